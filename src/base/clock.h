@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Clocks. Everything that asks for the time asks here, so that a test can put its own clock in. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Milliseconds that only go forward: for timers and durations. */
+int64_t clock_mono_ms(void);
+/* Microseconds that only go forward: for latencies. */
+int64_t clock_mono_us(void);
+/* Microseconds since 1970: for what is shown or stored. */
+int64_t clock_real_us(void);
+
+struct clock_source {
+    int64_t (*mono_us)(void);
+    int64_t (*real_us)(void);
+};
+/* Replaces the clocks of the whole program; NULL puts the real ones back. Before any thread. */
+void clock_set_source(const struct clock_source *src);
+
+/* "2026-01-27T10:00:00Z" / "…00.123456Z" and a NUL. */
+#define CLOCK_RFC3339_MAX 32
+void clock_rfc3339(char out[CLOCK_RFC3339_MAX], int64_t real_us);
+void clock_rfc3339_us(char out[CLOCK_RFC3339_MAX], int64_t real_us);
+/* "Tue, 27 Jan 2026 10:00:00 GMT" for HTTP. */
+void clock_http_date(char out[CLOCK_RFC3339_MAX], int64_t real_us);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Randomness and identifiers, from getrandom(2). */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Fills P with LEN random bytes fit for secrets; ends the program when the kernel has none, because
+ * no caller could go on safely. */
+void id_random(void *p, size_t len);
+/* A random 64-bit seed for hash tables. */
+uint64_t id_seed(void);
+/* Writes N random lowercase hex digits and a NUL to OUT (N + 1 bytes). */
+void id_hex(char *out, size_t n);

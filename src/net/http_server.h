@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* The HTTP/1.1 server: connections of one loop, requests handed to one handler.
+ *
+ * The handler is called when a request's head is complete. It decides how the body is read
+ * (http_read_body() or http_stream_body(); neither: the body is read and dropped within a
+ * limit) and answers with http_reply() or with http_start() … http_write() … http_end(), now or
+ * later. Until the answer is complete the request and its arena stay valid, whatever the peer does;
+ * answering a request whose peer is gone is allowed and does nothing.
+ *
+ * Requests of one connection are handled one after another (pipelining: the next head is parsed
+ * when the answer is complete). Everything happens on the server's loop thread. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "loop/loop.h"
+#include "net/http.h"
+#include "net/stream.h"
+
+struct http_server;
+struct http_conn;
+
+/* ---- requests ---- */
+
+struct http_req {
+    struct arena *arena; /* lives until the answer is complete */
+    struct http_head head;
+    struct http_conn *conn;
+    struct loop *loop;
+    char id[17];      /* request id, 16 hex digits; sent as X-Request-Id */
+    const char *peer; /* address text */
+    bool is_tls;
+    int64_t start_us;                     /* monotonic */
+    struct str body;                      /* after http_read_body() */
+    int status;                           /* of the answer, once it has begun */
+    uint64_t sent_bytes;                  /* of the answer's body so far */
+    void *user;                           /* the handler's own */
+    void (*on_abort)(struct http_req *r); /* the peer left before the answer was complete: may be
+                                             set by the handler, which must still end the answer */
+};
+
+typedef void http_handler(struct http_req *r, void *ctx);
+
+/* Reads the whole body, at most MAX bytes, then calls DONE; r->body holds it. A larger body is
+ * answered by the server through the error hook (413) and DONE is never called. */
+void http_read_body(struct http_req *r, size_t max, void (*done)(struct http_req *r, void *ctx),
+                    void *ctx);
+
+struct http_body_sink {
+    /* Some bytes: 0, or -errno to refuse the rest (the handler answers; then the connection
+     * closes). */
+    int (*on_data)(struct http_req *r, void *ctx, const char *p, size_t len);
+    void (*on_end)(struct http_req *r, void *ctx); /* the body is complete */
+};
+/* Streams the body to SINK. http_body_pause()/resume() hold the peer back. Aborts come by on_abort.
+ */
+void http_stream_body(struct http_req *r, uint64_t max, const struct http_body_sink *sink,
+                      void *ctx);
+void http_body_pause(struct http_req *r);
+void http_body_resume(struct http_req *r);
+
+/* ---- answers ---- */
+
+/* Adds a header to the answer, before it begins. Values are checked: -EINVAL on control bytes. */
+int http_add_header(struct http_req *r, const char *name, struct str value);
+
+/* A whole answer. CONTENT_TYPE may be NULL when there is no body. HEAD gets no body; 204 and 304
+ * neither body nor length. Completes the request: R must not be used afterwards. */
+void http_reply(struct http_req *r, int status, const char *content_type, struct str body);
+
+/* A streamed answer: LENGTH bytes, or chunked when it is -1 (close-delimited for HTTP/1.0). */
+void http_start(struct http_req *r, int status, const char *content_type, int64_t length);
+/* 0; -EPIPE when the peer is gone (the rest is dropped). The bytes are always taken; when
+ * http_is_full(), wait for on_drain before making more. */
+int http_write(struct http_req *r, const void *p, size_t len);
+bool http_is_full(const struct http_req *r);
+void http_on_drain(struct http_req *r, void (*fn)(struct http_req *r, void *ctx), void *ctx);
+/* Completes the answer; R must not be used afterwards. */
+void http_end(struct http_req *r);
+/* Breaks the answer off by resetting the connection, so that the peer cannot take it for complete.
+ */
+void http_abort(struct http_req *r);
+
+/* Answers 101 with the headers added so far and gives the stream away (CONNECT-like use: status
+ * 200). The request is completed; bytes already received behind the head come to the new ops. */
+struct stream *http_upgrade(struct http_req *r, int status, const struct stream_ops *ops,
+                            void *ctx);
+
+/* ---- the server ---- */
+
+struct http_timeouts {
+    int64_t head_ms;  /* from the first byte of a head to its end: 408 */
+    int64_t body_ms;  /* between two arrivals of body bytes: 408 */
+    int64_t idle_ms;  /* keep-alive without a request: close */
+    int64_t write_ms; /* output that makes no progress: reset */
+};
+#define HTTP_TIMEOUTS_DEFAULT                                                                      \
+    {                                                                                              \
+        .head_ms = 10000, .body_ms = 30000, .idle_ms = 75000, .write_ms = 30000                    \
+    }
+
+struct http_server_opts {
+    struct loop *loop;
+    http_handler *handler;
+    void *ctx;
+    /* Shapes the errors that the server itself finds (400, 408, 413, 414, 431, 501, 505). R->head
+     * may be partial (path empty). NULL: plain text. Must answer with http_reply(). */
+    void (*on_error)(struct http_req *r, int status, const char *reason, void *ctx);
+    /* After each complete answer: access log and metrics. May be NULL. */
+    void (*on_done)(struct http_req *r, void *ctx);
+    struct tls_ctx *tls;
+    struct http_limits limits;
+    struct http_timeouts timeouts;
+    size_t max_conns; /* more are accepted and closed at once; 0: no limit */
+    size_t max_arena; /* bytes of memory a request may take; default 64 MiB */
+    size_t max_drop;  /* bytes of an unread body that are read and dropped to keep the connection;
+                         256 KiB */
+    const char *server_name; /* Server header; NULL: none */
+};
+
+struct http_server_stats {
+    uint64_t accepted, active, requests, rejected;
+};
+
+struct http_server *http_server_new(const struct http_server_opts *opts, struct err *e);
+/* Listens on FD (bound and listening; taken over). May be called for several. */
+int http_server_listen(struct http_server *s, int fd, struct err *e);
+/* Takes over a connected socket that another thread accepted. Loop thread. */
+void http_server_adopt(struct http_server *s, int fd);
+/* Stops listening, closes idle connections, lets requests under way finish (answers carry
+ * Connection: close), and calls DONE when none is left or GRACE_MS have passed. */
+void http_server_drain(struct http_server *s, int64_t grace_ms, void (*done)(void *ctx), void *ctx);
+void http_server_free(struct http_server *s);
+struct http_server_stats http_server_stats(const struct http_server *s);
+
+/* Binds and listens on "127.0.0.1:10000", "[::1]:0", "localhost:80" or "unix:/path"; with
+ * REUSEPORT several threads may listen on one address. Descriptor or -errno. */
+int http_listen(const char *address, bool reuseport, struct err *e);
+/* The port a listening descriptor got, or -errno. */
+int http_listen_port(int fd);

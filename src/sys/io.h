@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* System calls as the program uses them: retried on EINTR, close-on-exec, with fault injection, and
+ * negative errno instead of errno. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+/* One read / write: bytes, or -errno (-EAGAIN when it would block). */
+ssize_t io_read(int fd, void *p, size_t n);
+ssize_t io_write(int fd, const void *p, size_t n);
+ssize_t io_writev(int fd, const struct iovec *iov, int n);
+/* Writes all of it to a blocking descriptor: 0 or -errno. */
+int io_write_all(int fd, const void *p, size_t n);
+
+/* Opens PATH with O_CLOEXEC: descriptor or -errno. */
+int io_open(const char *path, int flags, mode_t mode);
+/* Appends the whole file to OUT, within OUT's maximum. */
+int io_read_file(const char *path, struct buf *out, struct err *e);
+/* Replaces PATH by a file of these bytes and this mode so that a crash leaves the old file or the
+ * new one, never a part: temporary name, fsync, rename, fsync of the directory. */
+int io_write_file(const char *path, struct str data, mode_t mode, struct err *e);
+/* mkdir -p; existing directories keep their mode, new ones get MODE. */
+int io_mkdirs(const char *path, mode_t mode, struct err *e);
+
+int io_set_nonblock(int fd, bool on);
