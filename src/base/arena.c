@@ -74,6 +74,8 @@ void *arena_alloc(struct arena *a, size_t n)
 {
     if (n > SIZE_MAX - alignof(max_align_t))
         return NULL;
+    if (n == 0)
+        n = 1; /* NULL means failure, and only that */
     n = (n + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     if (n > (size_t)(a->end - a->next) && add_block(a, n) < 0)
         return NULL;

@@ -29,7 +29,7 @@ void arena_done(struct arena *a);
 /* Like arena_done() but keeps one block for reuse when it is of the ordinary size. */
 void arena_reset(struct arena *a);
 
-/* N bytes aligned for any type. */
+/* N bytes (0 is allowed) aligned for any type. */
 void *arena_alloc(struct arena *a, size_t n) __attribute__((warn_unused_result));
 /* N zeroed items of SIZE bytes. */
 void *arena_zalloc(struct arena *a, size_t n, size_t size) __attribute__((warn_unused_result));
