@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""tools/check-layers and tools/check-src: each rule finds what breaks it, and nothing else."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+TOOLS = os.path.join(os.environ["TIDEPOOL_SOURCE"], "tools")
+HEAD = "/* SPDX-License-Identifier: MIT */\n"
+
+
+def findings(tool, files):
+    """Runs a checker over a made-up tree; the lines it prints."""
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in files.items():
+            full = os.path.join(root, path)
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w") as f:
+                f.write(text.replace("@ROOT@", root))
+        done = subprocess.run([sys.executable, os.path.join(TOOLS, tool), root],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines = done.stdout.splitlines()
+    tap.equal(done.returncode, 1 if lines else 0, "status")
+    return lines
+
+
+def layers(**files):
+    return findings("check-layers", {"src/" + k.replace("__", "/").replace("_h", ".h")
+                                     .replace("_c", ".c"): v for k, v in files.items()})
+
+
+def rules(path, text, **more):
+    """The names of the rules that a file breaks."""
+    files = {path: text}
+    files.update(more)
+    return [line.split(": ")[1] for line in findings("check-src", files)]
+
+
+def test_downward_includes_are_fine():
+    tap.equal(layers(base__a_h="", loop__b_c='#include "base/a.h"\n#include <stdio.h>\n'), [])
+
+
+def test_upward_include_is_found():
+    tap.equal(layers(base__a_c='\n#include "loop/b.h"\n', loop__b_h=""),
+              ["src/base/a.c:2: base may not include loop (loop/b.h)"])
+
+
+def test_layers_of_one_rank_do_not_know_each_other():
+    tap.equal(len(layers(net__a_c='#include "store/b.h"\n', store__b_h="")), 1)
+
+
+def test_folder_without_a_row_is_found():
+    tap.contains(layers(extra__a_c='#include "base/b.h"\n', base__b_h="")[0], "no row")
+
+
+def test_relative_include_is_found():
+    tap.contains(layers(base__a_c='#include "b.h"\n', base__b_h="")[0], "relative to src/")
+
+
+def test_library_header_outside_its_place_is_found():
+    tap.equal(layers(store__a_c="#include <sqlite3.h>\n"), [])
+    tap.contains(layers(core__a_c="#include <sqlite3.h>\n")[0], "sqlite3.h belongs to store")
+
+
+def test_include_cycle_is_found():
+    got = layers(base__a_h='#include "base/b.h"\n', base__b_h='#include "base/a.h"\n')
+    tap.contains(got[0], "base/a.h -> base/b.h -> base/a.h")
+
+
+def test_clean_source_has_no_findings():
+    tap.equal(rules("src/base/a.c", HEAD + "int f(void)\n{\n    return 0;\n}\n"), [])
+
+
+def test_banned_calls_are_found_in_code_only():
+    tap.equal(rules("src/base/a.c", HEAD + "int f(char *s)\n{\n    return atoi(s);\n}\n"),
+              ["banned"])
+    tap.equal(rules("src/base/a.c", HEAD + '/* atoi(s) */\nchar *s = "system(x)";\n'), [])
+    tap.equal(rules("src/base/a.c", HEAD + "int x = io_rand(1) + o->system(2);\n"), [])
+
+
+def test_long_function_is_found():
+    body = "    x++;\n" * 80
+    tap.equal(rules("src/base/a.c", HEAD + "void f(int x)\n{\n" + body + "}\n"),
+              ["function-length"])
+
+
+def test_complex_function_is_found():
+    body = "    if (x > 1)\n        x++;\n" * 16
+    tap.equal(rules("src/base/a.c", HEAD + "void f(int x)\n{\n" + body + "}\n"), ["complexity"])
+
+
+def test_long_files_are_found():
+    tap.equal(rules("src/base/a.c", HEAD + "int a;\n" * 800), ["file-length"])
+    tap.equal(rules("src/base/a.h", HEAD + "#pragma once\n" + "int a;\n" * 150), ["file-length"])
+
+
+def test_wide_line_is_found():
+    tap.equal(rules("src/base/a.c", HEAD + "int " + "a" * 96 + ";\n"), ["columns"])
+
+
+def test_missing_licence_is_found():
+    tap.equal(rules("src/base/a.c", "int a;\n"), ["spdx"])
+    tap.equal(rules("tools/x", "#!/bin/sh\ntrue\n"), ["spdx"])
+    tap.equal(rules("tools/x", "#!/bin/sh\n# SPDX-License-Identifier: MIT\n"), [])
+
+
+def test_unfinished_work_is_found():
+    tap.equal(rules("docs/a.md", "TO" + "DO: write this\n"), ["unfinished"])
+
+
+def test_path_of_this_machine_is_found():
+    tap.equal(rules("docs/a.md", "see @ROOT@/x\n"), ["machine-path"])
+    tap.equal(rules("docs/a.md", "see /home/" + "somebody/x\n"), ["machine-path"])
+    tap.equal(rules("docs/a.md", "see /home/user/x\n"), [])
+
+
+def test_log_and_exit_belong_above():
+    tap.equal(rules("src/net/a.c", HEAD + 'void f(void)\n{\n    log_info("x");\n}\n'), ["log"])
+    tap.equal(rules("src/api/a.c", HEAD + 'void f(void)\n{\n    log_info("x");\n}\n'), [])
+    tap.equal(rules("src/net/a.c", HEAD + "void f(void)\n{\n    exit(1);\n}\n"), ["exit"])
+
+
+def test_own_header_comes_first():
+    header = {"src/base/a.h": HEAD + "#pragma once\n"}
+    tap.equal(rules("src/base/a.c", HEAD + '#include <stdio.h>\n#include "base/a.h"\n', **header),
+              ["own-header"])
+    tap.equal(rules("src/base/a.c", HEAD + '#include "base/a.h"\n', **header), [])
+
+
+def test_exception_needs_a_reason_and_a_use():
+    wide = HEAD + "int " + "a" * 96 + ";\n"
+    row = {"tools/exceptions": "columns src/base/a.c a table that reads better so\n"}
+    tap.equal(rules("src/base/a.c", wide, **row), [])
+    tap.equal(rules("src/base/a.c", HEAD, **row), ["exceptions"])
+    row = {"tools/exceptions": "columns src/base/a.c\n"}
+    tap.equal(sorted(rules("src/base/a.c", wide, **row)), ["columns", "exceptions"])
+
+
+tap.main(globals())
