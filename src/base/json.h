@@ -3,7 +3,8 @@
  *
  * The parser takes RFC 8259 text and nothing else: one value, valid UTF-8, no lone surrogates, no
  * trailing bytes, within the limits. Integers that fit in 64 signed bits stay exact; every other
- * number is a double. Of members with the same name the last one counts.
+ * number is a double, and one that no finite double comes near (1e400) is refused. Of members with
+ * the same name the last one counts. "-0" is the real -0.0.
  *
  * A value points into its arena and lives as long as that. Functions that read accept NULL and
  * treat it as an absent value, so that lookups can be chained. */
@@ -30,8 +31,9 @@ enum json_type {
 };
 
 struct json {
-    enum json_type type;
-    uint32_t n; /* items or members */
+    enum json_type type : 8;
+    unsigned room : 8; /* for json.c: there is space for 1 << room entries, 0: for these only */
+    uint32_t n;        /* items or members */
     union {
         bool b;
         int64_t i;
@@ -48,6 +50,9 @@ struct json_member {
 };
 
 /* ---- parsing ---- */
+
+/* No value may nest deeper than this, whatever the limits say: reading and writing recurse. */
+#define JSON_DEPTH_MAX 1024
 
 struct json_limits {
     uint32_t max_depth; /* nesting of arrays and objects */
@@ -70,14 +75,13 @@ static inline bool json_is(const struct json *v, enum json_type t)
 {
     return v && v->type == t;
 }
-/* Integers, and reals: true for both. */
-bool json_is_number(const struct json *v);
-/* Member KEY of an object / item I of an array, or NULL. */
-struct json *json_get(const struct json *v, const char *key);
+bool json_is_number(const struct json *v);                    /* integer or real */
+struct json *json_get(const struct json *v, const char *key); /* member of an object, or NULL */
 struct json *json_get_str(const struct json *v, struct str key);
-struct json *json_at(const struct json *v, size_t i);
+struct json *json_at(const struct json *v, size_t i); /* item of an array, or NULL */
 /* RFC 6901 pointer ("/a/0/b", "" is V itself), or NULL. */
 struct json *json_pointer(const struct json *v, const char *pointer);
+struct json *json_pointer_str(const struct json *v, struct str pointer);
 /* The value when it is of that type, else the fallback. Reals with an integral value that fits
  * count as integers. */
 struct str json_str(const struct json *v, struct str fallback);
@@ -108,25 +112,25 @@ struct json *json_copy(struct arena *a, const struct json *v);
 
 /* ---- writing ---- */
 
-enum json_style { JSON_COMPACT, JSON_PRETTY /* two spaces */, JSON_CANONICAL /* sorted keys */ };
-/* Appends V as text. Returns as buf_add(). */
+/* Pretty: two spaces. Canonical: keys in byte order, integral reals as integers, so that equal
+ * values give equal text. */
+enum json_style { JSON_COMPACT, JSON_PRETTY, JSON_CANONICAL };
+/* Appends V (NULL: null) as text; reals in the fewest digits that read back as the same number.
+ * Returns as buf_add(); past JSON_DEPTH_MAX the buffer fails. */
 int json_write(struct buf *out, const struct json *v, enum json_style style);
 /* Appends S as a JSON string, quotes included; bytes that are no UTF-8 become U+FFFD. */
 int json_write_str(struct buf *out, struct str s);
 
 /* Streaming writer: commas and quotes are its business, so that answers can be written without
  * building values first. Errors stick in the buffer; check buf_ok() once.
- *
  *     struct jw w = jw_to(&buf);
- *     jw_object(&w); jw_key(&w, "id"); jw_str(&w, id); jw_end(&w);
- */
+ *     jw_object(&w); jw_key(&w, "id"); jw_str(&w, id); jw_end(&w); */
 struct jw {
     struct buf *out;
     uint64_t stack; /* one bit per open level: 1 = object */
     uint8_t depth;  /* at most 63 */
     bool needs_comma;
 };
-
 static inline struct jw jw_to(struct buf *out)
 {
     return (struct jw){.out = out};

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "base/utf8.h"
+
 static unsigned char ascii_lower(unsigned char c)
 {
     return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : c;
@@ -138,43 +140,12 @@ uint64_t str_hash(struct str s, uint64_t seed)
     return h ^ (h >> 32);
 }
 
-/* Length of the well-formed sequence that starts at P (N bytes left), 0 when it is malformed.
- * The ranges are those of the Unicode standard's table of well-formed byte sequences. */
-static size_t utf8_sequence(const unsigned char *p, size_t n)
-{
-    unsigned char lo = 0x80, hi = 0xbf;
-    size_t len;
-
-    if (p[0] < 0x80)
-        return 1;
-    if (p[0] < 0xc2 || p[0] > 0xf4)
-        return 0;
-    len = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    if (n < len)
-        return 0;
-    if (p[0] == 0xe0)
-        lo = 0xa0;
-    else if (p[0] == 0xed)
-        hi = 0x9f;
-    else if (p[0] == 0xf0)
-        lo = 0x90;
-    else if (p[0] == 0xf4)
-        hi = 0x8f;
-    if (p[1] < lo || p[1] > hi)
-        return 0;
-    for (size_t i = 2; i < len; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    return len;
-}
-
 bool str_is_utf8(struct str s)
 {
-    const unsigned char *p = (const unsigned char *)s.p;
     size_t i = 0;
 
     while (i < s.len) {
-        size_t n = utf8_sequence(p + i, s.len - i);
+        size_t n = utf8_sequence(s.p + i, s.len - i);
         if (n == 0)
             return false;
         i += n;
