@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys on the command line: work on the store of the state directory, beside a running service or
+ * without one. All append their report to OUT: text for people, or JSON. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/config.h"
+
+struct keys_create_args {
+    const char *account;                    /* whose key it is; made when it does not exist */
+    const char *name;                       /* label; NULL: none */
+    const char *role;                       /* "user" or "system" */
+    int64_t expires_ms;                     /* from now; 0: never */
+    int64_t max_live, max_creates, max_rps; /* of the account; -1: as configured */
+    bool is_json;
+};
+
+/* Makes a key and shows it, the only time that it can be seen. */
+int keys_create(const struct config *c, const struct keys_create_args *args, struct buf *out,
+                struct err *e);
+/* ACCOUNT NULL: all; revoked keys only with SHOW_REVOKED. */
+struct keys_list_args {
+    const char *account;
+    bool show_revoked, is_json;
+};
+int keys_list(const struct config *c, const struct keys_list_args *args, struct buf *out,
+              struct err *e);
+/* ID is what keys_list() shows. -ENOENT when there is no such key. */
+int keys_revoke(const struct config *c, const char *id, struct buf *out, struct err *e);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* tidepool audit verify, ls */
+#include "cli/verbs.h"
+
+#include "cli/audit.h"
+
+extern const struct cli_verb verb_audit_verify, verb_audit_ls;
+
+static const struct cli_option verify_options[] = {
+    {.name = "json", .help = "Print JSON."},
+    {0},
+};
+
+static int run_verify(struct cli_call *call)
+{
+    struct err e = ERR_INIT;
+
+    return audit_verify(&call->config, cli_is_on(call, "json"), &call->out, &e) < 0
+               ? cli_fail(call, &e)
+               : CLI_OK;
+}
+
+const struct cli_verb verb_audit_verify = {
+    .name = "audit verify",
+    .summary = "Check that the audit chain is whole",
+    .help = "Recomputes the hash of every event. Exits with 1 and names the first event that was "
+            "changed, removed or inserted.",
+    .options = verify_options,
+    .settings = CLI_STATE_SETTINGS,
+    .run = run_verify,
+};
+
+enum { DEFAULT_LIMIT = 100 };
+
+static const struct cli_option ls_options[] = {
+    {.name = "account", .arg = "NAME", .help = "Only events of this account."},
+    {.name = "sandbox", .arg = "ID", .help = "Only events of this sandbox."},
+    {.name = "after", .arg = "N", .help = "Only events with a greater number."},
+    {.name = "limit", .arg = "N", .help = "The newest N; default 100."},
+    {.name = "json", .help = "Print JSON, one object a line."},
+    {0},
+};
+
+static int run_ls(struct cli_call *call)
+{
+    struct audit_list_args args = {
+        .account = cli_value(call, "account"),
+        .sandbox = cli_value(call, "sandbox"),
+        .is_json = cli_is_on(call, "json"),
+    };
+    struct err e = ERR_INIT;
+    int r = cli_value_int(call, "after", 0, &args.after);
+
+    if (r == CLI_OK)
+        r = cli_value_int(call, "limit", DEFAULT_LIMIT, &args.limit);
+    if (r != CLI_OK)
+        return r;
+    return audit_list(&call->config, &args, &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
+}
+
+const struct cli_verb verb_audit_ls = {
+    .name = "audit ls",
+    .summary = "List audit events",
+    .help = "Lists the newest events, oldest first.",
+    .options = ls_options,
+    .settings = CLI_STATE_SETTINGS,
+    .run = run_ls,
+};

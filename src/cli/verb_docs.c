@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* tidepool __man, __completion: what the build makes documentation and completion from. */
+#include "cli/verbs.h"
+
+#include <string.h>
+
+static int run_man(struct cli_call *call)
+{
+    if (call->n_args == 0) {
+        cli_man_names(&call->out);
+        return CLI_OK;
+    }
+    if (cli_man_page(&call->out, call->args[0]) < 0)
+        return cli_usage(call, "no page '%s'", call->args[0]);
+    return CLI_OK;
+}
+
+const struct cli_verb verb_man = {
+    .name = "__man",
+    .summary = "Print a man page as scdoc source",
+    .help = "Prints the scdoc source of a man page, or without an argument the names of all.",
+    .args = "[PAGE]",
+    .max_args = 1,
+    .is_hidden = true,
+    .run = run_man,
+};
+
+static int run_completion(struct cli_call *call)
+{
+    if (strcmp(call->args[0], "bash") != 0)
+        return cli_usage(call, "no completion for '%s'; there is one for bash", call->args[0]);
+    cli_completion_bash(&call->out);
+    return CLI_OK;
+}
+
+const struct cli_verb verb_completion = {
+    .name = "__completion",
+    .summary = "Print a completion script",
+    .help = "Prints the completion script of a shell.",
+    .args = "SHELL",
+    .min_args = 1,
+    .max_args = 1,
+    .is_hidden = true,
+    .run = run_completion,
+};

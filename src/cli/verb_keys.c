@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* tidepool keys create, ls, revoke */
+#include "cli/verbs.h"
+
+#include "base/cleanup.h"
+#include "cli/keys.h"
+
+extern const struct cli_verb verb_keys_create, verb_keys_ls, verb_keys_revoke;
+
+static const char *or_default(const char *value, const char *fallback)
+{
+    return value ? value : fallback;
+}
+
+/* ---- create ---- */
+
+static const char *const roles[] = {"user", "system", NULL};
+
+static const struct cli_option create_options[] = {
+    {.name = "account", .arg = "NAME", .help = "Account the key belongs to; default 'default'."},
+    {.name = "name", .arg = "LABEL", .help = "What the list calls the key."},
+    {.name = "role", .arg = "ROLE", .help = "Rights of the key; default user.", .choices = roles},
+    {.name = "expires", .arg = "SECONDS", .help = "Life of the key from now; default for ever."},
+    {.name = "max-live", .arg = "N", .help = "Live sandboxes of the account; 0 is no limit."},
+    {.name = "max-creates", .arg = "N", .help = "Creates of the account at once; 0 is no limit."},
+    {.name = "max-rps", .arg = "N", .help = "Requests of the account a second; 0 is no limit."},
+    {.name = "json", .help = "Print JSON."},
+    {0},
+};
+
+static int read_numbers(const struct cli_call *call, struct keys_create_args *args)
+{
+    const struct {
+        const char *name;
+        int64_t fallback, *ret;
+    } rows[] = {
+        {"expires", 0, &args->expires_ms},
+        {"max-live", -1, &args->max_live},
+        {"max-creates", -1, &args->max_creates},
+        {"max-rps", -1, &args->max_rps},
+    };
+    int r = CLI_OK;
+
+    for (size_t i = 0; r == CLI_OK && i < ARRAY_LEN(rows); i++)
+        r = cli_value_int(call, rows[i].name, rows[i].fallback, rows[i].ret);
+    if (r == CLI_OK && __builtin_mul_overflow(args->expires_ms, 1000, &args->expires_ms))
+        r = cli_usage(call, "--expires: too far away");
+    return r;
+}
+
+static int run_create(struct cli_call *call)
+{
+    struct keys_create_args args = {
+        .account = or_default(cli_value(call, "account"), "default"),
+        .name = cli_value(call, "name"),
+        .role = or_default(cli_value(call, "role"), roles[0]),
+        .is_json = cli_is_on(call, "json"),
+    };
+    struct err e = ERR_INIT;
+    int r = read_numbers(call, &args);
+
+    if (r != CLI_OK)
+        return r;
+    if (!str_is(str_of(args.role), roles[0]) && !str_is(str_of(args.role), roles[1]))
+        return cli_usage(call, "--role: expected user or system, got '%s'", args.role);
+    return keys_create(&call->config, &args, &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
+}
+
+const struct cli_verb verb_keys_create = {
+    .name = "keys create",
+    .summary = "Make a key for a client",
+    .help = "Makes a key and prints it. Only its hash is stored: this is the only time that the "
+            "key can be seen. A running service accepts it at once.",
+    .options = create_options,
+    .settings = CLI_STATE_SETTINGS,
+    .run = run_create,
+};
+
+/* ---- ls ---- */
+
+static const struct cli_option ls_options[] = {
+    {.name = "account", .arg = "NAME", .help = "Only keys of this account."},
+    {.name = "all", .help = "Revoked and expired keys as well."},
+    {.name = "json", .help = "Print JSON."},
+    {0},
+};
+
+static int run_ls(struct cli_call *call)
+{
+    const struct keys_list_args args = {
+        .account = cli_value(call, "account"),
+        .show_revoked = cli_is_on(call, "all"),
+        .is_json = cli_is_on(call, "json"),
+    };
+    struct err e = ERR_INIT;
+
+    return keys_list(&call->config, &args, &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
+}
+
+const struct cli_verb verb_keys_ls = {
+    .name = "keys ls",
+    .summary = "List the keys",
+    .help = "Lists the keys by id, account, role and label. The keys themselves are not stored.",
+    .options = ls_options,
+    .settings = CLI_STATE_SETTINGS,
+    .run = run_ls,
+};
+
+/* ---- revoke ---- */
+
+static int run_revoke(struct cli_call *call)
+{
+    struct err e = ERR_INIT;
+
+    return keys_revoke(&call->config, call->args[0], &call->out, &e) < 0 ? cli_fail(call, &e)
+                                                                         : CLI_OK;
+}
+
+const struct cli_verb verb_keys_revoke = {
+    .name = "keys revoke",
+    .summary = "Make a key worthless",
+    .help = "Revokes the key with this ID, as 'tidepool keys ls' shows it. A running service "
+            "refuses it from then on.",
+    .args = "ID",
+    .min_args = 1,
+    .max_args = 1,
+    .settings = CLI_STATE_SETTINGS,
+    .run = run_revoke,
+};

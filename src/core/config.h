@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* The configuration: one table of settings (options.def), read from the command line, the
+ * environment and a YAML file into a typed struct. Of several sources the first counts:
+ *
+ *     flag  >  TIDEPOOL_… variable  >  Agent-Sandbox's variable  >  file  >  default
+ *
+ * and every value remembers where it came from. An empty variable counts as unset. Help, man pages,
+ * shell completion and the example file are made from the same table. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+
+/* ---- the table ---- */
+
+enum config_type {
+    CONFIG_STRING,   /* const char *, NULL when unset */
+    CONFIG_PATH,     /* the same; "~/" is the home directory; relative in a file: beside that */
+    CONFIG_ADDRESS,  /* the same; ready for http_listen() */
+    CONFIG_INT,      /* int64_t */
+    CONFIG_BOOL,     /* bool */
+    CONFIG_DURATION, /* int64_t milliseconds; "250ms" "30s" "5m" "2h" "7d" */
+    CONFIG_SIZE,     /* int64_t bytes; "4096" "64KiB" "1GiB" "10MB" */
+    CONFIG_ENUM,     /* int, index into .choices */
+    CONFIG_LIST,     /* struct config_list */
+    CONFIG_TYPE_COUNT
+};
+
+struct config_option {
+    const char *key; /* dotted path in the file */
+    enum config_type type;
+    size_t offset; /* in struct config */
+    const char *def, *flag, *arg, *env, *foreign, *help, *sample;
+    const char *const *choices; /* NULL-terminated */
+    int64_t min, max;           /* for secrets .min is the least length */
+    bool is_secret;             /* its value is never printed */
+    bool not_in_file;
+};
+
+struct config_ignored {
+    const char *name, *why;
+};
+
+enum {
+    CONFIG_N_OPTIONS = 0
+#define OPTION(...) +1
+#define IGNORED(...)
+#include "core/options.def"
+#undef OPTION
+#undef IGNORED
+};
+
+extern const struct config_option config_options[CONFIG_N_OPTIONS];
+extern const char *const config_log_levels[]; /* in the order of enum log_level */
+
+/* The row of KEY ("tls.cert"), or NULL. */
+const struct config_option *config_find(struct str key);
+/* "duration", "address"…: how documentation names the type. */
+const char *config_type_name(enum config_type t);
+
+/* ---- the values ---- */
+
+struct config_list {
+    const char **items;
+    size_t n;
+};
+
+/* A remark on something that was read and has no effect. */
+struct config_note {
+    const char *name, *text;
+};
+
+struct config {
+    const char *listen, *state;
+    const char *config; /* the file that was read; NULL when none was */
+    const char *domain;
+    int log_level; /* enum log_level */
+    int64_t io_threads;
+    const char *system_token;
+    struct config_list api_tokens;
+    struct {
+        const char *cert, *key; /* both or none */
+    } tls;
+    struct {
+        int64_t max_connections, max_head, max_body;
+    } limits;
+    struct {
+        int64_t head, body, idle, write, shutdown; /* ms */
+    } timeouts;
+    struct {
+        bool enabled;
+        int64_t max_live, max_creates, max_rps;
+    } quota;
+    struct {
+        int64_t keep;
+    } events;
+
+    /* Below: how it was loaded. */
+    const char *sources[CONFIG_N_OPTIONS]; /* "default", "flag --listen", "file x.yaml:3"… */
+    struct config_note *notes;
+    size_t n_notes;
+    struct arena arena;
+};
+
+struct config_flag {
+    const struct config_option *option;
+    const char *value;
+};
+
+struct config_args {
+    const struct config_flag *flags; /* of one option the last counts */
+    size_t n_flags;
+    char *const *env; /* like environ; NULL: none */
+    const char *home; /* NULL: HOME of env */
+    bool no_search;   /* reads no file but the one that is named */
+};
+
+/* Fills C. On failure E names the source ("tidepool.yaml:12: unknown key 'lissten' (did you mean
+ * 'listen'?)") and C is empty, as after config_done(). 0, -EINVAL, -ENOENT…, -ENOMEM. */
+int config_load(struct config *c, const struct config_args *args, struct err *e);
+/* Frees everything; secrets are wiped. */
+void config_done(struct config *c);
+
+static inline void config_done_p(struct config *c)
+{
+    config_done(c);
+}
+/* struct config c auto_config = {0}; */
+#define auto_config __attribute__((cleanup(config_done_p)))
+
+/* Appends the value of an option as a file would have it; "set" for a secret, nothing when it is
+ * unset. Returns as buf_add(). */
+int config_print(struct buf *out, const struct config *c, const struct config_option *o);
+/* Appends the value as JSON ("set" for secrets, null when unset; numbers for durations in ms and
+ * sizes in bytes). */
+void config_write_json(struct jw *w, const struct config *c, const struct config_option *o);
+
+/* Appends a file with every key, its help and its default, all commented out. */
+int config_example(struct buf *out);
