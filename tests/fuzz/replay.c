@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "sys/io.h"
 
-enum { MAX_INPUT = 1 << 20 };
+enum { INPUT_LIMIT = 1 << 20 };
 
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
         return 1;
     }
     for (int i = 0; i < n; i++) {
-        struct buf path auto_buf = BUF_INIT(4096), data auto_buf = BUF_INIT(MAX_INPUT);
+        struct buf path auto_buf = BUF_INIT(4096), data auto_buf = BUF_INIT(INPUT_LIMIT);
         (void)buf_printf(&path, "%s/%s", argv[1], files[i]->d_name);
         if (files[i]->d_name[0] != '.' && io_read_file(buf_cstr(&path), &data, NULL) == 0) {
             (void)LLVMFuzzerTestOneInput((const uint8_t *)data.p, data.len);
