@@ -7,7 +7,9 @@
  * its loop's thread after the transaction is durable; nothing may be told to a client before.
  *
  * Transactions are applied in the order of submission. Rows come back in the transaction's arena.
- */
+ *
+ * Limits: STORE_MAX_STMTS statements and as many events in a transaction, STORE_MAX_PARAMS
+ * parameters in a statement, STORE_TX_MAX bytes of parameters and rows. */
 #pragma once
 
 #include <stdbool.h>
@@ -48,12 +50,17 @@ enum store_sql {
 
 /* ---- transactions ---- */
 
+#define STORE_MAX_STMTS  256
+#define STORE_MAX_PARAMS 12
+#define STORE_TX_MAX     (64UL << 20)
+
 struct store_tx;
 typedef void store_done(struct store_tx *tx, int result, void *ctx);
 
-/* An empty transaction with an arena of its own, or NULL. */
+/* An empty transaction with an arena of its own, or NULL. The functions that fill a transaction
+ * accept NULL, and store_submit() then answers -ENOMEM: one check at the end is enough. */
 struct store_tx *store_tx_new(void);
-/* Only for a transaction that was not submitted. */
+/* Only for a transaction that was not submitted, or that went through store_run(). */
 void store_tx_free(struct store_tx *tx);
 /* Where parameters may be put; freed with the transaction. */
 struct arena *store_tx_arena(struct store_tx *tx);
@@ -81,35 +88,49 @@ struct store_event {
  * so that a transaction that fails leaves no hole. */
 void store_tx_event(struct store_tx *tx, const struct store_event *ev);
 
-/* Hands TX over. DONE gets 0; -EEXIST on a uniqueness conflict; the code of store_tx_expect();
- * -ENOSPC, -EIO… otherwise. TX and its rows are freed when DONE returns. Returns 0, or -EBUSY when
- * the queue is full and -ENOMEM (then TX is freed and DONE is not called). */
+/* Hands TX over. DONE runs on LOOP's thread and gets 0; -EEXIST on a uniqueness conflict; the code
+ * of store_tx_expect(); -ENOSPC, -EIO… otherwise. TX and its rows are freed when DONE returns.
+ * Returns 0, or -EBUSY when the queue is full, -ENOMEM, or what went wrong while TX was filled
+ * (then TX is freed and DONE is not called). Any thread. */
 int store_submit(struct store *s, struct store_tx *tx, struct loop *loop, store_done *done,
                  void *ctx);
 
 /* Rows that statement number INDEX (from 0) returned. */
 size_t store_tx_n_rows(const struct store_tx *tx, size_t index);
 struct store_row store_tx_row(const struct store_tx *tx, size_t index, size_t row);
+/* Rows that it inserted, updated or deleted. */
 int64_t store_tx_changed(const struct store_tx *tx, size_t index);
+/* The number that event INDEX of this transaction got in the audit chain. */
+int64_t store_tx_seq(const struct store_tx *tx, size_t index);
 
 /* ---- the store ---- */
 
 struct store_opts {
-    const char *path;  /* of the database file */
-    bool is_read_only; /* for audits beside a running service */
-    size_t max_queued; /* transactions waiting; default 65536 */
+    const char *path;    /* of the database file */
+    bool is_read_only;   /* for audits beside a running service */
+    size_t max_queued;   /* transactions waiting; default 65536 */
+    int64_t keep_events; /* of the audit chain, the oldest go first; default 1 000 000, -1: all */
 };
 
-/* Opens or creates, migrates, and starts the writer. Refuses (and leaves untouched) a file that is
- * no database, is damaged, or was written by a newer version. */
+/* Opens or creates, migrates, and starts the writer. NULL with E filled on failure.
+ *
+ * A file that is no database, belongs to another program, is damaged or was written by a newer
+ * version is refused and stays as it is, byte for byte. Damage is looked for in the whole file when
+ * it has at most STORE_CHECK_MAX bytes, else in its header and schema only. One process at a time
+ * has the store open for writing: it holds a lock on PATH.lock. */
+#define STORE_CHECK_MAX (64L << 20)
 struct store *store_open(const struct store_opts *opts, struct err *e);
-/* Applies everything that was submitted, then closes. */
+/* Applies everything that was submitted, then closes. The loops must still run the messages with
+ * which transactions end. NULL is allowed. */
 void store_close(struct store *s);
 
 /* Runs one transaction and waits: start-up, command line and tests. TX is freed by the caller. */
 int store_run(struct store *s, struct store_tx *tx, struct err *e);
 
 struct store_stats {
-    uint64_t queued, transactions, commits, failures;
+    uint64_t queued;       /* waiting now */
+    uint64_t transactions; /* that succeeded */
+    uint64_t failures;     /* that failed */
+    uint64_t commits;      /* of the database; each makes one or more transactions durable */
 };
 struct store_stats store_stats(struct store *s);
