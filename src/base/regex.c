@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Regular expressions, second half: the tree becomes a program, and a search runs all the ways
+ * through the program at once, so that each character is looked at once per instruction. */
+#include "base/regex.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/regex_internal.h"
+#include "base/utf8.h"
+
+enum op { OP_CHAR, OP_SET, OP_ASSERT, OP_SPLIT, OP_JUMP, OP_MATCH };
+
+struct instruction {
+    enum op op;
+    enum regex_assert kind;
+    uint16_t x, y; /* OP_SPLIT: both ways on, OP_JUMP: the one */
+    uint32_t c;
+    const struct regex_set *set;
+};
+
+struct regex {
+    const struct instruction *program;
+    uint16_t n;
+    bool is_anchored; /* can match at the beginning of the text only */
+};
+
+/* ---- tree to program ---- */
+
+enum {
+    /* Visits of nodes: bounds what repetitions of nothing cost, which emit no instructions. */
+    VISITS_MAX = 16 * REGEX_PROGRAM_MAX
+};
+
+struct emitter {
+    struct instruction program[REGEX_PROGRAM_MAX];
+    uint32_t n, visits;
+};
+
+/* The new instruction's place, or -E2BIG. */
+static int emit(struct emitter *m, struct instruction i)
+{
+    if (m->n == REGEX_PROGRAM_MAX)
+        return -E2BIG;
+    m->program[m->n] = i;
+    return (int)m->n++;
+}
+
+static int emit_node(struct emitter *m, const struct regex_node *node);
+
+static int emit_pieces(struct emitter *m, const struct regex_node *piece)
+{
+    for (; piece; piece = piece->next) {
+        int r = emit_node(m, piece);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* a|b|c: split a, jump end; split b, jump end; c. The jumps are chained through x until the end
+ * is known. */
+static int emit_group(struct emitter *m, const struct regex_node *group)
+{
+    int jumps = -1;
+
+    for (const struct regex_node *b = group->child; b; b = b->next) {
+        int split = b->next ? emit(m, (struct instruction){.op = OP_SPLIT}) : 0;
+        int r = split < 0 ? split : emit_pieces(m, b->child);
+        if (r < 0)
+            return r;
+        if (!b->next)
+            break;
+        r = emit(m, (struct instruction){.op = OP_JUMP, .x = (uint16_t)(jumps + 1)});
+        if (r < 0)
+            return r;
+        jumps = r;
+        m->program[split].x = (uint16_t)(split + 1);
+        m->program[split].y = (uint16_t)m->n;
+    }
+    while (jumps >= 0) {
+        int before = m->program[jumps].x - 1;
+        m->program[jumps].x = (uint16_t)m->n;
+        jumps = before;
+    }
+    return 0;
+}
+
+/* x*: split in or out; x; jump back. */
+static int emit_star(struct emitter *m, const struct regex_node *child)
+{
+    int split = emit(m, (struct instruction){.op = OP_SPLIT});
+    int r = split < 0 ? split : emit_node(m, child);
+
+    if (r >= 0)
+        r = emit(m, (struct instruction){.op = OP_JUMP, .x = (uint16_t)split});
+    if (r < 0)
+        return r;
+    m->program[split].x = (uint16_t)(split + 1);
+    m->program[split].y = (uint16_t)m->n;
+    return 0;
+}
+
+/* x{m,n}: m times x, then n - m times x?, or x* without a maximum. */
+static int emit_repeat(struct emitter *m, const struct regex_node *node)
+{
+    for (uint32_t i = 0; i < node->min; i++) {
+        int r = emit_node(m, node->child);
+        if (r < 0)
+            return r;
+    }
+    if (node->max == REGEX_NO_MAX)
+        return emit_star(m, node->child);
+    for (uint32_t i = node->min; i < node->max; i++) {
+        int split = emit(m, (struct instruction){.op = OP_SPLIT});
+        int r = split < 0 ? split : emit_node(m, node->child);
+        if (r < 0)
+            return r;
+        m->program[split].x = (uint16_t)(split + 1);
+        m->program[split].y = (uint16_t)m->n;
+    }
+    return 0;
+}
+
+static int emit_node(struct emitter *m, const struct regex_node *node)
+{
+    if (++m->visits > VISITS_MAX)
+        return -E2BIG;
+    switch (node->type) {
+    case REGEX_CHAR: return emit(m, (struct instruction){.op = OP_CHAR, .c = node->c});
+    case REGEX_SET: return emit(m, (struct instruction){.op = OP_SET, .set = node->set});
+    case REGEX_ASSERT: return emit(m, (struct instruction){.op = OP_ASSERT, .kind = node->kind});
+    case REGEX_REPEAT: return emit_repeat(m, node);
+    case REGEX_GROUP:
+    case REGEX_BRANCH: break;
+    }
+    return emit_group(m, node);
+}
+
+static struct regex *finish(struct arena *a, const struct emitter *m, const struct regex_node *tree)
+{
+    const struct regex_node *branch = tree->child;
+    struct regex *re = arena_new(a, struct regex);
+    struct instruction *program = arena_alloc(a, m->n * sizeof *program);
+
+    if (!re || !program)
+        return NULL;
+    memcpy(program, m->program, m->n * sizeof *program);
+    re->program = program;
+    re->n = (uint16_t)m->n;
+    re->is_anchored = !branch->next && branch->child && branch->child->type == REGEX_ASSERT &&
+                      branch->child->kind == REGEX_BEGIN;
+    return re;
+}
+
+struct regex *regex_compile(struct arena *a, struct str pattern, struct err *e)
+{
+    const struct regex_node *tree = regex_parse(a, pattern, e);
+    struct arena scratch auto_arena;
+
+    arena_init(&scratch, 2 * sizeof(struct emitter));
+    if (!tree)
+        return NULL;
+    struct emitter *m = arena_new(&scratch, struct emitter);
+    if (!m) {
+        (void)err_set(e, -ENOMEM, "out of memory");
+        return NULL;
+    }
+    if (emit_node(m, tree) < 0 || emit(m, (struct instruction){.op = OP_MATCH}) < 0) {
+        (void)err_set(e, -E2BIG, "the pattern is too large");
+        return NULL;
+    }
+    struct regex *re = finish(a, m, tree);
+    if (!re)
+        (void)err_set(e, -ENOMEM, "out of memory");
+    return re;
+}
+
+/* ---- search ---- */
+
+/* Between two characters of the text. */
+struct place {
+    bool at_begin, at_end;
+    bool word_before, word_behind;
+};
+
+struct search {
+    const struct regex *re;
+    struct place place;
+    bool found;
+    uint64_t work; /* instructions looked at */
+    uint16_t n_threads, n_next;
+    uint16_t threads[REGEX_PROGRAM_MAX]; /* at this place, each before an OP_CHAR or OP_SET */
+    uint16_t next[REGEX_PROGRAM_MAX];    /* where they go on behind the character */
+    uint64_t seen[REGEX_PROGRAM_MAX / 64];
+};
+
+static bool holds(enum regex_assert kind, const struct place *at)
+{
+    switch (kind) {
+    case REGEX_BEGIN: return at->at_begin;
+    case REGEX_END: return at->at_end;
+    case REGEX_WORD_EDGE: return at->word_before != at->word_behind;
+    case REGEX_NOT_WORD_EDGE: break;
+    }
+    return at->word_before == at->word_behind;
+}
+
+/* Marks PC and says whether it was new. */
+static bool see(struct search *s, uint16_t pc)
+{
+    uint64_t bit = UINT64_C(1) << (pc % 64);
+    bool is_new = !(s->seen[pc / 64] & bit);
+
+    s->seen[pc / 64] |= bit;
+    return is_new;
+}
+
+/* Adds PC and all that can be reached from it without a character. */
+static void follow(struct search *s, uint16_t pc)
+{
+    uint16_t todo[REGEX_PROGRAM_MAX]; /* no place is pushed twice */
+    unsigned n = 0;
+
+    if (see(s, pc))
+        todo[n++] = pc;
+    while (n > 0) {
+        pc = todo[--n];
+        s->work++;
+        const struct instruction *i = &s->re->program[pc];
+        switch (i->op) {
+        case OP_CHAR:
+        case OP_SET: s->threads[s->n_threads++] = pc; break;
+        case OP_SPLIT:
+            if (see(s, i->y))
+                todo[n++] = i->y;
+            if (see(s, i->x))
+                todo[n++] = i->x;
+            break;
+        case OP_JUMP:
+            if (see(s, i->x))
+                todo[n++] = i->x;
+            break;
+        case OP_ASSERT:
+            if (holds(i->kind, &s->place) && see(s, (uint16_t)(pc + 1)))
+                todo[n++] = (uint16_t)(pc + 1);
+            break;
+        case OP_MATCH: s->found = true; return;
+        }
+    }
+}
+
+static void step_over(struct search *s, uint32_t c)
+{
+    s->n_next = 0;
+    for (uint16_t t = 0; t < s->n_threads; t++) {
+        const struct instruction *i = &s->re->program[s->threads[t]];
+        if (i->op == OP_CHAR ? i->c == c : regex_set_has(i->set, c))
+            s->next[s->n_next++] = (uint16_t)(s->threads[t] + 1);
+    }
+}
+
+/* Takes the work done since the last call, and one for the character, from STEPS. */
+static bool spend(struct search *s, uint64_t *steps)
+{
+    uint64_t n = s->work + 1;
+
+    s->work = 0;
+    if (!steps)
+        return true;
+    bool enough = *steps >= n;
+    *steps -= enough ? n : *steps;
+    return enough;
+}
+
+int regex_search(const struct regex *re, struct str text, uint64_t *steps)
+{
+    struct search s;
+    size_t pos = 0;
+
+    s.re = re;
+    s.found = false;
+    s.work = 0;
+    s.n_next = 0;
+    s.place = (struct place){.at_begin = true};
+    for (;;) {
+        uint32_t c = 0xfffd; /* for bytes that are no UTF-8 */
+        size_t len = pos < text.len ? utf8_decode(text.p + pos, text.len - pos, &c) : 0;
+        s.place.at_end = pos >= text.len;
+        s.place.word_behind = !s.place.at_end && regex_is_word(c);
+        s.n_threads = 0;
+        memset(s.seen, 0, ((size_t)re->n + 63) / 64 * sizeof s.seen[0]);
+        for (uint16_t i = 0; i < s.n_next && !s.found; i++)
+            follow(&s, s.next[i]);
+        if (!s.found && (!re->is_anchored || pos == 0))
+            follow(&s, 0);
+        if (s.found)
+            return 1;
+        if (s.place.at_end || (re->is_anchored && s.n_threads == 0))
+            return 0;
+        if (!spend(&s, steps))
+            return -E2BIG;
+        step_over(&s, c);
+        s.place = (struct place){.word_before = s.place.word_behind};
+        pos += len ? len : 1;
+    }
+}
