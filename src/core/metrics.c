@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics: see metrics.h. */
+#include "core/metrics.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "sys/io.h"
+
+/* Statuses that get a series of their own; every other one is counted as "other". */
+static const short statuses[] = {101, 200, 201, 202, 204, 206, 301, 302, 303, 304, 307, 308, 400,
+                                 401, 403, 404, 405, 408, 409, 410, 411, 412, 413, 414, 415, 416,
+                                 422, 424, 429, 431, 499, 500, 501, 502, 503, 504, 505};
+enum { N_STATUSES = sizeof statuses / sizeof statuses[0] + 1, STATUS_MAX = 600 };
+
+/* Upper bounds of the latency buckets, in microseconds. */
+static const int64_t bounds_us[] = {100,   250,    500,    1000,   2500,    5000,    10000,   25000,
+                                    50000, 100000, 250000, 500000, 1000000, 2500000, 10000000};
+enum { N_BOUNDS = sizeof bounds_us / sizeof bounds_us[0] };
+
+struct route_numbers {
+    uint64_t by_status[N_STATUSES];
+    uint64_t buckets[N_BOUNDS + 1];
+    int64_t sum_us;
+};
+
+enum kind { COUNTER, GAUGE };
+
+static const struct {
+    enum kind kind;
+    int64_t divisor;
+    const char *name, *help;
+} rows[METRIC_COUNT] = {
+#define METRIC(id, kind, divisor, exposed, help) {kind, divisor, exposed, help},
+#include "core/metrics.def"
+#undef METRIC
+};
+
+struct metrics {
+    int64_t values[METRIC_COUNT];
+    unsigned char status_index[STATUS_MAX];
+    unsigned n_routes;
+    struct metrics_route *names;
+    struct route_numbers *routes; /* n_routes + 1 */
+};
+
+struct metrics *metrics_new(struct err *e)
+{
+    struct metrics *m = mem_zalloc(1, sizeof *m);
+
+    if (!m || metrics_set_routes(m, NULL, 0, e) < 0) {
+        (void)err_sys(e, -ENOMEM, "metrics");
+        metrics_free(m);
+        return NULL;
+    }
+    memset(m->status_index, N_STATUSES - 1, sizeof m->status_index);
+    for (unsigned char i = 0; i < ARRAY_LEN(statuses); i++)
+        m->status_index[statuses[i]] = i;
+    m->values[METRIC_START_TIME] = clock_real_us();
+    return m;
+}
+
+int metrics_set_routes(struct metrics *m, const struct metrics_route *routes, unsigned n,
+                       struct err *e)
+{
+    struct metrics_route *names = mem_zalloc((size_t)n + 1, sizeof *names);
+    struct route_numbers *numbers = mem_zalloc((size_t)n + 1, sizeof *numbers);
+
+    if (!names || !numbers) {
+        free(names);
+        free(numbers);
+        return err_sys(e, -ENOMEM, "metrics");
+    }
+    if (n > 0)
+        memcpy(names, routes, n * sizeof *routes);
+    names[n] = (struct metrics_route){"", "none"};
+    free(m->names);
+    free(m->routes);
+    m->names = names;
+    m->routes = numbers;
+    m->n_routes = n;
+    return 0;
+}
+
+void metrics_free(struct metrics *m)
+{
+    if (!m)
+        return;
+    free(m->names);
+    free(m->routes);
+    free(m);
+}
+
+void metrics_add(struct metrics *m, enum metric id, int64_t by)
+{
+    m->values[id] += by;
+}
+
+void metrics_set(struct metrics *m, enum metric id, int64_t value)
+{
+    m->values[id] = value;
+}
+
+int64_t metrics_get(const struct metrics *m, enum metric id)
+{
+    return m->values[id];
+}
+
+void metrics_request(struct metrics *m, unsigned route, int status, int64_t us)
+{
+    struct route_numbers *r = &m->routes[route < m->n_routes ? route : m->n_routes];
+    unsigned bucket = 0;
+
+    while (bucket < N_BOUNDS && us > bounds_us[bucket])
+        bucket++;
+    r->by_status[status > 0 && status < STATUS_MAX ? m->status_index[status] : N_STATUSES - 1]++;
+    r->buckets[bucket]++;
+    r->sum_us += us;
+}
+
+/* ---- the process ---- */
+
+static int64_t resident_bytes(void)
+{
+    struct buf text auto_buf = BUF_INIT(256);
+    int64_t pages = 0;
+
+    if (io_read_file("/proc/self/statm", &text, NULL) < 0)
+        return 0;
+    struct str rest = buf_str(&text);
+    (void)str_cut(&rest, ' ');
+    (void)str_to_i64(str_cut(&rest, ' '), &pages);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+static int64_t open_fds(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    int64_t n = -3; /* ".", ".." and the descriptor of the listing itself */
+
+    if (!d)
+        return 0;
+    while (readdir(d))
+        n++;
+    (void)closedir(d);
+    return n;
+}
+
+static int64_t tv_us(struct timeval tv)
+{
+    return (int64_t)tv.tv_sec * 1000000 + tv.tv_usec;
+}
+
+void metrics_sample_process(struct metrics *m)
+{
+    struct rusage use;
+
+    if (getrusage(RUSAGE_SELF, &use) == 0)
+        metrics_set(m, METRIC_CPU, tv_us(use.ru_utime) + tv_us(use.ru_stime));
+    metrics_set(m, METRIC_RSS, resident_bytes());
+    metrics_set(m, METRIC_FDS, open_fds());
+}
+
+/* ---- text ---- */
+
+static void put_head(struct buf *out, const char *name, const char *help, const char *type)
+{
+    (void)buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void put_labels(struct buf *out, const struct metrics_route *r)
+{
+    (void)buf_printf(out, "{method=\"%s\",route=\"%s\"", r->method, r->pattern);
+}
+
+static void put_statuses(struct buf *out, const struct metrics *m)
+{
+    const char *name = "tidepool_http_requests_total";
+
+    put_head(out, name, "Requests by route and status.", "counter");
+    for (unsigned i = 0; i <= m->n_routes; i++)
+        for (unsigned k = 0; k < N_STATUSES; k++) {
+            uint64_t n = m->routes[i].by_status[k];
+            if (n == 0)
+                continue;
+            (void)buf_add_str(out, str_of(name));
+            put_labels(out, &m->names[i]);
+            if (k == N_STATUSES - 1)
+                (void)buf_printf(out, ",status=\"other\"} %" PRIu64 "\n", n);
+            else
+                (void)buf_printf(out, ",status=\"%d\"} %" PRIu64 "\n", statuses[k], n);
+        }
+}
+
+static void put_histogram(struct buf *out, const char *name, const struct metrics_route *label,
+                          const struct route_numbers *r)
+{
+    uint64_t n = 0;
+
+    for (unsigned b = 0; b <= N_BOUNDS; b++) {
+        n += r->buckets[b];
+        (void)buf_printf(out, "%s_bucket", name);
+        put_labels(out, label);
+        if (b == N_BOUNDS)
+            (void)buf_printf(out, ",le=\"+Inf\"} %" PRIu64 "\n", n);
+        else
+            (void)buf_printf(out, ",le=\"%g\"} %" PRIu64 "\n", (double)bounds_us[b] / 1e6, n);
+    }
+    (void)buf_printf(out, "%s_sum", name);
+    put_labels(out, label);
+    (void)buf_printf(out, "} %.6f\n%s_count", (double)r->sum_us / 1e6, name);
+    put_labels(out, label);
+    (void)buf_printf(out, "} %" PRIu64 "\n", n);
+}
+
+static bool has_requests(const struct route_numbers *r)
+{
+    for (unsigned b = 0; b <= N_BOUNDS; b++)
+        if (r->buckets[b])
+            return true;
+    return false;
+}
+
+int metrics_write(struct buf *out, const struct metrics *m)
+{
+    const char *latency = "tidepool_http_request_duration_seconds";
+
+    for (unsigned i = 0; i < METRIC_COUNT; i++) {
+        put_head(out, rows[i].name, rows[i].help, rows[i].kind == COUNTER ? "counter" : "gauge");
+        if (rows[i].divisor == 1)
+            (void)buf_printf(out, "%s %" PRId64 "\n", rows[i].name, m->values[i]);
+        else
+            (void)buf_printf(out, "%s %.6f\n", rows[i].name,
+                             (double)m->values[i] / (double)rows[i].divisor);
+    }
+    put_statuses(out, m);
+    put_head(out, latency, "Time from a request's head to the end of its answer.", "histogram");
+    for (unsigned i = 0; i <= m->n_routes; i++)
+        if (has_requests(&m->routes[i]))
+            put_histogram(out, latency, &m->names[i], &m->routes[i]);
+    return out->error;
+}

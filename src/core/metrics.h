@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics as Prometheus text. There are two sorts: single numbers (metrics.def) and requests by
+ * route, with a count per status and a latency histogram each. The number of series is bounded by
+ * the tables, whatever clients send. Everything belongs to the loop thread: bumping is an addition.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum metric {
+#define METRIC(name, kind, divisor, exposed, help) METRIC_##name,
+#include "core/metrics.def"
+#undef METRIC
+    METRIC_COUNT
+};
+
+struct metrics;
+
+struct metrics_route {
+    const char *method, *pattern; /* label values; must outlive the metrics */
+};
+
+struct metrics *metrics_new(struct err *e);
+void metrics_free(struct metrics *m);
+/* Numbers for N routes; requests that matched none are counted under index N. Once, before the
+ * first request. 0 or -ENOMEM. */
+int metrics_set_routes(struct metrics *m, const struct metrics_route *routes, unsigned n,
+                       struct err *e);
+
+void metrics_add(struct metrics *m, enum metric id, int64_t by);
+void metrics_set(struct metrics *m, enum metric id, int64_t value);
+int64_t metrics_get(const struct metrics *m, enum metric id);
+/* A request ended: ROUTE is its index, STATUS what was answered (0: the client left before). */
+void metrics_request(struct metrics *m, unsigned route, int status, int64_t us);
+
+/* Reads memory, CPU time and descriptors of this process. */
+void metrics_sample_process(struct metrics *m);
+/* Appends everything in the text format 0.0.4. Returns as buf_add(). */
+int metrics_write(struct buf *out, const struct metrics *m);
