@@ -15,14 +15,14 @@ struct parser {
     struct str text;
     size_t pos;
     unsigned depth;
-    int code;
     struct err *e;
 };
 
+/* All functions here return 0, or -1 when the err is filled. */
 static int fail_at(struct parser *p, size_t pos, int code, const char *what)
 {
-    p->code = code;
-    return err_set(p->e, code, "offset %zu: %s", pos, what);
+    (void)err_set(p->e, code, "offset %zu: %s", pos, what);
+    return -1;
 }
 
 static int fail(struct parser *p, const char *what)
@@ -176,33 +176,42 @@ bool regex_set_has(const struct regex_set *set, uint32_t c)
 
 /* ---- escapes ---- */
 
+/* Behind "\u{". */
+static int read_braced(struct parser *p, uint32_t *ret)
+{
+    size_t at = p->pos - 3;
+    uint32_t digit = 0;
+
+    *ret = 0;
+    do {
+        if (read_hex(p, 1, &digit) < 0)
+            return -1;
+        *ret = *ret << 4 | digit;
+        if (*ret > LAST_CODE_POINT)
+            return fail_at(p, at, -EINVAL, "no such code point");
+    } while (!accept(p, "}"));
+    return 0;
+}
+
+/* Behind "\u". A pair of surrogates is one code point; a lone one matches no text, as UTF-8 has
+ * none. */
 static int read_unicode(struct parser *p, uint32_t *ret)
 {
-    size_t at = p->pos - 2;
-    uint32_t low;
+    uint32_t low = 0;
 
-    if (accept(p, "{")) {
-        *ret = 0;
-        if (look(p, 0) == '}')
-            return fail(p, "expected a hexadecimal digit");
-        for (uint32_t digit; !accept(p, "}"); *ret = *ret << 4 | digit)
-            if (read_hex(p, 1, &digit) < 0 || *ret > LAST_CODE_POINT)
-                return p->code ? p->code : fail_at(p, at, -EINVAL, "no such code point");
-        return *ret > LAST_CODE_POINT ? fail_at(p, at, -EINVAL, "no such code point") : 0;
-    }
+    if (accept(p, "{"))
+        return read_braced(p, ret);
     if (read_hex(p, 4, ret) < 0)
-        return p->code;
-    /* A pair of surrogates is one code point; a lone one matches no text, as UTF-8 has none. */
-    if (*ret >= 0xd800 && *ret <= 0xdbff && look(p, 0) == '\\' && look(p, 1) == 'u') {
-        size_t back = p->pos;
-        p->pos += 2;
-        if (read_hex(p, 4, &low) < 0)
-            return p->code;
-        if (low >= 0xdc00 && low <= 0xdfff)
-            *ret = 0x10000 + ((*ret - 0xd800) << 10) + (low - 0xdc00);
-        else
-            p->pos = back;
-    }
+        return -1;
+    size_t back = p->pos;
+    if (*ret < 0xd800 || *ret > 0xdbff || !accept(p, "\\u"))
+        return 0;
+    if (read_hex(p, 4, &low) < 0)
+        return -1;
+    if (low >= 0xdc00 && low <= 0xdfff)
+        *ret = 0x10000 + ((*ret - 0xd800) << 10) + (low - 0xdc00);
+    else
+        p->pos = back;
     return 0;
 }
 
@@ -228,7 +237,7 @@ static int read_char_escape(struct parser *p, uint32_t *ret)
     if (at_end(p))
         return fail(p, "nothing behind the backslash");
     if (read_code_point(p, &c) < 0)
-        return p->code;
+        return -1;
     *ret = c;
     if (c >= 128 || !regex_is_word(c) || c == '_')
         return 0;
@@ -294,15 +303,15 @@ static int parse_class_part(struct parser *p, struct regex_set *set)
         return add_named(p, set, name);
     }
     if (read_class_char(p, &first) < 0)
-        return p->code;
+        return -1;
     last = first;
     /* A dash next to a named set or a bracket is a dash. */
     if (look(p, 0) == '-' && p->text.len - p->pos > 1 && look(p, 1) != ']') {
         p->pos++;
         if (at_named(p))
-            return add_range(p, set, first, first) < 0 ? p->code : add_range(p, set, '-', '-');
+            return add_range(p, set, first, first) < 0 ? -1 : add_range(p, set, '-', '-');
         if (read_class_char(p, &last) < 0)
-            return p->code;
+            return -1;
     }
     if (last < first)
         return fail_at(p, at, -EINVAL, "range out of order");
@@ -316,13 +325,13 @@ static int parse_class(struct parser *p, struct regex_node *node)
     struct regex_set *set = new_set(p);
 
     if (!set)
-        return p->code;
+        return -1;
     set->negated = accept(p, "^");
     while (!accept(p, "]")) {
         if (at_end(p))
             return fail_at(p, at, -EINVAL, "unmatched '['");
         if (parse_class_part(p, set) < 0)
-            return p->code;
+            return -1;
     }
     node->type = REGEX_SET;
     node->set = set;
@@ -356,7 +365,7 @@ static int parse_group(struct parser *p, struct regex_node *node)
     node->child = parse_branches(p);
     p->depth--;
     if (!node->child)
-        return p->code;
+        return -1;
     return accept(p, ")") ? 0 : fail_at(p, at, -EINVAL, "unmatched '('");
 }
 
@@ -371,7 +380,7 @@ static int set_named(struct parser *p, struct regex_node *node, char name)
 {
     node->type = REGEX_SET;
     node->set = new_set(p);
-    return node->set ? add_named(p, node->set, name) : p->code;
+    return node->set ? add_named(p, node->set, name) : -1;
 }
 
 static int set_any(struct parser *p, struct regex_node *node)
@@ -379,11 +388,11 @@ static int set_any(struct parser *p, struct regex_node *node)
     node->type = REGEX_SET;
     node->set = new_set(p);
     if (!node->set)
-        return p->code;
+        return -1;
     node->set->negated = true;
     for (size_t i = 0; i < ARRAY_LEN(line_ends); i++)
         if (add_range(p, node->set, line_ends[i].first, line_ends[i].last) < 0)
-            return p->code;
+            return -1;
     return 0;
 }
 
@@ -457,42 +466,45 @@ static bool read_quantifier(struct parser *p, uint32_t *min, uint32_t *max)
     return read_counts(p, min, max);
 }
 
-/* Wraps *PIECE when a quantifier follows. Lazy or not makes no difference to whether it matches. */
-static int parse_quantifier(struct parser *p, struct regex_node **piece)
+/* PIECE, or its repetition when a quantifier follows. Lazy or not makes no difference to whether
+ * it matches. */
+static struct regex_node *parse_quantifier(struct parser *p, struct regex_node *piece)
 {
     size_t at = p->pos;
     uint32_t min, max;
+    struct regex_node *node = NULL;
 
     if (!read_quantifier(p, &min, &max))
-        return 0;
-    if ((*piece)->type == REGEX_ASSERT)
-        return fail_at(p, at, -EINVAL, "nothing to repeat");
-    if (min > REGEX_REPEAT_MAX || (max > REGEX_REPEAT_MAX && max != REGEX_NO_MAX))
-        return fail_at(p, at, -E2BIG, "repeated too often");
-    if (max < min)
-        return fail_at(p, at, -EINVAL, "counts out of order");
+        return piece;
     (void)accept(p, "?");
-    struct regex_node *node = arena_new(p->arena, struct regex_node);
-    if (!node)
-        return no_memory(p);
-    *node = (struct regex_node){.type = REGEX_REPEAT, .min = min, .max = max, .child = *piece};
-    *piece = node;
-    return 0;
+    if (piece->type == REGEX_ASSERT)
+        (void)fail_at(p, at, -EINVAL, "nothing to repeat");
+    else if (min > REGEX_REPEAT_MAX || (max > REGEX_REPEAT_MAX && max != REGEX_NO_MAX))
+        (void)fail_at(p, at, -E2BIG, "repeated too often");
+    else if (max < min)
+        (void)fail_at(p, at, -EINVAL, "counts out of order");
+    else if (!(node = arena_new(p->arena, struct regex_node)))
+        (void)no_memory(p);
+    if (node)
+        *node = (struct regex_node){.type = REGEX_REPEAT, .min = min, .max = max, .child = piece};
+    return node;
 }
 
-static int parse_piece(struct parser *p, struct regex_node **ret)
+static struct regex_node *parse_piece(struct parser *p)
 {
     uint32_t min, max;
     size_t at = p->pos;
 
-    if (read_quantifier(p, &min, &max))
-        return fail_at(p, at, -EINVAL, "nothing to repeat");
-    *ret = arena_new(p->arena, struct regex_node);
-    if (!*ret)
-        return no_memory(p);
-    if (parse_atom(p, *ret) < 0)
-        return p->code;
-    return parse_quantifier(p, ret);
+    if (read_quantifier(p, &min, &max)) {
+        (void)fail_at(p, at, -EINVAL, "nothing to repeat");
+        return NULL;
+    }
+    struct regex_node *node = arena_new(p->arena, struct regex_node);
+    if (!node) {
+        (void)no_memory(p);
+        return NULL;
+    }
+    return parse_atom(p, node) < 0 ? NULL : parse_quantifier(p, node);
 }
 
 static struct regex_node *parse_branch(struct parser *p)
@@ -504,11 +516,16 @@ static struct regex_node *parse_branch(struct parser *p)
         return NULL;
     }
     branch->type = REGEX_BRANCH;
-    struct regex_node **link = &branch->child;
+    struct regex_node *last = NULL;
     while (!at_end(p) && look(p, 0) != '|' && look(p, 0) != ')') {
-        if (parse_piece(p, link) < 0)
+        struct regex_node *piece = parse_piece(p);
+        if (!piece)
             return NULL;
-        link = &(*link)->next;
+        if (last)
+            last->next = piece;
+        else
+            branch->child = piece;
+        last = piece;
     }
     return branch;
 }
