@@ -35,19 +35,25 @@ struct http_req {
     char id[17];      /* request id, 16 hex digits; sent as X-Request-Id */
     const char *peer; /* address text */
     bool is_tls;
-    int64_t start_us;                     /* monotonic */
-    struct str body;                      /* after http_read_body() */
-    int status;                           /* of the answer, once it has begun */
-    uint64_t sent_bytes;                  /* of the answer's body so far */
-    void *user;                           /* the handler's own */
-    void (*on_abort)(struct http_req *r); /* the peer left before the answer was complete: may be
-                                             set by the handler, which must still end the answer */
+    int64_t start_us;    /* monotonic */
+    struct str body;     /* after http_read_body() */
+    int status;          /* of the answer, once it has begun */
+    uint64_t sent_bytes; /* of the answer's body so far */
+    void *user;          /* the handler's own */
+    int fault; /* when on_abort() is called although the peer is there: what is wrong with the body
+                  that is being streamed (400, 408, 413); the answer still reaches the peer */
+    /* May be set by the handler: the peer left before the answer was complete, or the body cannot
+     * be streamed to its end. Called at most once; the handler must still end the answer. A peer
+     * that only closed its sending side counts as gone, but gets the answer if it comes. */
+    void (*on_abort)(struct http_req *r);
 };
 
 typedef void http_handler(struct http_req *r, void *ctx);
 
-/* Reads the whole body, at most MAX bytes, then calls DONE; r->body holds it. A larger body is
- * answered by the server through the error hook (413) and DONE is never called. */
+/* Reads the whole body, at most MAX bytes, then calls DONE (perhaps before this returns); r->body
+ * holds it, with a NUL behind. Until then the request is the server's: a body that is too large
+ * (413), malformed (400) or late (408) is answered through the error hook, one whose peer leaves is
+ * dropped, and in these cases neither DONE nor on_abort() is called. */
 void http_read_body(struct http_req *r, size_t max, void (*done)(struct http_req *r, void *ctx),
                     void *ctx);
 
@@ -55,10 +61,11 @@ struct http_body_sink {
     /* Some bytes: 0, or -errno to refuse the rest (the handler answers; then the connection
      * closes). */
     int (*on_data)(struct http_req *r, void *ctx, const char *p, size_t len);
-    void (*on_end)(struct http_req *r, void *ctx); /* the body is complete */
+    void (*on_end)(struct http_req *r,
+                   void *ctx); /* the body is complete; comes even when paused */
 };
-/* Streams the body to SINK. http_body_pause()/resume() hold the peer back. Aborts come by on_abort.
- */
+/* Streams the body to SINK. http_body_pause()/resume() hold the peer back. When the body cannot be
+ * read to its end, on_abort() is called; without one the server ends the request itself. */
 void http_stream_body(struct http_req *r, uint64_t max, const struct http_body_sink *sink,
                       void *ctx);
 void http_body_pause(struct http_req *r);
@@ -75,21 +82,33 @@ void http_reply(struct http_req *r, int status, const char *content_type, struct
 
 /* A streamed answer: LENGTH bytes, or chunked when it is -1 (close-delimited for HTTP/1.0). */
 void http_start(struct http_req *r, int status, const char *content_type, int64_t length);
-/* 0; -EPIPE when the peer is gone (the rest is dropped). The bytes are always taken; when
- * http_is_full(), wait for on_drain before making more. */
+/* 0; -EPIPE when the peer is gone (the rest is dropped); -EMSGSIZE for bytes past LENGTH (dropped).
+ * The bytes are always taken; when http_is_full(), wait for on_drain before making more. */
 int http_write(struct http_req *r, const void *p, size_t len);
 bool http_is_full(const struct http_req *r);
 void http_on_drain(struct http_req *r, void (*fn)(struct http_req *r, void *ctx), void *ctx);
-/* Completes the answer; R must not be used afterwards. */
+/* Completes the answer; R must not be used afterwards. Fewer bytes than LENGTH reset the
+ * connection.
+ */
 void http_end(struct http_req *r);
 /* Breaks the answer off by resetting the connection, so that the peer cannot take it for complete.
  */
 void http_abort(struct http_req *r);
 
-/* Answers 101 with the headers added so far and gives the stream away (CONNECT-like use: status
- * 200). The request is completed; bytes already received behind the head come to the new ops. */
+/* Answers 101 with the headers added so far (and "Connection: Upgrade", which needs not be added)
+ * and gives the stream away (CONNECT-like use: status 200). The request is completed; bytes already
+ * received behind the head come to the new ops. NULL when the peer is gone or memory ran out: the
+ * request is completed then, too. */
 struct stream *http_upgrade(struct http_req *r, int status, const struct stream_ops *ops,
                             void *ctx);
+
+/* Moves the connection with its request to another server, whose loop may run on another thread,
+ * and calls FN there. Called on R's loop thread as the last act of a callback or outside of them;
+ * until FN runs nobody may touch R. The rest of the request's life, the access hook included, and
+ * the connection's next requests belong to TO, which must not be freed while a move is on its way.
+ * A peer that leaves meanwhile is noticed after FN. */
+void http_move(struct http_req *r, struct http_server *to,
+               void (*fn)(struct http_req *r, void *ctx), void *ctx);
 
 /* ---- the server ---- */
 
@@ -111,7 +130,8 @@ struct http_server_opts {
     /* Shapes the errors that the server itself finds (400, 408, 413, 414, 431, 501, 505). R->head
      * may be partial (path empty). NULL: plain text. Must answer with http_reply(). */
     void (*on_error)(struct http_req *r, int status, const char *reason, void *ctx);
-    /* After each complete answer: access log and metrics. May be NULL. */
+    /* After each complete answer: access log and metrics. The status is 0 when there was none. May
+     * be NULL. */
     void (*on_done)(struct http_req *r, void *ctx);
     struct tls_ctx *tls;
     struct http_limits limits;

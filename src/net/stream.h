@@ -13,7 +13,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -25,7 +27,8 @@ struct tls_ctx;
 
 struct stream_ops {
     /* LEN > 0 bytes: returns how many were used (0: need more), or -errno to close the stream. The
-     * unused part may not pass max_unread. Not called while reading is paused. */
+     * unused part may not reach max_unread unless reading was paused meanwhile: the stream closes
+     * with -EMSGSIZE. Not called while reading is paused. */
     ssize_t (*on_data)(struct stream *s, void *ctx, const char *p, size_t len);
     /* The queue fell below the low mark after stream_is_full() had been true. May be NULL. */
     void (*on_drain)(struct stream *s, void *ctx);
@@ -34,6 +37,8 @@ struct stream_ops {
     /* The stream is gone, for REASON (0: closed by us or by the peer in order, or -errno). The last
      * callback; the stream is freed when it returns. */
     void (*on_close)(struct stream *s, void *ctx, int reason);
+    /* The time given to stream_set_timeout() is over. NULL: the stream closes (-ETIMEDOUT). */
+    void (*on_timeout)(struct stream *s, void *ctx);
 };
 
 struct stream_opts {
@@ -45,6 +50,8 @@ struct stream_opts {
     const char *sni;     /* TLS client: server name, verified against the certificate */
     size_t max_unread;   /* bytes on_data() may leave; default 64 KiB */
     size_t high_mark;    /* of the output queue; default 256 KiB */
+    int64_t write_ms;    /* output that makes no progress for so long resets the connection; 0: no
+                            limit */
 };
 
 /* Takes over FD (connected, or connecting) and starts reading. NULL with E filled on failure; FD is
@@ -64,6 +71,9 @@ void stream_abort(struct stream *s);
 /* Sends or queues bytes (copied when queued). 0, or -errno when the stream is closing or memory ran
  * out (then the stream is closed). */
 int stream_write(struct stream *s, const void *p, size_t len);
+/* The same for at most STREAM_IOV parts, with one system call. */
+#define STREAM_IOV 8
+int stream_writev(struct stream *s, const struct iovec *iov, int n);
 /* While corked, writes are gathered; uncork sends them with one system call. Nests. */
 void stream_cork(struct stream *s);
 void stream_uncork(struct stream *s);
@@ -73,6 +83,10 @@ size_t stream_queued(const struct stream *s);
 /* Stops / resumes on_data(). Resuming offers kept bytes in the next round of the loop. */
 void stream_pause(struct stream *s);
 void stream_resume(struct stream *s);
+
+/* Calls on_timeout() once, in MS; replaces what was set before; 0: never. Pushing it back costs
+ * nothing. */
+void stream_set_timeout(struct stream *s, int64_t ms);
 
 /* Replaces who listens: a protocol upgrade. Kept bytes go to the new ops in the next round. */
 void stream_set_ops(struct stream *s, const struct stream_ops *ops, void *ctx);
@@ -86,5 +100,7 @@ struct loop *stream_loop(const struct stream *s);
 const char *stream_peer(const struct stream *s);
 /* True for a TLS stream. */
 bool stream_is_tls(const struct stream *s);
+/* False until a TLS handshake is over. */
+bool stream_is_ready(const struct stream *s);
 /* The descriptor, for sockopts and splice(2); still owned by the stream. */
 int stream_fd(const struct stream *s);

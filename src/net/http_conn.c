@@ -1,0 +1,697 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections of the HTTP server: what arrives, when, and what becomes of it. See http_impl.h.
+ *
+ * All input comes through on_data(), which passes it to the state that the connection is in until
+ * that state wants no more. A request that is answered at once leads back to HTTP_IN_HEAD, so that
+ * pipelined requests are served by the loop in on_data(), not by recursion. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "net/http_impl.h"
+
+enum {
+    SMALL_BODY = 16 * 1024, /* allocated at once; larger bodies grow as they arrive */
+    LINGER_MS = 2000,       /* for what a peer still sends after our last answer */
+};
+
+static void set_timeout(struct http_conn *c)
+{
+    const struct http_timeouts *t = &c->server->opts.timeouts;
+
+    if (!c->stream || c->in == HTTP_IN_SINK)
+        return;
+    if (c->in == HTTP_IN_HEAD) {
+        /* The deadline of a head that has begun does not move. */
+        if (!c->is_partial)
+            stream_set_timeout(c->stream, t->idle_ms);
+        return;
+    }
+    bool is_held = c->mode == HTTP_BODY_HELD || (c->x && c->x->is_paused);
+    stream_set_timeout(c->stream, c->in == HTTP_IN_BODY && !is_held ? t->body_ms : 0);
+}
+
+static bool is_moving(const struct http_conn *c)
+{
+    return c->x && c->x->move_to;
+}
+
+/* ---- the end of a connection ---- */
+
+static void leave_server(struct http_conn *c)
+{
+    struct http_server *s = c->server;
+
+    list_del(&c->node);
+    if (!s)
+        return;
+    s->stats.active--;
+    http_server_left(s);
+}
+
+static void free_conn(struct http_conn *c)
+{
+    leave_server(c);
+    free(c);
+}
+
+void http_conn_gone(struct http_conn *c)
+{
+    c->stream = NULL;
+    if (c->depth > 0)
+        c->is_gone = true;
+    else
+        free_conn(c);
+}
+
+void http_conn_orphan(struct http_conn *c)
+{
+    c->server = NULL;
+    if (c->stream)
+        stream_close(c->stream);
+}
+
+bool http_conn_is_idle(const struct http_conn *c)
+{
+    return c->stream && !c->x && c->in == HTTP_IN_HEAD && !c->is_partial;
+}
+
+bool http_conn_can_stay(const struct http_conn *c)
+{
+    const struct http_server *s = c->server;
+
+    if (!s || s->is_draining || !c->stream || c->is_eof)
+        return false;
+    if (c->in == HTTP_IN_DONE)
+        return true;
+    if (c->in != HTTP_IN_BODY)
+        return false;
+    /* A client that waits for "100 Continue" may or may not send the body after another answer. */
+    if (c->x && c->x->req.head.expects_continue && c->mode == HTTP_BODY_HELD && !c->has_more)
+        return false;
+    return c->is_chunked || c->body_left <= s->opts.max_drop;
+}
+
+/* Closes when the output is written. While the peer may still be sending, closing at once would
+ * make the kernel reset the connection and the answer could be lost: then only our side is closed
+ * and what arrives is dropped for a while. */
+static void end_conn(struct http_conn *c)
+{
+    bool is_sending = c->in != HTTP_IN_DONE && !c->is_eof;
+
+    c->in = HTTP_IN_SINK;
+    if (!is_sending) {
+        stream_close_after_flush(c->stream);
+        return;
+    }
+    stream_shutdown(c->stream);
+    stream_set_timeout(c->stream, LINGER_MS);
+    stream_resume(c->stream);
+}
+
+void http_conn_next(struct http_conn *c, bool is_kept)
+{
+    if (!c->stream) {
+        http_conn_gone(c);
+        return;
+    }
+    if (!is_kept || !http_conn_can_stay(c)) {
+        end_conn(c);
+        return;
+    }
+    if (c->in == HTTP_IN_BODY) {
+        c->mode = HTTP_BODY_DROP;
+        c->dropped = 0;
+    } else {
+        c->in = HTTP_IN_HEAD;
+    }
+    stream_resume(c->stream);
+    /* Inside of a callback this is done once, at its end. */
+    if (c->depth == 0)
+        set_timeout(c);
+}
+
+/* ---- faults ---- */
+
+static void plain_error(struct http_req *r, int status, const char *reason)
+{
+    struct str text = arena_printf(r->arena, "%s\n", reason);
+
+    http_reply(r, status, "text/plain", text.p ? text : STR_NULL);
+}
+
+static void send_error(struct http_xchg *x, int status, const char *reason)
+{
+    struct http_conn *c = x->req.conn;
+    const struct http_server_opts *o = &c->server->opts;
+
+    c->in = HTTP_IN_SINK;
+    x->req.on_abort = NULL;
+    if (o->on_error)
+        o->on_error(&x->req, status, reason, o->ctx);
+    else
+        plain_error(&x->req, status, reason);
+}
+
+static void tell_abort(struct http_xchg *x)
+{
+    if (x->is_aborted || !x->req.on_abort)
+        return;
+    x->is_aborted = true;
+    x->req.on_abort(&x->req);
+}
+
+/* The body cannot be read to its end. */
+static void body_fault(struct http_conn *c, int status, const char *reason)
+{
+    struct http_xchg *x = c->x;
+
+    if (!x) {
+        end_conn(c);
+        return;
+    }
+    bool is_streamed = c->mode == HTTP_BODY_STREAM;
+    c->in = HTTP_IN_SINK;
+    if (is_streamed && x->req.on_abort) {
+        x->req.fault = status;
+        tell_abort(x);
+    } else if (x->is_started) {
+        http_abort(&x->req);
+    } else {
+        send_error(x, status, reason);
+    }
+}
+
+/* The peer is gone, or at least its sending side, while a request is under way. */
+static void abort_request(struct http_conn *c)
+{
+    struct http_xchg *x = c->x;
+    bool is_ours = c->in == HTTP_IN_BODY &&
+                   (c->mode == HTTP_BODY_READ || (c->mode == HTTP_BODY_STREAM && !x->req.on_abort));
+
+    if (is_ours)
+        http_complete(x, false);
+    else
+        tell_abort(x);
+}
+
+/* ---- bodies ---- */
+
+static int keep_body(struct http_xchg *x, struct str data)
+{
+    if (!x->small)
+        return buf_add(&x->body, data.p, data.len);
+    memcpy(x->small + x->body_seen, data.p, data.len);
+    return 0;
+}
+
+/* True when C still reads the body of X and more may be given. */
+static bool goes_on(const struct http_conn *c, const struct http_xchg *x)
+{
+    return c->x == x && c->in == HTTP_IN_BODY && !(x && (x->is_paused || x->move_to));
+}
+
+/* A run of body bytes. */
+static void on_body_bytes(struct http_conn *c, struct str data)
+{
+    struct http_xchg *x = c->x;
+
+    if (c->mode == HTTP_BODY_DROP) {
+        c->dropped += data.len;
+        if (c->dropped > c->server->opts.max_drop)
+            end_conn(c);
+        return;
+    }
+    if (data.len > x->body_max - x->body_seen) {
+        body_fault(c, 413, "request body too large");
+        return;
+    }
+    if (c->mode == HTTP_BODY_READ) {
+        if (keep_body(x, data) < 0) {
+            body_fault(c, 503, "out of memory");
+            return;
+        }
+        x->body_seen += data.len;
+        return;
+    }
+    x->body_seen += data.len;
+    int r = x->sink->on_data(&x->req, x->body_ctx, data.p, data.len);
+    if (r < 0 && c->x == x)
+        c->in = HTTP_IN_SINK;
+}
+
+static void on_body_end(struct http_conn *c)
+{
+    struct http_xchg *x = c->x;
+
+    c->in = HTTP_IN_DONE;
+    if (c->mode == HTTP_BODY_DROP && !x) {
+        c->in = HTTP_IN_HEAD;
+    } else if (c->mode == HTTP_BODY_READ) {
+        x->req.body = str_n(x->small, (size_t)x->body_seen);
+        if (!x->small) {
+            /* buf_cstr() can only fail for want of one byte: reserved by the maximum. */
+            const char *text = buf_cstr(&x->body);
+            if (!text) {
+                send_error(x, 503, "out of memory");
+                return;
+            }
+            x->req.body.p = text;
+        }
+        x->body_done(&x->req, x->body_ctx);
+    } else if (c->mode == HTTP_BODY_STREAM) {
+        x->sink->on_end(&x->req, x->body_ctx);
+    }
+}
+
+static size_t on_plain_body(struct http_conn *c, const char *p, size_t len)
+{
+    size_t n = len < c->body_left ? len : (size_t)c->body_left;
+
+    c->body_left -= n;
+    on_body_bytes(c, str_n(p, n));
+    /* A pause holds bytes back, not the end. */
+    if (c->body_left == 0 && c->in == HTTP_IN_BODY && !is_moving(c))
+        on_body_end(c);
+    return n;
+}
+
+static size_t on_chunked_body(struct http_conn *c, const char *p, size_t len)
+{
+    struct http_xchg *x = c->x;
+    size_t used = 0;
+    bool is_done = false;
+
+    while (used < len && goes_on(c, x) && !is_done) {
+        struct str data;
+        ssize_t n = http_chunked_decode(&c->chunked, p + used, len - used, &data, &is_done);
+        if (n < 0) {
+            body_fault(c, 400, "bad chunk");
+            return len;
+        }
+        used += (size_t)n;
+        if (data.len > 0)
+            on_body_bytes(c, data);
+    }
+    if (is_done && goes_on(c, x))
+        on_body_end(c);
+    return used;
+}
+
+static size_t on_body(struct http_conn *c, const char *p, size_t len)
+{
+    if (c->mode == HTTP_BODY_HELD || (c->x && c->x->is_paused)) {
+        stream_pause(c->stream);
+        return 0;
+    }
+    return c->is_chunked ? on_chunked_body(c, p, len) : on_plain_body(c, p, len);
+}
+
+/* Starts reading in the way that MODE says. When there will never be a whole body the request is
+ * over, or its handler knows. */
+static void start_body(struct http_xchg *x, enum http_body_mode mode, uint64_t max)
+{
+    static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    struct http_conn *c = x->req.conn;
+
+    c->mode = (uint8_t)mode;
+    x->body_max = max;
+    if (!c->stream) {
+        c->in = HTTP_IN_BODY;
+        abort_request(c);
+        return;
+    }
+    if (c->in == HTTP_IN_SINK || c->is_eof) {
+        body_fault(c, 400, "the body ended early");
+        return;
+    }
+    if (!c->is_chunked && c->body_left > max) {
+        body_fault(c, 413, "request body too large");
+        return;
+    }
+    if (x->req.head.expects_continue && !c->has_more)
+        (void)stream_write(c->stream, text, sizeof text - 1);
+    stream_resume(c->stream);
+    set_timeout(c);
+}
+
+void http_read_body(struct http_req *r, size_t max, void (*done)(struct http_req *r, void *ctx),
+                    void *ctx)
+{
+    struct http_xchg *x = http_xchg_of(r);
+    struct http_conn *c = r->conn;
+
+    if (c->in == HTTP_IN_DONE) {
+        r->body = STR("");
+        done(r, ctx);
+        return;
+    }
+    x->body_done = done;
+    x->body_ctx = ctx;
+    if (!c->is_chunked && c->body_left <= SMALL_BODY && c->body_left <= max) {
+        x->small = arena_alloc(r->arena, (size_t)c->body_left + 1);
+        if (x->small)
+            x->small[c->body_left] = '\0';
+    }
+    if (!x->small)
+        buf_init(&x->body, max < SIZE_MAX ? max + 1 : max);
+    start_body(x, HTTP_BODY_READ, max);
+}
+
+void http_stream_body(struct http_req *r, uint64_t max, const struct http_body_sink *sink,
+                      void *ctx)
+{
+    struct http_xchg *x = http_xchg_of(r);
+
+    if (r->conn->in == HTTP_IN_DONE) {
+        sink->on_end(r, ctx);
+        return;
+    }
+    x->sink = sink;
+    x->body_ctx = ctx;
+    start_body(x, HTTP_BODY_STREAM, max);
+}
+
+void http_body_pause(struct http_req *r)
+{
+    http_xchg_of(r)->is_paused = true;
+    if (!r->conn->stream || r->conn->in != HTTP_IN_BODY)
+        return;
+    stream_pause(r->conn->stream);
+    set_timeout(r->conn);
+}
+
+void http_body_resume(struct http_req *r)
+{
+    http_xchg_of(r)->is_paused = false;
+    if (!r->conn->stream)
+        return;
+    stream_resume(r->conn->stream);
+    set_timeout(r->conn);
+}
+
+/* ---- heads ---- */
+
+static void make_id(char out[17], uint32_t prefix, uint32_t number)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t id = (uint64_t)prefix << 32 | number;
+
+    for (int i = 15; i >= 0; i--, id >>= 4)
+        out[i] = digits[id & 15];
+    out[16] = '\0';
+}
+
+static void start_request(struct http_conn *c, struct http_xchg *x)
+{
+    struct http_server *s = c->server;
+
+    c->x = x;
+    c->scanned = 0;
+    c->is_partial = c->is_fresh = false;
+    x->req.conn = c;
+    x->req.loop = s->opts.loop;
+    x->req.peer = stream_peer(c->stream);
+    x->req.is_tls = stream_is_tls(c->stream);
+    x->req.start_us = clock_mono_us();
+    make_id(x->req.id, s->id_prefix, s->id_next++);
+    s->stats.requests++;
+}
+
+/* Where the body ends, and what is done with it until the handler decides. */
+static void frame_body(struct http_conn *c, const struct http_head *h, bool has_more)
+{
+    c->is_chunked = h->is_chunked;
+    c->body_left = h->content_length > 0 ? (uint64_t)h->content_length : 0;
+    c->in = c->is_chunked || c->body_left > 0 ? HTTP_IN_BODY : HTTP_IN_DONE;
+    c->mode = HTTP_BODY_HELD;
+    c->has_more = has_more;
+    if (c->is_chunked)
+        c->chunked = (struct http_chunked){0};
+}
+
+static ssize_t on_head(struct http_conn *c, const char *p, size_t len)
+{
+    struct http_server *s = c->server;
+    struct http_xchg *x = http_xchg_take(s);
+    const char *reason = NULL;
+
+    if (!x)
+        return -ENOMEM;
+    ssize_t n =
+        http_parse_request(&x->arena, p, len, &c->scanned, &s->opts.limits, &x->req.head, &reason);
+    if (n == 0) {
+        http_xchg_put(s, x);
+        /* A lone line end is not a head yet: clients used to send one behind a body. */
+        if (!c->is_partial && !(len <= 2 && p[0] == '\r')) {
+            c->is_partial = true;
+            stream_set_timeout(c->stream, s->opts.timeouts.head_ms);
+        }
+        return 0;
+    }
+    start_request(c, x);
+    if (n < 0) {
+        send_error(x, (int)-n, reason);
+        return (ssize_t)len;
+    }
+    frame_body(c, &x->req.head, (size_t)n < len);
+    s->opts.handler(&x->req, s->opts.ctx);
+    return n;
+}
+
+/* ---- callbacks of the stream ---- */
+
+static void enter(struct http_conn *c)
+{
+    c->depth++;
+}
+
+static void leave(struct http_conn *c)
+{
+    if (--c->depth > 0)
+        return;
+    if (c->is_gone) {
+        free_conn(c);
+        return;
+    }
+    if (is_moving(c))
+        return;
+    if (c->x && c->x->head.p)
+        http_flush_head(c->x);
+    set_timeout(c);
+}
+
+static ssize_t on_input(struct http_conn *c, const char *p, size_t len)
+{
+    switch ((enum http_in)c->in) {
+    case HTTP_IN_HEAD: return on_head(c, p, len);
+    case HTTP_IN_BODY: return (ssize_t)on_body(c, p, len);
+    case HTTP_IN_DONE: stream_pause(c->stream); return 0;
+    case HTTP_IN_SINK: break;
+    }
+    return (ssize_t)len;
+}
+
+static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
+{
+    struct http_conn *c = ctx;
+    size_t used = 0;
+    ssize_t n = 1;
+    bool is_corked = false;
+
+    enter(c);
+    while (used < len && n > 0 && !c->is_gone && !is_moving(c)) {
+        /* Answers to pipelined requests are sent together. */
+        if (used > 0 && c->in == HTTP_IN_HEAD && !is_corked) {
+            stream_cork(s);
+            is_corked = true;
+        }
+        n = on_input(c, p + used, len - used);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    leave(c);
+    if (is_corked)
+        stream_uncork(s);
+    return n < 0 ? n : (ssize_t)used;
+}
+
+static void on_drain(struct stream *s, void *ctx)
+{
+    struct http_conn *c = ctx;
+
+    (void)s;
+    enter(c);
+    if (c->x && c->x->drain)
+        c->x->drain(&c->x->req, c->x->drain_ctx);
+    leave(c);
+}
+
+static void on_eof(struct stream *s, void *ctx)
+{
+    struct http_conn *c = ctx;
+
+    enter(c);
+    c->is_eof = true;
+    if (!c->x)
+        stream_close_after_flush(s);
+    else if (c->in == HTTP_IN_BODY && c->mode != HTTP_BODY_HELD)
+        body_fault(c, 400, "the body ended early");
+    else
+        abort_request(c);
+    leave(c);
+}
+
+static void on_moved_alone(struct loop_msg *m);
+
+static void on_close(struct stream *s, void *ctx, int reason)
+{
+    struct http_conn *c = ctx;
+    struct http_xchg *x = c->x;
+
+    (void)reason;
+    c->stream = NULL;
+    if (!x) {
+        free_conn(c);
+        return;
+    }
+    /* The request outlives the stream that the text belongs to. */
+    x->req.peer = arena_strdup(x->req.arena, stream_peer(s));
+    if (!x->req.peer)
+        x->req.peer = "";
+    if (x->move_to) {
+        loop_post(x->move_to->opts.loop, &x->msg, on_moved_alone);
+        return;
+    }
+    abort_request(c);
+}
+
+static void on_head_timeout(struct http_conn *c)
+{
+    struct http_xchg *x = c->is_partial ? http_xchg_take(c->server) : NULL;
+
+    if (x) {
+        x->req.head.content_length = -1;
+        start_request(c, x);
+        send_error(x, 408, "the request took too long");
+        return;
+    }
+    bool is_handshake_over = c->is_fresh && stream_is_ready(c->stream);
+    c->is_fresh = false;
+    if (!is_handshake_over)
+        stream_close(c->stream);
+}
+
+static void on_timeout(struct stream *s, void *ctx)
+{
+    struct http_conn *c = ctx;
+
+    enter(c);
+    if (c->in == HTTP_IN_HEAD)
+        on_head_timeout(c);
+    else if (c->in == HTTP_IN_BODY && c->x)
+        body_fault(c, 408, "the request body took too long");
+    else
+        stream_close(s);
+    leave(c);
+}
+
+static const struct stream_ops conn_ops = {
+    .on_data = on_data,
+    .on_drain = on_drain,
+    .on_eof = on_eof,
+    .on_close = on_close,
+    .on_timeout = on_timeout,
+};
+
+int http_conn_new(struct http_server *s, int fd)
+{
+    struct http_conn *c = mem_zalloc(1, sizeof *c);
+    const struct stream_opts opts = {
+        .loop = s->opts.loop,
+        .ops = &conn_ops,
+        .ctx = c,
+        .tls = s->opts.tls,
+        .write_ms = s->opts.timeouts.write_ms,
+    };
+
+    if (!c) {
+        (void)close(fd);
+        return -ENOMEM;
+    }
+    c->stream = stream_new(fd, &opts, NULL);
+    if (!c->stream) {
+        free(c);
+        return -ENOMEM;
+    }
+    c->server = s;
+    list_append(&s->conns, &c->node);
+    s->stats.accepted++;
+    s->stats.active++;
+    c->is_fresh = s->opts.tls != NULL;
+    if (c->is_fresh)
+        stream_set_timeout(c->stream, s->opts.timeouts.head_ms);
+    else
+        set_timeout(c);
+    return 0;
+}
+
+/* ---- moving to another server ---- */
+
+/* On the new server's thread. */
+static void arrive(struct http_conn *c)
+{
+    struct http_xchg *x = c->x;
+    struct http_server *to = x->move_to;
+
+    x->move_to = NULL;
+    x->req.loop = to->opts.loop;
+    c->server = to;
+    list_append(&to->conns, &c->node);
+    to->stats.active++;
+    (void)atomic_fetch_sub(&to->n_arriving, 1);
+    enter(c);
+    x->move_fn(&x->req, x->move_ctx);
+    /* The body's last bytes may have been what made the old thread's handler move. */
+    bool is_read = c->mode != HTTP_BODY_HELD && !c->is_chunked && c->body_left == 0;
+    if (c->x == x && !x->move_to && c->in == HTTP_IN_BODY && is_read)
+        on_body_end(c);
+    leave(c);
+}
+
+static void on_moved(struct stream *s, void *ctx)
+{
+    (void)s;
+    arrive(ctx);
+}
+
+static void on_moved_alone(struct loop_msg *m)
+{
+    struct http_xchg *x = container_of(m, struct http_xchg, msg);
+    struct http_conn *c = x->req.conn;
+
+    c->depth++;
+    arrive(c);
+    c->depth--;
+    if (c->is_gone)
+        free_conn(c);
+    else if (c->x)
+        abort_request(c);
+}
+
+void http_move(struct http_req *r, struct http_server *to,
+               void (*fn)(struct http_req *r, void *ctx), void *ctx)
+{
+    struct http_xchg *x = http_xchg_of(r);
+    struct http_conn *c = r->conn;
+
+    x->move_to = to;
+    x->move_fn = fn;
+    x->move_ctx = ctx;
+    (void)atomic_fetch_add(&to->n_arriving, 1);
+    leave_server(c);
+    if (c->stream)
+        stream_move(c->stream, to->opts.loop, on_moved);
+    else
+        loop_post(to->opts.loop, &x->msg, on_moved_alone);
+}
