@@ -105,6 +105,22 @@ struct account_key *accounts_find(const struct accounts *a, struct str token)
     return k == &ambiguous ? NULL : k;
 }
 
+bool account_key_is(const struct account_key *k, struct str token)
+{
+    unsigned char hash[DIGEST_SHA256_LEN];
+
+    account_hash(hash, token);
+    return mem_eq_const(k->hash, hash, sizeof hash);
+}
+
+bool accounts_is_revoked(const struct accounts *a, struct str token)
+{
+    for (size_t i = 0; i < a->n_keys; i++)
+        if (a->keys[i]->revoked_us && account_key_is(a->keys[i], token))
+            return true;
+    return false;
+}
+
 void account_secret_random(char out[ACCOUNT_SECRET_LEN + 1])
 {
     memcpy(out, E2B_PREFIX, sizeof E2B_PREFIX);

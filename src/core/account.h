@@ -70,6 +70,10 @@ int accounts_add_fixed(struct accounts *a, struct str token, enum account_role r
 
 /* The valid key of TOKEN, or NULL. Still the set's; take a reference to keep it. */
 struct account_key *accounts_find(const struct accounts *a, struct str token);
+/* True when TOKEN is a key that has ended. */
+bool accounts_is_revoked(const struct accounts *a, struct str token);
+/* True when TOKEN is what K was made with. */
+bool account_key_is(const struct account_key *k, struct str token);
 /* The key with this id, valid or revoked, or NULL. */
 struct account_key *accounts_by_id(const struct accounts *a, struct str id);
 struct account_key *account_key_ref(struct account_key *k);

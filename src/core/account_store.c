@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "core/account_internal.h"
+#include "core/event.h"
 #include "store/store.h"
 
 DEFINE_CLEANUP(struct account_key *, account_key_unref)
@@ -21,24 +22,6 @@ static void tx_limit(struct store_tx *tx, int64_t limit)
         store_tx_null(tx);
     else
         store_tx_int(tx, limit);
-}
-
-static void tx_key_event(struct store_tx *tx, const struct account_key *k, const char *reason,
-                         const char *by)
-{
-    struct str message = arena_printf(
-        store_tx_arena(tx), "Key %s of account %s %s by %s", k->id, k->account->id,
-        str_is(str_of(reason), "KeyCreated") ? "created" : "revoked", by ? by : "the service");
-    const struct store_event ev = {
-        .at_us = clock_real_us(),
-        .account = str_of(k->account->id),
-        .kind = STR("Key"),
-        .type = STR("Normal"),
-        .reason = str_of(reason),
-        .message = message,
-    };
-
-    store_tx_event(tx, &ev);
 }
 
 void account_tx_create(struct store_tx *tx, const struct account_key *k, const char *by)
@@ -58,7 +41,8 @@ void account_tx_create(struct store_tx *tx, const struct account_key *k, const c
     tx_limit(tx, k->own.max_live);
     tx_limit(tx, k->own.max_creates);
     tx_limit(tx, k->own.max_rps);
-    tx_key_event(tx, k, "KeyCreated", by);
+    event_add(tx, EVENT_KEY_CREATED, str_of(k->account->id), str_of(k->id),
+              "Key %s of account %s created by %s", k->id, k->account->id, by ? by : "the service");
 }
 
 void account_tx_revoke(struct store_tx *tx, const struct account_key *k, const char *by)
@@ -67,7 +51,8 @@ void account_tx_revoke(struct store_tx *tx, const struct account_key *k, const c
     store_tx_text(tx, str_of(k->id));
     store_tx_int(tx, clock_real_us());
     store_tx_expect(tx, 1, -ENOENT);
-    tx_key_event(tx, k, "KeyRevoked", by);
+    event_add(tx, EVENT_KEY_REVOKED, str_of(k->account->id), str_of(k->id),
+              "Key %s of account %s revoked by %s", k->id, k->account->id, by ? by : "the service");
 }
 
 /* ---- loading ---- */

@@ -100,6 +100,9 @@ struct config {
     struct {
         int64_t keep;
     } events;
+    struct {
+        bool public;
+    } metrics;
 
     /* Below: how it was loaded. */
     const char *sources[CONFIG_N_OPTIONS]; /* "default", "flag --listen", "file x.yaml:3"… */

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* The way of a request: see api.h. */
+#include "api/api.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "api/internal.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/config.h"
+#include "core/metrics.h"
+
+enum { OPENAPI_MAX = 4 << 20 };
+
+/* ---- the last steps: body and handler ---- */
+
+static void run(struct api_req *r)
+{
+    if (r->match.route->flags & ROUTE_CREATES)
+        api_idem_run(r);
+    else
+        r->match.route->handler(r);
+}
+
+static void on_bytes(struct http_req *h, void *ctx)
+{
+    (void)h;
+    run(ctx);
+}
+
+static void on_json(struct http_req *h, void *ctx)
+{
+    struct api_req *r = ctx;
+    struct err e = ERR_INIT;
+
+    if (str_trim(h->body).len > 0) {
+        r->body = json_parse(r->arena, h->body, NULL, &e);
+        if (!r->body && e.code == -ENOMEM) {
+            api_fail(r, e.code, &e);
+            return;
+        }
+        if (!r->body) {
+            api_fault(r, API_FAULT_BODY_JSON, str_of(err_text(&e)));
+            return;
+        }
+    }
+    run(r);
+}
+
+static size_t body_limit(const struct api_req *r)
+{
+    size_t most = (size_t)r->core->config->limits.max_body;
+    size_t own = r->match.route->max_body ? r->match.route->max_body : API_BODY_MAX;
+
+    return own < most ? own : most;
+}
+
+static void read_body(struct api_req *r)
+{
+    struct str coding = http_header_get(&r->http->head.headers, "content-encoding");
+
+    if (coding.len > 0 && !str_iis(coding, "identity")) {
+        api_error(r, 415, "content encoding '" STR_FMT "' is not supported", STR_ARG(coding));
+        return;
+    }
+    switch (r->match.route->body) {
+    case ROUTE_NO_BODY:
+    case ROUTE_STREAM: run(r); return;
+    case ROUTE_JSON: http_read_body(r->http, body_limit(r), on_json, r); return;
+    case ROUTE_BYTES: http_read_body(r->http, body_limit(r), on_bytes, r); return;
+    }
+}
+
+/* ---- who asks ---- */
+
+/* Finds the key that a guarded path needs; false when the request was answered. */
+static bool find_key(struct api_req *r)
+{
+    struct str token = api_token(r->http);
+    struct account_key *k = token.p ? accounts_find(r->core->accounts, token) : NULL;
+
+    if (k) {
+        r->key = account_key_ref(k);
+        return true;
+    }
+    metrics_add(r->core->metrics, METRIC_AUTH_FAILED, 1);
+    api_fault(r, token.p ? API_FAULT_BAD_KEY : API_FAULT_NO_KEY, STR_NULL);
+    return false;
+}
+
+static bool is_in_quota(struct api_req *r)
+{
+    struct err e = ERR_INIT;
+    int64_t retry_s = 1;
+    int code = quota_request(&r->key->use, &r->key->limits, clock_mono_us(), &retry_s, &e);
+
+    if (code == 0 && r->match.route && (r->match.route->flags & ROUTE_CREATES)) {
+        code = quota_create_begin(&r->key->use, &r->key->limits, &e);
+        r->is_create = code == 0;
+    }
+    if (code == 0)
+        return true;
+    metrics_add(r->core->metrics, METRIC_QUOTA_REFUSED, 1);
+    (void)http_add_header(r->http, "Retry-After",
+                          arena_printf(r->arena, "%lld", (long long)retry_s));
+    api_fail(r, code, &e);
+    return false;
+}
+
+static bool is_authorised(struct api_req *r, enum route_auth auth)
+{
+    if (auth == ROUTE_OPEN || (auth == ROUTE_SCRAPE && r->core->config->metrics.public))
+        return true;
+    if (!find_key(r) || !is_in_quota(r))
+        return false;
+    if (auth == ROUTE_KEY || r->key->account->role == ACCOUNT_SYSTEM)
+        return true;
+    api_fault(r, API_FAULT_NOT_SYSTEM, STR_NULL);
+    return false;
+}
+
+/* ---- from the head on ---- */
+
+static void refuse(struct api_req *r, enum router_result result)
+{
+    if (r->http->head.method == HTTP_OPTIONS && result == ROUTER_NO_METHOD) {
+        api_options(r);
+        return;
+    }
+    if (r->match.surface->is_guarded && !is_authorised(r, ROUTE_KEY))
+        return;
+    if (result == ROUTER_NO_METHOD) {
+        char allow[ROUTER_ALLOW_MAX];
+        router_allow_text(allow, r->match.allow);
+        (void)http_add_header(r->http, "Allow", str_of(allow));
+        api_fault(r, API_FAULT_BAD_METHOD, STR_NULL);
+        return;
+    }
+    api_fault(r, result == ROUTER_BAD_PATH ? API_FAULT_BAD_PATH : API_FAULT_NO_ROUTE, STR_NULL);
+}
+
+static struct api_req *new_req(struct api *a, struct http_req *h)
+{
+    struct api_req *r = arena_alloc(h->arena, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->http = h;
+    r->arena = h->arena;
+    r->api = a;
+    r->core = a->core;
+    r->key = NULL;
+    r->body = NULL;
+    r->idem = NULL;
+    r->is_create = false;
+    r->cause = STR_NULL;
+    h->user = r;
+    return r;
+}
+
+void api_handle(struct http_req *h, void *ctx)
+{
+    struct api *a = ctx;
+    struct api_req *r = new_req(a, h);
+
+    if (!r) {
+        http_reply(h, 503, NULL, STR_NULL);
+        return;
+    }
+    enum router_result result =
+        router_find(a->router, h->arena, h->head.method, h->head.path, &r->match);
+    if (result != ROUTER_FOUND) {
+        refuse(r, result);
+        return;
+    }
+    if (is_authorised(r, r->match.route->auth))
+        read_body(r);
+}
+
+void api_on_error(struct http_req *h, int status, const char *reason, void *ctx)
+{
+    struct api *a = ctx;
+    struct api_req *r = h->user;
+
+    if (!r && (r = new_req(a, h)))
+        r->match = (struct router_match){.surface = router_surface(a->router, h->head.path),
+                                         .index = router_count(a->router)};
+    if (!r) {
+        http_reply(h, status, NULL, STR_NULL);
+        return;
+    }
+    api_error(r, status, "%s", reason && *reason ? reason : http_status_text(status));
+}
+
+void api_on_done(struct http_req *h, void *ctx)
+{
+    struct api *a = ctx;
+    struct api_req *r = h->user;
+
+    metrics_request(a->core->metrics, r ? r->match.index : router_count(a->router), h->status,
+                    clock_mono_us() - h->start_us);
+    api_log(h, r);
+    if (!r)
+        return;
+    if (r->idem)
+        api_idem_end(r);
+    if (r->is_create)
+        quota_create_end(&r->key->use);
+    account_key_unref(r->key);
+    r->key = NULL;
+}
+
+/* ---- the API itself ---- */
+
+static int name_routes(struct api *a, struct err *e)
+{
+    unsigned n = router_count(a->router);
+    struct metrics_route *names auto_free = mem_zalloc((size_t)n + 1, sizeof *names);
+
+    if (!names)
+        return err_sys(e, -ENOMEM, "metrics");
+    for (unsigned i = 0; i < n; i++) {
+        const struct route *row = router_route(a->router, i);
+        names[i].method = row->method == ROUTE_ANY ? "any" : http_method_name(row->method);
+        names[i].pattern = row->pattern;
+    }
+    return metrics_set_routes(a->core->metrics, names, n, e);
+}
+
+static int prepare(struct api *a, struct err *e)
+{
+    buf_init(&a->openapi, OPENAPI_MAX);
+    a->router = router_new(api_surfaces, api_n_surfaces, e);
+    if (!a->router)
+        return -EINVAL;
+    int r = openapi_write(&a->openapi, api_surfaces, api_n_surfaces);
+    if (r < 0)
+        return err_sys(e, r, "API documentation");
+    return name_routes(a, e);
+}
+
+struct api *api_new(struct core *core, struct err *e)
+{
+    struct api *a = mem_zalloc(1, sizeof *a);
+
+    if (!a) {
+        (void)err_sys(e, -ENOMEM, "API");
+        return NULL;
+    }
+    a->core = core;
+    if (prepare(a, e) < 0) {
+        api_free(a);
+        return NULL;
+    }
+    return a;
+}
+
+void api_free(struct api *a)
+{
+    if (!a)
+        return;
+    router_free(a->router);
+    buf_done(&a->openapi);
+    free(a);
+}
+
+void api_set_server(struct api *a, struct http_server *s)
+{
+    a->server = s;
+}
+
+struct str api_openapi(const struct api *a)
+{
+    return buf_str(&a->openapi);
+}
+
+int api_metrics(struct api *a, struct buf *out)
+{
+    struct metrics *m = a->core->metrics;
+
+    if (a->server) {
+        struct http_server_stats s = http_server_stats(a->server);
+        metrics_set(m, METRIC_CONNS, (int64_t)s.active);
+        metrics_set(m, METRIC_CONNS_ACCEPTED, (int64_t)s.accepted);
+        metrics_set(m, METRIC_CONNS_REJECTED, (int64_t)s.rejected);
+    }
+    core_sample(a->core);
+    return metrics_write(out, m);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of api/ share and handlers do not need. */
+#pragma once
+
+#include "api/req.h"
+
+struct api {
+    struct core *core;
+    struct router *router;
+    struct http_server *server; /* may be NULL */
+    struct buf openapi;
+};
+
+/* The token that a request carries: Authorization: Bearer, X-API-Key, ?api_key=; the first that is
+ * not empty. STR_NULL when there is none. */
+struct str api_token(const struct http_req *r);
+
+/* Appends QUERY as it may be logged: the values of keys and tokens replaced. */
+int api_mask_query(struct buf *out, struct str query);
+/* One line for a request that has ended; R is NULL when it never reached the API. */
+void api_log(const struct http_req *h, const struct api_req *r);
+
+/* Answers OPTIONS: which methods there are, and the CORS preflight. */
+void api_options(struct api_req *r);
+
+/* Appends the OpenAPI document of all surfaces. */
+int openapi_write(struct buf *out, const struct surface *const *surfaces, size_t n);
+
+/* Runs the handler of a creating request: at once without an Idempotency-Key, else after the answer
+ * of an earlier request was looked for. */
+void api_idem_run(struct api_req *r);
+/* The request ends: releases what others with the same Idempotency-Key wait for. */
+void api_idem_end(struct api_req *r);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* The OpenAPI 3.1 document, written from the route tables. */
+#include <ctype.h>
+#include <stdio.h>
+
+#include "api/internal.h"
+#include "base/cleanup.h"
+
+static const char *method_word(enum http_method m)
+{
+    static const char *const words[HTTP_METHOD_COUNT + 1] = {
+        [HTTP_GET] = "get",         [HTTP_HEAD] = "head",   [HTTP_POST] = "post",
+        [HTTP_PUT] = "put",         [HTTP_PATCH] = "patch", [HTTP_DELETE] = "delete",
+        [HTTP_OPTIONS] = "options", [ROUTE_ANY] = "get"};
+
+    return words[m];
+}
+
+/* "/x/{path*}" is "/x/{path}" in the document. */
+static struct str doc_path(char *out, size_t size, const char *pattern)
+{
+    size_t n = 0;
+
+    for (const char *p = pattern; *p && n + 1 < size; p++)
+        if (*p != '*')
+            out[n++] = *p;
+    out[n] = 0;
+    return str_n(out, n);
+}
+
+/* "getApiV1KeysId" of GET /api/v1/keys/{id}. */
+static void put_operation_id(struct jw *w, const struct route *row)
+{
+    char id[128];
+    int start = snprintf(id, sizeof id, "%s", method_word(row->method));
+    size_t n = (size_t)start;
+    bool is_start = true;
+
+    for (const char *p = row->pattern; *p && n + 1 < sizeof id; p++) {
+        if (!isalnum((unsigned char)*p)) {
+            is_start = true;
+            continue;
+        }
+        id[n++] = (char)(is_start ? toupper((unsigned char)*p) : *p);
+        is_start = false;
+    }
+    jw_key(w, "operationId");
+    jw_str(w, str_n(id, n));
+}
+
+static void put_member(struct jw *w, const char *key, const char *value)
+{
+    jw_key(w, key);
+    jw_cstr(w, value);
+}
+
+static void put_ref(struct jw *w, const char *schema)
+{
+    char ref[128];
+
+    (void)snprintf(ref, sizeof ref, "#/components/schemas/%s", schema);
+    jw_object(w);
+    put_member(w, "$ref", ref);
+    jw_end(w);
+}
+
+/* "content":{"application/json":{"schema":{…}}} */
+static void put_content(struct jw *w, const char *schema)
+{
+    jw_key(w, "content");
+    jw_object(w);
+    jw_key(w, "application/json");
+    jw_object(w);
+    jw_key(w, "schema");
+    put_ref(w, schema);
+    jw_end(w);
+    jw_end(w);
+}
+
+static void put_param(struct jw *w, const char *in, struct str name, const struct route_arg *arg)
+{
+    jw_object(w);
+    jw_key(w, "name");
+    jw_str(w, name);
+    put_member(w, "in", in);
+    jw_key(w, "required");
+    jw_bool(w, arg == NULL);
+    if (arg)
+        put_member(w, "description", arg->text);
+    jw_key(w, "schema");
+    jw_object(w);
+    put_member(w, "type", arg ? arg->type : "string");
+    jw_end(w);
+    jw_end(w);
+}
+
+static void put_params(struct jw *w, const struct route *row)
+{
+    static const struct route_arg idem = {
+        "Idempotency-Key", "string", "The same key and body within 24 hours give the same answer."};
+
+    jw_key(w, "parameters");
+    jw_array(w);
+    struct str rest = str_of(row->pattern);
+    while (rest.p) {
+        struct str s = str_cut(&rest, '/');
+        if (s.len > 2 && s.p[0] == '{')
+            put_param(w, "path", str_slice(s, 1, s.len - (s.p[s.len - 2] == '*' ? 2 : 1)), NULL);
+    }
+    for (size_t i = 0; i < ROUTE_MAX_ARGS && row->query[i].name; i++)
+        put_param(w, "query", str_of(row->query[i].name), &row->query[i]);
+    if (row->flags & ROUTE_CREATES)
+        put_param(w, "header", str_of(idem.name), &idem);
+    jw_end(w);
+}
+
+static void put_responses(struct jw *w, const struct surface *s, const struct route *row)
+{
+    char status[8];
+
+    (void)snprintf(status, sizeof status, "%d", row->status ? row->status : 200);
+    jw_key(w, "responses");
+    jw_object(w);
+    jw_key(w, status);
+    jw_object(w);
+    put_member(w, "description", "Success");
+    if (row->response)
+        put_content(w, row->response);
+    jw_end(w);
+    jw_key(w, "default");
+    jw_object(w);
+    put_member(w, "description", "Any error");
+    put_content(w, s->error_schema);
+    jw_end(w);
+    jw_end(w);
+}
+
+static void put_security(struct jw *w, const struct route *row)
+{
+    static const char *const schemes[] = {"bearer", "apiKey", "apiKeyQuery"};
+
+    jw_key(w, "security");
+    jw_array(w);
+    for (size_t i = 0; row->auth != ROUTE_OPEN && i < ARRAY_LEN(schemes); i++) {
+        jw_object(w);
+        jw_key(w, schemes[i]);
+        jw_array(w);
+        jw_end(w);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+static void put_operation(struct jw *w, const struct surface *s, const struct route *row)
+{
+    jw_key(w, method_word(row->method));
+    jw_object(w);
+    put_operation_id(w, row);
+    put_member(w, "summary", row->summary);
+    jw_key(w, "tags");
+    jw_array(w);
+    jw_cstr(w, s->name);
+    jw_end(w);
+    if (row->auth == ROUTE_SYSTEM || row->auth == ROUTE_SCRAPE)
+        put_member(w, "description", "Needs a key of a system account.");
+    put_params(w, row);
+    if (row->request) {
+        jw_key(w, "requestBody");
+        jw_object(w);
+        put_content(w, row->request);
+        jw_end(w);
+    }
+    put_responses(w, s, row);
+    put_security(w, row);
+    jw_end(w);
+}
+
+static bool is_first_of_path(const struct surface *s, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (str_eq(str_of(s->routes[k].pattern), str_of(s->routes[i].pattern)))
+            return false;
+    return true;
+}
+
+/* All rows of one pattern, under its path. */
+static void put_paths(struct jw *w, const struct surface *s)
+{
+    char path[256];
+
+    for (size_t i = 0; i < s->n_routes; i++) {
+        if (!is_first_of_path(s, i))
+            continue;
+        jw_key_str(w, doc_path(path, sizeof path, s->routes[i].pattern));
+        jw_object(w);
+        for (size_t k = i; k < s->n_routes; k++)
+            if (str_eq(str_of(s->routes[k].pattern), str_of(s->routes[i].pattern)))
+                put_operation(w, s, &s->routes[k]);
+        jw_end(w);
+    }
+}
+
+static void put_components(struct jw *w, const struct surface *const *surfaces, size_t n)
+{
+    static const char schemes[] =
+        "{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"},"
+        "\"apiKey\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-API-Key\"},"
+        "\"apiKeyQuery\":{\"type\":\"apiKey\",\"in\":\"query\",\"name\":\"api_key\"}}";
+
+    jw_object(w);
+    jw_key(w, "securitySchemes");
+    jw_raw(w, str_of(schemes));
+    jw_key(w, "schemas");
+    jw_object(w);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < surfaces[i]->n_schemas; k++) {
+            jw_key(w, surfaces[i]->schemas[k].name);
+            jw_raw(w, str_of(surfaces[i]->schemas[k].json));
+        }
+    jw_end(w);
+    jw_end(w);
+}
+
+int openapi_write(struct buf *out, const struct surface *const *surfaces, size_t n)
+{
+    struct jw w = jw_to(out);
+
+    jw_object(&w);
+    put_member(&w, "openapi", "3.1.0");
+    jw_key(&w, "info");
+    jw_object(&w);
+    put_member(&w, "title", "Tidepool");
+    put_member(&w, "version", TIDEPOOL_VERSION);
+    jw_end(&w);
+    jw_key(&w, "paths");
+    jw_object(&w);
+    for (size_t i = 0; i < n; i++)
+        put_paths(&w, surfaces[i]);
+    jw_end(&w);
+    jw_key(&w, "components");
+    put_components(&w, surfaces, n);
+    jw_end(&w);
+    return out->error;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Routes and surfaces as data. An endpoint is one row of its surface's table: the row decides who
+ * may call it, how its body is read, what the documentation says, and which function answers. A
+ * surface is a family of paths with its own way of telling errors.
+ *
+ * Rows never check anything themselves: api/api.c does what the row says, in one order, for all. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "net/http.h"
+
+struct api_fault;
+struct api_req;
+struct buf;
+
+typedef void api_handler(struct api_req *r);
+/* Repeats the answer that was recorded for an Idempotency-Key. */
+typedef void api_replay(struct api_req *r, int status, struct str body);
+
+enum route_auth {
+    ROUTE_OPEN,   /* anybody */
+    ROUTE_KEY,    /* any valid key; the handler shows only what belongs to it */
+    ROUTE_SYSTEM, /* a key of a system account */
+    ROUTE_SCRAPE  /* the same, unless the configuration lets anybody read the metrics */
+};
+
+enum route_body {
+    ROUTE_NO_BODY, /* a body is read and dropped */
+    ROUTE_JSON,    /* read whole and parsed; an empty one is an absent value */
+    ROUTE_BYTES,   /* read whole */
+    ROUTE_STREAM   /* the handler reads it */
+};
+
+enum route_flag {
+    ROUTE_CREATES = 1, /* a creating POST: honours Idempotency-Key and the limit on creates */
+    ROUTE_QUIET = 2    /* successes are logged at debug only: health checks, scrapes */
+};
+
+/* The method of a row that takes every method. */
+#define ROUTE_ANY HTTP_METHOD_COUNT
+
+/* A query parameter or header, for the documentation. */
+struct route_arg {
+    const char *name, *type, *text;
+};
+
+#define ROUTE_MAX_ARGS 6
+
+struct route {
+    enum http_method method;
+    /* Segments are literal, "{name}" (one segment, not empty) or, last, "{name*}" (all the rest,
+     * undecoded, may be empty). */
+    const char *pattern;
+    enum route_auth auth;
+    enum route_body body;
+    size_t max_body; /* bytes; 0: API_BODY_MAX */
+    api_handler *handler;
+    api_replay *replay; /* NULL: the recorded body is the answer */
+    unsigned flags;
+    /* Documentation: the success status (0: 200) and names out of the surface's schemas. */
+    int status;
+    const char *summary, *request, *response;
+    struct route_arg query[ROUTE_MAX_ARGS];
+};
+
+/* The largest JSON body of a route that names no limit of its own. */
+#define API_BODY_MAX ((size_t)1 << 20)
+
+/* A named schema of the documentation: JSON text. */
+struct route_schema {
+    const char *name, *json;
+};
+
+/* Appends the body that tells F in the way of a surface; returns the HTTP status. */
+typedef int surface_shape(struct buf *out, const struct api_fault *f);
+
+struct surface {
+    const char *name;
+    /* Whole leading segments of its paths, NULL-terminated. The surface without any has the paths
+     * that no other has. */
+    const char *const *prefixes;
+    /* Unknown paths need a key too: 401 comes before 404, so that nobody can explore. */
+    bool is_guarded;
+    bool has_cors; /* browsers of any origin may call it: keys come by header, never by cookie */
+    surface_shape *shape;
+    const char *error_schema; /* what shape() writes, for the documentation */
+    const struct route *routes;
+    size_t n_routes;
+    const struct route_schema *schemas;
+    size_t n_schemas;
+};
+
+/* All surfaces, in the order of the documentation. */
+extern const struct surface *const api_surfaces[];
+extern const size_t api_n_surfaces;
+
+extern const struct surface surface_ops, surface_native, surface_e2b, surface_klavis, surface_mcp;

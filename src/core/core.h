@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The core: what the service knows and decides, behind all surfaces. One object, owned by the loop
+ * thread; the layers above reach its parts directly. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "core/account.h"
+#include "loop/loop.h"
+
+struct config;
+struct idem;
+struct metrics;
+struct store;
+
+#define CORE_SECRET_LEN 32
+
+/* Files of the state directory. */
+#define CORE_STORE_FILE   "tidepool.db"
+#define CORE_KEY_FILE     "system.key"
+#define CORE_SECRET_FILE  "server.secret"
+#define CORE_SERVICE_FILE "service.json"
+#define CORE_SOCKET_FILE  "tidepool.sock"
+
+struct core {
+    struct loop *loop;
+    const struct config *config;
+    struct store *store;
+    struct accounts *accounts;
+    struct idem *idem;
+    struct metrics *metrics;
+    unsigned char secret[CORE_SECRET_LEN]; /* what derived keys come from; never in the store */
+    char
+        system_key[ACCOUNT_TOKEN_MAX + 1]; /* of the key file; "" when that is not valid any more */
+    bool is_first_start;                   /* the system key was made just now */
+};
+
+/* Opens everything under the configured state directory, which is made when missing, and makes the
+ * system key and the server's secret on the first start. 0, or -errno with E filled: then C is as
+ * after core_close(). CONFIG and LOOP must outlive C. */
+int core_open(struct core *c, struct loop *loop, const struct config *config, struct err *e);
+/* Applies what was submitted to the store, runs what waits for it, and frees everything. */
+void core_close(struct core *c);
+
+/* Lets the documented default token in; only for a service that nobody else can reach. */
+int core_accept_seed_token(struct core *c, struct err *e);
+/* Brings the metrics that are sampled up to date. */
+void core_sample(struct core *c);
+
+/* DIR/NAME for the state directory; *RET is freed by the caller. 0 or -ENOMEM. */
+int core_path(const struct config *config, const char *name, char **ret);
+/* Opens the store of the state directory. NULL with E filled. */
+struct store *core_open_store(const struct config *config, bool is_read_only, struct err *e);
+/* Reads a key file: the token without its line end, at most ACCOUNT_TOKEN_MAX bytes. -ENOENT when
+ * there is none. */
+int core_read_key(const struct config *config, char out[ACCOUNT_TOKEN_MAX + 1], struct err *e);
