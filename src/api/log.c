@@ -63,9 +63,21 @@ void api_log(const struct http_req *h, const struct api_req *r)
         (void)api_mask_query(&target, str_slice(h->head.query, 0, 512));
     }
     const struct account_key *key = r ? r->key : NULL;
-    log_at(level, "request", LOG_S("id", h->id), LOG_V("method", h->head.method_text),
-           LOG_V("path", buf_ok(&target) ? buf_str(&target) : STR("?")), LOG_I("status", h->status),
-           LOG_I("bytes", h->sent_bytes), LOG_I("us", clock_mono_us() - h->start_us),
-           LOG_S("peer", h->peer), LOG_S("account", key ? key->account->id : ""),
-           LOG_S("key", key ? key->id : ""), LOG_V("error", r ? r->cause : STR_NULL));
+    struct log_field fields[10] = {
+        LOG_S("id", h->id),
+        LOG_V("method", h->head.method_text),
+        LOG_V("path", buf_ok(&target) ? buf_str(&target) : STR("?")),
+        LOG_I("status", h->status),
+        LOG_I("bytes", h->sent_bytes),
+        LOG_I("us", clock_mono_us() - h->start_us),
+        LOG_S("peer", h->peer),
+    };
+    unsigned n = 7;
+    if (key) {
+        fields[n++] = LOG_S("account", key->account->id);
+        fields[n++] = LOG_S("key", key->id);
+    }
+    if (r && r->cause.len > 0)
+        fields[n++] = LOG_V("error", r->cause);
+    log_write(level, "request", fields, n);
 }

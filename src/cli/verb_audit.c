@@ -4,8 +4,6 @@
 
 #include "cli/audit.h"
 
-extern const struct cli_verb verb_audit_verify, verb_audit_ls;
-
 static const struct cli_option verify_options[] = {
     {.name = "json", .help = "Print JSON."},
     {0},

@@ -7,8 +7,6 @@
 #include "base/log.h"
 #include "cli/serve.h"
 
-extern const struct cli_verb verb_serve;
-
 static int run(struct cli_call *call)
 {
     const struct config *c = &call->config;

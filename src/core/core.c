@@ -281,15 +281,21 @@ int core_open(struct core *c, struct loop *loop, const struct config *config, st
     return 0;
 }
 
-void core_close(struct core *c)
+void core_stop(struct core *c)
 {
+    if (!c->store)
+        return;
     if (c->idem)
         (void)note(c, EVENT_SERVICE_STOPPED, "Service stopped", NULL);
-    idem_free(c->idem);
-    store_close(c->store);
+    idem_free(take(c->idem));
+    store_close(take(c->store));
     /* The last transactions have posted their ends to the loop. */
-    if (c->store)
-        (void)loop_run_once(c->loop, 0);
+    (void)loop_run_once(c->loop, 0);
+}
+
+void core_close(struct core *c)
+{
+    core_stop(c);
     accounts_free(c->accounts);
     metrics_free(c->metrics);
     mem_wipe(c, sizeof *c);

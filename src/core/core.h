@@ -40,7 +40,10 @@ struct core {
  * system key and the server's secret on the first start. 0, or -errno with E filled: then C is as
  * after core_close(). CONFIG and LOOP must outlive C. */
 int core_open(struct core *c, struct loop *loop, const struct config *config, struct err *e);
-/* Applies what was submitted to the store, runs what waits for it, and frees everything. */
+/* Writes the end of the service down, makes everything durable that was submitted, and runs what
+ * waits for that. Nothing may be submitted afterwards. */
+void core_stop(struct core *c);
+/* Stops if that was not done, and frees everything. */
 void core_close(struct core *c);
 
 /* Lets the documented default token in; only for a service that nobody else can reach. */

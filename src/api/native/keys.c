@@ -40,8 +40,7 @@ static void put_limit(struct jw *w, const char *name, int64_t limit)
         jw_int(w, limit);
 }
 
-/* SECRET NULL: it is not shown. */
-static void put_key(struct jw *w, const struct account_key *k, const char *secret)
+void native_put_key(struct jw *w, const struct account_key *k, const char *secret)
 {
     jw_object(w);
     jw_key(w, "id");
@@ -78,7 +77,7 @@ static struct str make_answer(struct api_req *r, const struct account_key *k, co
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = native_begin(&body);
 
-    put_key(&w, k, secret);
+    native_put_key(&w, k, secret);
     native_end(&w);
     struct str answer = buf_ok(&body) ? arena_str(r->arena, buf_str(&body)) : STR_NULL;
     if (body.p)
@@ -99,7 +98,7 @@ void native_keys_list(struct api_req *r)
     jw_array(&w);
     for (size_t i = 0; (k = accounts_at(r->core->accounts, i)); i++)
         if ((is_all || !k->revoked_us) && (!account.len || str_is(account, k->account->id)))
-            put_key(&w, k, NULL);
+            native_put_key(&w, k, NULL);
     jw_end(&w);
     native_end(&w);
     api_reply_json(r, 200, &body);

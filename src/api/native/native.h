@@ -14,3 +14,5 @@ void native_end(struct jw *w);
 /* {"code":"0","data":"text"} */
 void native_reply_text(struct api_req *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* A key as the API shows it, with the token itself unless that is NULL. */
+void native_put_key(struct jw *w, const struct account_key *k, const char *secret);

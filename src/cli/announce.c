@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Announcing a running service: see announce.h. */
+#include "cli/announce.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "core/core.h"
+#include "sys/io.h"
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    struct sockaddr_storage room;
+};
+
+static bool is_loopback_v4(const struct in_addr *a)
+{
+    return ntohl(a->s_addr) >> 24 == 127;
+}
+
+static bool is_loopback_v6(const struct in6_addr *a)
+{
+    struct in_addr inner;
+
+    if (IN6_IS_ADDR_LOOPBACK(a))
+        return true;
+    memcpy(&inner, a->s6_addr + 12, sizeof inner);
+    return IN6_IS_ADDR_V4MAPPED(a) && is_loopback_v4(&inner);
+}
+
+/* A wildcard address is reached from here under the loopback one. */
+static void host_v4(char out[INET6_ADDRSTRLEN], const struct in_addr *a)
+{
+    struct in_addr shown = {.s_addr = a->s_addr == INADDR_ANY ? htonl(INADDR_LOOPBACK) : a->s_addr};
+
+    (void)inet_ntop(AF_INET, &shown, out, INET6_ADDRSTRLEN);
+}
+
+static void host_v6(char out[INET6_ADDRSTRLEN], const struct in6_addr *a)
+{
+    (void)inet_ntop(AF_INET6, IN6_IS_ADDR_UNSPECIFIED(a) ? &in6addr_loopback : a, out,
+                    INET6_ADDRSTRLEN);
+}
+
+int announce_address(struct announce *a, int fd, const struct config *config, struct err *e)
+{
+    const char *scheme = config->tls.cert ? "https" : "http";
+    union address at;
+    socklen_t len = sizeof at;
+    char host[INET6_ADDRSTRLEN] = "";
+
+    if (getsockname(fd, &at.any, &len) < 0)
+        return err_sys(e, -errno, "address of the service");
+    if (at.any.sa_family == AF_INET) {
+        a->is_loopback = is_loopback_v4(&at.v4.sin_addr);
+        host_v4(host, &at.v4.sin_addr);
+        (void)snprintf(a->url, sizeof a->url, "%s://%s:%u", scheme, host, ntohs(at.v4.sin_port));
+    } else if (at.any.sa_family == AF_INET6) {
+        a->is_loopback = is_loopback_v6(&at.v6.sin6_addr);
+        host_v6(host, &at.v6.sin6_addr);
+        (void)snprintf(a->url, sizeof a->url, "%s://[%s]:%u", scheme, host, ntohs(at.v6.sin6_port));
+    } else {
+        a->is_loopback = true;
+        (void)snprintf(a->url, sizeof a->url, "%s", config->listen);
+    }
+    return 0;
+}
+
+int announce_publish(struct announce *a, const struct core *core, struct err *e)
+{
+    struct buf text auto_buf = BUF_INIT(16384);
+    char now[CLOCK_RFC3339_MAX];
+    struct jw w = jw_to(&text);
+
+    if (core_path(core->config, CORE_SOCKET_FILE, &a->socket) < 0)
+        return err_sys(e, -ENOMEM, CORE_SERVICE_FILE);
+    clock_rfc3339(now, clock_real_us());
+    jw_object(&w);
+    jw_key(&w, "url");
+    jw_cstr(&w, a->url);
+    jw_key(&w, "pid");
+    jw_int(&w, getpid());
+    jw_key(&w, "version");
+    jw_cstr(&w, TIDEPOOL_VERSION);
+    jw_key(&w, "socket");
+    jw_cstr(&w, a->socket);
+    jw_key(&w, "started_at");
+    jw_cstr(&w, now);
+    jw_end(&w);
+    (void)buf_add_char(&text, '\n');
+    int r = buf_ok(&text) ? core_path(core->config, CORE_SERVICE_FILE, &a->file) : text.error;
+    if (r < 0)
+        return err_sys(e, r, CORE_SERVICE_FILE);
+    return io_write_file(a->file, buf_str(&text), 0600, e);
+}
+
+void announce_banner(const struct announce *a, const struct core *core)
+{
+    const char *state = core->config->state;
+
+    if (!core->is_first_start && !isatty(STDOUT_FILENO))
+        return;
+    (void)printf("\nTidepool " TIDEPOOL_VERSION " is running.\n\n"
+                 "  URL  %s\n",
+                 a->url);
+    if (core->system_key[0])
+        (void)printf("  Key  %s\n       (also in %s/" CORE_KEY_FILE ")\n", core->system_key, state);
+    (void)printf("\nThings to try:\n\n"
+                 "  curl %s/healthz\n"
+                 "  curl -H \"Authorization: Bearer $(cat %s/" CORE_KEY_FILE ")\" "
+                 "%s/api/v1/events\n"
+                 "  tidepool keys create --state %s --name laptop\n\n",
+                 a->url, state, a->url, state);
+    (void)fflush(stdout);
+}
+
+void announce_done(struct announce *a)
+{
+    if (a->file)
+        (void)unlink(a->file);
+    if (a->file && a->socket)
+        (void)unlink(a->socket);
+    free(take(a->file));
+    free(take(a->socket));
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* How others learn of a running service: service.json in the state directory for programs, a banner
+ * for people. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/config.h"
+
+struct core;
+
+struct announce {
+    char url[256];
+    bool is_loopback; /* only this machine can reach it */
+    char *file;       /* service.json, once it was written */
+    char *socket;     /* of the command line, once there may be one */
+};
+
+/* Finds out what the listening FD is reached under. */
+int announce_address(struct announce *a, int fd, const struct config *config, struct err *e);
+/* Writes service.json: url, pid, version, and the socket of the command line. */
+int announce_publish(struct announce *a, const struct core *core, struct err *e);
+/* Prints URL, key and three commands to try, on a terminal or at the first start. */
+void announce_banner(const struct announce *a, const struct core *core);
+/* Removes service.json and the socket. */
+void announce_done(struct announce *a);

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* The service: see serve.h. Starting is a list of steps; stopping lets requests under way finish,
+ * makes everything durable, and frees in the opposite order. */
+#include "cli/serve.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/announce.h"
+#include "core/core.h"
+#include "loop/loop.h"
+#include "net/http_server.h"
+#include "net/tls.h"
+
+struct service {
+    const struct config *config;
+    struct loop *loop;
+    struct core core;
+    bool has_core;
+    struct api *api;
+    struct tls_ctx *tls;
+    struct http_server *server; /* for clients */
+    struct http_server *local;  /* for the command line: a socket in the state directory */
+    struct announce announce;
+    unsigned n_draining;
+    bool is_stopping;
+};
+
+/* ---- stopping ---- */
+
+static void on_drained(void *ctx)
+{
+    struct service *s = ctx;
+
+    if (--s->n_draining == 0)
+        loop_stop(s->loop);
+}
+
+static void on_signal(int signo, void *ctx)
+{
+    struct service *s = ctx;
+
+    if (s->is_stopping) {
+        log_warn("stopped at once", LOG_I("signal", signo));
+        _exit(EXIT_FAILURE);
+    }
+    s->is_stopping = true;
+    log_info("stopping", LOG_I("signal", signo), LOG_I("grace_ms", s->config->timeouts.shutdown));
+    s->n_draining = 2;
+    http_server_drain(s->server, s->config->timeouts.shutdown, on_drained, s);
+    http_server_drain(s->local, s->config->timeouts.shutdown, on_drained, s);
+}
+
+/* Answers that wait for the store still go out before the servers end. */
+static void close_service(struct service *s)
+{
+    announce_done(&s->announce);
+    if (s->has_core)
+        core_stop(&s->core);
+    http_server_free(s->server);
+    http_server_free(s->local);
+    api_free(s->api);
+    if (s->has_core)
+        core_close(&s->core);
+    tls_ctx_free(s->tls);
+    loop_free(s->loop);
+}
+
+/* ---- starting ---- */
+
+static int raise_limits(struct service *s, struct err *e)
+{
+    struct rlimit files;
+
+    (void)s;
+    (void)umask(077);
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return err_sys(e, -errno, "limit of descriptors");
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+    return 0;
+}
+
+/* Signals are blocked here, before any thread starts. */
+static int open_loop(struct service *s, struct err *e)
+{
+    static const int signals[] = {SIGTERM, SIGINT};
+    int r = 0;
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    s->loop = loop_new(e);
+    if (!s->loop)
+        return -ENOMEM;
+    for (size_t i = 0; r == 0 && i < ARRAY_LEN(signals); i++)
+        r = loop_on_signal(s->loop, signals[i], on_signal, s);
+    return r < 0 ? err_sys(e, r, "signals") : 0;
+}
+
+static int open_core(struct service *s, struct err *e)
+{
+    int r = core_open(&s->core, s->loop, s->config, e);
+
+    s->has_core = r == 0;
+    return r;
+}
+
+static int open_api(struct service *s, struct err *e)
+{
+    s->api = api_new(&s->core, e);
+    return s->api ? 0 : -EINVAL;
+}
+
+static int open_tls(struct service *s, struct err *e)
+{
+    if (!s->config->tls.cert)
+        return 0;
+    s->tls = tls_ctx_server(s->config->tls.cert, s->config->tls.key, e);
+    return s->tls ? 0 : -EINVAL;
+}
+
+static struct http_server *new_server(struct service *s, struct tls_ctx *tls, struct err *e)
+{
+    const struct config *c = s->config;
+    struct http_server_opts opts = {
+        .loop = s->loop,
+        .handler = api_handle,
+        .ctx = s->api,
+        .on_error = api_on_error,
+        .on_done = api_on_done,
+        .tls = tls,
+        .limits = HTTP_LIMITS_DEFAULT,
+        .timeouts = {c->timeouts.head, c->timeouts.body, c->timeouts.idle, c->timeouts.write},
+        .max_conns = (size_t)c->limits.max_connections,
+    };
+
+    opts.limits.max_head = (size_t)c->limits.max_head;
+    return http_server_new(&opts, e);
+}
+
+static int open_servers(struct service *s, struct err *e)
+{
+    s->server = new_server(s, s->tls, e);
+    s->local = s->server ? new_server(s, NULL, e) : NULL;
+    if (!s->local)
+        return -ENOMEM;
+    api_set_server(s->api, s->server);
+    return 0;
+}
+
+/* A service that only this machine can reach takes the token that the documentation prints. */
+static int listen_main(struct service *s, struct err *e)
+{
+    auto_close int fd = http_listen(s->config->listen, false, e);
+
+    if (fd < 0)
+        return fd;
+    int r = announce_address(&s->announce, fd, s->config, e);
+    if (r == 0 && s->announce.is_loopback)
+        r = core_accept_seed_token(&s->core, e);
+    if (r < 0)
+        return r;
+    if (!s->announce.is_loopback && !s->tls)
+        log_warn("keys travel in clear text: this address can be reached from outside and there is "
+                 "no TLS",
+                 LOG_S("listen", s->config->listen));
+    return http_server_listen(s->server, take_fd(fd), e);
+}
+
+/* Without it the command line cannot talk to this service; that is no reason not to serve. */
+static int listen_local(struct service *s, struct err *e)
+{
+    struct err why = ERR_INIT;
+    struct buf address auto_buf = BUF_INIT(4096);
+
+    (void)buf_printf(&address, "unix:%s/" CORE_SOCKET_FILE, s->config->state);
+    const char *text = buf_cstr(&address);
+    int fd = text ? http_listen(text, false, &why) : err_sys(&why, -ENOMEM, "local socket");
+    if (fd < 0) {
+        log_warn("no local socket", LOG_S("error", err_text(&why)));
+        return 0;
+    }
+    return http_server_listen(s->local, fd, e);
+}
+
+static int publish(struct service *s, struct err *e)
+{
+    return announce_publish(&s->announce, &s->core, e);
+}
+
+int serve_run(const struct config *c, struct err *e)
+{
+    static int (*const steps[])(struct service *, struct err *) = {
+        raise_limits, open_loop,    open_core,   open_tls, open_api,
+        open_servers, listen_local, listen_main, publish,
+    };
+    struct service s = {.config = c};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < ARRAY_LEN(steps); i++)
+        r = steps[i](&s, e);
+    if (r == 0) {
+        log_info("listening", LOG_S("url", s.announce.url), LOG_I("pid", getpid()));
+        announce_banner(&s.announce, &s.core);
+        r = loop_run(s.loop);
+        if (r < 0)
+            (void)err_sys(e, r, "event loop");
+        log_info("stopped");
+    }
+    close_service(&s);
+    return r;
+}
