@@ -126,7 +126,7 @@ static int parse_hex4(struct parser *s, uint32_t *ret)
 static int parse_unicode(struct parser *s, char **out)
 {
     const char *at = s->p - 2;
-    uint32_t c, low;
+    uint32_t c = 0, low = 0;
 
     if (parse_hex4(s, &c) < 0)
         return s->code;

@@ -467,6 +467,7 @@ static ssize_t parse_head(struct parse *ps, const char *p, size_t len, size_t *s
     return r < 0 ? r : n;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): what goes in and what comes out, nothing to bundle */
 ssize_t http_parse_request(struct arena *a, const char *p, size_t len, size_t *scanned,
                            const struct http_limits *limits, struct http_head *ret,
                            const char **ret_reason)
@@ -483,6 +484,7 @@ ssize_t http_parse_request(struct arena *a, const char *p, size_t len, size_t *s
     return n;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): what goes in and what comes out, nothing to bundle */
 ssize_t http_parse_response(struct arena *a, const char *p, size_t len, size_t *scanned,
                             const struct http_limits *limits, enum http_method request_method,
                             struct http_head *ret, const char **ret_reason)

@@ -119,7 +119,7 @@ int http_listen(const char *address, bool reuseport, struct err *e)
 
 int http_listen_port(int fd)
 {
-    union address a;
+    union address a = {0};
     socklen_t len = sizeof a;
 
     if (getsockname(fd, &a.any, &len) < 0)
