@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The requests that the HTTP benchmarks make of the service."""
 
+import os
+
 import side
+
+# About what a client sends to create something.
+SMALL_JSON = ('{"templateID":"base","timeout":300,"metadata":{"run":"bench","user":"someone"},'
+              '"envVars":{"LANG":"C.UTF-8","DEBUG":"0"},"secure":true,"autoPause":false}')
 
 
 class Call:
@@ -21,11 +27,17 @@ def healthz(server):
     return Call("/healthz", body_of_answer=side.get(server.url("/healthz"))[1])
 
 
+def post(server):
+    return Call("/healthz", "POST", SMALL_JSON, body_of_answer=healthz(server).body_of_answer)
+
+
 def many_connections(n):
-    """Options of the service that let it take N connections at once."""
+    """Sets the service's limit of connections to N: it has a setting but no flag."""
+    os.environ["TIDEPOOL_LIMITS_MAX_CONNECTIONS"] = str(n)
     return ()
 
 
 ALL = [
     Case("GET /healthz", healthz),
+    Case("POST small JSON", post),
 ]
