@@ -192,8 +192,11 @@ static int listen_local(struct service *s, struct err *e)
     return http_server_listen(s->local, fd, e);
 }
 
+/* The file comes last: who sees it can talk to the service. */
 static int publish(struct service *s, struct err *e)
 {
+    log_info("listening", LOG_S("url", s->announce.url), LOG_I("pid", getpid()));
+    announce_banner(&s->announce, &s->core);
     return announce_publish(&s->announce, &s->core, e);
 }
 
@@ -209,8 +212,6 @@ int serve_run(const struct config *c, struct err *e)
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(steps); i++)
         r = steps[i](&s, e);
     if (r == 0) {
-        log_info("listening", LOG_S("url", s.announce.url), LOG_I("pid", getpid()));
-        announce_banner(&s.announce, &s.core);
         r = loop_run(s.loop);
         if (r < 0)
             (void)err_sys(e, r, "event loop");

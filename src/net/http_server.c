@@ -280,6 +280,13 @@ void http_server_free(struct http_server *s)
     stop_listening(s);
     loop_timer_stop(&s->grace);
     s->drained = NULL;
+    /* Requests that no handler works on end here, with their hook; the others lose their server. */
+    list_each(it, &s->conns)
+    {
+        struct stream *stream = list_entry(it, struct http_conn, node)->stream;
+        if (stream)
+            stream_close(stream);
+    }
     while ((node = list_pop(&s->conns)))
         http_conn_orphan(list_entry(node, struct http_conn, node));
     free_pool(s);
