@@ -555,11 +555,24 @@ static void on_hangup(struct stream *s, uint32_t events)
     }
 }
 
+static void run_deferred(struct stream *s)
+{
+    s->is_deferred = false;
+    after_flush(s);
+    if (s->kept.len > 0 && !s->is_paused && !s->is_closing)
+        offer(s, s->kept.p, s->kept.len);
+    if (s->tls && can_read(s))
+        read_some(s);
+}
+
 static void on_io(struct loop_io *io, uint32_t events)
 {
     struct stream *s = container_of(io, struct stream, io);
 
     enter(s);
+    /* Kept bytes that wait to be offered come before what the socket holds, its end included. */
+    if (s->is_deferred)
+        run_deferred(s);
     if (stream_queued(s) > 0 && (events & ~(uint32_t)EPOLLIN || s->tls)) {
         flush(s);
         after_flush(s);
@@ -569,16 +582,6 @@ static void on_io(struct loop_io *io, uint32_t events)
     else if (!can_read(s) && !s->is_closing && events & (EPOLLERR | EPOLLHUP))
         on_hangup(s, events);
     leave(s);
-}
-
-static void run_deferred(struct stream *s)
-{
-    s->is_deferred = false;
-    after_flush(s);
-    if (s->kept.len > 0 && !s->is_paused && !s->is_closing)
-        offer(s, s->kept.p, s->kept.len);
-    if (s->tls && can_read(s))
-        read_some(s);
 }
 
 static void on_timer(struct loop_timer *t)
