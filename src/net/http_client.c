@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* The HTTP client's connections and their pool: see http_client.h and http_client_impl.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "net/http_client_impl.h"
+#include "sys/io.h"
+
+enum { MAX_KEPT = 256, MAX_KEPT_PER_ADDRESS = 8 };
+
+/* Kept connections to one address; exists while there is one. */
+struct kept_set {
+    struct list conns; /* the one used last first */
+    size_t n;
+};
+
+/* ---- the pool ---- */
+
+static void unkeep(struct client_conn *conn)
+{
+    struct http_client *c = conn->client;
+
+    if (!conn->is_kept)
+        return;
+    conn->is_kept = false;
+    list_del(&conn->in_kept);
+    list_del(&conn->in_set);
+    c->n_kept--;
+    struct kept_set *set = map_get(&c->kept_by_address, str_of(conn->address));
+    if (--set->n > 0)
+        return;
+    (void)map_del(&c->kept_by_address, str_of(conn->address));
+    free(set);
+}
+
+/* The set of ADDRESS, made when there is none. */
+static struct kept_set *set_of(struct http_client *c, const char *address)
+{
+    struct kept_set *set = map_get(&c->kept_by_address, str_of(address));
+
+    if (set)
+        return set;
+    set = mem_zalloc(1, sizeof *set);
+    if (!set)
+        return NULL;
+    list_init(&set->conns);
+    if (map_put(&c->kept_by_address, str_of(address), set, NULL) < 0) {
+        free(set);
+        return NULL;
+    }
+    return set;
+}
+
+/* True when the connection went into the pool. */
+static bool keep(struct client_conn *conn)
+{
+    struct http_client *c = conn->client;
+
+    if (c->n_kept >= c->opts.max_kept)
+        stream_close(list_entry(c->kept.prev, struct client_conn, in_kept)->stream);
+    struct kept_set *set = set_of(c, conn->address);
+    if (!set)
+        return false;
+    if (set->n >= c->opts.max_kept_per_address)
+        return false;
+    list_add(&c->kept, &conn->in_kept);
+    list_add(&set->conns, &conn->in_set);
+    set->n++;
+    c->n_kept++;
+    conn->is_kept = true;
+    stream_set_timeout(conn->stream, c->opts.timeouts.keep_ms);
+    return true;
+}
+
+/* A kept connection must be silent: bytes or an end that wait in the socket make it useless. */
+static bool is_silent(const struct client_conn *conn)
+{
+    char byte;
+
+    return stream_is_tls(conn->stream) ||
+           (recv(stream_fd(conn->stream), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+            errno == EAGAIN);
+}
+
+static struct client_conn *take_kept(struct http_client *c, const char *address)
+{
+    struct kept_set *set;
+
+    while ((set = map_get(&c->kept_by_address, str_of(address)))) {
+        struct client_conn *conn = list_entry(set->conns.next, struct client_conn, in_set);
+        unkeep(conn);
+        stream_set_timeout(conn->stream, 0);
+        if (is_silent(conn))
+            return conn;
+        stream_close(conn->stream);
+    }
+    return NULL;
+}
+
+/* ---- connections ---- */
+
+static void free_conn(struct client_conn *conn)
+{
+    loop_io_stop(&conn->dial);
+    loop_timer_stop(&conn->dial_timer);
+    if (conn->fd >= 0)
+        (void)close(conn->fd);
+    free(conn->address);
+    free(conn);
+}
+
+void conn_forget(struct client_conn *conn)
+{
+    free_conn(conn);
+}
+
+static void close_conn(struct client_conn *conn)
+{
+    if (conn->stream)
+        stream_close(conn->stream); /* on_close() frees it */
+    else
+        free_conn(conn);
+}
+
+void conn_release(struct http_call *call, bool is_reusable)
+{
+    struct client_conn *conn = take(call->conn);
+
+    if (!conn)
+        return;
+    conn->call = NULL;
+    if (!is_reusable || !conn->address || conn->client->opts.timeouts.keep_ms <= 0 || !keep(conn))
+        close_conn(conn);
+}
+
+static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
+{
+    struct client_conn *conn = ctx;
+
+    (void)s;
+    if (conn->call)
+        return (ssize_t)call_feed(conn->call, p, len);
+    return -EPROTO; /* bytes that nobody asked for */
+}
+
+static void on_drain(struct stream *s, void *ctx)
+{
+    struct client_conn *conn = ctx;
+
+    (void)s;
+    if (conn->call)
+        call_drained(conn->call);
+}
+
+static void on_eof(struct stream *s, void *ctx)
+{
+    struct client_conn *conn = ctx;
+
+    if (conn->call)
+        call_eof(conn->call);
+    else
+        stream_close(s);
+}
+
+static void on_close(struct stream *s, void *ctx, int reason)
+{
+    struct client_conn *conn = ctx;
+    struct http_call *call = conn->call;
+
+    (void)s;
+    unkeep(conn);
+    conn->stream = NULL;
+    free_conn(conn);
+    if (call) {
+        call->conn = NULL;
+        call_lost(call, reason, NULL);
+    }
+}
+
+static void on_timeout(struct stream *s, void *ctx)
+{
+    struct client_conn *conn = ctx;
+
+    if (conn->call)
+        call_timeout(conn->call);
+    else
+        stream_close(s);
+}
+
+static const struct stream_ops conn_ops = {
+    .on_data = on_data,
+    .on_drain = on_drain,
+    .on_eof = on_eof,
+    .on_close = on_close,
+    .on_timeout = on_timeout,
+};
+
+/* ---- dialling ---- */
+
+static void dial_failed(struct client_conn *conn, int error, const char *why)
+{
+    struct http_call *call = conn->call;
+
+    call->conn = NULL;
+    free_conn(conn);
+    call_lost(call, error, why);
+}
+
+/* Host part of an address, for the name that TLS verifies. */
+static void host_of(const char *address, char out[256])
+{
+    struct str s = str_of(address);
+    const char *colon = s.len ? strrchr(address, ':') : NULL;
+
+    if (colon)
+        s.len = (size_t)(colon - s.p);
+    if (s.len >= 2 && s.p[0] == '[')
+        s = str_slice(s, 1, s.len - 1);
+    s = str_slice(s, 0, 255);
+    if (s.len)
+        memcpy(out, s.p, s.len);
+    out[s.len] = '\0';
+}
+
+static void start_stream(struct client_conn *conn)
+{
+    struct http_client *c = conn->client;
+    struct err e = ERR_INIT;
+    char host[256];
+    struct stream_opts opts = {
+        .loop = c->opts.loop,
+        .ops = &conn_ops,
+        .ctx = conn,
+        .tls = c->opts.tls,
+        .is_client = true,
+        .sni = host,
+        .write_ms = c->opts.timeouts.idle_ms,
+        .max_unread = 2 * c->opts.limits.max_head + 4096,
+    };
+
+    host_of(conn->address ? conn->address : "", host);
+    loop_io_stop(&conn->dial);
+    loop_timer_stop(&conn->dial_timer);
+    conn->stream = stream_new(take_fd(conn->fd), &opts, &e);
+    if (conn->stream)
+        call_connected(conn->call, true);
+    else
+        dial_failed(conn, e.code ? e.code : -EIO, err_text(&e));
+}
+
+static void on_dialled(struct loop_io *io, uint32_t events)
+{
+    struct client_conn *conn = container_of(io, struct client_conn, dial);
+    int error = 0;
+    socklen_t len = sizeof error;
+
+    (void)events;
+    if (getsockopt(io->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+        error = errno;
+    if (error) {
+        struct err e = ERR_INIT;
+        (void)err_sys(&e, -error, "connect");
+        dial_failed(conn, -error, err_text(&e));
+        return;
+    }
+    start_stream(conn);
+}
+
+static void on_dial_timeout(struct loop_timer *t)
+{
+    dial_failed(container_of(t, struct client_conn, dial_timer), -ETIMEDOUT, "connect: timed out");
+}
+
+/* Waits until CONN's socket is connected. */
+static int watch_dial(struct client_conn *conn)
+{
+    struct http_client *c = conn->client;
+    int r = io_set_nonblock(conn->fd, true);
+
+    if (r == 0 && c->opts.timeouts.connect_ms > 0)
+        r = loop_timer_start(c->opts.loop, &conn->dial_timer, c->opts.timeouts.connect_ms,
+                             on_dial_timeout);
+    return r < 0 ? r : loop_io_start(c->opts.loop, &conn->dial, conn->fd, EPOLLOUT, on_dialled);
+}
+
+static int open_fd(struct http_client *c, const char *address, struct err *e)
+{
+    int fd = c->opts.dial ? c->opts.dial(c->opts.ctx, address, e)
+                          : http_dial(address, c->opts.may_resolve, e);
+
+    c->connects += fd >= 0;
+    return fd;
+}
+
+/* A connection that is being made, to the call's address or out of FD (> 0). */
+static int new_conn(struct http_call *call, int fd, struct client_conn **ret, struct err *e)
+{
+    auto_close int owned = fd > 0 ? fd : -1;
+    struct client_conn *conn = mem_zalloc(1, sizeof *conn);
+
+    if (!conn)
+        return err_sys(e, -ENOMEM, "connection");
+    conn->client = call->client;
+    conn->fd = take_fd(owned);
+    conn->address = call->address ? mem_strdup(call->address) : NULL;
+    int r = call->address && !conn->address ? err_sys(e, -ENOMEM, "connection") : 0;
+    if (r == 0 && conn->fd < 0)
+        r = conn->fd = open_fd(call->client, call->address, e);
+    if (r >= 0) {
+        r = watch_dial(conn);
+        if (r < 0)
+            (void)err_sys(e, r, "connect");
+    }
+    if (r < 0) {
+        free_conn(conn);
+        return r;
+    }
+    *ret = conn;
+    return 0;
+}
+
+int conn_get(struct http_call *call, int fd, bool is_fresh, struct err *e)
+{
+    bool may_reuse = fd <= 0 && !is_fresh && call->address && !call->client->is_closing;
+    struct client_conn *conn = may_reuse ? take_kept(call->client, call->address) : NULL;
+    int r = 0;
+
+    if (call->client->is_closing)
+        r = err_set(e, -ECANCELED, "client is closing");
+    else if (!conn)
+        r = new_conn(call, fd, &conn, e);
+    if (r < 0)
+        return r;
+    if (conn->stream) {
+        conn->is_reused = true;
+        call->client->reuses++;
+    }
+    conn->call = call;
+    call->conn = conn;
+    return 0;
+}
+
+/* ---- the client ---- */
+
+struct http_client *http_client_new(const struct http_client_opts *opts, struct err *e)
+{
+    static const struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    struct http_client *c = mem_zalloc(1, sizeof *c);
+
+    if (!c) {
+        (void)err_sys(e, -ENOMEM, "HTTP client");
+        return NULL;
+    }
+    c->opts = *opts;
+    if (c->opts.limits.max_head == 0)
+        c->opts.limits = limits;
+    if (c->opts.max_kept == 0)
+        c->opts.max_kept = MAX_KEPT;
+    if (c->opts.max_kept_per_address == 0)
+        c->opts.max_kept_per_address = MAX_KEPT_PER_ADDRESS;
+    map_init(&c->kept_by_address, c->opts.max_kept + 1);
+    list_init(&c->kept);
+    list_init(&c->calls);
+    return c;
+}
+
+void http_client_free(struct http_client *c)
+{
+    if (!c)
+        return;
+    c->is_closing = true;
+    while (!list_is_empty(&c->calls))
+        call_fail(list_entry(c->calls.next, struct http_call, in_calls), -ECANCELED,
+                  "client is closing");
+    while (!list_is_empty(&c->kept))
+        stream_close(list_entry(c->kept.next, struct client_conn, in_kept)->stream);
+    map_done(&c->kept_by_address);
+    free(c);
+}
+
+struct http_client_stats http_client_stats(const struct http_client *c)
+{
+    return (struct http_client_stats){
+        .connects = c->connects,
+        .reuses = c->reuses,
+        .retries = c->retries,
+        .n_calls = c->n_calls,
+        .n_kept = c->n_kept,
+    };
+}

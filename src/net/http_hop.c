@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Which headers a proxy passes on: see http_client.h. */
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "net/http_client.h"
+
+bool http_is_hop_header(const struct http_headers *all, struct str name)
+{
+    static const char *const names[] = {
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "content-length",
+        "expect",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_iis(name, names[i]))
+            return true;
+    if (str_iis(name, "host"))
+        return false;
+    for (size_t i = 0; i < all->n; i++) {
+        struct str list =
+            str_iis(all->items[i].name, "connection") ? all->items[i].value : STR_NULL;
+        while (list.p)
+            if (str_ieq(str_trim(str_cut(&list, ',')), name))
+                return true;
+    }
+    return false;
+}
+
+int http_hop_headers(struct arena *a, const struct http_headers *all, struct http_headers *ret)
+{
+    struct http_header *items = arena_zalloc(a, all->n ? all->n : 1, sizeof *items);
+    size_t n = 0;
+
+    if (!items)
+        return -ENOMEM;
+    for (size_t i = 0; i < all->n; i++)
+        if (!http_is_hop_header(all, all->items[i].name))
+            items[n++] = all->items[i];
+    *ret = (struct http_headers){.items = items, .n = n};
+    return 0;
+}
