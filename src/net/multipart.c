@@ -269,30 +269,46 @@ static int decode_extended(struct arena *a, struct str s, struct str *ret)
     return ret->p ? 0 : -ENOMEM;
 }
 
-static int read_disposition(struct arena *a, struct str value, struct multipart_part *part)
+static bool is_text(struct str s)
 {
-    struct str extended = STR_NULL, name, text;
+    return !has_control(s) && str_is_utf8(s);
+}
+
+/* Collects the parameters of a Content-Disposition; filename* stays encoded. */
+static int read_params(struct arena *a, struct str value, struct multipart_part *part,
+                       struct str *extended)
+{
+    struct str name, text;
     int r;
 
-    if (!str_iis(cut_main(&value), "form-data"))
-        return -EINVAL;
     while ((r = next_param(a, &value, &name, &text)) > 0) {
-        struct str *slot = str_iis(name, "name")        ? &part->name
-                           : str_iis(name, "filename")  ? &part->filename
-                           : str_iis(name, "filename*") ? &extended
-                                                        : NULL;
+        struct str *slot = NULL;
+        if (str_iis(name, "name"))
+            slot = &part->name;
+        else if (str_iis(name, "filename"))
+            slot = &part->filename;
+        else if (str_iis(name, "filename*"))
+            slot = extended;
         if (slot && slot->p)
             return -EINVAL;
         if (slot)
             *slot = text;
     }
+    return r;
+}
+
+static int read_disposition(struct arena *a, struct str value, struct multipart_part *part)
+{
+    struct str extended = STR_NULL;
+
+    if (!str_iis(cut_main(&value), "form-data"))
+        return -EINVAL;
+    int r = read_params(a, value, part, &extended);
     if (r == 0 && extended.p)
         r = decode_extended(a, extended, &part->filename);
     if (r < 0)
         return r;
-    if (!part->name.p || has_control(part->name) || has_control(part->filename))
-        return -EINVAL;
-    return str_is_utf8(part->name) && str_is_utf8(part->filename) ? 0 : -EINVAL;
+    return part->name.p && is_text(part->name) && is_text(part->filename) ? 0 : -EINVAL;
 }
 
 static int read_header(struct multipart *m, struct str line, struct multipart_part *part)
