@@ -11,12 +11,9 @@
 #include "base/mem.h"
 #include "net/http_impl.h"
 
-enum {
-    SMALL_BODY = 16 * 1024, /* allocated at once; larger bodies grow as they arrive */
-    LINGER_MS = 2000,       /* for what a peer still sends after our last answer */
-};
+enum { LINGER_MS = 2000 }; /* for what a peer still sends after our last answer */
 
-static void set_timeout(struct http_conn *c)
+void http_conn_set_timeout(struct http_conn *c)
 {
     const struct http_timeouts *t = &c->server->opts.timeouts;
 
@@ -30,11 +27,6 @@ static void set_timeout(struct http_conn *c)
     }
     bool is_held = c->mode == HTTP_BODY_HELD || (c->x && c->x->is_paused);
     stream_set_timeout(c->stream, c->in == HTTP_IN_BODY && !is_held ? t->body_ms : 0);
-}
-
-static bool is_moving(const struct http_conn *c)
-{
-    return c->x && c->x->move_to;
 }
 
 /* ---- the end of a connection ---- */
@@ -96,7 +88,7 @@ bool http_conn_can_stay(const struct http_conn *c)
 /* Closes when the output is written. While the peer may still be sending, closing at once would
  * make the kernel reset the connection and the answer could be lost: then only our side is closed
  * and what arrives is dropped for a while. */
-static void end_conn(struct http_conn *c)
+void http_conn_end(struct http_conn *c)
 {
     bool is_sending = c->in != HTTP_IN_DONE && !c->is_eof;
 
@@ -117,7 +109,7 @@ void http_conn_next(struct http_conn *c, bool is_kept)
         return;
     }
     if (!is_kept || !http_conn_can_stay(c)) {
-        end_conn(c);
+        http_conn_end(c);
         return;
     }
     if (c->in == HTTP_IN_BODY) {
@@ -129,7 +121,7 @@ void http_conn_next(struct http_conn *c, bool is_kept)
     stream_resume(c->stream);
     /* Inside of a callback this is done once, at its end. */
     if (c->depth == 0)
-        set_timeout(c);
+        http_conn_set_timeout(c);
 }
 
 /* ---- faults ---- */
@@ -141,7 +133,7 @@ static void plain_error(struct http_req *r, int status, const char *reason)
     http_reply(r, status, "text/plain", text.p ? text : STR_NULL);
 }
 
-static void send_error(struct http_xchg *x, int status, const char *reason)
+void http_send_error(struct http_xchg *x, int status, const char *reason)
 {
     struct http_conn *c = x->req.conn;
     const struct http_server_opts *o = &c->server->opts;
@@ -163,12 +155,12 @@ static void tell_abort(struct http_xchg *x)
 }
 
 /* The body cannot be read to its end. */
-static void body_fault(struct http_conn *c, int status, const char *reason)
+void http_body_fault(struct http_conn *c, int status, const char *reason)
 {
     struct http_xchg *x = c->x;
 
     if (!x) {
-        end_conn(c);
+        http_conn_end(c);
         return;
     }
     bool is_streamed = c->mode == HTTP_BODY_STREAM;
@@ -179,12 +171,12 @@ static void body_fault(struct http_conn *c, int status, const char *reason)
     } else if (x->is_started) {
         http_abort(&x->req);
     } else {
-        send_error(x, status, reason);
+        http_send_error(x, status, reason);
     }
 }
 
 /* The peer is gone, or at least its sending side, while a request is under way. */
-static void abort_request(struct http_conn *c)
+void http_abort_request(struct http_conn *c)
 {
     struct http_xchg *x = c->x;
     bool is_ours = c->in == HTTP_IN_BODY &&
@@ -194,201 +186,6 @@ static void abort_request(struct http_conn *c)
         http_complete(x, false);
     else
         tell_abort(x);
-}
-
-/* ---- bodies ---- */
-
-static int keep_body(struct http_xchg *x, struct str data)
-{
-    if (!x->small)
-        return buf_add(&x->body, data.p, data.len);
-    memcpy(x->small + x->body_seen, data.p, data.len);
-    return 0;
-}
-
-/* True when C still reads the body of X and more may be given. */
-static bool goes_on(const struct http_conn *c, const struct http_xchg *x)
-{
-    return c->x == x && c->in == HTTP_IN_BODY && !(x && (x->is_paused || x->move_to));
-}
-
-/* A run of body bytes. */
-static void on_body_bytes(struct http_conn *c, struct str data)
-{
-    struct http_xchg *x = c->x;
-
-    if (c->mode == HTTP_BODY_DROP) {
-        c->dropped += data.len;
-        if (c->dropped > c->server->opts.max_drop)
-            end_conn(c);
-        return;
-    }
-    if (data.len > x->body_max - x->body_seen) {
-        body_fault(c, 413, "request body too large");
-        return;
-    }
-    if (c->mode == HTTP_BODY_READ) {
-        if (keep_body(x, data) < 0) {
-            body_fault(c, 503, "out of memory");
-            return;
-        }
-        x->body_seen += data.len;
-        return;
-    }
-    x->body_seen += data.len;
-    int r = x->sink->on_data(&x->req, x->body_ctx, data.p, data.len);
-    if (r < 0 && c->x == x)
-        c->in = HTTP_IN_SINK;
-}
-
-static void on_body_end(struct http_conn *c)
-{
-    struct http_xchg *x = c->x;
-
-    c->in = HTTP_IN_DONE;
-    if (c->mode == HTTP_BODY_DROP && !x) {
-        c->in = HTTP_IN_HEAD;
-    } else if (c->mode == HTTP_BODY_READ) {
-        x->req.body = str_n(x->small, (size_t)x->body_seen);
-        if (!x->small) {
-            /* buf_cstr() can only fail for want of one byte: reserved by the maximum. */
-            const char *text = buf_cstr(&x->body);
-            if (!text) {
-                send_error(x, 503, "out of memory");
-                return;
-            }
-            x->req.body.p = text;
-        }
-        x->body_done(&x->req, x->body_ctx);
-    } else if (c->mode == HTTP_BODY_STREAM) {
-        x->sink->on_end(&x->req, x->body_ctx);
-    }
-}
-
-static size_t on_plain_body(struct http_conn *c, const char *p, size_t len)
-{
-    size_t n = len < c->body_left ? len : (size_t)c->body_left;
-
-    c->body_left -= n;
-    on_body_bytes(c, str_n(p, n));
-    /* A pause holds bytes back, not the end. */
-    if (c->body_left == 0 && c->in == HTTP_IN_BODY && !is_moving(c))
-        on_body_end(c);
-    return n;
-}
-
-static size_t on_chunked_body(struct http_conn *c, const char *p, size_t len)
-{
-    struct http_xchg *x = c->x;
-    size_t used = 0;
-    bool is_done = false;
-
-    while (used < len && goes_on(c, x) && !is_done) {
-        struct str data;
-        ssize_t n = http_chunked_decode(&c->chunked, p + used, len - used, &data, &is_done);
-        if (n < 0) {
-            body_fault(c, 400, "bad chunk");
-            return len;
-        }
-        used += (size_t)n;
-        if (data.len > 0)
-            on_body_bytes(c, data);
-    }
-    if (is_done && goes_on(c, x))
-        on_body_end(c);
-    return used;
-}
-
-static size_t on_body(struct http_conn *c, const char *p, size_t len)
-{
-    if (c->mode == HTTP_BODY_HELD || (c->x && c->x->is_paused)) {
-        stream_pause(c->stream);
-        return 0;
-    }
-    return c->is_chunked ? on_chunked_body(c, p, len) : on_plain_body(c, p, len);
-}
-
-/* Starts reading in the way that MODE says. When there will never be a whole body the request is
- * over, or its handler knows. */
-static void start_body(struct http_xchg *x, enum http_body_mode mode, uint64_t max)
-{
-    static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    struct http_conn *c = x->req.conn;
-
-    c->mode = (uint8_t)mode;
-    x->body_max = max;
-    if (!c->stream) {
-        c->in = HTTP_IN_BODY;
-        abort_request(c);
-        return;
-    }
-    if (c->in == HTTP_IN_SINK || c->is_eof) {
-        body_fault(c, 400, "the body ended early");
-        return;
-    }
-    if (!c->is_chunked && c->body_left > max) {
-        body_fault(c, 413, "request body too large");
-        return;
-    }
-    if (x->req.head.expects_continue && !c->has_more)
-        (void)stream_write(c->stream, text, sizeof text - 1);
-    stream_resume(c->stream);
-    set_timeout(c);
-}
-
-void http_read_body(struct http_req *r, size_t max, void (*done)(struct http_req *r, void *ctx),
-                    void *ctx)
-{
-    struct http_xchg *x = http_xchg_of(r);
-    struct http_conn *c = r->conn;
-
-    if (c->in == HTTP_IN_DONE) {
-        r->body = STR("");
-        done(r, ctx);
-        return;
-    }
-    x->body_done = done;
-    x->body_ctx = ctx;
-    if (!c->is_chunked && c->body_left <= SMALL_BODY && c->body_left <= max) {
-        x->small = arena_alloc(r->arena, (size_t)c->body_left + 1);
-        if (x->small)
-            x->small[c->body_left] = '\0';
-    }
-    if (!x->small)
-        buf_init(&x->body, max < SIZE_MAX ? max + 1 : max);
-    start_body(x, HTTP_BODY_READ, max);
-}
-
-void http_stream_body(struct http_req *r, uint64_t max, const struct http_body_sink *sink,
-                      void *ctx)
-{
-    struct http_xchg *x = http_xchg_of(r);
-
-    if (r->conn->in == HTTP_IN_DONE) {
-        sink->on_end(r, ctx);
-        return;
-    }
-    x->sink = sink;
-    x->body_ctx = ctx;
-    start_body(x, HTTP_BODY_STREAM, max);
-}
-
-void http_body_pause(struct http_req *r)
-{
-    http_xchg_of(r)->is_paused = true;
-    if (!r->conn->stream || r->conn->in != HTTP_IN_BODY)
-        return;
-    stream_pause(r->conn->stream);
-    set_timeout(r->conn);
-}
-
-void http_body_resume(struct http_req *r)
-{
-    http_xchg_of(r)->is_paused = false;
-    if (!r->conn->stream)
-        return;
-    stream_resume(r->conn->stream);
-    set_timeout(r->conn);
 }
 
 /* ---- heads ---- */
@@ -452,7 +249,7 @@ static ssize_t on_head(struct http_conn *c, const char *p, size_t len)
     }
     start_request(c, x);
     if (n < 0) {
-        send_error(x, (int)-n, reason);
+        http_send_error(x, (int)-n, reason);
         return (ssize_t)len;
     }
     frame_body(c, &x->req.head, (size_t)n < len);
@@ -475,18 +272,18 @@ static void leave(struct http_conn *c)
         free_conn(c);
         return;
     }
-    if (is_moving(c))
+    if (http_conn_is_moving(c))
         return;
     if (c->x && c->x->head.p)
         http_flush_head(c->x);
-    set_timeout(c);
+    http_conn_set_timeout(c);
 }
 
 static ssize_t on_input(struct http_conn *c, const char *p, size_t len)
 {
     switch ((enum http_in)c->in) {
     case HTTP_IN_HEAD: return on_head(c, p, len);
-    case HTTP_IN_BODY: return (ssize_t)on_body(c, p, len);
+    case HTTP_IN_BODY: return (ssize_t)http_on_body(c, p, len);
     case HTTP_IN_DONE: stream_pause(c->stream); return 0;
     case HTTP_IN_SINK: break;
     }
@@ -501,7 +298,7 @@ static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
     bool is_corked = false;
 
     enter(c);
-    while (used < len && n > 0 && !c->is_gone && !is_moving(c)) {
+    while (used < len && n > 0 && !c->is_gone && !http_conn_is_moving(c)) {
         /* Answers to pipelined requests are sent together. */
         if (used > 0 && c->in == HTTP_IN_HEAD && !is_corked) {
             stream_cork(s);
@@ -536,9 +333,9 @@ static void on_eof(struct stream *s, void *ctx)
     if (!c->x)
         stream_close_after_flush(s);
     else if (c->in == HTTP_IN_BODY && c->mode != HTTP_BODY_HELD)
-        body_fault(c, 400, "the body ended early");
+        http_body_fault(c, 400, "the body ended early");
     else
-        abort_request(c);
+        http_abort_request(c);
     leave(c);
 }
 
@@ -563,7 +360,7 @@ static void on_close(struct stream *s, void *ctx, int reason)
         loop_post(x->move_to->opts.loop, &x->msg, on_moved_alone);
         return;
     }
-    abort_request(c);
+    http_abort_request(c);
 }
 
 static void on_head_timeout(struct http_conn *c)
@@ -573,7 +370,7 @@ static void on_head_timeout(struct http_conn *c)
     if (x) {
         x->req.head.content_length = -1;
         start_request(c, x);
-        send_error(x, 408, "the request took too long");
+        http_send_error(x, 408, "the request took too long");
         return;
     }
     bool is_handshake_over = c->is_fresh && stream_is_ready(c->stream);
@@ -590,7 +387,7 @@ static void on_timeout(struct stream *s, void *ctx)
     if (c->in == HTTP_IN_HEAD)
         on_head_timeout(c);
     else if (c->in == HTTP_IN_BODY && c->x)
-        body_fault(c, 408, "the request body took too long");
+        http_body_fault(c, 408, "the request body took too long");
     else
         stream_close(s);
     leave(c);
@@ -632,7 +429,7 @@ int http_conn_new(struct http_server *s, int fd)
     if (c->is_fresh)
         stream_set_timeout(c->stream, s->opts.timeouts.head_ms);
     else
-        set_timeout(c);
+        http_conn_set_timeout(c);
     return 0;
 }
 
@@ -655,7 +452,7 @@ static void arrive(struct http_conn *c)
     /* The body's last bytes may have been what made the old thread's handler move. */
     bool is_read = c->mode != HTTP_BODY_HELD && !c->is_chunked && c->body_left == 0;
     if (c->x == x && !x->move_to && c->in == HTTP_IN_BODY && is_read)
-        on_body_end(c);
+        http_body_end(c);
     leave(c);
 }
 
@@ -676,7 +473,7 @@ static void on_moved_alone(struct loop_msg *m)
     if (c->is_gone)
         free_conn(c);
     else if (c->x)
-        abort_request(c);
+        http_abort_request(c);
 }
 
 void http_move(struct http_req *r, struct http_server *to,

@@ -125,6 +125,24 @@ void http_conn_next(struct http_conn *c, bool is_kept);
 /* The stream has another owner now; C is freed, at the latest when its callbacks return. */
 void http_conn_gone(struct http_conn *c);
 
+static inline bool http_conn_is_moving(const struct http_conn *c)
+{
+    return c->x && c->x->move_to;
+}
+void http_conn_set_timeout(struct http_conn *c); /* as its state asks for */
+void http_conn_end(struct http_conn *c);         /* closes when the output is written */
+/* Answers a fault that the server found; the connection ends. */
+void http_send_error(struct http_xchg *x, int status, const char *reason);
+/* The body of C's request cannot be read to its end. */
+void http_body_fault(struct http_conn *c, int status, const char *reason);
+/* The peer is gone, or at least its sending side, while a request is under way. */
+void http_abort_request(struct http_conn *c);
+
+/* http_body.c: bytes of a body; returns how many were used. */
+size_t http_on_body(struct http_conn *c, const char *p, size_t len);
+/* The body is complete. */
+void http_body_end(struct http_conn *c);
+
 /* http_reply.c */
 /* Sends the head of a streamed answer that waits for its first bytes. */
 void http_flush_head(struct http_xchg *x);

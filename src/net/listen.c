@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Listening sockets by address text: see http_server.h. */
+/* Listening sockets by address text: see listen.h. */
+#include "net/listen.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -8,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "net/http_server.h"
+#include "base/str.h"
 
 union address {
     struct sockaddr any;

@@ -311,17 +311,29 @@ static int enqueue(struct stream *s, const struct iovec *iov, int n, size_t skip
     return 0;
 }
 
-int stream_writev(struct stream *s, const struct iovec *iov, int n)
+static size_t total_of(const struct iovec *iov, int n)
 {
-    ssize_t sent = 0;
     size_t total = 0;
 
-    assert(n <= STREAM_IOV);
-    if (s->is_closing || s->close_on_flush || s->shut_on_flush || s->is_shut)
-        return -EPIPE;
     for (int i = 0; i < n; i++)
         total += iov[i].iov_len;
+    return total;
+}
+
+static bool can_write(const struct stream *s)
+{
+    return !s->is_closing && !s->close_on_flush && !s->shut_on_flush && !s->is_shut;
+}
+
+int stream_writev(struct stream *s, const struct iovec *iov, int n)
+{
+    size_t total = total_of(iov, n);
     bool was_empty = stream_queued(s) == 0;
+    ssize_t sent = 0;
+
+    assert(n <= STREAM_IOV);
+    if (!can_write(s))
+        return -EPIPE;
     if (was_empty && s->corks == 0 && total > 0)
         sent = socket_write(s, iov, n);
     if (sent == -EAGAIN)
@@ -331,7 +343,7 @@ int stream_writev(struct stream *s, const struct iovec *iov, int n)
         r = enqueue(s, iov, n, (size_t)sent);
         if (was_empty)
             note_progress(s);
-        if (s->depth == 0 && r == 0)
+        if (s->depth == 0)
             watch(s);
     }
     if (r < 0)
