@@ -175,7 +175,6 @@ void http_body_fault(struct http_conn *c, int status, const char *reason)
     }
 }
 
-/* The peer is gone, or at least its sending side, while a request is under way. */
 void http_abort_request(struct http_conn *c)
 {
     struct http_xchg *x = c->x;
@@ -184,6 +183,9 @@ void http_abort_request(struct http_conn *c)
 
     if (is_ours)
         http_complete(x, false);
+    else if (!c->stream && !x->req.on_abort && x->drain)
+        /* A producer that waits for room finds out by writing. */
+        x->drain(&x->req, x->drain_ctx);
     else
         tell_abort(x);
 }

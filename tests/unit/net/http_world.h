@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* A server, a clock that stands still, and clients over socket pairs: for the tests of the HTTP
+ * server. Everything runs on the test's own thread, so nothing here waits or races. */
+#pragma once
+
+#include "../check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "net/http_server.h"
+#include "sys/io.h"
+
+enum { CLIENTS = 4 };
+
+struct world {
+    struct loop *loop;
+    struct http_server *server;
+    struct http_server_opts opts;
+    int fds[CLIENTS];
+    struct buf in[CLIENTS];
+    http_handler *handler;
+    struct http_req *held; /* a request that is answered later */
+    int n_handled, n_done, n_aborts, n_drains;
+    int done_status;
+    uint64_t done_bytes;
+    struct buf body; /* what a sink got */
+};
+
+static struct world world;
+static int64_t fake_us;
+
+static inline int64_t fake_clock(void)
+{
+    return fake_us;
+}
+
+static const struct clock_source fake_source = {fake_clock, fake_clock};
+
+static inline void dispatch(struct http_req *r, void *ctx)
+{
+    (void)ctx;
+    world.n_handled++;
+    world.handler(r, NULL);
+}
+
+static inline void note_done(struct http_req *r, void *ctx)
+{
+    (void)ctx;
+    world.n_done++;
+    world.done_status = r->status;
+    world.done_bytes = r->sent_bytes;
+}
+
+static inline void restart_server(void)
+{
+    http_server_free(world.server);
+    world.opts.loop = world.loop;
+    world.opts.handler = dispatch;
+    world.opts.on_done = note_done;
+    world.server = http_server_new(&world.opts, NULL);
+    assert_non_null(world.server);
+}
+
+static inline int world_setup(void **state)
+{
+    (void)state;
+    world = (struct world){.loop = NULL};
+    fake_us = 1000000;
+    clock_set_source(&fake_source);
+    world.loop = loop_new(NULL);
+    for (int i = 0; i < CLIENTS; i++) {
+        world.fds[i] = -1;
+        buf_init(&world.in[i], 64 << 20);
+    }
+    buf_init(&world.body, 64 << 20);
+    restart_server();
+    return 0;
+}
+
+static inline int world_teardown(void **state)
+{
+    (void)state;
+    http_server_free(world.server);
+    for (int i = 0; i < CLIENTS; i++) {
+        if (world.fds[i] >= 0)
+            (void)close(world.fds[i]);
+        buf_done(&world.in[i]);
+    }
+    buf_done(&world.body);
+    loop_free(world.loop);
+    clock_set_source(NULL);
+    return 0;
+}
+
+static inline void turn(void)
+{
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(loop_run_once(world.loop, 0), 0);
+}
+
+static inline void pass_ms(int64_t ms)
+{
+    fake_us += ms * 1000;
+    turn();
+}
+
+static inline void connect_client(int i)
+{
+    int fds[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+    http_server_adopt(world.server, fds[0]);
+    world.fds[i] = fds[1];
+    buf_clear(&world.in[i]);
+}
+
+static inline void hang_up(int i)
+{
+    (void)close(take_fd(world.fds[i]));
+    turn();
+}
+
+/* Sends without asking whether the server still listens. */
+static inline void say(int i, const char *text)
+{
+    (void)!send(world.fds[i], text, strlen(text), MSG_NOSIGNAL);
+    turn();
+}
+
+/* Reads all there is; true when the server has closed (or reset) the connection. */
+static inline bool hear(int i)
+{
+    for (;;) {
+        char chunk[65536];
+        ssize_t n = io_read(world.fds[i], chunk, sizeof chunk);
+        if (n == -EAGAIN)
+            return false;
+        if (n <= 0)
+            return true;
+        assert_int_equal(buf_add(&world.in[i], chunk, (size_t)n), 0);
+        turn();
+    }
+}
+
+/* All that was received so far; forgets it. */
+static inline struct str heard(int i)
+{
+    static struct buf copy = BUF_INIT(64 << 20);
+
+    buf_clear(&copy);
+    (void)hear(i);
+    (void)buf_add_str(&copy, buf_str(&world.in[i]));
+    buf_clear(&world.in[i]);
+    const char *text = buf_cstr(&copy);
+    return str_n(text, copy.len);
+}
+
+static inline bool holds(struct str s, const char *part)
+{
+    return str_find(s, str_of(part)) >= 0;
+}
+
+/* "HTTP/1.1 200 …": the status of the first answer in S, or 0. */
+static inline int status_of(struct str s)
+{
+    uint64_t status = 0;
+
+    (void)str_to_u64(str_slice(s, 9, 12), &status);
+    return (int)status;
+}
+
+static inline struct str body_of(struct str s)
+{
+    ptrdiff_t at = str_find(s, STR("\r\n\r\n"));
+
+    assert_true(at >= 0);
+    return str_skip(s, (size_t)at + 4);
+}
+
+/* ---- handlers ---- */
+
+static inline void answer_path(struct http_req *r, void *ctx)
+{
+    (void)ctx;
+    http_reply(r, 200, "text/plain", r->head.path);
+}
+
+static inline void answer_body(struct http_req *r, void *ctx)
+{
+    (void)ctx;
+    http_reply(r, 200, "text/plain", r->body);
+}
+
+static inline void echo_body(struct http_req *r, void *ctx)
+{
+    http_read_body(r, 1 << 20, answer_body, ctx);
+}
+
+static inline void hold(struct http_req *r, void *ctx)
+{
+    (void)ctx;
+    assert_null(world.held);
+    world.held = r;
+}
+
+static inline void answer_held(int status)
+{
+    http_reply(take(world.held), status, "text/plain", STR("held"));
+}
+
+static inline void note_abort(struct http_req *r)
+{
+    (void)r;
+    world.n_aborts++;
+}
+
+#define GET(path)        "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
+#define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
