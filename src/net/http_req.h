@@ -94,7 +94,8 @@ struct stream *http_upgrade(struct http_req *r, int status, const struct stream_
 /* Moves the connection with its request to another server, whose loop may run on another thread,
  * and calls FN there. Called on R's loop thread as the last act of a callback or outside of them;
  * until FN runs nobody may touch R. The rest of the request's life, the access hook included, and
- * the connection's next requests belong to TO, which must not be freed while a move is on its way.
- * A peer that leaves meanwhile is noticed after FN. */
+ * the connection's next requests belong to TO. A peer that leaves meanwhile is noticed after FN.
+ * Servers that move requests to each other are drained together; a loop may end when no request is
+ * under way on any of them. */
 void http_move(struct http_req *r, struct http_server *to,
                void (*fn)(struct http_req *r, void *ctx), void *ctx);

@@ -26,7 +26,7 @@ struct place {
 };
 
 static struct place core, io;
-static atomic_int n_aborts;
+static atomic_int n_aborts, n_begun;
 static int port;
 
 /* ---- handlers ---- */
@@ -101,12 +101,14 @@ static void route(struct http_req *r, void *ctx)
 
 static void handle_on_core(struct http_req *r, void *ctx)
 {
+    (void)atomic_fetch_add(&n_begun, 1);
     route(r, ctx);
 }
 
 static void handle_on_io(struct http_req *r, void *ctx)
 {
     assert_true(loop_is_mine(((struct place *)ctx)->loop));
+    (void)atomic_fetch_add(&n_begun, 1);
     http_move(r, core.server, route, &core);
 }
 
@@ -148,7 +150,7 @@ static void open_place(struct place *p, http_handler *handler)
 static int setup(void **state)
 {
     (void)state;
-    n_aborts = 0;
+    n_aborts = n_begun = 0;
     open_place(&core, handle_on_core);
     open_place(&io, handle_on_io);
     int fd = http_listen("127.0.0.1:0", true, NULL);
@@ -159,12 +161,15 @@ static int setup(void **state)
     return 0;
 }
 
-/* Connections go from io to core and back: the one who accepts ends first. */
+/* A request that is on its way would find its new server gone: waits for all of them. */
 static int teardown(void **state)
 {
     struct place *places[] = {&io, &core};
 
     (void)state;
+    for (int i = 0; i < 10000 && n_begun != io.n_done + core.n_done; i++)
+        (void)usleep(1000);
+    assert_int_equal(n_begun, io.n_done + core.n_done);
     for (int i = 0; i < 2; i++)
         loop_post(places[i]->loop, &places[i]->msg, drain);
     for (int i = 0; i < 2; i++)

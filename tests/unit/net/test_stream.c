@@ -505,6 +505,7 @@ static void expect_text(int fd, const char *text)
 static void move_and_talk(struct side *s)
 {
     clock_set_source(NULL);
+    turn(s); /* the loop learns the real time */
     mover = (struct mover){.side = s, .there = loop_new(NULL)};
     assert_int_equal(pthread_create(&mover.thread, NULL, run_there, NULL), 0);
     stream_set_timeout(s->stream, 60000);
