@@ -240,13 +240,13 @@ static int parse_enum(const struct config_ctx *x, const struct config_option *o,
     struct buf all auto_buf = BUF_INIT(256);
 
     (void)x;
-    for (int i = 0; o->choices[i]; i++) {
+    for (int i = 0; o->choices[i]; i++)
         if (str_iis(text, o->choices[i])) {
             *(int *)field = i;
             return 0;
         }
+    for (int i = 0; o->choices[i]; i++)
         (void)buf_printf(&all, "%s%s", i ? ", " : "one of ", o->choices[i]);
-    }
     return expected(o, text, e, buf_ok(&all) ? buf_cstr(&all) : "another word");
 }
 
