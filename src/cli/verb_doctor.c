@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* tidepool doctor: a table of checks, and how their results are shown. */
+#include "cli/verbs.h"
+
+#include <sched.h>
+
+#include "base/cleanup.h"
+#include "cli/doctor.h"
+
+#define FIX_KERNEL    "Run a kernel from 5.19 on; 6.6 or newer is best."
+#define FIX_NAMESPACE "Use a kernel with CONFIG_NAMESPACES, outside of a restricted container."
+#define FIX_TOOL(pkg) "Install it: apt install " pkg ". Sandboxes see the host's /usr by default."
+
+static const struct doctor_check checks[] = {
+    {"kernel", true, doctor_kernel, FIX_KERNEL, NULL, 0},
+    {"user namespaces", true, doctor_user_ns,
+     "Allow them: sysctl user.max_user_namespaces=65536 kernel.unprivileged_userns_clone=1.", NULL,
+     0},
+    {"pid namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWPID},
+    {"mount namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWNS},
+    {"network namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWNET},
+    {"ipc namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWIPC},
+    {"uts namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWUTS},
+    {"cgroup namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWCGROUP},
+    {"cgroups", true, doctor_cgroup,
+     "Mount cgroup2 at /sys/fs/cgroup with memory, pids and cpu; as a user, get a delegated "
+     "subtree (systemd: Delegate=yes).",
+     NULL, 0},
+    {"overlay", true, doctor_overlay, "Load it: modprobe overlay; kernel 6.6 for layers in memory.",
+     NULL, 0},
+    {"idmapped mounts", true, doctor_idmap,
+     "Run as root on a file system that supports them: ext4, xfs, btrfs, tmpfs.", NULL, 0},
+    {"clone3", true, doctor_clone3, FIX_KERNEL, NULL, 0},
+    {"pidfd", true, doctor_pidfd, FIX_KERNEL, NULL, 0},
+    {"openat2", true, doctor_openat2, FIX_KERNEL, NULL, 0},
+    {"seccomp", true, doctor_seccomp, "Use a kernel with CONFIG_SECCOMP_FILTER.", NULL, 0},
+    {"bpf sk_lookup", false, doctor_sk_lookup,
+     "Run as root on a kernel with CONFIG_BPF_SYSCALL; without it nftables redirects instead.",
+     NULL, 0},
+    {"nftables", false, doctor_nftables,
+     "Load it: modprobe nf_tables; it is the fallback for sk_lookup.", NULL, 0},
+    {"tun", false, doctor_device, "Load it: modprobe tun; only raw networking needs it.",
+     "/dev/net/tun", 0},
+    {"open files", true, doctor_files,
+     "Raise the hard limit to 65536 or more (systemd: LimitNOFILE=).", NULL, 0},
+    {"disk", true, doctor_disk, "Free at least 10 GiB at the state directory, or move it.", NULL,
+     0},
+    {"inodes", true, doctor_inodes, "Free inodes at the state directory, or move it.", NULL, 0},
+    {"memory", true, doctor_memory, "Free at least 1 GiB of memory.", NULL, 0},
+    {"git", false, doctor_tool, FIX_TOOL("git"), "git", 0},
+    {"bash", false, doctor_tool, FIX_TOOL("bash"), "bash", 0},
+    {"python3", false, doctor_tool, FIX_TOOL("python3"), "python3", 0},
+    {"node", false, doctor_tool, FIX_TOOL("nodejs"), "node", 0},
+    {"curl", false, doctor_tool, FIX_TOOL("curl"), "curl", 0},
+    {"tar", false, doctor_tool, FIX_TOOL("tar"), "tar", 0},
+    {"state directory", true, doctor_state,
+     "Choose another with --state, or: chmod 0700 and chown it to the service's user.", NULL, 0},
+    {"port", true, doctor_port, "Choose another with --listen, or stop the other program.", NULL,
+     0},
+    {"kvm", false, doctor_kvm, "Nothing to do: it would only allow virtual machines as cells.",
+     NULL, 0},
+};
+
+static const char *const names[DOCTOR_STATUS_COUNT] = {
+    [DOCTOR_OK] = "ok", [DOCTOR_WARN] = "warn", [DOCTOR_MISSING] = "missing"};
+
+static void show_line(struct buf *out, const struct doctor_check *k, const struct doctor_result *r)
+{
+    (void)buf_printf(out, "%-8s %-18s %s\n", names[r->status], k->name, r->detail);
+    if (r->status != DOCTOR_OK)
+        (void)buf_printf(out, "%-8s %-18s %s\n", "", "", k->fix);
+}
+
+static void show_object(struct jw *w, const struct doctor_check *k, const struct doctor_result *r)
+{
+    jw_object(w);
+    jw_key(w, "name");
+    jw_cstr(w, k->name);
+    jw_key(w, "status");
+    jw_cstr(w, names[r->status]);
+    jw_key(w, "required");
+    jw_bool(w, k->is_required);
+    jw_key(w, "detail");
+    jw_cstr(w, r->detail);
+    jw_key(w, "fix");
+    jw_cstr(w, r->status == DOCTOR_OK ? NULL : k->fix);
+    jw_end(w);
+}
+
+static int run(struct cli_call *call)
+{
+    bool is_json = cli_is_on(call, "json");
+    struct jw w = jw_to(&call->out);
+    unsigned count[DOCTOR_STATUS_COUNT] = {0};
+
+    if (is_json) {
+        jw_object(&w);
+        jw_key(&w, "checks");
+        jw_array(&w);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        struct doctor_result r = {0};
+        checks[i].run(&checks[i], &call->config, &r);
+        if (r.status == DOCTOR_MISSING && !checks[i].is_required)
+            r.status = DOCTOR_WARN;
+        count[r.status]++;
+        if (is_json)
+            show_object(&w, &checks[i], &r);
+        else
+            show_line(&call->out, &checks[i], &r);
+    }
+    if (is_json) {
+        jw_end(&w);
+        jw_key(&w, "ok");
+        jw_bool(&w, count[DOCTOR_MISSING] == 0);
+        jw_end(&w);
+        (void)buf_add_char(&call->out, '\n');
+    } else {
+        (void)buf_printf(&call->out, "\n%u ok, %u warnings, %u missing\n", count[DOCTOR_OK],
+                         count[DOCTOR_WARN], count[DOCTOR_MISSING]);
+    }
+    return count[DOCTOR_MISSING] ? CLI_FAILED : CLI_OK;
+}
+
+static const struct cli_option options[] = {
+    {.name = "json", .help = "Print JSON."},
+    {0},
+};
+
+static const char *const settings[] = {"listen", "state", "config", NULL};
+
+const struct cli_verb verb_doctor = {
+    .name = "doctor",
+    .summary = "Check whether this machine can run the service",
+    .help = "Checks the kernel, namespaces, cgroups, mounts, limits, space, tools, the state "
+            "directory and the port. Each line says ok, warn or missing, what was found, and what "
+            "to do about it. Exits with 1 when something required is missing.\n\n"
+            "Features are tried in child processes with namespaces of their own; nothing on the "
+            "machine is changed. Without root some can only be guessed, which the line says.",
+    .options = options,
+    .settings = settings,
+    .run = run,
+};

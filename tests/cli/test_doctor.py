@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""`tidepool doctor`: its report, its exit status, and that it leaves the machine alone."""
+
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+import tap
+
+TIDEPOOL = os.environ["TIDEPOOL"]
+CHECKS = ["kernel", "user namespaces", "pid namespace", "mount namespace", "network namespace",
+          "ipc namespace", "uts namespace", "cgroup namespace", "cgroups", "overlay",
+          "idmapped mounts", "clone3", "pidfd", "openat2", "seccomp", "bpf sk_lookup", "nftables",
+          "tun", "open files", "disk", "inodes", "memory", "git", "bash", "python3", "node", "curl",
+          "tar", "state directory", "port", "kvm"]
+
+
+def run(*args, **more):
+    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+    env.update(more.pop("env", {}))
+    return subprocess.run([TIDEPOOL, "doctor", *args], env=env, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=60, **more)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def report(*args, **more):
+    """The checks by name, and the process."""
+    with tempfile.TemporaryDirectory() as state:
+        os.chmod(state, 0o700)
+        args = list(args)
+        if "--listen" not in args:
+            args += ["--listen", "127.0.0.1:0"]
+        if "--state" not in args:
+            args += ["--state", state]
+        p = run("--json", *args, **more)
+    tap.equal(p.stderr, "", "standard error")
+    doc = json.loads(p.stdout)
+    by_name = {c["name"]: c for c in doc["checks"]}
+    missing = [c for c in doc["checks"] if c["status"] == "missing"]
+    tap.equal(doc["ok"], not missing, "ok")
+    tap.equal(p.returncode, 1 if missing else 0, "status")
+    return by_name, p
+
+
+def mounts():
+    with open("/proc/self/mountinfo") as f:
+        return sorted(line.split(" - ")[0].split()[3:5] for line in f)
+
+
+def test_every_check_reports():
+    by_name, _ = report()
+    tap.equal(list(by_name), CHECKS, "checks")
+    for c in by_name.values():
+        assert c["status"] in ("ok", "warn", "missing"), c
+        assert c["detail"], c
+        assert (c["fix"] is None) == (c["status"] == "ok"), c
+        assert c["required"] or c["status"] != "missing", c
+
+
+def test_what_the_tests_themselves_prove_is_ok():
+    by_name, _ = report()
+    for name in ("python3", "pidfd", "state directory", "port"):
+        tap.equal(by_name[name]["status"], "ok", name)
+    tap.contains(by_name["kernel"]["detail"], os.uname().release)
+
+
+def test_text_says_what_to_do():
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "file")
+        open(path, "w").close()
+        p = run("--state", path, "--listen", "127.0.0.1:0")
+    tap.equal(p.returncode, 1, "status")
+    lines = p.stdout.splitlines()
+    at = [i for i, line in enumerate(lines) if line.startswith("missing  state directory")]
+    tap.equal(len(at), 1, "lines about the state directory")
+    tap.contains(lines[at[0]], "is no directory")
+    tap.contains(lines[at[0] + 1], "--state")
+    tap.contains(lines[-1], " missing")
+
+
+def test_nothing_is_left_behind():
+    before = mounts()
+    with tempfile.TemporaryDirectory() as d:
+        state = os.path.join(d, "not", "there")
+        by_name, _ = report("--state", state)
+        assert not os.path.exists(os.path.join(d, "not"))
+        tap.contains(by_name["state directory"]["detail"], "will be made")
+    tap.equal(mounts(), before, "mounts")
+
+
+def test_missing_tools_are_warnings():
+    by_name, _ = report(env={"PATH": "/nonexistent"})
+    for tool in ("git", "bash", "python3", "node", "curl", "tar"):
+        tap.equal(by_name[tool]["status"], "warn", tool)
+        tap.contains(by_name[tool]["fix"], "apt install")
+
+
+def wait_for_service(state):
+    """The URL of the service, once it has written it."""
+    path = os.path.join(state, "service.json")
+    for _ in range(300):
+        if os.path.exists(path):
+            with open(path) as f:
+                return json.load(f)["url"]
+        time.sleep(0.05)
+    raise AssertionError("the service did not start")
+
+
+def serve_once(listener, answer):
+    conn, _ = listener.accept()
+    with conn:
+        conn.recv(4096)
+        conn.sendall(answer)
+
+
+def port_check(answer):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        t = threading.Thread(target=serve_once, args=(s, answer))
+        t.start()
+        by_name, _ = report("--listen", "127.0.0.1:%d" % s.getsockname()[1])
+        t.join()
+    return by_name["port"]
+
+
+def test_a_port_that_is_taken():
+    got = port_check(b"HTTP/1.1 200 OK\r\nServer: other\r\nContent-Length: 0\r\n\r\n")
+    tap.equal(got["status"], "missing")
+    tap.contains(got["detail"], "another program listens")
+
+
+def test_a_port_where_the_service_answers():
+    with tempfile.TemporaryDirectory() as state:
+        service = subprocess.Popen([TIDEPOOL, "serve", "--listen", "127.0.0.1:0", "--state", state],
+                                   env={"PATH": os.environ["PATH"]}, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        try:
+            address = wait_for_service(state).split("//")[1]
+            by_name, _ = report("--listen", address)
+            secured, _ = report("--listen", address,
+                                env={"TIDEPOOL_TLS_CERT": "/c", "TIDEPOOL_TLS_KEY": "/k"})
+        finally:
+            service.terminate()
+            service.wait(30)
+    tap.equal(by_name["port"]["status"], "ok")
+    tap.contains(by_name["port"]["detail"], "Tidepool answers")
+    tap.equal(secured["port"]["status"], "warn")
+
+
+def test_a_free_port_and_other_addresses():
+    port = free_port()
+    by_name, _ = report("--listen", "localhost:%d" % port)
+    tap.equal(by_name["port"]["status"], "ok")
+    by_name, _ = report("--listen", "unix:/nonexistent/sock")
+    tap.equal(by_name["port"]["status"], "ok")
+    by_name, _ = report("--listen", "192.0.2.1:1")
+    tap.equal(by_name["port"]["status"], "missing")
+
+
+def test_without_root_it_says_what_it_could_not_check():
+    if os.geteuid() != 0:
+        raise tap.Skip("needs root to become somebody else")
+    with tempfile.TemporaryDirectory() as d:
+        os.chmod(d, 0o755)
+        program = os.path.join(d, "tidepool")
+        with open(TIDEPOOL, "rb") as src, open(program, "wb") as dst:
+            dst.write(src.read())
+        os.chmod(program, 0o755)
+        p = subprocess.run([program, "doctor", "--json", "--listen", "127.0.0.1:0", "--state",
+                            "/tmp/tidepool-nobody"], env={"PATH": "/usr/bin"}, user=65534,
+                           group=65534, extra_groups=[], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True, timeout=60, cwd="/")
+    tap.equal(p.stderr, "", "standard error")
+    by_name = {c["name"]: c for c in json.loads(p.stdout)["checks"]}
+    tap.equal(list(by_name), CHECKS, "checks")
+    tap.equal(by_name["idmapped mounts"]["status"], "warn")
+    tap.contains(by_name["idmapped mounts"]["detail"], "without root")
+
+
+tap.main(globals())
