@@ -179,13 +179,19 @@ static int check_header(const char *path, off_t *ret_size, struct err *e)
     return 0;
 }
 
+/* A failure while the file was read: damage, or a machine in trouble. */
+static int cannot_read(sqlite3 *c, int rc, struct err *e)
+{
+    return fail(c, rc, sqlite_errno(c, rc) == -EUCLEAN ? "the file is damaged" : "read", e);
+}
+
 static int check_version(sqlite3 *c, bool is_read_only, struct err *e)
 {
     struct answer version = {0};
     int rc = ask(c, "PRAGMA user_version", &version);
 
     if (rc != SQLITE_OK)
-        return fail(c, rc, "the file is damaged", e);
+        return cannot_read(c, rc, e);
     if (version.number > VERSION)
         return err_set(e, -EUCLEAN,
                        "written by a newer version of the program (format %d, known up to %d)",
@@ -205,10 +211,8 @@ static int check_content(sqlite3 *c, off_t size, struct err *e)
 
     if (rc == SQLITE_OK && size <= STORE_CHECK_MAX)
         rc = ask(c, "PRAGMA quick_check(1)", &check);
-    if (rc == SQLITE_NOMEM)
-        return fail(c, rc, "check", e);
     if (rc != SQLITE_OK)
-        return fail(c, rc, "the file is damaged", e);
+        return cannot_read(c, rc, e);
     if (strcmp(check.text, "ok") != 0)
         return err_set(e, -EUCLEAN, "the file is damaged: %s", check.text);
     return 0;
