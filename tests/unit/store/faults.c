@@ -13,7 +13,7 @@ static atomic_bool has_fired, no_space;
 
 static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
-static enum { GATE_OPEN, GATE_CLOSED, GATE_HELD } gate;
+static enum gate { GATE_OPEN, GATE_CLOSED, GATE_HELD } gate;
 
 static sqlite3_vfs *real_vfs;
 static sqlite3_mem_methods real_mem;
@@ -54,7 +54,7 @@ void faults_set_full(bool is_full)
     atomic_store(&no_space, is_full);
 }
 
-static void gate_set(int to)
+static void gate_set(enum gate to)
 {
     (void)pthread_mutex_lock(&gate_lock);
     gate = to;

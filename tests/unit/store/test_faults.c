@@ -104,7 +104,7 @@ static void every_write_of_a_checkpoint_may_fail(void **state)
 
     (void)state;
     memset(large, 'x', len);
-    for (int n = 1; fired; n += 499) {
+    for (int n = 1; fired; n += 101) {
         struct store_tx *tx = step(n);
         store_tx_add(tx, STORE_META_SET);
         store_tx_text(tx, STR("large"));
@@ -166,11 +166,12 @@ static void a_group_meets_a_failing_disk(void **state)
 
 /* ---- opening ---- */
 
+/* Opening allocates thousands of times; the later ones are taken in growing steps. */
 static void open_each(void (*arm)(int nth))
 {
     bool fired = true;
 
-    for (int n = 1; fired; n++) {
+    for (int n = 1; fired; n += 1 + n / 40) {
         struct err e = ERR_INIT;
         const struct store_opts opts = {.path = fixture_path("db")};
         arm(n);
