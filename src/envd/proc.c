@@ -175,7 +175,8 @@ static void child_main(struct launch *l)
         child_fail(l, "descriptors");
     (void)kern_close_range(3, ~0U);
     child_become(l);
-    if (chdir(l->cwd) < 0)
+    /* As a login does: without its home a user starts at the root. */
+    if (chdir(l->cwd) < 0 && (l->args->cwd || chdir("/") < 0))
         child_fail(l, l->cwd);
     child_exec(l);
 }

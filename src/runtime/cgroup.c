@@ -20,7 +20,7 @@
 #include "base/str.h"
 #include "sys/io.h"
 
-enum { PROC_FILE_MAX = 1 << 20, FREEZE_WAIT_MS = 500, POLL_US = 200 };
+enum { PROC_FILE_MAX = 1 << 20, POLL_US = 200 };
 
 static const struct cgroup_ops *ops_of(const struct cgroup *g)
 {
@@ -88,9 +88,9 @@ uint64_t cgroup_read_u64(const struct cgroup_tree *t, const char *name, const ch
 }
 
 int cgroup_wait_for(const struct cgroup_tree *t, const char *name, const char *file,
-                    const char *text)
+                    const char *text, int wait_ms)
 {
-    int64_t end_us = clock_mono_us() + FREEZE_WAIT_MS * 1000;
+    int64_t end_us = clock_mono_us() + (int64_t)wait_ms * 1000;
 
     for (;;) {
         char now[256];

@@ -115,6 +115,6 @@ int cgroup_read(const struct cgroup_tree *t, const char *name, const char *file,
 /* The number in a file, or after KEY in a "key value" file; 0 when it is not there. */
 uint64_t cgroup_read_u64(const struct cgroup_tree *t, const char *name, const char *file,
                          const char *key);
-/* Polls until `NAME/FILE` contains TEXT: 0 or -ETIMEDOUT. */
+/* Polls until `NAME/FILE` contains TEXT: 0, or -ETIMEDOUT after WAIT_MS. */
 int cgroup_wait_for(const struct cgroup_tree *t, const char *name, const char *file,
-                    const char *text);
+                    const char *text, int wait_ms);

@@ -5,7 +5,7 @@
 
 #include "runtime/cgroup.h"
 
-enum { CPU_PERIOD_US = 100000 };
+enum { CPU_PERIOD_US = 100000, FREEZE_TRIES = 50, FREEZE_TRY_MS = 10 };
 
 /* Memory plus swap may never be below memory, so one of the two has to move first, depending on
  * the direction; a second try of the first is the simplest correct order. */
@@ -52,12 +52,26 @@ static int limit(const struct cgroup_tree *t, const char *name, const struct cgr
     return 0;
 }
 
+/* A process that forks or executes at the wrong moment can leave the group half frozen for good;
+ * thawing it and trying again is what helps. */
 static int freeze(const struct cgroup_tree *t, const char *name, bool on)
 {
+    const char *want = on ? "FROZEN" : "THAWED";
+    int r = 0;
+
     if (!(t->can & CGROUP_CAN_FREEZE))
         return 0;
-    int r = cgroup_write(t, name, "freezer.state", on ? "FROZEN" : "THAWED");
-    return r < 0 ? r : cgroup_wait_for(t, name, "freezer.state", on ? "FROZEN" : "THAWED");
+    for (int i = 0; i < FREEZE_TRIES; i++) {
+        r = cgroup_write(t, name, "freezer.state", want);
+        if (r == 0)
+            r = cgroup_wait_for(t, name, "freezer.state", want, FREEZE_TRY_MS);
+        if (r != -ETIMEDOUT)
+            return r;
+        if (i % 2 == 1)
+            (void)cgroup_write(t, name, "freezer.state", "THAWED");
+    }
+    (void)cgroup_write(t, name, "freezer.state", "THAWED");
+    return r;
 }
 
 static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u)

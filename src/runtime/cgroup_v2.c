@@ -5,7 +5,7 @@
 
 #include "runtime/cgroup.h"
 
-enum { CPU_PERIOD_US = 100000 };
+enum { CPU_PERIOD_US = 100000, FREEZE_MS = 500 };
 
 static int limit_number(const struct cgroup_tree *t, const char *name, const char *file, uint64_t v)
 {
@@ -52,7 +52,9 @@ static int freeze(const struct cgroup_tree *t, const char *name, bool on)
 {
     int r = cgroup_write(t, name, "cgroup.freeze", on ? "1" : "0");
 
-    return r < 0 ? r : cgroup_wait_for(t, name, "cgroup.events", on ? "frozen 1" : "frozen 0");
+    return r < 0
+               ? r
+               : cgroup_wait_for(t, name, "cgroup.events", on ? "frozen 1" : "frozen 0", FREEZE_MS);
 }
 
 static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u)

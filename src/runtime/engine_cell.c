@@ -343,6 +343,11 @@ static int connect_inside(struct engine_cell *c, const struct sockaddr *a, sockl
         return fd;
     if (connect(fd, a, len) < 0 && errno != EINPROGRESS)
         return -errno;
+    /* On loopback the answer is there at once, only not yet in the result of connect(). */
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != 0)
+        return -error;
     return take_fd(fd);
 }
 
@@ -352,7 +357,6 @@ int engine_cell_connect(struct engine_cell *c, uint16_t port)
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct sockaddr_in6 a6 = {
         .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-    /* On loopback a refusal is known at once, also to a non-blocking socket. */
     int fd = connect_inside(c, (const struct sockaddr *)&a4, sizeof a4);
 
     return fd == -ECONNREFUSED ? connect_inside(c, (const struct sockaddr *)&a6, sizeof a6) : fd;

@@ -54,6 +54,7 @@ static int open_engine(struct lab *l, unsigned stock, enum cgroup_version versio
                                .on_gone = on_gone,
                                .ctx = l};
 
+    l->stock = stock;
     l->loop = loop_new(e);
     if (!l->loop)
         return -ENOMEM;
@@ -157,15 +158,10 @@ struct engine_cell *lab_create(struct lab *l, const char *label, const struct ce
 bool lab_wait_stock(struct lab *l)
 {
     int64_t end_ms = clock_mono_ms() + WAIT_MS;
-    unsigned want = 0;
 
-    while (clock_mono_ms() < end_ms) {
+    while (engine_n_stock(l->engine) < l->stock && clock_mono_ms() < end_ms)
         (void)loop_run_once(l->loop, 20);
-        if (engine_n_stock(l->engine) > 0 && engine_n_stock(l->engine) == want)
-            return true;
-        want = engine_n_stock(l->engine);
-    }
-    return false;
+    return engine_n_stock(l->engine) == l->stock;
 }
 
 void lab_kill(struct lab *l, struct engine_cell *c)
@@ -236,7 +232,7 @@ int lab_sh(struct lab *l, struct engine_cell *c, const char *user, const char *s
 
 /* ---- census ---- */
 
-static unsigned count_dir(const char *path, bool (*wanted)(const char *name))
+static unsigned count_dir(const char *path)
 {
     DIR *dir = opendir(path);
     unsigned n = 0;
@@ -244,14 +240,9 @@ static unsigned count_dir(const char *path, bool (*wanted)(const char *name))
     if (!dir)
         return 0;
     for (struct dirent *d; (d = readdir(dir));)
-        n += d->d_name[0] != '.' && (!wanted || wanted(d->d_name));
+        n += d->d_name[0] != '.';
     (void)closedir(dir);
     return n;
-}
-
-static bool is_slot(const char *name)
-{
-    return name[0] == 's' && strspn(name + 1, "0123456789") == strlen(name + 1);
 }
 
 static void count_group(const char *name, void *ctx)
@@ -309,10 +300,9 @@ void lab_count(struct lab *l, struct lab_census *ret)
     (void)snprintf(path, sizeof path, "/proc/%u/mountinfo", pid);
     ret->mounts += count_lines(path);
     (void)snprintf(path, sizeof path, "/proc/%u/fd", pid);
-    ret->spawner_fds = count_dir(path, NULL);
+    ret->spawner_fds = count_dir(path);
     (void)snprintf(path, sizeof path, "%s/cells/.trash", l->state);
-    ret->files = count_dir(path, NULL);
-    (void)is_slot;
+    ret->files = count_dir(path);
     struct cgroup g;
     char instance[32];
     (void)snprintf(instance, sizeof instance, "i%016llx",

@@ -12,6 +12,7 @@ struct lab {
     struct loop *loop;
     struct engine *engine;
     char state[64];
+    unsigned stock;
     unsigned n_gone; /* cells whose end was reported */
     int last_status;
 };
