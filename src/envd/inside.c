@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* The cell's side of its birth: from the fork, in new namespaces but still seeing the spawner's
+ * small root, to the first process of a finished cell. Nothing is undone here: when a step fails,
+ * the process reports it and ends, and everything that it made goes with its namespaces. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "envd/layout.h"
+#include "envd/spawner.h"
+#include "runtime/kern.h"
+#include "runtime/step.h"
+#include "sys/io.h"
+
+enum { SHM_BYTES = 64 << 20, INODE_PER_BYTES = 8192, PTYS_MAX = 256 };
+
+/* ---- identity ---- */
+
+static int wait_for_go(void *ctx, struct err *e)
+{
+    struct cell *c = ctx;
+    char go;
+
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)close(c->sync_fd);
+    ssize_t n = io_read(c->peer_fd, &go, 1);
+    return n == 1 ? 0 : err_sys(e, -ECANCELED, "go");
+}
+
+/* Version 1: a process that enters a group by itself does not wait for anybody. */
+static int enter_groups(void *ctx, struct err *e)
+{
+    struct cell *c = ctx;
+
+    if (c->spawner->cgroup.version != CGROUP_V1)
+        return 0;
+    for (int i = 0; i < c->n_entries; i++) {
+        int r = io_write_all(c->entry_fds[i], "0", 1);
+        if (r < 0)
+            return err_sys(e, r, "enter control group");
+    }
+    return unshare(CLONE_NEWCGROUP) < 0 ? err_sys(e, -errno, "cgroup namespace") : 0;
+}
+
+static int become_root(void *ctx, struct err *e)
+{
+    (void)ctx;
+    if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+        return err_sys(e, -errno, "become root of the cell");
+    /* The change of uid cleared it. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)umask(022);
+    return 0;
+}
+
+/* ---- file systems ---- */
+
+struct option {
+    const char *key, *value; /* NULL value: a flag */
+};
+
+/* Mounts a new file system of TYPE at PATH. */
+static int mount_new(const char *type, const struct option *options, unsigned attrs,
+                     const char *path, struct err *e)
+{
+    auto_close int fs = kern_fsopen(type);
+
+    if (fs < 0)
+        return err_sys(e, fs, "open %s", type);
+    for (; options->key; options++) {
+        int r = kern_fsconfig(fs, options->key, options->value);
+        if (r < 0)
+            return err_sys(e, r, "%s option '%s'", type, options->key);
+    }
+    int r = kern_fscreate(fs);
+    if (r < 0)
+        return err_sys(e, r, "create %s", type);
+    auto_close int fd = kern_fsmount(fs, attrs);
+    if (fd < 0)
+        return err_sys(e, fd, "mount %s", type);
+    r = kern_attach(fd, AT_FDCWD, path);
+    return r < 0 ? err_sys(e, r, "attach %s at '%s'", type, path) : 0;
+}
+
+/* Binds FROM to TO. -ENOENT when TO is not there. */
+static int bind_to(const char *from, const char *to)
+{
+    auto_close int fd = kern_open_tree(AT_FDCWD, from, KERN_TREE_CLONE);
+
+    return fd < 0 ? fd : kern_attach(fd, AT_FDCWD, to);
+}
+
+static int attach_upper(void *ctx, struct err *e)
+{
+    struct cell *c = ctx;
+    char size[24], inodes[24];
+    uint64_t bytes = c->info.spec.disk.bytes;
+
+    if (c->upper_fd >= 0) {
+        int r = kern_attach(c->upper_fd, AT_FDCWD, "/up");
+        return r < 0 ? err_sys(e, r, "attach upper layer") : 0;
+    }
+    (void)snprintf(size, sizeof size, "%llu", (unsigned long long)bytes);
+    (void)snprintf(inodes, sizeof inodes, "%llu", (unsigned long long)bytes / INODE_PER_BYTES);
+    const struct option options[] = {
+        {"size", size}, {"nr_inodes", inodes}, {"mode", "755"}, {NULL, NULL}};
+    int r = mount_new("tmpfs", options, 0, "/up", e);
+    if (r < 0)
+        return r;
+    auto_close int fd = io_open("/up", O_RDONLY | O_DIRECTORY, 0);
+    r = fd < 0 ? fd : layout_upper(fd, 0, c->tmpl->spec.has_usr);
+    return r < 0 ? err_sys(e, r, "prepare upper layer") : 0;
+}
+
+static int attach_layers(void *ctx, struct err *e)
+{
+    struct cell *c = ctx;
+
+    for (uint32_t i = 0; i < c->n_layers; i++) {
+        char path[8];
+        (void)snprintf(path, sizeof path, "/l%u", (unsigned)i);
+        int r = kern_attach(c->layer_fds[i], AT_FDCWD, path);
+        if (r < 0)
+            return err_sys(e, r, "attach layer %u", (unsigned)i);
+    }
+    return 0;
+}
+
+/* `userxattr`: the only kind that a user namespace may have. `volatile`: never sync, the upper
+ * layer does not survive the cell. */
+static int mount_overlay(struct cell *c, const char *lower, const char *home, const char *path,
+                         struct err *e)
+{
+    char upper[24], work[24];
+
+    (void)snprintf(upper, sizeof upper, "/up/%s/u", home);
+    (void)snprintf(work, sizeof work, "/up/%s/w", home);
+    const struct option options[] = {
+        {"lowerdir", lower}, {"upperdir", upper}, {"workdir", work},
+        {"userxattr", NULL}, {"volatile", NULL},  {NULL, NULL},
+    };
+    unsigned attrs = KERN_ATTR_NODEV | (c->tmpl->spec.no_new_privs ? KERN_ATTR_NOSUID : 0U);
+    return mount_new("overlay", options, attrs, path, e);
+}
+
+static int mount_root(void *ctx, struct err *e)
+{
+    struct cell *c = ctx;
+    char lower[PROTO_LAYERS_MAX * 4] = "";
+    uint32_t n = c->n_layers - (c->tmpl->spec.has_usr ? 1U : 0U);
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        len +=
+            (size_t)snprintf(lower + len, sizeof lower - len, "%s/l%u", i ? ":" : "", (unsigned)i);
+    return mount_overlay(c, lower, "root", "/new", e);
+}
+
+static int mount_usr(void *ctx, struct err *e)
+{
+    struct cell *c = ctx;
+    char lower[8];
+
+    if (!c->tmpl->spec.has_usr)
+        return 0;
+    (void)snprintf(lower, sizeof lower, "/l%u", (unsigned)c->n_layers - 1);
+    return mount_overlay(c, lower, "usr", "/new/usr", e);
+}
+
+static int mount_dev(void *ctx, struct err *e)
+{
+    char ptys[8];
+
+    (void)ctx;
+    (void)snprintf(ptys, sizeof ptys, "%d", (int)PTYS_MAX);
+    int r = bind_to("/t/dev", "/new/dev");
+    if (r < 0)
+        return err_sys(e, r, "/dev");
+    /* Terminals are a resource of the whole machine: `max` keeps one cell from taking all. */
+    const struct option options[] = {{"newinstance", NULL}, {"ptmxmode", "666"}, {"mode", "620"},
+                                     {"gid", "5"},          {"max", ptys},       {NULL, NULL}};
+    return mount_new("devpts", options, KERN_ATTR_NOSUID | KERN_ATTR_NOEXEC, "/new/dev/pts", e);
+}
+
+/* Shared memory comes out of the upper layer when that is memory anyway: every file system of its
+ * own costs each control group of the machine a few bytes. */
+static int mount_shm(void *ctx, struct err *e)
+{
+    struct cell *c = ctx;
+    char size[24];
+
+    if (c->info.spec.disk.kind == DISK_TMPFS) {
+        if (mkdir("/up/shm", 0700) < 0 || chmod("/up/shm", 01777) < 0)
+            return err_sys(e, -errno, "create /dev/shm");
+        int r = bind_to("/up/shm", "/new/dev/shm");
+        return r < 0 ? err_sys(e, r, "/dev/shm") : 0;
+    }
+    (void)snprintf(size, sizeof size, "%d", (int)SHM_BYTES);
+    const struct option options[] = {{"size", size}, {"mode", "1777"}, {NULL, NULL}};
+    return mount_new("tmpfs", options, KERN_ATTR_NOSUID | KERN_ATTR_NODEV, "/new/dev/shm", e);
+}
+
+/* What a cell must not see or touch below /proc. Most is closed by its uids alone; this is the
+ * second wall. Entries that this kernel does not have are skipped. */
+static const struct {
+    const char *path;
+    bool is_dir;
+} masks[] = {
+    {"/new/proc/kcore", false},      {"/new/proc/keys", false},
+    {"/new/proc/key-users", false},  {"/new/proc/kmsg", false},
+    {"/new/proc/kallsyms", false},   {"/new/proc/kpagecount", false},
+    {"/new/proc/kpageflags", false}, {"/new/proc/sysrq-trigger", false},
+    {"/new/proc/timer_list", false}, {"/new/proc/vmallocinfo", false},
+    {"/new/proc/acpi", true},        {"/new/proc/bus", true},
+    {"/new/proc/driver", true},      {"/new/proc/fs", true},
+    {"/new/proc/irq", true},         {"/new/proc/scsi", true},
+};
+
+static int mount_proc(void *ctx, struct err *e)
+{
+    static const struct option none = {NULL, NULL};
+    struct kern_mount_attr read_only = {.set = KERN_ATTR_RDONLY};
+    unsigned attrs = KERN_ATTR_NOSUID | KERN_ATTR_NODEV | KERN_ATTR_NOEXEC;
+
+    (void)ctx;
+    int r = mount_new("proc", &none, attrs, "/new/proc", e);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < ARRAY_LEN(masks); i++) {
+        r = bind_to(masks[i].is_dir ? "/t/mask/dir" : "/t/mask/file", masks[i].path);
+        if (r < 0 && r != -ENOENT)
+            return err_sys(e, r, "mask '%s'", masks[i].path + strlen("/new"));
+    }
+    auto_close int fd = kern_open_tree(AT_FDCWD, "/new/proc/sys", KERN_TREE_CLONE);
+    r = fd < 0 ? fd : kern_mount_setattr(fd, "", KERN_EMPTY_PATH, &read_only);
+    if (r == 0)
+        r = kern_attach(fd, AT_FDCWD, "/new/proc/sys");
+    return r < 0 ? err_sys(e, r, "/proc/sys") : 0;
+}
+
+static int pivot(void *ctx, struct err *e)
+{
+    (void)ctx;
+    if (chdir("/new") < 0)
+        return err_sys(e, -errno, "enter new root");
+    int r = kern_pivot_root(".", ".");
+    if (r == 0)
+        r = kern_umount(".", KERN_UMOUNT_DETACH);
+    if (r == 0 && chdir("/") < 0)
+        r = -errno;
+    return r < 0 ? err_sys(e, r, "pivot_root") : 0;
+}
+
+/* ---- last things ---- */
+
+static int set_hostname(void *ctx, struct err *e)
+{
+    struct cell *c = ctx;
+    const char *name = c->info.spec.hostname[0] ? c->info.spec.hostname : "cell";
+
+    return sethostname(name, strlen(name)) < 0 ? err_sys(e, -errno, "hostname") : 0;
+}
+
+/* Descriptors 0, 1 and 2 become the cell's own /dev/null, 3 the listener, 4 the report; every other
+ * one belongs to the spawner and goes. */
+enum { FD_LISTEN = 3, FD_REPORT = 4, FD_HIGH = 16 };
+
+static int arrange_descriptors(void *ctx, struct err *e)
+{
+    struct cell *c = ctx;
+    int listener = fcntl(c->listen_fd, F_DUPFD_CLOEXEC, FD_HIGH);
+    int report = fcntl(c->peer_fd, F_DUPFD_CLOEXEC, FD_HIGH);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (listener < 0 || report < 0 || null < 0)
+        return err_sys(e, -errno, "descriptors");
+    for (int fd = 0; fd <= 2; fd++)
+        if (null != fd && dup2(null, fd) < 0)
+            return err_sys(e, -errno, "descriptors");
+    if (dup3(listener, FD_LISTEN, O_CLOEXEC) < 0 || dup3(report, FD_REPORT, O_CLOEXEC) < 0)
+        return err_sys(e, -errno, "descriptors");
+    c->peer_fd = FD_REPORT;
+    int r = kern_close_range(FD_REPORT + 1, ~0U);
+    return r < 0 ? err_sys(e, r, "close descriptors") : 0;
+}
+
+static int confine_step(void *ctx, struct err *e)
+{
+    return confine(ctx, e);
+}
+
+static const struct step steps[] = {
+    {"wait", wait_for_go, NULL},
+    {"control groups", enter_groups, NULL},
+    {"identity", become_root, NULL},
+    {"upper layer", attach_upper, NULL},
+    {"lower layers", attach_layers, NULL},
+    {"root", mount_root, NULL},
+    {"/usr", mount_usr, NULL},
+    {"/dev", mount_dev, NULL},
+    {"/dev/shm", mount_shm, NULL},
+    {"/proc", mount_proc, NULL},
+    {"new root", pivot, NULL},
+    {"hostname", set_hostname, NULL},
+    {"descriptors", arrange_descriptors, NULL},
+    {"confinement", confine_step, NULL},
+};
+
+void inside_main(struct cell *c)
+{
+    struct err e = ERR_INIT;
+    int r = step_run(steps, ARRAY_LEN(steps), c, &e);
+
+    /* Without a listener for the report the spawner is dead, and so is the cell. */
+    if (send(c->peer_fd, &e, sizeof e, MSG_NOSIGNAL) < 0 || r < 0)
+        _exit(1);
+    (void)close(c->peer_fd);
+    init_main(FD_LISTEN);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* The spawner's conversation with the daemon. Any number of clients up to a bound may be connected,
+ * one after the other in practice: a daemon that was restarted finds its cells by asking here. */
+#include "envd/spawner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "runtime/kern.h"
+#include "sys/io.h"
+
+enum { REFILL_MS = 1 };
+
+/* ---- sending ---- */
+
+static void client_drop(struct client *cl)
+{
+    int fd = cl->io.fd;
+
+    loop_io_stop(&cl->io);
+    (void)close(fd);
+    cl->id = 0;
+}
+
+static struct client *client_find(struct spawner *s, uint64_t id)
+{
+    for (size_t i = 0; id != 0 && i < SPAWNER_CLIENTS; i++)
+        if (s->clients[i].id == id)
+            return &s->clients[i];
+    return NULL;
+}
+
+/* Sends s->out. A client that does not read is dropped rather than waited for; it will find
+ * everything out when it connects again. */
+static void client_send(struct client *cl, const int *fds, size_t n_fds)
+{
+    if (cl && packet_send(cl->io.fd, &cl->spawner->out, fds, n_fds) < 0)
+        client_drop(cl);
+}
+
+static void send_ok(struct client *cl, uint32_t tag)
+{
+    packet_begin(&cl->spawner->out, PROTO_OK, tag);
+    client_send(cl, NULL, 0);
+}
+
+static void send_error(struct client *cl, uint32_t tag, const struct err *e)
+{
+    if (!cl)
+        return;
+    packet_begin(&cl->spawner->out, PROTO_ERROR, tag);
+    wire_put_u32(&cl->spawner->out, (uint32_t)-e->code);
+    wire_put_str(&cl->spawner->out, str_of(err_text(e)));
+    client_send(cl, NULL, 0);
+}
+
+static void send_cell(struct client *cl, const struct cell *c, uint32_t tag)
+{
+    const int fds[] = {c->pidfd, c->netns_fd};
+
+    packet_begin(&cl->spawner->out, PROTO_CELL, tag);
+    proto_put_info(&cl->spawner->out, &c->info);
+    client_send(cl, fds, ARRAY_LEN(fds));
+}
+
+void spawner_reply_cell(struct cell *c)
+{
+    struct client *cl = client_find(c->spawner, c->client_id);
+
+    c->client_id = 0;
+    if (cl)
+        send_cell(cl, c, c->tag);
+}
+
+void spawner_reply_error(struct cell *c, const struct err *e)
+{
+    send_error(client_find(c->spawner, c->client_id), c->tag, e);
+    c->client_id = 0;
+}
+
+void spawner_tell_gone(struct cell *c)
+{
+    struct spawner *s = c->spawner;
+
+    for (size_t i = 0; i < SPAWNER_CLIENTS; i++) {
+        if (s->clients[i].id == 0)
+            continue;
+        packet_begin(&s->out, PROTO_GONE, 0);
+        wire_put_u32(&s->out, c->info.slot);
+        wire_put_u64(&s->out, c->info.generation);
+        wire_put_u32(&s->out, (uint32_t)c->wait_status);
+        client_send(&s->clients[i], NULL, 0);
+    }
+}
+
+/* ---- requests ---- */
+
+static int hello(struct client *cl, struct packet *p, struct err *e)
+{
+    struct spawner *s = cl->spawner;
+    int fds[CGROUP_HIERARCHIES];
+
+    (void)e;
+    packet_begin(&s->out, PROTO_HELLO, p->tag);
+    wire_put_u32(&s->out, PROTO_VERSION);
+    wire_put_u32(&s->out, (uint32_t)getpid());
+    wire_put_u32(&s->out, s->cgroup.version);
+    wire_put_u32(&s->out, (uint32_t)s->cgroup.n_trees);
+    for (size_t i = 0; i < s->cgroup.n_trees; i++) {
+        wire_put_u32(&s->out, s->cgroup.trees[i].can);
+        fds[i] = s->cgroup.trees[i].fd;
+    }
+    client_send(cl, fds, s->cgroup.n_trees);
+    return 0;
+}
+
+static int add_template(struct client *cl, struct packet *p, struct err *e)
+{
+    struct proto_template t;
+
+    proto_get_template(&p->body, &t);
+    if (wire_done(&p->body) < 0)
+        return err_sys(e, -EBADMSG, "template");
+    int r = world_add_template(cl->spawner, &t, p, e);
+    if (r < 0)
+        return r;
+    send_ok(cl, p->tag);
+    return 0;
+}
+
+static int create(struct client *cl, struct packet *p, struct err *e)
+{
+    struct cell_spec spec;
+
+    proto_get_spec(&p->body, &spec);
+    if (wire_done(&p->body) < 0)
+        return err_sys(e, -EBADMSG, "create");
+    if (cl->spawner->is_quitting)
+        return err_sys(e, -ESHUTDOWN, "create");
+    cell_create(cl->spawner, &spec, cl->id, p->tag);
+    return 0;
+}
+
+static struct cell *get_cell(struct spawner *s, struct wire_reader *r)
+{
+    uint32_t slot = wire_get_u32(r);
+
+    return slot_find(s, slot, wire_get_u64(r));
+}
+
+static int kill_one(struct client *cl, struct packet *p, struct err *e)
+{
+    struct cell *c = get_cell(cl->spawner, &p->body);
+
+    if (wire_done(&p->body) < 0)
+        return err_sys(e, -EBADMSG, "kill");
+    if (!c)
+        return err_sys(e, -ESRCH, "kill");
+    send_ok(cl, p->tag);
+    cell_kill(c);
+    return 0;
+}
+
+static int label(struct client *cl, struct packet *p, struct err *e)
+{
+    struct cell *c = get_cell(cl->spawner, &p->body);
+    char name[PROTO_NAME_MAX];
+
+    (void)e;
+    proto_get_name(&p->body, name, sizeof name);
+    if (wire_done(&p->body) == 0 && c)
+        memcpy(c->info.label, name, sizeof name);
+    return 0;
+}
+
+static int list_cells(struct client *cl, struct packet *p, struct err *e)
+{
+    struct spawner *s = cl->spawner;
+
+    (void)e;
+    for (uint32_t i = 0; i < s->n_slots && cl->id != 0; i++)
+        if (s->slots[i]->state == CELL_READY)
+            send_cell(cl, s->slots[i], p->tag);
+    if (cl->id != 0)
+        send_ok(cl, p->tag);
+    return 0;
+}
+
+static int quit(struct client *cl, struct packet *p, struct err *e)
+{
+    struct spawner *s = cl->spawner;
+
+    (void)p;
+    (void)e;
+    s->is_quitting = true;
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        cell_kill(s->slots[i]);
+    if (s->n_used == 0)
+        loop_stop(s->loop);
+    return 0;
+}
+
+static const struct {
+    uint32_t kind;
+    int (*handle)(struct client *cl, struct packet *p, struct err *e);
+} requests[] = {
+    {PROTO_HELLO, hello},   {PROTO_TEMPLATE, add_template}, {PROTO_CREATE, create},
+    {PROTO_KILL, kill_one}, {PROTO_LABEL, label},           {PROTO_LIST, list_cells},
+    {PROTO_QUIT, quit},
+};
+
+static void dispatch(struct client *cl, struct packet *p)
+{
+    struct err e = ERR_INIT;
+    int r = -ENOSYS;
+
+    for (size_t i = 0; i < ARRAY_LEN(requests); i++)
+        if (requests[i].kind == p->kind)
+            r = requests[i].handle(cl, p, &e);
+    if (r < 0 && cl->id != 0)
+        send_error(cl, p->tag, &e);
+}
+
+/* ---- idle work ---- */
+
+static void on_refill(struct loop_timer *t)
+{
+    struct spawner *s = container_of(t, struct spawner, refill);
+
+    /* One at a time, so that a request never waits for more than one. */
+    if (netns_refill(s))
+        (void)loop_timer_start(s->loop, t, REFILL_MS, on_refill);
+}
+
+static void on_client(struct loop_io *io, uint32_t events)
+{
+    static struct packet p;
+    struct client *cl = container_of(io, struct client, io);
+    struct spawner *s = cl->spawner;
+    int r = packet_receive(io->fd, &p);
+
+    (void)events;
+    if (r == -EAGAIN)
+        return;
+    if (r <= 0) {
+        client_drop(cl);
+        return;
+    }
+    dispatch(cl, &p);
+    packet_done(&p);
+    if (s->n_netns < SPAWNER_NETNS_POOL)
+        (void)loop_timer_start(s->loop, &s->refill, REFILL_MS, on_refill);
+}
+
+static void on_connection(struct loop_io *io, uint32_t events)
+{
+    struct spawner *s = container_of(io, struct spawner, listener);
+    auto_close int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    (void)events;
+    for (size_t i = 0; fd >= 0 && i < SPAWNER_CLIENTS; i++) {
+        struct client *cl = &s->clients[i];
+        if (cl->id != 0)
+            continue;
+        if (loop_io_start(s->loop, &cl->io, fd, EPOLLIN, on_client) < 0)
+            return;
+        (void)take_fd(fd);
+        cl->spawner = s;
+        cl->id = s->next_client_id++;
+        return;
+    }
+}
+
+static void on_child(int signo, void *ctx)
+{
+    struct spawner *s = ctx;
+
+    (void)signo;
+    /* Cells are waited for through their pidfds. */
+    if (s->cleaner_pid > 0 && waitpid(s->cleaner_pid, NULL, WNOHANG) == s->cleaner_pid)
+        sweep_cleaner_ended(s);
+}
+
+/* ---- start ---- */
+
+static int open_below(const char *dir, const char *name, int flags, struct err *e)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
+        return err_sys(e, -ENAMETOOLONG, "'%s'", name);
+    if (flags & O_DIRECTORY && mkdir(path, 0700) < 0 && errno != EEXIST)
+        return err_sys(e, -errno, "create '%s'", path);
+    int fd = io_open(path, flags, 0600);
+    return fd < 0 ? err_sys(e, fd, "open '%s'", path) : fd;
+}
+
+/* One spawner per state directory; the descriptor stays open for good. */
+static int lock_state(const char *state, struct err *e)
+{
+    auto_close int fd = open_below(state, "spawner.lock", O_RDWR | O_CREAT, e);
+
+    if (fd < 0)
+        return fd;
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return err_sys(e, -errno, "another spawner uses '%s'", state);
+    (void)take_fd(fd);
+    return 0;
+}
+
+static int open_uid_lock(struct spawner *s, struct err *e)
+{
+    int r = io_mkdirs("/run/tidepool", 0755, e);
+
+    if (r < 0)
+        return r;
+    s->uid_lock_fd = open_below("/run/tidepool", "uids.lock", O_RDWR | O_CREAT, e);
+    return s->uid_lock_fd < 0 ? s->uid_lock_fd : 0;
+}
+
+/* Everything that has to be opened while the host's files can still be seen. */
+static int open_host(struct spawner *s, const struct spawner_options *o, struct err *e)
+{
+    int r = lock_state(o->state, e);
+
+    if (r == 0)
+        r = open_uid_lock(s, e);
+    if (r == 0)
+        r = cgroup_open_self(&s->cgroup, o->instance, o->cgroup, e);
+    if (r < 0)
+        return r;
+    s->dirs.dev = io_open("/dev", O_RDONLY | O_DIRECTORY, 0);
+    s->home_netns_fd = io_open("/proc/self/ns/net", O_RDONLY, 0);
+    if (s->dirs.dev < 0 || s->home_netns_fd < 0)
+        return err_sys(e, -ENOENT, "open /dev and /proc");
+    auto_close int cells = open_below(o->state, "cells", O_RDONLY | O_DIRECTORY, e);
+    if (cells < 0)
+        return cells;
+    if (mkdirat(cells, ".trash", 0700) < 0 && errno != EEXIST)
+        return err_sys(e, -errno, "create .trash");
+    auto_close int tree = kern_open_tree(cells, "", KERN_TREE_CLONE | KERN_EMPTY_PATH);
+    if (tree < 0)
+        return err_sys(e, tree, "clone '%s/cells'", o->state);
+    return world_enter(tree, o->state, e);
+}
+
+static int open_listener(struct spawner *s, int dir, const char *name, struct err *e)
+{
+    int fd = packet_listen_at(dir, name, SOCK_SEQPACKET);
+
+    if (fd < 0)
+        return err_sys(e, fd, "listen on '%s'", name);
+    int r = loop_io_start(s->loop, &s->listener, fd, EPOLLIN, on_connection);
+    return r < 0 ? err_sys(e, r, "listen on '%s'", name) : 0;
+}
+
+/* The directory of the socket, and its name in there. */
+static int open_socket_dir(const char *path, const char **ret_name, struct err *e)
+{
+    char dir[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+
+    if (!slash || slash == path || (size_t)(slash - path) >= sizeof dir)
+        return err_set(e, -EINVAL, "socket '%s' is not an absolute path", path);
+    (void)snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
+    *ret_name = slash + 1;
+    int fd = io_open(dir, O_RDONLY | O_DIRECTORY, 0);
+    return fd < 0 ? err_sys(e, fd, "open '%s'", dir) : fd;
+}
+
+int spawner_open(struct spawner *s, const struct spawner_options *o, struct err *e)
+{
+    const char *name;
+    auto_close int dir = open_socket_dir(o->socket, &name, e);
+
+    if (dir < 0)
+        return dir;
+    s->next_client_id = 1;
+    s->next_generation = (uint64_t)clock_real_us();
+    buf_init(&s->out, PACKET_MAX);
+    (void)signal(SIGPIPE, SIG_IGN);
+    s->loop = loop_new(e);
+    if (!s->loop)
+        return e->code;
+    int r = seccomp_build(&s->seccomp);
+    if (r < 0)
+        return err_sys(e, r, "system call filter");
+    r = open_host(s, o, e);
+    if (r < 0)
+        return r;
+    s->dirs.cells = io_open("/cells", O_RDONLY | O_DIRECTORY, 0);
+    if (s->dirs.cells < 0)
+        return err_sys(e, s->dirs.cells, "open /cells");
+    r = loop_on_signal(s->loop, SIGCHLD, on_child, s);
+    if (r < 0)
+        return err_sys(e, r, "signals");
+    sweep_leftovers(s);
+    (void)loop_timer_start(s->loop, &s->refill, REFILL_MS, on_refill);
+    return open_listener(s, dir, name, e);
+}

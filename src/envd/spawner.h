@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* The spawner: a small process that forks cells, started by the daemon and outliving it. It lives
+ * in a mount namespace of its own that holds nothing but what building a cell needs, because every
+ * cell starts as a copy of it. Internal header of src/envd. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/list.h"
+#include "loop/loop.h"
+#include "runtime/cgroup.h"
+#include "runtime/disk.h"
+#include "runtime/packet.h"
+#include "runtime/proto.h"
+#include "runtime/seccomp.h"
+
+enum {
+    SPAWNER_SLOTS = 4096, /* also how many uid ranges there are */
+    SPAWNER_TEMPLATES = 64,
+    SPAWNER_CLIENTS = 16,
+    SPAWNER_NETNS_POOL = 16,
+    SPAWNER_UID_RANGE = 65536,
+};
+/* systemd's uid plan leaves 0x70000000…0x7fffffff free: 4096 ranges of 64k. */
+#define SPAWNER_UID_FIRST 0x70000000U
+
+enum cell_state { CELL_FREE, CELL_STARTING, CELL_READY, CELL_ENDING, CELL_CLEANING };
+
+/* One slot and, while it is used, the cell in it. */
+struct cell {
+    struct spawner *spawner;
+    enum cell_state state;
+    char name[PROTO_SLOT_NAME_MAX];
+    struct cell_info info;
+    const struct spawner_template *tmpl;
+
+    int userns_fd; /* of the slot: a user namespace with its uid range, for idmapped mounts */
+    int netns_fd, pidfd, listen_fd, sync_fd;
+    struct loop_io pid_io, sync_io;
+    struct loop_timer timer; /* start-up deadline; later, retries of the tear-down */
+    int wait_status;
+    unsigned n_retries;
+
+    /* Who asked for it. */
+    uint64_t client_id;
+    uint32_t tag;
+
+    /* Only while it is built. */
+    int entry_fds[CGROUP_HIERARCHIES];
+    int n_entries;
+    int layer_fds[PROTO_LAYERS_MAX];
+    uint32_t n_layers;
+    int upper_fd; /* detached mount of the upper layer's home; -1: the cell makes a tmpfs */
+    int peer_fd;  /* the new process's end of sync_fd */
+};
+
+struct spawner_template {
+    struct proto_template spec;
+    unsigned index; /* its layers are mounted at /tpl/INDEX.0, /tpl/INDEX.1 … */
+    dev_t devs[PROTO_LAYERS_MAX];
+    ino_t inos[PROTO_LAYERS_MAX];
+};
+
+struct client {
+    struct loop_io io;
+    struct spawner *spawner;
+    uint64_t id; /* 0: unused */
+};
+
+struct spawner {
+    struct loop *loop;
+    struct cgroup cgroup;
+    struct seccomp_program seccomp;
+    struct disk_dirs dirs; /* the cells directory and the host's /dev */
+    int uid_lock_fd;       /* byte N locked: range N is somebody's */
+    int home_netns_fd;
+    struct loop_io listener;
+    struct client clients[SPAWNER_CLIENTS];
+    uint64_t next_client_id, next_generation;
+    uint32_t next_uid_range;
+
+    struct cell *slots[SPAWNER_SLOTS]; /* NULL: never used so far */
+    uint32_t n_slots, n_used;
+    uint32_t free_slots[SPAWNER_SLOTS];
+    uint32_t n_free;
+    struct spawner_template templates[SPAWNER_TEMPLATES];
+    unsigned n_templates;
+
+    int netns_pool[SPAWNER_NETNS_POOL];
+    unsigned n_netns;
+    struct loop_timer refill;
+    pid_t cleaner_pid;
+    bool is_quitting;
+    struct buf out;
+};
+
+struct spawner_options {
+    const char *socket, *state, *instance;
+    enum cgroup_version cgroup;
+};
+
+/* ---- spawner.c: the conversation with the daemon ---- */
+
+/* Prepares everything; the caller then runs s->loop. */
+int spawner_open(struct spawner *s, const struct spawner_options *o, struct err *e);
+/* Tells who asked for C that it is ready, or that it failed with E. */
+void spawner_reply_cell(struct cell *c);
+void spawner_reply_error(struct cell *c, const struct err *e);
+/* Tells every client that C is gone. */
+void spawner_tell_gone(struct cell *c);
+
+/* ---- world.c: the mount namespace ---- */
+
+/* Moves this process into the small mount namespace. CELLS is a detached mount of the cells
+ * directory. */
+int world_enter(int cells_tree, const char *mount_point, struct err *e);
+/* Takes over the layers of a template, or finds that they are the known ones. */
+int world_add_template(struct spawner *s, const struct proto_template *spec, struct packet *p,
+                       struct err *e);
+const struct spawner_template *world_find_template(const struct spawner *s, const char *name);
+
+/* ---- slot.c ---- */
+
+/* A free slot with a uid range and namespace, state CELL_FREE; NULL with E filled. */
+struct cell *slot_take(struct spawner *s, struct err *e);
+void slot_give_back(struct cell *c);
+/* Gives the user namespace of process PID the range that starts at BASE. */
+int slot_write_maps(pid_t pid, uint32_t base);
+/* The living cell that (SLOT, GENERATION) names, or NULL. */
+struct cell *slot_find(const struct spawner *s, uint32_t slot, uint64_t generation);
+
+/* ---- netns.c ---- */
+
+/* A network namespace with loopback up and no way out; from the pool when there is one. */
+int netns_take(struct spawner *s, struct err *e);
+/* Makes one for the pool; false when the pool is full or the kernel refused. */
+bool netns_refill(struct spawner *s);
+
+/* ---- cell.c: the host's side of a cell's life ---- */
+
+void cell_create(struct spawner *s, const struct cell_spec *spec, uint64_t client_id, uint32_t tag);
+void cell_kill(struct cell *c);
+
+/* ---- inside.c, confine.c, init.c: the cell's own side ---- */
+
+/* The new process of C: builds its world, reports on peer_fd, becomes the first process of the
+ * cell. Does not return. */
+void inside_main(struct cell *c) __attribute__((noreturn));
+/* Takes away what the cell must not have. */
+int confine(const struct cell *c, struct err *e);
+/* Serves requests on LISTEN_FD and reaps for ever. */
+void init_main(int listen_fd) __attribute__((noreturn));
+
+/* ---- sweep.c ---- */
+
+/* Removes what an earlier spawner left: processes, groups, directories. */
+void sweep_leftovers(struct spawner *s);
+/* Moves SLOT's files out of the way; a child process deletes them. */
+void sweep_slot(struct spawner *s, const char *slot);
+/* Called for the end of the deleting child. */
+void sweep_cleaner_ended(struct spawner *s);

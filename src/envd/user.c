@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Users of a cell: see user.h. */
+#include "envd/user.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "sys/io.h"
+
+enum { FILE_MAX = 1 << 20, ID_MAX = 65535 };
+
+/* The content of a regular file; nothing when it is something else, such as a FIFO that would
+ * block us. */
+static struct str read_regular(const char *path, struct buf *b)
+{
+    struct stat st;
+    auto_close int fd = io_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return STR_NULL;
+    for (;;) {
+        char chunk[4096];
+        ssize_t n = io_read(fd, chunk, sizeof chunk);
+        if (n <= 0 || buf_add(b, chunk, (size_t)n) < 0)
+            return buf_str(b);
+    }
+}
+
+static int copy_text(char ret[USER_TEXT_MAX], struct str s)
+{
+    return snprintf(ret, USER_TEXT_MAX, STR_FMT, STR_ARG(s)) >= USER_TEXT_MAX ? -ERANGE : 0;
+}
+
+static int get_id(struct str s, unsigned *ret)
+{
+    uint64_t v;
+    int r = str_to_u64(s, &v);
+
+    if (r < 0 || v > ID_MAX)
+        return -EINVAL;
+    *ret = (unsigned)v;
+    return 0;
+}
+
+/* name:password:uid:gid:comment:home:shell */
+static bool parse_user(struct str line, struct user *u)
+{
+    struct str name = str_cut(&line, ':');
+    (void)str_cut(&line, ':');
+    struct str uid = str_cut(&line, ':'), gid = str_cut(&line, ':');
+    (void)str_cut(&line, ':');
+    struct str home = str_cut(&line, ':'), shell = str_cut(&line, ':');
+
+    return name.len > 0 && get_id(uid, &u->uid) == 0 && get_id(gid, &u->gid) == 0 &&
+           copy_text(u->name, name) == 0 && copy_text(u->home, home) == 0 &&
+           copy_text(u->shell, shell) == 0;
+}
+
+static bool find_user(const char *name, struct str file, struct user *ret)
+{
+    unsigned uid;
+    bool is_number = get_id(str_of(name), &uid) == 0;
+
+    while (file.p) {
+        struct user u = {0};
+        if (!parse_user(str_cut(&file, '\n'), &u))
+            continue;
+        if (!str_is(str_of(u.name), name) && !(is_number && u.uid == uid))
+            continue;
+        *ret = u;
+        return true;
+    }
+    return false;
+}
+
+static bool lists(struct str members, const char *name)
+{
+    while (members.p)
+        if (str_is(str_cut(&members, ','), name))
+            return true;
+    return false;
+}
+
+/* name:password:gid:members */
+static void add_groups(struct user *u, struct str file)
+{
+    while (file.p && u->n_groups < USER_GROUPS_MAX) {
+        struct str line = str_cut(&file, '\n');
+        unsigned gid;
+        (void)str_cut(&line, ':');
+        (void)str_cut(&line, ':');
+        if (get_id(str_cut(&line, ':'), &gid) == 0 && lists(line, u->name))
+            u->groups[u->n_groups++] = gid;
+    }
+}
+
+int user_find_in(const char *name, const char *passwd, const char *group, struct user *ret,
+                 struct err *e)
+{
+    auto_buf struct buf users = BUF_INIT(FILE_MAX), groups = BUF_INIT(FILE_MAX);
+    unsigned uid;
+
+    if (!find_user(name, read_regular(passwd, &users), ret)) {
+        if (str_is(str_of(name), "root") || str_is(str_of(name), "0"))
+            *ret = (struct user){.name = "root", .home = "/root", .shell = "/bin/sh"};
+        else if (get_id(str_of(name), &uid) == 0)
+            *ret = (struct user){.uid = uid, .gid = uid, .home = "/", .shell = "/bin/sh"};
+        else
+            return err_set(e, -ENOENT, "there is no user '%s' in the sandbox", name);
+    }
+    if (ret->uid != 0)
+        add_groups(ret, read_regular(group, &groups));
+    return 0;
+}
+
+int user_find(const char *name, struct user *ret, struct err *e)
+{
+    return user_find_in(name, "/etc/passwd", "/etc/group", ret, e);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* The spawner's mount namespace: a small tmpfs with
+ *
+ *     /proc      must be fully visible here, or no cell may mount its own
+ *     /cells     the state directory's part for cells
+ *     /tpl/N.M   lower layers of templates
+ *     /t         a second tmpfs, read-only for good: /t/dev (device nodes), /t/mask (an unreadable
+ *                file and an empty directory, laid over what cells must not see)
+ *     /new, /up, /l0 … /l7   empty: where a cell mounts things before it pivots
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "envd/spawner.h"
+#include "runtime/kern.h"
+#include "runtime/step.h"
+
+struct entering {
+    int cells_tree;
+    const char *mount_point;
+};
+
+static int leave_host(void *ctx, struct err *e)
+{
+    (void)ctx;
+    if (unshare(CLONE_NEWNS) < 0)
+        return err_sys(e, -errno, "unshare");
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return err_sys(e, -errno, "make mounts private");
+    return 0;
+}
+
+/* Mounts a tmpfs at PATH and goes there. */
+static int enter_tmpfs(void *ctx, struct err *e)
+{
+    struct entering *w = ctx;
+
+    if (mount("tidepool", w->mount_point, "tmpfs", MS_NOSUID, "mode=755,size=4m") < 0)
+        return err_sys(e, -errno, "mount on '%s'", w->mount_point);
+    return chdir(w->mount_point) < 0 ? err_sys(e, -errno, "enter '%s'", w->mount_point) : 0;
+}
+
+static int make_dirs(void *ctx, struct err *e)
+{
+    static const char *const dirs[] = {"proc", "cells", "tpl", "t",  "new", "up", "l0",
+                                       "l1",   "l2",    "l3",  "l4", "l5",  "l6", "l7"};
+    (void)ctx;
+    for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+        if (mkdir(dirs[i], 0755) < 0)
+            return err_sys(e, -errno, "create '%s'", dirs[i]);
+    return 0;
+}
+
+static int attach_cells(void *ctx, struct err *e)
+{
+    const struct entering *w = ctx;
+    struct kern_mount_attr attr = {.propagation = KERN_PROPAGATION_PRIVATE};
+    int r = kern_mount_setattr(w->cells_tree, "", KERN_EMPTY_PATH, &attr);
+
+    if (r == 0)
+        r = kern_attach(w->cells_tree, AT_FDCWD, "cells");
+    return r < 0 ? err_sys(e, r, "attach the cells directory") : 0;
+}
+
+static int mount_proc(void *ctx, struct err *e)
+{
+    (void)ctx;
+    if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+        return err_sys(e, -errno, "mount proc");
+    return 0;
+}
+
+static int pivot(void *ctx, struct err *e)
+{
+    (void)ctx;
+    int r = kern_pivot_root(".", ".");
+    if (r == 0)
+        r = kern_umount(".", KERN_UMOUNT_DETACH);
+    if (r == 0 && chdir("/") < 0)
+        r = -errno;
+    return r < 0 ? err_sys(e, r, "pivot_root") : 0;
+}
+
+/* ---- the read-only parts that all cells share ---- */
+
+static const struct {
+    const char *name;
+    unsigned major, minor;
+} devices[] = {
+    {"null", 1, 3},   {"zero", 1, 5},    {"full", 1, 7},
+    {"random", 1, 8}, {"urandom", 1, 9}, {"tty", 5, 0},
+};
+
+static const struct {
+    const char *name, *target;
+} links[] = {
+    {"fd", "/proc/self/fd"},       {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"},
+    {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"},
+};
+
+static int fill_dev(struct err *e)
+{
+    if (mkdir("t/dev", 0755) < 0 || mkdir("t/dev/pts", 0755) < 0 || mkdir("t/dev/shm", 0755) < 0)
+        return err_sys(e, -errno, "create /dev");
+    for (size_t i = 0; i < ARRAY_LEN(devices); i++) {
+        char path[32];
+        (void)snprintf(path, sizeof path, "t/dev/%s", devices[i].name);
+        if (mknod(path, S_IFCHR | 0666, makedev(devices[i].major, devices[i].minor)) < 0)
+            return err_sys(e, -errno, "create device '%s'", devices[i].name);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(links); i++) {
+        char path[32];
+        (void)snprintf(path, sizeof path, "t/dev/%s", links[i].name);
+        if (symlink(links[i].target, path) < 0)
+            return err_sys(e, -errno, "create link '%s'", links[i].name);
+    }
+    return 0;
+}
+
+static int fill_mask(struct err *e)
+{
+    if (mkdir("t/mask", 0755) < 0 || mkdir("t/mask/dir", 0555) < 0)
+        return err_sys(e, -errno, "create masks");
+    int fd = open("t/mask/file", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
+    if (fd < 0)
+        return err_sys(e, -errno, "create masks");
+    (void)close(fd);
+    return 0;
+}
+
+/* The superblock itself becomes read-only, which nobody in a cell can ever turn back. */
+static int make_shared(void *ctx, struct err *e)
+{
+    mode_t mask = umask(0);
+
+    (void)ctx;
+    if (mount("tidepool", "t", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755,size=1m") < 0)
+        return err_sys(e, -errno, "mount shared parts");
+    int r = fill_dev(e);
+    if (r == 0)
+        r = fill_mask(e);
+    (void)umask(mask);
+    if (r < 0)
+        return r;
+    if (mount(NULL, "t", NULL, MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NOEXEC, NULL) < 0)
+        return err_sys(e, -errno, "make shared parts read-only");
+    return 0;
+}
+
+int world_enter(int cells_tree, const char *mount_point, struct err *e)
+{
+    static const struct step steps[] = {
+        {"leave the host's mounts", leave_host, NULL},
+        {"mount a small root", enter_tmpfs, NULL},
+        {"create directories", make_dirs, NULL},
+        {"attach the cells", attach_cells, NULL},
+        {"mount /proc", mount_proc, NULL},
+        {"create shared parts", make_shared, NULL},
+        {"enter the small root", pivot, NULL},
+    };
+    struct entering w = {.cells_tree = cells_tree, .mount_point = mount_point};
+
+    return step_run(steps, ARRAY_LEN(steps), &w, e);
+}
+
+/* ---- templates ---- */
+
+const struct spawner_template *world_find_template(const struct spawner *s, const char *name)
+{
+    for (unsigned i = s->n_templates; i-- > 0;)
+        if (str_is(str_of(s->templates[i].spec.name), name))
+            return &s->templates[i];
+    return NULL;
+}
+
+static bool is_same(const struct spawner_template *a, const struct spawner_template *b)
+{
+    if (a->spec.n_layers != b->spec.n_layers || a->spec.has_usr != b->spec.has_usr ||
+        a->spec.no_new_privs != b->spec.no_new_privs)
+        return false;
+    for (uint32_t i = 0; i < a->spec.n_layers; i++)
+        if (a->devs[i] != b->devs[i] || a->inos[i] != b->inos[i])
+            return false;
+    return true;
+}
+
+static int attach_layer(const struct spawner_template *t, uint32_t layer, int fd, struct err *e)
+{
+    struct kern_mount_attr attr = {.set = KERN_ATTR_RDONLY | KERN_ATTR_NODEV,
+                                   .propagation = KERN_PROPAGATION_PRIVATE};
+    char path[32];
+
+    (void)snprintf(path, sizeof path, "/tpl/%u.%u", t->index, (unsigned)layer);
+    if (mkdir(path, 0755) < 0 && errno != EEXIST)
+        return err_sys(e, -errno, "create '%s'", path);
+    int r = kern_mount_setattr(fd, "", KERN_EMPTY_PATH, &attr);
+    if (r == 0)
+        r = kern_attach(fd, AT_FDCWD, path);
+    return r < 0 ? err_sys(e, r, "attach layer %u of template '%s'", (unsigned)layer, t->spec.name)
+                 : 0;
+}
+
+int world_add_template(struct spawner *s, const struct proto_template *spec, struct packet *p,
+                       struct err *e)
+{
+    struct spawner_template t = {.spec = *spec, .index = s->n_templates};
+    const struct spawner_template *old = world_find_template(s, spec->name);
+
+    if (p->n_fds != spec->n_layers)
+        return err_set(e, -EINVAL, "template '%s' came without its layers", spec->name);
+    for (uint32_t i = 0; i < spec->n_layers; i++) {
+        struct stat st;
+        if (fstat(p->fds[i], &st) < 0)
+            return err_sys(e, -errno, "template '%s'", spec->name);
+        t.devs[i] = st.st_dev;
+        t.inos[i] = st.st_ino;
+    }
+    if (old && is_same(old, &t))
+        return 0;
+    /* A changed template gets a new entry: living cells keep the layers that they were built on. */
+    if (s->n_templates == SPAWNER_TEMPLATES)
+        return err_set(e, -ENOBUFS, "too many templates");
+    for (uint32_t i = 0; i < spec->n_layers; i++) {
+        int r = attach_layer(&t, i, p->fds[i], e);
+        if (r < 0)
+            return r;
+    }
+    s->templates[s->n_templates++] = t;
+    return 0;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Control groups, version 1: the files of each controller. A hierarchy may carry several. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "runtime/cgroup.h"
+
+enum { CPU_PERIOD_US = 100000, FREEZE_TRIES = 50, FREEZE_TRY_MS = 10 };
+
+/* Memory plus swap may never be below memory, so one of the two has to move first, depending on
+ * the direction; a second try of the first is the simplest correct order. */
+static int limit_memory(const struct cgroup_tree *t, const char *name, uint64_t bytes)
+{
+    char value[24] = "-1";
+
+    if (bytes > 0)
+        (void)snprintf(value, sizeof value, "%llu", (unsigned long long)bytes);
+    int r = cgroup_write(t, name, "memory.limit_in_bytes", value);
+    int swap = cgroup_write(t, name, "memory.memsw.limit_in_bytes", value);
+    if (r < 0)
+        r = cgroup_write(t, name, "memory.limit_in_bytes", value);
+    /* No swap accounting: the memory limit alone has to do. */
+    if (swap < 0 && swap != -ENOENT && r == 0)
+        r = cgroup_write(t, name, "memory.memsw.limit_in_bytes", value);
+    return r;
+}
+
+static int limit_cpu(const struct cgroup_tree *t, const char *name, uint32_t milli)
+{
+    if (milli == 0)
+        return cgroup_write(t, name, "cpu.cfs_quota_us", "-1");
+    return cgroup_write_u64(t, name, "cpu.cfs_quota_us", (uint64_t)milli * CPU_PERIOD_US / 1000);
+}
+
+static int limit_pids(const struct cgroup_tree *t, const char *name, uint32_t pids)
+{
+    return pids == 0 ? cgroup_write(t, name, "pids.max", "max")
+                     : cgroup_write_u64(t, name, "pids.max", pids);
+}
+
+static int limit(const struct cgroup_tree *t, const char *name, const struct cgroup_limits *l,
+                 struct err *e)
+{
+    int r = 0;
+
+    if (t->can & CGROUP_CAN_MEMORY && (r = limit_memory(t, name, l->memory_bytes)) < 0)
+        return err_sys(e, r, "memory limit");
+    if (t->can & CGROUP_CAN_PIDS && (r = limit_pids(t, name, l->pids)) < 0)
+        return err_sys(e, r, "process limit");
+    if (t->can & CGROUP_CAN_CPU && (r = limit_cpu(t, name, l->cpu_milli)) < 0)
+        return err_sys(e, r, "processor limit");
+    return 0;
+}
+
+/* A process that forks or executes at the wrong moment can leave the group half frozen for good;
+ * thawing it and trying again is what helps. */
+static int freeze(const struct cgroup_tree *t, const char *name, bool on)
+{
+    const char *want = on ? "FROZEN" : "THAWED";
+    int r = 0;
+
+    if (!(t->can & CGROUP_CAN_FREEZE))
+        return 0;
+    for (int i = 0; i < FREEZE_TRIES; i++) {
+        r = cgroup_write(t, name, "freezer.state", want);
+        if (r == 0)
+            r = cgroup_wait_for(t, name, "freezer.state", want, FREEZE_TRY_MS);
+        if (r != -ETIMEDOUT)
+            return r;
+        if (i % 2 == 1)
+            (void)cgroup_write(t, name, "freezer.state", "THAWED");
+    }
+    (void)cgroup_write(t, name, "freezer.state", "THAWED");
+    return r;
+}
+
+static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u)
+{
+    if (t->can & CGROUP_CAN_MEMORY) {
+        u->memory_bytes = cgroup_read_u64(t, name, "memory.usage_in_bytes", NULL);
+        u->memory_peak_bytes = cgroup_read_u64(t, name, "memory.max_usage_in_bytes", NULL);
+        u->memory_limit_bytes = cgroup_read_u64(t, name, "memory.limit_in_bytes", NULL);
+        u->oom_kills = cgroup_read_u64(t, name, "memory.oom_control", "oom_kill");
+    }
+    if (t->can & CGROUP_CAN_ACCOUNT_CPU)
+        u->cpu_us = cgroup_read_u64(t, name, "cpuacct.usage", NULL) / 1000;
+    if (t->can & CGROUP_CAN_PIDS)
+        u->pids = (uint32_t)cgroup_read_u64(t, name, "pids.current", NULL);
+}
+
+const struct cgroup_ops cgroup_v1_ops = {
+    .limit = limit, .freeze = freeze, .usage = usage, .entry = "tasks"};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Control groups, version 2: the files of the one hierarchy. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "runtime/cgroup.h"
+
+enum { CPU_PERIOD_US = 100000, FREEZE_MS = 500 };
+
+static int limit_number(const struct cgroup_tree *t, const char *name, const char *file, uint64_t v)
+{
+    return v == 0 ? cgroup_write(t, name, file, "max") : cgroup_write_u64(t, name, file, v);
+}
+
+static int limit_memory(const struct cgroup_tree *t, const char *name, uint64_t bytes)
+{
+    int r = limit_number(t, name, "memory.max", bytes);
+
+    if (r < 0)
+        return r;
+    /* Without swap in the kernel the file is missing and there is nothing to limit. */
+    r = cgroup_write(t, name, "memory.swap.max", bytes ? "0" : "max");
+    return r == -ENOENT ? 0 : r;
+}
+
+static int limit_cpu(const struct cgroup_tree *t, const char *name, uint32_t milli)
+{
+    char value[32];
+
+    if (milli == 0)
+        return cgroup_write(t, name, "cpu.max", "max");
+    (void)snprintf(value, sizeof value, "%llu %d", (unsigned long long)milli * CPU_PERIOD_US / 1000,
+                   CPU_PERIOD_US);
+    return cgroup_write(t, name, "cpu.max", value);
+}
+
+static int limit(const struct cgroup_tree *t, const char *name, const struct cgroup_limits *l,
+                 struct err *e)
+{
+    int r = 0;
+
+    if (t->can & CGROUP_CAN_MEMORY && (r = limit_memory(t, name, l->memory_bytes)) < 0)
+        return err_sys(e, r, "memory limit");
+    if (t->can & CGROUP_CAN_PIDS && (r = limit_number(t, name, "pids.max", l->pids)) < 0)
+        return err_sys(e, r, "process limit");
+    if (t->can & CGROUP_CAN_CPU && (r = limit_cpu(t, name, l->cpu_milli)) < 0)
+        return err_sys(e, r, "processor limit");
+    return 0;
+}
+
+static int freeze(const struct cgroup_tree *t, const char *name, bool on)
+{
+    int r = cgroup_write(t, name, "cgroup.freeze", on ? "1" : "0");
+
+    return r < 0
+               ? r
+               : cgroup_wait_for(t, name, "cgroup.events", on ? "frozen 1" : "frozen 0", FREEZE_MS);
+}
+
+static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u)
+{
+    if (t->can & CGROUP_CAN_MEMORY) {
+        u->memory_bytes = cgroup_read_u64(t, name, "memory.current", NULL);
+        u->memory_peak_bytes = cgroup_read_u64(t, name, "memory.peak", NULL);
+        u->memory_limit_bytes = cgroup_read_u64(t, name, "memory.max", NULL);
+        u->oom_kills = cgroup_read_u64(t, name, "memory.events", "oom_kill");
+    }
+    u->cpu_us = cgroup_read_u64(t, name, "cpu.stat", "usage_usec");
+    if (t->can & CGROUP_CAN_PIDS)
+        u->pids = (uint32_t)cgroup_read_u64(t, name, "pids.current", NULL);
+}
+
+const struct cgroup_ops cgroup_v2_ops = {.limit = limit, .freeze = freeze, .usage = usage};

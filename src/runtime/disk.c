@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a cell's own files go: see disk.h. */
+#include "runtime/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/loop.h>
+
+#include "base/cleanup.h"
+#include "runtime/kern.h"
+#include "sys/io.h"
+
+enum { LOOP_TRIES = 16 };
+
+static void image_name(char *ret, size_t size, uint64_t bytes)
+{
+    (void)snprintf(ret, size, ".images/%llu.img", (unsigned long long)bytes);
+}
+
+/* ---- what the host can do ---- */
+
+/* Below 6.6 tmpfs has no user xattrs, so an overlay on it cannot hide a lower directory. */
+static bool tmpfs_has_user_xattrs(void)
+{
+    struct utsname u;
+    unsigned major = 0, minor = 0;
+
+    if (uname(&u) < 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+        return false;
+    return major > 6 || (major == 6 && minor >= 6);
+}
+
+bool disk_can(const struct disk_spec *s, const char *state, struct err *e)
+{
+    (void)state;
+    if (s->kind == DISK_DIR && s->bytes == 0)
+        return true;
+    if (s->kind == DISK_DIR) {
+        (void)err_set(e, -EOPNOTSUPP, "a plain directory cannot be limited on this file system");
+        return false;
+    }
+    if (s->bytes < DISK_MIN_BYTES) {
+        (void)err_set(e, -EINVAL, "a disk needs at least %d bytes", (int)DISK_MIN_BYTES);
+        return false;
+    }
+    if (s->kind == DISK_TMPFS && !tmpfs_has_user_xattrs()) {
+        (void)err_set(e, -EOPNOTSUPP, "disks in memory need Linux 6.6");
+        return false;
+    }
+    if (s->kind == DISK_IMAGE && access("/dev/loop-control", R_OK | W_OK) < 0) {
+        (void)err_set(e, -EOPNOTSUPP, "there is no /dev/loop-control");
+        return false;
+    }
+    return true;
+}
+
+/* ---- the empty image ---- */
+
+static int run_mkfs(const char *path)
+{
+    const char *argv[] = {
+        "mkfs.ext4",          "-q", "-F", "-b", "4096", "-m", "0", "-O", "^has_journal", "-E",
+        "lazy_itable_init=1", path, NULL};
+    int status;
+    pid_t pid = fork();
+
+    if (pid < 0)
+        return -errno;
+    if (pid == 0) {
+        char *const env[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/sbin:/usr/bin:/bin", NULL};
+        (void)execve("/usr/sbin/mkfs.ext4", (char *const *)(uintptr_t)argv, env);
+        _exit(127);
+    }
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
+static int make_image(const char *path, uint64_t bytes, struct err *e)
+{
+    char temp[PATH_MAX];
+
+    if (snprintf(temp, sizeof temp, "%s.new", path) >= (int)sizeof temp)
+        return err_sys(e, -ENAMETOOLONG, "image '%s'", path);
+    auto_close int fd = io_open(temp, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0)
+        return err_sys(e, fd, "image '%s'", temp);
+    if (ftruncate(fd, (off_t)bytes) < 0)
+        return err_sys(e, -errno, "image '%s'", temp);
+    int r = run_mkfs(temp);
+    if (r < 0)
+        return err_sys(e, r, "mkfs.ext4 '%s'", temp);
+    return rename(temp, path) < 0 ? err_sys(e, -errno, "image '%s'", path) : 0;
+}
+
+int disk_prepare(const struct disk_spec *s, const char *state, struct err *e)
+{
+    char name[64], path[PATH_MAX];
+
+    if (s->kind != DISK_IMAGE)
+        return 0;
+    image_name(name, sizeof name, s->bytes);
+    if (snprintf(path, sizeof path, "%s/cells/.images", state) >= (int)sizeof path)
+        return err_sys(e, -ENAMETOOLONG, "image directory");
+    int r = io_mkdirs(path, 0700, e);
+    if (r < 0)
+        return r;
+    if (snprintf(path, sizeof path, "%s/cells/%s", state, name) >= (int)sizeof path)
+        return err_sys(e, -ENAMETOOLONG, "image");
+    return access(path, F_OK) == 0 ? 0 : make_image(path, s->bytes, e);
+}
+
+/* ---- the spawner's side ---- */
+
+/* Copies what is not a hole. */
+static int copy_sparse(int from, int to, off_t size)
+{
+    if (ftruncate(to, size) < 0)
+        return -errno;
+    for (off_t at = 0; at < size;) {
+        off_t data = lseek(from, at, SEEK_DATA);
+        if (data < 0)
+            return errno == ENXIO ? 0 : -errno;
+        off_t end = lseek(from, data, SEEK_HOLE);
+        if (end < 0)
+            return -errno;
+        for (off_t in = data, out = data; in < end;) {
+            long n = syscall(SYS_copy_file_range, from, &in, to, &out, (size_t)(end - in), 0);
+            if (n <= 0)
+                return n < 0 ? -errno : -EIO;
+        }
+        at = end;
+    }
+    return 0;
+}
+
+/* A free loop device with FILE behind it, which frees itself with its last user. */
+static int attach_loop(int dev, int file, char *ret_path, size_t size)
+{
+    struct loop_config config = {
+        .fd = (uint32_t)file,
+        .block_size = 4096,
+        .info = {.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO},
+    };
+    auto_close int control = openat(dev, "loop-control", O_RDWR | O_CLOEXEC);
+
+    if (control < 0)
+        return -errno;
+    for (int i = 0; i < LOOP_TRIES; i++) {
+        int nr = ioctl(control, LOOP_CTL_GET_FREE);
+        char name[24];
+        if (nr < 0)
+            return -errno;
+        (void)snprintf(name, sizeof name, "loop%d", nr);
+        auto_close int fd = openat(dev, name, O_RDWR | O_CLOEXEC);
+        if (fd < 0)
+            return -errno;
+        if (ioctl(fd, LOOP_CONFIGURE, &config) == 0) {
+            (void)snprintf(ret_path, size, "/proc/self/fd/%d/%s", dev, name);
+            return take_fd(fd);
+        }
+        if (errno != EBUSY)
+            return -errno;
+    }
+    return -EBUSY;
+}
+
+static int mount_ext4(const char *device)
+{
+    auto_close int fs = kern_fsopen("ext4");
+    int r = fs;
+
+    if (r >= 0)
+        r = kern_fsconfig(fs, "source", device);
+    if (r >= 0)
+        r = kern_fsconfig(fs, "discard", NULL);
+    if (r >= 0)
+        r = kern_fscreate(fs);
+    return r < 0 ? r : kern_fsmount(fs, KERN_ATTR_NODEV);
+}
+
+int disk_mount_image(const struct disk_dirs *d, const char *slot, uint64_t bytes, struct err *e)
+{
+    char name[64], path[64], device[64];
+
+    image_name(name, sizeof name, bytes);
+    (void)snprintf(path, sizeof path, "%s/disk.img", slot);
+    auto_close int from = openat(d->cells, name, O_RDONLY | O_CLOEXEC);
+    if (from < 0)
+        return err_sys(e, -errno, "image of %llu bytes", (unsigned long long)bytes);
+    auto_close int to = openat(d->cells, path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (to < 0)
+        return err_sys(e, -errno, "create '%s'", path);
+    int r = copy_sparse(from, to, (off_t)bytes);
+    if (r < 0)
+        return err_sys(e, r, "copy image to '%s'", path);
+    auto_close int loop = attach_loop(d->dev, to, device, sizeof device);
+    if (loop < 0)
+        return err_sys(e, loop, "loop device");
+    r = mount_ext4(device);
+    return r < 0 ? err_sys(e, r, "mount '%s'", path) : r;
+}

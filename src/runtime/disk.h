@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a cell's own files go (the upper layer) and what bounds them. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum disk_kind {
+    DISK_DIR,   /* a directory of the state directory: nothing bounds it */
+    DISK_TMPFS, /* memory of the cell, with a size */
+    DISK_IMAGE, /* a sparse ext4 image on a loop device, with a size */
+    DISK_COUNT
+};
+
+struct disk_spec {
+    uint32_t kind;
+    uint64_t bytes; /* 0: no limit (DISK_DIR only) */
+};
+
+enum { DISK_MIN_BYTES = 16 << 20 };
+
+/* True when this host can keep a cell to S; else E says why not. Unbounded directories are always
+ * possible; a limit on one is refused, since nothing here would enforce it. STATE is the state
+ * directory. */
+bool disk_can(const struct disk_spec *s, const char *state, struct err *e);
+
+/* Makes sure that an empty image of this size is in STATE/cells/.images; runs mkfs.ext4 the first
+ * time. */
+int disk_prepare(const struct disk_spec *s, const char *state, struct err *e);
+
+/* The spawner's side. CELLS is the cells directory, SLOT a slot's name, DEV the host's /dev. Copies
+ * the empty image to SLOT/disk.img and returns a detached mount of it. */
+struct disk_dirs {
+    int cells, dev;
+};
+int disk_mount_image(const struct disk_dirs *d, const char *slot, uint64_t bytes, struct err *e);

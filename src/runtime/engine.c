@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+/* The cell engine: the stock, creation and the end of cells. See engine.h. */
+#include "runtime/engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "runtime/engine_internal.h"
+#include "sys/io.h"
+
+enum { RETRY_MS = 500 };
+
+int engine_send(struct engine *en, const int *fds, size_t n_fds)
+{
+    return en->io.loop ? packet_send(en->io.fd, &en->out, fds, n_fds) : -ENOTCONN;
+}
+
+/* ---- the stock ---- */
+
+static bool fits(const struct cell_spec *a, const struct cell_spec *b)
+{
+    return strcmp(a->template_name, b->template_name) == 0 && a->disk.kind == b->disk.kind &&
+           a->disk.bytes == b->disk.bytes;
+}
+
+static int ask_for(struct engine *en, struct building *b)
+{
+    b->tag = en->next_tag++;
+    packet_begin(&en->out, PROTO_CREATE, b->tag);
+    proto_put_spec(&en->out, &b->spec);
+    int r = engine_send(en, NULL, 0);
+    if (r == 0)
+        list_append(&en->building, &b->node);
+    return r;
+}
+
+static void on_retry(struct loop_timer *t);
+
+static void retry_later(struct engine *en)
+{
+    (void)loop_timer_start(en->loop, &en->retry, RETRY_MS, on_retry);
+}
+
+static void refill(struct engine *en)
+{
+    while (en->io.loop && en->n_stock + en->n_stock_building < en->options.stock) {
+        struct building *b = mem_zalloc(1, sizeof *b);
+        if (b)
+            b->spec = en->options.stock_spec;
+        if (!b || ask_for(en, b) < 0) {
+            free(b);
+            retry_later(en);
+            return;
+        }
+        en->n_stock_building++;
+    }
+}
+
+static struct engine_cell *take_from_stock(struct engine *en, const struct cell_spec *spec)
+{
+    list_each(node, &en->stock)
+    {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
+        if (!fits(&c->info.spec, spec))
+            continue;
+        list_del(node);
+        en->n_stock--;
+        return c;
+    }
+    return NULL;
+}
+
+/* ---- creation ---- */
+
+/* What the host cannot enforce is refused, unless the operator said otherwise. */
+static int check_spec(struct engine *en, const struct cell_spec *s, struct err *e)
+{
+    static const struct {
+        unsigned can;
+        const char *what;
+    } needs[] = {
+        {CGROUP_CAN_MEMORY, "memory"}, {CGROUP_CAN_PIDS, "processes"}, {CGROUP_CAN_CPU, "cpu"}};
+    const bool wanted[] = {s->limits.memory_bytes > 0, s->limits.pids > 0, s->limits.cpu_milli > 0};
+
+    for (size_t i = 0; i < ARRAY_LEN(needs); i++)
+        if (wanted[i] && !(en->cgroup.can & needs[i].can) && !en->options.allows_unenforced)
+            return err_set(e, -EOPNOTSUPP, "this host cannot limit %s", needs[i].what);
+    if (s->disk.kind >= DISK_COUNT)
+        return err_set(e, -EINVAL, "unknown kind of disk");
+    if (!disk_can(&s->disk, en->state, e))
+        return e ? e->code : -EOPNOTSUPP;
+    return disk_prepare(&s->disk, en->state, e);
+}
+
+static void claim(struct engine *en, struct engine_cell *c)
+{
+    list_append(&en->cells, &c->node);
+    en->n_cells++;
+}
+
+/* Turns a ready cell into the asked one. */
+static int dress(struct engine_cell *c, const char *label, const struct cell_spec *spec,
+                 struct err *e)
+{
+    int r = 0;
+
+    if (memcmp(&c->info.spec.limits, &spec->limits, sizeof spec->limits) != 0)
+        r = engine_cell_limit(c, &spec->limits, e);
+    if (r == 0)
+        r = engine_cell_name(c, label, spec->hostname[0] ? spec->hostname : label, e);
+    return r;
+}
+
+static int build(struct engine *en, const char *label, const struct cell_spec *spec,
+                 engine_cell_fn *fn, void *ctx)
+{
+    struct building *b = mem_zalloc(1, sizeof *b);
+
+    if (!b)
+        return -ENOMEM;
+    b->spec = *spec;
+    b->fn = fn;
+    b->ctx = ctx;
+    (void)snprintf(b->label, sizeof b->label, "%s", label);
+    if (!b->spec.hostname[0])
+        (void)snprintf(b->spec.hostname, sizeof b->spec.hostname, "%s", label);
+    int r = ask_for(en, b);
+    if (r < 0)
+        free(b);
+    return r;
+}
+
+int engine_create(struct engine *en, const char *label, const struct cell_spec *spec,
+                  engine_cell_fn *fn, void *ctx, struct err *e)
+{
+    struct err why = ERR_INIT;
+
+    if (label[0] == '\0' || strlen(label) >= PROTO_NAME_MAX)
+        return err_set(e, -EINVAL, "a cell needs a label of 1 to %d bytes", PROTO_NAME_MAX - 1);
+    int r = check_spec(en, spec, &why);
+    if (r < 0) {
+        if (e)
+            *e = why;
+        return r;
+    }
+    struct engine_cell *c = take_from_stock(en, spec);
+    if (!c) {
+        r = build(en, label, spec, fn, ctx);
+        return r < 0 ? err_sys(e, r, "create cell '%s'", label) : 0;
+    }
+    r = dress(c, label, spec, &why);
+    claim(en, c);
+    if (r < 0) {
+        /* Nobody was told of it: its end is not reported either. */
+        c->info.label[0] = '\0';
+        engine_cell_kill(c);
+        c = NULL;
+    }
+    fn(ctx, c, r < 0 ? &why : NULL);
+    refill(en);
+    return 0;
+}
+
+/* ---- what the spawner says ---- */
+
+static struct building *take_building(struct engine *en, uint32_t tag)
+{
+    list_each(node, &en->building)
+    {
+        struct building *b = list_entry(node, struct building, node);
+        if (b->tag != tag)
+            continue;
+        list_del(node);
+        return b;
+    }
+    return NULL;
+}
+
+/* A finished cell for whoever asked; E is set when that failed. */
+static void hand_over(struct engine *en, struct building *b, struct engine_cell *c, struct err *e)
+{
+    if (!b->fn) {
+        en->n_stock_building--;
+        if (c) {
+            list_append(&en->stock, &c->node);
+            en->n_stock++;
+        } else {
+            retry_later(en);
+        }
+        return;
+    }
+    if (c) {
+        claim(en, c);
+        if (engine_cell_name(c, b->label, b->spec.hostname, e) < 0) {
+            c->info.label[0] = '\0';
+            engine_cell_kill(c);
+            c = NULL;
+        }
+    }
+    b->fn(b->ctx, c, c ? NULL : e);
+}
+
+static void on_cell(struct engine *en, struct packet *p)
+{
+    struct err e = ERR_INIT;
+    struct cell_info info;
+    auto_free struct building *b = take_building(en, p->tag);
+
+    proto_get_info(&p->body, &info);
+    if (!b || wire_done(&p->body) < 0)
+        return;
+    hand_over(en, b, engine_cell_new(en, &info, p, &e), &e);
+}
+
+static void on_error(struct engine *en, struct packet *p)
+{
+    struct err e = ERR_INIT;
+    auto_free struct building *b = take_building(en, p->tag);
+    int code = -(int)wire_get_u32(&p->body);
+    struct str text = wire_get_str(&p->body);
+
+    if (!b)
+        return;
+    (void)err_set(&e, code < 0 ? code : -EIO, STR_FMT, STR_ARG(text));
+    hand_over(en, b, NULL, &e);
+}
+
+/* Reports and frees C, which the spawner no longer has. */
+static void bury(struct engine *en, struct engine_cell *c, int status)
+{
+    list_del(&c->node);
+    if (c->info.label[0] != '\0' && en->options.on_gone)
+        en->options.on_gone(en->options.ctx, c, status);
+    engine_cell_free(c);
+}
+
+static struct engine_cell *find_in(struct list *head, uint32_t slot, uint64_t generation)
+{
+    list_each(node, head)
+    {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
+        if (c->info.slot == slot && c->info.generation == generation)
+            return c;
+    }
+    return NULL;
+}
+
+static void on_gone(struct engine *en, struct packet *p)
+{
+    uint32_t slot = wire_get_u32(&p->body);
+    uint64_t generation = wire_get_u64(&p->body);
+    int status = (int)wire_get_u32(&p->body);
+    struct engine_cell *c = find_in(&en->cells, slot, generation);
+
+    if (c) {
+        en->n_cells--;
+        bury(en, c, status);
+        return;
+    }
+    c = find_in(&en->stock, slot, generation);
+    if (!c)
+        return;
+    en->n_stock--;
+    bury(en, c, status);
+    refill(en);
+}
+
+static void bury_all(struct engine *en)
+{
+    for (struct list *node; (node = list_pop(&en->stock));)
+        engine_cell_free(list_entry(node, struct engine_cell, node));
+    for (struct list *node; (node = list_pop(&en->cells));)
+        bury(en, list_entry(node, struct engine_cell, node), -1);
+    en->n_stock = en->n_cells = 0;
+}
+
+static void fail_building(struct engine *en)
+{
+    struct err e = ERR_INIT;
+
+    (void)err_set(&e, -ECONNRESET, "the spawner died");
+    for (struct list *node; (node = list_pop(&en->building));) {
+        auto_free struct building *b = list_entry(node, struct building, node);
+        if (b->fn)
+            b->fn(b->ctx, NULL, &e);
+    }
+    en->n_stock_building = 0;
+}
+
+static void on_spawner(struct loop_io *io, uint32_t events);
+
+static int attach(struct engine *en, struct err *e)
+{
+    int r = engine_attach(en, e);
+
+    if (r < 0)
+        return r;
+    r = loop_io_start(en->loop, &en->io, en->io.fd, EPOLLIN, on_spawner);
+    if (r < 0)
+        return err_sys(e, r, "watch the spawner");
+    refill(en);
+    return 0;
+}
+
+/* All cells die with the spawner. */
+static void lose_spawner(struct engine *en)
+{
+    engine_detach(en);
+    fail_building(en);
+    bury_all(en);
+    retry_later(en);
+}
+
+static void on_retry(struct loop_timer *t)
+{
+    struct engine *en = container_of(t, struct engine, retry);
+
+    if (en->io.loop)
+        refill(en);
+    else if (attach(en, NULL) < 0)
+        retry_later(en);
+}
+
+void engine_dispatch(struct engine *en)
+{
+    if (en->in.kind == PROTO_CELL)
+        on_cell(en, &en->in);
+    else if (en->in.kind == PROTO_ERROR)
+        on_error(en, &en->in);
+    else if (en->in.kind == PROTO_GONE)
+        on_gone(en, &en->in);
+    packet_done(&en->in);
+}
+
+static void on_spawner(struct loop_io *io, uint32_t events)
+{
+    struct engine *en = container_of(io, struct engine, io);
+
+    (void)events;
+    while (io->loop) {
+        int r = packet_receive(io->fd, &en->in);
+        if (r == -EAGAIN)
+            return;
+        if (r <= 0) {
+            lose_spawner(en);
+            return;
+        }
+        engine_dispatch(en);
+    }
+}
+
+/* ---- the engine ---- */
+
+/* Two state directories on one machine must not share control groups. */
+static char *make_instance(const char *state)
+{
+    char name[32];
+
+    (void)snprintf(name, sizeof name, "i%016llx", (unsigned long long)str_hash(str_of(state), 0));
+    return mem_strdup(name);
+}
+
+static int prepare(struct engine *en, const struct engine_options *o, struct err *e)
+{
+    char cells[PATH_MAX];
+
+    en->state = mem_strdup(o->state);
+    en->envd = mem_strdup(o->envd);
+    en->instance = o->instance ? mem_strdup(o->instance) : make_instance(o->state);
+    if (!en->state || !en->envd || !en->instance)
+        return err_sys(e, -ENOMEM, "engine");
+    if (o->state[0] != '/' ||
+        snprintf(cells, sizeof cells, "%s/cells", o->state) >= (int)sizeof cells)
+        return err_set(e, -EINVAL, "the state directory needs an absolute path");
+    int r = io_mkdirs(cells, 0700, e);
+    if (r < 0)
+        return r;
+    en->state_fd = io_open(o->state, O_RDONLY | O_DIRECTORY, 0);
+    en->cells_fd = io_open(cells, O_RDONLY | O_DIRECTORY, 0);
+    en->home_netns_fd = io_open("/proc/self/ns/net", O_RDONLY, 0);
+    if (en->state_fd < 0 || en->cells_fd < 0 || en->home_netns_fd < 0)
+        return err_set(e, -EIO, "cannot open '%s'", o->state);
+    return 0;
+}
+
+struct engine *engine_open(struct loop *l, const struct engine_options *o, struct err *e)
+{
+    struct engine *en = mem_zalloc(1, sizeof *en);
+
+    if (!en) {
+        (void)err_sys(e, -ENOMEM, "engine");
+        return NULL;
+    }
+    en->loop = l;
+    en->options = *o;
+    en->io.fd = en->state_fd = en->cells_fd = en->home_netns_fd = -1;
+    en->next_tag = 1;
+    list_init(&en->stock);
+    list_init(&en->cells);
+    list_init(&en->building);
+    buf_init(&en->out, PACKET_MAX);
+    int r = prepare(en, o, e);
+    if (r == 0 && o->stock > 0)
+        r = disk_prepare(&o->stock_spec.disk, o->state, e);
+    if (r == 0)
+        r = attach(en, e);
+    if (r == 0)
+        return en;
+    engine_close(en);
+    return NULL;
+}
+
+void engine_close(struct engine *en)
+{
+    if (!en)
+        return;
+    engine_detach(en);
+    loop_timer_stop(&en->retry);
+    en->options.on_gone = NULL;
+    bury_all(en);
+    for (struct list *node; (node = list_pop(&en->building));)
+        free(list_entry(node, struct building, node));
+    buf_done(&en->out);
+    close_p(&en->state_fd);
+    close_p(&en->cells_fd);
+    close_p(&en->home_netns_fd);
+    free(en->state);
+    free(en->envd);
+    free(en->instance);
+    free(en);
+}
+
+void engine_shutdown(struct engine *en)
+{
+    packet_begin(&en->out, PROTO_QUIT, 0);
+    if (engine_send(en, NULL, 0) == 0) {
+        (void)io_set_nonblock(en->io.fd, false);
+        while (packet_receive(en->io.fd, &en->in) > 0)
+            packet_done(&en->in);
+    }
+    engine_close(en);
+}
+
+unsigned engine_can(const struct engine *en)
+{
+    return en->cgroup.can;
+}
+
+unsigned engine_n_stock(const struct engine *en)
+{
+    return en->n_stock;
+}
+
+unsigned engine_n_cells(const struct engine *en)
+{
+    return en->n_cells;
+}
+
+uint32_t engine_spawner_pid(const struct engine *en)
+{
+    return en->spawner_pid;
+}
+
+void engine_each(struct engine *en, engine_cell_fn *fn, void *ctx)
+{
+    list_each(node, &en->cells)
+    {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
+        if (c->info.label[0] != '\0')
+            fn(ctx, c, NULL);
+    }
+}
+
+struct engine_cell *engine_find(struct engine *en, const char *label)
+{
+    list_each(node, &en->cells)
+    {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
+        if (label[0] != '\0' && strcmp(c->info.label, label) == 0)
+            return c;
+    }
+    return NULL;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The cell engine, as the daemon uses it: cells from a stock or built on demand, commands in them,
+ * freezing, figures, their end. It talks to the spawner (src/envd), a process of its own that
+ * outlives the daemon together with the cells; engine_open() finds a living one again.
+ *
+ * All functions and callbacks run on the loop's thread. A callback may call any function here,
+ * except engine_close(). */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "loop/loop.h"
+#include "runtime/cgroup.h"
+#include "runtime/proto.h"
+
+struct engine;
+struct engine_cell;
+
+struct engine_options {
+    const char *state;    /* absolute; created when missing */
+    const char *envd;     /* the program tidepool-envd */
+    const char *instance; /* names the control groups; NULL: made from the state directory's path */
+    enum cgroup_version cgroup; /* CGROUP_NONE: what the host has */
+    unsigned stock;             /* how many cells are kept ready */
+    struct cell_spec stock_spec;
+    bool allows_unenforced; /* create cells although the host cannot keep them to their limits */
+
+    /* Called when a claimed cell is gone, whoever ended it; the cell is freed afterwards. STATUS is
+     * that of waitpid(2), or -1 when the spawner died with all cells. May be NULL. */
+    void (*on_gone)(void *ctx, struct engine_cell *c, int status);
+    void *ctx;
+};
+
+/* Connects to the spawner of the state directory, or starts one; blocks for some milliseconds. NULL
+ * with E filled. */
+struct engine *engine_open(struct loop *l, const struct engine_options *o, struct err *e);
+/* Lets go of everything; cells and spawner go on. Pending callbacks are not called. */
+void engine_close(struct engine *en);
+/* Ends all cells and the spawner, waits for that, and closes. */
+void engine_shutdown(struct engine *en);
+
+/* What the host enforces: a set of CGROUP_CAN_*. */
+unsigned engine_can(const struct engine *en);
+/* Cells that wait in the stock / that were claimed. */
+unsigned engine_n_stock(const struct engine *en);
+unsigned engine_n_cells(const struct engine *en);
+/* Process id of the spawner. */
+uint32_t engine_spawner_pid(const struct engine *en);
+
+/* Makes a template known: LAYERS are directories, top one first; the last is laid below /usr when
+ * T->has_usr. The name "default" is registered by engine_open(). Blocks for a moment; not from
+ * callbacks. */
+int engine_add_template(struct engine *en, const struct proto_template *t,
+                        const char *const *layers, struct err *e);
+
+/* ---- cells ---- */
+
+typedef void engine_cell_fn(void *ctx, struct engine_cell *c, const struct err *e);
+
+/* Hands out a cell called LABEL (also its hostname when the spec names none): from the stock when
+ * one fits, and then FN is called before this returns, else built. FN gets NULL and the reason on
+ * failure. Returns -errno, without a call, when the request itself is wrong. */
+int engine_create(struct engine *en, const char *label, const struct cell_spec *spec,
+                  engine_cell_fn *fn, void *ctx, struct err *e);
+/* Calls FN for every claimed cell; after engine_open() these are the ones found alive. */
+void engine_each(struct engine *en, engine_cell_fn *fn, void *ctx);
+/* The claimed cell with this label, or NULL. */
+struct engine_cell *engine_find(struct engine *en, const char *label);
+
+const struct cell_info *engine_cell_info(const struct engine_cell *c);
+
+/* Ends a cell; on_gone follows. Safe to repeat. */
+void engine_cell_kill(struct engine_cell *c);
+int engine_cell_freeze(struct engine_cell *c, bool freeze, struct err *e);
+int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, struct err *e);
+int engine_cell_usage(const struct engine_cell *c, struct cgroup_usage *ret, struct err *e);
+/* A TCP connection to PORT inside, first on 127.0.0.1, then on ::1. Non-blocking descriptor, maybe
+ * still connecting; -errno (-ECONNREFUSED: nobody listens). */
+int engine_cell_connect(struct engine_cell *c, uint16_t port);
+
+struct engine_run {
+    const char *user, *cwd;               /* NULL: root; the user's home */
+    const char *const *argv, *const *env; /* NULL-terminated; env may be NULL */
+    struct str input;
+    uint32_t timeout_ms; /* 0: none */
+    uint32_t max_output; /* 0: PROTO_OUTPUT_MAX */
+};
+
+struct engine_result {
+    int status; /* of waitpid(2) */
+    bool is_timed_out, is_output_cut;
+    struct str out, err; /* valid during the callback */
+};
+
+/* R is NULL when the command could not be started or the cell went away; E says why. */
+typedef void engine_run_fn(void *ctx, const struct engine_result *r, const struct err *e);
+int engine_cell_run(struct engine_cell *c, const struct engine_run *run, engine_run_fn *fn,
+                    void *ctx, struct err *e);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the engine share. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "runtime/engine.h"
+#include "runtime/packet.h"
+
+/* A connection to a cell's first process, and the requests that wait for its answers. */
+struct link {
+    struct loop_io io;
+    struct buf in, out;
+    struct list waiting; /* struct link_request */
+    uint32_t next_tag;
+};
+
+struct engine_cell {
+    struct list node; /* in engine.stock or engine.cells */
+    struct engine *engine;
+    struct cell_info info;
+    char slot_name[PROTO_SLOT_NAME_MAX];
+    int pidfd, netns_fd;
+    struct link link;
+    bool is_ending;
+};
+
+/* A cell that the spawner was asked for. */
+struct building {
+    struct list node;
+    uint32_t tag;
+    char label[PROTO_NAME_MAX];
+    struct cell_spec spec;
+    engine_cell_fn *fn; /* NULL: for the stock */
+    void *ctx;
+};
+
+struct engine {
+    struct loop *loop;
+    struct engine_options options;
+    char *state, *envd, *instance;
+    int state_fd, cells_fd, home_netns_fd;
+    struct loop_io io; /* the spawner */
+    uint32_t spawner_pid, next_tag;
+    struct cgroup cgroup;
+    struct list stock, cells, building;
+    unsigned n_stock, n_cells, n_stock_building;
+    struct loop_timer retry; /* of the stock, or of the spawner when it died */
+    struct buf out;
+    struct packet in;
+};
+
+/* ---- engine.c ---- */
+
+/* Sends en->out to the spawner. */
+int engine_send(struct engine *en, const int *fds, size_t n_fds);
+/* Handles the packet in en->in and finishes it. */
+void engine_dispatch(struct engine *en);
+
+/* ---- engine_spawner.c: starting, greeting, listing; all blocking ---- */
+
+int engine_attach(struct engine *en, struct err *e);
+void engine_detach(struct engine *en);
+
+/* ---- engine_cell.c ---- */
+
+/* A cell from what the spawner says; takes the descriptors out of P. */
+struct engine_cell *engine_cell_new(struct engine *en, const struct cell_info *info,
+                                    struct packet *p, struct err *e);
+void engine_cell_free(struct engine_cell *c);
+/* Gives the cell its name, inside and at the spawner. */
+int engine_cell_name(struct engine_cell *c, const char *label, const char *hostname, struct err *e);
+/* Fails all waiting requests. */
+void link_fail(struct link *l, const struct err *e);

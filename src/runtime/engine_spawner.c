@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine's beginning: find the spawner or start one, agree on the protocol, learn what lives.
+ * Everything here blocks; the spawner answers within a millisecond. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "runtime/engine_internal.h"
+#include "runtime/kern.h"
+#include "runtime/template.h"
+#include "sys/io.h"
+
+#define SOCKET_NAME "spawner.sock"
+
+/* Runs `tidepool-envd spawn`, which returns when the spawner listens. */
+static int start_spawner(struct engine *en, struct err *e)
+{
+    char socket_path[PATH_MAX];
+    const char *argv[] = {en->envd,     "spawn",      "--socket", socket_path, "--state", en->state,
+                          "--instance", en->instance, "--cgroup", NULL,        NULL};
+    char *const env[] = {NULL};
+    int status;
+    pid_t pid;
+
+    if (snprintf(socket_path, sizeof socket_path, "%s/" SOCKET_NAME, en->state) >=
+        (int)sizeof socket_path)
+        return err_sys(e, -ENAMETOOLONG, "spawner socket");
+    if (en->options.cgroup == CGROUP_NONE)
+        argv[8] = NULL;
+    else
+        argv[9] = en->options.cgroup == CGROUP_V2 ? "v2" : "v1";
+    int r = posix_spawn(&pid, en->envd, NULL, NULL, (char *const *)(uintptr_t)argv, env);
+    if (r != 0)
+        return err_sys(e, -r, "start '%s'", en->envd);
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return err_sys(e, -errno, "start '%s'", en->envd);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return err_set(e, -EIO, "'%s' could not start the spawner", en->envd);
+    return 0;
+}
+
+static int connect_spawner(struct engine *en, struct err *e)
+{
+    int fd = packet_connect_at(en->state_fd, SOCKET_NAME, SOCK_SEQPACKET);
+
+    if (fd == -ENOENT || fd == -ECONNREFUSED) {
+        int r = start_spawner(en, e);
+        if (r < 0)
+            return r;
+        fd = packet_connect_at(en->state_fd, SOCKET_NAME, SOCK_SEQPACKET);
+    }
+    return fd < 0 ? err_sys(e, fd, "connect to the spawner") : fd;
+}
+
+/* Sends en->out and waits for the answer in en->in, which the caller has to finish. What else
+ * arrives meanwhile is handled as usual. */
+static int call(struct engine *en, uint32_t tag, const int *fds, size_t n_fds, struct err *e)
+{
+    int r = packet_send(en->io.fd, &en->out, fds, n_fds);
+
+    while (r == 0) {
+        int n = packet_receive(en->io.fd, &en->in);
+        if (n <= 0)
+            return err_sys(e, n < 0 ? n : -ECONNRESET, "spawner");
+        if (en->in.tag == tag)
+            break;
+        engine_dispatch(en);
+    }
+    if (r < 0)
+        return err_sys(e, r, "spawner");
+    if (en->in.kind != PROTO_ERROR)
+        return 0;
+    r = -(int)wire_get_u32(&en->in.body);
+    return err_set(e, r < 0 ? r : -EIO, STR_FMT, STR_ARG(wire_get_str(&en->in.body)));
+}
+
+static int greet(struct engine *en, struct err *e)
+{
+    uint32_t tag = en->next_tag++;
+
+    packet_begin(&en->out, PROTO_HELLO, tag);
+    int r = call(en, tag, NULL, 0, e);
+    if (r < 0)
+        return r;
+    struct wire_reader *body = &en->in.body;
+    uint32_t version = wire_get_u32(body);
+    en->spawner_pid = wire_get_u32(body);
+    en->cgroup = (struct cgroup){.version = wire_get_u32(body), .n_trees = wire_get_u32(body)};
+    if (en->cgroup.n_trees > CGROUP_HIERARCHIES || en->cgroup.n_trees != en->in.n_fds)
+        en->in.body.is_bad = true;
+    for (size_t i = 0; !body->is_bad && i < en->cgroup.n_trees; i++) {
+        en->cgroup.trees[i] =
+            (struct cgroup_tree){.can = wire_get_u32(body), .fd = packet_take_fd(&en->in, i)};
+        en->cgroup.can |= en->cgroup.trees[i].can;
+    }
+    packet_done(&en->in);
+    if (version != PROTO_VERSION || wire_done(body) < 0) {
+        en->cgroup.n_trees = 0;
+        return err_set(e, -EPROTO, "the running spawner is of another version");
+    }
+    return 0;
+}
+
+int engine_add_template(struct engine *en, const struct proto_template *t,
+                        const char *const *layers, struct err *e)
+{
+    int fds[PROTO_LAYERS_MAX];
+    uint32_t n = 0, tag = en->next_tag++;
+    int r = 0;
+
+    for (; r == 0 && n < t->n_layers && n < PROTO_LAYERS_MAX; n += r == 0) {
+        fds[n] = kern_open_tree(AT_FDCWD, layers[n], KERN_TREE_CLONE);
+        if (fds[n] < 0)
+            r = err_sys(e, fds[n], "layer '%s'", layers[n]);
+    }
+    if (r == 0) {
+        (void)io_set_nonblock(en->io.fd, false);
+        packet_begin(&en->out, PROTO_TEMPLATE, tag);
+        proto_put_template(&en->out, t);
+        r = call(en, tag, fds, n, e);
+        (void)io_set_nonblock(en->io.fd, en->io.loop != NULL);
+    }
+    while (n > 0)
+        (void)close(fds[--n]);
+    packet_done(&en->in);
+    return r < 0 ? err_ctx(e, r, "template '%s'", t->name) : 0;
+}
+
+static int add_default_template(struct engine *en, struct err *e)
+{
+    const struct proto_template t = {.name = "default", .has_usr = true, .n_layers = 2};
+    char root[PATH_MAX];
+    int r = template_build_default(en->state, root, sizeof root, e);
+
+    return r < 0 ? r : engine_add_template(en, &t, (const char *const[]){root, "/usr"}, e);
+}
+
+/* A cell without label was built for the stock, or for a daemon that died before it heard of it. */
+static int adopt(struct engine *en, struct err *e)
+{
+    struct cell_info info;
+
+    proto_get_info(&en->in.body, &info);
+    if (wire_done(&en->in.body) < 0)
+        return err_sys(e, -EBADMSG, "list of cells");
+    struct engine_cell *c = engine_cell_new(en, &info, &en->in, e);
+    if (!c)
+        return -ENOMEM;
+    bool is_claimed = info.label[0] != '\0';
+    list_append(is_claimed ? &en->cells : &en->stock, &c->node);
+    *(is_claimed ? &en->n_cells : &en->n_stock) += 1;
+    return 0;
+}
+
+static int list_cells(struct engine *en, struct err *e)
+{
+    uint32_t tag = en->next_tag++;
+
+    packet_begin(&en->out, PROTO_LIST, tag);
+    int r = call(en, tag, NULL, 0, e);
+    while (r == 0 && en->in.kind == PROTO_CELL) {
+        r = adopt(en, e);
+        packet_done(&en->in);
+        if (r < 0)
+            return r;
+        int n = packet_receive(en->io.fd, &en->in);
+        if (n <= 0)
+            return err_sys(e, n < 0 ? n : -ECONNRESET, "spawner");
+    }
+    packet_done(&en->in);
+    return r;
+}
+
+int engine_attach(struct engine *en, struct err *e)
+{
+    int r = connect_spawner(en, e);
+
+    if (r < 0)
+        return r;
+    en->io.fd = r;
+    r = greet(en, e);
+    if (r == 0)
+        r = add_default_template(en, e);
+    if (r == 0)
+        r = list_cells(en, e);
+    if (r == 0)
+        r = io_set_nonblock(en->io.fd, true);
+    if (r < 0)
+        engine_detach(en);
+    return r;
+}
+
+void engine_detach(struct engine *en)
+{
+    int fd = en->io.fd;
+
+    loop_io_stop(&en->io);
+    if (fd >= 0)
+        (void)close(fd);
+    en->io.fd = -1;
+    cgroup_close(&en->cgroup);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* What the engine, the spawner and the first process of a cell say to each other. The spawner's
+ * messages are packets (runtime/packet.h); those of a cell are frames on a stream: u32 length of
+ * the rest, u32 kind, u32 tag, fields. A reply carries its request's tag. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/cgroup.h"
+#include "runtime/disk.h"
+#include "runtime/wire.h"
+
+enum { PROTO_VERSION = 1, PROTO_NAME_MAX = 64, PROTO_LAYERS_MAX = 8 };
+
+/* ---- engine → spawner, and what comes back ---- */
+
+enum proto_kind {
+    PROTO_HELLO = 1, /* → HELLO: version, pid, cgroup version; one directory per tree attached */
+    PROTO_TEMPLATE,  /* struct proto_template, lower layers attached as detached mounts → OK */
+    PROTO_CREATE,    /* struct cell_spec → CELL or ERROR */
+    PROTO_KILL,      /* slot, generation → OK at once; GONE follows when nothing is left */
+    PROTO_LABEL,     /* slot, generation, label: no reply */
+    PROTO_LIST,      /* → one CELL for each living cell, then OK */
+    PROTO_QUIT,      /* ends all cells and the spawner; the connection closes when it is done */
+
+    PROTO_OK = 64,
+    PROTO_ERROR, /* i32 errno as u32, text */
+    PROTO_CELL,  /* struct cell_info; pidfd and network namespace attached */
+    PROTO_GONE,  /* tag 0: slot, generation, wait status */
+};
+
+struct cell_spec {
+    char template_name[PROTO_NAME_MAX];
+    char hostname[PROTO_NAME_MAX];
+    struct cgroup_limits limits;
+    struct disk_spec disk;
+};
+
+struct cell_info {
+    uint32_t slot;
+    uint64_t generation; /* never used twice: (slot, generation) names a cell for ever */
+    uint32_t pid, uid_base;
+    int64_t created_us;
+    bool is_ready;
+    char label[PROTO_NAME_MAX]; /* what the engine calls it; empty: not claimed yet */
+    struct cell_spec spec;
+};
+
+struct proto_template {
+    char name[PROTO_NAME_MAX];
+    bool no_new_privs;
+    bool has_usr;      /* the last layer is laid below /usr instead of below the root */
+    uint32_t n_layers; /* top layer first */
+};
+
+void proto_put_spec(struct buf *b, const struct cell_spec *s);
+void proto_get_spec(struct wire_reader *r, struct cell_spec *ret);
+void proto_put_info(struct buf *b, const struct cell_info *i);
+void proto_get_info(struct wire_reader *r, struct cell_info *ret);
+void proto_put_template(struct buf *b, const struct proto_template *t);
+void proto_get_template(struct wire_reader *r, struct proto_template *ret);
+
+/* Copies a string field into a fixed array; too long or with a NUL inside: the reader fails. */
+void proto_get_name(struct wire_reader *r, char *ret, size_t size);
+
+/* The directory and group of a slot: "s0007". */
+enum { PROTO_SLOT_NAME_MAX = 16 };
+void proto_slot_name(char ret[PROTO_SLOT_NAME_MAX], uint32_t slot);
+
+/* ---- engine → first process of a cell ---- */
+
+enum proto_cell_kind {
+    PROTO_CELL_PING = 1, /* → OK */
+    PROTO_CELL_HOSTNAME, /* name → OK */
+    PROTO_CELL_RUN,      /* run request → DONE or ERROR */
+    PROTO_CELL_OK = 64,
+    PROTO_CELL_ERROR, /* errno as u32, text */
+    PROTO_CELL_DONE,  /* run result */
+};
+
+enum {
+    PROTO_FRAME_HEAD = 12,
+    PROTO_FRAME_MAX = 20 << 20, /* stdin or output and a bit */
+    PROTO_ARGS_MAX = 4096,
+    PROTO_OUTPUT_MAX = 8 << 20, /* each of stdout and stderr */
+};
+
+/* Flags in a run result. */
+enum { PROTO_RUN_TIMED_OUT = 1, PROTO_RUN_CUT_OUTPUT = 2 };
+
+/* Starts a frame in B (not cleared); returns where, for proto_frame_end(). */
+size_t proto_frame_begin(struct buf *b, uint32_t kind, uint32_t tag);
+void proto_frame_end(struct buf *b, size_t at);
