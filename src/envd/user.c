@@ -63,7 +63,7 @@ static bool parse_user(struct str line, struct user *u)
 
 static bool find_user(const char *name, struct str file, struct user *ret)
 {
-    unsigned uid;
+    unsigned uid = 0;
     bool is_number = get_id(str_of(name), &uid) == 0;
 
     while (file.p) {
