@@ -25,7 +25,7 @@ struct world {
     struct buf in[CLIENTS];
     http_handler *handler;
     struct http_req *held; /* a request that is answered later */
-    int n_handled, n_done, n_aborts, n_drains;
+    int n_handled, n_done, n_aborts, n_drains, n_pieces;
     int done_status;
     uint64_t done_bytes;
     struct buf body; /* what a sink got */
@@ -217,6 +217,63 @@ static inline void note_abort(struct http_req *r)
 {
     (void)r;
     world.n_aborts++;
+}
+
+/* A long answer, made as fast as the peer reads it. */
+enum { PIECE = 32 * 1024, PIECES = 256 };
+
+static inline void make_pieces(struct http_req *r, void *ctx)
+{
+    static char piece[PIECE];
+
+    while (world.n_pieces < PIECES && !http_is_full(r)) {
+        memset(piece, 'a' + world.n_pieces % 26, sizeof piece);
+        (void)http_write(r, piece, sizeof piece);
+        world.n_pieces++;
+    }
+    world.n_drains += ctx != NULL;
+    if (world.n_pieces == PIECES)
+        http_end(r);
+}
+
+static inline void start_pieces(struct http_req *r, void *ctx)
+{
+    world.n_pieces = 0;
+    http_start(r, 200, "text/plain", (int64_t)PIECE * PIECES);
+    http_on_drain(r, make_pieces, &world);
+    make_pieces(r, ctx);
+}
+
+/* A body that is streamed into world.body. */
+static inline int sink_data(struct http_req *r, void *ctx, const char *p, size_t len)
+{
+    (void)r;
+    (void)ctx;
+    (void)buf_add(&world.body, p, len);
+    return 0;
+}
+
+static inline int sink_data_and_pause(struct http_req *r, void *ctx, const char *p, size_t len)
+{
+    http_body_pause(r);
+    return sink_data(r, ctx, p, len);
+}
+
+static inline void sink_end(struct http_req *r, void *ctx)
+{
+    (void)ctx;
+    world.held = NULL;
+    http_reply(r, 200, "text/plain", STR("thanks"));
+}
+
+static const struct http_body_sink plain_sink = {sink_data, sink_end};
+static const struct http_body_sink pausing_sink = {sink_data_and_pause, sink_end};
+static const struct http_body_sink *sink = &plain_sink;
+
+static inline void stream_body(struct http_req *r, void *ctx)
+{
+    hold(r, ctx);
+    http_stream_body(r, 10 << 20, sink, NULL);
 }
 
 #define GET(path)        "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
