@@ -25,7 +25,8 @@ static void on_body_bytes(struct http_conn *c, struct str data)
 {
     struct http_xchg *x = c->x;
 
-    if (c->mode == HTTP_BODY_DROP) {
+    /* The request was answered: nobody wants the rest. */
+    if (!x) {
         c->dropped += data.len;
         if (c->dropped > c->server->opts.max_drop)
             http_conn_end(c);
@@ -54,7 +55,7 @@ void http_body_end(struct http_conn *c)
     struct http_xchg *x = c->x;
 
     c->in = HTTP_IN_DONE;
-    if (c->mode == HTTP_BODY_DROP && !x) {
+    if (!x) {
         c->in = HTTP_IN_HEAD;
     } else if (c->mode == HTTP_BODY_READ) {
         x->req.body = str_n(x->small, (size_t)x->body_seen);
