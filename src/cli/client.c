@@ -66,7 +66,7 @@ static int fetch(struct exchange *x, const struct http_request *rq)
 
     if (!client)
         return -ENOMEM;
-    if (!http_client_fetch(client, rq, ANSWER_MAX, on_answer, x, &why)) {
+    if (!http_client_fetch(client, rq, on_answer, x, &why)) {
         if (is_nobody(why.code))
             return -ENOTCONN;
         return err_set(x->e, why.code, "the service: %s", err_text(&why));
@@ -102,6 +102,7 @@ int client_ask(const struct config *c, struct arena *a, const struct client_requ
         .headers = headers,
         .n_headers = ARRAY_LEN(headers),
         .body = rq->body,
+        .max_body = ANSWER_MAX,
     };
     struct loop *loop auto_(loop_free) = loop_new(e);
     struct exchange x = {.loop = loop, .arena = a, .ret_data = ret_data, .e = e};

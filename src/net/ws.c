@@ -5,6 +5,8 @@
  * stream; a client waits for that. A connection that is failed sends its close frame, shuts its
  * sending side and drops what still arrives, so that the frame is not lost to a reset. Both wait
  * for the peer no longer than close_ms. */
+#include "net/ws.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
