@@ -2,6 +2,7 @@
 /* The router: see router.h. */
 #include "api/router.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,6 +157,7 @@ static int add_route(struct router *r, const struct surface *s, const struct rou
     int err = plant(r, l, &n, e);
     if (err < 0)
         return err;
+    assert(n);
     if (n->by_method[row->method])
         return err_set(e, -EEXIST, "collides with '%s'", n->by_method[row->method]->route->pattern);
     n->by_method[row->method] = l;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Request bodies: read whole, streamed to the handler, or dropped. See http_impl.h. */
+#include <assert.h>
 #include <stdint.h>
 
 #include "net/http_impl.h"
@@ -32,6 +33,7 @@ static void on_body_bytes(struct http_conn *c, struct str data)
             http_conn_end(c);
         return;
     }
+    assert(x); /* only a body that is dropped can outlive its exchange */
     if (data.len > x->body_max - x->body_seen) {
         http_body_fault(c, 413, "request body too large");
         return;
