@@ -20,8 +20,8 @@ void api_free(struct api *a);
 
 /* The hooks of an http_server; the context is the struct api. */
 http_handler api_handle;
-void api_on_error(struct http_req *r, int status, const char *reason, void *ctx);
-void api_on_done(struct http_req *r, void *ctx);
+void api_on_error(struct http_req *h, int status, const char *reason, void *ctx);
+void api_on_done(struct http_req *h, void *ctx);
 /* The server whose connections /metrics counts. */
 void api_set_server(struct api *a, struct http_server *s);
 

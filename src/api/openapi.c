@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The OpenAPI 3.1 document, written from the route tables. */
-#include <ctype.h>
 #include <stdio.h>
 
 #include "api/internal.h"
@@ -28,22 +27,37 @@ static struct str doc_path(char *out, size_t size, const char *pattern)
     return str_n(out, n);
 }
 
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+static char upper(char c)
+{
+    return (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+}
+
+/* Appends the letters and digits of PATTERN, each run with a capital. */
+static size_t camel(char *out, size_t size, const char *pattern)
+{
+    bool is_start = true;
+    size_t n = 0;
+
+    for (const char *p = pattern; *p && n + 1 < size; p++) {
+        if (is_word(*p))
+            out[n++] = is_start ? upper(*p) : *p;
+        is_start = !is_word(*p);
+    }
+    return n;
+}
+
 /* "getApiV1KeysId" of GET /api/v1/keys/{id}. */
 static void put_operation_id(struct jw *w, const struct route *row)
 {
     char id[128];
-    int start = snprintf(id, sizeof id, "%s", method_word(row->method));
-    size_t n = (size_t)start;
-    bool is_start = true;
+    size_t n = (size_t)snprintf(id, sizeof id, "%s", method_word(row->method));
 
-    for (const char *p = row->pattern; *p && n + 1 < sizeof id; p++) {
-        if (!isalnum((unsigned char)*p)) {
-            is_start = true;
-            continue;
-        }
-        id[n++] = (char)(is_start ? toupper((unsigned char)*p) : *p);
-        is_start = false;
-    }
+    n += camel(id + n, sizeof id - n, row->pattern);
     jw_key(w, "operationId");
     jw_str(w, str_n(id, n));
 }

@@ -2,6 +2,7 @@
 /* The router: see router.h. */
 #include "api/router.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,6 @@ struct leaf {
     unsigned n_params;
     unsigned depth[ROUTER_MAX_PARAMS]; /* the segment that each parameter takes */
     struct str names[ROUTER_MAX_PARAMS];
-    bool has_tail; /* the last parameter takes the rest */
 };
 
 struct node {
@@ -120,7 +120,6 @@ static int plant(struct router *r, struct leaf *l, struct node **ret, struct err
         int err = name.p ? add_param(l, name, depth, e) : 0;
         if (err < 0)
             return err;
-        l->has_tail = is_tail;
         n = descend(r, n, segment);
         if (!n)
             return err_sys(e, -ENOMEM, "router");
@@ -148,7 +147,7 @@ static int add_route(struct router *r, const struct surface *s, const struct rou
                      struct err *e)
 {
     struct leaf *l = arena_new(&r->arena, struct leaf);
-    struct node *n = NULL;
+    struct node *n = r->root;
 
     if (!l)
         return err_sys(e, -ENOMEM, "router");
@@ -158,6 +157,7 @@ static int add_route(struct router *r, const struct surface *s, const struct rou
     int err = plant(r, l, &n, e);
     if (err < 0)
         return err;
+    assert(n);
     if (n->by_method[row->method])
         return err_set(e, -EEXIST, "collides with '%s'", n->by_method[row->method]->route->pattern);
     n->by_method[row->method] = l;
@@ -272,11 +272,11 @@ struct search {
     enum http_method method;
     unsigned allow;
     const struct leaf *leaf;
-    unsigned tail_at; /* where the rest of a match begins */
+    const char *tail; /* where the rest of a match begins */
 };
 
 /* Asks one node that the path fits; true ends the search. */
-static bool ask(struct search *f, const struct node *n, unsigned tail_at)
+static bool ask(struct search *f, const struct node *n, const char *tail)
 {
     const struct leaf *l = n->by_method[f->method];
 
@@ -286,7 +286,7 @@ static bool ask(struct search *f, const struct node *n, unsigned tail_at)
         l = n->by_method[ROUTE_ANY];
     f->allow |= n->allow;
     f->leaf = l;
-    f->tail_at = tail_at;
+    f->tail = tail;
     return l != NULL;
 }
 
@@ -301,16 +301,16 @@ static bool is_last_slash(const struct search *f, const struct node *n, unsigned
 static bool walk(struct search *f, const struct node *n, unsigned depth)
 {
     if (depth == f->cut.n)
-        return !f->cut.is_deeper && ask(f, n, depth);
+        return !f->cut.is_deeper && ask(f, n, NULL);
     struct str s = f->cut.segments[depth];
     const struct node *c = literal_child(n, s);
     if (c && walk(f, c, depth + 1))
         return true;
     if (n->param && s.len > 0 && walk(f, n->param, depth + 1))
         return true;
-    if (n->tail && ask(f, n->tail, depth))
+    if (n->tail && ask(f, n->tail, f->cut.raw[depth]))
         return true;
-    return !c && is_last_slash(f, n, depth) && ask(f, n, depth);
+    return !c && is_last_slash(f, n, depth) && ask(f, n, NULL);
 }
 
 static void fill_params(const struct search *f, struct str path, struct router_match *ret)
@@ -321,10 +321,8 @@ static void fill_params(const struct search *f, struct str path, struct router_m
     ret->names = l->names;
     for (unsigned i = 0; i < l->n_params; i++)
         ret->params[i] = f->cut.segments[l->depth[i]];
-    if (!l->has_tail)
-        return;
-    const char *start = f->cut.raw[f->tail_at];
-    ret->params[l->n_params - 1] = str_n(start, (size_t)(path.p + path.len - start));
+    if (f->tail)
+        ret->params[l->n_params - 1] = str_n(f->tail, (size_t)(path.p + path.len - f->tail));
 }
 
 enum router_result router_find(const struct router *r, struct arena *a, enum http_method method,
@@ -335,6 +333,7 @@ enum router_result router_find(const struct router *r, struct arena *a, enum htt
     f.method = method;
     f.allow = 0;
     f.leaf = NULL;
+    f.tail = NULL;
     ret->route = NULL;
     ret->index = r->n_leaves;
     ret->allow = 0;

@@ -33,6 +33,17 @@ size_t json_format_int(char *out, int64_t i);
 /* True when D is integral and fits; stores it. */
 bool json_real_to_int(double d, int64_t *ret);
 
+/* ---- json_pow10.c ---- */
+
+enum { JSON_POW10_FIRST = -292, JSON_POW10_LAST = 324 };
+
+/* A power of ten, scaled by a power of two to 128 bits. */
+struct json_pow10 {
+    uint64_t hi, lo;
+};
+
+extern const struct json_pow10 json_pow10[JSON_POW10_LAST - JSON_POW10_FIRST + 1];
+
 /* ---- json_sort.c ---- */
 
 /* A member's place in key order. PREFIX is the start of the key as a big-endian number, which
@@ -52,6 +63,19 @@ struct json_order *json_sort_members(const struct json_member *m, uint32_t n);
 static inline bool json_is_plain(char c)
 {
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
+}
+
+/* The same for all of eight bytes. */
+static inline bool json_is_plain8(const char *p)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    uint64_t x;
+
+    memcpy(&x, p, sizeof x);
+    uint64_t quote = x ^ ones * '"', slash = x ^ ones * '\\';
+    /* Where a byte is below the subtracted one its top bit shows it (or an earlier byte's does). */
+    uint64_t low = ((x - ones * 0x20) | (quote - ones) | (slash - ones)) & tops;
+    return ((low | x) & tops) == 0;
 }
 
 #define JSON_CHUNK 16

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON numbers between text and double: exact both ways, with fast paths for short numbers. */
+/* JSON numbers between text and double, exact both ways. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json_internal.h"
@@ -35,63 +34,102 @@ bool json_real_to_int(double d, int64_t *ret)
 
 size_t json_format_int(char *out, int64_t i)
 {
+    static const char pairs[] = "0001020304050607080910111213141516171819"
+                                "2021222324252627282930313233343536373839"
+                                "4041424344454647484950515253545556575859"
+                                "6061626364656667686970717273747576777879"
+                                "8081828384858687888990919293949596979899";
     char digits[20];
     size_t n = sizeof digits, len = 0;
     uint64_t x = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
 
-    do
-        digits[--n] = (char)('0' + x % 10);
-    while (x /= 10);
+    while (x >= 10) {
+        n -= 2;
+        memcpy(digits + n, pairs + x % 100 * 2, 2);
+        x /= 100;
+    }
+    if (x > 0 || n == sizeof digits)
+        digits[--n] = (char)('0' + x);
     if (i < 0)
         out[len++] = '-';
     memcpy(out + len, digits + n, sizeof digits - n);
     return len + sizeof digits - n;
 }
 
-/* ±DIGITS × 10^EXP10, DIGITS without trailing zeros. */
-struct shortest {
+/* ---- the shortest decimal ---- */
+
+/* DIGITS × 10^EXP10. */
+struct decimal {
     uint64_t digits;
     int exp10;
 };
 
-/* Tries the numbers of at most 15 digits with 0 to 6 decimals, which most numbers are. If such a
- * decimal is the shortest then D × 10^k is nearer than 1/2 to it, and dividing two exact numbers
- * rounds once, as reading the text would. */
-static bool shortest_by_division(double d, struct shortest *ret)
+/* X × P / 2^128, where what is cut off leaves an odd last bit: enough to compare with. */
+static uint64_t multiply_to_odd(struct json_pow10 p, uint64_t x)
 {
-    if (d >= 1e15)
-        return false;
-    for (int k = 0; k <= 6; k++) {
-        double scaled = rint(d * powers[k]);
-        if (scaled >= 1e15)
-            return false;
-        if (scaled / powers[k] == d) {
-            *ret = (struct shortest){(uint64_t)scaled, -k};
-            return true;
-        }
-    }
-    return false;
+    __extension__ typedef unsigned __int128 wide;
+    wide low = (wide)p.lo * x;
+    wide sum = (wide)p.hi * x + (uint64_t)(low >> 64);
+
+    /* A rest of 1 can come from the power's having been rounded up. */
+    return (uint64_t)(sum >> 64) | ((uint64_t)sum > 1);
 }
 
-static struct shortest shortest_by_trying(double d)
+/* floor(log10(2^e)), floor(log10(2^e × 3/4)) and floor(log2(10^e)) in fixed point, exact for all
+ * exponents of doubles and more. */
+static int log10_of_pow2(int e)
 {
-    char text[40];
-    int precision = d < 0x1p-1022 ? 0 : 14; /* denormal numbers may be shorter than 15 digits */
+    return (e * 1262611) >> 22;
+}
 
-    do
-        (void)snprintf(text, sizeof text, "%.*e", precision, d);
-    while (strtod(text, NULL) != d && ++precision <= 16);
-    struct shortest x = {0};
-    const char *p = text;
-    int decimals = 0;
-    for (; *p != 'e'; p++) {
-        if (*p == '.')
-            continue;
-        x.digits = x.digits * 10 + (uint64_t)(*p - '0');
-        decimals++;
+static int log10_of_pow2_quarters(int e)
+{
+    return (e * 1262611 - 524031) >> 22;
+}
+
+static int log2_of_pow10(int e)
+{
+    return (e * 1741647) >> 19;
+}
+
+/* The decimal with the fewest digits of those that read back as D (positive, finite), the nearest
+ * one among them: R. Giulietti, "The Schubfach way to render doubles". D is scaled by a power of
+ * ten so that the decimals to choose from are the neighbouring integers S and S + 1, or tens. All
+ * quantities are four times as large, which makes the bounds between D and its neighbours whole. */
+static struct decimal shortest(double d)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &d, sizeof bits);
+    uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
+    int biased = (int)(bits >> 52);
+    uint64_t c = biased ? mantissa | UINT64_C(1) << 52 : mantissa;
+    int q = (biased ? biased : 1) - 1075; /* d = c × 2^q */
+
+    /* Below a power of two the neighbour is half as far. */
+    bool is_near = mantissa == 0 && biased > 1;
+    int k = is_near ? log10_of_pow2_quarters(q) : log10_of_pow2(q);
+    int h = q + log2_of_pow10(-k) + 1;
+    struct json_pow10 p = json_pow10[-k - JSON_POW10_FIRST];
+    uint64_t lower = multiply_to_odd(p, (4 * c - (is_near ? 1 : 2)) << h);
+    uint64_t value = multiply_to_odd(p, 4 * c << h);
+    uint64_t upper = multiply_to_odd(p, (4 * c + 2) << h);
+    /* The bounds themselves read back as D when its mantissa is even. */
+    lower += c & 1;
+    upper -= c & 1;
+
+    uint64_t s = value / 4, tens = s / 10 * 10;
+    if (s >= 10) {
+        bool low_fits = lower <= 4 * tens, high_fits = 4 * (tens + 10) <= upper;
+        if (low_fits != high_fits)
+            return (struct decimal){low_fits ? tens : tens + 10, k};
     }
-    x.exp10 = (int)strtol(p + 1, NULL, 10) - (decimals - 1);
-    return x;
+    bool low_fits = lower <= 4 * s, high_fits = 4 * (s + 1) <= upper;
+    if (low_fits != high_fits)
+        return (struct decimal){low_fits ? s : s + 1, k};
+    uint64_t middle = 4 * s + 2;
+    bool down = value < middle || (value == middle && s % 2 == 0);
+    return (struct decimal){down ? s : s + 1, k};
 }
 
 /* 1234e-2 as 12.34, 12e3 as 12000.0, the rest with an exponent. DIGITS is N digits long. */
@@ -131,15 +169,19 @@ static size_t lay_out(char *out, const char *digits, int n, int exp10)
 size_t json_format_real(char *out, double d)
 {
     char digits[JSON_NUMBER_MAX];
-    struct shortest x;
+    struct decimal x = {0};
     size_t len = 0;
 
     if (signbit(d)) {
         out[len++] = '-';
         d = -d;
     }
-    if (!shortest_by_division(d, &x))
-        x = shortest_by_trying(d);
+    if (d > 0)
+        x = shortest(d);
+    if (x.digits && x.digits % 100000000 == 0) { /* most numbers are short */
+        x.digits /= 100000000;
+        x.exp10 += 8;
+    }
     while (x.digits && x.digits % 10 == 0) {
         x.digits /= 10;
         x.exp10++;

@@ -47,6 +47,9 @@ static size_t plain_length(const char *p, size_t len)
         if (n < JSON_CHUNK)
             return i + n;
     }
+    /* What is left is looked at in eights that may overlap. */
+    if (len >= 8 && (len - i < 8 || json_is_plain8(p + i)) && json_is_plain8(p + len - 8))
+        return len;
     while (i < len && json_is_plain(p[i]))
         i++;
     return i;
@@ -115,24 +118,34 @@ int json_write_str(struct buf *out, struct str s)
 
 /* ---- numbers ---- */
 
+/* Numbers are written in place where there is room for the longest. */
+
 static void put_int(struct buf *b, int64_t i)
 {
     char text[JSON_NUMBER_MAX];
-    size_t n = json_format_int(text, i);
+    bool in_place = b->cap - b->len >= JSON_NUMBER_MAX && !b->error;
+    size_t n = json_format_int(in_place ? b->p + b->len : text, i);
 
-    put_bytes(b, text, n);
+    if (in_place)
+        b->len += n;
+    else
+        put_bytes(b, text, n);
 }
 
 static void put_real(struct buf *b, double d)
 {
     char text[JSON_NUMBER_MAX];
+    bool in_place = b->cap - b->len >= JSON_NUMBER_MAX && !b->error;
 
     if (!isfinite(d)) {
         put_lit(b, "null");
         return;
     }
-    size_t n = json_format_real(text, d);
-    put_bytes(b, text, n);
+    size_t n = json_format_real(in_place ? b->p + b->len : text, d);
+    if (in_place)
+        b->len += n;
+    else
+        put_bytes(b, text, n);
 }
 
 /* ---- values ---- */

@@ -55,7 +55,7 @@ static void host_v6(char out[INET6_ADDRSTRLEN], const struct in6_addr *a)
 int announce_address(struct announce *a, int fd, const struct config *config, struct err *e)
 {
     const char *scheme = config->tls.cert ? "https" : "http";
-    union address at;
+    union address at = {.any = {.sa_family = AF_UNSPEC}};
     socklen_t len = sizeof at;
     char host[INET6_ADDRSTRLEN] = "";
 

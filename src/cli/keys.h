@@ -11,11 +11,10 @@
 #include "core/config.h"
 
 struct keys_create_args {
-    const char *account;                    /* whose key it is; made when it does not exist */
+    const char *account;                    /* made when missing; NULL: one of its own */
     const char *name;                       /* label; NULL: none */
     const char *role;                       /* "user" or "system" */
-    int64_t expires_ms;                     /* from now; 0: never */
-    int64_t max_live, max_creates, max_rps; /* of the account; -1: as configured */
+    int64_t max_live, max_creates, max_rps; /* -1: as configured */
     bool is_json;
 };
 

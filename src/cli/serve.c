@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/announce.h"
+#include "cli/io_threads.h"
 #include "core/core.h"
 #include "loop/loop.h"
 #include "net/http_server.h"
@@ -31,6 +32,7 @@ struct service {
     struct tls_ctx *tls;
     struct http_server *server; /* for clients */
     struct http_server *local;  /* for the command line: a socket in the state directory */
+    struct io_threads *io;      /* NULL: the main thread accepts */
     struct announce announce;
     unsigned n_draining;
     bool is_stopping;
@@ -46,6 +48,15 @@ static void on_drained(void *ctx)
         loop_stop(s->loop);
 }
 
+static void drain_servers(void *ctx)
+{
+    struct service *s = ctx;
+
+    s->n_draining = 2;
+    http_server_drain(s->server, s->config->timeouts.shutdown, on_drained, s);
+    http_server_drain(s->local, s->config->timeouts.shutdown, on_drained, s);
+}
+
 static void on_signal(int signo, void *ctx)
 {
     struct service *s = ctx;
@@ -56,9 +67,11 @@ static void on_signal(int signo, void *ctx)
     }
     s->is_stopping = true;
     log_info("stopping", LOG_I("signal", signo), LOG_I("grace_ms", s->config->timeouts.shutdown));
-    s->n_draining = 2;
-    http_server_drain(s->server, s->config->timeouts.shutdown, on_drained, s);
-    http_server_drain(s->local, s->config->timeouts.shutdown, on_drained, s);
+    /* What the threads took still moves to the main server, so that one ends last. */
+    if (s->io)
+        io_threads_drain(s->io, s->config->timeouts.shutdown, s->loop, drain_servers, s);
+    else
+        drain_servers(s);
 }
 
 /* Answers that wait for the store still go out before the servers end. */
@@ -67,6 +80,7 @@ static void close_service(struct service *s)
     announce_done(&s->announce);
     if (s->has_core)
         core_stop(&s->core);
+    io_threads_free(s->io);
     http_server_free(s->server);
     http_server_free(s->local);
     api_free(s->api);
@@ -128,7 +142,7 @@ static int open_tls(struct service *s, struct err *e)
     return s->tls ? 0 : -EINVAL;
 }
 
-static struct http_server *new_server(struct service *s, struct tls_ctx *tls, struct err *e)
+static struct http_server_opts server_opts(struct service *s, struct tls_ctx *tls)
 {
     const struct config *c = s->config;
     struct http_server_opts opts = {
@@ -144,17 +158,35 @@ static struct http_server *new_server(struct service *s, struct tls_ctx *tls, st
     };
 
     opts.limits.max_head = (size_t)c->limits.max_head;
-    return http_server_new(&opts, e);
+    return opts;
 }
 
 static int open_servers(struct service *s, struct err *e)
 {
-    s->server = new_server(s, s->tls, e);
-    s->local = s->server ? new_server(s, NULL, e) : NULL;
+    const struct http_server_opts main = server_opts(s, s->tls), local = server_opts(s, NULL);
+
+    s->server = http_server_new(&main, e);
+    s->local = s->server ? http_server_new(&local, e) : NULL;
     if (!s->local)
         return -ENOMEM;
     api_set_server(s->api, s->server);
     return 0;
+}
+
+static int start_io_threads(struct service *s, int listener, struct err *e)
+{
+    const struct io_threads_args args = {
+        .n = (unsigned)s->config->io_threads,
+        .listener = listener,
+        .opts = server_opts(s, s->tls),
+        .to = s->server,
+        .handler = api_handle,
+        .on_error = api_on_error,
+        .ctx = s->api,
+    };
+
+    s->io = io_threads_start(&args, e);
+    return s->io ? 0 : -EAGAIN;
 }
 
 /* A service that only this machine can reach takes the token that the documentation prints. */
@@ -173,6 +205,8 @@ static int listen_main(struct service *s, struct err *e)
         log_warn("keys travel in clear text: this address can be reached from outside and there is "
                  "no TLS",
                  LOG_S("listen", s->config->listen));
+    if (s->config->io_threads > 0)
+        return start_io_threads(s, fd, e);
     return http_server_listen(s->server, take_fd(fd), e);
 }
 

@@ -5,8 +5,6 @@
 #include "base/cleanup.h"
 #include "cli/keys.h"
 
-extern const struct cli_verb verb_keys_create, verb_keys_ls, verb_keys_revoke;
-
 static const char *or_default(const char *value, const char *fallback)
 {
     return value ? value : fallback;
@@ -17,13 +15,14 @@ static const char *or_default(const char *value, const char *fallback)
 static const char *const roles[] = {"user", "system", NULL};
 
 static const struct cli_option create_options[] = {
-    {.name = "account", .arg = "NAME", .help = "Account the key belongs to; default 'default'."},
+    {.name = "account",
+     .arg = "NAME",
+     .help = "Account the key belongs to; default: one of its own, for system keys 'system'."},
     {.name = "name", .arg = "LABEL", .help = "What the list calls the key."},
     {.name = "role", .arg = "ROLE", .help = "Rights of the key; default user.", .choices = roles},
-    {.name = "expires", .arg = "SECONDS", .help = "Life of the key from now; default for ever."},
-    {.name = "max-live", .arg = "N", .help = "Live sandboxes of the account; 0 is no limit."},
-    {.name = "max-creates", .arg = "N", .help = "Creates of the account at once; 0 is no limit."},
-    {.name = "max-rps", .arg = "N", .help = "Requests of the account a second; 0 is no limit."},
+    {.name = "max-live", .arg = "N", .help = "Live sandboxes of the key; 0 is no limit."},
+    {.name = "max-creates", .arg = "N", .help = "Creates of the key at once; 0 is no limit."},
+    {.name = "max-rps", .arg = "N", .help = "Requests of the key a second; 0 is no limit."},
     {.name = "json", .help = "Print JSON."},
     {0},
 };
@@ -34,7 +33,6 @@ static int read_numbers(const struct cli_call *call, struct keys_create_args *ar
         const char *name;
         int64_t fallback, *ret;
     } rows[] = {
-        {"expires", 0, &args->expires_ms},
         {"max-live", -1, &args->max_live},
         {"max-creates", -1, &args->max_creates},
         {"max-rps", -1, &args->max_rps},
@@ -43,15 +41,13 @@ static int read_numbers(const struct cli_call *call, struct keys_create_args *ar
 
     for (size_t i = 0; r == CLI_OK && i < ARRAY_LEN(rows); i++)
         r = cli_value_int(call, rows[i].name, rows[i].fallback, rows[i].ret);
-    if (r == CLI_OK && __builtin_mul_overflow(args->expires_ms, 1000, &args->expires_ms))
-        r = cli_usage(call, "--expires: too far away");
     return r;
 }
 
 static int run_create(struct cli_call *call)
 {
     struct keys_create_args args = {
-        .account = or_default(cli_value(call, "account"), "default"),
+        .account = cli_value(call, "account"),
         .name = cli_value(call, "name"),
         .role = or_default(cli_value(call, "role"), roles[0]),
         .is_json = cli_is_on(call, "json"),
@@ -80,7 +76,7 @@ const struct cli_verb verb_keys_create = {
 
 static const struct cli_option ls_options[] = {
     {.name = "account", .arg = "NAME", .help = "Only keys of this account."},
-    {.name = "all", .help = "Revoked and expired keys as well."},
+    {.name = "all", .help = "Revoked keys as well."},
     {.name = "json", .help = "Print JSON."},
     {0},
 };

@@ -210,22 +210,24 @@ static int store_system_key(struct core *c, struct err *e)
 }
 
 /* The file is written before the store: a crash between the two leaves a token that no store knows,
- * which the next start takes in. A revoked key stays revoked; a new one is made when no other
- * system key is left. */
+ * which the next start takes in. A key that was revoked stays so; while another system key is left
+ * nobody needs a new one. */
 static int open_system_key(struct core *c, struct err *e)
 {
     struct err why = ERR_INIT;
     int r = core_read_key(c->config, c->system_key, &why);
+    struct str token = str_of(c->system_key);
 
     if (r < 0 && r != -ENOENT)
         return err_set(e, r, "%s", err_text(&why));
-    if (r == 0 && accounts_find(c->accounts, str_of(c->system_key)))
+    if (r == 0 && accounts_find(c->accounts, token))
         return 0;
-    if (has_system_key(c->accounts)) {
+    bool is_revoked = r == 0 && accounts_is_revoked(c->accounts, token);
+    if (is_revoked && has_system_key(c->accounts)) {
         c->system_key[0] = 0;
         return 0;
     }
-    if (r == -ENOENT || accounts_is_revoked(c->accounts, str_of(c->system_key))) {
+    if (r == -ENOENT || is_revoked) {
         account_secret_random(c->system_key);
         r = write_line(c->config, CORE_KEY_FILE, c->system_key, e);
         if (r < 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Request bodies: read whole, streamed to the handler, or dropped. See http_impl.h. */
+#include <assert.h>
 #include <stdint.h>
 
 #include "net/http_impl.h"
@@ -25,12 +26,14 @@ static void on_body_bytes(struct http_conn *c, struct str data)
 {
     struct http_xchg *x = c->x;
 
-    if (c->mode == HTTP_BODY_DROP) {
+    /* The request was answered: nobody wants the rest. */
+    if (!x) {
         c->dropped += data.len;
         if (c->dropped > c->server->opts.max_drop)
             http_conn_end(c);
         return;
     }
+    assert(x); /* only a body that is dropped can outlive its exchange */
     if (data.len > x->body_max - x->body_seen) {
         http_body_fault(c, 413, "request body too large");
         return;
@@ -54,7 +57,7 @@ void http_body_end(struct http_conn *c)
     struct http_xchg *x = c->x;
 
     c->in = HTTP_IN_DONE;
-    if (c->mode == HTTP_BODY_DROP && !x) {
+    if (!x) {
         c->in = HTTP_IN_HEAD;
     } else if (c->mode == HTTP_BODY_READ) {
         x->req.body = str_n(x->small, (size_t)x->body_seen);

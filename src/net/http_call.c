@@ -87,9 +87,8 @@ void call_lost(struct http_call *c, int reason, const char *why)
     if (c->may_retry && !c->has_byte && !why) {
         c->may_retry = false;
         c->client->retries++;
-        int r = conn_get(c, 0, true, &e);
-        if (r < 0)
-            finish(c, r, err_text(&e));
+        if (!conn_get(c, 0, true, &e))
+            finish(c, e.code ? e.code : -EIO, err_text(&e));
         return;
     }
     if (reason == 0)
@@ -263,7 +262,7 @@ struct http_call *http_client_call(struct http_client *client, const struct http
     }
     c->ops = ops;
     c->ctx = ctx;
-    if (conn_get(c, take_fd(fd), false, e) < 0) {
+    if (!conn_get(c, take_fd(fd), false, e)) {
         free_call(c);
         return NULL;
     }

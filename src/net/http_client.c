@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The HTTP client's connections and their pool: see http_client.h and http_client_impl.h. */
+#include "net/http_client.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -296,52 +298,58 @@ static int open_fd(struct http_client *c, const char *address, struct err *e)
     return fd;
 }
 
-/* A connection that is being made, to the call's address or out of FD (> 0). */
-static int new_conn(struct http_call *call, int fd, struct client_conn **ret, struct err *e)
+/* Fills in a connection that is being made, to ADDRESS or out of CONN's descriptor. */
+static int start_conn(struct client_conn *conn, const char *address, struct err *e)
+{
+    if (address && !(conn->address = mem_strdup(address)))
+        return err_sys(e, -ENOMEM, "connection");
+    if (conn->client->is_closing)
+        return err_set(e, -ECANCELED, "client is closing");
+    if (conn->fd < 0)
+        conn->fd = open_fd(conn->client, address, e);
+    if (conn->fd < 0)
+        return conn->fd;
+    int r = watch_dial(conn);
+    return r < 0 ? err_sys(e, r, "connect") : 0;
+}
+
+/* A connection to the call's address, or out of FD (> 0), which it owns in any case. */
+static struct client_conn *new_conn(struct http_call *call, int fd, struct err *e)
 {
     auto_close int owned = fd > 0 ? fd : -1;
     struct client_conn *conn = mem_zalloc(1, sizeof *conn);
 
-    if (!conn)
-        return err_sys(e, -ENOMEM, "connection");
+    if (!conn) {
+        (void)err_sys(e, -ENOMEM, "connection");
+        return NULL;
+    }
     conn->client = call->client;
     conn->fd = take_fd(owned);
-    conn->address = call->address ? mem_strdup(call->address) : NULL;
-    int r = call->address && !conn->address ? err_sys(e, -ENOMEM, "connection") : 0;
-    if (r == 0 && conn->fd < 0)
-        r = conn->fd = open_fd(call->client, call->address, e);
-    if (r >= 0) {
-        r = watch_dial(conn);
-        if (r < 0)
-            (void)err_sys(e, r, "connect");
-    }
-    if (r < 0) {
+    if (start_conn(conn, call->address, e) < 0) {
         free_conn(conn);
-        return r;
+        return NULL;
     }
-    *ret = conn;
-    return 0;
+    return conn;
 }
 
-int conn_get(struct http_call *call, int fd, bool is_fresh, struct err *e)
+bool conn_get(struct http_call *call, int fd, bool is_fresh, struct err *e)
 {
-    bool may_reuse = fd <= 0 && !is_fresh && call->address && !call->client->is_closing;
-    struct client_conn *conn = may_reuse ? take_kept(call->client, call->address) : NULL;
-    int r = 0;
+    struct http_client *c = call->client;
+    struct client_conn *conn = NULL;
 
-    if (call->client->is_closing)
-        r = err_set(e, -ECANCELED, "client is closing");
-    else if (!conn)
-        r = new_conn(call, fd, &conn, e);
-    if (r < 0)
-        return r;
-    if (conn->stream) {
+    if (fd <= 0 && !is_fresh && !c->is_closing)
+        conn = take_kept(c, call->address);
+    if (conn) {
         conn->is_reused = true;
-        call->client->reuses++;
+        c->reuses++;
+    } else {
+        conn = new_conn(call, fd, e);
     }
+    if (!conn)
+        return false;
     conn->call = call;
     call->conn = conn;
-    return 0;
+    return true;
 }
 
 /* ---- the client ---- */

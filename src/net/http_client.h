@@ -83,6 +83,7 @@ struct http_request {
     bool is_streamed;    /* instead: the body comes by http_call_write() */
     int64_t length;      /* of a streamed body; -1: not known (chunked) */
     const char *upgrade; /* asks to switch to this protocol ("websocket"); may be NULL */
+    size_t max_body;     /* http_client_fetch(): of the response, -EMSGSIZE past it; 0: 1 MiB */
 };
 
 struct http_call_ops {
@@ -101,8 +102,8 @@ struct http_call_ops {
     void (*on_end)(struct http_call *c, void *ctx, int result, const char *why);
 };
 
-/* Starts a call. The request's strings are copied, except the body. NULL with E filled when it is
- * malformed (-EINVAL), memory ran out or connecting failed at once; then no callback comes. */
+/* Starts a call. Strings are copied, except the body. NULL with E filled, and no callback, when it
+ * is malformed (-EINVAL), memory ran out or connecting failed at once. */
 struct http_call *http_client_call(struct http_client *c, const struct http_request *req,
                                    const struct http_call_ops *ops, void *ctx, struct err *e);
 /* Breaks the call off: no callback follows, the call is gone. */
@@ -116,7 +117,6 @@ int http_call_write(struct http_call *c, const void *p, size_t len);
 bool http_call_is_full(const struct http_call *c);
 /* Ends the request body: 0; -EINVAL when bytes are missing to the length (abort then). */
 int http_call_end(struct http_call *c);
-
 /* Stops / resumes on_data(). */
 void http_call_pause(struct http_call *c);
 void http_call_resume(struct http_call *c);
@@ -134,11 +134,9 @@ struct http_response {
     struct str body;
 };
 
-/* Makes a call whose response is handed over at once, with at most MAX_BODY bytes (-EMSGSIZE past
- * it). DONE is called once unless the call is aborted; the response is valid until it returns.
- * Otherwise as http_client_call(). */
+/* Makes a call whose response is handed over at once. DONE is called once unless the call is
+ * aborted; the response is valid until it returns. Otherwise as http_client_call(). */
 struct http_call *http_client_fetch(struct http_client *c, const struct http_request *req,
-                                    size_t max_body,
                                     void (*done)(void *ctx, const struct http_response *r),
                                     void *ctx, struct err *e);
 

@@ -68,8 +68,8 @@ struct http_call {
 /* ---- http_client.c ---- */
 
 /* A connection for C: from the pool (unless IS_FRESH) or being dialled; FD > 0 is adopted. It
- * belongs to the call from now on. 0 or -errno with E filled. */
-int conn_get(struct http_call *c, int fd, bool is_fresh, struct err *e);
+ * belongs to the call from now on. False with E filled on failure. */
+bool conn_get(struct http_call *c, int fd, bool is_fresh, struct err *e);
 /* The call is done with its connection: keeps it for the next one, or closes it. */
 void conn_release(struct http_call *c, bool is_reusable);
 /* Frees a connection whose stream was given away. */

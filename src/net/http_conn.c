@@ -75,6 +75,9 @@ bool http_conn_can_stay(const struct http_conn *c)
 
     if (!s || s->is_draining || !c->stream || c->is_eof)
         return false;
+    /* Connections that moved here were not counted when they were accepted. */
+    if (s->opts.max_conns && s->stats.active > s->opts.max_conns)
+        return false;
     if (c->in == HTTP_IN_DONE)
         return true;
     if (c->in != HTTP_IN_BODY)

@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "net/http_client_impl.h"
 
+enum { MAX_BODY = 1 << 20 };
+
 struct fetch {
     void (*done)(void *ctx, const struct http_response *r);
     void *ctx;
@@ -55,8 +57,8 @@ static const struct http_call_ops fetch_ops = {
     .on_end = on_end,
 };
 
+/* NOLINTNEXTLINE(readability-function-size): a call's five parameters and the limit of its body */
 struct http_call *http_client_fetch(struct http_client *c, const struct http_request *req,
-                                    size_t max_body,
                                     void (*done)(void *ctx, const struct http_response *r),
                                     void *ctx, struct err *e)
 {
@@ -66,7 +68,7 @@ struct http_call *http_client_fetch(struct http_client *c, const struct http_req
     if (f) {
         f->done = done;
         f->ctx = ctx;
-        buf_init(&f->body, max_body);
+        buf_init(&f->body, req->max_body ? req->max_body : MAX_BODY);
         call = http_client_call(c, req, &fetch_ops, f, e);
     } else {
         (void)err_sys(e, -ENOMEM, "request");

@@ -737,6 +737,8 @@ static void find_peer(struct stream *s)
     (void)getpeername(s->fd, &a.any, &len);
     if (a.any.sa_family == AF_INET)
         text = inet_ntop(AF_INET, &a.v4.sin_addr, s->peer, sizeof s->peer);
+    else if (a.any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&a.v6.sin6_addr))
+        text = inet_ntop(AF_INET, a.v6.sin6_addr.s6_addr + 12, s->peer, sizeof s->peer);
     else if (a.any.sa_family == AF_INET6)
         text = inet_ntop(AF_INET6, &a.v6.sin6_addr, s->peer, sizeof s->peer);
     if (!text)

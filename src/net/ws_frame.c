@@ -191,11 +191,13 @@ static ssize_t feed_head(struct ws_decoder *d, const char *p, size_t len)
 static ssize_t feed_payload(struct ws_decoder *d, const char *p, size_t len)
 {
     size_t n = len < d->left ? len : (size_t)d->left;
-    char *to = d->control + d->done;
+    char *to;
 
     if (n == 0)
         return 0;
-    if (!is_control(d->op)) {
+    if (is_control(d->op)) {
+        to = d->control + d->done;
+    } else {
         if (buf_reserve(&d->message, n) < 0)
             return fail(d, WS_CODE_INTERNAL, "no memory");
         to = d->message.p + d->message.len;

@@ -36,7 +36,8 @@ class Answer:
 
 def clean_env(extra=None):
     """The environment without anything that could configure the program."""
-    own = ("TIDEPOOL_", "SERVER_ADDR", "SYSTEM_TOKEN", "API_TOKENS", "RATE_LIMIT", "E2B_", "LOG_LEVEL")
+    own = ("TIDEPOOL_", "SERVER_ADDR", "SYSTEM_TOKEN", "API_TOKENS", "RATE_LIMIT", "E2B_",
+           "LOG_LEVEL")
     env = {k: v for k, v in os.environ.items() if not k.startswith(own)}
     env.update(extra or {})
     return env
@@ -76,6 +77,14 @@ class Service:
     def log(self):
         with open(self.log_path, errors="replace") as f:
             return f.read()
+
+    def log_with(self, text, seconds=10):
+        """The log, once it holds TEXT: lines are written just after the answer."""
+        end = time.monotonic() + seconds
+        while text not in self.log():
+            assert time.monotonic() < end, "%r is not in:\n%s" % (text, self.log())
+            time.sleep(0.01)
+        return self.log()
 
     def output(self):
         with open(self.state + ".out") as f:

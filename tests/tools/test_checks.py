@@ -92,6 +92,14 @@ def test_complex_function_is_found():
     tap.equal(rules("src/base/a.c", HEAD + "void f(int x)\n{\n" + body + "}\n"), ["complexity"])
 
 
+def test_deep_nesting_is_found():
+    def nested(levels):
+        lines = ["    " * n + "if (x)\n" for n in range(1, levels + 1)]
+        return HEAD + "void f(int x)\n{\n" + "".join(lines) + "    " * (levels + 1) + "x++;\n}\n"
+    tap.equal(rules("src/base/a.c", nested(4)), [])
+    tap.equal(rules("src/base/a.c", nested(5)), ["nesting"])
+
+
 def test_long_files_are_found():
     tap.equal(rules("src/base/a.c", HEAD + "int a;\n" * 800), ["file-length"])
     tap.equal(rules("src/base/a.h", HEAD + "#pragma once\n" + "int a;\n" * 150), ["file-length"])

@@ -17,7 +17,8 @@ def run(script, *options, timeout=20, suite="unit"):
     with tempfile.TemporaryDirectory() as build:
         os.mkdir(os.path.join(build, "meson-info"))
         entry = {"name": "sample", "cmd": ["/bin/sh", "-c", script], "env": {}, "workdir": None,
-                 "timeout": timeout, "suite": ["tidepool:" + suite], "is_parallel": True}
+                 "timeout": timeout, "suite": ["tidepool:" + suite], "is_parallel": True,
+                 "priority": 0}
         with open(os.path.join(build, "meson-info", "intro-tests.json"), "w") as f:
             json.dump([entry], f)
         done = subprocess.run([sys.executable, RUNNER, *options, build + ":unit"],

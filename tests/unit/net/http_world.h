@@ -25,199 +25,58 @@ struct world {
     struct buf in[CLIENTS];
     http_handler *handler;
     struct http_req *held; /* a request that is answered later */
-    int n_handled, n_done, n_aborts, n_drains;
+    int n_handled, n_done, n_aborts, n_drains, n_pieces;
     int done_status;
     uint64_t done_bytes;
     struct buf body; /* what a sink got */
 };
 
-static struct world world;
-static int64_t fake_us;
+extern struct world world;
+extern int64_t fake_us; /* the clock */
 
-static inline int64_t fake_clock(void)
-{
-    return fake_us;
-}
+int world_setup(void **state);
+int world_teardown(void **state);
+/* A new server by world.opts. */
+void restart_server(void);
+/* Runs the loop until all that was sent is dealt with / and moves the clock before. */
+void turn(void);
+void pass_ms(int64_t ms);
 
-static const struct clock_source fake_source = {fake_clock, fake_clock};
-
-static inline void dispatch(struct http_req *r, void *ctx)
-{
-    (void)ctx;
-    world.n_handled++;
-    world.handler(r, NULL);
-}
-
-static inline void note_done(struct http_req *r, void *ctx)
-{
-    (void)ctx;
-    world.n_done++;
-    world.done_status = r->status;
-    world.done_bytes = r->sent_bytes;
-}
-
-static inline void restart_server(void)
-{
-    http_server_free(world.server);
-    world.opts.loop = world.loop;
-    world.opts.handler = dispatch;
-    world.opts.on_done = note_done;
-    world.server = http_server_new(&world.opts, NULL);
-    assert_non_null(world.server);
-}
-
-static inline int world_setup(void **state)
-{
-    (void)state;
-    world = (struct world){.loop = NULL};
-    fake_us = 1000000;
-    clock_set_source(&fake_source);
-    world.loop = loop_new(NULL);
-    for (int i = 0; i < CLIENTS; i++) {
-        world.fds[i] = -1;
-        buf_init(&world.in[i], 64 << 20);
-    }
-    buf_init(&world.body, 64 << 20);
-    restart_server();
-    return 0;
-}
-
-static inline int world_teardown(void **state)
-{
-    (void)state;
-    http_server_free(world.server);
-    for (int i = 0; i < CLIENTS; i++) {
-        if (world.fds[i] >= 0)
-            (void)close(world.fds[i]);
-        buf_done(&world.in[i]);
-    }
-    buf_done(&world.body);
-    loop_free(world.loop);
-    clock_set_source(NULL);
-    return 0;
-}
-
-static inline void turn(void)
-{
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(loop_run_once(world.loop, 0), 0);
-}
-
-static inline void pass_ms(int64_t ms)
-{
-    fake_us += ms * 1000;
-    turn();
-}
-
-static inline void connect_client(int i)
-{
-    int fds[2];
-
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
-    http_server_adopt(world.server, fds[0]);
-    world.fds[i] = fds[1];
-    buf_clear(&world.in[i]);
-}
-
-static inline void hang_up(int i)
-{
-    (void)close(take_fd(world.fds[i]));
-    turn();
-}
-
+void connect_client(int i);
+void hang_up(int i);
 /* Sends without asking whether the server still listens. */
-static inline void say(int i, const char *text)
-{
-    (void)!send(world.fds[i], text, strlen(text), MSG_NOSIGNAL);
-    turn();
-}
-
+void say(int i, const char *text);
 /* Reads all there is; true when the server has closed (or reset) the connection. */
-static inline bool hear(int i)
-{
-    for (;;) {
-        char chunk[65536];
-        ssize_t n = io_read(world.fds[i], chunk, sizeof chunk);
-        if (n == -EAGAIN)
-            return false;
-        if (n <= 0)
-            return true;
-        assert_int_equal(buf_add(&world.in[i], chunk, (size_t)n), 0);
-        turn();
-    }
-}
-
+bool hear(int i);
 /* All that was received so far; forgets it. */
-static inline struct str heard(int i)
-{
-    static struct buf copy = BUF_INIT(64 << 20);
-
-    buf_clear(&copy);
-    (void)hear(i);
-    (void)buf_add_str(&copy, buf_str(&world.in[i]));
-    buf_clear(&world.in[i]);
-    const char *text = buf_cstr(&copy);
-    return str_n(text, copy.len);
-}
-
-static inline bool holds(struct str s, const char *part)
-{
-    return str_find(s, str_of(part)) >= 0;
-}
+struct str heard(int i);
+bool holds(struct str s, const char *part);
 
 /* "HTTP/1.1 200 …": the status of the first answer in S, or 0. */
-static inline int status_of(struct str s)
-{
-    uint64_t status = 0;
-
-    (void)str_to_u64(str_slice(s, 9, 12), &status);
-    return (int)status;
-}
-
-static inline struct str body_of(struct str s)
-{
-    ptrdiff_t at = str_find(s, STR("\r\n\r\n"));
-
-    assert_true(at >= 0);
-    return str_skip(s, (size_t)at + 4);
-}
+int status_of(struct str s);
+struct str body_of(struct str s);
 
 /* ---- handlers ---- */
 
-static inline void answer_path(struct http_req *r, void *ctx)
-{
-    (void)ctx;
-    http_reply(r, 200, "text/plain", r->head.path);
-}
+void answer_path(struct http_req *r, void *ctx);
+void answer_body(struct http_req *r, void *ctx);
+void echo_body(struct http_req *r, void *ctx);
 
-static inline void answer_body(struct http_req *r, void *ctx)
-{
-    (void)ctx;
-    http_reply(r, 200, "text/plain", r->body);
-}
+/* Keeps the request in world.held. */
+void hold(struct http_req *r, void *ctx);
+void answer_held(int status);
+void note_abort(struct http_req *r);
 
-static inline void echo_body(struct http_req *r, void *ctx)
-{
-    http_read_body(r, 1 << 20, answer_body, ctx);
-}
+/* A long answer, made as fast as the peer reads it. */
+enum { PIECE = 32 * 1024, PIECES = 256 };
+void start_pieces(struct http_req *r, void *ctx);
 
-static inline void hold(struct http_req *r, void *ctx)
-{
-    (void)ctx;
-    assert_null(world.held);
-    world.held = r;
-}
-
-static inline void answer_held(int status)
-{
-    http_reply(take(world.held), status, "text/plain", STR("held"));
-}
-
-static inline void note_abort(struct http_req *r)
-{
-    (void)r;
-    world.n_aborts++;
-}
+/* Sinks that collect into world.body and answer "thanks". */
+extern const struct http_body_sink plain_sink, pausing_sink;
+void sink_end(struct http_req *r, void *ctx);
+/* Streams the body to the chosen one and holds the request. */
+extern const struct http_body_sink *sink;
+void stream_body(struct http_req *r, void *ctx);
 
 #define GET(path)        "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
 #define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)

@@ -161,15 +161,21 @@ static int setup(void **state)
     return 0;
 }
 
+/* Waits until no request is under way: a peer sees its answer before the server is done with it. */
+static void settle(void)
+{
+    for (int i = 0; i < 10000 && n_begun != io.n_done + core.n_done; i++)
+        (void)usleep(1000);
+    assert_int_equal(n_begun, io.n_done + core.n_done);
+}
+
 /* A request that is on its way would find its new server gone: waits for all of them. */
 static int teardown(void **state)
 {
     struct place *places[] = {&io, &core};
 
     (void)state;
-    for (int i = 0; i < 10000 && n_begun != io.n_done + core.n_done; i++)
-        (void)usleep(1000);
-    assert_int_equal(n_begun, io.n_done + core.n_done);
+    settle();
     for (int i = 0; i < 2; i++)
         loop_post(places[i]->loop, &places[i]->msg, drain);
     for (int i = 0; i < 2; i++)
@@ -256,7 +262,8 @@ static void a_connection_goes_where_its_requests_are_served(void **state)
         upload(fd, 10);
         assert_str(read_answer(fd, &out), "10");
     }
-    assert_int_equal(core.n_done + io.n_done, 4 * (ROUNDS / 10));
+    settle();
+    assert_int_equal(n_begun, 4 * (ROUNDS / 10));
     assert_true(core.n_done > 0 && io.n_done > 0);
 }
 

@@ -416,23 +416,25 @@ static void whole_responses(void **state)
         struct http_client *c = new_client();
         struct got g = {.body = BUF_INIT(32 << 20)};
         struct http_request req = {.method = STR("GET"), .target = STR("/a?b"), .address = real};
-        assert_non_null(http_client_fetch(c, &req, 100, fetched, &g, NULL));
+        assert_non_null(http_client_fetch(c, &req, fetched, &g, NULL));
         wait_for(&g.n, 1);
         assert_string_equal(g.why, "");
         assert_string_equal(buf_cstr(&g.body), "/a?b");
         req.method = STR("PUT");
         req.body = str_n(big, 3 << 20);
-        assert_non_null(http_client_fetch(c, &req, 3 << 20, fetched, &g, NULL));
+        req.max_body = 3 << 20;
+        assert_non_null(http_client_fetch(c, &req, fetched, &g, NULL));
         wait_for(&g.n, 2);
         assert_int_equal(g.status, 200);
         assert_int_equal(g.body.len, 3 << 20);
         assert_string_equal(g.method, "PUT");
-        assert_non_null(http_client_fetch(c, &req, (3 << 20) - 1, fetched, &g, NULL));
+        req.max_body--;
+        assert_non_null(http_client_fetch(c, &req, fetched, &g, NULL));
         wait_for(&g.n, 3);
         assert_int_equal(g.error, -EMSGSIZE);
         assert_string_equal(g.why, "response body: too large");
         /* An aborted fetch is silent and leaves nothing. */
-        struct http_call *gone = http_client_fetch(c, &req, 100, fetched, &g, NULL);
+        struct http_call *gone = http_client_fetch(c, &req, fetched, &g, NULL);
         http_call_abort(gone);
         peer_settle(loop);
         assert_int_equal(g.n, 3);
@@ -596,7 +598,7 @@ static void a_proxy_passes_everything(void **state)
         big[i] = (char)(i * 31 + (i >> 13));
     struct http_request req = {.method = STR("GET"), .target = STR("/p"), .address = front};
     for (int i = 0; i < 20; i++) {
-        assert_non_null(http_client_fetch(c, &req, 100, fetched, &g, NULL));
+        assert_non_null(http_client_fetch(c, &req, fetched, &g, NULL));
         wait_for(&g.n, i + 1);
         assert_string_equal(buf_cstr(&g.body), "/p");
     }
@@ -604,7 +606,8 @@ static void a_proxy_passes_everything(void **state)
     assert_int_equal(http_client_stats(proxy.client).connects, 1);
     req.method = STR("POST");
     req.body = str_n(big, BIG);
-    assert_non_null(http_client_fetch(c, &req, BIG, fetched, &g, NULL));
+    req.max_body = BIG;
+    assert_non_null(http_client_fetch(c, &req, fetched, &g, NULL));
     wait_for(&g.n, 21);
     assert_string_equal(g.why, "");
     assert_int_equal(g.body.len, BIG);
@@ -615,7 +618,7 @@ static void a_proxy_passes_everything(void **state)
     peer_settle(loop);
     req.method = STR("GET");
     req.body = STR_NULL;
-    assert_non_null(http_client_fetch(c, &req, 1000, fetched, &g, NULL));
+    assert_non_null(http_client_fetch(c, &req, fetched, &g, NULL));
     wait_for(&g.n, 22);
     assert_int_equal(g.status, 502);
     assert_string_equal(buf_cstr(&g.body), "connect: Connection refused");
@@ -674,7 +677,7 @@ static bool retry_with_fault(enum fault_kind kind, unsigned nth)
     int fd = keep_one(&p, &r), fresh = -1;
     struct http_request req = {.method = STR("GET"), .target = STR("/"), .address = p.address};
     fault_arm(kind, nth);
-    struct http_call *c = http_client_fetch(p.client, &req, 100, fetched, &g, NULL);
+    struct http_call *c = http_client_fetch(p.client, &req, fetched, &g, NULL);
     for (int i = 0; i < 3; i++)
         (void)loop_run_once(loop, 0);
     (void)close(fd);
