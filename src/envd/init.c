@@ -2,14 +2,17 @@
 /* The first process of a cell: serves requests and reaps whatever ends. It is a fork of the
  * spawner, not a program of its own, so that its memory belongs to the host's user namespace. */
 #include <signal.h>
+#include <stdint.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "envd/proc.h"
 #include "envd/serve.h"
 #include "envd/spawner.h"
 
-static struct proc_table procs;
+enum { SIGNALS = 64 };
+
+static struct serve serve;
 
 static void on_child(int signo, void *ctx)
 {
@@ -19,7 +22,17 @@ static void on_child(int signo, void *ctx)
     (void)ctx;
     /* Signals merge: one may stand for many children. */
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
-        proc_reaped(&procs, pid, status);
+        proc_reaped(&serve.procs, pid, status);
+}
+
+/* What the daemon's parents chose to ignore is no business of the cell's. By the raw call, because
+ * the C library does not let go of signals that it uses itself. */
+static void reset_signals(void)
+{
+    const uint64_t action[4] = {0}; /* the kernel's struct: default handler, no flags, no mask */
+
+    for (int signo = 1; signo <= SIGNALS; signo++)
+        (void)syscall(SYS_rt_sigaction, signo, action, NULL, sizeof(uint64_t));
 }
 
 void init_main(int listen_fd)
@@ -28,10 +41,10 @@ void init_main(int listen_fd)
 
     if (!l)
         _exit(1);
+    reset_signals();
     (void)signal(SIGPIPE, SIG_IGN);
-    proc_table_init(&procs, l);
     if (loop_on_signal(l, SIGCHLD, on_child, NULL) < 0 ||
-        serve_start(l, listen_fd, &procs, NULL) < 0)
+        serve_start(&serve, l, listen_fd, NULL) < 0)
         _exit(1);
     (void)loop_run(l);
     _exit(1);

@@ -1,201 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands in a cell: see proc.h. */
+/* Processes in a cell: see proc.h. */
 #include "envd/proc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/mem.h"
-#include "envd/user.h"
-#include "runtime/kern.h"
+#include "envd/proc_launch.h"
+#include "envd/proc_tree.h"
+#include "envd/pty.h"
 #include "sys/io.h"
 
-enum { ARENA_MAX = 4 << 20, CHUNK = 16384, DRAIN_READS = 64, PATHS_MAX = 64 };
+enum { ARENA_MAX = 4 << 20, CHUNK = 16384, DRAIN_READS = 128 };
 
-#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-/* One output stream: read to its end, kept up to the bound. */
+/* One output stream: read to its end into the ring. */
 struct sink {
     struct loop_io io;
     struct proc *proc;
     int fd;
-    struct buf kept;
+    enum proc_source source;
 };
 
 struct proc {
     struct list node;
     struct proc_table *table;
     pid_t pid;
-    struct loop_timer timer;
+    char *name;
+    int64_t started_us;
+    struct loop_timer timer; /* first the time it may run, then the time it is kept */
+    struct loop_timer poke;  /* somebody began to watch what is there already */
+    uint32_t keep_ms;
     struct loop_io in_io;
     int in_fd;
     struct buf input;
-    struct sink out, err;
-    bool is_timed_out, is_output_cut;
-    proc_done_fn *fn;
-    void *ctx;
+    bool keeps_input;
+    struct sink out, err; /* of a terminal: out only */
+    struct ring ring;
+    bool is_ended, is_timed_out, is_kept, is_telling;
+    struct proc_end end;
 };
 
-/* What the child needs, prepared by the parent, since the child shares its memory until exec. */
-struct launch {
-    const struct proc_args *args;
-    struct user user;
-    const char *paths[PATHS_MAX];
-    size_t n_paths;
-    char **env;
-    const char *cwd;
-    int in_fd, out_fd, err_fd;
-    volatile int error; /* written by the child */
-    const char *volatile what;
-};
-
-/* ---- preparation ---- */
-
-static const char *env_get(char **env, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (; *env; env++)
-        if (strncmp(*env, name, len) == 0 && (*env)[len] == '=')
-            return *env + len + 1;
-    return NULL;
-}
-
-static int make_env(struct launch *l, struct arena *a)
-{
-    const struct {
-        const char *name, *value;
-    } defaults[] = {
-        {"PATH", DEFAULT_PATH},    {"HOME", l->user.home},   {"USER", l->user.name},
-        {"LOGNAME", l->user.name}, {"SHELL", l->user.shell}, {"LANG", "C.UTF-8"},
-    };
-    size_t n = 0;
-
-    while (l->args->env[n])
-        n++;
-    l->env = arena_zalloc(a, n + ARRAY_LEN(defaults) + 1, sizeof *l->env);
-    if (!l->env)
-        return -ENOMEM;
-    memcpy(l->env, l->args->env, n * sizeof *l->env);
-    for (size_t i = 0; i < ARRAY_LEN(defaults); i++) {
-        if (env_get(l->args->env, defaults[i].name))
-            continue;
-        struct str s = arena_printf(a, "%s=%s", defaults[i].name, defaults[i].value);
-        if (!s.p)
-            return -ENOMEM;
-        l->env[n++] = (char *)(uintptr_t)s.p;
-    }
-    return 0;
-}
-
-/* Where the program may be: the name itself when it has a slash, else every directory of PATH. */
-static int make_paths(struct launch *l, struct arena *a)
-{
-    const char *name = l->args->argv[0];
-
-    if (strchr(name, '/')) {
-        l->paths[l->n_paths++] = name;
-        return 0;
-    }
-    struct str path = str_of(env_get(l->env, "PATH"));
-    while (path.p && l->n_paths < PATHS_MAX) {
-        struct str dir = str_cut(&path, ':');
-        struct str full = arena_printf(a, STR_FMT "%s%s", STR_ARG(dir), dir.len ? "/" : "", name);
-        if (!full.p)
-            return -ENOMEM;
-        l->paths[l->n_paths++] = full.p;
-    }
-    return 0;
-}
-
-static int prepare(struct launch *l, struct arena *a, struct err *e)
-{
-    int r = user_find(l->args->user, &l->user, e);
-
-    if (r < 0)
-        return r;
-    l->cwd = l->args->cwd ? l->args->cwd : l->user.home;
-    r = make_env(l, a);
-    if (r == 0)
-        r = make_paths(l, a);
-    return r < 0 ? err_sys(e, r, "start '%s'", l->args->argv[0]) : 0;
-}
-
-/* ---- the child ---- */
-
-static void child_fail(struct launch *l, const char *what)
-{
-    l->error = errno;
-    l->what = what;
-    _exit(127);
-}
-
-/* Raw calls: the C library's own keep threads in step, which there are none of. */
-static void child_become(struct launch *l)
-{
-    const struct user *u = &l->user;
-
-    if (syscall(SYS_setgroups, u->n_groups, u->groups) < 0 ||
-        syscall(SYS_setresgid, u->gid, u->gid, u->gid) < 0 ||
-        syscall(SYS_setresuid, u->uid, u->uid, u->uid) < 0)
-        child_fail(l, "change user");
-}
-
-static void child_exec(struct launch *l)
-{
-    int error = ENOENT;
-
-    for (size_t i = 0; i < l->n_paths; i++) {
-        (void)execve(l->paths[i], l->args->argv, l->env);
-        if (errno != ENOENT && errno != ENOTDIR)
-            error = errno;
-    }
-    errno = error;
-    child_fail(l, l->args->argv[0]);
-}
-
-/* In the parent's memory and with its stack: system calls only. */
-static void child_main(struct launch *l)
-{
-    sigset_t none;
-
-    (void)sigemptyset(&none);
-    (void)signal(SIGPIPE, SIG_DFL);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    (void)setsid();
-    if ((l->in_fd >= 0 && dup2(l->in_fd, 0) < 0) || dup2(l->out_fd, 1) < 0 ||
-        dup2(l->err_fd, 2) < 0)
-        child_fail(l, "descriptors");
-    (void)kern_close_range(3, ~0U);
-    child_become(l);
-    /* As a login does: without its home a user starts at the root. */
-    if (chdir(l->cwd) < 0 && (l->args->cwd || chdir("/") < 0))
-        child_fail(l, l->cwd);
-    child_exec(l);
-}
-
-static pid_t launch(struct launch *l, struct err *e)
-{
-    pid_t pid = vfork();
-
-    if (pid == 0)
-        child_main(l);
-    if (pid < 0)
-        return err_sys(e, -errno, "fork");
-    if (l->error == 0)
-        return pid;
-    /* Not reaped here: the loop's reaper takes it like any stranger. */
-    return err_sys(e, -l->error, "%s", l->what);
-}
-
-/* ---- input and output ---- */
+static void proc_free(struct proc *p);
+DEFINE_CLEANUP(struct proc *, proc_free)
 
 static void close_io(struct loop_io *io, int *fd)
 {
@@ -205,6 +57,109 @@ static void close_io(struct loop_io *io, int *fd)
     *fd = -1;
 }
 
+/* ---- watching ---- */
+
+static struct proc_watch *watch_of(struct list *node)
+{
+    return container_of(list_entry(node, struct ring_reader, node), struct proc_watch, reader);
+}
+
+static void free_if_done(struct proc *p)
+{
+    if (p->is_ended && !p->is_kept && !p->is_telling && list_is_empty(&p->ring.readers))
+        proc_free(p);
+}
+
+/* The process may be gone afterwards. */
+static void tell(struct proc *p)
+{
+    p->is_telling = true;
+    list_each(node, &p->ring.readers)
+    {
+        struct proc_watch *w = watch_of(node);
+        if (p->is_ended || w->reader.next_seq < p->ring.next_seq)
+            w->fn(w);
+    }
+    p->is_telling = false;
+    free_if_done(p);
+}
+
+static void on_output(struct loop_io *io, uint32_t events);
+
+/* A full ring holds the process back, once its pipes are full as well. Stopped, not only unwanted:
+ * epoll reports a hang-up whether it is wanted or not. */
+static void sink_set_flow(struct sink *s, bool is_full)
+{
+    if (is_full)
+        loop_io_stop(&s->io);
+    else if (s->fd >= 0 && !s->io.loop &&
+             loop_io_start(s->proc->table->loop, &s->io, s->fd, EPOLLIN, on_output) < 0)
+        close_io(&s->io, &s->fd);
+}
+
+static void set_flow(struct proc *p)
+{
+    bool is_full = ring_is_full(&p->ring);
+
+    sink_set_flow(&p->out, is_full);
+    sink_set_flow(&p->err, is_full);
+}
+
+static void on_poke(struct loop_timer *t)
+{
+    tell(container_of(t, struct proc, poke));
+}
+
+void proc_watch_start(struct proc *p, struct proc_watch *w, uint64_t from)
+{
+    assert(w->fn && !w->proc);
+    w->proc = p;
+    ring_attach(&p->ring, &w->reader, from);
+    if (p->is_ended || w->reader.next_seq < p->ring.next_seq)
+        (void)loop_timer_start(p->table->loop, &p->poke, 0, on_poke);
+}
+
+void proc_watch_stop(struct proc_watch *w)
+{
+    struct proc *p = take(w->proc);
+
+    if (!p)
+        return;
+    ring_detach(&p->ring, &w->reader);
+    set_flow(p);
+    free_if_done(p);
+}
+
+const struct ring_chunk *proc_watch_read(struct proc_watch *w)
+{
+    const struct ring_chunk *c = ring_read(&w->proc->ring, &w->reader);
+
+    set_flow(w->proc);
+    return c;
+}
+
+const struct proc_end *proc_end(const struct proc *p)
+{
+    return p->is_ended ? &p->end : NULL;
+}
+
+pid_t proc_pid(const struct proc *p)
+{
+    return p->pid;
+}
+
+const char *proc_name(const struct proc *p)
+{
+    return p->name;
+}
+
+int64_t proc_started_us(const struct proc *p)
+{
+    return p->started_us;
+}
+
+/* ---- output ---- */
+
 /* One read. False when there was nothing to read for now or for ever. */
 static bool sink_read(struct sink *s)
 {
@@ -213,22 +168,28 @@ static bool sink_read(struct sink *s)
 
     if (n == -EAGAIN)
         return false;
-    if (n <= 0) {
+    /* -EIO: nobody has the terminal open any more. Without memory the output is lost; the process
+     * must not wait for us for ever. */
+    if (n <= 0 || ring_add(&s->proc->ring, s->source, chunk, (size_t)n) < 0) {
         close_io(&s->io, &s->fd);
         return false;
     }
-    size_t room = s->kept.max - s->kept.len;
-    size_t len = (size_t)n < room ? (size_t)n : room;
-    if (buf_add(&s->kept, chunk, len) < 0 || len < (size_t)n)
-        s->proc->is_output_cut = true;
     return true;
 }
 
 static void on_output(struct loop_io *io, uint32_t events)
 {
+    struct sink *s = container_of(io, struct sink, io);
+    struct proc *p = s->proc;
+
     (void)events;
-    (void)sink_read(container_of(io, struct sink, io));
+    if (sink_read(s)) {
+        set_flow(p);
+        tell(p);
+    }
 }
+
+/* ---- input ---- */
 
 static void on_input(struct loop_io *io, uint32_t events)
 {
@@ -240,8 +201,40 @@ static void on_input(struct loop_io *io, uint32_t events)
         return;
     if (n > 0)
         buf_consume(&p->input, (size_t)n);
-    if (n < 0 || p->input.len == 0)
+    if (n < 0 || (p->input.len == 0 && !p->keeps_input))
         close_io(&p->in_io, &p->in_fd);
+    else if (p->input.len == 0)
+        loop_io_stop(&p->in_io);
+}
+
+int proc_write(struct proc *p, struct str data)
+{
+    if (p->in_fd < 0 || !p->keeps_input)
+        return -EPIPE;
+    if (data.len > PROC_INPUT_MAX - p->input.len)
+        return -ENOBUFS;
+    int r = buf_add_str(&p->input, data);
+    if (r == 0 && p->input.len > 0 && !p->in_io.loop)
+        r = loop_io_start(p->table->loop, &p->in_io, p->in_fd, EPOLLOUT, on_input);
+    return r;
+}
+
+size_t proc_unread(const struct proc *p)
+{
+    return p->input.len;
+}
+
+void proc_close_input(struct proc *p)
+{
+    p->keeps_input = false;
+    if (p->input.len == 0)
+        close_io(&p->in_io, &p->in_fd);
+}
+
+int proc_resize(struct proc *p, uint16_t cols, uint16_t rows)
+{
+    return p->out.source == PROC_PTY && p->out.fd >= 0 ? pty_resize(p->out.fd, cols, rows)
+                                                       : -ENOTTY;
 }
 
 /* ---- life ---- */
@@ -250,24 +243,39 @@ static void proc_free(struct proc *p)
 {
     if (!p)
         return;
+    if (!list_is_empty(&p->node))
+        p->table->n_procs--;
     list_del(&p->node);
     loop_timer_stop(&p->timer);
+    loop_timer_stop(&p->poke);
     close_io(&p->in_io, &p->in_fd);
     close_io(&p->out.io, &p->out.fd);
     close_io(&p->err.io, &p->err.fd);
     buf_done(&p->input);
-    buf_done(&p->out.kept);
-    buf_done(&p->err.kept);
+    ring_done(&p->ring);
+    free(p->name);
     free(p);
 }
-DEFINE_CLEANUP(struct proc *, proc_free)
+
+int proc_signal(struct proc *p, int signo)
+{
+    if (p->is_ended)
+        return -ESRCH;
+    return kill(-p->pid, signo) < 0 ? -errno : 0;
+}
+
+void proc_kill_all(struct proc *p)
+{
+    if (!p->is_ended)
+        proc_tree_kill(p->pid);
+}
 
 static void on_timeout(struct loop_timer *t)
 {
     struct proc *p = container_of(t, struct proc, timer);
 
     p->is_timed_out = true;
-    (void)kill(-p->pid, SIGKILL);
+    proc_kill_all(p);
 }
 
 static struct proc *proc_new(struct proc_table *t, const struct proc_args *args)
@@ -280,10 +288,15 @@ static struct proc *proc_new(struct proc_table *t, const struct proc_args *args)
     p->table = t;
     p->in_fd = p->out.fd = p->err.fd = -1;
     p->out.proc = p->err.proc = p;
-    buf_init(&p->input, args->input.len);
-    buf_init(&p->out.kept, args->max_output);
-    buf_init(&p->err.kept, args->max_output);
-    if (buf_add_str(&p->input, args->input) < 0) {
+    p->out.source = args->has_pty ? PROC_PTY : PROC_STDOUT;
+    p->err.source = PROC_STDERR;
+    p->keeps_input = args->keeps_input;
+    p->keep_ms = args->keep_ms;
+    p->started_us = clock_real_us();
+    ring_init(&p->ring, args->ring_bytes);
+    buf_init(&p->input, PROC_INPUT_MAX);
+    p->name = mem_strdup(args->argv[0]);
+    if (!p->name || buf_add_str(&p->input, args->input) < 0) {
         proc_free(p);
         return NULL;
     }
@@ -303,95 +316,161 @@ static int make_pipe(int own_end, int *ret_own, int *ret_other)
     return 0;
 }
 
+static int make_copy(int fd, int *ret)
+{
+    *ret = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    return *ret < 0 ? -errno : 0;
+}
+
+static int make_terminal(struct proc *p, struct launch *l)
+{
+    struct pty pty;
+    int r = pty_open(&pty, l->user.uid, l->args->cols, l->args->rows);
+
+    if (r < 0)
+        return r;
+    p->out.fd = pty.master;
+    l->in_fd = pty.slave;
+    /* Watched twice, for reading and for writing: two descriptors. */
+    r = make_copy(pty.master, &p->in_fd);
+    if (r == 0)
+        r = make_copy(pty.slave, &l->out_fd);
+    if (r == 0)
+        r = make_copy(pty.slave, &l->err_fd);
+    return r;
+}
+
 static int make_pipes(struct proc *p, struct launch *l)
 {
     int r = make_pipe(0, &p->out.fd, &l->out_fd);
 
-    if (r == 0)
+    if (r == 0 && l->args->is_merged)
+        r = make_copy(l->out_fd, &l->err_fd);
+    else if (r == 0)
         r = make_pipe(0, &p->err.fd, &l->err_fd);
-    if (r == 0 && p->input.len > 0)
+    if (r == 0 && (p->input.len > 0 || p->keeps_input))
         r = make_pipe(1, &p->in_fd, &l->in_fd);
     return r;
 }
 
-static int watch(struct proc *p, uint32_t timeout_ms)
+static int watch_all(struct proc *p, uint32_t timeout_ms)
 {
     struct loop *l = p->table->loop;
-    int r = loop_io_start(l, &p->out.io, p->out.fd, EPOLLIN, on_output);
+    int r = 0;
 
-    if (r == 0)
-        r = loop_io_start(l, &p->err.io, p->err.fd, EPOLLIN, on_output);
-    if (r == 0 && p->in_fd >= 0)
+    set_flow(p);
+    if (p->out.fd < 0)
+        r = -ENOMEM;
+    if (r == 0 && p->input.len > 0)
         r = loop_io_start(l, &p->in_io, p->in_fd, EPOLLOUT, on_input);
     if (r == 0 && timeout_ms > 0)
         r = loop_timer_start(l, &p->timer, timeout_ms, on_timeout);
     return r;
 }
 
-int proc_start(struct proc_table *t, const struct proc_args *args, proc_done_fn *fn, void *ctx,
-               struct proc **ret, struct err *e)
+/* The new process of P, or -errno with E filled. */
+static pid_t start(struct proc *p, const struct proc_args *args, struct err *e)
 {
     struct launch l = {.args = args, .in_fd = -1, .out_fd = -1, .err_fd = -1};
-    auto_(proc_free) struct proc *p = proc_new(t, args);
     auto_arena struct arena a;
 
     arena_init(&a, ARENA_MAX);
-    if (!p)
-        return err_sys(e, -ENOMEM, "start '%s'", args->argv[0]);
-    int r = prepare(&l, &a, e);
+    int r = launch_prepare(&l, &a, e);
     if (r < 0)
         return r;
-    r = make_pipes(p, &l);
+    r = args->has_pty ? make_terminal(p, &l) : make_pipes(p, &l);
     if (r < 0)
         (void)err_sys(e, r, "start '%s'", args->argv[0]);
     else
-        r = p->pid = launch(&l, e);
+        r = launch_start(&l, e);
     close_p(&l.in_fd);
     close_p(&l.out_fd);
     close_p(&l.err_fd);
-    if (r < 0)
-        return r;
-    r = watch(p, args->timeout_ms);
+    return r;
+}
+
+struct proc *proc_start(struct proc_table *t, const struct proc_args *args, struct err *e)
+{
+    if (t->n_procs >= PROC_MAX) {
+        (void)err_set(e, -EAGAIN, "there are %d processes already", (int)PROC_MAX);
+        return NULL;
+    }
+    auto_(proc_free) struct proc *p = proc_new(t, args);
+    if (!p) {
+        (void)err_sys(e, -ENOMEM, "start '%s'", args->argv[0]);
+        return NULL;
+    }
+    p->pid = start(p, args, e);
+    if (p->pid < 0)
+        return NULL;
+    int r = watch_all(p, args->timeout_ms);
     if (r < 0) {
         (void)kill(-p->pid, SIGKILL);
-        return err_sys(e, r, "watch '%s'", args->argv[0]);
+        (void)err_sys(e, r, "watch '%s'", args->argv[0]);
+        return NULL;
     }
-    p->fn = fn;
-    p->ctx = ctx;
     list_append(&t->procs, &p->node);
-    *ret = take(p);
-    return 0;
+    t->n_procs++;
+    t->n_started++;
+    return take(p);
 }
 
-void proc_forget(struct proc *p)
+static void on_kept(struct loop_timer *t)
 {
-    p->fn = NULL;
-}
+    struct proc *p = container_of(t, struct proc, timer);
 
-static void drain(struct sink *s)
-{
-    for (int i = 0; i < DRAIN_READS && sink_read(s); i++)
-        ;
+    p->is_kept = false;
+    free_if_done(p);
 }
 
 static void finish(struct proc *p, int status)
 {
-    drain(&p->out);
-    drain(&p->err);
-    struct proc_result r = {.status = status,
-                            .is_timed_out = p->is_timed_out,
-                            .is_output_cut = p->is_output_cut,
-                            .out = buf_str(&p->out.kept),
-                            .err = buf_str(&p->err.kept)};
-    if (p->fn)
-        p->fn(p->ctx, &r);
-    proc_free(p);
+    /* What is in the pipes by now is its output; they hold no more than this at a time. */
+    for (int i = 0; i < DRAIN_READS && sink_read(&p->out); i++)
+        ;
+    for (int i = 0; i < DRAIN_READS && sink_read(&p->err); i++)
+        ;
+    close_io(&p->in_io, &p->in_fd);
+    close_io(&p->out.io, &p->out.fd);
+    close_io(&p->err.io, &p->err.fd);
+    p->end = (struct proc_end){.status = status, .is_timed_out = p->is_timed_out};
+    p->is_ended = true;
+    loop_timer_stop(&p->timer);
+    p->is_kept =
+        p->keep_ms > 0 && loop_timer_start(p->table->loop, &p->timer, p->keep_ms, on_kept) == 0;
+    tell(p);
 }
 
 void proc_table_init(struct proc_table *t, struct loop *l)
 {
-    t->loop = l;
+    *t = (struct proc_table){.loop = l};
     list_init(&t->procs);
+}
+
+static struct proc *proc_at(struct proc_table *t, struct list *node)
+{
+    return node == &t->procs ? NULL : list_entry(node, struct proc, node);
+}
+
+struct proc *proc_first(struct proc_table *t)
+{
+    return proc_at(t, t->procs.next);
+}
+
+struct proc *proc_next(struct proc *p)
+{
+    return proc_at(p->table, p->node.next);
+}
+
+struct proc *proc_find(struct proc_table *t, pid_t pid)
+{
+    list_each(node, &t->procs)
+    {
+        struct proc *p = list_entry(node, struct proc, node);
+        if (p->pid == pid)
+            return p;
+    }
+    return NULL;
 }
 
 void proc_reaped(struct proc_table *t, pid_t pid, int status)
@@ -399,7 +478,8 @@ void proc_reaped(struct proc_table *t, pid_t pid, int status)
     list_each(node, &t->procs)
     {
         struct proc *p = list_entry(node, struct proc, node);
-        if (p->pid != pid)
+        /* The number of one that is only kept may be in use again. */
+        if (p->pid != pid || p->is_ended)
             continue;
         finish(p, status);
         return;

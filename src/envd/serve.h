@@ -1,11 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to a cell, as frames on the connections of its control socket (runtime/proto.h). This is
- * the only file that knows the transport. */
+/* The service inside of a cell: HTTP/1.1 on the cell's control socket, which only the daemon can
+ * reach; so there is no key to check here. Paths, query and JSON are ours; what the outside sees is
+ * made by the daemon.
+ *
+ *   POST   /claim                       name, environment and main process of a handed-out cell
+ *   POST   /run                         a command, answered when it has ended
+ *   GET    /terminal                    WebSocket: a shell on a terminal
+ *   GET    /fs/list     ?path=          a directory
+ *   POST   /fs/upload   ?path=          multipart files, or one raw body
+ *   GET    /fs/download ?path=          a file (Range), or a directory as tar.gz
+ *   DELETE /fs/entry    ?path=&recursive=
+ *   GET    /log         ?tailLines=&follow=&since=&timestamps=
+ *   GET    /procs, POST /signal         processes that were started here
+ *   GET    /health, /stats
+ *
+ * Errors are {"code": status, "message": text, "errno": number}. Everything runs on one thread;
+ * reads and writes of regular files block it for the length of one chunk. */
 #pragma once
 
 #include "base/err.h"
+#include "envd/claim.h"
 #include "envd/proc.h"
 #include "loop/loop.h"
 
+struct http_server;
+
+struct serve {
+    struct loop *loop;
+    struct http_server *http;
+    struct proc_table procs;
+    struct claim claim;
+    int64_t started_ms; /* monotonic */
+};
+
 /* Accepts connections on LISTEN_FD for ever. */
-int serve_start(struct loop *l, int listen_fd, struct proc_table *procs, struct err *e);
+int serve_start(struct serve *s, struct loop *l, int listen_fd, struct err *e);

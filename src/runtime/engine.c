@@ -407,6 +407,8 @@ struct engine *engine_open(struct loop *l, const struct engine_options *o, struc
     list_init(&en->building);
     buf_init(&en->out, PACKET_MAX);
     int r = prepare(en, o, e);
+    if (r == 0)
+        r = engine_http_open(en, e);
     if (r == 0 && o->stock > 0)
         r = disk_prepare(&o->stock_spec.disk, o->state, e);
     if (r == 0)
@@ -425,6 +427,7 @@ void engine_close(struct engine *en)
     loop_timer_stop(&en->retry);
     en->options.on_gone = NULL;
     bury_all(en);
+    http_client_free(en->http);
     for (struct list *node; (node = list_pop(&en->building));)
         free(list_entry(node, struct building, node));
     buf_done(&en->out);

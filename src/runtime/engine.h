@@ -18,6 +18,7 @@
 
 struct engine;
 struct engine_cell;
+struct http_client;
 
 struct engine_options {
     const char *state;    /* absolute; created when missing */
@@ -81,6 +82,14 @@ int engine_cell_usage(const struct engine_cell *c, struct cgroup_usage *ret, str
  * still connecting; -errno (-ECONNREFUSED: nobody listens). */
 int engine_cell_connect(struct engine_cell *c, uint16_t port);
 
+/* The first process of a cell serves HTTP (src/envd/serve.h lists the routes). Two ways to it: the
+ * engine's client, under this address, which is never reused for another cell; or a connected
+ * non-blocking descriptor of one's own (-errno). Requests to a frozen cell wait. The answers come
+ * from inside: they are the cell's word. */
+struct http_client *engine_http(struct engine *en);
+const char *engine_cell_address(const struct engine_cell *c);
+int engine_cell_dial(struct engine_cell *c);
+
 struct engine_run {
     const char *user, *cwd;               /* NULL: root; the user's home */
     const char *const *argv, *const *env; /* NULL-terminated; env may be NULL */
@@ -92,7 +101,7 @@ struct engine_run {
 struct engine_result {
     int status; /* of waitpid(2) */
     bool is_timed_out, is_output_cut;
-    struct str out, err; /* valid during the callback */
+    struct str out, err; /* UTF-8, what is none is replaced; valid during the callback */
 };
 
 /* R is NULL when the command could not be started or the cell went away; E says why. */

@@ -4,16 +4,9 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "net/http_client.h"
 #include "runtime/engine.h"
 #include "runtime/packet.h"
-
-/* A connection to a cell's first process, and the requests that wait for its answers. */
-struct link {
-    struct loop_io io;
-    struct buf in, out;
-    struct list waiting; /* struct link_request */
-    uint32_t next_tag;
-};
 
 struct engine_cell {
     struct list node; /* in engine.stock or engine.cells */
@@ -21,7 +14,10 @@ struct engine_cell {
     struct cell_info info;
     char slot_name[PROTO_SLOT_NAME_MAX];
     int pidfd, netns_fd;
-    struct link link;
+    char address[PROTO_SLOT_NAME_MAX +
+                 24];     /* "SLOT/GENERATION": a slot has many cells in its life */
+    struct list requests; /* struct request: waiting for answers, or to be sent */
+    bool is_being_named;  /* the hostname is on its way; requests wait for it */
     bool is_ending;
 };
 
@@ -37,6 +33,7 @@ struct building {
 
 struct engine {
     struct loop *loop;
+    struct http_client *http; /* to the first processes of cells */
     struct engine_options options;
     char *state, *envd, *instance;
     int state_fd, cells_fd, home_netns_fd;
@@ -70,5 +67,11 @@ struct engine_cell *engine_cell_new(struct engine *en, const struct cell_info *i
 void engine_cell_free(struct engine_cell *c);
 /* Gives the cell its name, inside and at the spawner. */
 int engine_cell_name(struct engine_cell *c, const char *label, const char *hostname, struct err *e);
+
+/* ---- engine_request.c: the conversation with the first process of a cell ---- */
+
+int engine_http_open(struct engine *en, struct err *e);
+/* Sends the hostname; nobody waits for it but the cell's next commands. */
+int engine_send_hostname(struct engine_cell *c, const char *hostname, struct err *e);
 /* Fails all waiting requests. */
-void link_fail(struct link *l, const struct err *e);
+void engine_requests_fail(struct engine_cell *c);

@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 
-enum { BACKLOG = 128 };
+enum { BACKLOG = 1024 };
 
 /* size_t in glibc, socklen_t in musl. */
 typedef __typeof__(((struct msghdr *)NULL)->msg_controllen) controllen_t;

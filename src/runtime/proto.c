@@ -90,22 +90,3 @@ void proto_slot_name(char ret[PROTO_SLOT_NAME_MAX], uint32_t slot)
 {
     (void)snprintf(ret, PROTO_SLOT_NAME_MAX, "s%04u", (unsigned)slot);
 }
-
-size_t proto_frame_begin(struct buf *b, uint32_t kind, uint32_t tag)
-{
-    size_t at = b->len;
-
-    wire_put_u32(b, 0);
-    wire_put_u32(b, kind);
-    wire_put_u32(b, tag);
-    return at;
-}
-
-void proto_frame_end(struct buf *b, size_t at)
-{
-    if (!buf_ok(b))
-        return;
-    size_t len = b->len - at - 4;
-    for (size_t i = 0; i < 4; i++)
-        b->p[at + i] = (char)(unsigned char)(len >> (8 * i));
-}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the engine, the spawner and the first process of a cell say to each other. The spawner's
- * messages are packets (runtime/packet.h); those of a cell are frames on a stream: u32 length of
- * the rest, u32 kind, u32 tag, fields. A reply carries its request's tag. */
+/* What the engine and the spawner say to each other, as packets (runtime/packet.h). A reply carries
+ * its request's tag. */
 #pragma once
 
 #include <stdbool.h>
@@ -68,27 +67,6 @@ void proto_get_name(struct wire_reader *r, char *ret, size_t size);
 enum { PROTO_SLOT_NAME_MAX = 16 };
 void proto_slot_name(char ret[PROTO_SLOT_NAME_MAX], uint32_t slot);
 
-/* ---- engine → first process of a cell ---- */
+/* ---- engine → first process of a cell: HTTP, see envd/serve.h ---- */
 
-enum proto_cell_kind {
-    PROTO_CELL_PING = 1, /* → OK */
-    PROTO_CELL_HOSTNAME, /* name → OK */
-    PROTO_CELL_RUN,      /* run request → DONE or ERROR */
-    PROTO_CELL_OK = 64,
-    PROTO_CELL_ERROR, /* errno as u32, text */
-    PROTO_CELL_DONE,  /* run result */
-};
-
-enum {
-    PROTO_FRAME_HEAD = 12,
-    PROTO_FRAME_MAX = 20 << 20, /* stdin or output and a bit */
-    PROTO_ARGS_MAX = 4096,
-    PROTO_OUTPUT_MAX = 8 << 20, /* each of stdout and stderr */
-};
-
-/* Flags in a run result. */
-enum { PROTO_RUN_TIMED_OUT = 1, PROTO_RUN_CUT_OUTPUT = 2 };
-
-/* Starts a frame in B (not cleared); returns where, for proto_frame_end(). */
-size_t proto_frame_begin(struct buf *b, uint32_t kind, uint32_t tag);
-void proto_frame_end(struct buf *b, size_t at);
+enum { PROTO_OUTPUT_MAX = 8 << 20 }; /* each of stdout and stderr of a command */

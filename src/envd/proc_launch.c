@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* From arguments to a running program: see proc_launch.h. */
+#include "envd/proc_launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "runtime/kern.h"
+#include "sys/io.h"
+
+#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+/* When memory runs out, what the cell runs goes before its first process does. */
+#define OOM_SCORE "100"
+
+static const char *env_get(char **env, size_t n, const char *name, size_t len)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(env[i], name, len) == 0 && env[i][len] == '=')
+            return env[i] + len + 1;
+    return NULL;
+}
+
+static size_t count(char **list)
+{
+    size_t n = 0;
+
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+static int make_env(struct launch *l, struct arena *a)
+{
+    const struct {
+        const char *name, *value;
+    } defaults[] = {
+        {"PATH", DEFAULT_PATH},    {"HOME", l->user.home},   {"USER", l->user.name},
+        {"LOGNAME", l->user.name}, {"SHELL", l->user.shell}, {"LANG", "C.UTF-8"},
+        {"TERM", "xterm-256color"} /* for terminals only: last */
+    };
+    size_t n_defaults = ARRAY_LEN(defaults) - (l->args->has_pty ? 0 : 1);
+    size_t n_base = count(l->args->base_env), n = count(l->args->env);
+
+    l->env = arena_zalloc(a, n + n_base + n_defaults + 1, sizeof *l->env);
+    if (!l->env)
+        return -ENOMEM;
+    if (n)
+        memcpy(l->env, l->args->env, n * sizeof *l->env);
+    for (size_t i = 0; i < n_base; i++) {
+        char *pair = l->args->base_env[i];
+        if (!env_get(l->env, n, pair, strcspn(pair, "=")))
+            l->env[n++] = pair;
+    }
+    for (size_t i = 0; i < n_defaults; i++) {
+        if (env_get(l->env, n, defaults[i].name, strlen(defaults[i].name)))
+            continue;
+        struct str s = arena_printf(a, "%s=%s", defaults[i].name, defaults[i].value);
+        if (!s.p)
+            return -ENOMEM;
+        l->env[n++] = (char *)(uintptr_t)s.p;
+    }
+    return 0;
+}
+
+/* Where the program may be: the name itself when it has a slash, else every directory of PATH. */
+static int make_paths(struct launch *l, struct arena *a)
+{
+    const char *name = l->args->argv[0];
+
+    if (strchr(name, '/')) {
+        l->paths[l->n_paths++] = name;
+        return 0;
+    }
+    struct str path = str_of(env_get(l->env, count(l->env), "PATH", 4));
+    while (path.p && l->n_paths < LAUNCH_PATHS_MAX) {
+        struct str dir = str_cut(&path, ':');
+        struct str full = arena_printf(a, STR_FMT "%s%s", STR_ARG(dir), dir.len ? "/" : "", name);
+        if (!full.p)
+            return -ENOMEM;
+        l->paths[l->n_paths++] = full.p;
+    }
+    return 0;
+}
+
+int launch_prepare(struct launch *l, struct arena *a, struct err *e)
+{
+    int r = user_find(l->args->user, &l->user, e);
+
+    if (r < 0)
+        return r;
+    l->cwd = l->args->cwd ? l->args->cwd : l->user.home;
+    r = make_env(l, a);
+    if (r == 0)
+        r = make_paths(l, a);
+    return r < 0 ? err_sys(e, r, "start '%s'", l->args->argv[0]) : 0;
+}
+
+/* ---- the child ---- */
+
+static void child_fail(struct launch *l, const char *what)
+{
+    l->error = errno;
+    l->what = what;
+    _exit(127);
+}
+
+/* Raw calls: the C library's own keep threads in step, which there are none of. */
+static void child_become(struct launch *l)
+{
+    const struct user *u = &l->user;
+
+    if (syscall(SYS_setgroups, u->n_groups, u->groups) < 0 ||
+        syscall(SYS_setresgid, u->gid, u->gid, u->gid) < 0 ||
+        syscall(SYS_setresuid, u->uid, u->uid, u->uid) < 0)
+        child_fail(l, "change user");
+}
+
+static void child_exec(struct launch *l)
+{
+    int error = ENOENT;
+
+    for (size_t i = 0; i < l->n_paths; i++) {
+        (void)execve(l->paths[i], l->args->argv, l->env);
+        if (errno != ENOENT && errno != ENOTDIR)
+            error = errno;
+    }
+    errno = error;
+    child_fail(l, l->args->argv[0]);
+}
+
+static void child_descriptors(struct launch *l)
+{
+    if ((l->in_fd >= 0 && dup2(l->in_fd, 0) < 0) || dup2(l->out_fd, 1) < 0 ||
+        dup2(l->err_fd, 2) < 0)
+        child_fail(l, "descriptors");
+    if (l->args->has_pty && ioctl(0, TIOCSCTTY, 0) < 0)
+        child_fail(l, "terminal");
+    (void)kern_close_range(3, ~0U);
+}
+
+/* In the parent's memory and with its stack: system calls only. All signals but SIGPIPE have their
+ * default in the parent (init.c). */
+static void child_main(struct launch *l)
+{
+    sigset_t none;
+
+    (void)sigemptyset(&none);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)setsid();
+    child_descriptors(l);
+    child_become(l);
+    /* As a login does: without its home a user starts at the root. */
+    if (chdir(l->cwd) < 0 && (l->args->cwd || chdir("/") < 0))
+        child_fail(l, "directory");
+    child_exec(l);
+}
+
+/* From outside and after exec: only then has the process a memory of its own, whose settings belong
+ * to the cell. */
+static void raise_oom_score(pid_t pid)
+{
+    char path[40];
+
+    (void)snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)pid);
+    auto_close int fd = io_open(path, O_WRONLY, 0);
+    if (fd >= 0)
+        (void)io_write(fd, OOM_SCORE, sizeof OOM_SCORE - 1);
+}
+
+pid_t launch_start(struct launch *l, struct err *e)
+{
+    pid_t pid = vfork();
+
+    if (pid == 0)
+        child_main(l);
+    if (pid < 0)
+        return err_sys(e, -errno, "fork");
+    if (l->error == 0) {
+        raise_oom_score(pid);
+        return pid;
+    }
+    /* Not reaped here: the loop's reaper takes it like any stranger. */
+    if (strcmp(l->what, "directory") == 0)
+        return err_sys(e, -l->error, "directory '%s'", l->cwd);
+    return err_sys(e, -l->error, "%s", l->what);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* From arguments to a running program: environment, search path, user, the child's own steps.
+ * Internal to envd/proc.c. */
+#pragma once
+
+#include "base/arena.h"
+#include "envd/proc.h"
+#include "envd/user.h"
+
+enum { LAUNCH_PATHS_MAX = 64 };
+
+/* What the child needs, prepared by the parent, since the child shares its memory until exec. */
+struct launch {
+    const struct proc_args *args;
+    struct user user;
+    const char *paths[LAUNCH_PATHS_MAX];
+    size_t n_paths;
+    char **env;
+    const char *cwd;
+    int in_fd, out_fd, err_fd; /* the child's ends */
+    volatile int error;        /* written by the child */
+    const char *volatile what;
+};
+
+/* Fills in everything but the descriptors, from L->args. */
+int launch_prepare(struct launch *l, struct arena *a, struct err *e);
+/* Starts it: process id, or -errno with E filled. */
+pid_t launch_start(struct launch *l, struct err *e);

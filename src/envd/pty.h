@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Pseudo-terminals of the cell's own devpts. */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct pty {
+    int master; /* non-blocking */
+    int slave;  /* for the child */
+};
+
+/* Opens a pair of this size; its terminal belongs to UID. 0 or -errno; the descriptors are the
+ * caller's. */
+int pty_open(struct pty *ret, uid_t uid, uint16_t cols, uint16_t rows);
+int pty_resize(int master, uint16_t cols, uint16_t rows);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The cell as a whole: claiming, health, figures, processes and signals. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "envd/proc_tree.h"
+#include "envd/serve_impl.h"
+
+enum { TEXT_MAX = 1 << 20 };
+
+static void on_claim(struct serve *s, struct http_req *r, const struct json *body)
+{
+    struct err e = ERR_INIT;
+
+    if (claim_set(&s->claim, body, &e) < 0) {
+        serve_fail(r, e.code == -EINVAL ? 400 : 500, &e);
+        return;
+    }
+    http_reply(r, 200, "application/json", STR("{}"));
+}
+
+void serve_claim(struct serve *s, struct http_req *r)
+{
+    serve_read_json(s, r, on_claim);
+}
+
+void serve_health(struct serve *s, struct http_req *r)
+{
+    (void)s;
+    http_reply(r, 200, "application/json", STR("{\"status\":\"ok\"}"));
+}
+
+static void put_int(struct jw *w, const char *key, int64_t value)
+{
+    jw_key(w, key);
+    jw_int(w, value);
+}
+
+void serve_stats(struct serve *s, struct http_req *r)
+{
+    auto_buf struct buf b = BUF_INIT(TEXT_MAX);
+    struct jw w = jw_to(&b);
+    struct statvfs disk;
+
+    jw_object(&w);
+    put_int(&w, "uptimeMs", clock_mono_ms() - s->started_ms);
+    put_int(&w, "processes", proc_tree_count());
+    put_int(&w, "managed", s->procs.n_procs);
+    put_int(&w, "started", (int64_t)s->procs.n_started);
+    if (statvfs("/", &disk) == 0) {
+        put_int(&w, "diskTotal", (int64_t)(disk.f_blocks * disk.f_frsize));
+        put_int(&w, "diskUsed", (int64_t)((disk.f_blocks - disk.f_bfree) * disk.f_frsize));
+    }
+    jw_end(&w);
+    serve_json(r, &b);
+}
+
+static void put_proc(struct jw *w, const struct proc *p)
+{
+    const struct proc_end *end = proc_end(p);
+    char started[CLOCK_RFC3339_MAX];
+
+    clock_rfc3339_us(started, proc_started_us(p));
+    jw_object(w);
+    put_int(w, "pid", proc_pid(p));
+    jw_key(w, "name");
+    jw_cstr(w, proc_name(p));
+    jw_key(w, "startedAt");
+    jw_cstr(w, started);
+    jw_key(w, "running");
+    jw_bool(w, !end);
+    if (end)
+        put_int(w, "exitCode",
+                WIFSIGNALED(end->status) ? 128 + WTERMSIG(end->status) : WEXITSTATUS(end->status));
+    jw_end(w);
+}
+
+void serve_procs(struct serve *s, struct http_req *r)
+{
+    auto_buf struct buf b = BUF_INIT(TEXT_MAX);
+    struct jw w = jw_to(&b);
+
+    jw_object(&w);
+    jw_key(&w, "processes");
+    jw_array(&w);
+    for (struct proc *p = proc_first(&s->procs); p; p = proc_next(p))
+        put_proc(&w, p);
+    jw_end(&w);
+    jw_end(&w);
+    serve_json(r, &b);
+}
+
+/* {pid, signal} for any process of the cell but this one; a managed one gets it with its group. */
+static void on_signal(struct serve *s, struct http_req *r, const struct json *body)
+{
+    int64_t pid = json_int(json_get(body, "pid"), 0);
+    int64_t signo = json_int(json_get(body, "signal"), SIGTERM);
+
+    if (pid <= 1 || pid > INT32_MAX || signo < 0 || signo > 64) {
+        serve_fail_text(r, 400, "pid and signal must be numbers in range");
+        return;
+    }
+    struct proc *p = proc_find(&s->procs, (pid_t)pid);
+    int code = p ? proc_signal(p, (int)signo) : kill((pid_t)pid, (int)signo) < 0 ? -errno : 0;
+    if (code < 0)
+        serve_fail_text(r, code == -ESRCH ? 404 : 500, "no process %lld", (long long)pid);
+    else
+        http_reply(r, 200, "application/json", STR("{}"));
+}
+
+void serve_signal(struct serve *s, struct http_req *r)
+{
+    serve_read_json(s, r, on_signal);
+}

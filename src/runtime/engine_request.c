@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine's conversation with the first process of a cell: HTTP over the cell's control socket,
+ * on connections that are kept for the next request. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "runtime/engine_internal.h"
+
+enum {
+    KEEP_MS = 10000,
+    KEPT_MAX = 512,
+    REQUEST_MAX = 32 << 20,
+    ANSWER_MAX = 128 << 20, /* outputs at their limit, every byte of them escaped */
+    ARENA_MAX = 192 << 20,
+};
+
+/* A request to a cell, from the call to its answer. */
+struct request {
+    struct list node; /* in cell->requests */
+    struct engine_cell *cell;
+    struct http_call *call; /* NULL: waits until the cell has its name */
+    const char *target;
+    struct buf body;
+    engine_run_fn *fn; /* NULL: the hostname, whose answer nobody waits for */
+    void *ctx;
+};
+
+/* ---- the way there ---- */
+
+/* ADDRESS is "SLOT/GENERATION". */
+static int dial(void *ctx, const char *address, struct err *e)
+{
+    struct engine *en = ctx;
+    char path[PROTO_SLOT_NAME_MAX + 16];
+
+    (void)snprintf(path, sizeof path, "%.*s/envd.sock", (int)strcspn(address, "/"), address);
+    int fd = packet_connect_at(en->cells_fd, path, SOCK_STREAM | SOCK_NONBLOCK);
+    return fd < 0 ? err_sys(e, fd, "connect to cell '%s'", address) : fd;
+}
+
+int engine_http_open(struct engine *en, struct err *e)
+{
+    struct http_client_opts o = {.loop = en->loop,
+                                 .timeouts = {.keep_ms = KEEP_MS},
+                                 .max_kept = KEPT_MAX,
+                                 .dial = dial,
+                                 .ctx = en};
+
+    en->http = http_client_new(&o, e);
+    return en->http ? 0 : -ENOMEM;
+}
+
+struct http_client *engine_http(struct engine *en)
+{
+    return en->http;
+}
+
+const char *engine_cell_address(const struct engine_cell *c)
+{
+    return c->address;
+}
+
+int engine_cell_dial(struct engine_cell *c)
+{
+    return dial(c->engine, c->address, NULL);
+}
+
+/* ---- answers ---- */
+
+static void request_free(struct request *q)
+{
+    list_del(&q->node);
+    buf_done(&q->body);
+    free(q);
+}
+
+/* {"code","message","errno"} as an error. */
+static void tell_failure(struct request *q, int status, const struct json *answer)
+{
+    struct err e = ERR_INIT;
+    int64_t number = json_int(json_get(answer, "errno"), EIO);
+    struct str text = json_str(json_get(answer, "message"), STR(""));
+
+    (void)err_set(&e, number > 0 && number < 4096 ? -(int)number : -EIO, STR_FMT, STR_ARG(text));
+    if (text.len == 0)
+        (void)err_set(&e, e.code, "the cell answered %d", status);
+    q->fn(q->ctx, NULL, &e);
+}
+
+static void tell_result(struct request *q, const struct json *answer)
+{
+    int64_t signo = json_int(json_get(answer, "signal"), 0);
+    int64_t code = json_int(json_get(answer, "exitCode"), 0);
+    struct engine_result result = {
+        .status = signo > 0 ? (int)(signo & 0x7f) : (int)(code & 0xff) << 8,
+        .is_timed_out = json_bool(json_get(answer, "timedOut"), false),
+        .is_output_cut = json_bool(json_get(answer, "truncated"), false),
+        .out = json_str(json_get(answer, "stdout"), STR("")),
+        .err = json_str(json_get(answer, "stderr"), STR("")),
+    };
+
+    q->fn(q->ctx, &result, NULL);
+}
+
+/* What a cell says may be anything. */
+static void tell(struct request *q, const struct http_response *r)
+{
+    auto_arena struct arena a;
+    struct json_limits limits = {.max_depth = 8, .max_bytes = ANSWER_MAX};
+    struct err e = ERR_INIT;
+
+    arena_init(&a, ARENA_MAX);
+    if (r->error < 0) {
+        (void)err_set(&e, r->error, "the connection to the cell broke: %s", r->why);
+        q->fn(q->ctx, NULL, &e);
+        return;
+    }
+    const struct json *answer = json_parse(&a, r->body, &limits, &e);
+    if (!answer) {
+        (void)err_ctx(&e, e.code, "the cell sent a malformed answer");
+        q->fn(q->ctx, NULL, &e);
+    } else if (r->head.status == 200) {
+        tell_result(q, answer);
+    } else {
+        tell_failure(q, r->head.status, answer);
+    }
+}
+
+static void send_waiting(struct engine_cell *c);
+
+static void on_answer(void *ctx, const struct http_response *r)
+{
+    struct request *q = ctx;
+    struct engine_cell *c = q->cell;
+
+    q->call = NULL;
+    if (!q->fn) {
+        request_free(q);
+        c->is_being_named = false;
+        send_waiting(c);
+        return;
+    }
+    /* Out of the list first: the callback may end the cell or send more. */
+    list_del(&q->node);
+    tell(q, r);
+    request_free(q);
+}
+
+/* ---- requests ---- */
+
+static int request_send(struct request *q, struct err *e)
+{
+    static const struct http_header headers[] = {
+        {STR_INIT("Content-Type"), STR_INIT("application/json")}};
+    struct http_request request = {.address = q->cell->address,
+                                   .method = STR("POST"),
+                                   .target = str_of(q->target),
+                                   .host = STR("cell"),
+                                   .headers = headers,
+                                   .n_headers = ARRAY_LEN(headers),
+                                   .body = buf_str(&q->body)};
+
+    if (!buf_ok(&q->body))
+        return err_sys(e, q->body.error, "request to cell '%s'", q->cell->slot_name);
+    q->call = http_client_fetch(q->cell->engine->http, &request, ANSWER_MAX, on_answer, q, e);
+    return q->call ? 0 : e->code;
+}
+
+static void send_waiting(struct engine_cell *c)
+{
+    list_each(node, &c->requests)
+    {
+        struct request *q = list_entry(node, struct request, node);
+        struct err e = ERR_INIT;
+        if (q->call || request_send(q, &e) == 0)
+            continue;
+        list_del(&q->node);
+        q->fn(q->ctx, NULL, &e);
+        request_free(q);
+    }
+}
+
+static struct request *request_new(struct engine_cell *c, const char *target)
+{
+    struct request *q = mem_zalloc(1, sizeof *q);
+
+    if (!q)
+        return NULL;
+    q->cell = c;
+    q->target = target;
+    buf_init(&q->body, REQUEST_MAX);
+    list_append(&c->requests, &q->node);
+    return q;
+}
+
+void engine_requests_fail(struct engine_cell *c)
+{
+    struct err e = ERR_INIT;
+
+    (void)err_sys(&e, -ESHUTDOWN, "the cell is gone");
+    for (struct list *node; (node = list_pop(&c->requests));) {
+        struct request *q = list_entry(node, struct request, node);
+        if (q->call)
+            http_call_abort(q->call);
+        if (q->fn)
+            q->fn(q->ctx, NULL, &e);
+        request_free(q);
+    }
+}
+
+int engine_send_hostname(struct engine_cell *c, const char *hostname, struct err *e)
+{
+    struct request *q = request_new(c, "/claim");
+
+    if (!q)
+        return err_sys(e, -ENOMEM, "request to cell");
+    struct jw w = jw_to(&q->body);
+    jw_object(&w);
+    jw_key(&w, "hostname");
+    jw_cstr(&w, hostname);
+    jw_end(&w);
+    int r = request_send(q, e);
+    if (r < 0)
+        request_free(q);
+    else
+        c->is_being_named = true;
+    return r;
+}
+
+/* ---- commands ---- */
+
+static void put_env(struct jw *w, const char *const *env)
+{
+    jw_key(w, "env");
+    jw_object(w);
+    for (; env && *env; env++) {
+        struct str value = str_of(*env);
+        struct str name = str_cut(&value, '=');
+        jw_key_str(w, name);
+        jw_str(w, value.p ? value : STR(""));
+    }
+    jw_end(w);
+}
+
+static void put_run(struct jw *w, const struct engine_run *run)
+{
+    jw_object(w);
+    jw_key(w, "argv");
+    jw_array(w);
+    for (const char *const *arg = run->argv; *arg; arg++)
+        jw_cstr(w, *arg);
+    jw_end(w);
+    put_env(w, run->env);
+    jw_key(w, "user");
+    jw_cstr(w, run->user ? run->user : "root");
+    if (run->cwd) {
+        jw_key(w, "cwd");
+        jw_cstr(w, run->cwd);
+    }
+    if (run->input.len) {
+        jw_key(w, "stdin");
+        jw_str(w, run->input);
+    }
+    jw_key(w, "timeout_ms");
+    jw_int(w, run->timeout_ms);
+    jw_key(w, "max_output");
+    jw_int(w, run->max_output ? run->max_output : PROTO_OUTPUT_MAX);
+    jw_end(w);
+}
+
+int engine_cell_run(struct engine_cell *c, const struct engine_run *run, engine_run_fn *fn,
+                    void *ctx, struct err *e)
+{
+    struct err ignored = ERR_INIT, *why = e ? e : &ignored;
+    struct request *q = request_new(c, "/run");
+
+    if (!q)
+        return err_sys(why, -ENOMEM, "request to cell");
+    struct jw w = jw_to(&q->body);
+    put_run(&w, run);
+    q->fn = fn;
+    q->ctx = ctx;
+    if (c->is_being_named && buf_ok(&q->body))
+        return 0;
+    int r = request_send(q, why);
+    if (r < 0)
+        request_free(q);
+    return r;
+}
