@@ -125,6 +125,8 @@ static int open_core(struct service *s, struct err *e)
     int r = core_open(&s->core, s->loop, s->config, e);
 
     s->has_core = r == 0;
+    if (r == 0 && s->core.no_sandboxes.code)
+        log_warn("no sandboxes", LOG_S("error", err_text(&s->core.no_sandboxes)));
     return r;
 }
 

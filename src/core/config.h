@@ -58,6 +58,8 @@ enum {
 
 extern const struct config_option config_options[CONFIG_N_OPTIONS];
 extern const char *const config_log_levels[]; /* in the order of enum log_level */
+enum config_disk { CONFIG_DISK_AUTO, CONFIG_DISK_IMAGE, CONFIG_DISK_TMPFS, CONFIG_DISK_DIR };
+extern const char *const config_disk_kinds[]; /* in that order */
 
 /* The row of KEY ("tls.cert"), or NULL. */
 const struct config_option *config_find(struct str key);
@@ -97,6 +99,16 @@ struct config {
         bool enabled;
         int64_t max_live, max_creates, max_rps;
     } quota;
+    struct {
+        bool enabled;
+        const char *envd; /* NULL: beside the program */
+        int64_t warm;
+        const char *cpu_limit, *memory_limit; /* quantities */
+        int64_t pids;
+        int disk_kind; /* enum config_disk */
+        int64_t disk;  /* bytes */
+        bool allow_unenforced;
+    } cells;
     struct {
         int64_t keep;
     } events;

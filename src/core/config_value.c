@@ -33,6 +33,7 @@ static const struct unit size_units[] = {
 };
 
 const char *const config_log_levels[] = {"debug", "info", "warn", "error", NULL};
+const char *const config_disk_kinds[] = {"auto", "image", "tmpfs", "dir", NULL};
 
 static int expected(const struct config_option *o, struct str text, struct err *e, const char *what)
 {

@@ -15,6 +15,7 @@
 #include "core/event.h"
 #include "core/idem.h"
 #include "core/metrics.h"
+#include "core/sandbox.h"
 #include "store/store.h"
 #include "sys/io.h"
 
@@ -265,11 +266,20 @@ static int note_start(struct core *c, struct err *e)
     return note(c, EVENT_SERVICE_STARTED, "Service " TIDEPOOL_VERSION " started", e);
 }
 
+/* Last, because events are written and requests of the restored sandboxes may end at once. */
+static int open_sandboxes(struct core *c, struct err *e)
+{
+    c->sandboxes = sandboxes_open(c, &c->no_sandboxes);
+    if (!c->sandboxes)
+        return err_sys(e, -ENOMEM, "sandboxes");
+    return 0;
+}
+
 int core_open(struct core *c, struct loop *loop, const struct config *config, struct err *e)
 {
     static int (*const steps[])(struct core *, struct err *) = {
         open_state,   open_store,      open_secret, open_accounts, open_fixed,
-        open_metrics, open_system_key, open_idem,   note_start,
+        open_metrics, open_system_key, open_idem,   note_start,    open_sandboxes,
     };
 
     *c = (struct core){.loop = loop, .config = config};
@@ -287,6 +297,7 @@ void core_stop(struct core *c)
 {
     if (!c->store)
         return;
+    sandboxes_stop(c->sandboxes);
     if (c->idem)
         (void)note(c, EVENT_SERVICE_STOPPED, "Service stopped", NULL);
     idem_free(take(c->idem));
@@ -298,6 +309,7 @@ void core_stop(struct core *c)
 void core_close(struct core *c)
 {
     core_stop(c);
+    sandboxes_free(c->sandboxes);
     accounts_free(c->accounts);
     metrics_free(c->metrics);
     mem_wipe(c, sizeof *c);
@@ -312,5 +324,6 @@ void core_sample(struct core *c)
     metrics_set(c->metrics, METRIC_STORE_COMMITS, (int64_t)s.commits);
     metrics_set(c->metrics, METRIC_STORE_FAILURES, (int64_t)s.failures);
     metrics_set(c->metrics, METRIC_KEYS, (int64_t)accounts_n_valid(c->accounts));
+    sandboxes_sample(c->sandboxes);
     metrics_sample_process(c->metrics);
 }

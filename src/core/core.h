@@ -12,6 +12,7 @@
 struct config;
 struct idem;
 struct metrics;
+struct sandboxes;
 struct store;
 
 #define CORE_SECRET_LEN 32
@@ -30,6 +31,8 @@ struct core {
     struct accounts *accounts;
     struct idem *idem;
     struct metrics *metrics;
+    struct sandboxes *sandboxes;
+    struct err no_sandboxes;               /* why there can be none; code 0: there can */
     unsigned char secret[CORE_SECRET_LEN]; /* what derived keys come from; never in the store */
     char
         system_key[ACCOUNT_TOKEN_MAX + 1]; /* of the key file; "" when that is not valid any more */

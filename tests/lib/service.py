@@ -39,6 +39,8 @@ def clean_env(extra=None):
     own = ("TIDEPOOL_", "SERVER_ADDR", "SYSTEM_TOKEN", "API_TOKENS", "RATE_LIMIT", "E2B_",
            "LOG_LEVEL")
     env = {k: v for k, v in os.environ.items() if not k.startswith(own)}
+    # Cells outlive the service and need root: only the tests of cells have them.
+    env["TIDEPOOL_CELLS_ENABLED"] = "false"
     env.update(extra or {})
     return env
 

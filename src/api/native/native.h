@@ -7,6 +7,10 @@
 
 api_handler native_events, native_keys_list, native_keys_create, native_keys_revoke;
 api_replay native_keys_replay;
+api_handler native_sandbox_create, native_sandbox_list, native_sandbox_get, native_sandbox_delete,
+    native_sandbox_pause, native_sandbox_resume, native_sandbox_metrics, native_terminal_run;
+
+struct sandbox;
 
 /* {"code":"0","data": … the caller's value … }: begins it, and ends it. */
 struct jw native_begin(struct buf *out);
@@ -16,3 +20,17 @@ void native_reply_text(struct api_req *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* A key as the API shows it, with the token itself unless that is NULL. */
 void native_put_key(struct jw *w, const struct account_key *k, const char *secret);
+/* A sandbox as the API shows it. */
+void native_put_sandbox(struct jw *w, const struct sandbox *sb);
+/* The sandbox that parameter "name" names and the caller may know of; else answers 404 and returns
+ * NULL. */
+struct sandbox *native_find_sandbox(struct api_req *r);
+/* What a refused or failed move of a sandbox means to a client. */
+void native_sandbox_fail(struct api_req *r, int code, const struct err *e);
+
+/* Members of the request's body, which is an object or absent. Each leaves *RET as it is when the
+ * member is absent or null, and answers 400 and returns -EINVAL when it is of another type. */
+int native_read_object(struct api_req *r);
+int native_read_str(struct api_req *r, const char *name, struct str *ret);
+int native_read_int(struct api_req *r, const char *name, int64_t *ret);
+int native_read_bool(struct api_req *r, const char *name, bool *ret);

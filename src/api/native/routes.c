@@ -5,6 +5,9 @@
 #include "api/route.h"
 #include "base/cleanup.h"
 
+/* With what a command reads; its output has a limit of its own. */
+#define RUN_BODY_MAX ((size_t)16 << 20)
+
 static const char *const prefixes[] = {"/api/v1", NULL};
 
 static const struct route routes[] = {
@@ -22,6 +25,30 @@ static const struct route routes[] = {
      .response = "NewKeyAnswer"},
     {HTTP_DELETE, "/api/v1/keys/{id}", ROUTE_SYSTEM, .handler = native_keys_revoke,
      .summary = "Revoke a key", .response = "Done"},
+    {HTTP_POST, "/api/v1/sandbox", ROUTE_KEY, ROUTE_JSON, .handler = native_sandbox_create,
+     .flags = ROUTE_CREATES, .summary = "Create a sandbox; the answer comes when it runs",
+     .request = "NewSandbox", .response = "NewSandboxAnswer"},
+    {HTTP_GET, "/api/v1/sandbox", ROUTE_KEY, .handler = native_sandbox_list,
+     .summary = "List sandboxes, newest first", .response = "Sandboxes",
+     .query = {{"state", "string", "Only running or only paused ones"},
+               {"template", "string", "Only sandboxes of this template"}}},
+    {HTTP_GET, "/api/v1/sandbox/{name}", ROUTE_KEY, .handler = native_sandbox_get,
+     .summary = "Show a sandbox", .response = "SandboxAnswer"},
+    {HTTP_DELETE, "/api/v1/sandbox/{name}", ROUTE_KEY, .handler = native_sandbox_delete,
+     .summary = "Delete a sandbox; its processes are gone when the answer comes",
+     .response = "Done"},
+    {HTTP_POST, "/api/v1/sandbox/pause/{name}", ROUTE_KEY, .handler = native_sandbox_pause,
+     .summary = "Pause a sandbox: its processes stop, with all they have, and so does its timeout",
+     .response = "Done"},
+    {HTTP_POST, "/api/v1/sandbox/resume/{name}", ROUTE_KEY, .handler = native_sandbox_resume,
+     .summary = "Let a paused sandbox go on", .response = "Done"},
+    {HTTP_POST, "/api/v1/sandbox/metrics", ROUTE_KEY, ROUTE_JSON, .handler = native_sandbox_metrics,
+     .summary = "Processor and memory use of sandboxes", .request = "Names",
+     .response = "SandboxMetrics"},
+    {HTTP_POST, "/api/v1/terminal/sandbox/{name}", ROUTE_KEY, ROUTE_JSON, .max_body = RUN_BODY_MAX,
+     .handler = native_terminal_run,
+     .summary = "Run a command (sh -lc) and answer with what it wrote", .request = "Run",
+     .response = "RunAnswer"},
 };
 
 #define STRING "{\"type\":\"string\"}"
@@ -39,6 +66,18 @@ static const struct route routes[] = {
 #define LIST_OF(schema)                                                                            \
     "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/" schema "\"}}"
 
+#define INTEGER     "{\"type\":\"integer\"}"
+#define BOOLEAN     "{\"type\":\"boolean\"}"
+#define STRINGS     "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
+#define STRING_LIST "{\"type\":\"array\",\"items\":" STRING "}"
+#define SANDBOX_MEMBERS                                                                            \
+    "\"name\":{\"type\":\"string\",\"pattern\":\"^[a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?$\"},"         \
+    "\"template\":" STRING ",\"image\":" STRING ",\"cmd\":" STRING ",\"args\":" STRING_LIST        \
+    ",\"app\":" STRING ",\"envVars\":" STRINGS ",\"metadata\":" STRINGS ",\"timeout\":" INTEGER    \
+    ",\"idle_timeout\":" INTEGER ",\"autoPause\":" BOOLEAN ",\"autoResume\":" BOOLEAN              \
+    ",\"workdir\":" STRING ",\"cpu\":" STRING ",\"memory\":" STRING ",\"cpu_limit\":" STRING       \
+    ",\"memory_limit\":" STRING ",\"disk\":" STRING ",\"pids\":" INTEGER ",\"port\":" INTEGER
+
 static const struct route_schema schemas[] = {
     {"Done", ENVELOPE(STRING)},
     {"Event",
@@ -55,6 +94,32 @@ static const struct route_schema schemas[] = {
                ",\"role\":{\"enum\":[\"user\",\"system\"]},\"limits\":" LIMITS "}}"},
     {"NewKeyAnswer",
      ENVELOPE("{\"type\":\"object\",\"properties\":{\"key\":" STRING "," KEY_MEMBERS "}}")},
+    {"NewSandbox", "{\"type\":\"object\",\"properties\":{" SANDBOX_MEMBERS "}}"},
+    {"Sandbox", "{\"type\":\"object\",\"properties\":{\"id\":" STRING ",\"user\":" STRING
+                ",\"status\":{\"enum\":[\"running\",\"paused\"]},\"created_at\":" STRING
+                ",\"started_at\":" STRING ",\"expires_at\":" STRING ",\"last_active_at\":" STRING
+                ",\"paused_at\":" STRING ",\"url\":" STRING "," SANDBOX_MEMBERS "}}"},
+    {"NewSandboxAnswer",
+     "{\"type\":\"object\",\"required\":[\"code\",\"data\"],\"properties\":{\"code\":{\"const\":"
+     "\"0\"},"
+     "\"data\":" STRING ",\"sandbox\":{\"$ref\":\"#/components/schemas/Sandbox\"}}}"},
+    {"SandboxAnswer", ENVELOPE("{\"$ref\":\"#/components/schemas/Sandbox\"}")},
+    {"Sandboxes", ENVELOPE(LIST_OF("Sandbox"))},
+    {"Names",
+     "{\"type\":\"object\",\"required\":[\"names\"],\"properties\":{\"names\":" STRING_LIST "}}"},
+    {"SandboxMetrics",
+     ENVELOPE("{\"type\":\"object\",\"properties\":{\"items\":{\"type\":\"object\","
+              "\"additionalProperties\":{\"type\":\"object\",\"properties\":{\"sandbox\":" STRING
+              ",\"pod\":" STRING ",\"cpuMilli\":" INTEGER ",\"memoryBytes\":" INTEGER
+              ",\"memoryMB\":" INTEGER ",\"processes\":" INTEGER ",\"sampledAt\":" STRING "}}}}}")},
+    {"Run", "{\"type\":\"object\",\"required\":[\"command\"],\"properties\":{\"command\":" STRING
+            ",\"timeout\":{\"type\":\"number\"},\"cwd\":" STRING ",\"env\":" STRINGS
+            ",\"stdin\":" STRING ",\"user\":" STRING "}}"},
+    {"RunAnswer",
+     ENVELOPE("{\"type\":\"object\",\"properties\":{\"sandbox\":" STRING ",\"pod\":" STRING
+              ",\"container\":" STRING ",\"command\":" STRING ",\"output\":" STRING
+              ",\"errorOutput\":" STRING ",\"exitCode\":" INTEGER ",\"timedOut\":" BOOLEAN
+              ",\"truncated\":" BOOLEAN ",\"durationMs\":" INTEGER ",\"executedAt\":" STRING "}}")},
 };
 
 const struct surface surface_native = {

@@ -147,9 +147,17 @@ static void good_value(const struct config_option *o, struct buf *text, struct b
     static const char *const fixed[CONFIG_TYPE_COUNT] = {
         [CONFIG_STRING] = "other-value",  [CONFIG_PATH] = "/other/path",
         [CONFIG_ADDRESS] = "10.0.0.1:80", [CONFIG_BOOL] = "false",
-        [CONFIG_ENUM] = "error",          [CONFIG_LIST] = "first,second",
+        [CONFIG_LIST] = "first,second",
     };
 
+    if (o->type == CONFIG_ENUM) {
+        size_t last = 0;
+        while (o->choices[last + 1])
+            last++;
+        (void)buf_printf(text, "%s", o->choices[last]);
+        (void)buf_printf(shown, "%s", o->choices[last]);
+        return;
+    }
     if (fixed[o->type]) {
         (void)buf_printf(text, "%s", fixed[o->type]);
         (void)buf_printf(shown, "%s", o->is_secret ? "set" : fixed[o->type]);

@@ -142,8 +142,32 @@ static void a_newer_version_in_the_log_is_refused(void **state)
     assert_non_null(strstr(err_text(&e), "format 7"));
     read_db(&after);
     assert_memory_equal(before.p, after.p, before.len);
-    sql("PRAGMA user_version = 1");
+    sql("PRAGMA user_version = 2");
     store_close(fixture_open());
+}
+
+/* A file of the first format gets the tables of the second and keeps what it has. */
+static void an_older_version_is_brought_up(void **state)
+{
+    (void)state;
+    struct store *s = fixture_open();
+    struct store_tx *tx = store_tx_new();
+    fixture_event(tx, "box", "from before");
+    assert_int_equal(fixture_run(s, tx), 0);
+    store_close(s);
+    sql("DROP TABLE sandbox; PRAGMA user_version = 1");
+
+    s = fixture_open();
+    tx = store_tx_new();
+    store_tx_add(tx, STORE_SANDBOX_PAGE);
+    store_tx_text(tx, STR(""));
+    store_tx_int(tx, 10);
+    store_tx_add(tx, STORE_EVENT_COUNT);
+    assert_int_equal(store_run(s, tx, NULL), 0);
+    assert_int_equal(store_tx_n_rows(tx, 0), 0);
+    assert_int_equal(store_tx_row(tx, 1, 0).cols[0].i, 1);
+    store_tx_free(tx);
+    store_close(s);
 }
 
 static void fill(void)
@@ -298,6 +322,7 @@ int main(void)
         TEST(leftovers_of_a_crash_do_not_matter),
         TEST(another_format_is_refused),
         TEST(a_newer_version_is_refused),
+        TEST(an_older_version_is_brought_up),
         TEST(a_newer_version_in_the_log_is_refused),
         TEST(a_damaged_file_is_refused),
         TEST(missing_tables_are_refused),

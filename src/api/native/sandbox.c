@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* /api/v1/sandbox: make, list, show, pause, resume, measure and delete sandboxes. */
+#include "core/sandbox.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "api/native/native.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "core/core.h"
+#include "core/metrics.h"
+
+enum { LIST_MAX = 256 << 20, ANSWER_MAX = 4 * SANDBOX_SPEC_MAX, METRICS_MAX = 4 << 20 };
+
+/* ---- writing ---- */
+
+static void put_str(struct jw *w, const char *name, struct str s)
+{
+    if (s.len == 0)
+        return;
+    jw_key(w, name);
+    jw_str(w, s);
+}
+
+static void put_time(struct jw *w, const char *name, int64_t us)
+{
+    char text[CLOCK_RFC3339_MAX];
+
+    if (us == 0)
+        return;
+    clock_rfc3339(text, us);
+    jw_key(w, name);
+    jw_cstr(w, text);
+}
+
+static void put_int(struct jw *w, const char *name, int64_t i)
+{
+    jw_key(w, name);
+    jw_int(w, i);
+}
+
+static void put_bool(struct jw *w, const char *name, bool b)
+{
+    jw_key(w, name);
+    jw_bool(w, b);
+}
+
+static void put_value(struct jw *w, const char *name, const struct json *v)
+{
+    if (!v)
+        return;
+    jw_key(w, name);
+    jw_value(w, v);
+}
+
+static void put_times(struct jw *w, const struct sandbox *sb)
+{
+    put_time(w, "created_at", sb->created_us);
+    put_time(w, "started_at", sb->started_us);
+    put_time(w, "expires_at", sb->expires_us);
+    put_time(w, "last_active_at", sb->last_active_us);
+    put_time(w, "paused_at", sb->paused_us);
+}
+
+void native_put_sandbox(struct jw *w, const struct sandbox *sb)
+{
+    const struct sandbox_args *a = &sb->spec;
+
+    jw_object(w);
+    put_str(w, "name", str_of(sb->name));
+    put_str(w, "id", str_of(sb->id));
+    put_str(w, "template", a->template_name);
+    put_str(w, "image", a->image);
+    put_str(w, "user", str_of(sb->account));
+    put_str(w, "cmd", a->cmd);
+    put_value(w, "args", a->args);
+    put_str(w, "app", a->app);
+    put_value(w, "envVars", a->env);
+    put_int(w, "timeout", sb->timeout_s);
+    put_int(w, "idle_timeout", a->idle_timeout_s);
+    put_bool(w, "autoPause", a->auto_pause);
+    put_bool(w, "autoResume", a->auto_resume);
+    put_str(w, "workdir", a->workdir);
+    put_str(w, "cpu", a->cpu);
+    put_str(w, "memory", a->memory);
+    put_str(w, "cpu_limit", a->cpu_limit);
+    put_str(w, "memory_limit", a->memory_limit);
+    put_str(w, "disk", a->disk);
+    put_int(w, "pids", a->pids);
+    put_int(w, "port", a->port);
+    put_str(w, "status", str_of(sandbox_status(sb)));
+    put_times(w, sb);
+    put_value(w, "metadata", a->metadata);
+    jw_key(w, "url");
+    char url[sizeof "/sandbox//" + SANDBOX_NAME_MAX];
+    (void)snprintf(url, sizeof url, "/sandbox/%s/", sb->name);
+    jw_cstr(w, url);
+    jw_end(w);
+}
+
+/* ---- errors ---- */
+
+static void not_found(struct api_req *r, struct str name)
+{
+    api_error(r, 404, "sandbox " STR_FMT " not found", STR_ARG(str_slice(name, 0, 100)));
+}
+
+struct sandbox *native_find_sandbox(struct api_req *r)
+{
+    struct str name = api_param(r, "name");
+    struct sandbox *sb = sandbox_find_for(r->core->sandboxes, name, r->key);
+
+    if (!sb)
+        not_found(r, name);
+    return sb;
+}
+
+void native_sandbox_fail(struct api_req *r, int code, const struct err *e)
+{
+    static const struct {
+        int code, status;
+    } rows[] = {
+        {-EDQUOT, 413},     /* too many live sandboxes */
+        {-EHOSTDOWN, 409},  /* paused, and use does not resume it */
+        {-EOPNOTSUPP, 501}, /* this host cannot enforce what was asked for */
+        {-ENOTCONN, 503},   /* no cells here at all */
+    };
+
+    if (code == -EDQUOT)
+        metrics_add(r->core->metrics, METRIC_QUOTA_REFUSED, 1);
+    for (size_t i = 0; e && e->code && i < ARRAY_LEN(rows); i++)
+        if (rows[i].code == code) {
+            api_error(r, rows[i].status, "%s", err_text(e));
+            return;
+        }
+    if (code == -ENOENT)
+        not_found(r, api_param(r, "name"));
+    else
+        api_fail(r, code, e);
+}
+
+/* ---- POST ---- */
+
+static int read_args(struct api_req *r, struct sandbox_args *a)
+{
+    const struct {
+        const char *name;
+        struct str *to;
+    } texts[] = {
+        {"name", &a->name},
+        {"template", &a->template_name},
+        {"image", &a->image},
+        {"workdir", &a->workdir},
+        {"cmd", &a->cmd},
+        {"app", &a->app},
+        {"cpu", &a->cpu},
+        {"memory", &a->memory},
+        {"cpu_limit", &a->cpu_limit},
+        {"memory_limit", &a->memory_limit},
+        {"disk", &a->disk},
+    };
+    const struct {
+        const char *name;
+        int64_t *to;
+    } numbers[] = {
+        {"timeout", &a->timeout_s},
+        {"idle_timeout", &a->idle_timeout_s},
+        {"pids", &a->pids},
+        {"port", &a->port},
+    };
+
+    if (native_read_object(r) < 0)
+        return -EINVAL;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        if (native_read_str(r, texts[i].name, texts[i].to) < 0)
+            return -EINVAL;
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (native_read_int(r, numbers[i].name, numbers[i].to) < 0)
+            return -EINVAL;
+    a->has_name = json_is(json_get(r->body, "name"), JSON_STRING);
+    a->env = json_get(r->body, "envVars");
+    a->metadata = json_get(r->body, "metadata");
+    a->args = json_get(r->body, "args");
+    if (native_read_bool(r, "autoPause", &a->auto_pause) < 0)
+        return -EINVAL;
+    return native_read_bool(r, "autoResume", &a->auto_resume);
+}
+
+struct creation {
+    struct api_req *req;
+    struct str answer;
+};
+
+/* The answer is made before it is true, because it is stored with what makes it true. */
+static int record_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
+{
+    struct creation *c = ctx;
+    struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = native_begin(&body);
+
+    jw_str(&w, arena_printf(c->req->arena, "Sandbox %s created successfully", sb->name));
+    jw_key(&w, "sandbox");
+    native_put_sandbox(&w, sb);
+    native_end(&w);
+    c->answer = buf_ok(&body) ? arena_str(c->req->arena, buf_str(&body)) : STR_NULL;
+    if (!c->answer.p)
+        return -ENOMEM;
+    return api_record(c->req, tx, 200, c->answer);
+}
+
+static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    struct creation *c = ctx;
+
+    if (sb)
+        api_reply(c->req, 200, "application/json", c->answer);
+    else
+        native_sandbox_fail(c->req, e->code, e);
+}
+
+void native_sandbox_create(struct api_req *r)
+{
+    struct creation *c = arena_new(r->arena, struct creation);
+    struct sandbox_create rq = {.key = r->key, .record = record_answer, .fn = on_created, .ctx = c};
+    struct err e = ERR_INIT;
+
+    if (!c) {
+        api_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    c->req = r;
+    if (read_args(r, &rq.args) < 0)
+        return;
+    int code = sandbox_create(r->core->sandboxes, &rq, &e);
+    if (code < 0)
+        native_sandbox_fail(r, code, &e);
+}
+
+/* ---- GET ---- */
+
+static bool matches(const struct sandbox *sb, struct str state, struct str template_name)
+{
+    return (state.len == 0 || str_is(state, sandbox_status(sb))) &&
+           (template_name.len == 0 || str_eq(template_name, sb->spec.template_name));
+}
+
+void native_sandbox_list(struct api_req *r)
+{
+    const struct sandboxes *set = r->core->sandboxes;
+    struct str state = api_query(r, "state"), template_name = api_query(r, "template");
+    struct buf body auto_buf = BUF_INIT(LIST_MAX);
+    struct jw w = native_begin(&body);
+
+    jw_array(&w);
+    for (struct sandbox *sb = NULL; (sb = sandbox_next(set, sb));)
+        if (sandbox_is_visible(sb, r->key) && matches(sb, state, template_name))
+            native_put_sandbox(&w, sb);
+    jw_end(&w);
+    native_end(&w);
+    api_reply_json(r, 200, &body);
+}
+
+void native_sandbox_get(struct api_req *r)
+{
+    const struct sandbox *sb = native_find_sandbox(r);
+    struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
+
+    if (!sb)
+        return;
+    struct jw w = native_begin(&body);
+    native_put_sandbox(&w, sb);
+    native_end(&w);
+    api_reply_json(r, 200, &body);
+}
+
+/* ---- moves ---- */
+
+static void on_moved(struct api_req *r, const struct sandbox *sb, const struct err *e,
+                     const char *what)
+{
+    if (e)
+        native_sandbox_fail(r, e->code, e);
+    else
+        native_reply_text(r, "Sandbox %s %s successfully", sb->name, what);
+}
+
+static void on_deleted(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    on_moved(ctx, sb, e, "deleted");
+}
+
+static void on_paused(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    on_moved(ctx, sb, e, "paused");
+}
+
+static void on_resumed(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    on_moved(ctx, sb, e, "resumed");
+}
+
+void native_sandbox_delete(struct api_req *r)
+{
+    struct sandbox *sb = native_find_sandbox(r);
+    int code = sb ? sandbox_delete(sb, on_deleted, r) : 0;
+
+    if (code < 0)
+        native_sandbox_fail(r, code, NULL);
+}
+
+void native_sandbox_pause(struct api_req *r)
+{
+    struct sandbox *sb = native_find_sandbox(r);
+    int code = sb ? sandbox_pause(sb, on_paused, r) : 0;
+
+    if (code < 0)
+        native_sandbox_fail(r, code, NULL);
+}
+
+void native_sandbox_resume(struct api_req *r)
+{
+    struct sandbox *sb = native_find_sandbox(r);
+    int code = sb ? sandbox_resume(sb, 0, on_resumed, r) : 0;
+
+    if (code < 0)
+        native_sandbox_fail(r, code, NULL);
+}
+
+/* ---- metrics ---- */
+
+static void put_metrics(struct jw *w, struct sandbox *sb)
+{
+    sandbox_look(sb);
+    jw_key(w, sb->name);
+    jw_object(w);
+    put_str(w, "sandbox", str_of(sb->name));
+    put_str(w, "pod", str_of(sb->name));
+    put_int(w, "cpuMilli", sb->cpu_milli);
+    put_int(w, "memoryBytes", (int64_t)sb->usage.memory_bytes);
+    put_int(w, "memoryMB", (int64_t)(sb->usage.memory_bytes >> 20));
+    put_int(w, "processes", sb->usage.pids);
+    put_time(w, "sampledAt", clock_real_us());
+    jw_end(w);
+}
+
+void native_sandbox_metrics(struct api_req *r)
+{
+    const struct json *names = json_get(r->body, "names");
+    struct buf body auto_buf = BUF_INIT(METRICS_MAX);
+
+    if (!json_is(names, JSON_ARRAY) || names->n == 0) {
+        api_error(r, 400, "names is required");
+        return;
+    }
+    struct jw w = native_begin(&body);
+    jw_object(&w);
+    jw_key(&w, "items");
+    jw_object(&w);
+    for (size_t i = 0; i < names->n && i < SANDBOX_MAX; i++) {
+        struct str name = json_str(&names->items[i], STR_NULL);
+        struct sandbox *sb = sandbox_find(r->core->sandboxes, name);
+        if (sb && sandbox_is_visible(sb, r->key))
+            put_metrics(&w, sb);
+    }
+    jw_end(&w);
+    jw_end(&w);
+    native_end(&w);
+    api_reply_json(r, 200, &body);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* POST /api/v1/terminal/sandbox/{name}: runs a command and answers with what it wrote. */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "api/native/native.h"
+#include "base/clock.h"
+#include "core/core.h"
+#include "core/sandbox.h"
+#include "core/template.h"
+#include "runtime/engine.h"
+
+enum {
+    TIMEOUT_DEFAULT_S = 60,
+    TIMEOUT_MAX_S = 86400,
+    ANSWER_MAX = 12 * PROTO_OUTPUT_MAX, /* escaped, a byte can take six */
+    OOM_CODE = 137
+};
+
+struct run {
+    struct api_req *req;
+    struct sandbox *sb; /* a reference, and held */
+    struct str command, cwd, user, input;
+    const struct json *env;
+    int64_t timeout_ms, start_us;
+};
+
+static void finish(struct run *t)
+{
+    sandbox_release(t->sb);
+    sandbox_unref(t->sb);
+}
+
+static int exit_code(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void put_str(struct jw *w, const char *name, struct str s)
+{
+    jw_key(w, name);
+    jw_str(w, s);
+}
+
+static void answer(struct run *t, const struct engine_result *result)
+{
+    struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = native_begin(&body);
+    char now[CLOCK_RFC3339_MAX];
+
+    clock_rfc3339(now, clock_real_us());
+    jw_object(&w);
+    put_str(&w, "sandbox", str_of(t->sb->name));
+    put_str(&w, "pod", str_of(t->sb->name));
+    put_str(&w, "container", STR("sandbox"));
+    put_str(&w, "command", t->command);
+    put_str(&w, "output", result->out);
+    put_str(&w, "errorOutput", result->err);
+    jw_key(&w, "exitCode");
+    jw_int(&w, exit_code(result->status));
+    jw_key(&w, "timedOut");
+    jw_bool(&w, result->is_timed_out);
+    jw_key(&w, "truncated");
+    jw_bool(&w, result->is_output_cut);
+    jw_key(&w, "durationMs");
+    jw_int(&w, (clock_mono_us() - t->start_us) / 1000);
+    put_str(&w, "executedAt", str_of(now));
+    jw_end(&w);
+    native_end(&w);
+    api_reply_json(t->req, 200, &body);
+}
+
+/* The command did not start, or its sandbox went away meanwhile. */
+static void refuse(struct run *t, const struct err *e)
+{
+    bool is_theirs = e->code == -ENOENT || e->code == -EACCES || e->code == -ENOTDIR ||
+                     e->code == -EINVAL || e->code == -E2BIG;
+
+    if (!sandbox_cell(t->sb))
+        api_error(t->req, 404, "sandbox %s not found: it ended while the command ran", t->sb->name);
+    else if (is_theirs)
+        api_error(t->req, 400, "%s", err_text(e));
+    else
+        api_fail(t->req, e->code, e);
+}
+
+static void on_result(void *ctx, const struct engine_result *result, const struct err *e)
+{
+    struct run *t = ctx;
+
+    if (result && exit_code(result->status) == OOM_CODE)
+        sandbox_look(t->sb);
+    if (result)
+        answer(t, result);
+    else
+        refuse(t, e);
+    finish(t);
+}
+
+static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    struct run *t = ctx;
+    const char *const argv[] = {"sh", "-lc", t->command.p, NULL};
+    const char *workdir = sb->spec.workdir.len > 0 ? sb->spec.workdir.p : NULL;
+    struct engine_run run = {
+        .user = t->user.len > 0 ? t->user.p : sb->template->user,
+        .cwd = t->cwd.len > 0 ? t->cwd.p : workdir,
+        .argv = argv,
+        .env = sandbox_env(sb, t->env, t->req->arena),
+        .input = t->input,
+        .timeout_ms = (uint32_t)t->timeout_ms,
+    };
+    struct err why = ERR_INIT;
+
+    if (e) {
+        native_sandbox_fail(t->req, e->code, e);
+        return;
+    }
+    t->sb = sandbox_ref(sb);
+    sandbox_hold(sb);
+    t->start_us = clock_mono_us();
+    int r = run.env ? engine_cell_run(sandbox_cell(sb), &run, on_result, t, &why) : -ENOMEM;
+    if (r < 0) {
+        refuse(t, why.code ? &why : &(struct err){.code = r});
+        finish(t);
+    }
+}
+
+static int read_timeout(struct api_req *r, struct run *t)
+{
+    const struct json *v = json_get(r->body, "timeout");
+    double s = json_real(v, json_is_number(v) ? (double)json_int(v, 0) : 0);
+
+    if (v && !json_is(v, JSON_NULL) && (!json_is_number(v) || !(s >= 0 && s <= TIMEOUT_MAX_S))) {
+        api_error(r, 400, "timeout must be a number of seconds up to %d", TIMEOUT_MAX_S);
+        return -EINVAL;
+    }
+    t->timeout_ms = s > 0 ? (int64_t)(s * 1000) : TIMEOUT_DEFAULT_S * 1000;
+    if (t->timeout_ms == 0)
+        t->timeout_ms = 1;
+    return 0;
+}
+
+static bool has_nul(struct str s)
+{
+    return s.len > 0 && memchr(s.p, 0, s.len);
+}
+
+static int read_env(struct api_req *r, struct run *t)
+{
+    const struct json *env = json_get(r->body, "env");
+    bool is_bad = env && !json_is(env, JSON_OBJECT) && !json_is(env, JSON_NULL);
+
+    for (size_t i = 0; json_is(env, JSON_OBJECT) && i < env->n; i++) {
+        const struct json_member *m = &env->members[i];
+        is_bad = is_bad || m->value.type != JSON_STRING || m->key.len == 0 ||
+                 str_chr(m->key, '=') >= 0 || has_nul(m->key) || has_nul(m->value.s);
+    }
+    if (is_bad) {
+        api_error(r, 400, "env must be an object of strings");
+        return -EINVAL;
+    }
+    t->env = env;
+    return 0;
+}
+
+static int read_run(struct api_req *r, struct run *t)
+{
+    if (native_read_object(r) < 0 || native_read_str(r, "command", &t->command) < 0 ||
+        native_read_str(r, "cwd", &t->cwd) < 0 || native_read_str(r, "user", &t->user) < 0 ||
+        native_read_str(r, "stdin", &t->input) < 0 || read_timeout(r, t) < 0 || read_env(r, t) < 0)
+        return -EINVAL;
+    struct str text = t->command;
+    while (text.len > 0 && memchr(" \t\r\n\v\f", text.p[0], 6))
+        text = str_skip(text, 1);
+    if (text.len == 0)
+        api_error(r, 400, "command is required");
+    else if (has_nul(t->command) || has_nul(t->cwd) || has_nul(t->user))
+        api_error(r, 400, "command, cwd and user cannot hold NUL characters");
+    else
+        return 0;
+    return -EINVAL;
+}
+
+void native_terminal_run(struct api_req *r)
+{
+    struct run *t = arena_new(r->arena, struct run);
+    struct sandbox *sb = native_find_sandbox(r);
+
+    if (!sb)
+        return;
+    if (!t) {
+        api_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    t->req = r;
+    if (read_run(r, t) < 0)
+        return;
+    int code = sandbox_use(sb, on_usable, t);
+    if (code < 0)
+        native_sandbox_fail(r, code, NULL);
+}

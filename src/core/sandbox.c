@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: MIT */
+/* The life cycle of sandboxes: see sandbox.h. */
+#include "core/sandbox.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/core.h"
+#include "core/event.h"
+#include "core/metrics.h"
+#include "core/sandbox_internal.h"
+#include "runtime/engine.h"
+
+enum { RATE_US = 500000 };
+
+/* ---- the states ---- */
+
+static const struct sm_state states[] = {
+    [SANDBOX_CREATING] = {"creating", SM(SANDBOX_RUNNING) | SM(SANDBOX_PAUSED) |
+                                          SM(SANDBOX_ENDING) | SM(SANDBOX_GONE)},
+    [SANDBOX_RUNNING] = {"running", SM(SANDBOX_PAUSED) | SM(SANDBOX_ENDING)},
+    [SANDBOX_PAUSED] = {"paused", SM(SANDBOX_RUNNING) | SM(SANDBOX_ENDING)},
+    [SANDBOX_ENDING] = {"ending", SM(SANDBOX_GONE)},
+    [SANDBOX_GONE] = {"gone", 0},
+};
+
+static bool is_in_list(const struct sandbox *sb)
+{
+    return sb->node.next != &sb->node;
+}
+
+static bool is_sound(const struct sm *m)
+{
+    const struct sandbox *sb = container_of(m, const struct sandbox, sm);
+    bool is_timed = sb->timer.loop;
+
+    switch ((enum sandbox_state)m->state) {
+    case SANDBOX_CREATING: return !is_timed && !is_in_list(sb);
+    case SANDBOX_RUNNING:
+        return sb->cell && !sb->paused_us && (sb->expires_us > 0) == (sb->timeout_s > 0);
+    case SANDBOX_PAUSED: return sb->cell && sb->paused_us && !sb->expires_us && !is_timed;
+    case SANDBOX_ENDING: return sb->end_reason && !is_timed && !is_in_list(sb);
+    case SANDBOX_GONE: return !sb->cell && !is_timed && !is_in_list(sb);
+    case SANDBOX_STATE_COUNT: break;
+    }
+    return false;
+}
+
+static const struct sm_type type = {"sandbox", states, ARRAY_LEN(states), is_sound};
+
+/* ---- the object ---- */
+
+/* Somebody who waits for the end of a sandbox. */
+struct waiter {
+    struct list node;
+    sandbox_fn *fn;
+    void *ctx;
+};
+
+struct sandbox *sandbox_new(struct sandboxes *set)
+{
+    struct sandbox *sb = mem_zalloc(1, sizeof *sb);
+
+    if (!sb)
+        return NULL;
+    sm_init(&sb->sm, &type, SANDBOX_CREATING);
+    sb->n_refs = 1;
+    sb->set = set;
+    arena_init(&sb->arena, SANDBOX_SPEC_MAX);
+    list_init(&sb->waiting);
+    list_init(&sb->node);
+    return sb;
+}
+
+struct sandbox *sandbox_ref(struct sandbox *sb)
+{
+    sb->n_refs++;
+    return sb;
+}
+
+void sandbox_unref(struct sandbox *sb)
+{
+    if (!sb || --sb->n_refs > 0)
+        return;
+    for (struct list *node; (node = list_pop(&sb->waiting));)
+        free(list_entry(node, struct waiter, node));
+    account_key_unref(sb->key);
+    arena_done(&sb->arena);
+    free(sb);
+}
+
+int sandbox_enter(struct sandbox *sb)
+{
+    struct sandboxes *set = sb->set;
+
+    if (map_get(&set->by_name, str_of(sb->name)))
+        return -EEXIST;
+    int r = map_put(&set->by_name, str_of(sb->name), sb, NULL);
+    if (r < 0)
+        return r;
+    r = map_put(&set->by_id, str_of(sb->id), sb, NULL);
+    if (r < 0)
+        (void)map_del(&set->by_name, str_of(sb->name));
+    else
+        (void)sandbox_ref(sb);
+    return r;
+}
+
+void sandbox_leave(struct sandbox *sb)
+{
+    (void)map_del(&sb->set->by_name, str_of(sb->name));
+    (void)map_del(&sb->set->by_id, str_of(sb->id));
+    if (sb->is_counted)
+        quota_live_end(&sb->key->use);
+    sb->is_counted = false;
+    sandbox_unref(sb);
+}
+
+/* ---- finding ---- */
+
+static bool is_known(const struct sandbox *sb)
+{
+    return sb && (sandbox_state(sb) == SANDBOX_RUNNING || sandbox_state(sb) == SANDBOX_PAUSED);
+}
+
+struct sandbox *sandbox_find(const struct sandboxes *set, struct str name)
+{
+    struct sandbox *sb = map_get(&set->by_name, name);
+
+    return is_known(sb) ? sb : NULL;
+}
+
+struct sandbox *sandbox_find_id(const struct sandboxes *set, struct str id)
+{
+    struct sandbox *sb = map_get(&set->by_id, id);
+
+    return is_known(sb) ? sb : NULL;
+}
+
+bool sandbox_is_visible(const struct sandbox *sb, const struct account_key *key)
+{
+    return key &&
+           (key->account->role == ACCOUNT_SYSTEM || strcmp(sb->account, key->account->id) == 0);
+}
+
+struct sandbox *sandbox_find_for(const struct sandboxes *set, struct str name,
+                                 const struct account_key *key)
+{
+    struct sandbox *sb = sandbox_find(set, name);
+
+    if (!sb)
+        sb = sandbox_find_id(set, name);
+    return sb && sandbox_is_visible(sb, key) ? sb : NULL;
+}
+
+struct sandbox *sandbox_next(const struct sandboxes *set, const struct sandbox *sb)
+{
+    const struct list *next = sb ? sb->node.next : set->known.next;
+
+    return next == &set->known ? NULL : list_entry(next, struct sandbox, node);
+}
+
+const char *sandbox_status(const struct sandbox *sb)
+{
+    return sandbox_state(sb) == SANDBOX_PAUSED ? "paused" : "running";
+}
+
+struct engine_cell *sandbox_cell(const struct sandbox *sb)
+{
+    return is_known(sb) ? sb->cell : NULL;
+}
+
+/* ---- the clock ---- */
+
+static void on_timer(struct loop_timer *t);
+
+static int64_t idle_due_ms(const struct sandbox *sb)
+{
+    if (sb->spec.idle_timeout_s <= 0)
+        return INT64_MAX;
+    int64_t since_ms = sb->n_holds > 0 ? clock_mono_ms() : sb->last_active_ms;
+    return since_ms + sb->spec.idle_timeout_s * 1000;
+}
+
+static int64_t timeout_due_ms(const struct sandbox *sb)
+{
+    return sb->timeout_s > 0 ? sb->expires_ms : INT64_MAX;
+}
+
+void sandbox_arm(struct sandbox *sb)
+{
+    int64_t a = timeout_due_ms(sb), b = idle_due_ms(sb), due_ms = a < b ? a : b;
+
+    if (sb->set->is_stopped || sandbox_state(sb) != SANDBOX_RUNNING || due_ms == INT64_MAX) {
+        loop_timer_stop(&sb->timer);
+        return;
+    }
+    int64_t now_ms = clock_mono_ms();
+    /* Without memory for a timer that was never started nothing would end it; a heap that is full
+     * then has room again in a moment. */
+    (void)loop_timer_start(sb->set->core->loop, &sb->timer, due_ms > now_ms ? due_ms - now_ms : 0,
+                           on_timer);
+}
+
+void sandbox_start_clock(struct sandbox *sb)
+{
+    sb->started_us = clock_real_us();
+    sb->expires_us = sb->timeout_s > 0 ? sb->started_us + sb->timeout_s * 1000000 : 0;
+    sb->expires_ms = clock_mono_ms() + (sb->timeout_s > 0 ? sb->timeout_s * 1000 : 0);
+    sb->last_active_us = sb->started_us;
+    sb->last_active_ms = clock_mono_ms();
+}
+
+void sandbox_touch(struct sandbox *sb)
+{
+    /* The timer finds out when it fires too early. */
+    sb->last_active_ms = clock_mono_ms();
+    sb->last_active_us = clock_real_us();
+}
+
+void sandbox_hold(struct sandbox *sb)
+{
+    sandbox_touch(sb);
+    sb->n_holds++;
+}
+
+void sandbox_release(struct sandbox *sb)
+{
+    assert(sb->n_holds > 0);
+    sb->n_holds--;
+    sandbox_touch(sb);
+}
+
+/* ---- the end ---- */
+
+static void tell_waiting(struct sandbox *sb, const struct err *e)
+{
+    for (struct list *node; (node = list_pop(&sb->waiting));) {
+        auto_free struct waiter *w = list_entry(node, struct waiter, node);
+        w->fn(w->ctx, sb, e);
+    }
+}
+
+static void forget(struct sandbox *sb)
+{
+    struct sandboxes *set = sb->set;
+
+    if (set->looked == sb)
+        set->looked = NULL;
+    list_del(&sb->node);
+    loop_timer_stop(&sb->timer);
+    if (sandbox_state(sb) == SANDBOX_PAUSED)
+        set->n_paused--;
+}
+
+/* The row is gone, or could not be removed: a restart does it then. */
+static void on_removed(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    (void)ctx;
+    sm_move(&sb->sm, SANDBOX_GONE);
+    metrics_add(sb->set->core->metrics, METRIC_SANDBOX_ENDS, 1);
+    sandbox_ref(sb);
+    sandbox_leave(sb);
+    tell_waiting(sb, e);
+    sandbox_unref(sb);
+}
+
+static void finish(struct sandbox *sb)
+{
+    struct store_tx *tx = store_tx_new();
+
+    sandbox_tx_delete(tx, sb);
+    int r = sandbox_submit(sb, tx, on_removed, NULL);
+    if (r < 0) {
+        struct err e = ERR_INIT;
+        (void)err_sys(&e, r, "store");
+        on_removed(NULL, sb, &e);
+    }
+}
+
+static void enter_ending(struct sandbox *sb, enum sandbox_end reason)
+{
+    forget(sb);
+    sb->end_reason = reason;
+    sm_move(&sb->sm, SANDBOX_ENDING);
+}
+
+static void add_limit_event(struct store_tx *tx, const struct sandbox *sb, enum sandbox_end reason)
+{
+    struct str account = str_of(sb->account), name = str_of(sb->name);
+
+    if (reason == SANDBOX_END_TIMEOUT)
+        event_add(tx, EVENT_SANDBOX_TIMEOUT, account, name,
+                  "Sandbox %s reached its timeout of %lld s", sb->name, (long long)sb->timeout_s);
+    else if (reason == SANDBOX_END_IDLE)
+        event_add(tx, EVENT_SANDBOX_IDLE_TIMEOUT, account, name, "Sandbox %s was idle for %lld s",
+                  sb->name, (long long)sb->spec.idle_timeout_s);
+}
+
+void sandbox_end(struct sandbox *sb, enum sandbox_end reason)
+{
+    struct store_tx *tx = store_tx_new();
+
+    enter_ending(sb, reason);
+    /* Nobody waits for this one: it only tells a restart why the cell is gone. */
+    sandbox_tx_update(tx, sb);
+    add_limit_event(tx, sb, reason);
+    (void)sandbox_submit(sb, tx, NULL, NULL);
+    if (sb->cell)
+        engine_cell_kill(sb->cell);
+    else
+        finish(sb);
+}
+
+void sandbox_on_gone(void *ctx, struct engine_cell *c, int status)
+{
+    struct sandboxes *set = ctx;
+    struct sandbox *sb = map_get(&set->by_id, str_of(engine_cell_info(c)->label));
+
+    if (!sb || sb->cell != c)
+        return;
+    sb->cell = NULL;
+    if (is_known(sb)) {
+        sb->end_status = status;
+        enter_ending(sb, SANDBOX_END_EXITED);
+    }
+    if (sandbox_state(sb) == SANDBOX_ENDING)
+        finish(sb);
+}
+
+int sandbox_delete(struct sandbox *sb, sandbox_fn *fn, void *ctx)
+{
+    if (sb->set->is_stopped)
+        return -ESHUTDOWN;
+    if (!is_known(sb) && sandbox_state(sb) != SANDBOX_ENDING)
+        return -ENOENT;
+    if (fn) {
+        struct waiter *w = mem_zalloc(1, sizeof *w);
+        if (!w)
+            return -ENOMEM;
+        w->fn = fn;
+        w->ctx = ctx;
+        list_append(&sb->waiting, &w->node);
+    }
+    if (is_known(sb))
+        sandbox_end(sb, SANDBOX_END_DELETED);
+    return 0;
+}
+
+/* ---- running and paused ---- */
+
+void sandbox_make_known(struct sandbox *sb)
+{
+    list_add(&sb->set->known, &sb->node);
+    sandbox_arm(sb);
+}
+
+void sandbox_begin(struct sandbox *sb)
+{
+    sm_move(&sb->sm, SANDBOX_RUNNING);
+    sandbox_make_known(sb);
+}
+
+/* Writes the present state down; TX may hold events already. */
+static int write_state(struct sandbox *sb, struct store_tx *tx, sandbox_fn *fn, void *ctx)
+{
+    sandbox_tx_update(tx, sb);
+    return sandbox_submit(sb, tx, fn, ctx);
+}
+
+/* Notes that a move failed. */
+static int note_failure(struct sandbox *sb, enum event_reason reason, const struct err *e)
+{
+    struct store_tx *tx = store_tx_new();
+
+    event_add(tx, reason, str_of(sb->account), str_of(sb->name), "Sandbox %s: %s", sb->name,
+              err_text(e));
+    (void)sandbox_submit(sb, tx, NULL, NULL);
+    return e->code;
+}
+
+/* Freezes SB and moves it; the events go into TX. */
+static int freeze(struct sandbox *sb, struct store_tx *tx, const char *why)
+{
+    struct err e = ERR_INIT;
+
+    if (engine_cell_freeze(sb->cell, true, &e) < 0)
+        return note_failure(sb, EVENT_SANDBOX_PAUSE_FAILED, &e);
+    loop_timer_stop(&sb->timer);
+    sb->paused_us = clock_real_us();
+    sb->expires_us = 0;
+    sb->set->n_paused++;
+    sm_move(&sb->sm, SANDBOX_PAUSED);
+    event_add(tx, EVENT_SANDBOX_PAUSED, str_of(sb->account), str_of(sb->name),
+              "Sandbox paused, name %s, reason %s", sb->name, why);
+    return 0;
+}
+
+int sandbox_pause(struct sandbox *sb, sandbox_fn *fn, void *ctx)
+{
+    struct store_tx *tx;
+    int r = 0;
+
+    if (!is_known(sb) || sb->set->is_stopped)
+        return -ENOENT;
+    tx = store_tx_new();
+    if (sandbox_state(sb) == SANDBOX_RUNNING)
+        r = freeze(sb, tx, "request");
+    if (r < 0) {
+        store_tx_free(tx);
+        return r;
+    }
+    return write_state(sb, tx, fn, ctx);
+}
+
+static int thaw(struct sandbox *sb, struct store_tx *tx)
+{
+    struct err e = ERR_INIT;
+
+    if (engine_cell_freeze(sb->cell, false, &e) < 0)
+        return note_failure(sb, EVENT_SANDBOX_RESUME_FAILED, &e);
+    sb->paused_us = 0;
+    sb->set->n_paused--;
+    sandbox_start_clock(sb);
+    sm_move(&sb->sm, SANDBOX_RUNNING);
+    sandbox_arm(sb);
+    event_add(tx, EVENT_SANDBOX_RESUMED, str_of(sb->account), str_of(sb->name),
+              "Sandbox resumed, name %s", sb->name);
+    return 0;
+}
+
+int sandbox_resume(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn, void *ctx)
+{
+    struct store_tx *tx;
+    int r = 0;
+
+    if (!is_known(sb) || sb->set->is_stopped)
+        return -ENOENT;
+    if (timeout_s > SANDBOX_TIMEOUT_MAX_S)
+        return -EINVAL;
+    tx = store_tx_new();
+    if (sandbox_state(sb) == SANDBOX_PAUSED) {
+        if (timeout_s != 0)
+            sb->timeout_s = timeout_s < 0 ? -1 : timeout_s;
+        r = thaw(sb, tx);
+    }
+    if (r < 0) {
+        store_tx_free(tx);
+        return r;
+    }
+    return write_state(sb, tx, fn, ctx);
+}
+
+int sandbox_set_timeout(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn, void *ctx)
+{
+    if (!is_known(sb) || sb->set->is_stopped)
+        return -ENOENT;
+    if (timeout_s > SANDBOX_TIMEOUT_MAX_S || timeout_s == 0)
+        return -EINVAL;
+    sb->timeout_s = timeout_s < 0 ? -1 : timeout_s;
+    if (sandbox_state(sb) == SANDBOX_RUNNING) {
+        int64_t started_us = sb->started_us;
+        sandbox_start_clock(sb);
+        sb->started_us = started_us;
+        sandbox_arm(sb);
+    }
+    return write_state(sb, store_tx_new(), fn, ctx);
+}
+
+int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx)
+{
+    struct err e = ERR_INIT;
+
+    if (!is_known(sb))
+        return -ENOENT;
+    sandbox_touch(sb);
+    if (sandbox_state(sb) == SANDBOX_RUNNING) {
+        fn(ctx, sb, NULL);
+        return 0;
+    }
+    if (sb->spec.auto_resume)
+        return sandbox_resume(sb, 0, fn, ctx);
+    (void)err_set(&e, -EHOSTDOWN, "sandbox %s is paused", sb->name);
+    fn(ctx, sb, &e);
+    return 0;
+}
+
+/* ---- deadlines ---- */
+
+static void expire(struct sandbox *sb, enum sandbox_end reason)
+{
+    struct store_tx *tx;
+
+    if (!sb->spec.auto_pause) {
+        sandbox_end(sb, reason);
+        return;
+    }
+    tx = store_tx_new();
+    add_limit_event(tx, sb, reason);
+    if (freeze(sb, tx, sandbox_end_name(reason)) == 0) {
+        (void)write_state(sb, tx, NULL, NULL);
+        return;
+    }
+    store_tx_free(tx);
+    sandbox_end(sb, reason);
+}
+
+static void on_timer(struct loop_timer *t)
+{
+    struct sandbox *sb = container_of(t, struct sandbox, timer);
+    int64_t now_ms = clock_mono_ms();
+
+    if (now_ms >= timeout_due_ms(sb))
+        expire(sb, SANDBOX_END_TIMEOUT);
+    else if (now_ms >= idle_due_ms(sb))
+        expire(sb, SANDBOX_END_IDLE);
+    else
+        sandbox_arm(sb);
+}
+
+/* ---- figures ---- */
+
+/* The use of processors is a difference between two looks. */
+static void rate_cpu(struct sandbox *sb)
+{
+    int64_t passed_us = sb->sampled_us - sb->rated_us;
+
+    if (passed_us < RATE_US)
+        return;
+    if (sb->rated_us > 0)
+        sb->cpu_milli =
+            (uint32_t)((sb->usage.cpu_us - sb->rated_cpu_us) * 1000 / (uint64_t)passed_us);
+    sb->rated_us = sb->sampled_us;
+    sb->rated_cpu_us = sb->usage.cpu_us;
+}
+
+void sandbox_look(struct sandbox *sb)
+{
+    struct cgroup_usage u = {0};
+    uint64_t before = sb->usage.oom_kills;
+
+    if (!is_known(sb) || engine_cell_usage(sb->cell, &u, NULL) < 0)
+        return;
+    sb->usage = u;
+    sb->sampled_us = clock_mono_us();
+    rate_cpu(sb);
+    if (u.oom_kills <= before)
+        return;
+    metrics_add(sb->set->core->metrics, METRIC_SANDBOX_OOM_KILLS, (int64_t)(u.oom_kills - before));
+    struct store_tx *tx = store_tx_new();
+    event_add(tx, EVENT_SANDBOX_OOM_KILLED, str_of(sb->account), str_of(sb->name),
+              "Sandbox %s reached its memory limit of " STR_FMT ", a process was killed", sb->name,
+              STR_ARG(sb->spec.memory_limit));
+    (void)sandbox_submit(sb, tx, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of core/sandbox*.c share. */
+#pragma once
+
+#include "base/map.h"
+#include "core/sandbox.h"
+#include "store/store.h"
+
+/* Why a sandbox ends. */
+enum sandbox_end {
+    SANDBOX_END_NONE,
+    SANDBOX_END_DELETED, /* by its owner */
+    SANDBOX_END_TIMEOUT,
+    SANDBOX_END_IDLE,
+    SANDBOX_END_EXITED, /* by itself */
+    SANDBOX_END_FAILED, /* while it was made */
+    SANDBOX_END_COUNT
+};
+
+struct sandboxes {
+    struct core *core;
+    struct engine *engine; /* NULL: no cells, see why */
+    struct err why;
+    struct disk_spec disk;     /* of sandboxes that ask for none */
+    struct map by_name, by_id; /* all that are not gone yet */
+    struct list known;         /* running and paused, newest first */
+    struct list creating;      /* struct creation */
+    unsigned n_paused;
+    struct loop_timer tick; /* looks for kills for memory */
+    struct sandbox *looked; /* the last one that the tick looked at, or NULL */
+    bool is_stopped;
+};
+
+/* ---- sandbox.c ---- */
+
+/* A sandbox that nobody knows yet, with one reference; NULL without memory. */
+struct sandbox *sandbox_new(struct sandboxes *set);
+/* Takes its id and name; -EEXIST when the name is taken. */
+int sandbox_enter(struct sandbox *sb);
+/* Gives them back, and the place in the quota. */
+void sandbox_leave(struct sandbox *sb);
+/* The end of a create: SB runs now. */
+void sandbox_begin(struct sandbox *sb);
+/* Starts what sandbox_begin() and a restart have in common: the clock and the place in the list. */
+void sandbox_make_known(struct sandbox *sb);
+void sandbox_arm(struct sandbox *sb);
+/* Starts the timeout anew, from now. */
+void sandbox_start_clock(struct sandbox *sb);
+/* Ends it for REASON; goes on in sandbox_on_gone(). */
+void sandbox_end(struct sandbox *sb, enum sandbox_end reason);
+/* The engine's report of a cell's end. */
+void sandbox_on_gone(void *ctx, struct engine_cell *c, int status);
+
+/* ---- sandbox_spec.c ---- */
+
+bool sandbox_name_is_valid(struct str name);
+/* True for words that other surfaces have the path /sandbox/WORD for. */
+bool sandbox_name_is_reserved(struct str name);
+/* Checks ARGS, fills defaults in and copies all into SB. 0, -EINVAL, -ENOMEM. */
+int sandbox_fill(struct sandbox *sb, const struct sandbox_args *args, struct err *e);
+/* Gives SB the name that was asked for, or one of its own. */
+int sandbox_name(struct sandbox *sb, const struct sandbox_args *args, struct err *e);
+/* Puts its id and name into the environment of its processes. */
+int sandbox_add_identity(struct sandbox *sb);
+/* What was made of it, as JSON text, and back. */
+int sandbox_spec_write(struct buf *out, const struct sandbox *sb);
+int sandbox_spec_read(struct sandbox *sb, struct str text, struct err *e);
+
+/* ---- sandbox_store.c ---- */
+
+const char *sandbox_end_name(enum sandbox_end reason);
+void sandbox_tx_insert(struct store_tx *tx, const struct sandbox *sb);
+void sandbox_tx_update(struct store_tx *tx, const struct sandbox *sb);
+/* Its end: the row goes, the event stays. */
+void sandbox_tx_delete(struct store_tx *tx, const struct sandbox *sb);
+/* Hands TX over; FN (may be NULL) is called when it is durable. 0 or -errno without a call. */
+int sandbox_submit(struct sandbox *sb, struct store_tx *tx, sandbox_fn *fn, void *ctx);
+/* Reads all rows, each as a sandbox that is still being made, with what the row says in `restored`;
+ * FN owns it. */
+int sandboxes_load(struct sandboxes *set, void (*fn)(struct sandbox *sb), struct err *e);
+
+/* ---- sandbox_create.c ---- */
+
+/* Forgets the creates that are under way; nobody is told. */
+void sandboxes_drop_creations(struct sandboxes *set);

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* The set of sandboxes: opening, bringing rows and living cells together, stopping. See sandbox.h.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/config.h"
+#include "core/core.h"
+#include "core/event.h"
+#include "core/metrics.h"
+#include "core/quantity.h"
+#include "core/sandbox_internal.h"
+#include "core/template.h"
+#include "runtime/engine.h"
+
+DEFINE_CLEANUP(struct store_tx *, store_tx_free)
+
+#define ENVD_NAME "tidepool-envd"
+enum { TICK_MS = 250, TICK_CELLS = 64 };
+
+/* ---- the engine ---- */
+
+/* The program inside of cells: as configured, else beside this program. */
+static int find_envd(const struct config *config, char *out, size_t size, struct err *e)
+{
+    char self[PATH_MAX];
+
+    if (config->cells.envd) {
+        (void)snprintf(out, size, "%s", config->cells.envd);
+    } else {
+        ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+        char *slash = n > 0 ? memrchr(self, '/', (size_t)n) : NULL;
+        if (!slash)
+            return err_set(e, -ENOENT, "cannot tell where this program is");
+        (void)snprintf(out, size, "%.*s/" ENVD_NAME, (int)(slash - self), self);
+    }
+    if (access(out, X_OK) < 0)
+        return err_sys(e, -errno, "cells.envd '%s'", out);
+    return 0;
+}
+
+static void choose_disk(struct sandboxes *set, const char *state)
+{
+    const struct config *config = set->core->config;
+    struct disk_spec image = {.kind = DISK_IMAGE, .bytes = (uint64_t)config->cells.disk};
+
+    switch ((enum config_disk)config->cells.disk_kind) {
+    case CONFIG_DISK_AUTO:
+        set->disk = disk_can(&image, state, NULL) ? image : (struct disk_spec){.kind = DISK_DIR};
+        return;
+    case CONFIG_DISK_IMAGE: set->disk = image; return;
+    case CONFIG_DISK_TMPFS:
+        set->disk = (struct disk_spec){DISK_TMPFS, (uint64_t)config->cells.disk};
+        return;
+    case CONFIG_DISK_DIR: set->disk = (struct disk_spec){.kind = DISK_DIR}; return;
+    }
+}
+
+/* What a sandbox gets that asks for nothing: the cells in the stock are such. */
+static int usual_spec(struct sandboxes *set, struct cell_spec *ret, struct err *e)
+{
+    const struct sandbox_args nothing = {0};
+    struct sandbox *sb = sandbox_new(set);
+    int r = sb ? sandbox_fill(sb, &nothing, e) : -ENOMEM;
+
+    if (r == 0)
+        *ret = sb->cell_spec;
+    sandbox_unref(sb);
+    return r < 0 ? err_ctx(e, r, "cells") : 0;
+}
+
+static int open_engine(struct sandboxes *set, struct err *e)
+{
+    const struct config *config = set->core->config;
+    char envd[PATH_MAX], state[PATH_MAX];
+    struct engine_options o = {.state = state,
+                               .envd = envd,
+                               .stock = (unsigned)config->cells.warm,
+                               .allows_unenforced = config->cells.allow_unenforced,
+                               .on_gone = sandbox_on_gone,
+                               .ctx = set};
+
+    if (!config->cells.enabled)
+        return err_set(e, -ENOTCONN, "sandboxes are switched off (cells.enabled)");
+    if (geteuid() != 0)
+        return err_set(e, -EPERM, "sandboxes need root");
+    if (!realpath(config->state, state))
+        return err_sys(e, -errno, "state directory '%s'", config->state);
+    choose_disk(set, state);
+    int r = find_envd(config, envd, sizeof envd, e);
+    if (r == 0)
+        r = usual_spec(set, &o.stock_spec, e);
+    if (r < 0)
+        return r;
+    set->engine = engine_open(set->core->loop, &o, e);
+    return set->engine ? 0 : e->code;
+}
+
+struct engine *sandboxes_engine(const struct sandboxes *set, struct err *e)
+{
+    if (set->is_stopped)
+        (void)err_set(e, -ESHUTDOWN, "the service is stopping");
+    else if (!set->engine && e)
+        *e = set->why;
+    return set->is_stopped ? NULL : set->engine;
+}
+
+/* ---- after a restart ---- */
+
+/* Everything that the store has is entered first; the cells are looked for afterwards. */
+static void enter_row(struct sandbox *sb)
+{
+    sb->key = accounts_by_id(sb->set->core->accounts, str_of(sb->key_id));
+    if (sb->key)
+        (void)account_key_ref(sb->key);
+    if (sandbox_enter(sb) == 0 && sb->key) {
+        /* It lives already: the limit is not asked. */
+        sb->key->use.n_live++;
+        sb->is_counted = true;
+    }
+    sandbox_unref(sb);
+}
+
+static void attach_cell(void *ctx, struct engine_cell *c, const struct err *e)
+{
+    struct sandboxes *set = ctx;
+    struct sandbox *sb = map_get(&set->by_id, str_of(engine_cell_info(c)->label));
+
+    (void)e;
+    if (sb && !sb->cell)
+        sb->cell = c;
+    else
+        engine_cell_kill(c);
+}
+
+/* Its cell is gone: host reboot, or the spawner died meanwhile. */
+static void lose(struct sandbox *sb)
+{
+    struct store_tx *tx auto_(store_tx_free) = store_tx_new();
+
+    if (sb->restored == SANDBOX_ENDING) {
+        sandbox_tx_delete(tx, sb);
+    } else {
+        store_tx_add(tx, STORE_SANDBOX_DELETE);
+        store_tx_text(tx, str_of(sb->id));
+        event_add(tx, EVENT_SANDBOX_EXITED, str_of(sb->account), str_of(sb->name),
+                  "Sandbox %s was lost while the service was down", sb->name);
+    }
+    (void)store_run(sb->set->core->store, tx, NULL);
+    sm_move(&sb->sm, SANDBOX_GONE);
+    sandbox_leave(sb);
+}
+
+static void adopt_running(struct sandbox *sb)
+{
+    int64_t now_us = clock_real_us(), left_us = sb->expires_us - now_us;
+
+    (void)engine_cell_freeze(sb->cell, false, NULL);
+    sb->paused_us = 0;
+    sb->expires_ms = clock_mono_ms() + (left_us > 0 ? left_us / 1000 : 0);
+    sandbox_touch(sb);
+    sm_move(&sb->sm, SANDBOX_RUNNING);
+    sandbox_make_known(sb);
+}
+
+static void adopt_paused(struct sandbox *sb)
+{
+    (void)engine_cell_freeze(sb->cell, true, NULL);
+    sb->last_active_us = sb->paused_us;
+    sb->set->n_paused++;
+    sm_move(&sb->sm, SANDBOX_PAUSED);
+    sandbox_make_known(sb);
+}
+
+static void adopt(struct sandbox *sb)
+{
+    /* Kills of before the restart have had their event. */
+    (void)engine_cell_usage(sb->cell, &sb->usage, NULL);
+    if (sb->restored == SANDBOX_PAUSED)
+        adopt_paused(sb);
+    else if (sb->restored == SANDBOX_ENDING)
+        sandbox_end(sb, sb->end_reason ? (enum sandbox_end)sb->end_reason : SANDBOX_END_DELETED);
+    else
+        adopt_running(sb);
+}
+
+static int by_age(const void *a, const void *b)
+{
+    const struct sandbox *x = *(struct sandbox *const *)a, *y = *(struct sandbox *const *)b;
+
+    return (x->created_us > y->created_us) - (x->created_us < y->created_us);
+}
+
+static int recover(struct sandboxes *set, struct err *e)
+{
+    struct sandbox **all auto_free = mem_zalloc(set->by_id.n + 1, sizeof *all);
+    size_t n = 0;
+    void *value;
+
+    if (!all)
+        return err_sys(e, -ENOMEM, "sandboxes");
+    engine_each(set->engine, attach_cell, set);
+    for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);)
+        all[n++] = value;
+    qsort(all, n, sizeof *all, by_age);
+    for (size_t i = 0; i < n; i++) {
+        if (all[i]->cell)
+            adopt(all[i]);
+        else
+            lose(all[i]);
+    }
+    return 0;
+}
+
+/* ---- kills for memory ---- */
+
+static void on_tick(struct loop_timer *t)
+{
+    struct sandboxes *set = container_of(t, struct sandboxes, tick);
+
+    for (unsigned i = 0; i < TICK_CELLS; i++) {
+        set->looked = sandbox_next(set, set->looked);
+        if (!set->looked)
+            break;
+        sandbox_look(set->looked);
+    }
+    (void)loop_timer_start(set->core->loop, t, TICK_MS, on_tick);
+}
+
+/* ---- the set ---- */
+
+static int open_all(struct sandboxes *set, struct err *e)
+{
+    int r = open_engine(set, e);
+
+    if (r == 0)
+        r = sandboxes_load(set, enter_row, e);
+    if (r == 0)
+        r = recover(set, e);
+    if (r == 0)
+        r = loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_tick);
+    return r;
+}
+
+struct sandboxes *sandboxes_open(struct core *c, struct err *e)
+{
+    struct sandboxes *set = mem_zalloc(1, sizeof *set);
+
+    if (!set) {
+        (void)err_sys(e, -ENOMEM, "sandboxes");
+        return NULL;
+    }
+    set->core = c;
+    map_init(&set->by_name, SANDBOX_MAX);
+    map_init(&set->by_id, SANDBOX_MAX);
+    list_init(&set->known);
+    list_init(&set->creating);
+    if (open_all(set, &set->why) < 0) {
+        engine_close(take(set->engine));
+        if (e)
+            *e = set->why;
+    }
+    return set;
+}
+
+void sandboxes_stop(struct sandboxes *set)
+{
+    void *value;
+
+    if (!set || set->is_stopped)
+        return;
+    set->is_stopped = true;
+    loop_timer_stop(&set->tick);
+    for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);) {
+        struct sandbox *sb = value;
+        loop_timer_stop(&sb->timer);
+        sb->cell = NULL;
+    }
+    if (set->engine && set->by_id.n == 0)
+        engine_shutdown(set->engine);
+    else
+        engine_close(set->engine);
+    set->engine = NULL;
+}
+
+void sandboxes_free(struct sandboxes *set)
+{
+    void *value;
+
+    if (!set)
+        return;
+    sandboxes_stop(set);
+    sandboxes_drop_creations(set);
+    for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);) {
+        struct sandbox *sb = value;
+        sandbox_leave(sb);
+    }
+    map_done(&set->by_name);
+    map_done(&set->by_id);
+    free(set);
+}
+
+unsigned sandboxes_n_live(const struct sandboxes *set)
+{
+    return (unsigned)set->by_id.n;
+}
+
+void sandboxes_sample(struct sandboxes *set)
+{
+    struct metrics *m = set->core->metrics;
+    int64_t n = 0;
+
+    list_each(node, &set->known) n++;
+    metrics_set(m, METRIC_SANDBOXES_PAUSED, set->n_paused);
+    metrics_set(m, METRIC_SANDBOXES_RUNNING, n - set->n_paused);
+    metrics_set(m, METRIC_CELLS_WARM, set->engine ? engine_n_stock(set->engine) : 0);
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT */
+/* What a sandbox is made with: checks, defaults, names. See sandbox.h. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/id.h"
+#include "core/config.h"
+#include "core/core.h"
+#include "core/quantity.h"
+#include "core/sandbox_internal.h"
+#include "core/template.h"
+
+enum {
+    CPU_MIN_MILLI = 10, /* less than the kernel can give out */
+    MEMORY_MIN = 16 << 20,
+    PIDS_MAX = 1000000,
+    NAME_DIGITS = 12,
+};
+
+/* ---- names ---- */
+
+/* Other surfaces have /sandbox/WORD for these. Words that no sandbox name can be are not here. */
+static const char *const reserved[] = {
+    "12306",
+    "airtable",
+    "alchemy",
+    "asana",
+    "calculator",
+    "clickup",
+    "clinicaltrialsgov",
+    "close",
+    "confluence",
+    "context7",
+    "discord",
+    "dropbox",
+    "duckduckgo",
+    "e2b",
+    "exa",
+    "fetch",
+    "github",
+    "gmail",
+    "googleworkspaceatlas",
+    "howtocook",
+    "hubspot",
+    "huggingface",
+    "jira",
+    "linear",
+    "mem0",
+    "monday",
+    "moneybird",
+    "mongodb",
+    "motion",
+    "notion",
+    "onedrive",
+    "osm",
+    "oxylabs",
+    "postgres",
+    "pubmed",
+    "quickbooks",
+    "resend",
+    "salesforce",
+    "scholarly",
+    "serper",
+    "shopify",
+    "slack",
+    "snowflake",
+    "supabase",
+    "twelvedata",
+    "weather",
+    "whois",
+    "wikipedia",
+    "woocommerce",
+    "wordpress",
+    "youtube",
+};
+
+bool sandbox_name_is_reserved(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(reserved); i++)
+        if (str_is(name, reserved[i]))
+            return true;
+    return false;
+}
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+}
+
+bool sandbox_name_is_valid(struct str name)
+{
+    if (name.len == 0 || name.len > SANDBOX_NAME_MAX)
+        return false;
+    for (size_t i = 0; i < name.len; i++)
+        if (!is_name_char(name.p[i]))
+            return false;
+    return name.p[0] != '-' && name.p[name.len - 1] != '-';
+}
+
+int sandbox_name(struct sandbox *sb, const struct sandbox_args *args, struct err *e)
+{
+    char digits[NAME_DIGITS + 1];
+    struct str t = sb->spec.template_name;
+
+    if (!args->has_name && args->name.len == 0) {
+        id_hex(digits, NAME_DIGITS);
+        int room = SANDBOX_NAME_MAX - NAME_DIGITS - (int)sizeof "sbx--" + 1;
+        (void)snprintf(sb->name, sizeof sb->name, "sbx-%.*s-%s",
+                       (int)t.len < room ? (int)t.len : room, t.p, digits);
+        return 0;
+    }
+    if (!sandbox_name_is_valid(args->name))
+        return err_set(e, -EINVAL,
+                       "invalid sandbox name \"" STR_FMT
+                       "\": only lowercase letters, numbers and '-', max %d chars",
+                       STR_ARG(str_slice(args->name, 0, 100)), SANDBOX_NAME_MAX);
+    if (sandbox_name_is_reserved(args->name))
+        return err_set(e, -EINVAL, "invalid sandbox name \"" STR_FMT "\": this name is reserved",
+                       STR_ARG(args->name));
+    (void)snprintf(sb->name, sizeof sb->name, STR_FMT, STR_ARG(args->name));
+    return 0;
+}
+
+/* ---- values ---- */
+
+static int copy_str(struct sandbox *sb, struct str *to, struct str from, const char *fallback)
+{
+    *to = arena_str(&sb->arena, from.len > 0 ? from : str_of(fallback));
+    return to->p ? 0 : -ENOMEM;
+}
+
+static bool has_nul(struct str s)
+{
+    return s.len > 0 && memchr(s.p, 0, s.len);
+}
+
+/* Copies an object of strings; the names of an environment are checked as such. */
+static int copy_strings(struct sandbox *sb, const char *name, const struct json *from,
+                        const struct json **to, struct err *e)
+{
+    bool is_env = strcmp(name, "envVars") == 0;
+
+    if (!from || json_is(from, JSON_NULL)) {
+        *to = json_new_object(&sb->arena);
+        return *to ? 0 : -ENOMEM;
+    }
+    if (!json_is(from, JSON_OBJECT))
+        return err_set(e, -EINVAL, "%s must be an object of strings", name);
+    if (from->n > SANDBOX_ENV_MAX)
+        return err_set(e, -EINVAL, "%s has more than %d entries", name, SANDBOX_ENV_MAX);
+    for (size_t i = 0; i < from->n; i++) {
+        const struct json_member *m = &from->members[i];
+        if (m->value.type != JSON_STRING)
+            return err_set(e, -EINVAL, "%s must be an object of strings", name);
+        if (is_env && (m->key.len == 0 || str_chr(m->key, '=') >= 0 || has_nul(m->key) ||
+                       has_nul(m->value.s)))
+            return err_set(e, -EINVAL, "%s: \"" STR_FMT "\" cannot be in an environment", name,
+                           STR_ARG(str_slice(m->key, 0, 100)));
+    }
+    *to = json_copy(&sb->arena, from);
+    return *to ? 0 : -ENOMEM;
+}
+
+static int copy_args(struct sandbox *sb, const struct json *from, struct err *e)
+{
+    if (!from || json_is(from, JSON_NULL))
+        return 0;
+    for (size_t i = 0; json_is(from, JSON_ARRAY) && i < from->n; i++)
+        if (from->items[i].type != JSON_STRING || has_nul(from->items[i].s))
+            return err_set(e, -EINVAL, "args must be an array of strings");
+    if (!json_is(from, JSON_ARRAY))
+        return err_set(e, -EINVAL, "args must be an array of strings");
+    sb->spec.args = json_copy(&sb->arena, from);
+    return sb->spec.args ? 0 : -ENOMEM;
+}
+
+static int fill_template(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
+{
+    struct str name = a->template_name;
+    const struct template *by_image = a->image.len > 0 ? template_by_image(a->image) : NULL;
+
+    if (a->image.len > 0 && !by_image)
+        return err_set(e, -EINVAL,
+                       "image \"" STR_FMT "\" is not known here: name a template, or leave it out",
+                       STR_ARG(str_slice(a->image, 0, 200)));
+    if (name.len == 0)
+        name = a->image.len > 0 ? STR("custom") : str_of(template_default.name);
+    sb->template = str_is(name, "custom") && by_image ? by_image : template_find(name);
+    if (!sb->template)
+        return err_set(e, -EINVAL,
+                       "failed to get Template by name " STR_FMT ": Template  " STR_FMT
+                       " not found",
+                       STR_ARG(str_slice(name, 0, 100)), STR_ARG(str_slice(name, 0, 100)));
+    int r = copy_str(sb, &sb->spec.template_name, name, "");
+    return r < 0 ? r : copy_str(sb, &sb->spec.image, a->image, sb->template->image);
+}
+
+static int fill_times(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
+{
+    if (a->timeout_s > SANDBOX_TIMEOUT_MAX_S)
+        return err_set(e, -EINVAL,
+                       "invalid timeout %lld, must be <= 60*60*24 (seconds), -1 is no timeout",
+                       (long long)a->timeout_s);
+    if (a->idle_timeout_s > SANDBOX_TIMEOUT_MAX_S)
+        return err_set(e, -EINVAL,
+                       "invalid idle_timeout %lld, must be <= 60*60*24 (seconds), -1 is off",
+                       (long long)a->idle_timeout_s);
+    sb->timeout_s = a->timeout_s < 0 ? -1 : a->timeout_s;
+    if (sb->timeout_s == 0)
+        sb->timeout_s = SANDBOX_TIMEOUT_DEFAULT_S;
+    sb->spec.timeout_s = sb->timeout_s;
+    sb->spec.idle_timeout_s = a->idle_timeout_s > 0 ? a->idle_timeout_s : -1;
+    sb->spec.auto_pause = a->auto_pause;
+    sb->spec.auto_resume = a->auto_resume;
+    return 0;
+}
+
+static int bad_quantity(const char *name, struct str text, const char *why, struct err *e)
+{
+    return err_set(e, -EINVAL, "invalid %s \"" STR_FMT "\": %s", name,
+                   STR_ARG(str_slice(text, 0, 60)), why);
+}
+
+static int fill_cpu(struct sandbox *sb, struct err *e)
+{
+    uint64_t milli;
+
+    if (quantity_milli(sb->spec.cpu, &milli) < 0)
+        return bad_quantity("cpu", sb->spec.cpu, "not a quantity such as 500m or 2", e);
+    if (quantity_milli(sb->spec.cpu_limit, &milli) < 0 || milli > UINT32_MAX)
+        return bad_quantity("cpu_limit", sb->spec.cpu_limit, "not a quantity such as 500m or 2", e);
+    if (milli > 0 && milli < CPU_MIN_MILLI)
+        return bad_quantity("cpu_limit", sb->spec.cpu_limit, "the least is 10m", e);
+    sb->cell_spec.limits.cpu_milli = (uint32_t)milli;
+    return 0;
+}
+
+static int fill_memory(struct sandbox *sb, struct err *e)
+{
+    const char *example = "not a quantity such as 512Mi or 2Gi";
+    uint64_t bytes;
+
+    if (quantity_units(sb->spec.memory, &bytes) < 0)
+        return bad_quantity("memory", sb->spec.memory, example, e);
+    if (quantity_units(sb->spec.memory_limit, &bytes) < 0)
+        return bad_quantity("memory_limit", sb->spec.memory_limit, example, e);
+    if (bytes > 0 && bytes < MEMORY_MIN)
+        return bad_quantity("memory_limit", sb->spec.memory_limit, "the least is 16Mi", e);
+    sb->cell_spec.limits.memory_bytes = bytes;
+    return 0;
+}
+
+static int fill_disk(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
+{
+    uint64_t bytes;
+
+    sb->cell_spec.disk = sb->set->disk;
+    if (a->disk.len == 0) {
+        sb->spec.disk = arena_printf(&sb->arena, "%llu", (unsigned long long)sb->set->disk.bytes);
+        return sb->spec.disk.p ? 0 : -ENOMEM;
+    }
+    if (quantity_units(a->disk, &bytes) < 0)
+        return bad_quantity("disk", a->disk, "not a quantity such as 512Mi or 2Gi", e);
+    if (bytes > 0 && bytes < DISK_MIN_BYTES)
+        return bad_quantity("disk", a->disk, "the least is 16Mi", e);
+    sb->cell_spec.disk.bytes = bytes;
+    return copy_str(sb, &sb->spec.disk, a->disk, "");
+}
+
+static int fill_limits(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
+{
+    const struct config *config = sb->set->core->config;
+
+    if (copy_str(sb, &sb->spec.cpu, a->cpu, "200m") < 0 ||
+        copy_str(sb, &sb->spec.memory, a->memory, "500Mi") < 0 ||
+        copy_str(sb, &sb->spec.cpu_limit, a->cpu_limit, config->cells.cpu_limit) < 0 ||
+        copy_str(sb, &sb->spec.memory_limit, a->memory_limit, config->cells.memory_limit) < 0)
+        return -ENOMEM;
+    if (a->pids < 0 || a->pids > PIDS_MAX)
+        return err_set(e, -EINVAL, "invalid pids %lld: 1 to %d", (long long)a->pids, PIDS_MAX);
+    sb->spec.pids = a->pids > 0 ? a->pids : config->cells.pids;
+    sb->cell_spec.limits.pids = (uint32_t)sb->spec.pids;
+    int r = fill_cpu(sb, e);
+    if (r == 0)
+        r = fill_memory(sb, e);
+    return r < 0 ? r : fill_disk(sb, a, e);
+}
+
+static int fill_process(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
+{
+    if (a->port < 0 || a->port > UINT16_MAX)
+        return err_set(e, -EINVAL, "invalid port %lld: 1 to 65535", (long long)a->port);
+    if (a->workdir.len > 0 && a->workdir.p[0] != '/')
+        return err_set(e, -EINVAL, "invalid workdir: it must begin with '/'");
+    if (has_nul(a->workdir) || has_nul(a->cmd))
+        return err_set(e, -EINVAL, "workdir and cmd cannot hold NUL bytes");
+    sb->spec.port = a->port > 0 ? a->port : sb->template->port;
+    if (copy_str(sb, &sb->spec.workdir, a->workdir, "") < 0 ||
+        copy_str(sb, &sb->spec.cmd, a->cmd, "") < 0 || copy_str(sb, &sb->spec.app, a->app, "") < 0)
+        return -ENOMEM;
+    return copy_args(sb, a->args, e);
+}
+
+static int fill_maps(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
+{
+    int r = copy_strings(sb, "envVars", a->env, &sb->spec.env, e);
+
+    if (r == 0)
+        r = copy_strings(sb, "metadata", a->metadata, &sb->spec.metadata, e);
+    if (r == 0 && a->extra) {
+        sb->spec.extra = json_copy(&sb->arena, a->extra);
+        r = sb->spec.extra ? 0 : -ENOMEM;
+    }
+    return r;
+}
+
+int sandbox_fill(struct sandbox *sb, const struct sandbox_args *args, struct err *e)
+{
+    static int (*const steps[])(struct sandbox *, const struct sandbox_args *, struct err *) = {
+        fill_template, fill_times, fill_limits, fill_process, fill_maps,
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        int r = steps[i](sb, args, e);
+        if (r == -ENOMEM)
+            return err_set(e, -EINVAL, "the description of a sandbox has more than %d bytes",
+                           SANDBOX_SPEC_MAX);
+        if (r < 0)
+            return r;
+    }
+    (void)snprintf(sb->cell_spec.template_name, sizeof sb->cell_spec.template_name, "%s",
+                   sb->template->name);
+    return 0;
+}
+
+/* ---- the environment ---- */
+
+int sandbox_add_identity(struct sandbox *sb)
+{
+    const struct {
+        const char *name, *value;
+    } own[] = {
+        {"AGENT_SANDBOX_ID", sb->id},
+        {"AGENT_SANDBOX_NAME", sb->name},
+        {"INSTANCE_NAME", sb->name},
+    };
+    struct json *env = json_copy(&sb->arena, sb->spec.env);
+
+    for (size_t i = 0; env && i < ARRAY_LEN(own); i++) {
+        const struct json *v = json_new_str(&sb->arena, str_of(own[i].value));
+        if (!v || json_set(&sb->arena, env, own[i].name, v) < 0)
+            return -ENOMEM;
+    }
+    sb->spec.env = env;
+    return env ? 0 : -ENOMEM;
+}
+
+static bool put_env(const struct json *from, const struct json *hidden_by, const char **out,
+                    size_t *n, struct arena *a)
+{
+    for (size_t i = 0; json_is(from, JSON_OBJECT) && i < from->n; i++) {
+        const struct json_member *m = &from->members[i];
+        if (m->value.type != JSON_STRING || json_get_str(hidden_by, m->key))
+            continue;
+        out[*n] = arena_printf(a, STR_FMT "=" STR_FMT, STR_ARG(m->key), STR_ARG(m->value.s)).p;
+        if (!out[(*n)++])
+            return false;
+    }
+    return true;
+}
+
+const char *const *sandbox_env(const struct sandbox *sb, const struct json *more, struct arena *a)
+{
+    size_t n_more = json_is(more, JSON_OBJECT) ? more->n : 0, n = 0;
+    const char **out = arena_zalloc(a, sb->spec.env->n + n_more + 1, sizeof *out);
+
+    if (!out || !put_env(sb->spec.env, more, out, &n, a) || !put_env(more, NULL, out, &n, a))
+        return NULL;
+    return out;
+}
+
+/* ---- as text ---- */
+
+/* Strings of the description: the member's name, where it is. */
+static const struct {
+    const char *name;
+    size_t offset;
+} texts[] = {
+    {"template", offsetof(struct sandbox_args, template_name)},
+    {"image", offsetof(struct sandbox_args, image)},
+    {"workdir", offsetof(struct sandbox_args, workdir)},
+    {"cmd", offsetof(struct sandbox_args, cmd)},
+    {"app", offsetof(struct sandbox_args, app)},
+    {"cpu", offsetof(struct sandbox_args, cpu)},
+    {"memory", offsetof(struct sandbox_args, memory)},
+    {"cpu_limit", offsetof(struct sandbox_args, cpu_limit)},
+    {"memory_limit", offsetof(struct sandbox_args, memory_limit)},
+    {"disk", offsetof(struct sandbox_args, disk)},
+};
+
+static struct str *text_of(struct sandbox_args *a, size_t i)
+{
+    return (struct str *)(void *)((char *)a + texts[i].offset);
+}
+
+int sandbox_spec_write(struct buf *out, const struct sandbox *sb)
+{
+    struct sandbox_args a = sb->spec;
+    struct jw w = jw_to(out);
+
+    jw_object(&w);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        jw_key(&w, texts[i].name);
+        jw_str(&w, *text_of(&a, i));
+    }
+    jw_key(&w, "idle_timeout");
+    jw_int(&w, a.idle_timeout_s);
+    jw_key(&w, "auto_pause");
+    jw_bool(&w, a.auto_pause);
+    jw_key(&w, "auto_resume");
+    jw_bool(&w, a.auto_resume);
+    jw_key(&w, "pids");
+    jw_int(&w, a.pids);
+    jw_key(&w, "port");
+    jw_int(&w, a.port);
+    jw_key(&w, "args");
+    jw_value(&w, a.args);
+    jw_key(&w, "env");
+    jw_value(&w, a.env);
+    jw_key(&w, "metadata");
+    jw_value(&w, a.metadata);
+    if (a.extra) {
+        jw_key(&w, "extra");
+        jw_value(&w, a.extra);
+    }
+    jw_end(&w);
+    return out->error;
+}
+
+int sandbox_spec_read(struct sandbox *sb, struct str text, struct err *e)
+{
+    struct arena arena auto_arena;
+
+    arena_init(&arena, (size_t)4 * SANDBOX_SPEC_MAX);
+    const struct json *doc = json_parse(&arena, text, NULL, e);
+    if (!doc)
+        return err_ctx(e, e && e->code ? e->code : -EINVAL, "sandbox %s", sb->name);
+    struct sandbox_args a = {
+        .timeout_s = sb->timeout_s,
+        .idle_timeout_s = json_int(json_get(doc, "idle_timeout"), -1),
+        .auto_pause = json_bool(json_get(doc, "auto_pause"), false),
+        .auto_resume = json_bool(json_get(doc, "auto_resume"), false),
+        .pids = json_int(json_get(doc, "pids"), 0),
+        .port = json_int(json_get(doc, "port"), 0),
+        .args = json_get(doc, "args"),
+        .env = json_get(doc, "env"),
+        .metadata = json_get(doc, "metadata"),
+        .extra = json_get(doc, "extra"),
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        *text_of(&a, i) = json_str(json_get(doc, texts[i].name), STR_NULL);
+    int r = sandbox_fill(sb, &a, e);
+    return r < 0 ? err_ctx(e, r, "sandbox %s", sb->name) : 0;
+}

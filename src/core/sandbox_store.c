@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Sandboxes in the store: rows, and the events that go with them. See sandbox.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "core/core.h"
+#include "core/event.h"
+#include "core/sandbox_internal.h"
+
+DEFINE_CLEANUP(struct store_tx *, store_tx_free)
+
+enum { PAGE_ROWS = 64 };
+
+static const char *const end_names[SANDBOX_END_COUNT] = {
+    [SANDBOX_END_NONE] = "",           [SANDBOX_END_DELETED] = "deleted",
+    [SANDBOX_END_TIMEOUT] = "timeout", [SANDBOX_END_IDLE] = "idle timeout",
+    [SANDBOX_END_EXITED] = "exited",   [SANDBOX_END_FAILED] = "failed",
+};
+
+static const char *const state_names[SANDBOX_STATE_COUNT] = {
+    [SANDBOX_CREATING] = "running", /* what a row says is true when the create is acknowledged */
+    [SANDBOX_RUNNING] = "running",  [SANDBOX_PAUSED] = "paused",
+    [SANDBOX_ENDING] = "ending",    [SANDBOX_GONE] = "gone",
+};
+
+const char *sandbox_end_name(enum sandbox_end reason)
+{
+    return end_names[reason];
+}
+
+/* ---- writing ---- */
+
+void sandbox_tx_insert(struct store_tx *tx, const struct sandbox *sb)
+{
+    struct buf spec auto_buf = BUF_INIT(4L * SANDBOX_SPEC_MAX);
+
+    (void)sandbox_spec_write(&spec, sb);
+    store_tx_add(tx, STORE_SANDBOX_INSERT);
+    store_tx_text(tx, str_of(sb->id));
+    store_tx_text(tx, str_of(sb->name));
+    store_tx_text(tx, str_of(sb->account));
+    store_tx_text(tx, str_of(sb->key_id));
+    store_tx_text(tx, str_of(state_names[sb->sm.state]));
+    store_tx_text(tx, STR(""));
+    store_tx_int(tx, sb->timeout_s);
+    store_tx_int(tx, sb->created_us);
+    store_tx_int(tx, sb->started_us);
+    store_tx_int(tx, sb->expires_us);
+    store_tx_int(tx, sb->paused_us);
+    /* A description that did not fit leaves the row short of a parameter, which fails it. */
+    if (buf_ok(&spec))
+        store_tx_text(tx, buf_str(&spec));
+    event_add(tx, EVENT_SANDBOX_CREATED, str_of(sb->account), str_of(sb->name),
+              "Sandbox %s created from template " STR_FMT, sb->name,
+              STR_ARG(sb->spec.template_name));
+    event_add(tx, EVENT_SANDBOX_RUNNING, str_of(sb->account), str_of(sb->name),
+              "Sandbox %s is running", sb->name);
+}
+
+void sandbox_tx_update(struct store_tx *tx, const struct sandbox *sb)
+{
+    store_tx_add(tx, STORE_SANDBOX_UPDATE);
+    store_tx_text(tx, str_of(sb->id));
+    store_tx_text(tx, str_of(state_names[sb->sm.state]));
+    store_tx_text(tx, str_of(end_names[sb->end_reason]));
+    store_tx_int(tx, sb->timeout_s);
+    store_tx_int(tx, sb->started_us);
+    store_tx_int(tx, sb->expires_us);
+    store_tx_int(tx, sb->paused_us);
+}
+
+/* "exit status 3", "signal 9" */
+static void put_status(char *out, size_t size, int status)
+{
+    if (status == -1)
+        (void)snprintf(out, size, "it was lost with its host process");
+    else if (WIFSIGNALED(status))
+        (void)snprintf(out, size, "its first process was killed by signal %d", WTERMSIG(status));
+    else
+        (void)snprintf(out, size, "its first process ended with status %d", WEXITSTATUS(status));
+}
+
+void sandbox_tx_delete(struct store_tx *tx, const struct sandbox *sb)
+{
+    struct str account = str_of(sb->account), name = str_of(sb->name);
+    char how[80];
+
+    store_tx_add(tx, STORE_SANDBOX_DELETE);
+    store_tx_text(tx, str_of(sb->id));
+    if (sb->end_reason == SANDBOX_END_EXITED) {
+        put_status(how, sizeof how, sb->end_status);
+        event_add(tx, EVENT_SANDBOX_EXITED, account, name, "Sandbox %s exited: %s", sb->name, how);
+    } else if (sb->end_reason == SANDBOX_END_FAILED) {
+        event_add(tx, EVENT_SANDBOX_CREATE_FAILED, account, name, "Sandbox %s could not be started",
+                  sb->name);
+    } else if (sb->end_reason == SANDBOX_END_DELETED) {
+        event_add(tx, EVENT_SANDBOX_DELETED, account, name, "Sandbox %s deleted", sb->name);
+    } else {
+        event_add(tx, EVENT_SANDBOX_DELETED, account, name, "Sandbox %s deleted, reason %s",
+                  sb->name, end_names[sb->end_reason]);
+    }
+}
+
+struct submitted {
+    struct sandbox *sb;
+    sandbox_fn *fn;
+    void *ctx;
+};
+
+static void on_done(struct store_tx *tx, int result, void *ctx)
+{
+    struct submitted *s = ctx;
+    struct err e = ERR_INIT;
+
+    (void)tx;
+    if (result < 0)
+        (void)err_sys(&e, result, "store");
+    if (s->fn)
+        s->fn(s->ctx, s->sb, result < 0 ? &e : NULL);
+    sandbox_unref(s->sb);
+    free(s);
+}
+
+int sandbox_submit(struct sandbox *sb, struct store_tx *tx, sandbox_fn *fn, void *ctx)
+{
+    struct core *core = sb->set->core;
+    struct submitted *s = mem_zalloc(1, sizeof *s);
+
+    if (!s) {
+        store_tx_free(tx);
+        return -ENOMEM;
+    }
+    *s = (struct submitted){sandbox_ref(sb), fn, ctx};
+    int r = store_submit(core->store, tx, core->loop, on_done, s);
+    if (r < 0) {
+        sandbox_unref(sb);
+        free(s);
+    }
+    return r;
+}
+
+/* ---- reading ---- */
+
+enum {
+    COL_ID,
+    COL_NAME,
+    COL_ACCOUNT,
+    COL_KEY,
+    COL_STATE,
+    COL_REASON,
+    COL_TIMEOUT,
+    COL_CREATED,
+    COL_STARTED,
+    COL_EXPIRES,
+    COL_PAUSED,
+    COL_SPEC
+};
+
+static void copy_text(char *out, size_t size, struct store_value v)
+{
+    (void)snprintf(out, size, STR_FMT, STR_ARG(v.s));
+}
+
+/* The index of NAME in a table, or 0. */
+static int find_name(const char *const *names, int n, struct str name)
+{
+    for (int i = n - 1; i > 0; i--)
+        if (str_is(name, names[i]))
+            return i;
+    return 0;
+}
+
+static int load_row(struct sandboxes *set, const struct store_value *c, struct sandbox **ret,
+                    struct err *e)
+{
+    struct sandbox *sb = sandbox_new(set);
+
+    if (!sb)
+        return err_sys(e, -ENOMEM, "sandboxes");
+    copy_text(sb->id, sizeof sb->id, c[COL_ID]);
+    copy_text(sb->name, sizeof sb->name, c[COL_NAME]);
+    copy_text(sb->account, sizeof sb->account, c[COL_ACCOUNT]);
+    copy_text(sb->key_id, sizeof sb->key_id, c[COL_KEY]);
+    sb->timeout_s = c[COL_TIMEOUT].i;
+    int r = sandbox_spec_read(sb, c[COL_SPEC].s, e);
+    if (r < 0) {
+        sandbox_unref(sb);
+        return r;
+    }
+    sb->created_us = c[COL_CREATED].i;
+    sb->started_us = c[COL_STARTED].i;
+    sb->expires_us = c[COL_EXPIRES].i;
+    sb->paused_us = c[COL_PAUSED].i;
+    sb->end_reason = find_name(end_names, SANDBOX_END_COUNT, c[COL_REASON].s);
+    sb->restored = (enum sandbox_state)find_name(state_names, SANDBOX_STATE_COUNT, c[COL_STATE].s);
+    *ret = sb;
+    return 0;
+}
+
+int sandboxes_load(struct sandboxes *set, void (*fn)(struct sandbox *sb), struct err *e)
+{
+    char last[SANDBOX_ID_LEN + 1] = "";
+    size_t n = PAGE_ROWS;
+
+    while (n == PAGE_ROWS) {
+        struct store_tx *tx auto_(store_tx_free) = store_tx_new();
+        store_tx_add(tx, STORE_SANDBOX_PAGE);
+        store_tx_text(tx, str_of(last));
+        store_tx_int(tx, PAGE_ROWS);
+        int r = tx ? store_run(set->core->store, tx, e) : err_sys(e, -ENOMEM, "sandboxes");
+        n = r < 0 ? 0 : store_tx_n_rows(tx, 0);
+        for (size_t i = 0; r == 0 && i < n; i++) {
+            const struct store_value *cols = store_tx_row(tx, 0, i).cols;
+            struct sandbox *sb;
+            copy_text(last, sizeof last, cols[COL_ID]);
+            r = load_row(set, cols, &sb, e);
+            if (r == 0)
+                fn(sb);
+        }
+        if (r < 0)
+            return err_ctx(e, r, "load sandboxes");
+    }
+    return 0;
+}
