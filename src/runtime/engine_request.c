@@ -164,11 +164,12 @@ static int request_send(struct request *q, struct err *e)
                                    .host = STR("cell"),
                                    .headers = headers,
                                    .n_headers = ARRAY_LEN(headers),
-                                   .body = buf_str(&q->body)};
+                                   .body = buf_str(&q->body),
+                                   .max_body = ANSWER_MAX};
 
     if (!buf_ok(&q->body))
         return err_sys(e, q->body.error, "request to cell '%s'", q->cell->slot_name);
-    q->call = http_client_fetch(q->cell->engine->http, &request, ANSWER_MAX, on_answer, q, e);
+    q->call = http_client_fetch(q->cell->engine->http, &request, on_answer, q, e);
     return q->call ? 0 : e->code;
 }
 
