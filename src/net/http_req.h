@@ -36,6 +36,7 @@ struct http_req {
      * be streamed to its end. Called at most once; the handler must still end the answer. A peer
      * that only closed its sending side counts as gone, but gets the answer if it comes. */
     void (*on_abort)(struct http_req *r);
+    void *abort_ctx; /* for on_abort() */
 };
 
 /* Reads the whole body, at most MAX bytes, then calls DONE (perhaps before this returns); r->body

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* The reverse proxy: see proxy.h.
+ *
+ * An exchange is a request of the server and a call of the client, both alive until it is over; or
+ * a tunnel, when these have given their streams away. */
+#include "proxy/proxy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "net/http_client.h"
+#include "proxy/tunnel.h"
+
+struct proxy {
+    struct http_client *client;
+    struct list exchanges;
+    size_t n_exchanges;
+};
+
+struct exchange {
+    struct list node;
+    struct proxy *proxy;
+    struct http_req *req;   /* NULL once it is answered */
+    struct http_call *call; /* NULL once it is over */
+    struct tunnel *tunnel;
+    const struct proxy_filter *filter; /* NULL: none, or not for this answer */
+    void (*fail)(struct http_req *r, int status, const char *why);
+    void (*done)(void *ctx);
+    void *ctx;
+    bool is_reading; /* the request's body */
+    bool is_started; /* the answer */
+};
+
+/* ---- the end ---- */
+
+static void finish(struct exchange *x)
+{
+    list_del(&x->node);
+    x->proxy->n_exchanges--;
+    if (x->done)
+        x->done(x->ctx);
+    free(x);
+}
+
+/* Ends the call, answers STATUS when there is still a chance to, and finishes. */
+static void give_up(struct exchange *x, int status, const char *why)
+{
+    struct http_call *call = take(x->call);
+    struct http_req *r = take(x->req);
+
+    if (call)
+        http_call_abort(call);
+    if (r) {
+        r->on_abort = NULL;
+        if (x->is_started || status == 0)
+            http_abort(r);
+        else
+            x->fail(r, status, why);
+    }
+    finish(x);
+}
+
+/* ---- from the client ---- */
+
+static void on_client_abort(struct http_req *r)
+{
+    static const char *const faults[] = {"the request body is malformed",
+                                         "the request body took too long",
+                                         "the request body is too large"};
+
+    give_up(r->abort_ctx, r->fault,
+            r->fault == 408   ? faults[1]
+            : r->fault == 413 ? faults[2]
+                              : faults[0]);
+}
+
+static int on_request_data(struct http_req *r, void *ctx, const char *p, size_t len)
+{
+    struct exchange *x = ctx;
+
+    /* A call that cannot take it is about to end. */
+    if (http_call_write(x->call, p, len) < 0)
+        return -EPIPE;
+    if (http_call_is_full(x->call))
+        http_body_pause(r);
+    return 0;
+}
+
+static void on_request_end(struct http_req *r, void *ctx)
+{
+    struct exchange *x = ctx;
+
+    (void)r;
+    (void)http_call_end(x->call);
+}
+
+static const struct http_body_sink request_sink = {on_request_data, on_request_end};
+
+static void on_client_drain(struct http_req *r, void *ctx)
+{
+    struct exchange *x = ctx;
+
+    (void)r;
+    http_call_resume(x->call);
+}
+
+/* ---- from the service ---- */
+
+/* The service is there, or can take more. */
+static void on_service_drain(struct http_call *c, void *ctx)
+{
+    struct exchange *x = ctx;
+
+    (void)c;
+    if (x->is_reading) {
+        http_body_resume(x->req);
+        return;
+    }
+    x->is_reading = true;
+    /* May end the exchange. */
+    http_stream_body(x->req, UINT64_MAX, &request_sink, x);
+}
+
+/* Headers that our server writes itself. */
+static bool is_servers(struct str name)
+{
+    return str_iis(name, "date") || str_iis(name, "server") || str_iis(name, "x-request-id");
+}
+
+static int add_headers(struct http_req *r, const struct http_head *head)
+{
+    for (size_t i = 0; i < head->headers.n; i++) {
+        const struct http_header *h = &head->headers.items[i];
+        if (http_is_hop_header(&head->headers, h->name) || is_servers(h->name))
+            continue;
+        struct str name = arena_str(r->arena, h->name);
+        if (!name.p || http_add_header(r, name.p, h->value) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static void on_tunnel_done(void *ctx)
+{
+    finish(ctx);
+}
+
+/* Between two owners of a stream nothing happens to it. */
+static const struct stream_ops no_ops = {.on_data = NULL};
+
+static void switch_protocols(struct exchange *x, const struct http_head *head)
+{
+    struct http_req *r = x->req;
+
+    if (add_headers(r, head) < 0 ||
+        http_add_header(r, "Upgrade", http_header_get(&head->headers, "upgrade")) < 0) {
+        give_up(x, 503, "out of memory");
+        return;
+    }
+    struct stream *service = http_call_upgrade(take(x->call), &no_ops, NULL);
+    struct stream *client = http_upgrade(take(x->req), 101, &no_ops, NULL);
+    if (!client) {
+        stream_close(service);
+        finish(x);
+        return;
+    }
+    x->tunnel = tunnel_open(client, service, on_tunnel_done, x);
+    if (!x->tunnel)
+        finish(x);
+}
+
+/* The length that the answer tells; -1: none. */
+static int64_t length_of(const struct exchange *x, const struct http_head *head)
+{
+    int64_t length = head->is_chunked ? -1 : head->content_length;
+
+    /* An answer to HEAD has no body, but may tell how long it would be. */
+    if (x->req->head.method == HTTP_HEAD &&
+        str_to_i64(http_header_get(&head->headers, "content-length"), &length) < 0)
+        length = -1;
+    return length;
+}
+
+static void on_head(struct http_call *c, void *ctx, const struct http_head *head)
+{
+    struct exchange *x = ctx;
+    int64_t length = length_of(x, head);
+
+    (void)c;
+    if (head->status == 101) {
+        switch_protocols(x, head);
+        return;
+    }
+    if (add_headers(x->req, head) < 0) {
+        give_up(x, 503, "out of memory");
+        return;
+    }
+    if (x->filter && !x->filter->begin(x->filter->ctx, head, &length))
+        x->filter = NULL;
+    x->is_started = true;
+    http_on_drain(x->req, on_client_drain, x);
+    http_start(x->req, head->status, NULL, length);
+}
+
+static int on_data(struct http_call *c, void *ctx, const char *p, size_t len)
+{
+    struct exchange *x = ctx;
+
+    /* A client that is gone is told by on_abort(). */
+    if (x->filter)
+        x->filter->data(x->filter->ctx, x->req, p, len);
+    else
+        (void)http_write(x->req, p, len);
+    if (http_is_full(x->req))
+        http_call_pause(c);
+    return 0;
+}
+
+static void on_end(struct http_call *c, void *ctx, int result, const char *why)
+{
+    struct exchange *x = ctx;
+
+    (void)c;
+    x->call = NULL;
+    if (result < 0) {
+        give_up(x, result == -ETIMEDOUT ? 504 : 502, why);
+        return;
+    }
+    struct http_req *r = take(x->req);
+    r->on_abort = NULL;
+    if (x->filter && x->filter->end)
+        x->filter->end(x->filter->ctx, r);
+    http_end(r);
+    finish(x);
+}
+
+static const struct http_call_ops call_ops = {
+    .on_head = on_head,
+    .on_data = on_data,
+    .on_drain = on_service_drain,
+    .on_end = on_end,
+};
+
+/* ---- starting ---- */
+
+/* The protocol that R asks to switch to; NULL: none, or it cannot be done. */
+static const char *upgrade_of(const struct http_req *r, bool has_body)
+{
+    if (!r->head.is_upgrade || has_body)
+        return NULL;
+    return arena_str(r->arena, http_header_get(&r->head.headers, "upgrade")).p;
+}
+
+static struct http_call *start_call(struct exchange *x, const struct proxy_pass *pass,
+                                    struct err *e)
+{
+    struct http_req *r = x->req;
+    auto_close int fd = pass->fd;
+    struct http_headers headers;
+    bool has_body = !pass->has_no_body && (r->head.is_chunked || r->head.content_length > 0);
+
+    if (rewrite_headers(r, &pass->rules, &headers) < 0) {
+        (void)err_sys(e, -ENOMEM, "request");
+        return NULL;
+    }
+    const struct http_request request = {
+        .fd = take_fd(fd),
+        .method = pass->method.len ? pass->method : r->head.method_text,
+        .target = pass->target,
+        .host = pass->host,
+        .headers = headers.items,
+        .n_headers = headers.n,
+        .is_streamed = has_body,
+        .length = r->head.is_chunked ? -1 : r->head.content_length,
+        .upgrade = upgrade_of(r, has_body),
+    };
+    return http_client_call(x->proxy->client, &request, &call_ops, x, e);
+}
+
+void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pass)
+{
+    struct exchange *x = mem_zalloc(1, sizeof *x);
+    struct err e = ERR_INIT;
+
+    if (!x) {
+        (void)close(pass->fd);
+        pass->fail(r, 503, "out of memory");
+        if (pass->done)
+            pass->done(pass->ctx);
+        return;
+    }
+    *x = (struct exchange){
+        .proxy = p,
+        .req = r,
+        .filter = pass->filter,
+        .fail = pass->fail,
+        .done = pass->done,
+        .ctx = pass->ctx,
+    };
+    list_append(&p->exchanges, &x->node);
+    p->n_exchanges++;
+    r->on_abort = on_client_abort;
+    r->abort_ctx = x;
+    x->call = start_call(x, pass, &e);
+    if (!x->call)
+        give_up(x, e.code == -ENOMEM ? 503 : 502, err_text(&e));
+}
+
+/* ---- the proxy ---- */
+
+struct proxy *proxy_new(struct loop *l, struct err *e)
+{
+    const struct http_client_opts opts = {
+        .loop = l,
+        .timeouts = {.connect_ms = PROXY_CONNECT_MS},
+    };
+    struct proxy *p = mem_zalloc(1, sizeof *p);
+
+    if (!p) {
+        (void)err_sys(e, -ENOMEM, "proxy");
+        return NULL;
+    }
+    list_init(&p->exchanges);
+    p->client = http_client_new(&opts, e);
+    if (!p->client) {
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void proxy_free(struct proxy *p)
+{
+    if (!p)
+        return;
+    while (!list_is_empty(&p->exchanges)) {
+        struct exchange *x = list_entry(p->exchanges.next, struct exchange, node);
+        if (x->tunnel)
+            tunnel_close(x->tunnel);
+        else
+            give_up(x, 0, "");
+    }
+    http_client_free(p->client);
+    free(p);
+}
+
+size_t proxy_n_active(const struct proxy *p)
+{
+    return p->n_exchanges;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* The reverse proxy: passes a request on to a service inside of a cell and its answer back.
+ *
+ * Bodies are streamed in both directions, never collected: a side that cannot take more holds back
+ * the other one. Connections that change protocol (WebSocket and any other upgrade) become tunnels.
+ * A client that leaves ends the request on the other side, and an answer that breaks off resets the
+ * client's connection, so that nobody can take a part for the whole. 1xx answers end here; what a
+ * client expects with "100-continue" it gets when the other side is there.
+ *
+ * Everything happens on the loop's thread. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "net/http_req.h"
+#include "proxy/rewrite.h"
+
+struct proxy;
+struct http_head;
+
+/* Time to connect; nothing else is limited, because streams may be silent for long. */
+#define PROXY_CONNECT_MS 5000
+
+struct proxy *proxy_new(struct loop *l, struct err *e);
+/* Ends everything under way. Not from a callback of it. */
+void proxy_free(struct proxy *p);
+
+/* Requests and tunnels under way. */
+size_t proxy_n_active(const struct proxy *p);
+
+/* Changes the body of an answer on its way. Writes go to R by http_write(). */
+struct proxy_filter {
+    /* The answer has begun: true when the filter wants it. *LENGTH is that of the body, -1 when it
+     * is not known, and may be changed. */
+    bool (*begin)(void *ctx, const struct http_head *head, int64_t *length);
+    void (*data)(void *ctx, struct http_req *r, const char *p, size_t len);
+    /* The body is complete. May be NULL. */
+    void (*end)(void *ctx, struct http_req *r);
+    void *ctx;
+};
+
+struct proxy_pass {
+    int fd;            /* the service: connected or connecting, taken over in any case */
+    struct str method; /* empty: the request's own */
+    struct str target; /* path and query for the service */
+    struct str host;   /* empty: "localhost" */
+    bool has_no_body;  /* the request's body is not passed on */
+    struct rewrite_rules rules;
+    const struct proxy_filter *filter; /* NULL: none; must stay valid as long as the request */
+    /* Answers R, of which nothing was sent yet: 502 or 504 with what is wrong with the service, 503
+     * when memory ran out, or what is wrong with the request's body. */
+    void (*fail)(struct http_req *r, int status, const char *why);
+    /* All is over, a tunnel included; the request may be gone long before. May be NULL. */
+    void (*done)(void *ctx);
+    void *ctx;
+};
+
+/* Passes R on and answers it; R is the proxy's from now on, its on_abort included. Headers that
+ * were added to R go out with the answer. Strings in PASS are copied where they are needed later.
+ */
+void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pass);

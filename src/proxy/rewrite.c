@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Rewriting requests: see rewrite.h. */
+#include "proxy/rewrite.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "net/http_client.h"
+
+enum { OWN_HEADERS = 5 };
+
+static bool is_listed(const char *const *names, struct str name)
+{
+    for (; names && *names; names++)
+        if (str_is(name, *names))
+            return true;
+    return false;
+}
+
+static bool is_listed_header(const char *const *names, struct str name)
+{
+    for (; names && *names; names++)
+        if (str_iis(name, *names))
+            return true;
+    return false;
+}
+
+/* ---- queries ---- */
+
+static bool is_dropped(struct arena *a, struct str param, const char *const *names)
+{
+    struct str name = str_cut(&param, '=');
+
+    if (str_chr(name, '%') >= 0 || str_chr(name, '+') >= 0)
+        name = http_decode_query(a, name);
+    return name.p && is_listed(names, name);
+}
+
+struct str rewrite_query(struct arena *a, struct str query, const char *const *names)
+{
+    char *out = arena_alloc(a, query.len + 1);
+    size_t len = 0;
+    bool is_first = true;
+
+    if (!out)
+        return STR_NULL;
+    while (query.p) {
+        struct str param = str_cut(&query, '&');
+        if (is_dropped(a, param, names))
+            continue;
+        if (!is_first)
+            out[len++] = '&';
+        is_first = false;
+        if (param.len)
+            memcpy(out + len, param.p, param.len);
+        len += param.len;
+    }
+    out[len] = '\0';
+    return str_n(out, len);
+}
+
+struct str rewrite_url(struct arena *a, struct str url, const char *const *names)
+{
+    ptrdiff_t at = str_chr(url, '?');
+
+    if (at < 0)
+        return url;
+    struct str query = str_skip(url, (size_t)at + 1), fragment = STR("");
+    ptrdiff_t hash = str_chr(query, '#');
+    if (hash >= 0) {
+        fragment = str_skip(query, (size_t)hash);
+        query = str_slice(query, 0, (size_t)hash);
+    }
+    query = rewrite_query(a, query, names);
+    if (!query.p)
+        return STR_NULL;
+    return arena_printf(a, STR_FMT "%s" STR_FMT STR_FMT, (int)at, url.p, query.len ? "?" : "",
+                        STR_ARG(query), STR_ARG(fragment));
+}
+
+/* ---- cookies ---- */
+
+struct str rewrite_cookie(struct arena *a, struct str value, const char *name)
+{
+    char *out = arena_alloc(a, value.len + 2);
+    size_t len = 0;
+
+    if (!out)
+        return STR_NULL;
+    while (value.p) {
+        struct str pair = str_trim(str_cut(&value, ';')), rest = pair;
+        if (pair.len == 0 || str_is(str_trim(str_cut(&rest, '=')), name))
+            continue;
+        if (len > 0) {
+            out[len++] = ';';
+            out[len++] = ' ';
+        }
+        memcpy(out + len, pair.p, pair.len);
+        len += pair.len;
+    }
+    return str_n(out, len);
+}
+
+struct str rewrite_cookie_get(struct str value, const char *name)
+{
+    while (value.p) {
+        struct str rest = str_trim(str_cut(&value, ';'));
+        if (str_is(str_trim(str_cut(&rest, '=')), name) && rest.p)
+            return str_trim(rest);
+    }
+    return STR_NULL;
+}
+
+/* ---- headers ---- */
+
+/* Headers that are made here, whatever the client says. */
+static bool is_own(struct str name)
+{
+    static const char *const names[] = {"host",
+                                        "x-forwarded-for",
+                                        "x-forwarded-proto",
+                                        "x-forwarded-host",
+                                        "x-forwarded-prefix",
+                                        "x-request-id",
+                                        NULL};
+
+    return is_listed_header(names, name);
+}
+
+/* What is left of a header's value; empty: nothing. .p is NULL when memory ran out. */
+static struct str value_of(const struct http_req *r, const struct rewrite_rules *rules,
+                           const struct http_header *h)
+{
+    if (rules->cookie && str_iis(h->name, "cookie"))
+        return rewrite_cookie(r->arena, h->value, rules->cookie);
+    if (rules->params && str_iis(h->name, "referer"))
+        return rewrite_url(r->arena, h->value, rules->params);
+    return h->value;
+}
+
+static int copy_headers(const struct http_req *r, const struct rewrite_rules *rules,
+                        struct http_headers *to)
+{
+    const struct http_headers *from = &r->head.headers;
+
+    for (size_t i = 0; i < from->n; i++) {
+        const struct http_header *h = &from->items[i];
+        if (http_is_hop_header(from, h->name) || is_own(h->name) ||
+            is_listed_header(rules->headers, h->name))
+            continue;
+        struct str value = value_of(r, rules, h);
+        if (!value.p && h->value.p)
+            return -ENOMEM;
+        if (value.len > 0 || h->value.len == 0)
+            to->items[to->n++] = (struct http_header){h->name, value};
+    }
+    return 0;
+}
+
+/* The addresses that came with the request, and the one it came from. */
+static struct str forwarded_for(const struct http_req *r)
+{
+    const struct http_headers *h = &r->head.headers;
+    struct str list = str_of(r->peer);
+
+    for (size_t i = h->n; i-- > 0;)
+        if (str_iis(h->items[i].name, "x-forwarded-for") && h->items[i].value.len > 0 && list.p)
+            list = arena_printf(r->arena, STR_FMT ", " STR_FMT, STR_ARG(h->items[i].value),
+                                STR_ARG(list));
+    return list;
+}
+
+int rewrite_headers(const struct http_req *r, const struct rewrite_rules *rules,
+                    struct http_headers *ret)
+{
+    struct http_headers to = {
+        .items = arena_zalloc(r->arena, r->head.headers.n + OWN_HEADERS, sizeof *to.items)};
+    struct str from = forwarded_for(r);
+
+    if (!to.items || !from.p)
+        return -ENOMEM;
+    if (copy_headers(r, rules, &to) < 0)
+        return -ENOMEM;
+    to.items[to.n++] = (struct http_header){STR("X-Forwarded-For"), from};
+    to.items[to.n++] =
+        (struct http_header){STR("X-Forwarded-Proto"), r->is_tls ? STR("https") : STR("http")};
+    if (r->head.host.len > 0)
+        to.items[to.n++] = (struct http_header){STR("X-Forwarded-Host"), r->head.host};
+    if (rules->prefix.len > 0)
+        to.items[to.n++] = (struct http_header){STR("X-Forwarded-Prefix"), rules->prefix};
+    to.items[to.n++] = (struct http_header){STR("X-Request-Id"), str_of(r->id)};
+    *ret = to;
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* What a proxy changes in a request before it passes it on: parameters, cookies and headers that
+ * are not for the other side, and the headers that tell it who asked. Names of things to drop come
+ * as lists that end with NULL; NULL is an empty list. */
+#pragma once
+
+#include "net/http_req.h"
+
+/* QUERY without the parameters NAMES (compared decoded); the rest stays byte for byte. .p is NULL
+ * only when memory ran out. */
+struct str rewrite_query(struct arena *a, struct str query, const char *const *names);
+/* A URL without these parameters in its query. .p as above. */
+struct str rewrite_url(struct arena *a, struct str url, const char *const *names);
+/* The value of a Cookie header without the cookies called NAME; empty when none is left. */
+struct str rewrite_cookie(struct arena *a, struct str value, const char *name);
+/* The value of the first cookie called NAME, or STR_NULL. */
+struct str rewrite_cookie_get(struct str value, const char *name);
+
+struct rewrite_rules {
+    const char *const *headers; /* names of headers to drop */
+    const char *const *params;  /* query parameters to drop out of Referer */
+    const char *cookie;         /* cookie to drop; may be NULL */
+    struct str prefix;          /* X-Forwarded-Prefix; empty: none */
+};
+
+/* The headers for the other side: those of R without what belongs to the connection or is dropped,
+ * and X-Forwarded-For, -Proto, -Host, -Prefix and X-Request-Id. 0 or -ENOMEM. */
+int rewrite_headers(const struct http_req *r, const struct rewrite_rules *rules,
+                    struct http_headers *ret);
