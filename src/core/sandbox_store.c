@@ -215,7 +215,7 @@ int sandboxes_load(struct sandboxes *set, void (*fn)(struct sandbox *sb), struct
         n = r < 0 ? 0 : store_tx_n_rows(tx, 0);
         for (size_t i = 0; r == 0 && i < n; i++) {
             const struct store_value *cols = store_tx_row(tx, 0, i).cols;
-            struct sandbox *sb;
+            struct sandbox *sb = NULL;
             copy_text(last, sizeof last, cols[COL_ID]);
             r = load_row(set, cols, &sb, e);
             if (r == 0)
