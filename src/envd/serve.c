@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "envd/fs.h"
 #include "envd/serve_impl.h"
 
 enum {
@@ -20,9 +21,12 @@ static const struct {
     enum http_method method;
     void (*handle)(struct serve *s, struct http_req *r);
 } routes[] = {
-    {"/run", HTTP_POST, serve_run},      {"/claim", HTTP_POST, serve_claim},
-    {"/health", HTTP_GET, serve_health}, {"/stats", HTTP_GET, serve_stats},
-    {"/procs", HTTP_GET, serve_procs},   {"/signal", HTTP_POST, serve_signal},
+    {"/run", HTTP_POST, serve_run},          {"/claim", HTTP_POST, serve_claim},
+    {"/fs/list", HTTP_GET, fs_list},         {"/fs/upload", HTTP_POST, fs_upload},
+    {"/fs/download", HTTP_GET, fs_download}, {"/fs/download", HTTP_HEAD, fs_download},
+    {"/fs/entry", HTTP_DELETE, fs_delete},   {"/procs", HTTP_GET, serve_procs},
+    {"/signal", HTTP_POST, serve_signal},    {"/health", HTTP_GET, serve_health},
+    {"/stats", HTTP_GET, serve_stats},
 };
 
 static void on_request(struct http_req *r, void *ctx)

@@ -30,6 +30,7 @@ enum {
     KERN_ATTR_IDMAP = 0x00100000,       /* MOUNT_ATTR_IDMAP */
     KERN_PROPAGATION_PRIVATE = 1 << 18, /* MS_PRIVATE */
     KERN_UMOUNT_DETACH = 2,             /* MNT_DETACH */
+    KERN_NO_MAGICLINKS = 2,             /* RESOLVE_NO_MAGICLINKS */
 };
 
 struct kern_mount_attr {
@@ -111,6 +112,15 @@ static inline int kern_umount(const char *path, int flags)
 static inline int kern_close_range(unsigned from, unsigned to)
 {
     return from > to ? 0 : kern_ret(syscall(SYS_close_range, from, to, 0));
+}
+
+struct kern_open_how {
+    uint64_t flags, mode, resolve;
+};
+
+static inline int kern_openat2(int dirfd, const char *path, const struct kern_open_how *how)
+{
+    return kern_ret(syscall(SYS_openat2, dirfd, path, how, sizeof *how));
 }
 
 static inline int kern_pidfd_open(pid_t pid)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of a cell. Paths are resolved in the cell's own mounts, so that no link leads out of it.
+ * What must be kept apart is this process itself, which the host made: everything below /proc,
+ * where its memory and its environment could be read, is refused, and so is every kind of file that
+ * could block the only thread there is. Internal header of src/envd. */
+#pragma once
+
+#include "envd/serve_impl.h"
+
+/* Trimmed, absolute, without "." ".." and doubled slashes; in A, NULL when memory ran out. */
+const char *fs_clean(struct arena *a, const char *path);
+/* The query's path, cleaned. Answers 400 itself and returns NULL when there is none, or when it is
+ * "/" and NEEDS_NAME. */
+const char *fs_query_path(struct http_req *r, bool needs_name);
+/* The last component of a cleaned path; "/" for the root. */
+const char *fs_base(const char *path);
+/* The directory of a cleaned path, in A. */
+const char *fs_dir(struct arena *a, const char *path);
+
+/* Opens PATH for reading, following links inside of the cell. Never blocks. Descriptor or -errno;
+ * -EACCES below /proc. */
+int fs_open(const char *path);
+/* Opens a directory (O_PATH), creating what is missing with owner UID:GID. */
+int fs_open_dir(const char *path, uid_t uid, gid_t gid);
+
+/* Answers for a failed operation on PATH. */
+void fs_fail(struct http_req *r, int code, const char *path);
+
+/* ---- handlers ---- */
+
+void fs_list(struct serve *s, struct http_req *r);
+void fs_upload(struct serve *s, struct http_req *r);
+void fs_download(struct serve *s, struct http_req *r);
+void fs_delete(struct serve *s, struct http_req *r);
+/* Streams PATH as tar.gz. */
+void fs_archive(struct serve *s, struct http_req *r, const char *path);
+/* Adds Content-Disposition: attachment with NAME, whatever bytes it holds. */
+int fs_add_disposition(struct http_req *r, struct str name);

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* GET /fs/list and DELETE /fs/entry. A directory is read in one go, which blocks the cell's other
+ * requests for as long as that takes: about 3 µs for each entry. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "envd/fs.h"
+
+enum { ENTRIES_MAX = 100000, ERROR_TEXT_MAX = 300 };
+
+struct entry {
+    const char *name, *target; /* target: of a link */
+    bool is_dir;
+    struct stat st;
+};
+
+struct listing {
+    struct entry *items;
+    size_t n, cap;
+};
+
+/* ---- reading ---- */
+
+static struct entry *add(struct listing *l, struct arena *a)
+{
+    if (l->n == l->cap) {
+        size_t cap = l->cap ? l->cap * 2 : 64;
+        struct entry *items = arena_zalloc(a, cap, sizeof *items);
+        if (!items)
+            return NULL;
+        if (l->n)
+            memcpy(items, l->items, l->n * sizeof *items);
+        l->items = items;
+        l->cap = cap;
+    }
+    return &l->items[l->n++];
+}
+
+/* A link is described by what it leads to; one that leads nowhere by itself. */
+static void describe(struct entry *it, struct arena *a, int dir)
+{
+    char target[PATH_MAX];
+
+    if (fstatat(dir, it->name, &it->st, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    if (S_ISLNK(it->st.st_mode)) {
+        ssize_t n = readlinkat(dir, it->name, target, sizeof target);
+        it->target = n < 0 ? "" : arena_str(a, str_n(target, (size_t)n)).p;
+        struct stat st;
+        if (fstatat(dir, it->name, &st, 0) == 0)
+            it->st = st;
+        else
+            it->st.st_size = 0;
+    }
+    it->is_dir = S_ISDIR(it->st.st_mode);
+}
+
+static int read_entries(DIR *dir, struct arena *a, struct listing *l)
+{
+    for (struct dirent *d; (d = readdir(dir));) {
+        if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+            continue;
+        if (l->n == ENTRIES_MAX)
+            return -EFBIG;
+        struct entry *it = add(l, a);
+        if (!it)
+            return -ENOMEM;
+        *it = (struct entry){.name = arena_strdup(a, d->d_name)};
+        if (!it->name)
+            return -ENOMEM;
+        describe(it, a, dirfd(dir));
+    }
+    return 0;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+    const struct entry *a = pa, *b = pb;
+
+    if (a->is_dir != b->is_dir)
+        return a->is_dir ? -1 : 1;
+    int r = strcasecmp(a->name, b->name);
+    return r ? r : strcmp(a->name, b->name);
+}
+
+/* ---- answering ---- */
+
+static void put_entry(struct jw *w, struct arena *a, const char *dir, const struct entry *it)
+{
+    char time[CLOCK_RFC3339_MAX];
+    struct str path = arena_printf(a, "%s%s%s", dir, dir[1] ? "/" : "", it->name);
+
+    jw_object(w);
+    jw_key(w, "name");
+    jw_cstr(w, it->name);
+    jw_key(w, "path");
+    jw_str(w, path);
+    jw_key(w, "isDir");
+    jw_bool(w, it->is_dir);
+    jw_key(w, "size");
+    jw_int(w, it->is_dir ? 0 : it->st.st_size);
+    jw_key(w, "mode");
+    jw_str(w, arena_printf(a, "%04o", (unsigned)it->st.st_mode & 07777U));
+    clock_rfc3339(time, it->st.st_mtim.tv_sec * 1000000);
+    jw_key(w, "mtime");
+    jw_cstr(w, time);
+    jw_key(w, "isSymlink");
+    jw_bool(w, it->target != NULL);
+    if (it->target) {
+        jw_key(w, "target");
+        jw_cstr(w, it->target);
+    }
+    jw_end(w);
+}
+
+static void answer(struct http_req *r, const char *path, const struct listing *l)
+{
+    auto_buf struct buf b = BUF_INIT(SERVE_ANSWER_MAX);
+    struct jw w = jw_to(&b);
+
+    jw_object(&w);
+    jw_key(&w, "path");
+    jw_cstr(&w, path);
+    jw_key(&w, "entries");
+    jw_array(&w);
+    for (size_t i = 0; i < l->n; i++)
+        put_entry(&w, r->arena, path, &l->items[i]);
+    jw_end(&w);
+    serve_put_now(&w, "fetchedAt");
+    jw_end(&w);
+    serve_json(r, &b);
+}
+
+static void closedir_p(DIR **dir)
+{
+    if (*dir)
+        (void)closedir(*dir);
+}
+
+void fs_list(struct serve *s, struct http_req *r)
+{
+    const char *path = fs_query_path(r, false);
+    struct listing l = {0};
+    struct stat st;
+
+    (void)s;
+    if (!path)
+        return;
+    auto_close int fd = fs_open(path);
+    int code = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+    if (code < 0) {
+        fs_fail(r, code == -EINVAL ? -ENOTDIR : code, path);
+        return;
+    }
+    __attribute__((cleanup(closedir_p))) DIR *dir = fdopendir(fd);
+    if (!dir) {
+        fs_fail(r, -errno, path);
+        return;
+    }
+    (void)take_fd(fd);
+    code = read_entries(dir, r->arena, &l);
+    if (code < 0) {
+        serve_fail_text(r, code == -EFBIG ? 413 : 500, "the directory has too many entries: %s",
+                        path);
+        return;
+    }
+    if (l.n)
+        qsort(l.items, l.n, sizeof *l.items, compare);
+    answer(r, path, &l);
+}
+
+/* ---- deleting ---- */
+
+static void answer_deleted(struct http_req *r, const char *path)
+{
+    auto_buf struct buf b = BUF_INIT(64 << 10);
+    struct jw w = jw_to(&b);
+
+    jw_object(&w);
+    jw_key(&w, "path");
+    jw_cstr(&w, path);
+    serve_put_now(&w, "deletedAt");
+    jw_end(&w);
+    serve_json(r, &b);
+}
+
+/* A tree is removed by the cell's own rm, because it may take long. */
+struct removal {
+    struct proc_watch watch;
+    struct http_req *req;
+    const char *path;
+    char text[ERROR_TEXT_MAX]; /* the beginning of what it said */
+    size_t len;
+};
+
+static void on_removal(struct proc_watch *watch)
+{
+    struct removal *it = container_of(watch, struct removal, watch);
+
+    for (const struct ring_chunk *c; (c = proc_watch_read(watch));) {
+        size_t room = sizeof it->text - 1 - it->len, len = c->len < room ? c->len : room;
+        memcpy(it->text + it->len, c->data, len);
+        it->len += len;
+    }
+    const struct proc_end *end = proc_end(watch->proc);
+    if (!end)
+        return;
+    if (end->status == 0)
+        answer_deleted(it->req, it->path);
+    else
+        serve_fail_text(it->req, 500, "could not remove all of %s: %s", it->path, it->text);
+    proc_watch_stop(watch);
+    free(it);
+}
+
+/* The removal goes on. */
+static void on_removal_abort(struct http_req *r)
+{
+    struct removal *it = r->user;
+
+    http_reply(r, 499, NULL, STR(""));
+    proc_watch_stop(&it->watch);
+    free(it);
+}
+
+static void remove_tree(struct serve *s, struct http_req *r, const char *path)
+{
+    char *argv[] = {arena_strdup(r->arena, "rm"), arena_strdup(r->arena, "-rf"),
+                    arena_strdup(r->arena, "--"), (char *)(uintptr_t)path, NULL};
+    struct proc_args args = {.user = "root", .cwd = "/", .argv = argv, .is_merged = true};
+    struct err e = ERR_INIT;
+    struct removal *it = mem_zalloc(1, sizeof *it);
+
+    if (!it || !argv[0] || !argv[1] || !argv[2]) {
+        free(it);
+        serve_fail_text(r, 500, "out of memory");
+        return;
+    }
+    struct proc *p = proc_start(&s->procs, &args, &e);
+    if (!p) {
+        free(it);
+        serve_fail(r, 500, &e);
+        return;
+    }
+    it->req = r;
+    it->path = path;
+    it->watch.fn = on_removal;
+    r->user = it;
+    r->on_abort = on_removal_abort;
+    proc_watch_start(p, &it->watch, 1);
+}
+
+void fs_delete(struct serve *s, struct http_req *r)
+{
+    const char *path = fs_query_path(r, true);
+    struct stat st;
+
+    if (!path)
+        return;
+    int code = fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+    bool is_dir = code == 0 && S_ISDIR(st.st_mode);
+    if (is_dir && serve_query_flag(r, "recursive")) {
+        remove_tree(s, r, path);
+        return;
+    }
+    if (is_dir || code == -ENOENT || code == -ENOTDIR) {
+        serve_fail_text(r, is_dir ? 400 : 404, "file not found or not a regular file: %s", path);
+        return;
+    }
+    if (code == 0 && unlinkat(AT_FDCWD, path, 0) < 0)
+        code = -errno;
+    if (code < 0)
+        fs_fail(r, code, path);
+    else
+        answer_deleted(r, path);
+}
