@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The creation of a sandbox: see sandbox.h. The order is: check, reserve name and quota, take a
- * cell, write the row; the create is acknowledged when that is durable. A cell without a row is
- * killed by the next start, so that a create which was not acknowledged leaves nothing. */
+ * cell, tell the cell who it is and write the row, both at once; the create is acknowledged when
+ * both are done. A cell without a row is killed by the next start, so that a create which was not
+ * acknowledged leaves nothing. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #include "core/event.h"
 #include "core/metrics.h"
 #include "core/sandbox_internal.h"
+#include "core/template.h"
+#include "net/http_client.h"
 #include "runtime/engine.h"
 
 DEFINE_CLEANUP(struct sandbox *, sandbox_unref)
@@ -22,13 +25,30 @@ struct creation {
     struct list node;
     struct sandbox *sb; /* a reference */
     struct sandbox_create rq;
+    struct http_call *claim; /* under way, or NULL */
+    struct buf body;         /* of the claim */
+    bool is_storing, is_stored;
+    struct err e; /* what went wrong so far */
 };
 
 static void creation_free(struct creation *c)
 {
+    if (c->claim)
+        http_call_abort(c->claim);
+    buf_done(&c->body);
     list_del(&c->node);
     sandbox_unref(c->sb);
     free(c);
+}
+
+void sandboxes_stop_creations(struct sandboxes *set)
+{
+    list_each(node, &set->creating)
+    {
+        struct creation *c = list_entry(node, struct creation, node);
+        if (c->claim)
+            http_call_abort(take(c->claim));
+    }
 }
 
 void sandboxes_drop_creations(struct sandboxes *set)
@@ -69,32 +89,48 @@ static void succeed(struct creation *c)
     creation_free(c);
 }
 
-static void on_stored(void *ctx, struct sandbox *sb, const struct err *e)
+/* The row was written, though nothing came of it. */
+static void unstore(struct sandbox *sb)
 {
-    struct creation *c = ctx;
-    struct err gone = ERR_INIT;
+    struct store_tx *tx = store_tx_new();
 
-    if (!e && !sb->cell && !sb->set->is_stopped) {
-        /* It died while its row was written. */
-        (void)err_set(&gone, -ECONNRESET, "the cell died at its start");
-        struct store_tx *tx = store_tx_new();
-        sb->end_reason = SANDBOX_END_FAILED;
-        sandbox_tx_delete(tx, sb);
-        (void)sandbox_submit(sb, tx, NULL, NULL);
-        e = &gone;
-    }
-    if (e)
-        fail(c, e);
+    store_tx_add(tx, STORE_SANDBOX_DELETE);
+    store_tx_text(tx, str_of(sb->id));
+    (void)sandbox_submit(sb, tx, NULL, NULL);
+}
+
+/* Goes on when nothing is under way any more. */
+static void settle(struct creation *c)
+{
+    if (c->claim || c->is_storing)
+        return;
+    if (c->e.code == 0 && !c->sb->cell && !c->sb->set->is_stopped)
+        (void)err_set(&c->e, -ECONNRESET, "the cell died at its start");
+    if (c->e.code && c->is_stored)
+        unstore(c->sb);
+    if (c->e.code)
+        fail(c, &c->e);
     else
         succeed(c);
 }
 
-/* ---- the steps ---- */
+/* ---- the row ---- */
+
+static void on_stored(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    struct creation *c = ctx;
+
+    (void)sb;
+    c->is_storing = false;
+    c->is_stored = !e;
+    if (e)
+        c->e = *e;
+    settle(c);
+}
 
 static void store(struct creation *c)
 {
     struct sandbox *sb = c->sb;
-    struct err e = ERR_INIT;
     struct store_tx *tx = store_tx_new();
 
     sandbox_start_clock(sb);
@@ -105,11 +141,93 @@ static void store(struct creation *c)
         store_tx_free(tx);
     else
         r = sandbox_submit(sb, tx, on_stored, c);
-    if (r < 0) {
-        (void)err_sys(&e, r, "store");
-        fail(c, &e);
-    }
+    c->is_storing = r == 0;
+    if (r < 0)
+        (void)err_sys(&c->e, r, "store");
 }
+
+/* ---- the claim: what the cell has to know ---- */
+
+static bool has_main(const struct sandbox *sb)
+{
+    return sb->spec.cmd.len > 0 || (sb->spec.args && sb->spec.args->n > 0);
+}
+
+static void put_str(struct jw *w, const char *name, struct str s)
+{
+    if (s.len == 0)
+        return;
+    jw_key(w, name);
+    jw_str(w, s);
+}
+
+static void put_claim(struct buf *out, const struct sandbox *sb)
+{
+    struct jw w = jw_to(out);
+
+    jw_object(&w);
+    put_str(&w, "hostname", str_of(sb->name));
+    put_str(&w, "user", str_of(sb->template->user));
+    put_str(&w, "workdir", sb->spec.workdir);
+    jw_key(&w, "env");
+    jw_value(&w, sb->spec.env);
+    if (has_main(sb)) {
+        put_str(&w, "cmd", sb->spec.cmd);
+        jw_key(&w, "args");
+        jw_value(&w, sb->spec.args);
+    }
+    jw_end(&w);
+}
+
+/* Why the cell refuses, in its own words. */
+static void read_refusal(const struct http_response *r, struct err *e)
+{
+    auto_arena struct arena a;
+
+    arena_init(&a, 1 << 20);
+    const struct json *doc = json_parse(&a, r->body, NULL, NULL);
+    struct str text = json_str(json_get(doc, "message"), STR("the cell refused its start"));
+    (void)err_set(e, r->head.status == 400 ? -EINVAL : -EIO, STR_FMT,
+                  STR_ARG(str_slice(text, 0, 300)));
+}
+
+static void on_claimed(void *ctx, const struct http_response *r)
+{
+    struct creation *c = ctx;
+
+    c->claim = NULL;
+    if (r->error < 0)
+        (void)err_set(&c->e, r->error, "the cell could not be reached: %s", r->why);
+    else if (r->head.status != 200)
+        read_refusal(r, &c->e);
+    /* A main process may not exist: then there is nothing to write down. */
+    if (c->e.code == 0 && !c->is_storing && !c->is_stored)
+        store(c);
+    settle(c);
+}
+
+static void claim(struct creation *c)
+{
+    static const struct http_header headers[] = {
+        {STR_INIT("Content-Type"), STR_INIT("application/json")}};
+    struct sandbox *sb = c->sb;
+
+    buf_init(&c->body, 4L * SANDBOX_SPEC_MAX);
+    put_claim(&c->body, sb);
+    struct http_request request = {.address = engine_cell_address(sb->cell),
+                                   .method = STR("POST"),
+                                   .target = STR("/claim"),
+                                   .host = STR("cell"),
+                                   .headers = headers,
+                                   .n_headers = ARRAY_LEN(headers),
+                                   .body = buf_str(&c->body)};
+    if (buf_ok(&c->body))
+        c->claim = http_client_fetch(engine_http(sb->set->engine), &request, on_claimed, c, &c->e);
+    else
+        (void)err_sys(&c->e, c->body.error, "claim");
+}
+
+/* ---- the steps ---- */
 
 static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
 {
@@ -120,7 +238,10 @@ static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
         return;
     }
     c->sb->cell = cell;
-    store(c);
+    claim(c);
+    if (c->claim && !has_main(c->sb))
+        store(c);
+    settle(c);
 }
 
 static int count(struct sandbox *sb, struct err *e)

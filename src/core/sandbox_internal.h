@@ -81,5 +81,7 @@ int sandboxes_load(struct sandboxes *set, void (*fn)(struct sandbox *sb), struct
 
 /* ---- sandbox_create.c ---- */
 
+/* Stops talking to cells; what is being written still ends. */
+void sandboxes_stop_creations(struct sandboxes *set);
 /* Forgets the creates that are under way; nobody is told. */
 void sandboxes_drop_creations(struct sandboxes *set);

@@ -277,6 +277,7 @@ void sandboxes_stop(struct sandboxes *set)
         return;
     set->is_stopped = true;
     loop_timer_stop(&set->tick);
+    sandboxes_stop_creations(set);
     for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);) {
         struct sandbox *sb = value;
         loop_timer_stop(&sb->timer);
