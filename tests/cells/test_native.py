@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: MIT
+"""The native API on real cells: creating, finding, running, pausing, deleting, and what clients may
+see of it."""
+
+import concurrent.futures
+import json
+import re
+import subprocess
+import time
+
+import cells
+import service
+import tap
+
+NAME = re.compile(r"^[a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?$")
+TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+
+
+def curl(*arguments):
+    done = subprocess.run(["curl", "-s", "-w", "\n%{http_code}", *arguments], timeout=30,
+                          stdout=subprocess.PIPE, text=True, check=True)
+    body, _, status = done.stdout.rpartition("\n")
+    return int(status), json.loads(body)
+
+
+def test_the_documented_examples():
+    """The examples of the API's documentation, with <host> and <api-key> filled in."""
+    with cells.running() as s:
+        base, bearer = s.url, "Authorization: Bearer " + service.SEED_TOKEN
+        status, answer = curl("-X", "POST", base + "/api/v1/sandbox",
+                              "-H", "Content-Type: application/json", "-H", bearer,
+                              "-d", '{"name":"sandbox-01"}')
+        tap.equal(status, 200)
+        tap.equal(answer["code"], "0")
+        tap.equal(answer["data"], "Sandbox sandbox-01 created successfully")
+        status, answer = curl(base + "/api/v1/sandbox", "-H", bearer)
+        tap.equal((status, answer["code"]), (200, "0"))
+        tap.equal([x["name"] for x in answer["data"]], ["sandbox-01"])
+        status, answer = curl(base + "/api/v1/sandbox/sandbox-01", "-H", bearer)
+        tap.equal((status, answer["data"]["name"]), (200, "sandbox-01"))
+        status, answer = curl("-X", "DELETE", base + "/api/v1/sandbox/sandbox-01", "-H", bearer)
+        tap.equal((status, answer), (200, {"code": "0",
+                                           "data": "Sandbox sandbox-01 deleted successfully"}))
+
+
+def test_names():
+    with cells.running() as s:
+        for body in (None, "", "{}", {"image": ""}):
+            answer = s.post("/api/v1/sandbox", body)
+            tap.equal(answer.status, 200, "status for %r" % body)
+            assert NAME.match(answer.json["sandbox"]["name"]), answer
+        longest = "a" * 50
+        tap.equal(s.create(name=longest)["name"], longest)
+        for bad in ("Upper", "under_score", "with space", "a" * 51, "-a", "a-", "", "ä", "a/b",
+                    "github", "12306", "e2b"):
+            answer = s.post("/api/v1/sandbox", {"name": bad})
+            tap.equal(answer.status, 400, "status for %r" % bad)
+            tap.equal(answer.json["code"], 400)
+            tap.contains(answer.json["message"], "invalid sandbox name")
+        tap.contains(s.post("/api/v1/sandbox", {"name": "A"}).json["message"],
+                     'invalid sandbox name "A": only lowercase letters, numbers and \'-\', '
+                     "max 50 chars")
+        answer = s.post("/api/v1/sandbox", {"name": longest})
+        tap.equal((answer.status, answer.json),
+                  (409, {"code": 409, "message": "sandbox %s already exists" % longest}))
+        tap.equal(s.show(longest).status, 200)
+
+
+def test_what_is_refused():
+    with cells.running() as s:
+        for body in ("{", "[]", '"x"', {"name": 123}, {"timeout": "1"}, {"timeout": 1.5},
+                     {"timeout": 86401}, {"idle_timeout": 86401}, {"envVars": []},
+                     {"envVars": {"A": 1}}, {"envVars": {"A=B": "x"}}, {"envVars": {"": "x"}},
+                     {"metadata": {"a": None}}, {"args": "x"}, {"args": [1]}, {"port": 65536},
+                     {"port": -1}, {"cpu_limit": "many"}, {"cpu_limit": "1m"},
+                     {"memory_limit": "1Mi"}, {"memory_limit": "-1"}, {"disk": "1Ki"},
+                     {"autoPause": "yes"}, {"workdir": "relative"}, {"template": "nope"},
+                     {"image": "python:3.12"}):
+            answer = s.post("/api/v1/sandbox", body)
+            tap.equal(answer.status, 400, "status for %r" % body)
+            tap.equal(answer.json["code"], 400)
+        tap.equal(s.post("/api/v1/sandbox", {"timeout": 86401}).json["message"],
+                  "invalid timeout 86401, must be <= 60*60*24 (seconds), -1 is no timeout")
+        tap.equal(s.post("/api/v1/sandbox", {"template": "nope"}).json["message"],
+                  "failed to get Template by name nope: Template  nope not found")
+        tap.contains(s.post("/api/v1/sandbox", {"name": 1}).json["message"],
+                     "failed to decode request body: ")
+        tap.equal(s.names(), [])
+        for path in ("/api/v1/sandbox/nope", "/api/v1/sandbox/NOPE%20"):
+            answer = s.get(path)
+            tap.equal(answer.status, 404)
+        tap.equal(s.show("nope").json, {"code": 404, "message": "sandbox nope not found"})
+        tap.equal(s.remove("nope").status, 404)
+        for path in ("/api/v1/terminal/sandbox/nope", "/api/v1/sandbox/pause/nope",
+                     "/api/v1/sandbox/resume/nope"):
+            tap.equal(s.post(path, {"command": "true"}).status, 404)
+        answer = s.request("PUT", "/api/v1/sandbox", "{}")
+        tap.equal(answer.status, 405)
+        tap.contains(answer.headers["Allow"], "POST")
+        tap.equal(s.get("/api/v1/nothing").status, 404)
+
+
+def test_defaults_and_the_object():
+    with cells.running() as s:
+        for given, want in ((None, 1800), (0, 1800), (-1, -1), (-5, -1), (77, 77)):
+            fields = {} if given is None else {"timeout": given}
+            tap.equal(s.create(**fields)["timeout"], want)
+        made = s.create(name="full", template="code-interpreter-v1", timeout=600, idle_timeout=300,
+                        autoPause=True, autoResume=True, workdir="/tmp", cpu="0.5",
+                        memory="256Mi", cpu_limit="1500m", memory_limit="1Gi", pids=64, port=9000,
+                        app="test", envVars={"A": "1"}, metadata={"k": "v w"}, unknown={"x": 1})
+        shown = s.show("full").json["data"]
+        for x in (made, shown):
+            for name, want in (("name", "full"), ("template", "code-interpreter-v1"),
+                               ("timeout", 600), ("idle_timeout", 300), ("autoPause", True),
+                               ("autoResume", True), ("workdir", "/tmp"), ("cpu", "0.5"),
+                               ("memory", "256Mi"), ("cpu_limit", "1500m"),
+                               ("memory_limit", "1Gi"), ("pids", 64), ("port", 9000),
+                               ("app", "test"), ("metadata", {"k": "v w"}), ("status", "running"),
+                               ("url", "/sandbox/full/"), ("user", "system")):
+                tap.equal(x[name], want, name)
+            assert re.fullmatch("[0-9a-f]{32}", x["id"]), x["id"]
+            assert TIME.match(x["created_at"]) and TIME.match(x["expires_at"]), x
+            tap.equal(x["envVars"]["A"], "1")
+            tap.equal(x["envVars"]["AGENT_SANDBOX_NAME"], "full")
+            tap.equal(x["envVars"]["AGENT_SANDBOX_ID"], x["id"])
+        plain = s.create(name="plain")
+        tap.equal((plain["template"], plain["port"], plain["metadata"]), ("default", 8080, {}))
+        assert isinstance(plain["image"], str) and plain["image"]
+        # An image that names a template here replaces only the image.
+        x = s.create(image="tidepool/base:latest")
+        tap.equal((x["image"], x["template"]), ("tidepool/base:latest", "custom"))
+        x = s.create(image="base", template="default")
+        tap.equal((x["image"], x["template"]), ("base", "default"))
+        # Newest first, and filters.
+        tap.equal(s.names()[2:4], ["plain", "full"])
+        tap.equal(s.get("/api/v1/sandbox?template=code-interpreter-v1").json["data"][0]["name"],
+                  "full")
+        tap.equal(s.get("/api/v1/sandbox?state=paused").json["data"], [])
+        # By id, too.
+        tap.equal(s.show(plain["id"]).json["data"]["name"], "plain")
+
+
+def test_environment_and_commands():
+    with cells.running() as s:
+        made = s.create(name="env", envVars={"GREETING": "hello world", "EMPTY": ""})
+        done = s.run("env", "echo hi")
+        tap.equal((done["output"], done["errorOutput"], done["exitCode"]), ("hi\n", "", 0))
+        tap.equal((done["sandbox"], done["pod"], done["container"], done["command"]),
+                  ("env", "env", "sandbox", "echo hi"))
+        assert TIME.match(done["executedAt"]), done
+        done = s.run("env", "echo $GREETING-$EMPTY-; echo $AGENT_SANDBOX_ID $AGENT_SANDBOX_NAME "
+                            "$INSTANCE_NAME; hostname; id -un; pwd")
+        tap.equal(done["output"].split("\n"),
+                  ["hello world--", "%s env env" % made["id"], "env", "user", "/home/user", ""])
+        done = s.run("env", "echo e >&2; exit 3")
+        tap.equal((done["output"], done["errorOutput"], done["exitCode"]), ("", "e\n", 3))
+        tap.equal(s.run("env", "kill -9 $$")["exitCode"], 137)
+        for body in ({"command": ""}, {}, {"command": "  \n "}, None):
+            answer = s.post("/api/v1/terminal/sandbox/env", body)
+            tap.equal((answer.status, answer.json),
+                      (400, {"code": 400, "message": "command is required"}))
+        for body in ({"command": 1}, {"command": "true", "timeout": "x"},
+                     {"command": "true", "timeout": -1}, {"command": "true", "env": {"A": 1}},
+                     {"command": "true", "cwd": "/nowhere"}, {"command": "true", "user": "nobody-x"},
+                     {"command": "a\0b"}):
+            tap.equal(s.post("/api/v1/terminal/sandbox/env", body).status, 400, "%r" % body)
+        done = s.run("env", "cat; echo $X; pwd; id -u", stdin="in\n", env={"X": "y z"}, cwd="/usr",
+                     user="root")
+        tap.equal(done["output"], "in\ny z\n/usr\n0\n")
+        # Files stay.
+        s.run("env", "mkdir -p /tmp/d && echo kept >/tmp/d/file")
+        tap.equal(s.run("env", "cat /tmp/d/file")["output"], "kept\n")
+
+
+def test_output_of_every_kind():
+    with cells.running() as s:
+        s.create(name="out")
+        text = "a 'quoted' \"text\" | with $pipes `and` ünïcödé 🐳 \\ \t"
+        done = s.run("out", "cat | tr a-z a-z", stdin=text)
+        tap.equal(done["output"], text)
+        done = s.run("out", "head -c 1048576 /dev/zero | tr '\\0' x")
+        tap.equal((len(done["output"]), done["truncated"]), (1048576, False))
+        done = s.run("out", r"printf 'a\000b\377c'; printf '\342\202' >&2")
+        tap.equal(done["output"], "a\0b\ufffdc")
+        assert done["errorOutput"].startswith("\ufffd"), done
+        start = time.monotonic()
+        done = s.run("out", "echo begin; sleep 999", timeout=1)
+        assert 0.9 < time.monotonic() - start < 3, "took %g s" % (time.monotonic() - start)
+        tap.equal((done["timedOut"], done["output"]), (True, "begin\n"))
+        s.until(lambda: s.run("out", "pgrep -x sleep || true")["output"] == "")
+
+
+def test_delete_ends_everything():
+    with cells.running() as s:
+        s.create(name="gone")
+        s.run("gone", "sleep 4711 >/dev/null 2>&1 & echo started")
+        tap.equal(len(host_processes("sleep 4711")), 1)
+        answer = s.remove("gone")
+        tap.equal((answer.status, answer.json),
+                  (200, {"code": "0", "data": "Sandbox gone deleted successfully"}))
+        tap.equal(host_processes("sleep 4711"), [])
+        tap.equal(s.show("gone").status, 404)
+        tap.equal(s.remove("gone").status, 404)
+        tap.equal(s.names(), [])
+        # The name is free at once, and the new one is new.
+        s.create(name="gone")
+        tap.equal(s.run("gone", "ls /home/user | wc -l")["output"], "0\n")
+        s.post("/api/v1/sandbox/pause/gone")
+        tap.equal(s.remove("gone").status, 200)
+        tap.equal(s.reasons("gone"), ["SandboxCreated", "SandboxRunning", "SandboxDeleted",
+                                      "SandboxCreated", "SandboxRunning", "SandboxPaused",
+                                      "SandboxDeleted"])
+
+
+def host_processes(command):
+    done = subprocess.run(["pgrep", "-fx", command], stdout=subprocess.PIPE, text=True)
+    return done.stdout.split()
+
+
+def test_owners():
+    with cells.running() as s:
+        one, two = s.make_key(account="one")["key"], s.make_key(account="two")["key"]
+        s.create(name="mine", key=one)
+        tap.equal(s.names(key=one), ["mine"])
+        tap.equal(s.names(key=two), [])
+        tap.equal(s.names(), ["mine"])
+        for answer in (s.show("mine", key=two), s.remove("mine", key=two),
+                       s.post("/api/v1/terminal/sandbox/mine", {"command": "true"}, key=two),
+                       s.post("/api/v1/sandbox/pause/mine", key=two),
+                       s.post("/api/v1/sandbox/resume/mine", key=two)):
+            tap.equal((answer.status, answer.json["message"]), (404, "sandbox mine not found"))
+        tap.equal(s.post("/api/v1/sandbox/metrics", {"names": ["mine"]}, key=two).json["data"],
+                  {"items": {}})
+        tap.equal(s.show("mine", key=one).json["data"]["status"], "running")
+        tap.equal(s.show("mine", key=None).status, 401)
+        # The name is taken for everybody, and nobody sees a token.
+        tap.equal(s.post("/api/v1/sandbox", {"name": "mine"}, key=two).status, 409)
+        tap.equal(s.show("mine").json["data"]["user"], "one")
+        assert one.encode() not in s.show("mine").body
+        tap.equal(s.remove("mine", key=one).status, 200)
+
+
+def test_quota():
+    with cells.running() as s:
+        key = s.make_key(limits={"max_live": 2})["key"]
+        s.create(name="a", key=key)
+        s.create(name="b", key=key)
+        answer = s.post("/api/v1/sandbox", {"name": "c"}, key=key)
+        tap.equal((answer.status, answer.json["message"]),
+                  (413, "capacity exceeded: you have reached the maximum sandbox limit (2/2), "
+                        "please delete some sandboxes before creating new ones"))
+        s.create(name="c")
+        s.remove("a", key=key)
+        s.create(name="d", key=key)
+        # A refused create takes no place.
+        tap.equal(s.post("/api/v1/sandbox", {"name": "B"}, key=key).status, 400)
+        s.remove("d", key=key)
+        tap.equal(s.post("/api/v1/sandbox", {"name": "b"}, key=key).status, 409)
+        s.create(name="e", key=key)
+
+
+def test_pause_keeps_everything():
+    with cells.running() as s:
+        s.create(name="nap", timeout=3)
+        s.run("nap", "python3 -c 'import time,os\n"
+                     "data = bytearray(b\"x\" * 50_000_000)\n"
+                     "open(\"/tmp/pid\", \"w\").write(str(os.getpid()))\n"
+                     "n = 0\n"
+                     "while True:\n"
+                     "    n += 1\n"
+                     "    open(\"/tmp/m\", \"w\").write(f\"{n} {sum(data[::1000000])}\")\n"
+                     "    os.rename(\"/tmp/m\", \"/tmp/n\")\n"
+                     "    time.sleep(0.02)' >/dev/null 2>&1 &")
+        s.until(lambda: s.run("nap", "cat /tmp/n 2>/dev/null; true")["output"] != "")
+        pid = s.run("nap", "cat /tmp/pid")["output"]
+        for _ in range(2):  # both are idempotent
+            answer = s.post("/api/v1/sandbox/pause/nap")
+            tap.equal((answer.status, answer.json["data"]), (200, "Sandbox nap paused successfully"))
+        shown = s.show("nap").json["data"]
+        tap.equal(shown["status"], "paused")
+        assert TIME.match(shown["paused_at"]) and "expires_at" not in shown, shown
+        answer = s.post("/api/v1/terminal/sandbox/nap", {"command": "true"})
+        tap.equal((answer.status, answer.json["message"]), (409, "sandbox nap is paused"))
+        time.sleep(3.5)  # longer than its timeout
+        tap.equal(s.show("nap").json["data"]["status"], "paused")
+        for _ in range(2):
+            answer = s.post("/api/v1/sandbox/resume/nap")
+            tap.equal((answer.status, answer.json["data"]),
+                      (200, "Sandbox nap resumed successfully"))
+        before = s.run("nap", "cat /tmp/n")["output"].split()
+        time.sleep(0.3)
+        after = s.run("nap", "cat /tmp/n")["output"].split()
+        assert int(after[0]) > int(before[0]), (before, after)
+        tap.equal(int(after[1]), 50 * ord("x"))
+        tap.equal(s.run("nap", "cat /tmp/pid")["output"], pid)
+        # Its whole timeout begins again.
+        took = s.until(lambda: s.show("nap").status == 404)
+        assert 1.5 < took < 4, took
+        tap.equal(s.reasons("nap"), ["SandboxCreated", "SandboxRunning", "SandboxPaused",
+                                     "SandboxResumed", "SandboxTimeout", "SandboxDeleted"])
+
+
+def test_timeouts():
+    with cells.running() as s:
+        start = time.monotonic()
+        s.create(name="ttl", timeout=2)
+        s.create(name="idle", idle_timeout=2, timeout=-1)
+        s.create(name="sleeper", timeout=2, autoPause=True)
+        s.create(name="waker", timeout=2, autoPause=True, autoResume=True)
+        s.create(name="forever", timeout=-1)
+        assert "expires_at" not in s.show("forever").json["data"]
+        while time.monotonic() < start + 3:
+            s.run("idle", "true")  # activity
+            if time.monotonic() < start + 1.8:
+                tap.equal(s.show("ttl").status, 200)
+            time.sleep(0.1)
+        tap.equal(s.show("ttl").status, 404)
+        tap.equal(s.show("sleeper").json["data"]["status"], "paused")
+        tap.equal(s.show("waker").json["data"]["status"], "paused")
+        tap.equal(s.show("idle").status, 200)
+        tap.equal(s.run("waker", "echo woke")["output"], "woke\n")
+        tap.equal(s.show("waker").json["data"]["status"], "running")
+        # A command that runs is activity for as long as it runs.
+        tap.equal(s.run("idle", "sleep 3; echo done")["output"], "done\n")
+        took = s.until(lambda: s.show("idle").status == 404)
+        assert 1.5 < took < 3.2, took
+        tap.equal(s.show("forever").status, 200)
+        tap.equal(s.reasons("idle")[-2:], ["SandboxIdleTimeout", "SandboxDeleted"])
+        tap.equal(s.reasons("sleeper")[-2:], ["SandboxTimeout", "SandboxPaused"])
+
+
+def test_many_at_once():
+    with cells.running() as s, concurrent.futures.ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(
+            lambda i: s.post("/api/v1/sandbox", {"name": "box-%d" % i}, timeout=120), range(50)))
+        tap.equal({a.status for a in answers}, {200})
+        tap.equal(len({a.json["sandbox"]["id"] for a in answers}), 50)
+        tap.equal(len(s.names()), 50)
+        outputs = list(pool.map(lambda i: s.run("box-%d" % i, "hostname")["output"], range(50)))
+        tap.equal(outputs, ["box-%d\n" % i for i in range(50)])
+        tap.equal({a.status for a in pool.map(lambda i: s.remove("box-%d" % i), range(50))}, {200})
+        answers = list(pool.map(lambda i: s.post("/api/v1/sandbox", {"name": "same"}), range(50)))
+        tap.equal(sorted(a.status for a in answers), [200] + [409] * 49)
+        answers = list(pool.map(lambda i: s.remove("same"), range(10)))
+        tap.equal(sorted(a.status for a in answers), [200] + [404] * 9)
+
+
+def test_idempotency():
+    with cells.running() as s:
+        headers = {"Idempotency-Key": "first"}
+        one = s.post("/api/v1/sandbox", {"timeout": 60}, headers=headers)
+        two = s.post("/api/v1/sandbox", {"timeout": 60}, headers=headers)
+        tap.equal((one.status, two.status), (200, 200))
+        tap.equal(one.body, two.body)
+        tap.equal(len(s.names()), 1)
+        tap.equal(s.post("/api/v1/sandbox", {"timeout": 61}, headers=headers).status, 422)
+
+
+def test_memory_is_bounded():
+    with cells.running() as s:
+        s.create(name="hog", memory_limit="64Mi")
+        done = s.run("hog", "python3 -c 'x = bytearray(200_000_000)'; echo $?")
+        assert done["output"].strip() not in ("", "0"), done
+        s.until(lambda: "SandboxOOMKilled" in s.reasons("hog"), 5)
+        tap.equal(s.run("hog", "echo alive")["output"], "alive\n")
+        s.create(name="forks", pids=40)
+        done = s.run("forks", "for i in $(seq 100); do sleep 30 & done 2>&1; echo over", timeout=20)
+        tap.equal(s.run("hog", "echo alive")["output"], "alive\n")
+
+
+def test_metrics():
+    with cells.running() as s:
+        s.create(name="busy")
+        s.run("busy", "sh -c 'while :; do :; done' >/dev/null 2>&1 &")
+        answer = s.post("/api/v1/sandbox/metrics", {"names": ["busy", "nope"]})
+        tap.equal(list(answer.json["data"]["items"]), ["busy"])
+        item = answer.json["data"]["items"]["busy"]
+        tap.equal((item["sandbox"], item["pod"]), ("busy", "busy"))
+        assert item["memoryBytes"] > 0 and TIME.match(item["sampledAt"]), item
+
+        def is_busy():
+            a = s.post("/api/v1/sandbox/metrics", {"names": ["busy"]})
+            return a.json["data"]["items"]["busy"]["cpuMilli"] > 50
+        s.until(is_busy, 20)
+        for body in ({"names": []}, {}, None):
+            answer = s.post("/api/v1/sandbox/metrics", body)
+            tap.equal((answer.status, answer.json["message"]), (400, "names is required"))
+        text = s.get("/metrics").body.decode()
+        tap.contains(text, "\ntidepool_sandboxes_running 1\n")
+        tap.contains(text, "\ntidepool_sandbox_creates_total 1\n")
+        tap.contains(text, "\ntidepool_cells_warm ")
+
+
+def test_exit_of_the_cell():
+    with cells.running() as s:
+        x = s.create(name="dies")
+        s.run("dies", "sleep 100 >/dev/null 2>&1 &")
+        # From outside: the first process of the cell is the parent of all in it.
+        pid = host_processes("sleep 100")[0]
+        with open("/proc/%s/stat" % pid) as f:
+            parent = int(f.read().rpartition(")")[2].split()[1])
+        subprocess.run(["kill", "-9", str(parent)], check=True)
+        s.until(lambda: s.show("dies").status == 404)
+        tap.equal(s.reasons("dies")[-1], "SandboxExited")
+        assert s.create(name="dies")["id"] != x["id"]
+
+
+tap.main(globals())

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Restarts of the service, orderly and by SIGKILL: sandboxes go on, deadlines hold, and nothing half
+made is left."""
+
+import concurrent.futures
+import signal
+import time
+
+import cells
+import tap
+
+COUNT = "n=0; while :; do n=$((n+1)); echo $n >/tmp/m; mv /tmp/m /tmp/n; sleep 0.05; done >/dev/null 2>&1 &"
+
+
+def count(s, name):
+    text = s.run(name, "cat /tmp/n")["output"].strip()
+    return int(text) if text else 0
+
+
+def restart(s, how):
+    s.signal(how)
+    s.wait()
+    s.start()
+
+
+def test_sandboxes_survive():
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        with cells.running() as s:
+            key = s.make_key(account="one", limits={"max_live": 2})["key"]
+            made = s.create(name="runs", timeout=600, envVars={"A": "b"}, metadata={"k": "v"},
+                            workdir="/tmp", key=key)
+            s.create(name="sleeps", key=key)
+            s.run("runs", COUNT)
+            s.run("sleeps", COUNT)
+            s.post("/api/v1/sandbox/pause/sleeps")
+            before = count(s, "runs")
+            restart(s, how)
+            tap.equal(s.names(), ["sleeps", "runs"])
+            shown = s.show("runs").json["data"]
+            shown.pop("last_active_at")
+            made.pop("last_active_at")
+            tap.equal(shown, made)
+            tap.equal(s.show("sleeps").json["data"]["status"], "paused")
+            assert count(s, "runs") > before, "it did not go on"
+            tap.equal(s.run("runs", "echo $A $AGENT_SANDBOX_NAME; pwd")["output"],
+                      "b runs\n/tmp\n")
+            # Owners and limits are known again.
+            tap.equal(sorted(s.names(key=key)), ["runs", "sleeps"])
+            tap.equal(s.post("/api/v1/sandbox", {}, key=key).status, 413)
+            s.post("/api/v1/sandbox/resume/sleeps")
+            first = count(s, "sleeps")
+            time.sleep(0.3)
+            assert count(s, "sleeps") > first
+            tap.equal(s.remove("runs", key=key).status, 200)
+            s.create(name="runs", key=key)
+            tap.equal(s.reasons("runs")[:3], ["SandboxCreated", "SandboxRunning", "SandboxDeleted"])
+
+
+def test_fifty_counters():
+    with cells.running() as s, concurrent.futures.ThreadPoolExecutor(10) as pool:
+        names = ["count-%d" % i for i in range(50)]
+        list(pool.map(lambda n: s.create(name=n), names))
+        list(pool.map(lambda n: s.run(n, COUNT), names))
+        s.until(lambda: all(pool.map(lambda n: count(s, n) > 0, names)), 30)
+        before = dict(zip(names, pool.map(lambda n: count(s, n), names)))
+        restart(s, signal.SIGKILL)
+        after = dict(zip(names, pool.map(lambda n: count(s, n), names)))
+        stuck = [n for n in names if after[n] <= before[n]]
+        tap.equal(stuck, [])
+        list(pool.map(s.remove, names))
+
+
+def test_deadlines_hold_over_a_restart():
+    with cells.running() as s:
+        s.create(name="short", timeout=1)
+        s.create(name="pauses", timeout=1, autoPause=True)
+        s.create(name="later", timeout=4)
+        start = time.monotonic()
+        s.kill()
+        time.sleep(1.5)
+        s.start()
+        s.until(lambda: s.show("short").status == 404, 2)
+        s.until(lambda: s.show("pauses").json["data"]["status"] == "paused", 2)
+        tap.equal(s.show("later").status, 200)
+        s.until(lambda: s.show("later").status == 404)
+        assert 3.5 < time.monotonic() - start < 6, time.monotonic() - start
+        tap.equal(s.reasons("short")[-2:], ["SandboxTimeout", "SandboxDeleted"])
+
+
+def test_lost_cells_are_recorded():
+    with cells.running() as s:
+        s.create(name="lost")
+        s.create(name="lost-paused")
+        s.post("/api/v1/sandbox/pause/lost-paused")
+        s.kill()
+        cells.end_spawner(s.state)  # as a reboot of the host does
+        s.start()
+        tap.equal(s.names(), [])
+        tap.equal(s.reasons("lost")[-1], "SandboxExited")
+        tap.equal(s.reasons("lost-paused")[-1], "SandboxExited")
+        s.create(name="lost")
+        tap.equal(s.run("lost", "echo new")["output"], "new\n")
+
+
+def test_the_spawner_dies():
+    with cells.running() as s:
+        s.create(name="lost")
+        cells.end_spawner(s.state)
+        s.until(lambda: s.show("lost").status == 404)
+        tap.equal(s.reasons("lost")[-1], "SandboxExited")
+        s.until(lambda: s.post("/api/v1/sandbox", {"name": "lost"}).status == 200)
+        tap.equal(s.run("lost", "echo new")["output"], "new\n")
+
+
+def test_creates_that_nobody_heard_of():
+    """SIGKILL in the middle of creates: each one is either there and works, or left nothing."""
+    with cells.running() as s:
+        for turn in range(3):
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                jobs = [pool.submit(s.post, "/api/v1/sandbox", {"name": "t%d-%d" % (turn, i)})
+                        for i in range(24)]
+                time.sleep(0.05 + 0.05 * turn)
+                s.kill()
+            told = set()
+            for i, job in enumerate(jobs):
+                if not job.exception() and job.result().status == 200:
+                    told.add("t%d-%d" % (turn, i))
+            s.start()
+            names = set(s.names())
+            assert told <= names, told - names
+            for name in names:
+                tap.equal(s.run(name, "echo ok")["output"], "ok\n")
+            # Cells that were being made when it was killed join the stock.
+            s.until(lambda: metric(s, "tidepool_cells_warm") >= cells.WARM)
+            tap.equal(metric(s, "tidepool_sandboxes_running"), len(names))
+            s.remove_all()
+
+
+def metric(s, name):
+    for line in s.get("/metrics").body.decode().splitlines():
+        if line.startswith(name + " "):
+            return int(line.split()[1])
+    return None
+
+
+tap.main(globals())

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""The real program with cells, which need root; cleans up whatever a test leaves.
+
+    with cells.running() as s:
+        s.create(name="one")
+        tap.equal(s.run("one", "echo hi")["output"], "hi\\n")
+"""
+
+import contextlib
+import os
+import shutil
+import socket
+import struct
+import tempfile
+import time
+
+import service
+import tap
+
+WARM = 3
+
+
+class Service(service.Service):
+    def __init__(self, state, *options, env=None, **more):
+        env = {"TIDEPOOL_CELLS_ENABLED": "true", "TIDEPOOL_CELLS_WARM": str(WARM), **(env or {})}
+        envd = os.path.join(os.path.dirname(service.PROGRAM), "tidepool-envd")
+        env.setdefault("TIDEPOOL_CELLS_ENVD", os.environ.get("TIDEPOOL_ENVD", envd))
+        super().__init__(state, *options, env=env, **more)
+
+    def create(self, key="", **fields):
+        """Makes a sandbox; its object."""
+        answer = self.post("/api/v1/sandbox", fields, key=key, timeout=60)
+        assert answer.status == 200, answer
+        return answer.json["sandbox"]
+
+    def show(self, name, **more):
+        return self.get("/api/v1/sandbox/" + name, **more)
+
+    def run(self, name, command, **fields):
+        """Runs a command; the data of the answer."""
+        key = fields.pop("key", "")
+        answer = self.post("/api/v1/terminal/sandbox/" + name, dict(fields, command=command),
+                           key=key, timeout=120)
+        assert answer.status == 200, answer
+        return answer.json["data"]
+
+    def remove(self, name, **more):
+        return self.delete("/api/v1/sandbox/" + name, **more)
+
+    def names(self, **more):
+        return [x["name"] for x in self.get("/api/v1/sandbox", **more).json["data"]]
+
+    def remove_all(self):
+        for name in self.names():
+            self.remove(name)
+
+    def reasons(self, name):
+        """What happened to a sandbox, oldest first."""
+        items = self.get("/api/v1/events?limit=500&sandbox=" + name).json["data"]
+        return [x["reason"] for x in reversed(items)]
+
+    def until(self, what, seconds=10.0):
+        """Waits until WHAT() is true; how long that took."""
+        start = time.monotonic()
+        while not what():
+            assert time.monotonic() < start + seconds, "it did not happen\n" + self.log()[-2000:]
+            time.sleep(0.02)
+        return time.monotonic() - start
+
+
+def spawner_pid(state):
+    """The process that all cells of a state directory die with, or 0."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        try:
+            s.connect(os.path.join(state, "spawner.sock"))
+        except OSError:
+            return 0
+        return struct.unpack("3i", s.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+
+
+def end_spawner(state):
+    pid = spawner_pid(state)
+    if not pid:
+        return
+    os.kill(pid, 9)
+    end = time.monotonic() + 10
+    while os.path.exists("/proc/%d" % pid) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def running(*options, **more):
+    """A service with cells on an empty state directory."""
+    if os.geteuid() != 0:
+        raise tap.Skip("cells need root")
+    # Not below /tmp: it may be a small file system in memory.
+    path = tempfile.mkdtemp(prefix="tidepool-test-", dir="/var/tmp")
+    state = os.path.join(path, "state")
+    s = None
+    try:
+        s = Service(state, *options, **more)
+        yield s
+        if s.process.poll() is None:
+            s.remove_all()
+            status = s.stop()
+            assert status == 0, "exit status %d\n%s" % (status, s.log()[-3000:])
+            assert spawner_pid(state) == 0, "the spawner is still there"
+    except BaseException:
+        if s:
+            print("# the service's log:\n# " + s.log()[-3000:].replace("\n", "\n# "))
+        raise
+    finally:
+        if s and s.process.poll() is None:
+            s.kill()
+        end_spawner(state)
+        shutil.rmtree(path, ignore_errors=True)
