@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "core/config.h"
 #include "core/metrics.h"
+#include "proxy/proxy.h"
 
 enum { OPENAPI_MAX = 4 << 20 };
 
@@ -61,7 +62,7 @@ static void read_body(struct api_req *r)
 {
     struct str coding = http_header_get(&r->http->head.headers, "content-encoding");
 
-    if (coding.len > 0 && !str_iis(coding, "identity")) {
+    if (coding.len > 0 && !str_iis(coding, "identity") && r->match.route->body != ROUTE_STREAM) {
         api_error(r, 415, "content encoding '" STR_FMT "' is not supported", STR_ARG(coding));
         return;
     }
@@ -74,21 +75,6 @@ static void read_body(struct api_req *r)
 }
 
 /* ---- who asks ---- */
-
-/* Finds the key that a guarded path needs; false when the request was answered. */
-static bool find_key(struct api_req *r)
-{
-    struct str token = api_token(r->http);
-    struct account_key *k = token.p ? accounts_find(r->core->accounts, token) : NULL;
-
-    if (k) {
-        r->key = account_key_ref(k);
-        return true;
-    }
-    metrics_add(r->core->metrics, METRIC_AUTH_FAILED, 1);
-    api_fault(r, token.p ? API_FAULT_BAD_KEY : API_FAULT_NO_KEY, STR_NULL);
-    return false;
-}
 
 static bool is_in_quota(struct api_req *r)
 {
@@ -109,11 +95,30 @@ static bool is_in_quota(struct api_req *r)
     return false;
 }
 
+bool api_admit(struct api_req *r, struct account_key *k)
+{
+    r->key = account_key_ref(k);
+    return is_in_quota(r);
+}
+
+/* Finds the key that a guarded path needs; false when the request was answered. */
+static bool find_key(struct api_req *r)
+{
+    struct str token = api_token(r->http);
+    struct account_key *k = token.p ? accounts_find(r->core->accounts, token) : NULL;
+
+    if (k)
+        return api_admit(r, k);
+    metrics_add(r->core->metrics, METRIC_AUTH_FAILED, 1);
+    api_fault(r, token.p ? API_FAULT_BAD_KEY : API_FAULT_NO_KEY, STR_NULL);
+    return false;
+}
+
 static bool is_authorised(struct api_req *r, enum route_auth auth)
 {
     if (auth == ROUTE_OPEN || (auth == ROUTE_SCRAPE && r->core->config->metrics.public))
         return true;
-    if (!find_key(r) || !is_in_quota(r))
+    if (!find_key(r))
         return false;
     if (auth == ROUTE_KEY || r->key->account->role == ACCOUNT_SYSTEM)
         return true;
@@ -250,7 +255,8 @@ struct api *api_new(struct core *core, struct err *e)
         return NULL;
     }
     a->core = core;
-    if (prepare(a, e) < 0) {
+    a->proxy = proxy_new(core->loop, e);
+    if (!a->proxy || prepare(a, e) < 0) {
         api_free(a);
         return NULL;
     }
@@ -261,6 +267,7 @@ void api_free(struct api *a)
 {
     if (!a)
         return;
+    proxy_free(a->proxy);
     router_free(a->router);
     buf_done(&a->openapi);
     free(a);

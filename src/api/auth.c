@@ -3,7 +3,7 @@
 #include "api/internal.h"
 
 /* "Bearer T": T. Other schemes carry no key of ours: Basic names a user inside of a sandbox. */
-static struct str bearer(struct str value)
+struct str api_bearer(struct str value)
 {
     struct str rest = str_trim(value);
     struct str scheme = str_cut(&rest, ' ');
@@ -13,7 +13,7 @@ static struct str bearer(struct str value)
 
 struct str api_token(const struct http_req *r)
 {
-    struct str token = bearer(http_header_get(&r->head.headers, "authorization"));
+    struct str token = api_bearer(http_header_get(&r->head.headers, "authorization"));
 
     if (token.len == 0)
         token = str_trim(http_header_get(&r->head.headers, "x-api-key"));

@@ -4,16 +4,25 @@
 
 #include "api/req.h"
 
+struct proxy;
+
 struct api {
     struct core *core;
     struct router *router;
     struct http_server *server; /* may be NULL */
+    struct proxy *proxy;        /* into sandboxes */
     struct buf openapi;
 };
 
 /* The token that a request carries: Authorization: Bearer, X-API-Key, ?api_key=; the first that is
  * not empty. STR_NULL when there is none. */
 struct str api_token(const struct http_req *r);
+/* The token of an Authorization header's value; STR_NULL when its scheme carries none of ours. */
+struct str api_bearer(struct str value);
+/* Makes K the one who asks, unless its quota is used up: then answers and returns false. */
+bool api_admit(struct api_req *r, struct account_key *k);
+/* Lets pages of other origins read the answer, where the surface allows it. */
+void api_add_cors(struct api_req *r);
 
 /* Appends QUERY as it may be logged: the values of keys and tokens replaced. */
 int api_mask_query(struct buf *out, struct str query);

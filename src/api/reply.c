@@ -31,7 +31,7 @@ bool api_may_see(const struct api_req *r, struct str account)
 /* ---- CORS ---- */
 
 /* Keys come by header, never by cookie, so any origin may read the answers. */
-static void add_cors(struct api_req *r)
+void api_add_cors(struct api_req *r)
 {
     if (!r->match.surface->has_cors || !http_header_get(&r->http->head.headers, "origin").p)
         return;
@@ -64,7 +64,7 @@ void api_options(struct api_req *r)
 
 void api_reply(struct api_req *r, int status, const char *content_type, struct str body)
 {
-    add_cors(r);
+    api_add_cors(r);
     http_reply(r->http, status, content_type, body);
 }
 

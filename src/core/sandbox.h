@@ -126,6 +126,12 @@ unsigned sandboxes_n_live(const struct sandboxes *set);
 /* Brings the sampled metrics up to date. */
 void sandboxes_sample(struct sandboxes *set);
 
+/* ---- names ---- */
+
+bool sandbox_name_is_valid(struct str name);
+/* True for words that other surfaces have the path /sandbox/WORD for. */
+bool sandbox_name_is_reserved(struct str name);
+
 /* ---- finding ---- */
 
 /* The running or paused sandbox of that name / id, or NULL. */

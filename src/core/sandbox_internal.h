@@ -53,9 +53,6 @@ void sandbox_on_gone(void *ctx, struct engine_cell *c, int status);
 
 /* ---- sandbox_spec.c ---- */
 
-bool sandbox_name_is_valid(struct str name);
-/* True for words that other surfaces have the path /sandbox/WORD for. */
-bool sandbox_name_is_reserved(struct str name);
 /* Checks ARGS, fills defaults in and copies all into SB. 0, -EINVAL, -ENOMEM. */
 int sandbox_fill(struct sandbox *sb, const struct sandbox_args *args, struct err *e);
 /* Gives SB the name that was asked for, or one of its own. */

@@ -42,7 +42,8 @@ def test_unknown_paths():
                 ("/api/v1", code(404)),
                 ("/api/v1x", code(404)),
                 ("/e2b/v1/nowhere", code(404, "no such path")),
-                ("/sandbox/nowhere/at/all", detail(404, "Not Found")),
+                ("/sandbox/nowhere/at/all", code(404, "sandbox nowhere not found")),
+                ("/sandbox/github/at/all", detail(404, "Not Found")),
                 ("/local-sandbox", detail(404, "Not Found")),
                 ("/mcp/x", rpc(404, -32000))]:
             check(s.get(path))

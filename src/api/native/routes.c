@@ -49,6 +49,31 @@ static const struct route routes[] = {
      .handler = native_terminal_run,
      .summary = "Run a command (sh -lc) and answer with what it wrote", .request = "Run",
      .response = "RunAnswer"},
+    {HTTP_GET, "/api/v1/terminal/sandbox/{name}/ws", ROUTE_KEY, .handler = native_terminal_ws,
+     .status = 101, .summary = "A terminal over a WebSocket; frames are JSON texts",
+     .query = {{"api_key", "string", "The key, where a header cannot be set"}}},
+    {HTTP_GET, "/api/v1/sandbox/files/{name}", ROUTE_KEY, .handler = native_files_list,
+     .summary = "List a directory, directories first", .response = "Files",
+     .query = {{"path", "string", "The directory; default /"}}},
+    {HTTP_DELETE, "/api/v1/sandbox/files/{name}", ROUTE_KEY, .handler = native_files_delete,
+     .summary = "Delete a file", .response = "FileDeleted",
+     .query = {{"path", "string", "The file"},
+               {"recursive", "boolean", "A directory with all that is in it, too"}}},
+    {HTTP_POST, "/api/v1/sandbox/files/{name}/upload", ROUTE_KEY, ROUTE_STREAM,
+     .handler = native_files_upload,
+     .summary = "Upload: multipart/form-data with parts called file, or any other body as one file",
+     .response = "FileUploaded",
+     .query = {{"path", "string", "The directory, or the file when the body is not multipart"}}},
+    {HTTP_GET, "/api/v1/sandbox/files/{name}/download", ROUTE_KEY, .handler = native_files_download,
+     .summary = "Download a file, or a part of it by Range; a directory comes as a tar.gz",
+     .query = {{"path", "string", "The file or directory"},
+               {"archive", "string", "tar.gz: as an archive"}}},
+    {HTTP_GET, "/api/v1/logs/sandbox/{name}", ROUTE_KEY, .handler = native_logs,
+     .summary = "What the main process wrote", .response = "Logs",
+     .query = {{"tailLines", "integer", "The last so many lines; default 200, at most 2000"},
+               {"follow", "boolean", "Go on with what is written from now on, as text/plain"},
+               {"since", "string", "Only lines since then"},
+               {"timestamps", "boolean", "Each line begins with its time"}}},
 };
 
 #define STRING "{\"type\":\"string\"}"
@@ -77,6 +102,9 @@ static const struct route routes[] = {
     ",\"idle_timeout\":" INTEGER ",\"autoPause\":" BOOLEAN ",\"autoResume\":" BOOLEAN              \
     ",\"workdir\":" STRING ",\"cpu\":" STRING ",\"memory\":" STRING ",\"cpu_limit\":" STRING       \
     ",\"memory_limit\":" STRING ",\"disk\":" STRING ",\"pids\":" INTEGER ",\"port\":" INTEGER
+
+#define PLACE_MEMBERS                                                                              \
+    "\"sandbox\":" STRING ",\"pod\":" STRING ",\"container\":" STRING ",\"path\":" STRING
 
 static const struct route_schema schemas[] = {
     {"Done", ENVELOPE(STRING)},
@@ -120,6 +148,16 @@ static const struct route_schema schemas[] = {
               ",\"container\":" STRING ",\"command\":" STRING ",\"output\":" STRING
               ",\"errorOutput\":" STRING ",\"exitCode\":" INTEGER ",\"timedOut\":" BOOLEAN
               ",\"truncated\":" BOOLEAN ",\"durationMs\":" INTEGER ",\"executedAt\":" STRING "}}")},
+    {"Files", ENVELOPE("{\"type\":\"object\",\"properties\":{" PLACE_MEMBERS
+                       ",\"entries\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+                       "\"properties\":{\"name\":" STRING ",\"path\":" STRING ",\"isDir\":" BOOLEAN
+                       ",\"size\":" INTEGER "}}},\"fetchedAt\":" STRING "}}")},
+    {"FileDeleted",
+     ENVELOPE("{\"type\":\"object\",\"properties\":{" PLACE_MEMBERS ",\"deletedAt\":" STRING "}}")},
+    {"FileUploaded", ENVELOPE("{\"type\":\"object\",\"properties\":{" PLACE_MEMBERS
+                              ",\"fileName\":" STRING ",\"uploadedAt\":" STRING "}}")},
+    {"Logs", ENVELOPE("{\"type\":\"object\",\"properties\":{\"sandbox\":" STRING ",\"pod\":" STRING
+                      ",\"container\":" STRING ",\"logs\":" STRING ",\"fetchedAt\":" STRING "}}")},
 };
 
 const struct surface surface_native = {

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""/sandbox/{name}/…: services inside of sandboxes, reached through the service. Needs root."""
+
+import atexit
+import contextlib
+import gzip
+import hashlib
+import http.client
+import os
+import socket
+import time
+
+import cells
+import tap
+from websocket import Socket
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+stack = contextlib.ExitStack()
+atexit.register(stack.close)
+state = {}
+
+
+def start_app(s, name, host="127.0.0.1", port=8080):
+    with open(os.path.join(HERE, "web_app.py")) as f:
+        answer = s.run(name, "cat > /tmp/web_app.py", stdin=f.read())
+    tap.equal(answer["exitCode"], 0, answer)
+    answer = s.run(name, "python3 /tmp/web_app.py %s %d bg </dev/null >/tmp/app.log 2>&1"
+                   % (host, port))
+    tap.equal(answer["exitCode"], 0, answer)
+
+
+def lab():
+    """One service with a private sandbox "box", a public one, and a key that owns neither."""
+    if "s" not in state:
+        s = stack.enter_context(cells.running())
+        s.create(name="box")
+        s.create(name="open", metadata={"public": "true"})
+        start_app(s, "box")
+        start_app(s, "box", "::1", 3000)
+        start_app(s, "open")
+        state["other"] = s.make_key(account="other", role="user")["key"]
+        state["s"] = s
+    return state["s"]
+
+
+def echo(target, method="GET", **more):
+    answer = lab().request(method, target, **more)
+    tap.equal(answer.status, 200, answer)
+    return answer.json
+
+
+def value(got, name):
+    return [v for k, v in got["headers"] if k == name]
+
+
+def test_any_method_reaches_the_app():
+    for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"):
+        got = echo("/sandbox/box/x/y%2Fz?y=1&b=%20+", method)
+        tap.equal((got["method"], got["target"]), (method, "/x/y%2Fz?y=1&b=%20+"))
+    answer = lab().request("HEAD", "/sandbox/box/x")
+    tap.equal((answer.status, answer.body, answer.headers["X-App"]), (200, b"", "yes"))
+    assert int(answer.headers["Content-Length"]) > 0
+    tap.equal(echo("/sandbox/box/")["target"], "/")
+
+
+def test_headers_tell_where_a_request_came_from():
+    got = echo("/sandbox/box/", headers={"X-Forwarded-For": "192.0.2.1", "X-Mine": "1"})
+    tap.equal(value(got, "x-forwarded-for"), ["192.0.2.1, 127.0.0.1"])
+    tap.equal(value(got, "x-forwarded-proto"), ["http"])
+    tap.equal(value(got, "x-forwarded-host"), ["%s:%d" % (lab().host, lab().port)])
+    tap.equal(value(got, "x-forwarded-prefix"), ["/sandbox/box"])
+    tap.equal(value(got, "host"), ["localhost:8080"])
+    tap.equal(value(got, "x-mine"), ["1"])
+    assert value(got, "x-request-id")[0]
+
+
+def test_bodies_are_streamed_both_ways():
+    body = os.urandom(3 << 20)
+    digest = hashlib.sha256(body).hexdigest()
+    got = echo("/sandbox/box/", "POST", body=body)
+    tap.equal((got["length"], got["sha256"]), (len(body), digest))
+    pieces = iter([body[:1000], body[1000:2 << 20], body[2 << 20:]])
+    got = echo("/sandbox/box/", "PUT", body=pieces)
+    tap.equal((got["length"], got["sha256"]), (len(body), digest))
+    packed = gzip.compress(b"x" * 100)
+    got = echo("/sandbox/box/", "POST", body=packed, headers={"Content-Encoding": "gzip"})
+    tap.equal(got["length"], len(packed))
+
+
+def test_connections_are_kept():
+    s = lab()
+    c = http.client.HTTPConnection(s.host, s.port, timeout=10)
+    ports = set()
+    for _ in range(5):
+        c.request("GET", "/sandbox/box/", headers={"X-API-Key": s.key})
+        tap.equal(c.getresponse().read()[:1], b"{")
+        ports.add(c.sock.getsockname()[1])
+    tap.equal(len(ports), 1, "connections")
+    c.close()
+
+
+def test_other_ports():
+    got = echo("/sandbox/box/a?x=1&port=3000&y=2")
+    tap.equal((got["port"], got["target"]), (3000, "/a?x=1&y=2"))
+    for bad in ("0", "65536", "-1", "abc", ""):
+        tap.equal(lab().get("/sandbox/box/?port=" + bad).status, 400, "status for %r" % bad)
+    answer = lab().get("/sandbox/box/?port=81")
+    tap.equal((answer.status, answer.json["code"]), (502, 502))
+    tap.contains(answer.json["message"], "port 81")
+
+
+def test_without_slash_and_unknown_names():
+    answer = lab().get("/sandbox/box?a=1", key=None)
+    tap.equal((answer.status, answer.headers["Location"]), (301, "/sandbox/box/?a=1"))
+    answer = lab().get("/sandbox/nobody/")
+    tap.equal((answer.status, answer.json), (404, {"code": 404,
+                                                   "message": "sandbox nobody not found"}))
+
+
+def test_keys_are_needed_and_never_seen_by_the_app():
+    s = lab()
+    for name in ("box", "nobody"):
+        answer = s.get("/sandbox/%s/" % name, key=None)
+        tap.equal((answer.status, answer.json), (401, {"code": 401, "message": "Unauthorized"}))
+        tap.equal(s.get("/sandbox/%s/" % name, key="wrong-key").status, 401)
+        tap.equal(s.get("/sandbox/%s/" % name, key=state["other"]).status, 404)
+    ways = [({"Authorization": "Bearer " + s.key}, ""),
+            ({"X-API-Key": s.key}, ""),
+            ({}, "?api_key=" + s.key),
+            ({"X-API-Key": s.key, "Authorization": "Bearer " + s.key,
+              "Referer": s.url + "/sandbox/box/?api_key=%s&a=1" % s.key}, "?api_key=" + s.key),
+            ({"Cookie": "a=1; tidepool_key=%s; b=2" % s.key}, "")]
+    for headers, query in ways:
+        answer = s.get("/sandbox/box/" + query, key=None, headers=headers)
+        tap.equal(answer.status, 200, headers)
+        assert s.key not in answer.body.decode(), (headers, answer.body)
+    tap.equal(value(answer.json, "cookie"), ["a=1; b=2"])
+    # The app's own credentials are none of our business.
+    got = echo("/sandbox/box/", key=None,
+               headers={"X-API-Key": s.key, "Authorization": "Bearer of-the-app"})
+    tap.equal(value(got, "authorization"), ["Bearer of-the-app"])
+
+
+def test_a_key_in_the_address_becomes_a_cookie():
+    s = lab()
+    answer = s.get("/sandbox/box/?api_key=" + s.key, key=None)
+    cookie = answer.headers["Set-Cookie"]
+    tap.contains(cookie, "Path=/sandbox/box/;")
+    tap.contains(cookie, "HttpOnly")
+    tap.equal(s.get("/sandbox/box/asset", key=None,
+                    headers={"Cookie": cookie.split(";")[0]}).status, 200)
+    # A browser is sent to an address that scripts may read.
+    answer = s.get("/sandbox/box/p/q?x=1&api_key=%s&port=8080" % s.key, key=None,
+                   headers={"Accept": "text/html,*/*"})
+    tap.equal((answer.status, answer.headers["Location"]),
+              (302, "/sandbox/box/p/q?x=1&port=8080"))
+    tap.contains(answer.headers["Set-Cookie"], "tidepool_key=")
+    assert s.get("/sandbox/box/?api_key=wrong", key=None).headers["Set-Cookie"] is None
+
+
+def test_public_sandboxes_are_open():
+    tap.equal(lab().get("/sandbox/open/", key=None).status, 200)
+    got = echo("/sandbox/open/", key="of-the-app")
+    tap.equal(value(got, "authorization"), ["Bearer of-the-app"])
+    got = echo("/sandbox/open/", key=state["other"])
+    tap.equal(value(got, "authorization"), [])
+
+
+def test_pages_get_a_base():
+    answer = lab().get("/sandbox/box/page")
+    tap.contains(answer.body.decode(), '<head><base href="/sandbox/box/"><title>page</title>')
+    answer = lab().get("/sandbox/box/packed")
+    tap.equal(answer.headers["Content-Encoding"], "gzip")
+    assert b"<base" not in gzip.decompress(answer.body)
+    answer = lab().get("/sandbox/box/headless")
+    tap.equal(answer.body, b"<p>no head here</p>" * 10)
+
+
+def test_events_come_at_once():
+    s = lab()
+    c = http.client.HTTPConnection(s.host, s.port, timeout=10)
+    c.request("GET", "/sandbox/box/events", headers={"X-API-Key": s.key})
+    answer = c.getresponse()
+    times = []
+    for i in range(3):
+        tap.equal(answer.readline(), b"data: %d\n" % i)
+        answer.readline()
+        times.append(time.monotonic())
+    tap.equal(answer.read(), b"")
+    assert times[2] - times[0] > 0.6, times
+    c.close()
+
+
+def test_websockets_pass_through():
+    s = lab()
+    w = Socket(s, "/sandbox/box/socket", "X-API-Key: %s\r\n" % s.key)
+    tap.equal((w.status, w.is_accepted), (101, True))
+    for data in (b"hello", b"x" * 60000, "ünicode".encode()):
+        w.send(data)
+        tap.equal(w.receive(), (1, data))
+    w.send(b"\x03\xe8", 8)
+    tap.equal(w.receive()[0], 8)
+    tap.equal(w.receive()[0], None)
+    w.close()
+    w = Socket(s, "/sandbox/box/socket?api_key=" + s.key)
+    tap.equal(w.status, 101)
+    w.close()
+    tap.equal(Socket(s, "/sandbox/box/socket").status, 401)
+    tap.equal(Socket(s, "/sandbox/box/socket?port=81", "X-API-Key: %s\r\n" % s.key).status, 502)
+
+
+def test_a_part_of_an_answer_is_not_taken_for_all():
+    try:
+        answer = lab().get("/sandbox/box/cut")
+    except (http.client.IncompleteRead, ConnectionResetError):
+        return
+    raise AssertionError("complete: %r" % answer)
+
+
+def test_clients_that_leave_stop_the_app():
+    s = lab()
+    rss = cells_rss(s)
+    with socket.create_connection((s.host, s.port)) as c:
+        c.sendall(("GET /sandbox/box/flood HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\n\r\n"
+                   % s.key).encode())
+        assert c.recv(1000).startswith(b"HTTP/1.1 200")
+        time.sleep(1)
+        # The client does not read: little is kept for it.
+        assert cells_rss(s) - rss < 16 << 20, cells_rss(s) - rss
+    s.until(lambda: s.run("box", "cat /tmp/flood-ended")["output"] == "yes")
+
+
+def cells_rss(s):
+    with open("/proc/%d/statm" % s.process.pid) as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_many_at_once():
+    s = lab()
+    connections = []
+    for _ in range(60):
+        c = http.client.HTTPConnection(s.host, s.port, timeout=30)
+        c.request("GET", "/sandbox/box/", headers={"X-API-Key": s.key})
+        connections.append(c)
+    for c in connections:
+        answer = c.getresponse()
+        tap.equal((answer.status, answer.read()[:1]), (200, b"{"))
+        c.close()
+
+
+def test_paused_sandboxes():
+    s = lab()
+    s.create(name="sleepy")
+    s.create(name="waking", autoResume=True)
+    for name in ("sleepy", "waking"):
+        start_app(s, name)
+        tap.equal(s.post("/api/v1/sandbox/pause/" + name).status, 200)
+    tap.equal(s.get("/sandbox/sleepy/").status, 409)
+    tap.equal(s.get("/sandbox/waking/").status, 200)
+    tap.equal(s.show("waking").json["data"]["status"], "running")
+
+
+def test_names_of_servers_belong_to_the_other_surface():
+    s = lab()
+    for path in ("/sandbox/github/x", "/sandbox/google_sheets/x/reset", "/sandbox/jira"):
+        answer = s.get(path)
+        tap.equal((answer.status, answer.json), (404, {"detail": "Not Found"}), path)
+    tap.equal(s.post("/sandbox/nobody").status, 422)
+    for name in ("github", "jira", "12306"):
+        tap.equal(s.post("/api/v1/sandbox", {"name": name}).status, 400)
+
+
+def test_a_deleted_sandbox_ends_its_connections():
+    s = lab()
+    w = Socket(s, "/sandbox/open/socket")
+    tap.equal(w.status, 101)
+    tap.equal(s.remove("open").status, 200)
+    try:
+        tap.equal(w.receive()[0], None)
+    except ConnectionResetError:
+        pass
+    w.close()
+    tap.equal(s.get("/sandbox/open/").status, 404)
+
+
+def test_the_service_stops_in_order():
+    """With a tunnel and an answer under way."""
+    s = lab()
+    w = Socket(s, "/sandbox/box/socket?api_key=" + s.key)
+    tap.equal(w.status, 101)
+    c = socket.create_connection((s.host, s.port))
+    c.sendall(("GET /sandbox/box/flood HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\n\r\n"
+               % s.key).encode())
+    c.recv(1000)
+    stack.close()
+    w.close()
+    c.close()
+
+
+tap.main(globals())
