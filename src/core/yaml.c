@@ -22,20 +22,37 @@ struct builder {
     const char *name;
     struct err *e;
     struct yaml_doc doc;
-    uint32_t cap_lines;
+    uint32_t cap_lines, last_line;
     bool has_document, is_finished;
     size_t depth;
     struct frame stack[YAML_MAX_DEPTH];
 };
 
-static uint32_t line_of(const yaml_event_t *ev)
+/* At the end of a text that ends without a line break libyaml is one line further than the text. */
+static uint32_t line_of(const struct builder *b, const yaml_event_t *ev)
 {
-    return (uint32_t)ev->start_mark.line + 1;
+    size_t line = ev->start_mark.line + 1;
+
+    return line < b->last_line ? (uint32_t)line : b->last_line;
+}
+
+/* How many lines TEXT has. A line ends with CR, LF, both, or U+0085, U+2028, U+2029 (YAML 1.1). */
+static uint32_t count_lines(struct str text)
+{
+    uint32_t n = 1;
+
+    for (size_t i = 0; i < text.len; i++) {
+        struct str rest = str_skip(text, i);
+        n += rest.p[0] == '\n' || (rest.p[0] == '\r' && !str_starts(rest, STR("\r\n"))) ||
+             str_starts(rest, STR("\xc2\x85")) || str_starts(rest, STR("\xe2\x80\xa8")) ||
+             str_starts(rest, STR("\xe2\x80\xa9"));
+    }
+    return n;
 }
 
 static int refuse(struct builder *b, const yaml_event_t *ev, int code, const char *what)
 {
-    return err_set(b->e, code, "%s:%u: %s", b->name, line_of(ev), what);
+    return err_set(b->e, code, "%s:%u: %s", b->name, line_of(b, ev), what);
 }
 
 static int no_memory(struct builder *b)
@@ -215,7 +232,7 @@ static int note_line(struct builder *b, const yaml_event_t *ev)
         d->lines = lines;
         b->cap_lines = cap;
     }
-    d->lines[d->n_lines++] = f && f->has_key ? f->key_line : line_of(ev);
+    d->lines[d->n_lines++] = f && f->has_key ? f->key_line : line_of(b, ev);
     return 0;
 }
 
@@ -243,13 +260,13 @@ static int take_key(struct builder *b, const yaml_event_t *ev)
     struct str key = str_n((const char *)ev->data.scalar.value, ev->data.scalar.length);
 
     if (json_get_str(&f->value, key))
-        return err_set(b->e, -EINVAL, "%s:%u: duplicate key '" STR_FMT "'", b->name, line_of(ev),
+        return err_set(b->e, -EINVAL, "%s:%u: duplicate key '" STR_FMT "'", b->name, line_of(b, ev),
                        STR_ARG(key));
     f->key = arena_str(b->a, key);
     if (!f->key.p)
         return no_memory(b);
     f->has_key = true;
-    f->key_line = line_of(ev);
+    f->key_line = line_of(b, ev);
     return 0;
 }
 
@@ -389,6 +406,7 @@ int yaml_parse(struct arena *a, struct str text, const char *name, struct yaml_d
         return err_set(e, -E2BIG, "%s: larger than %lu bytes", name, YAML_MAX_BYTES);
     if (str_starts(text, STR("\xef\xbb\xbf")))
         text = str_skip(text, 3);
+    b.last_line = count_lines(text);
     b.doc.root = json_new_null(a);
     if (!b.doc.root || !yaml_parser_initialize(&parser))
         return no_memory(&b);

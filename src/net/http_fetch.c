@@ -57,7 +57,6 @@ static const struct http_call_ops fetch_ops = {
     .on_end = on_end,
 };
 
-/* NOLINTNEXTLINE(readability-function-size): a call's five parameters and the limit of its body */
 struct http_call *http_client_fetch(struct http_client *c, const struct http_request *req,
                                     void (*done)(void *ctx, const struct http_response *r),
                                     void *ctx, struct err *e)
