@@ -162,6 +162,13 @@ static const struct row table[] = {
      .arg = 0,
      .values = {AF_UNIX},
      .n_values = 1},
+    /* root of a cell has the uid of its first process, and could starve it of descriptors */
+    {.nr = SYS_prlimit64,
+     .error = EPERM,
+     .rule = RULE_DENY_VALUES,
+     .arg = 0,
+     .values = {1},
+     .n_values = 1},
     /* typing into another session's terminal */
     {.nr = SYS_ioctl,
      .error = EPERM,

@@ -288,6 +288,8 @@ static const struct filter_case filter_cases[] = {
     {"ioctl TIOCSTI", SYS_ioctl, {0, 0x5412}, EPERM},
     {"ioctl TIOCSTI with high bits", SYS_ioctl, {0, 0x100005412ULL}, EPERM},
     {"ioctl TIOCLINUX", SYS_ioctl, {0, 0x541c}, EPERM},
+    {"prlimit of oneself", SYS_prlimit64, {0, 7}, ALLOWED},
+    {"prlimit of the first process", SYS_prlimit64, {1, 7}, EPERM},
     {"removexattrat", 466, {0}, ALLOWED},
     {"open_tree_attr", 467, {0}, ENOSYS},
     {"the future", 9999, {0}, ENOSYS},

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* What cells leave behind: nothing, after many cycles of every kind, after starts that fail, and
+ * after a daemon that is killed at any moment. Needs root. */
+#include "../check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../lib/lab.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+enum { CYCLES = 500, AT_ONCE = 8, KILLS = 12 };
+
+static struct lab lab;
+static struct lab_result r;
+
+static void must_open(unsigned stock)
+{
+    struct err e = ERR_INIT;
+
+    if (lab_open(&lab, stock, CGROUP_NONE, &e) < 0)
+        fail_msg("%s", err_text(&e));
+}
+
+/* The kernel frees network namespaces in the background, and the cleaner deletes there. */
+static void wait_for_background(struct lab_census *now, const struct lab_census *want)
+{
+    for (int i = 0; i < 100; i++) {
+        (void)loop_run_once(lab.loop, 10);
+        lab_count(&lab, now);
+        if (now->files == 0 && now->processes == want->processes && now->netns <= want->netns + 2)
+            return;
+        (void)usleep(30000);
+    }
+}
+
+static void expect_same(const struct lab_census *before)
+{
+    struct lab_census after;
+
+    wait_for_background(&after, before);
+    assert_int_equal(after.mounts, before->mounts);
+    assert_int_equal(after.cgroups, before->cgroups);
+    assert_int_equal(after.processes, before->processes);
+    assert_int_equal(after.spawner_fds, before->spawner_fds);
+    assert_int_equal(after.files, 0);
+    /* The pool of namespaces, and others on this machine, come and go. */
+    assert_true(after.netns <= before->netns + 20);
+}
+
+struct cycle {
+    struct engine_cell *cells[AT_ONCE];
+    unsigned n;
+};
+
+static void on_created(void *ctx, struct engine_cell *c, const struct err *e)
+{
+    struct cycle *cy = ctx;
+
+    if (!c)
+        fail_msg("%s", err_text(e));
+    cy->cells[cy->n++] = c;
+}
+
+/* A few cells at once, each with a command, then all away. */
+static void run_cycle(const struct cell_spec *spec)
+{
+    struct cycle cy = {0};
+    struct err e = ERR_INIT;
+    unsigned gone = lab.n_gone;
+
+    for (int i = 0; i < AT_ONCE; i++) {
+        char label[16];
+        (void)snprintf(label, sizeof label, "c%d", i);
+        assert_int_equal(engine_create(lab.engine, label, spec, on_created, &cy, &e), 0);
+    }
+    while (cy.n < AT_ONCE)
+        (void)loop_run_once(lab.loop, 1000);
+    for (unsigned i = 0; i < cy.n; i++)
+        assert_int_equal(lab_sh(&lab, cy.cells[i], "user", "echo x >/tmp/x; sleep 100 & true", &r),
+                         0);
+    for (unsigned i = 0; i < cy.n; i++)
+        engine_cell_kill(cy.cells[i]);
+    while (lab.n_gone < gone + AT_ONCE)
+        (void)loop_run_once(lab.loop, 1000);
+}
+
+static void cycles_leave_nothing(void **state)
+{
+    struct lab_census before;
+    struct cell_spec spec = lab_spec();
+
+    (void)state;
+    must_open(0);
+    run_cycle(&spec);
+    wait_for_background(&before, &(struct lab_census){.netns = ~0U - 2});
+    for (int i = 0; i < CYCLES / AT_ONCE; i++)
+        run_cycle(&spec);
+    expect_same(&before);
+    lab_close(&lab);
+}
+
+static void disks_leave_nothing(void **state)
+{
+    struct lab_census before;
+    struct cell_spec spec = lab_spec();
+
+    (void)state;
+    must_open(0);
+    run_cycle(&spec);
+    wait_for_background(&before, &(struct lab_census){.netns = ~0U - 2});
+    for (int i = 0; i < 3; i++) {
+        spec.disk = (struct disk_spec){DISK_DIR, 0};
+        run_cycle(&spec);
+        spec.disk = (struct disk_spec){DISK_IMAGE, 32 << 20};
+        run_cycle(&spec);
+    }
+    expect_same(&before);
+    lab_close(&lab);
+}
+
+/* A tree that is deeper than a path may be long, and full of odd modes. */
+static void hostile_files_are_removed(void **state)
+{
+    struct lab_census before, after;
+    struct cell_spec spec = lab_spec();
+
+    (void)state;
+    spec.disk = (struct disk_spec){DISK_DIR, 0};
+    must_open(0);
+    lab_count(&lab, &before);
+    struct engine_cell *c = lab_create(&lab, "deep", &spec, NULL);
+    assert_non_null(c);
+    assert_int_equal(
+        lab_sh(&lab, c, "user",
+               "cd /tmp; python3 -c 'import os\nfor i in range(3000):\n os.mkdir(\"d\"*20); "
+               "os.chdir(\"d\"*20)\nopen(\"x\",\"w\")'; mkdir m; touch m/f; chmod 0 m/f m; "
+               "mkfifo p; ln -s / l",
+               &r),
+        0);
+    lab_kill(&lab, c);
+    wait_for_background(&after, &before);
+    assert_int_equal(after.files, 0);
+    lab_close(&lab);
+}
+
+static void failed_starts_leave_nothing(void **state)
+{
+    struct lab_census before;
+    struct cell_spec spec = lab_spec();
+    struct err e = ERR_INIT;
+
+    (void)state;
+    must_open(0);
+    run_cycle(&spec);
+    wait_for_background(&before, &(struct lab_census){.netns = ~0U - 2});
+    /* Too little memory to build a cell: it fails at some step inside. */
+    spec.limits.memory_bytes = 64 << 10;
+    for (int i = 0; i < 5; i++) {
+        struct engine_cell *c = lab_create(&lab, "tiny", &spec, &e);
+        if (c)
+            lab_kill(&lab, c);
+    }
+    spec = lab_spec();
+    (void)snprintf(spec.template_name, sizeof spec.template_name, "none");
+    assert_null(lab_create(&lab, "x", &spec, &e));
+    expect_same(&before);
+    spec = lab_spec();
+    run_cycle(&spec);
+    lab_close(&lab);
+}
+
+/* ---- a daemon that is killed ---- */
+
+/* In a child: a daemon that creates and ends cells until it is shot. The first four stay. */
+static void be_a_daemon(int round)
+{
+    struct err e = ERR_INIT;
+    struct cell_spec spec = lab_spec();
+
+    if (lab_reopen(&lab, &e) < 0)
+        _exit(2);
+    for (int i = 0; i < 4 && round == 0; i++) {
+        char label[16];
+        (void)snprintf(label, sizeof label, "keep%d", i);
+        struct engine_cell *c = lab_create(&lab, label, &spec, NULL);
+        if (!c || lab_sh(&lab, c, "user",
+                         "(i=0; while :; do i=$((i+1)); echo $i >/tmp/n; sleep 0.01; done) "
+                         ">/dev/null 2>&1 &",
+                         &r) != 0)
+            _exit(3);
+    }
+    for (int i = 0;; i++) {
+        char label[32];
+        (void)snprintf(label, sizeof label, "r%dc%d", round, i);
+        struct engine_cell *c = lab_create(&lab, label, &spec, NULL);
+        if (c && i % 3 != 0)
+            lab_kill(&lab, c);
+    }
+}
+
+static long counter_of(const char *label)
+{
+    struct engine_cell *c = engine_find(lab.engine, label);
+
+    if (!c)
+        fail_msg("%s is lost", label);
+    if (lab_sh(&lab, c, "user", "cat /tmp/n", &r) != 0)
+        fail_msg("%s: %s", label, r.err);
+    return strtol(r.out, NULL, 10);
+}
+
+static void kill_unwanted(void *ctx, struct engine_cell *c, const struct err *e)
+{
+    (void)ctx;
+    (void)e;
+    if (strncmp(engine_cell_info(c)->label, "keep", 4) != 0)
+        engine_cell_kill(c);
+}
+
+static void killed_daemons_lose_nothing(void **state)
+{
+    struct lab_census before, after;
+    struct err e = ERR_INIT;
+    long counters[4] = {0};
+
+    (void)state;
+    must_open(0);
+    uint32_t spawner = engine_spawner_pid(lab.engine);
+    for (int round = 0; round < KILLS; round++) {
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0)
+            be_a_daemon(round);
+        (void)usleep(round == 0 ? 600000 : 60000U + 7000U * (unsigned)round);
+        assert_int_equal(kill(pid, SIGKILL), 0);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    }
+    assert_int_equal(lab_reopen(&lab, &e), 0);
+    assert_int_equal(engine_spawner_pid(lab.engine), spawner);
+    for (int i = 0; i < 4; i++) {
+        char label[16];
+        (void)snprintf(label, sizeof label, "keep%d", i);
+        counters[i] = counter_of(label);
+        assert_true(counters[i] > 0);
+    }
+    (void)usleep(200000);
+    for (int i = 0; i < 4; i++) {
+        char label[16];
+        (void)snprintf(label, sizeof label, "keep%d", i);
+        assert_true(counter_of(label) > counters[i]);
+    }
+    lab_count(&lab, &before);
+    engine_each(lab.engine, kill_unwanted, NULL);
+    for (int i = 0; i < 500 && engine_n_cells(lab.engine) > 4; i++)
+        (void)loop_run_once(lab.loop, 20);
+    assert_int_equal(engine_n_cells(lab.engine), 4);
+    assert_int_equal(lab_sh(&lab, engine_find(lab.engine, "keep0"), "user", "true", &r), 0);
+    /* Cells that nobody was told of wait in the stock; no other process is left. */
+    lab_count(&lab, &after);
+    assert_int_equal(after.processes, 4 + engine_n_stock(lab.engine));
+    lab_close(&lab);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cycles_leave_nothing),
+        cmocka_unit_test(disks_leave_nothing),
+        cmocka_unit_test(hostile_files_are_removed),
+        cmocka_unit_test(failed_starts_leave_nothing),
+        cmocka_unit_test(killed_daemons_lose_nothing),
+    };
+
+    return lab_must_skip() ? 0 : cmocka_run_group_tests(tests, NULL, NULL);
+}
