@@ -21,18 +21,28 @@ enum { CYCLES = 500, AT_ONCE = 8, KILLS = 12 };
 static struct lab lab;
 static struct lab_result r;
 
-static void must_open(unsigned stock)
+static int setup(void **state)
 {
     struct err e = ERR_INIT;
 
-    if (lab_open(&lab, stock, CGROUP_NONE, &e) < 0)
-        fail_msg("%s", err_text(&e));
+    (void)state;
+    if (lab_open(&lab, 0, CGROUP_NONE, &e) == 0)
+        return 0;
+    print_message("%s\n", err_text(&e));
+    return -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    lab_close(&lab);
+    return 0;
 }
 
 /* The kernel frees network namespaces in the background, and the cleaner deletes there. */
 static void wait_for_background(struct lab_census *now, const struct lab_census *want)
 {
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 600; i++) {
         (void)loop_run_once(lab.loop, 10);
         lab_count(&lab, now);
         if (now->files == 0 && now->processes == want->processes && now->netns <= want->netns + 2)
@@ -98,13 +108,11 @@ static void cycles_leave_nothing(void **state)
     struct cell_spec spec = lab_spec();
 
     (void)state;
-    must_open(0);
     run_cycle(&spec);
     wait_for_background(&before, &(struct lab_census){.netns = ~0U - 2});
     for (int i = 0; i < CYCLES / AT_ONCE; i++)
         run_cycle(&spec);
     expect_same(&before);
-    lab_close(&lab);
 }
 
 static void disks_leave_nothing(void **state)
@@ -113,7 +121,6 @@ static void disks_leave_nothing(void **state)
     struct cell_spec spec = lab_spec();
 
     (void)state;
-    must_open(0);
     run_cycle(&spec);
     wait_for_background(&before, &(struct lab_census){.netns = ~0U - 2});
     for (int i = 0; i < 3; i++) {
@@ -123,7 +130,6 @@ static void disks_leave_nothing(void **state)
         run_cycle(&spec);
     }
     expect_same(&before);
-    lab_close(&lab);
 }
 
 /* A tree that is deeper than a path may be long, and full of odd modes. */
@@ -134,7 +140,6 @@ static void hostile_files_are_removed(void **state)
 
     (void)state;
     spec.disk = (struct disk_spec){DISK_DIR, 0};
-    must_open(0);
     lab_count(&lab, &before);
     struct engine_cell *c = lab_create(&lab, "deep", &spec, NULL);
     assert_non_null(c);
@@ -148,7 +153,6 @@ static void hostile_files_are_removed(void **state)
     lab_kill(&lab, c);
     wait_for_background(&after, &before);
     assert_int_equal(after.files, 0);
-    lab_close(&lab);
 }
 
 static void failed_starts_leave_nothing(void **state)
@@ -158,7 +162,6 @@ static void failed_starts_leave_nothing(void **state)
     struct err e = ERR_INIT;
 
     (void)state;
-    must_open(0);
     run_cycle(&spec);
     wait_for_background(&before, &(struct lab_census){.netns = ~0U - 2});
     /* Too little memory to build a cell: it fails at some step inside. */
@@ -174,7 +177,6 @@ static void failed_starts_leave_nothing(void **state)
     expect_same(&before);
     spec = lab_spec();
     run_cycle(&spec);
-    lab_close(&lab);
 }
 
 /* ---- a daemon that is killed ---- */
@@ -232,7 +234,6 @@ static void killed_daemons_lose_nothing(void **state)
     long counters[4] = {0};
 
     (void)state;
-    must_open(0);
     uint32_t spawner = engine_spawner_pid(lab.engine);
     for (int round = 0; round < KILLS; round++) {
         pid_t pid = fork();
@@ -266,17 +267,16 @@ static void killed_daemons_lose_nothing(void **state)
     /* Cells that nobody was told of wait in the stock; no other process is left. */
     lab_count(&lab, &after);
     assert_int_equal(after.processes, 4 + engine_n_stock(lab.engine));
-    lab_close(&lab);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cycles_leave_nothing),
-        cmocka_unit_test(disks_leave_nothing),
-        cmocka_unit_test(hostile_files_are_removed),
-        cmocka_unit_test(failed_starts_leave_nothing),
-        cmocka_unit_test(killed_daemons_lose_nothing),
+        cmocka_unit_test_setup_teardown(cycles_leave_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(disks_leave_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(hostile_files_are_removed, setup, teardown),
+        cmocka_unit_test_setup_teardown(failed_starts_leave_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(killed_daemons_lose_nothing, setup, teardown),
     };
 
     return lab_must_skip() ? 0 : cmocka_run_group_tests(tests, NULL, NULL);
