@@ -81,6 +81,8 @@ void spawner_reply_cell(struct cell *c)
     c->client_id = 0;
     if (cl)
         send_cell(cl, c, c->tag);
+    else
+        cell_kill(c); /* who asked is dead, and a new daemon may have asked for the list already */
 }
 
 void spawner_reply_error(struct cell *c, const struct err *e)
