@@ -92,7 +92,7 @@ static int mount_new(const char *type, const struct option *options, unsigned at
     return r < 0 ? err_sys(e, r, "attach %s at '%s'", type, path) : 0;
 }
 
-/* Binds FROM to TO. -ENOENT when TO is not there. */
+/* Binds FROM to TO. */
 static int bind_to(const char *from, const char *to)
 {
     auto_close int fd = kern_open_tree(AT_FDCWD, from, KERN_TREE_CLONE);
@@ -237,8 +237,10 @@ static int mount_proc(void *ctx, struct err *e)
     if (r < 0)
         return r;
     for (size_t i = 0; i < ARRAY_LEN(masks); i++) {
+        if (access(masks[i].path, F_OK) < 0 && errno == ENOENT)
+            continue;
         r = bind_to(masks[i].is_dir ? "/t/mask/dir" : "/t/mask/file", masks[i].path);
-        if (r < 0 && r != -ENOENT)
+        if (r < 0)
             return err_sys(e, r, "mask '%s'", masks[i].path + strlen("/new"));
     }
     auto_close int fd = kern_open_tree(AT_FDCWD, "/new/proc/sys", KERN_TREE_CLONE);

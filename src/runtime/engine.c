@@ -15,7 +15,9 @@
 #include "runtime/engine_internal.h"
 #include "sys/io.h"
 
-enum { RETRY_MS = 500 };
+/* Building a cell right beside the first command of the one that was just handed out would slow
+ * that command down. */
+enum { RETRY_MS = 500, REFILL_MS = 3 };
 
 int engine_send(struct engine *en, const int *fds, size_t n_fds)
 {
@@ -63,6 +65,14 @@ static void refill(struct engine *en)
     }
 }
 
+static void refill_soon(struct engine *en)
+{
+    if (en->n_stock == 0)
+        refill(en);
+    else if (!en->retry.loop)
+        (void)loop_timer_start(en->loop, &en->retry, REFILL_MS, on_retry);
+}
+
 static struct engine_cell *take_from_stock(struct engine *en, const struct cell_spec *spec)
 {
     list_each(node, &en->stock)
@@ -103,6 +113,17 @@ static void claim(struct engine *en, struct engine_cell *c)
 {
     list_append(&en->cells, &c->node);
     en->n_cells++;
+}
+
+/* Nobody was told of C, so its end is not reported either. */
+static void drop(struct engine *en, struct engine_cell *c)
+{
+    if (!c)
+        return;
+    c->info.label[0] = '\0';
+    if (list_is_empty(&c->node))
+        claim(en, c);
+    engine_cell_kill(c);
 }
 
 /* Turns a ready cell into the asked one. */
@@ -158,13 +179,11 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
     r = dress(c, label, spec, &why);
     claim(en, c);
     if (r < 0) {
-        /* Nobody was told of it: its end is not reported either. */
-        c->info.label[0] = '\0';
-        engine_cell_kill(c);
+        drop(en, c);
         c = NULL;
     }
     fn(ctx, c, r < 0 ? &why : NULL);
-    refill(en);
+    refill_soon(en);
     return 0;
 }
 
@@ -192,6 +211,7 @@ static void hand_over(struct engine *en, struct building *b, struct engine_cell 
             list_append(&en->stock, &c->node);
             en->n_stock++;
         } else {
+            drop(en, c);
             retry_later(en);
         }
         return;
@@ -199,8 +219,7 @@ static void hand_over(struct engine *en, struct building *b, struct engine_cell 
     if (c) {
         claim(en, c);
         if (engine_cell_name(c, b->label, b->spec.hostname, e) < 0) {
-            c->info.label[0] = '\0';
-            engine_cell_kill(c);
+            drop(en, c);
             c = NULL;
         }
     }
