@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 #include "runtime/kern.h"
 #include "sys/io.h"
 
-enum { REFILL_MS = 1 };
+enum { REFILL_MS = 1, SLOW_CLIENT_MS = 2000, SEND_BYTES = 4 << 20 };
 
 /* ---- sending ---- */
 
@@ -41,11 +42,19 @@ static struct client *client_find(struct spawner *s, uint64_t id)
     return NULL;
 }
 
-/* Sends s->out. A client that does not read is dropped rather than waited for; it will find
- * everything out when it connects again. */
+/* Sends s->out. A client that does not read is waited for a little (it never waits for us), then
+ * dropped: it will find everything out when it connects again. */
 static void client_send(struct client *cl, const int *fds, size_t n_fds)
 {
-    if (cl && packet_send(cl->io.fd, &cl->spawner->out, fds, n_fds) < 0)
+    if (!cl)
+        return;
+    int r = packet_send(cl->io.fd, &cl->spawner->out, fds, n_fds);
+    if (r == -EAGAIN) {
+        struct pollfd p = {.fd = cl->io.fd, .events = POLLOUT};
+        (void)poll(&p, 1, SLOW_CLIENT_MS);
+        r = packet_send(cl->io.fd, &cl->spawner->out, fds, n_fds);
+    }
+    if (r < 0)
         client_drop(cl);
 }
 
@@ -277,6 +286,7 @@ static void on_connection(struct loop_io *io, uint32_t events)
             continue;
         if (loop_io_start(s->loop, &cl->io, fd, EPOLLIN, on_client) < 0)
             return;
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &(int){SEND_BYTES}, sizeof(int));
         (void)take_fd(fd);
         cl->spawner = s;
         cl->id = s->next_client_id++;

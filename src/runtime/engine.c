@@ -17,11 +17,65 @@
 
 /* Building a cell right beside the first command of the one that was just handed out would slow
  * that command down. */
-enum { RETRY_MS = 500, REFILL_MS = 3 };
+enum { RETRY_MS = 500, REFILL_MS = 3, QUEUE_MAX = 65536 };
 
-int engine_send(struct engine *en, const int *fds, size_t n_fds)
+/* ---- sending ---- */
+
+struct queued {
+    struct list node;
+    struct buf data;
+};
+
+static void queued_free(struct queued *q)
 {
-    return en->io.loop ? packet_send(en->io.fd, &en->out, fds, n_fds) : -ENOTCONN;
+    list_del(&q->node);
+    buf_done(&q->data);
+    free(q);
+}
+
+static int enqueue(struct engine *en)
+{
+    if (en->n_queued == QUEUE_MAX)
+        return -ENOBUFS;
+    struct queued *q = mem_zalloc(1, sizeof *q);
+    if (!q)
+        return -ENOMEM;
+    list_append(&en->queue, &q->node);
+    buf_init(&q->data, PACKET_MAX);
+    int r = buf_add_str(&q->data, buf_str(&en->out));
+    if (r < 0) {
+        queued_free(q);
+        return r;
+    }
+    en->n_queued++;
+    return loop_io_want(&en->io, EPOLLIN | EPOLLOUT);
+}
+
+int engine_send(struct engine *en)
+{
+    if (!en->io.loop)
+        return -ENOTCONN;
+    int r = list_is_empty(&en->queue) ? packet_send(en->io.fd, &en->out, NULL, 0) : -EAGAIN;
+    return r == -EAGAIN ? enqueue(en) : r;
+}
+
+static int flush_queue(struct engine *en)
+{
+    while (!list_is_empty(&en->queue)) {
+        struct queued *q = list_entry(en->queue.next, struct queued, node);
+        int r = packet_send(en->io.fd, &q->data, NULL, 0);
+        if (r < 0)
+            return r == -EAGAIN ? 0 : r;
+        queued_free(q);
+        en->n_queued--;
+    }
+    return loop_io_want(&en->io, EPOLLIN);
+}
+
+static void drop_queue(struct engine *en)
+{
+    list_each(node, &en->queue) queued_free(list_entry(node, struct queued, node));
+    en->n_queued = 0;
 }
 
 /* ---- the stock ---- */
@@ -37,7 +91,7 @@ static int ask_for(struct engine *en, struct building *b)
     b->tag = en->next_tag++;
     packet_begin(&en->out, PROTO_CREATE, b->tag);
     proto_put_spec(&en->out, &b->spec);
-    int r = engine_send(en, NULL, 0);
+    int r = engine_send(en);
     if (r == 0)
         list_append(&en->building, &b->node);
     return r;
@@ -271,6 +325,13 @@ static struct engine_cell *find_in(struct list *head, uint32_t slot, uint64_t ge
     return NULL;
 }
 
+struct engine_cell *engine_lookup(struct engine *en, uint32_t slot, uint64_t generation)
+{
+    struct engine_cell *c = find_in(&en->cells, slot, generation);
+
+    return c ? c : find_in(&en->stock, slot, generation);
+}
+
 static void on_gone(struct engine *en, struct packet *p)
 {
     uint32_t slot = wire_get_u32(&p->body);
@@ -315,6 +376,29 @@ static void fail_building(struct engine *en)
 
 static void on_spawner(struct loop_io *io, uint32_t events);
 
+/* After a new list: what is not in it is gone, and what should have ended is told again. */
+static void compare(struct engine *en)
+{
+    list_each(node, &en->cells)
+    {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
+        if (!c->is_seen) {
+            en->n_cells--;
+            bury(en, c, -1);
+        } else if (take(c->is_ending)) {
+            engine_cell_kill(c);
+        }
+    }
+    list_each(node, &en->stock)
+    {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
+        if (c->is_seen)
+            continue;
+        en->n_stock--;
+        bury(en, c, -1);
+    }
+}
+
 static int attach(struct engine *en, struct err *e)
 {
     int r = engine_attach(en, e);
@@ -324,15 +408,19 @@ static int attach(struct engine *en, struct err *e)
     r = loop_io_start(en->loop, &en->io, en->io.fd, EPOLLIN, on_spawner);
     if (r < 0)
         return err_sys(e, r, "watch the spawner");
+    compare(en);
     refill(en);
     return 0;
 }
 
-/* All cells die with the spawner. */
+/* Either it died, and all cells with it, or only the connection broke: the list will tell. */
 static void lose_spawner(struct engine *en)
 {
     engine_detach(en);
+    drop_queue(en);
     fail_building(en);
+    if (attach(en, NULL) == 0)
+        return;
     bury_all(en);
     retry_later(en);
 }
@@ -362,7 +450,10 @@ static void on_spawner(struct loop_io *io, uint32_t events)
 {
     struct engine *en = container_of(io, struct engine, io);
 
-    (void)events;
+    if (events & EPOLLOUT && flush_queue(en) < 0) {
+        lose_spawner(en);
+        return;
+    }
     while (io->loop) {
         int r = packet_receive(io->fd, &en->in);
         if (r == -EAGAIN)
@@ -421,6 +512,7 @@ struct engine *engine_open(struct loop *l, const struct engine_options *o, struc
     en->options = *o;
     en->io.fd = en->state_fd = en->cells_fd = en->home_netns_fd = -1;
     en->next_tag = 1;
+    list_init(&en->queue);
     list_init(&en->stock);
     list_init(&en->cells);
     list_init(&en->building);
@@ -443,6 +535,7 @@ void engine_close(struct engine *en)
     if (!en)
         return;
     engine_detach(en);
+    drop_queue(en);
     loop_timer_stop(&en->retry);
     en->options.on_gone = NULL;
     bury_all(en);
@@ -461,9 +554,11 @@ void engine_close(struct engine *en)
 
 void engine_shutdown(struct engine *en)
 {
-    packet_begin(&en->out, PROTO_QUIT, 0);
-    if (engine_send(en, NULL, 0) == 0) {
+    if (en->io.loop) {
         (void)io_set_nonblock(en->io.fd, false);
+        (void)flush_queue(en);
+        packet_begin(&en->out, PROTO_QUIT, 0);
+        (void)engine_send(en);
         while (packet_receive(en->io.fd, &en->in) > 0)
             packet_done(&en->in);
     }

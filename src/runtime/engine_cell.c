@@ -69,7 +69,7 @@ int engine_cell_name(struct engine_cell *c, const char *label, const char *hostn
     wire_put_u32(&en->out, c->info.slot);
     wire_put_u64(&en->out, c->info.generation);
     wire_put_str(&en->out, str_of(label));
-    r = engine_send(en, NULL, 0);
+    r = engine_send(en);
     return r < 0 ? err_sys(e, r, "label cell '%s'", c->slot_name) : 0;
 }
 
@@ -83,7 +83,7 @@ void engine_cell_kill(struct engine_cell *c)
     packet_begin(&en->out, PROTO_KILL, 0);
     wire_put_u32(&en->out, c->info.slot);
     wire_put_u64(&en->out, c->info.generation);
-    (void)engine_send(en, NULL, 0);
+    (void)engine_send(en);
 }
 
 int engine_cell_freeze(struct engine_cell *c, bool freeze, struct err *e)

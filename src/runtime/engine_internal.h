@@ -19,6 +19,7 @@ struct engine_cell {
     struct list requests; /* struct request: waiting for answers, or to be sent */
     bool is_being_named;  /* the hostname is on its way; requests wait for it */
     bool is_ending;
+    bool is_seen; /* in the spawner's list, after it was asked again */
 };
 
 /* A cell that the spawner was asked for. */
@@ -40,6 +41,8 @@ struct engine {
     struct loop_io io; /* the spawner */
     uint32_t spawner_pid, next_tag;
     struct cgroup cgroup;
+    struct list queue; /* packets that the spawner's socket had no room for */
+    size_t n_queued;
     struct list stock, cells, building;
     unsigned n_stock, n_cells, n_stock_building;
     struct loop_timer retry; /* of the stock, or of the spawner when it died */
@@ -49,8 +52,10 @@ struct engine {
 
 /* ---- engine.c ---- */
 
-/* Sends en->out to the spawner. */
-int engine_send(struct engine *en, const int *fds, size_t n_fds);
+/* Sends en->out to the spawner, or queues it. */
+int engine_send(struct engine *en);
+/* The cell of this name in the stock or among the claimed ones, or NULL. */
+struct engine_cell *engine_lookup(struct engine *en, uint32_t slot, uint64_t generation);
 /* Handles the packet in en->in and finishes it. */
 void engine_dispatch(struct engine *en);
 

@@ -153,19 +153,32 @@ static int adopt(struct engine *en, struct err *e)
     proto_get_info(&en->in.body, &info);
     if (wire_done(&en->in.body) < 0)
         return err_sys(e, -EBADMSG, "list of cells");
-    struct engine_cell *c = engine_cell_new(en, &info, &en->in, e);
+    struct engine_cell *c = engine_lookup(en, info.slot, info.generation);
+    if (c) {
+        c->is_seen = true;
+        return 0;
+    }
+    c = engine_cell_new(en, &info, &en->in, e);
     if (!c)
         return -ENOMEM;
+    c->is_seen = true;
     bool is_claimed = info.label[0] != '\0';
     list_append(is_claimed ? &en->cells : &en->stock, &c->node);
     *(is_claimed ? &en->n_cells : &en->n_stock) += 1;
     return 0;
 }
 
+static void forget_seen(struct list *head)
+{
+    list_each(node, head) list_entry(node, struct engine_cell, node)->is_seen = false;
+}
+
 static int list_cells(struct engine *en, struct err *e)
 {
     uint32_t tag = en->next_tag++;
 
+    forget_seen(&en->cells);
+    forget_seen(&en->stock);
     packet_begin(&en->out, PROTO_LIST, tag);
     int r = call(en, tag, NULL, 0, e);
     while (r == 0 && en->in.kind == PROTO_CELL) {

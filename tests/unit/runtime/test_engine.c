@@ -18,6 +18,7 @@
 #include "../../lib/lab.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "runtime/engine_internal.h"
 
 static struct lab_result r;
 
@@ -370,6 +371,24 @@ static void a_cell_that_ends_itself_is_reported(void **state)
     assert_int_equal(lab_sh(l, c, "root", "true", &r), 0);
 }
 
+static void a_broken_connection_loses_nothing(void **state)
+{
+    struct lab *l = *state;
+    struct engine_cell *c = create(l, "kept", NULL), *other = create(l, "ended", NULL);
+    uint32_t spawner = engine_spawner_pid(l->engine);
+
+    assert_int_equal(kill((pid_t)engine_cell_info(other)->pid, SIGKILL), 0);
+    assert_int_equal(shutdown(l->engine->io.fd, SHUT_RDWR), 0);
+    for (int i = 0; i < 100 && l->n_gone == 0; i++)
+        (void)loop_run_once(l->loop, 50);
+    assert_int_equal(engine_spawner_pid(l->engine), spawner);
+    assert_int_equal(l->n_gone, 1);
+    assert_ptr_equal(engine_find(l->engine, "kept"), c);
+    assert_int_equal(lab_sh(l, c, "root", "true", &r), 0);
+    lab_kill(l, c);
+    assert_int_equal(l->n_gone, 2);
+}
+
 static void cells_end_with_their_spawner(void **state)
 {
     struct lab *l = *state;
@@ -425,6 +444,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(cells_are_found_again, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cell_that_ends_itself_is_reported, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_broken_connection_loses_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(cells_end_with_their_spawner, setup, teardown),
         cmocka_unit_test_setup_teardown(version_2_clones_into_its_group, setup_v2, teardown),
     };

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-enum { CYCLES = 500, AT_ONCE = 8, KILLS = 12 };
+enum { CYCLES = 500, AT_ONCE = 8, KILLS = 12, MANY = 400 };
 
 static struct lab lab;
 static struct lab_result r;
@@ -130,6 +130,30 @@ static void disks_leave_nothing(void **state)
         run_cycle(&spec);
     }
     expect_same(&before);
+}
+
+/* More than the socket to the spawner takes at once. */
+static void many_end_together(void **state)
+{
+    struct err e = ERR_INIT;
+    struct cell_spec spec = lab_spec();
+    static struct engine_cell *cells[MANY];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        char label[16];
+        (void)snprintf(label, sizeof label, "m%d", i);
+        cells[i] = lab_create(&lab, label, &spec, &e);
+        if (!cells[i])
+            fail_msg("%s", err_text(&e));
+    }
+    for (int i = 0; i < MANY; i++)
+        engine_cell_kill(cells[i]);
+    int64_t end_ms = clock_mono_ms() + 30000;
+    while (lab.n_gone < MANY && clock_mono_ms() < end_ms)
+        (void)loop_run_once(lab.loop, 100);
+    assert_int_equal(lab.n_gone, MANY);
+    assert_int_equal(engine_n_cells(lab.engine), 0);
 }
 
 /* A tree that is deeper than a path may be long, and full of odd modes. */
@@ -275,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(cycles_leave_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(disks_leave_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_end_together, setup, teardown),
         cmocka_unit_test_setup_teardown(hostile_files_are_removed, setup, teardown),
         cmocka_unit_test_setup_teardown(failed_starts_leave_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(killed_daemons_lose_nothing, setup, teardown),
