@@ -19,6 +19,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "envd/inside.h"
 #include "envd/layout.h"
 #include "envd/spawner.h"
 #include "runtime/kern.h"

@@ -14,6 +14,7 @@
 #include <linux/capability.h>
 
 #include "base/cleanup.h"
+#include "envd/inside.h"
 #include "envd/spawner.h"
 
 /* What root in a cell needs to install packages, change users and serve. No SYS_ADMIN, NET_ADMIN,

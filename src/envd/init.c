@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "envd/inside.h"
 #include "envd/serve.h"
-#include "envd/spawner.h"
 
 enum { SIGNALS = 64 };
 

@@ -2,6 +2,8 @@
 /* The cell's side of its birth: from the fork, in new namespaces but still seeing the spawner's
  * small root, to the first process of a finished cell. Nothing is undone here: when a step fails,
  * the process reports it and ends, and everything that it made goes with its namespaces. */
+#include "envd/inside.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>

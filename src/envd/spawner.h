@@ -122,7 +122,6 @@ int world_add_template(struct spawner *s, const struct proto_template *spec, str
 const struct spawner_template *world_find_template(const struct spawner *s, const char *name);
 
 /* ---- slot.c ---- */
-
 /* A free slot with a uid range and namespace, state CELL_FREE; NULL with E filled. */
 struct cell *slot_take(struct spawner *s, struct err *e);
 void slot_give_back(struct cell *c);
@@ -132,7 +131,6 @@ int slot_write_maps(pid_t pid, uint32_t base);
 struct cell *slot_find(const struct spawner *s, uint32_t slot, uint64_t generation);
 
 /* ---- netns.c ---- */
-
 /* A network namespace with loopback up and no way out; from the pool when there is one. */
 int netns_take(struct spawner *s, struct err *e);
 /* Makes one for the pool; false when the pool is full or the kernel refused. */
@@ -143,18 +141,7 @@ bool netns_refill(struct spawner *s);
 void cell_create(struct spawner *s, const struct cell_spec *spec, uint64_t client_id, uint32_t tag);
 void cell_kill(struct cell *c);
 
-/* ---- inside.c, confine.c, init.c: the cell's own side ---- */
-
-/* The new process of C: builds its world, reports on peer_fd, becomes the first process of the
- * cell. Does not return. */
-void inside_main(struct cell *c) __attribute__((noreturn));
-/* Takes away what the cell must not have. */
-int confine(const struct cell *c, struct err *e);
-/* Serves requests on LISTEN_FD and reaps for ever. */
-void init_main(int listen_fd) __attribute__((noreturn));
-
 /* ---- sweep.c ---- */
-
 /* Removes what an earlier spawner left: processes, groups, directories. */
 void sweep_leftovers(struct spawner *s);
 /* Moves SLOT's files out of the way; a child process deletes them. */

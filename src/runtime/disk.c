@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -70,16 +71,14 @@ static int run_mkfs(const char *path)
     const char *argv[] = {
         "mkfs.ext4",          "-q", "-F", "-b", "4096", "-m", "0", "-O", "^has_journal", "-E",
         "lazy_itable_init=1", path, NULL};
+    char *const env[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/sbin:/usr/bin:/bin", NULL};
     int status;
-    pid_t pid = fork();
+    pid_t pid;
+    int r =
+        posix_spawn(&pid, "/usr/sbin/mkfs.ext4", NULL, NULL, (char *const *)(uintptr_t)argv, env);
 
-    if (pid < 0)
-        return -errno;
-    if (pid == 0) {
-        char *const env[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/sbin:/usr/bin:/bin", NULL};
-        (void)execve("/usr/sbin/mkfs.ext4", (char *const *)(uintptr_t)argv, env);
-        _exit(127);
-    }
+    if (r != 0)
+        return -r;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return -errno;

@@ -287,8 +287,8 @@ static bool lock_much_memory(void)
 
 static bool map_low_memory(void)
 {
-    return mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+    return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                0) != MAP_FAILED;
 }
 
 static bool huge_pages(void)

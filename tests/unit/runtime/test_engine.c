@@ -144,7 +144,7 @@ static void cells_do_not_see_each_other(void **state)
     assert_int_equal(lab_sh(l, a, "root", "sleep 77 & echo", &r), 0);
     assert_int_equal(lab_sh(l, b, "root", "grep -l sleep /proc/[0-9]*/comm", &r), 1);
     assert_int_equal(lab_sh(l, b, "root", "ls -d /proc/[0-9]* | wc -l", &r), 0);
-    assert_true(atol(r.out) <= 4);
+    assert_true(strtol(r.out, NULL, 10) <= 4);
 }
 
 static void limits_hold(void **state)
@@ -194,11 +194,11 @@ static void a_frozen_cell_stands_still(void **state)
         fail_msg("%s", err_text(&e));
     (void)usleep(300000);
     assert_int_equal(engine_cell_freeze(c, false, &e), 0);
-    long before = atol(r.out);
+    long before = strtol(r.out, NULL, 10);
     assert_int_equal(lab_sh(l, c, "user", "cat /tmp/n; sleep 0.3; cat /tmp/n", &r), 0);
     char *second = strchr(r.out, '\n');
-    assert_true(atol(r.out) < before + 15);
-    assert_true(atol(second) > atol(r.out));
+    assert_true(strtol(r.out, NULL, 10) < before + 15);
+    assert_true(strtol(second, NULL, 10) > strtol(r.out, NULL, 10));
     /* And can be ended while it is frozen. */
     assert_int_equal(engine_cell_freeze(c, true, &e), 0);
     int64_t start_ms = clock_mono_ms();
@@ -293,12 +293,11 @@ static void every_kind_of_disk_works(void **state)
         s.disk = disks[i];
         struct engine_cell *c = create(l, "disk", &s);
         assert_int_equal(
-            lab_sh(
-                l, c, "root",
-                "set -e; rm -rf /usr/share/doc; ! [ -e /usr/share/doc ]; mkdir /usr/share/doc;"
-                "[ -z \"$(ls /usr/share/doc)\" ]; mv /home/user /home/u2; touch /root/x /dev/shm/y;"
-                "[ $(stat -c %u /root/x) = 0 ]; echo fine",
-                &r),
+            lab_sh(l, c, "root",
+                   "set -e; rm -rf /usr/share/doc; ! [ -e /usr/share/doc ]; mkdir /usr/share/doc;"
+                   "[ -z \"$(ls /usr/share/doc)\" ]; mv ~user /home/u2; touch /root/x /dev/shm/y;"
+                   "[ $(stat -c %u /root/x) = 0 ]; echo fine",
+                   &r),
             0);
         assert_string_equal(r.out, "fine\n");
         int code = lab_sh(l, c, "user", "head -c 50000000 /dev/zero >/tmp/big; echo $?", &r);
