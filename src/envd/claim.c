@@ -9,10 +9,11 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "envd/hostname.h"
 #include "envd/proc.h"
 #include "envd/user.h"
 
-enum { ENV_MAX = 1024, HOSTNAME_MAX = 64 };
+enum { ENV_MAX = 1024 };
 
 static void free_strings(char **list)
 {
@@ -136,10 +137,11 @@ static int take_hostname(struct claim *c, const struct json *body, struct err *e
 
     if (s.len == 0)
         return 0;
-    if (s.len > HOSTNAME_MAX)
-        return err_set(e, -EINVAL, "hostname is longer than %d bytes", (int)HOSTNAME_MAX);
-    if (sethostname(s.p, s.len) < 0)
-        return err_sys(e, -errno, "hostname");
+    if (s.len >= HOSTNAME_MAX)
+        return err_set(e, -EINVAL, "hostname is longer than %d bytes", (int)HOSTNAME_MAX - 1);
+    int r = hostname_set(s.p);
+    if (r < 0)
+        return err_sys(e, r, "hostname");
     return take_text(&c->name, body, "hostname", e);
 }
 

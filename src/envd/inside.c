@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "envd/hostname.h"
 #include "envd/layout.h"
 #include "envd/spawner.h"
 #include "runtime/kern.h"
@@ -272,7 +273,8 @@ static int set_hostname(void *ctx, struct err *e)
     struct cell *c = ctx;
     const char *name = c->info.spec.hostname[0] ? c->info.spec.hostname : "cell";
 
-    return sethostname(name, strlen(name)) < 0 ? err_sys(e, -errno, "hostname") : 0;
+    int r = hostname_set(name);
+    return r < 0 ? err_sys(e, r, "hostname") : 0;
 }
 
 /* Descriptors 0, 1 and 2 become the cell's own /dev/null, 3 the listener, 4 the report; every other

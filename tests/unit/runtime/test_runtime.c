@@ -16,6 +16,7 @@
 #include <linux/seccomp.h>
 
 #include "base/cleanup.h"
+#include "envd/hostname.h"
 #include "envd/user.h"
 #include "runtime/packet.h"
 #include "runtime/proto.h"
@@ -380,6 +381,21 @@ static void users_are_found_by_name_and_number(void **state)
     (void)rmdir(dir);
 }
 
+static void hostnames_are_cleaned(void **state)
+{
+    char name[HOSTNAME_MAX], longest[200];
+
+    (void)state;
+    hostname_clean(name, "Box-1.a");
+    assert_string_equal(name, "Box-1.a");
+    hostname_clean(name, "a b\n127.0.0.1 evil_");
+    assert_string_equal(name, "a-b-127.0.0.1-evil-");
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    hostname_clean(name, longest);
+    assert_int_equal(strlen(name), HOSTNAME_MAX - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +407,7 @@ int main(void)
         cmocka_unit_test(a_failing_step_undoes_those_before_it),
         cmocka_unit_test(filter_answers_as_its_table_says),
         cmocka_unit_test(every_number_ends_in_an_answer),
+        cmocka_unit_test(hostnames_are_cleaned),
         cmocka_unit_test(users_are_found_by_name_and_number),
     };
 
