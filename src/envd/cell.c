@@ -298,6 +298,9 @@ static void undo_watch(void *ctx)
     loop_io_stop(&c->pid_io);
 }
 
+/* The first ones need to know nothing about the cell: they are done ahead when there is time. */
+enum { N_AHEAD = 3 };
+
 static const struct step steps[] = {
     {"directory", make_directory, undo_directory},
     {"control socket", make_listener, undo_listener},
@@ -313,28 +316,71 @@ static const struct step steps[] = {
 
 /* ---- life ---- */
 
-void cell_create(struct spawner *s, const struct cell_spec *spec, uint64_t client_id, uint32_t tag)
+bool cell_prepare_one(struct spawner *s)
 {
-    struct err e = ERR_INIT;
-    struct cell *c = slot_take(s, &e);
-
-    if (!c) {
-        struct cell nobody = {.spawner = s, .client_id = client_id, .tag = tag};
-        spawner_reply_error(&nobody, &e);
-        return;
+    while (s->n_slots < SPAWNER_SLOTS_AHEAD)
+        if (!slot_add(s, NULL))
+            return false;
+    for (uint32_t i = 0; i < SPAWNER_SLOTS_AHEAD && i < s->n_free; i++) {
+        struct cell *c = s->slots[s->free_slots[s->n_free - 1 - i]];
+        if (c->n_ahead > 0)
+            continue;
+        c->info.spec = (struct cell_spec){.disk.kind = DISK_TMPFS};
+        if (step_run(steps, N_AHEAD, c, NULL) < 0)
+            return false;
+        c->n_ahead = N_AHEAD;
+        return true;
     }
-    c->client_id = client_id;
-    c->tag = tag;
-    c->info.generation = s->next_generation++;
+    return false;
+}
+
+void cell_unprepare_all(struct spawner *s)
+{
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        step_undo(steps, take(s->slots[i]->n_ahead), s->slots[i]);
+}
+
+static void start_info(struct cell *c, const struct cell_spec *spec)
+{
+    c->info.generation = c->spawner->next_generation++;
     c->info.created_us = clock_real_us();
     c->info.is_ready = false;
     c->info.label[0] = '\0';
     c->info.pid = 0;
     c->info.spec = *spec;
-    c->tmpl = world_find_template(s, spec->template_name);
-    int r = c->tmpl ? step_run(steps, ARRAY_LEN(steps), c, &e)
-                    : err_set(&e, -ENOENT, "no template '%s'", spec->template_name);
-    if (r == 0) {
+}
+
+/* All steps, or those that are left with the limits that were not known before. */
+static int build(struct cell *c, struct err *e)
+{
+    size_t n_done = take(c->n_ahead);
+    int r = n_done ? cgroup_limit(&c->spawner->cgroup, c->name, &c->info.spec.limits, e) : 0;
+
+    if (r == 0)
+        r = step_run(steps + n_done, ARRAY_LEN(steps) - n_done, c, e);
+    if (r < 0)
+        step_undo(steps, n_done, c);
+    return r;
+}
+
+void cell_create(struct spawner *s, const struct cell_spec *spec, uint64_t client_id, uint32_t tag)
+{
+    struct cell nobody = {.spawner = s, .client_id = client_id, .tag = tag};
+    struct err e = ERR_INIT;
+    const struct spawner_template *tmpl = world_find_template(s, spec->template_name);
+
+    if (!tmpl)
+        (void)err_set(&e, -ENOENT, "no template '%s'", spec->template_name);
+    struct cell *c = tmpl ? slot_take(s, &e) : NULL;
+    if (!c) {
+        spawner_reply_error(&nobody, &e);
+        return;
+    }
+    c->client_id = client_id;
+    c->tag = tag;
+    c->tmpl = tmpl;
+    start_info(c, spec);
+    if (build(c, &e) == 0) {
         c->state = CELL_STARTING;
         return;
     }
@@ -410,6 +456,7 @@ static void finish(struct cell *c)
     }
     spawner_tell_gone(c);
     slot_give_back(c);
+    spawner_work_ahead(s);
     if (s->is_quitting && s->n_used == 0)
         loop_stop(s->loop);
 }

@@ -109,15 +109,23 @@ static struct cell *slot_new(struct spawner *s, struct err *e)
     return c;
 }
 
-struct cell *slot_take(struct spawner *s, struct err *e)
+struct cell *slot_add(struct spawner *s, struct err *e)
 {
-    struct cell *c = s->n_free > 0 ? s->slots[s->free_slots[--s->n_free]] : slot_new(s, e);
+    struct cell *c = slot_new(s, e);
 
     if (!c)
         return NULL;
     c->netns_fd = c->pidfd = c->listen_fd = c->sync_fd = c->upper_fd = c->peer_fd = -1;
-    c->n_entries = 0;
-    c->n_layers = 0;
+    s->free_slots[s->n_free++] = c->info.slot;
+    return c;
+}
+
+/* Descriptors of the cell before are closed and -1, those made ahead are not. */
+struct cell *slot_take(struct spawner *s, struct err *e)
+{
+    if (s->n_free == 0 && !slot_add(s, e))
+        return NULL;
+    struct cell *c = s->slots[s->free_slots[--s->n_free]];
     c->n_retries = 0;
     c->wait_status = 0;
     s->n_used++;

@@ -250,8 +250,14 @@ static void on_refill(struct loop_timer *t)
     struct spawner *s = container_of(t, struct spawner, refill);
 
     /* One at a time, so that a request never waits for more than one. */
-    if (netns_refill(s))
+    if (!s->is_quitting && (netns_refill(s) || cell_prepare_one(s)))
         (void)loop_timer_start(s->loop, t, REFILL_MS, on_refill);
+}
+
+/* Pushed back by every request: a burst is served first. */
+void spawner_work_ahead(struct spawner *s)
+{
+    (void)loop_timer_start(s->loop, &s->refill, REFILL_MS, on_refill);
 }
 
 static void on_client(struct loop_io *io, uint32_t events)
@@ -270,8 +276,7 @@ static void on_client(struct loop_io *io, uint32_t events)
     }
     dispatch(cl, &p);
     packet_done(&p);
-    if (s->n_netns < SPAWNER_NETNS_POOL)
-        (void)loop_timer_start(s->loop, &s->refill, REFILL_MS, on_refill);
+    spawner_work_ahead(s);
 }
 
 static void on_connection(struct loop_io *io, uint32_t events)
@@ -418,6 +423,6 @@ int spawner_open(struct spawner *s, const struct spawner_options *o, struct err 
     if (r < 0)
         return err_sys(e, r, "signals");
     sweep_leftovers(s);
-    (void)loop_timer_start(s->loop, &s->refill, REFILL_MS, on_refill);
+    spawner_work_ahead(s);
     return open_listener(s, dir, name, e);
 }

@@ -21,6 +21,7 @@ enum {
     SPAWNER_TEMPLATES = 64,
     SPAWNER_CLIENTS = 16,
     SPAWNER_NETNS_POOL = 16,
+    SPAWNER_SLOTS_AHEAD = 8,
     SPAWNER_UID_RANGE = 65536,
 };
 /* systemd's uid plan leaves 0x70000000…0x7fffffff free: 4096 ranges of 64k. */
@@ -42,6 +43,7 @@ struct cell {
     struct loop_timer timer; /* start-up deadline; later, retries of the tear-down */
     int wait_status;
     unsigned n_retries;
+    size_t n_ahead; /* steps of the next cell's building that are done already */
 
     /* Who asked for it. */
     uint64_t client_id;
@@ -122,6 +124,8 @@ int world_add_template(struct spawner *s, const struct proto_template *spec, str
 const struct spawner_template *world_find_template(const struct spawner *s, const char *name);
 
 /* ---- slot.c ---- */
+/* Adds a slot to the free ones; NULL with E filled. */
+struct cell *slot_add(struct spawner *s, struct err *e);
 /* A free slot with a uid range and namespace, state CELL_FREE; NULL with E filled. */
 struct cell *slot_take(struct spawner *s, struct err *e);
 void slot_give_back(struct cell *c);
@@ -140,6 +144,12 @@ bool netns_refill(struct spawner *s);
 
 void cell_create(struct spawner *s, const struct cell_spec *spec, uint64_t client_id, uint32_t tag);
 void cell_kill(struct cell *c);
+/* Does what can be done before anybody asks, for one free slot; false when enough is done. */
+bool cell_prepare_one(struct spawner *s);
+/* Undoes that. */
+void cell_unprepare_all(struct spawner *s);
+/* Asks for cell_prepare_one() and netns_refill() to be called when there is time. */
+void spawner_work_ahead(struct spawner *s);
 
 /* ---- sweep.c ---- */
 /* Removes what an earlier spawner left: processes, groups, directories. */
