@@ -164,7 +164,7 @@ int dns_read_query(struct dns_query *ret, const void *p, size_t len)
     get_name(&r, ret->name);
     ret->type = get_u16(&r);
     uint16_t class = get_u16(&r);
-    if (r.is_bad) {
+    if (r.is_bad || ret->type == 0) {
         ret->name[0] = '\0';
         return DNS_FORMAT_ERROR;
     }
