@@ -104,36 +104,47 @@ static enum sniff hello_name(char ret[SNIFF_NAME_MAX], struct str hello)
     return SNIFF_NONE;
 }
 
+struct hello {
+    char p[SNIFF_MAX];
+    size_t len, want;
+};
+
+/* Takes the part of the ClientHello in the next record. SNIFF_NAME: go on. */
+static enum sniff take_record(struct hello *h, struct str *s)
+{
+    if (s->len < RECORD_HEADER)
+        return s->len > 0 && s->p[0] != RECORD_HANDSHAKE ? SNIFF_NONE : SNIFF_MORE;
+    size_t type = cut_number(s, 1), version = cut_number(s, 2), len = cut_number(s, 2);
+    if (type != RECORD_HANDSHAKE || version >> 8 != 3 || len == 0 || len > RECORD_MAX)
+        return SNIFF_NONE;
+    size_t n = s->len < len ? s->len : len;
+    if (n > sizeof h->p - h->len)
+        return SNIFF_NONE;
+    memcpy(h->p + h->len, s->p, n);
+    h->len += n;
+    *s = str_skip(*s, n);
+    if (h->len >= HELLO_HEADER) {
+        struct str head = str_n(h->p + 1, 3);
+        h->want = HELLO_HEADER + cut_number(&head, 3);
+    }
+    return n < len && h->len < h->want ? SNIFF_MORE : SNIFF_NAME;
+}
+
 /* The ClientHello may be spread over records. */
 static enum sniff tls_name(char ret[SNIFF_NAME_MAX], struct str s)
 {
-    char hello[SNIFF_MAX];
-    size_t have = 0, want = HELLO_HEADER;
+    struct hello h;
 
-    while (have < want) {
-        if (s.len < RECORD_HEADER)
-            return s.len > 0 && s.p[0] != RECORD_HANDSHAKE ? SNIFF_NONE : SNIFF_MORE;
-        size_t type = cut_number(&s, 1), version = cut_number(&s, 2), len = cut_number(&s, 2);
-        if (type != RECORD_HANDSHAKE || version >> 8 != 3 || len == 0 || len > RECORD_MAX)
+    h.len = 0;
+    h.want = HELLO_HEADER;
+    while (h.len < h.want) {
+        enum sniff r = take_record(&h, &s);
+        if (r == SNIFF_NONE || (h.len > 0 && h.p[0] != HELLO_CLIENT) || h.want > sizeof h.p)
             return SNIFF_NONE;
-        size_t n = s.len < len ? s.len : len;
-        if (n > sizeof hello - have)
-            return SNIFF_NONE;
-        memcpy(hello + have, s.p, n);
-        have += n;
-        s = str_skip(s, n);
-        if (have > 0 && hello[0] != HELLO_CLIENT)
-            return SNIFF_NONE;
-        if (have >= HELLO_HEADER) {
-            struct str head = str_n(hello + 1, 3);
-            want = HELLO_HEADER + cut_number(&head, 3);
-        }
-        if (n < len && have < want)
-            return SNIFF_MORE;
-        if (want > sizeof hello)
-            return SNIFF_NONE;
+        if (r == SNIFF_MORE)
+            return r;
     }
-    return hello_name(ret, str_n(hello + HELLO_HEADER, want - HELLO_HEADER));
+    return hello_name(ret, str_n(h.p + HELLO_HEADER, h.want - HELLO_HEADER));
 }
 
 /* ---- HTTP ---- */

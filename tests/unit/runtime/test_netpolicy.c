@@ -190,7 +190,6 @@ static void rules_are_parsed_strictly(void **state)
                                       "1.2.3.4:1,2,3,4,5,6,7,8,9"};
     struct netpolicy p = NETPOLICY_ALLOW_ALL;
     struct err e = ERR_INIT;
-    char longest[300];
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++)
@@ -200,6 +199,16 @@ static void rules_are_parsed_strictly(void **state)
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         if (netpolicy_add(&p, true, str_of(bad[i]), &e) != -EINVAL)
             fail_msg("'%s' is taken", bad[i]);
+    netpolicy_done(&p);
+}
+
+static void rules_are_bounded(void **state)
+{
+    struct netpolicy p = NETPOLICY_ALLOW_ALL;
+    struct err e = ERR_INIT;
+    char longest[300];
+
+    (void)state;
     /* 253 bytes of labels of 63 and one more. */
     memset(longest, 'a', sizeof longest);
     longest[63] = longest[127] = longest[191] = '.';
@@ -402,6 +411,7 @@ int main(void)
         cmocka_unit_test(other_spellings_of_special_addresses_are_denied),
         cmocka_unit_test(the_operator_opens_ranges),
         cmocka_unit_test(rules_are_parsed_strictly),
+        cmocka_unit_test(rules_are_bounded),
         cmocka_unit_test(verdicts_follow_the_table),
         cmocka_unit_test(first_bytes_are_only_awaited_where_they_matter),
         cmocka_unit_test(names_are_resolved_under_the_policy),

@@ -91,7 +91,7 @@ static void tls_without_a_good_name_has_none(void **state)
     }
     assert_int_equal(sniff_name(name, "\x16\3\1\0\2\2\0", 7), SNIFF_NONE);
     assert_int_equal(sniff_name(name, "\x16\3\1\0\0", 5), SNIFF_NONE);
-    assert_int_equal(sniff_name(name, "\x16\3\1\x40\0\1\xff\xff\xff", 9), SNIFF_MORE);
+    assert_int_equal(sniff_name(name, "\x16\3\1\x40\0\1\xff\xff\xff", 9), SNIFF_NONE);
 }
 
 static void http_names_are_found(void **state)
