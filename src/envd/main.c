@@ -96,6 +96,7 @@ int main(int argc, char **argv)
 {
     struct spawner_options o = {0};
 
+    init_note_args(argc, argv);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         (void)printf("tidepool-envd %s\n", TIDEPOOL_VERSION);
         return 0;

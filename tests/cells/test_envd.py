@@ -209,6 +209,12 @@ def test_commands_inherit_nothing_of_the_first_process():
               ["0", "1", "2", "3", "SigIgn:", "0" * 16, "SigBlk:", "0" * 16, "100"])
 
 
+def test_the_first_process_does_not_show_the_host():
+    a = run("tr '\\0' ' ' < /proc/1/cmdline; cat /proc/1/environ", user="root")
+    tap.equal(a["stdout"].strip(" "), "tidepool-envd")
+    tap.contains(a["stderr"], "Permission denied")
+
+
 def test_processes_and_signals():
     c = Unix(CELL["socket"])
     c.request("POST", "/run", json.dumps({"argv": ["sleep", "7010"]}))
@@ -608,7 +614,7 @@ def test_a_terminal_from_ready_to_closed():
 def test_ctrl_c_and_exit_codes():
     t = Terminal("?cols=90&rows=20")
     tap.equal(t.message()["type"], "ready")
-    t.send(type="input", data="echo b''egin; sleep 7020\n")
+    t.send(type="input", data="sh -c 'echo b\"\"egin; exec sleep 7020'\n")
     t.until("begin\r\n")
     t.send(type="input", data="\x03")
     t.send(type="input", data="echo co''de=$?; exit 7\n")
@@ -652,7 +658,7 @@ def test_a_flood_is_held_back_and_whole():
 def test_a_terminal_that_leaves_hangs_up():
     t = Terminal()
     tap.equal(t.message()["type"], "ready")
-    t.send(type="input", data="echo u''p; sleep 7021\n")
+    t.send(type="input", data="sh -c 'echo u\"\"p; exec sleep 7021'\n")
     t.until("up\r\n")
     t.sock.close()
     wait_for(lambda: run("pgrep -f 'sleep 702[1]' || echo none")["stdout"] == "none\n")
