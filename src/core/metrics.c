@@ -50,6 +50,7 @@ struct metrics {
     unsigned n_routes;
     struct metrics_route *names;
     struct route_numbers *routes; /* n_routes + 1 */
+    struct route_numbers creates; /* of sandboxes */
 };
 
 struct metrics *metrics_new(struct err *e)
@@ -114,16 +115,27 @@ int64_t metrics_get(const struct metrics *m, enum metric id)
     return m->values[id];
 }
 
-void metrics_request(struct metrics *m, unsigned route, int status, int64_t us)
+static void observe(struct route_numbers *r, int64_t us)
 {
-    struct route_numbers *r = &m->routes[route < m->n_routes ? route : m->n_routes];
     unsigned bucket = 0;
 
     while (bucket < N_BOUNDS && us > bounds_us[bucket])
         bucket++;
-    r->by_status[status > 0 && status < STATUS_MAX ? m->status_index[status] : N_STATUSES - 1]++;
     r->buckets[bucket]++;
     r->sum_us += us;
+}
+
+void metrics_create(struct metrics *m, int64_t us)
+{
+    observe(&m->creates, us);
+}
+
+void metrics_request(struct metrics *m, unsigned route, int status, int64_t us)
+{
+    struct route_numbers *r = &m->routes[route < m->n_routes ? route : m->n_routes];
+
+    r->by_status[status > 0 && status < STATUS_MAX ? m->status_index[status] : N_STATUSES - 1]++;
+    observe(r, us);
 }
 
 /* ---- the process ---- */
@@ -176,9 +188,14 @@ static void put_head(struct buf *out, const char *name, const char *help, const 
     (void)buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void put_labels(struct buf *out, const struct metrics_route *r)
+/* Labels of a route, if it is one, up to where another label may follow. */
+static void put_labels(struct buf *out, const struct metrics_route *r, const char *next)
 {
-    (void)buf_printf(out, "{method=\"%s\",route=\"%s\"", r->method, r->pattern);
+    if (r)
+        (void)buf_printf(out, "{method=\"%s\",route=\"%s\"%s%s", r->method, r->pattern,
+                         *next ? "," : "}", next);
+    else if (*next)
+        (void)buf_printf(out, "{%s", next);
 }
 
 static void put_statuses(struct buf *out, const struct metrics *m)
@@ -192,11 +209,11 @@ static void put_statuses(struct buf *out, const struct metrics *m)
             if (n == 0)
                 continue;
             (void)buf_add_str(out, str_of(name));
-            put_labels(out, &m->names[i]);
+            put_labels(out, &m->names[i], "status=");
             if (k == N_STATUSES - 1)
-                (void)buf_printf(out, ",status=\"other\"} %" PRIu64 "\n", n);
+                (void)buf_printf(out, "\"other\"} %" PRIu64 "\n", n);
             else
-                (void)buf_printf(out, ",status=\"%d\"} %" PRIu64 "\n", statuses[k], n);
+                (void)buf_printf(out, "\"%d\"} %" PRIu64 "\n", statuses[k], n);
         }
 }
 
@@ -208,17 +225,17 @@ static void put_histogram(struct buf *out, const char *name, const struct metric
     for (unsigned b = 0; b <= N_BOUNDS; b++) {
         n += r->buckets[b];
         (void)buf_printf(out, "%s_bucket", name);
-        put_labels(out, label);
+        put_labels(out, label, "le=");
         if (b == N_BOUNDS)
-            (void)buf_printf(out, ",le=\"+Inf\"} %" PRIu64 "\n", n);
+            (void)buf_printf(out, "\"+Inf\"} %" PRIu64 "\n", n);
         else
-            (void)buf_printf(out, ",le=\"%g\"} %" PRIu64 "\n", (double)bounds_us[b] / 1e6, n);
+            (void)buf_printf(out, "\"%g\"} %" PRIu64 "\n", (double)bounds_us[b] / 1e6, n);
     }
     (void)buf_printf(out, "%s_sum", name);
-    put_labels(out, label);
-    (void)buf_printf(out, "} %.6f\n%s_count", (double)r->sum_us / 1e6, name);
-    put_labels(out, label);
-    (void)buf_printf(out, "} %" PRIu64 "\n", n);
+    put_labels(out, label, "");
+    (void)buf_printf(out, " %.6f\n%s_count", (double)r->sum_us / 1e6, name);
+    put_labels(out, label, "");
+    (void)buf_printf(out, " %" PRIu64 "\n", n);
 }
 
 static bool has_requests(const struct route_numbers *r)
@@ -232,6 +249,7 @@ static bool has_requests(const struct route_numbers *r)
 int metrics_write(struct buf *out, const struct metrics *m)
 {
     const char *latency = "tidepool_http_request_duration_seconds";
+    const char *creates = "tidepool_sandbox_create_duration_seconds";
 
     for (unsigned i = 0; i < METRIC_COUNT; i++) {
         put_head(out, rows[i].name, rows[i].help, rows[i].kind == COUNTER ? "counter" : "gauge");
@@ -246,5 +264,7 @@ int metrics_write(struct buf *out, const struct metrics *m)
     for (unsigned i = 0; i <= m->n_routes; i++)
         if (has_requests(&m->routes[i]))
             put_histogram(out, latency, &m->names[i], &m->routes[i]);
+    put_head(out, creates, "Time from the request for a sandbox until it runs.", "histogram");
+    put_histogram(out, creates, NULL, &m->creates);
     return out->error;
 }

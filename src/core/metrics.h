@@ -33,6 +33,9 @@ int metrics_set_routes(struct metrics *m, const struct metrics_route *routes, un
 void metrics_add(struct metrics *m, enum metric id, int64_t by);
 void metrics_set(struct metrics *m, enum metric id, int64_t value);
 int64_t metrics_get(const struct metrics *m, enum metric id);
+/* Sandbox creates have a histogram of their own: one took so long, from the request to its answer.
+ */
+void metrics_create(struct metrics *m, int64_t us);
 /* A request ended: ROUTE is its index, STATUS what was answered (0: the client left before). */
 void metrics_request(struct metrics *m, unsigned route, int status, int64_t us);
 

@@ -18,31 +18,17 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/err.h"
-#include "base/json.h"
 #include "base/list.h"
 #include "base/sm.h"
-#include "base/str.h"
 #include "core/account.h"
+#include "core/sandbox_args.h"
+#include "core/sandbox_set.h"
 #include "loop/loop.h"
 #include "runtime/proto.h"
 
-struct core;
-struct engine;
 struct engine_cell;
-struct sandboxes;
 struct store_tx;
 struct template;
-
-enum {
-    SANDBOX_ID_LEN = 32, /* hex digits */
-    SANDBOX_NAME_MAX = 50,
-    SANDBOX_TIMEOUT_DEFAULT_S = 1800,
-    SANDBOX_TIMEOUT_MAX_S = 86400,
-    SANDBOX_MAX = 4096,          /* in the installation */
-    SANDBOX_ENV_MAX = 256,       /* entries of envVars, and of metadata */
-    SANDBOX_SPEC_MAX = 256 << 10 /* bytes of everything that describes one sandbox */
-};
 
 enum sandbox_state {
     SANDBOX_CREATING,
@@ -51,23 +37,6 @@ enum sandbox_state {
     SANDBOX_ENDING,
     SANDBOX_GONE,
     SANDBOX_STATE_COUNT
-};
-
-/* What a sandbox is to be. Empty strings and zeroes mean the default; values may point anywhere,
- * they are copied. */
-struct sandbox_args {
-    struct str name;
-    bool has_name; /* an empty name is a mistake when it was given */
-    struct str template_name, image;
-    const struct json *env, *metadata; /* objects of strings, or NULL */
-    int64_t timeout_s;                 /* <0: never */
-    int64_t idle_timeout_s;            /* <=0: none */
-    bool auto_pause, auto_resume;
-    struct str workdir, cmd, app;
-    const struct json *args;                               /* array of strings, or NULL */
-    struct str cpu, memory, cpu_limit, memory_limit, disk; /* quantities */
-    int64_t pids, port;
-    const struct json *extra; /* what a surface wants to be kept with it, an object, or NULL */
 };
 
 struct sandbox {
@@ -108,29 +77,6 @@ struct sandbox {
     struct list waiting;         /* for its end */
     struct list node;            /* in the set, newest first */
 };
-
-/* ---- the set ---- */
-
-/* Reads what the store has, finds the living cells, and brings both together: cells without a row
- * are killed, rows without a cell are recorded as lost, deadlines that have passed are enforced.
- * Without cells (switched off, or this host cannot) the set is there and empty, and refuses
- * creates; *E then says why, though the result is a set. NULL only without memory. */
-struct sandboxes *sandboxes_open(struct core *c, struct err *e);
-/* Starts nothing any more and lets go of the cells, which go on; without any sandbox the spawner
- * ends. Transactions under way still report. */
-void sandboxes_stop(struct sandboxes *set);
-void sandboxes_free(struct sandboxes *set);
-/* NULL when there are none; E says why. */
-struct engine *sandboxes_engine(const struct sandboxes *set, struct err *e);
-unsigned sandboxes_n_live(const struct sandboxes *set);
-/* Brings the sampled metrics up to date. */
-void sandboxes_sample(struct sandboxes *set);
-
-/* ---- names ---- */
-
-bool sandbox_name_is_valid(struct str name);
-/* True for words that other surfaces have the path /sandbox/WORD for. */
-bool sandbox_name_is_reserved(struct str name);
 
 /* ---- finding ---- */
 

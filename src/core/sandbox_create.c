@@ -28,6 +28,7 @@ struct creation {
     struct http_call *claim; /* under way, or NULL */
     struct buf body;         /* of the claim */
     bool is_storing, is_stored;
+    int64_t began_us;
     struct err e; /* what went wrong so far */
 };
 
@@ -82,6 +83,7 @@ static void succeed(struct creation *c)
     struct sandbox *sb = c->sb;
 
     metrics_add(sb->set->core->metrics, METRIC_SANDBOX_CREATES, 1);
+    metrics_create(sb->set->core->metrics, clock_mono_us() - c->began_us);
     /* After the stop the cell goes on by itself; the next start finds it. */
     if (!sb->set->is_stopped)
         sandbox_begin(sb);
@@ -301,6 +303,7 @@ int sandbox_create(struct sandboxes *set, const struct sandbox_create *rq, struc
         return r;
     }
     c->rq = *rq;
+    c->began_us = clock_mono_us();
     c->sb = sandbox_ref(sb);
     list_append(&set->creating, &c->node);
     r = engine_create(engine, sb->id, &sb->cell_spec, on_cell, c, e);

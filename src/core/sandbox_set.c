@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The set of sandboxes: opening, bringing rows and living cells together, stopping. See sandbox.h.
- */
+/* The set of sandboxes: opening, bringing rows and living cells together, stopping. */
+#include "core/sandbox_set.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

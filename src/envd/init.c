@@ -3,6 +3,7 @@
  * spawner, not a program of its own, so that its memory belongs to the host's user namespace. */
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +13,13 @@
 
 enum { SIGNALS = 64 };
 
+#define SHOWN_NAME "tidepool-envd"
+
 static struct serve serve;
+static struct {
+    char *p;
+    size_t len;
+} args; /* the program's arguments and, right behind them, its environment */
 
 static void on_child(int signo, void *ctx)
 {
@@ -35,12 +42,42 @@ static void reset_signals(void)
         (void)syscall(SYS_rt_sigaction, signo, action, NULL, sizeof(uint64_t));
 }
 
+/* The kernel lays both out as one piece of strings. */
+static void note_string(const char *s)
+{
+    if (s == args.p + args.len)
+        args.len += strlen(s) + 1;
+}
+
+void init_note_args(int argc, char **argv)
+{
+    args.p = argv[0];
+    for (int i = 0; i < argc; i++)
+        note_string(argv[i]);
+    for (char **e = environ; *e; e++)
+        note_string(*e);
+}
+
+/* A cell can read the arguments of its first process, which are the spawner's: paths of the host.
+ * The environment goes for good measure; nothing here uses it. */
+static void forget_args(void)
+{
+    static char *no_environ[] = {NULL};
+
+    environ = no_environ;
+    if (args.len < sizeof SHOWN_NAME)
+        return;
+    memset(args.p, 0, args.len);
+    memcpy(args.p, SHOWN_NAME, sizeof SHOWN_NAME);
+}
+
 void init_main(int listen_fd)
 {
     struct loop *l = loop_new(NULL);
 
     if (!l)
         _exit(1);
+    forget_args();
     reset_signals();
     (void)signal(SIGPIPE, SIG_IGN);
     if (loop_on_signal(l, SIGCHLD, on_child, NULL) < 0 ||

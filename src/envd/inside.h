@@ -11,5 +11,7 @@ struct cell;
 void inside_main(struct cell *c) __attribute__((noreturn));
 /* Takes away what the cell must not have. */
 int confine(const struct cell *c, struct err *e);
+/* Remembers where the arguments and the environment of the program are, for init_main(). */
+void init_note_args(int argc, char **argv);
 /* Serves requests on LISTEN_FD and reaps for ever. */
 void init_main(int listen_fd) __attribute__((noreturn));

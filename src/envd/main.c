@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "envd/inside.h"
 #include "envd/spawner.h"
 
 static struct spawner spawner;
@@ -97,6 +98,7 @@ int main(int argc, char **argv)
 {
     struct spawner_options o = {0};
 
+    init_note_args(argc, argv);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         (void)printf("tidepool-envd %s\n", TIDEPOOL_VERSION);
         return 0;

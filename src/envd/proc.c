@@ -239,6 +239,8 @@ int proc_resize(struct proc *p, uint16_t cols, uint16_t rows)
 
 /* ---- life ---- */
 
+static void close_all(struct proc *p);
+
 static void proc_free(struct proc *p)
 {
     if (!p)
@@ -248,13 +250,23 @@ static void proc_free(struct proc *p)
     list_del(&p->node);
     loop_timer_stop(&p->timer);
     loop_timer_stop(&p->poke);
-    close_io(&p->in_io, &p->in_fd);
-    close_io(&p->out.io, &p->out.fd);
-    close_io(&p->err.io, &p->err.fd);
+    close_all(p);
     buf_done(&p->input);
     ring_done(&p->ring);
     free(p->name);
     free(p);
+}
+
+static void close_all(struct proc *p)
+{
+    close_io(&p->in_io, &p->in_fd);
+    close_io(&p->out.io, &p->out.fd);
+    close_io(&p->err.io, &p->err.fd);
+}
+
+void proc_hang_up(struct proc *p)
+{
+    close_all(p);
 }
 
 int proc_signal(struct proc *p, int signo)
@@ -430,9 +442,7 @@ static void finish(struct proc *p, int status)
         ;
     for (int i = 0; i < DRAIN_READS && sink_read(&p->err); i++)
         ;
-    close_io(&p->in_io, &p->in_fd);
-    close_io(&p->out.io, &p->out.fd);
-    close_io(&p->err.io, &p->err.fd);
+    close_all(p);
     p->end = (struct proc_end){.status = status, .is_timed_out = p->is_timed_out};
     p->is_ended = true;
     loop_timer_stop(&p->timer);

@@ -90,6 +90,8 @@ size_t proc_unread(const struct proc *p);
 /* Ends stdin when everything queued is written. */
 void proc_close_input(struct proc *p);
 int proc_resize(struct proc *p, uint16_t cols, uint16_t rows);
+/* Closes its terminal or pipes on this side: a terminal's session gets SIGHUP. */
+void proc_hang_up(struct proc *p);
 /* Sends SIGNO to its process group. 0 or -errno. */
 int proc_signal(struct proc *p, int signo);
 /* SIGKILL for it, its descendants and everything of its session. */

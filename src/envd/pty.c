@@ -41,3 +41,15 @@ int pty_open(struct pty *ret, uid_t uid, uint16_t cols, uint16_t rows)
     *ret = (struct pty){take_fd(master), take_fd(slave)};
     return 0;
 }
+
+size_t pty_partial(struct str s)
+{
+    for (size_t n = 1; n <= PTY_PARTIAL_MAX && n <= s.len; n++) {
+        unsigned char c = (unsigned char)s.p[s.len - n];
+        if ((c & 0xc0) == 0x80)
+            continue;
+        size_t need = c >= 0xf0 && c <= 0xf4 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 1;
+        return need > n && c <= 0xf4 ? n : 0;
+    }
+    return 0;
+}

@@ -21,12 +21,19 @@ static const struct {
     enum http_method method;
     void (*handle)(struct serve *s, struct http_req *r);
 } routes[] = {
-    {"/run", HTTP_POST, serve_run},          {"/claim", HTTP_POST, serve_claim},
-    {"/fs/list", HTTP_GET, fs_list},         {"/fs/upload", HTTP_POST, fs_upload},
-    {"/fs/download", HTTP_GET, fs_download}, {"/fs/download", HTTP_HEAD, fs_download},
-    {"/fs/entry", HTTP_DELETE, fs_delete},   {"/procs", HTTP_GET, serve_procs},
-    {"/signal", HTTP_POST, serve_signal},    {"/health", HTTP_GET, serve_health},
+    {"/run", HTTP_POST, serve_run},
+    {"/claim", HTTP_POST, serve_claim},
+    {"/fs/list", HTTP_GET, fs_list},
+    {"/fs/upload", HTTP_POST, fs_upload},
+    {"/fs/download", HTTP_GET, fs_download},
+    {"/fs/download", HTTP_HEAD, fs_download},
+    {"/fs/entry", HTTP_DELETE, fs_delete},
+    {"/procs", HTTP_GET, serve_procs},
+    {"/signal", HTTP_POST, serve_signal},
+    {"/health", HTTP_GET, serve_health},
     {"/stats", HTTP_GET, serve_stats},
+    {"/terminal", HTTP_GET, serve_terminal},
+    {"/log", HTTP_GET, log_get},
 };
 
 static void on_request(struct http_req *r, void *ctx)
@@ -69,6 +76,7 @@ int serve_start(struct serve *s, struct loop *l, int listen_fd, struct err *e)
     s->loop = l;
     s->started_ms = clock_mono_ms();
     proc_table_init(&s->procs, l);
+    log_init(&s->log);
     s->http = http_server_new(&o, e);
     return s->http ? http_server_listen(s->http, listen_fd, e) : -ENOMEM;
 }

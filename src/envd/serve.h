@@ -20,6 +20,7 @@
 
 #include "base/err.h"
 #include "envd/claim.h"
+#include "envd/log.h"
 #include "envd/proc.h"
 #include "loop/loop.h"
 
@@ -30,6 +31,7 @@ struct serve {
     struct http_server *http;
     struct proc_table procs;
     struct claim claim;
+    struct log log;
     int64_t started_ms; /* monotonic */
 };
 

@@ -17,8 +17,9 @@ static void on_claim(struct serve *s, struct http_req *r, const struct json *bod
 {
     struct err e = ERR_INIT;
 
-    if (claim_set(&s->claim, body, &e) < 0) {
-        serve_fail(r, e.code == -EINVAL ? 400 : 500, &e);
+    if (claim_set(&s->claim, body, &e) < 0 || log_start_main(s, r->arena, body, &e) < 0) {
+        int status = serve_status_of(e.code);
+        serve_fail(r, status == 404 || status == 403 ? 400 : status, &e);
         return;
     }
     http_reply(r, 200, "application/json", STR("{}"));

@@ -32,6 +32,7 @@ void serve_read_json(struct serve *s, struct http_req *r, serve_body_fn *fn);
 
 void serve_claim(struct serve *s, struct http_req *r);
 void serve_run(struct serve *s, struct http_req *r);
+void serve_terminal(struct serve *s, struct http_req *r);
 void serve_health(struct serve *s, struct http_req *r);
 void serve_stats(struct serve *s, struct http_req *r);
 void serve_procs(struct serve *s, struct http_req *r);

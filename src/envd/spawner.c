@@ -42,26 +42,28 @@ static struct client *client_find(struct spawner *s, uint64_t id)
     return NULL;
 }
 
-/* Sends s->out. A client that does not read is waited for a little (it never waits for us), then
- * dropped: it will find everything out when it connects again. */
-static void client_send(struct client *cl, const int *fds, size_t n_fds)
+/* Sends s->out; false when that failed. A client that does not read is waited for a little (it never
+ * waits for us), then let go; it will find everything out when it connects again. What it has said
+ * so far counts, also when it is dead: it is read until its end, and dropped there. */
+static bool client_send(struct client *cl, const int *fds, size_t n_fds)
 {
-    if (!cl)
-        return;
     int r = packet_send(cl->io.fd, &cl->spawner->out, fds, n_fds);
+
     if (r == -EAGAIN) {
         struct pollfd p = {.fd = cl->io.fd, .events = POLLOUT};
         (void)poll(&p, 1, SLOW_CLIENT_MS);
         r = packet_send(cl->io.fd, &cl->spawner->out, fds, n_fds);
     }
-    if (r < 0)
-        client_drop(cl);
+    if (r == 0)
+        return true;
+    (void)shutdown(cl->io.fd, SHUT_WR);
+    return false;
 }
 
 static void send_ok(struct client *cl, uint32_t tag)
 {
     packet_begin(&cl->spawner->out, PROTO_OK, tag);
-    client_send(cl, NULL, 0);
+    (void)client_send(cl, NULL, 0);
 }
 
 static void send_error(struct client *cl, uint32_t tag, const struct err *e)
@@ -71,16 +73,16 @@ static void send_error(struct client *cl, uint32_t tag, const struct err *e)
     packet_begin(&cl->spawner->out, PROTO_ERROR, tag);
     wire_put_u32(&cl->spawner->out, (uint32_t)-e->code);
     wire_put_str(&cl->spawner->out, str_of(err_text(e)));
-    client_send(cl, NULL, 0);
+    (void)client_send(cl, NULL, 0);
 }
 
-static void send_cell(struct client *cl, const struct cell *c, uint32_t tag)
+static bool send_cell(struct client *cl, const struct cell *c, uint32_t tag)
 {
     const int fds[] = {c->pidfd, c->netns_fd};
 
     packet_begin(&cl->spawner->out, PROTO_CELL, tag);
     proto_put_info(&cl->spawner->out, &c->info);
-    client_send(cl, fds, ARRAY_LEN(fds));
+    return client_send(cl, fds, ARRAY_LEN(fds));
 }
 
 void spawner_reply_cell(struct cell *c)
@@ -88,10 +90,9 @@ void spawner_reply_cell(struct cell *c)
     struct client *cl = client_find(c->spawner, c->client_id);
 
     c->client_id = 0;
-    if (cl)
-        send_cell(cl, c, c->tag);
-    else
-        cell_kill(c); /* who asked is dead, and a new daemon may have asked for the list already */
+    /* Who asked may be dead, and a new daemon may have asked for the list already. */
+    if (!cl || !send_cell(cl, c, c->tag))
+        cell_kill(c);
 }
 
 void spawner_reply_error(struct cell *c, const struct err *e)
@@ -111,7 +112,7 @@ void spawner_tell_gone(struct cell *c)
         wire_put_u32(&s->out, c->info.slot);
         wire_put_u64(&s->out, c->info.generation);
         wire_put_u32(&s->out, (uint32_t)c->wait_status);
-        client_send(&s->clients[i], NULL, 0);
+        (void)client_send(&s->clients[i], NULL, 0);
     }
 }
 
@@ -132,7 +133,7 @@ static int hello(struct client *cl, struct packet *p, struct err *e)
         wire_put_u32(&s->out, s->cgroup.trees[i].can);
         fds[i] = s->cgroup.trees[i].fd;
     }
-    client_send(cl, fds, s->cgroup.n_trees);
+    (void)client_send(cl, fds, s->cgroup.n_trees);
     return 0;
 }
 
@@ -200,11 +201,10 @@ static int list_cells(struct client *cl, struct packet *p, struct err *e)
     struct spawner *s = cl->spawner;
 
     (void)e;
-    for (uint32_t i = 0; i < s->n_slots && cl->id != 0; i++)
-        if (s->slots[i]->state == CELL_READY)
-            send_cell(cl, s->slots[i], p->tag);
-    if (cl->id != 0)
-        send_ok(cl, p->tag);
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        if (s->slots[i]->state == CELL_READY && !send_cell(cl, s->slots[i], p->tag))
+            return 0;
+    send_ok(cl, p->tag);
     return 0;
 }
 
@@ -239,7 +239,7 @@ static void dispatch(struct client *cl, struct packet *p)
     for (size_t i = 0; i < ARRAY_LEN(requests); i++)
         if (requests[i].kind == p->kind)
             r = requests[i].handle(cl, p, &e);
-    if (r < 0 && cl->id != 0)
+    if (r < 0)
         send_error(cl, p->tag, &e);
 }
 
@@ -260,23 +260,40 @@ void spawner_work_ahead(struct spawner *s)
     (void)loop_timer_start(s->loop, &s->refill, REFILL_MS, on_refill);
 }
 
-static void on_client(struct loop_io *io, uint32_t events)
+/* Handles one packet of CL; false when there was none, or CL is gone. */
+static bool hear(struct client *cl)
 {
     static struct packet p;
-    struct client *cl = container_of(io, struct client, io);
-    struct spawner *s = cl->spawner;
-    int r = packet_receive(io->fd, &p);
+    int r = packet_receive(cl->io.fd, &p);
 
-    (void)events;
     if (r == -EAGAIN)
-        return;
+        return false;
     if (r <= 0) {
         client_drop(cl);
-        return;
+        return false;
     }
     dispatch(cl, &p);
     packet_done(&p);
+    return cl->id != 0;
+}
+
+static void on_client(struct loop_io *io, uint32_t events)
+{
+    struct client *cl = container_of(io, struct client, io);
+    struct spawner *s = cl->spawner;
+
+    (void)events;
+    (void)hear(cl);
     spawner_work_ahead(s);
+}
+
+/* A daemon that was killed may have said more than was read so far, such as the label of a cell: a
+ * new one must not be told how things were before that. */
+static void hear_all(struct spawner *s)
+{
+    for (size_t i = 0; i < SPAWNER_CLIENTS; i++)
+        while (s->clients[i].id != 0 && hear(&s->clients[i]))
+            ;
 }
 
 static void on_connection(struct loop_io *io, uint32_t events)
@@ -285,6 +302,7 @@ static void on_connection(struct loop_io *io, uint32_t events)
     auto_close int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     (void)events;
+    hear_all(s);
     for (size_t i = 0; fd >= 0 && i < SPAWNER_CLIENTS; i++) {
         struct client *cl = &s->clients[i];
         if (cl->id != 0)

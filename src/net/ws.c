@@ -292,7 +292,7 @@ void ws_abort(struct ws *w)
         stream_abort(w->stream);
         return;
     }
-    http_call_abort(take(w->call));
+    w->abort_call(take(w->call));
     ws_end(w);
 }
 

@@ -17,6 +17,8 @@ struct ws {
     bool is_client;
     struct stream *stream;  /* NULL until a client's is open */
     struct http_call *call; /* a client's handshake */
+    /* Ends it: a pointer, so that a program of servers only links no client. */
+    void (*abort_call)(struct http_call *c);
     struct ws_decoder decoder;
     bool is_paused;
     bool sent_close, got_close, is_failed, is_gone;

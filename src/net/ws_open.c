@@ -246,6 +246,7 @@ struct ws *ws_connect(struct http_client *c, const struct http_request *req,
     full.n_headers = n;
     full.body = STR_NULL;
     full.is_streamed = false;
+    w->abort_call = http_call_abort;
     w->call = http_client_call(c, &full, &handshake_ops, w, e);
     if (w->call)
         return w;

@@ -83,11 +83,13 @@ int packet_receive(int sock, struct packet *p)
     ssize_t n;
 
     p->n_fds = 0;
+    /* The kernel says ECONNRESET once when the other side died without having read everything; what
+     * it had sent before comes behind that. */
     do
         n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
+    while (n < 0 && (errno == EINTR || errno == ECONNRESET));
     if (n < 0)
-        return errno == ECONNRESET ? 0 : -errno;
+        return -errno;
     take_fds(p, &msg);
     if (n == 0)
         return 0;

@@ -162,8 +162,8 @@ def test_environment_and_commands():
                       (400, {"code": 400, "message": "command is required"}))
         for body in ({"command": 1}, {"command": "true", "timeout": "x"},
                      {"command": "true", "timeout": -1}, {"command": "true", "env": {"A": 1}},
-                     {"command": "true", "cwd": "/nowhere"}, {"command": "true", "user": "nobody-x"},
-                     {"command": "a\0b"}):
+                     {"command": "true", "cwd": "/nowhere"},
+                     {"command": "true", "user": "nobody-x"}, {"command": "a\0b"}):
             tap.equal(s.post("/api/v1/terminal/sandbox/env", body).status, 400, "%r" % body)
         done = s.run("env", "cat; echo $X; pwd; id -u", stdin="in\n", env={"X": "y z"}, cwd="/usr",
                      user="root")
@@ -276,7 +276,8 @@ def test_pause_keeps_everything():
         pid = s.run("nap", "cat /tmp/pid")["output"]
         for _ in range(2):  # both are idempotent
             answer = s.post("/api/v1/sandbox/pause/nap")
-            tap.equal((answer.status, answer.json["data"]), (200, "Sandbox nap paused successfully"))
+            tap.equal((answer.status, answer.json["data"]),
+                      (200, "Sandbox nap paused successfully"))
         shown = s.show("nap").json["data"]
         tap.equal(shown["status"], "paused")
         assert TIME.match(shown["paused_at"]) and "expires_at" not in shown, shown

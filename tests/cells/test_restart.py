@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Restarts of the service, orderly and by SIGKILL: sandboxes go on, deadlines hold, and nothing half
-made is left."""
+"""Restarts of the service, orderly and by SIGKILL: sandboxes go on, deadlines hold, and nothing
+half made is left."""
 
 import concurrent.futures
 import signal
@@ -9,7 +9,8 @@ import time
 import cells
 import tap
 
-COUNT = "n=0; while :; do n=$((n+1)); echo $n >/tmp/m; mv /tmp/m /tmp/n; sleep 0.05; done >/dev/null 2>&1 &"
+COUNT = ("n=0; while :; do n=$((n+1)); echo $n >/tmp/m; mv /tmp/m /tmp/n; sleep 0.05; done "
+         ">/dev/null 2>&1 &")
 
 
 def count(s, name):

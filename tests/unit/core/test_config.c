@@ -149,24 +149,17 @@ static void good_value(const struct config_option *o, struct buf *text, struct b
         [CONFIG_ADDRESS] = "10.0.0.1:80", [CONFIG_BOOL] = "false",
         [CONFIG_LIST] = "first,second",
     };
+    const char *unit = o->type == CONFIG_DURATION ? "ms" : o->type == CONFIG_SIZE ? "B" : "";
+    const char *value = fixed[o->type]; /* or the last choice */
 
-    if (o->type == CONFIG_ENUM) {
-        size_t last = 0;
-        while (o->choices[last + 1])
-            last++;
-        (void)buf_printf(text, "%s", o->choices[last]);
-        (void)buf_printf(shown, "%s", o->choices[last]);
+    for (size_t i = 0; o->choices && o->choices[i]; i++)
+        value = o->choices[i];
+    if (value) {
+        (void)buf_add_str(text, str_of(value));
+        (void)buf_add_str(shown, str_of(o->is_secret ? "set" : value));
         return;
     }
-    if (fixed[o->type]) {
-        (void)buf_printf(text, "%s", fixed[o->type]);
-        (void)buf_printf(shown, "%s", o->is_secret ? "set" : fixed[o->type]);
-        return;
-    }
-    (void)buf_printf(text, "%" PRId64 "%s", o->min + 1,
-                     o->type == CONFIG_DURATION ? "ms"
-                     : o->type == CONFIG_SIZE   ? "B"
-                                                : "");
+    (void)buf_printf(text, "%" PRId64 "%s", o->min + 1, unit);
     (void)buf_printf(shown, "%s", buf_cstr(text));
 }
 
@@ -221,14 +214,14 @@ static void every_row_is_read_from_every_source(void **state)
         (void)buf_printf(&line, "%s=%s", o->env, buf_cstr(&text));
         check_loaded(o, &(struct sources){.env = {buf_cstr(&line), pair}}, buf_cstr(&shown),
                      "environment TIDEPOOL_");
+        buf_clear(&line);
         if (o->foreign) {
-            buf_clear(&line);
             (void)buf_printf(&line, "%s=%s", o->foreign, buf_cstr(&text));
             check_loaded(o, &(struct sources){.env = {buf_cstr(&line)}}, buf_cstr(&shown),
                          "environment ");
         }
+        buf_clear(&line);
         if (o->flag) {
-            buf_clear(&line);
             (void)buf_printf(&line, "%s=%s", o->key, buf_cstr(&text));
             check_loaded(o, &(struct sources){.flag = buf_cstr(&line), .env = {pair}},
                          buf_cstr(&shown), "flag --");

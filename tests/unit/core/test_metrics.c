@@ -60,6 +60,10 @@ static void numbers_and_labels(void **state)
         "tidepool_http_request_duration_seconds_sum{method=\"GET\",route=\"/api/v1/events\"} "
         "20.000201",
         "tidepool_http_request_duration_seconds_count{method=\"GET\",route=\"/api/v1/events\"} 3",
+        "tidepool_sandbox_create_duration_seconds_bucket{le=\"0.001\"} 1",
+        "tidepool_sandbox_create_duration_seconds_bucket{le=\"+Inf\"} 2",
+        "tidepool_sandbox_create_duration_seconds_sum 0.051000",
+        "tidepool_sandbox_create_duration_seconds_count 2",
     };
 
     metrics_add(m, METRIC_AUTH_FAILED, 1);
@@ -72,6 +76,8 @@ static void numbers_and_labels(void **state)
     metrics_request(m, 1, 299, 1);
     metrics_request(m, 1, 0, 1);
     metrics_request(m, 2, 404, 1);
+    metrics_create(m, 1000);
+    metrics_create(m, 50000);
     assert_int_equal(metrics_write(&text, m), 0);
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
         if (!has_line(&text, lines[i]))

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What a sandbox is made with, as a surface asks for it; and the limits on that. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "base/str.h"
+
+enum {
+    SANDBOX_ID_LEN = 32, /* hex digits */
+    SANDBOX_NAME_MAX = 50,
+    SANDBOX_TIMEOUT_DEFAULT_S = 1800,
+    SANDBOX_TIMEOUT_MAX_S = 86400,
+    SANDBOX_MAX = 4096,          /* in the installation */
+    SANDBOX_ENV_MAX = 256,       /* entries of envVars, and of metadata */
+    SANDBOX_SPEC_MAX = 256 << 10 /* bytes of everything that describes one sandbox */
+};
+
+/* What a sandbox is to be. Empty strings and zeroes mean the default; values may point anywhere,
+ * they are copied. */
+struct sandbox_args {
+    struct str name;
+    bool has_name; /* an empty name is a mistake when it was given */
+    struct str template_name, image;
+    const struct json *env, *metadata; /* objects of strings, or NULL */
+    int64_t timeout_s;                 /* <0: never */
+    int64_t idle_timeout_s;            /* <=0: none */
+    bool auto_pause, auto_resume;
+    struct str workdir, cmd, app;
+    const struct json *args;                               /* array of strings, or NULL */
+    struct str cpu, memory, cpu_limit, memory_limit, disk; /* quantities */
+    int64_t pids, port;
+    const struct json *extra; /* what a surface wants to be kept with it, an object, or NULL */
+};
+
+bool sandbox_name_is_valid(struct str name);
+/* True for words that other surfaces have the path /sandbox/WORD for. */
+bool sandbox_name_is_reserved(struct str name);

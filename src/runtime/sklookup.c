@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Steering of TCP connections. See sklookup.h. */
+#include "runtime/sklookup.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+static int bpf(int cmd, union bpf_attr *attr)
+{
+    long r = syscall(SYS_bpf, cmd, attr, sizeof *attr);
+
+    return r < 0 ? -errno : (int)r;
+}
+
+/* ---- the program ---- */
+
+#define CTX(field) ((int16_t)offsetof(struct bpf_sk_lookup, field))
+
+/* Instructions, with the names of the assembler in the kernel's documentation. */
+#define LOAD(reg, at)                                                                              \
+    {                                                                                              \
+        .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = (reg), .src_reg = BPF_REG_6, .off = (at)     \
+    }
+#define MOVE(to, from)                                                                             \
+    {                                                                                              \
+        .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from)                    \
+    }
+#define SET(reg, value)                                                                            \
+    {                                                                                              \
+        .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (reg), .imm = (value)                      \
+    }
+#define MATH(op, reg, value)                                                                       \
+    {                                                                                              \
+        .code = BPF_ALU64 | (op) | BPF_K, .dst_reg = (reg), .imm = (value)                         \
+    }
+#define TO_HOST_ORDER(reg)                                                                         \
+    {                                                                                              \
+        .code = BPF_ALU | BPF_END | BPF_TO_BE, .dst_reg = (reg), .imm = 32                         \
+    }
+#define JUMP(op, reg, value, to)                                                                   \
+    {                                                                                              \
+        .code = BPF_JMP | (op) | BPF_K, .dst_reg = (reg), .off = (to), .imm = (value)              \
+    }
+#define GO(to)                                                                                     \
+    {                                                                                              \
+        .code = BPF_JMP | BPF_JA, .off = (to)                                                      \
+    }
+#define LOAD_MAP(reg, fd)                                                                          \
+    {.code = BPF_LD | BPF_DW | BPF_IMM,                                                            \
+     .dst_reg = (reg),                                                                             \
+     .src_reg = BPF_PSEUDO_MAP_FD,                                                                 \
+     .imm = (fd)},                                                                                 \
+    {                                                                                              \
+        .code = 0                                                                                  \
+    }
+#define CALL(function)                                                                             \
+    {                                                                                              \
+        .code = BPF_JMP | BPF_CALL, .imm = (function)                                              \
+    }
+#define EXIT                                                                                       \
+    {                                                                                              \
+        .code = BPF_JMP | BPF_EXIT                                                                 \
+    }
+
+/* Where jumps lead: places in the array below. */
+enum { AT_V6 = 10, AT_ASSIGN = 19, AT_PASS = 35, AT_DROP = 37 };
+#define FROM(here, to) ((int16_t)((to) - (here)-1))
+
+static int load_program(int map_fd)
+{
+    const struct bpf_insn program[] = {
+        /* 0 */ MOVE(BPF_REG_6, BPF_REG_1),
+        /* 1 */ LOAD(BPF_REG_2, CTX(protocol)),
+        /* 2 */ JUMP(BPF_JNE, BPF_REG_2, IPPROTO_TCP, FROM(2, AT_PASS)),
+        /* 3 */ LOAD(BPF_REG_3, CTX(family)),
+        /* 4 */ JUMP(BPF_JNE, BPF_REG_3, AF_INET, FROM(4, AT_V6)),
+        /* 5: all but 127.0.0.0/8 */ LOAD(BPF_REG_2, CTX(local_ip4)),
+        /* 6 */ TO_HOST_ORDER(BPF_REG_2),
+        /* 7 */ MATH(BPF_RSH, BPF_REG_2, 24),
+        /* 8 */ JUMP(BPF_JEQ, BPF_REG_2, IN_LOOPBACKNET, FROM(8, AT_PASS)),
+        /* 9 */ GO(FROM(9, AT_ASSIGN)),
+        /* 10: all but ::1 */ LOAD(BPF_REG_2, CTX(local_ip6[0])),
+        /* 11 */ JUMP(BPF_JNE, BPF_REG_2, 0, FROM(11, AT_ASSIGN)),
+        /* 12 */ LOAD(BPF_REG_2, CTX(local_ip6[1])),
+        /* 13 */ JUMP(BPF_JNE, BPF_REG_2, 0, FROM(13, AT_ASSIGN)),
+        /* 14 */ LOAD(BPF_REG_2, CTX(local_ip6[2])),
+        /* 15 */ JUMP(BPF_JNE, BPF_REG_2, 0, FROM(15, AT_ASSIGN)),
+        /* 16 */ LOAD(BPF_REG_2, CTX(local_ip6[3])),
+        /* 17 */ TO_HOST_ORDER(BPF_REG_2),
+        /* 18 */ JUMP(BPF_JEQ, BPF_REG_2, 1, FROM(18, AT_PASS)),
+        /* 19: the key 0 */ {.code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4},
+        /* 20: two places long */ LOAD_MAP(BPF_REG_1, map_fd),
+        /* 22 */ MOVE(BPF_REG_2, BPF_REG_10),
+        /* 23 */ MATH(BPF_ADD, BPF_REG_2, -4),
+        /* 24 */ CALL(BPF_FUNC_map_lookup_elem),
+        /* 25 */ JUMP(BPF_JEQ, BPF_REG_0, 0, FROM(25, AT_DROP)),
+        /* 26 */ MOVE(BPF_REG_7, BPF_REG_0),
+        /* 27 */ MOVE(BPF_REG_1, BPF_REG_6),
+        /* 28 */ MOVE(BPF_REG_2, BPF_REG_7),
+        /* 29 */ SET(BPF_REG_3, 0),
+        /* 30 */ CALL(BPF_FUNC_sk_assign),
+        /* 31 */ MOVE(BPF_REG_8, BPF_REG_0),
+        /* 32 */ MOVE(BPF_REG_1, BPF_REG_7),
+        /* 33 */ CALL(BPF_FUNC_sk_release),
+        /* 34 */ JUMP(BPF_JNE, BPF_REG_8, 0, FROM(34, AT_DROP)),
+        /* 35 */ SET(BPF_REG_0, SK_PASS),
+        /* 36 */ EXIT,
+        /* 37 */ SET(BPF_REG_0, SK_DROP),
+        /* 38 */ EXIT,
+    };
+    union bpf_attr attr = {.prog_type = BPF_PROG_TYPE_SK_LOOKUP};
+
+    attr.expected_attach_type = BPF_SK_LOOKUP;
+    attr.insns = (uint64_t)(uintptr_t)program;
+    attr.insn_cnt = (uint32_t)ARRAY_LEN(program);
+    attr.license = (uint64_t)(uintptr_t) "MIT";
+    memcpy(attr.prog_name, "tidepool_egress", sizeof "tidepool_egress");
+    return bpf(BPF_PROG_LOAD, &attr);
+}
+
+/* ---- the map and the link ---- */
+
+static int make_map(int listen_fd)
+{
+    union bpf_attr attr = {.map_type = BPF_MAP_TYPE_SOCKMAP};
+
+    attr.key_size = sizeof(uint32_t);
+    attr.value_size = sizeof(uint64_t);
+    attr.max_entries = 1;
+    auto_close int fd = bpf(BPF_MAP_CREATE, &attr);
+    if (fd < 0)
+        return fd;
+    uint32_t key = 0;
+    uint64_t value = (uint64_t)listen_fd;
+    memset(&attr, 0, sizeof attr);
+    attr.map_fd = (uint32_t)fd;
+    attr.key = (uint64_t)(uintptr_t)&key;
+    attr.value = (uint64_t)(uintptr_t)&value;
+    int r = bpf(BPF_MAP_UPDATE_ELEM, &attr);
+    return r < 0 ? r : take_fd(fd);
+}
+
+int sklookup_attach(struct sklookup *s, int netns_fd, int listen_fd, struct err *e)
+{
+    union bpf_attr attr = {.map_type = 0};
+    auto_close int map = make_map(listen_fd);
+
+    if (map < 0)
+        return err_sys(e, map, "socket map");
+    auto_close int program = load_program(map);
+    if (program < 0)
+        return err_sys(e, program, "program of type sk_lookup");
+    attr.link_create.prog_fd = (uint32_t)program;
+    attr.link_create.target_fd = (uint32_t)netns_fd;
+    attr.link_create.attach_type = BPF_SK_LOOKUP;
+    int link = bpf(BPF_LINK_CREATE, &attr);
+    if (link < 0)
+        return err_sys(e, link, "attach sk_lookup");
+    s->map_fd = take_fd(map);
+    s->link_fd = link;
+    return 0;
+}
+
+void sklookup_detach(struct sklookup *s)
+{
+    close_p(&s->link_fd);
+    close_p(&s->map_fd);
+    *s = (struct sklookup)SKLOOKUP_INIT;
+}
