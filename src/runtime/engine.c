@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,12 +64,20 @@ static void refill(struct engine *en)
     }
 }
 
+/* The spawner's word that a cell died may still be on its way. */
+static bool is_alive(const struct engine_cell *c)
+{
+    struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
+
+    return poll(&p, 1, 0) == 0;
+}
+
 static struct engine_cell *take_from_stock(struct engine *en, const struct cell_spec *spec)
 {
     list_each(node, &en->stock)
     {
         struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (!fits(&c->info.spec, spec))
+        if (!fits(&c->info.spec, spec) || !is_alive(c))
             continue;
         list_del(node);
         en->n_stock--;
@@ -151,19 +160,21 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
         return r;
     }
     struct engine_cell *c = take_from_stock(en, spec);
+    if (c) {
+        r = dress(c, label, spec, &why);
+        claim(en, c);
+    }
+    if (c && r < 0) {
+        /* It may have died in the stock: a new one is as good. Nobody was told of this one, so its
+         * end is not reported either. */
+        c->info.label[0] = '\0';
+        engine_cell_kill(take(c));
+    }
     if (!c) {
         r = build(en, label, spec, fn, ctx);
         return r < 0 ? err_sys(e, r, "create cell '%s'", label) : 0;
     }
-    r = dress(c, label, spec, &why);
-    claim(en, c);
-    if (r < 0) {
-        /* Nobody was told of it: its end is not reported either. */
-        c->info.label[0] = '\0';
-        engine_cell_kill(c);
-        c = NULL;
-    }
-    fn(ctx, c, r < 0 ? &why : NULL);
+    fn(ctx, c, NULL);
     refill(en);
     return 0;
 }
