@@ -54,6 +54,12 @@ int cli_usage(const struct cli_call *call, const char *fmt, ...)
     return CLI_USAGE;
 }
 
+int cli_put_json(struct buf *out, const struct json *v)
+{
+    (void)json_write(out, v, JSON_PRETTY);
+    return buf_add_char(out, '\n');
+}
+
 int cli_flush(struct cli_call *call)
 {
     int r = buf_ok(&call->out) ? io_write_all(STDOUT_FILENO, call->out.p, call->out.len)
@@ -70,6 +76,16 @@ const char *cli_value(const struct cli_call *call, const char *name)
     for (size_t i = call->n_values; i > 0; i--) {
         const struct cli_value *v = &call->values[i - 1];
         if (v->option && strcmp(v->option->name, name) == 0)
+            return v->value;
+    }
+    return NULL;
+}
+
+const char *cli_value_at(const struct cli_call *call, const char *name, size_t i)
+{
+    for (size_t k = 0; k < call->n_values; k++) {
+        const struct cli_value *v = &call->values[k];
+        if (v->option && strcmp(v->option->name, name) == 0 && i-- == 0)
             return v->value;
     }
     return NULL;
@@ -130,6 +146,32 @@ static int parse_switch(struct cli_call *call, const struct cli_flag *f, bool is
     return CLI_OK;
 }
 
+/* The flag F without a value of its own: takes the next word of ARGV as it. */
+static int parse_next(struct cli_call *call, const struct cli_flag *f, char **argv, int *at)
+{
+    const char *value = argv[*at + 1];
+
+    if (!value)
+        return cli_usage(call, "--%s needs a value: %s", f->name, f->arg);
+    ++*at;
+    add_value(call, f, value);
+    return CLI_OK;
+}
+
+/* ARGV[*AT] is "-x". */
+static int parse_short(struct cli_call *call, char **argv, int *at)
+{
+    const char *word = argv[*at];
+    struct cli_flag f;
+
+    for (size_t i = 0; word[2] == '\0' && cli_flag_at(call->verb, i, &f); i++) {
+        if (!f.option || f.option->letter != word[1])
+            continue;
+        return f.arg ? parse_next(call, &f, argv, at) : parse_switch(call, &f, true, false);
+    }
+    return cli_usage(call, "unknown option '%s'", word);
+}
+
 /* ARGV[*AT] is "--…": takes it and, when it needs one, the value that follows. */
 static int parse_long(struct cli_call *call, char **argv, int *at)
 {
@@ -145,14 +187,9 @@ static int parse_long(struct cli_call *call, char **argv, int *at)
     }
     if (!f.arg)
         return parse_switch(call, &f, true, rest.p != NULL);
-    const char *value = rest.p;
-    if (!value) {
-        value = argv[*at + 1];
-        if (!value)
-            return cli_usage(call, "--%s needs a value: %s", f.name, f.arg);
-        ++*at;
-    }
-    add_value(call, &f, value);
+    if (!rest.p)
+        return parse_next(call, &f, argv, at);
+    add_value(call, &f, rest.p);
     return CLI_OK;
 }
 
@@ -170,7 +207,10 @@ static int parse_args(struct cli_call *call, int argc, char **argv)
         else if (argv[i][1] == '-')
             r = parse_long(call, argv, &i);
         else
-            r = cli_usage(call, "unknown option '%s'", argv[i]);
+            r = parse_short(call, argv, &i);
+        if (r == CLI_OK && cli_is_on(call, "help"))
+            return CLI_OK;
+        is_ended = is_ended || (call->verb->rest_at && call->n_args >= call->verb->rest_at);
     }
     if (r != CLI_OK)
         return r;
@@ -214,11 +254,13 @@ static bool wants_help(int argc, char **argv)
 
 static int run_verb(struct cli_call *call, int argc, char **argv)
 {
-    if (wants_help(argc, argv)) {
+    /* What looks like an option may belong to a command: only parsing tells. */
+    bool is_help = !call->verb->rest_at && wants_help(argc, argv);
+    int r = is_help ? CLI_OK : parse_args(call, argc, argv);
+    if (is_help || (r == CLI_OK && cli_is_on(call, "help"))) {
         cli_help_verb(&call->out, call->verb);
         return CLI_OK;
     }
-    int r = parse_args(call, argc, argv);
     if (r == CLI_OK && call->verb->settings)
         r = load_config(call);
     if (r == CLI_OK)

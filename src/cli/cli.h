@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "core/config.h"
 
 /* Exit statuses. */
@@ -19,6 +20,7 @@ enum {
 
 struct cli_option {
     const char *name; /* without "--" */
+    char letter;      /* the short form "-x"; 0: none */
     const char *arg;  /* what help calls the value; NULL: a switch */
     const char *help;
     const char *const *choices; /* words for completion; NULL-terminated, may be NULL */
@@ -32,6 +34,7 @@ struct cli_verb {
     const char *help;    /* paragraphs, with an empty line between them */
     const char *args;    /* positional arguments as usage shows them: "FILE"; NULL: none */
     size_t min_args, max_args;
+    size_t rest_at; /* so many arguments end the options, the rest is a command; 0: none do */
     const struct cli_option *options; /* ends with a NULL name; may be NULL */
     /* Keys of the settings whose flags the verb takes, NULL-terminated, or CLI_ALL_SETTINGS. With
      * it the configuration is loaded before run(). NULL: the verb needs none. */
@@ -65,6 +68,8 @@ int cli_main(int argc, char **argv);
 
 /* The last value of the verb's own option NAME, or NULL. */
 const char *cli_value(const struct cli_call *call, const char *name);
+/* Value number I of the option NAME, which may be given several times, or NULL past the last. */
+const char *cli_value_at(const struct cli_call *call, const char *name, size_t i);
 /* True when the switch NAME is on. */
 bool cli_is_on(const struct cli_call *call, const char *name);
 /* The value of NAME as a whole number; FALLBACK when it is absent. CLI_OK, or CLI_USAGE after
@@ -76,6 +81,8 @@ int cli_value_int(const struct cli_call *call, const char *name, int64_t fallbac
 int cli_fail(const struct cli_call *call, const struct err *e);
 int cli_usage(const struct cli_call *call, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Appends V as people and programs like it, with a line end. Returns as buf_add(). */
+int cli_put_json(struct buf *out, const struct json *v);
 /* Writes what is in call->out now; for verbs with much output. 0 or -errno. */
 int cli_flush(struct cli_call *call);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Talking to the running service: see client.h. */
+/* Talking to a service: see client.h. */
 #include "cli/client.h"
 
 #include <errno.h>
@@ -10,43 +10,214 @@
 #include "core/core.h"
 #include "loop/loop.h"
 #include "net/http_client.h"
+#include "net/tls.h"
+#include "net/ws.h"
 
-DEFINE_CLEANUP(struct loop *, loop_free)
-DEFINE_CLEANUP(struct http_client *, http_client_free)
+DEFINE_CLEANUP(struct client *, client_free)
 
-enum { ANSWER_MAX = 64 << 20 };
+enum { ANSWER_MAX = 256 << 20, REFUSAL_MAX = 64 << 10, ADDRESS_MAX = 4096, CHUNK = 128 << 10 };
+
+struct client {
+    struct loop *loop;
+    struct http_client *http;
+    struct tls_ctx *tls;
+    struct buf address, host, prefix, target;
+    bool is_local; /* the state directory's */
+    char bearer[ACCOUNT_TOKEN_MAX + 16];
+};
+
+/* ---- where ---- */
+
+static int set_local(struct client *c, const struct config *config)
+{
+    c->is_local = true;
+    (void)buf_printf(&c->address, "unix:%s/" CORE_SOCKET_FILE, config->state);
+    (void)buf_add_lit(&c->host, "localhost");
+    return c->address.error;
+}
+
+/* "host", "host:port", "[v6]:port": the address to connect to always has a port. */
+static int set_authority(struct client *c, struct str authority, bool is_tls)
+{
+    struct str last = authority;
+    bool has_port;
+
+    if (authority.len > 0 && authority.p[0] == '[')
+        last = str_skip(authority, (size_t)(str_chr(authority, ']') + 1));
+    has_port = str_chr(last, ':') >= 0;
+    (void)buf_add_str(&c->host, authority);
+    (void)buf_printf(&c->address, STR_FMT "%s", STR_ARG(authority),
+                     has_port ? ""
+                     : is_tls ? ":443"
+                              : ":80");
+    return c->address.error;
+}
+
+static int set_url(struct client *c, const char *url, struct err *e)
+{
+    struct str s = str_of(url);
+    bool is_tls = str_starts(s, STR("https://"));
+
+    if (!is_tls && !str_starts(s, STR("http://")))
+        return err_set(e, -EINVAL, "'%s' is not a URL: http://host:port", url);
+    s = str_skip(s, is_tls ? 8 : 7);
+    ptrdiff_t slash = str_chr(s, '/');
+    struct str authority = slash < 0 ? s : str_slice(s, 0, (size_t)slash);
+    struct str path = slash < 0 ? STR_NULL : str_skip(s, (size_t)slash);
+    while (str_ends(path, STR("/")))
+        path.len--;
+    if (authority.len == 0)
+        return err_set(e, -EINVAL, "'%s' names no host", url);
+    (void)buf_add_str(&c->prefix, path);
+    if (is_tls && !(c->tls = tls_ctx_client(NULL, e)))
+        return -EIO;
+    return set_authority(c, authority, is_tls);
+}
+
+static int set_key(struct client *c, const struct config *config, const char *key, struct err *e)
+{
+    char own[ACCOUNT_TOKEN_MAX + 1] = "";
+    struct err why = ERR_INIT;
+
+    if (!key && c->is_local && core_read_key(config, own, &why) < 0)
+        return why.code == -ENOENT ? -ENOTCONN : err_set(e, why.code, "%s", err_text(&why));
+    (void)snprintf(c->bearer, sizeof c->bearer, "Bearer %s", key ? key : own);
+    mem_wipe(own, sizeof own);
+    return 0;
+}
+
+static int open_http(struct client *c, struct err *e)
+{
+    /* Commands may take as long as they like; whoever waits can break it off. */
+    const struct http_client_timeouts timeouts = {.connect_ms = 10000, .keep_ms = 30000};
+
+    c->loop = loop_new(e);
+    if (!c->loop)
+        return -ENOMEM;
+    const struct http_client_opts opts = {
+        .loop = c->loop, .timeouts = timeouts, .tls = c->tls, .may_resolve = true};
+    c->http = http_client_new(&opts, e);
+    return c->http ? 0 : -ENOMEM;
+}
+
+struct client *client_open(const struct config *config, const char *url, const char *key,
+                           struct err *e)
+{
+    struct client *c auto_(client_free) = mem_zalloc(1, sizeof *c);
+
+    if (!c) {
+        (void)err_sys(e, -ENOMEM, "client");
+        return NULL;
+    }
+    c->address.max = c->host.max = c->prefix.max = ADDRESS_MAX;
+    c->target.max = 4 * ADDRESS_MAX;
+    int r = url ? set_url(c, url, e) : set_local(c, config);
+    if (r == 0)
+        r = set_key(c, config, key, e);
+    if (r == 0)
+        r = open_http(c, e);
+    if (r == 0)
+        return take(c);
+    if (e && !e->code)
+        (void)err_sys(e, r, "client");
+    return NULL;
+}
+
+void client_free(struct client *c)
+{
+    if (!c)
+        return;
+    if (c->http)
+        http_client_free(c->http);
+    loop_free(c->loop);
+    tls_ctx_free(c->tls);
+    buf_done(&c->address);
+    buf_done(&c->host);
+    buf_done(&c->prefix);
+    buf_done(&c->target);
+    mem_wipe(c->bearer, sizeof c->bearer);
+    free(c);
+}
+
+struct loop *client_loop(const struct client *c)
+{
+    return c->loop;
+}
+
+/* ---- requests ---- */
+
+enum { N_HEADERS = 2 };
+
+/* The parts that all requests share; HEADERS and the client's target must outlive the result. */
+static struct http_request request_of(struct client *c, const char *method, const char *target,
+                                      struct http_header headers[N_HEADERS])
+{
+    headers[0] = (struct http_header){STR("Authorization"), str_of(c->bearer)};
+    headers[1] = (struct http_header){STR("Content-Type"), STR("application/json")};
+    buf_clear(&c->target);
+    (void)buf_printf(&c->target, STR_FMT "%s", STR_ARG(buf_str(&c->prefix)), target);
+    return (struct http_request){
+        .address = buf_cstr(&c->address),
+        .method = str_of(method),
+        .target = buf_str(&c->target),
+        .host = buf_str(&c->host),
+        .headers = headers,
+        .n_headers = N_HEADERS,
+    };
+}
+
+static int no_answer(const struct client *c, int error, const char *why, struct err *e)
+{
+    if (c->is_local && (error == -ENOENT || error == -ECONNREFUSED))
+        return -ENOTCONN;
+    return err_set(e, error, "the service: %s", why);
+}
+
+static int refusal(const struct client *c, int status, const struct json *doc, struct err *e)
+{
+    if (status == 401)
+        return err_set(e, -EPROTO, "the service does not know the key%s",
+                       c->is_local ? " in " CORE_KEY_FILE : "");
+    struct str message = json_str(json_get(doc, "message"), STR_NULL);
+    int code = status == 404 ? -ENOENT : -EPROTO;
+    if (message.len == 0)
+        return err_set(e, code, "the service refused: %d %s", status, http_status_text(status));
+    return err_set(e, code, STR_FMT, STR_ARG(message));
+}
+
+static int wait_for(struct client *c, const bool *is_done, struct err *e)
+{
+    while (!*is_done) {
+        int r = loop_run_once(c->loop, -1);
+        if (r < 0)
+            return err_sys(e, r, "the service");
+    }
+    return 0;
+}
+
+/* ---- whole answers ---- */
 
 struct exchange {
-    struct loop *loop;
+    struct client *client;
     struct arena *arena;
-    struct json **ret_data;
+    struct json **ret_doc;
     struct err *e;
     int result;
     bool is_done;
 };
 
-static bool is_nobody(int error)
-{
-    return error == -ENOENT || error == -ECONNREFUSED;
-}
-
 static int read_answer(struct exchange *x, const struct http_response *r)
 {
-    if (is_nobody(r->error))
-        return -ENOTCONN;
     if (r->error < 0)
-        return err_set(x->e, r->error, "the service: %s", r->why);
-    struct json *doc = json_parse(x->arena, r->body, NULL, x->e);
+        return no_answer(x->client, r->error, r->why, x->e);
+    struct err why = ERR_INIT;
+    struct json *doc = json_parse(x->arena, r->body, NULL, &why);
+    if (r->head.status >= 400)
+        return refusal(x->client, r->head.status, doc, x->e);
     if (!doc)
-        return err_ctx(x->e, -EPROTO, "answer of the service");
-    if (r->head.status < 400) {
-        *x->ret_data = json_get(doc, "data");
-        return 0;
-    }
-    if (r->head.status == 401)
-        return err_set(x->e, -EPROTO, "the service does not know the key in " CORE_KEY_FILE);
-    return err_set(x->e, r->head.status == 404 ? -ENOENT : -EPROTO, STR_FMT,
-                   STR_ARG(json_str(json_get(doc, "message"), STR("refused"))));
+        return err_set(x->e, -EPROTO, "answer of the service: %s", err_text(&why));
+    *x->ret_doc = doc;
+    return 0;
 }
 
 static void on_answer(void *ctx, const struct http_response *r)
@@ -57,57 +228,144 @@ static void on_answer(void *ctx, const struct http_response *r)
     x->is_done = true;
 }
 
-static int fetch(struct exchange *x, const struct http_request *rq)
+int client_send(struct client *c, struct arena *a, const struct client_request *rq,
+                struct json **ret_doc, struct err *e)
 {
-    const struct http_client_opts opts = {.loop = x->loop,
-                                          .timeouts = HTTP_CLIENT_TIMEOUTS_DEFAULT};
-    struct http_client *client auto_(http_client_free) = http_client_new(&opts, x->e);
+    struct exchange x = {.client = c, .arena = a, .ret_doc = ret_doc, .e = e};
+    struct http_header headers[N_HEADERS];
+    struct http_request request = request_of(c, rq->method, rq->target, headers);
     struct err why = ERR_INIT;
 
-    if (!client)
-        return -ENOMEM;
-    if (!http_client_fetch(client, rq, on_answer, x, &why)) {
-        if (is_nobody(why.code))
-            return -ENOTCONN;
-        return err_set(x->e, why.code, "the service: %s", err_text(&why));
-    }
-    while (!x->is_done) {
-        int r = loop_run_once(x->loop, -1);
-        if (r < 0)
-            return err_sys(x->e, r, "the service");
-    }
-    return x->result;
+    request.body = rq->body;
+    request.max_body = ANSWER_MAX;
+    if (!http_client_fetch(c->http, &request, on_answer, &x, &why))
+        return no_answer(c, why.code, err_text(&why), e);
+    int r = wait_for(c, &x.is_done, e);
+    return r < 0 ? r : x.result;
 }
 
-int client_ask(const struct config *c, struct arena *a, const struct client_request *rq,
+int client_ask(const struct config *config, struct arena *a, const struct client_request *rq,
                struct json **ret_data, struct err *e)
 {
-    struct buf address auto_buf = BUF_INIT(4096);
-    char key[ACCOUNT_TOKEN_MAX + 1], bearer[ACCOUNT_TOKEN_MAX + 16];
+    struct err why = ERR_INIT;
+    struct client *c auto_(client_free) = client_open(config, NULL, NULL, &why);
+    struct json *doc = NULL;
+
+    if (!c)
+        return why.code == -ENOTCONN ? -ENOTCONN : err_set(e, why.code, "%s", err_text(&why));
+    int r = client_send(c, a, rq, &doc, e);
+    if (r == 0)
+        *ret_data = json_get(doc, "data");
+    return r;
+}
+
+/* ---- transfers ---- */
+
+struct transfer {
+    struct client *client;
+    const struct client_transfer *t;
+    struct err *e;
+    char *chunk;
+    int status, result;
+    bool is_done;
+    struct buf refusal;
+};
+
+static void settle(struct transfer *x, int result)
+{
+    if (x->result == 0)
+        x->result = result;
+    x->is_done = true;
+}
+
+static void on_drain(struct http_call *call, void *ctx)
+{
+    struct transfer *x = ctx;
+
+    while (x->t->read && !x->is_done && !http_call_is_full(call)) {
+        ssize_t n = x->t->read(x->t->ctx, x->chunk, CHUNK);
+        int r = n > 0    ? http_call_write(call, x->chunk, (size_t)n)
+                : n == 0 ? http_call_end(call)
+                         : (int)n;
+        if (r == -EPIPE || n == 0) /* what comes of it is in on_end() */
+            break;
+        if (r < 0) {
+            http_call_abort(call);
+            settle(x, r);
+        }
+    }
+}
+
+static void on_head(struct http_call *call, void *ctx, const struct http_head *head)
+{
+    struct transfer *x = ctx;
+
+    x->status = head->status;
+    int r = head->status < 400 && x->t->head ? x->t->head(x->t->ctx, head) : 0;
+    if (r < 0) {
+        http_call_abort(call);
+        settle(x, r);
+    }
+}
+
+static int on_data(struct http_call *call, void *ctx, const char *p, size_t len)
+{
+    struct transfer *x = ctx;
+
+    (void)call;
+    if (x->status >= 400)
+        return buf_add(&x->refusal, p, len);
+    int r = x->t->write ? x->t->write(x->t->ctx, p, len) : 0;
+    if (r < 0)
+        x->result = r;
+    return r;
+}
+
+static void on_end(struct http_call *call, void *ctx, int result, const char *why)
+{
+    struct transfer *x = ctx;
+    struct arena arena auto_arena;
+
+    (void)call;
+    arena_init(&arena, 16 * REFUSAL_MAX);
+    if (x->status >= 400)
+        result = refusal(x->client, x->status, json_parse(&arena, buf_str(&x->refusal), NULL, NULL),
+                         x->e);
+    else if (result < 0 && x->result == 0)
+        result = no_answer(x->client, result, why, x->e);
+    settle(x, result);
+}
+
+int client_transfer(struct client *c, const struct client_transfer *t, struct err *e)
+{
+    static const struct http_call_ops ops = {
+        .on_head = on_head, .on_data = on_data, .on_drain = on_drain, .on_end = on_end};
+    auto_free char *chunk = mem_zalloc(1, CHUNK);
+    struct transfer x = {
+        .client = c, .t = t, .e = e, .chunk = chunk, .refusal = BUF_INIT(REFUSAL_MAX)};
+    struct http_header headers[N_HEADERS];
+    struct http_request request = request_of(c, t->method, t->target, headers);
     struct err why = ERR_INIT;
 
-    if (core_read_key(c, key, &why) < 0)
-        return why.code == -ENOENT ? -ENOTCONN : err_set(e, why.code, "%s", err_text(&why));
-    (void)snprintf(bearer, sizeof bearer, "Bearer %s", key);
-    (void)buf_printf(&address, "unix:%s/" CORE_SOCKET_FILE, c->state);
-    const struct http_header headers[] = {
-        {STR("Authorization"), str_of(bearer)},
-        {STR("Content-Type"), STR("application/json")},
-    };
-    const struct http_request request = {
-        .address = buf_cstr(&address),
-        .method = str_of(rq->method),
-        .target = str_of(rq->target),
-        .host = STR("localhost"),
-        .headers = headers,
-        .n_headers = ARRAY_LEN(headers),
-        .body = rq->body,
-        .max_body = ANSWER_MAX,
-    };
-    struct loop *loop auto_(loop_free) = loop_new(e);
-    struct exchange x = {.loop = loop, .arena = a, .ret_data = ret_data, .e = e};
-    int r = loop && request.address ? fetch(&x, &request) : -ENOMEM;
-    mem_wipe(key, sizeof key);
-    mem_wipe(bearer, sizeof bearer);
-    return r;
+    if (!chunk)
+        return err_sys(e, -ENOMEM, "transfer");
+    if (t->type)
+        headers[1].value = str_of(t->type);
+    request.is_streamed = t->read != NULL;
+    request.length = t->length;
+    if (!http_client_call(c->http, &request, &ops, &x, &why))
+        return no_answer(c, why.code, err_text(&why), e);
+    int r = wait_for(c, &x.is_done, e);
+    buf_done(&x.refusal);
+    return r < 0 ? r : x.result;
+}
+
+struct ws *client_ws(struct client *c, const char *target, const struct ws_opts *opts,
+                     struct err *e)
+{
+    struct http_header headers[N_HEADERS];
+    struct http_request request = request_of(c, "GET", target, headers);
+
+    request.n_headers = 1; /* there is no body whose type could be told */
+    return ws_connect(c->http, &request, opts, e);
 }

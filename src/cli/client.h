@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests of the command line to the service that runs on the same state directory, through its
- * local socket and with the system key. */
+/* Requests of the command line to a service: the one that runs on the same state directory, through
+ * its local socket and with the system key, or any other by URL and key. Everything here waits for
+ * the answer; the loop is for verbs that wait for more than that. */
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -9,12 +14,50 @@
 #include "base/str.h"
 #include "core/config.h"
 
+struct client;
+struct http_head;
+struct loop;
+struct ws;
+struct ws_opts;
+
 struct client_request {
     const char *method, *target;
     struct str body; /* JSON, or empty */
 };
 
-/* Asks and waits; *ret_data is the "data" of the answer, in A. 0; -ENOTCONN when no service is
- * running; -ENOENT for 404; -EPROTO for other refusals, with the service's words in E. */
+/* Gets ready to talk to URL ("http://host:port", "https://…", with a path before /api when it is
+ * behind a proxy) with KEY; URL NULL: the service of C's state directory, KEY NULL: its system key.
+ * NULL with E filled: -ENOTCONN when there is no such state directory or key. */
+struct client *client_open(const struct config *c, const char *url, const char *key, struct err *e);
+void client_free(struct client *c);
+struct loop *client_loop(const struct client *c);
+
+/* Asks and waits; *ret_doc is the whole answer, in A. 0; -ENOTCONN when no service is running;
+ * -ENOENT for 404; -EPROTO for other refusals, with the service's words in E. */
+int client_send(struct client *c, struct arena *a, const struct client_request *rq,
+                struct json **ret_doc, struct err *e);
+
+/* A request whose body or answer is too large to be held. */
+struct client_transfer {
+    const char *method, *target, *type; /* TYPE is of the body */
+    int64_t length;                     /* of the body; -1: not known */
+    /* The next bytes of the body, at most N: how many, 0 at its end, or -errno. NULL: no body. */
+    ssize_t (*read)(void *ctx, char *p, size_t n);
+    /* The answer begins, and is no refusal. May be NULL. 0 or -errno, as in write(). */
+    int (*head)(void *ctx, const struct http_head *head);
+    /* Bytes of the answer; NULL: it is dropped. */
+    int (*write)(void *ctx, const char *p, size_t n);
+    void *ctx;
+};
+
+/* Does it and waits. Errors as of client_send(), and those of the functions. */
+int client_transfer(struct client *c, const struct client_transfer *t, struct err *e);
+
+/* Opens a WebSocket on TARGET, on the client's loop. As ws_connect(). */
+struct ws *client_ws(struct client *c, const char *target, const struct ws_opts *opts,
+                     struct err *e);
+
+/* One request to the service of C's state directory: *ret_data is the "data" of the answer. Returns
+ * as client_send(). */
 int client_ask(const struct config *c, struct arena *a, const struct client_request *rq,
                struct json **ret_data, struct err *e);

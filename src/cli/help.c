@@ -12,7 +12,8 @@ enum { WIDTH = 80, MAX_LEFT = 26 };
 const char *const CLI_ALL_SETTINGS[] = {"*", NULL};
 const char *const CLI_STATE_SETTINGS[] = {"state", "config", NULL};
 
-static const struct cli_option help_option = {.name = "help", .help = "Show this help."};
+static const struct cli_option help_option = {
+    .name = "help", .letter = 'h', .help = "Show this help."};
 
 /* ---- the view on flags ---- */
 
@@ -99,8 +100,8 @@ static void add_row(struct buf *out, struct str left, size_t column, struct str 
 
 static void flag_left(struct buf *out, const struct cli_flag *f)
 {
-    if (f->option == &help_option)
-        (void)buf_add_lit(out, "-h, ");
+    if (f->option && f->option->letter)
+        (void)buf_printf(out, "-%c, ", f->option->letter);
     (void)buf_printf(out, "--%s%s%s", f->name, f->arg ? " " : "", f->arg ? f->arg : "");
 }
 

@@ -11,6 +11,7 @@
 #include "base/enc.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/cli.h"
 #include "cli/client.h"
 #include "core/core.h"
 #include "store/store.h"
@@ -153,12 +154,6 @@ static struct str member(const struct json *key, const char *name)
     return json_str(json_get(key, name), STR("-"));
 }
 
-static int put_json(struct buf *out, const struct json *v)
-{
-    (void)json_write(out, v, JSON_PRETTY);
-    return buf_add_char(out, '\n');
-}
-
 int keys_create(const struct config *c, const struct keys_create_args *args, struct buf *out,
                 struct err *e)
 {
@@ -182,7 +177,7 @@ int keys_create(const struct config *c, const struct keys_create_args *args, str
     if (r < 0)
         return r;
     if (args->is_json)
-        return put_json(out, key);
+        return cli_put_json(out, key);
     return buf_printf(out,
                       "Key      " STR_FMT "\nId       " STR_FMT "\nAccount  " STR_FMT " (" STR_FMT
                       ")\n\nKeep it: only its hash is stored, it cannot be shown again.\n",
@@ -229,7 +224,7 @@ int keys_list(const struct config *c, const struct keys_list_args *args, struct 
     if (r < 0)
         return r;
     if (args->is_json)
-        return put_json(out, keys);
+        return cli_put_json(out, keys);
     (void)buf_printf(out, "%-16s  %-10s  %-6s  %-20s  %-20s  %s\n", "ID", "STATE", "ROLE",
                      "ACCOUNT", "CREATED", "NAME");
     for (size_t i = 0; json_at(keys, i); i++)

@@ -77,8 +77,8 @@ static void add_default(struct buf *out, const struct config_option *o)
 
 static void add_flag(struct buf *out, const struct cli_flag *f)
 {
-    if (strcmp(f->name, "help") == 0)
-        (void)buf_add_lit(out, "*-h*, ");
+    if (f->option && f->option->letter)
+        (void)buf_printf(out, "*-%c*, ", f->option->letter);
     (void)buf_add_lit(out, "*\\-\\-");
     add_cstr(out, f->name);
     (void)buf_add_char(out, '*');

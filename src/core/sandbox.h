@@ -71,7 +71,7 @@ struct sandbox {
     int64_t sampled_us, rated_us;
     uint64_t rated_cpu_us;
     uint32_t cpu_milli;          /* thousandths of a processor, over the last half second or more */
-    int end_reason;              /* enum sandbox_end */
+    unsigned end_reason;         /* enum sandbox_end */
     int end_status;              /* of the cell's first process, when it ended by itself */
     enum sandbox_state restored; /* what its row said at the start of the service */
     struct list waiting;         /* for its end */

@@ -155,6 +155,12 @@ static bool has_main(const struct sandbox *sb)
     return sb->spec.cmd.len > 0 || (sb->spec.args && sb->spec.args->n > 0);
 }
 
+/* A cell refuses a program or a directory that cannot be; then nothing must have been written. */
+static bool may_refuse(const struct sandbox *sb)
+{
+    return has_main(sb) || sb->spec.workdir.len > 0;
+}
+
 static void put_str(struct jw *w, const char *name, struct str s)
 {
     if (s.len == 0)
@@ -202,7 +208,6 @@ static void on_claimed(void *ctx, const struct http_response *r)
         (void)err_set(&c->e, r->error, "the cell could not be reached: %s", r->why);
     else if (r->head.status != 200)
         read_refusal(r, &c->e);
-    /* A main process may not exist: then there is nothing to write down. */
     if (c->e.code == 0 && !c->is_storing && !c->is_stored)
         store(c);
     settle(c);
@@ -241,7 +246,7 @@ static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
     }
     c->sb->cell = cell;
     claim(c);
-    if (c->claim && !has_main(c->sb))
+    if (c->claim && !may_refuse(c->sb))
         store(c);
     settle(c);
 }

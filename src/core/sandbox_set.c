@@ -84,6 +84,7 @@ static int open_engine(struct sandboxes *set, struct err *e)
                                .envd = envd,
                                .stock = (unsigned)config->cells.warm,
                                .allows_unenforced = config->cells.allow_unenforced,
+                               .is_claimed_by_caller = true,
                                .on_gone = sandbox_on_gone,
                                .ctx = set};
 

@@ -195,7 +195,7 @@ static int load_row(struct sandboxes *set, const struct store_value *c, struct s
     sb->started_us = c[COL_STARTED].i;
     sb->expires_us = c[COL_EXPIRES].i;
     sb->paused_us = c[COL_PAUSED].i;
-    sb->end_reason = find_name(end_names, SANDBOX_END_COUNT, c[COL_REASON].s);
+    sb->end_reason = (unsigned)find_name(end_names, SANDBOX_END_COUNT, c[COL_REASON].s);
     sb->restored = (enum sandbox_state)find_name(state_names, SANDBOX_STATE_COUNT, c[COL_STATE].s);
     *ret = sb;
     return 0;

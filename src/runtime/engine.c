@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,12 +128,20 @@ static void refill_soon(struct engine *en)
         (void)loop_timer_start(en->loop, &en->retry, REFILL_MS, on_retry);
 }
 
+/* The spawner's word that a cell died may still be on its way. */
+static bool is_alive(const struct engine_cell *c)
+{
+    struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
+
+    return poll(&p, 1, 0) == 0;
+}
+
 static struct engine_cell *take_from_stock(struct engine *en, const struct cell_spec *spec)
 {
     list_each(node, &en->stock)
     {
         struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (!fits(&c->info.spec, spec))
+        if (!fits(&c->info.spec, spec) || !is_alive(c))
             continue;
         list_del(node);
         en->n_stock--;
@@ -226,17 +235,19 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
         return r;
     }
     struct engine_cell *c = take_from_stock(en, spec);
+    if (c) {
+        r = dress(c, label, spec, &why);
+        claim(en, c);
+    }
+    if (c && r < 0) {
+        /* It may have died in the stock: a new one is as good. */
+        drop(en, take(c));
+    }
     if (!c) {
         r = build(en, label, spec, fn, ctx);
         return r < 0 ? err_sys(e, r, "create cell '%s'", label) : 0;
     }
-    r = dress(c, label, spec, &why);
-    claim(en, c);
-    if (r < 0) {
-        drop(en, c);
-        c = NULL;
-    }
-    fn(ctx, c, r < 0 ? &why : NULL);
+    fn(ctx, c, NULL);
     refill_soon(en);
     return 0;
 }

@@ -27,7 +27,9 @@ struct engine_options {
     enum cgroup_version cgroup; /* CGROUP_NONE: what the host has */
     unsigned stock;             /* how many cells are kept ready */
     struct cell_spec stock_spec;
-    bool allows_unenforced; /* create cells although the host cannot keep them to their limits */
+    bool allows_unenforced;    /* create cells although the host cannot keep them to their limits */
+    bool is_claimed_by_caller; /* who creates a cell tells it its hostname, with the rest of /claim
+                                */
 
     /* Called when a claimed cell is gone, whoever ended it; the cell is freed afterwards. STATUS is
      * that of waitpid(2), or -1 when the spawner died with all cells. May be NULL. */

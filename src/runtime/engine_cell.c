@@ -60,7 +60,7 @@ int engine_cell_name(struct engine_cell *c, const char *label, const char *hostn
     int r = 0;
 
     /* A cell that was built for somebody has its name already. */
-    if (strcmp(c->info.spec.hostname, hostname) != 0)
+    if (!en->options.is_claimed_by_caller && strcmp(c->info.spec.hostname, hostname) != 0)
         r = engine_send_hostname(c, hostname, e);
     if (r < 0)
         return r;

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
+#include "base/enc.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "runtime/engine_internal.h"
@@ -16,8 +17,8 @@ enum {
     KEEP_MS = 10000,
     KEPT_MAX = 512,
     REQUEST_MAX = 32 << 20,
-    ANSWER_MAX = 128 << 20, /* outputs at their limit, every byte of them escaped */
-    ARENA_MAX = 192 << 20,
+    ANSWER_MAX = 32 << 20, /* outputs at their limit, as base64 */
+    ARENA_MAX = 64 << 20,
 };
 
 /* A request to a cell, from the call to its answer. */
@@ -93,16 +94,32 @@ static void tell_failure(struct request *q, int status, const struct json *answe
     q->fn(q->ctx, NULL, &e);
 }
 
+static int decode(const struct json *answer, const char *name, struct buf *out)
+{
+    return enc_unbase64(out, json_str(json_get(answer, name), STR("")));
+}
+
 static void tell_result(struct request *q, const struct json *answer)
 {
+    auto_buf struct buf out = BUF_INIT(ANSWER_MAX), err = BUF_INIT(ANSWER_MAX);
+    int r = decode(answer, "stdout", &out);
+
+    if (r == 0)
+        r = decode(answer, "stderr", &err);
+    if (r < 0) {
+        struct err e = ERR_INIT;
+        (void)err_sys(&e, r, "output of a command");
+        q->fn(q->ctx, NULL, &e);
+        return;
+    }
     int64_t signo = json_int(json_get(answer, "signal"), 0);
     int64_t code = json_int(json_get(answer, "exitCode"), 0);
     struct engine_result result = {
         .status = signo > 0 ? (int)(signo & 0x7f) : (int)(code & 0xff) << 8,
         .is_timed_out = json_bool(json_get(answer, "timedOut"), false),
         .is_output_cut = json_bool(json_get(answer, "truncated"), false),
-        .out = json_str(json_get(answer, "stdout"), STR("")),
-        .err = json_str(json_get(answer, "stderr"), STR("")),
+        .out = buf_str(&out),
+        .err = buf_str(&err),
     };
 
     q->fn(q->ctx, &result, NULL);
@@ -249,6 +266,18 @@ static void put_env(struct jw *w, const char *const *env)
     jw_end(w);
 }
 
+static void put_input(struct jw *w, struct str input)
+{
+    auto_buf struct buf text = BUF_INIT(REQUEST_MAX);
+
+    if (input.len == 0)
+        return;
+    if (enc_base64(&text, input) < 0)
+        w->out->error = text.error;
+    jw_key(w, "stdin_base64");
+    jw_str(w, buf_str(&text));
+}
+
 static void put_run(struct jw *w, const struct engine_run *run)
 {
     jw_object(w);
@@ -264,10 +293,9 @@ static void put_run(struct jw *w, const struct engine_run *run)
         jw_key(w, "cwd");
         jw_cstr(w, run->cwd);
     }
-    if (run->input.len) {
-        jw_key(w, "stdin");
-        jw_str(w, run->input);
-    }
+    put_input(w, run->input);
+    jw_key(w, "encoding"); /* outputs may be any bytes, and JSON holds text only */
+    jw_cstr(w, "base64");
     jw_key(w, "timeout_ms");
     jw_int(w, run->timeout_ms);
     jw_key(w, "max_output");

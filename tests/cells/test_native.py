@@ -191,6 +191,23 @@ def test_output_of_every_kind():
         s.until(lambda: s.run("out", "pgrep -x sleep || true")["output"] == "")
 
 
+def test_main_process():
+    with cells.running() as s:
+        s.create(name="web", cmd="python3", args=["-m", "http.server", "8080"], workdir="/usr",
+                 envVars={"A": "b"})
+        fetch = ("import urllib.request as u; "
+                 "print(u.urlopen(\"http://127.0.0.1:8080/\").status)")
+        s.until(lambda: s.run("web", "python3 -c '%s'" % fetch)["output"] == "200\n")
+        environ = s.run("web", "tr '\\0' '\\n' </proc/$(pgrep -f http.server -o)/environ")["output"]
+        tap.contains(environ, "A=b\n")
+        tap.contains(environ, "AGENT_SANDBOX_NAME=web\n")
+        answer = s.post("/api/v1/sandbox", {"name": "bad", "cmd": "no-such-program"})
+        tap.equal(answer.status, 400)
+        tap.equal(s.names(), ["web"])
+        tap.equal(s.reasons("bad"), ["SandboxCreateFailed"])
+        s.create(name="bad")
+
+
 def test_delete_ends_everything():
     with cells.running() as s:
         s.create(name="gone")

@@ -28,7 +28,7 @@ def verbs():
 
 
 def flags(verb):
-    return re.findall(r"^  (?:-h, )?--([a-z-]+)", out(*verb.split(), "--help"), re.MULTILINE)
+    return re.findall(r"^  (?:-\w, )?--([a-z-]+)", out(*verb.split(), "--help"), re.MULTILINE)
 
 
 def plain(scdoc):

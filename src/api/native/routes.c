@@ -142,12 +142,14 @@ static const struct route_schema schemas[] = {
               ",\"memoryMB\":" INTEGER ",\"processes\":" INTEGER ",\"sampledAt\":" STRING "}}}}}")},
     {"Run", "{\"type\":\"object\",\"required\":[\"command\"],\"properties\":{\"command\":" STRING
             ",\"timeout\":{\"type\":\"number\"},\"cwd\":" STRING ",\"env\":" STRINGS
-            ",\"stdin\":" STRING ",\"user\":" STRING "}}"},
+            ",\"stdin\":" STRING ",\"stdin_base64\":" STRING ",\"user\":" STRING
+            ",\"encoding\":{\"enum\":[\"utf-8\",\"base64\"]}}}"},
     {"RunAnswer",
      ENVELOPE("{\"type\":\"object\",\"properties\":{\"sandbox\":" STRING ",\"pod\":" STRING
-              ",\"container\":" STRING ",\"command\":" STRING ",\"output\":" STRING
-              ",\"errorOutput\":" STRING ",\"exitCode\":" INTEGER ",\"timedOut\":" BOOLEAN
-              ",\"truncated\":" BOOLEAN ",\"durationMs\":" INTEGER ",\"executedAt\":" STRING "}}")},
+              ",\"container\":" STRING ",\"command\":" STRING ",\"encoding\":" STRING
+              ",\"output\":" STRING ",\"errorOutput\":" STRING ",\"exitCode\":" INTEGER
+              ",\"timedOut\":" BOOLEAN ",\"truncated\":" BOOLEAN ",\"durationMs\":" INTEGER
+              ",\"executedAt\":" STRING "}}")},
     {"Files", ENVELOPE("{\"type\":\"object\",\"properties\":{" PLACE_MEMBERS
                        ",\"entries\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
                        "\"properties\":{\"name\":" STRING ",\"path\":" STRING ",\"isDir\":" BOOLEAN

@@ -125,6 +125,7 @@ void native_sandbox_fail(struct api_req *r, int code, const struct err *e)
         {-EHOSTDOWN, 409},  /* paused, and use does not resume it */
         {-EOPNOTSUPP, 501}, /* this host cannot enforce what was asked for */
         {-ENOTCONN, 503},   /* no cells here at all */
+        {-ENOSPC, 507},     /* the state directory's disk is full */
     };
 
     if (code == -EDQUOT)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* POST /api/v1/terminal/sandbox/{name}: runs a command and answers with what it wrote. */
+/* POST /api/v1/terminal/sandbox/{name}: runs a command and answers with what it wrote.
+ *
+ * JSON holds text only: with "encoding":"base64" the outputs come as base64, and "stdin_base64" is
+ * taken in place of "stdin". Otherwise bytes that are no UTF-8 are replaced. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
 #include "api/native/native.h"
 #include "base/clock.h"
+#include "base/enc.h"
 #include "core/core.h"
 #include "core/sandbox.h"
 #include "core/template.h"
@@ -24,12 +28,14 @@ struct run {
     struct str command, cwd, user, input;
     const struct json *env;
     int64_t timeout_ms, start_us;
+    bool is_base64; /* the outputs */
 };
 
-static void finish(struct run *t)
+/* After the answer: the run lives in the request's arena and may be gone with it. */
+static void finish(struct sandbox *sb)
 {
-    sandbox_release(t->sb);
-    sandbox_unref(t->sb);
+    sandbox_release(sb);
+    sandbox_unref(sb);
 }
 
 static int exit_code(int status)
@@ -41,6 +47,15 @@ static void put_str(struct jw *w, const char *name, struct str s)
 {
     jw_key(w, name);
     jw_str(w, s);
+}
+
+static void put_output(struct jw *w, const char *name, struct str s, bool is_base64)
+{
+    struct buf text auto_buf = BUF_INIT(2 * PROTO_OUTPUT_MAX);
+
+    if (is_base64 && enc_base64(&text, s) < 0)
+        w->out->error = text.error;
+    put_str(w, name, is_base64 ? buf_str(&text) : s);
 }
 
 static void answer(struct run *t, const struct engine_result *result)
@@ -55,8 +70,10 @@ static void answer(struct run *t, const struct engine_result *result)
     put_str(&w, "pod", str_of(t->sb->name));
     put_str(&w, "container", STR("sandbox"));
     put_str(&w, "command", t->command);
-    put_str(&w, "output", result->out);
-    put_str(&w, "errorOutput", result->err);
+    if (t->is_base64)
+        put_str(&w, "encoding", STR("base64"));
+    put_output(&w, "output", result->out, t->is_base64);
+    put_output(&w, "errorOutput", result->err, t->is_base64);
     jw_key(&w, "exitCode");
     jw_int(&w, exit_code(result->status));
     jw_key(&w, "timedOut");
@@ -88,6 +105,7 @@ static void refuse(struct run *t, const struct err *e)
 static void on_result(void *ctx, const struct engine_result *result, const struct err *e)
 {
     struct run *t = ctx;
+    struct sandbox *sb = t->sb;
 
     if (result && exit_code(result->status) == OOM_CODE)
         sandbox_look(t->sb);
@@ -95,7 +113,7 @@ static void on_result(void *ctx, const struct engine_result *result, const struc
         answer(t, result);
     else
         refuse(t, e);
-    finish(t);
+    finish(sb);
 }
 
 static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
@@ -123,7 +141,7 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
     int r = run.env ? engine_cell_run(sandbox_cell(sb), &run, on_result, t, &why) : -ENOMEM;
     if (r < 0) {
         refuse(t, why.code ? &why : &(struct err){.code = r});
-        finish(t);
+        finish(sb);
     }
 }
 
@@ -165,11 +183,35 @@ static int read_env(struct api_req *r, struct run *t)
     return 0;
 }
 
+static int read_encoding(struct api_req *r, struct run *t)
+{
+    struct str encoding = STR_NULL, text = STR_NULL;
+
+    if (native_read_str(r, "encoding", &encoding) < 0 ||
+        native_read_str(r, "stdin_base64", &text) < 0)
+        return -EINVAL;
+    t->is_base64 = str_is(encoding, "base64");
+    if (encoding.len > 0 && !t->is_base64 && !str_is(encoding, "utf-8")) {
+        api_error(r, 400, "encoding must be utf-8 or base64");
+        return -EINVAL;
+    }
+    if (text.len == 0)
+        return 0;
+    struct buf raw auto_buf = BUF_INIT(text.len);
+    if (enc_unbase64(&raw, text) < 0) {
+        api_error(r, 400, "stdin_base64 is not base64");
+        return -EINVAL;
+    }
+    t->input = arena_str(r->arena, buf_str(&raw));
+    return 0;
+}
+
 static int read_run(struct api_req *r, struct run *t)
 {
     if (native_read_object(r) < 0 || native_read_str(r, "command", &t->command) < 0 ||
         native_read_str(r, "cwd", &t->cwd) < 0 || native_read_str(r, "user", &t->user) < 0 ||
-        native_read_str(r, "stdin", &t->input) < 0 || read_timeout(r, t) < 0 || read_env(r, t) < 0)
+        native_read_str(r, "stdin", &t->input) < 0 || read_encoding(r, t) < 0 ||
+        read_timeout(r, t) < 0 || read_env(r, t) < 0)
         return -EINVAL;
     struct str text = t->command;
     while (text.len > 0 && memchr(" \t\r\n\v\f", text.p[0], 6))

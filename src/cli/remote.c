@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* What the verbs for sandboxes share: see remote.h. */
+#include "cli/remote.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/enc.h"
+
+enum { ARENA_MAX = 1 << 30, TARGET_MAX = 65536 };
+
+/* ---- the service ---- */
+
+static const char *or_env(const char *value, const char *name)
+{
+    const char *env = getenv(name);
+
+    return value ? value : env && *env ? env : NULL;
+}
+
+int remote_fail(struct remote *r, int code, struct err *e)
+{
+    const char *state = r->call->config.state;
+
+    if (code == -ENOTCONN)
+        (void)err_set(e, code,
+                      "no service is running on the state directory '%s'; start it with 'tidepool "
+                      "serve', or name another one with --url",
+                      state);
+    else if (!e->code)
+        (void)err_sys(e, code, "request");
+    return cli_fail(r->call, e);
+}
+
+int remote_open(struct remote *r, struct cli_call *call)
+{
+    const char *url = or_env(cli_value(call, "url"), "TIDEPOOL_URL");
+    const char *key = or_env(cli_value(call, "key"), "TIDEPOOL_API_KEY");
+    struct err e = ERR_INIT;
+
+    *r = (struct remote){.call = call};
+    arena_init(&r->arena, ARENA_MAX);
+    if (url && !key)
+        return cli_usage(call, "a key is needed for %s: --key or TIDEPOOL_API_KEY", url);
+    r->client = client_open(&call->config, url, key, &e);
+    return r->client ? CLI_OK : remote_fail(r, e.code, &e);
+}
+
+void remote_done(struct remote *r)
+{
+    client_free(r->client);
+    arena_done(&r->arena);
+}
+
+/* ---- requests ---- */
+
+const char *remote_target(struct remote *r, ...)
+{
+    struct buf out auto_buf = BUF_INIT(TARGET_MAX);
+    bool is_encoded = false;
+    va_list ap;
+
+    va_start(ap, r);
+    for (const char *word; (word = va_arg(ap, const char *)); is_encoded = !is_encoded)
+        (void)(is_encoded ? enc_percent(&out, str_of(word)) : buf_add_str(&out, str_of(word)));
+    va_end(ap);
+    return buf_ok(&out) ? arena_str(&r->arena, buf_str(&out)).p : NULL;
+}
+
+int remote_try(struct remote *r, const struct client_request *rq, struct json **ret_doc,
+               struct err *e)
+{
+    if (!rq->target)
+        return err_sys(e, -ENAMETOOLONG, "request");
+    if (rq->body.len > 0 && !rq->body.p)
+        return err_sys(e, -ENOMEM, "request");
+    return client_send(r->client, &r->arena, rq, ret_doc, e);
+}
+
+int remote_ask(struct remote *r, const char *method, const char *target, const struct buf *body,
+               struct json **ret_doc)
+{
+    const struct client_request rq = {method, target, body ? buf_str(body) : STR_NULL};
+    struct err e = ERR_INIT;
+    int code = body && !buf_ok(body) ? err_sys(&e, body->error, "request")
+                                     : remote_try(r, &rq, ret_doc, &e);
+
+    return code < 0 ? remote_fail(r, code, &e) : CLI_OK;
+}
+
+static const char *name_at(const struct remote *r, const struct json *names, size_t i)
+{
+    if (names)
+        return json_str(json_at(names, i), STR_NULL).p;
+    return i < r->call->n_args ? r->call->args[i] : NULL;
+}
+
+int remote_each(struct remote *r, const char *method, const char *prefix, const struct json *names)
+{
+    bool is_json = cli_is_on(r->call, "json");
+    struct jw w = jw_to(&r->call->out);
+    int status = CLI_OK;
+    const char *name;
+
+    if (is_json)
+        jw_array(&w);
+    for (size_t i = 0; (name = name_at(r, names, i)); i++) {
+        struct json *doc = NULL;
+        if (remote_ask(r, method, remote_target(r, prefix, name, NULL), NULL, &doc) != CLI_OK)
+            status = CLI_FAILED;
+        else if (is_json)
+            jw_cstr(&w, name);
+        else
+            (void)buf_printf(&r->call->out, "%s\n", name);
+    }
+    if (is_json) {
+        jw_end(&w);
+        (void)buf_add_char(&r->call->out, '\n');
+    }
+    return status;
+}
+
+/* ---- values ---- */
+
+struct str remote_text(struct remote *r, const struct json *object, const char *name)
+{
+    const struct json *v = json_get(object, name);
+
+    if (json_is(v, JSON_INT))
+        return arena_printf(&r->arena, "%" PRId64, v->i);
+    if (json_is(v, JSON_BOOL))
+        return v->b ? STR("yes") : STR("no");
+    return json_str(v, STR(""));
+}
+
+int remote_put_pairs(const struct cli_call *call, const char *name, const char *key, struct jw *w)
+{
+    const char *value;
+
+    if (!cli_value(call, name))
+        return CLI_OK;
+    jw_key(w, key);
+    jw_object(w);
+    for (size_t i = 0; (value = cli_value_at(call, name, i)); i++) {
+        struct str rest = str_of(value);
+        struct str k = str_cut(&rest, '=');
+        if (!rest.p || k.len == 0)
+            return cli_usage(call, "--%s: expected NAME=VALUE, got '%s'", name, value);
+        jw_key_str(w, k);
+        jw_str(w, rest);
+    }
+    jw_end(w);
+    return CLI_OK;
+}

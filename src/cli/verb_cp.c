@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* tidepool cp */
+#include "cli/verbs.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/cp.h"
+#include "cli/tty.h"
+
+void cp_done(struct cp *c)
+{
+    close_p(&c->fd);
+    c->fd = -1;
+    if (c->temp)
+        (void)unlink(c->temp);
+    free(take(c->temp));
+}
+
+/* Broken off: nothing half copied is left here, and the service removes its part itself. */
+static void on_end(int signo, void *ctx)
+{
+    struct cp *c = ctx;
+
+    cp_done(c);
+    if (c->tar > 0)
+        (void)kill(c->tar, SIGTERM);
+    if (c->progress.is_on)
+        (void)!write(STDERR_FILENO, "\n", 1);
+    _exit(128 + signo);
+}
+
+static int run(struct cli_call *call)
+{
+    struct cp_path from = cp_parse(call->args[0]), to = cp_parse(call->args[1]);
+    bool is_upload = to.sandbox.len > 0;
+    const struct cp_path *inside = is_upload ? &to : &from;
+    struct remote r auto_remote = {0};
+
+    if (is_upload == (from.sandbox.len > 0))
+        return cli_usage(call, "one of both must be NAME:PATH, the other a path here");
+    int status = remote_open(&r, call);
+    if (status != CLI_OK)
+        return status;
+    struct cp c = {
+        .remote = &r,
+        .sandbox = arena_str(&r.arena, inside->sandbox).p,
+        .inside = inside->path,
+        .outside = is_upload ? from.path : to.path,
+        .is_quiet = cli_is_on(call, "quiet"),
+        .fd = -1,
+    };
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)tty_on_end(client_loop(r.client), on_end, &c);
+    status = is_upload ? cp_upload(&c) : cp_download(&c);
+    cp_done(&c);
+    return status;
+}
+
+static const struct cli_option options[] = {
+    {.name = "quiet", .letter = 'q', .help = "Show no progress."},
+    REMOTE_OPTIONS,
+    {0},
+};
+
+const struct cli_verb verb_cp = {
+    .name = "cp",
+    .summary = "Copy files into or out of a sandbox",
+    .help =
+        "Copies a file or a directory. One side is NAME:PATH, a path in the sandbox NAME; the "
+        "other is a path here, or - for standard input or output. A path here that looks like "
+        "NAME:PATH is written with ./ in front.\n\n"
+        "A directory that is already there gets the copy as an entry of its own; else the copy "
+        "gets that name. What goes in belongs to the sandbox's user. On a terminal a line shows "
+        "how far it is.",
+    .args = "SOURCE DESTINATION",
+    .min_args = 2,
+    .max_args = 2,
+    .options = options,
+    .settings = CLI_STATE_SETTINGS,
+    .run = run,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* tidepool logs */
+#include "cli/verbs.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/remote.h"
+#include "sys/io.h"
+
+enum { TAIL_DEFAULT = 200 };
+
+static const char *target_of(struct remote *r, int64_t tail)
+{
+    struct cli_call *call = r->call;
+    char lines[32];
+
+    (void)snprintf(lines, sizeof lines, "%lld", (long long)tail);
+    const char *target =
+        remote_target(r, "/api/v1/logs/sandbox/", call->args[0], "?tailLines=", lines, NULL);
+    if (target && cli_value(call, "since"))
+        target = remote_target(r, arena_printf(&r->arena, "%s&since=", target).p,
+                               cli_value(call, "since"), NULL);
+    return target ? arena_printf(&r->arena, "%s&follow=%s&timestamps=%s", target,
+                                 cli_is_on(call, "follow") ? "true" : "false",
+                                 cli_is_on(call, "timestamps") ? "true" : "false")
+                        .p
+                  : NULL;
+}
+
+static int write_out(void *ctx, const char *p, size_t n)
+{
+    (void)ctx;
+    return io_write_all(STDOUT_FILENO, p, n);
+}
+
+static int follow(struct remote *r, const char *target)
+{
+    const struct client_transfer t = {.method = "GET", .target = target, .write = write_out};
+    struct err e = ERR_INIT;
+    int code = client_transfer(r->client, &t, &e);
+
+    return code < 0 ? remote_fail(r, code, &e) : CLI_OK;
+}
+
+static int run(struct cli_call *call)
+{
+    struct remote r auto_remote = {0};
+    struct json *doc = NULL;
+    int64_t tail;
+    int status = cli_value_int(call, "tail", TAIL_DEFAULT, &tail);
+
+    if (status == CLI_OK && cli_is_on(call, "follow") && cli_is_on(call, "json"))
+        return cli_usage(call, "--follow and --json exclude each other");
+    if (status == CLI_OK)
+        status = remote_open(&r, call);
+    if (status != CLI_OK)
+        return status;
+    const char *target = target_of(&r, tail);
+    if (target && cli_is_on(call, "follow"))
+        return follow(&r, target);
+    status = remote_ask(&r, "GET", target, NULL, &doc);
+    if (status != CLI_OK)
+        return status;
+    const struct json *data = json_get(doc, "data");
+    if (cli_is_on(call, "json"))
+        return cli_put_json(&call->out, data) < 0 ? CLI_FAILED : CLI_OK;
+    struct str logs = json_str(json_get(data, "logs"), STR(""));
+    (void)buf_add_str(&call->out, logs);
+    if (logs.len > 0 && !str_ends(logs, STR("\n")))
+        (void)buf_add_char(&call->out, '\n');
+    return CLI_OK;
+}
+
+static const struct cli_option options[] = {
+    {.name = "follow", .letter = 'f', .help = "Go on with what comes, until it is broken off."},
+    {.name = "tail", .letter = 'n', .arg = "N", .help = "So many of the last lines; default 200."},
+    {.name = "since", .arg = "TIME", .help = "Only lines from then on: 2026-01-27T10:00:00Z."},
+    {.name = "timestamps", .help = "Begin every line with its time."},
+    REMOTE_JSON,
+    REMOTE_OPTIONS,
+    {0},
+};
+
+const struct cli_verb verb_logs = {
+    .name = "logs",
+    .summary = "Show what a sandbox's main process wrote",
+    .help = "Shows the standard output and error of the main process of a sandbox. What commands "
+            "of 'tidepool exec' write is not in it.",
+    .args = "NAME",
+    .min_args = 1,
+    .max_args = 1,
+    .options = options,
+    .settings = CLI_STATE_SETTINGS,
+    .run = run,
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* tidepool pause, resume */
+#include "cli/verbs.h"
+
+#include "cli/remote.h"
+
+static const struct cli_option options[] = {REMOTE_JSON, REMOTE_OPTIONS, {0}};
+
+static int run_for_each(struct cli_call *call, const char *prefix)
+{
+    struct remote r auto_remote = {0};
+    int status = remote_open(&r, call);
+
+    return status == CLI_OK ? remote_each(&r, "POST", prefix, NULL) : status;
+}
+
+static int run_pause(struct cli_call *call)
+{
+    return run_for_each(call, "/api/v1/sandbox/pause/");
+}
+
+const struct cli_verb verb_pause = {
+    .name = "pause",
+    .summary = "Stop sandboxes without losing anything",
+    .help = "Pauses sandboxes: their processes stand still with all they have in memory, files and "
+            "connections, and their time does not run. Prints the names.",
+    .args = "NAME...",
+    .min_args = 1,
+    .max_args = 4096,
+    .options = options,
+    .settings = CLI_STATE_SETTINGS,
+    .run = run_pause,
+};
+
+static int run_resume(struct cli_call *call)
+{
+    return run_for_each(call, "/api/v1/sandbox/resume/");
+}
+
+const struct cli_verb verb_resume = {
+    .name = "resume",
+    .summary = "Let paused sandboxes go on",
+    .help = "Lets the processes of paused sandboxes go on where they stood; their time starts "
+            "anew. Prints the names.",
+    .args = "NAME...",
+    .min_args = 1,
+    .max_args = 4096,
+    .options = options,
+    .settings = CLI_STATE_SETTINGS,
+    .run = run_resume,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* tidepool rm */
+#include "cli/verbs.h"
+
+#include "cli/remote.h"
+
+/* The names of all sandboxes that the key can see. */
+static int all_names(struct remote *r, struct json **ret)
+{
+    struct json *doc = NULL, *names = json_new_array(&r->arena);
+    int status = remote_ask(r, "GET", "/api/v1/sandbox", NULL, &doc);
+
+    const struct json *list = json_get(doc, "data");
+    for (size_t i = 0; json_at(list, i); i++)
+        (void)json_push(&r->arena, names, json_get(json_at(list, i), "name"));
+    *ret = names;
+    return status;
+}
+
+static int run(struct cli_call *call)
+{
+    struct remote r auto_remote = {0};
+    bool is_all = cli_is_on(call, "all");
+    struct json *names = NULL;
+
+    if (is_all == (call->n_args > 0))
+        return cli_usage(call, is_all ? "names and --all exclude each other"
+                                      : "expected NAME..., or --all");
+    int status = remote_open(&r, call);
+    if (status == CLI_OK && is_all)
+        status = all_names(&r, &names);
+    return status == CLI_OK ? remote_each(&r, "DELETE", "/api/v1/sandbox/", names) : status;
+}
+
+static const struct cli_option options[] = {
+    {.name = "all", .help = "Every sandbox that the key may delete."},
+    REMOTE_JSON,
+    REMOTE_OPTIONS,
+    {0},
+};
+
+const struct cli_verb verb_rm = {
+    .name = "rm",
+    .summary = "End sandboxes",
+    .help = "Ends sandboxes with all their processes and files, running or paused, and prints "
+            "their names. When it is done the names can be used again.",
+    .args = "NAME...",
+    .max_args = 4096,
+    .options = options,
+    .settings = CLI_STATE_SETTINGS,
+    .run = run,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* tidepool show */
+#include "cli/verbs.h"
+
+#include "base/cleanup.h"
+#include "cli/remote.h"
+#include "cli/table.h"
+
+static const struct {
+    const char *title, *member;
+} lines[] = {
+    {"Name", "name"},
+    {"Id", "id"},
+    {"Status", "status"},
+    {"Owner", "user"},
+    {"Template", "template"},
+    {"Image", "image"},
+    {"Command", "cmd"},
+    {"For", "app"},
+    {"Directory", "workdir"},
+    {"Processors", "cpu_limit"},
+    {"Memory", "memory_limit"},
+    {"Disk", "disk"},
+    {"Processes", "pids"},
+    {"Port", "port"},
+    {"Address", "url"},
+    {"Created", "created_at"},
+    {"Expires", "expires_at"},
+    {"Last used", "last_active_at"},
+    {"Paused", "paused_at"},
+    {"Timeout", "timeout"},
+    {"Idle timeout", "idle_timeout"},
+    {"Pauses itself", "autoPause"},
+    {"Resumes itself", "autoResume"},
+};
+
+static void put_line(struct buf *out, struct str title, struct str value)
+{
+    if (value.len == 0)
+        return;
+    (void)buf_printf(out, "%-15.*s ", STR_ARG(title));
+    (void)table_put_text(out, value, SIZE_MAX);
+    (void)buf_add_char(out, '\n');
+}
+
+static void put_map(struct buf *out, const char *title, const struct json *map)
+{
+    for (size_t i = 0; json_is(map, JSON_OBJECT) && i < map->n; i++) {
+        struct buf pair auto_buf = BUF_INIT(1UL << 20);
+        (void)buf_printf(&pair, STR_FMT "=" STR_FMT, STR_ARG(map->members[i].key),
+                         STR_ARG(json_str(&map->members[i].value, STR(""))));
+        put_line(out, str_of(i ? "" : title), buf_str(&pair));
+    }
+}
+
+static int run(struct cli_call *call)
+{
+    struct remote r auto_remote = {0};
+    struct json *doc = NULL;
+    int status = remote_open(&r, call);
+
+    if (status == CLI_OK)
+        status = remote_ask(&r, "GET", remote_target(&r, "/api/v1/sandbox/", call->args[0], NULL),
+                            NULL, &doc);
+    if (status != CLI_OK)
+        return status;
+    const struct json *sandbox = json_get(doc, "data");
+    if (cli_is_on(call, "json"))
+        return cli_put_json(&call->out, sandbox) < 0 ? CLI_FAILED : CLI_OK;
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        put_line(&call->out, str_of(lines[i].title), remote_text(&r, sandbox, lines[i].member));
+    put_map(&call->out, "Environment", json_get(sandbox, "envVars"));
+    put_map(&call->out, "Metadata", json_get(sandbox, "metadata"));
+    return CLI_OK;
+}
+
+static const struct cli_option options[] = {REMOTE_JSON, REMOTE_OPTIONS, {0}};
+
+const struct cli_verb verb_show = {
+    .name = "show",
+    .summary = "Show all about a sandbox",
+    .help = "Shows what a sandbox is made from, its limits, times, environment and notes.",
+    .args = "NAME",
+    .min_args = 1,
+    .max_args = 1,
+    .options = options,
+    .settings = CLI_STATE_SETTINGS,
+    .run = run,
+};
