@@ -17,7 +17,7 @@
 #include "envd/pty.h"
 #include "sys/io.h"
 
-enum { ARENA_MAX = 4 << 20, CHUNK = 16384, DRAIN_READS = 128 };
+enum { ARENA_MAX = 4 << 20, CHUNK = 16384, DRAIN_READS = 128, STEP_MS = 1000 };
 
 /* One output stream: read to its end into the ring. */
 struct sink {
@@ -36,6 +36,7 @@ struct proc {
     struct loop_timer timer; /* first the time it may run, then the time it is kept */
     struct loop_timer poke;  /* somebody began to watch what is there already */
     uint32_t keep_ms;
+    int64_t left_ms, step_at_ms; /* of the time it may run, and since when a step of it runs */
     struct loop_io in_io;
     int in_fd;
     struct buf input;
@@ -282,12 +283,28 @@ void proc_kill_all(struct proc *p)
         proc_tree_kill(p->pid);
 }
 
-static void on_timeout(struct loop_timer *t)
+/* Time in which the cell stood still (paused) does not count, but the clock goes on meanwhile: so
+ * the limit is counted in short steps, and one that took much longer than it should counts as a
+ * step. */
+static int start_step(struct proc *p);
+
+static void on_step(struct loop_timer *t)
 {
     struct proc *p = container_of(t, struct proc, timer);
+    int64_t now_ms = clock_mono_ms(), took_ms = now_ms - p->step_at_ms;
 
+    p->left_ms -= took_ms < 2 * STEP_MS ? took_ms : STEP_MS;
+    if (p->left_ms > 0 && start_step(p) == 0)
+        return;
     p->is_timed_out = true;
     proc_kill_all(p);
+}
+
+static int start_step(struct proc *p)
+{
+    p->step_at_ms = clock_mono_ms();
+    return loop_timer_start(p->table->loop, &p->timer, p->left_ms < STEP_MS ? p->left_ms : STEP_MS,
+                            on_step);
 }
 
 static struct proc *proc_new(struct proc_table *t, const struct proc_args *args)
@@ -352,6 +369,15 @@ static int make_terminal(struct proc *p, struct launch *l)
     return r;
 }
 
+/* Who may not open them again by /dev/stdout and the like would wonder. */
+static void give_to_user(const struct launch *l)
+{
+    (void)!fchown(l->out_fd, l->user.uid, l->user.gid);
+    (void)!fchown(l->err_fd, l->user.uid, l->user.gid);
+    if (l->in_fd >= 0)
+        (void)!fchown(l->in_fd, l->user.uid, l->user.gid);
+}
+
 static int make_pipes(struct proc *p, struct launch *l)
 {
     int r = make_pipe(0, &p->out.fd, &l->out_fd);
@@ -362,6 +388,8 @@ static int make_pipes(struct proc *p, struct launch *l)
         r = make_pipe(0, &p->err.fd, &l->err_fd);
     if (r == 0 && (p->input.len > 0 || p->keeps_input))
         r = make_pipe(1, &p->in_fd, &l->in_fd);
+    if (r == 0)
+        give_to_user(l);
     return r;
 }
 
@@ -375,8 +403,9 @@ static int watch_all(struct proc *p, uint32_t timeout_ms)
         r = -ENOMEM;
     if (r == 0 && p->input.len > 0)
         r = loop_io_start(l, &p->in_io, p->in_fd, EPOLLOUT, on_input);
+    p->left_ms = timeout_ms;
     if (r == 0 && timeout_ms > 0)
-        r = loop_timer_start(l, &p->timer, timeout_ms, on_timeout);
+        r = start_step(p);
     return r;
 }
 

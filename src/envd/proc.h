@@ -25,7 +25,8 @@ struct proc_args {
     bool is_merged;         /* one pipe for stdout and stderr, which keeps their order */
     bool has_pty;           /* a terminal for all three, of this size */
     uint16_t cols, rows;
-    uint32_t timeout_ms; /* 0: none; then everything that it started gets SIGKILL */
+    uint32_t timeout_ms; /* 0: none; then everything that it started gets SIGKILL. Time in which the
+                            cell is paused does not count */
     uint32_t keep_ms;    /* how long the end and the output are kept for later watchers */
     size_t ring_bytes;   /* how much output is kept for them; 0: only what watchers have to read */
 };

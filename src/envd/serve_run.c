@@ -13,16 +13,25 @@
 #include "base/clock.h"
 #include "base/enc.h"
 #include "base/mem.h"
+#include "envd/pty.h"
 #include "envd/serve_impl.h"
 
-enum { OUTPUT_MAX = 8 << 20, STDIN_MAX = 16 << 20, TIMEOUT_MAX_MS = 7 * 24 * 3600 * 1000 };
+enum {
+    OUTPUT_MAX = 8 << 20,
+    STDIN_MAX = 16 << 20,
+    TIMEOUT_MAX_MS = 7 * 24 * 3600 * 1000,
+    SLICE = 3 * 16384, /* a multiple of what base64 takes at a time */
+};
 
 struct run {
     struct proc_watch watch;
     struct http_req *req;
     struct buf out, err; /* created with the most that is wanted; more is dropped */
     int64_t start_us;
-    bool is_cut, is_base64;
+    bool is_cut, is_base64, has_begun; /* has_begun: an answer in slices */
+    struct proc_end end;
+    enum { PART_STDOUT, PART_STDERR, PART_REST, PART_COUNT } part; /* of the answer, under way */
+    size_t sent;                                                   /* bytes of that output */
 };
 
 /* ---- the answer ---- */
@@ -43,45 +52,104 @@ static void keep(struct run *run, struct buf *b, const struct ring_chunk *c)
         run->is_cut = true;
 }
 
-static void put_output(struct jw *w, const char *key, const struct buf *b, bool is_base64)
+/* The next slice of an output, as the inside of a JSON string. */
+static void put_slice(struct run *run, const struct buf *from, struct buf *b)
 {
-    jw_key(w, key);
-    if (!is_base64) {
-        jw_str(w, b->p ? buf_str(b) : STR(""));
-        return;
+    struct str left = str_skip(buf_str(from), run->sent);
+    struct str slice = str_slice(left, 0, SLICE);
+    size_t at = b->len;
+
+    if (slice.len < left.len && !run->is_base64)
+        slice.len -= pty_partial(slice);
+    run->sent += slice.len;
+    if (run->is_base64) {
+        (void)enc_base64(b, slice);
+    } else if (json_write_str(b, slice) == 0) {
+        b->len -= 2; /* the quotes, which belong around all slices */
+        memmove(b->p + at, b->p + at + 1, b->len - at);
     }
-    auto_buf struct buf text = BUF_INIT(2 * b->max + 8);
-    (void)enc_base64(&text, buf_str(b));
-    if (!buf_ok(&text))
-        w->out->error = text.error;
-    jw_str(w, text.p ? buf_str(&text) : STR(""));
+}
+
+static void put_rest(struct run *run, struct buf *b)
+{
+    int status = run->end.status;
+
+    if (WIFSIGNALED(status))
+        (void)buf_printf(b, "\",\"exitCode\":%d,\"signal\":%d", 128 + WTERMSIG(status),
+                         WTERMSIG(status));
+    else
+        (void)buf_printf(b, "\",\"exitCode\":%d,\"signal\":null", WEXITSTATUS(status));
+    (void)buf_printf(b, ",\"timedOut\":%s,\"truncated\":%s,\"durationMs\":%lld}",
+                     run->end.is_timed_out ? "true" : "false", run->is_cut ? "true" : "false",
+                     (long long)(clock_mono_us() - run->start_us) / 1000);
+}
+
+/* Appends the next piece of the answer. */
+static void put_next(struct run *run, struct buf *b)
+{
+    const struct buf *from = run->part == PART_STDOUT ? &run->out : &run->err;
+
+    if (run->part == PART_STDOUT && run->sent == 0)
+        (void)buf_add_lit(b, "{\"stdout\":\"");
+    if (run->part == PART_STDERR && run->sent == 0)
+        (void)buf_add_lit(b, "\",\"stderr\":\"");
+    if (run->part == PART_REST)
+        put_rest(run, b);
+    else if (run->sent < from->len)
+        put_slice(run, from, b);
+    if (run->part == PART_REST || run->sent == from->len) {
+        run->part++;
+        run->sent = 0;
+    }
+}
+
+static void on_drain(struct http_req *r, void *ctx);
+
+/* Sends as much as the peer takes; RUN is gone when that was all. In slices, because text may
+ * become six times as long as JSON, and memory that the cell has not got this process must not
+ * take. */
+static void send_slices(struct run *run)
+{
+    struct http_req *r = run->req;
+    int code = 0;
+
+    while (code == 0 && run->part < PART_COUNT) {
+        auto_buf struct buf b = BUF_INIT(8 * SLICE);
+        if (http_is_full(r)) {
+            http_on_drain(r, on_drain, run);
+            return;
+        }
+        put_next(run, &b);
+        code = buf_ok(&b) ? http_write(r, b.p, b.len) : b.error;
+    }
+    run_free(run);
+    if (code < 0)
+        http_abort(r);
+    else
+        http_end(r);
+}
+
+static void on_drain(struct http_req *r, void *ctx)
+{
+    (void)r;
+    send_slices(ctx);
 }
 
 static void answer(struct run *run, const struct proc_end *end)
 {
-    auto_buf struct buf b = BUF_INIT(SERVE_ANSWER_MAX);
-    struct jw w = jw_to(&b);
-    int status = end->status;
-    bool is_signal = WIFSIGNALED(status);
-
-    jw_object(&w);
-    put_output(&w, "stdout", &run->out, run->is_base64);
-    put_output(&w, "stderr", &run->err, run->is_base64);
-    jw_key(&w, "exitCode");
-    jw_int(&w, is_signal ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-    jw_key(&w, "signal");
-    if (is_signal)
-        jw_int(&w, WTERMSIG(status));
-    else
-        jw_null(&w);
-    jw_key(&w, "timedOut");
-    jw_bool(&w, end->is_timed_out);
-    jw_key(&w, "truncated");
-    jw_bool(&w, run->is_cut);
-    jw_key(&w, "durationMs");
-    jw_int(&w, (clock_mono_us() - run->start_us) / 1000);
-    jw_end(&w);
+    run->end = *end;
+    proc_watch_stop(&run->watch);
+    if (run->out.len + run->err.len > SLICE) {
+        run->has_begun = true;
+        http_start(run->req, 200, "application/json", -1);
+        send_slices(run);
+        return;
+    }
+    auto_buf struct buf b = BUF_INIT(16 * SLICE);
+    while (run->part < PART_COUNT)
+        put_next(run, &b);
     serve_json(run->req, &b);
+    run_free(run);
 }
 
 static void on_progress(struct proc_watch *watch)
@@ -94,15 +162,19 @@ static void on_progress(struct proc_watch *watch)
     if (!end)
         return;
     answer(run, end);
-    run_free(run);
 }
 
 static void on_abort(struct http_req *r)
 {
     struct run *run = r->user;
 
-    http_reply(r, 499, NULL, STR(""));
+    bool has_begun = run->has_begun;
+
     run_free(run);
+    if (has_begun)
+        http_end(r);
+    else
+        http_reply(r, 499, NULL, STR(""));
 }
 
 /* ---- the request ---- */

@@ -9,6 +9,7 @@ import http.client
 import io
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -162,6 +163,11 @@ def test_any_bytes_become_valid_json():
     tap.equal(base64.b64decode(a["stdout"]), b"a\0b\xff")
 
 
+def test_streams_can_be_opened_by_name():
+    a = run("echo o > /dev/stdout; echo e > /dev/stderr; cat /dev/stdin", stdin="i\n")
+    tap.equal((a["stdout"], a["stderr"]), ("o\ni\n", "e\n"))
+
+
 def test_a_mebibyte_is_intact_and_twenty_are_cut():
     a = run("head -c 1048576 /dev/zero | tr '\\0' x; echo err >&2")
     tap.equal((len(a["stdout"]), a["truncated"], a["stderr"]), (1048576, False, "err\n"))
@@ -169,6 +175,21 @@ def test_a_mebibyte_is_intact_and_twenty_are_cut():
     tap.equal((len(a["stdout"]), a["truncated"], a["stderr"]), (8 << 20, True, "err\n"))
     a = run("echo 123456", max_output=3)
     tap.equal((a["stdout"], a["truncated"]), ("123", True))
+
+
+def test_large_answers_take_little_memory():
+    # Every byte of it becomes six in JSON: 96 MiB, more than there is if it were made at once.
+    a = run("head -c 8388608 /dev/zero | tee /dev/stderr")
+    tap.equal((a["stdout"] == "\0" * 8388608, a["stderr"] == a["stdout"]), (True, True))
+    text = "\u00e4\u20ac\U0001f30a" * 100000
+    tap.equal(run("cat", stdin=text)["stdout"] == text, True)
+    raw = os.urandom(300001)
+    a = run("cat", stdin_base64=base64.b64encode(raw).decode(), encoding="base64")
+    tap.equal(base64.b64decode(a["stdout"]) == raw, True)
+    c = Unix(CELL["socket"])
+    c.request("POST", "/run", json.dumps({"command": "head -c 8388608 /dev/zero"}))
+    c.getresponse().read(1000)
+    c.close()
 
 
 def test_a_timeout_kills_the_whole_tree():
@@ -179,6 +200,17 @@ def test_a_timeout_kills_the_whole_tree():
     took = time.monotonic() - start
     assert 0.4 < took < 10, took
     wait_for(lambda: run("pgrep -f 'sleep 700[123]' || echo none")["stdout"] == "none\n")
+
+
+def test_time_in_which_the_cell_stands_still_does_not_count():
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(run, "sleep 2; echo done", timeout_ms=4000)
+        time.sleep(1)
+        os.kill(CELL["pid"], signal.SIGSTOP)
+        time.sleep(4)
+        os.kill(CELL["pid"], signal.SIGCONT)
+        a = answer.result()
+    tap.equal((a["stdout"], a["timedOut"]), ("done\n", False))
 
 
 def test_a_background_child_does_not_hold_the_answer():
