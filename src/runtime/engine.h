@@ -103,7 +103,7 @@ struct engine_run {
 struct engine_result {
     int status; /* of waitpid(2) */
     bool is_timed_out, is_output_cut;
-    struct str out, err; /* UTF-8, what is none is replaced; valid during the callback */
+    struct str out, err; /* any bytes; valid during the callback */
 };
 
 /* R is NULL when the command could not be started or the cell went away; E says why. */
