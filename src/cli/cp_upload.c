@@ -202,8 +202,7 @@ static int upload_directory(struct cp *c, struct err *e)
     struct str name = arena_str(&c->remote->arena, base);
     if (!dir.p || !name.p)
         return err_sys(e, -ENOMEM, "copy");
-    char *argv[] = {(char[]){"tar"}, (char[]){"-C"}, (char *)(uintptr_t)dir.p,  (char[]){"-cf"},
-                    (char[]){"-"},   (char[]){"--"}, (char *)(uintptr_t)name.p, NULL};
+    const char *const argv[] = {"tar", "-C", dir.p, "-cf", "-", "--", name.p, NULL};
     id_hex(hex, sizeof hex - 1);
     (void)snprintf(temp, sizeof temp, "/tmp/.tidepool-cp-%s.tar", hex);
     int r = cp_tar_start(c, argv, true, e);
