@@ -29,19 +29,19 @@ static void on_fail(struct http_req *h, int status, const char *why)
     api_error(h->user, status, "sandbox " STR_FMT ": %s", STR_ARG(api_param(h->user, "name")), why);
 }
 
-/* Nothing could be connected to. */
-static void refuse(struct forward *f, struct sandbox *sb, int code)
+int native_dial(void *ctx, const char *address, struct err *e)
 {
-    struct err e = ERR_INIT;
+    const struct core *core = ctx;
+    struct str port = str_of(address), id = str_cut(&port, ':');
+    const struct sandbox *sb = sandbox_find_id(core->sandboxes, id);
+    struct engine_cell *cell = sb ? sandbox_cell(sb) : NULL;
+    int64_t number = 0;
 
-    (void)err_sys(&e, code, "connect");
-    if (!sandbox_cell(sb))
-        native_sandbox_fail(f->req, -ENOENT, NULL);
-    else if (f->port == FORWARD_OWN)
-        api_error(f->req, 502, "sandbox %s: %s", sb->name, err_text(&e));
-    else
-        api_error(f->req, 502, "sandbox %s: nothing answers on port %u: %s", sb->name, f->port,
-                  err_text(&e));
+    if (!cell || str_to_i64(port, &number) < 0)
+        return err_set(e, -ENOENT, "it has ended");
+    int fd = number == FORWARD_OWN ? engine_cell_dial(cell)
+                                   : engine_cell_connect(cell, (uint16_t)number);
+    return fd < 0 ? err_sys(e, fd, "nothing answers on port " STR_FMT, STR_ARG(port)) : fd;
 }
 
 static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
@@ -52,16 +52,12 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
         native_sandbox_fail(f->req, e->code, e);
         return;
     }
-    struct engine_cell *cell = sandbox_cell(sb);
-    int fd = -ENOENT;
-    if (cell)
-        fd = f->port == FORWARD_OWN ? engine_cell_dial(cell) : engine_cell_connect(cell, f->port);
-    if (fd < 0) {
-        refuse(f, sb, fd);
+    f->pass.address = arena_printf(f->req->arena, "%s:%u", sb->id, f->port).p;
+    if (!f->pass.address) {
+        api_fail(f->req, -ENOMEM, NULL);
         return;
     }
     sandbox_hold(sb);
-    f->pass.fd = fd;
     f->pass.fail = on_fail;
     f->pass.done = on_done;
     f->pass.ctx = sandbox_ref(sb);
