@@ -136,7 +136,7 @@ int cp_download(struct cp *c)
     const struct client_transfer t = {
         .method = "GET",
         .target = remote_target(c->remote, "/api/v1/sandbox/files/", c->sandbox,
-                                "/download?path=", c->inside, NULL),
+                                "/download?path=", c->inside),
         .head = on_head,
         .write = on_data,
         .ctx = &d,

@@ -163,6 +163,19 @@ def test_another_service_by_url_and_key():
     tap.contains(bad(1, "ls", "--url", "http://127.0.0.1:1", "--key", key), "the service: ")
 
 
+def test_https_only_with_a_certificate_that_can_be_trusted():
+    with service.folder() as d:
+        cert, key = d + "/cert.pem", d + "/key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", cert, "-days",
+                        "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+                       check=True, capture_output=True)
+        with service.running("--tls-cert", cert, "--tls-key", key) as s:
+            where = ("--url", "https://localhost:%d" % s.port, "--key", s.key)
+            tap.equal(good("ls", "-q", *where, env={"SSL_CERT_FILE": cert}), "")
+            tap.contains(bad(1, "ls", *where), "the service: ")
+
+
 # ---- exec ----
 
 def test_exec_passes_everything_through():
@@ -270,6 +283,15 @@ def test_top_refreshes_until_q():
         assert not termios.tcgetattr(t.slave)[3] & termios.ICANON
         t.shown = b""
         t.wait_for(b"watched")
+        t.type(b"q")
+        tap.equal(t.wait(), 0)
+        t = Terminal("top")
+        t.wait_for(b"q quits")
+        t.process.send_signal(signal.SIGTSTP)
+        t.wait_for(b"\x1b[?1049l")
+        t.process.send_signal(signal.SIGCONT)
+        t.shown = b""
+        t.wait_for(b"q quits")
         t.type(b"q")
         tap.equal(t.wait(), 0)
         for signo, status in ((signal.SIGINT, 0), (signal.SIGTERM, 143)):
