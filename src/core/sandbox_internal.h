@@ -20,6 +20,7 @@ enum sandbox_end {
 struct sandboxes {
     struct core *core;
     struct engine *engine; /* NULL: no cells, see why */
+    struct egress *egress; /* NULL: cells have no way out */
     struct err why;
     struct disk_spec disk;     /* of sandboxes that ask for none */
     struct map by_name, by_id; /* all that are not gone yet */
@@ -62,6 +63,15 @@ int sandbox_add_identity(struct sandbox *sb);
 /* What was made of it, as JSON text, and back. */
 int sandbox_spec_write(struct buf *out, const struct sandbox *sb);
 int sandbox_spec_read(struct sandbox *sb, struct str text, struct err *e);
+
+/* ---- sandbox_net.c ---- */
+
+/* Opens the way out of all cells, unless it is switched off. */
+int sandboxes_open_egress(struct sandboxes *set, struct err *e);
+/* The part of sandbox_fill() about the network. */
+int sandbox_fill_network(struct sandbox *sb, const struct sandbox_args *a, struct err *e);
+/* Lets the cell of SB out as its description says. When this fails it stays closed. */
+int sandbox_open_network(struct sandbox *sb, struct err *e);
 
 /* ---- sandbox_store.c ---- */
 

@@ -120,12 +120,14 @@ struct sockets {
 
 static int make_socket(int family, int kind)
 {
-    int fd = socket(family, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+    int on = 1, fd = socket(family, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
+    if (fd < 0)
+        return -errno;
     /* A restarted daemon may bind again at once. */
-    if (fd >= 0 && kind == SOCK_STREAM)
+    if (kind == SOCK_STREAM)
         (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    return fd < 0 ? -errno : fd;
+    return fd;
 }
 
 static int make_bound(int kind, const struct netaddr *addr, uint16_t port, int backlog)
