@@ -88,6 +88,9 @@ int sandboxes_load(struct sandboxes *set, void (*fn)(struct sandbox *sb), struct
 
 /* ---- sandbox_create.c ---- */
 
+/* Tells a cell that was found again who it is: a create that was cut short may not have got to
+ * that. */
+void sandbox_tell_again(struct sandbox *sb);
 /* Stops talking to cells; what is being written still ends. */
 void sandboxes_stop_creations(struct sandboxes *set);
 /* Forgets the creates that are under way; nobody is told. */

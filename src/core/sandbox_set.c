@@ -173,6 +173,7 @@ static void adopt_running(struct sandbox *sb)
     sandbox_touch(sb);
     sm_move(&sb->sm, SANDBOX_RUNNING);
     sandbox_make_known(sb);
+    sandbox_tell_again(sb);
 }
 
 static void adopt_paused(struct sandbox *sb)
