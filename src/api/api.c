@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "api/internal.h"
+#include "api/native/forward.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -255,7 +256,8 @@ struct api *api_new(struct core *core, struct err *e)
         return NULL;
     }
     a->core = core;
-    a->proxy = proxy_new(core->loop, e);
+    const struct proxy_opts opts = {.loop = core->loop, .dial = native_dial, .ctx = core};
+    a->proxy = proxy_new(&opts, e);
     if (!a->proxy || prepare(a, e) < 0) {
         api_free(a);
         return NULL;

@@ -353,8 +353,10 @@ int client_transfer(struct client *c, const struct client_transfer *t, struct er
         headers[1].value = str_of(t->type);
     request.is_streamed = t->read != NULL;
     request.length = t->length;
-    if (!http_client_call(c->http, &request, &ops, &x, &why))
+    struct http_call *call = http_client_call(c->http, &request, &ops, &x, &why);
+    if (!call)
         return no_answer(c, why.code, err_text(&why), e);
+    on_drain(call, &x); /* a connection that was kept takes bytes at once */
     int r = wait_for(c, &x.is_done, e);
     buf_done(&x.refusal);
     return r < 0 ? r : x.result;

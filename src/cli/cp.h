@@ -49,6 +49,6 @@ void cp_done(struct cp *c);
 /* ---- the local tar ---- */
 
 /* Starts tar with ARGV; its standard output (IS_READER) or input is c->fd. 0 or -errno. */
-int cp_tar_start(struct cp *c, char *const argv[], bool is_reader, struct err *e);
+int cp_tar_start(struct cp *c, const char *const argv[], bool is_reader, struct err *e);
 /* Closes the pipe and waits. 0, or -EIO when tar failed (it has said why itself). */
 int cp_tar_wait(struct cp *c, struct err *e);

@@ -90,23 +90,20 @@ static int close_file(struct cp *c, struct err *e)
 static int open_directory(struct cp *c, struct err *e)
 {
     bool is_there = is_local_directory(c->outside);
-    char *argv[] = {(char[]){"tar"},
-                    (char[]){"-xzf"},
-                    (char[]){"-"},
-                    (char[]){"--no-same-owner"},
-                    (char[]){"-C"},
-                    (char *)(uintptr_t)c->outside,
-                    NULL,
-                    NULL};
+    const char *const argv[] = {"tar",
+                                "-xzf",
+                                "-",
+                                "--no-same-owner",
+                                "-C",
+                                c->outside,
+                                is_there ? NULL : "--strip-components=1",
+                                NULL};
 
     if (str_is(str_of(c->outside), "-"))
         return err_set(e, -EISDIR, "'%s' is a directory, which standard output cannot take",
                        c->inside);
-    if (!is_there) {
-        argv[6] = (char[]){"--strip-components=1"};
-        if (mkdir(c->outside, 0777) < 0)
-            return err_sys(e, -errno, "'%s'", c->outside);
-    }
+    if (!is_there && mkdir(c->outside, 0777) < 0)
+        return err_sys(e, -errno, "'%s'", c->outside);
     return cp_tar_start(c, argv, false, e);
 }
 
@@ -139,7 +136,7 @@ int cp_download(struct cp *c)
     const struct client_transfer t = {
         .method = "GET",
         .target = remote_target(c->remote, "/api/v1/sandbox/files/", c->sandbox,
-                                "/download?path=", c->inside, NULL),
+                                "/download?path=", c->inside),
         .head = on_head,
         .write = on_data,
         .ctx = &d,

@@ -11,7 +11,7 @@
 #include "cli/cp.h"
 
 /* The child gets END as its descriptor TO, and signals as any program expects them. */
-static int spawn(pid_t *ret, char *const argv[], int end, int to)
+static int spawn(pid_t *ret, const char *const argv[], int end, int to)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -33,13 +33,13 @@ static int spawn(pid_t *ret, char *const argv[], int end, int to)
     if (r == 0)
         r = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (r == 0)
-        r = posix_spawnp(ret, argv[0], &actions, &attr, argv, environ);
+        r = posix_spawnp(ret, argv[0], &actions, &attr, (char *const *)(uintptr_t)argv, environ);
     (void)posix_spawnattr_destroy(&attr);
     (void)posix_spawn_file_actions_destroy(&actions);
     return -r;
 }
 
-int cp_tar_start(struct cp *c, char *const argv[], bool is_reader, struct err *e)
+int cp_tar_start(struct cp *c, const char *const argv[], bool is_reader, struct err *e)
 {
     int ends[2];
 

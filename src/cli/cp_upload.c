@@ -33,8 +33,8 @@ static int send_file(struct cp *c, const char *path, int64_t length, struct err 
 {
     const struct client_transfer t = {
         .method = "POST",
-        .target = remote_target(c->remote, "/api/v1/sandbox/files/", c->sandbox,
-                                "/upload?path=", path, NULL),
+        .target =
+            remote_target(c->remote, "/api/v1/sandbox/files/", c->sandbox, "/upload?path=", path),
         .type = "application/octet-stream",
         .length = length,
         .read = read_local,
@@ -67,8 +67,7 @@ static int run_inside(struct cp *c, const struct buf *script, struct err *e)
     jw_int(&w, 3600);
     jw_end(&w);
     const struct client_request rq = {
-        "POST", remote_target(c->remote, "/api/v1/terminal/sandbox/", c->sandbox, NULL),
-        buf_str(&body)};
+        "POST", remote_target(c->remote, "/api/v1/terminal/sandbox/", c->sandbox), buf_str(&body)};
     if (!buf_ok(script) || !buf_ok(&body))
         return err_sys(e, -ENAMETOOLONG, "%s", c->inside);
     int r = remote_try(c->remote, &rq, &doc, e);
@@ -87,8 +86,7 @@ static int run_inside(struct cp *c, const struct buf *script, struct err *e)
 static int is_directory(struct cp *c, struct err *e)
 {
     const struct client_request rq = {
-        "GET",
-        remote_target(c->remote, "/api/v1/sandbox/files/", c->sandbox, "?path=", c->inside, NULL),
+        "GET", remote_target(c->remote, "/api/v1/sandbox/files/", c->sandbox, "?path=", c->inside),
         STR_NULL};
     struct json *doc = NULL;
     struct err why = ERR_INIT;
@@ -202,8 +200,7 @@ static int upload_directory(struct cp *c, struct err *e)
     struct str name = arena_str(&c->remote->arena, base);
     if (!dir.p || !name.p)
         return err_sys(e, -ENOMEM, "copy");
-    char *argv[] = {(char[]){"tar"}, (char[]){"-C"}, (char *)(uintptr_t)dir.p,  (char[]){"-cf"},
-                    (char[]){"-"},   (char[]){"--"}, (char *)(uintptr_t)name.p, NULL};
+    const char *const argv[] = {"tar", "-C", dir.p, "-cf", "-", "--", name.p, NULL};
     id_hex(hex, sizeof hex - 1);
     (void)snprintf(temp, sizeof temp, "/tmp/.tidepool-cp-%s.tar", hex);
     int r = cp_tar_start(c, argv, true, e);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,16 +56,13 @@ void remote_done(struct remote *r)
 
 /* ---- requests ---- */
 
-const char *remote_target(struct remote *r, ...)
+const char *remote_join(struct remote *r, const char *const *words)
 {
     struct buf out auto_buf = BUF_INIT(TARGET_MAX);
     bool is_encoded = false;
-    va_list ap;
 
-    va_start(ap, r);
-    for (const char *word; (word = va_arg(ap, const char *)); is_encoded = !is_encoded)
-        (void)(is_encoded ? enc_percent(&out, str_of(word)) : buf_add_str(&out, str_of(word)));
-    va_end(ap);
+    for (; *words; words++, is_encoded = !is_encoded)
+        (void)(is_encoded ? enc_percent(&out, str_of(*words)) : buf_add_str(&out, str_of(*words)));
     return buf_ok(&out) ? arena_str(&r->arena, buf_str(&out)).p : NULL;
 }
 
@@ -109,7 +105,7 @@ int remote_each(struct remote *r, const char *method, const char *prefix, const 
         jw_array(&w);
     for (size_t i = 0; (name = name_at(r, names, i)); i++) {
         struct json *doc = NULL;
-        if (remote_ask(r, method, remote_target(r, prefix, name, NULL), NULL, &doc) != CLI_OK)
+        if (remote_ask(r, method, remote_target(r, prefix, name), NULL, &doc) != CLI_OK)
             status = CLI_FAILED;
         else if (is_json)
             jw_cstr(&w, name);

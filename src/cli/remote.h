@@ -34,9 +34,10 @@ int remote_open(struct remote *r, struct cli_call *call);
 void remote_done(struct remote *r);
 #define auto_remote __attribute__((cleanup(remote_done)))
 
-/* Joins words up to NULL into a target: every second one is percent-encoded, beginning with the
- * second. NULL when memory ran out. */
-const char *remote_target(struct remote *r, ...) __attribute__((sentinel));
+/* Joins words into a target: every second one is percent-encoded, beginning with the second. NULL
+ * when it is too long. */
+#define remote_target(r, ...) remote_join((r), (const char *const[]){__VA_ARGS__, NULL})
+const char *remote_join(struct remote *r, const char *const *words);
 
 /* Asks; *ret_doc is the whole answer. BODY may be NULL. */
 int remote_ask(struct remote *r, const char *method, const char *target, const struct buf *body,

@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/sm.h"
 #include "cli/announce.h"
 #include "cli/io_threads.h"
 #include "core/core.h"
@@ -120,8 +121,15 @@ static int open_loop(struct service *s, struct err *e)
     return r < 0 ? err_sys(e, r, "signals") : 0;
 }
 
+static void trace_move(const struct sm *m, unsigned from)
+{
+    log_debug("move", LOG_S("of", m->type->name), LOG_S("from", m->type->states[from].name),
+              LOG_S("to", sm_name(m)));
+}
+
 static int open_core(struct service *s, struct err *e)
 {
+    sm_set_trace(trace_move);
     int r = core_open(&s->core, s->loop, s->config, e);
 
     s->has_core = r == 0;

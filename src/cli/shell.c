@@ -196,7 +196,7 @@ static int open_session(struct shell *s, const char *name, struct err *e)
     static const struct ws_ops ops = {
         .on_open = on_open, .on_message = on_message, .on_drain = on_drain, .on_close = on_close};
     const struct ws_opts opts = {.ops = &ops, .ctx = s, .max_message = MESSAGE_MAX};
-    const char *target = remote_target(s->remote, "/api/v1/terminal/sandbox/", name, "/ws", NULL);
+    const char *target = remote_target(s->remote, "/api/v1/terminal/sandbox/", name, "/ws");
 
     if (!target)
         return err_sys(e, -ENAMETOOLONG, "%s", name);

@@ -31,6 +31,21 @@ static void on_end(int signo, void *ctx)
     _exit(128 + signo);
 }
 
+static void put_result(struct cli_call *call, const struct cp *c)
+{
+    struct jw w = jw_to(&call->out);
+
+    jw_object(&w);
+    jw_key(&w, "source");
+    jw_cstr(&w, call->args[0]);
+    jw_key(&w, "destination");
+    jw_cstr(&w, call->args[1]);
+    jw_key(&w, "bytes"); /* of the archive, when it is a directory */
+    jw_int(&w, (int64_t)c->progress.done);
+    jw_end(&w);
+    (void)buf_add_char(&call->out, '\n');
+}
+
 static int run(struct cli_call *call)
 {
     struct cp_path from = cp_parse(call->args[0]), to = cp_parse(call->args[1]);
@@ -55,11 +70,14 @@ static int run(struct cli_call *call)
     (void)tty_on_end(client_loop(r.client), on_end, &c);
     status = is_upload ? cp_upload(&c) : cp_download(&c);
     cp_done(&c);
+    if (status == CLI_OK && cli_is_on(call, "json"))
+        put_result(call, &c);
     return status;
 }
 
 static const struct cli_option options[] = {
     {.name = "quiet", .letter = 'q', .help = "Show no progress."},
+    {.name = "json", .help = "Print what was copied as JSON."},
     REMOTE_OPTIONS,
     {0},
 };

@@ -123,9 +123,8 @@ static int run(struct cli_call *call)
     if (status == CLI_OK)
         status = remote_open(&r, call);
     if (status == CLI_OK)
-        status = remote_ask(&r, "POST",
-                            remote_target(&r, "/api/v1/terminal/sandbox/", call->args[0], NULL),
-                            &body, &doc);
+        status = remote_ask(
+            &r, "POST", remote_target(&r, "/api/v1/terminal/sandbox/", call->args[0]), &body, &doc);
     if (status != CLI_OK)
         return status;
     if (!cli_is_on(call, "json"))
@@ -154,8 +153,8 @@ const struct cli_verb verb_exec = {
             "ended. One word is taken as text for the shell, with pipes and all; several words "
             "reach the command as they are.\n\n"
             "Exits as the command did: 128 and the signal when one killed it, 124 when its time "
-            "was over, 1 also when it could not be run. For a command that talks back use "
-            "'tidepool shell'.",
+            "was over, 1 also when it could not be run. A command goes on when this is broken "
+            "off. For one that talks back use 'tidepool shell'.",
     .args = "NAME [--] COMMAND [ARGUMENT]...",
     .min_args = 2,
     .max_args = 65536,

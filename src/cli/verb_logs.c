@@ -17,10 +17,10 @@ static const char *target_of(struct remote *r, int64_t tail)
 
     (void)snprintf(lines, sizeof lines, "%lld", (long long)tail);
     const char *target =
-        remote_target(r, "/api/v1/logs/sandbox/", call->args[0], "?tailLines=", lines, NULL);
+        remote_target(r, "/api/v1/logs/sandbox/", call->args[0], "?tailLines=", lines);
     if (target && cli_value(call, "since"))
         target = remote_target(r, arena_printf(&r->arena, "%s&since=", target).p,
-                               cli_value(call, "since"), NULL);
+                               cli_value(call, "since"));
     return target ? arena_printf(&r->arena, "%s&follow=%s&timestamps=%s", target,
                                  cli_is_on(call, "follow") ? "true" : "false",
                                  cli_is_on(call, "timestamps") ? "true" : "false")

@@ -61,7 +61,7 @@ static const char *list_target(struct remote *r)
     const char *status = cli_value(r->call, "status"), *template = cli_value(r->call, "template");
 
     return remote_target(r, "/api/v1/sandbox?state=", status ? status : "",
-                         "&template=", template ? template : "", NULL);
+                         "&template=", template ? template : "");
 }
 
 static int show_table(struct remote *r, const struct json *list)

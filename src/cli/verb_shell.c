@@ -20,8 +20,8 @@ static int run(struct cli_call *call)
     int status = remote_open(&r, call);
     /* Asked for first because a refusal has words, which a refused WebSocket has not. */
     if (status == CLI_OK)
-        status = remote_ask(&r, "GET", remote_target(&r, "/api/v1/sandbox/", call->args[0], NULL),
-                            NULL, &doc);
+        status =
+            remote_ask(&r, "GET", remote_target(&r, "/api/v1/sandbox/", call->args[0]), NULL, &doc);
     return status == CLI_OK ? shell_run(&r, call->args[0]) : status;
 }
 

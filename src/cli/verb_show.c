@@ -60,8 +60,8 @@ static int run(struct cli_call *call)
     int status = remote_open(&r, call);
 
     if (status == CLI_OK)
-        status = remote_ask(&r, "GET", remote_target(&r, "/api/v1/sandbox/", call->args[0], NULL),
-                            NULL, &doc);
+        status =
+            remote_ask(&r, "GET", remote_target(&r, "/api/v1/sandbox/", call->args[0]), NULL, &doc);
     if (status != CLI_OK)
         return status;
     const struct json *sandbox = json_get(doc, "data");

@@ -146,6 +146,23 @@ static void on_end(int signo, void *ctx)
     t->status = signo == SIGINT ? CLI_OK : 128 + signo;
 }
 
+static void show_screen(bool is_on)
+{
+    struct str sequence = is_on ? STR("\033[?1049h\033[?25l") : STR("\033[?25h\033[?1049l");
+
+    (void)io_write_all(STDOUT_FILENO, sequence.p, sequence.len);
+}
+
+static void on_suspend(int signo, void *ctx)
+{
+    struct top *t = ctx;
+
+    (void)signo;
+    show_screen(false);
+    tty_suspend(&t->tty);
+    show_screen(true);
+}
+
 /* The table from the top of the screen on, as many lines as there are. */
 static int draw(struct top *t)
 {
@@ -172,13 +189,15 @@ static int watch(struct top *t, struct err *e)
     int r = tty_on_end(t->loop, on_end, t);
 
     if (r == 0)
+        r = loop_on_signal(t->loop, SIGTSTP, on_suspend, t);
+    if (r == 0)
         r = loop_io_start(t->loop, &t->input, STDIN_FILENO, EPOLLIN, on_key);
     return r < 0 ? err_sys(e, r, "terminal") : tty_set(&t->tty, STDIN_FILENO, TTY_KEYS, e);
 }
 
 static void keep_drawing(struct top *t, int64_t every_ms)
 {
-    (void)io_write_all(STDOUT_FILENO, "\033[?1049h\033[?25l", 14);
+    show_screen(true);
     while (!t->is_over) {
         int status = draw(t);
         if (status != CLI_OK) {
@@ -189,7 +208,7 @@ static void keep_drawing(struct top *t, int64_t every_ms)
         for (int64_t now; !t->is_over && (now = clock_mono_ms()) < due;)
             (void)loop_run_once(t->loop, (int)(due - now));
     }
-    (void)io_write_all(STDOUT_FILENO, "\033[?25h\033[?1049l", 14);
+    show_screen(false);
 }
 
 static int run_for_ever(struct remote *r, int64_t every_ms)

@@ -108,6 +108,8 @@ struct config {
         int disk_kind; /* enum config_disk */
         int64_t disk;  /* bytes */
         bool allow_unenforced;
+        bool internet;
+        const char *dns, *open_networks; /* lists of addresses, of networks; or NULL */
     } cells;
     struct {
         int64_t keep;

@@ -32,7 +32,10 @@ struct sandbox_args {
     const struct json *args;                               /* array of strings, or NULL */
     struct str cpu, memory, cpu_limit, memory_limit, disk; /* quantities */
     int64_t pids, port;
-    const struct json *extra; /* what a surface wants to be kept with it, an object, or NULL */
+    bool is_offline;            /* nothing outside is reached but what `network` allows */
+    const struct json *network; /* {"allowOut": […], "denyOut": […]} of rules, see
+                                   runtime/netpolicy.h; or NULL */
+    const struct json *extra;   /* what a surface wants to be kept with it, an object, or NULL */
 };
 
 bool sandbox_name_is_valid(struct str name);

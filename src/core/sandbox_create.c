@@ -169,7 +169,7 @@ static void put_str(struct jw *w, const char *name, struct str s)
     jw_str(w, s);
 }
 
-static void put_claim(struct buf *out, const struct sandbox *sb)
+static void put_claim(struct buf *out, const struct sandbox *sb, bool with_main)
 {
     struct jw w = jw_to(out);
 
@@ -179,7 +179,7 @@ static void put_claim(struct buf *out, const struct sandbox *sb)
     put_str(&w, "workdir", sb->spec.workdir);
     jw_key(&w, "env");
     jw_value(&w, sb->spec.env);
-    if (has_main(sb)) {
+    if (with_main) {
         put_str(&w, "cmd", sb->spec.cmd);
         jw_key(&w, "args");
         jw_value(&w, sb->spec.args);
@@ -213,25 +213,60 @@ static void on_claimed(void *ctx, const struct http_response *r)
     settle(c);
 }
 
-static void claim(struct creation *c)
+typedef void claimed_fn(void *ctx, const struct http_response *r);
+
+static struct http_call *send_claim(const struct sandbox *sb, const struct buf *body,
+                                    claimed_fn *fn, void *ctx, struct err *e)
 {
     static const struct http_header headers[] = {
         {STR_INIT("Content-Type"), STR_INIT("application/json")}};
-    struct sandbox *sb = c->sb;
+    const struct http_request request = {.address = engine_cell_address(sb->cell),
+                                         .method = STR("POST"),
+                                         .target = STR("/claim"),
+                                         .host = STR("cell"),
+                                         .headers = headers,
+                                         .n_headers = ARRAY_LEN(headers),
+                                         .body = buf_str(body)};
 
+    if (!buf_ok(body)) {
+        (void)err_sys(e, body->error, "claim");
+        return NULL;
+    }
+    return http_client_fetch(engine_http(sb->set->engine), &request, fn, ctx, e);
+}
+
+static void claim(struct creation *c)
+{
     buf_init(&c->body, 4L * SANDBOX_SPEC_MAX);
-    put_claim(&c->body, sb);
-    struct http_request request = {.address = engine_cell_address(sb->cell),
-                                   .method = STR("POST"),
-                                   .target = STR("/claim"),
-                                   .host = STR("cell"),
-                                   .headers = headers,
-                                   .n_headers = ARRAY_LEN(headers),
-                                   .body = buf_str(&c->body)};
-    if (buf_ok(&c->body))
-        c->claim = http_client_fetch(engine_http(sb->set->engine), &request, on_claimed, c, &c->e);
-    else
-        (void)err_sys(&c->e, c->body.error, "claim");
+    put_claim(&c->body, c->sb, has_main(c->sb));
+    c->claim = send_claim(c->sb, &c->body, on_claimed, c, &c->e);
+}
+
+/* ---- the same after a restart ---- */
+
+/* Nobody waits for the answer. */
+static void on_told(void *ctx, const struct http_response *r)
+{
+    struct creation *c = ctx;
+
+    (void)r;
+    c->claim = NULL;
+    creation_free(c);
+}
+
+void sandbox_tell_again(struct sandbox *sb)
+{
+    struct creation *c = mem_zalloc(1, sizeof *c);
+
+    if (!c)
+        return;
+    list_append(&sb->set->creating, &c->node);
+    c->sb = sandbox_ref(sb);
+    buf_init(&c->body, 4L * SANDBOX_SPEC_MAX);
+    put_claim(&c->body, sb, false);
+    c->claim = send_claim(sb, &c->body, on_told, c, &c->e);
+    if (!c->claim)
+        creation_free(c);
 }
 
 /* ---- the steps ---- */
@@ -245,6 +280,7 @@ static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
         return;
     }
     c->sb->cell = cell;
+    (void)sandbox_open_network(c->sb, NULL);
     claim(c);
     if (c->claim && !may_refuse(c->sb))
         store(c);

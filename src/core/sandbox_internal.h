@@ -20,6 +20,7 @@ enum sandbox_end {
 struct sandboxes {
     struct core *core;
     struct engine *engine; /* NULL: no cells, see why */
+    struct egress *egress; /* NULL: cells have no way out */
     struct err why;
     struct disk_spec disk;     /* of sandboxes that ask for none */
     struct map by_name, by_id; /* all that are not gone yet */
@@ -63,6 +64,15 @@ int sandbox_add_identity(struct sandbox *sb);
 int sandbox_spec_write(struct buf *out, const struct sandbox *sb);
 int sandbox_spec_read(struct sandbox *sb, struct str text, struct err *e);
 
+/* ---- sandbox_net.c ---- */
+
+/* Opens the way out of all cells, unless it is switched off. */
+int sandboxes_open_egress(struct sandboxes *set, struct err *e);
+/* The part of sandbox_fill() about the network. */
+int sandbox_fill_network(struct sandbox *sb, const struct sandbox_args *a, struct err *e);
+/* Lets the cell of SB out as its description says. When this fails it stays closed. */
+int sandbox_open_network(struct sandbox *sb, struct err *e);
+
 /* ---- sandbox_store.c ---- */
 
 const char *sandbox_end_name(enum sandbox_end reason);
@@ -78,6 +88,9 @@ int sandboxes_load(struct sandboxes *set, void (*fn)(struct sandbox *sb), struct
 
 /* ---- sandbox_create.c ---- */
 
+/* Tells a cell that was found again who it is: a create that was cut short may not have got to
+ * that. */
+void sandbox_tell_again(struct sandbox *sb);
 /* Stops talking to cells; what is being written still ends. */
 void sandboxes_stop_creations(struct sandboxes *set);
 /* Forgets the creates that are under way; nobody is told. */

@@ -18,6 +18,7 @@
 #include "core/quantity.h"
 #include "core/sandbox_internal.h"
 #include "core/template.h"
+#include "runtime/egress.h"
 #include "runtime/engine.h"
 
 DEFINE_CLEANUP(struct store_tx *, store_tx_free)
@@ -98,8 +99,11 @@ static int open_engine(struct sandboxes *set, struct err *e)
     int r = find_envd(config, envd, sizeof envd, e);
     if (r == 0)
         r = usual_spec(set, &o.stock_spec, e);
+    if (r == 0)
+        r = sandboxes_open_egress(set, e);
     if (r < 0)
         return r;
+    o.egress = set->egress;
     set->engine = engine_open(set->core->loop, &o, e);
     return set->engine ? 0 : e->code;
 }
@@ -169,6 +173,7 @@ static void adopt_running(struct sandbox *sb)
     sandbox_touch(sb);
     sm_move(&sb->sm, SANDBOX_RUNNING);
     sandbox_make_known(sb);
+    sandbox_tell_again(sb);
 }
 
 static void adopt_paused(struct sandbox *sb)
@@ -182,6 +187,7 @@ static void adopt_paused(struct sandbox *sb)
 
 static void adopt(struct sandbox *sb)
 {
+    (void)sandbox_open_network(sb, NULL);
     /* Kills of before the restart have had their event. */
     (void)engine_cell_usage(sb->cell, &sb->usage, NULL);
     if (sb->restored == SANDBOX_PAUSED)
@@ -265,6 +271,7 @@ struct sandboxes *sandboxes_open(struct core *c, struct err *e)
     list_init(&set->creating);
     if (open_all(set, &set->why) < 0) {
         engine_close(take(set->engine));
+        egress_close(take(set->egress));
         if (e)
             *e = set->why;
     }
@@ -290,6 +297,7 @@ void sandboxes_stop(struct sandboxes *set)
     else
         engine_close(set->engine);
     set->engine = NULL;
+    egress_close(take(set->egress));
 }
 
 void sandboxes_free(struct sandboxes *set)

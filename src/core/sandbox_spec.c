@@ -318,7 +318,7 @@ static int fill_maps(struct sandbox *sb, const struct sandbox_args *a, struct er
 int sandbox_fill(struct sandbox *sb, const struct sandbox_args *args, struct err *e)
 {
     static int (*const steps[])(struct sandbox *, const struct sandbox_args *, struct err *) = {
-        fill_template, fill_times, fill_limits, fill_process, fill_maps,
+        fill_template, fill_times, fill_limits, fill_process, fill_maps, sandbox_fill_network,
     };
 
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
@@ -430,6 +430,10 @@ int sandbox_spec_write(struct buf *out, const struct sandbox *sb)
     jw_value(&w, a.env);
     jw_key(&w, "metadata");
     jw_value(&w, a.metadata);
+    jw_key(&w, "offline");
+    jw_bool(&w, a.is_offline);
+    jw_key(&w, "network");
+    jw_value(&w, a.network);
     if (a.extra) {
         jw_key(&w, "extra");
         jw_value(&w, a.extra);
@@ -456,6 +460,8 @@ int sandbox_spec_read(struct sandbox *sb, struct str text, struct err *e)
         .args = json_get(doc, "args"),
         .env = json_get(doc, "env"),
         .metadata = json_get(doc, "metadata"),
+        .is_offline = json_bool(json_get(doc, "offline"), false),
+        .network = json_get(doc, "network"),
         .extra = json_get(doc, "extra"),
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/mem.h"
 
 struct record {
@@ -96,7 +97,8 @@ static int add_partial(struct lines *l, int64_t now_us, struct str bytes)
             l->partial_us = now_us;
         r = buf_add(&l->partial, bytes.p, len);
         bytes = str_skip(bytes, len);
-        if (r == 0 && l->partial.len == LINES_TEXT_MAX)
+        l->was_cut = r == 0 && l->partial.len == LINES_TEXT_MAX;
+        if (l->was_cut)
             r = lines_flush(l);
     }
     return r;
@@ -112,6 +114,8 @@ int lines_add(struct lines *l, int64_t now_us, struct str bytes)
             return add_partial(l, now_us, bytes);
         struct str text = str_slice(bytes, 0, (size_t)at);
         bytes = str_skip(bytes, (size_t)at + 1);
+        if (take(l->was_cut) && text.len == 0)
+            continue;
         if (l->partial.len == 0 && text.len <= LINES_TEXT_MAX) {
             r = add_line(l, now_us, text);
             continue;

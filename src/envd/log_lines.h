@@ -19,6 +19,7 @@ struct lines {
     uint64_t end;       /* number that the next line gets; the first one was 1 */
     struct buf partial; /* a line whose end has not come yet */
     int64_t partial_us;
+    bool was_cut; /* nothing came behind a line that was cut: its end is not a line of its own */
 };
 
 struct line {

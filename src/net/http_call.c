@@ -397,6 +397,11 @@ void call_timeout(struct http_call *c)
 
 /* ---- the response ---- */
 
+bool http_call_has_data(const struct http_call *c)
+{
+    return c->has_more && (c->framing == FRAMING_LENGTH || c->framing == FRAMING_CLOSE);
+}
+
 void http_call_pause(struct http_call *c)
 {
     c->is_paused = true;
@@ -469,6 +474,7 @@ static void on_switch(struct http_call *c)
 static void on_final(struct http_call *c, bool is_last)
 {
     c->has_head = true;
+    c->has_more = !is_last;
     set_framing(c);
     stream_set_timeout(c->conn->stream, c->client->opts.timeouts.idle_ms);
     enter(c);

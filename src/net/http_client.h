@@ -26,7 +26,6 @@ struct http_client;
 struct http_call;
 
 /* ---- the client ---- */
-
 /* In ms; 0: no limit. Time in which the other side waits for the caller does not count. */
 struct http_client_timeouts {
     int64_t connect_ms;
@@ -117,9 +116,10 @@ int http_call_write(struct http_call *c, const void *p, size_t len);
 bool http_call_is_full(const struct http_call *c);
 /* Ends the request body: 0; -EINVAL when bytes are missing to the length (abort then). */
 int http_call_end(struct http_call *c);
-/* Stops / resumes on_data(). */
+/* Stops / resumes on_data(). In on_head(): true when on_data() follows at once. */
 void http_call_pause(struct http_call *c);
 void http_call_resume(struct http_call *c);
+bool http_call_has_data(const struct http_call *c);
 
 /* In on_head() with status 101: gives the stream away; what came behind the head goes to OPS. The
  * call is over without on_end(). */

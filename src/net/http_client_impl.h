@@ -60,6 +60,7 @@ struct http_call {
     size_t scanned, n_infos;
     struct http_head head;
     bool has_byte, has_head, is_paused;
+    bool has_more; /* bytes came together with the head */
     enum framing framing;
     struct http_chunked chunked;
     uint64_t left; /* FRAMING_LENGTH: bytes to come */

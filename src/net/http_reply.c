@@ -284,6 +284,18 @@ bool http_is_full(const struct http_req *r)
     return r->conn->stream && stream_is_full(r->conn->stream);
 }
 
+void http_cork(struct http_req *r)
+{
+    if (r->conn->stream)
+        stream_cork(r->conn->stream);
+}
+
+void http_uncork(struct http_req *r)
+{
+    if (r->conn->stream)
+        stream_uncork(r->conn->stream);
+}
+
 void http_on_drain(struct http_req *r, void (*fn)(struct http_req *r, void *ctx), void *ctx)
 {
     http_xchg_of(r)->drain = fn;

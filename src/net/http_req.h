@@ -75,6 +75,9 @@ void http_start(struct http_req *r, int status, const char *content_type, int64_
  * The bytes are always taken; when http_is_full(), wait for on_drain before making more. */
 int http_write(struct http_req *r, const void *p, size_t len);
 bool http_is_full(const struct http_req *r);
+/* Between these the parts of an answer are gathered, to be sent with one system call. */
+void http_cork(struct http_req *r);
+void http_uncork(struct http_req *r);
 /* FN is also called when the peer is gone and there is no on_abort(). */
 void http_on_drain(struct http_req *r, void (*fn)(struct http_req *r, void *ctx), void *ctx);
 /* Completes the answer; R must not be used afterwards. Fewer bytes than LENGTH reset the

@@ -14,6 +14,8 @@
 #include "net/http_client.h"
 #include "proxy/tunnel.h"
 
+enum { KEPT_PER_ADDRESS = 32 };
+
 struct proxy {
     struct http_client *client;
     struct list exchanges;
@@ -32,6 +34,7 @@ struct exchange {
     void *ctx;
     bool is_reading; /* the request's body */
     bool is_started; /* the answer */
+    bool is_corked;  /* its head waits for the first bytes of the body */
 };
 
 /* ---- the end ---- */
@@ -189,7 +192,6 @@ static void on_head(struct http_call *c, void *ctx, const struct http_head *head
     struct exchange *x = ctx;
     int64_t length = length_of(x, head);
 
-    (void)c;
     if (head->status == 101) {
         switch_protocols(x, head);
         return;
@@ -202,6 +204,9 @@ static void on_head(struct http_call *c, void *ctx, const struct http_head *head
         x->filter = NULL;
     x->is_started = true;
     http_on_drain(x->req, on_client_drain, x);
+    x->is_corked = http_call_has_data(c);
+    if (x->is_corked)
+        http_cork(x->req);
     http_start(x->req, head->status, NULL, length);
 }
 
@@ -214,6 +219,10 @@ static int on_data(struct http_call *c, void *ctx, const char *p, size_t len)
         x->filter->data(x->filter->ctx, x->req, p, len);
     else
         (void)http_write(x->req, p, len);
+    if (x->is_corked) {
+        x->is_corked = false;
+        http_uncork(x->req);
+    }
     if (http_is_full(x->req))
         http_call_pause(c);
     return 0;
@@ -246,36 +255,40 @@ static const struct http_call_ops call_ops = {
 
 /* ---- starting ---- */
 
-/* The protocol that R asks to switch to; NULL: none, or it cannot be done. */
-static const char *upgrade_of(const struct http_req *r, bool has_body)
+static bool has_body(const struct http_req *r, const struct proxy_pass *pass)
 {
-    if (!r->head.is_upgrade || has_body)
-        return NULL;
-    return arena_str(r->arena, http_header_get(&r->head.headers, "upgrade")).p;
+    return !pass->has_no_body && (r->head.is_chunked || r->head.content_length > 0);
+}
+
+/* The protocol that R asks to switch to; NULL: none. */
+static const char *upgrade_of(const struct http_req *r)
+{
+    return r->head.is_upgrade ? arena_str(r->arena, http_header_get(&r->head.headers, "upgrade")).p
+                              : NULL;
 }
 
 static struct http_call *start_call(struct exchange *x, const struct proxy_pass *pass,
                                     struct err *e)
 {
     struct http_req *r = x->req;
-    auto_close int fd = pass->fd;
+    auto_close int fd = pass->fd > 0 ? pass->fd : -1;
     struct http_headers headers;
-    bool has_body = !pass->has_no_body && (r->head.is_chunked || r->head.content_length > 0);
 
     if (rewrite_headers(r, &pass->rules, &headers) < 0) {
         (void)err_sys(e, -ENOMEM, "request");
         return NULL;
     }
     const struct http_request request = {
+        .address = fd < 0 ? pass->address : NULL,
         .fd = take_fd(fd),
         .method = pass->method.len ? pass->method : r->head.method_text,
         .target = pass->target,
         .host = pass->host,
         .headers = headers.items,
         .n_headers = headers.n,
-        .is_streamed = has_body,
+        .is_streamed = has_body(r, pass),
         .length = r->head.is_chunked ? -1 : r->head.content_length,
-        .upgrade = upgrade_of(r, has_body),
+        .upgrade = has_body(r, pass) ? NULL : upgrade_of(r),
     };
     return http_client_call(x->proxy->client, &request, &call_ops, x, e);
 }
@@ -286,7 +299,8 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
     struct err e = ERR_INIT;
 
     if (!x) {
-        (void)close(pass->fd);
+        if (pass->fd > 0)
+            (void)close(pass->fd);
         pass->fail(r, 503, "out of memory");
         if (pass->done)
             pass->done(pass->ctx);
@@ -307,15 +321,21 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
     x->call = start_call(x, pass, &e);
     if (!x->call)
         give_up(x, e.code == -ENOMEM ? 503 : 502, err_text(&e));
+    else if (has_body(r, pass) && !http_call_is_full(x->call))
+        /* On a connection that was kept nothing has to be waited for. */
+        on_service_drain(x->call, x);
 }
 
 /* ---- the proxy ---- */
 
-struct proxy *proxy_new(struct loop *l, struct err *e)
+struct proxy *proxy_new(const struct proxy_opts *o, struct err *e)
 {
     const struct http_client_opts opts = {
-        .loop = l,
-        .timeouts = {.connect_ms = PROXY_CONNECT_MS},
+        .loop = o->loop,
+        .timeouts = {.connect_ms = PROXY_CONNECT_MS, .keep_ms = PROXY_KEEP_MS},
+        .max_kept_per_address = KEPT_PER_ADDRESS,
+        .dial = o->dial,
+        .ctx = o->ctx,
     };
     struct proxy *p = mem_zalloc(1, sizeof *p);
 

@@ -22,8 +22,19 @@ struct http_head;
 
 /* Time to connect; nothing else is limited, because streams may be silent for long. */
 #define PROXY_CONNECT_MS 5000
+/* How long a connection to a service is kept for the next request. Shorter than services keep their
+ * side, so that a request rarely meets a connection that is just being closed. */
+#define PROXY_KEEP_MS 1500
 
-struct proxy *proxy_new(struct loop *l, struct err *e);
+struct proxy_opts {
+    struct loop *loop;
+    /* Connects to an address: a connected or connecting non-blocking socket, or -errno with E
+     * filled. May be NULL when all requests come with a socket. */
+    int (*dial)(void *ctx, const char *address, struct err *e);
+    void *ctx;
+};
+
+struct proxy *proxy_new(const struct proxy_opts *opts, struct err *e);
 /* Ends everything under way. Not from a callback of it. */
 void proxy_free(struct proxy *p);
 
@@ -42,7 +53,8 @@ struct proxy_filter {
 };
 
 struct proxy_pass {
-    int fd;            /* the service: connected or connecting, taken over in any case */
+    const char *address; /* the service, for dial(); connections to it are kept … */
+    int fd; /* … or, > 0, a socket: connected or connecting, taken over in any case, not kept */
     struct str method; /* empty: the request's own */
     struct str target; /* path and query for the service */
     struct str host;   /* empty: "localhost" */

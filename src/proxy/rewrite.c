@@ -61,17 +61,14 @@ struct str rewrite_query(struct arena *a, struct str query, const char *const *n
 
 struct str rewrite_url(struct arena *a, struct str url, const char *const *names)
 {
-    ptrdiff_t at = str_chr(url, '?');
+    ptrdiff_t hash = str_chr(url, '#');
+    struct str fragment = hash < 0 ? STR("") : str_skip(url, (size_t)hash);
+    struct str base = str_slice(url, 0, url.len - fragment.len);
+    ptrdiff_t at = str_chr(base, '?');
 
     if (at < 0)
         return url;
-    struct str query = str_skip(url, (size_t)at + 1), fragment = STR("");
-    ptrdiff_t hash = str_chr(query, '#');
-    if (hash >= 0) {
-        fragment = str_skip(query, (size_t)hash);
-        query = str_slice(query, 0, (size_t)hash);
-    }
-    query = rewrite_query(a, query, names);
+    struct str query = rewrite_query(a, str_skip(base, (size_t)at + 1), names);
     if (!query.p)
         return STR_NULL;
     return arena_printf(a, STR_FMT "%s" STR_FMT STR_FMT, (int)at, url.p, query.len ? "?" : "",
@@ -82,7 +79,8 @@ struct str rewrite_url(struct arena *a, struct str url, const char *const *names
 
 struct str rewrite_cookie(struct arena *a, struct str value, const char *name)
 {
-    char *out = arena_alloc(a, value.len + 2);
+    /* A separator may become longer by a space. */
+    char *out = arena_alloc(a, 2 * value.len + 2);
     size_t len = 0;
 
     if (!out)

@@ -68,9 +68,19 @@ bool disk_can(const struct disk_spec *s, const char *state, struct err *e)
 
 static int run_mkfs(const char *path)
 {
-    const char *argv[] = {
-        "mkfs.ext4",          "-q", "-F", "-b", "4096", "-m", "0", "-O", "^has_journal", "-E",
-        "lazy_itable_init=1", path, NULL};
+    const char *argv[] = {"mkfs.ext4",
+                          "-q",
+                          "-F",
+                          "-b",
+                          "4096",
+                          "-m",
+                          "0",
+                          "-O",
+                          "^has_journal,^resize_inode",
+                          "-E",
+                          "lazy_itable_init=1",
+                          path,
+                          NULL};
     char *const env[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/sbin:/usr/bin:/bin", NULL};
     int status;
     pid_t pid;

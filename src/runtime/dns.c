@@ -265,7 +265,8 @@ static int put_name(struct writer *w, struct str name)
         struct str label = str_cut(&name, '.');
         if (label.len == 0 || label.len > LABEL_MAX || (name.p && name.len == 0))
             return -EINVAL;
-        put(w, &(uint8_t){(uint8_t)label.len}, 1);
+        uint8_t len = (uint8_t)label.len;
+        put(w, &len, 1);
         put(w, label.p, label.len);
     }
     put(w, "", 1);

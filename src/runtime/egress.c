@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "runtime/anyip.h"
 #include "runtime/egress_internal.h"
+#include "runtime/sklookup.h"
 #include "sys/io.h"
 
 enum { BACKLOG = 512, DNS_BACKLOG = 16, DNS_PORT = 53 };
@@ -117,16 +118,26 @@ struct sockets {
     int listener, dns[EGRESS_DNS_SOCKETS];
 };
 
-static int make_bound(int kind, const struct netaddr *addr, uint16_t port, int backlog)
+static int make_socket(int family, int kind)
 {
-    struct sockaddr_storage sa;
-    socklen_t len = netaddr_to_sockaddr(&sa, addr, port);
-    auto_close int fd = socket(sa.ss_family, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int on = 1, fd = socket(family, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)
         return -errno;
     /* A restarted daemon may bind again at once. */
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){kind == SOCK_STREAM}, sizeof(int));
+    if (kind == SOCK_STREAM)
+        (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    return fd;
+}
+
+static int make_bound(int kind, const struct netaddr *addr, uint16_t port, int backlog)
+{
+    struct sockaddr_storage sa;
+    socklen_t len = netaddr_to_sockaddr(&sa, addr, port);
+    auto_close int fd = make_socket(sa.ss_family, kind);
+
+    if (fd < 0)
+        return fd;
     if (bind(fd, (struct sockaddr *)&sa, len) < 0 ||
         (kind == SOCK_STREAM && listen(fd, backlog) < 0))
         return -errno;
@@ -195,7 +206,8 @@ static int start(struct egress_cell *c, int netns_fd, struct sockets *s, struct 
     if (r < 0)
         return e && e->code ? r : err_sys(e, r, "egress");
     s->listener = -1;
-    return sklookup_attach(&c->lookup, netns_fd, c->listener.fd, e);
+    c->steering_fd = sklookup_attach(netns_fd, c->listener.fd, e);
+    return c->steering_fd < 0 ? c->steering_fd : 0;
 }
 
 struct egress_cell *egress_attach(struct egress *eg, int netns_fd, const struct netpolicy *policy,
@@ -211,8 +223,7 @@ struct egress_cell *egress_attach(struct egress *eg, int netns_fd, const struct 
     }
     c->egress = eg;
     eg->n_cells++;
-    c->listener.fd = -1;
-    c->lookup = (struct sklookup)SKLOOKUP_INIT;
+    c->listener.fd = c->steering_fd = -1;
     list_init(&c->conns);
     list_init(&c->dns_jobs);
     list_init(&c->dns_conns);
@@ -231,7 +242,7 @@ void egress_detach(struct egress_cell *c)
 {
     if (!c)
         return;
-    sklookup_detach(&c->lookup);
+    close_p(&c->steering_fd);
     int fd = c->listener.fd;
     loop_io_stop(&c->listener);
     loop_timer_stop(&c->relisten);

@@ -6,7 +6,6 @@
 #include "base/list.h"
 #include "runtime/dns_resolver.h"
 #include "runtime/egress.h"
-#include "runtime/sklookup.h"
 
 struct egress {
     struct loop *loop;
@@ -30,7 +29,7 @@ struct egress_cell {
     struct netpolicy policy;
     struct loop_io listener;
     struct loop_timer relisten; /* after descriptors ran out */
-    struct sklookup lookup;
+    int steering_fd;
     struct list conns; /* struct egress_conn */
     struct egress_dns_socket dns[EGRESS_DNS_SOCKETS];
     struct list dns_jobs, dns_conns;

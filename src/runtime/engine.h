@@ -16,6 +16,8 @@
 #include "runtime/cgroup.h"
 #include "runtime/proto.h"
 
+struct egress;
+struct egress_cell;
 struct engine;
 struct engine_cell;
 struct http_client;
@@ -30,6 +32,7 @@ struct engine_options {
     bool allows_unenforced;    /* create cells although the host cannot keep them to their limits */
     bool is_claimed_by_caller; /* who creates a cell tells it its hostname, with the rest of /claim
                                 */
+    struct egress *egress;     /* the way out of cells; NULL: they have none. Outlives the engine */
 
     /* Called when a claimed cell is gone, whoever ended it; the cell is freed afterwards. STATUS is
      * that of waitpid(2), or -1 when the spawner died with all cells. May be NULL. */
@@ -74,6 +77,8 @@ void engine_each(struct engine *en, engine_cell_fn *fn, void *ctx);
 struct engine_cell *engine_find(struct engine *en, const char *label);
 
 const struct cell_info *engine_cell_info(const struct engine_cell *c);
+/* Its way out, which allows nothing until it gets a policy; NULL when it has none. */
+struct egress_cell *engine_cell_egress(const struct engine_cell *c);
 
 /* Ends a cell; on_gone follows. Safe to repeat. */
 void engine_cell_kill(struct engine_cell *c);
@@ -103,7 +108,7 @@ struct engine_run {
 struct engine_result {
     int status; /* of waitpid(2) */
     bool is_timed_out, is_output_cut;
-    struct str out, err; /* UTF-8, what is none is replaced; valid during the callback */
+    struct str out, err; /* any bytes; valid during the callback */
 };
 
 /* R is NULL when the command could not be started or the cell went away; E says why. */

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "runtime/egress.h"
 #include "runtime/engine_internal.h"
 #include "sys/io.h"
 
@@ -20,6 +21,7 @@
 struct engine_cell *engine_cell_new(struct engine *en, const struct cell_info *info,
                                     struct packet *p, struct err *e)
 {
+    static const struct netpolicy closed = NETPOLICY_DENY_ALL;
     struct engine_cell *c = mem_zalloc(1, sizeof *c);
 
     if (!c) {
@@ -35,6 +37,9 @@ struct engine_cell *engine_cell_new(struct engine *en, const struct cell_info *i
                    (unsigned long long)info->generation);
     c->pidfd = packet_take_fd(p, 0);
     c->netns_fd = packet_take_fd(p, 1);
+    /* Also for the stock, so that a claim only sets a policy. A cell without a way out is one. */
+    if (en->options.egress && c->netns_fd >= 0)
+        c->egress = egress_attach(en->options.egress, c->netns_fd, &closed, NULL);
     return c;
 }
 
@@ -44,6 +49,7 @@ void engine_cell_free(struct engine_cell *c)
         return;
     list_del(&c->node);
     engine_requests_fail(c);
+    egress_detach(c->egress);
     close_p(&c->pidfd);
     close_p(&c->netns_fd);
     free(c);
@@ -52,6 +58,11 @@ void engine_cell_free(struct engine_cell *c)
 const struct cell_info *engine_cell_info(const struct engine_cell *c)
 {
     return &c->info;
+}
+
+struct egress_cell *engine_cell_egress(const struct engine_cell *c)
+{
+    return c->egress;
 }
 
 int engine_cell_name(struct engine_cell *c, const char *label, const char *hostname, struct err *e)

@@ -14,6 +14,7 @@ struct engine_cell {
     struct cell_info info;
     char slot_name[PROTO_SLOT_NAME_MAX];
     int pidfd, netns_fd;
+    struct egress_cell *egress; /* or NULL */
     char address[PROTO_SLOT_NAME_MAX +
                  24];     /* "SLOT/GENERATION": a slot has many cells in its life */
     struct list requests; /* struct request: waiting for answers, or to be sent */

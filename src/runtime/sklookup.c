@@ -149,7 +149,7 @@ static int make_map(int listen_fd)
     return r < 0 ? r : take_fd(fd);
 }
 
-int sklookup_attach(struct sklookup *s, int netns_fd, int listen_fd, struct err *e)
+int sklookup_attach(int netns_fd, int listen_fd, struct err *e)
 {
     union bpf_attr attr = {.map_type = 0};
     auto_close int map = make_map(listen_fd);
@@ -162,17 +162,7 @@ int sklookup_attach(struct sklookup *s, int netns_fd, int listen_fd, struct err 
     attr.link_create.prog_fd = (uint32_t)program;
     attr.link_create.target_fd = (uint32_t)netns_fd;
     attr.link_create.attach_type = BPF_SK_LOOKUP;
+    /* The link keeps the program, the program the map, the map the listener. */
     int link = bpf(BPF_LINK_CREATE, &attr);
-    if (link < 0)
-        return err_sys(e, link, "attach sk_lookup");
-    s->map_fd = take_fd(map);
-    s->link_fd = link;
-    return 0;
-}
-
-void sklookup_detach(struct sklookup *s)
-{
-    close_p(&s->link_fd);
-    close_p(&s->map_fd);
-    *s = (struct sklookup)SKLOOKUP_INIT;
+    return link < 0 ? err_sys(e, link, "attach sk_lookup") : link;
 }

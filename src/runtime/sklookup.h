@@ -7,16 +7,6 @@
 
 #include "base/err.h"
 
-struct sklookup {
-    int map_fd, link_fd;
-};
-
-#define SKLOOKUP_INIT                                                                              \
-    {                                                                                              \
-        -1, -1                                                                                     \
-    }
-
-/* Gives connections in the namespace to LISTEN_FD, a listening TCP socket made there. */
-int sklookup_attach(struct sklookup *s, int netns_fd, int listen_fd, struct err *e);
-/* Detaches; safe to repeat. Connections that exist go on. */
-void sklookup_detach(struct sklookup *s);
+/* Gives connections in the namespace to LISTEN_FD, a listening TCP socket made there. Returns a
+ * descriptor, or -errno; closing it ends the steering, connections that exist go on. */
+int sklookup_attach(int netns_fd, int listen_fd, struct err *e);

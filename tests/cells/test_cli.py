@@ -12,7 +12,6 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import time
 
@@ -164,6 +163,19 @@ def test_another_service_by_url_and_key():
     tap.contains(bad(1, "ls", "--url", "http://127.0.0.1:1", "--key", key), "the service: ")
 
 
+def test_https_only_with_a_certificate_that_can_be_trusted():
+    with service.folder() as d:
+        cert, key = d + "/cert.pem", d + "/key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", cert, "-days",
+                        "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+                       check=True, capture_output=True)
+        with service.running("--tls-cert", cert, "--tls-key", key) as s:
+            where = ("--url", "https://localhost:%d" % s.port, "--key", s.key)
+            tap.equal(good("ls", "-q", *where, env={"SSL_CERT_FILE": cert}), "")
+            tap.contains(bad(1, "ls", *where), "the service: ")
+
+
 # ---- exec ----
 
 def test_exec_passes_everything_through():
@@ -273,6 +285,15 @@ def test_top_refreshes_until_q():
         t.wait_for(b"watched")
         t.type(b"q")
         tap.equal(t.wait(), 0)
+        t = Terminal("top")
+        t.wait_for(b"q quits")
+        t.process.send_signal(signal.SIGTSTP)
+        t.wait_for(b"\x1b[?1049l")
+        t.process.send_signal(signal.SIGCONT)
+        t.shown = b""
+        t.wait_for(b"q quits")
+        t.type(b"q")
+        tap.equal(t.wait(), 0)
         for signo, status in ((signal.SIGINT, 0), (signal.SIGTERM, 143)):
             t = Terminal("top")
             t.wait_for(b"q quits")
@@ -289,6 +310,216 @@ def test_tables_fit_the_terminal():
         assert max(len(x) for x in lines) <= 60, lines
         tap.contains(lines[1], "…")
         tap.contains(lines[1], "4096Mi")
+
+
+# ---- shell ----
+
+def shell(box, **more):
+    """A shell that waits for its first command."""
+    t = Terminal("shell", box, **more)
+    t.wait_for(b"$ ")
+    assert not termios.tcgetattr(t.slave)[3] & (termios.ICANON | termios.ECHO | termios.ISIG)
+    return t
+
+
+def test_shell_is_a_terminal():
+    with sandbox() as box:
+        t = shell(box, rows=33, cols=101)
+        t.type(b"tty; stty size\r")
+        t.wait_for(b"/dev/pts/")
+        t.wait_for(b"33 101")
+        t.type("echo gr\u00fc\u00dfe | od -An -tx1\r".encode())
+        t.wait_for(b"67 72 c3 bc c3 9f 65 0a")
+        t.resize(50, 120)
+        t.process.send_signal(signal.SIGWINCH)
+        time.sleep(0.3)
+        t.type(b"stty size\r")
+        t.wait_for(b"50 120")
+        t.type(b"sleep 1000\r")
+        time.sleep(0.3)
+        t.type(b"\x03echo still $((6 * 7))\r")  # control-C ends the command inside, nothing here
+        t.wait_for(b"still 42")
+        t.type(b"exit 7\r")
+        tap.equal(t.wait(), 7)
+
+
+def test_shell_ends_with_control_d_and_takes_much_output():
+    with sandbox() as box:
+        t = shell(box)
+        t.type(b"seq 1 200000 | tail -n 150000; echo the-$((1 + 1))nd-end\r")
+        t.wait_for(b"the-2nd-end", 60)
+        tap.contains(t.shown, b"\r\n123456\r\n")
+        t.type(b"\x04")
+        tap.equal(t.wait(), 0)
+
+
+def test_shell_gives_the_terminal_back_however_it_ends():
+    with sandbox("--name", "lost") as box:
+        for signo in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+            t = shell(box)
+            t.process.send_signal(signo)
+            tap.equal(t.wait(), 128 + signo)
+        t = shell(box)
+        good("rm", box)
+        tap.equal(t.wait() != 0, True)
+    t = Terminal("shell", "lost")
+    tap.equal(t.wait(), 1)
+    tap.contains(t.shown, b"sandbox lost not found")
+    tap.contains(bad(1, "shell", "lost"), "use 'tidepool exec'")
+
+
+def test_shell_can_be_suspended():
+    with sandbox() as box:
+        t = shell(box)
+        t.process.send_signal(signal.SIGTSTP)
+        end = time.monotonic() + 10
+        while termios.tcgetattr(t.slave) != t.before:
+            assert time.monotonic() < end, "the terminal is still in raw mode"
+            time.sleep(0.02)
+        t.process.send_signal(signal.SIGCONT)
+        while termios.tcgetattr(t.slave)[3] & termios.ICANON:
+            assert time.monotonic() < end, "the terminal is not in raw mode again"
+            time.sleep(0.02)
+        t.type(b"exit 3\r")
+        tap.equal(t.wait(), 3)
+
+
+# ---- cp ----
+
+def random_file(path, size):
+    with open("/dev/urandom", "rb") as source, open(path, "wb") as f:
+        data = source.read(size)
+        f.write(data)
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256(path):
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
+def test_cp_of_50_mb_both_ways():
+    with sandbox() as box, service.folder() as d:
+        want = random_file(d + "/big.bin", 50_000_000)
+        tap.equal(good("cp", d + "/big.bin", box + ":/home/user/"), "")
+        tap.equal(good("exec", box, "sha256sum < big.bin; stat -c %U big.bin"),
+                  want + "  -\nuser\n")
+        tap.equal(json.loads(good("cp", "--json", box + ":/home/user/big.bin", d + "/back")),
+                  {"source": box + ":/home/user/big.bin", "destination": d + "/back",
+                   "bytes": 50_000_000})
+        tap.equal(sha256(d + "/back"), want)
+        tap.equal(sorted(os.listdir(d)), ["back", "big.bin"])
+
+
+def test_cp_of_files():
+    with sandbox() as box, service.folder() as d:
+        name = "with space's & \u00fc"
+        with open(d + "/" + name, "w") as f:
+            f.write("#!/bin/sh\necho ran\n")
+        os.chmod(d + "/" + name, 0o755)
+        os.makedirs(d + "/in")
+        os.mkfifo(d + "/pipe")
+        good("cp", d + "/" + name, box + ":/opt/new/dir/tool")
+        tap.equal(good("exec", box, "/opt/new/dir/tool"), "ran\n")
+        good("cp", d + "/" + name, box + ":/tmp")
+        good("cp", box + ":/tmp/" + name, d + "/in")
+        tap.equal(sha256(d + "/in/" + name), sha256(d + "/" + name))
+        good("cp", "-", box + ":/tmp/typed", stdin=b"a\0b")
+        tap.equal(run("cp", box + ":/tmp/typed", "-"), (0, b"a\0b", b""))
+        good("exec", box, ": > /tmp/empty")
+        good("cp", box + ":/tmp/empty", d + "/empty")
+        tap.equal(os.path.getsize(d + "/empty"), 0)
+        good("cp", d + "/empty", box + ":/tmp/empty2")
+        tap.equal(good("exec", box, "stat -c %s /tmp/empty2"), "0\n")
+
+
+def test_cp_of_directories():
+    with sandbox() as box, service.folder() as d:
+        os.makedirs(d + "/tree/sub/deep")
+        want = random_file(d + "/tree/sub/deep/data", 300_000)
+        os.symlink("sub/deep/data", d + "/tree/link")
+        with open(d + "/tree/run", "w") as f:
+            f.write("#!/bin/sh\n")
+        os.chmod(d + "/tree/run", 0o750)
+        good("cp", d + "/tree", box + ":/home/user/made")
+        good("cp", d + "/tree/", box + ":/home/user/made")
+        shown = good("exec", box, "cd made; find . -printf '%P %u %m %l\\n' | sort; ls -A /tmp")
+        tree = ["link user 777 sub/deep/data", "run user 750 ", "sub user 755 ",
+                "sub/deep user 755 ", "sub/deep/data user 644 "]
+        want_lines = tree + ["tree user 755 "] + ["tree/" + x for x in tree]
+        tap.equal(sorted(shown.splitlines()[1:]), sorted(want_lines))
+        good("cp", box + ":/home/user/made", d + "/fetched")
+        tap.equal(sha256(d + "/fetched/tree/link"), want)
+        good("cp", box + ":/home/user/made", d + "/fetched")
+        tap.equal(sha256(d + "/fetched/made/sub/deep/data"), want)
+
+
+def test_cp_says_what_is_wrong_and_leaves_nothing():
+    with sandbox() as box, service.folder() as d:
+        random_file(d + "/file", 1000)
+        tap.contains(bad(1, "cp", d + "/none", box + ":/tmp"), "No such file")
+        tap.contains(bad(1, "cp", d + "/file", "nobody:/tmp/x"), "sandbox nobody not found")
+        tap.contains(bad(1, "cp", d, "nobody:/tmp/x"), "sandbox nobody not found")
+        tap.contains(bad(1, "cp", box + ":/none", d + "/x"), "not found: /none")
+        tap.contains(bad(1, "cp", box + ":/etc/passwd", d + "/no/x"), "No such file")
+        tap.contains(bad(1, "cp", box + ":/etc", "-"), "is a directory")
+        tap.contains(bad(1, "cp", "-", box + ":/tmp"), "needs a file's name")
+        tap.contains(bad(1, "cp", d + "/file", box + ":/etc/passwd/x"), "not a directory")
+        tap.equal(os.listdir(d), ["file"])
+        tap.equal(good("exec", box, "ls -A /tmp"), "")
+
+
+def test_cp_shows_progress_on_a_terminal_only():
+    with sandbox() as box, service.folder() as d:
+        random_file(d + "/big", 20_000_000)
+        t = Terminal("cp", d + "/big", box + ":/tmp/big")
+        tap.equal(t.wait(), 0)
+        last = t.shown.decode().rstrip().split("\r")[-1]
+        tap.contains(last, "100%")
+        tap.contains(last, "19 MiB of 19 MiB")
+        tap.contains(last, "/s  in 0:0")
+        t = Terminal("cp", "--quiet", box + ":/tmp/big", d + "/back")
+        tap.equal((t.wait(), t.shown), (0, b""))
+
+
+def test_cp_that_is_broken_off_leaves_nothing_here():
+    with sandbox() as box, service.folder() as d:
+        good("exec", box, "mkfifo /tmp/p; truncate -s 4G /tmp/huge")
+        p = subprocess.Popen([service.PROGRAM, "cp", box + ":/tmp/huge", d + "/huge"], env=ENV)
+        end = time.monotonic() + 20
+        while not os.listdir(d):
+            assert time.monotonic() < end
+            time.sleep(0.005)
+        p.send_signal(signal.SIGINT)
+        tap.equal(p.wait(20), 130)
+        tap.equal(os.listdir(d), [])
+
+
+# ---- logs ----
+
+def test_logs_of_the_main_process():
+    with sandbox("sh", "-c", "for i in 1 2 3 4 5; do echo line $i; done; echo wrong >&2; "
+                             "sleep 1; echo late; sleep 1000") as box:
+        end = time.monotonic() + 20
+        while "wrong" not in good("logs", box):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        tap.equal(good("logs", box).splitlines()[:6],
+                  ["line %d" % i for i in range(1, 6)] + ["wrong"])
+        p = subprocess.Popen([service.PROGRAM, "logs", "-f", "-n", "3", box], env=ENV,
+                             stdout=subprocess.PIPE)
+        got = b""
+        while b"late\n" not in got:
+            got += os.read(p.stdout.fileno(), 1000)
+            assert time.monotonic() < end, got
+        p.terminate()
+        p.wait(20)
+        p.stdout.close()
+        tap.equal(good("logs", "--tail", "2", box), "wrong\nlate\n")
+        tap.contains(json.loads(good("logs", "--json", box))["logs"], "line 1\n")
+        tap.contains(bad(1, "logs", "--tail", "0", box), "positive")
+    tap.contains(bad(1, "logs", "nobody"), "sandbox nobody not found")
+    tap.contains(bad(1, "logs", "-f", "nobody"), "sandbox nobody not found")
 
 
 # ---- all of them on one service ----

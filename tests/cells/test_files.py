@@ -132,7 +132,10 @@ def test_lists_of_what_is_no_directory():
     for path, status in (("/tmp/nowhere", 404), ("/tmp/plain", 400)):
         answer = lab().get(path_of("", path))
         tap.equal((answer.status, answer.json["code"]), (status, status))
+        tap.equal(sorted(answer.json), ["code", "message"])
         assert answer.json["message"], answer
+    answer = lab().request("HEAD", path_of("", "/tmp"))
+    tap.equal((answer.status, answer.body), (200, b""))
 
 
 def test_odd_uploads():

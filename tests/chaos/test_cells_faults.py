@@ -29,6 +29,12 @@ def first_process(s, name):
     raise AssertionError("no first process of %s" % name)
 
 
+def is_dead(pid):
+    """Gone, or not yet waited for."""
+    status = census.read("/proc/%d/status" % pid)
+    return not status or "State:\tZ" in status
+
+
 def wait_gone(s, *names):
     s.until(lambda: not set(names) & set(s.names()))
     for name in names:
@@ -95,7 +101,7 @@ def test_cell_of_the_stock_killed():
         stock = census.children(cells.spawner_pid(s.state))
         for pid in stock:
             os.kill(pid, signal.SIGKILL)
-        s.until(lambda: not any(census.link("/proc/%d/exe" % p) for p in stock))
+        s.until(lambda: all(is_dead(p) for p in stock))
         check_name(s, "next")
         counted.settle(cells.WARM)
 

@@ -85,6 +85,7 @@ class Census:
         self.s, self.find_spawner = s, spawner_pid
         self.cells_dir = os.path.join(s.state, "cells")
         self.images = set()  # (device, inode), all that were ever seen
+        self.alive = set()  # slots with a cell, as of the last look
         self.groups = sorted(x for x in links(s.process.pid) if x.startswith("/sys/fs/cgroup/"))
 
     def look(self):
@@ -94,6 +95,7 @@ class Census:
         firsts = [p for p in children(spawner)
                   if link("/proc/%d/ns/pid" % p) not in ("", home)] if spawner else []
         slots = sorted(filter(None, (slot_of(p) for p in firsts)))
+        self.alive = set(slots)
         dirs = sorted(x for x in entries(self.cells_dir) if is_slot(x))
         images = self.images_of(dirs)
         self.images |= images
@@ -123,6 +125,18 @@ class Census:
             found.add((st.st_dev, st.st_ino))
         return found
 
+    # A slot may wait for its next cell with an empty group and a directory that holds its socket.
+
+    def spare_groups(self, group, names):
+        empty = {n for n in names
+                 if not read(os.path.join(group, n, "cgroup.procs")).strip()}
+        return empty - self.alive
+
+    def spare_directories(self, names):
+        bare = {n for n in names
+                if set(entries(os.path.join(self.cells_dir, n))) <= {"envd.sock"}}
+        return bare - self.alive
+
     def strays(self):
         """Processes in groups of ours that belong to no cell."""
         spawner = self.find_spawner(self.s.state)
@@ -143,13 +157,10 @@ class Census:
 
         expect("first processes", c["cells"], wanted)
         for g, names in zip(self.groups, c["groups"]):
-            expect("groups in " + g, names, c["slots"])
-        # A cell in memory leaves its directory to the next one of its slot.
-        missing = set(c["slots"]) - set(c["directories"])
-        expect("cells without directory", sorted(missing), [])
-        if c["images"]:
-            expect("directories", c["directories"], c["slots"])
-            expect("loop devices", c["loops"], c["images"])
+            expect("groups in " + g, sorted(set(names) - self.spare_groups(g, names)), c["slots"])
+        spare = self.spare_directories(c["directories"])
+        expect("directories", sorted(set(c["directories"]) - spare), c["slots"])
+        expect("loop devices", c["loops"], c["images"])
         expect("trash", c["trash"], 0)
         expect("mounts of the host", c["host mounts"], 0)
         if self.s.process.poll() is None:

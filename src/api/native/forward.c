@@ -29,19 +29,19 @@ static void on_fail(struct http_req *h, int status, const char *why)
     api_error(h->user, status, "sandbox " STR_FMT ": %s", STR_ARG(api_param(h->user, "name")), why);
 }
 
-/* Nothing could be connected to. */
-static void refuse(struct forward *f, struct sandbox *sb, int code)
+int native_dial(void *ctx, const char *address, struct err *e)
 {
-    struct err e = ERR_INIT;
+    const struct core *core = ctx;
+    struct str port = str_of(address), id = str_cut(&port, ':');
+    const struct sandbox *sb = sandbox_find_id(core->sandboxes, id);
+    struct engine_cell *cell = sb ? sandbox_cell(sb) : NULL;
+    int64_t number = 0;
 
-    (void)err_sys(&e, code, "connect");
-    if (!sandbox_cell(sb))
-        native_sandbox_fail(f->req, -ENOENT, NULL);
-    else if (f->port == FORWARD_OWN)
-        api_error(f->req, 502, "sandbox %s: %s", sb->name, err_text(&e));
-    else
-        api_error(f->req, 502, "sandbox %s: nothing answers on port %u: %s", sb->name, f->port,
-                  err_text(&e));
+    if (!cell || str_to_i64(port, &number) < 0)
+        return err_set(e, -ENOENT, "it has ended");
+    int fd = number == FORWARD_OWN ? engine_cell_dial(cell)
+                                   : engine_cell_connect(cell, (uint16_t)number);
+    return fd < 0 ? err_sys(e, fd, "nothing answers on port " STR_FMT, STR_ARG(port)) : fd;
 }
 
 static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
@@ -52,16 +52,12 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
         native_sandbox_fail(f->req, e->code, e);
         return;
     }
-    struct engine_cell *cell = sandbox_cell(sb);
-    int fd = -ENOENT;
-    if (cell)
-        fd = f->port == FORWARD_OWN ? engine_cell_dial(cell) : engine_cell_connect(cell, f->port);
-    if (fd < 0) {
-        refuse(f, sb, fd);
+    f->pass.address = arena_printf(f->req->arena, "%s:%u", sb->id, f->port).p;
+    if (!f->pass.address) {
+        api_fail(f->req, -ENOMEM, NULL);
         return;
     }
     sandbox_hold(sb);
-    f->pass.fd = fd;
     f->pass.fail = on_fail;
     f->pass.done = on_done;
     f->pass.ctx = sandbox_ref(sb);
@@ -85,29 +81,47 @@ void native_forward(struct api_req *r, struct sandbox *sb, uint16_t port,
 
 /* ---- the sandbox's own service ---- */
 
-/* Turns "{…}" into {"code":"0","data":{"sandbox":…,…}} without reading it. */
+enum { FAULT_MAX = 8192 };
+
+/* Turns "{…}" into {"code":"0","data":{"sandbox":…,…}} without reading it, and leaves of an error
+ * what clients are to see. */
 struct envelope {
     struct proxy_filter filter;
-    struct str begin; /* in place of the first byte */
+    struct api_req *req;
+    struct str begin; /* in place of the first byte; empty: what succeeds stays as it is */
     bool is_begun;
+    bool is_fault;
+    char *fault;
+    size_t fault_len;
 };
 
 static bool envelope_begin(void *ctx, const struct http_head *head, int64_t *length)
 {
-    const struct envelope *e = ctx;
-    struct str type = http_header_get(&head->headers, "content-type");
+    struct envelope *e = ctx;
 
-    if (head->status != 200 || !str_starts(type, STR("application/json")))
+    if (!str_starts(http_header_get(&head->headers, "content-type"), STR("application/json")))
         return false;
+    e->is_fault = head->status >= 400;
+    if (e->is_fault) {
+        e->fault = arena_alloc(e->req->arena, FAULT_MAX);
+        *length = -1;
+        return e->fault != NULL;
+    }
     if (*length > 0)
         *length += (int64_t)e->begin.len;
-    return true;
+    return e->begin.len > 0;
 }
 
 static void envelope_data(void *ctx, struct http_req *r, const char *p, size_t len)
 {
     struct envelope *e = ctx;
 
+    if (e->is_fault) {
+        size_t room = FAULT_MAX - e->fault_len, n = len < room ? len : room;
+        memcpy(e->fault + e->fault_len, p, n);
+        e->fault_len += n;
+        return;
+    }
     if (!e->is_begun) {
         e->is_begun = true;
         (void)http_write(r, e->begin.p, e->begin.len);
@@ -117,27 +131,47 @@ static void envelope_data(void *ctx, struct http_req *r, const char *p, size_t l
     (void)http_write(r, p, len);
 }
 
+static void write_fault(struct envelope *e, struct http_req *r)
+{
+    const struct json *v = json_parse(r->arena, str_n(e->fault, e->fault_len), NULL, NULL);
+    const struct api_fault f = {.status = r->status,
+                                .text = json_str(json_get(v, "message"), STR_NULL)};
+    struct buf body auto_buf = BUF_INIT(2 * FAULT_MAX);
+
+    (void)e->req->match.surface->shape(&body, &f);
+    (void)http_write(r, body.p, body.len);
+}
+
 static void envelope_end(void *ctx, struct http_req *r)
 {
-    const struct envelope *e = ctx;
+    struct envelope *e = ctx;
 
-    if (e->is_begun)
+    if (e->is_fault)
+        write_fault(e, r);
+    else if (e->is_begun)
         (void)http_write(r, "}", 1);
 }
 
-static const struct proxy_filter *new_envelope(struct api_req *r, const struct sandbox *sb)
+/* NULL when memory ran out. */
+static const struct proxy_filter *new_envelope(struct api_req *r, const struct sandbox *sb,
+                                               bool is_wanted)
 {
     struct envelope *e = arena_new(r->arena, struct envelope);
 
     if (!e)
         return NULL;
+    e->req = r;
     /* The name of a sandbox needs no escapes. */
     e->begin = arena_printf(r->arena,
                             "{\"code\":\"0\",\"data\":{\"sandbox\":\"%s\",\"pod\":\"%s\","
                             "\"container\":\"sandbox\",",
                             sb->name, sb->name);
+    if (!e->begin.p)
+        return NULL;
+    if (!is_wanted)
+        e->begin = STR("");
     e->filter = (struct proxy_filter){envelope_begin, envelope_data, envelope_end, e};
-    return e->begin.p ? &e->filter : NULL;
+    return &e->filter;
 }
 
 void native_forward_own(struct api_req *r, struct sandbox *sb, struct str target, bool envelope)
@@ -145,11 +179,14 @@ void native_forward_own(struct api_req *r, struct sandbox *sb, struct str target
     static const char *const dropped[] = {"authorization", "x-api-key", "cookie", "referer", NULL};
     struct proxy_pass pass = {.target = target, .rules = {.headers = dropped}};
 
-    pass.filter = envelope ? new_envelope(r, sb) : NULL;
-    if (!target.p || (envelope && !pass.filter)) {
+    pass.filter = new_envelope(r, sb, envelope);
+    if (!target.p || !pass.filter) {
         api_fail(r, -ENOMEM, NULL);
         return;
     }
+    /* What has an envelope is made by GET only; our server leaves the body out. */
+    if (envelope && r->http->head.method == HTTP_HEAD)
+        pass.method = STR("GET");
     api_add_cors(r);
     native_forward(r, sb, FORWARD_OWN, &pass);
 }

@@ -11,8 +11,11 @@ struct sandbox;
 /* The port of the sandbox's own service. */
 #define FORWARD_OWN 0
 
-/* Resumes SB if need be and passes R on to PORT inside, as PASS says; fd, fail, done and ctx of it
- * are filled in here. The request counts as use of the sandbox until it is over. */
+/* dial() of the API's proxy; CTX is the struct core, an address "ID:PORT". */
+int native_dial(void *ctx, const char *address, struct err *e);
+
+/* Resumes SB if need be and passes R on to PORT inside, as PASS says; address, fail, done and ctx
+ * of it are filled in here. The request counts as use of the sandbox until it is over. */
 void native_forward(struct api_req *r, struct sandbox *sb, uint16_t port,
                     const struct proxy_pass *pass);
 

@@ -101,7 +101,9 @@ static const struct route routes[] = {
     ",\"app\":" STRING ",\"envVars\":" STRINGS ",\"metadata\":" STRINGS ",\"timeout\":" INTEGER    \
     ",\"idle_timeout\":" INTEGER ",\"autoPause\":" BOOLEAN ",\"autoResume\":" BOOLEAN              \
     ",\"workdir\":" STRING ",\"cpu\":" STRING ",\"memory\":" STRING ",\"cpu_limit\":" STRING       \
-    ",\"memory_limit\":" STRING ",\"disk\":" STRING ",\"pids\":" INTEGER ",\"port\":" INTEGER
+    ",\"memory_limit\":" STRING ",\"disk\":" STRING ",\"pids\":" INTEGER ",\"port\":" INTEGER      \
+    ",\"allowInternetAccess\":" BOOLEAN ",\"network\":{\"type\":\"object\",\"properties\":{"       \
+    "\"allowOut\":" STRING_LIST ",\"denyOut\":" STRING_LIST "}}"
 
 #define PLACE_MEMBERS                                                                              \
     "\"sandbox\":" STRING ",\"pod\":" STRING ",\"container\":" STRING ",\"path\":" STRING

@@ -89,6 +89,10 @@ void native_put_sandbox(struct jw *w, const struct sandbox *sb)
     put_str(w, "disk", a->disk);
     put_int(w, "pids", a->pids);
     put_int(w, "port", a->port);
+    if (a->is_offline)
+        put_bool(w, "allowInternetAccess", false);
+    if (a->network)
+        put_value(w, "network", a->network);
     put_str(w, "status", str_of(sandbox_status(sb)));
     put_times(w, sb);
     put_value(w, "metadata", a->metadata);
@@ -183,8 +187,12 @@ static int read_args(struct api_req *r, struct sandbox_args *a)
     a->env = json_get(r->body, "envVars");
     a->metadata = json_get(r->body, "metadata");
     a->args = json_get(r->body, "args");
-    if (native_read_bool(r, "autoPause", &a->auto_pause) < 0)
+    a->network = json_get(r->body, "network");
+    bool has_internet = true;
+    if (native_read_bool(r, "autoPause", &a->auto_pause) < 0 ||
+        native_read_bool(r, "allowInternetAccess", &has_internet) < 0)
         return -EINVAL;
+    a->is_offline = !has_internet;
     return native_read_bool(r, "autoResume", &a->auto_resume);
 }
 

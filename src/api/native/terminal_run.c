@@ -119,7 +119,7 @@ static void on_result(void *ctx, const struct engine_result *result, const struc
 static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct run *t = ctx;
-    const char *const argv[] = {"sh", "-lc", t->command.p, NULL};
+    const char *const argv[] = {"/bin/sh", "-lc", t->command.p, NULL};
     const char *workdir = sb->spec.workdir.len > 0 ? sb->spec.workdir.p : NULL;
     struct engine_run run = {
         .user = t->user.len > 0 ? t->user.p : sb->template->user,

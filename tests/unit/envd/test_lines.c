@@ -72,6 +72,12 @@ static void long_lines_are_cut(void **state)
     c = lines_seek(&l, 5);
     assert_true(lines_next(&c, &line));
     assert_int_equal(line.text.len, LINES_TEXT_MAX);
+    assert_true(lines_next(&c, &line));
+    assert_str(line.text, "next");
+    uint64_t end = l.end;
+    assert_int_equal(lines_add(&l, 1, str_n(text, LINES_TEXT_MAX)), 0);
+    add(&l, 1, "\n\nafter\n");
+    assert_int_equal(l.end, end + 3);
     lines_done(&l);
 }
 

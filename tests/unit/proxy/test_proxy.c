@@ -18,7 +18,7 @@ static struct proxy *proxy;
 static struct proxy_pass pass; /* what the handler does with the next request */
 static int client, service;    /* the test's ends */
 static struct buf in, at_service;
-static int n_done, n_fails, n_answers, last_status;
+static int n_done, n_fails, n_answers, n_dials, last_status;
 static bool is_refused; /* the service's socket is one that cannot be used */
 
 static void on_fail(struct http_req *r, int status, const char *why)
@@ -53,11 +53,20 @@ static int open_service(void)
     return fds[0];
 }
 
+static int dial(void *ctx, const char *address, struct err *e)
+{
+    (void)ctx;
+    n_dials++;
+    assert_string_equal(address, "there");
+    return is_refused ? err_sys(e, -ECONNREFUSED, "dial") : open_service();
+}
+
 static void handle(struct http_req *r, void *ctx)
 {
     (void)ctx;
     struct proxy_pass p = pass;
-    p.fd = open_service();
+    if (!p.address)
+        p.fd = open_service();
     p.target = p.target.len ? p.target : r->head.target;
     proxy_pass(proxy, r, &p);
 }
@@ -81,7 +90,7 @@ static int setup(void **state)
     (void)state;
     peer_stop_clock();
     client = service = -1;
-    n_done = n_fails = n_answers = last_status = 0;
+    n_done = n_fails = n_answers = n_dials = last_status = 0;
     is_refused = false;
     buf_init(&in, 256 << 20);
     buf_init(&at_service, 256 << 20);
@@ -91,7 +100,7 @@ static int setup(void **state)
     struct http_server_opts o = opts;
     o.loop = loop;
     server = http_server_new(&o, NULL);
-    proxy = proxy_new(loop, NULL);
+    proxy = proxy_new(&(struct proxy_opts){.loop = loop, .dial = dial}, NULL);
     connect_client();
     return server && proxy ? 0 : -1;
 }
@@ -188,6 +197,48 @@ static void connections_of_clients_are_kept(void **state)
     }
     assert_int_equal(n_done, 3);
     assert_int_equal(n_answers, 3);
+}
+
+static void connections_to_services_are_kept_for_a_while(void **state)
+{
+    (void)state;
+    pass.address = "there";
+    for (int i = 0; i < 5; i++) {
+        if (i == 3)
+            peer_wait(loop, PROXY_KEEP_MS);
+        ask(GET);
+        assert_false(service_has("Connection: close"));
+        answer(OK);
+        peer_expect(loop, client, &in, "hi");
+        buf_clear(&in);
+        assert_int_equal(n_dials, i < 3 ? 1 : 2);
+    }
+    /* Bodies go out on them at once. */
+    ask("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc");
+    peer_expect(loop, service, &at_service, "\r\n\r\nabc");
+    answer(OK);
+    peer_expect(loop, client, &in, "hi");
+    buf_clear(&in);
+    assert_int_equal(n_dials, 2);
+    /* One that the service has closed is not used. */
+    (void)close(take_fd(service));
+    peer_send(loop, client, STR(GET));
+    buf_clear(&at_service);
+    peer_expect(loop, service, &at_service, "\r\n\r\n");
+    answer(OK);
+    peer_expect(loop, client, &in, "hi");
+    assert_int_equal(n_dials, 3);
+}
+
+static void services_that_cannot_be_dialled_are_502(void **state)
+{
+    (void)state;
+    pass.address = "there";
+    is_refused = true;
+    peer_send(loop, client, STR(GET));
+    peer_expect(loop, client, &in, "Connection refused");
+    assert_true(client_has("HTTP/1.1 502 "));
+    assert_int_equal(n_done, 1);
 }
 
 static void info_answers_end_here(void **state)
@@ -598,6 +649,8 @@ int main(void)
         TEST(requests_are_passed_on),
         TEST(answers_are_passed_on),
         TEST(connections_of_clients_are_kept),
+        TEST(connections_to_services_are_kept_for_a_while),
+        TEST(services_that_cannot_be_dialled_are_502),
         TEST(info_answers_end_here),
         TEST(answers_of_all_kinds_are_complete),
         TEST(bodies_are_streamed),

@@ -51,6 +51,7 @@ static const struct {
     {"http://h/p?api_key=k", "http://h/p"},
     {"http://h/p?a=1&api_key=k#f?x", "http://h/p?a=1#f?x"},
     {"http://h/p?api_key=k#f", "http://h/p#f"},
+    {"http://h/#a?api_key=k", "http://h/#a?api_key=k"},
     {"", ""},
 };
 
@@ -74,6 +75,7 @@ static const struct {
     {"a=1; key=2; b=3", "a=1; b=3", "2"},
     {"key=1;key=2", "", "1"},
     {"a=1;b=2", "a=1; b=2", NULL},
+    {"a;b;c;d;e;f;g", "a; b; c; d; e; f; g", NULL},
     {"keys=1; xkey=2", "keys=1; xkey=2", NULL},
     {" key = 1 ; c", "c", "1"},
     {"key", "", NULL},
@@ -89,7 +91,10 @@ static void cookies_are_found_and_dropped(void **state)
     arena_init(&a, 1 << 20);
     for (size_t i = 0; i < ARRAY_LEN(cookies); i++) {
         struct str value = str_of(cookies[i].value), got = rewrite_cookie_get(value, "key");
-        if (!str_is(rewrite_cookie(&a, value, "key"), cookies[i].rest))
+        struct str rest = rewrite_cookie(&a, value, "key");
+        /* What comes behind it in the arena is not its own. */
+        memset(arena_alloc(&a, 16), '!', 16);
+        if (!str_is(rest, cookies[i].rest))
             fail_msg("rest of '%s'", cookies[i].value);
         if ((got.p != NULL) != (cookies[i].got != NULL) || (got.p && !str_is(got, cookies[i].got)))
             fail_msg("value in '%s': " STR_FMT, cookies[i].value, STR_ARG(got));

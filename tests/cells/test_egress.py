@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""What sandboxes reach, on a machine whose internet is a namespace beside it, where every address
+answers: a denial is the service's own, and nothing leaves the machine when one is missing."""
+
+import signal
+
+import cells
+import internet
+import tap
+
+PUBLIC = "203.0.113.10"
+SIX = "2001:db8::10"
+GUARDED = ["10.1.2.3", "172.16.5.5", "192.168.7.7", "100.64.1.1", "169.254.169.254",
+           internet.HOST, "fd00::1", "2001:db8:1::1", "64:ff9b::a9fe:a9fe"]
+ALL = "0.0.0.0/0"
+ENV = {"TIDEPOOL_CELLS_DNS": internet.DNS}
+
+
+def running(**env):
+    return cells.running(env={**ENV, **env})
+
+
+def fetch(s, name, host, user="user"):
+    """What the sandbox gets from http://HOST/, or "" when it gets nothing."""
+    host = "[%s]" % host if ":" in host else host
+    return s.run(name, "curl -gsS -m 10 http://%s/ 2>/dev/null || true" % host,
+                 user=user)["output"]
+
+
+def reaches(s, name, *hosts, user="user"):
+    for host in hosts:
+        tap.equal(fetch(s, name, host, user), "reached " + internet.NAMES.get(host, host), host)
+
+
+def misses(s, name, *hosts, user="user"):
+    for host in hosts:
+        tap.equal(fetch(s, name, host, user), "", host)
+
+
+def test_the_internet_and_nothing_else():
+    with running() as s:
+        s.create(name="open")
+        reaches(s, "open", PUBLIC, SIX, "a.example", "six.example")
+        misses(s, "open", *GUARDED, "meta.example", "nowhere.example")
+        # The service itself, by all its names.
+        for host in ("127.0.0.1", "localhost", internet.HOST):
+            command = "curl -s -m 5 http://%s:%d/ready; echo $?" % (host, s.port)
+            assert s.run("open", command)["output"] != "0\n", host
+        # A service of its own is reached on loopback, from inside only.
+        s.create(name="other")
+        s.run("open", "cd /tmp && (python3 -m http.server 8000 >/dev/null 2>&1 &)")
+        own = "curl -s -o /dev/null http://127.0.0.1:8000/"
+        s.until(lambda: s.run("open", own)["exitCode"] == 0)
+        assert s.run("other", "curl -s -m 5 http://127.0.0.1:8000/")["exitCode"] != 0
+
+
+def test_offline():
+    with running() as s:
+        made = s.create(name="off", allowInternetAccess=False)
+        tap.equal(made["allowInternetAccess"], False)
+        misses(s, "off", PUBLIC, SIX, "a.example")
+    with running(TIDEPOOL_CELLS_INTERNET="false") as s:
+        s.create(name="none", network={"allowOut": [PUBLIC], "denyOut": [ALL]})
+        misses(s, "none", PUBLIC, SIX, "a.example", user="root")
+
+
+def test_rules():
+    with running() as s:
+        s.create(name="nets", network={"allowOut": ["203.0.113.0/28", "10.0.0.0/8"],
+                                       "denyOut": [ALL]})
+        reaches(s, "nets", PUBLIC)
+        misses(s, "nets", "203.0.113.99", "10.1.2.3", SIX, "a.example")
+        s.create(name="names", network={"allowOut": ["a.example", "*.wild.example"],
+                                        "denyOut": [ALL]})
+        reaches(s, "names", "a.example", "x.wild.example")
+        misses(s, "names", "b.example", "203.0.113.11")
+        stated = "curl -sS -m 10 -H 'Host: %s' http://203.0.113.77/ 2>&1; true"
+        tap.equal(s.run("names", stated % "a.example")["output"], "reached " + PUBLIC)
+        tap.contains(s.run("names", stated % "b.example")["output"], "reset")
+        s.create(name="deny", network={"denyOut": ["203.0.113.0/24"]})
+        misses(s, "deny", PUBLIC)
+        reaches(s, "deny", SIX, "192.0.2.1")
+
+
+def test_bad_rules():
+    rows = [
+        ({"denyOut": ["a.example"]}, "invalid denied CIDR a.example"),
+        ({"denyOut": ["0.0.0.0"]}, "invalid denied CIDR 0.0.0.0"),
+        ({"allowOut": ["a.example"]}, "you must include 'ALL_TRAFFIC' in deny out"),
+        ({"allowOut": ["http://a.example"]}, "'http://a.example' is no address"),
+        ({"allowOut": "a.example"}, "network.allowOut must be an array of strings"),
+        ({"allowOut": [1]}, "network.allowOut must be an array of strings"),
+        ([], "network must be an object"),
+    ]
+    with running() as s:
+        for network, text in rows:
+            answer = s.post("/api/v1/sandbox", {"network": network})
+            tap.equal(answer.status, 400, str(network))
+            tap.contains(answer.json["error"] if "error" in answer.json else answer.body.decode(),
+                         text)
+        tap.equal(s.names(), [])
+
+
+def test_root_inside_changes_nothing():
+    attempts = [
+        "ip route del local default dev lo table local",
+        "ip route add default dev lo",
+        "ip addr add 203.0.113.10/32 dev lo",
+        "ip link set lo down",
+        "ip link add d0 type dummy",
+        "ip rule add from all lookup main pref 1",
+        "sysctl -w net.ipv4.ip_forward=1",
+        "echo 0 >/proc/sys/net/ipv4/icmp_echo_ignore_all",
+        "unshare -n true",
+        # BPF_LINK_GET_NEXT_ID, BPF_PROG_LOAD; raw and packet sockets.
+        "python3 -c 'import ctypes, sys; l = ctypes.CDLL(None, use_errno=True);"
+        " bpf = lambda n: l.syscall(321, n, bytes(128), 128);"
+        " sys.exit(bpf(31) < 0 and bpf(5) < 0)'",
+        "python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)'",
+        "python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)'",
+    ]
+    with running() as s:
+        s.create(name="root", network={"allowOut": [PUBLIC], "denyOut": [ALL]})
+        for tool in ("ip", "sysctl", "unshare", "python3"):
+            tap.equal(s.run("root", "command -v " + tool, user="root")["exitCode"], 0, tool)
+        for command in attempts:
+            done = s.run("root", command, user="root")
+            assert done["exitCode"] != 0, command
+        reaches(s, "root", PUBLIC, user="root")
+        misses(s, "root", "203.0.113.11", "169.254.169.254", SIX, user="root")
+
+
+def test_policies_survive_the_service():
+    with running() as s:
+        s.create(name="off", allowInternetAccess=False)
+        s.create(name="one", network={"allowOut": [PUBLIC], "denyOut": [ALL]})
+        s.create(name="open")
+        s.signal(signal.SIGKILL)
+        s.wait()
+        s.start()
+        misses(s, "off", PUBLIC)
+        reaches(s, "one", PUBLIC)
+        misses(s, "one", SIX)
+        reaches(s, "open", PUBLIC, SIX, "a.example")
+        misses(s, "open", *GUARDED)
+
+
+def test_many_at_once():
+    with running() as s:
+        s.create(name="busy")
+        script = ("import concurrent.futures as c, urllib.request as u\n"
+                  "get = lambda i: u.urlopen(\"http://203.0.113.%d/\" % (i % 200 + 1), timeout=30)"
+                  ".read()\n"
+                  "with c.ThreadPoolExecutor(50) as p:\n"
+                  "    all = list(p.map(get, range(500)))\n"
+                  "print(sum(a == b\"reached 203.0.113.%d\" % (i % 200 + 1) "
+                  "for i, a in enumerate(all)))")
+        tap.equal(s.run("busy", "python3 -c '%s'" % script)["output"], "500\n")
+
+
+try:
+    internet.open()
+except tap.Skip as e:
+    print("1..0 # SKIP %s" % e)
+    raise SystemExit(0)
+tap.main(globals())
