@@ -6,6 +6,8 @@
  *
  * STARTING ends with the report of the new process, ENDING when the kernel says that the first
  * process (and so every process of its pid namespace) is gone. */
+#include "envd/cell.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -394,8 +396,7 @@ void cell_kill(struct cell *c)
         return;
     c->state = CELL_ENDING;
     (void)kern_pidfd_kill(c->pidfd, SIGKILL);
-    /* A paused cell has to be woken to die. */
-    (void)cgroup_kill(&c->spawner->cgroup, c->name);
+    cgroup_wake(&c->spawner->cgroup, c->name);
 }
 
 static void fail_start(struct cell *c, const struct err *e)

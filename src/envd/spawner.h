@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/list.h"
+#include "envd/cell.h"
 #include "loop/loop.h"
 #include "runtime/cgroup.h"
 #include "runtime/disk.h"
@@ -26,37 +27,6 @@ enum {
 };
 /* systemd's uid plan leaves 0x70000000…0x7fffffff free: 4096 ranges of 64k. */
 #define SPAWNER_UID_FIRST 0x70000000U
-
-enum cell_state { CELL_FREE, CELL_STARTING, CELL_READY, CELL_ENDING, CELL_CLEANING };
-
-/* One slot and, while it is used, the cell in it. */
-struct cell {
-    struct spawner *spawner;
-    enum cell_state state;
-    char name[PROTO_SLOT_NAME_MAX];
-    struct cell_info info;
-    const struct spawner_template *tmpl;
-
-    int userns_fd; /* of the slot: a user namespace with its uid range, for idmapped mounts */
-    int netns_fd, pidfd, listen_fd, sync_fd;
-    struct loop_io pid_io, sync_io;
-    struct loop_timer timer; /* start-up deadline; later, retries of the tear-down */
-    int wait_status;
-    unsigned n_retries;
-    size_t n_ahead; /* steps of the next cell's building that are done already */
-
-    /* Who asked for it. */
-    uint64_t client_id;
-    uint32_t tag;
-
-    /* Only while it is built. */
-    int entry_fds[CGROUP_HIERARCHIES];
-    int n_entries;
-    int layer_fds[PROTO_LAYERS_MAX];
-    uint32_t n_layers;
-    int upper_fd; /* detached mount of the upper layer's home; -1: the cell makes a tmpfs */
-    int peer_fd;  /* the new process's end of sync_fd */
-};
 
 struct spawner_template {
     struct proto_template spec;
@@ -112,6 +82,8 @@ void spawner_reply_cell(struct cell *c);
 void spawner_reply_error(struct cell *c, const struct err *e);
 /* Tells every client that C is gone. */
 void spawner_tell_gone(struct cell *c);
+/* Asks for cell_prepare_one() and netns_refill() to be called when there is time. */
+void spawner_work_ahead(struct spawner *s);
 
 /* ---- world.c: the mount namespace ---- */
 
@@ -123,33 +95,11 @@ int world_add_template(struct spawner *s, const struct proto_template *spec, str
                        struct err *e);
 const struct spawner_template *world_find_template(const struct spawner *s, const char *name);
 
-/* ---- slot.c ---- */
-/* Adds a slot to the free ones; NULL with E filled. */
-struct cell *slot_add(struct spawner *s, struct err *e);
-/* A free slot with a uid range and namespace, state CELL_FREE; NULL with E filled. */
-struct cell *slot_take(struct spawner *s, struct err *e);
-void slot_give_back(struct cell *c);
-/* Gives the user namespace of process PID the range that starts at BASE. */
-int slot_write_maps(pid_t pid, uint32_t base);
-/* The living cell that (SLOT, GENERATION) names, or NULL. */
-struct cell *slot_find(const struct spawner *s, uint32_t slot, uint64_t generation);
-
 /* ---- netns.c ---- */
 /* A network namespace with loopback up and no way out; from the pool when there is one. */
 int netns_take(struct spawner *s, struct err *e);
 /* Makes one for the pool; false when the pool is full or the kernel refused. */
 bool netns_refill(struct spawner *s);
-
-/* ---- cell.c: the host's side of a cell's life ---- */
-
-void cell_create(struct spawner *s, const struct cell_spec *spec, uint64_t client_id, uint32_t tag);
-void cell_kill(struct cell *c);
-/* Does what can be done before anybody asks, for one free slot; false when enough is done. */
-bool cell_prepare_one(struct spawner *s);
-/* Undoes that. */
-void cell_unprepare_all(struct spawner *s);
-/* Asks for cell_prepare_one() and netns_refill() to be called when there is time. */
-void spawner_work_ahead(struct spawner *s);
 
 /* ---- sweep.c ---- */
 /* Removes what an earlier spawner left: processes, groups, directories. */

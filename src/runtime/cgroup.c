@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "runtime/kern.h"
 #include "sys/io.h"
 
 enum { PROC_FILE_MAX = 1 << 20, POLL_US = 200 };
@@ -438,6 +439,31 @@ int cgroup_usage(const struct cgroup *g, const char *name, struct cgroup_usage *
     return 0;
 }
 
+/* True when PID is in the group now. */
+static bool is_listed(const struct cgroup_tree *t, const char *name, int64_t pid)
+{
+    char pids[8192];
+    int64_t other;
+
+    if (cgroup_read(t, name, "cgroup.procs", pids, sizeof pids) <= 0)
+        return false;
+    struct str all = str_of(pids);
+    while (all.p)
+        if (str_to_i64(str_cut(&all, '\n'), &other) == 0 && other == pid)
+            return true;
+    return false;
+}
+
+/* Looks again when it holds the process, because the number may be somebody else's by then. Pid 1
+ * and 0 ("not visible from here") are never ours. */
+static bool kill_member(const struct cgroup_tree *t, const char *name, int64_t pid)
+{
+    if (pid <= 1 || pid > INT_MAX)
+        return false;
+    auto_close int fd = kern_pidfd_open((pid_t)pid);
+    return fd >= 0 && is_listed(t, name, pid) && kern_pidfd_kill(fd, SIGKILL) == 0;
+}
+
 /* Kills what `cgroup.procs` lists; processes that are born meanwhile are for the next round. */
 static int kill_listed(const struct cgroup_tree *t, const char *name)
 {
@@ -449,13 +475,17 @@ static int kill_listed(const struct cgroup_tree *t, const char *name)
     struct str all = str_of(pids);
     while (all.p) {
         int64_t pid;
-        /* Pid 1 and 0 ("not visible from here") are never ours. */
-        if (str_to_i64(str_cut(&all, '\n'), &pid) == 0 && pid > 1 && pid < INT_MAX) {
-            (void)kill((pid_t)pid, SIGKILL);
+        if (str_to_i64(str_cut(&all, '\n'), &pid) == 0 && kill_member(t, name, pid))
             hit = 1;
-        }
     }
     return hit;
+}
+
+void cgroup_wake(const struct cgroup *g, const char *name)
+{
+    for (size_t i = 0; g->version == CGROUP_V1 && i < g->n_trees; i++)
+        if (g->trees[i].can & CGROUP_CAN_FREEZE)
+            (void)cgroup_write(&g->trees[i], name, "freezer.state", "THAWED");
 }
 
 int cgroup_kill(const struct cgroup *g, const char *name)
@@ -463,14 +493,11 @@ int cgroup_kill(const struct cgroup *g, const char *name)
     int hit = 0;
 
     for (size_t i = 0; i < g->n_trees; i++) {
-        const struct cgroup_tree *t = &g->trees[i];
-        hit |= kill_listed(t, name);
-        /* Version 1 delivers SIGKILL to frozen processes only when they are thawed. */
-        if (g->version == CGROUP_V1 && t->can & CGROUP_CAN_FREEZE)
-            (void)cgroup_write(t, name, "freezer.state", "THAWED");
+        hit |= kill_listed(&g->trees[i], name);
         if (g->version == CGROUP_V2)
-            (void)cgroup_write(t, name, "cgroup.kill", "1");
+            (void)cgroup_write(&g->trees[i], name, "cgroup.kill", "1");
     }
+    cgroup_wake(g, name);
     return hit;
 }
 

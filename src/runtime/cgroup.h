@@ -85,6 +85,9 @@ int cgroup_entries(const struct cgroup *g, const char *name, int ret[CGROUP_HIER
 /* Stops or continues all processes of the group; returns when it is done (bounded: 500 ms). */
 int cgroup_freeze(const struct cgroup *g, const char *name, bool freeze, struct err *e);
 int cgroup_usage(const struct cgroup *g, const char *name, struct cgroup_usage *ret, struct err *e);
+/* Lets processes that were sent SIGKILL die although the group may be frozen. Version 1 delivers
+ * the signal only to thawed processes, version 2 to all. */
+void cgroup_wake(const struct cgroup *g, const char *name);
 /* Sends SIGKILL to every process that is in the group, thawing it. 0 when it was empty already,
  * 1 when processes were hit. */
 int cgroup_kill(const struct cgroup *g, const char *name);
