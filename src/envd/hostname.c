@@ -23,7 +23,7 @@ void hostname_clean(char ret[HOSTNAME_MAX], const char *name)
 {
     size_t n = 0;
 
-    for (; name[n] && n < HOSTNAME_MAX - 1; n++)
+    for (; n < HOSTNAME_MAX - 1 && name[n]; n++)
         ret[n] = is_valid(name[n]) ? name[n] : '-';
     ret[n] = '\0';
 }

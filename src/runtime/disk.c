@@ -17,6 +17,7 @@
 #include <linux/loop.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "runtime/kern.h"
 #include "sys/io.h"
 
@@ -33,9 +34,14 @@ static void image_name(char *ret, size_t size, uint64_t bytes)
 static bool tmpfs_has_user_xattrs(void)
 {
     struct utsname u;
-    unsigned major = 0, minor = 0;
+    uint64_t major, minor;
 
-    if (uname(&u) < 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+    if (uname(&u) < 0)
+        return false;
+    struct str release = str_of(u.release);
+    struct str first = str_cut(&release, '.');
+    struct str second = str_slice(release, 0, strspn(release.p ? release.p : "", "0123456789"));
+    if (str_to_u64(first, &major) < 0 || str_to_u64(second, &minor) < 0)
         return false;
     return major > 6 || (major == 6 && minor >= 6);
 }
