@@ -392,6 +392,8 @@ static void cells_end_with_their_spawner(void **state)
 {
     struct lab *l = *state;
     struct engine_cell *c = create(l, "doomed", NULL);
+    /* Frozen: the signal that it gets at its parent's death waits until the sweep thaws it. */
+    assert_int_equal(engine_cell_freeze(c, true, NULL), 0);
     pid_t spawner = (pid_t)engine_spawner_pid(l->engine), pid = (pid_t)engine_cell_info(c)->pid;
 
     assert_int_equal(kill(spawner, SIGKILL), 0);
