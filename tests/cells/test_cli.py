@@ -4,6 +4,7 @@
 import contextlib
 import fcntl
 import hashlib
+import http.server
 import json
 import os
 import pty
@@ -13,6 +14,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 
 import cells
@@ -174,6 +176,52 @@ def test_https_only_with_a_certificate_that_can_be_trusted():
             where = ("--url", "https://localhost:%d" % s.port, "--key", s.key)
             tap.equal(good("ls", "-q", *where, env={"SSL_CERT_FILE": cert}), "")
             tap.contains(bad(1, "ls", *where), "the service: ")
+
+
+class Between(http.server.BaseHTTPRequestHandler):
+    """A proxy that serves below /pre, and badly elsewhere."""
+
+    protocol_version = "HTTP/1.1"
+    seen = []
+
+    def answer(self, status, body, length=None):
+        self.send_response(status)
+        self.send_header("Content-Length", str(length or len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.seen.append((self.path, self.headers["Authorization"]))
+        if self.path.startswith("/pre/api/v1/sandbox/files/"):
+            self.answer(200, b"only a part", 1000)
+            self.close_connection = True
+        elif self.path.startswith("/pre/"):
+            self.answer(200, b'{"code":"0","data":[{"name":"far"}]}')
+        elif self.path.startswith("/odd/"):
+            self.answer(200, b"<html>")
+        else:
+            self.answer(502, b"<html>bad</html>")
+
+    def log_message(self, *args):
+        pass
+
+
+def test_what_stands_between():
+    proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Between)
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    url = "http://127.0.0.1:%d" % proxy.server_port
+    try:
+        tap.equal(good("ls", "-q", "--url", url + "/pre/", "--key", "k-12345"), "far\n")
+        tap.equal(Between.seen[0], ("/pre/api/v1/sandbox?state=&template=", "Bearer k-12345"))
+        tap.contains(bad(1, "ls", "--url", url, "--key", "k"), "refused: 502 Bad Gateway")
+        tap.contains(bad(1, "ls", "--url", url + "/odd", "--key", "k"), "answer of the service: ")
+        with service.folder() as d:
+            tap.contains(bad(1, "cp", "--url", url + "/pre", "--key", "k", "far:/x", d + "/x"),
+                         "the service: ")
+            tap.equal(os.listdir(d), [])
+    finally:
+        proxy.shutdown()
+        proxy.server_close()
 
 
 # ---- exec ----
