@@ -250,6 +250,20 @@ def test_exec_is_clean_for_any_byte():
                   (0, digest(b"\xff" * 5000000), digest(b"")))
 
 
+def test_the_api_takes_and_gives_base64():
+    with sandbox() as box:
+        def ask(**fields):
+            return server.post("/api/v1/terminal/sandbox/" + box, dict(fields, command="cat"))
+
+        answer = ask(stdin_base64="AP9h", encoding="base64").json["data"]
+        tap.equal((answer["output"], answer["encoding"]), ("AP9h", "base64"))
+        answer = ask(stdin_base64="AP9h").json["data"]
+        tap.equal((answer["output"], "encoding" in answer), ("\0\ufffda", False))
+        tap.equal(ask(stdin="x", encoding="utf-8").json["data"]["output"], "x")
+        for wrong in ({"encoding": "hex"}, {"stdin_base64": "*"}, {"stdin_base64": 1}):
+            tap.equal(ask(**wrong).status, 400)
+
+
 def test_exec_ends_with_its_time():
     with sandbox() as box:
         start = time.monotonic()
@@ -310,6 +324,22 @@ class Terminal:
             assert time.monotonic() < end, "%r is not in %r" % (part, self.shown[-2000:])
             self.read()
 
+    def suspend(self):
+        """Stops the program, which must give the terminal back before, and lets it go on."""
+        self.process.send_signal(signal.SIGTSTP)
+        end = time.monotonic() + 20
+        stopped = False
+        while not stopped:
+            assert time.monotonic() < end, "it did not stop"
+            self.read(0.02)
+            with open("/proc/%d/stat" % self.process.pid) as f:
+                stopped = f.read().rpartition(")")[2].split()[0] == "T"
+        tap.equal(termios.tcgetattr(self.slave), self.before, "modes of the terminal")
+        self.process.send_signal(signal.SIGCONT)
+        while termios.tcgetattr(self.slave)[3] & termios.ICANON:
+            assert time.monotonic() < end, "it does not have the terminal again"
+            time.sleep(0.02)
+
     def wait(self, seconds=30):
         """The exit status; the terminal must be as it was."""
         end = time.monotonic() + seconds
@@ -335,9 +365,8 @@ def test_top_refreshes_until_q():
         tap.equal(t.wait(), 0)
         t = Terminal("top")
         t.wait_for(b"q quits")
-        t.process.send_signal(signal.SIGTSTP)
-        t.wait_for(b"\x1b[?1049l")
-        t.process.send_signal(signal.SIGCONT)
+        t.suspend()
+        tap.contains(t.shown, b"\x1b[?1049l")
         t.shown = b""
         t.wait_for(b"q quits")
         t.type(b"q")
@@ -419,15 +448,7 @@ def test_shell_gives_the_terminal_back_however_it_ends():
 def test_shell_can_be_suspended():
     with sandbox() as box:
         t = shell(box)
-        t.process.send_signal(signal.SIGTSTP)
-        end = time.monotonic() + 10
-        while termios.tcgetattr(t.slave) != t.before:
-            assert time.monotonic() < end, "the terminal is still in raw mode"
-            time.sleep(0.02)
-        t.process.send_signal(signal.SIGCONT)
-        while termios.tcgetattr(t.slave)[3] & termios.ICANON:
-            assert time.monotonic() < end, "the terminal is not in raw mode again"
-            time.sleep(0.02)
+        t.suspend()
         t.type(b"exit 3\r")
         tap.equal(t.wait(), 3)
 
