@@ -280,8 +280,8 @@ static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
         return;
     }
     c->sb->cell = cell;
-    (void)sandbox_open_network(c->sb, NULL);
-    claim(c);
+    if (sandbox_open_network(c->sb, &c->e) == 0)
+        claim(c);
     if (c->claim && !may_refuse(c->sb))
         store(c);
     settle(c);

@@ -70,7 +70,8 @@ int sandbox_spec_read(struct sandbox *sb, struct str text, struct err *e);
 int sandboxes_open_egress(struct sandboxes *set, struct err *e);
 /* The part of sandbox_fill() about the network. */
 int sandbox_fill_network(struct sandbox *sb, const struct sandbox_args *a, struct err *e);
-/* Lets the cell of SB out as its description says. When this fails it stays closed. */
+/* Lets the cell of SB out as its description says. When this fails it stays closed; -EOPNOTSUPP
+ * when the host cannot open it. */
 int sandbox_open_network(struct sandbox *sb, struct err *e);
 
 /* ---- sandbox_store.c ---- */

@@ -136,14 +136,23 @@ int sandbox_fill_network(struct sandbox *sb, const struct sandbox_args *a, struc
     return sb->spec.network ? 0 : -ENOMEM;
 }
 
+/* The cell has no way out: is that what was asked for? */
+static int check_closed(const struct sandbox *sb, struct err *e)
+{
+    if (!sb->set->egress || sb->spec.is_offline || sb->set->core->config->cells.allow_unenforced)
+        return 0;
+    return err_set(e, -EOPNOTSUPP,
+                   "this host cannot let sandboxes out ('tidepool doctor' tells more); ask for "
+                   "allowInternetAccess false, or set cells.internet to false");
+}
+
 int sandbox_open_network(struct sandbox *sb, struct err *e)
 {
     struct egress_cell *way_out = engine_cell_egress(sb->cell);
     struct netpolicy p;
 
-    /* Without a way out everything is denied, which is what the strictest policy says. */
     if (!way_out)
-        return 0;
+        return check_closed(sb, e);
     int r = make_policy(&p, sb->spec.network, sb->spec.is_offline, e);
     if (r < 0)
         return r;

@@ -81,6 +81,15 @@ static int prepare(struct egress *eg, const struct egress_options *o, struct err
     return r < 0 ? r : watch_addresses(eg, e);
 }
 
+/* A connection takes two descriptors. */
+static rlim_t max_conns(void)
+{
+    struct rlimit files = {.rlim_cur = 1024};
+
+    (void)getrlimit(RLIMIT_NOFILE, &files);
+    return files.rlim_cur / 4 < EGRESS_CONNS_ALL_MAX ? files.rlim_cur / 4 : EGRESS_CONNS_ALL_MAX;
+}
+
 struct egress *egress_open(struct loop *l, const struct egress_options *o, struct err *e)
 {
     struct egress *eg = mem_zalloc(1, sizeof *eg);
@@ -91,6 +100,7 @@ struct egress *egress_open(struct loop *l, const struct egress_options *o, struc
     }
     eg->loop = l;
     eg->home_netns_fd = -1;
+    eg->max_conns = max_conns();
     if (prepare(eg, o, e) == 0)
         return eg;
     egress_close(eg);

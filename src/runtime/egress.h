@@ -16,7 +16,7 @@
 #include "runtime/netpolicy.h"
 
 #define EGRESS_CONNS_MAX      1024  /* connections of a cell */
-#define EGRESS_CONNS_ALL_MAX  16384 /* connections of all cells */
+#define EGRESS_CONNS_ALL_MAX  16384 /* connections of all cells; less with few descriptors */
 #define EGRESS_CHUNK          65536 /* most bytes kept in each direction of a connection */
 #define EGRESS_CONNECT_MS     15000 /* until the other side answers */
 #define EGRESS_FIRST_BYTES_MS 3000  /* until a client states a name, where that matters */

@@ -235,6 +235,29 @@ static int start_connecting(struct egress_conn *conn, const struct netaddr *to)
     return 0;
 }
 
+/* True when TO leads to this host although no interface has it (routes of type local, which load
+ * balancers use): then it is its own source. Sends nothing. */
+static bool is_routed_here(const struct netaddr *to)
+{
+    struct sockaddr_storage sa;
+    struct netaddr from;
+    socklen_t len = netaddr_to_sockaddr(&sa, to, 1);
+    auto_close int fd = socket(sa.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || connect(fd, (struct sockaddr *)&sa, len) < 0)
+        return false;
+    len = sizeof sa;
+    return getsockname(fd, (struct sockaddr *)&sa, &len) == 0 &&
+           netaddr_from_sockaddr(&from, NULL, (struct sockaddr *)&sa) == 0 && netaddr_eq(&from, to);
+}
+
+static bool may_connect(const struct egress *eg, const struct netaddr *to)
+{
+    if (netguard_denies(&eg->guard, to))
+        return false;
+    return netguard_is_open(&eg->guard, to) || !is_routed_here(to);
+}
+
 /* What the cell sent already stays in outside.waiting meanwhile. */
 static void connect_next(struct egress_conn *conn)
 {
@@ -244,7 +267,7 @@ static void connect_next(struct egress_conn *conn)
     loop_io_stop(&conn->inside.io);
     while (conn->next_target < conn->n_targets) {
         const struct netaddr *to = &conn->targets[conn->next_target++];
-        if (!netguard_denies(&eg->guard, to) && start_connecting(conn, to) == 0)
+        if (may_connect(eg, to) && start_connecting(conn, to) == 0)
             return;
     }
     conn_fail(conn);
@@ -397,7 +420,7 @@ static void arrive(struct egress_cell *c, int fd)
     struct sockaddr_storage sa;
     socklen_t len = sizeof sa;
     struct end inside = {.fd = fd};
-    bool has_room = c->stats.n_open < EGRESS_CONNS_MAX && c->egress->n_conns < EGRESS_CONNS_ALL_MAX;
+    bool has_room = c->stats.n_open < EGRESS_CONNS_MAX && c->egress->n_conns < c->egress->max_conns;
     struct egress_conn *conn = has_room ? mem_zalloc(1, sizeof *conn) : NULL;
 
     /* The address that the cell wanted is, for the kernel, our own. */

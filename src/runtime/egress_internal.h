@@ -2,6 +2,8 @@
 /* What the files of the way out share. */
 #pragma once
 
+#include <sys/resource.h>
+
 #include "base/buf.h"
 #include "base/list.h"
 #include "runtime/dns_resolver.h"
@@ -14,6 +16,7 @@ struct egress {
     struct loop_io addresses; /* changes of the host's own */
     struct dns_resolver resolver;
     unsigned n_cells, n_conns;
+    rlim_t max_conns; /* so that half of all descriptors stay for the rest of the program */
     char chunk[EGRESS_CHUNK];
 };
 

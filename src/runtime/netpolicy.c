@@ -208,11 +208,16 @@ static bool has(const struct netcidr *list, size_t n, const struct netaddr *a)
     return false;
 }
 
+bool netguard_is_open(const struct netguard *g, const struct netaddr *a)
+{
+    return has(g->opened, g->n_opened, a);
+}
+
 bool netguard_denies(const struct netguard *g, const struct netaddr *a)
 {
     struct netaddr inner;
 
-    if (has(g->opened, g->n_opened, a))
+    if (netguard_is_open(g, a))
         return false;
     if (netaddr_is_special(a) || has(g->own, g->n_own, a))
         return true;

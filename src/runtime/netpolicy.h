@@ -69,6 +69,8 @@ void netguard_clear_own(struct netguard *g);
 /* Opens a network that would be denied: the operator's word. */
 int netguard_open(struct netguard *g, struct str cidr, struct err *e);
 void netguard_done(struct netguard *g);
+/* True when the operator opened it. */
+bool netguard_is_open(const struct netguard *g, const struct netaddr *a);
 /* True when no policy may allow this address. */
 bool netguard_denies(const struct netguard *g, const struct netaddr *a);
 

@@ -153,4 +153,15 @@ def test_missing_things():
         code(404, "key a/b not found")(s.delete("/api/v1/keys/a%2Fb"))
 
 
+def test_without_cells():
+    """Where sandboxes cannot be made the rest is served, and a create says why."""
+    with service.running() as s:
+        answer = s.post("/api/v1/sandbox", {"name": "a"})
+        tap.equal((answer.status, answer.json),
+                  (503, {"code": 503, "message": "sandboxes are switched off (cells.enabled)"}))
+        tap.equal(s.get("/api/v1/sandbox").json, {"code": "0", "data": []})
+        tap.equal(s.get("/api/v1/sandbox/a").status, 404)
+        tap.contains(s.log(), "no sandboxes")
+
+
 tap.main(globals())

@@ -4,6 +4,7 @@
 import contextlib
 import fcntl
 import hashlib
+import http.server
 import json
 import os
 import pty
@@ -13,6 +14,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 
 import cells
@@ -176,6 +178,52 @@ def test_https_only_with_a_certificate_that_can_be_trusted():
             tap.contains(bad(1, "ls", *where), "the service: ")
 
 
+class Between(http.server.BaseHTTPRequestHandler):
+    """A proxy that serves below /pre, and badly elsewhere."""
+
+    protocol_version = "HTTP/1.1"
+    seen = []
+
+    def answer(self, status, body, length=None):
+        self.send_response(status)
+        self.send_header("Content-Length", str(length or len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.seen.append((self.path, self.headers["Authorization"]))
+        if self.path.startswith("/pre/api/v1/sandbox/files/"):
+            self.answer(200, b"only a part", 1000)
+            self.close_connection = True
+        elif self.path.startswith("/pre/"):
+            self.answer(200, b'{"code":"0","data":[{"name":"far"}]}')
+        elif self.path.startswith("/odd/"):
+            self.answer(200, b"<html>")
+        else:
+            self.answer(502, b"<html>bad</html>")
+
+    def log_message(self, *args):
+        pass
+
+
+def test_what_stands_between():
+    proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Between)
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    url = "http://127.0.0.1:%d" % proxy.server_port
+    try:
+        tap.equal(good("ls", "-q", "--url", url + "/pre/", "--key", "k-12345"), "far\n")
+        tap.equal(Between.seen[0], ("/pre/api/v1/sandbox?state=&template=", "Bearer k-12345"))
+        tap.contains(bad(1, "ls", "--url", url, "--key", "k"), "refused: 502 Bad Gateway")
+        tap.contains(bad(1, "ls", "--url", url + "/odd", "--key", "k"), "answer of the service: ")
+        with service.folder() as d:
+            tap.contains(bad(1, "cp", "--url", url + "/pre", "--key", "k", "far:/x", d + "/x"),
+                         "the service: ")
+            tap.equal(os.listdir(d), [])
+    finally:
+        proxy.shutdown()
+        proxy.server_close()
+
+
 # ---- exec ----
 
 def test_exec_passes_everything_through():
@@ -200,6 +248,20 @@ def test_exec_is_clean_for_any_byte():
         tap.equal(run("exec", box, "cat", stdin=b"not asked for"), (0, b"", b""))
         tap.equal(digests("exec", box, "head -c 5000000 /dev/zero | tr '\\0' '\\377'"),
                   (0, digest(b"\xff" * 5000000), digest(b"")))
+
+
+def test_the_api_takes_and_gives_base64():
+    with sandbox() as box:
+        def ask(**fields):
+            return server.post("/api/v1/terminal/sandbox/" + box, dict(fields, command="cat"))
+
+        answer = ask(stdin_base64="AP9h", encoding="base64").json["data"]
+        tap.equal((answer["output"], answer["encoding"]), ("AP9h", "base64"))
+        answer = ask(stdin_base64="AP9h").json["data"]
+        tap.equal((answer["output"], "encoding" in answer), ("\0\ufffda", False))
+        tap.equal(ask(stdin="x", encoding="utf-8").json["data"]["output"], "x")
+        for wrong in ({"encoding": "hex"}, {"stdin_base64": "*"}, {"stdin_base64": 1}):
+            tap.equal(ask(**wrong).status, 400)
 
 
 def test_exec_ends_with_its_time():
@@ -262,6 +324,22 @@ class Terminal:
             assert time.monotonic() < end, "%r is not in %r" % (part, self.shown[-2000:])
             self.read()
 
+    def suspend(self):
+        """Stops the program, which must give the terminal back before, and lets it go on."""
+        self.process.send_signal(signal.SIGTSTP)
+        end = time.monotonic() + 20
+        stopped = False
+        while not stopped:
+            assert time.monotonic() < end, "it did not stop"
+            self.read(0.02)
+            with open("/proc/%d/stat" % self.process.pid) as f:
+                stopped = f.read().rpartition(")")[2].split()[0] == "T"
+        tap.equal(termios.tcgetattr(self.slave), self.before, "modes of the terminal")
+        self.process.send_signal(signal.SIGCONT)
+        while termios.tcgetattr(self.slave)[3] & termios.ICANON:
+            assert time.monotonic() < end, "it does not have the terminal again"
+            time.sleep(0.02)
+
     def wait(self, seconds=30):
         """The exit status; the terminal must be as it was."""
         end = time.monotonic() + seconds
@@ -287,9 +365,8 @@ def test_top_refreshes_until_q():
         tap.equal(t.wait(), 0)
         t = Terminal("top")
         t.wait_for(b"q quits")
-        t.process.send_signal(signal.SIGTSTP)
-        t.wait_for(b"\x1b[?1049l")
-        t.process.send_signal(signal.SIGCONT)
+        t.suspend()
+        tap.contains(t.shown, b"\x1b[?1049l")
         t.shown = b""
         t.wait_for(b"q quits")
         t.type(b"q")
@@ -371,15 +448,7 @@ def test_shell_gives_the_terminal_back_however_it_ends():
 def test_shell_can_be_suspended():
     with sandbox() as box:
         t = shell(box)
-        t.process.send_signal(signal.SIGTSTP)
-        end = time.monotonic() + 10
-        while termios.tcgetattr(t.slave) != t.before:
-            assert time.monotonic() < end, "the terminal is still in raw mode"
-            time.sleep(0.02)
-        t.process.send_signal(signal.SIGCONT)
-        while termios.tcgetattr(t.slave)[3] & termios.ICANON:
-            assert time.monotonic() < end, "the terminal is not in raw mode again"
-            time.sleep(0.02)
+        t.suspend()
         t.type(b"exit 3\r")
         tap.equal(t.wait(), 3)
 

@@ -4,6 +4,7 @@ see of it."""
 
 import concurrent.futures
 import json
+import os
 import re
 import subprocess
 import time
@@ -13,6 +14,8 @@ import service
 import tap
 
 NAME = re.compile(r"^[a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?$")
+# A command that no other run of this test uses, to be found among the host's processes.
+SLEEP = "sleep %d" % (100000 + os.getpid())
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 
 
@@ -211,12 +214,12 @@ def test_main_process():
 def test_delete_ends_everything():
     with cells.running() as s:
         s.create(name="gone")
-        s.run("gone", "sleep 4711 >/dev/null 2>&1 & echo started")
-        tap.equal(len(host_processes("sleep 4711")), 1)
+        s.run("gone", SLEEP + " >/dev/null 2>&1 & echo started")
+        s.until(lambda: len(host_processes(SLEEP)) == 1)
         answer = s.remove("gone")
         tap.equal((answer.status, answer.json),
                   (200, {"code": "0", "data": "Sandbox gone deleted successfully"}))
-        tap.equal(host_processes("sleep 4711"), [])
+        tap.equal(host_processes(SLEEP), [])
         tap.equal(s.show("gone").status, 404)
         tap.equal(s.remove("gone").status, 404)
         tap.equal(s.names(), [])
@@ -414,9 +417,10 @@ def test_metrics():
 def test_exit_of_the_cell():
     with cells.running() as s:
         x = s.create(name="dies")
-        s.run("dies", "sleep 100 >/dev/null 2>&1 &")
+        s.run("dies", SLEEP + " >/dev/null 2>&1 &")
         # From outside: the first process of the cell is the parent of all in it.
-        pid = host_processes("sleep 100")[0]
+        s.until(lambda: host_processes(SLEEP))
+        pid = host_processes(SLEEP)[0]
         with open("/proc/%s/stat" % pid) as f:
             parent = int(f.read().rpartition(")")[2].split()[1])
         subprocess.run(["kill", "-9", str(parent)], check=True)

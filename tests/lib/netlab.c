@@ -291,7 +291,9 @@ static int link_host(void)
                    "addr add 2001:db8:1::1/64 dev v0 nodad\n"
                    "link set v0 up\n"
                    "route add default via 198.51.100.2\n"
-                   "route add ::/0 via 2001:db8:1::2\n",
+                   "route add ::/0 via 2001:db8:1::2\n"
+                   "route add local " NETLAB_VIP " dev lo table local\n"
+                   "route add local " NETLAB_VIP6 " dev lo table local\n",
                    (int)internet_pid);
     return run_ip(lines);
 }

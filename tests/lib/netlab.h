@@ -20,6 +20,8 @@ enum { NETLAB_SUM = 5001, NETLAB_FLOOD = 5002 };
 #define NETLAB_DNS   "198.51.100.2"
 #define NETLAB_HOST  "198.51.100.1" /* of the host itself, on the link */
 #define NETLAB_HOST6 "2001:db8:1::1"
+#define NETLAB_VIP   "203.0.113.200" /* also the host, though no interface says so */
+#define NETLAB_VIP6  "2001:db8::200"
 
 /* Moves this process to the host of a new internet. -errno with E filled: skip the test. */
 int netlab_open(struct err *e);

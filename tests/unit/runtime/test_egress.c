@@ -15,6 +15,7 @@
 
 #include "../../lib/netlab.h"
 #include "base/cleanup.h"
+#include "base/fault.h"
 #include "runtime/dns.h"
 #include "runtime/egress.h"
 #include "sys/io.h"
@@ -559,6 +560,33 @@ static void visit(int n)
     assert_int_equal(netlab_inside(loop, other_netns, reach_the_other, NULL), 0);
 }
 
+static int try_vip(void)
+{
+    need(netlab_dial(NETLAB_VIP, 8080) >= 0); /* accepted here, reset afterwards */
+    need(is_refused(netlab_reaches(NETLAB_VIP, 8080, NULL, NETLAB_VIP)));
+    need(is_refused(netlab_reaches(NETLAB_VIP6, 8080, NULL, NETLAB_VIP6)));
+    return 0;
+}
+
+static int reach_vip(void)
+{
+    auto_close int fd = netlab_dial(NETLAB_VIP, 8080);
+
+    need(fd >= 0);
+    return 0;
+}
+
+static void addresses_routed_to_the_host_are_denied(void **state)
+{
+    auto_close int service = listen_inside(INADDR_ANY, 8080);
+
+    (void)state;
+    assert_int_equal(netlab_inside(loop, -1, reach_vip, NULL), 0);
+    close_p(&(int){accept(service, NULL, NULL)});
+    inside(try_vip, NULL);
+    assert_true(accept(service, NULL, NULL) < 0);
+}
+
 static void cells_do_not_reach_each_other(void **state)
 {
     auto_close int host_service = listen_inside(INADDR_ANY, 80);
@@ -610,6 +638,67 @@ static void everything_is_given_back(void **state)
     assert_null(egress_attach(egress, 0, &open, &e));
 }
 
+static void failing_attaches_leave_nothing(void **state)
+{
+    static const enum fault_kind kinds[] = {FAULT_ALLOC, FAULT_IO};
+    struct netpolicy p = policy_of(PUB, ALL, false);
+    unsigned before = count_fds();
+
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        bool has_fired = true;
+        for (unsigned nth = 1; has_fired; nth++) {
+            struct err e = ERR_INIT;
+            auto_close int ns = netlab_cell();
+            fault_arm(kinds[k], nth);
+            struct egress_cell *c = egress_attach(egress, ns, &p, &e);
+            has_fired = fault_fired(kinds[k]);
+            fault_arm(kinds[k], 0);
+            assert_true(c || e.code < 0);
+            egress_detach(c);
+        }
+    }
+    assert_int_equal(count_fds(), before);
+    netpolicy_done(&p);
+}
+
+static int some_of_all(void)
+{
+    char text[64];
+
+    fault_arm(FAULT_ALLOC, 0);
+    (void)netlab_resolve("127.0.0.1", false, "a.example", text);
+    (void)netlab_resolve("127.0.0.1", true, "cut.example", text);
+    (void)netlab_reaches("203.0.113.99", 80, "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n", PUB);
+    (void)netlab_reaches(PUB, 22, NULL, PUB);
+    return 0;
+}
+
+static int all_works(void)
+{
+    need(netlab_reaches("203.0.113.99", 80, "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n", PUB) == 0);
+    return 0;
+}
+
+static void failing_memory_costs_a_connection_at_most(void **state)
+{
+    unsigned before = count_fds();
+    bool has_fired = true;
+
+    (void)state;
+    set_policy("a.example cut.example", ALL, false);
+    for (unsigned nth = 1; has_fired && nth < 100; nth++) {
+        fault_arm(FAULT_ALLOC, nth);
+        inside(some_of_all, NULL);
+        has_fired = fault_fired(FAULT_ALLOC);
+        fault_arm(FAULT_ALLOC, 0);
+        inside(all_works, NULL);
+    }
+    assert_false(has_fired);
+    assert_int_equal(egress_cell_stats(cell)->n_open, 0);
+    assert_int_equal(count_fds(), before);
+}
+
 int main(void)
 {
     struct err e = ERR_INIT;
@@ -634,9 +723,12 @@ int main(void)
         T(many_connections_at_once, setup),
         T(connections_are_limited, setup),
         T(loopback_stays_inside, setup),
+        T(addresses_routed_to_the_host_are_denied, setup),
         T(cells_do_not_reach_each_other, setup_two),
         T(datagrams_do_not_leave, setup),
         T(everything_is_given_back, setup),
+        T(failing_attaches_leave_nothing, setup),
+        T(failing_memory_costs_a_connection_at_most, setup),
     };
     int r = cmocka_run_group_tests(tests, NULL, NULL);
     netlab_close();
