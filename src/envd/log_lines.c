@@ -48,13 +48,11 @@ static struct block *block_for(struct lines *l, size_t size)
 
     if (b && LINES_BLOCK - b->used >= size)
         return b;
-    if (l->n_blocks == LINES_BLOCKS_MAX)
-        b = block_of(list_pop(&l->blocks));
-    else
-        b = mem_alloc(sizeof *b);
+    struct list *oldest = l->n_blocks == LINES_BLOCKS_MAX ? list_pop(&l->blocks) : NULL;
+    b = oldest ? block_of(oldest) : mem_alloc(sizeof *b);
     if (!b)
         return NULL;
-    l->n_blocks += l->n_blocks < LINES_BLOCKS_MAX;
+    l->n_blocks += !oldest;
     b->first = l->end;
     b->used = 0;
     list_append(&l->blocks, &b->node);
