@@ -85,8 +85,8 @@ static bool scale_ten(u128 v, int power, uint64_t *ret)
 static int read_quantity(struct str text, int extra_power, uint64_t *ret)
 {
     uint64_t digits;
-    int behind, power, r = read_digits(&text, &digits, &behind);
-    bool is_binary;
+    int behind, power = 0, r = read_digits(&text, &digits, &behind);
+    bool is_binary = false;
 
     if (r == 0)
         r = read_scale(text, &is_binary, &power);

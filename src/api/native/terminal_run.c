@@ -214,7 +214,7 @@ static int read_run(struct api_req *r, struct run *t)
         read_timeout(r, t) < 0 || read_env(r, t) < 0)
         return -EINVAL;
     struct str text = t->command;
-    while (text.len > 0 && memchr(" \t\r\n\v\f", text.p[0], 6))
+    while (text.len > 0 && text.p[0] != '\0' && strchr(" \t\r\n\v\f", text.p[0]))
         text = str_skip(text, 1);
     if (text.len == 0)
         api_error(r, 400, "command is required");
