@@ -60,5 +60,6 @@ const struct template *template_by_image(struct str reference)
     const struct str ours = STR("tidepool/");
     struct str rest = str_starts(reference, ours) ? str_skip(reference, ours.len) : reference;
 
-    return template_find(str_cut(&rest, ':'));
+    const struct template *t = template_find(str_cut(&rest, ':'));
+    return t;
 }

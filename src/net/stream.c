@@ -343,7 +343,8 @@ int stream_writev(struct stream *s, const struct iovec *iov, int n)
         r = enqueue(s, iov, n, (size_t)sent);
         if (was_empty)
             note_progress(s);
-        if (s->depth == 0)
+        /* What is corked leaves with the last stream_uncork(). */
+        if (s->depth == 0 && s->corks == 0)
             watch(s);
     }
     if (r < 0)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,6 +326,12 @@ static void bury(struct engine *en, struct engine_cell *c, int status)
     if (c->info.label[0] != '\0' && en->options.on_gone)
         en->options.on_gone(en->options.ctx, c, status);
     engine_cell_free(c);
+}
+
+void engine_cell_ended(struct engine_cell *c)
+{
+    c->engine->n_cells--;
+    bury(c->engine, c, SIGKILL);
 }
 
 static struct engine_cell *find_in(struct list *head, uint32_t slot, uint64_t generation)

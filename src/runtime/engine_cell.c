@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "runtime/egress.h"
 #include "runtime/engine_internal.h"
+#include "runtime/kern.h"
 #include "sys/io.h"
 
 /* ---- cells ---- */
@@ -50,6 +52,7 @@ void engine_cell_free(struct engine_cell *c)
     list_del(&c->node);
     engine_requests_fail(c);
     egress_detach(c->egress);
+    loop_io_stop(&c->end_io);
     close_p(&c->pidfd);
     close_p(&c->netns_fd);
     free(c);
@@ -84,6 +87,14 @@ int engine_cell_name(struct engine_cell *c, const char *label, const char *hostn
     return r < 0 ? err_sys(e, r, "label cell '%s'", c->slot_name) : 0;
 }
 
+static void on_end(struct loop_io *io, uint32_t events)
+{
+    (void)events;
+    engine_cell_ended(container_of(io, struct engine_cell, end_io));
+}
+
+/* The spawner may be busy: the processes are killed from here already, and their end is seen here
+ * too. What is left of the cell is the spawner's to clean up, in its own time. */
 void engine_cell_kill(struct engine_cell *c)
 {
     struct engine *en = c->engine;
@@ -91,6 +102,9 @@ void engine_cell_kill(struct engine_cell *c)
     if (c->is_ending)
         return;
     c->is_ending = true;
+    (void)kern_pidfd_kill(c->pidfd, SIGKILL);
+    if (!c->end_io.loop)
+        (void)loop_io_start(en->loop, &c->end_io, c->pidfd, EPOLLIN, on_end);
     packet_begin(&en->out, PROTO_KILL, 0);
     wire_put_u32(&en->out, c->info.slot);
     wire_put_u64(&en->out, c->info.generation);

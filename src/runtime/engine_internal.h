@@ -14,6 +14,7 @@ struct engine_cell {
     struct cell_info info;
     char slot_name[PROTO_SLOT_NAME_MAX];
     int pidfd, netns_fd;
+    struct loop_io end_io;      /* pidfd, from the kill on */
     struct egress_cell *egress; /* or NULL */
     char address[PROTO_SLOT_NAME_MAX +
                  24];     /* "SLOT/GENERATION": a slot has many cells in its life */
@@ -57,6 +58,8 @@ struct engine {
 int engine_send(struct engine *en);
 /* The cell of this name in the stock or among the claimed ones, or NULL. */
 struct engine_cell *engine_lookup(struct engine *en, uint32_t slot, uint64_t generation);
+/* Reports and frees a claimed cell whose processes are gone, before the spawner says so. */
+void engine_cell_ended(struct engine_cell *c);
 /* Handles the packet in en->in and finishes it. */
 void engine_dispatch(struct engine *en);
 

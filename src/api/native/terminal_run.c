@@ -206,6 +206,13 @@ static int read_encoding(struct api_req *r, struct run *t)
     return 0;
 }
 
+static bool is_blank(struct str s)
+{
+    while (s.len > 0 && s.p[0] != '\0' && strchr(" \t\r\n\v\f", s.p[0]))
+        s = str_skip(s, 1);
+    return s.len == 0;
+}
+
 static int read_run(struct api_req *r, struct run *t)
 {
     if (native_read_object(r) < 0 || native_read_str(r, "command", &t->command) < 0 ||
@@ -213,10 +220,7 @@ static int read_run(struct api_req *r, struct run *t)
         native_read_str(r, "stdin", &t->input) < 0 || read_encoding(r, t) < 0 ||
         read_timeout(r, t) < 0 || read_env(r, t) < 0)
         return -EINVAL;
-    struct str text = t->command;
-    while (text.len > 0 && str_chr(STR(" \t\r\n\v\f"), text.p[0]) >= 0)
-        text = str_skip(text, 1);
-    if (text.len == 0)
+    if (is_blank(t->command))
         api_error(r, 400, "command is required");
     else if (has_nul(t->command) || has_nul(t->cwd) || has_nul(t->user))
         api_error(r, 400, "command, cwd and user cannot hold NUL characters");
