@@ -42,9 +42,9 @@ static struct client *client_find(struct spawner *s, uint64_t id)
     return NULL;
 }
 
-/* Sends s->out; false when that failed. A client that does not read is waited for a little (it never
- * waits for us), then let go; it will find everything out when it connects again. What it has said
- * so far counts, also when it is dead: it is read until its end, and dropped there. */
+/* Sends s->out; false when that failed. A client that does not read is waited for a little (it
+ * never waits for us), then let go; it will find everything out when it connects again. What it has
+ * said so far counts, also when it is dead: it is read until its end, and dropped there. */
 static bool client_send(struct client *cl, const int *fds, size_t n_fds)
 {
     int r = packet_send(cl->io.fd, &cl->spawner->out, fds, n_fds);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""kill -9 of the service under bursts of create, exec, pause, resume and delete, again and again, and
-sometimes once more while it starts. After each restart everything that was acknowledged is so, every
-name can be used, and nothing is left on the host that the service does not know.
+"""kill -9 of the service under bursts of create, exec, pause, resume and delete, again and again,
+and sometimes once more while it starts. After each restart everything that was acknowledged is so,
+every name can be used, and nothing is left on the host that the service does not know.
 
     tests/chaos/test_cells_kill.py [SECONDS]
 """
