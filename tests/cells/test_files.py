@@ -180,7 +180,8 @@ def test_nothing_leads_out():
                      "ln -sf ../../../../../../etc/shadow up; ln -sf / root")
         for path in ("/tmp/shadow", "/tmp/p1", "/tmp/up", "/tmp/root/etc/shadow",
                      "/../../../etc/shadow", "/tmp/../../../../etc/shadow",
-                     "/proc/1/root/etc/shadow", "/proc/self/root/etc/shadow", "/var/tmp/tidepool-canary"):
+                     "/proc/1/root/etc/shadow", "/proc/self/root/etc/shadow",
+                     "/var/tmp/tidepool-canary"):
             answer = download(path)
             assert answer.body.decode(errors="replace") not in (host, "host"), path
         tap.equal(upload("/tmp/root/var/tmp", ("tidepool-canary", b"cell")).status, 200)
