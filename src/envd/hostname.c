@@ -28,15 +28,17 @@ void hostname_clean(char ret[HOSTNAME_MAX], const char *name)
     ret[n] = '\0';
 }
 
-/* The file belongs to the cell, which may have put anything in its place. */
+/* The file belongs to the cell, which may have put anything in its place. It is cut to its length
+ * last: emptied first, it would give its block back to the host, which takes long. */
 static void rewrite(const char *path, const char *text)
 {
     struct stat st;
     auto_close int fd = io_open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || ftruncate(fd, 0) < 0)
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return;
-    (void)io_write_all(fd, text, strlen(text));
+    if (io_write_all(fd, text, strlen(text)) == 0)
+        (void)ftruncate(fd, (off_t)strlen(text));
 }
 
 int hostname_set(const char *name)

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "runtime/anyip.h"
 #include "runtime/egress_internal.h"
+#include "runtime/nftredirect.h"
 #include "runtime/sklookup.h"
 #include "sys/io.h"
 
@@ -101,6 +102,7 @@ struct egress *egress_open(struct loop *l, const struct egress_options *o, struc
     eg->loop = l;
     eg->home_netns_fd = -1;
     eg->max_conns = max_conns();
+    eg->steering = o->steering;
     if (prepare(eg, o, e) == 0)
         return eg;
     egress_close(eg);
@@ -204,6 +206,38 @@ static int make_sockets(struct egress *eg, int netns_fd, struct sockets *s, stru
 
 /* ---- cells ---- */
 
+static int redirect(struct egress_cell *c, int netns_fd, struct err *e)
+{
+    struct sockaddr_storage sa;
+    socklen_t len = sizeof sa;
+    struct netaddr any;
+    uint16_t port;
+
+    if (getsockname(c->listener.fd, (struct sockaddr *)&sa, &len) < 0 ||
+        netaddr_from_sockaddr(&any, &port, (struct sockaddr *)&sa) < 0)
+        return err_sys(e, -EIO, "listener in the cell");
+    if (setns(netns_fd, CLONE_NEWNET) < 0)
+        return err_sys(e, -errno, "enter the cell's network");
+    int r = nftredirect_set_up(port, e);
+    if (setns(c->egress->home_netns_fd, CLONE_NEWNET) < 0)
+        abort();
+    return r;
+}
+
+static int steer(struct egress_cell *c, int netns_fd, struct err *e)
+{
+    enum egress_steering wanted = c->egress->steering;
+    int r = -EOPNOTSUPP;
+
+    c->steering = EGRESS_BY_SK_LOOKUP;
+    if (wanted != EGRESS_BY_NFTABLES)
+        r = c->steering_fd = sklookup_attach(netns_fd, c->listener.fd, e);
+    if (r >= 0 || wanted == EGRESS_BY_SK_LOOKUP)
+        return r < 0 ? r : 0;
+    c->steering = EGRESS_BY_NFTABLES;
+    return redirect(c, netns_fd, e);
+}
+
 static int start(struct egress_cell *c, int netns_fd, struct sockets *s, struct err *e)
 {
     int r = make_sockets(c->egress, netns_fd, s, e);
@@ -216,8 +250,7 @@ static int start(struct egress_cell *c, int netns_fd, struct sockets *s, struct 
     if (r < 0)
         return e && e->code ? r : err_sys(e, r, "egress");
     s->listener = -1;
-    c->steering_fd = sklookup_attach(netns_fd, c->listener.fd, e);
-    return c->steering_fd < 0 ? c->steering_fd : 0;
+    return steer(c, netns_fd, e);
 }
 
 struct egress_cell *egress_attach(struct egress *eg, int netns_fd, const struct netpolicy *policy,
@@ -277,6 +310,11 @@ int egress_set_policy(struct egress_cell *c, const struct netpolicy *policy)
     c->policy = copy;
     egress_conn_review(c);
     return 0;
+}
+
+enum egress_steering egress_cell_steering(const struct egress_cell *c)
+{
+    return c->steering;
 }
 
 const struct egress_stats *egress_cell_stats(const struct egress_cell *c)

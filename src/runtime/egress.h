@@ -33,7 +33,16 @@
 struct egress;
 struct egress_cell;
 
+/* How connections come to the listener in a cell. */
+enum egress_steering {
+    EGRESS_BY_ANY, /* the first of these that works */
+    EGRESS_BY_SK_LOOKUP,
+    EGRESS_BY_NFTABLES,
+    EGRESS_STEERING_COUNT
+};
+
 struct egress_options {
+    enum egress_steering steering;
     /* DNS servers, NULL-terminated addresses; NULL: those of /etc/resolv.conf. */
     const char *const *dns_servers;
     /* Networks that the guard would deny but the operator opened, NULL-terminated; may be NULL. */
@@ -64,4 +73,6 @@ struct egress_cell *egress_attach(struct egress *eg, int netns_fd, const struct 
 void egress_detach(struct egress_cell *c);
 /* Replaces the policy; connections that it forbids are cut. -ENOMEM leaves all as it was. */
 int egress_set_policy(struct egress_cell *c, const struct netpolicy *policy);
+/* Which one it is. */
+enum egress_steering egress_cell_steering(const struct egress_cell *c);
 const struct egress_stats *egress_cell_stats(const struct egress_cell *c);

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "runtime/egress_internal.h"
+#include "runtime/nftredirect.h"
 #include "runtime/sniff.h"
 #include "sys/io.h"
 
@@ -414,18 +415,27 @@ static void begin(struct egress_conn *conn)
         conn_fail(conn);
 }
 
-/* Takes over FD in any case. */
-static void arrive(struct egress_cell *c, int fd)
+/* With sk_lookup the address that the cell wanted is, for the kernel, our own. */
+static int find_target(const struct egress_cell *c, int fd, struct netaddr *addr, uint16_t *port)
 {
     struct sockaddr_storage sa;
     socklen_t len = sizeof sa;
+
+    if (c->steering == EGRESS_BY_NFTABLES)
+        return nftredirect_target(fd, addr, port);
+    if (getsockname(fd, (struct sockaddr *)&sa, &len) < 0)
+        return -errno;
+    return netaddr_from_sockaddr(addr, port, (struct sockaddr *)&sa);
+}
+
+/* Takes over FD in any case. */
+static void arrive(struct egress_cell *c, int fd)
+{
     struct end inside = {.fd = fd};
     bool has_room = c->stats.n_open < EGRESS_CONNS_MAX && c->egress->n_conns < c->egress->max_conns;
     struct egress_conn *conn = has_room ? mem_zalloc(1, sizeof *conn) : NULL;
 
-    /* The address that the cell wanted is, for the kernel, our own. */
-    if (!conn || getsockname(fd, (struct sockaddr *)&sa, &len) < 0 ||
-        netaddr_from_sockaddr(&conn->addr, &conn->port, (struct sockaddr *)&sa) < 0) {
+    if (!conn || find_target(c, fd, &conn->addr, &conn->port) < 0) {
         c->stats.n_failed++;
         end_close(&inside, true);
         free(conn);

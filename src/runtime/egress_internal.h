@@ -11,6 +11,7 @@
 
 struct egress {
     struct loop *loop;
+    enum egress_steering steering; /* what was asked for */
     int home_netns_fd;
     struct netguard guard;
     struct loop_io addresses; /* changes of the host's own */
@@ -32,7 +33,8 @@ struct egress_cell {
     struct netpolicy policy;
     struct loop_io listener;
     struct loop_timer relisten; /* after descriptors ran out */
-    int steering_fd;
+    enum egress_steering steering;
+    int steering_fd;   /* of sk_lookup */
     struct list conns; /* struct egress_conn */
     struct egress_dns_socket dns[EGRESS_DNS_SOCKETS];
     struct list dns_jobs, dns_conns;

@@ -41,6 +41,12 @@ if not first or first.startswith(b"1..0"):
 CELL = json.loads(first)
 
 
+def only_in_a_cell():
+    """The service may also run on the host, where the sanitizers can see it."""
+    if CELL.get("host"):
+        raise tap.Skip("this is not a cell")
+
+
 def call(method, target, body=None, headers=None, timeout=60):
     """(status, headers, body) of one request on a connection of its own."""
     c = Unix(CELL["socket"], timeout)
@@ -109,6 +115,7 @@ def test_environment_of_the_claim_and_of_the_request():
               "claim request=1 5\nboxed\n")
     fails(400, "env", post("/run", {"command": "true", "env": {"A=B": "x"}}))
     fails(400, "env", post("/run", {"command": "true", "env": ["A"]}))
+    only_in_a_cell()
     env = run("env -0; true")["stdout"].split("\0")
     names = sorted(e.split("=")[0] for e in env if e)
     for name in names:
@@ -242,6 +249,7 @@ def test_commands_inherit_nothing_of_the_first_process():
 
 
 def test_the_first_process_does_not_show_the_host():
+    only_in_a_cell()
     a = run("tr '\\0' ' ' < /proc/1/cmdline; cat /proc/1/environ", user="root")
     tap.equal(a["stdout"].strip(" "), "tidepool-envd")
     tap.contains(a["stderr"], "Permission denied")
@@ -371,7 +379,8 @@ def test_uploads_that_fail():
     put("/tmp/plain", b"x")
     fails(400, "path is not a directory: /tmp/plain", upload("/tmp/plain", ("a", b"x")))
     fails(400, "path is not a directory", upload("/tmp/plain/deeper", ("a", b"x")))
-    fails(400, "is a directory", put("/tmp", b"x"))
+    run("mkdir -p /tmp/isdir")
+    fails(400, "is a directory", put("/tmp/isdir", b"x"))
     fails(400, "path is required", put("/", b"x"))
     fails(400, "255", put("/tmp/" + "n" * 256, b"x"))
     body, headers = form(("a", b"x"))
@@ -549,7 +558,7 @@ def test_big_files_stream():
     c.close()
     tap.equal(got.hexdigest(), digest.hexdigest())
     print("# private memory of the first process meanwhile: at most %d KiB" % peak)
-    assert peak < 4096, peak
+    assert peak < 4096 or CELL.get("host"), peak
     tap.equal(delete("/tmp/big", "&recursive=1")[0], 200)
 
 
@@ -781,9 +790,15 @@ def test_logs_can_be_followed_to_the_end():
 
 
 def test_an_idle_first_process_is_small():
+    only_in_a_cell()
     private = memory_of_first()
     print("# private memory of the first process after all this: %d KiB" % private)
     assert private < 1536, private
+
+
+def test_the_end_is_in_order():
+    lab.stdin.close()
+    tap.equal(lab.wait(30), 0)
 
 
 try:

@@ -94,7 +94,9 @@ static void refuse(struct run *t, const struct err *e)
     bool is_theirs = e->code == -ENOENT || e->code == -EACCES || e->code == -ENOTDIR ||
                      e->code == -EINVAL || e->code == -E2BIG;
 
-    if (!sandbox_cell(t->sb))
+    if (!sandboxes_engine(t->req->core->sandboxes, NULL))
+        api_error(t->req, 503, "the service is stopping");
+    else if (!sandbox_cell(t->sb))
         api_error(t->req, 404, "sandbox %s not found: it ended while the command ran", t->sb->name);
     else if (is_theirs)
         api_error(t->req, 400, "%s", err_text(e));

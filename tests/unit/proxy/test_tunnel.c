@@ -219,7 +219,6 @@ static void every_fault_ends_the_tunnel(void **state)
     (void)state;
     for (int kind = 0; kind < FAULT_COUNT; kind++)
         for (unsigned nth = 1; nth < 40; nth++) {
-            struct buf in auto_buf = BUF_INIT(1 << 20);
             int other[2];
             struct stream *a = new_stream(&other[0]), *b = new_stream(&other[1]);
             int n_before = n_done;

@@ -70,10 +70,12 @@ static struct egress_cell *attach(int ns)
     return c;
 }
 
+static enum egress_steering steering;
+
 static int open_world(const char *opened)
 {
     const char *const servers[] = {NETLAB_DNS, NULL}, *const list[] = {opened, NULL};
-    struct egress_options o = {.dns_servers = servers, .opened = list};
+    struct egress_options o = {.steering = steering, .dns_servers = servers, .opened = list};
     struct err e = ERR_INIT;
 
     loop = loop_new(&e);
@@ -97,6 +99,14 @@ static int setup_opened(void **state)
 {
     (void)state;
     return open_world("10.1.2.0/24");
+}
+
+static int setup_redirect(void **state)
+{
+    steering = EGRESS_BY_NFTABLES;
+    int r = setup(state);
+    steering = EGRESS_BY_ANY;
+    return r == 0 && egress_cell_steering(cell) == EGRESS_BY_NFTABLES ? 0 : -1;
 }
 
 static int setup_two(void **state)
@@ -732,6 +742,13 @@ int main(void)
         T(addresses_routed_to_the_host_are_denied, setup),
         T(cells_do_not_reach_each_other, setup_two),
         T(datagrams_do_not_leave, setup),
+        T(special_and_own_addresses_are_denied, setup_redirect),
+        T(networks_and_ports_are_rules, setup_redirect),
+        T(a_stated_name_is_resolved_by_us, setup_redirect),
+        T(a_new_policy_cuts_what_it_forbids, setup_redirect),
+        T(big_transfers_arrive_whole, setup_redirect),
+        T(loopback_stays_inside, setup_redirect),
+        T(everything_is_given_back, setup_redirect),
         T(everything_is_given_back, setup),
         T(failing_attaches_leave_nothing, setup),
         T(failing_memory_costs_a_connection_at_most, setup),
