@@ -37,6 +37,7 @@ static bool read_stat(pid_t pid, struct node *ret)
     const char *rest = strrchr(text, ')');
     int parent, session;
     char state;
+    /* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
     if (!rest || sscanf(rest + 1, " %c %d %*d %d", &state, &parent, &session) != 3)
         return false;
     *ret = (struct node){.pid = pid, .parent = parent, .session = session};
