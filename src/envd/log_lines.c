@@ -44,12 +44,13 @@ void lines_done(struct lines *l)
 /* The newest block when it has room for SIZE more, else a new one. */
 static struct block *block_for(struct lines *l, size_t size)
 {
-    struct block *b = list_is_empty(&l->blocks) ? NULL : block_of(l->blocks.prev);
-
-    if (b && LINES_BLOCK - b->used >= size)
-        return b;
+    if (!list_is_empty(&l->blocks)) {
+        struct block *newest = block_of(l->blocks.prev);
+        if (LINES_BLOCK - newest->used >= size)
+            return newest;
+    }
     struct list *oldest = l->n_blocks == LINES_BLOCKS_MAX ? list_pop(&l->blocks) : NULL;
-    b = oldest ? block_of(oldest) : mem_alloc(sizeof *b);
+    struct block *b = oldest ? block_of(oldest) : mem_alloc(sizeof *b);
     if (!b)
         return NULL;
     l->n_blocks += !oldest;
