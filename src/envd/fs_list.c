@@ -20,7 +20,8 @@ enum { ENTRIES_MAX = 100000, ERROR_TEXT_MAX = 300 };
 struct entry {
     const char *name, *target; /* target: of a link */
     bool is_dir;
-    struct stat st;
+    mode_t mode;
+    int64_t size, mtime_s;
 };
 
 struct listing {
@@ -49,19 +50,22 @@ static struct entry *add(struct listing *l, struct arena *a)
 static void describe(struct entry *it, struct arena *a, int dir)
 {
     char target[PATH_MAX];
+    struct stat st, behind;
 
-    if (fstatat(dir, it->name, &it->st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(dir, it->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
-    if (S_ISLNK(it->st.st_mode)) {
+    if (S_ISLNK(st.st_mode)) {
         ssize_t n = readlinkat(dir, it->name, target, sizeof target);
         it->target = n < 0 ? "" : arena_str(a, str_n(target, (size_t)n)).p;
-        struct stat st;
-        if (fstatat(dir, it->name, &st, 0) == 0)
-            it->st = st;
+        if (fstatat(dir, it->name, &behind, 0) == 0)
+            st = behind;
         else
-            it->st.st_size = 0;
+            st.st_size = 0;
     }
-    it->is_dir = S_ISDIR(it->st.st_mode);
+    it->is_dir = S_ISDIR(st.st_mode);
+    it->mode = st.st_mode;
+    it->size = it->is_dir ? 0 : st.st_size;
+    it->mtime_s = st.st_mtim.tv_sec;
 }
 
 static int read_entries(DIR *dir, struct arena *a, struct listing *l)
@@ -107,10 +111,10 @@ static void put_entry(struct jw *w, struct arena *a, const char *dir, const stru
     jw_key(w, "isDir");
     jw_bool(w, it->is_dir);
     jw_key(w, "size");
-    jw_int(w, it->is_dir ? 0 : it->st.st_size);
+    jw_int(w, it->size);
     jw_key(w, "mode");
-    jw_str(w, arena_printf(a, "%04o", (unsigned)it->st.st_mode & 07777U));
-    clock_rfc3339(time, it->st.st_mtim.tv_sec * 1000000);
+    jw_str(w, arena_printf(a, "%04o", (unsigned)it->mode & 07777U));
+    clock_rfc3339(time, it->mtime_s * 1000000);
     jw_key(w, "mtime");
     jw_cstr(w, time);
     jw_key(w, "isSymlink");
