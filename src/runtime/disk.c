@@ -161,13 +161,15 @@ static int copy_sparse(int from, int to, off_t size)
     return 0;
 }
 
-/* A free loop device with FILE behind it, which frees itself with its last user. */
+/* A free loop device with FILE behind it, which frees itself with its last user. Not with direct
+ * I/O: that waits for the disk here and at the end of the cell, whose files nobody needs then; what
+ * is cached counts as the cell's memory all the same. */
 static int attach_loop(int dev, int file, char *ret_path, size_t size)
 {
     struct loop_config config = {
         .fd = (uint32_t)file,
         .block_size = 4096,
-        .info = {.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO},
+        .info = {.lo_flags = LO_FLAGS_AUTOCLEAR},
     };
     auto_close int control = openat(dev, "loop-control", O_RDWR | O_CLOEXEC);
 
