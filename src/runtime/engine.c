@@ -19,7 +19,7 @@
 
 /* Building a cell right beside the first command of the one that was just handed out would slow
  * that command down. */
-enum { RETRY_MS = 500, REFILL_MS = 3, QUEUE_MAX = 65536 };
+enum { RETRY_MS = 500, REFILL_MS = 8, QUEUE_MAX = 65536 };
 
 /* ---- sending ---- */
 
