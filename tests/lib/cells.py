@@ -78,11 +78,24 @@ def spawner_pid(state):
         return struct.unpack("3i", s.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
 
 
+def thaw(pid):
+    """A paused cell does not die with its parent before it is woken."""
+    with contextlib.suppress(OSError):
+        with open("/proc/%d/cgroup" % pid) as f:
+            groups = dict(line.strip().split(":", 2)[1:] for line in f)
+        with open("/sys/fs/cgroup/freezer%s/freezer.state" % groups.get("freezer"), "w") as f:
+            f.write("THAWED")
+
+
 def end_spawner(state):
     pid = spawner_pid(state)
     if not pid:
         return
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+        cells = [int(x) for x in f.read().split()]
     os.kill(pid, 9)
+    for cell in cells:
+        thaw(cell)
     end = time.monotonic() + 10
     while os.path.exists("/proc/%d" % pid) and time.monotonic() < end:
         time.sleep(0.01)
