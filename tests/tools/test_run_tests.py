@@ -96,9 +96,10 @@ def test_time_out_fails():
 
 
 def test_process_left_behind_fails_and_is_ended():
-    script = "setsid sleep 4711 & echo 1..1; echo ok 1"
-    expect(script, 1, "1 passed, 1 failed, 0 skipped", "left a process behind", "sleep 4711")
-    tap.equal(commands().count("sleep 4711 "), 0, "processes")
+    command = "sleep 4711.%d" % os.getpid()
+    expect("setsid %s & echo 1..1; echo ok 1" % command, 1, "1 passed, 1 failed, 0 skipped",
+           "left a process behind", command)
+    tap.equal(commands().count(command + " "), 0, "processes")
 
 
 def test_file_left_behind_fails():
