@@ -235,6 +235,7 @@ static int parse_since(const char *text, int64_t *ret_us)
         *ret_us = s > 0 && s < INT64_MAX / 1000000 ? s * 1000000 : 0;
         return 0;
     }
+    /* NOLINTNEXTLINE(cert-err34-c): at most four digits cannot overflow */
     if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
                &tm.tm_min, &tm.tm_sec, &used) != 6)
         return -EINVAL;
