@@ -82,6 +82,9 @@ int confine(const struct cell *c, struct err *e)
 {
     int r = set_limits(e);
 
+    /* A service that runs with a higher priority does not pass it on. */
+    if (getpriority(PRIO_PROCESS, 0) < 0)
+        (void)setpriority(PRIO_PROCESS, 0, 0);
     if (r == 0)
         r = cut_bounding_set(e);
     if (r < 0)
