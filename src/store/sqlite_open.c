@@ -18,7 +18,6 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/enc.h"
-#include "base/mem.h"
 #include "sys/io.h"
 
 enum {
@@ -347,20 +346,6 @@ static int fill_new(const char *name, struct err *e)
     return r;
 }
 
-static int sync_directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    auto_free char *dir =
-        slash ? mem_strndup(path, slash == path ? 1 : (size_t)(slash - path)) : mem_strdup(".");
-
-    if (!dir)
-        return -ENOMEM;
-    auto_close int fd = io_open(dir, O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0)
-        return fd;
-    return fsync(fd) < 0 ? -errno : 0;
-}
-
 /* Only its owner may read it: it holds what keys are checked against. */
 static int create(const char *path, struct err *e)
 {
@@ -381,7 +366,7 @@ static int create(const char *path, struct err *e)
     remove_new(path);
     if (r < 0)
         return r;
-    r = sync_directory_of(path);
+    r = io_sync_parent(path);
     return r < 0 ? err_sys(e, r, "create") : 0;
 }
 

@@ -95,7 +95,7 @@ int io_read_file(const char *path, struct buf *out, struct err *e)
     }
 }
 
-static int sync_parent(const char *path)
+int io_sync_parent(const char *path)
 {
     const char *slash = strrchr(path, '/');
     auto_free char *dir =
@@ -134,7 +134,7 @@ int io_write_file(const char *path, struct str data, mode_t mode, struct err *e)
     if (r == 0 && rename(temp, path) < 0)
         r = -errno;
     if (r == 0)
-        r = sync_parent(path);
+        r = io_sync_parent(path);
     if (r < 0) {
         (void)unlink(temp);
         return err_sys(e, r, "write '%s'", path);

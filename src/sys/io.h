@@ -26,6 +26,8 @@ int io_read_file(const char *path, struct buf *out, struct err *e);
 /* Replaces PATH by a file of these bytes and this mode so that a crash leaves the old file or the
  * new one, never a part: temporary name, fsync, rename, fsync of the directory. */
 int io_write_file(const char *path, struct str data, mode_t mode, struct err *e);
+/* Makes the entry of PATH in its directory durable. 0 or -errno. */
+int io_sync_parent(const char *path);
 /* mkdir -p; existing directories keep their mode, new ones get MODE. */
 int io_mkdirs(const char *path, mode_t mode, struct err *e);
 
