@@ -15,8 +15,6 @@
 #include "core/sandbox_internal.h"
 #include "runtime/engine.h"
 
-enum { RATE_US = 500000 };
-
 /* ---- the states ---- */
 
 static const struct sm_state states[] = {
@@ -482,7 +480,7 @@ int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx)
         fn(ctx, sb, NULL);
         return 0;
     }
-    if (sb->spec.auto_resume)
+    if (sb->spec.auto_resume && !sb->is_halted)
         return sandbox_resume(sb, 0, fn, ctx);
     (void)err_set(&e, -EHOSTDOWN, "sandbox %s is paused", sb->name);
     fn(ctx, sb, &e);
@@ -520,40 +518,4 @@ static void on_timer(struct loop_timer *t)
         expire(sb, SANDBOX_END_IDLE);
     else
         sandbox_arm(sb);
-}
-
-/* ---- figures ---- */
-
-/* The use of processors is a difference between two looks. */
-static void rate_cpu(struct sandbox *sb)
-{
-    int64_t passed_us = sb->sampled_us - sb->rated_us;
-
-    if (passed_us < RATE_US)
-        return;
-    if (sb->rated_us > 0)
-        sb->cpu_milli =
-            (uint32_t)((sb->usage.cpu_us - sb->rated_cpu_us) * 1000 / (uint64_t)passed_us);
-    sb->rated_us = sb->sampled_us;
-    sb->rated_cpu_us = sb->usage.cpu_us;
-}
-
-void sandbox_look(struct sandbox *sb)
-{
-    struct cgroup_usage u = {0};
-    uint64_t before = sb->usage.oom_kills;
-
-    if (!is_known(sb) || engine_cell_usage(sb->cell, &u, NULL) < 0)
-        return;
-    sb->usage = u;
-    sb->sampled_us = clock_mono_us();
-    rate_cpu(sb);
-    if (u.oom_kills <= before)
-        return;
-    metrics_add(sb->set->core->metrics, METRIC_SANDBOX_OOM_KILLS, (int64_t)(u.oom_kills - before));
-    struct store_tx *tx = store_tx_new();
-    event_add(tx, EVENT_SANDBOX_OOM_KILLED, str_of(sb->account), str_of(sb->name),
-              "Sandbox %s reached its memory limit of " STR_FMT ", a process was killed", sb->name,
-              STR_ARG(sb->spec.memory_limit));
-    (void)sandbox_submit(sb, tx, NULL, NULL);
 }

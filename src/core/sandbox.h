@@ -21,7 +21,9 @@
 #include "base/list.h"
 #include "base/sm.h"
 #include "core/account.h"
+#include "core/sandbox_access.h"
 #include "core/sandbox_args.h"
+#include "core/sandbox_figures.h"
 #include "core/sandbox_set.h"
 #include "loop/loop.h"
 #include "runtime/proto.h"
@@ -54,6 +56,7 @@ struct sandbox {
     struct arena arena;
     struct sandbox_args spec;
     struct cell_spec cell_spec;
+    struct sandbox_access access;
 
     struct engine_cell *cell; /* NULL: not there yet, or gone */
 
@@ -66,11 +69,9 @@ struct sandbox {
     /* Of the life cycle's own. */
     struct loop_timer timer;
     unsigned n_holds;
-    bool is_counted;           /* in its key's quota */
-    struct cgroup_usage usage; /* as of sampled_us, by the monotonic clock */
-    int64_t sampled_us, rated_us;
-    uint64_t rated_cpu_us;
-    uint32_t cpu_milli;          /* thousandths of a processor, over the last half second or more */
+    bool is_counted; /* in its key's quota */
+    bool is_halted;  /* paused without its processes: a resume starts anew, mere use does not */
+    struct sandbox_figures figures;
     unsigned end_reason;         /* enum sandbox_end */
     int end_status;              /* of the cell's first process, when it ended by itself */
     enum sandbox_state restored; /* what its row said at the start of the service */
@@ -145,6 +146,3 @@ int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx);
 void sandbox_touch(struct sandbox *sb);
 void sandbox_hold(struct sandbox *sb);
 void sandbox_release(struct sandbox *sb);
-/* Reads its figures into sb->usage, and notes an event when processes were killed for memory since
- * the last look. */
-void sandbox_look(struct sandbox *sb);

@@ -28,6 +28,10 @@ struct sandbox_args {
     int64_t timeout_s;                 /* <0: never */
     int64_t idle_timeout_s;            /* <=0: none */
     bool auto_pause, auto_resume;
+    bool forgets_memory; /* an automatic pause ends the processes, files stay */
+    bool is_insecure;    /* see core/sandbox_access.h */
+    bool is_private;
+    struct str mask_host;
     struct str workdir, cmd, app;
     const struct json *args;                               /* array of strings, or NULL */
     struct str cpu, memory, cpu_limit, memory_limit, disk; /* quantities */

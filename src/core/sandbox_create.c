@@ -169,6 +169,24 @@ static void put_str(struct jw *w, const char *name, struct str s)
     jw_str(w, s);
 }
 
+/* What the service on port 49983 has to know; without accessToken it asks nobody for one. */
+static void put_e2b(struct jw *w, const struct sandbox *sb)
+{
+    jw_key(w, "e2b");
+    jw_object(w);
+    if (sb->access.is_secure)
+        put_str(w, "accessToken", str_of(sb->access.envd_token));
+    put_str(w, "sandboxID", str_of(sb->id));
+    put_str(w, "templateID", sb->spec.template_name);
+    put_str(w, "defaultUser", str_of(sb->template->user));
+    put_str(w, "defaultWorkdir", sb->spec.workdir);
+    jw_key(w, "envVars");
+    jw_value(w, sb->spec.env);
+    jw_key(w, "internetAccess");
+    jw_bool(w, !sb->spec.is_offline);
+    jw_end(w);
+}
+
 static void put_claim(struct buf *out, const struct sandbox *sb, bool with_main)
 {
     struct jw w = jw_to(out);
@@ -179,6 +197,7 @@ static void put_claim(struct buf *out, const struct sandbox *sb, bool with_main)
     put_str(&w, "workdir", sb->spec.workdir);
     jw_key(&w, "env");
     jw_value(&w, sb->spec.env);
+    put_e2b(&w, sb);
     if (with_main) {
         put_str(&w, "cmd", sb->spec.cmd);
         jw_key(&w, "args");
@@ -320,6 +339,7 @@ static int prepare(struct sandbox *sb, const struct sandbox_create *rq, struct e
     if (r < 0)
         return r;
     id_hex(sb->id, SANDBOX_ID_LEN);
+    sandbox_access_make(&sb->access);
     if (sandbox_add_identity(sb) < 0)
         return -ENOMEM;
     sb->key = account_key_ref(rq->key);

@@ -79,6 +79,8 @@ int sandbox_open_network(struct sandbox *sb, struct err *e);
 const char *sandbox_end_name(enum sandbox_end reason);
 void sandbox_tx_insert(struct store_tx *tx, const struct sandbox *sb);
 void sandbox_tx_update(struct store_tx *tx, const struct sandbox *sb);
+/* Its description anew. */
+void sandbox_tx_respec(struct store_tx *tx, const struct sandbox *sb);
 /* Its end: the row goes, the event stays. */
 void sandbox_tx_delete(struct store_tx *tx, const struct sandbox *sb);
 /* Hands TX over; FN (may be NULL) is called when it is durable. 0 or -errno without a call. */

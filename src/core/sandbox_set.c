@@ -189,7 +189,7 @@ static void adopt(struct sandbox *sb)
 {
     (void)sandbox_open_network(sb, NULL);
     /* Kills of before the restart have had their event. */
-    (void)engine_cell_usage(sb->cell, &sb->usage, NULL);
+    (void)engine_cell_usage(sb->cell, &sb->figures.usage, NULL);
     if (sb->restored == SANDBOX_PAUSED)
         adopt_paused(sb);
     else if (sb->restored == SANDBOX_ENDING)

@@ -213,6 +213,7 @@ static int fill_times(struct sandbox *sb, const struct sandbox_args *a, struct e
     sb->spec.idle_timeout_s = a->idle_timeout_s > 0 ? a->idle_timeout_s : -1;
     sb->spec.auto_pause = a->auto_pause;
     sb->spec.auto_resume = a->auto_resume;
+    sb->spec.forgets_memory = a->forgets_memory;
     return 0;
 }
 
@@ -315,10 +316,26 @@ static int fill_maps(struct sandbox *sb, const struct sandbox_args *a, struct er
     return r;
 }
 
+static int fill_access(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
+{
+    if (a->mask_host.len > SANDBOX_MASK_HOST_MAX || has_nul(a->mask_host))
+        return err_set(e, -EINVAL, "invalid maskRequestHost: at most %d bytes",
+                       SANDBOX_MASK_HOST_MAX);
+    if (copy_str(sb, &sb->spec.mask_host, a->mask_host, "") < 0)
+        return -ENOMEM;
+    sb->spec.is_insecure = a->is_insecure;
+    sb->spec.is_private = a->is_private;
+    sb->access.is_secure = !a->is_insecure;
+    sb->access.is_public = !a->is_private;
+    sb->access.mask_host = sb->spec.mask_host;
+    return 0;
+}
+
 int sandbox_fill(struct sandbox *sb, const struct sandbox_args *args, struct err *e)
 {
     static int (*const steps[])(struct sandbox *, const struct sandbox_args *, struct err *) = {
-        fill_template, fill_times, fill_limits, fill_process, fill_maps, sandbox_fill_network,
+        fill_template, fill_times,  fill_limits,          fill_process,
+        fill_maps,     fill_access, sandbox_fill_network,
     };
 
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
@@ -397,11 +414,30 @@ static const struct {
     {"cpu_limit", offsetof(struct sandbox_args, cpu_limit)},
     {"memory_limit", offsetof(struct sandbox_args, memory_limit)},
     {"disk", offsetof(struct sandbox_args, disk)},
+    {"mask_host", offsetof(struct sandbox_args, mask_host)},
+};
+
+/* The same for what is true or false. */
+static const struct {
+    const char *name;
+    size_t offset;
+} flags[] = {
+    {"auto_pause", offsetof(struct sandbox_args, auto_pause)},
+    {"auto_resume", offsetof(struct sandbox_args, auto_resume)},
+    {"forgets_memory", offsetof(struct sandbox_args, forgets_memory)},
+    {"insecure", offsetof(struct sandbox_args, is_insecure)},
+    {"private", offsetof(struct sandbox_args, is_private)},
+    {"offline", offsetof(struct sandbox_args, is_offline)},
 };
 
 static struct str *text_of(struct sandbox_args *a, size_t i)
 {
     return (struct str *)(void *)((char *)a + texts[i].offset);
+}
+
+static bool *flag_of(struct sandbox_args *a, size_t i)
+{
+    return (bool *)(void *)((char *)a + flags[i].offset);
 }
 
 int sandbox_spec_write(struct buf *out, const struct sandbox *sb)
@@ -416,10 +452,10 @@ int sandbox_spec_write(struct buf *out, const struct sandbox *sb)
     }
     jw_key(&w, "idle_timeout");
     jw_int(&w, a.idle_timeout_s);
-    jw_key(&w, "auto_pause");
-    jw_bool(&w, a.auto_pause);
-    jw_key(&w, "auto_resume");
-    jw_bool(&w, a.auto_resume);
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+        jw_key(&w, flags[i].name);
+        jw_bool(&w, *flag_of(&a, i));
+    }
     jw_key(&w, "pids");
     jw_int(&w, a.pids);
     jw_key(&w, "port");
@@ -430,8 +466,6 @@ int sandbox_spec_write(struct buf *out, const struct sandbox *sb)
     jw_value(&w, a.env);
     jw_key(&w, "metadata");
     jw_value(&w, a.metadata);
-    jw_key(&w, "offline");
-    jw_bool(&w, a.is_offline);
     jw_key(&w, "network");
     jw_value(&w, a.network);
     if (a.extra) {
@@ -453,19 +487,18 @@ int sandbox_spec_read(struct sandbox *sb, struct str text, struct err *e)
     struct sandbox_args a = {
         .timeout_s = sb->timeout_s,
         .idle_timeout_s = json_int(json_get(doc, "idle_timeout"), -1),
-        .auto_pause = json_bool(json_get(doc, "auto_pause"), false),
-        .auto_resume = json_bool(json_get(doc, "auto_resume"), false),
         .pids = json_int(json_get(doc, "pids"), 0),
         .port = json_int(json_get(doc, "port"), 0),
         .args = json_get(doc, "args"),
         .env = json_get(doc, "env"),
         .metadata = json_get(doc, "metadata"),
-        .is_offline = json_bool(json_get(doc, "offline"), false),
         .network = json_get(doc, "network"),
         .extra = json_get(doc, "extra"),
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         *text_of(&a, i) = json_str(json_get(doc, texts[i].name), STR_NULL);
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+        *flag_of(&a, i) = json_bool(json_get(doc, flags[i].name), false);
     int r = sandbox_fill(sb, &a, e);
     return r < 0 ? err_ctx(e, r, "sandbox %s", sb->name) : 0;
 }

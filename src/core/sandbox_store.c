@@ -54,6 +54,8 @@ void sandbox_tx_insert(struct store_tx *tx, const struct sandbox *sb)
     /* A description that did not fit leaves the row short of a parameter, which fails it. */
     if (buf_ok(&spec))
         store_tx_text(tx, buf_str(&spec));
+    store_tx_text(tx, str_of(sb->access.envd_token));
+    store_tx_text(tx, str_of(sb->access.traffic_token));
     event_add(tx, EVENT_SANDBOX_CREATED, str_of(sb->account), str_of(sb->name),
               "Sandbox %s created from template " STR_FMT, sb->name,
               STR_ARG(sb->spec.template_name));
@@ -71,6 +73,31 @@ void sandbox_tx_update(struct store_tx *tx, const struct sandbox *sb)
     store_tx_int(tx, sb->started_us);
     store_tx_int(tx, sb->expires_us);
     store_tx_int(tx, sb->paused_us);
+    store_tx_int(tx, sb->is_halted);
+}
+
+void sandbox_tx_respec(struct store_tx *tx, const struct sandbox *sb)
+{
+    struct buf spec auto_buf = BUF_INIT(4L * SANDBOX_SPEC_MAX);
+
+    (void)sandbox_spec_write(&spec, sb);
+    store_tx_add(tx, STORE_SANDBOX_RESPEC);
+    store_tx_text(tx, str_of(sb->id));
+    if (buf_ok(&spec))
+        store_tx_text(tx, buf_str(&spec));
+}
+
+/* Rows of before there were secrets get theirs now. */
+static int make_tokens(struct sandbox *sb, struct err *e)
+{
+    struct store_tx *tx auto_(store_tx_free) = store_tx_new();
+
+    sandbox_access_make(&sb->access);
+    store_tx_add(tx, STORE_SANDBOX_TOKENS);
+    store_tx_text(tx, str_of(sb->id));
+    store_tx_text(tx, str_of(sb->access.envd_token));
+    store_tx_text(tx, str_of(sb->access.traffic_token));
+    return tx ? store_run(sb->set->core->store, tx, e) : err_sys(e, -ENOMEM, "sandboxes");
 }
 
 /* "exit status 3", "signal 9" */
@@ -157,7 +184,10 @@ enum {
     COL_STARTED,
     COL_EXPIRES,
     COL_PAUSED,
-    COL_SPEC
+    COL_SPEC,
+    COL_ENVD_TOKEN,
+    COL_TRAFFIC_TOKEN,
+    COL_HALTED
 };
 
 static void copy_text(char *out, size_t size, struct store_value v)
@@ -186,7 +216,11 @@ static int load_row(struct sandboxes *set, const struct store_value *c, struct s
     copy_text(sb->account, sizeof sb->account, c[COL_ACCOUNT]);
     copy_text(sb->key_id, sizeof sb->key_id, c[COL_KEY]);
     sb->timeout_s = c[COL_TIMEOUT].i;
+    copy_text(sb->access.envd_token, sizeof sb->access.envd_token, c[COL_ENVD_TOKEN]);
+    copy_text(sb->access.traffic_token, sizeof sb->access.traffic_token, c[COL_TRAFFIC_TOKEN]);
     int r = sandbox_spec_read(sb, c[COL_SPEC].s, e);
+    if (r == 0 && c[COL_ENVD_TOKEN].s.len == 0)
+        r = make_tokens(sb, e);
     if (r < 0) {
         sandbox_unref(sb);
         return r;
@@ -195,6 +229,7 @@ static int load_row(struct sandboxes *set, const struct store_value *c, struct s
     sb->started_us = c[COL_STARTED].i;
     sb->expires_us = c[COL_EXPIRES].i;
     sb->paused_us = c[COL_PAUSED].i;
+    sb->is_halted = c[COL_HALTED].i != 0;
     sb->end_reason = (unsigned)find_name(end_names, SANDBOX_END_COUNT, c[COL_REASON].s);
     sb->restored = (enum sandbox_state)find_name(state_names, SANDBOX_STATE_COUNT, c[COL_STATE].s);
     *ret = sb;

@@ -51,7 +51,7 @@ enum store_sql {
 /* ---- transactions ---- */
 
 #define STORE_MAX_STMTS  256
-#define STORE_MAX_PARAMS 12
+#define STORE_MAX_PARAMS 16
 #define STORE_TX_MAX     (64UL << 20)
 
 struct store_tx;

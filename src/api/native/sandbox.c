@@ -345,10 +345,10 @@ static void put_metrics(struct jw *w, struct sandbox *sb)
     jw_object(w);
     put_str(w, "sandbox", str_of(sb->name));
     put_str(w, "pod", str_of(sb->name));
-    put_int(w, "cpuMilli", sb->cpu_milli);
-    put_int(w, "memoryBytes", (int64_t)sb->usage.memory_bytes);
-    put_int(w, "memoryMB", (int64_t)(sb->usage.memory_bytes >> 20));
-    put_int(w, "processes", sb->usage.pids);
+    put_int(w, "cpuMilli", sb->figures.cpu_milli);
+    put_int(w, "memoryBytes", (int64_t)sb->figures.usage.memory_bytes);
+    put_int(w, "memoryMB", (int64_t)(sb->figures.usage.memory_bytes >> 20));
+    put_int(w, "processes", sb->figures.usage.pids);
     put_time(w, "sampledAt", clock_real_us());
     jw_end(w);
 }

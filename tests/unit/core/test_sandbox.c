@@ -262,6 +262,10 @@ static void descriptions_come_back(void **state)
         .timeout_s = 99,
         .idle_timeout_s = 7,
         .auto_pause = true,
+        .forgets_memory = true,
+        .is_insecure = true,
+        .is_private = true,
+        .mask_host = STR_INIT("app:${PORT}"),
         .workdir = STR_INIT("/tmp"),
         .cmd = STR_INIT("python3"),
         .args = parse(f, "[\"-m\",\"http.server\"]"),
@@ -291,10 +295,29 @@ static void descriptions_come_back(void **state)
     assert_true(str_eq(buf_str(&first), buf_str(&second)));
     assert_memory_equal(&a->cell_spec, &b->cell_spec, sizeof a->cell_spec);
     assert_int_equal(b->spec.timeout_s, 99);
+    assert_true(b->spec.auto_pause && b->spec.forgets_memory && !b->spec.auto_resume);
+    assert_false(b->access.is_secure || b->access.is_public);
+    assert_true(str_is(b->access.mask_host, "app:${PORT}"));
     assert_true(json_bool(json_get(b->spec.extra, "secure"), false));
     assert_int_equal(sandbox_spec_read(b, STR("{"), &e), -EINVAL);
     sandbox_unref(a);
     sandbox_unref(b);
+}
+
+static void secrets(void **state)
+{
+    struct sandbox_access a, b;
+
+    (void)state;
+    sandbox_access_make(&a);
+    sandbox_access_make(&b);
+    assert_int_equal(strlen(a.envd_token), SANDBOX_TOKEN_LEN);
+    assert_int_equal(strlen(a.traffic_token), SANDBOX_TOKEN_LEN);
+    assert_true(sandbox_token_is(a.envd_token, str_of(a.envd_token)));
+    assert_false(sandbox_token_is(a.envd_token, str_of(a.traffic_token)));
+    assert_false(sandbox_token_is(a.envd_token, str_of(b.envd_token)));
+    assert_false(sandbox_token_is(a.envd_token, str_n(a.envd_token, SANDBOX_TOKEN_LEN - 1)));
+    assert_false(sandbox_token_is(a.envd_token, STR_NULL));
 }
 
 static const char *value_of(const char *const *env, const char *name)
@@ -333,8 +356,13 @@ int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantities), cmocka_unit_test(templates),    TEST(names),
-        TEST(what_is_refused),        TEST(a_description_is_bounded), TEST(descriptions_come_back),
+        cmocka_unit_test(quantities),
+        cmocka_unit_test(templates),
+        TEST(names),
+        TEST(what_is_refused),
+        TEST(a_description_is_bounded),
+        TEST(descriptions_come_back),
+        cmocka_unit_test(secrets),
         TEST(environments),
     };
 

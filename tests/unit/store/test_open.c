@@ -142,11 +142,11 @@ static void a_newer_version_in_the_log_is_refused(void **state)
     assert_non_null(strstr(err_text(&e), "format 7"));
     read_db(&after);
     assert_memory_equal(before.p, after.p, before.len);
-    sql("PRAGMA user_version = 2");
+    sql("PRAGMA user_version = 3");
     store_close(fixture_open());
 }
 
-/* A file of the first format gets the tables of the second and keeps what it has. */
+/* A file of the first format gets the tables of the later ones and keeps what it has. */
 static void an_older_version_is_brought_up(void **state)
 {
     (void)state;
