@@ -251,28 +251,17 @@ static void count_group(const char *name, void *ctx)
     ++*(unsigned *)ctx;
 }
 
-static unsigned count_lines(const char *path)
+/* Lines with WORD in them; all of them when it is empty. */
+static unsigned count_lines(const char *path, const char *word)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
     unsigned n = 0;
 
     (void)io_read_file(path, &b, NULL);
-    for (size_t i = 0; i < b.len; i++)
-        n += b.p[i] == '\n';
+    struct str all = buf_str(&b);
+    while (all.len > 0)
+        n += str_find(str_cut(&all, '\n'), str_of(word)) >= 0;
     return n;
-}
-
-/* Objects in a slab cache, the only count of network namespaces that there is. */
-static unsigned count_slab(const char *name)
-{
-    auto_buf struct buf b = BUF_INIT(1 << 20);
-    unsigned n = 0;
-
-    if (io_read_file("/proc/slabinfo", &b, NULL) < 0)
-        return 0;
-    const char *at = buf_cstr(&b);
-    at = at ? strstr(at, name) : NULL;
-    return at && sscanf(at + strlen(name), "%u", &n) == 1 ? n : 0;
 }
 
 /* Children of the spawner. */
@@ -294,11 +283,12 @@ void lab_count(struct lab *l, struct lab_census *ret)
     char path[128];
     uint32_t pid = engine_spawner_pid(l->engine);
 
-    *ret = (struct lab_census){.mounts = count_lines("/proc/self/mountinfo"),
-                               .netns = count_slab("\nnet_namespace "),
+    /* Others on this machine mount things, too; the spawner's view is its own. */
+    *ret = (struct lab_census){.mounts = count_lines("/proc/self/mountinfo", l->state),
+                               .own_fds = count_dir("/proc/self/fd"),
                                .processes = count_children(pid)};
     (void)snprintf(path, sizeof path, "/proc/%u/mountinfo", pid);
-    ret->mounts += count_lines(path);
+    ret->mounts += count_lines(path, "");
     (void)snprintf(path, sizeof path, "/proc/%u/fd", pid);
     ret->spawner_fds = count_dir(path);
     (void)snprintf(path, sizeof path, "%s/cells/.trash", l->state);

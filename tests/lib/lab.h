@@ -50,6 +50,6 @@ int lab_sh(struct lab *l, struct engine_cell *c, const char *user, const char *s
 
 /* What exists on the host that cells could leave behind. */
 struct lab_census {
-    unsigned mounts, cgroups, netns, processes, spawner_fds, files;
+    unsigned mounts, cgroups, processes, own_fds, spawner_fds, files;
 };
 void lab_count(struct lab *l, struct lab_census *ret);
