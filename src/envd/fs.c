@@ -6,13 +6,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "envd/path.h"
 #include "runtime/kern.h"
-
-enum { PROC_MAGIC = 0x9fa0 };
 
 /* ---- paths ---- */
 
@@ -27,29 +25,7 @@ static struct str trim(struct str s)
 
 const char *fs_clean(struct arena *a, const char *path)
 {
-    struct str left = trim(str_of(path));
-    char *out = arena_alloc(a, left.len + 2);
-    size_t n = 0;
-
-    if (!out)
-        return NULL;
-    while (left.p) {
-        struct str part = str_cut(&left, '/');
-        if (part.len == 0 || str_is(part, "."))
-            continue;
-        if (str_is(part, "..")) {
-            while (n > 0 && out[--n] != '/')
-                ;
-            continue;
-        }
-        out[n++] = '/';
-        memcpy(out + n, part.p, part.len);
-        n += part.len;
-    }
-    if (n == 0)
-        out[n++] = '/';
-    out[n] = '\0';
-    return out;
+    return path_clean(a, trim(str_of(path)));
 }
 
 const char *fs_query_path(struct http_req *r, bool needs_name)
@@ -81,11 +57,7 @@ const char *fs_dir(struct arena *a, const char *path)
 
 static int check_proc(int fd)
 {
-    struct statfs fs;
-
-    if (fstatfs(fd, &fs) < 0)
-        return -errno;
-    return fs.f_type == PROC_MAGIC ? -EACCES : 0;
+    return path_is_proc_fd(fd) ? -EACCES : 0;
 }
 
 int fs_open(const char *path)
@@ -101,43 +73,12 @@ int fs_open(const char *path)
     return r < 0 ? r : take_fd(fd);
 }
 
-/* Opens the directory NAME below FD, or makes it. */
-static int enter(int fd, const char *name, uid_t uid, gid_t gid)
-{
-    struct kern_open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-                                .resolve = KERN_NO_MAGICLINKS};
-    int next = kern_openat2(fd, name, &how);
-
-    if (next != -ENOENT)
-        return next;
-    if (mkdirat(fd, name, 0755) < 0)
-        return -errno;
-    auto_close int made = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (made < 0 || fchown(made, uid, gid) < 0)
-        return -errno;
-    return take_fd(made);
-}
-
 int fs_open_dir(const char *path, uid_t uid, gid_t gid)
 {
-    auto_close int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    auto_arena struct arena a;
-    struct str left = str_of(path);
+    auto_close int fd = path_open_dir(path, uid, gid, NULL);
 
-    arena_init(&a, 64 << 10);
     if (fd < 0)
-        return -errno;
-    (void)str_cut(&left, '/');
-    while (left.p && left.len) {
-        const char *name = arena_str(&a, str_cut(&left, '/')).p;
-        if (!name)
-            return -ENAMETOOLONG;
-        int next = enter(fd, name, uid, gid);
-        if (next < 0)
-            return next;
-        (void)close(fd);
-        fd = next;
-    }
+        return fd;
     int r = check_proc(fd);
     return r < 0 ? r : take_fd(fd);
 }

@@ -122,3 +122,64 @@ int user_find(const char *name, struct user *ret, struct err *e)
 {
     return user_find_in(name, "/etc/passwd", "/etc/group", ret, e);
 }
+
+/* ---- names of numbers ---- */
+
+void user_names_init(struct user_names *n)
+{
+    *n = (struct user_names){.users = BUF_INIT(FILE_MAX), .groups = BUF_INIT(FILE_MAX)};
+}
+
+void user_names_done(struct user_names *n)
+{
+    buf_done(&n->users);
+    buf_done(&n->groups);
+}
+
+/* The name of the first line of FILE with ID as its third field; both files have it there. */
+static void find_name(struct str file, unsigned id, char ret[USER_TEXT_MAX])
+{
+    while (file.p) {
+        struct str line = str_cut(&file, '\n');
+        struct str name = str_cut(&line, ':');
+        unsigned found;
+        (void)str_cut(&line, ':');
+        if (name.len == 0 || get_id(str_cut(&line, ':'), &found) < 0 || found != id)
+            continue;
+        if (copy_text(ret, name) == 0)
+            return;
+    }
+    if (id == 0)
+        (void)snprintf(ret, USER_TEXT_MAX, "root");
+    else
+        (void)snprintf(ret, USER_TEXT_MAX, "%u", id);
+}
+
+static void read_names(struct user_names *n)
+{
+    if (n->is_read)
+        return;
+    n->is_read = true;
+    (void)read_regular("/etc/passwd", &n->users);
+    (void)read_regular("/etc/group", &n->groups);
+}
+
+const char *user_names_user(struct user_names *n, uid_t uid)
+{
+    read_names(n);
+    if (!n->has_user || n->uid != uid)
+        find_name(buf_str(&n->users), uid, n->user);
+    n->has_user = true;
+    n->uid = uid;
+    return n->user;
+}
+
+const char *user_names_group(struct user_names *n, gid_t gid)
+{
+    read_names(n);
+    if (!n->has_group || n->gid != gid)
+        find_name(buf_str(&n->groups), gid, n->group);
+    n->has_group = true;
+    n->gid = gid;
+    return n->group;
+}

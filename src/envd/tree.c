@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations on the files of a cell: see tree.h. */
+#include "envd/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "envd/path.h"
+
+/* A name in a directory that has been read, before it is described. */
+struct names {
+    const char **items;
+    size_t n, cap;
+};
+
+int tree_stat(struct arena *a, const char *path, struct entry *ret, struct err *e)
+{
+    int r = entry_read(a, path, ret);
+
+    if (r == -ENOENT)
+        return err_set(e, r, "file not found: lstat %s: %s", path, path_errno(r));
+    if (r < 0)
+        return err_set(e, -EIO, "error getting file info: lstat %s: %s", path, path_errno(r));
+    return 0;
+}
+
+int tree_make_dir(const char *path, const struct user *u, struct err *e)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0)
+        return S_ISDIR(st.st_mode)
+                   ? err_set(e, -EEXIST, "directory already exists: %s", path)
+                   : err_set(e, -EINVAL, "path already exists but it is not a directory: %s", path);
+    if (errno != ENOENT && errno != ENOTDIR)
+        return err_set(e, -EIO, "error getting file info: stat %s: %s", path, path_errno(errno));
+    return path_make_dirs(path, u->uid, u->gid, e) < 0 ? (e->code = -EIO) : 0;
+}
+
+/* ---- moving ---- */
+
+static int fail_move(int code, const char *from, const char *to, struct err *e)
+{
+    const char *text = path_errno(code);
+
+    if (code == -ENOENT)
+        return err_set(e, code, "source file not found: rename %s %s: %s", from, to, text);
+    return err_set(e, -EIO, "error renaming: rename %s %s: %s", from, to, text);
+}
+
+int tree_move(struct arena *a, const char *from, const char *to, const struct user *u,
+              struct err *e)
+{
+    const char *dir = path_dir(a, to);
+    struct stat st, old;
+
+    if (!dir)
+        return err_set(e, -ENOMEM, "error renaming: %s", path_errno(ENOMEM));
+    if (lstat(from, &st) < 0)
+        return fail_move(-errno, from, to, e);
+    /* A directory is never replaced, not even an empty one. */
+    if (lstat(to, &old) == 0 && S_ISDIR(old.st_mode) &&
+        (st.st_ino != old.st_ino || st.st_dev != old.st_dev))
+        return fail_move(-EEXIST, from, to, e);
+    if (path_make_dirs(dir, u->uid, u->gid, e) < 0)
+        return e->code = -EIO;
+    return rename(from, to) < 0 ? fail_move(-errno, from, to, e) : 0;
+}
+
+/* ---- listing ---- */
+
+static void closedir_p(DIR **dir)
+{
+    if (*dir)
+        (void)closedir(*dir);
+}
+
+static int add_name(struct arena *a, struct names *l, const char *name)
+{
+    if (l->n == l->cap) {
+        size_t cap = l->cap ? l->cap * 2 : 64;
+        const char **items = arena_zalloc(a, cap, sizeof *items);
+        if (!items)
+            return -ENOMEM;
+        if (l->n)
+            memcpy(items, l->items, l->n * sizeof *items);
+        l->items = items;
+        l->cap = cap;
+    }
+    l->items[l->n] = arena_strdup(a, name);
+    return l->items[l->n++] ? 0 : -ENOMEM;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names in DIR in byte order. */
+static int read_names(struct arena *a, const char *path, struct names *ret)
+{
+    __attribute__((cleanup(closedir_p))) DIR *dir = opendir(path);
+    int r = 0;
+
+    if (!dir)
+        return -errno;
+    for (struct dirent *d; r == 0 && (d = readdir(dir));) {
+        if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+            continue;
+        r = ret->n == TREE_ENTRIES_MAX ? -EFBIG : add_name(a, ret, d->d_name);
+    }
+    if (r == 0 && ret->n)
+        qsort(ret->items, ret->n, sizeof *ret->items, compare);
+    return r;
+}
+
+static struct entry *add_entry(struct arena *a, struct tree_list *l)
+{
+    if (l->n == l->cap) {
+        size_t cap = l->cap ? l->cap * 2 : 64;
+        struct entry *items = arena_zalloc(a, cap, sizeof *items);
+        if (!items)
+            return NULL;
+        if (l->n)
+            memcpy(items, l->items, l->n * sizeof *items);
+        l->items = items;
+        l->cap = cap;
+    }
+    return &l->items[l->n];
+}
+
+/* A directory that is being listed; the one that it was found in is below it. */
+struct level {
+    struct level *up;
+    const char *path;
+    struct names names;
+    size_t at;
+};
+
+static struct level *enter(struct arena *a, struct level *up, const char *path, int *ret_code)
+{
+    struct level *l = arena_new(a, struct level);
+
+    *ret_code = l ? read_names(a, path, &l->names) : -ENOMEM;
+    /* A directory that went meanwhile is empty. */
+    if (*ret_code == -ENOENT && up)
+        *ret_code = 0;
+    if (*ret_code < 0)
+        return NULL;
+    l->up = up;
+    l->path = path;
+    return l;
+}
+
+/* Describes the next name of *AT and goes into it, when it is a directory that is wanted. */
+static int step(struct arena *a, struct level **at, unsigned *depth, unsigned max_depth,
+                struct tree_list *ret)
+{
+    struct level *l = *at;
+    const char *path = path_join(a, l->path, l->names.items[l->at++]);
+    struct entry *e = ret->n < TREE_ENTRIES_MAX ? add_entry(a, ret) : NULL;
+    int r = 0;
+
+    if (!path || !e)
+        return ret->n < TREE_ENTRIES_MAX ? -ENOMEM : -EFBIG;
+    r = entry_read(a, path, e);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    ret->n++;
+    if (*depth == max_depth || !S_ISDIR(e->st.st_mode))
+        return 0;
+    l = enter(a, l, path, &r);
+    if (l) {
+        *at = l;
+        (*depth)++;
+    }
+    return r;
+}
+
+static int walk(struct arena *a, const char *path, unsigned max_depth, struct tree_list *ret)
+{
+    unsigned depth = 1;
+    int r = 0;
+    struct level *at = enter(a, NULL, path, &r);
+
+    while (at && r == 0) {
+        if (at->at < at->names.n) {
+            r = step(a, &at, &depth, max_depth, ret);
+            continue;
+        }
+        at = at->up;
+        depth--;
+    }
+    return r;
+}
+
+/* The first component of PATH that is not there: what a walk along it stumbles over. */
+static struct str missing_part(const char *path)
+{
+    char prefix[PATH_MAX];
+    struct str s = str_of(path);
+    struct stat st;
+
+    for (size_t i = 1; i <= s.len && i < sizeof prefix; i++) {
+        if (i < s.len && path[i] != '/')
+            continue;
+        memcpy(prefix, path, i);
+        prefix[i] = '\0';
+        if (lstat(prefix, &st) < 0)
+            return str_n(path, i);
+    }
+    return s;
+}
+
+static int check_root(const char *path, struct err *e)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0) {
+        int r = -errno;
+        if (r == -ENOENT)
+            return err_set(e, r, "path not found: lstat " STR_FMT ": %s",
+                           STR_ARG(missing_part(path)), path_errno(r));
+        if (r == -ELOOP)
+            return err_set(e, r, "cyclic symlink or chain >255 links at \"%s\"", path);
+        return err_set(e, -EIO, "error getting file info: stat %s: %s", path, path_errno(r));
+    }
+    if (!S_ISDIR(st.st_mode))
+        return err_set(e, -EINVAL, "path is not a directory: %s", path);
+    if (path_is_proc(path))
+        return err_set(e, -EACCES, "error reading directory %s: open %s: %s", path, path,
+                       path_errno(EACCES));
+    return 0;
+}
+
+int tree_list(struct arena *a, const char *path, unsigned depth, struct tree_list *ret,
+              struct err *e)
+{
+    struct tree_list list = {0};
+    int r = check_root(path, e);
+
+    if (r < 0)
+        return r;
+    const char *clean = path_clean(a, str_of(path));
+    r = clean ? walk(a, clean, depth ? depth : 1, &list) : -ENOMEM;
+    if (r == -EFBIG)
+        return err_set(e, r, "directory %s has more than %d entries", path, TREE_ENTRIES_MAX);
+    if (r < 0)
+        return err_set(e, -EIO, "error reading directory %s: %s", path, path_errno(r));
+    *ret = list;
+    return 0;
+}
