@@ -5,14 +5,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "api/forward.h"
 #include "api/internal.h"
-#include "api/native/forward.h"
+#include "api/traffic/traffic.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/id.h"
 #include "base/mem.h"
 #include "core/config.h"
 #include "core/metrics.h"
 #include "proxy/proxy.h"
+
+#define E2B_PREFIX "/e2b/v1"
 
 enum { OPENAPI_MAX = 4 << 20 };
 
@@ -160,29 +164,74 @@ static struct api_req *new_req(struct api *a, struct http_req *h)
     r->key = NULL;
     r->body = NULL;
     r->idem = NULL;
+    r->forward = NULL;
     r->is_create = false;
     r->cause = STR_NULL;
     h->user = r;
     return r;
 }
 
-void api_handle(struct http_req *h, void *ctx)
+/* Where the E2B control plane is at the root, what it does not have is where it always is. */
+static enum router_result find_route(struct api_req *r, bool is_e2b)
 {
-    struct api *a = ctx;
+    const struct http_head *head = &r->http->head;
+    struct router_match elsewhere;
+    enum router_result result;
+
+    if (!is_e2b || !str_starts(head->path, STR("/")))
+        return router_find(r->api->router, r->arena, head->method, head->path, &r->match);
+    struct str path = arena_printf(r->arena, E2B_PREFIX STR_FMT, STR_ARG(head->path));
+    result = router_find(r->api->router, r->arena, head->method, path, &r->match);
+    if (result == ROUTER_NO_PATH && router_find(r->api->router, r->arena, head->method, head->path,
+                                                &elsewhere) == ROUTER_FOUND) {
+        r->match = elsewhere;
+        return ROUTER_FOUND;
+    }
+    return result;
+}
+
+/* What is for a sandbox leaves before any path is looked at. */
+static bool handle_traffic(struct api_req *r, bool *is_e2b)
+{
+    struct place place;
+
+    place_find(&place, &r->http->head, str_of(r->core->config->domain));
+    if (place.kind == PLACE_SANDBOX || place.kind == PLACE_BAD) {
+        r->match = r->api->traffic;
+        traffic_handle(r, &place);
+        return true;
+    }
+    *is_e2b = *is_e2b || place.kind == PLACE_E2B;
+    return traffic_handle_signed(r);
+}
+
+static void handle(struct api *a, struct http_req *h, bool is_e2b)
+{
     struct api_req *r = new_req(a, h);
 
     if (!r) {
         http_reply(h, 503, NULL, STR_NULL);
         return;
     }
-    enum router_result result =
-        router_find(a->router, h->arena, h->head.method, h->head.path, &r->match);
+    if (handle_traffic(r, &is_e2b))
+        return;
+    enum router_result result = find_route(r, is_e2b);
     if (result != ROUTER_FOUND) {
         refuse(r, result);
         return;
     }
     if (is_authorised(r, r->match.route->auth))
         read_body(r);
+}
+
+void api_handle(struct http_req *h, void *ctx)
+{
+    handle(ctx, h, false);
+}
+
+void api_handle_e2b(struct http_req *h, void *ctx)
+{
+    handle(ctx, h, true);
 }
 
 void api_on_error(struct http_req *h, int status, const char *reason, void *ctx)
@@ -241,6 +290,11 @@ static int prepare(struct api *a, struct err *e)
     a->router = router_new(api_surfaces, api_n_surfaces, e);
     if (!a->router)
         return -EINVAL;
+    if (router_find(a->router, NULL, HTTP_GET, STR("/sandboxes/router/-/1/"), &a->traffic) !=
+        ROUTER_FOUND)
+        return err_set(e, -EINVAL, "no route for traffic");
+    a->traffic.n_params = 0;
+    id_hex(a->boot, sizeof a->boot - 1);
     int r = openapi_write(&a->openapi, api_surfaces, api_n_surfaces);
     if (r < 0)
         return err_sys(e, r, "API documentation");
@@ -256,7 +310,7 @@ struct api *api_new(struct core *core, struct err *e)
         return NULL;
     }
     a->core = core;
-    const struct proxy_opts opts = {.loop = core->loop, .dial = native_dial, .ctx = core};
+    const struct proxy_opts opts = {.loop = core->loop, .dial = forward_dial, .ctx = core};
     a->proxy = proxy_new(&opts, e);
     if (!a->proxy || prepare(a, e) < 0) {
         api_free(a);

@@ -20,6 +20,8 @@ void api_free(struct api *a);
 
 /* The hooks of an http_server; the context is the struct api. */
 http_handler api_handle;
+/* The same for a listener that has the E2B control plane at its root. */
+http_handler api_handle_e2b;
 void api_on_error(struct http_req *h, int status, const char *reason, void *ctx);
 void api_on_done(struct http_req *h, void *ctx);
 /* The server whose connections /metrics counts. */

@@ -6,12 +6,23 @@
 
 struct proxy;
 
+/* How many tokens may be tried against signatures in a second, and at once. */
+#define TRAFFIC_TRIES 50000
+
+/* A store of such tries that fills up as time passes. */
+struct traffic_tries {
+    int64_t left, at_us;
+};
+
 struct api {
     struct core *core;
     struct router *router;
     struct http_server *server; /* may be NULL */
     struct proxy *proxy;        /* into sandboxes */
     struct buf openapi;
+    struct router_match traffic; /* of requests that a host name or headers bring into sandboxes */
+    struct traffic_tries tries;
+    char boot[33]; /* tells this start of the service from others */
 };
 
 /* The token that a request carries: Authorization: Bearer, X-API-Key, ?api_key=; the first that is

@@ -3,6 +3,7 @@
  * it: not from headers, which are not logged, and not from the query. */
 #include "base/log.h"
 
+#include "api/forward.h"
 #include "api/internal.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -42,9 +43,15 @@ int api_mask_query(struct buf *out, struct str query)
     return out->error;
 }
 
+static bool is_traffic(const struct api_req *r)
+{
+    return r && r->match.surface == &surface_traffic;
+}
+
 static enum log_level level_of(const struct http_req *h, const struct api_req *r)
 {
-    if (h->status >= 500)
+    /* What fails inside of a sandbox is nothing that this service could do better. */
+    if (h->status >= 500 && !(is_traffic(r) && h->status <= 504))
         return LOG_ERROR;
     bool is_quiet = r && r->match.route && (r->match.route->flags & ROUTE_QUIET);
     return is_quiet && h->status < 400 ? LOG_DEBUG : LOG_INFO;
@@ -63,7 +70,7 @@ void api_log(const struct http_req *h, const struct api_req *r)
         (void)api_mask_query(&target, str_slice(h->head.query, 0, 512));
     }
     const struct account_key *key = r ? r->key : NULL;
-    struct log_field fields[10] = {
+    struct log_field fields[12] = {
         LOG_S("id", h->id),
         LOG_V("method", h->head.method_text),
         LOG_V("path", buf_ok(&target) ? buf_str(&target) : STR("?")),
@@ -73,6 +80,10 @@ void api_log(const struct http_req *h, const struct api_req *r)
         LOG_S("peer", h->peer),
     };
     unsigned n = 7;
+    if (is_traffic(r))
+        fields[n++] = LOG_V("host", str_slice(h->head.host, 0, 256));
+    if (is_traffic(r) && r->forward && r->forward->pass.address)
+        fields[n++] = LOG_S("to", r->forward->pass.address);
     if (key) {
         fields[n++] = LOG_S("account", key->account->id);
         fields[n++] = LOG_S("key", key->id);

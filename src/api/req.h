@@ -17,6 +17,7 @@
 #include "net/http_server.h"
 
 struct api;
+struct forward;
 struct store_tx;
 
 struct api_req {
@@ -28,6 +29,7 @@ struct api_req {
     struct account_key *key; /* who asks, with a reference; NULL on open routes */
     struct json *body;       /* of ROUTE_JSON: NULL when the body was empty */
     struct api_idem *idem;   /* of a creating request with an Idempotency-Key, else NULL */
+    struct forward *forward; /* of a request that is passed on into a sandbox, else NULL */
     bool is_create;          /* counts as a create of its key until it ends */
     struct str cause;        /* of an internal error, for the log */
 };

@@ -97,4 +97,5 @@ struct surface {
 extern const struct surface *const api_surfaces[];
 extern const size_t api_n_surfaces;
 
-extern const struct surface surface_ops, surface_native, surface_e2b, surface_klavis, surface_mcp;
+extern const struct surface surface_ops, surface_native, surface_e2b, surface_klavis, surface_mcp,
+    surface_traffic;

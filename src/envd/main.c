@@ -70,7 +70,8 @@ static int run(const struct spawner_options *o, int fd)
     if (r < 0)
         return 1;
     (void)loop_run(spawner.loop);
-    spawner_close(&spawner);
+    cell_unprepare_all(&spawner);
+    cgroup_remove(&spawner.cgroup);
     return 0;
 }
 

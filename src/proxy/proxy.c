@@ -29,7 +29,8 @@ struct exchange {
     struct http_call *call; /* NULL once it is over */
     struct tunnel *tunnel;
     const struct proxy_filter *filter; /* NULL: none, or not for this answer */
-    void (*fail)(struct http_req *r, int status, const char *why);
+    void (*fail)(struct http_req *r, const struct proxy_fault *f);
+    bool (*is_cut)(void *ctx); /* of answers without a length; else NULL */
     void (*done)(void *ctx);
     void *ctx;
     bool is_reading; /* the request's body */
@@ -48,8 +49,8 @@ static void finish(struct exchange *x)
     free(x);
 }
 
-/* Ends the call, answers STATUS when there is still a chance to, and finishes. */
-static void give_up(struct exchange *x, int status, const char *why)
+/* Ends the call, answers when there is still a chance to, and finishes. */
+static void give_up(struct exchange *x, const struct proxy_fault *f)
 {
     struct http_call *call = take(x->call);
     struct http_req *r = take(x->req);
@@ -58,12 +59,17 @@ static void give_up(struct exchange *x, int status, const char *why)
         http_call_abort(call);
     if (r) {
         r->on_abort = NULL;
-        if (x->is_started || status == 0)
+        if (x->is_started || f->status == 0)
             http_abort(r);
         else
-            x->fail(r, status, why);
+            x->fail(r, f);
     }
     finish(x);
+}
+
+static void run_out(struct exchange *x)
+{
+    give_up(x, &(struct proxy_fault){503, -ENOMEM, "out of memory"});
 }
 
 /* ---- from the client ---- */
@@ -74,10 +80,8 @@ static void on_client_abort(struct http_req *r)
                                          "the request body took too long",
                                          "the request body is too large"};
 
-    give_up(r->abort_ctx, r->fault,
-            r->fault == 408   ? faults[1]
-            : r->fault == 413 ? faults[2]
-                              : faults[0]);
+    const char *why = faults[r->fault == 408 ? 1 : r->fault == 413 ? 2 : 0];
+    give_up(r->abort_ctx, &(struct proxy_fault){r->fault, 0, why});
 }
 
 static int on_request_data(struct http_req *r, void *ctx, const char *p, size_t len)
@@ -160,7 +164,7 @@ static void switch_protocols(struct exchange *x, const struct http_head *head)
 
     if (add_headers(r, head) < 0 ||
         http_add_header(r, "Upgrade", http_header_get(&head->headers, "upgrade")) < 0) {
-        give_up(x, 503, "out of memory");
+        run_out(x);
         return;
     }
     struct stream *service = http_call_upgrade(take(x->call), &no_ops, NULL);
@@ -197,9 +201,11 @@ static void on_head(struct http_call *c, void *ctx, const struct http_head *head
         return;
     }
     if (add_headers(x->req, head) < 0) {
-        give_up(x, 503, "out of memory");
+        run_out(x);
         return;
     }
+    if (head->is_chunked || length >= 0)
+        x->is_cut = NULL;
     if (x->filter && !x->filter->begin(x->filter->ctx, head, &length))
         x->filter = NULL;
     x->is_started = true;
@@ -234,8 +240,10 @@ static void on_end(struct http_call *c, void *ctx, int result, const char *why)
 
     (void)c;
     x->call = NULL;
+    if (result == 0 && x->is_cut && x->is_cut(x->ctx))
+        result = -ECONNRESET;
     if (result < 0) {
-        give_up(x, result == -ETIMEDOUT ? 504 : 502, why);
+        give_up(x, &(struct proxy_fault){result == -ETIMEDOUT ? 504 : 502, result, why});
         return;
     }
     struct http_req *r = take(x->req);
@@ -301,7 +309,7 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
     if (!x) {
         if (pass->fd > 0)
             (void)close(pass->fd);
-        pass->fail(r, 503, "out of memory");
+        pass->fail(r, &(struct proxy_fault){503, -ENOMEM, "out of memory"});
         if (pass->done)
             pass->done(pass->ctx);
         return;
@@ -311,6 +319,7 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
         .req = r,
         .filter = pass->filter,
         .fail = pass->fail,
+        .is_cut = pass->is_cut,
         .done = pass->done,
         .ctx = pass->ctx,
     };
@@ -320,7 +329,7 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
     r->abort_ctx = x;
     x->call = start_call(x, pass, &e);
     if (!x->call)
-        give_up(x, e.code == -ENOMEM ? 503 : 502, err_text(&e));
+        give_up(x, &(struct proxy_fault){e.code == -ENOMEM ? 503 : 502, e.code, err_text(&e)});
     else if (has_body(r, pass) && !http_call_is_full(x->call))
         /* On a connection that was kept nothing has to be waited for. */
         on_service_drain(x->call, x);
@@ -361,7 +370,7 @@ void proxy_free(struct proxy *p)
         if (x->tunnel)
             tunnel_close(x->tunnel);
         else
-            give_up(x, 0, "");
+            give_up(x, &(struct proxy_fault){0});
     }
     http_client_free(p->client);
     free(p);

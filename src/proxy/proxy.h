@@ -52,6 +52,13 @@ struct proxy_filter {
     void *ctx;
 };
 
+/* What went wrong with a request of which nothing was answered yet. */
+struct proxy_fault {
+    int status; /* 502 or 504: of the service; 503: memory ran out; else of the request's body */
+    int code;   /* -errno of the service's side (-ECONNREFUSED: nobody listens), or 0 */
+    const char *why;
+};
+
 struct proxy_pass {
     const char *address; /* the service, for dial(); connections to it are kept … */
     int fd; /* … or, > 0, a socket: connected or connecting, taken over in any case, not kept */
@@ -61,9 +68,10 @@ struct proxy_pass {
     bool has_no_body;  /* the request's body is not passed on */
     struct rewrite_rules rules;
     const struct proxy_filter *filter; /* NULL: none; must stay valid as long as the request */
-    /* Answers R, of which nothing was sent yet: 502 or 504 with what is wrong with the service, 503
-     * when memory ran out, or what is wrong with the request's body. */
-    void (*fail)(struct http_req *r, int status, const char *why);
+    void (*fail)(struct http_req *r, const struct proxy_fault *f); /* answers R */
+    /* Asked when an answer ends that nothing but the end of its connection delimits: true when that
+     * end may have come too early, so that the client's connection is reset. May be NULL. */
+    bool (*is_cut)(void *ctx);
     /* All is over, a tunnel included; the request may be gone long before. May be NULL. */
     void (*done)(void *ctx);
     void *ctx;

@@ -171,8 +171,9 @@ static struct str forwarded_for(const struct http_req *r)
 int rewrite_headers(const struct http_req *r, const struct rewrite_rules *rules,
                     struct http_headers *ret)
 {
-    struct http_headers to = {
-        .items = arena_zalloc(r->arena, r->head.headers.n + OWN_HEADERS, sizeof *to.items)};
+    struct http_headers to = {.items = arena_zalloc(r->arena,
+                                                    r->head.headers.n + OWN_HEADERS + rules->n_add,
+                                                    sizeof *to.items)};
     struct str from = forwarded_for(r);
 
     if (!to.items || !from.p)
@@ -187,6 +188,8 @@ int rewrite_headers(const struct http_req *r, const struct rewrite_rules *rules,
     if (rules->prefix.len > 0)
         to.items[to.n++] = (struct http_header){STR("X-Forwarded-Prefix"), rules->prefix};
     to.items[to.n++] = (struct http_header){STR("X-Request-Id"), str_of(r->id)};
+    for (size_t i = 0; i < rules->n_add; i++)
+        to.items[to.n++] = rules->add[i];
     *ret = to;
     return 0;
 }

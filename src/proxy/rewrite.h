@@ -21,6 +21,9 @@ struct rewrite_rules {
     const char *const *params;  /* query parameters to drop out of Referer */
     const char *cookie;         /* cookie to drop; may be NULL */
     struct str prefix;          /* X-Forwarded-Prefix; empty: none */
+    /* Headers of ours; those of the client with the same names are to be dropped. */
+    const struct http_header *add;
+    size_t n_add;
 };
 
 /* The headers for the other side: those of R without what belongs to the connection or is dropped,

@@ -87,6 +87,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(0.5)
         self.wfile.write(b"0\r\n\r\n")
 
+    def on_blob(self):
+        self.send(b"b" * int(self.path.split("size=")[1]))
+
+    def on_forever(self):
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        while True:
+            self.wfile.write(b"4\r\ntick\r\n")
+            time.sleep(0.1)
+
+    def on_until_end(self):
+        """Nothing but the end of the connection would end it."""
+        self.send_response(200)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(b"a part")
+        time.sleep(600)
+
     def on_cut(self):
         self.send_response(200)
         self.send_header("Content-Length", "1000")

@@ -15,12 +15,12 @@ GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 class Socket:
     """A connection to PATH of a service; .status and .headers of the answer."""
 
-    def __init__(self, s, path, headers=""):
+    def __init__(self, s, path, headers="", host="x"):
         self.s = socket.create_connection((s.host, s.port), timeout=15)
         key = base64.b64encode(os.urandom(16)).decode()
-        self.s.sendall(("GET %s HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n"
+        self.s.sendall(("GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\n"
                         "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                        "Sec-WebSocket-Key: %s\r\n%s\r\n" % (path, key, headers)).encode())
+                        "Sec-WebSocket-Key: %s\r\n%s\r\n" % (path, host, key, headers)).encode())
         self.f = self.s.makefile("rb")
         self.status = int(self.f.readline().split()[1])
         self.headers = http.client.parse_headers(self.f)

@@ -8,75 +8,27 @@
 #include "api/native/native.h"
 #include "core/core.h"
 #include "core/sandbox.h"
-#include "runtime/engine.h"
 
-struct forward {
-    struct api_req *req;
-    struct proxy_pass pass;
-    uint16_t port;
-};
-
-static void on_done(void *ctx)
+static void on_refuse(struct api_req *r, const struct forward *f, const struct err *e)
 {
-    struct sandbox *sb = ctx;
-
-    sandbox_release(sb);
-    sandbox_unref(sb);
+    (void)f;
+    native_sandbox_fail(r, e->code, e);
 }
 
-static void on_fail(struct http_req *h, int status, const char *why)
+static void on_fail(struct api_req *r, const struct forward *f, const struct proxy_fault *fault)
 {
-    api_error(h->user, status, "sandbox " STR_FMT ": %s", STR_ARG(api_param(h->user, "name")), why);
-}
-
-int native_dial(void *ctx, const char *address, struct err *e)
-{
-    const struct core *core = ctx;
-    struct str port = str_of(address), id = str_cut(&port, ':');
-    const struct sandbox *sb = sandbox_find_id(core->sandboxes, id);
-    struct engine_cell *cell = sb ? sandbox_cell(sb) : NULL;
-    int64_t number = 0;
-
-    if (!cell || str_to_i64(port, &number) < 0)
-        return err_set(e, -ENOENT, "it has ended");
-    int fd = number == FORWARD_OWN ? engine_cell_dial(cell)
-                                   : engine_cell_connect(cell, (uint16_t)number);
-    return fd < 0 ? err_sys(e, fd, "nothing answers on port " STR_FMT, STR_ARG(port)) : fd;
-}
-
-static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
-{
-    struct forward *f = ctx;
-
-    if (e) {
-        native_sandbox_fail(f->req, e->code, e);
-        return;
-    }
-    f->pass.address = arena_printf(f->req->arena, "%s:%u", sb->id, f->port).p;
-    if (!f->pass.address) {
-        api_fail(f->req, -ENOMEM, NULL);
-        return;
-    }
-    sandbox_hold(sb);
-    f->pass.fail = on_fail;
-    f->pass.done = on_done;
-    f->pass.ctx = sandbox_ref(sb);
-    proxy_pass(f->req->api->proxy, f->req->http, &f->pass);
+    (void)f;
+    api_error(r, fault->status, "sandbox " STR_FMT ": %s", STR_ARG(api_param(r, "name")),
+              fault->why);
 }
 
 void native_forward(struct api_req *r, struct sandbox *sb, uint16_t port,
                     const struct proxy_pass *pass)
 {
-    struct forward *f = arena_new(r->arena, struct forward);
+    const struct forward f = {
+        .sandbox = sb, .port = port, .pass = *pass, .refuse = on_refuse, .fail = on_fail};
 
-    if (!f) {
-        api_fail(r, -ENOMEM, NULL);
-        return;
-    }
-    *f = (struct forward){.req = r, .pass = *pass, .port = port};
-    int code = sandbox_use(sb, on_usable, f);
-    if (code < 0)
-        native_sandbox_fail(r, code, NULL);
+    forward_start(r, &f);
 }
 
 /* ---- the sandbox's own service ---- */

@@ -3,19 +3,9 @@
  * whatever listens on a port there. */
 #pragma once
 
-#include "api/req.h"
-#include "proxy/proxy.h"
+#include "api/forward.h"
 
-struct sandbox;
-
-/* The port of the sandbox's own service. */
-#define FORWARD_OWN 0
-
-/* dial() of the API's proxy; CTX is the struct core, an address "ID:PORT". */
-int native_dial(void *ctx, const char *address, struct err *e);
-
-/* Resumes SB if need be and passes R on to PORT inside, as PASS says; address, fail, done and ctx
- * of it are filled in here. The request counts as use of the sandbox until it is over. */
+/* Passes R on to PORT inside of SB, as PASS says; faults are told as the surface does. */
 void native_forward(struct api_req *r, struct sandbox *sb, uint16_t port,
                     const struct proxy_pass *pass);
 

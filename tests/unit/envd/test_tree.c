@@ -17,7 +17,7 @@
 
 static char dir[64];
 static struct arena arena;
-static const struct user alice = {.uid = 0, .gid = 0, .name = "alice", .home = "/home/user"};
+static const struct user alice = {.uid = 0, .gid = 0, .name = "alice", .home = "/home/alice"};
 
 static const char *in(const char *name)
 {
@@ -79,15 +79,15 @@ static void paths_are_resolved(void **state)
     static const struct {
         const char *given, *workdir, *want;
     } cases[] = {
-        {"", NULL, "/home/user"},
+        {"", NULL, "/home/alice"},
         {"", "/work", "/work"},
-        {"a.txt", "/work", "/home/user/a.txt"},
-        {"a/../../../b", NULL, "/b"},
-        {"~", NULL, "/home/user"},
-        {"~/", NULL, "/home/user"},
-        {"~/x y", NULL, "/home/user/x y"},
+        {"a.txt", "/work", "/home/alice/a.txt"},
+        {"a/../../b", NULL, "/home/b"},
+        {"~", NULL, "/home/alice"},
+        {"~/", NULL, "/home/alice"},
+        {"~/x y", NULL, "/home/alice/x y"},
         {"/a/../b/", NULL, "/a/../b/"},
-        {"a~", NULL, "/home/user/a~"},
+        {"a~", NULL, "/home/alice/a~"},
     };
     struct err e = ERR_INIT;
 

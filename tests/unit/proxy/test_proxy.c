@@ -18,13 +18,21 @@ static struct proxy *proxy;
 static struct proxy_pass pass; /* what the handler does with the next request */
 static int client, service;    /* the test's ends */
 static struct buf in, at_service;
-static int n_done, n_fails, n_answers, n_dials, last_status;
+static int n_done, n_fails, n_answers, n_dials, last_status, last_code;
 static bool is_refused; /* the service's socket is one that cannot be used */
+static bool is_over;    /* what the service was a part of has ended */
 
-static void on_fail(struct http_req *r, int status, const char *why)
+static void on_fail(struct http_req *r, const struct proxy_fault *f)
 {
     n_fails++;
-    http_reply(r, status, "text/plain", str_of(why));
+    last_code = f->code;
+    http_reply(r, f->status, "text/plain", str_of(f->why));
+}
+
+static bool is_cut(void *ctx)
+{
+    (void)ctx;
+    return is_over;
 }
 
 static void on_done(void *ctx)
@@ -90,8 +98,8 @@ static int setup(void **state)
     (void)state;
     peer_stop_clock();
     client = service = -1;
-    n_done = n_fails = n_answers = n_dials = last_status = 0;
-    is_refused = false;
+    n_done = n_fails = n_answers = n_dials = last_status = last_code = 0;
+    is_refused = is_over = false;
     buf_init(&in, 256 << 20);
     buf_init(&at_service, 256 << 20);
     pass = (struct proxy_pass){
@@ -238,6 +246,7 @@ static void services_that_cannot_be_dialled_are_502(void **state)
     peer_send(loop, client, STR(GET));
     peer_expect(loop, client, &in, "Connection refused");
     assert_true(client_has("HTTP/1.1 502 "));
+    assert_int_equal(last_code, -ECONNREFUSED);
     assert_int_equal(n_done, 1);
 }
 
@@ -476,6 +485,29 @@ static void broken_answers_are_seen(void **state)
     }
 }
 
+/* What has no length ends with its connection; but who knows that it ended too early may say so. */
+static void answers_that_may_be_cut_are_reset(void **state)
+{
+    static const char *const ends[] = {"HTTP/1.1 200 OK\r\n\r\nab", OK};
+
+    (void)state;
+    pass.is_cut = is_cut;
+    for (int i = 0; i < 4; i++) {
+        is_over = i >= 2;
+        connect_client();
+        ask(GET);
+        answer(ends[i % 2]);
+        (void)close(take_fd(service));
+        peer_settle(loop);
+        assert_int_equal(n_done, i + 1);
+        bool is_end = peer_take(client, &in);
+        assert_int_equal(is_end, is_over && i % 2 == 0);
+        if (!is_end && !client_has(i % 2 ? "\r\n\r\nhi" : "\r\n0\r\n\r\n"))
+            fail_msg("%d: %s", i, buf_cstr(&in));
+    }
+    assert_int_equal(n_fails, 0);
+}
+
 static void services_that_are_not_there_are_502(void **state)
 {
     (void)state;
@@ -662,6 +694,7 @@ int main(void)
         TEST(tunnels_end_with_the_proxy),
         TEST(clients_that_leave_end_the_call),
         TEST(broken_answers_are_seen),
+        TEST(answers_that_may_be_cut_are_reset),
         TEST(services_that_are_not_there_are_502),
         TEST(bad_bodies_are_answered),
         TEST(silence_is_allowed),

@@ -119,8 +119,13 @@ static const struct {
 };
 
 static const char *const dropped[] = {"X-API-Key", NULL};
-static const struct rewrite_rules rules = {
-    .headers = dropped, .params = params, .cookie = "key", .prefix = STR_INIT("/p")};
+static const struct http_header own = {STR_INIT("X-Own"), STR_INIT("o")};
+static const struct rewrite_rules rules = {.headers = dropped,
+                                           .params = params,
+                                           .cookie = "key",
+                                           .prefix = STR_INIT("/p"),
+                                           .add = &own,
+                                           .n_add = 1};
 
 /* Parses lines of headers. */
 static void read_lines(struct arena *a, const char *text, struct http_headers *ret)
@@ -147,7 +152,7 @@ static const char *write_lines(struct buf *out, const struct http_headers *h)
 
 #define ADDED                                                                                      \
     "X-Forwarded-For: 10.0.0.9\nX-Forwarded-Proto: http\nX-Forwarded-Host: h:1\n"                  \
-    "X-Forwarded-Prefix: /p\nX-Request-Id: 0123456789abcdef\n"
+    "X-Forwarded-Prefix: /p\nX-Request-Id: 0123456789abcdef\nX-Own: o\n"
 
 static void headers_are_dropped_and_added(void **state)
 {

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Forwarding into sandboxes: see forward.h. */
+#include "api/forward.h"
+
+#include <errno.h>
+
+#include "api/internal.h"
+#include "core/core.h"
+#include "core/sandbox.h"
+#include "runtime/engine.h"
+
+int forward_dial(void *ctx, const char *address, struct err *e)
+{
+    const struct core *core = ctx;
+    struct str port = str_of(address), id = str_cut(&port, ':');
+    const struct sandbox *sb = sandbox_find_id(core->sandboxes, id);
+    struct engine_cell *cell = sb ? sandbox_cell(sb) : NULL;
+    int64_t number = 0;
+
+    if (!cell || str_to_i64(port, &number) < 0)
+        return err_set(e, -ENOENT, "it has ended");
+    int fd = number == FORWARD_OWN ? engine_cell_dial(cell)
+                                   : engine_cell_connect(cell, (uint16_t)number);
+    return fd < 0 ? err_sys(e, fd, "nothing answers on port " STR_FMT, STR_ARG(port)) : fd;
+}
+
+static void on_fail(struct http_req *h, const struct proxy_fault *fault)
+{
+    struct api_req *r = h->user;
+
+    r->forward->fail(r, r->forward, fault);
+}
+
+/* What ends with the sandbox may have been cut off by it. */
+static bool is_cut(void *ctx)
+{
+    return !sandbox_cell(ctx);
+}
+
+static void on_done(void *ctx)
+{
+    struct sandbox *sb = ctx;
+
+    sandbox_release(sb);
+    sandbox_unref(sb);
+}
+
+static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    struct api_req *r = ctx;
+    struct proxy_pass *pass = &r->forward->pass;
+
+    if (e) {
+        r->forward->refuse(r, r->forward, e);
+        return;
+    }
+    pass->address = arena_printf(r->arena, "%s:%u", sb->id, r->forward->port).p;
+    if (!pass->address) {
+        api_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    sandbox_hold(sb);
+    pass->fail = on_fail;
+    pass->is_cut = is_cut;
+    pass->done = on_done;
+    pass->ctx = sandbox_ref(sb);
+    proxy_pass(r->api->proxy, r->http, pass);
+}
+
+void forward_start(struct api_req *r, const struct forward *f)
+{
+    struct err e = ERR_INIT;
+
+    r->forward = arena_alloc(r->arena, sizeof *f);
+    if (!r->forward) {
+        api_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    *r->forward = *f;
+    int code = sandbox_use(f->sandbox, on_usable, r);
+    if (code < 0) {
+        (void)err_set(&e, code, "sandbox %s has ended", f->sandbox->name);
+        f->refuse(r, r->forward, &e);
+    }
+}

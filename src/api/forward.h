@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests that are answered inside of a sandbox, whichever surface they came to. */
+#pragma once
+
+#include "api/req.h"
+#include "proxy/proxy.h"
+
+struct sandbox;
+
+/* The port of the sandbox's own service. */
+#define FORWARD_OWN 0
+
+struct forward {
+    struct sandbox *sandbox;
+    uint16_t port;
+    struct proxy_pass pass; /* address, fail, is_cut, done and ctx are filled in */
+    /* Answer R: the sandbox cannot be used (-ENOENT it is about to end, -EHOSTDOWN paused and not
+     * resumed by use); or it can, but the service inside fails. */
+    void (*refuse)(struct api_req *r, const struct forward *f, const struct err *e);
+    void (*fail)(struct api_req *r, const struct forward *f, const struct proxy_fault *fault);
+};
+
+/* Resumes the sandbox if need be and passes R on, as F says. The request counts as use of the
+ * sandbox until it is over. What F points to is in R's arena, or lives longer. */
+void forward_start(struct api_req *r, const struct forward *f);
+
+/* dial() of the API's proxy; CTX is the struct core, an address "ID:PORT". */
+int forward_dial(void *ctx, const char *address, struct err *e);

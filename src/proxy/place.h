@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Which sandbox a request is for, by what its head says. Decided before any path is looked at, so
+ * that a service inside of a sandbox may have every path that we have ourselves. In this order:
+ *
+ *   Host: PORT-ID.anything             a port of a sandbox; what follows the id in the first label
+ *                                      ("-CLIENT", as old clients write it) is ignored
+ *   Host: api.DOMAIN                   the E2B control plane, at the root
+ *   E2b-Sandbox-Id, E2b-Sandbox-Port   a port of a sandbox. Where the host can be nothing but the
+ *                                      door to all of them (localhost, an address, sandbox.*), one
+ *                                      without the other is a mistake; elsewhere it means nothing
+ *
+ * Pure parsing: whether there is such a sandbox is not known here. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/http.h"
+
+enum place_kind {
+    PLACE_HERE,    /* the service itself */
+    PLACE_E2B,     /* the E2B control plane at the root */
+    PLACE_SANDBOX, /* a port of a sandbox */
+    PLACE_BAD      /* names a sandbox, but not as it should */
+};
+
+enum { PLACE_ID_MAX = 63 };
+
+struct place {
+    enum place_kind kind;
+    uint16_t port;
+    char id[PLACE_ID_MAX + 1]; /* lower case */
+    const char *why;           /* PLACE_BAD */
+};
+
+/* DOMAIN is what sandboxes are reached under; it may have a port. */
+void place_find(struct place *ret, const struct http_head *head, struct str domain);
+
+/* A port as text: 1 to 65535, digits only; 0 for anything else. */
+uint16_t place_port(struct str text);
+/* The id in "ID" or "ID-CLIENT", lower case: letters and digits. False when it is malformed. */
+bool place_id(struct str text, char out[PLACE_ID_MAX + 1]);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Which sandbox a request is for. */
+#include "../check.h"
+
+#include "base/cleanup.h"
+#include "proxy/place.h"
+
+#define ID "0123456789abcdef0123456789abcdef"
+
+static struct place find(const char *host, const char *id, const char *port, const char *domain)
+{
+    struct http_header items[2];
+    struct http_head head = {.host = str_of(host), .headers = {.items = items}};
+    struct place got;
+
+    if (id)
+        items[head.headers.n++] = (struct http_header){STR("E2B-Sandbox-Id"), str_of(id)};
+    if (port)
+        items[head.headers.n++] = (struct http_header){STR("e2b-sandbox-port"), str_of(port)};
+    place_find(&got, &head, str_of(domain));
+    return got;
+}
+
+static const struct {
+    const char *host;
+    enum place_kind kind;
+    unsigned port;
+    const char *id;
+} hosts[] = {
+    {"8080-" ID ".example.com", PLACE_SANDBOX, 8080, ID},
+    {"8080-" ID ".example.com:10000", PLACE_SANDBOX, 8080, ID},
+    {"8080-" ID ".example.com.", PLACE_SANDBOX, 8080, ID},
+    {"8080-" ID ".localhost", PLACE_SANDBOX, 8080, ID},
+    {"8080-" ID ".other.domain.of.somebody", PLACE_SANDBOX, 8080, ID},
+    {"1-" ID ".x.y", PLACE_SANDBOX, 1, ID},
+    {"65535-" ID ".x.y", PLACE_SANDBOX, 65535, ID},
+    {"00080-" ID ".x.y", PLACE_SANDBOX, 80, ID},
+    {"49983-iABC0z.X.Y", PLACE_SANDBOX, 49983, "iabc0z"},
+    {"49983-" ID "-6532622b.x.y", PLACE_SANDBOX, 49983, ID},
+    {"0-" ID ".x.y", PLACE_BAD, 0, ID},
+    {"65536-" ID ".x.y", PLACE_BAD, 0, ID},
+    {"99999999999999999999-" ID ".x.y", PLACE_BAD, 0, ID},
+    {"8080-" ID, PLACE_HERE, 0, ""},
+    {"8080-" ID ".", PLACE_HERE, 0, ""},
+    {"-" ID ".x.y", PLACE_HERE, 0, ""},
+    {"8080-.x.y", PLACE_HERE, 0, ""},
+    {"8080--" ID ".x.y", PLACE_HERE, 0, ""},
+    {"8080.x.y", PLACE_HERE, 0, ""},
+    {"80a-" ID ".x.y", PLACE_HERE, 0, ""},
+    {"8080-a_b.x.y", PLACE_HERE, 0, ""},
+    {"www.8080-" ID ".x.y", PLACE_HERE, 0, ""},
+    {"ip-10-0-0-1.internal", PLACE_HERE, 0, ""},
+    {"10.0.0.1", PLACE_HERE, 0, ""},
+    {"[::1]:80", PLACE_HERE, 0, ""},
+    {"", PLACE_HERE, 0, ""},
+    {"api.pool.test", PLACE_E2B, 0, ""},
+    {"API.Pool.Test:10000", PLACE_E2B, 0, ""},
+    {"api.pool.test.", PLACE_E2B, 0, ""},
+    {"api.other.test", PLACE_HERE, 0, ""},
+    {"api.", PLACE_HERE, 0, ""},
+    {"api", PLACE_HERE, 0, ""},
+    {"pool.test", PLACE_HERE, 0, ""},
+};
+
+static void hosts_name_a_sandbox_the_control_plane_or_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+        struct place got = find(hosts[i].host, NULL, NULL, "pool.test:18443");
+        if (got.kind != hosts[i].kind || got.port != hosts[i].port ||
+            strcmp(got.id, hosts[i].id) != 0)
+            fail_msg("'%s': kind %d, port %u, id '%s'", hosts[i].host, got.kind, got.port, got.id);
+        assert_int_equal(got.why != NULL, got.kind == PLACE_BAD);
+    }
+}
+
+static const struct {
+    const char *host, *id, *port;
+    enum place_kind kind;
+    unsigned number;
+} headers[] = {
+    {"localhost", ID, "8080", PLACE_SANDBOX, 8080},
+    {"localhost:10000", ID, "49983", PLACE_SANDBOX, 49983},
+    {"127.0.0.1:10000", ID, "1", PLACE_SANDBOX, 1},
+    {"[::1]:10000", ID, "65535", PLACE_SANDBOX, 65535},
+    {"sandbox.pool.test", ID "-client", "8080", PLACE_SANDBOX, 8080},
+    {"tidepool:10000", ID, "8080", PLACE_SANDBOX, 8080},
+    {"localhost", ID, NULL, PLACE_BAD, 0},
+    {"localhost", NULL, "8080", PLACE_BAD, 0},
+    {"127.0.0.1", ID, NULL, PLACE_BAD, 0},
+    {"[::1]", NULL, "80", PLACE_BAD, 0},
+    {"sandbox.any", ID, NULL, PLACE_BAD, 0},
+    {"", ID, NULL, PLACE_BAD, 0},
+    {"tidepool", ID, NULL, PLACE_HERE, 0},
+    {"sandbox", NULL, "80", PLACE_HERE, 0},
+    {"localhost", ID, "0", PLACE_BAD, 0},
+    {"localhost", ID, "65536", PLACE_BAD, 0},
+    {"localhost", ID, "-1", PLACE_BAD, 0},
+    {"localhost", ID, "80x", PLACE_BAD, 0},
+    {"localhost", ID, "", PLACE_BAD, 0},
+    {"localhost", "", "80", PLACE_BAD, 0},
+    {"localhost", "../x", "80", PLACE_BAD, 0},
+    {"localhost", ID ID, "80", PLACE_BAD, 0},
+    /* The host has the first word. */
+    {"80-abc.pool.test", ID, "8080", PLACE_SANDBOX, 80},
+    {"api.pool.test", ID, "8080", PLACE_E2B, 0},
+};
+
+static void headers_name_a_sandbox_where_the_host_does_not(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(headers); i++) {
+        struct place got = find(headers[i].host, headers[i].id, headers[i].port, "pool.test");
+        if (got.kind != headers[i].kind ||
+            (got.kind == PLACE_SANDBOX && got.port != headers[i].number))
+            fail_msg("row %zu: kind %d, port %u (%s)", i, got.kind, got.port,
+                     got.why ? got.why : "");
+    }
+    assert_string_equal(find("localhost", ID, NULL, "x").why, "missing header E2b-Sandbox-Port");
+    assert_string_equal(find("localhost", NULL, "1", "x").why, "missing header E2b-Sandbox-Id");
+    assert_string_equal(find("localhost", ID "-c", "1", "x").id, ID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hosts_name_a_sandbox_the_control_plane_or_nothing),
+        cmocka_unit_test(headers_name_a_sandbox_where_the_host_does_not),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
