@@ -15,7 +15,7 @@
 
 enum { ENV_MAX = 1024 };
 
-static void free_strings(char **list)
+void claim_free_strings(char **list)
 {
     for (char **s = list; s && *s; s++)
         free(*s);
@@ -95,8 +95,7 @@ char **claim_strings(struct arena *a, const struct json *array, const char *what
     return list;
 }
 
-/* A copy of LIST on the heap. */
-static char **copy_strings(char **list)
+char **claim_copy_strings(char **list)
 {
     size_t n = 0;
 
@@ -106,7 +105,7 @@ static char **copy_strings(char **list)
     for (size_t i = 0; copy && i < n; i++) {
         copy[i] = mem_strdup(list[i]);
         if (!copy[i]) {
-            free_strings(copy);
+            claim_free_strings(copy);
             return NULL;
         }
     }
@@ -155,10 +154,10 @@ int claim_set(struct claim *c, const struct json *body, struct err *e)
     if (!list)
         return e->code;
     if (env && !json_is(env, JSON_NULL)) {
-        char **copy = copy_strings(list);
+        char **copy = claim_copy_strings(list);
         if (!copy)
             return err_sys(e, -ENOMEM, "env");
-        free_strings(c->env);
+        claim_free_strings(c->env);
         c->env = copy;
     }
     int r = take_hostname(c, body, e);
@@ -172,7 +171,7 @@ void claim_done(struct claim *c)
     free(c->name);
     free(c->user);
     free(c->workdir);
-    free_strings(c->env);
+    claim_free_strings(c->env);
     *c = (struct claim){0};
 }
 

@@ -22,5 +22,8 @@ const char *claim_user(const struct claim *c);
  * booleans are taken as text. NULL with E filled when a name or a value cannot be in an
  * environment. */
 char **claim_env(struct arena *a, const struct json *object, struct err *e);
+/* A copy of LIST on the heap, and its end. */
+char **claim_copy_strings(char **list);
+void claim_free_strings(char **list);
 /* The strings of ARRAY (may be NULL) in A, NULL-terminated. NULL with E filled. */
 char **claim_strings(struct arena *a, const struct json *array, const char *what, struct err *e);

@@ -3,6 +3,7 @@
 #include "envd/serve.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -10,7 +11,7 @@
 #include "envd/serve_impl.h"
 
 enum {
-    CONNS_MAX = 1024,
+    CONNS_MAX = 4096,
     /* The daemon is the only client; it, not this side, gives up on slow peers. */
     IDLE_MS = 3600000,
     STALL_MS = 600000,
@@ -34,12 +35,18 @@ static const struct {
     {"/stats", HTTP_GET, serve_stats},
     {"/terminal", HTTP_GET, serve_terminal},
     {"/log", HTTP_GET, log_get},
+    {"/update", HTTP_POST, serve_update},
 };
 
 static void on_request(struct http_req *r, void *ctx)
 {
     bool is_known = false;
 
+    if (str_starts(r->head.path, STR(E2B_PREFIX "/"))) {
+        r->head.path = str_skip(r->head.path, sizeof E2B_PREFIX - 1);
+        e2b_request(ctx, r);
+        return;
+    }
     for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
         if (!str_is(r->head.path, routes[i].path))
             continue;
@@ -61,11 +68,16 @@ static void on_error(struct http_req *r, int status, const char *reason, void *c
     serve_fail_text(r, status, "%s", reason);
 }
 
-int serve_start(struct serve *s, struct loop *l, int listen_fd, struct err *e)
+static void on_e2b_request(struct http_req *r, void *ctx)
+{
+    e2b_request(ctx, r);
+}
+
+static struct http_server *new_server(struct serve *s, http_handler *handler, struct err *e)
 {
     struct http_server_opts o = {
-        .loop = l,
-        .handler = on_request,
+        .loop = s->loop,
+        .handler = handler,
         .ctx = s,
         .on_error = on_error,
         .max_conns = CONNS_MAX,
@@ -73,10 +85,29 @@ int serve_start(struct serve *s, struct loop *l, int listen_fd, struct err *e)
         .max_arena = (size_t)3 * SERVE_BODY_MAX,
     };
 
+    return http_server_new(&o, e);
+}
+
+struct http_server *serve_listen_e2b(struct serve *s, int fd, struct err *e)
+{
+    struct http_server *h = new_server(s, on_e2b_request, e);
+
+    if (!h) {
+        (void)close(fd);
+        return NULL;
+    }
+    if (http_server_listen(h, fd, e) == 0)
+        return h;
+    http_server_free(h);
+    return NULL;
+}
+
+int serve_start(struct serve *s, struct loop *l, int listen_fd, struct err *e)
+{
     s->loop = l;
     s->started_ms = clock_mono_ms();
     proc_table_init(&s->procs, l);
     log_init(&s->log);
-    s->http = http_server_new(&o, e);
+    s->http = new_server(s, on_request, e);
     return s->http ? http_server_listen(s->http, listen_fd, e) : -ENOMEM;
 }

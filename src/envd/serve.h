@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The service inside of a cell: HTTP/1.1 on the cell's control socket, which only the daemon can
- * reach; so there is no key to check here. Paths, query and JSON are ours; what the outside sees is
- * made by the daemon.
+ * reach; so there is no key to check here (but for E2B's). Paths, query and JSON are ours; what the
+ * outside sees is made by the daemon.
  *
  *   POST   /claim                       name, environment and main process of a handed-out cell
  *   POST   /run                         a command, answered when it has ended
@@ -13,6 +13,8 @@
  *   GET    /log         ?tailLines=&follow=&since=&timestamps=
  *   GET    /procs, POST /signal         processes that were started here
  *   GET    /health, /stats
+ *   POST   /update                      {"e2b": …}: changes what the claim said about it
+ *   *      /e2b/…                       the E2B protocol (envd/e2b.h), with its own errors and keys
  *
  * Errors are {"code": status, "message": text, "errno": number}. Everything runs on one thread;
  * reads and writes of regular files block it for the length of one chunk. */
@@ -20,6 +22,7 @@
 
 #include "base/err.h"
 #include "envd/claim.h"
+#include "envd/e2b.h"
 #include "envd/log.h"
 #include "envd/proc.h"
 #include "loop/loop.h"
@@ -32,6 +35,7 @@ struct serve {
     struct proc_table procs;
     struct claim claim;
     struct log log;
+    struct e2b e2b;
     int64_t started_ms; /* monotonic */
 };
 

@@ -17,7 +17,8 @@ static void on_claim(struct serve *s, struct http_req *r, const struct json *bod
 {
     struct err e = ERR_INIT;
 
-    if (claim_set(&s->claim, body, &e) < 0 || log_start_main(s, r->arena, body, &e) < 0) {
+    if (claim_set(&s->claim, body, &e) < 0 || e2b_set(s, json_get(body, "e2b"), &e) < 0 ||
+        log_start_main(s, r->arena, body, &e) < 0) {
         int status = serve_status_of(e.code);
         serve_fail(r, status == 404 || status == 403 ? 400 : status, &e);
         return;
@@ -28,6 +29,21 @@ static void on_claim(struct serve *s, struct http_req *r, const struct json *bod
 void serve_claim(struct serve *s, struct http_req *r)
 {
     serve_read_json(s, r, on_claim);
+}
+
+static void on_update(struct serve *s, struct http_req *r, const struct json *body)
+{
+    struct err e = ERR_INIT;
+
+    if (e2b_set(s, json_get(body, "e2b"), &e) < 0)
+        serve_fail(r, e.code == -EINVAL ? 400 : 500, &e);
+    else
+        http_reply(r, 200, "application/json", STR("{}"));
+}
+
+void serve_update(struct serve *s, struct http_req *r)
+{
+    serve_read_json(s, r, on_update);
 }
 
 void serve_health(struct serve *s, struct http_req *r)

@@ -37,3 +37,9 @@ void serve_health(struct serve *s, struct http_req *r);
 void serve_stats(struct serve *s, struct http_req *r);
 void serve_procs(struct serve *s, struct http_req *r);
 void serve_signal(struct serve *s, struct http_req *r);
+void serve_update(struct serve *s, struct http_req *r);
+
+/* ---- serve.c ---- */
+
+/* A server for E2B's requests on FD, which is taken over; NULL with E filled. */
+struct http_server *serve_listen_e2b(struct serve *s, int fd, struct err *e);
