@@ -69,6 +69,7 @@ struct sandbox *sandbox_new(struct sandboxes *set)
     sb->n_refs = 1;
     sb->set = set;
     arena_init(&sb->arena, SANDBOX_SPEC_MAX);
+    arena_init(&sb->network_arena, SANDBOX_SPEC_MAX);
     list_init(&sb->waiting);
     list_init(&sb->node);
     return sb;
@@ -87,7 +88,9 @@ void sandbox_unref(struct sandbox *sb)
     for (struct list *node; (node = list_pop(&sb->waiting));)
         free(list_entry(node, struct waiter, node));
     account_key_unref(sb->key);
+    sandbox_series_done(&sb->figures.series);
     arena_done(&sb->arena);
+    arena_done(&sb->network_arena);
     free(sb);
 }
 
@@ -370,8 +373,7 @@ static int write_state(struct sandbox *sb, struct store_tx *tx, sandbox_fn *fn, 
     return sandbox_submit(sb, tx, fn, ctx);
 }
 
-/* Notes that a move failed. */
-static int note_failure(struct sandbox *sb, enum event_reason reason, const struct err *e)
+int sandbox_note_failure(struct sandbox *sb, enum event_reason reason, const struct err *e)
 {
     struct store_tx *tx = store_tx_new();
 
@@ -381,76 +383,71 @@ static int note_failure(struct sandbox *sb, enum event_reason reason, const stru
     return e->code;
 }
 
-/* Freezes SB and moves it; the events go into TX. */
-static int freeze(struct sandbox *sb, struct store_tx *tx, const char *why)
+int sandbox_freeze(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx)
 {
     struct err e = ERR_INIT;
 
     if (engine_cell_freeze(sb->cell, true, &e) < 0)
-        return note_failure(sb, EVENT_SANDBOX_PAUSE_FAILED, &e);
+        return sandbox_note_failure(sb, EVENT_SANDBOX_PAUSE_FAILED, &e);
     loop_timer_stop(&sb->timer);
     sb->paused_us = clock_real_us();
     sb->expires_us = 0;
     sb->set->n_paused++;
     sm_move(&sb->sm, SANDBOX_PAUSED);
+    struct store_tx *tx = store_tx_new();
+    add_limit_event(tx, sb, reason);
     event_add(tx, EVENT_SANDBOX_PAUSED, str_of(sb->account), str_of(sb->name),
-              "Sandbox paused, name %s, reason %s", sb->name, why);
-    return 0;
+              "Sandbox paused, name %s, reason %s", sb->name,
+              reason ? sandbox_end_name(reason) : "request");
+    return write_state(sb, tx, fn, ctx);
 }
 
 int sandbox_pause(struct sandbox *sb, sandbox_fn *fn, void *ctx)
 {
-    struct store_tx *tx;
-    int r = 0;
-
     if (!is_known(sb) || sb->set->is_stopped)
         return -ENOENT;
-    tx = store_tx_new();
+    if (sb->is_talking)
+        return -EBUSY;
     if (sandbox_state(sb) == SANDBOX_RUNNING)
-        r = freeze(sb, tx, "request");
-    if (r < 0) {
-        store_tx_free(tx);
-        return r;
-    }
-    return write_state(sb, tx, fn, ctx);
+        return sandbox_freeze(sb, SANDBOX_END_NONE, fn, ctx);
+    return write_state(sb, store_tx_new(), fn, ctx);
 }
 
-static int thaw(struct sandbox *sb, struct store_tx *tx)
+int sandbox_thaw(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx)
 {
     struct err e = ERR_INIT;
 
     if (engine_cell_freeze(sb->cell, false, &e) < 0)
-        return note_failure(sb, EVENT_SANDBOX_RESUME_FAILED, &e);
+        return sandbox_note_failure(sb, EVENT_SANDBOX_RESUME_FAILED, &e);
+    if (how->timeout_s != 0)
+        sb->timeout_s = how->timeout_s < 0 ? -1 : how->timeout_s;
     sb->paused_us = 0;
     sb->set->n_paused--;
     sandbox_start_clock(sb);
     sm_move(&sb->sm, SANDBOX_RUNNING);
     sandbox_arm(sb);
+    struct store_tx *tx = store_tx_new();
+    if (how->sets_auto_pause) {
+        sb->spec.auto_pause = how->auto_pause;
+        sandbox_tx_respec(tx, sb);
+    }
     event_add(tx, EVENT_SANDBOX_RESUMED, str_of(sb->account), str_of(sb->name),
               "Sandbox resumed, name %s", sb->name);
-    return 0;
+    return write_state(sb, tx, fn, ctx);
 }
 
-int sandbox_resume(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn, void *ctx)
+int sandbox_resume(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx)
 {
-    struct store_tx *tx;
-    int r = 0;
-
     if (!is_known(sb) || sb->set->is_stopped)
         return -ENOENT;
-    if (timeout_s > SANDBOX_TIMEOUT_MAX_S)
+    if (how->timeout_s > SANDBOX_TIMEOUT_MAX_S)
         return -EINVAL;
-    tx = store_tx_new();
-    if (sandbox_state(sb) == SANDBOX_PAUSED) {
-        if (timeout_s != 0)
-            sb->timeout_s = timeout_s < 0 ? -1 : timeout_s;
-        r = thaw(sb, tx);
-    }
-    if (r < 0) {
-        store_tx_free(tx);
-        return r;
-    }
-    return write_state(sb, tx, fn, ctx);
+    if (sb->is_talking)
+        return -EBUSY;
+    if (sandbox_state(sb) == SANDBOX_RUNNING)
+        return write_state(sb, store_tx_new(), fn, ctx);
+    return sb->is_halted || how->reboots ? sandbox_reboot(sb, how, fn, ctx)
+                                         : sandbox_thaw(sb, how, fn, ctx);
 }
 
 int sandbox_set_timeout(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn, void *ctx)
@@ -469,8 +466,20 @@ int sandbox_set_timeout(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn, v
     return write_state(sb, store_tx_new(), fn, ctx);
 }
 
+int sandbox_extend_timeout(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn, void *ctx)
+{
+    int64_t due_ms = clock_mono_ms() + timeout_s * 1000;
+
+    if (timeout_s <= 0 || timeout_s > SANDBOX_TIMEOUT_MAX_S)
+        return -EINVAL;
+    if (is_known(sb) && (sb->timeout_s < 0 || sb->expires_ms >= due_ms))
+        return write_state(sb, store_tx_new(), fn, ctx);
+    return sandbox_set_timeout(sb, timeout_s, fn, ctx);
+}
+
 int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx)
 {
+    const struct sandbox_resume how = {0};
     struct err e = ERR_INIT;
 
     if (!is_known(sb))
@@ -481,7 +490,7 @@ int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx)
         return 0;
     }
     if (sb->spec.auto_resume && !sb->is_halted)
-        return sandbox_resume(sb, 0, fn, ctx);
+        return sandbox_resume(sb, &how, fn, ctx);
     (void)err_set(&e, -EHOSTDOWN, "sandbox %s is paused", sb->name);
     fn(ctx, sb, &e);
     return 0;
@@ -491,20 +500,23 @@ int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx)
 
 static void expire(struct sandbox *sb, enum sandbox_end reason)
 {
-    struct store_tx *tx;
+    int code = -ECANCELED;
 
-    if (!sb->spec.auto_pause) {
+    if (sb->spec.auto_pause)
+        code = sb->spec.forgets_memory ? sandbox_halt_for(sb, reason, NULL, NULL)
+                                       : sandbox_freeze(sb, reason, NULL, NULL);
+    if (code < 0 && sandbox_state(sb) == SANDBOX_RUNNING)
         sandbox_end(sb, reason);
-        return;
-    }
-    tx = store_tx_new();
-    add_limit_event(tx, sb, reason);
-    if (freeze(sb, tx, sandbox_end_name(reason)) == 0) {
-        (void)write_state(sb, tx, NULL, NULL);
-        return;
-    }
-    store_tx_free(tx);
-    sandbox_end(sb, reason);
+}
+
+int sandbox_expire(struct sandbox *sb)
+{
+    if (sandbox_state(sb) != SANDBOX_RUNNING || sb->set->is_stopped)
+        return -ENOENT;
+    if (sb->is_talking)
+        return -EBUSY;
+    expire(sb, SANDBOX_END_TIMEOUT);
+    return 0;
 }
 
 static void on_timer(struct loop_timer *t)

@@ -24,6 +24,7 @@
 #include "core/sandbox_access.h"
 #include "core/sandbox_args.h"
 #include "core/sandbox_figures.h"
+#include "core/sandbox_moves.h"
 #include "core/sandbox_set.h"
 #include "loop/loop.h"
 #include "runtime/proto.h"
@@ -52,8 +53,8 @@ struct sandbox {
     struct account_key *key; /* whose quota it counts against; NULL when that key is unknown now */
     const struct template *template;
 
-    /* Fixed at the creation, in the arena; all defaults are filled in. */
-    struct arena arena;
+    /* What it was made with, in the arena; all defaults are filled in. */
+    struct arena arena, network_arena; /* the latter for spec.network, which can be replaced */
     struct sandbox_args spec;
     struct cell_spec cell_spec;
     struct sandbox_access access;
@@ -71,6 +72,7 @@ struct sandbox {
     unsigned n_holds;
     bool is_counted; /* in its key's quota */
     bool is_halted;  /* paused without its processes: a resume starts anew, mere use does not */
+    bool is_talking; /* a move waits for an answer of the cell */
     struct sandbox_figures figures;
     unsigned end_reason;         /* enum sandbox_end */
     int end_status;              /* of the cell's first process, when it ended by itself */
@@ -107,42 +109,3 @@ static inline enum sandbox_state sandbox_state(const struct sandbox *sb)
 /* What every process inside has in its environment ("NAME=value", NULL-terminated), with MORE (an
  * object of strings, or NULL) over it; in A. NULL without memory. */
 const char *const *sandbox_env(const struct sandbox *sb, const struct json *more, struct arena *a);
-
-/* ---- moves ---- */
-
-/* SB is valid during the call; E is NULL on success. */
-typedef void sandbox_fn(void *ctx, struct sandbox *sb, const struct err *e);
-
-struct sandbox_create {
-    struct account_key *key; /* who asks */
-    struct sandbox_args args;
-    /* Adds to the transaction that creates (the answer to repeat); may be NULL. 0 or -errno. */
-    int (*record)(void *ctx, struct sandbox *sb, struct store_tx *tx);
-    sandbox_fn *fn;
-    void *ctx;
-};
-
-/* FN is called when the sandbox runs and that is durable, or with the reason why not (SB is NULL
- * then). Returns without a call when the request itself is refused: -EINVAL a malformed field,
- * -EEXIST the name is taken, -EDQUOT over the key's limit, -ENOBUFS too many in all, -EOPNOTSUPP
- * this host cannot do it, -ENOTCONN no cells here. */
-int sandbox_create(struct sandboxes *set, const struct sandbox_create *rq, struct err *e);
-
-/* Ends it; FN is called when its processes are gone and that is durable. */
-int sandbox_delete(struct sandbox *sb, sandbox_fn *fn, void *ctx);
-/* Freezes / continues it. Both are done at once when there is nothing to do. A resume gives it
- * TIMEOUT_S from now on (0: its own). */
-int sandbox_pause(struct sandbox *sb, sandbox_fn *fn, void *ctx);
-int sandbox_resume(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn, void *ctx);
-/* It ends (or pauses) TIMEOUT_S from now, -1: never, 0 is -EINVAL. A paused one only learns it. FN
- * may be NULL. */
-int sandbox_set_timeout(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn, void *ctx);
-
-/* Somebody wants to use it: notes the activity and resumes it first when it is paused and may be
- * resumed by use. FN gets -EHOSTDOWN when it is paused and stays so; it may be called before this
- * returns. Every call above and this one: 0, or -errno without a call of FN. */
-int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx);
-/* Activity now / from now until the release. */
-void sandbox_touch(struct sandbox *sb);
-void sandbox_hold(struct sandbox *sb);
-void sandbox_release(struct sandbox *sb);

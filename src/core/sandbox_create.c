@@ -150,72 +150,10 @@ static void store(struct creation *c)
 
 /* ---- the claim: what the cell has to know ---- */
 
-static bool has_main(const struct sandbox *sb)
-{
-    return sb->spec.cmd.len > 0 || (sb->spec.args && sb->spec.args->n > 0);
-}
-
 /* A cell refuses a program or a directory that cannot be; then nothing must have been written. */
 static bool may_refuse(const struct sandbox *sb)
 {
-    return has_main(sb) || sb->spec.workdir.len > 0;
-}
-
-static void put_str(struct jw *w, const char *name, struct str s)
-{
-    if (s.len == 0)
-        return;
-    jw_key(w, name);
-    jw_str(w, s);
-}
-
-/* What the service on port 49983 has to know; without accessToken it asks nobody for one. */
-static void put_e2b(struct jw *w, const struct sandbox *sb)
-{
-    jw_key(w, "e2b");
-    jw_object(w);
-    if (sb->access.is_secure)
-        put_str(w, "accessToken", str_of(sb->access.envd_token));
-    put_str(w, "sandboxID", str_of(sb->id));
-    put_str(w, "templateID", sb->spec.template_name);
-    put_str(w, "defaultUser", str_of(sb->template->user));
-    put_str(w, "defaultWorkdir", sb->spec.workdir);
-    jw_key(w, "envVars");
-    jw_value(w, sb->spec.env);
-    jw_key(w, "internetAccess");
-    jw_bool(w, !sb->spec.is_offline);
-    jw_end(w);
-}
-
-static void put_claim(struct buf *out, const struct sandbox *sb, bool with_main)
-{
-    struct jw w = jw_to(out);
-
-    jw_object(&w);
-    put_str(&w, "hostname", str_of(sb->name));
-    put_str(&w, "user", str_of(sb->template->user));
-    put_str(&w, "workdir", sb->spec.workdir);
-    jw_key(&w, "env");
-    jw_value(&w, sb->spec.env);
-    put_e2b(&w, sb);
-    if (with_main) {
-        put_str(&w, "cmd", sb->spec.cmd);
-        jw_key(&w, "args");
-        jw_value(&w, sb->spec.args);
-    }
-    jw_end(&w);
-}
-
-/* Why the cell refuses, in its own words. */
-static void read_refusal(const struct http_response *r, struct err *e)
-{
-    auto_arena struct arena a;
-
-    arena_init(&a, 1 << 20);
-    const struct json *doc = json_parse(&a, r->body, NULL, NULL);
-    struct str text = json_str(json_get(doc, "message"), STR("the cell refused its start"));
-    (void)err_set(e, r->head.status == 400 ? -EINVAL : -EIO, STR_FMT,
-                  STR_ARG(str_slice(text, 0, 300)));
+    return sandbox_has_main(sb) || sb->spec.workdir.len > 0;
 }
 
 static void on_claimed(void *ctx, const struct http_response *r)
@@ -223,69 +161,19 @@ static void on_claimed(void *ctx, const struct http_response *r)
     struct creation *c = ctx;
 
     c->claim = NULL;
-    if (r->error < 0)
-        (void)err_set(&c->e, r->error, "the cell could not be reached: %s", r->why);
-    else if (r->head.status != 200)
-        read_refusal(r, &c->e);
+    (void)sandbox_read_answer(r, &c->e);
     if (c->e.code == 0 && !c->is_storing && !c->is_stored)
         store(c);
     settle(c);
 }
 
-typedef void claimed_fn(void *ctx, const struct http_response *r);
-
-static struct http_call *send_claim(const struct sandbox *sb, const struct buf *body,
-                                    claimed_fn *fn, void *ctx, struct err *e)
-{
-    static const struct http_header headers[] = {
-        {STR_INIT("Content-Type"), STR_INIT("application/json")}};
-    const struct http_request request = {.address = engine_cell_address(sb->cell),
-                                         .method = STR("POST"),
-                                         .target = STR("/claim"),
-                                         .host = STR("cell"),
-                                         .headers = headers,
-                                         .n_headers = ARRAY_LEN(headers),
-                                         .body = buf_str(body)};
-
-    if (!buf_ok(body)) {
-        (void)err_sys(e, body->error, "claim");
-        return NULL;
-    }
-    return http_client_fetch(engine_http(sb->set->engine), &request, fn, ctx, e);
-}
-
 static void claim(struct creation *c)
 {
     buf_init(&c->body, 4L * SANDBOX_SPEC_MAX);
-    put_claim(&c->body, c->sb, has_main(c->sb));
-    c->claim = send_claim(c->sb, &c->body, on_claimed, c, &c->e);
-}
-
-/* ---- the same after a restart ---- */
-
-/* Nobody waits for the answer. */
-static void on_told(void *ctx, const struct http_response *r)
-{
-    struct creation *c = ctx;
-
-    (void)r;
-    c->claim = NULL;
-    creation_free(c);
-}
-
-void sandbox_tell_again(struct sandbox *sb)
-{
-    struct creation *c = mem_zalloc(1, sizeof *c);
-
-    if (!c)
-        return;
-    list_append(&sb->set->creating, &c->node);
-    c->sb = sandbox_ref(sb);
-    buf_init(&c->body, 4L * SANDBOX_SPEC_MAX);
-    put_claim(&c->body, sb, false);
-    c->claim = send_claim(sb, &c->body, on_told, c, &c->e);
+    sandbox_put_claim(&c->body, c->sb, true);
+    c->claim = sandbox_post(c->sb, STR("/claim"), &c->body, on_claimed, c);
     if (!c->claim)
-        creation_free(c);
+        (void)err_set(&c->e, -EIO, "the cell could not be reached");
 }
 
 /* ---- the steps ---- */

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "base/map.h"
+#include "core/event.h"
 #include "core/sandbox.h"
+#include "net/http_client.h"
 #include "store/store.h"
 
 /* Why a sandbox ends. */
@@ -26,8 +28,9 @@ struct sandboxes {
     struct map by_name, by_id; /* all that are not gone yet */
     struct list known;         /* running and paused, newest first */
     struct list creating;      /* struct creation */
+    struct list talks;         /* struct talk */
     unsigned n_paused;
-    struct loop_timer tick; /* looks for kills for memory */
+    struct loop_timer tick; /* looks at their figures */
     struct sandbox *looked; /* the last one that the tick looked at, or NULL */
     bool is_stopped;
 };
@@ -49,6 +52,12 @@ void sandbox_arm(struct sandbox *sb);
 void sandbox_start_clock(struct sandbox *sb);
 /* Ends it for REASON; goes on in sandbox_on_gone(). */
 void sandbox_end(struct sandbox *sb, enum sandbox_end reason);
+/* Freezes a running one for REASON (SANDBOX_END_NONE: somebody asked) / lets a paused one go on,
+ * and writes that down. FN may be NULL. 0 or -errno without a call. */
+int sandbox_freeze(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
+int sandbox_thaw(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx);
+/* Writes down that a move failed; returns the code of E. */
+int sandbox_note_failure(struct sandbox *sb, enum event_reason reason, const struct err *e);
 /* The engine's report of a cell's end. */
 void sandbox_on_gone(void *ctx, struct engine_cell *c, int status);
 
@@ -91,10 +100,30 @@ int sandboxes_load(struct sandboxes *set, void (*fn)(struct sandbox *sb), struct
 
 /* ---- sandbox_create.c ---- */
 
-/* Tells a cell that was found again who it is: a create that was cut short may not have got to
- * that. */
-void sandbox_tell_again(struct sandbox *sb);
 /* Stops talking to cells; what is being written still ends. */
 void sandboxes_stop_creations(struct sandboxes *set);
 /* Forgets the creates that are under way; nobody is told. */
 void sandboxes_drop_creations(struct sandboxes *set);
+
+/* ---- sandbox_talk.c ---- */
+
+/* True when it has a process of its own to start. */
+bool sandbox_has_main(const struct sandbox *sb);
+/* What its cell is told, with the main process or without. */
+void sandbox_put_claim(struct buf *out, const struct sandbox *sb, bool with_main);
+/* POSTs BODY, which must live until the answer, to the first process of its cell. NULL when that
+ * cannot be. */
+typedef void sandbox_answer_fn(void *ctx, const struct http_response *r);
+struct http_call *sandbox_post(const struct sandbox *sb, struct str target, const struct buf *body,
+                               sandbox_answer_fn *fn, void *ctx);
+/* 0 when the answer tells a success; else -errno with E filled. */
+int sandbox_read_answer(const struct http_response *r, struct err *e);
+/* Tells a cell that was found again who it is: a create that was cut short may not have got to
+ * that. */
+void sandbox_tell_again(struct sandbox *sb);
+/* sandbox_halt() because of REASON; when that fails the sandbox ends for it. */
+int sandbox_halt_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
+/* Starts a paused one again without the processes it had. */
+int sandbox_reboot(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx);
+/* Breaks off all moves that wait; nobody is told. */
+void sandboxes_stop_talks(struct sandboxes *set);

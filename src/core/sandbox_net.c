@@ -132,8 +132,49 @@ int sandbox_fill_network(struct sandbox *sb, const struct sandbox_args *a, struc
     sb->spec.is_offline = a->is_offline;
     if (!a->network || json_is(a->network, JSON_NULL))
         return 0;
-    sb->spec.network = json_copy(&sb->arena, a->network);
+    sb->spec.network = json_copy(&sb->network_arena, a->network);
     return sb->spec.network ? 0 : -ENOMEM;
+}
+
+/* Changes the policy of the cell, if there is one, and then, with FRESH, the description. */
+static int replace(struct sandbox *sb, const struct sandbox_args *a, struct arena *fresh,
+                   struct err *e)
+{
+    struct egress_cell *way_out = engine_cell_egress(sb->cell);
+    struct json *network = a->network ? json_copy(fresh, a->network) : NULL;
+    struct netpolicy p;
+
+    if (a->network && !network)
+        return err_sys(e, -ENOMEM, "network");
+    int r = make_policy(&p, a->network, a->is_offline, e);
+    if (r < 0)
+        return r;
+    r = way_out ? egress_set_policy(way_out, &p) : 0;
+    netpolicy_done(&p);
+    if (r < 0)
+        return err_sys(e, r, "network of sandbox %s", sb->name);
+    arena_done(&sb->network_arena);
+    sb->network_arena = *fresh;
+    arena_init(fresh, 0); /* its blocks belong to SB now */
+    sb->spec.network = network;
+    sb->spec.is_offline = a->is_offline;
+    return 0;
+}
+
+int sandbox_set_network(struct sandbox *sb, const struct sandbox_args *a, sandbox_fn *fn, void *ctx,
+                        struct err *e)
+{
+    auto_arena struct arena fresh;
+
+    arena_init(&fresh, SANDBOX_SPEC_MAX);
+    if (!sandbox_cell(sb) || sb->set->is_stopped)
+        return -ENOENT;
+    int r = replace(sb, a, &fresh, e);
+    if (r < 0)
+        return r;
+    struct store_tx *tx = store_tx_new();
+    sandbox_tx_respec(tx, sb);
+    return sandbox_submit(sb, tx, fn, ctx);
 }
 
 /* The cell has no way out: is that what was asked for? */

@@ -226,13 +226,16 @@ static int recover(struct sandboxes *set, struct err *e)
     return 0;
 }
 
-/* ---- kills for memory ---- */
+/* ---- figures ---- */
 
+/* Looks at a few: often enough to notice kills for memory soon where there are few, and all within
+ * the time between two points of their series where there are many. */
 static void on_tick(struct loop_timer *t)
 {
     struct sandboxes *set = container_of(t, struct sandboxes, tick);
+    size_t due = set->by_id.n / (SANDBOX_POINT_MS / TICK_MS) + 1;
 
-    for (unsigned i = 0; i < TICK_CELLS; i++) {
+    for (size_t i = 0; i < due || i < TICK_CELLS; i++) {
         set->looked = sandbox_next(set, set->looked);
         if (!set->looked)
             break;
@@ -269,6 +272,7 @@ struct sandboxes *sandboxes_open(struct core *c, struct err *e)
     map_init(&set->by_id, SANDBOX_MAX);
     list_init(&set->known);
     list_init(&set->creating);
+    list_init(&set->talks);
     if (open_all(set, &set->why) < 0) {
         engine_close(take(set->engine));
         egress_close(take(set->egress));
@@ -287,6 +291,7 @@ void sandboxes_stop(struct sandboxes *set)
     set->is_stopped = true;
     loop_timer_stop(&set->tick);
     sandboxes_stop_creations(set);
+    sandboxes_stop_talks(set);
     for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);) {
         struct sandbox *sb = value;
         loop_timer_stop(&sb->timer);

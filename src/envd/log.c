@@ -184,8 +184,9 @@ int log_start_main(struct serve *s, struct arena *a, const struct json *body, st
         r = make_workdir(&s->claim, &user, e);
     if (r < 0 || (cmd.len == 0 && !args[0]))
         return r;
-    if (s->log.watch.proc)
-        return err_set(e, -EEXIST, "the main process was started before");
+    if (s->log.watch.proc && !proc_end(s->log.watch.proc))
+        return err_set(e, -EEXIST, "the main process runs already");
+    proc_watch_stop(&s->log.watch);
     static char *no_env[] = {NULL};
     struct proc_args proc = {.user = name,
                              .cwd = s->claim.workdir,

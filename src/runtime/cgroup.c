@@ -439,6 +439,16 @@ int cgroup_usage(const struct cgroup *g, const char *name, struct cgroup_usage *
     return 0;
 }
 
+uint64_t cgroup_cache(const struct cgroup *g, const char *name)
+{
+    const char *key = g->version == CGROUP_V2 ? "file" : "cache";
+
+    for (size_t i = 0; i < g->n_trees; i++)
+        if (g->trees[i].can & CGROUP_CAN_MEMORY)
+            return cgroup_read_u64(&g->trees[i], name, "memory.stat", key);
+    return 0;
+}
+
 /* True when PID is in the group now. */
 static bool is_listed(const struct cgroup_tree *t, const char *name, int64_t pid)
 {

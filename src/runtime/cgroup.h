@@ -85,6 +85,8 @@ int cgroup_entries(const struct cgroup *g, const char *name, int ret[CGROUP_HIER
 /* Stops or continues all processes of the group; returns when it is done (bounded: 500 ms). */
 int cgroup_freeze(const struct cgroup *g, const char *name, bool freeze, struct err *e);
 int cgroup_usage(const struct cgroup *g, const char *name, struct cgroup_usage *ret, struct err *e);
+/* How much of the memory that it uses is cached files. */
+uint64_t cgroup_cache(const struct cgroup *g, const char *name);
 /* Lets processes that were sent SIGKILL die although the group may be frozen. Version 1 delivers
  * the signal only to thawed processes, version 2 to all. */
 void cgroup_wake(const struct cgroup *g, const char *name);

@@ -85,6 +85,12 @@ void engine_cell_kill(struct engine_cell *c);
 int engine_cell_freeze(struct engine_cell *c, bool freeze, struct err *e);
 int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, struct err *e);
 int engine_cell_usage(const struct engine_cell *c, struct cgroup_usage *ret, struct err *e);
+struct engine_storage {
+    uint64_t cache_bytes;           /* of the memory in use: cached files */
+    uint64_t disk_used, disk_total; /* bytes, as the cell sees its root; 0: not known */
+};
+/* What is dearer to find out than the rest of its use. */
+void engine_cell_storage(const struct engine_cell *c, struct engine_storage *ret);
 /* A TCP connection to PORT inside, first on 127.0.0.1, then on ::1. Non-blocking descriptor, maybe
  * still connecting; -errno (-ECONNREFUSED: nobody listens). */
 int engine_cell_connect(struct engine_cell *c, uint16_t port);

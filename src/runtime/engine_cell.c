@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -128,6 +129,21 @@ int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, stru
 int engine_cell_usage(const struct engine_cell *c, struct cgroup_usage *ret, struct err *e)
 {
     return cgroup_usage(&c->engine->cgroup, c->slot_name, ret, e);
+}
+
+void engine_cell_storage(const struct engine_cell *c, struct engine_storage *ret)
+{
+    struct statvfs disk;
+    char root[32];
+
+    *ret = (struct engine_storage){.cache_bytes = cgroup_cache(&c->engine->cgroup, c->slot_name)};
+    /* Between the end of a cell and the report of it the number may be another's: then these
+     * figures are wrong once, and nothing else. */
+    (void)snprintf(root, sizeof root, "/proc/%u/root", c->info.pid);
+    if (statvfs(root, &disk) < 0)
+        return;
+    ret->disk_total = disk.f_blocks * disk.f_frsize;
+    ret->disk_used = (disk.f_blocks - disk.f_bfree) * disk.f_frsize;
 }
 
 /* ---- ports ---- */

@@ -329,8 +329,9 @@ void native_sandbox_pause(struct api_req *r)
 
 void native_sandbox_resume(struct api_req *r)
 {
+    const struct sandbox_resume how = {0};
     struct sandbox *sb = native_find_sandbox(r);
-    int code = sb ? sandbox_resume(sb, 0, on_resumed, r) : 0;
+    int code = sb ? sandbox_resume(sb, &how, on_resumed, r) : 0;
 
     if (code < 0)
         native_sandbox_fail(r, code, NULL);

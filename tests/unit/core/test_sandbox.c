@@ -320,6 +320,22 @@ static void secrets(void **state)
     assert_false(sandbox_token_is(a.envd_token, STR_NULL));
 }
 
+static void series(void **state)
+{
+    struct sandbox_series s = {0};
+
+    (void)state;
+    assert_null(sandbox_series_at(&s, 0));
+    for (uint32_t i = 0; i < 2 * SANDBOX_POINTS_MAX + 7; i++) {
+        sandbox_series_add(&s, &(struct sandbox_point){.at_s = i});
+        size_t n = i < SANDBOX_POINTS_MAX ? i + 1 : SANDBOX_POINTS_MAX;
+        assert_int_equal(sandbox_series_at(&s, 0)->at_s, i + 1 - n);
+        assert_int_equal(sandbox_series_at(&s, n - 1)->at_s, i);
+        assert_null(sandbox_series_at(&s, n));
+    }
+    sandbox_series_done(&s);
+}
+
 static const char *value_of(const char *const *env, const char *name)
 {
     size_t len = strlen(name);
@@ -356,14 +372,9 @@ int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantities),
-        cmocka_unit_test(templates),
-        TEST(names),
-        TEST(what_is_refused),
-        TEST(a_description_is_bounded),
-        TEST(descriptions_come_back),
-        cmocka_unit_test(secrets),
-        TEST(environments),
+        cmocka_unit_test(quantities), cmocka_unit_test(templates),    TEST(names),
+        TEST(what_is_refused),        TEST(a_description_is_bounded), TEST(descriptions_come_back),
+        cmocka_unit_test(series),     cmocka_unit_test(secrets),      TEST(environments),
     };
 
     return cmocka_run_group_tests_name("sandbox", tests, NULL, NULL);

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said to the first process of a sandbox's cell, and the moves that wait for its answer:
+ * pausing without memory, and starting again after that. See sandbox_internal.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "core/core.h"
+#include "core/event.h"
+#include "core/sandbox_internal.h"
+#include "core/template.h"
+#include "runtime/engine.h"
+
+/* ---- the claim ---- */
+
+bool sandbox_has_main(const struct sandbox *sb)
+{
+    return sb->spec.cmd.len > 0 || (sb->spec.args && sb->spec.args->n > 0);
+}
+
+static void put_str(struct jw *w, const char *name, struct str s)
+{
+    if (s.len == 0)
+        return;
+    jw_key(w, name);
+    jw_str(w, s);
+}
+
+/* What the service on port 49983 has to know; without accessToken it asks nobody for one. */
+static void put_e2b(struct jw *w, const struct sandbox *sb)
+{
+    jw_key(w, "e2b");
+    jw_object(w);
+    if (sb->access.is_secure)
+        put_str(w, "accessToken", str_of(sb->access.envd_token));
+    put_str(w, "sandboxID", str_of(sb->id));
+    put_str(w, "templateID", sb->spec.template_name);
+    put_str(w, "defaultUser", str_of(sb->template->user));
+    put_str(w, "defaultWorkdir", sb->spec.workdir);
+    jw_key(w, "envVars");
+    jw_value(w, sb->spec.env);
+    jw_key(w, "internetAccess");
+    jw_bool(w, !sb->spec.is_offline);
+    jw_end(w);
+}
+
+void sandbox_put_claim(struct buf *out, const struct sandbox *sb, bool with_main)
+{
+    struct jw w = jw_to(out);
+
+    jw_object(&w);
+    put_str(&w, "hostname", str_of(sb->name));
+    put_str(&w, "user", str_of(sb->template->user));
+    put_str(&w, "workdir", sb->spec.workdir);
+    jw_key(&w, "env");
+    jw_value(&w, sb->spec.env);
+    put_e2b(&w, sb);
+    if (with_main && sandbox_has_main(sb)) {
+        put_str(&w, "cmd", sb->spec.cmd);
+        jw_key(&w, "args");
+        jw_value(&w, sb->spec.args);
+    }
+    jw_end(&w);
+}
+
+/* ---- requests ---- */
+
+struct http_call *sandbox_post(const struct sandbox *sb, struct str target, const struct buf *body,
+                               sandbox_answer_fn *fn, void *ctx)
+{
+    static const struct http_header headers[] = {
+        {STR_INIT("Content-Type"), STR_INIT("application/json")}};
+    const struct http_request request = {.address = engine_cell_address(sb->cell),
+                                         .method = STR("POST"),
+                                         .target = target,
+                                         .host = STR("cell"),
+                                         .headers = headers,
+                                         .n_headers = ARRAY_LEN(headers),
+                                         .body = buf_str(body)};
+
+    return buf_ok(body) ? http_client_fetch(engine_http(sb->set->engine), &request, fn, ctx, NULL)
+                        : NULL;
+}
+
+/* Why the cell refuses, in its own words. */
+static int read_refusal(const struct http_response *r, struct err *e)
+{
+    auto_arena struct arena a;
+
+    arena_init(&a, 1 << 20);
+    const struct json *doc = json_parse(&a, r->body, NULL, NULL);
+    struct str text = json_str(json_get(doc, "message"), STR("the cell refused"));
+    return err_set(e, r->head.status == 400 ? -EINVAL : -EIO, STR_FMT,
+                   STR_ARG(str_slice(text, 0, 300)));
+}
+
+int sandbox_read_answer(const struct http_response *r, struct err *e)
+{
+    if (r->error < 0)
+        return err_set(e, r->error, "the cell could not be reached: %s", r->why);
+    return r->head.status >= 300 ? read_refusal(r, e) : 0;
+}
+
+/* ---- moves that wait for the cell ---- */
+
+struct talk {
+    struct list node; /* in the set */
+    struct sandbox *sb;
+    struct http_call *call;
+    struct buf body;
+    void (*next)(struct talk *t, const struct err *e); /* owns T */
+    struct sandbox_resume how;
+    enum sandbox_end reason; /* of an automatic pause */
+    sandbox_fn *fn;          /* may be NULL */
+    void *ctx;
+};
+
+static void talk_free(struct talk *t)
+{
+    if (t->call)
+        http_call_abort(t->call);
+    list_del(&t->node);
+    buf_done(&t->body);
+    sandbox_unref(t->sb);
+    free(t);
+}
+
+void sandboxes_stop_talks(struct sandboxes *set)
+{
+    while (set->talks.next != &set->talks)
+        talk_free(list_entry(set->talks.next, struct talk, node));
+}
+
+static void on_answer(void *ctx, const struct http_response *r)
+{
+    struct talk *t = ctx;
+    struct err e = ERR_INIT;
+
+    t->call = NULL;
+    int code = sandbox_read_answer(r, &e);
+    t->next(t, code < 0 ? &e : NULL);
+}
+
+static struct talk *talk_new(struct sandbox *sb, sandbox_fn *fn, void *ctx)
+{
+    struct talk *t = mem_zalloc(1, sizeof *t);
+
+    if (!t)
+        return NULL;
+    list_append(&sb->set->talks, &t->node);
+    t->sb = sandbox_ref(sb);
+    t->fn = fn;
+    t->ctx = ctx;
+    buf_init(&t->body, 4L * SANDBOX_SPEC_MAX);
+    return t;
+}
+
+static int talk_send(struct talk *t, struct str target,
+                     void (*next)(struct talk *t, const struct err *e))
+{
+    t->next = next;
+    t->call = sandbox_post(t->sb, target, &t->body, on_answer, t);
+    return t->call ? 0 : -EIO;
+}
+
+/* Ends a talk whose move failed. */
+static void talk_fail(struct talk *t, int code, const struct err *why)
+{
+    struct err e = ERR_INIT;
+
+    if (why)
+        e = *why;
+    else
+        (void)err_sys(&e, code, "sandbox %s", t->sb->name);
+    if (t->fn)
+        t->fn(t->ctx, t->sb, &e);
+    talk_free(t);
+}
+
+/* ---- after a restart ---- */
+
+/* Nobody waits for the answer. */
+static void on_told(struct talk *t, const struct err *e)
+{
+    (void)e;
+    talk_free(t);
+}
+
+void sandbox_tell_again(struct sandbox *sb)
+{
+    struct talk *t = talk_new(sb, NULL, NULL);
+
+    if (!t)
+        return;
+    sandbox_put_claim(&t->body, sb, false);
+    if (talk_send(t, STR("/claim"), on_told) < 0)
+        talk_free(t);
+}
+
+/* ---- pausing without memory ---- */
+
+/* An automatic pause that failed ends the sandbox: its time is up. */
+static void give_up_halt(struct talk *t, int code, const struct err *why)
+{
+    struct sandbox *sb = t->sb;
+
+    if (sandbox_state(sb) == SANDBOX_RUNNING && t->reason)
+        sandbox_end(sb, t->reason);
+    else
+        sandbox_arm(sb);
+    talk_fail(t, code, why);
+}
+
+static void on_halted(struct talk *t, const struct err *e)
+{
+    struct sandbox *sb = t->sb;
+
+    sb->is_talking = false;
+    if (sandbox_state(sb) != SANDBOX_RUNNING) {
+        talk_fail(t, -ENOENT, NULL);
+        return;
+    }
+    if (e) {
+        (void)sandbox_note_failure(sb, EVENT_SANDBOX_PAUSE_FAILED, e);
+        give_up_halt(t, e->code, e);
+        return;
+    }
+    sb->is_halted = true;
+    int code = sandbox_freeze(sb, t->reason, t->fn, t->ctx);
+    sb->is_halted = sandbox_state(sb) == SANDBOX_PAUSED;
+    if (code < 0)
+        give_up_halt(t, code, NULL);
+    else
+        talk_free(t);
+}
+
+int sandbox_halt_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx)
+{
+    if (sandbox_state(sb) == SANDBOX_PAUSED)
+        return -EALREADY;
+    if (sandbox_state(sb) != SANDBOX_RUNNING || sb->set->is_stopped)
+        return -ENOENT;
+    if (sb->is_talking)
+        return -EBUSY;
+    struct talk *t = talk_new(sb, fn, ctx);
+    if (!t)
+        return -ENOMEM;
+    t->reason = reason;
+    (void)buf_add_str(&t->body, STR("{}"));
+    int r = talk_send(t, STR("/halt"), on_halted);
+    if (r < 0) {
+        talk_free(t);
+        return r;
+    }
+    sb->is_talking = true;
+    loop_timer_stop(&sb->timer);
+    return 0;
+}
+
+int sandbox_halt(struct sandbox *sb, sandbox_fn *fn, void *ctx)
+{
+    return sandbox_halt_for(sb, SANDBOX_END_NONE, fn, ctx);
+}
+
+/* ---- starting again ---- */
+
+/* It stays paused, as it was. */
+static void give_up_reboot(struct talk *t, int code, const struct err *e)
+{
+    struct sandbox *sb = t->sb;
+
+    sb->is_talking = false;
+    if (sandbox_state(sb) != SANDBOX_PAUSED) {
+        talk_fail(t, -ENOENT, NULL);
+        return;
+    }
+    (void)engine_cell_freeze(sb->cell, true, NULL);
+    if (e)
+        (void)sandbox_note_failure(sb, EVENT_SANDBOX_RESUME_FAILED, e);
+    talk_fail(t, code, e);
+}
+
+static void on_claimed(struct talk *t, const struct err *e)
+{
+    struct sandbox *sb = t->sb;
+
+    if (e || sandbox_state(sb) != SANDBOX_PAUSED) {
+        give_up_reboot(t, e ? e->code : -ENOENT, e);
+        return;
+    }
+    sb->is_talking = false;
+    sb->is_halted = false;
+    int code = sandbox_thaw(sb, &t->how, t->fn, t->ctx);
+    if (code < 0)
+        talk_fail(t, code, NULL);
+    else
+        talk_free(t);
+}
+
+/* Its processes are gone. */
+static void claim_anew(struct talk *t, const struct err *e)
+{
+    struct sandbox *sb = t->sb;
+
+    if (e || sandbox_state(sb) != SANDBOX_PAUSED) {
+        give_up_reboot(t, e ? e->code : -ENOENT, e);
+        return;
+    }
+    sb->is_halted = true;
+    buf_clear(&t->body);
+    sandbox_put_claim(&t->body, sb, true);
+    int code = talk_send(t, STR("/claim"), on_claimed);
+    if (code < 0)
+        give_up_reboot(t, code, NULL);
+}
+
+int sandbox_reboot(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx)
+{
+    struct err e = ERR_INIT;
+    struct talk *t = talk_new(sb, fn, ctx);
+
+    if (!t)
+        return -ENOMEM;
+    t->how = *how;
+    if (engine_cell_freeze(sb->cell, false, &e) < 0) {
+        talk_free(t);
+        return sandbox_note_failure(sb, EVENT_SANDBOX_RESUME_FAILED, &e);
+    }
+    sb->is_talking = true;
+    if (sb->is_halted) {
+        claim_anew(t, NULL);
+        return 0;
+    }
+    (void)buf_add_str(&t->body, STR("{}"));
+    int code = talk_send(t, STR("/halt"), claim_anew);
+    if (code < 0)
+        give_up_reboot(t, code, NULL);
+    return 0;
+}
