@@ -31,10 +31,3 @@ void native_put_sandbox(struct jw *w, const struct sandbox *sb);
 struct sandbox *native_find_sandbox(struct api_req *r);
 /* What a refused or failed move of a sandbox means to a client. */
 void native_sandbox_fail(struct api_req *r, int code, const struct err *e);
-
-/* Members of the request's body, which is an object or absent. Each leaves *RET as it is when the
- * member is absent or null, and answers 400 and returns -EINVAL when it is of another type. */
-int native_read_object(struct api_req *r);
-int native_read_str(struct api_req *r, const char *name, struct str *ret);
-int native_read_int(struct api_req *r, const char *name, int64_t *ret);
-int native_read_bool(struct api_req *r, const char *name, bool *ret);

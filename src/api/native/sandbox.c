@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "api/body.h"
 #include "api/native/native.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -175,13 +176,13 @@ static int read_args(struct api_req *r, struct sandbox_args *a)
         {"port", &a->port},
     };
 
-    if (native_read_object(r) < 0)
+    if (api_body_object(r) < 0)
         return -EINVAL;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        if (native_read_str(r, texts[i].name, texts[i].to) < 0)
+        if (api_body_str(r, texts[i].name, texts[i].to) < 0)
             return -EINVAL;
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-        if (native_read_int(r, numbers[i].name, numbers[i].to) < 0)
+        if (api_body_int(r, numbers[i].name, numbers[i].to) < 0)
             return -EINVAL;
     a->has_name = json_is(json_get(r->body, "name"), JSON_STRING);
     a->env = json_get(r->body, "envVars");
@@ -189,11 +190,11 @@ static int read_args(struct api_req *r, struct sandbox_args *a)
     a->args = json_get(r->body, "args");
     a->network = json_get(r->body, "network");
     bool has_internet = true;
-    if (native_read_bool(r, "autoPause", &a->auto_pause) < 0 ||
-        native_read_bool(r, "allowInternetAccess", &has_internet) < 0)
+    if (api_body_bool(r, "autoPause", &a->auto_pause) < 0 ||
+        api_body_bool(r, "allowInternetAccess", &has_internet) < 0)
         return -EINVAL;
     a->is_offline = !has_internet;
-    return native_read_bool(r, "autoResume", &a->auto_resume);
+    return api_body_bool(r, "autoResume", &a->auto_resume);
 }
 
 struct creation {

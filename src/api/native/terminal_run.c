@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include "api/body.h"
 #include "api/native/native.h"
 #include "base/clock.h"
 #include "base/enc.h"
@@ -189,8 +190,7 @@ static int read_encoding(struct api_req *r, struct run *t)
 {
     struct str encoding = STR_NULL, text = STR_NULL;
 
-    if (native_read_str(r, "encoding", &encoding) < 0 ||
-        native_read_str(r, "stdin_base64", &text) < 0)
+    if (api_body_str(r, "encoding", &encoding) < 0 || api_body_str(r, "stdin_base64", &text) < 0)
         return -EINVAL;
     t->is_base64 = str_is(encoding, "base64");
     if (encoding.len > 0 && !t->is_base64 && !str_is(encoding, "utf-8")) {
@@ -217,9 +217,9 @@ static bool is_blank(struct str s)
 
 static int read_run(struct api_req *r, struct run *t)
 {
-    if (native_read_object(r) < 0 || native_read_str(r, "command", &t->command) < 0 ||
-        native_read_str(r, "cwd", &t->cwd) < 0 || native_read_str(r, "user", &t->user) < 0 ||
-        native_read_str(r, "stdin", &t->input) < 0 || read_encoding(r, t) < 0 ||
+    if (api_body_object(r) < 0 || api_body_str(r, "command", &t->command) < 0 ||
+        api_body_str(r, "cwd", &t->cwd) < 0 || api_body_str(r, "user", &t->user) < 0 ||
+        api_body_str(r, "stdin", &t->input) < 0 || read_encoding(r, t) < 0 ||
         read_timeout(r, t) < 0 || read_env(r, t) < 0)
         return -EINVAL;
     if (is_blank(t->command))
