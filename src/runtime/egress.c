@@ -21,7 +21,7 @@
 #include "runtime/sklookup.h"
 #include "sys/io.h"
 
-enum { BACKLOG = 512, DNS_BACKLOG = 16, DNS_PORT = 53 };
+enum { BACKLOG = 512, DNS_BACKLOG = 16, DNS_PORT = SKLOOKUP_DNS_PORT };
 
 /* ---- the host's own addresses ---- */
 
@@ -161,15 +161,15 @@ static bool is_missing_family(int r)
     return r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL;
 }
 
-static int make_dns(struct sockets *s, struct err *e)
+/* Both families of KIND. */
+static int make_dns(struct sockets *s, int kind, struct err *e)
 {
     struct netaddr v4 = netaddr_v4(INADDR_LOOPBACK), v6 = {.b = {[15] = 1}};
+    int first = kind == SOCK_DGRAM ? EGRESS_DNS_UDP4 : EGRESS_DNS_TCP4;
 
-    for (int i = 0; i < EGRESS_DNS_SOCKETS; i++) {
-        bool is_v4 = i == EGRESS_DNS_UDP4 || i == EGRESS_DNS_TCP4;
-        bool is_udp = i == EGRESS_DNS_UDP4 || i == EGRESS_DNS_UDP6;
-        int fd =
-            make_bound(is_udp ? SOCK_DGRAM : SOCK_STREAM, is_v4 ? &v4 : &v6, DNS_PORT, DNS_BACKLOG);
+    for (int i = first; i < first + 2; i++) {
+        bool is_v4 = i == first;
+        int fd = make_bound(kind, is_v4 ? &v4 : &v6, DNS_PORT, DNS_BACKLOG);
         if (fd < 0 && (is_v4 || !is_missing_family(fd)))
             return err_sys(e, fd, "DNS server of the cell");
         s->dns[i] = fd < 0 ? -1 : fd;
@@ -197,7 +197,7 @@ static int make_sockets(struct egress *eg, int netns_fd, struct sockets *s, stru
     if (r == 0)
         r = make_listener(s, e);
     if (r == 0)
-        r = make_dns(s, e);
+        r = make_dns(s, SOCK_DGRAM, e);
     /* A thread that cannot return would do all its later networking inside the cell. */
     if (setns(eg->home_netns_fd, CLONE_NEWNET) < 0)
         abort();
@@ -206,7 +206,8 @@ static int make_sockets(struct egress *eg, int netns_fd, struct sockets *s, stru
 
 /* ---- cells ---- */
 
-static int redirect(struct egress_cell *c, int netns_fd, struct err *e)
+/* Redirected connections would not tell that they were meant for the DNS server. */
+static int redirect(struct egress_cell *c, int netns_fd, struct sockets *s, struct err *e)
 {
     struct sockaddr_storage sa;
     socklen_t len = sizeof sa;
@@ -219,12 +220,14 @@ static int redirect(struct egress_cell *c, int netns_fd, struct err *e)
     if (setns(netns_fd, CLONE_NEWNET) < 0)
         return err_sys(e, -errno, "enter the cell's network");
     int r = nftredirect_set_up(port, e);
+    if (r == 0)
+        r = make_dns(s, SOCK_STREAM, e);
     if (setns(c->egress->home_netns_fd, CLONE_NEWNET) < 0)
         abort();
-    return r;
+    return r < 0 ? r : egress_dns_start(c, s->dns);
 }
 
-static int steer(struct egress_cell *c, int netns_fd, struct err *e)
+static int steer(struct egress_cell *c, int netns_fd, struct sockets *s, struct err *e)
 {
     enum egress_steering wanted = c->egress->steering;
     int r = -EOPNOTSUPP;
@@ -235,7 +238,7 @@ static int steer(struct egress_cell *c, int netns_fd, struct err *e)
     if (r >= 0 || wanted == EGRESS_BY_SK_LOOKUP)
         return r < 0 ? r : 0;
     c->steering = EGRESS_BY_NFTABLES;
-    return redirect(c, netns_fd, e);
+    return redirect(c, netns_fd, s, e);
 }
 
 static int start(struct egress_cell *c, int netns_fd, struct sockets *s, struct err *e)
@@ -250,7 +253,7 @@ static int start(struct egress_cell *c, int netns_fd, struct sockets *s, struct 
     if (r < 0)
         return e && e->code ? r : err_sys(e, r, "egress");
     s->listener = -1;
-    return steer(c, netns_fd, e);
+    return steer(c, netns_fd, s, e);
 }
 
 struct egress_cell *egress_attach(struct egress *eg, int netns_fd, const struct netpolicy *policy,

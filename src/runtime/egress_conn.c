@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "runtime/egress_internal.h"
 #include "runtime/nftredirect.h"
+#include "runtime/sklookup.h"
 #include "runtime/sniff.h"
 #include "sys/io.h"
 
@@ -428,14 +429,30 @@ static int find_target(const struct egress_cell *c, int fd, struct netaddr *addr
     return netaddr_from_sockaddr(addr, port, (struct sockaddr *)&sa);
 }
 
+static bool is_for_dns(const struct egress_cell *c, const struct netaddr *addr, uint16_t port)
+{
+    struct netaddr v4 = netaddr_v4(INADDR_LOOPBACK), v6 = {.b = {[15] = 1}};
+
+    return c->steering == EGRESS_BY_SK_LOOKUP && port == SKLOOKUP_DNS_PORT &&
+           (netaddr_eq(addr, &v4) || netaddr_eq(addr, &v6));
+}
+
 /* Takes over FD in any case. */
 static void arrive(struct egress_cell *c, int fd)
 {
     struct end inside = {.fd = fd};
+    struct netaddr addr = {.b = {0}};
+    uint16_t port = 0;
+    int r = find_target(c, fd, &addr, &port);
+
+    if (r == 0 && is_for_dns(c, &addr, port)) {
+        egress_dns_accept(c, fd);
+        return;
+    }
     bool has_room = c->stats.n_open < EGRESS_CONNS_MAX && c->egress->n_conns < c->egress->max_conns;
     struct egress_conn *conn = has_room ? mem_zalloc(1, sizeof *conn) : NULL;
 
-    if (!conn || find_target(c, fd, &conn->addr, &conn->port) < 0) {
+    if (!conn || r < 0) {
         c->stats.n_failed++;
         end_close(&inside, true);
         free(conn);
@@ -443,6 +460,8 @@ static void arrive(struct egress_cell *c, int fd)
     }
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     conn->cell = c;
+    conn->addr = addr;
+    conn->port = port;
     conn->inside.fd = fd;
     conn->outside.fd = -1;
     buf_init(&conn->inside.waiting, EGRESS_CHUNK);

@@ -268,14 +268,8 @@ static void on_conn(struct loop_io *io, uint32_t events)
         conn_go_on(conn);
 }
 
-static void on_tcp(struct loop_io *io, uint32_t events)
+void egress_dns_accept(struct egress_cell *c, int fd)
 {
-    struct egress_cell *c = container_of(io, struct egress_dns_socket, io)->cell;
-    int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-    (void)events;
-    if (fd < 0)
-        return;
     struct dns_conn *conn =
         c->n_dns_conns < EGRESS_DNS_CONNS_MAX ? mem_zalloc(1, sizeof *conn) : NULL;
     if (!conn) {
@@ -288,6 +282,16 @@ static void on_tcp(struct loop_io *io, uint32_t events)
     list_append(&c->dns_conns, &conn->node);
     c->n_dns_conns++;
     conn_go_on(conn);
+}
+
+static void on_tcp(struct loop_io *io, uint32_t events)
+{
+    struct egress_cell *c = container_of(io, struct egress_dns_socket, io)->cell;
+    int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    (void)events;
+    if (fd >= 0)
+        egress_dns_accept(c, fd);
 }
 
 /* ---- the server ---- */

@@ -54,8 +54,11 @@ void egress_conn_drop_all(struct egress_cell *c);
 
 /* ---- egress_dns.c ---- */
 
-/* Starts serving on the sockets in FDS (-1: none of this kind), which it takes. */
+/* Starts serving on the sockets in FDS (-1: none of this kind), which it takes. May be called again
+ * with sockets of other kinds. */
 int egress_dns_start(struct egress_cell *c, int fds[EGRESS_DNS_SOCKETS]);
+/* Serves a connection that came another way; takes FD. */
+void egress_dns_accept(struct egress_cell *c, int fd);
 void egress_dns_stop(struct egress_cell *c);
 
 /* ---- egress_names.c ---- */

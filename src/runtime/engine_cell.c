@@ -39,10 +39,11 @@ struct engine_cell *engine_cell_new(struct engine *en, const struct cell_info *i
     (void)snprintf(c->address, sizeof c->address, "%s/%llu", c->slot_name,
                    (unsigned long long)info->generation);
     c->pidfd = packet_take_fd(p, 0);
-    c->netns_fd = packet_take_fd(p, 1);
+    /* Of many cells every descriptor counts: later the first process leads to the network. */
+    auto_close int netns_fd = packet_take_fd(p, 1);
     /* Also for the stock, so that a claim only sets a policy. A cell without a way out is one. */
-    if (en->options.egress && c->netns_fd >= 0)
-        c->egress = egress_attach(en->options.egress, c->netns_fd, &closed, NULL);
+    if (en->options.egress && netns_fd >= 0)
+        c->egress = egress_attach(en->options.egress, netns_fd, &closed, NULL);
     return c;
 }
 
@@ -55,7 +56,6 @@ void engine_cell_free(struct engine_cell *c)
     egress_detach(c->egress);
     loop_io_stop(&c->end_io);
     close_p(&c->pidfd);
-    close_p(&c->netns_fd);
     free(c);
 }
 
@@ -152,7 +152,7 @@ void engine_cell_storage(const struct engine_cell *c, struct engine_storage *ret
  * a thread that cannot return would do all its later networking inside the cell. */
 static int socket_inside(struct engine_cell *c, int family)
 {
-    if (setns(c->netns_fd, CLONE_NEWNET) < 0)
+    if (setns(c->pidfd, CLONE_NEWNET) < 0)
         return -errno;
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int r = fd < 0 ? -errno : fd;

@@ -13,7 +13,7 @@ struct engine_cell {
     struct engine *engine;
     struct cell_info info;
     char slot_name[PROTO_SLOT_NAME_MAX];
-    int pidfd, netns_fd;
+    int pidfd;
     struct loop_io end_io;      /* pidfd, from the kill on */
     struct egress_cell *egress; /* or NULL */
     char address[PROTO_SLOT_NAME_MAX +
