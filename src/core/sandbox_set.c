@@ -282,6 +282,18 @@ struct sandboxes *sandboxes_open(struct core *c, struct err *e)
     return set;
 }
 
+/* The cells of those that are ending die with the spawner as well as without; the next start finds
+ * their rows and finishes them. */
+static bool has_survivors(const struct sandboxes *set)
+{
+    void *value;
+
+    for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);)
+        if (sandbox_state(value) != SANDBOX_ENDING)
+            return true;
+    return false;
+}
+
 void sandboxes_stop(struct sandboxes *set)
 {
     void *value;
@@ -292,12 +304,13 @@ void sandboxes_stop(struct sandboxes *set)
     loop_timer_stop(&set->tick);
     sandboxes_stop_creations(set);
     sandboxes_stop_talks(set);
+    bool is_last = !has_survivors(set);
     for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);) {
         struct sandbox *sb = value;
         loop_timer_stop(&sb->timer);
         sb->cell = NULL;
     }
-    if (set->engine && set->by_id.n == 0)
+    if (set->engine && is_last)
         engine_shutdown(set->engine);
     else
         engine_close(set->engine);

@@ -13,8 +13,8 @@ struct sandboxes;
  * Without cells (switched off, or this host cannot) the set is there and empty, and refuses
  * creates; *E then says why, though the result is a set. NULL only without memory. */
 struct sandboxes *sandboxes_open(struct core *c, struct err *e);
-/* Starts nothing any more and lets go of the cells, which go on; without any sandbox the spawner
- * ends. Transactions under way still report. */
+/* Starts nothing any more and lets go of the cells, which go on; when there is no sandbox but such
+ * as are ending already, the spawner ends. Transactions under way still report. */
 void sandboxes_stop(struct sandboxes *set);
 void sandboxes_free(struct sandboxes *set);
 /* NULL when there are none; E says why. */

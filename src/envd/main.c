@@ -70,8 +70,7 @@ static int run(const struct spawner_options *o, int fd)
     if (r < 0)
         return 1;
     (void)loop_run(spawner.loop);
-    cell_unprepare_all(&spawner);
-    cgroup_remove(&spawner.cgroup);
+    spawner_close(&spawner);
     return 0;
 }
 

@@ -21,7 +21,7 @@
 #include "runtime/kern.h"
 #include "sys/io.h"
 
-enum { REFILL_MS = 1, SLOW_CLIENT_MS = 2000, SEND_BYTES = 4 << 20 };
+enum { REFILL_MS = 1, SLOW_CLIENT_MS = 2000, SEND_BYTES = 4 << 20, LOCK_MS = 3000 };
 
 /* ---- sending ---- */
 
@@ -341,15 +341,20 @@ static int open_below(const char *dir, const char *name, int flags, struct err *
     return fd < 0 ? err_sys(e, fd, "open '%s'", path) : fd;
 }
 
-/* One spawner per state directory; the descriptor stays open for good. */
+/* One spawner per state directory; the descriptor stays open for good. One that dies closes its
+ * connections before it lets go of the lock, so a daemon may be here too early. */
 static int lock_state(const char *state, struct err *e)
 {
     auto_close int fd = open_below(state, "spawner.lock", O_RDWR | O_CREAT, e);
+    int64_t end_ms = clock_mono_ms() + LOCK_MS;
 
     if (fd < 0)
         return fd;
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-        return err_sys(e, -errno, "another spawner uses '%s'", state);
+    while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK || clock_mono_ms() > end_ms)
+            return err_sys(e, -errno, "another spawner uses '%s'", state);
+        (void)usleep(5000);
+    }
     (void)take_fd(fd);
     return 0;
 }
@@ -412,6 +417,17 @@ static int open_socket_dir(const char *path, const char **ret_name, struct err *
     *ret_name = slash + 1;
     int fd = io_open(dir, O_RDONLY | O_DIRECTORY, 0);
     return fd < 0 ? err_sys(e, fd, "open '%s'", dir) : fd;
+}
+
+void spawner_close(struct spawner *s)
+{
+    int fd = s->listener.fd;
+
+    /* First of all: whoever sees the end of a connection must not find the socket alive. */
+    loop_io_stop(&s->listener);
+    (void)close(fd);
+    cell_unprepare_all(s);
+    cgroup_remove(&s->cgroup);
 }
 
 int spawner_open(struct spawner *s, const struct spawner_options *o, struct err *e)

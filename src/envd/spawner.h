@@ -77,6 +77,8 @@ struct spawner_options {
 
 /* Prepares everything; the caller then runs s->loop. */
 int spawner_open(struct spawner *s, const struct spawner_options *o, struct err *e);
+/* The end, once all cells are gone; the process ends next, and that closes the connections. */
+void spawner_close(struct spawner *s);
 /* Tells who asked for C that it is ready, or that it failed with E. */
 void spawner_reply_cell(struct cell *c);
 void spawner_reply_error(struct cell *c, const struct err *e);

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Restarts of the service, orderly and by SIGKILL: sandboxes go on, deadlines hold, and nothing
-half made is left."""
+half made is left.
+
+    tests/cells/test_restart.py [COUNTERS]
+"""
 
 import concurrent.futures
 import signal
+import sys
 import time
 
 import cells
 import tap
 
+COUNTERS = int(sys.argv[1]) if len(sys.argv) > 1 else 50
+SERVE_EVERY = 10  # of these sandboxes one has a web server
 COUNT = ("n=0; while :; do n=$((n+1)); echo $n >/tmp/m; mv /tmp/m /tmp/n; sleep 0.05; done "
          ">/dev/null 2>&1 &")
 
@@ -42,7 +48,7 @@ def test_sandboxes_survive():
             made.pop("last_active_at")
             tap.equal(shown, made)
             tap.equal(s.show("sleeps").json["data"]["status"], "paused")
-            assert count(s, "runs") > before, "it did not go on"
+            s.until(lambda: count(s, "runs") > before)
             tap.equal(s.run("runs", "echo $A $AGENT_SANDBOX_NAME; pwd")["output"],
                       "b runs\n/tmp\n")
             # Owners and limits are known again.
@@ -50,25 +56,38 @@ def test_sandboxes_survive():
             tap.equal(s.post("/api/v1/sandbox", {}, key=key).status, 413)
             s.post("/api/v1/sandbox/resume/sleeps")
             first = count(s, "sleeps")
-            time.sleep(0.3)
-            assert count(s, "sleeps") > first
+            s.until(lambda: count(s, "sleeps") > first)
             tap.equal(s.remove("runs", key=key).status, 200)
             s.create(name="runs", key=key)
             tap.equal(s.reasons("runs")[:3], ["SandboxCreated", "SandboxRunning", "SandboxDeleted"])
 
 
-def test_fifty_counters():
+def serve_page(s, name):
+    """A web server that tells which sandbox it is in."""
+    s.run(name, "mkdir /tmp/www; hostname >/tmp/www/who; cd /tmp/www; "
+                "python3 -m http.server --bind 127.0.0.1 8080 >/dev/null 2>&1 &")
+    s.until(lambda: s.get("/sandbox/%s/who" % name).status == 200, 30)
+
+
+def test_counters_go_on():
+    """All processes, names and ports survive a SIGKILL of the service."""
     with cells.running() as s, concurrent.futures.ThreadPoolExecutor(10) as pool:
-        names = ["count-%d" % i for i in range(50)]
-        list(pool.map(lambda n: s.create(name=n), names))
+        names = ["count-%d" % i for i in range(COUNTERS)]
+        ids = dict(zip(names, pool.map(lambda n: s.create(name=n, timeout=-1)["id"], names)))
         list(pool.map(lambda n: s.run(n, COUNT), names))
+        list(pool.map(lambda n: serve_page(s, n), names[::SERVE_EVERY]))
         s.until(lambda: all(pool.map(lambda n: count(s, n) > 0, names)), 30)
         before = dict(zip(names, pool.map(lambda n: count(s, n), names)))
+        pids = dict(zip(names, pool.map(lambda n: s.run(n, "pgrep -o sh")["output"], names)))
         restart(s, signal.SIGKILL)
-        after = dict(zip(names, pool.map(lambda n: count(s, n), names)))
-        stuck = [n for n in names if after[n] <= before[n]]
-        tap.equal(stuck, [])
-        list(pool.map(s.remove, names))
+        tap.equal({x["name"]: x["id"] for x in s.get("/api/v1/sandbox").json["data"]}, ids)
+        s.until(lambda: all(pool.map(lambda n: count(s, n) > before[n], names)), 30)
+        tap.equal(dict(zip(names, pool.map(lambda n: s.run(n, "pgrep -o sh")["output"], names))),
+                  pids, "pids of the counters")
+        for name in names[::SERVE_EVERY]:
+            tap.equal(s.get("/sandbox/%s/who" % name).body.decode(), name + "\n", "page")
+        tap.equal({s.post("/api/v1/sandbox", {"name": n}).status for n in names}, {409})
+        tap.equal(set(a.status for a in pool.map(s.remove, names)), {200})
 
 
 def test_deadlines_hold_over_a_restart():
@@ -101,6 +120,22 @@ def test_lost_cells_are_recorded():
         tap.equal(s.reasons("lost-paused")[-1], "SandboxExited")
         s.create(name="lost")
         tap.equal(s.run("lost", "echo new")["output"], "new\n")
+
+
+def test_a_stop_while_sandboxes_end():
+    """Nothing is left that needs the spawner, and the next start finishes what was begun."""
+    with cells.running() as s:
+        names = ["ends-%d" % i for i in range(12)]
+        for name in names:
+            s.create(name=name, timeout=1)
+        s.until(lambda: s.names() == [], 5)
+        tap.equal(s.stop(), 0)
+        tap.equal(cells.spawner_pid(s.state), 0, "spawner")
+        s.start()
+        for name in names:
+            tap.equal(s.show(name).status, 404)
+            tap.equal(s.reasons(name)[-2:], ["SandboxTimeout", "SandboxDeleted"])
+            s.create(name=name)
 
 
 def test_the_spawner_dies():
