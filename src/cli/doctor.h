@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/config.h"
 
@@ -57,6 +58,14 @@ doctor_fn doctor_kernel, doctor_user_ns, doctor_namespace, doctor_clone3, doctor
 doctor_fn doctor_overlay, doctor_idmap;
 /* doctor_cgroup.c */
 doctor_fn doctor_cgroup;
+/* doctor_capacity.c */
+doctor_fn doctor_capacity, doctor_inotify;
+/* The most descriptors that the service can have: it raises its limit where it may. */
+int64_t doctor_max_files(void);
 /* doctor_host.c */
+/* Memory that can be used, in KiB; negative when that is not known. */
+int64_t doctor_memory_kib(void);
+/* The state directory, or its nearest parent that exists. */
+void doctor_existing_parent(const char *state, char out[4096]);
 doctor_fn doctor_device, doctor_files, doctor_disk, doctor_inodes, doctor_memory, doctor_tool,
     doctor_state, doctor_port, doctor_kvm;

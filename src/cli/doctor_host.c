@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -54,17 +53,14 @@ void doctor_device(const struct doctor_check *check, const struct config *c,
 
 void doctor_files(const struct doctor_check *check, const struct config *c, struct doctor_result *r)
 {
-    struct rlimit l = {0};
+    int64_t most = doctor_max_files();
 
     (void)check;
     (void)c;
-    (void)getrlimit(RLIMIT_NOFILE, &l);
-    int64_t hard = l.rlim_max > INT32_MAX ? INT32_MAX : (int64_t)l.rlim_max;
-    doctor_say(r, grade(hard, MIN_FILES, GOOD_FILES), "%" PRId64 " at most", hard);
+    doctor_say(r, grade(most, MIN_FILES, GOOD_FILES), "%" PRId64 " at most", most);
 }
 
-/* The state directory, or its nearest parent that exists. */
-static void existing_parent(const char *state, char out[4096])
+void doctor_existing_parent(const char *state, char out[4096])
 {
     (void)snprintf(out, 4096, "%s", state);
     while (access(out, F_OK) < 0 && strchr(out, '/')) {
@@ -85,7 +81,7 @@ void doctor_disk(const struct doctor_check *check, const struct config *c, struc
     struct statvfs v;
 
     (void)check;
-    existing_parent(c->state, dir);
+    doctor_existing_parent(c->state, dir);
     if (statvfs(dir, &v) < 0) {
         doctor_judge(r, -errno, "");
         return;
@@ -102,7 +98,7 @@ void doctor_inodes(const struct doctor_check *check, const struct config *c,
     struct statvfs v;
 
     (void)check;
-    existing_parent(c->state, dir);
+    doctor_existing_parent(c->state, dir);
     if (statvfs(dir, &v) < 0) {
         doctor_judge(r, -errno, "");
         return;
@@ -114,18 +110,13 @@ void doctor_inodes(const struct doctor_check *check, const struct config *c,
                    (int64_t)v.f_favail);
 }
 
-void doctor_memory(const struct doctor_check *check, const struct config *c,
-                   struct doctor_result *r)
+int64_t doctor_memory_kib(void)
 {
     struct buf text auto_buf = BUF_INIT(65536);
-    int64_t kib = 0;
+    int64_t kib = -1;
 
-    (void)check;
-    (void)c;
-    if (io_read_file("/proc/meminfo", &text, NULL) < 0) {
-        doctor_say(r, DOCTOR_WARN, "/proc/meminfo cannot be read");
-        return;
-    }
+    if (io_read_file("/proc/meminfo", &text, NULL) < 0)
+        return -1;
     for (struct str rest = buf_str(&text); rest.p;) {
         struct str value = str_cut(&rest, '\n');
         if (str_is(str_cut(&value, ':'), "MemAvailable")) {
@@ -133,8 +124,21 @@ void doctor_memory(const struct doctor_check *check, const struct config *c,
             (void)str_to_i64(str_cut(&value, ' '), &kib);
         }
     }
-    doctor_say(r, grade(kib / 1024, MIN_MEMORY_MIB, GOOD_MEMORY_MIB), "%" PRId64 " MiB available",
-               kib / 1024);
+    return kib;
+}
+
+void doctor_memory(const struct doctor_check *check, const struct config *c,
+                   struct doctor_result *r)
+{
+    int64_t kib = doctor_memory_kib();
+
+    (void)check;
+    (void)c;
+    if (kib < 0)
+        doctor_say(r, DOCTOR_WARN, "/proc/meminfo cannot be read");
+    else
+        doctor_say(r, grade(kib / 1024, MIN_MEMORY_MIB, GOOD_MEMORY_MIB),
+                   "%" PRId64 " MiB available", kib / 1024);
 }
 
 void doctor_tool(const struct doctor_check *check, const struct config *c, struct doctor_result *r)
@@ -159,7 +163,7 @@ void doctor_state(const struct doctor_check *check, const struct config *c, stru
     char dir[4096];
 
     (void)check;
-    existing_parent(c->state, dir);
+    doctor_existing_parent(c->state, dir);
     bool is_there = strcmp(dir, c->state) == 0;
     struct stat st;
     if (stat(dir, &st) < 0 || !S_ISDIR(st.st_mode))

@@ -93,10 +93,6 @@ static void close_service(struct service *s)
 
 /* ---- starting ---- */
 
-/* A sandbox takes five descriptors here and three of the spawner, which inherits the limit; each
- * connection takes one. Root may have more than it was given, up to fs.nr_open. */
-enum { WANTED_FILES = 262144 };
-
 static int raise_limits(struct service *s, struct err *e)
 {
     struct rlimit files;
@@ -105,8 +101,8 @@ static int raise_limits(struct service *s, struct err *e)
     (void)umask(077);
     if (getrlimit(RLIMIT_NOFILE, &files) < 0)
         return err_sys(e, -errno, "limit of descriptors");
-    const struct rlimit more = {WANTED_FILES, WANTED_FILES};
-    if (files.rlim_max < WANTED_FILES && setrlimit(RLIMIT_NOFILE, &more) == 0)
+    const struct rlimit more = {SERVE_WANTED_FILES, SERVE_WANTED_FILES};
+    if (files.rlim_max < more.rlim_max && setrlimit(RLIMIT_NOFILE, &more) == 0)
         return 0;
     files.rlim_cur = files.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &files);

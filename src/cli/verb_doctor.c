@@ -47,6 +47,14 @@ static const struct doctor_check checks[] = {
      0},
     {"inodes", true, doctor_inodes, "Free inodes at the state directory, or move it.", NULL, 0},
     {"memory", true, doctor_memory, "Free at least 1 GiB of memory.", NULL, 0},
+    {"sandboxes at once", true, doctor_capacity,
+     "Raise the limit that the line begins with (ulimit -n, kernel.pid_max, "
+     "user.max_*_namespaces), "
+     "or add memory or disk.",
+     NULL, 0},
+    {"inotify instances", false, doctor_inotify,
+     "Raise it: sysctl fs.inotify.max_user_instances=8192; watching files fails beyond it.", NULL,
+     0},
     {"git", false, doctor_tool, FIX_TOOL("git"), "git", 0},
     {"bash", false, doctor_tool, FIX_TOOL("bash"), "bash", 0},
     {"python3", false, doctor_tool, FIX_TOOL("python3"), "python3", 0},

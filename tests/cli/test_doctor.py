@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """`tidepool doctor`: its report, its exit status, and that it leaves the machine alone."""
 
+import ctypes
 import json
 import os
+import resource
 import socket
 import subprocess
 import tempfile
@@ -15,7 +17,8 @@ TIDEPOOL = os.environ["TIDEPOOL"]
 CHECKS = ["kernel", "user namespaces", "pid namespace", "mount namespace", "network namespace",
           "ipc namespace", "uts namespace", "cgroup namespace", "cgroups", "overlay",
           "idmapped mounts", "clone3", "pidfd", "openat2", "seccomp", "bpf sk_lookup", "nftables",
-          "tun", "open files", "disk", "inodes", "memory", "git", "bash", "python3", "node", "curl",
+          "tun", "open files", "disk", "inodes", "memory",
+          "sandboxes at once", "inotify instances", "git", "bash", "python3", "node", "curl",
           "tar", "state directory", "port", "kvm"]
 
 
@@ -71,6 +74,26 @@ def test_what_the_tests_themselves_prove_is_ok():
     for name in ("python3", "pidfd", "state directory", "port"):
         tap.equal(by_name[name]["status"], "ok", name)
     tap.contains(by_name["kernel"]["detail"], os.uname().release)
+
+
+def test_how_many_sandboxes():
+    """The first number is the least, and fewer descriptors make it less."""
+    def numbers(**more):
+        check = report(**more)[0]["sandboxes at once"]
+        return check["status"], [int(w) for w in check["detail"].replace(",", "").split()
+                                 if w.isdigit()], check["detail"]
+    status, found, _ = numbers()
+    tap.equal(found[0], min(found), "least")
+    less = 2048 + 5 * 100
+    limit = (less, less)
+
+    def lower():
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+        if os.geteuid() == 0:  # without the right to raise it again
+            ctypes.CDLL(None).prctl(24, 24, 0, 0, 0)
+    status, found, detail = numbers(preexec_fn=lower)
+    tap.equal((status, found[0]), ("warn", 100))
+    tap.contains(detail, "by open files")
 
 
 def test_text_says_what_to_do():
