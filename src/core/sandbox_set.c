@@ -340,6 +340,20 @@ unsigned sandboxes_n_live(const struct sandboxes *set)
     return (unsigned)set->by_id.n;
 }
 
+static void sample_egress(struct metrics *m, const struct egress *egress)
+{
+    const struct egress_stats s = egress_totals(egress);
+
+    metrics_set(m, METRIC_EGRESS_OPEN, s.n_open);
+    metrics_set(m, METRIC_EGRESS_CONNS, (int64_t)s.n_conns);
+    metrics_set(m, METRIC_EGRESS_DENIED, (int64_t)s.n_denied);
+    metrics_set(m, METRIC_EGRESS_FAILED, (int64_t)s.n_failed);
+    metrics_set(m, METRIC_EGRESS_NAMES, (int64_t)s.n_names);
+    metrics_set(m, METRIC_EGRESS_NAMES_DENIED, (int64_t)s.n_names_denied);
+    metrics_set(m, METRIC_EGRESS_BYTES_OUT, (int64_t)s.bytes_out);
+    metrics_set(m, METRIC_EGRESS_BYTES_IN, (int64_t)s.bytes_in);
+}
+
 void sandboxes_sample(struct sandboxes *set)
 {
     struct metrics *m = set->core->metrics;
@@ -349,4 +363,8 @@ void sandboxes_sample(struct sandboxes *set)
     metrics_set(m, METRIC_SANDBOXES_PAUSED, set->n_paused);
     metrics_set(m, METRIC_SANDBOXES_RUNNING, n - set->n_paused);
     metrics_set(m, METRIC_CELLS_WARM, set->engine ? engine_n_stock(set->engine) : 0);
+    metrics_set(m, METRIC_CELLS_TAKEN, set->engine ? engine_n_cells(set->engine) : 0);
+    metrics_set(m, METRIC_CELLS_BUILDING, set->engine ? engine_n_building(set->engine) : 0);
+    if (set->egress)
+        sample_egress(m, set->egress);
 }

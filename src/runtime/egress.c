@@ -100,6 +100,7 @@ struct egress *egress_open(struct loop *l, const struct egress_options *o, struc
         return NULL;
     }
     eg->loop = l;
+    list_init(&eg->cells);
     eg->home_netns_fd = -1;
     eg->max_conns = max_conns();
     eg->steering = o->steering;
@@ -268,7 +269,7 @@ struct egress_cell *egress_attach(struct egress *eg, int netns_fd, const struct 
         return NULL;
     }
     c->egress = eg;
-    eg->n_cells++;
+    list_append(&eg->cells, &c->node);
     c->listener.fd = c->steering_fd = -1;
     list_init(&c->conns);
     list_init(&c->dns_jobs);
@@ -282,6 +283,18 @@ struct egress_cell *egress_attach(struct egress *eg, int netns_fd, const struct 
         return c;
     egress_detach(c);
     return NULL;
+}
+
+static void add_stats(struct egress_stats *sum, const struct egress_stats *s)
+{
+    sum->n_conns += s->n_conns;
+    sum->n_denied += s->n_denied;
+    sum->n_failed += s->n_failed;
+    sum->n_names += s->n_names;
+    sum->n_names_denied += s->n_names_denied;
+    sum->bytes_out += s->bytes_out;
+    sum->bytes_in += s->bytes_in;
+    sum->n_open += s->n_open;
 }
 
 void egress_detach(struct egress_cell *c)
@@ -298,7 +311,9 @@ void egress_detach(struct egress_cell *c)
     egress_dns_stop(c);
     egress_names_clear(c);
     netpolicy_done(&c->policy);
-    c->egress->n_cells--;
+    c->stats.n_open = 0;
+    add_stats(&c->egress->ended, &c->stats);
+    list_del(&c->node);
     free(c);
 }
 
@@ -323,4 +338,12 @@ enum egress_steering egress_cell_steering(const struct egress_cell *c)
 const struct egress_stats *egress_cell_stats(const struct egress_cell *c)
 {
     return &c->stats;
+}
+
+struct egress_stats egress_totals(const struct egress *eg)
+{
+    struct egress_stats sum = eg->ended;
+
+    list_each(node, &eg->cells) add_stats(&sum, &list_entry(node, struct egress_cell, node)->stats);
+    return sum;
 }

@@ -76,3 +76,5 @@ int egress_set_policy(struct egress_cell *c, const struct netpolicy *policy);
 /* Which one it is. */
 enum egress_steering egress_cell_steering(const struct egress_cell *c);
 const struct egress_stats *egress_cell_stats(const struct egress_cell *c);
+/* The sum over all cells, those that are gone included. */
+struct egress_stats egress_totals(const struct egress *eg);

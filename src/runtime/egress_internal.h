@@ -16,7 +16,9 @@ struct egress {
     struct netguard guard;
     struct loop_io addresses; /* changes of the host's own */
     struct dns_resolver resolver;
-    unsigned n_cells, n_conns;
+    struct list cells;         /* struct egress_cell */
+    struct egress_stats ended; /* of cells that are gone */
+    unsigned n_conns;
     rlim_t max_conns; /* so that half of all descriptors stay for the rest of the program */
     char chunk[EGRESS_CHUNK];
 };
@@ -29,6 +31,7 @@ struct egress_dns_socket {
 };
 
 struct egress_cell {
+    struct list node;
     struct egress *egress;
     struct netpolicy policy;
     struct loop_io listener;

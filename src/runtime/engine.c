@@ -600,6 +600,14 @@ unsigned engine_n_cells(const struct engine *en)
     return en->n_cells;
 }
 
+unsigned engine_n_building(const struct engine *en)
+{
+    unsigned n = 0;
+
+    list_each(node, &en->building) n++;
+    return n;
+}
+
 uint32_t engine_spawner_pid(const struct engine *en)
 {
     return en->spawner_pid;

@@ -53,6 +53,8 @@ unsigned engine_can(const struct engine *en);
 /* Cells that wait in the stock / that were claimed. */
 unsigned engine_n_stock(const struct engine *en);
 unsigned engine_n_cells(const struct engine *en);
+/* Cells that are being built, for the stock and for callers. */
+unsigned engine_n_building(const struct engine *en);
 /* Process id of the spawner. */
 uint32_t engine_spawner_pid(const struct engine *en);
 

@@ -145,6 +145,48 @@ def test_policies_survive_the_service():
         misses(s, "open", *GUARDED)
 
 
+def figures(s):
+    """The figures of the way out."""
+    rows = [x.split() for x in s.get("/metrics").body.decode().splitlines() if "_egress_" in x]
+    return {r[0].replace("tidepool_egress_", ""): int(r[1]) for r in rows if r[0] != "#"}
+
+
+def test_figures():
+    with running() as s:
+        tap.equal(set(figures(s).values()), {0})
+        s.create(name="counted", network={"denyOut": ["203.0.113.11"]})
+        reaches(s, "counted", PUBLIC, "a.example")
+        misses(s, "counted", "203.0.113.11", "nowhere.example")
+        s.until(lambda: figures(s)["connections"] == 0)
+        before = figures(s)
+        tap.equal((before["connections_total"], before["denied_total"]), (2, 1))
+        assert before["dns_queries_total"] >= 2, before
+        assert before["sent_bytes_total"] > 100 and before["received_bytes_total"] > 100, before
+        s.remove("counted")
+        tap.equal(figures(s), before)
+
+
+# A question for a.example over TCP, and the address in the answer.
+ASK_TCP = """python3 -c '
+import socket, struct
+q = struct.pack(">6H", 7, 256, 1, 0, 0, 0) + b"\\1a\\7example\\0" + struct.pack(">2H", 1, 1)
+s = socket.create_connection(("%s", 53), 10)
+s.sendall(struct.pack(">H", len(q)) + q)
+print(".".join(map(str, s.recv(4096)[-4:])))
+'"""
+
+
+def test_names_by_tcp():
+    with running() as s:
+        s.create(name="asks")
+        for address in ("127.0.0.1", "::1"):
+            tap.equal(s.run("asks", ASK_TCP % address)["output"], PUBLIC + "\n", address)
+        # Nobody inside can take the place of the server.
+        bind = "python3 -c 'import socket; s = socket.create_server((\"127.0.0.1\", 53))'"
+        s.run("asks", bind, user="root")
+        tap.equal(s.run("asks", ASK_TCP % "127.0.0.1")["output"], PUBLIC + "\n")
+
+
 def test_many_at_once():
     with running() as s:
         s.create(name="busy")
