@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "cli/quote.h"
 #include "core/core.h"
 #include "sys/io.h"
 
@@ -104,9 +105,24 @@ int announce_publish(struct announce *a, const struct core *core, struct err *e)
     return io_write_file(a->file, buf_str(&text), 0600, e);
 }
 
+/* The program as it was called, so that a suggestion can be pasted where this one was typed. */
+static const char *called_as(struct buf *out)
+{
+    struct str name = str_of(program_invocation_name);
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+";
+
+    if (strspn(name.p, plain) == name.len)
+        return name.p;
+    (void)quote_word(out, name);
+    const char *text = buf_cstr(out);
+    return text ? text : name.p;
+}
+
 void announce_banner(const struct announce *a, const struct core *core)
 {
     const char *state = core->config->state;
+    struct buf quoted auto_buf = BUF_INIT(16384);
 
     if (!core->is_first_start && !isatty(STDOUT_FILENO))
         return;
@@ -119,8 +135,8 @@ void announce_banner(const struct announce *a, const struct core *core)
                  "  curl %s/healthz\n"
                  "  curl -H \"Authorization: Bearer $(cat %s/" CORE_KEY_FILE ")\" "
                  "%s/api/v1/events\n"
-                 "  tidepool keys create --state %s --name laptop\n\n",
-                 a->url, state, a->url, state);
+                 "  %s keys create --state %s --name laptop\n\n",
+                 a->url, state, a->url, called_as(&quoted), state);
     (void)fflush(stdout);
 }
 

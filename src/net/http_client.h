@@ -93,8 +93,8 @@ struct http_call_ops {
     void (*on_head)(struct http_call *c, void *ctx, const struct http_head *head);
     /* Some of the body: 0, or -errno to end the call with it. */
     int (*on_data)(struct http_call *c, void *ctx, const char *p, size_t len);
-    /* The request body may go on: the connection is made, or its queue is short again, after
-     * http_call_is_full(). May be NULL. */
+    /* The request body may go on: a new connection is made (one from the pool is ready, and no call
+     * of this comes first), or its queue is short again after http_call_is_full(). May be NULL. */
     void (*on_drain)(struct http_call *c, void *ctx);
     /* The last callback: RESULT 0 when the response is complete, else -errno and WHY in words
      * ("connect: Connection refused"), "" on success. */

@@ -27,7 +27,8 @@ def hold(s, n=1):
 def test_first_start():
     with service.running() as s:
         out = s.output()
-        for part in (s.url, s.key, "curl %s/healthz" % s.url, "/api/v1/events", "keys create"):
+        for part in (s.url, s.key, "curl %s/healthz" % s.url, "/api/v1/events",
+                     "\n  %s keys create " % service.PROGRAM):
             tap.contains(out, part)
         tap.equal(s.info["pid"], s.process.pid)
         assert os.path.exists(s.info["socket"])
