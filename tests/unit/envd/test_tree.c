@@ -17,7 +17,7 @@
 
 static char dir[64];
 static struct arena arena;
-static const struct user alice = {.uid = 0, .gid = 0, .name = "alice", .home = "/home/alice"};
+static const struct user alice = {.uid = 0, .gid = 0, .name = "alice", .home = "/home/user"};
 
 static const char *in(const char *name)
 {
@@ -79,15 +79,15 @@ static void paths_are_resolved(void **state)
     static const struct {
         const char *given, *workdir, *want;
     } cases[] = {
-        {"", NULL, "/home/alice"},
+        {"", NULL, "/home/user"},
         {"", "/work", "/work"},
-        {"a.txt", "/work", "/home/alice/a.txt"},
+        {"a.txt", "/work", "/home/user/a.txt"},
         {"a/../../b", NULL, "/home/b"},
-        {"~", NULL, "/home/alice"},
-        {"~/", NULL, "/home/alice"},
-        {"~/x y", NULL, "/home/alice/x y"},
+        {"~", NULL, "/home/user"},
+        {"~/", NULL, "/home/user"},
+        {"~/x y", NULL, "/home/user/x y"},
         {"/a/../b/", NULL, "/a/../b/"},
-        {"a~", NULL, "/home/alice/a~"},
+        {"a~", NULL, "/home/user/a~"},
     };
     struct err e = ERR_INIT;
 

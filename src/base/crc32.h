@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* CRC-32 as gzip uses it (RFC 1952). The table is made by whoever needs it, so that programs that
+ * do not have no pages for it. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct crc32 {
+    uint32_t table[8][256];
+};
+
+void crc32_init(struct crc32 *c);
+/* CRC (0 at the beginning) with LEN more bytes. */
+uint32_t crc32_add(const struct crc32 *c, uint32_t crc, const void *p, size_t len);
