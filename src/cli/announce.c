@@ -53,28 +53,52 @@ static void host_v6(char out[INET6_ADDRSTRLEN], const struct in6_addr *a)
                     INET6_ADDRSTRLEN);
 }
 
-int announce_address(struct announce *a, int fd, const struct config *config, struct err *e)
+/* URL of what listens on FD, by the TEXT of the configuration when it has no address. */
+static int url_of(char out[256], int fd, const char *text, bool is_tls, bool *ret_loopback)
 {
-    const char *scheme = config->tls.cert ? "https" : "http";
+    const char *scheme = is_tls ? "https" : "http";
     union address at = {.any = {.sa_family = AF_UNSPEC}};
     socklen_t len = sizeof at;
     char host[INET6_ADDRSTRLEN] = "";
 
     if (getsockname(fd, &at.any, &len) < 0)
-        return err_sys(e, -errno, "address of the service");
+        return -errno;
     if (at.any.sa_family == AF_INET) {
-        a->is_loopback = is_loopback_v4(&at.v4.sin_addr);
+        *ret_loopback = is_loopback_v4(&at.v4.sin_addr);
         host_v4(host, &at.v4.sin_addr);
-        (void)snprintf(a->url, sizeof a->url, "%s://%s:%u", scheme, host, ntohs(at.v4.sin_port));
+        (void)snprintf(out, 256, "%s://%s:%u", scheme, host, ntohs(at.v4.sin_port));
     } else if (at.any.sa_family == AF_INET6) {
-        a->is_loopback = is_loopback_v6(&at.v6.sin6_addr);
+        *ret_loopback = is_loopback_v6(&at.v6.sin6_addr);
         host_v6(host, &at.v6.sin6_addr);
-        (void)snprintf(a->url, sizeof a->url, "%s://[%s]:%u", scheme, host, ntohs(at.v6.sin6_port));
+        (void)snprintf(out, 256, "%s://[%s]:%u", scheme, host, ntohs(at.v6.sin6_port));
     } else {
-        a->is_loopback = true;
-        (void)snprintf(a->url, sizeof a->url, "%s", config->listen);
+        *ret_loopback = true;
+        (void)snprintf(out, 256, "%s", text);
     }
     return 0;
+}
+
+static bool has_tls(const struct config *c)
+{
+    return c->tls.cert || c->tls.dir;
+}
+
+int announce_e2b(struct announce *a, int fd, const struct config *config, struct err *e)
+{
+    bool is_loopback = false;
+    int r = url_of(a->e2b_url, fd, config->e2b.listen, has_tls(config), &is_loopback);
+
+    a->is_e2b_far = !is_loopback;
+    return r < 0 ? err_sys(e, r, "second address of the service") : 0;
+}
+
+int announce_address(struct announce *a, int fd, const struct config *config, struct err *e)
+{
+    int r = url_of(a->url, fd, config->listen, has_tls(config), &a->is_loopback);
+
+    /* Whoever reaches one of the two reaches everything. */
+    a->is_loopback = a->is_loopback && !a->is_e2b_far;
+    return r < 0 ? err_sys(e, r, "address of the service") : 0;
 }
 
 int announce_publish(struct announce *a, const struct core *core, struct err *e)
@@ -89,6 +113,10 @@ int announce_publish(struct announce *a, const struct core *core, struct err *e)
     jw_object(&w);
     jw_key(&w, "url");
     jw_cstr(&w, a->url);
+    if (a->e2b_url[0]) {
+        jw_key(&w, "e2b_url");
+        jw_cstr(&w, a->e2b_url);
+    }
     jw_key(&w, "pid");
     jw_int(&w, getpid());
     jw_key(&w, "version");

@@ -13,12 +13,15 @@ struct core;
 
 struct announce {
     char url[256];
-    bool is_loopback; /* only this machine can reach it */
-    char *file;       /* service.json, once it was written */
-    char *socket;     /* of the command line, once there may be one */
+    char e2b_url[256]; /* of the second address; "": there is none */
+    bool is_loopback;  /* only this machine can reach it */
+    bool is_e2b_far;   /* the second address can be reached from elsewhere */
+    char *file;        /* service.json, once it was written */
+    char *socket;      /* of the command line, once there may be one */
 };
 
-/* Finds out what the listening FD is reached under. */
+/* Finds out what the listening FD is reached under: the second address, then the main one. */
+int announce_e2b(struct announce *a, int fd, const struct config *config, struct err *e);
 int announce_address(struct announce *a, int fd, const struct config *config, struct err *e);
 /* Writes service.json: url, pid, version, and the socket of the command line. */
 int announce_publish(struct announce *a, const struct core *core, struct err *e);

@@ -224,7 +224,7 @@ static void judge_port(const struct addrinfo *a, const struct config *c, struct 
 
     if (code == 0)
         doctor_say(r, DOCTOR_OK, "%.200s is free", listen);
-    else if (code == -EADDRINUSE && c->tls.cert)
+    else if (code == -EADDRINUSE && (c->tls.cert || c->tls.dir))
         doctor_say(r, DOCTOR_WARN, "a program listens at %.180s; which is not checked over TLS",
                    listen);
     else if (code == -EADDRINUSE && is_our_service(a))

@@ -19,10 +19,10 @@
 #include "base/sm.h"
 #include "cli/announce.h"
 #include "cli/io_threads.h"
+#include "cli/serve_tls.h"
 #include "core/core.h"
 #include "loop/loop.h"
 #include "net/http_server.h"
-#include "net/tls.h"
 
 struct service {
     const struct config *config;
@@ -30,8 +30,9 @@ struct service {
     struct core core;
     bool has_core;
     struct api *api;
-    struct tls_ctx *tls;
+    struct serve_tls *tls;      /* NULL: plain text */
     struct http_server *server; /* for clients */
+    struct http_server *e2b;    /* the same at a second address, for clients of E2B; may be NULL */
     struct http_server *local;  /* for the command line: a socket in the state directory */
     struct io_threads *io;      /* NULL: the main thread accepts */
     struct announce announce;
@@ -53,9 +54,12 @@ static void drain_servers(void *ctx)
 {
     struct service *s = ctx;
 
-    s->n_draining = 2;
-    http_server_drain(s->server, s->config->timeouts.shutdown, on_drained, s);
-    http_server_drain(s->local, s->config->timeouts.shutdown, on_drained, s);
+    struct http_server *servers[] = {s->server, s->local, s->e2b};
+
+    s->n_draining = s->e2b ? 3 : 2;
+    for (size_t i = 0; i < ARRAY_LEN(servers); i++)
+        if (servers[i])
+            http_server_drain(servers[i], s->config->timeouts.shutdown, on_drained, s);
 }
 
 static void on_signal(int signo, void *ctx)
@@ -75,6 +79,12 @@ static void on_signal(int signo, void *ctx)
         drain_servers(s);
 }
 
+static void on_hangup(int signo, void *ctx)
+{
+    (void)signo;
+    serve_tls_reload(((struct service *)ctx)->tls);
+}
+
 /* Answers that wait for the store still go out before the servers end. */
 static void close_service(struct service *s)
 {
@@ -84,10 +94,11 @@ static void close_service(struct service *s)
     io_threads_free(s->io);
     http_server_free(s->server);
     http_server_free(s->local);
+    http_server_free(s->e2b);
     api_free(s->api);
     if (s->has_core)
         core_close(&s->core);
-    tls_ctx_free(s->tls);
+    serve_tls_close(s->tls);
     loop_free(s->loop);
 }
 
@@ -121,6 +132,8 @@ static int open_loop(struct service *s, struct err *e)
         return -ENOMEM;
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(signals); i++)
         r = loop_on_signal(s->loop, signals[i], on_signal, s);
+    if (r == 0)
+        r = loop_on_signal(s->loop, SIGHUP, on_hangup, s);
     return r < 0 ? err_sys(e, r, "signals") : 0;
 }
 
@@ -149,10 +162,7 @@ static int open_api(struct service *s, struct err *e)
 
 static int open_tls(struct service *s, struct err *e)
 {
-    if (!s->config->tls.cert)
-        return 0;
-    s->tls = tls_ctx_server(s->config->tls.cert, s->config->tls.key, e);
-    return s->tls ? 0 : -EINVAL;
+    return serve_tls_open(&s->tls, s->loop, s->config, e);
 }
 
 static struct http_server_opts server_opts(struct service *s, struct tls_ctx *tls)
@@ -176,11 +186,16 @@ static struct http_server_opts server_opts(struct service *s, struct tls_ctx *tl
 
 static int open_servers(struct service *s, struct err *e)
 {
-    const struct http_server_opts main = server_opts(s, s->tls), local = server_opts(s, NULL);
+    struct tls_ctx *tls = serve_tls_ctx(s->tls);
+    struct http_server_opts main = server_opts(s, tls), local = server_opts(s, NULL);
+    struct http_server_opts e2b = main;
 
+    e2b.handler = api_handle_e2b;
     s->server = http_server_new(&main, e);
     s->local = s->server ? http_server_new(&local, e) : NULL;
-    if (!s->local)
+    if (s->local && s->config->e2b.listen)
+        s->e2b = http_server_new(&e2b, e);
+    if (!s->local || (s->config->e2b.listen && !s->e2b))
         return -ENOMEM;
     api_set_server(s->api, s->server);
     return 0;
@@ -191,7 +206,7 @@ static int start_io_threads(struct service *s, int listener, struct err *e)
     const struct io_threads_args args = {
         .n = (unsigned)s->config->io_threads,
         .listener = listener,
-        .opts = server_opts(s, s->tls),
+        .opts = server_opts(s, serve_tls_ctx(s->tls)),
         .to = s->server,
         .handler = api_handle,
         .on_error = api_on_error,
@@ -200,6 +215,18 @@ static int start_io_threads(struct service *s, int listener, struct err *e)
 
     s->io = io_threads_start(&args, e);
     return s->io ? 0 : -EAGAIN;
+}
+
+/* Before the main address: whether others can reach the service is decided there. */
+static int listen_e2b(struct service *s, struct err *e)
+{
+    if (!s->e2b)
+        return 0;
+    auto_close int fd = http_listen(s->config->e2b.listen, false, e);
+    if (fd < 0)
+        return fd;
+    int r = announce_e2b(&s->announce, fd, s->config, e);
+    return r < 0 ? r : http_server_listen(s->e2b, take_fd(fd), e);
 }
 
 /* A service that only this machine can reach takes the token that the documentation prints. */
@@ -250,8 +277,8 @@ static int publish(struct service *s, struct err *e)
 int serve_run(const struct config *c, struct err *e)
 {
     static int (*const steps[])(struct service *, struct err *) = {
-        raise_limits, open_loop,    open_core,   open_tls, open_api,
-        open_servers, listen_local, listen_main, publish,
+        raise_limits, open_loop,    open_core,  open_tls,    open_api,
+        open_servers, listen_local, listen_e2b, listen_main, publish,
     };
     struct service s = {.config = c};
     int r = 0;

@@ -88,7 +88,11 @@ struct config {
     struct config_list api_tokens;
     struct {
         const char *cert, *key; /* both or none */
+        const char *dir;
     } tls;
+    struct {
+        const char *listen; /* NULL: none */
+    } e2b;
     struct {
         int64_t max_connections, max_head, max_body;
     } limits;

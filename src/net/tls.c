@@ -11,6 +11,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -20,6 +21,7 @@
 
 struct context {
     struct tls_ctx base;
+    atomic_uint n_refs;
     SSL_CTX *ssl;
     struct tls_ctx *(*on_name)(const char *name, void *arg);
     void *on_name_arg;
@@ -242,6 +244,7 @@ static struct context *new_context(const SSL_METHOD *method, struct err *e)
         return NULL;
     }
     t->base.ops = &ops;
+    t->n_refs = 1;
     t->ssl = SSL_CTX_new(method);
     if (!t->ssl || SSL_CTX_set_min_proto_version(t->ssl, TLS1_2_VERSION) != 1) {
         (void)fail(e, "TLS");
@@ -253,6 +256,20 @@ static struct context *new_context(const SSL_METHOD *method, struct err *e)
                                        SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     (void)SSL_CTX_set_options(t->ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     return t;
+}
+
+/* The one protocol that is spoken here. */
+static int on_protocols(SSL *ssl, const unsigned char **out, unsigned char *out_len,
+                        const unsigned char *in, unsigned in_len, void *arg)
+{
+    static const unsigned char own[] = "\x08http/1.1";
+
+    (void)ssl;
+    (void)arg;
+    return SSL_select_next_proto((unsigned char **)(uintptr_t)out, out_len, own, sizeof own - 1, in,
+                                 in_len) == OPENSSL_NPN_NEGOTIATED
+               ? SSL_TLSEXT_ERR_OK
+               : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
 struct tls_ctx *tls_ctx_server(const char *cert_file, const char *key_file, struct err *e)
@@ -273,6 +290,7 @@ struct tls_ctx *tls_ctx_server(const char *cert_file, const char *key_file, stru
         return NULL;
     }
     (void)SSL_CTX_set_num_tickets(t->ssl, 1);
+    SSL_CTX_set_alpn_select_cb(t->ssl, on_protocols, NULL);
     return &t->base;
 }
 
@@ -293,23 +311,38 @@ struct tls_ctx *tls_ctx_client(const char *ca_file, struct err *e)
     return &t->base;
 }
 
+struct tls_ctx *tls_ctx_ref(struct tls_ctx *t)
+{
+    (void)atomic_fetch_add(&context_of(t)->n_refs, 1);
+    return t;
+}
+
 void tls_ctx_free(struct tls_ctx *t)
 {
-    if (!t)
+    if (!t || atomic_fetch_sub(&context_of(t)->n_refs, 1) > 1)
         return;
     SSL_CTX_free(context_of(t)->ssl);
     free(context_of(t));
+}
+
+bool tls_ctx_is_for(const struct tls_ctx *t, const char *name)
+{
+    const struct context *c = (const struct context *)(const void *)t;
+    X509 *cert = SSL_CTX_get0_certificate(c->ssl);
+
+    return cert && X509_check_host(cert, name, 0, 0, NULL) == 1;
 }
 
 static int on_server_name(SSL *ssl, int *alert, void *arg)
 {
     const struct context *t = arg;
     const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-    struct tls_ctx *other = name ? t->on_name(name, t->on_name_arg) : NULL;
+    struct tls_ctx *other = t->on_name(name, t->on_name_arg);
 
     (void)alert;
     if (other)
         (void)SSL_set_SSL_CTX(ssl, context_of(other)->ssl);
+    tls_ctx_free(other);
     return SSL_TLSEXT_ERR_OK;
 }
 

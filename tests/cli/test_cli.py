@@ -10,8 +10,8 @@ import tap
 
 TIDEPOOL = os.environ["TIDEPOOL"]
 VERBS = ["serve", "audit verify", "audit ls", "config show", "config check", "config example",
-         "doctor", "version", "help", "create", "ls", "show", "exec", "shell", "cp", "logs", "top",
-         "pause", "resume", "rm"]
+         "domain", "doctor", "version", "help", "create", "ls", "show", "exec", "shell", "cp",
+         "logs", "top", "pause", "resume", "rm"]
 
 
 def run(*args, env=None, stdout=subprocess.PIPE, cwd=None):

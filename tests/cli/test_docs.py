@@ -28,7 +28,7 @@ def verbs():
 
 
 def flags(verb):
-    return re.findall(r"^  (?:-\w, )?--([a-z-]+)", out(*verb.split(), "--help"), re.MULTILINE)
+    return re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", out(*verb.split(), "--help"), re.MULTILINE)
 
 
 def plain(scdoc):

@@ -300,7 +300,7 @@ static void a_client_must_know_whom_it_asks(void **state)
 
 static struct tls_ctx *choose(const char *name, void *arg)
 {
-    return strcmp(name, "other.example") == 0 ? arg : NULL;
+    return name && strcmp(name, "other.example") == 0 ? tls_ctx_ref(arg) : NULL;
 }
 
 static void the_certificate_follows_the_name(void **state)

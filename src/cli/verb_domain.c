@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* tidepool domain */
+#include "cli/verbs.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "cli/domain.h"
+#include "cli/quote.h"
+
+/* Where a domain is needed and none is configured. The name is reserved for tests. */
+#define FALLBACK "tidepool.test"
+
+enum { TEXT_MAX = 1 << 16 };
+
+static const struct cli_option options[] = {
+    {.name = "dir",
+     .arg = "DIR",
+     .help = "Where the files go; default: domain/NAME in the state directory."},
+    {.name = "new", .help = "Make a new authority, although there is one."},
+    {.name = "json", .help = "Print JSON."},
+    {0},
+};
+
+static const char *const settings[] = {"listen", "state", "config", "domain", NULL};
+
+/* What the verb works with, out of arguments and settings. */
+struct plan {
+    char name[256];  /* without a port */
+    char place[272]; /* with the port that clients need */
+    struct buf dir;
+};
+
+/* The port of the service, or "" for the usual one and for a socket file. */
+static void port_text(char out[16], const struct cli_call *call)
+{
+    const char *listen = call->config.listen, *colon = strrchr(listen, ':');
+
+    out[0] = '\0';
+    if (strncmp(listen, "unix:", 5) != 0 && colon && strcmp(colon, ":443") != 0 &&
+        strcmp(colon, ":0") != 0)
+        (void)snprintf(out, 16, "%.8s", colon);
+}
+
+static int make_plan(struct cli_call *call, struct plan *p)
+{
+    const char *given = call->n_args ? call->args[0] : call->config.domain;
+    struct str port = str_of(given), name = str_cut(&port, ':');
+    const char *dir = cli_value(call, "dir");
+    char own_port[16];
+
+    if (call->n_args == 0 && str_is(name, "localhost"))
+        name = STR(FALLBACK);
+    (void)snprintf(p->name, sizeof p->name, STR_FMT, STR_ARG(str_slice(name, 0, 255)));
+    if (!domain_is_valid(p->name))
+        return cli_usage(call,
+                         "'%s' is no name for a domain: at least two words of lower-case letters, "
+                         "digits and hyphens, with dots between them",
+                         p->name);
+    port_text(own_port, call);
+    (void)snprintf(p->place, sizeof p->place, "%s%s" STR_FMT, p->name, port.p ? ":" : own_port,
+                   STR_ARG(str_slice(port, 0, 8)));
+    buf_init(&p->dir, TEXT_MAX);
+    if (dir)
+        (void)buf_add_str(&p->dir, str_of(dir));
+    else
+        (void)buf_printf(&p->dir, "%s/domain/%s", call->config.state, p->name);
+    return buf_cstr(&p->dir) ? CLI_OK : CLI_FAILED;
+}
+
+static void show_json(struct buf *out, const struct plan *p, const struct domain_files *f)
+{
+    const struct {
+        const char *key, *value;
+    } rows[] = {{"domain", p->place}, {"ca", f->ca}, {"cert", f->cert}, {"key", f->key}};
+    struct jw w = jw_to(out);
+
+    jw_object(&w);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        jw_key(&w, rows[i].key);
+        jw_cstr(&w, rows[i].value);
+    }
+    jw_key(&w, "new_ca");
+    jw_bool(&w, !f->is_old_ca);
+    jw_end(&w);
+    (void)buf_add_char(out, '\n');
+}
+
+static void put_path(struct buf *out, const char *before, const char *path, const char *after)
+{
+    (void)buf_add_str(out, str_of(before));
+    (void)quote_word(out, str_of(path));
+    (void)buf_add_str(out, str_of(after));
+}
+
+static void show_text(struct buf *out, const struct plan *p, const struct domain_files *f)
+{
+    (void)buf_printf(out,
+                     "Files in %s:\n\n"
+                     "  ca.pem    the authority that clients are to trust%s\n"
+                     "  ca.key    its key: whoever has it can pretend to be %s\n"
+                     "  cert.pem  the certificate of %s and *.%s\n"
+                     "  key.pem   its key\n\n",
+                     buf_str(&p->dir).p, f->is_old_ca ? " (kept)" : "", p->name, p->name, p->name);
+    (void)buf_printf(out, "Start the service with them:\n\n  tidepool serve --domain %s", p->place);
+    put_path(out, " --tls-cert ", f->cert, "");
+    put_path(out, " --tls-key ", f->key, "\n\n");
+    (void)buf_printf(out,
+                     "Let the names lead to it. The control plane alone, in /etc/hosts:\n\n"
+                     "  127.0.0.1 %s api.%s sandbox.%s\n\n"
+                     "and the names of sandboxes, which /etc/hosts cannot know, in dnsmasq:\n\n"
+                     "  address=/%s/127.0.0.1\n\n"
+                     "Tell clients, with a key of 'tidepool keys create' in E2B_API_KEY:\n\n"
+                     "  export E2B_DOMAIN=%s\n",
+                     p->name, p->name, p->name, p->name, p->place);
+    put_path(out, "  export NODE_EXTRA_CA_CERTS=", f->ca, "\n");
+    put_path(out, "  export SSL_CERT_FILE=", f->ca, "   # Python\n");
+}
+
+static int run(struct cli_call *call)
+{
+    struct plan p = {.dir = BUF_INIT(0)};
+    struct domain_files files = {0};
+    struct err e = ERR_INIT;
+    int r = make_plan(call, &p);
+
+    if (r == CLI_OK) {
+        const struct domain_args args = {
+            .name = p.name, .dir = buf_str(&p.dir).p, .is_new = cli_is_on(call, "new")};
+        if (domain_make(&args, &files, &e) < 0)
+            r = cli_fail(call, &e);
+        else if (cli_is_on(call, "json"))
+            show_json(&call->out, &p, &files);
+        else
+            show_text(&call->out, &p, &files);
+    }
+    domain_files_done(&files);
+    buf_done(&p.dir);
+    return r;
+}
+
+const struct cli_verb verb_domain = {
+    .name = "domain",
+    .summary = "Make certificates for a domain of one's own",
+    .help = "For development with clients of E2B that know a domain (E2B_DOMAIN) and nothing else: "
+            "makes an authority, and with it a certificate for NAME and all names directly below, "
+            "under which the service, its E2B control plane (api.NAME) and every port of every "
+            "sandbox (PORT-ID.NAME) are reached; and says how to use them.\n\n"
+            "The authority can vouch for NAME and for this machine, for nothing else. It is used "
+            "again when it is there, so that clients that trust it need to be told only once; the "
+            "certificate is new each time, and a running service takes it up by itself.",
+    .args = "[NAME]",
+    .max_args = 1,
+    .options = options,
+    .settings = settings,
+    .run = run,
+};
