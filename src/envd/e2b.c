@@ -22,6 +22,8 @@ enum { BASIC_MAX = 4096, ERROR_MAX = 64 << 10 };
 
 static const struct connect_method *const services[] = {
     e2b_process_methods,
+    e2b_filesystem_methods,
+    e2b_watch_methods,
 };
 
 static const struct {

@@ -70,6 +70,8 @@ void e2b_json(struct http_req *r, struct buf *b);
 /* ---- services: methods, up to one with path NULL ---- */
 
 extern const struct connect_method e2b_process_methods[];
+extern const struct connect_method e2b_filesystem_methods[];
+extern const struct connect_method e2b_watch_methods[];
 
 /* ---- handlers of paths ---- */
 

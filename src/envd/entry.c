@@ -5,13 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/xattr.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "envd/path.h"
+#include "envd/pjson.h"
 
 enum { XATTR_NAMES_MAX = 16 << 10, XATTR_VALUE_MAX = 8 << 10 };
 
@@ -139,31 +138,6 @@ int entry_read(struct arena *a, const char *path, struct entry *ret)
 
 /* ---- writing ---- */
 
-static void put_str(struct jw *w, const char *key, const char *value)
-{
-    if (!*value)
-        return;
-    jw_key(w, key);
-    jw_cstr(w, value);
-}
-
-/* RFC 3339 with as many digits as there are, in groups of three. */
-static void put_time(struct jw *w, const char *key, const struct timespec *t)
-{
-    char text[64], frac[16];
-    struct tm tm;
-    size_t n;
-
-    if (!gmtime_r(&t->tv_sec, &tm) || t->tv_nsec < 0 || t->tv_nsec > 999999999)
-        return;
-    n = strftime(text, sizeof text - sizeof frac, "%Y-%m-%dT%H:%M:%S", &tm);
-    (void)snprintf(frac, sizeof frac, ".%09ldZ", t->tv_nsec);
-    size_t digits = t->tv_nsec % 1000 ? 9 : t->tv_nsec % 1000000 ? 6 : t->tv_nsec ? 3 : 0;
-    (void)snprintf(text + n, sizeof text - n, "%.*sZ", digits ? (int)digits + 1 : 0, frac);
-    jw_key(w, key);
-    jw_cstr(w, text);
-}
-
 void entry_put_meta(struct jw *w, const struct entry_meta *meta)
 {
     jw_object(w);
@@ -176,21 +150,15 @@ void entry_put_meta(struct jw *w, const struct entry_meta *meta)
 
 static void put_details(struct jw *w, const struct entry *e, struct user_names *names)
 {
-    char text[ENTRY_MODE_MAX];
+    char mode[ENTRY_MODE_MAX];
 
-    if (e->st.st_size) {
-        (void)snprintf(text, sizeof text, "%lld", (long long)e->st.st_size);
-        put_str(w, "size", text);
-    }
-    if (e->perm) {
-        jw_key(w, "mode");
-        jw_int(w, e->perm);
-    }
-    entry_mode_text(text, e->st.st_mode);
-    put_str(w, "permissions", text);
-    put_str(w, "owner", user_names_user(names, e->st.st_uid));
-    put_str(w, "group", user_names_group(names, e->st.st_gid));
-    put_time(w, "modifiedTime", &e->st.st_mtim);
+    entry_mode_text(mode, e->st.st_mode);
+    pjson_put_i64(w, "size", e->st.st_size);
+    pjson_put_u32(w, "mode", e->perm);
+    pjson_put_str(w, "permissions", str_of(mode));
+    pjson_put_str(w, "owner", str_of(user_names_user(names, e->st.st_uid)));
+    pjson_put_str(w, "group", str_of(user_names_group(names, e->st.st_gid)));
+    pjson_put_time(w, "modifiedTime", e->st.st_mtim.tv_sec, (uint32_t)e->st.st_mtim.tv_nsec);
     if (e->target) {
         jw_key(w, "symlinkTarget");
         jw_cstr(w, e->target);
@@ -207,9 +175,9 @@ void entry_put(struct jw *w, const struct entry *e, struct user_names *names, bo
                                                         "FILE_TYPE_DIRECTORY"};
 
     jw_object(w);
-    put_str(w, "name", e->name);
-    put_str(w, "type", types[e->type]);
-    put_str(w, "path", e->path);
+    pjson_put_str(w, "name", str_of(e->name));
+    pjson_put_str(w, "type", str_of(types[e->type]));
+    pjson_put_str(w, "path", str_of(e->path));
     if (!is_legacy)
         put_details(w, e, names);
     jw_end(w);

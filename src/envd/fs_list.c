@@ -12,10 +12,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "envd/fs.h"
+#include "envd/removal.h"
 
-enum { ENTRIES_MAX = 100000, ERROR_TEXT_MAX = 300 };
+enum { ENTRIES_MAX = 100000 };
 
 struct entry {
     const char *name, *target; /* target: of a link */
@@ -197,70 +197,48 @@ static void answer_deleted(struct http_req *r, const char *path)
     serve_json(r, &b);
 }
 
-/* A tree is removed by the cell's own rm, because it may take long. */
-struct removal {
-    struct proc_watch watch;
+struct deletion {
     struct http_req *req;
+    struct removal *removal;
     const char *path;
-    char text[ERROR_TEXT_MAX]; /* the beginning of what it said */
-    size_t len;
 };
 
-static void on_removal(struct proc_watch *watch)
+static void on_removed(void *ctx, const char *error)
 {
-    struct removal *it = container_of(watch, struct removal, watch);
+    struct deletion *d = ctx;
 
-    for (const struct ring_chunk *c; (c = proc_watch_read(watch));) {
-        size_t room = sizeof it->text - 1 - it->len, len = c->len < room ? c->len : room;
-        memcpy(it->text + it->len, c->data, len);
-        it->len += len;
-    }
-    const struct proc_end *end = proc_end(watch->proc);
-    if (!end)
-        return;
-    if (end->status == 0)
-        answer_deleted(it->req, it->path);
+    if (error)
+        serve_fail_text(d->req, 500, "could not remove all of %s: %s", d->path, error);
     else
-        serve_fail_text(it->req, 500, "could not remove all of %s: %s", it->path, it->text);
-    proc_watch_stop(watch);
-    free(it);
+        answer_deleted(d->req, d->path);
 }
 
 /* The removal goes on. */
 static void on_removal_abort(struct http_req *r)
 {
-    struct removal *it = r->user;
+    struct deletion *d = r->user;
 
+    removal_drop(d->removal);
     http_reply(r, 499, NULL, STR(""));
-    proc_watch_stop(&it->watch);
-    free(it);
 }
 
 static void remove_tree(struct serve *s, struct http_req *r, const char *path)
 {
-    char *argv[] = {arena_strdup(r->arena, "rm"), arena_strdup(r->arena, "-rf"),
-                    arena_strdup(r->arena, "--"), (char *)(uintptr_t)path, NULL};
-    struct proc_args args = {.user = "root", .cwd = "/", .argv = argv, .is_merged = true};
     struct err e = ERR_INIT;
-    struct removal *it = mem_zalloc(1, sizeof *it);
+    struct deletion *d = arena_new(r->arena, struct deletion);
 
-    if (!it || !argv[0] || !argv[1] || !argv[2]) {
-        free(it);
+    if (!d) {
         serve_fail_text(r, 500, "out of memory");
         return;
     }
-    struct proc *p = proc_start(&s->procs, &args, &e);
-    if (!p) {
-        free(it);
+    *d = (struct deletion){.req = r, .path = path};
+    d->removal = removal_start(&s->procs, path, on_removed, d, &e);
+    if (!d->removal) {
         serve_fail(r, 500, &e);
         return;
     }
-    it->req = r;
-    it->path = path;
-    it->watch.fn = on_removal;
-    r->user = it;
+    r->user = d;
     r->on_abort = on_removal_abort;
-    proc_watch_start(p, &it->watch, 1);
 }
 
 void fs_delete(struct serve *s, struct http_req *r)

@@ -108,6 +108,7 @@ int serve_start(struct serve *s, struct loop *l, int listen_fd, struct err *e)
     s->started_ms = clock_mono_ms();
     proc_table_init(&s->procs, l);
     log_init(&s->log);
+    e2b_watches_init(&s->watches, l);
     s->http = new_server(s, on_request, e);
     return s->http ? http_server_listen(s->http, listen_fd, e) : -ENOMEM;
 }

@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "envd/claim.h"
 #include "envd/e2b.h"
+#include "envd/e2b_fs.h"
 #include "envd/log.h"
 #include "envd/proc.h"
 #include "loop/loop.h"
@@ -36,6 +37,7 @@ struct serve {
     struct claim claim;
     struct log log;
     struct e2b e2b;
+    struct e2b_watches watches;
     int64_t started_ms; /* monotonic */
 };
 
