@@ -88,7 +88,7 @@ static void run_gone(struct loop_msg *m)
 /* May come out of a write of our own, so what frees S waits for the next round. */
 static void on_abort(struct http_req *r)
 {
-    struct sse *s = r->user;
+    struct sse *s = r->abort_ctx;
 
     if (s->is_gone)
         return;
@@ -145,7 +145,7 @@ struct sse *sse_start(struct http_req *r, int64_t heartbeat_ms, const struct sse
     s->ops = ops;
     s->ctx = ctx;
     s->heartbeat_ms = heartbeat_ms;
-    r->user = s;
+    r->abort_ctx = s;
     r->on_abort = on_abort;
     (void)http_add_header(r, "Cache-Control", STR("no-store"));
     (void)http_add_header(r, "X-Accel-Buffering", STR("no"));

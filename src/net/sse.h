@@ -35,9 +35,9 @@ struct sse_ops {
 };
 
 /* Begins a 200 answer of events to R (headers may have been added before; R belongs to the writer
- * from now on, with its user and on_abort fields). When nothing was sent for HEARTBEAT_MS a comment
- * goes out, so that proxies keep the connection and a dead peer is noticed; 0: never. NULL when
- * memory ran out: R was answered with 500. */
+ * from now on, with its abort_ctx and on_abort fields). When nothing was sent for HEARTBEAT_MS a
+ * comment goes out, so that proxies keep the connection and a dead peer is noticed; 0: never. NULL
+ * when memory ran out: R was answered with 500. */
 struct sse *sse_start(struct http_req *r, int64_t heartbeat_ms, const struct sse_ops *ops,
                       void *ctx);
 /* Sends an event. 0; -EINVAL as sse_format(); -EMSGSIZE over SSE_EVENT_MAX; -ENOMEM; -EPIPE when

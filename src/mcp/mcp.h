@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* The MCP engine: a server is described by tables and callbacks, and the engine speaks the Model
+ * Context Protocol for it: revisions 2024-11-05 to 2025-11-25 with sessions, and 2026-07-28
+ * without. Wires: mcp/http.h.
+ *
+ * A callback gets a call and answers it exactly once, now or later, also when it was cancelled
+ * (the answer is dropped then). Everything belongs to the loop's thread. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+
+struct loop;
+struct mcp_call;
+struct mcp_server;
+struct schema_error;
+
+typedef void mcp_handler(struct mcp_call *c);
+
+/* ---- the description; texts may be NULL where nothing is said, and must outlive the server ----
+ */
+
+struct mcp_tool {
+    const char *name, *title, *description;
+    const char *input;       /* JSON Schema of the arguments; NULL: an object without any */
+    const char *output;      /* JSON Schema of structuredContent */
+    const char *annotations; /* JSON object */
+    mcp_handler *call;
+    const void *row; /* the callback's own */
+};
+
+struct mcp_resource {
+    /* "x://a", or a template: {name} stands for one segment, {+name} for anything. */
+    const char *uri, *name, *title, *description, *mime;
+    mcp_handler *read;
+    const void *row;
+};
+
+struct mcp_argument {
+    const char *name, *description;
+    bool is_required;
+};
+
+struct mcp_prompt {
+    const char *name, *title, *description;
+    const struct mcp_argument *args;
+    size_t n_args;
+    mcp_handler *get;
+    const void *row;
+};
+
+struct mcp_limits {          /* 0: the default */
+    size_t max_body;         /* bytes of a message: 4 MiB */
+    size_t max_answer;       /* bytes of an answer: 8 MiB */
+    size_t max_sessions;     /* the one that is idle for longest goes first: 10 000 */
+    size_t max_calls;        /* under way: 4096 */
+    int64_t session_idle_ms; /* a session that nobody used: an hour */
+};
+
+struct mcp_desc {
+    const char *name, *title, *version, *instructions;
+    const struct mcp_tool *tools;
+    const struct mcp_resource *resources, *templates;
+    const struct mcp_prompt *prompts;
+    size_t n_tools, n_resources, n_templates, n_prompts;
+    mcp_handler *complete; /* completion/complete: see c->params */
+    /* Answers a tool call whose arguments break the tool's schema; NULL: a result with isError. */
+    void (*invalid)(struct mcp_call *c, const struct schema_error *why);
+    /* Answers a call of a tool that there is not; NULL: error -32602. */
+    mcp_handler *unknown_tool;
+    size_t page; /* entries of one list answer; 0: all */
+    /* Callers prove who they are by what no foreign web page knows, so pages of the server's own
+     * host may call it; else only pages from this machine, against DNS rebinding. */
+    bool is_keyed;
+    struct mcp_limits limits;
+};
+
+/* Compiles DESC, whose rows must outlive the server. NULL with E filled: "tool 'x': …". */
+struct mcp_server *mcp_server_new(struct loop *loop, const struct mcp_desc *desc, struct err *e);
+/* Ends all sessions and streams. Calls under way are cancelled and may still be answered. */
+void mcp_server_free(struct mcp_server *s);
+size_t mcp_server_n_sessions(const struct mcp_server *s);
+
+/* ---- calls ---- */
+
+enum { MCP_MAX_VARS = 4 };
+
+struct mcp_call {
+    struct mcp_server *server;
+    struct arena *arena;           /* lives until the answer */
+    void *ctx;                     /* of the request's scope */
+    const void *row;               /* of the tool, resource or prompt */
+    struct str name;               /* of the tool or prompt, or the URI of the resource */
+    const struct json *params;     /* as sent */
+    struct json *args;             /* of a tool or prompt: an object, checked, with its defaults */
+    struct str vars[MCP_MAX_VARS]; /* what the variables of a template stand for */
+    void *user;                    /* the callback's own */
+    /* May be set by the callback: the client does not want the answer any more. */
+    void (*on_cancel)(struct mcp_call *c);
+};
+
+enum mcp_error {
+    MCP_PARSE_ERROR = -32700,
+    MCP_INVALID_REQUEST = -32600,
+    MCP_NO_METHOD = -32601,
+    MCP_INVALID_PARAMS = -32602,
+    MCP_INTERNAL_ERROR = -32603,
+    MCP_SERVER_ERROR = -32000
+};
+
+/* The answer's result: its members are written between the two. "_meta" and "resultType" are the
+ * engine's. The end completes the call: C must not be used afterwards. */
+struct jw *mcp_result_begin(struct mcp_call *c);
+void mcp_result_end(struct mcp_call *c);
+/* A tool's result of one text. */
+void mcp_reply_text(struct mcp_call *c, struct str text, bool is_error);
+/* A tool's result of a JSON value: as text, and as structuredContent when it is an object. */
+void mcp_reply_json(struct mcp_call *c, struct str json_text);
+/* A JSON-RPC error; DATA is JSON text or empty. */
+void mcp_reply_error(struct mcp_call *c, int code, struct str message, struct str data);
+void mcp_reply_fail(struct mcp_call *c, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- before the answer ---- */
+
+/* Tells how far the call is, when the client wants to know. TOTAL < 0: unknown; MESSAGE may be
+ * NULL. */
+void mcp_progress(struct mcp_call *c, double progress, double total, const char *message);
+
+enum mcp_level {
+    MCP_DEBUG,
+    MCP_INFO,
+    MCP_NOTICE,
+    MCP_WARNING,
+    MCP_ERROR,
+    MCP_CRITICAL,
+    MCP_ALERT,
+    MCP_EMERGENCY,
+    MCP_LEVEL_COUNT
+};
+/* A line of log for the client, when it wants that level; DATA is JSON text. */
+void mcp_log(struct mcp_call *c, enum mcp_level level, const char *logger, struct str data);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Notices to clients that nobody asked for at this moment: lists that changed, resources that were
+ * updated. They go to the streams of sessions and to those of subscriptions/listen. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "mcp/exchange.h"
+
+enum { NOTICE_MAX = 64 << 10 };
+
+static const struct {
+    const char *filter, *method;
+} lists[MCP_LIST_COUNT] = {
+    [MCP_LIST_TOOLS] = {"toolsListChanged", "notifications/tools/list_changed"},
+    [MCP_LIST_RESOURCES] = {"resourcesListChanged", "notifications/resources/list_changed"},
+    [MCP_LIST_TEMPLATES] = {"resourcesListChanged", "notifications/resources/list_changed"},
+    [MCP_LIST_PROMPTS] = {"promptsListChanged", "notifications/prompts/list_changed"},
+};
+
+/* ---- subscriptions/listen ---- */
+
+static int read_filter(struct mcp_stream *t, const struct json *filter)
+{
+    const struct json *uris = json_get(filter, "resourceSubscriptions");
+
+    for (unsigned i = 0; i < MCP_LIST_COUNT; i++)
+        if (json_bool(json_get(filter, lists[i].filter), false))
+            t->lists |= 1U << i;
+    for (size_t i = 0; json_is(uris, JSON_ARRAY) && i < uris->n; i++) {
+        struct str uri = json_str(&uris->items[i], STR_NULL);
+        if (uri.len == 0 || uri.len > MCP_MAX_NAME || map_put(&t->uris, uri, t, NULL) < 0)
+            return -EINVAL;
+    }
+    return 0;
+}
+
+static struct jw begin(struct buf *b, const char *method, struct str subscription)
+{
+    struct jw w = jw_to(b);
+
+    jw_object(&w);
+    jw_key(&w, "jsonrpc");
+    jw_cstr(&w, "2.0");
+    jw_key(&w, "method");
+    jw_cstr(&w, method);
+    if (subscription.p) {
+        jw_key(&w, "params");
+        jw_object(&w);
+        jw_key(&w, "_meta");
+        jw_object(&w);
+        jw_key(&w, "io.modelcontextprotocol/subscriptionId");
+        jw_raw(&w, subscription);
+        jw_end(&w);
+    }
+    return w;
+}
+
+static void acknowledge(struct mcp_stream *t, const struct json *filter)
+{
+    struct buf b auto_buf = BUF_INIT(MCP_MAX_SUBSCRIBED * MCP_MAX_NAME);
+    struct jw w = begin(&b, "notifications/subscriptions/acknowledged", t->subscription);
+
+    jw_key(&w, "notifications");
+    jw_object(&w);
+    for (unsigned i = 0; i < MCP_LIST_COUNT; i++)
+        if ((t->lists & 1U << i) && i != MCP_LIST_TEMPLATES) {
+            jw_key(&w, lists[i].filter);
+            jw_bool(&w, true);
+        }
+    if (t->uris.n > 0) {
+        jw_key(&w, "resourceSubscriptions");
+        jw_value(&w, json_get(filter, "resourceSubscriptions"));
+    }
+    jw_end(&w);
+    jw_end(&w);
+    jw_end(&w);
+    if (buf_ok(&b))
+        mcp_stream_send(t, STR_NULL, buf_str(&b));
+}
+
+void mcp_method_listen(struct call *c)
+{
+    struct mcp_exchange *x = c->x;
+    struct mcp_server *s = x->server;
+    const struct json *filter = json_get(c->pub.params, "notifications");
+
+    if (!json_is(filter, JSON_OBJECT) || !x->may_stream) {
+        mcp_reply_fail(&c->pub, MCP_INVALID_PARAMS,
+                       "listening needs notifications and an answer as events");
+        return;
+    }
+    if (s->n_listeners >= MCP_MAX_LISTENERS) {
+        x->status = 503;
+        mcp_reply_fail(&c->pub, MCP_SERVER_ERROR, "too many listeners");
+        return;
+    }
+    struct mcp_stream *t = mcp_exchange_stream(x);
+    char *owner auto_free = mem_strndup(x->scope.owner.p, x->scope.owner.len);
+    char *id auto_free = mem_strndup(c->id.p, c->id.len);
+    if (!t || !owner || !id || read_filter(t, filter) < 0) {
+        mcp_reply_fail(&c->pub, MCP_INVALID_PARAMS, "these subscriptions cannot be kept");
+        return;
+    }
+    /* From here on the stream is the server's, not the exchange's. */
+    x->stream = NULL;
+    t->x = NULL;
+    t->server = s;
+    t->subscription = str_n(take(id), c->id.len);
+    t->owner = take(owner);
+    list_append(&s->listeners, &t->node);
+    s->n_listeners++;
+    acknowledge(t, filter);
+    mcp_call_over(c, STR_NULL);
+}
+
+/* ---- notices ---- */
+
+static bool is_for(struct str owner, const char *theirs)
+{
+    return owner.len == 0 || str_is(owner, theirs);
+}
+
+static void put_uri(struct jw *w, struct str uri, bool has_params)
+{
+    if (!has_params && uri.p) {
+        jw_key(w, "params");
+        jw_object(w);
+    }
+    if (uri.p) {
+        jw_key(w, "uri");
+        jw_str(w, uri);
+    }
+    if (has_params || uri.p)
+        jw_end(w);
+    jw_end(w);
+}
+
+static void tell(struct mcp_stream *t, const char *method, struct str uri)
+{
+    struct buf b auto_buf = BUF_INIT(NOTICE_MAX);
+    struct jw w = begin(&b, method, t->subscription);
+
+    put_uri(&w, uri, t->subscription.p != NULL);
+    bool is_pair = t->session && t->session->is_pair;
+    if (buf_ok(&b) && !mcp_stream_is_full(t))
+        mcp_stream_send(t, is_pair ? STR("message") : STR_NULL, buf_str(&b));
+}
+
+void mcp_list_changed(struct mcp_server *s, struct str owner, enum mcp_list which)
+{
+    list_each(it, &s->by_use)
+    {
+        struct mcp_session *n = list_entry(it, struct mcp_session, node);
+        if (n->main && is_for(owner, n->owner))
+            tell(n->main, lists[which].method, STR_NULL);
+    }
+    list_each(it, &s->listeners)
+    {
+        struct mcp_stream *t = list_entry(it, struct mcp_stream, node);
+        if ((t->lists & 1U << which) && is_for(owner, t->owner))
+            tell(t, lists[which].method, STR_NULL);
+    }
+}
+
+void mcp_resource_updated(struct mcp_server *s, struct str owner, struct str uri)
+{
+    list_each(it, &s->by_use)
+    {
+        struct mcp_session *n = list_entry(it, struct mcp_session, node);
+        if (n->main && map_get(&n->subscribed, uri) && is_for(owner, n->owner))
+            tell(n->main, "notifications/resources/updated", uri);
+    }
+    list_each(it, &s->listeners)
+    {
+        struct mcp_stream *t = list_entry(it, struct mcp_stream, node);
+        if (map_get(&t->uris, uri) && is_for(owner, t->owner))
+            tell(t, "notifications/resources/updated", uri);
+    }
+}
+
+void mcp_forget(struct mcp_server *s, struct str owner)
+{
+    list_each(it, &s->by_use)
+    {
+        struct mcp_session *n = list_entry(it, struct mcp_session, node);
+        if (is_for(owner, n->owner))
+            mcp_session_free(n);
+    }
+    list_each(it, &s->listeners)
+    {
+        struct mcp_stream *t = list_entry(it, struct mcp_stream, node);
+        if (is_for(owner, t->owner))
+            mcp_stream_free(t);
+    }
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions: small, bounded in number, gone when nobody uses them. See session.h. */
+#include "mcp/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/id.h"
+#include "base/mem.h"
+#include "mcp/exchange.h"
+
+enum { EVICT_LOOK = 64, SWEEP_MIN_MS = 1000, SWEEP_MAX_MS = 60000 };
+
+static bool is_in_use(const struct mcp_session *n)
+{
+    return !list_is_empty(&n->exchanges) || (n->main && n->main->sse);
+}
+
+static void touch(struct mcp_session *n)
+{
+    n->used_ms = loop_now_ms(n->server->loop);
+    list_del(&n->node);
+    list_append(&n->server->by_use, &n->node);
+}
+
+/* ---- the end of idle ones ---- */
+
+static void on_sweep(struct loop_timer *t)
+{
+    struct mcp_server *s = container_of(t, struct mcp_server, sweep);
+    int64_t idle_ms = s->table.desc.limits.session_idle_ms;
+    int64_t dead_ms = loop_now_ms(s->loop) - idle_ms;
+
+    list_each(it, &s->by_use)
+    {
+        struct mcp_session *n = list_entry(it, struct mcp_session, node);
+        if (n->used_ms > dead_ms)
+            break;
+        if (is_in_use(n))
+            touch(n);
+        else
+            mcp_session_free(n);
+    }
+    int64_t next_ms = idle_ms / 4;
+    next_ms = next_ms < SWEEP_MIN_MS ? SWEEP_MIN_MS : next_ms;
+    next_ms = next_ms > SWEEP_MAX_MS ? SWEEP_MAX_MS : next_ms;
+    if (!list_is_empty(&s->by_use))
+        (void)loop_timer_start(s->loop, t, next_ms, on_sweep);
+}
+
+/* Makes room for one more; -EBUSY when all that were not used for long are in use. */
+static int make_room(struct mcp_server *s)
+{
+    size_t looked = 0;
+
+    if (s->sessions.n < s->table.desc.limits.max_sessions)
+        return 0;
+    list_each(it, &s->by_use)
+    {
+        struct mcp_session *n = list_entry(it, struct mcp_session, node);
+        if (!is_in_use(n)) {
+            mcp_session_free(n);
+            return 0;
+        }
+        if (++looked == EVICT_LOOK)
+            break;
+    }
+    return -EBUSY;
+}
+
+/* ---- sessions ---- */
+
+struct mcp_session *mcp_session_new(struct mcp_server *s, struct str owner)
+{
+    if (make_room(s) < 0)
+        return NULL;
+    struct mcp_session *n = mem_zalloc(1, sizeof *n);
+    char *name auto_free = mem_strndup(owner.p ? owner.p : "", owner.len);
+    if (!n || !name) {
+        free(n);
+        return NULL;
+    }
+    n->server = s;
+    n->version = MCP_V_NEWEST_STATEFUL;
+    n->level = MCP_INFO;
+    list_init(&n->node);
+    list_init(&n->exchanges);
+    list_init(&n->streams);
+    list_init(&n->asks);
+    map_init(&n->subscribed, MCP_MAX_SUBSCRIBED);
+    id_hex(n->id, MCP_SESSION_ID_LEN);
+    if (map_put(&s->sessions, str_of(n->id), n, NULL) < 0) {
+        free(n);
+        return NULL;
+    }
+    n->owner = take(name);
+    touch(n);
+    if (!s->sweep.loop)
+        (void)loop_timer_start(s->loop, &s->sweep, SWEEP_MIN_MS, on_sweep);
+    return n;
+}
+
+struct mcp_session *mcp_session_find(struct mcp_server *s, struct str id, struct str owner)
+{
+    struct mcp_session *n = map_get(&s->sessions, id);
+
+    if (!n || !str_is(owner, n->owner))
+        return NULL;
+    touch(n);
+    return n;
+}
+
+void mcp_session_free(struct mcp_session *n)
+{
+    struct list *it;
+
+    (void)map_del(&n->server->sessions, str_of(n->id));
+    list_del(&n->node);
+    while ((it = list_pop(&n->exchanges))) {
+        struct mcp_exchange *x = list_entry(it, struct mcp_exchange, in_session);
+        mcp_exchange_hold(x);
+        mcp_exchange_cancel(x);
+        x->session = NULL;
+        x->stream = NULL;
+        mcp_exchange_drop(x);
+    }
+    while ((it = list_pop(&n->streams)))
+        mcp_stream_free(list_entry(it, struct mcp_stream, node));
+    map_done(&n->subscribed);
+    free(n->owner);
+    free(n);
+}

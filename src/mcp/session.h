@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions hold what outlives single requests; a stream is a numbered sequence of events, over
+ * whichever connection there is. */
+#pragma once
+
+#include "base/list.h"
+#include "base/map.h"
+#include "mcp/rpc.h"
+#include "net/sse.h"
+
+struct http_req;
+struct mcp_exchange;
+struct mcp_server;
+
+enum {
+    MCP_MAX_SUBSCRIBED = 128, /* URIs of one session or listener */
+    MCP_MAX_STREAMS = 32,     /* that a session keeps */
+    MCP_MAX_EVENTS = 256,     /* that a stream keeps */
+    MCP_MAX_KEPT = 1 << 20,   /* bytes of events that a session keeps */
+    MCP_SESSION_ID_LEN = 32,  /* hex digits */
+    MCP_HEARTBEAT_MS = 15000,
+    MCP_RETRY_MS = 1000
+};
+
+/* ---- sessions ---- */
+
+struct mcp_session {
+    struct mcp_server *server;
+    char id[MCP_SESSION_ID_LEN + 1];
+    char *owner;
+    enum mcp_version version;
+    unsigned can; /* enum mcp_capability */
+    enum mcp_level level;
+    int64_t used_ms;
+    struct list node;      /* in by_use */
+    struct list exchanges; /* under way */
+    struct list streams;   /* newest last */
+    struct list asks;      /* that wait for an answer */
+    struct map subscribed; /* URIs */
+    size_t n_streams, kept;
+    uint32_t next_stream;
+    struct mcp_stream *main; /* of GET, or of the older wire; may be NULL */
+    bool is_pair;            /* of the older wire: it ends with its stream */
+};
+
+struct mcp_session *mcp_session_new(struct mcp_server *s, struct str owner);
+/* The session of that id and owner, used now; or NULL. */
+struct mcp_session *mcp_session_find(struct mcp_server *s, struct str id, struct str owner);
+void mcp_session_free(struct mcp_session *n);
+
+/* ---- streams ---- */
+
+struct mcp_stream {
+    struct list node;            /* in its session's, or in the listeners */
+    struct mcp_session *session; /* NULL: nothing is kept */
+    struct mcp_exchange *x;      /* whose answers it carries; NULL: none (any more) */
+    struct sse *sse;             /* the connection; NULL: none */
+    uint32_t id, next;
+    struct list events;
+    size_t n_events;
+    bool is_done; /* everything is in it; it is kept for those who missed some of it */
+    /* Of a listener. */
+    struct mcp_server *server;
+    char *owner;
+    struct str subscription; /* JSON */
+    unsigned lists;          /* bits 1 << enum mcp_list */
+    struct map uris;
+};
+
+/* A stream over R; NULL when memory ran out (R was answered). */
+struct mcp_stream *mcp_stream_open(struct mcp_session *n, struct http_req *r);
+/* Takes R as the stream's connection and sends what is behind event number AFTER. */
+void mcp_stream_resume(struct mcp_stream *t, struct http_req *r, uint32_t after);
+void mcp_stream_send(struct mcp_stream *t, struct str event, struct str text);
+/* True when the peer does not read on: what can be left out is. */
+bool mcp_stream_is_full(const struct mcp_stream *t);
+/* All was sent: the connection ends; a session may keep the events. */
+void mcp_stream_finish(struct mcp_stream *t);
+void mcp_stream_hang_up(struct mcp_stream *t, int64_t retry_ms);
+void mcp_stream_free(struct mcp_stream *t);
+/* The stream of N that event id TEXT belongs to, and the event's number; or NULL. */
+struct mcp_stream *mcp_stream_find(struct mcp_session *n, struct str text, uint32_t *ret_seq);
