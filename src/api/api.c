@@ -81,6 +81,20 @@ static void read_body(struct api_req *r)
 
 /* ---- who asks ---- */
 
+static void add_rate_headers(struct api_req *r, int64_t retry_s)
+{
+    int64_t limit = r->key->limits.max_rps;
+    struct str wait = arena_printf(r->arena, "%lld", (long long)retry_s);
+
+    (void)http_add_header(r->http, "Retry-After", wait);
+    if (limit <= 0)
+        return;
+    (void)http_add_header(r->http, "RateLimit-Limit",
+                          arena_printf(r->arena, "%lld", (long long)limit));
+    (void)http_add_header(r->http, "RateLimit-Remaining", STR("0"));
+    (void)http_add_header(r->http, "RateLimit-Reset", wait);
+}
+
 static bool is_in_quota(struct api_req *r)
 {
     struct err e = ERR_INIT;
@@ -94,9 +108,8 @@ static bool is_in_quota(struct api_req *r)
     if (code == 0)
         return true;
     metrics_add(r->core->metrics, METRIC_QUOTA_REFUSED, 1);
-    (void)http_add_header(r->http, "Retry-After",
-                          arena_printf(r->arena, "%lld", (long long)retry_s));
-    api_fail(r, code, &e);
+    add_rate_headers(r, retry_s);
+    api_fault(r, API_FAULT_RATE, str_of(err_text(&e)));
     return false;
 }
 

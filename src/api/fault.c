@@ -20,6 +20,7 @@ static const struct {
     [API_FAULT_BODY_NONE] = {400, "failed to decode request body: it is empty"},
     [API_FAULT_IDEM_REUSED] = {422, "this Idempotency-Key was used for another request"},
     [API_FAULT_IDEM_BUSY] = {409, "the request with this Idempotency-Key is still under way"},
+    [API_FAULT_RATE] = {429, "rate limit exceeded, please retry later"},
     [API_FAULT_BUSY] = {503, "the service is busy, please retry"},
 };
 

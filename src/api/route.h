@@ -47,7 +47,7 @@ struct route_arg {
     const char *name, *type, *text;
 };
 
-#define ROUTE_MAX_ARGS 6
+#define ROUTE_MAX_ARGS 8
 
 struct route {
     enum http_method method;

@@ -48,11 +48,25 @@ static struct str without_version(struct str name)
     return has_version ? str_n(name.p, n - 2) : name;
 }
 
+struct str template_id(struct str name)
+{
+    struct str bare = without_version(name);
+
+    if (find_exact(name))
+        return name;
+    return find_exact(bare) ? bare : STR_NULL;
+}
+
 const struct template *template_find(struct str name)
 {
-    const struct template *t = find_exact(name);
+    struct str id = template_id(name);
 
-    return t ? t : find_exact(without_version(name));
+    return id.p ? find_exact(id) : NULL;
+}
+
+const char *template_name_at(size_t i)
+{
+    return i < ARRAY_LEN(names) ? names[i].alias : NULL;
 }
 
 const struct template *template_by_image(struct str reference)

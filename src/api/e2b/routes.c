@@ -1,15 +1,180 @@
 /* SPDX-License-Identifier: MIT */
-/* The E2B control surface: /e2b/v1. */
+/* The E2B control surface: /e2b/v1. Two wires are live at once: older clients make and join
+ * sandboxes under /sandboxes, newer ones under /v2/sandboxes. */
+#include "api/e2b/e2b.h"
 #include "api/fault.h"
 #include "api/route.h"
+#include "base/cleanup.h"
 
 static const char *const prefixes[] = {"/e2b/v1", NULL};
+
+#define BASE "/e2b/v1"
+#define ONE  BASE "/sandboxes/{id}"
+
+/* What is not served: every method, with the reason. */
+#define REFUSED(path, fn, text)                                                                    \
+    {                                                                                              \
+        ROUTE_ANY, BASE path, ROUTE_KEY, .handler = fn, .status = 501, .summary = text             \
+    }
+
+static const struct route routes[] = {
+    {HTTP_POST, BASE "/sandboxes", ROUTE_KEY, ROUTE_JSON, .handler = e2b_create_v1,
+     .flags = ROUTE_CREATES, .status = 201,
+     .summary = "Create a sandbox; without timeout it lives for 15 s", .request = "E2bNewSandbox",
+     .response = "E2bSandbox"},
+    {HTTP_POST, BASE "/v2/sandboxes", ROUTE_KEY, ROUTE_JSON, .handler = e2b_create_v2,
+     .flags = ROUTE_CREATES, .status = 201,
+     .summary = "Create a secured sandbox; without timeout it lives for 300 s",
+     .request = "E2bNewSandbox", .response = "E2bSandbox"},
+    {HTTP_GET, BASE "/sandboxes", ROUTE_KEY, .handler = e2b_list_v1,
+     .summary = "List running sandboxes, newest first", .response = "E2bSandboxes",
+     .query = {{"metadata", "string", "Only those with these pairs, k=v&k2=v2, encoded"}}},
+    {HTTP_GET, BASE "/v2/sandboxes", ROUTE_KEY, .handler = e2b_list_v2,
+     .summary = "List sandboxes in pages", .response = "E2bSandboxes",
+     .query = {{"metadata", "string", "Only those with these pairs, k=v&k2=v2, encoded"},
+               {"state", "string", "running, paused or both with a comma; default both"},
+               {"startedAfter", "string", "Only those that started then or later (RFC 3339)"},
+               {"template", "string", "Only sandboxes of this template"},
+               {"order", "string", "asc or desc by start; default desc"},
+               {"limit", "integer", "1 to 100 on a page; default 100"},
+               {"nextToken", "string", "The header X-Next-Token of the page before"}}},
+    {HTTP_GET, ONE, ROUTE_KEY, .handler = e2b_get, .summary = "Show a sandbox",
+     .response = "E2bSandbox"},
+    {HTTP_DELETE, ONE, ROUTE_KEY, .handler = e2b_delete,
+     .summary = "Kill a sandbox, running or paused; the answer is empty"},
+    {HTTP_POST, ONE "/timeout", ROUTE_KEY, ROUTE_JSON, .handler = e2b_timeout, .status = 204,
+     .summary = "Let a running sandbox end so many seconds from now, sooner or later than before",
+     .request = "E2bTimeout"},
+    {HTTP_POST, ONE "/refreshes", ROUTE_KEY, ROUTE_JSON, .handler = e2b_refresh, .status = 204,
+     .summary = "Let a running sandbox live at least so much longer", .request = "E2bRefresh"},
+    {HTTP_POST, ONE "/pause", ROUTE_KEY, ROUTE_JSON, .handler = e2b_pause, .status = 204,
+     .summary = "Pause a sandbox; with memory false only its files are kept",
+     .request = "E2bPause"},
+    {HTTP_POST, ONE "/resume", ROUTE_KEY, ROUTE_JSON, .handler = e2b_resume, .status = 201,
+     .summary = "Let a paused sandbox go on", .request = "E2bResume", .response = "E2bSandbox"},
+    {HTTP_POST, ONE "/connect", ROUTE_KEY, ROUTE_JSON, .handler = e2b_connect, .status = 201,
+     .summary = "Resume a sandbox if it is paused, extend its time otherwise",
+     .request = "E2bConnect", .response = "E2bSandbox"},
+    {HTTP_POST, BASE "/v2/sandboxes/{id}/connect", ROUTE_KEY, ROUTE_JSON, .handler = e2b_connect,
+     .status = 201, .summary = "Resume a sandbox if it is paused, extend its time otherwise",
+     .request = "E2bConnect", .response = "E2bSandbox"},
+    {HTTP_PUT, ONE "/network", ROUTE_KEY, ROUTE_JSON, .handler = e2b_network, .status = 204,
+     .summary = "Replace what a sandbox may reach", .request = "E2bNetwork"},
+    {HTTP_GET, ONE "/metrics", ROUTE_KEY, .handler = e2b_metrics,
+     .summary = "What a sandbox used during the last hour, a point every 5 s",
+     .response = "E2bMetrics",
+     .query = {{"start", "integer", "Seconds since 1970"}, {"end", "integer", "The same"}}},
+    {HTTP_GET, BASE "/sandboxes/metrics", ROUTE_KEY, .handler = e2b_metrics_many,
+     .summary = "What several sandboxes use now", .response = "E2bMetricsMany",
+     .query = {{"sandbox_ids", "string", "1 to 100 ids with commas between them"}}},
+    {HTTP_GET, ONE "/logs", ROUTE_KEY, .handler = e2b_logs_v1,
+     .summary = "What happened to a sandbox and what its main process wrote, oldest first",
+     .response = "E2bLogs",
+     .query = {{"start", "integer", "Milliseconds since 1970; nothing older"},
+               {"limit", "integer", "At most so many; default and most 1000"}}},
+    {HTTP_GET, BASE "/v2/sandboxes/{id}/logs", ROUTE_KEY, .handler = e2b_logs_v2,
+     .summary = "The same, in either direction", .response = "E2bLogEntries",
+     .query = {{"cursor", "integer", "Milliseconds since 1970 to begin at"},
+               {"limit", "integer", "At most so many; default and most 1000"},
+               {"direction", "string", "forward (default) or backward"},
+               {"level", "string", "The least of debug, info, warn, error"},
+               {"search", "string", "Only messages that hold this text"}}},
+    {HTTP_GET, BASE "/health", ROUTE_OPEN, .handler = e2b_health, .flags = ROUTE_QUIET,
+     .status = 204, .summary = "Whether the service answers"},
+
+    {HTTP_GET, BASE "/templates", ROUTE_KEY, .handler = e2b_templates, .summary = "List templates",
+     .response = "E2bTemplates"},
+    {HTTP_GET, BASE "/v2/templates", ROUTE_KEY, .handler = e2b_templates,
+     .summary = "List templates", .response = "E2bTemplates"},
+    {HTTP_GET, BASE "/templates/aliases/{alias}", ROUTE_KEY, .handler = e2b_template_alias,
+     .summary = "Whether there is a template of that name", .response = "E2bAlias"},
+    {HTTP_GET, BASE "/teams", ROUTE_KEY, .handler = e2b_teams, .summary = "The account of the key",
+     .response = "E2bTeams"},
+
+    REFUSED("/sandboxes/{id}/fork", e2b_no_fork, "Not supported: forks"),
+    REFUSED("/sandboxes/{id}/snapshots", e2b_no_snapshots, "Not supported: snapshots"),
+    REFUSED("/snapshots", e2b_no_snapshots, "Not supported: snapshots"),
+    REFUSED("/v3/templates", e2b_no_builds, "Not supported: builds"),
+    REFUSED("/templates/{rest*}", e2b_no_builds, "Not supported: builds, tags, deletion"),
+    REFUSED("/v2/templates/{rest*}", e2b_no_builds, "Not supported: builds"),
+    REFUSED("/volumes", e2b_no_volumes, "Not supported: volumes"),
+    REFUSED("/volumes/{rest*}", e2b_no_volumes, "Not supported: volumes"),
+    REFUSED("/secrets", e2b_no_secrets, "Not supported: secrets"),
+    REFUSED("/secrets/{rest*}", e2b_no_secrets, "Not supported: secrets"),
+};
+
+/* ---- documentation ---- */
+
+#define STRING          "{\"type\":\"string\"}"
+#define INTEGER         "{\"type\":\"integer\"}"
+#define NUMBER          "{\"type\":\"number\"}"
+#define BOOLEAN         "{\"type\":\"boolean\"}"
+#define STRINGS         "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
+#define LIST            "{\"type\":\"array\",\"items\":" STRING "}"
+#define OBJECT(members) "{\"type\":\"object\",\"properties\":{" members "}}"
+#define ARRAY_OF(schema)                                                                           \
+    "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/" schema "\"}}"
+#define EGRESS  "\"allowOut\":" LIST ",\"denyOut\":" LIST
+#define INGRESS "\"allowPublicTraffic\":" BOOLEAN ",\"maskRequestHost\":" STRING
+
+static const struct route_schema schemas[] = {
+    {"E2bNewSandbox",
+     "{\"type\":\"object\",\"required\":[\"templateID\"],\"properties\":{\"templateID\":" STRING
+     ",\"timeout\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":86400},\"secure\":" BOOLEAN
+     ",\"allowInternetAccess\":" BOOLEAN ",\"allow_internet_access\":" BOOLEAN
+     ",\"envVars\":" STRINGS ",\"metadata\":" STRINGS ",\"autoPause\":" BOOLEAN
+     ",\"autoPauseMemory\":" BOOLEAN
+     ",\"autoResume\":" OBJECT("\"enabled\":" BOOLEAN) ",\"network\":" OBJECT(
+         EGRESS "," INGRESS) ",\"mcp\":{\"type\":\"object\"}}}"},
+    {"E2bSandbox",
+     OBJECT("\"sandboxID\":" STRING ",\"clientID\":" STRING ",\"envdVersion\":" STRING
+            ",\"envdAccessToken\":" STRING ",\"templateID\":" STRING ",\"alias\":" STRING
+            ",\"trafficAccessToken\":" STRING ",\"domain\":" STRING ",\"metadata\":" STRINGS
+            ",\"cpuCount\":" INTEGER ",\"memoryMB\":" INTEGER ",\"diskSizeMB\":" INTEGER
+            ",\"startedAt\":" STRING ",\"endAt\":" STRING
+            ",\"state\":{\"enum\":[\"running\",\"paused\"]},\"lifecycle\":" OBJECT(
+                "\"onTimeout\":{\"enum\":[\"kill\",\"pause\"]},"
+                "\"autoResume\":" BOOLEAN) ",\"allowInternetAccess\":" BOOLEAN
+                                           ",\"network\":" OBJECT(EGRESS "," INGRESS))},
+    {"E2bSandboxes", ARRAY_OF("E2bSandbox")},
+    {"E2bTimeout",
+     "{\"type\":\"object\",\"required\":[\"timeout\"],\"properties\":{\"timeout\":" INTEGER "}}"},
+    {"E2bRefresh", OBJECT("\"duration\":" INTEGER)},
+    {"E2bPause", OBJECT("\"memory\":" BOOLEAN)},
+    {"E2bResume", OBJECT("\"timeout\":" INTEGER ",\"autoPause\":" BOOLEAN ",\"memory\":" BOOLEAN)},
+    {"E2bConnect", OBJECT("\"timeout\":" INTEGER ",\"memory\":" BOOLEAN)},
+    {"E2bNetwork", OBJECT(EGRESS ",\"allow_internet_access\":" BOOLEAN)},
+    {"E2bMetric",
+     OBJECT("\"timestamp\":" STRING ",\"timestampUnix\":" INTEGER ",\"cpuCount\":" INTEGER
+            ",\"cpuUsedPct\":" NUMBER ",\"memUsed\":" INTEGER ",\"memTotal\":" INTEGER
+            ",\"memCache\":" INTEGER ",\"diskUsed\":" INTEGER ",\"diskTotal\":" INTEGER)},
+    {"E2bMetrics", ARRAY_OF("E2bMetric")},
+    {"E2bMetricsMany",
+     OBJECT("\"sandboxes\":{\"type\":\"object\",\"additionalProperties\":{\"$ref\":"
+            "\"#/components/schemas/E2bMetric\"}}")},
+    {"E2bLogEntry", OBJECT("\"timestamp\":" STRING ",\"message\":" STRING ",\"level\":" STRING
+                           ",\"fields\":" STRINGS)},
+    {"E2bLogEntries", OBJECT("\"logs\":" ARRAY_OF("E2bLogEntry"))},
+    {"E2bLogs",
+     OBJECT("\"logs\":{\"type\":\"array\",\"items\":" OBJECT(
+         "\"timestamp\":" STRING ",\"line\":" STRING) "},\"logEntries\":" ARRAY_OF("E2bLogEntry"))},
+    {"E2bTemplate", OBJECT("\"templateID\":" STRING ",\"buildID\":" STRING ",\"aliases\":" LIST)},
+    {"E2bTemplates", ARRAY_OF("E2bTemplate")},
+    {"E2bAlias", OBJECT("\"templateID\":" STRING ",\"public\":" BOOLEAN)},
+    {"E2bTeams",
+     "{\"type\":\"array\",\"items\":" OBJECT("\"teamID\":" STRING ",\"name\":" STRING
+                                             ",\"apiKey\":" STRING ",\"isDefault\":" BOOLEAN) "}"},
+};
 
 const struct surface surface_e2b = {
     .name = "e2b",
     .prefixes = prefixes,
     .is_guarded = true,
     .has_cors = true,
-    .shape = api_fault_code_message,
+    .shape = e2b_shape,
     .error_schema = "Error",
+    .routes = routes,
+    .n_routes = ARRAY_LEN(routes),
+    .schemas = schemas,
+    .n_schemas = ARRAY_LEN(schemas),
 };

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* GET /sandboxes/{id}/logs and /v2/sandboxes/{id}/logs: what happened to a sandbox and what its
+ * main process wrote, in one order. A paused sandbox tells only the former: its log is inside. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "api/e2b/e2b.h"
+#include "api/e2b/filter.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "core/event.h"
+#include "core/sandbox.h"
+#include "net/http_client.h"
+#include "runtime/engine.h"
+
+enum {
+    LIMIT_DEFAULT = 1000,
+    LIMIT_MAX = 1000,
+    TAIL = 2000,
+    LOG_MAX = 8 << 20,
+    ANSWER_MAX = 64 << 20,
+    LEVEL_WARN = 2,
+};
+
+static const char *const levels[] = {"debug", "info", "warn", "error"};
+
+struct entry {
+    int64_t at_us;
+    size_t order; /* among those of the same time */
+    unsigned level;
+    const char *logger;
+    struct str text;
+};
+
+struct logs {
+    struct api_req *req;
+    struct sandbox *sb; /* a reference */
+    bool is_v2, is_backward;
+    int64_t from_us, to_us; /* inclusive */
+    int64_t limit;
+    unsigned level; /* the least */
+    struct str search;
+    struct entry *entries;
+    size_t n, max;
+};
+
+/* ---- the answer ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    if (x->at_us != y->at_us)
+        return x->at_us < y->at_us ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static void put_text(struct jw *w, const char *name, struct str s)
+{
+    jw_key(w, name);
+    jw_str(w, s);
+}
+
+/* An object as a string: that is how clients want a line. */
+static void put_line(struct jw *w, const struct entry *en, const char *at)
+{
+    struct buf line auto_buf = BUF_INIT(LOG_MAX);
+    struct jw inner = jw_to(&line);
+
+    jw_object(&inner);
+    put_text(&inner, "level", str_of(levels[en->level]));
+    put_text(&inner, "logger", str_of(en->logger));
+    put_text(&inner, "message", en->text);
+    jw_end(&inner);
+    jw_object(w);
+    put_text(w, "timestamp", str_of(at));
+    put_text(w, "line", buf_str(&line));
+    jw_end(w);
+    if (!buf_ok(&line))
+        w->out->error = line.error;
+}
+
+static void put_entry(struct jw *w, const struct entry *en, const char *at)
+{
+    jw_object(w);
+    put_text(w, "timestamp", str_of(at));
+    put_text(w, "message", en->text);
+    put_text(w, "level", str_of(levels[en->level]));
+    jw_key(w, "fields");
+    jw_object(w);
+    put_text(w, "logger", str_of(en->logger));
+    jw_end(w);
+    jw_end(w);
+}
+
+typedef void put_fn(struct jw *w, const struct entry *en, const char *at);
+
+/* At most as many as are wanted, from one end or the other. */
+static void put_all(struct jw *w, const struct logs *l, const char *name, put_fn *put)
+{
+    size_t n = l->n < (size_t)l->limit ? l->n : (size_t)l->limit;
+    char at[CLOCK_RFC3339_MAX];
+
+    jw_key(w, name);
+    jw_array(w);
+    for (size_t i = 0; i < n; i++) {
+        const struct entry *en = &l->entries[l->is_backward ? l->n - 1 - i : i];
+        clock_rfc3339_us(at, en->at_us);
+        put(w, en, at);
+    }
+    jw_end(w);
+}
+
+static void answer(struct logs *l)
+{
+    struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&body);
+
+    sandbox_unref(take(l->sb));
+    if (l->n > 0)
+        qsort(l->entries, l->n, sizeof *l->entries, by_time);
+    jw_object(&w);
+    if (l->is_v2) {
+        put_all(&w, l, "logs", put_entry);
+    } else {
+        put_all(&w, l, "logs", put_line);
+        put_all(&w, l, "logEntries", put_entry);
+    }
+    jw_end(&w);
+    api_reply_json(l->req, 200, &body);
+}
+
+/* ---- gathering ---- */
+
+static void add(struct logs *l, const struct entry *en)
+{
+    bool is_wanted = en->at_us >= l->from_us && en->at_us <= l->to_us && en->level >= l->level &&
+                     (l->search.len == 0 || str_find(en->text, l->search) >= 0);
+
+    if (!is_wanted || l->n == l->max)
+        return;
+    l->entries[l->n] = *en;
+    l->entries[l->n].order = l->n;
+    l->n++;
+}
+
+/* "2026-01-27T10:00:00.123456Z the line" */
+static void add_lines(struct logs *l, struct str text)
+{
+    while (text.p && text.len > 0) {
+        struct str line = str_cut(&text, '\n'), at = str_cut(&line, ' ');
+        struct entry en = {.level = 1, .logger = "main", .text = line.p ? line : STR("")};
+        if (e2b_time_parse(at, &en.at_us) == 0)
+            add(l, &en);
+    }
+}
+
+static void on_log(void *ctx, const struct http_response *r)
+{
+    struct logs *l = ctx;
+
+    if (r->error == 0 && r->head.status == 200) {
+        const struct json *doc = json_parse(l->req->arena, r->body, NULL, NULL);
+        add_lines(l, json_str(json_get(doc, "logs"), STR("")));
+    }
+    answer(l);
+}
+
+/* Asks the sandbox for what its main process wrote; false when it cannot be asked. */
+static bool ask_inside(struct logs *l)
+{
+    static const struct str target = STR_INIT("/log?timestamps=true&tailLines=2000");
+    struct engine_cell *cell = sandbox_cell(l->sb);
+    struct engine *engine = sandboxes_engine(l->req->core->sandboxes, NULL);
+
+    if (!cell || !engine || sandbox_state(l->sb) != SANDBOX_RUNNING || l->sb->is_talking)
+        return false;
+    const struct http_request request = {.address = engine_cell_address(cell),
+                                         .method = STR("GET"),
+                                         .target = target,
+                                         .host = STR("cell"),
+                                         .max_body = LOG_MAX};
+    return http_client_fetch(engine_http(engine), &request, on_log, l, NULL) != NULL;
+}
+
+static void add_events(struct logs *l, const struct json *items)
+{
+    /* The name may have been another sandbox's before. */
+    int64_t born_us = l->sb->created_us - 1000000;
+
+    for (size_t i = json_is(items, JSON_ARRAY) ? items->n : 0; i-- > 0;) {
+        const struct json *it = &items->items[i];
+        bool is_warning = str_is(json_str(json_get(it, "type"), STR("")), "Warning");
+        struct entry en = {.level = is_warning ? LEVEL_WARN : 1,
+                           .logger = "tidepool",
+                           .text = json_str(json_get(it, "message"), STR(""))};
+        struct str at = json_str(json_get(it, "eventTime"), STR(""));
+        if (e2b_time_parse(at, &en.at_us) == 0 && en.at_us >= born_us)
+            add(l, &en);
+    }
+}
+
+static void on_events(int result, struct str items, void *ctx)
+{
+    struct logs *l = ctx;
+
+    if (result < 0) {
+        sandbox_unref(take(l->sb));
+        api_fail(l->req, result, NULL);
+        return;
+    }
+    /* The text is gone when this returns. */
+    add_events(l, json_parse(l->req->arena, items, NULL, NULL));
+    if (!ask_inside(l))
+        answer(l);
+}
+
+/* ---- the requests ---- */
+
+static int refuse(struct api_req *r, const char *name)
+{
+    api_error(r, 400, "Invalid %s", name);
+    return -EINVAL;
+}
+
+/* A number of a query parameter within its bounds; -EINVAL after answering. */
+static int read_number(struct api_req *r, const char *name, int64_t most, int64_t *ret)
+{
+    struct str text = api_query(r, name);
+
+    if (text.len == 0)
+        return 0;
+    return str_to_i64(text, ret) == 0 && *ret >= 0 && *ret <= most ? 0 : refuse(r, name);
+}
+
+static int read_level(struct logs *l)
+{
+    struct str text = api_query(l->req, "level");
+
+    for (unsigned i = 0; text.len > 0 && i < ARRAY_LEN(levels); i++)
+        if (str_is(text, levels[i])) {
+            l->level = i;
+            return 0;
+        }
+    return text.len > 0 ? refuse(l->req, "level") : 0;
+}
+
+static int read_direction(struct logs *l)
+{
+    struct str text = api_query(l->req, "direction");
+
+    l->is_backward = str_is(text, "backward");
+    return text.len == 0 || l->is_backward || str_is(text, "forward") ? 0
+                                                                      : refuse(l->req, "direction");
+}
+
+static int read_query(struct logs *l)
+{
+    const int64_t most_ms = INT64_MAX / 1000;
+    int64_t at_ms = -1;
+
+    if (read_number(l->req, l->is_v2 ? "cursor" : "start", most_ms, &at_ms) < 0 ||
+        read_number(l->req, "limit", LIMIT_MAX, &l->limit) < 0)
+        return -EINVAL;
+    if (l->is_v2 && (read_direction(l) < 0 || read_level(l) < 0))
+        return -EINVAL;
+    if (l->is_v2)
+        l->search = api_query(l->req, "search");
+    if (at_ms >= 0)
+        *(l->is_backward ? &l->to_us : &l->from_us) = at_ms * 1000;
+    return 0;
+}
+
+static void start(struct api_req *r, bool is_v2)
+{
+    struct sandbox *sb = e2b_find(r);
+    struct logs *l = sb ? arena_new(r->arena, struct logs) : NULL;
+
+    if (!sb)
+        return;
+    struct entry *entries =
+        l ? arena_zalloc(r->arena, TAIL + EVENT_MAX_LIMIT, sizeof *entries) : NULL;
+    if (!entries) {
+        api_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    *l = (struct logs){.req = r,
+                       .is_v2 = is_v2,
+                       .to_us = INT64_MAX,
+                       .limit = LIMIT_DEFAULT,
+                       .entries = entries,
+                       .max = TAIL + EVENT_MAX_LIMIT};
+    if (read_query(l) < 0)
+        return;
+    const struct event_filter filter = {
+        .is_system = true, .sandbox = str_of(sb->name), .limit = EVENT_MAX_LIMIT};
+    l->sb = sandbox_ref(sb);
+    int code = event_query(r->core->store, r->core->loop, &filter, on_events, l);
+    if (code < 0) {
+        sandbox_unref(take(l->sb));
+        api_fail(r, code, NULL);
+    }
+}
+
+void e2b_logs_v1(struct api_req *r)
+{
+    start(r, false);
+}
+
+void e2b_logs_v2(struct api_req *r)
+{
+    start(r, true);
+}
