@@ -17,7 +17,7 @@
 #include "envd/pty.h"
 #include "sys/io.h"
 
-enum { ARENA_MAX = 4 << 20, CHUNK = 16384, DRAIN_READS = 128, STEP_MS = 1000 };
+enum { ARENA_MAX = 4 << 20, CHUNK = 32768, CHUNK_PTY = 16384, DRAIN_READS = 128, STEP_MS = 1000 };
 
 /* One output stream: read to its end into the ring. */
 struct sink {
@@ -40,11 +40,18 @@ struct proc {
     struct loop_io in_io;
     int in_fd;
     struct buf input;
+    uint64_t n_queued, n_taken; /* bytes of input, ever */
+    struct list inputs;         /* who waits for that */
     bool keeps_input;
     struct sink out, err; /* of a terminal: out only */
     struct ring ring;
+    bool waits_for_eof, dies_alone;
+    bool is_reaped; /* only its output goes on */
+    bool is_killed; /* from here: nobody waits for its output */
     bool is_ended, is_timed_out, is_kept, is_telling;
     struct proc_end end;
+    void *owner;
+    void (*free_owner)(void *owner);
 };
 
 static void proc_free(struct proc *p);
@@ -159,13 +166,29 @@ int64_t proc_started_us(const struct proc *p)
     return p->started_us;
 }
 
+void *proc_owner(const struct proc *p)
+{
+    return p->owner;
+}
+
+void proc_drop_output(struct proc *p)
+{
+    ring_set_max(&p->ring, 0);
+}
+
+uint64_t proc_seq_before(const struct proc *p, uint64_t seq, size_t bytes)
+{
+    return ring_before(&p->ring, seq, bytes);
+}
+
 /* ---- output ---- */
 
 /* One read. False when there was nothing to read for now or for ever. */
 static bool sink_read(struct sink *s)
 {
     char chunk[CHUNK];
-    ssize_t n = s->fd < 0 ? -EAGAIN : io_read(s->fd, chunk, sizeof chunk);
+    size_t size = s->source == PROC_PTY ? CHUNK_PTY : CHUNK;
+    ssize_t n = s->fd < 0 ? -EAGAIN : io_read(s->fd, chunk, size);
 
     if (n == -EAGAIN)
         return false;
@@ -178,6 +201,13 @@ static bool sink_read(struct sink *s)
     return true;
 }
 
+static void end(struct proc *p);
+
+static bool has_output(const struct proc *p)
+{
+    return p->out.fd >= 0 || p->err.fd >= 0;
+}
+
 static void on_output(struct loop_io *io, uint32_t events)
 {
     struct sink *s = container_of(io, struct sink, io);
@@ -187,10 +217,31 @@ static void on_output(struct loop_io *io, uint32_t events)
     if (sink_read(s)) {
         set_flow(p);
         tell(p);
+    } else if (p->is_reaped && !has_output(p)) {
+        end(p);
     }
 }
 
 /* ---- input ---- */
+
+/* Those whose bytes were taken, or never will be. They may do anything but free the process. */
+static void tell_inputs(struct proc *p)
+{
+    list_each(node, &p->inputs)
+    {
+        struct proc_input *in = list_entry(node, struct proc_input, node);
+        if (in->upto > p->n_taken && p->in_fd >= 0)
+            continue;
+        list_del(&in->node);
+        in->fn(in, in->upto > p->n_taken ? -EPIPE : 0);
+    }
+}
+
+static void close_input(struct proc *p)
+{
+    close_io(&p->in_io, &p->in_fd);
+    buf_clear(&p->input);
+}
 
 static void on_input(struct loop_io *io, uint32_t events)
 {
@@ -200,12 +251,15 @@ static void on_input(struct loop_io *io, uint32_t events)
     (void)events;
     if (n == -EAGAIN)
         return;
-    if (n > 0)
+    if (n > 0) {
         buf_consume(&p->input, (size_t)n);
+        p->n_taken += (size_t)n;
+    }
     if (n < 0 || (p->input.len == 0 && !p->keeps_input))
-        close_io(&p->in_io, &p->in_fd);
+        close_input(p);
     else if (p->input.len == 0)
         loop_io_stop(&p->in_io);
+    tell_inputs(p);
 }
 
 int proc_write(struct proc *p, struct str data)
@@ -215,9 +269,22 @@ int proc_write(struct proc *p, struct str data)
     if (data.len > PROC_INPUT_MAX - p->input.len)
         return -ENOBUFS;
     int r = buf_add_str(&p->input, data);
+    if (r == 0)
+        p->n_queued += data.len;
     if (r == 0 && p->input.len > 0 && !p->in_io.loop)
         r = loop_io_start(p->table->loop, &p->in_io, p->in_fd, EPOLLOUT, on_input);
     return r;
+}
+
+void proc_input_wait(struct proc *p, struct proc_input *in)
+{
+    in->upto = p->n_queued;
+    list_append(&p->inputs, &in->node);
+}
+
+void proc_input_cancel(struct proc_input *in)
+{
+    list_del(&in->node);
 }
 
 size_t proc_unread(const struct proc *p)
@@ -246,21 +313,21 @@ static void proc_free(struct proc *p)
 {
     if (!p)
         return;
-    if (!list_is_empty(&p->node))
-        p->table->n_procs--;
     list_del(&p->node);
     loop_timer_stop(&p->timer);
     loop_timer_stop(&p->poke);
     close_all(p);
     buf_done(&p->input);
     ring_done(&p->ring);
+    if (p->owner)
+        p->free_owner(p->owner);
     free(p->name);
     free(p);
 }
 
 static void close_all(struct proc *p)
 {
-    close_io(&p->in_io, &p->in_fd);
+    close_input(p);
     close_io(&p->out.io, &p->out.fd);
     close_io(&p->err.io, &p->err.fd);
 }
@@ -268,18 +335,33 @@ static void close_all(struct proc *p)
 void proc_hang_up(struct proc *p)
 {
     close_all(p);
+    tell_inputs(p);
+    if (p->is_reaped && !p->is_ended)
+        end(p);
 }
 
 int proc_signal(struct proc *p, int signo)
 {
-    if (p->is_ended)
+    if (p->is_reaped)
         return -ESRCH;
     return kill(-p->pid, signo) < 0 ? -errno : 0;
 }
 
+int proc_signal_alone(struct proc *p, int signo)
+{
+    if (p->is_ended)
+        return -ESRCH;
+    if (!p->is_reaped && kill(p->pid, signo) < 0)
+        return -errno;
+    p->is_killed = p->is_killed || signo == SIGKILL || signo == SIGTERM;
+    if (p->is_reaped && p->is_killed)
+        end(p);
+    return 0;
+}
+
 void proc_kill_all(struct proc *p)
 {
-    if (!p->is_ended)
+    if (!p->is_reaped)
         proc_tree_kill(p->pid);
 }
 
@@ -297,7 +379,10 @@ static void on_step(struct loop_timer *t)
     if (p->left_ms > 0 && start_step(p) == 0)
         return;
     p->is_timed_out = true;
-    proc_kill_all(p);
+    if (p->dies_alone)
+        (void)proc_signal_alone(p, SIGKILL);
+    else
+        proc_kill_all(p);
 }
 
 static int start_step(struct proc *p)
@@ -314,6 +399,7 @@ static struct proc *proc_new(struct proc_table *t, const struct proc_args *args)
     if (!p)
         return NULL;
     list_init(&p->node);
+    list_init(&p->inputs);
     p->table = t;
     p->in_fd = p->out.fd = p->err.fd = -1;
     p->out.proc = p->err.proc = p;
@@ -321,6 +407,8 @@ static struct proc *proc_new(struct proc_table *t, const struct proc_args *args)
     p->err.source = PROC_STDERR;
     p->keeps_input = args->keeps_input;
     p->keep_ms = args->keep_ms;
+    p->waits_for_eof = args->waits_for_eof;
+    p->dies_alone = args->dies_alone;
     p->started_us = clock_real_us();
     ring_init(&p->ring, args->ring_bytes);
     buf_init(&p->input, PROC_INPUT_MAX);
@@ -450,21 +538,46 @@ struct proc *proc_start(struct proc_table *t, const struct proc_args *args, stru
         (void)err_sys(e, r, "watch '%s'", args->argv[0]);
         return NULL;
     }
+    p->owner = args->owner;
+    p->free_owner = args->free_owner;
     list_append(&t->procs, &p->node);
     t->n_procs++;
     t->n_started++;
     return take(p);
 }
 
-static void on_kept(struct loop_timer *t)
+void proc_drop(struct proc *p)
 {
-    struct proc *p = container_of(t, struct proc, timer);
-
-    p->is_kept = false;
+    if (p->is_kept) {
+        p->is_kept = false;
+        p->table->n_kept--;
+        loop_timer_stop(&p->timer);
+    }
     free_if_done(p);
 }
 
-static void finish(struct proc *p, int status)
+static void on_kept(struct loop_timer *t)
+{
+    proc_drop(container_of(t, struct proc, timer));
+}
+
+static void keep(struct proc *p)
+{
+    struct proc_table *t = p->table;
+
+    if (p->keep_ms == 0 || loop_timer_start(t->loop, &p->timer, p->keep_ms, on_kept) < 0)
+        return;
+    p->is_kept = true;
+    if (++t->n_kept <= PROC_KEPT_MAX)
+        return;
+    struct proc *oldest = proc_first(t);
+    while (!oldest->is_kept)
+        oldest = proc_next(oldest);
+    proc_drop(oldest);
+}
+
+/* The process may be gone afterwards. */
+static void end(struct proc *p)
 {
     /* What is in the pipes by now is its output; they hold no more than this at a time. */
     for (int i = 0; i < DRAIN_READS && sink_read(&p->out); i++)
@@ -472,12 +585,21 @@ static void finish(struct proc *p, int status)
     for (int i = 0; i < DRAIN_READS && sink_read(&p->err); i++)
         ;
     close_all(p);
-    p->end = (struct proc_end){.status = status, .is_timed_out = p->is_timed_out};
+    tell_inputs(p);
+    p->end.is_timed_out = p->is_timed_out;
     p->is_ended = true;
+    p->table->n_procs--;
     loop_timer_stop(&p->timer);
-    p->is_kept =
-        p->keep_ms > 0 && loop_timer_start(p->table->loop, &p->timer, p->keep_ms, on_kept) == 0;
+    keep(p);
     tell(p);
+}
+
+static void finish(struct proc *p, int status)
+{
+    p->is_reaped = true;
+    p->end.status = status;
+    if (!p->waits_for_eof || p->is_killed || !has_output(p))
+        end(p);
 }
 
 void proc_table_init(struct proc_table *t, struct loop *l)
@@ -503,13 +625,18 @@ struct proc *proc_next(struct proc *p)
 
 struct proc *proc_find(struct proc_table *t, pid_t pid)
 {
+    struct proc *kept = NULL;
+
     list_each(node, &t->procs)
     {
         struct proc *p = list_entry(node, struct proc, node);
-        if (p->pid == pid)
+        if (p->pid != pid)
+            continue;
+        if (!p->is_ended)
             return p;
+        kept = p;
     }
-    return NULL;
+    return kept;
 }
 
 void proc_reaped(struct proc_table *t, pid_t pid, int status)
@@ -518,7 +645,7 @@ void proc_reaped(struct proc_table *t, pid_t pid, int status)
     {
         struct proc *p = list_entry(node, struct proc, node);
         /* The number of one that is only kept may be in use again. */
-        if (p->pid != pid || p->is_ended)
+        if (p->pid != pid || p->is_reaped)
             continue;
         finish(p, status);
         return;

@@ -13,7 +13,7 @@
 #include "envd/proc_ring.h"
 #include "loop/loop.h"
 
-enum { PROC_MAX = 1024, PROC_INPUT_MAX = 32 << 20, PROC_ARGS_MAX = 4096 };
+enum { PROC_MAX = 2048, PROC_KEPT_MAX = 256, PROC_INPUT_MAX = 32 << 20, PROC_ARGS_MAX = 4096 };
 
 struct proc_args {
     const char *user, *cwd; /* NULL cwd: the user's home */
@@ -25,10 +25,18 @@ struct proc_args {
     bool is_merged;         /* one pipe for stdout and stderr, which keeps their order */
     bool has_pty;           /* a terminal for all three, of this size */
     uint16_t cols, rows;
+    bool has_bare_env;   /* of what a login has only PATH, HOME, USER and LOGNAME */
+    bool says_no_exec;   /* a program that cannot be executed is no failure to start, but one that
+                            says so on stderr and ends with 127 or 126, as under a shell */
+    bool waits_for_eof;  /* its end is told when nobody has its output open any more, unless it was
+                            killed from here */
+    bool dies_alone;     /* when its time is over only it gets SIGKILL, not what it started */
     uint32_t timeout_ms; /* 0: none; then everything that it started gets SIGKILL. Time in which the
                             cell is paused does not count */
-    uint32_t keep_ms;    /* how long the end and the output are kept for later watchers */
-    size_t ring_bytes;   /* how much output is kept for them; 0: only what watchers have to read */
+    void *owner;         /* somebody's facts about it, see proc_owner() */
+    void (*free_owner)(void *owner); /* called when the process is freed, if there is an owner */
+    uint32_t keep_ms;  /* how long the end and the output are kept for later watchers */
+    size_t ring_bytes; /* how much output is kept for them; 0: only what watchers have to read */
 };
 
 struct proc;
@@ -46,11 +54,18 @@ struct proc_watch {
     void (*fn)(struct proc_watch *w);
 };
 
+/* Somebody who waits until input was taken. FN is called once, with 0 or -EPIPE. */
+struct proc_input {
+    struct list node;
+    uint64_t upto;
+    void (*fn)(struct proc_input *in, int result);
+};
+
 /* The processes of one loop. */
 struct proc_table {
     struct loop *loop;
     struct list procs;
-    unsigned n_procs;
+    unsigned n_procs, n_kept; /* that run; that have ended and are kept */
     uint64_t n_started;
 };
 
@@ -63,7 +78,8 @@ void proc_reaped(struct proc_table *t, pid_t pid, int status);
  * NULL with E filled: the code is -ENOENT when the user, the directory or the program is not
  * there. */
 struct proc *proc_start(struct proc_table *t, const struct proc_args *args, struct err *e);
-/* The one with this process id, also when it has ended and is kept; or NULL. */
+/* The one with this process id, also when it has ended and is kept (one that runs comes first); or
+ * NULL. */
 struct proc *proc_find(struct proc_table *t, pid_t pid);
 /* All of them, oldest first; NULL at the end. */
 struct proc *proc_first(struct proc_table *t);
@@ -83,9 +99,19 @@ pid_t proc_pid(const struct proc *p);
 /* What it was started as: argv[0]. */
 const char *proc_name(const struct proc *p);
 int64_t proc_started_us(const struct proc *p); /* since 1970 */
+void *proc_owner(const struct proc *p);
+/* Forgets that an ended process was to be kept: it is freed when nobody watches. */
+void proc_drop(struct proc *p);
+/* Keeps no output any more but what watchers still have to read. */
+void proc_drop_output(struct proc *p);
+/* The number of the chunk that is BYTES of output before chunk SEQ, or of the oldest one. */
+uint64_t proc_seq_before(const struct proc *p, uint64_t seq, size_t bytes);
 
 /* Queues input: 0; -EPIPE when stdin is closed; -ENOBUFS when more than PROC_INPUT_MAX waits. */
 int proc_write(struct proc *p, struct str data);
+/* Calls IN->fn when everything queued so far was taken or cannot be: in a later round. */
+void proc_input_wait(struct proc *p, struct proc_input *in);
+void proc_input_cancel(struct proc_input *in);
 /* Bytes of input that the process has not taken yet. */
 size_t proc_unread(const struct proc *p);
 /* Ends stdin when everything queued is written. */
@@ -95,5 +121,8 @@ int proc_resize(struct proc *p, uint16_t cols, uint16_t rows);
 void proc_hang_up(struct proc *p);
 /* Sends SIGNO to its process group. 0 or -errno. */
 int proc_signal(struct proc *p, int signo);
+/* Sends SIGNO to it alone. SIGKILL and SIGTERM end the waiting for its output's end. 0 or -errno.
+ */
+int proc_signal_alone(struct proc *p, int signo);
 /* SIGKILL for it, its descendants and everything of its session. */
 void proc_kill_all(struct proc *p);

@@ -8,16 +8,33 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "runtime/kern.h"
 #include "sys/io.h"
 
+enum { BARE_ENV = 4, CODE_NOT_FOUND = 127, CODE_NOT_EXECUTABLE = 126 };
+
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 /* When memory runs out, what the cell runs goes before its first process does. */
 #define OOM_SCORE "100"
+
+static struct rlimit child_files; /* rlim_max 0: as this process has it */
+
+void launch_raise_files(void)
+{
+    struct rlimit own;
+
+    if (getrlimit(RLIMIT_NOFILE, &own) < 0)
+        return;
+    child_files = own;
+    own.rlim_cur = own.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &own);
+}
 
 static const char *env_get(char **env, size_t n, const char *name, size_t len)
 {
@@ -45,7 +62,8 @@ static int make_env(struct launch *l, struct arena *a)
         {"LOGNAME", l->user.name}, {"SHELL", l->user.shell}, {"LANG", "C.UTF-8"},
         {"TERM", "xterm-256color"} /* for terminals only: last */
     };
-    size_t n_defaults = ARRAY_LEN(defaults) - (l->args->has_pty ? 0 : 1);
+    size_t n_defaults =
+        l->args->has_bare_env ? BARE_ENV : ARRAY_LEN(defaults) - (l->args->has_pty ? 0 : 1);
     size_t n_base = count(l->args->base_env), n = count(l->args->env);
 
     l->env = arena_zalloc(a, n + n_base + n_defaults + 1, sizeof *l->env);
@@ -122,6 +140,20 @@ static void child_become(struct launch *l)
         child_fail(l, "change user");
 }
 
+/* As a shell would; by system calls only. */
+static void child_say_no_exec(const char *name, int error)
+{
+    const char *why = error == ENOENT    ? ": No such file or directory\n"
+                      : error == EACCES  ? ": Permission denied\n"
+                      : error == ENOEXEC ? ": Exec format error\n"
+                                         : ": cannot be executed\n";
+    struct iovec parts[] = {{(void *)(uintptr_t)name, strlen(name)},
+                            {(void *)(uintptr_t)why, strlen(why)}};
+
+    (void)!writev(STDERR_FILENO, parts, ARRAY_LEN(parts));
+    _exit(error == ENOENT ? CODE_NOT_FOUND : CODE_NOT_EXECUTABLE);
+}
+
 static void child_exec(struct launch *l)
 {
     int error = ENOENT;
@@ -131,6 +163,8 @@ static void child_exec(struct launch *l)
         if (errno != ENOENT && errno != ENOTDIR)
             error = errno;
     }
+    if (l->args->says_no_exec && error != E2BIG && error != ENOMEM)
+        child_say_no_exec(l->args->argv[0], error);
     errno = error;
     child_fail(l, l->args->argv[0]);
 }
@@ -155,6 +189,8 @@ static void child_main(struct launch *l)
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)setsid();
+    if (child_files.rlim_max)
+        (void)setrlimit(RLIMIT_NOFILE, &child_files);
     child_descriptors(l);
     child_become(l);
     /* As a login does: without its home a user starts at the root. */

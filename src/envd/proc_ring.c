@@ -52,6 +52,12 @@ void ring_init(struct ring *r, size_t max)
     list_init(&r->readers);
 }
 
+void ring_set_max(struct ring *r, size_t max)
+{
+    r->max = max;
+    trim(r);
+}
+
 void ring_done(struct ring *r)
 {
     assert(list_is_empty(&r->readers));
@@ -99,6 +105,20 @@ void ring_attach(struct ring *r, struct ring_reader *reader, uint64_t from)
     if (reader->next_seq > r->next_seq)
         reader->next_seq = r->next_seq;
     list_append(&r->readers, &reader->node);
+}
+
+uint64_t ring_before(const struct ring *r, uint64_t seq, size_t bytes)
+{
+    for (struct list *node = r->chunks.prev; node != &r->chunks; node = node->prev) {
+        const struct ring_chunk *c = list_entry(node, struct ring_chunk, node);
+        if (c->seq >= seq)
+            continue;
+        seq = c->seq;
+        if (c->len >= bytes)
+            break;
+        bytes -= c->len;
+    }
+    return seq;
 }
 
 void ring_detach(struct ring *r, struct ring_reader *reader)

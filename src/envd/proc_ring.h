@@ -36,6 +36,7 @@ struct ring {
 };
 
 void ring_init(struct ring *r, size_t max);
+void ring_set_max(struct ring *r, size_t max);
 /* Frees the chunks; there must be no reader. */
 void ring_done(struct ring *r);
 
@@ -47,6 +48,8 @@ bool ring_is_full(const struct ring *r);
 /* Reads from chunk FROM on, or from the oldest that is kept when that is younger: then reading
  * starts at a number above FROM. */
 void ring_attach(struct ring *r, struct ring_reader *reader, uint64_t from);
+/* The number of the chunk that is BYTES before chunk SEQ, or of the oldest that is kept. */
+uint64_t ring_before(const struct ring *r, uint64_t seq, size_t bytes);
 void ring_detach(struct ring *r, struct ring_reader *reader);
 /* The next chunk, valid until the ring is used again; NULL when there is none yet. */
 const struct ring_chunk *ring_read(struct ring *r, struct ring_reader *reader);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "envd/fs.h"
+#include "envd/proc_launch.h"
 #include "envd/serve_impl.h"
 
 enum {
@@ -106,6 +107,7 @@ int serve_start(struct serve *s, struct loop *l, int listen_fd, struct err *e)
 {
     s->loop = l;
     s->started_ms = clock_mono_ms();
+    launch_raise_files();
     proc_table_init(&s->procs, l);
     log_init(&s->log);
     e2b_watches_init(&s->watches, l);
