@@ -333,20 +333,43 @@ void sandbox_on_gone(void *ctx, struct engine_cell *c, int status)
         finish(sb);
 }
 
+struct sandbox *sandbox_holder(const struct sandboxes *set, struct str name)
+{
+    struct sandbox *sb = map_get(&set->by_name, name);
+
+    return sb && sandbox_state(sb) == SANDBOX_ENDING ? sb : NULL;
+}
+
+int sandbox_await(struct sandbox *sb, sandbox_fn *fn, void *ctx)
+{
+    struct waiter *w = mem_zalloc(1, sizeof *w);
+
+    if (!w)
+        return -ENOMEM;
+    w->fn = fn;
+    w->ctx = ctx;
+    list_append(&sb->waiting, &w->node);
+    return 0;
+}
+
+int sandbox_await_end(const struct sandboxes *set, struct str name, const struct account_key *key,
+                      sandbox_fn *fn, void *ctx)
+{
+    struct sandbox *sb = sandbox_holder(set, name);
+
+    if (!sb || set->is_stopped || !sandbox_is_visible(sb, key))
+        return -ENOENT;
+    return sandbox_await(sb, fn, ctx);
+}
+
 int sandbox_delete(struct sandbox *sb, sandbox_fn *fn, void *ctx)
 {
     if (sb->set->is_stopped)
         return -ESHUTDOWN;
     if (!is_known(sb) && sandbox_state(sb) != SANDBOX_ENDING)
         return -ENOENT;
-    if (fn) {
-        struct waiter *w = mem_zalloc(1, sizeof *w);
-        if (!w)
-            return -ENOMEM;
-        w->fn = fn;
-        w->ctx = ctx;
-        list_append(&sb->waiting, &w->node);
-    }
+    if (fn && sandbox_await(sb, fn, ctx) < 0)
+        return -ENOMEM;
     if (is_known(sb))
         sandbox_end(sb, SANDBOX_END_DELETED);
     return 0;

@@ -234,15 +234,56 @@ static int prepare(struct sandbox *sb, const struct sandbox_create *rq, struct e
     (void)snprintf(sb->key_id, sizeof sb->key_id, "%s", rq->key->id);
     (void)snprintf(sb->account, sizeof sb->account, "%s", rq->key->account->id);
     (void)snprintf(sb->cell_spec.hostname, sizeof sb->cell_spec.hostname, "%s", sb->name);
-    return reserve(sb, e);
+    return 0;
+}
+
+static int start(struct creation *c, struct err *e);
+
+/* The name may be free now. */
+static void on_holder_gone(void *ctx, struct sandbox *holder, const struct err *why)
+{
+    struct creation *c = ctx;
+    struct err e = ERR_INIT;
+
+    (void)holder;
+    (void)why;
+    int r = start(c, &e);
+    if (r == 0)
+        return;
+    if (!e.code)
+        (void)err_sys(&e, r, "sandbox %s", c->sb->name);
+    c->rq.fn(c->rq.ctx, NULL, &e);
+    creation_free(c);
+}
+
+/* Takes the name, a place in the quota and a cell. A name whose sandbox cannot be found any more
+ * does not exist for clients, though it is not free yet: that is waited for. */
+static int start(struct creation *c, struct err *e)
+{
+    struct sandbox *sb = c->sb;
+    struct engine *engine = sandboxes_engine(sb->set, e);
+
+    if (!engine)
+        return -ENOTCONN;
+    struct sandbox *holder = sandbox_holder(sb->set, str_of(sb->name));
+    if (holder)
+        return sandbox_await(holder, on_holder_gone, c);
+    int r = reserve(sb, e);
+    if (r < 0)
+        return r;
+    r = engine_create(engine, sb->id, &sb->cell_spec, on_cell, c, e);
+    if (r < 0) {
+        sm_move(&sb->sm, SANDBOX_GONE);
+        sandbox_leave(sb);
+    }
+    return r;
 }
 
 int sandbox_create(struct sandboxes *set, const struct sandbox_create *rq, struct err *e)
 {
-    struct engine *engine = sandboxes_engine(set, e);
     struct sandbox *sb auto_(sandbox_unref) = NULL;
 
-    if (!engine)
+    if (!sandboxes_engine(set, e))
         return -ENOTCONN;
     sb = sandbox_new(set);
     struct creation *c = mem_zalloc(1, sizeof *c);
@@ -255,11 +296,8 @@ int sandbox_create(struct sandboxes *set, const struct sandbox_create *rq, struc
     c->began_us = clock_mono_us();
     c->sb = sandbox_ref(sb);
     list_append(&set->creating, &c->node);
-    r = engine_create(engine, sb->id, &sb->cell_spec, on_cell, c, e);
-    if (r < 0) {
-        sm_move(&sb->sm, SANDBOX_GONE);
-        sandbox_leave(sb);
+    r = start(c, e);
+    if (r < 0)
         creation_free(c);
-    }
     return r;
 }

@@ -50,6 +50,10 @@ void sandbox_make_known(struct sandbox *sb);
 void sandbox_arm(struct sandbox *sb);
 /* Starts the timeout anew, from now. */
 void sandbox_start_clock(struct sandbox *sb);
+/* The sandbox that is ending and has NAME until then, or NULL. */
+struct sandbox *sandbox_holder(const struct sandboxes *set, struct str name);
+/* Calls FN when SB is gone. 0 or -ENOMEM. */
+int sandbox_await(struct sandbox *sb, sandbox_fn *fn, void *ctx);
 /* Ends it for REASON; goes on in sandbox_on_gone(). */
 void sandbox_end(struct sandbox *sb, enum sandbox_end reason);
 /* Freezes a running one for REASON (SANDBOX_END_NONE: somebody asked) / lets a paused one go on,

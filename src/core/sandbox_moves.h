@@ -27,12 +27,16 @@ struct sandbox_create {
 
 /* FN is called when the sandbox runs and that is durable, or with the reason why not (SB is NULL
  * then). Returns without a call when the request itself is refused: -EINVAL a malformed field,
- * -EEXIST the name is taken, -EDQUOT over the key's limit, -ENOBUFS too many in all, -EOPNOTSUPP
- * this host cannot do it, -ENOTCONN no cells here. */
+ * -EEXIST the name is taken (one that is ending is waited for), -EDQUOT over the key's limit,
+ * -ENOBUFS too many in all, -EOPNOTSUPP this host cannot do it, -ENOTCONN no cells here. */
 int sandbox_create(struct sandboxes *set, const struct sandbox_create *rq, struct err *e);
 
 /* Ends it; FN is called when its processes are gone and that is durable. */
 int sandbox_delete(struct sandbox *sb, sandbox_fn *fn, void *ctx);
+/* Calls FN when the sandbox NAME, which is ending already and cannot be found any more, is gone and
+ * its name free. -ENOENT when there is none that KEY may know of. */
+int sandbox_await_end(const struct sandboxes *set, struct str name, const struct account_key *key,
+                      sandbox_fn *fn, void *ctx);
 
 /* Freezes it; done at once when it is paused already. */
 int sandbox_pause(struct sandbox *sb, sandbox_fn *fn, void *ctx);

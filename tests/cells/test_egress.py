@@ -145,6 +145,35 @@ def test_policies_survive_the_service():
         misses(s, "open", *GUARDED)
 
 
+def test_rules_change():
+    with running() as s:
+        def change(**fields):
+            return s.request("PATCH", "/api/v1/sandbox/moving", fields)
+        s.create(name="moving")
+        reaches(s, "moving", PUBLIC, SIX)
+        answer = change(network={"allowOut": [PUBLIC], "denyOut": [ALL]})
+        tap.equal((answer.status, answer.json["data"]["network"]),
+                  (200, {"allowOut": [PUBLIC], "denyOut": [ALL]}))
+        reaches(s, "moving", PUBLIC)
+        misses(s, "moving", SIX)
+        # Each part stays when only the other one is named.
+        answer = change(allowInternetAccess=False, timeout=600)
+        tap.equal((answer.json["data"]["allowInternetAccess"], answer.json["data"]["timeout"]),
+                  (False, 600))
+        tap.equal(answer.json["data"]["network"]["allowOut"], [PUBLIC])
+        tap.equal(change(network={"denyOut": ["a.example"]}).status, 400)
+        tap.equal(change(network={}).json["data"]["network"], {})
+        misses(s, "moving", PUBLIC, SIX)
+        s.kill()
+        s.start()
+        shown = s.show("moving").json["data"]
+        tap.equal((shown["allowInternetAccess"], shown["network"], shown["timeout"]),
+                  (False, {}, 600))
+        misses(s, "moving", PUBLIC, SIX)
+        tap.equal(change(allowInternetAccess=True).status, 200)
+        reaches(s, "moving", PUBLIC, SIX)
+
+
 def figures(s):
     """The figures of the way out."""
     rows = [x.split() for x in s.get("/metrics").body.decode().splitlines() if "_egress_" in x]

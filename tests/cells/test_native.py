@@ -352,6 +352,50 @@ def test_timeouts():
         tap.equal(s.reasons("sleeper")[-2:], ["SandboxTimeout", "SandboxPaused"])
 
 
+def test_a_new_timeout():
+    with cells.running() as s:
+        def change(body, name="t", **more):
+            return s.request("PATCH", "/api/v1/sandbox/" + name, body, **more)
+        s.create(name="t", timeout=600)
+        for body, text in (({}, "nothing to change"), (None, "nothing to change"),
+                           ({"timeout": 0}, "invalid timeout 0"),
+                           ({"timeout": 86401}, "invalid timeout 86401"),
+                           ({"timeout": "1"}, "must be an integer"), ([], "an object"),
+                           ({"allowInternetAccess": 1}, "true or false"),
+                           ({"network": []}, "network must be an object")):
+            answer = change(body)
+            tap.equal(answer.status, 400, "%r" % body)
+            tap.contains(answer.json["message"], text)
+        tap.equal(change({"timeout": 5}, "nope").status, 404)
+        other = s.make_key(account="other")["key"]
+        tap.equal(change({"timeout": 5}, key=other).status, 404)
+        tap.equal(s.show("t").json["data"]["timeout"], 600)
+        answer = change({"timeout": -1})
+        tap.equal((answer.status, answer.json["data"]["timeout"]), (200, -1))
+        assert "expires_at" not in answer.json["data"], answer
+        # Of a paused one it counts from its resume on.
+        s.post("/api/v1/sandbox/pause/t")
+        tap.equal(change({"timeout": 1}).json["data"]["status"], "paused")
+        s.post("/api/v1/sandbox/resume/t")
+        s.until(lambda: s.show("t").status == 404, 5)
+
+
+def test_names_of_ending_sandboxes():
+    """What cannot be found any more is not in the way, either."""
+    with cells.running() as s, concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for turn in range(15):
+            s.create(name="again")
+            job = pool.submit(s.remove, "again")
+            s.until(lambda: s.show("again").status == 404)
+            if turn % 2:
+                tap.equal(s.remove("again").status, 404)
+            answer = s.post("/api/v1/sandbox", {"name": "again"})
+            tap.equal(answer.status, 200, "turn %d: %r" % (turn, answer))
+            tap.equal(job.result().status, 200)
+            tap.equal(s.run("again", "hostname")["output"], "again\n")
+            tap.equal(s.remove("again").status, 200)
+
+
 def test_many_at_once():
     with cells.running() as s, concurrent.futures.ThreadPoolExecutor(50) as pool:
         answers = list(pool.map(

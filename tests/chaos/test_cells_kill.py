@@ -152,19 +152,13 @@ def check_live(s, client):
             tap.equal(s.run(name, "hostname")["output"], name + "\n")
 
 
-def create_soon(s, name):
-    """An end that the restart found half done may take a moment."""
-    s.until(lambda: s.post("/api/v1/sandbox", {"name": name}).status != 409)
-    tap.equal(s.show(name).status, 200, "create of " + name)
-
-
 def check_unknown(s, client):
     """Whatever became of a request without answer: the name can be deleted and used."""
     for name in [n for n, state in client.books.items() if state == "?"]:
         status = s.remove(name).status
         assert status in (200, 404), "delete of %s: %d" % (name, status)
         tap.equal(s.show(name).status, 404)
-        create_soon(s, name)
+        s.create(name=name)
         tap.equal(s.run(name, "hostname")["output"], name + "\n")
         client.counts.pop(name, None)
         client.books[name] = "running"

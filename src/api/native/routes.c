@@ -34,6 +34,10 @@ static const struct route routes[] = {
                {"template", "string", "Only sandboxes of this template"}}},
     {HTTP_GET, "/api/v1/sandbox/{name}", ROUTE_KEY, .handler = native_sandbox_get,
      .summary = "Show a sandbox", .response = "SandboxAnswer"},
+    {HTTP_PATCH, "/api/v1/sandbox/{name}", ROUTE_KEY, ROUTE_JSON, .max_body = 65536,
+     .handler = native_sandbox_change,
+     .summary = "Change the timeout, which begins anew, or the network policy of a sandbox",
+     .request = "SandboxChange", .response = "SandboxAnswer"},
     {HTTP_DELETE, "/api/v1/sandbox/{name}", ROUTE_KEY, .handler = native_sandbox_delete,
      .summary = "Delete a sandbox; its processes are gone when the answer comes",
      .response = "Done"},
@@ -95,6 +99,9 @@ static const struct route routes[] = {
 #define BOOLEAN     "{\"type\":\"boolean\"}"
 #define STRINGS     "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
 #define STRING_LIST "{\"type\":\"array\",\"items\":" STRING "}"
+#define NETWORK_MEMBERS                                                                            \
+    "\"allowInternetAccess\":" BOOLEAN ",\"network\":{\"type\":\"object\",\"properties\":{"        \
+    "\"allowOut\":" STRING_LIST ",\"denyOut\":" STRING_LIST "}}"
 #define SANDBOX_MEMBERS                                                                            \
     "\"name\":{\"type\":\"string\",\"pattern\":\"^[a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?$\"},"         \
     "\"template\":" STRING ",\"image\":" STRING ",\"cmd\":" STRING ",\"args\":" STRING_LIST        \
@@ -102,8 +109,7 @@ static const struct route routes[] = {
     ",\"idle_timeout\":" INTEGER ",\"autoPause\":" BOOLEAN ",\"autoResume\":" BOOLEAN              \
     ",\"workdir\":" STRING ",\"cpu\":" STRING ",\"memory\":" STRING ",\"cpu_limit\":" STRING       \
     ",\"memory_limit\":" STRING ",\"disk\":" STRING ",\"pids\":" INTEGER ",\"port\":" INTEGER      \
-    ",\"allowInternetAccess\":" BOOLEAN ",\"network\":{\"type\":\"object\",\"properties\":{"       \
-    "\"allowOut\":" STRING_LIST ",\"denyOut\":" STRING_LIST "}}"
+    "," NETWORK_MEMBERS
 
 #define PLACE_MEMBERS                                                                              \
     "\"sandbox\":" STRING ",\"pod\":" STRING ",\"container\":" STRING ",\"path\":" STRING
@@ -125,6 +131,8 @@ static const struct route_schema schemas[] = {
     {"NewKeyAnswer",
      ENVELOPE("{\"type\":\"object\",\"properties\":{\"key\":" STRING "," KEY_MEMBERS "}}")},
     {"NewSandbox", "{\"type\":\"object\",\"properties\":{" SANDBOX_MEMBERS "}}"},
+    {"SandboxChange",
+     "{\"type\":\"object\",\"properties\":{\"timeout\":" INTEGER "," NETWORK_MEMBERS "}}"},
     {"Sandbox", "{\"type\":\"object\",\"properties\":{\"id\":" STRING ",\"user\":" STRING
                 ",\"status\":{\"enum\":[\"running\",\"paused\"]},\"created_at\":" STRING
                 ",\"started_at\":" STRING ",\"expires_at\":" STRING ",\"last_active_at\":" STRING

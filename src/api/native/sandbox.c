@@ -310,11 +310,26 @@ static void on_resumed(void *ctx, struct sandbox *sb, const struct err *e)
     on_moved(ctx, sb, e, "resumed");
 }
 
+/* It was not there any more when it was asked for, and its name is free now. */
+static void on_gone_before(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    struct api_req *r = ctx;
+
+    (void)sb;
+    (void)e;
+    not_found(r, api_param(r, "name"));
+}
+
 void native_sandbox_delete(struct api_req *r)
 {
-    struct sandbox *sb = native_find_sandbox(r);
-    int code = sb ? sandbox_delete(sb, on_deleted, r) : 0;
+    const struct sandboxes *set = r->core->sandboxes;
+    struct str name = api_param(r, "name");
+    struct sandbox *sb = sandbox_find_for(set, name, r->key);
 
+    /* Whatever the answer is, the name can be used afterwards. */
+    if (!sb && sandbox_await_end(set, name, r->key, on_gone_before, r) == 0)
+        return;
+    int code = sb ? sandbox_delete(sb, on_deleted, r) : -ENOENT;
     if (code < 0)
         native_sandbox_fail(r, code, NULL);
 }
