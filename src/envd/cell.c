@@ -39,41 +39,19 @@ static void close_fd(int *fd)
 
 /* ---- steps ---- */
 
-static int make_directory(void *ctx, struct err *e)
-{
-    struct cell *c = ctx;
-
-    if (mkdirat(c->spawner->dirs.cells, c->name, 0700) < 0 && errno != EEXIST)
-        return err_sys(e, -errno, "create directory of '%s'", c->name);
-    return 0;
-}
-
-/* A cell in memory left nothing in its directory, which waits for the next one. */
-static void undo_directory(void *ctx)
-{
-    struct cell *c = ctx;
-
-    if (c->info.spec.disk.kind != DISK_TMPFS)
-        sweep_slot(c->spawner, c->name);
-}
-
 static int make_listener(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
-    char path[PROTO_SLOT_NAME_MAX + 16];
 
-    (void)snprintf(path, sizeof path, "%s/envd.sock", c->name);
-    c->listen_fd = packet_listen_at(c->spawner->dirs.cells, path, SOCK_STREAM);
-    return c->listen_fd < 0 ? err_sys(e, c->listen_fd, "listen on '%s'", path) : 0;
+    c->listen_fd = packet_listen_at(c->spawner->sock_fd, c->name, SOCK_STREAM);
+    return c->listen_fd < 0 ? err_sys(e, c->listen_fd, "listen on '%s'", c->name) : 0;
 }
 
 static void undo_listener(void *ctx)
 {
     struct cell *c = ctx;
-    char path[PROTO_SLOT_NAME_MAX + 16];
 
-    (void)snprintf(path, sizeof path, "%s/envd.sock", c->name);
-    (void)unlinkat(c->spawner->dirs.cells, path, 0);
+    (void)unlinkat(c->spawner->sock_fd, c->name, 0);
     close_fd(&c->listen_fd);
 }
 
@@ -112,11 +90,28 @@ static int open_upper_dir(struct cell *c, struct err *e)
 {
     char path[PROTO_SLOT_NAME_MAX + 16];
 
+    (void)snprintf(path, sizeof path, "/cells/%s", c->name);
+    if (mkdir(path, 0700) < 0)
+        return err_sys(e, -errno, "create '%s'", path);
+    /* Its parent stays closed to everybody, the home itself becomes the root of a cell. */
     (void)snprintf(path, sizeof path, "/cells/%s/data", c->name);
     if (mkdir(path, 0755) < 0)
         return err_sys(e, -errno, "create '%s'", path);
     int fd = kern_open_tree(AT_FDCWD, path, KERN_TREE_CLONE);
     return fd < 0 ? err_sys(e, fd, "clone '%s'", path) : fd;
+}
+
+/* The last user of an image unmounts it, which takes longer than the rest of a cell's end: it is
+ * held here until then, for the cleaner. */
+static void undo_upper(void *ctx)
+{
+    struct cell *c = ctx;
+
+    if (c->info.spec.disk.kind == DISK_IMAGE && c->upper_fd >= 0)
+        sweep_disk(c->spawner, take_fd(c->upper_fd));
+    close_fd(&c->upper_fd);
+    if (c->info.spec.disk.kind == DISK_DIR)
+        sweep_slot(c->spawner, c->name);
 }
 
 static int make_upper(void *ctx, struct err *e)
@@ -126,21 +121,17 @@ static int make_upper(void *ctx, struct err *e)
 
     if (disk->kind == DISK_TMPFS)
         return 0;
-    c->upper_fd = disk->kind == DISK_DIR
-                      ? open_upper_dir(c, e)
-                      : disk_mount_image(&c->spawner->dirs, c->name, disk->bytes, e);
-    if (c->upper_fd < 0)
-        return c->upper_fd;
-    int r = layout_upper(c->upper_fd, c->info.uid_base, c->tmpl->spec.has_usr);
-    if (r == 0)
-        return 0;
-    close_fd(&c->upper_fd);
-    return err_sys(e, r, "prepare upper layer");
-}
-
-static void undo_upper(void *ctx)
-{
-    close_fd(&((struct cell *)ctx)->upper_fd);
+    c->upper_fd =
+        disk->kind == DISK_DIR ? open_upper_dir(c, e) : disks_take(c->spawner, disk->bytes, e);
+    int r = c->upper_fd;
+    if (r >= 0) {
+        r = layout_upper(c->upper_fd, c->info.uid_base, c->tmpl->spec.has_usr);
+        if (r == 0)
+            return 0;
+        (void)err_sys(e, r, "prepare upper layer");
+    }
+    undo_upper(c);
+    return r;
 }
 
 static void close_layers(void *ctx)
@@ -268,7 +259,8 @@ static int release_cell(void *ctx, struct err *e)
     /* The new process holds its own copies now. */
     close_entries(c);
     close_layers(c);
-    close_fd(&c->upper_fd);
+    if (c->info.spec.disk.kind != DISK_IMAGE)
+        close_fd(&c->upper_fd);
     close_fd(&c->listen_fd);
     close_fd(&c->peer_fd);
     return 0;
@@ -301,10 +293,9 @@ static void undo_watch(void *ctx)
 }
 
 /* The first ones need to know nothing about the cell: they are done ahead when there is time. */
-enum { N_AHEAD = 3 };
+enum { N_AHEAD = 2 };
 
 static const struct step steps[] = {
-    {"directory", make_directory, undo_directory},
     {"control socket", make_listener, undo_listener},
     {"control group", make_group, undo_group},
     {"upper layer", make_upper, undo_upper},
@@ -327,7 +318,7 @@ bool cell_prepare_one(struct spawner *s)
         struct cell *c = s->slots[s->free_slots[s->n_free - 1 - i]];
         if (c->n_ahead > 0)
             continue;
-        c->info.spec = (struct cell_spec){.disk.kind = DISK_TMPFS};
+        c->info.spec = (struct cell_spec){0};
         if (step_run(steps, N_AHEAD, c, NULL) < 0)
             return false;
         c->n_ahead = N_AHEAD;

@@ -27,6 +27,8 @@ struct cell {
 
     int userns_fd; /* of the slot: a user namespace with its uid range, for idmapped mounts */
     int netns_fd, pidfd, listen_fd, sync_fd;
+    int upper_fd; /* mount of the upper layer's home: an image until the end, a directory while the
+                     cell is built; -1: the cell makes a tmpfs */
     struct loop_io pid_io, sync_io;
     struct loop_timer timer; /* start-up deadline; later, retries of the tear-down */
     int wait_status;
@@ -42,8 +44,7 @@ struct cell {
     int n_entries;
     int layer_fds[PROTO_LAYERS_MAX];
     uint32_t n_layers;
-    int upper_fd; /* detached mount of the upper layer's home; -1: the cell makes a tmpfs */
-    int peer_fd;  /* the new process's end of sync_fd */
+    int peer_fd; /* the new process's end of sync_fd */
 };
 
 /* ---- slot.c ---- */

@@ -121,7 +121,7 @@ void spawner_tell_gone(struct cell *c)
 static int hello(struct client *cl, struct packet *p, struct err *e)
 {
     struct spawner *s = cl->spawner;
-    int fds[CGROUP_HIERARCHIES];
+    int fds[1 + CGROUP_HIERARCHIES] = {s->sock_fd};
 
     (void)e;
     packet_begin(&s->out, PROTO_HELLO, p->tag);
@@ -131,9 +131,9 @@ static int hello(struct client *cl, struct packet *p, struct err *e)
     wire_put_u32(&s->out, (uint32_t)s->cgroup.n_trees);
     for (size_t i = 0; i < s->cgroup.n_trees; i++) {
         wire_put_u32(&s->out, s->cgroup.trees[i].can);
-        fds[i] = s->cgroup.trees[i].fd;
+        fds[1 + i] = s->cgroup.trees[i].fd;
     }
-    (void)client_send(cl, fds, s->cgroup.n_trees);
+    (void)client_send(cl, fds, 1 + s->cgroup.n_trees);
     return 0;
 }
 
@@ -250,7 +250,7 @@ static void on_refill(struct loop_timer *t)
     struct spawner *s = container_of(t, struct spawner, refill);
 
     /* One at a time, so that a request never waits for more than one. */
-    if (!s->is_quitting && (netns_refill(s) || cell_prepare_one(s)))
+    if (!s->is_quitting && (netns_refill(s) || cell_prepare_one(s) || disks_refill(s)))
         (void)loop_timer_start(s->loop, t, REFILL_MS, on_refill);
 }
 
@@ -380,6 +380,7 @@ static int open_host(struct spawner *s, const struct spawner_options *o, struct 
         r = cgroup_open_self(&s->cgroup, o->instance, o->cgroup, e);
     if (r < 0)
         return r;
+    s->dirs.owner = o->instance;
     s->dirs.dev = io_open("/dev", O_RDONLY | O_DIRECTORY, 0);
     s->home_netns_fd = io_open("/proc/self/ns/net", O_RDONLY, 0);
     if (s->dirs.dev < 0 || s->home_netns_fd < 0)
@@ -451,8 +452,9 @@ int spawner_open(struct spawner *s, const struct spawner_options *o, struct err 
     if (r < 0)
         return r;
     s->dirs.cells = io_open("/cells", O_RDONLY | O_DIRECTORY, 0);
-    if (s->dirs.cells < 0)
-        return err_sys(e, s->dirs.cells, "open /cells");
+    s->sock_fd = io_open("/sock", O_RDONLY | O_DIRECTORY, 0);
+    if (s->dirs.cells < 0 || s->sock_fd < 0)
+        return err_sys(e, -ENOENT, "open /cells and /sock");
     r = loop_on_signal(s->loop, SIGCHLD, on_child, s);
     if (r < 0)
         return err_sys(e, r, "signals");

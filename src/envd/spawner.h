@@ -23,6 +23,9 @@ enum {
     SPAWNER_CLIENTS = 16,
     SPAWNER_NETNS_POOL = 16,
     SPAWNER_SLOTS_AHEAD = 8,
+    SPAWNER_DISK_SIZES = 4, /* that disks are made ahead for */
+    SPAWNER_DISKS_AHEAD = 4,
+    SPAWNER_DISKS_USED = 64,
     SPAWNER_UID_RANGE = 65536,
 };
 /* systemd's uid plan leaves 0x70000000…0x7fffffff free: 4096 ranges of 64k. */
@@ -33,6 +36,13 @@ struct spawner_template {
     unsigned index; /* its layers are mounted at /tpl/INDEX.0, /tpl/INDEX.1 … */
     dev_t devs[PROTO_LAYERS_MAX];
     ino_t inos[PROTO_LAYERS_MAX];
+};
+
+/* Empty disks of one size, mounted nowhere. */
+struct disk_stock {
+    uint64_t bytes; /* 0: unused */
+    unsigned n;
+    int fds[SPAWNER_DISKS_AHEAD];
 };
 
 struct client {
@@ -47,7 +57,7 @@ struct spawner {
     struct seccomp_program seccomp;
     struct disk_dirs dirs; /* the cells directory and the host's /dev */
     int uid_lock_fd;       /* byte N locked: range N is somebody's */
-    int home_netns_fd;
+    int home_netns_fd, sock_fd;
     struct loop_io listener;
     struct client clients[SPAWNER_CLIENTS];
     uint64_t next_client_id, next_generation;
@@ -62,7 +72,12 @@ struct spawner {
 
     int netns_pool[SPAWNER_NETNS_POOL];
     unsigned n_netns;
+    struct disk_stock disks[SPAWNER_DISK_SIZES]; /* the size asked for last comes first */
     struct loop_timer refill;
+
+    int used_disks[SPAWNER_DISKS_USED]; /* of cells that are gone */
+    unsigned n_used_disks;
+    struct loop_timer clean;
     pid_t cleaner_pid;
     bool is_quitting;
     struct buf out;
@@ -84,7 +99,8 @@ void spawner_reply_cell(struct cell *c);
 void spawner_reply_error(struct cell *c, const struct err *e);
 /* Tells every client that C is gone. */
 void spawner_tell_gone(struct cell *c);
-/* Asks for cell_prepare_one() and netns_refill() to be called when there is time. */
+/* Asks for cell_prepare_one(), netns_refill() and disks_refill() to be called when there is time.
+ */
 void spawner_work_ahead(struct spawner *s);
 
 /* ---- world.c: the mount namespace ---- */
@@ -103,10 +119,18 @@ int netns_take(struct spawner *s, struct err *e);
 /* Makes one for the pool; false when the pool is full or the kernel refused. */
 bool netns_refill(struct spawner *s);
 
+/* ---- disks.c ---- */
+/* A detached mount of an empty image of this size; from the stock when there is one. */
+int disks_take(struct spawner *s, uint64_t bytes, struct err *e);
+/* Makes one of a size that was asked for before; false when there are enough. */
+bool disks_refill(struct spawner *s);
+
 /* ---- sweep.c ---- */
 /* Removes what an earlier spawner left: processes, groups, directories. */
 void sweep_leftovers(struct spawner *s);
 /* Moves SLOT's files out of the way; a child process deletes them. */
 void sweep_slot(struct spawner *s, const char *slot);
+/* Takes FD, a disk that nobody needs any more; a child process unmounts it. */
+void sweep_disk(struct spawner *s, int fd);
 /* Called for the end of the deleting child. */
 void sweep_cleaner_ended(struct spawner *s);

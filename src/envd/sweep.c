@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Cleaning up: files of ended cells, which may be many, are renamed to `.trash` at once and deleted
- * by a child process; and what an earlier spawner left behind when it was killed. */
+ * by a child process, which also unmounts their disks; and what an earlier spawner left behind when
+ * it was killed. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 #include "envd/spawner.h"
 #include "runtime/kern.h"
 
-enum { DEPTH_MAX = 100, SWEEP_ROUNDS = 500, ROUND_US = 2000 };
+enum { DEPTH_MAX = 100, SWEEP_ROUNDS = 500, ROUND_US = 2000, CLEAN_MS = 20 };
 
 /* ---- deleting ---- */
 
@@ -85,18 +86,59 @@ static void clean_trash(const struct spawner *s)
     }
 }
 
-static void start_cleaner(struct spawner *s)
+/* GO ends when the spawner has closed the disks: now this process is the last to do so. Whatever
+ * else it has inherited it must not keep alive while it deletes. */
+static _Noreturn void cleaner_main(const struct spawner *s, int go)
 {
-    if (s->cleaner_pid > 0)
-        return; /* it is asked again when it ends */
-    pid_t pid = fork();
-    if (pid > 0)
-        s->cleaner_pid = pid;
-    if (pid != 0)
-        return;
+    char end;
+    unsigned cells = (unsigned)s->dirs.cells;
+
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)read(go, &end, 1);
+    (void)kern_close_range(0, cells - 1);
+    (void)kern_close_range(cells + 1, ~0U);
     clean_trash(s);
     _exit(0);
+}
+
+static void close_disks(struct spawner *s)
+{
+    while (s->n_used_disks > 0)
+        (void)close(s->used_disks[--s->n_used_disks]);
+}
+
+static void start_cleaner(struct spawner *s)
+{
+    int go[2];
+
+    if (s->cleaner_pid > 0)
+        return; /* it is asked again when it ends */
+    if (pipe2(go, O_CLOEXEC) < 0) {
+        close_disks(s);
+        return;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)close(go[1]);
+        cleaner_main(s, go[0]);
+    }
+    if (pid > 0)
+        s->cleaner_pid = pid;
+    close_disks(s);
+    (void)close(go[0]);
+    (void)close(go[1]);
+}
+
+static void on_clean(struct loop_timer *t)
+{
+    start_cleaner(container_of(t, struct spawner, clean));
+}
+
+/* A little later: what ends at about the same time shares one child. */
+static void clean_soon(struct spawner *s)
+{
+    if (s->cleaner_pid == 0 && !s->clean.loop)
+        (void)loop_timer_start(s->loop, &s->clean, CLEAN_MS, on_clean);
 }
 
 static bool has_trash(const struct spawner *s)
@@ -110,8 +152,16 @@ static bool has_trash(const struct spawner *s)
 void sweep_cleaner_ended(struct spawner *s)
 {
     s->cleaner_pid = 0;
-    if (has_trash(s))
-        start_cleaner(s);
+    if (s->n_used_disks > 0 || has_trash(s))
+        clean_soon(s);
+}
+
+void sweep_disk(struct spawner *s, int fd)
+{
+    if (s->n_used_disks == SPAWNER_DISKS_USED)
+        close_disks(s);
+    s->used_disks[s->n_used_disks++] = fd;
+    clean_soon(s);
 }
 
 void sweep_slot(struct spawner *s, const char *slot)
@@ -121,7 +171,7 @@ void sweep_slot(struct spawner *s, const char *slot)
     id_hex(unique, sizeof unique - 1);
     (void)snprintf(to, sizeof to, ".trash/%s", unique);
     if (renameat(s->dirs.cells, slot, s->dirs.cells, to) == 0)
-        start_cleaner(s);
+        clean_soon(s);
 }
 
 /* ---- leftovers ---- */
@@ -177,7 +227,7 @@ static void sweep_directories(struct spawner *s)
             sweep_slot(s, d->d_name);
     (void)closedir(dir);
     if (has_trash(s))
-        start_cleaner(s);
+        clean_soon(s);
 }
 
 void sweep_leftovers(struct spawner *s)

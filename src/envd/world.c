@@ -4,6 +4,7 @@
  *     /proc      must be fully visible here, or no cell may mount its own
  *     /cells     the state directory's part for cells
  *     /tpl/N.M   lower layers of templates
+ *     /sock      control sockets of cells, in memory: a file system on disk is slow at this
  *     /t         a second tmpfs, read-only for good: /t/dev (device nodes), /t/mask (an unreadable
  *                file and an empty directory, laid over what cells must not see)
  *     /new, /up, /l0 … /l7   empty: where a cell mounts things before it pivots
@@ -49,8 +50,8 @@ static int enter_tmpfs(void *ctx, struct err *e)
 
 static int make_dirs(void *ctx, struct err *e)
 {
-    static const char *const dirs[] = {"proc", "cells", "tpl", "t",  "new", "up", "l0",
-                                       "l1",   "l2",    "l3",  "l4", "l5",  "l6", "l7"};
+    static const char *const dirs[] = {"proc", "cells", "tpl", "sock", "t",  "new", "up", "l0",
+                                       "l1",   "l2",    "l3",  "l4",   "l5", "l6",  "l7"};
     (void)ctx;
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
         if (mkdir(dirs[i], 0755) < 0)

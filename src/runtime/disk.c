@@ -21,6 +21,8 @@
 #include "runtime/kern.h"
 #include "sys/io.h"
 
+#define COPY_NAME ".images/copy"
+
 enum { LOOP_TRIES = 16 };
 
 static void image_name(char *ret, size_t size, uint64_t bytes)
@@ -72,7 +74,7 @@ bool disk_can(const struct disk_spec *s, const char *state, struct err *e)
 
 /* ---- the empty image ---- */
 
-static int run_mkfs(const char *path)
+static int run_mkfs(const char *path, const char *content)
 {
     /* Every cell gets a copy, so as little as can be is written: no journal, no room to grow, no
      * second superblock. */
@@ -87,6 +89,8 @@ static int run_mkfs(const char *path)
                           "^has_journal,^resize_inode,sparse_super2",
                           "-E",
                           "lazy_itable_init=1,num_backup_sb=0",
+                          "-d",
+                          content,
                           path,
                           NULL};
     char *const env[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/sbin:/usr/bin:/bin", NULL};
@@ -103,18 +107,43 @@ static int run_mkfs(const char *path)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
+/* The directories that every upper layer has (envd/layout.h): made once, beside each other, instead
+ * of in every cell. */
+static int make_content(const char *dir, struct err *e)
+{
+    static const char *const dirs[] = {"root", "root/u", "root/w", "usr", "usr/u", "usr/w"};
+    char path[PATH_MAX];
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < ARRAY_LEN(dirs); i++) {
+        if (snprintf(path, sizeof path, "%s/%s", dir, dirs[i]) >= (int)sizeof path)
+            return err_sys(e, -ENAMETOOLONG, "'%s'", dir);
+        r = io_mkdirs(path, 0755, e);
+        /* Whatever the umask is. */
+        if (r == 0 && chmod(path, 0755) < 0)
+            r = err_sys(e, -errno, "'%s'", path);
+    }
+    return r;
+}
+
 static int make_image(const char *path, uint64_t bytes, struct err *e)
 {
-    char temp[PATH_MAX];
+    char temp[PATH_MAX], content[PATH_MAX];
+    const char *slash = strrchr(path, '/');
 
-    if (snprintf(temp, sizeof temp, "%s.new", path) >= (int)sizeof temp)
+    if (snprintf(temp, sizeof temp, "%s.new", path) >= (int)sizeof temp ||
+        snprintf(content, sizeof content, "%.*s/content", (int)(slash - path), path) >=
+            (int)sizeof content)
         return err_sys(e, -ENAMETOOLONG, "image '%s'", path);
+    int r = make_content(content, e);
+    if (r < 0)
+        return r;
     auto_close int fd = io_open(temp, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (fd < 0)
         return err_sys(e, fd, "image '%s'", temp);
     if (ftruncate(fd, (off_t)bytes) < 0)
         return err_sys(e, -errno, "image '%s'", temp);
-    int r = run_mkfs(temp);
+    r = run_mkfs(temp, content);
     if (r < 0)
         return err_sys(e, r, "mkfs.ext4 '%s'", temp);
     return rename(temp, path) < 0 ? err_sys(e, -errno, "image '%s'", path) : 0;
@@ -164,28 +193,30 @@ static int copy_sparse(int from, int to, off_t size)
 /* A free loop device with FILE behind it, which frees itself with its last user. Not with direct
  * I/O: that waits for the disk here and at the end of the cell, whose files nobody needs then; what
  * is cached counts as the cell's memory all the same. */
-static int attach_loop(int dev, int file, char *ret_path, size_t size)
+static int attach_loop(const struct disk_dirs *d, int file, char *ret_path, size_t size)
 {
     struct loop_config config = {
         .fd = (uint32_t)file,
         .block_size = 4096,
         .info = {.lo_flags = LO_FLAGS_AUTOCLEAR},
     };
-    auto_close int control = openat(dev, "loop-control", O_RDWR | O_CLOEXEC);
+    auto_close int control = openat(d->dev, "loop-control", O_RDWR | O_CLOEXEC);
 
     if (control < 0)
         return -errno;
+    (void)snprintf((char *)config.info.lo_file_name, sizeof config.info.lo_file_name, "%s",
+                   d->owner);
     for (int i = 0; i < LOOP_TRIES; i++) {
         int nr = ioctl(control, LOOP_CTL_GET_FREE);
         char name[24];
         if (nr < 0)
             return -errno;
         (void)snprintf(name, sizeof name, "loop%d", nr);
-        auto_close int fd = openat(dev, name, O_RDWR | O_CLOEXEC);
+        auto_close int fd = openat(d->dev, name, O_RDWR | O_CLOEXEC);
         if (fd < 0)
             return -errno;
         if (ioctl(fd, LOOP_CONFIGURE, &config) == 0) {
-            (void)snprintf(ret_path, size, "/proc/self/fd/%d/%s", dev, name);
+            (void)snprintf(ret_path, size, "/proc/self/fd/%d/%s", d->dev, name);
             return take_fd(fd);
         }
         if (errno != EBUSY)
@@ -211,24 +242,24 @@ static int mount_ext4(const char *device)
     return r < 0 ? r : kern_fsmount(fs, KERN_ATTR_NODEV);
 }
 
-int disk_mount_image(const struct disk_dirs *d, const char *slot, uint64_t bytes, struct err *e)
+int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct err *e)
 {
-    char name[64], path[64], device[64];
+    char name[64], device[64];
 
     image_name(name, sizeof name, bytes);
-    (void)snprintf(path, sizeof path, "%s/disk.img", slot);
     auto_close int from = openat(d->cells, name, O_RDONLY | O_CLOEXEC);
     if (from < 0)
         return err_sys(e, -errno, "image of %llu bytes", (unsigned long long)bytes);
-    auto_close int to = openat(d->cells, path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    auto_close int to = openat(d->cells, COPY_NAME, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (to < 0)
-        return err_sys(e, -errno, "create '%s'", path);
+        return err_sys(e, -errno, "create image");
+    (void)unlinkat(d->cells, COPY_NAME, 0);
     int r = copy_sparse(from, to, (off_t)bytes);
     if (r < 0)
-        return err_sys(e, r, "copy image to '%s'", path);
-    auto_close int loop = attach_loop(d->dev, to, device, sizeof device);
+        return err_sys(e, r, "copy image");
+    auto_close int loop = attach_loop(d, to, device, sizeof device);
     if (loop < 0)
         return err_sys(e, loop, "loop device");
     r = mount_ext4(device);
-    return r < 0 ? err_sys(e, r, "mount '%s'", path) : r;
+    return r < 0 ? err_sys(e, r, "mount image") : r;
 }

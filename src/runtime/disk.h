@@ -30,9 +30,12 @@ bool disk_can(const struct disk_spec *s, const char *state, struct err *e);
  * time. */
 int disk_prepare(const struct disk_spec *s, const char *state, struct err *e);
 
-/* The spawner's side. CELLS is the cells directory, SLOT a slot's name, DEV the host's /dev. Copies
- * the empty image to SLOT/disk.img and returns a detached mount of it. */
+/* The spawner's side. CELLS is the cells directory, DEV the host's /dev, OWNER a name that shows at
+ * the loop devices. */
 struct disk_dirs {
     int cells, dev;
+    const char *owner;
 };
-int disk_mount_image(const struct disk_dirs *d, const char *slot, uint64_t bytes, struct err *e);
+/* Copies the empty image and returns a detached mount of the copy, which has no name: file and loop
+ * device go with the last use of the mount, whoever dies. */
+int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct err *e);

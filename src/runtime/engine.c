@@ -513,9 +513,8 @@ static int prepare(struct engine *en, const struct engine_options *o, struct err
     if (r < 0)
         return r;
     en->state_fd = io_open(o->state, O_RDONLY | O_DIRECTORY, 0);
-    en->cells_fd = io_open(cells, O_RDONLY | O_DIRECTORY, 0);
     en->home_netns_fd = io_open("/proc/self/ns/net", O_RDONLY, 0);
-    if (en->state_fd < 0 || en->cells_fd < 0 || en->home_netns_fd < 0)
+    if (en->state_fd < 0 || en->home_netns_fd < 0)
         return err_set(e, -EIO, "cannot open '%s'", o->state);
     return 0;
 }
@@ -530,7 +529,7 @@ struct engine *engine_open(struct loop *l, const struct engine_options *o, struc
     }
     en->loop = l;
     en->options = *o;
-    en->io.fd = en->state_fd = en->cells_fd = en->home_netns_fd = -1;
+    en->io.fd = en->state_fd = en->sockets_fd = en->home_netns_fd = -1;
     en->next_tag = 1;
     list_init(&en->queue);
     list_init(&en->stock);
@@ -564,7 +563,7 @@ void engine_close(struct engine *en)
         free(list_entry(node, struct building, node));
     buf_done(&en->out);
     close_p(&en->state_fd);
-    close_p(&en->cells_fd);
+    close_p(&en->sockets_fd);
     close_p(&en->home_netns_fd);
     free(en->state);
     free(en->envd);

@@ -39,7 +39,7 @@ struct engine {
     struct http_client *http; /* to the first processes of cells */
     struct engine_options options;
     char *state, *envd, *instance;
-    int state_fd, cells_fd, home_netns_fd;
+    int state_fd, sockets_fd, home_netns_fd;
     struct loop_io io; /* the spawner */
     uint32_t spawner_pid, next_tag;
     struct cgroup cgroup;

@@ -38,10 +38,10 @@ struct request {
 static int dial(void *ctx, const char *address, struct err *e)
 {
     struct engine *en = ctx;
-    char path[PROTO_SLOT_NAME_MAX + 16];
+    char name[PROTO_SLOT_NAME_MAX];
 
-    (void)snprintf(path, sizeof path, "%.*s/envd.sock", (int)strcspn(address, "/"), address);
-    int fd = packet_connect_at(en->cells_fd, path, SOCK_STREAM | SOCK_NONBLOCK);
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(address, "/"), address);
+    int fd = packet_connect_at(en->sockets_fd, name, SOCK_STREAM | SOCK_NONBLOCK);
     return fd < 0 ? err_sys(e, fd, "connect to cell '%s'", address) : fd;
 }
 

@@ -96,11 +96,13 @@ static int greet(struct engine *en, struct err *e)
     uint32_t version = wire_get_u32(body);
     en->spawner_pid = wire_get_u32(body);
     en->cgroup = (struct cgroup){.version = wire_get_u32(body), .n_trees = wire_get_u32(body)};
-    if (en->cgroup.n_trees > CGROUP_HIERARCHIES || en->cgroup.n_trees != en->in.n_fds)
+    if (en->cgroup.n_trees > CGROUP_HIERARCHIES || 1 + en->cgroup.n_trees != en->in.n_fds)
         en->in.body.is_bad = true;
+    close_p(&en->sockets_fd);
+    en->sockets_fd = packet_take_fd(&en->in, 0);
     for (size_t i = 0; !body->is_bad && i < en->cgroup.n_trees; i++) {
         en->cgroup.trees[i] =
-            (struct cgroup_tree){.can = wire_get_u32(body), .fd = packet_take_fd(&en->in, i)};
+            (struct cgroup_tree){.can = wire_get_u32(body), .fd = packet_take_fd(&en->in, 1 + i)};
         en->cgroup.can |= en->cgroup.trees[i].can;
     }
     packet_done(&en->in);

@@ -10,18 +10,19 @@
 #include "runtime/disk.h"
 #include "runtime/wire.h"
 
-enum { PROTO_VERSION = 1, PROTO_NAME_MAX = 64, PROTO_LAYERS_MAX = 8 };
+enum { PROTO_VERSION = 2, PROTO_NAME_MAX = 64, PROTO_LAYERS_MAX = 8 };
 
 /* ---- engine → spawner, and what comes back ---- */
 
 enum proto_kind {
-    PROTO_HELLO = 1, /* → HELLO: version, pid, cgroup version; one directory per tree attached */
-    PROTO_TEMPLATE,  /* struct proto_template, lower layers attached as detached mounts → OK */
-    PROTO_CREATE,    /* struct cell_spec → CELL or ERROR */
-    PROTO_KILL,      /* slot, generation → OK at once; GONE follows when nothing is left */
-    PROTO_LABEL,     /* slot, generation, label: no reply */
-    PROTO_LIST,      /* → one CELL for each living cell, then OK */
-    PROTO_QUIT,      /* ends all cells and the spawner; the connection closes when it is done */
+    PROTO_HELLO = 1, /* → HELLO: version, pid, cgroup version; attached: the directory of the cells'
+                        sockets, each called after its slot, and one directory per tree */
+    PROTO_TEMPLATE, /* struct proto_template, lower layers attached as detached mounts → OK */
+    PROTO_CREATE,   /* struct cell_spec → CELL or ERROR */
+    PROTO_KILL,     /* slot, generation → OK at once; GONE follows when nothing is left */
+    PROTO_LABEL,    /* slot, generation, label: no reply */
+    PROTO_LIST,     /* → one CELL for each living cell, then OK */
+    PROTO_QUIT,     /* ends all cells and the spawner; the connection closes when it is done */
 
     PROTO_OK = 64,
     PROTO_ERROR, /* i32 errno as u32, text */

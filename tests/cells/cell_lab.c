@@ -43,8 +43,8 @@ int main(void)
         return fail(&e);
     char slot[PROTO_SLOT_NAME_MAX];
     proto_slot_name(slot, engine_cell_info(c)->slot);
-    (void)printf("{\"socket\": \"%s/cells/%s/envd.sock\", \"pid\": %u}\n", lab.state, slot,
-                 engine_cell_info(c)->pid);
+    (void)printf("{\"socket\": \"/proc/%u/root/sock/%s\", \"pid\": %u}\n",
+                 engine_spawner_pid(lab.engine), slot, engine_cell_info(c)->pid);
     (void)fflush(stdout);
     (void)loop_run(lab.loop);
     loop_io_stop(&input);

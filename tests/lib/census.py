@@ -7,12 +7,13 @@ not looked at.
     census.settle(len(s.names()) + cells.WARM)
 """
 
+import contextlib
 import fcntl
 import os
-import struct
 import time
 
 LOOP_GET_STATUS64 = 0x4C05
+LOOP_MAJOR = 7
 
 
 def read(path):
@@ -59,9 +60,9 @@ def slot_of(pid):
     return None
 
 
-def looped_files():
-    """(device, inode) of the files behind loop devices, and whether the file was deleted."""
-    found = {}
+def loops_of(owner):
+    """How many loop devices carry this name."""
+    found = 0
     for name in entries("/sys/block"):
         if not name.startswith("loop") or not os.path.exists("/sys/block/%s/loop" % name):
             continue
@@ -71,8 +72,7 @@ def looped_files():
             continue
         try:
             info = fcntl.ioctl(fd, LOOP_GET_STATUS64, b"\0" * 232)
-            found[struct.unpack("QQ", info[:16])[:2]] = read(
-                "/sys/block/%s/loop/backing_file" % name).strip().endswith("(deleted)")
+            found += info[56:120].rstrip(b"\0") == owner.encode()
         except OSError:
             pass
         finally:
@@ -80,12 +80,20 @@ def looped_files():
     return found
 
 
+def disks_held(pid, state):
+    """How many loop devices, but for that of the state directory, a process has files of."""
+    found = set()
+    for fd in entries("/proc/%d/fd" % pid):
+        with contextlib.suppress(OSError):
+            found.add(os.stat("/proc/%d/fd/%s" % (pid, fd)).st_dev)
+    return sum(os.major(dev) == LOOP_MAJOR for dev in found - {os.stat(state).st_dev})
+
+
 class Census:
     def __init__(self, s, spawner_pid):
         """S runs; SPAWNER_PID(state) finds the parent of its cells."""
         self.s, self.find_spawner = s, spawner_pid
         self.cells_dir = os.path.join(s.state, "cells")
-        self.images = set()  # (device, inode), all that were ever seen
         self.alive = set()  # slots with a cell, as of the last look
         self.groups = sorted(x for x in links(s.process.pid) if x.startswith("/sys/fs/cgroup/"))
 
@@ -98,8 +106,6 @@ class Census:
         slots = sorted(filter(None, (slot_of(p) for p in firsts)))
         self.alive = set(slots)
         dirs = sorted(x for x in entries(self.cells_dir) if is_slot(x))
-        images = self.images_of(dirs)
-        self.images |= images
         daemon = links(self.s.process.pid) if self.s.process.poll() is None else []
         return {
             "cells": len(firsts),
@@ -107,8 +113,8 @@ class Census:
             "groups": [sorted(x for x in entries(g) if is_slot(x)) for g in self.groups],
             "directories": dirs,
             "trash": len(entries(os.path.join(self.cells_dir, ".trash"))),
-            "loops": self.count_loops(images),
-            "images": len(images),
+            "loops": loops_of(os.path.basename(self.groups[0])) if self.groups else 0,
+            "disks": disks_held(spawner, self.s.state) if spawner else 0,
             "mounts": len(read("/proc/%d/mountinfo" % spawner).splitlines()) if spawner else 0,
             "host mounts": sum(self.cells_dir in x
                                for x in read("/proc/self/mountinfo").splitlines()),
@@ -116,33 +122,12 @@ class Census:
             "ways out": daemon.count("anon_inode:bpf_link"),
         }
 
-    def count_loops(self, images):
-        """Devices of living images, and of ours that were deleted. Another service's image may have
-        got the number of one of ours, but it is not deleted."""
-        return sum(file in images or (file in self.images and is_deleted)
-                   for file, is_deleted in looped_files().items())
-
-    def images_of(self, dirs):
-        found = set()
-        for name in dirs:
-            try:
-                st = os.stat(os.path.join(self.cells_dir, name, "disk.img"))
-            except OSError:
-                continue
-            found.add((st.st_dev, st.st_ino))
-        return found
-
-    # A slot may wait for its next cell with an empty group and a directory that holds its socket.
+    # A slot may wait for its next cell with an empty group.
 
     def spare_groups(self, group, names):
         empty = {n for n in names
                  if not read(os.path.join(group, n, "cgroup.procs")).strip()}
         return empty - self.alive
-
-    def spare_directories(self, names):
-        bare = {n for n in names
-                if set(entries(os.path.join(self.cells_dir, n))) <= {"envd.sock"}}
-        return bare - self.alive
 
     def strays(self):
         """Processes in groups of ours that belong to no cell."""
@@ -165,9 +150,10 @@ class Census:
         expect("first processes", c["cells"], wanted)
         for g, names in zip(self.groups, c["groups"]):
             expect("groups in " + g, sorted(set(names) - self.spare_groups(g, names)), c["slots"])
-        spare = self.spare_directories(c["directories"])
-        expect("directories", sorted(set(c["directories"]) - spare), c["slots"])
-        expect("loop devices", c["loops"], c["images"])
+        # Only some kinds of disks have one.
+        expect("directories", sorted(set(c["directories"]) - set(c["slots"])), [])
+        # The spawner holds the disk of every cell, and some for the next ones.
+        expect("loop devices", c["loops"], c["disks"])
         expect("trash", c["trash"], 0)
         expect("mounts of the host", c["host mounts"], 0)
         if self.s.process.poll() is None:

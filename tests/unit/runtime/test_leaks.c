@@ -150,6 +150,8 @@ static void disks_leave_nothing(void **state)
     struct cell_spec spec = lab_spec();
 
     (void)state;
+    /* From the first one on some disks of its size are kept ready. */
+    spec.disk = (struct disk_spec){DISK_IMAGE, 32 << 20};
     run_cycle(&spec);
     count_at_rest(&before);
     for (int i = 0; i < 3; i++) {
