@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 import time
 
 import cells
@@ -19,31 +20,84 @@ SLEEP = "sleep %d" % (100000 + os.getpid())
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 
 
-def curl(*arguments):
-    done = subprocess.run(["curl", "-s", "-w", "\n%{http_code}", *arguments], timeout=30,
-                          stdout=subprocess.PIPE, text=True, check=True)
+# The examples of the API's documentation, word for word.
+CREATE = """curl -X POST http://<host>/api/v1/sandbox \\
+  -H "Content-Type: application/json" \\
+  -H "Authorization: Bearer <api-key>" \\
+  -d '{"name":"sandbox-01"}'"""
+LIST = """curl http://<host>/api/v1/sandbox \\
+  -H "Authorization: Bearer <api-key>\""""
+DELETE = """curl -X DELETE http://<host>/api/v1/sandbox/sandbox-01 \\
+  -H "Authorization: Bearer <api-key>\""""
+# Paths that it names without an example, asked in the same way.
+TOOL = """curl -X %s 'http://<host>%s' -H "Authorization: Bearer <api-key>" %s"""
+
+
+def shell(s, command, key=service.SEED_TOKEN):
+    """Types a command; (status, answer)."""
+    command = command.replace("<host>", "%s:%d" % (s.host, s.port)).replace("<api-key>", key)
+    command = command.replace("curl ", "curl -s -w '\\n%{http_code}' ", 1)
+    done = subprocess.run(["sh", "-c", command], timeout=30, stdout=subprocess.PIPE, text=True,
+                          check=True)
     body, _, status = done.stdout.rpartition("\n")
-    return int(status), json.loads(body)
+    return int(status), json.loads(body) if body.startswith("{") else body
+
+
+def tool(s, method, path, more="", **keys):
+    return shell(s, TOOL % (method, path, more), **keys)
 
 
 def test_the_documented_examples():
-    """The examples of the API's documentation, with <host> and <api-key> filled in."""
     with cells.running() as s:
-        base, bearer = s.url, "Authorization: Bearer " + service.SEED_TOKEN
-        status, answer = curl("-X", "POST", base + "/api/v1/sandbox",
-                              "-H", "Content-Type: application/json", "-H", bearer,
-                              "-d", '{"name":"sandbox-01"}')
+        status, answer = shell(s, CREATE)
+        made = answer.pop("sandbox")  # more than is documented
+        tap.equal((status, answer),
+                  (200, {"code": "0", "data": "Sandbox sandbox-01 created successfully"}))
+        tap.equal(shell(s, LIST), (200, {"code": "0", "data": [made]}))
+        tap.equal(tool(s, "GET", "/api/v1/sandbox/sandbox-01"), (200, {"code": "0", "data": made}))
+        tap.equal(shell(s, DELETE),
+                  (200, {"code": "0", "data": "Sandbox sandbox-01 deleted successfully"}))
+        tap.equal(shell(s, LIST), (200, {"code": "0", "data": []}))
+
+
+def test_the_documented_errors():
+    with cells.running() as s:
+        status, answer = shell(s, CREATE.replace("sandbox-01", "Sandbox_01"))
+        tap.equal((status, sorted(answer), answer["code"]), (400, ["code", "message"], 400))
+        for command in (CREATE, LIST, DELETE):
+            tap.equal(shell(s, command, key="wrong-key"),
+                      (401, {"code": 401, "message": "Unauthorized"}))
+        tap.equal(tool(s, "GET", "/api/v1/sandbox/sandbox-01"),
+                  (404, {"code": 404, "message": "sandbox sandbox-01 not found"}))
+        tap.equal(shell(s, DELETE), (404, {"code": 404, "message": "sandbox sandbox-01 not found"}))
+
+
+def test_the_documented_tools():
+    with cells.running() as s:
+        tap.equal(shell(s, CREATE)[0], 200)
+        files = "/api/v1/sandbox/files/sandbox-01"
+        status, answer = tool(s, "POST", "/api/v1/terminal/sandbox/sandbox-01",
+                              "-d '{\"command\":\"echo hi\"}'")
+        tap.equal((status, answer["code"], answer["data"]["output"]), (200, "0", "hi\n"))
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
+            f.write("some text\n")
+            f.flush()
+            status, answer = tool(s, "POST", files + "/upload?path=/tmp", "-F file=@" + f.name)
+            tap.equal((status, answer["data"]["fileName"]), (200, os.path.basename(f.name)))
+            path = "?path=/tmp/" + os.path.basename(f.name)
+        status, answer = tool(s, "GET", files + "?path=/tmp")
         tap.equal(status, 200)
-        tap.equal(answer["code"], "0")
-        tap.equal(answer["data"], "Sandbox sandbox-01 created successfully")
-        status, answer = curl(base + "/api/v1/sandbox", "-H", bearer)
-        tap.equal((status, answer["code"]), (200, "0"))
-        tap.equal([x["name"] for x in answer["data"]], ["sandbox-01"])
-        status, answer = curl(base + "/api/v1/sandbox/sandbox-01", "-H", bearer)
-        tap.equal((status, answer["data"]["name"]), (200, "sandbox-01"))
-        status, answer = curl("-X", "DELETE", base + "/api/v1/sandbox/sandbox-01", "-H", bearer)
-        tap.equal((status, answer), (200, {"code": "0",
-                                           "data": "Sandbox sandbox-01 deleted successfully"}))
+        tap.equal([x["size"] for x in answer["data"]["entries"]], [10])
+        tap.equal(tool(s, "GET", files + "/download" + path), (200, "some text\n"))
+        tap.equal(tool(s, "DELETE", files + path)[0], 200)
+        tap.equal(tool(s, "GET", files + "/download" + path)[0], 404)
+        status, answer = tool(s, "GET", "/api/v1/logs/sandbox/sandbox-01")
+        tap.equal((status, answer["data"]["logs"]), (200, ""))
+        status, answer = tool(s, "GET", "/api/v1/events")
+        tap.equal((status, [x["reason"] for x in answer["data"]][:2]),
+                  (200, ["SandboxRunning", "SandboxCreated"]))
+        status, answer = tool(s, "GET", "/healthz")
+        tap.equal((status, list(answer), answer["status"]), (200, ["status", "version"], "ok"))
 
 
 def test_names():
