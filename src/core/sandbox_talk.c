@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/e2b.h"
 #include "base/mem.h"
 #include "core/core.h"
 #include "core/event.h"
@@ -40,6 +41,8 @@ static void put_e2b(struct jw *w, const struct sandbox *sb)
     put_str(w, "defaultWorkdir", sb->spec.workdir);
     jw_key(w, "envVars");
     jw_value(w, sb->spec.env);
+    jw_key(w, "port");
+    jw_int(w, E2B_ENVD_PORT);
     jw_key(w, "internetAccess");
     jw_bool(w, !sb->spec.is_offline);
     jw_end(w);

@@ -19,7 +19,6 @@ struct http_server;
 struct serve;
 
 #define E2B_PREFIX "/e2b"
-enum { E2B_PORT = 49983 };
 
 /* What a claim told about it. */
 struct e2b {

@@ -60,25 +60,27 @@ static int take_vars(struct e2b *b, const struct json *body, struct err *e)
     return 0;
 }
 
+static int listen_at(const struct sockaddr *a, socklen_t len)
+{
+    int no = 0, yes = 1;
+    auto_close int fd = socket(a->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -errno;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (a->sa_family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) < 0)
+        return -errno;
+    return bind(fd, a, len) < 0 || listen(fd, BACKLOG) < 0 ? -errno : take_fd(fd);
+}
+
 /* For all addresses of both families, where there are two. -errno. */
 static int listen_on(uint16_t port)
 {
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
-    int no = 0, yes = 1, flags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-    auto_close int fd = socket(AF_INET6, flags, 0);
-    bool is_six = fd >= 0 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) == 0;
+    int fd = listen_at((const struct sockaddr *)&six, sizeof six);
 
-    if (fd < 0)
-        fd = socket(AF_INET, flags, 0);
-    if (fd < 0)
-        return -errno;
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    int r = is_six ? bind(fd, (struct sockaddr *)&six, sizeof six)
-                   : bind(fd, (struct sockaddr *)&four, sizeof four);
-    if (r < 0 || listen(fd, BACKLOG) < 0)
-        return -errno;
-    return take_fd(fd);
+    return fd >= 0 ? fd : listen_at((const struct sockaddr *)&four, sizeof four);
 }
 
 static int take_port(struct serve *s, const struct json *body, struct err *e)

@@ -92,7 +92,7 @@ static int make_paths(struct launch *l, struct arena *a)
 {
     const char *name = l->args->argv[0];
 
-    if (strchr(name, '/')) {
+    if (!*name || strchr(name, '/')) {
         l->paths[l->n_paths++] = name;
         return 0;
     }

@@ -37,6 +37,7 @@ static const struct {
     {"/terminal", HTTP_GET, serve_terminal},
     {"/log", HTTP_GET, log_get},
     {"/update", HTTP_POST, serve_update},
+    {"/halt", HTTP_POST, serve_halt},
 };
 
 static void on_request(struct http_req *r, void *ctx)

@@ -13,6 +13,7 @@
  *   GET    /log         ?tailLines=&follow=&since=&timestamps=
  *   GET    /procs, POST /signal         processes that were started here
  *   GET    /health, /stats
+ *   POST   /halt                        ends every process but this one
  *   POST   /update                      {"e2b": …}: changes what the claim said about it
  *   *      /e2b/…                       the E2B protocol (envd/e2b.h), with its own errors and keys
  *
