@@ -746,7 +746,7 @@ def test_a_main_process_is_logged():
     tap.equal(len(logs("?tailLines=99999")[1]["logs"].split("\n")), 2000)
     tap.equal(logs("?tailLines=1")[1]["logs"], "partial")
     tap.equal(run("stat -c %U /srv/made")["stdout"], "user\n")
-    fails(409, "before", post("/claim", {"cmd": "sh"}))
+    fails(409, "runs already", post("/claim", {"cmd": "sh"}))
 
 
 def test_log_requests_that_fail():
