@@ -172,6 +172,8 @@ int main(int argc, char **argv)
     (void)loop_on_signal(fixture_loop, SIGTERM, stop, fixture_loop);
     (void)loop_run(fixture_loop);
     mcp_server_free(m);
+    /* Streams whose peer left are freed by a message. */
+    (void)loop_run_once(fixture_loop, 0);
     http_server_free(s);
     loop_free(fixture_loop);
     return 0;

@@ -178,10 +178,16 @@ void fixture_logging(struct mcp_call *c)
     fixture_later(c, 50, logged_2);
 }
 
+static void progress_4(struct mcp_call *c)
+{
+    mcp_reply_text(c, STR("Tool with progress executed"), false);
+}
+
+/* Clients forget what comes right before the answer. */
 static void progress_3(struct mcp_call *c)
 {
     mcp_progress(c, 100, 100, "Completed step 100 of 100");
-    mcp_reply_text(c, STR("Tool with progress executed"), false);
+    fixture_later(c, 50, progress_4);
 }
 
 static void progress_2(struct mcp_call *c)
