@@ -54,6 +54,8 @@ int e2b_metadata_parse(struct arena *a, struct str text, struct e2b_metadata *re
 
 /* ---- times ---- */
 
+#define YEAR_10000_S INT64_C(253402300800)
+
 /* N digits at the begin of *S, which moves past them and past SEP (0: nothing). -1: not so. */
 static int64_t digits(struct str *s, size_t n, char sep)
 {
@@ -75,7 +77,7 @@ static int64_t fraction(struct str *s)
 {
     int64_t us = 0, unit = 100000;
 
-    if (s->len < 2 || s->p[0] != '.')
+    if (s->len < 2 || s->p[0] != '.' || s->p[1] < '0' || s->p[1] > '9')
         return 0;
     *s = str_skip(*s, 1);
     for (; s->len > 0 && s->p[0] >= '0' && s->p[0] <= '9'; *s = str_skip(*s, 1)) {
@@ -144,7 +146,10 @@ int e2b_time_parse(struct str text, int64_t *ret_us)
     int64_t clock_s = time_of_day(&s), us = fraction(&s);
     if (clock_s < 0 || zone(s, &offset_s) < 0)
         return -EINVAL;
-    *ret_us = (day_s + clock_s - offset_s) * 1000000 + us;
+    int64_t at_s = day_s + clock_s - offset_s;
+    if (at_s < 0 || at_s >= YEAR_10000_S)
+        return -EINVAL;
+    *ret_us = at_s * 1000000 + us;
     return 0;
 }
 
