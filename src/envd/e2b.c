@@ -35,6 +35,9 @@ static const struct {
     {"/health", HTTP_GET, true, e2b_health},
     {"/metrics", HTTP_GET, false, e2b_metrics},
     {"/envs", HTTP_GET, false, e2b_envs},
+    {"/files", HTTP_GET, true, e2b_files_get},
+    {"/files", HTTP_POST, true, e2b_files_post},
+    {"/files/compose", HTTP_POST, false, e2b_files_compose},
 };
 
 /* ---- answers ---- */

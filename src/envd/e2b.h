@@ -77,3 +77,6 @@ extern const struct connect_method e2b_watch_methods[];
 void e2b_health(struct serve *s, struct http_req *r);
 void e2b_metrics(struct serve *s, struct http_req *r);
 void e2b_envs(struct serve *s, struct http_req *r);
+void e2b_files_get(struct serve *s, struct http_req *r);
+void e2b_files_post(struct serve *s, struct http_req *r);
+void e2b_files_compose(struct serve *s, struct http_req *r);
