@@ -11,12 +11,10 @@ static unsigned char ascii_lower(unsigned char c)
     return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : c;
 }
 
-bool str_ieq(struct str a, struct str b)
+bool str_ieq_bytes(const char *a, const char *b, size_t len)
 {
-    if (a.len != b.len)
-        return false;
-    for (size_t i = 0; i < a.len; i++)
-        if (ascii_lower((unsigned char)a.p[i]) != ascii_lower((unsigned char)b.p[i]))
+    for (size_t i = 0; i < len; i++)
+        if (ascii_lower((unsigned char)a[i]) != ascii_lower((unsigned char)b[i]))
             return false;
     return true;
 }

@@ -45,8 +45,12 @@ static inline bool str_is(struct str a, const char *b)
     return str_eq(a, str_of(b));
 }
 
-/* ASCII case-insensitive equality. */
-bool str_ieq(struct str a, struct str b);
+/* ASCII case-insensitive equality: of LEN bytes, and of strings. */
+bool str_ieq_bytes(const char *a, const char *b, size_t len);
+static inline bool str_ieq(struct str a, struct str b)
+{
+    return a.len == b.len && str_ieq_bytes(a.p, b.p, a.len);
+}
 static inline bool str_iis(struct str a, const char *b)
 {
     return str_ieq(a, str_of(b));

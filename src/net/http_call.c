@@ -129,11 +129,12 @@ static bool is_value(struct str s)
 /* Headers that the client makes itself. */
 static bool is_own_header(struct str name)
 {
-    static const char *const names[] = {"host", "connection", "upgrade", "content-length",
-                                        "transfer-encoding"};
+    static const struct str names[] = {STR_INIT("host"), STR_INIT("connection"),
+                                       STR_INIT("upgrade"), STR_INIT("content-length"),
+                                       STR_INIT("transfer-encoding")};
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_iis(name, names[i]))
+        if (str_ieq(name, names[i]))
             return true;
     return false;
 }

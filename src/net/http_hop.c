@@ -7,22 +7,22 @@
 
 bool http_is_hop_header(const struct http_headers *all, struct str name)
 {
-    static const char *const names[] = {
-        "connection",
-        "keep-alive",
-        "proxy-connection",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "content-length",
-        "expect",
+    static const struct str names[] = {
+        STR_INIT("connection"),
+        STR_INIT("keep-alive"),
+        STR_INIT("proxy-connection"),
+        STR_INIT("proxy-authenticate"),
+        STR_INIT("proxy-authorization"),
+        STR_INIT("te"),
+        STR_INIT("trailer"),
+        STR_INIT("transfer-encoding"),
+        STR_INIT("upgrade"),
+        STR_INIT("content-length"),
+        STR_INIT("expect"),
     };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_iis(name, names[i]))
+        if (str_ieq(name, names[i]))
             return true;
     if (str_iis(name, "host"))
         return false;

@@ -114,15 +114,19 @@ struct str rewrite_cookie_get(struct str value, const char *name)
 /* Headers that are made here, whatever the client says. */
 static bool is_own(struct str name)
 {
-    static const char *const names[] = {"host",
-                                        "x-forwarded-for",
-                                        "x-forwarded-proto",
-                                        "x-forwarded-host",
-                                        "x-forwarded-prefix",
-                                        "x-request-id",
-                                        NULL};
+    static const struct str names[] = {
+        STR_INIT("host"),
+        STR_INIT("x-forwarded-for"),
+        STR_INIT("x-forwarded-proto"),
+        STR_INIT("x-forwarded-host"),
+        STR_INIT("x-forwarded-prefix"),
+        STR_INIT("x-request-id"),
+    };
 
-    return is_listed_header(names, name);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_ieq(name, names[i]))
+            return true;
+    return false;
 }
 
 /* What is left of a header's value; empty: nothing. .p is NULL when memory ran out. */
