@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Request bodies: read whole, streamed to the handler, or dropped. See http_impl.h. */
 #include <assert.h>
+#include <errno.h>
 #include <stdint.h>
 
 #include "net/http_impl.h"
+#include "net/splice.h"
 
 enum { SMALL_BODY = 16 * 1024 }; /* allocated at once; larger bodies grow as they arrive */
 
@@ -117,6 +119,29 @@ size_t http_on_body(struct http_conn *c, const char *p, size_t len)
         return 0;
     }
     return c->is_chunked ? on_chunked_body(c, p, len) : on_plain_body(c, p, len);
+}
+
+/* All but the last byte, which ends the body in the usual way. */
+ssize_t http_on_body_bulk(struct http_conn *c)
+{
+    struct http_xchg *x = c->x;
+
+    if (!x || !x->bulk || c->in != HTTP_IN_BODY || c->mode != HTTP_BODY_STREAM || x->is_paused ||
+        c->is_chunked || c->body_left < SPLICE_MIN || x->move_to)
+        return -EOPNOTSUPP;
+    size_t max = c->body_left - 1 < INT32_MAX ? (size_t)c->body_left - 1 : INT32_MAX;
+    ssize_t n = x->bulk(&x->req, x->body_ctx, stream_fd(c->stream), max);
+    if (n > 0) {
+        c->body_left -= (uint64_t)n;
+        x->body_seen += (uint64_t)n;
+    }
+    return n;
+}
+
+void http_on_bulk(struct http_req *r,
+                  ssize_t (*fn)(struct http_req *r, void *ctx, int from, size_t max))
+{
+    http_xchg_of(r)->bulk = fn;
 }
 
 /* Starts reading in the way that MODE says. When there will never be a whole body the request is

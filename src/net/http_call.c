@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "net/http_chars.h"
 #include "net/http_client_impl.h"
+#include "net/splice.h"
 
 enum {
     ARENA_MAX = 1 << 20,
@@ -340,6 +341,17 @@ int http_call_write(struct http_call *c, const void *p, size_t len)
     return write_parts(c, iov, 3);
 }
 
+ssize_t http_call_splice(struct http_call *c, int from, size_t max)
+{
+    if (c->is_over || c->is_out_done || c->is_out_chunked || !c->conn || !c->conn->stream)
+        return -EOPNOTSUPP;
+    if (max > (uint64_t)c->out_left)
+        max = (size_t)c->out_left;
+    ssize_t n = max > 0 ? splice_to(c->conn->stream, from, max) : -EOPNOTSUPP;
+    c->out_left -= n > 0 ? n : 0;
+    return n;
+}
+
 bool http_call_is_full(const struct http_call *c)
 {
     return !c->conn || !c->conn->stream || stream_is_full(c->conn->stream);
@@ -578,6 +590,21 @@ size_t call_feed(struct http_call *c, const char *p, size_t len)
         used += n;
     }
     return used;
+}
+
+/* All but the last byte, which ends the response in the usual way. */
+ssize_t call_bulk(struct http_call *c)
+{
+    if (!c->ops->on_bulk || !c->has_head || c->framing != FRAMING_LENGTH || c->left < SPLICE_MIN)
+        return -EOPNOTSUPP;
+    stream_set_timeout(c->conn->stream, c->client->opts.timeouts.idle_ms);
+    enter(c);
+    size_t max = c->left - 1 < INT32_MAX ? (size_t)c->left - 1 : INT32_MAX;
+    ssize_t n = c->ops->on_bulk(c, c->ctx, stream_fd(c->conn->stream), max);
+    if (!leave(c))
+        return -EAGAIN;
+    c->left -= n > 0 ? (uint64_t)n : 0;
+    return n;
 }
 
 void call_eof(struct http_call *c)

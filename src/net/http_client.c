@@ -149,6 +149,14 @@ static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
     return -EPROTO; /* bytes that nobody asked for */
 }
 
+static ssize_t on_bulk(struct stream *s, void *ctx)
+{
+    struct client_conn *conn = ctx;
+
+    (void)s;
+    return conn->call ? call_bulk(conn->call) : -EOPNOTSUPP;
+}
+
 static void on_drain(struct stream *s, void *ctx)
 {
     struct client_conn *conn = ctx;
@@ -195,6 +203,7 @@ static void on_timeout(struct stream *s, void *ctx)
 
 static const struct stream_ops conn_ops = {
     .on_data = on_data,
+    .on_bulk = on_bulk,
     .on_drain = on_drain,
     .on_eof = on_eof,
     .on_close = on_close,

@@ -93,6 +93,8 @@ struct http_call_ops {
     void (*on_head)(struct http_call *c, void *ctx, const struct http_head *head);
     /* Some of the body: 0, or -errno to end the call with it. */
     int (*on_data)(struct http_call *c, void *ctx, const char *p, size_t len);
+    /* May take at most MAX bytes that wait in the socket FROM, as splice_to(). May be NULL. */
+    ssize_t (*on_bulk)(struct http_call *c, void *ctx, int from, size_t max);
     /* The request body may go on: a new connection is made (one from the pool is ready, and no call
      * of this comes first), or its queue is short again after http_call_is_full(). May be NULL. */
     void (*on_drain)(struct http_call *c, void *ctx);
@@ -113,6 +115,8 @@ void http_call_abort(struct http_call *c);
  * http_call_is_full(), which it is until the connection is made. A response may be complete before
  * the request: then the call is over and the rest is not to be written. */
 int http_call_write(struct http_call *c, const void *p, size_t len);
+/* The same for at most MAX bytes that wait in the socket FROM; as splice_to(). */
+ssize_t http_call_splice(struct http_call *c, int from, size_t max);
 bool http_call_is_full(const struct http_call *c);
 /* Ends the request body: 0; -EINVAL when bytes are missing to the length (abort then). */
 int http_call_end(struct http_call *c);
@@ -139,12 +143,3 @@ struct http_response {
 struct http_call *http_client_fetch(struct http_client *c, const struct http_request *req,
                                     void (*done)(void *ctx, const struct http_response *r),
                                     void *ctx, struct err *e);
-
-/* ---- for proxies ---- */
-
-/* True when the header NAME of a message with headers ALL is for one connection only: the names of
- * RFC 9110 §7.6.1, those that Connection lists (never Host), and what both sides here make
- * themselves: Content-Length and Expect. */
-bool http_is_hop_header(const struct http_headers *all, struct str name);
-/* The headers of ALL that a proxy passes on. 0 or -ENOMEM. */
-int http_hop_headers(struct arena *a, const struct http_headers *all, struct http_headers *ret);

@@ -86,6 +86,8 @@ void call_connected(struct http_call *c, bool is_late);
 void call_lost(struct http_call *c, int reason, const char *why);
 /* Bytes for the call; returns how many were used. The call may be over afterwards. */
 size_t call_feed(struct http_call *c, const char *p, size_t len);
+/* Many bytes wait: as stream_ops.on_bulk. */
+ssize_t call_bulk(struct http_call *c);
 void call_eof(struct http_call *c);
 void call_drained(struct http_call *c);
 void call_timeout(struct http_call *c);

@@ -318,6 +318,17 @@ static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
     return n < 0 ? n : (ssize_t)used;
 }
 
+static ssize_t on_bulk(struct stream *s, void *ctx)
+{
+    struct http_conn *c = ctx;
+
+    (void)s;
+    enter(c);
+    ssize_t n = http_on_body_bulk(c);
+    leave(c);
+    return n;
+}
+
 static void on_drain(struct stream *s, void *ctx)
 {
     struct http_conn *c = ctx;
@@ -400,6 +411,7 @@ static void on_timeout(struct stream *s, void *ctx)
 
 static const struct stream_ops conn_ops = {
     .on_data = on_data,
+    .on_bulk = on_bulk,
     .on_drain = on_drain,
     .on_eof = on_eof,
     .on_close = on_close,

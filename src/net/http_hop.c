@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Which headers a proxy passes on: see http_client.h. */
+/* Which headers a proxy passes on: see http_hop.h. */
+#include "net/http_hop.h"
+
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "net/http_client.h"
 
 bool http_is_hop_header(const struct http_headers *all, struct str name)
 {

@@ -57,6 +57,7 @@ struct http_xchg {
     char *small;
     void (*body_done)(struct http_req *r, void *ctx);
     const struct http_body_sink *sink;
+    ssize_t (*bulk)(struct http_req *r, void *ctx, int from, size_t max);
     void *body_ctx;
     bool is_paused, is_aborted;
     /* answer */
@@ -138,13 +139,12 @@ void http_body_fault(struct http_conn *c, int status, const char *reason);
 /* The peer is gone, or at least its sending side, while a request is under way. */
 void http_abort_request(struct http_conn *c);
 
-/* http_body.c: bytes of a body; returns how many were used. */
+/* http_body.c: bytes of a body, as stream_ops.on_data and on_bulk; and its end. */
 size_t http_on_body(struct http_conn *c, const char *p, size_t len);
-/* The body is complete. */
+ssize_t http_on_body_bulk(struct http_conn *c);
 void http_body_end(struct http_conn *c);
 
-/* http_reply.c */
-/* Sends the head of a streamed answer that waits for its first bytes. */
+/* http_reply.c: sends the head of a streamed answer that waits for its first bytes. */
 void http_flush_head(struct http_xchg *x);
 /* Ends the request: access hook, memory; the connection goes on as IS_KEPT says. */
 void http_complete(struct http_xchg *x, bool is_kept);

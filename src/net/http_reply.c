@@ -5,6 +5,7 @@
 
 #include "net/http_chars.h"
 #include "net/http_impl.h"
+#include "net/splice.h"
 
 enum {
     HEAD_ROOM = 256,    /* for everything in a head but the texts that are counted */
@@ -277,6 +278,22 @@ int http_write(struct http_req *r, const void *p, size_t len)
     r->sent_bytes += data.len;
     int w = stream_writev(s, iov, n);
     return w < 0 ? -EPIPE : result;
+}
+
+ssize_t http_splice(struct http_req *r, int from, size_t max)
+{
+    struct http_xchg *x = http_xchg_of(r);
+
+    if (!r->conn->stream || x->is_chunked || x->has_no_body || x->head.p || x->out_left <= 0)
+        return -EOPNOTSUPP;
+    if (max > (uint64_t)x->out_left)
+        max = (size_t)x->out_left;
+    ssize_t n = splice_to(r->conn->stream, from, max);
+    if (n > 0) {
+        x->out_left -= n;
+        r->sent_bytes += (uint64_t)n;
+    }
+    return n;
 }
 
 bool http_is_full(const struct http_req *r)

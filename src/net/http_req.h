@@ -57,6 +57,10 @@ struct http_body_sink {
  * read to its end, on_abort() is called; without one the server ends the request itself. */
 void http_stream_body(struct http_req *r, uint64_t max, const struct http_body_sink *sink,
                       void *ctx);
+/* Before that: FN may take at most MAX bytes of the body that wait in the socket FROM, as
+ * splice_to(); the sink gets the others. */
+void http_on_bulk(struct http_req *r,
+                  ssize_t (*fn)(struct http_req *r, void *ctx, int from, size_t max));
 void http_body_pause(struct http_req *r);
 void http_body_resume(struct http_req *r);
 
@@ -74,6 +78,8 @@ void http_start(struct http_req *r, int status, const char *content_type, int64_
 /* 0; -EPIPE when the peer is gone (the rest is dropped); -EMSGSIZE for bytes past LENGTH (dropped).
  * The bytes are always taken; when http_is_full(), wait for on_drain before making more. */
 int http_write(struct http_req *r, const void *p, size_t len);
+/* The same for at most MAX bytes that wait in the socket FROM; as splice_to(). */
+ssize_t http_splice(struct http_req *r, int from, size_t max);
 bool http_is_full(const struct http_req *r);
 /* Between these the parts of an answer are gathered, to be sent with one system call. */
 void http_cork(struct http_req *r);

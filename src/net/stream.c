@@ -57,6 +57,7 @@ struct stream {
     bool is_closing, is_aborting, is_paused, is_eof, was_full;
     bool close_on_flush, shut_on_flush, is_shut;
     bool is_deferred; /* the timer has work to do now */
+    bool is_bulk;     /* the last read filled its buffer */
     char peer[INET6_ADDRSTRLEN];
 };
 
@@ -475,6 +476,22 @@ static void on_end(struct stream *s)
         stream_close_after_flush(s);
 }
 
+/* Reads into P, unless the listener takes bulk data itself: then -EALREADY after success. */
+static ssize_t take_in(struct stream *s, char *p, size_t room)
+{
+    ssize_t n = -EOPNOTSUPP;
+
+    if (s->is_bulk && p == scratch && s->ops->on_bulk && !s->tls)
+        n = s->ops->on_bulk(s, s->ctx);
+    if (n > 0)
+        return -EALREADY;
+    if (n == -EOPNOTSUPP) {
+        n = socket_read(s, p, room);
+        s->is_bulk = n == SCRATCH;
+    }
+    return n;
+}
+
 /* One read. True when more may wait inside of the TLS session. */
 static bool read_once(struct stream *s)
 {
@@ -486,8 +503,8 @@ static bool read_once(struct stream *s)
         return false;
     }
     s->tls_wants = 0;
-    ssize_t n = socket_read(s, p, room);
-    if (n == -EAGAIN)
+    ssize_t n = take_in(s, p, room);
+    if (n == -EAGAIN || n == -EALREADY)
         return false;
     if (n < 0) {
         mark_closed(s, (int)n);

@@ -30,6 +30,10 @@ struct stream_ops {
      * unused part may not reach max_unread unless reading was paused meanwhile: the stream closes
      * with -EMSGSIZE. Not called while reading is paused. */
     ssize_t (*on_data)(struct stream *s, void *ctx, const char *p, size_t len);
+    /* Many bytes wait: the last read filled its buffer, and on_data() used all. May take them out
+     * of the descriptor itself: how many were taken, 0 at the end, -errno; -EOPNOTSUPP: they are
+     * read as usual. NULL: always. Not for TLS. */
+    ssize_t (*on_bulk)(struct stream *s, void *ctx);
     /* The queue fell below the low mark after stream_is_full() had been true. May be NULL. */
     void (*on_drain)(struct stream *s, void *ctx);
     /* The peer will send nothing more; the stream can still write. NULL: the stream closes. */

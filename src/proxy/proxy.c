@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "net/http_client.h"
+#include "net/http_hop.h"
 #include "proxy/tunnel.h"
 
 enum { KEPT_PER_ADDRESS = 32 };
@@ -106,6 +107,16 @@ static void on_request_end(struct http_req *r, void *ctx)
 
 static const struct http_body_sink request_sink = {on_request_data, on_request_end};
 
+static ssize_t on_request_bulk(struct http_req *r, void *ctx, int from, size_t max)
+{
+    struct exchange *x = ctx;
+    ssize_t n = http_call_splice(x->call, from, max);
+
+    if (n > 0 && http_call_is_full(x->call))
+        http_body_pause(r);
+    return n;
+}
+
 static void on_client_drain(struct http_req *r, void *ctx)
 {
     struct exchange *x = ctx;
@@ -127,6 +138,7 @@ static void on_service_drain(struct http_call *c, void *ctx)
         return;
     }
     x->is_reading = true;
+    http_on_bulk(x->req, on_request_bulk);
     /* May end the exchange. */
     http_stream_body(x->req, UINT64_MAX, &request_sink, x);
 }
@@ -234,6 +246,16 @@ static int on_data(struct http_call *c, void *ctx, const char *p, size_t len)
     return 0;
 }
 
+static ssize_t on_bulk(struct http_call *c, void *ctx, int from, size_t max)
+{
+    struct exchange *x = ctx;
+    ssize_t n = x->filter ? -EOPNOTSUPP : http_splice(x->req, from, max);
+
+    if (n > 0 && http_is_full(x->req))
+        http_call_pause(c);
+    return n;
+}
+
 static void on_end(struct http_call *c, void *ctx, int result, const char *why)
 {
     struct exchange *x = ctx;
@@ -257,6 +279,7 @@ static void on_end(struct http_call *c, void *ctx, int result, const char *why)
 static const struct http_call_ops call_ops = {
     .on_head = on_head,
     .on_data = on_data,
+    .on_bulk = on_bulk,
     .on_drain = on_service_drain,
     .on_end = on_end,
 };

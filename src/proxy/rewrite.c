@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "net/http_client.h"
+#include "net/http_hop.h"
 
 enum { OWN_HEADERS = 5 };
 

@@ -2,9 +2,11 @@
 /* Tunnels: see tunnel.h. */
 #include "proxy/tunnel.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "net/splice.h"
 
 struct side {
     struct tunnel *tunnel;
@@ -34,6 +36,18 @@ static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
     if (stream_write(to, p, len) == 0 && stream_is_full(to))
         stream_pause(s);
     return (ssize_t)len;
+}
+
+static ssize_t on_bulk(struct stream *s, void *ctx)
+{
+    struct side *from = ctx;
+    struct stream *to = from->other->stream;
+    ssize_t n =
+        to && !from->other->is_ended ? splice_to(to, stream_fd(s), SPLICE_MIN) : -EOPNOTSUPP;
+
+    if (n > 0 && stream_is_full(to))
+        stream_pause(s);
+    return n;
 }
 
 static void on_drain(struct stream *s, void *ctx)
@@ -86,6 +100,7 @@ static void on_close(struct stream *s, void *ctx, int reason)
 
 static const struct stream_ops ops = {
     .on_data = on_data,
+    .on_bulk = on_bulk,
     .on_drain = on_drain,
     .on_eof = on_eof,
     .on_close = on_close,

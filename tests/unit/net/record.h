@@ -98,8 +98,13 @@ static inline void on_end(struct http_call *c, void *ctx, int result, const char
     assert_int_equal(result == 0, *why == '\0');
 }
 
-__attribute__((unused)) static const struct http_call_ops record_ops = {on_info, on_head, on_data,
-                                                                        on_drain, on_end};
+__attribute__((unused)) static const struct http_call_ops record_ops = {
+    .on_info = on_info,
+    .on_head = on_head,
+    .on_data = on_data,
+    .on_drain = on_drain,
+    .on_end = on_end,
+};
 
 static inline void record_init(struct record *r)
 {

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/fault.h"
+#include "net/http_hop.h"
 #include "net/http_server.h"
 
 /* ---- the pool ---- */
@@ -505,7 +506,8 @@ static void up_end(struct http_call *c, void *ctx, int result, const char *why)
         http_abort(p->req);
 }
 
-static const struct http_call_ops up_ops = {NULL, up_head, up_data, up_drain, up_end};
+static const struct http_call_ops up_ops = {
+    .on_head = up_head, .on_data = up_data, .on_drain = up_drain, .on_end = up_end};
 
 static void down_drain(struct http_req *r, void *ctx)
 {

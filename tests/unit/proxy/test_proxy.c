@@ -542,14 +542,23 @@ static void silence_is_allowed(void **state)
 
 /* ---- backpressure ---- */
 
-/* Writes to FD until nothing is taken any more; returns how much was. */
-static size_t fill(int fd, size_t most)
+/* Byte number AT of what is pumped. */
+static char byte_at(size_t at)
+{
+    return (char)(at * 31 + (at >> 8) * 7 + (at >> 16));
+}
+
+/* Writes bytes number AT and following to FD until nothing is taken any more; returns how many
+ * were. */
+static size_t fill(int fd, size_t at, size_t most)
 {
     static char chunk[65536];
     size_t total = 0;
 
     for (int refusals = 0; refusals < 5 && total < most;) {
         size_t part = most - total < sizeof chunk ? most - total : sizeof chunk;
+        for (size_t i = 0; i < part; i++)
+            chunk[i] = byte_at(at + total + i);
         ssize_t n = send(fd, chunk, part, MSG_NOSIGNAL);
         refusals = n > 0 ? 0 : refusals + 1;
         total += n > 0 ? (size_t)n : 0;
@@ -561,18 +570,21 @@ static size_t fill(int fd, size_t most)
 /* Sends SIZE bytes from FROM and reads them at TO: nothing is lost and little is kept. */
 static void pump(int from, int to, struct buf *out, size_t size)
 {
-    size_t before = out->len, sent = fill(from, size);
+    size_t before = out->len, sent = fill(from, 0, size);
 
     assert_true(sent < (size_t)4 << 20);
     while (sent < size || out->len - before < size) {
         size_t had = out->len;
         (void)peer_take(to, out);
         peer_settle(loop);
-        size_t more = fill(from, size - sent);
+        size_t more = fill(from, sent, size - sent);
         sent += more;
         assert_true(more > 0 || out->len > had);
     }
     assert_int_equal(out->len - before, size);
+    for (size_t i = 0; i < size; i++)
+        if (out->p[before + i] != byte_at(i))
+            fail_msg("byte %zu is another one", i);
 }
 
 static void slow_readers_hold_the_service(void **state)
