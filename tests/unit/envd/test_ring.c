@@ -126,9 +126,30 @@ static void a_slow_reader_keeps_what_a_fast_one_has_read(void **state)
     ring_done(&r);
 }
 
+static void the_place_before_a_chunk_is_found_by_bytes(void **state)
+{
+    struct ring r;
+
+    (void)state;
+    ring_init(&r, 4096);
+    assert_int_equal(ring_before(&r, 1, 100), 1);
+    for (int i = 0; i < 5; i++)
+        add(&r, "12345");
+    assert_int_equal(ring_before(&r, 6, 0), 5);
+    assert_int_equal(ring_before(&r, 6, 5), 5);
+    assert_int_equal(ring_before(&r, 6, 6), 4);
+    assert_int_equal(ring_before(&r, 4, 10), 2);
+    assert_int_equal(ring_before(&r, 4, 1000), 1);
+    assert_int_equal(ring_before(&r, UINT64_MAX, 1), 5);
+    ring_set_max(&r, 0);
+    assert_int_equal(ring_before(&r, 6, 1000), 6);
+    ring_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_place_before_a_chunk_is_found_by_bytes),
         cmocka_unit_test(chunks_come_in_order_to_every_reader),
         cmocka_unit_test(nothing_is_lost_while_somebody_has_to_read_it),
         cmocka_unit_test(without_readers_the_oldest_go),
