@@ -12,4 +12,4 @@ struct crc32 {
 
 void crc32_init(struct crc32 *c);
 /* CRC (0 at the beginning) with LEN more bytes. */
-uint32_t crc32_add(const struct crc32 *c, uint32_t crc, const void *p, size_t len);
+uint32_t crc32_add(const struct crc32 *c, uint32_t crc, const void *data, size_t len);

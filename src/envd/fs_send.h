@@ -13,7 +13,6 @@ struct fs_send {
     bool is_gzip;     /* wrap it as gzip, not made smaller, for peers that take nothing else */
 };
 
-/* Answers R with FD, whose state is ST: 200, 206 or 304; FD is taken over. -ERANGE when the range
- * is outside of the file and -ENOMEM: then only headers that fit were added, and the caller
- * answers. */
-int fs_send(struct http_req *r, int fd, const struct stat *st, const struct fs_send *how);
+/* Answers R with the file TAKEN, whose state is ST: 200, 206 or 304. The descriptor is taken over.
+ * -ERANGE when the range is outside of the file, and -ENOMEM: then the caller answers. */
+int fs_send(struct http_req *r, int taken, const struct stat *st, const struct fs_send *how);

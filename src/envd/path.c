@@ -16,9 +16,10 @@ enum { PROC_MAGIC = 0x9fa0 };
 
 /* ---- text ---- */
 
-const char *path_clean(struct arena *a, struct str left)
+const char *path_clean(struct arena *a, struct str path)
 {
-    char *out = arena_alloc(a, left.len + 2);
+    char *out = arena_alloc(a, path.len + 2);
+    struct str left = path;
     size_t n = 0;
 
     if (!out)

@@ -70,14 +70,16 @@ static bool is_refused(struct str params)
     return false;
 }
 
+enum wish { ABSENT, WANTED, REFUSED };
+
 enum rest_encoding rest_accept_encoding(struct str value)
 {
-    enum { ABSENT, WANTED, REFUSED } identity = ABSENT, gzip = ABSENT, other = ABSENT;
+    enum wish identity = ABSENT, gzip = ABSENT, other = ABSENT;
 
     while (value.p) {
         struct str params = str_cut(&value, ',');
         struct str name = str_trim(str_cut(&params, ';'));
-        int how = is_refused(params) ? REFUSED : WANTED;
+        enum wish how = is_refused(params) ? REFUSED : WANTED;
         if (str_iis(name, "identity"))
             identity = how;
         else if (str_iis(name, "gzip") || str_iis(name, "x-gzip"))
