@@ -68,4 +68,4 @@ int64_t doctor_memory_kib(void);
 /* The state directory, or its nearest parent that exists. */
 void doctor_existing_parent(const char *state, char out[4096]);
 doctor_fn doctor_device, doctor_files, doctor_disk, doctor_inodes, doctor_memory, doctor_tool,
-    doctor_state, doctor_port, doctor_kvm;
+    doctor_state, doctor_port, doctor_certificate, doctor_kvm;

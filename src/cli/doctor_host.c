@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "net/tls_make.h"
 #include "sys/io.h"
 
 #define MIB (INT64_C(1) << 20)
@@ -260,6 +261,31 @@ void doctor_port(const struct doctor_check *check, const struct config *c, struc
     }
     judge_port(list, c, r);
     freeaddrinfo(list);
+}
+
+/* ---- TLS ---- */
+
+enum { DAY_S = 86400, SOON_DAYS = 14, PEM_MAX = 1 << 20 };
+
+void doctor_certificate(const struct doctor_check *check, const struct config *c,
+                        struct doctor_result *r)
+{
+    struct buf text auto_buf = BUF_INIT(PEM_MAX);
+    struct err e = ERR_INIT;
+    int64_t left_s = 0;
+
+    (void)check;
+    if (!c->tls.cert) {
+        doctor_say(r, DOCTOR_OK, "none set");
+        return;
+    }
+    if (io_read_file(c->tls.cert, &text, &e) < 0 || tls_cert_left(buf_str(&text), &left_s, &e) < 0)
+        doctor_say(r, DOCTOR_MISSING, "%.200s", err_text(&e));
+    else if (left_s <= 0)
+        doctor_say(r, DOCTOR_MISSING, "%.180s has ended", c->tls.cert);
+    else
+        doctor_say(r, left_s < SOON_DAYS * DAY_S ? DOCTOR_WARN : DOCTOR_OK,
+                   "%.180s ends in %lld days", c->tls.cert, (long long)(left_s / DAY_S));
 }
 
 /* ---- KVM ---- */

@@ -65,6 +65,9 @@ static const struct doctor_check checks[] = {
      "Choose another with --state, or: chmod 0700 and chown it to the service's user.", NULL, 0},
     {"port", true, doctor_port, "Choose another with --listen, or stop the other program.", NULL,
      0},
+    {"certificate", false, doctor_certificate,
+     "Renew it; for development, 'tidepool domain' makes one. A running service takes it up.", NULL,
+     0},
     {"kvm", false, doctor_kvm, "Nothing to do: it would only allow virtual machines as cells.",
      NULL, 0},
 };

@@ -2,12 +2,14 @@
 """Traffic into sandboxes as clients of E2B address it: by host, by headers, by path. Needs root."""
 
 import atexit
+import base64
 import contextlib
 import hashlib
 import json
 import os
 import socket
 import time
+import urllib.parse
 
 import cells
 import tap
@@ -319,6 +321,166 @@ def test_a_killed_sandbox_resets_what_is_under_way():
         assert not data.endswith(b"0\r\n\r\n"), data[-100:]
         tap.equal(is_reset, True)
     fault(ask(8080, sandbox=sandbox), 502, "The sandbox was not found", sandbox=sandbox)
+    fault(ask(49983, "/health", sandbox=sandbox), 502, "The sandbox was not found",
+          sandbox=sandbox)
+
+
+# ---- the sandbox's own service, and tokens ----
+
+def make(**fields):
+    """A sandbox by the control plane."""
+    answer = lab().post("/e2b/v1/v2/sandboxes", {"templateID": "base", **fields}, timeout=60)
+    tap.equal(answer.status, 201, answer)
+    return answer.json
+
+
+def end(box):
+    assert lab().delete("/e2b/v1/sandboxes/" + box["sandboxID"]).status in (200, 204)
+
+
+def start_app_in(box):
+    start_app(lab(), lab().get("/e2b/v1/sandboxes/" + box["sandboxID"]).json["metadata"]["name"])
+
+
+def signed(path, operation, token, user="", expires=None):
+    """The address of a file, without anything that names the sandbox."""
+    raw = ":".join([path, operation, user, token] + ([str(expires)] if expires else []))
+    text = base64.b64encode(hashlib.sha256(raw.encode()).digest()).decode().rstrip("=")
+    query = {"path": path, "signature": "v1_" + text}
+    if user:
+        query["username"] = user
+    if expires:
+        query["signature_expiration"] = expires
+    return "/files?" + urllib.parse.urlencode(query)
+
+
+def stream_of(c):
+    """Reads heads and messages of a streaming call that never ends."""
+    f = c.makefile("rb")
+    status = int(f.readline().split()[1])
+    while f.readline().strip():
+        pass
+    return status, f
+
+
+def test_the_service_of_a_sandbox_answers_in_every_way():
+    box = make()
+    sandbox, token = box["sandboxID"], {"X-Access-Token": box["envdAccessToken"]}
+    tap.equal(ask(49983, "/health", sandbox=sandbox).status, 204)
+    tap.equal(lab().get("/health", key=None, headers=by_headers(sandbox, 49983)).status, 204)
+    tap.equal(lab().get("/sandboxes/router/%s/49983/health" % sandbox, key=None).status, 204)
+    tap.equal(ask(49983, "/envs", sandbox=sandbox).status, 401)
+    tap.equal(ask(49983, "/envs", sandbox=sandbox, headers=token).status, 200)
+    answer = ask(49983, "/process.Process/List", "POST", sandbox=sandbox, body=b"{}",
+                 headers={**token, "Content-Type": "application/json"})
+    tap.equal((answer.status, answer.headers["Content-Type"]), (200, "application/json"))
+    # Clients of pages: the service itself answers the preflight.
+    answer = ask(49983, "/files", "OPTIONS", sandbox=sandbox, headers={
+        "Origin": "http://x", "Access-Control-Request-Method": "POST"})
+    tap.equal((answer.status, answer.headers["Access-Control-Allow-Origin"]), (204, "*"))
+    end(box)
+    fault(ask(49983, "/health", sandbox=sandbox), 502, "The sandbox was not found",
+          sandbox=sandbox)
+
+
+def test_signed_addresses_need_no_sandbox():
+    s, boxes = lab(), [make(), make()]
+    for i, box in enumerate(boxes):
+        token, text = box["envdAccessToken"], b"text %d" % i
+        answer = s.post(signed("/tmp/a b.txt", "write", token), text, key=None,
+                        headers={"Content-Type": "application/octet-stream"})
+        tap.equal(answer.status, 200, answer)
+        answer = s.get(signed("/tmp/a b.txt", "read", token), key=None)
+        tap.equal((answer.status, answer.body), (200, text))
+        answer = s.get(signed("/tmp/a b.txt", "read", token, "user", int(time.time()) + 60),
+                       key=None)
+        tap.equal((answer.status, answer.body), (200, text))
+        answer = s.get(signed("/tmp/a b.txt", "read", token, "", 1000), key=None)
+        tap.equal((answer.status, answer.json["message"]), (401, "signature is already expired"))
+        answer = s.get(signed("/tmp/a b.txt", "write", token), key=None)
+        tap.equal((answer.status, answer.json),
+                  (401, {"code": 401, "message": "invalid signature"}))
+    for box in boxes:
+        end(box)
+    answer = s.get(signed("/tmp/a b.txt", "read", boxes[0]["envdAccessToken"]), key=None)
+    tap.equal((answer.status, answer.json["message"]), (401, "invalid signature"))
+    tap.equal(s.get("/files?path=x", key=None).status, 404)
+
+
+def test_private_ports_ask_for_their_token():
+    s = lab()
+    box = make(network={"allowPublicTraffic": False, "maskRequestHost": "app.internal:${PORT}"})
+    start_app_in(box)
+    sandbox, begin = box["sandboxID"], "Sandbox is secured with traffic access token. "
+    missing = begin + "Token header 'e2b-traffic-access-token' is missing"
+    wrong = begin + "Provided token in header 'e2b-traffic-access-token' is invalid"
+    for port in (8080, 3210):
+        fault(ask(port, sandbox=sandbox), 403, missing, sandbox=sandbox)
+        for token in ("", "x", box["envdAccessToken"], box["trafficAccessToken"][:-1]):
+            fault(ask(port, sandbox=sandbox, headers={"E2B-Traffic-Access-Token": token}), 403,
+                  wrong, sandbox=sandbox)
+    mine = {"e2b-traffic-access-token": box["trafficAccessToken"]}
+    got = echo(8080, sandbox=sandbox, headers=mine)
+    tap.equal(value(got, "host"), ["app.internal:8080"])
+    tap.equal(value(got, "x-forwarded-host"), [host(8080, sandbox)])
+    assert box["trafficAccessToken"] not in json.dumps(got), got
+    tap.equal(ask(3210, sandbox=sandbox, headers=mine).status, 502)
+    # Its own service never asks for it; a key of ours is no token.
+    tap.equal(ask(49983, "/health", sandbox=sandbox).status, 204)
+    fault(s.get("/", headers={"Host": host(8080, sandbox)}), 403, missing, sandbox=sandbox)
+    end(box)
+
+
+def test_only_the_token_wakes_a_sandbox_through_its_service():
+    s = lab()
+    box = make(autoPause=True, autoResume={"enabled": True})
+    sandbox, token = box["sandboxID"], box["envdAccessToken"]
+    tap.equal(s.post(signed("/tmp/x", "write", token), b"kept", key=None,
+                     headers={"Content-Type": "application/octet-stream"}).status, 200)
+
+    def pause():
+        tap.equal(s.post("/e2b/v1/sandboxes/%s/pause" % sandbox).status, 204)
+
+    def is_running():
+        return s.get("/e2b/v1/sandboxes/" + sandbox).json["state"] == "running"
+    pause()
+    for headers in ({}, {"X-Access-Token": "0" * 64}):
+        fault(ask(49983, "/health", sandbox=sandbox, headers=headers), 502,
+              "The sandbox was not found", sandbox=sandbox)
+    answer = ask(49983, signed("/tmp/x", "read", "0" * 64), sandbox=sandbox)
+    tap.equal((answer.status, is_running()), (502, False))
+    tap.equal(ask(49983, "/health", sandbox=sandbox, headers={"X-Access-Token": token}).status,
+              204)
+    tap.equal(is_running(), True)
+    for by in (sandbox, None):
+        pause()
+        headers = {"Host": host(49983, by)} if by else {}
+        answer = s.get(signed("/tmp/x", "read", token), key=None, headers=headers)
+        tap.equal((answer.status, answer.body, is_running()), (200, b"kept", True))
+    end(box)
+
+
+def test_a_killed_sandbox_resets_its_streams():
+    s, box = lab(), make()
+    sandbox = box["sandboxID"]
+    body = json.dumps({"process": {"cmd": "/bin/sh", "args": [
+        "-c", "while :; do echo tick; sleep 0.05; done"]}}).encode()
+    body = b"\0" + len(body).to_bytes(4, "big") + body
+    with socket.create_connection((s.host, s.port), timeout=20) as c:
+        c.sendall(b"POST /process.Process/Start HTTP/1.1\r\nHost: %s\r\n"
+                  b"X-Access-Token: %s\r\nContent-Type: application/connect+json\r\n"
+                  b"Connect-Protocol-Version: 1\r\nContent-Length: %d\r\n\r\n%s"
+                  % (host(49983, sandbox).encode(), box["envdAccessToken"].encode(), len(body),
+                     body))
+        status, f = stream_of(c)
+        tap.equal(status, 200)
+        assert b"start" in f.readline() + f.readline()
+        end(box)
+        try:
+            rest, is_reset = f.read(), False
+        except ConnectionResetError:
+            rest, is_reset = b"", True
+        tap.equal((is_reset, rest.endswith(b"0\r\n\r\n")), (True, False))
     fault(ask(49983, "/health", sandbox=sandbox), 502, "The sandbox was not found",
           sandbox=sandbox)
 

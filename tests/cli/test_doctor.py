@@ -19,7 +19,7 @@ CHECKS = ["kernel", "user namespaces", "pid namespace", "mount namespace", "netw
           "idmapped mounts", "clone3", "pidfd", "openat2", "seccomp", "bpf sk_lookup", "nftables",
           "tun", "open files", "disk", "inodes", "memory",
           "sandboxes at once", "inotify instances", "git", "bash", "python3", "node", "curl",
-          "tar", "state directory", "port", "kvm"]
+          "tar", "state directory", "port", "certificate", "kvm"]
 
 
 def run(*args, **more):

@@ -114,7 +114,7 @@ static void defaults_are_those_of_the_manual(void **state)
     assert_int_equal(c.api_tokens.n, 0);
     assert_null(c.tls.cert);
     assert_int_equal(c.limits.max_body, 64 << 20);
-    assert_int_equal(c.timeouts.idle, 75000);
+    assert_int_equal(c.timeouts.idle, 640000);
     assert_true(c.quota.enabled);
     assert_int_equal(c.quota.max_creates, 0);
     for (size_t i = 0; i < CONFIG_N_OPTIONS; i++)
