@@ -21,7 +21,8 @@
 #include "runtime/kern.h"
 #include "sys/io.h"
 
-enum { REFILL_MS = 1, SLOW_CLIENT_MS = 2000, SEND_BYTES = 4 << 20, LOCK_MS = 3000 };
+/* Work ahead would slow the first command of a cell down that was just made. */
+enum { REFILL_MS = 5, SLOW_CLIENT_MS = 2000, SEND_BYTES = 4 << 20, LOCK_MS = 3000 };
 
 /* ---- sending ---- */
 
@@ -161,6 +162,7 @@ static int create(struct client *cl, struct packet *p, struct err *e)
     if (cl->spawner->is_quitting)
         return err_sys(e, -ESHUTDOWN, "create");
     cell_create(cl->spawner, &spec, cl->id, p->tag);
+    spawner_work_ahead(cl->spawner);
     return 0;
 }
 
@@ -284,7 +286,8 @@ static void on_client(struct loop_io *io, uint32_t events)
 
     (void)events;
     (void)hear(cl);
-    spawner_work_ahead(s);
+    if (s->refill.loop)
+        spawner_work_ahead(s);
 }
 
 /* A daemon that was killed may have said more than was read so far, such as the label of a cell: a

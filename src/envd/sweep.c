@@ -19,7 +19,7 @@
 #include "envd/spawner.h"
 #include "runtime/kern.h"
 
-enum { DEPTH_MAX = 100, SWEEP_ROUNDS = 500, ROUND_US = 2000, CLEAN_MS = 20 };
+enum { DEPTH_MAX = 100, SWEEP_ROUNDS = 500, ROUND_US = 2000, CLEAN_MS = 5 };
 
 /* ---- deleting ---- */
 

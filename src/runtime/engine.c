@@ -13,13 +13,14 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "runtime/engine_internal.h"
 #include "sys/io.h"
 
 /* Building a cell right beside the first command of the one that was just handed out would slow
  * that command down. */
-enum { RETRY_MS = 500, REFILL_MS = 8, QUEUE_MAX = 65536 };
+enum { RETRY_MS = 500, REFILL_MS = 8, REHEARSE_MS = 2, QUEUE_MAX = 65536 };
 
 /* ---- sending ---- */
 
@@ -121,12 +122,39 @@ static void refill(struct engine *en)
     }
 }
 
+static void retry_in(struct engine *en, int64_t delay_ms)
+{
+    if (!en->retry.loop)
+        (void)loop_timer_start(en->loop, &en->retry, delay_ms, on_retry);
+}
+
 static void refill_soon(struct engine *en)
 {
+    en->claimed_ms = clock_mono_ms();
     if (en->n_stock == 0)
         refill(en);
-    else if (!en->retry.loop)
-        (void)loop_timer_start(en->loop, &en->retry, REFILL_MS, on_retry);
+    else
+        retry_in(en, REFILL_MS);
+}
+
+/* Lets the next cell of the stock rehearse, while that is full and nobody asks for any: a machine
+ * that is busy has nothing to spare for that. */
+static void rehearse(struct engine *en)
+{
+    int64_t quiet_ms = clock_mono_ms() - en->claimed_ms;
+
+    if (en->n_stock < en->options.stock)
+        return; /* the next one that is added comes back here */
+    list_each(node, &en->stock)
+    {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
+        if (c->is_rehearsed)
+            continue;
+        if (quiet_ms >= REFILL_MS)
+            (void)engine_rehearse(c);
+        retry_in(en, quiet_ms >= REFILL_MS ? REHEARSE_MS : REFILL_MS);
+        return;
+    }
 }
 
 /* The spawner's word that a cell died may still be on its way. */
@@ -154,7 +182,7 @@ static struct engine_cell *take_from_stock(struct engine *en, const struct cell_
 /* ---- creation ---- */
 
 /* What the host cannot enforce is refused, unless the operator said otherwise. */
-static int check_spec(struct engine *en, const struct cell_spec *s, struct err *e)
+static int check_limits(struct engine *en, const struct cell_spec *s, struct err *e)
 {
     static const struct {
         unsigned can;
@@ -166,11 +194,17 @@ static int check_spec(struct engine *en, const struct cell_spec *s, struct err *
     for (size_t i = 0; i < ARRAY_LEN(needs); i++)
         if (wanted[i] && !(en->cgroup.can & needs[i].can) && !en->options.allows_unenforced)
             return err_set(e, -EOPNOTSUPP, "this host cannot limit %s", needs[i].what);
-    if (s->disk.kind >= DISK_COUNT)
+    return 0;
+}
+
+/* Cells of the stock have a disk already. */
+static int prepare_disk(struct engine *en, const struct disk_spec *disk, struct err *e)
+{
+    if (disk->kind >= DISK_COUNT)
         return err_set(e, -EINVAL, "unknown kind of disk");
-    if (!disk_can(&s->disk, en->state, e))
-        return e ? e->code : -EOPNOTSUPP;
-    return disk_prepare(&s->disk, en->state, e);
+    if (!disk_can(disk, en->state, e))
+        return e->code;
+    return disk_prepare(disk, en->state, e);
 }
 
 static void claim(struct engine *en, struct engine_cell *c)
@@ -203,23 +237,28 @@ static int dress(struct engine_cell *c, const char *label, const struct cell_spe
     return r;
 }
 
+/* As engine_create(), which E is not NULL from. */
+/* NOLINTNEXTLINE(readability-function-size) */
 static int build(struct engine *en, const char *label, const struct cell_spec *spec,
-                 engine_cell_fn *fn, void *ctx)
+                 engine_cell_fn *fn, void *ctx, struct err *e)
 {
-    struct building *b = mem_zalloc(1, sizeof *b);
+    int r = prepare_disk(en, &spec->disk, e);
 
+    if (r < 0)
+        return r;
+    struct building *b = mem_zalloc(1, sizeof *b);
     if (!b)
-        return -ENOMEM;
+        return err_sys(e, -ENOMEM, "create cell '%s'", label);
     b->spec = *spec;
     b->fn = fn;
     b->ctx = ctx;
     (void)snprintf(b->label, sizeof b->label, "%s", label);
     if (!b->spec.hostname[0])
         (void)snprintf(b->spec.hostname, sizeof b->spec.hostname, "%s", label);
-    int r = ask_for(en, b);
+    r = ask_for(en, b);
     if (r < 0)
         free(b);
-    return r;
+    return r < 0 ? err_sys(e, r, "create cell '%s'", label) : 0;
 }
 
 /* Six parameters: what is asked for (two), who is told (two), between the engine and the error. */
@@ -227,29 +266,24 @@ static int build(struct engine *en, const char *label, const struct cell_spec *s
 int engine_create(struct engine *en, const char *label, const struct cell_spec *spec,
                   engine_cell_fn *fn, void *ctx, struct err *e)
 {
-    struct err why = ERR_INIT;
+    struct err ignored = ERR_INIT, *why = e ? e : &ignored;
 
     if (label[0] == '\0' || strlen(label) >= PROTO_NAME_MAX)
         return err_set(e, -EINVAL, "a cell needs a label of 1 to %d bytes", PROTO_NAME_MAX - 1);
-    int r = check_spec(en, spec, &why);
-    if (r < 0) {
-        if (e)
-            *e = why;
+    int r = check_limits(en, spec, why);
+    if (r < 0)
         return r;
-    }
     struct engine_cell *c = take_from_stock(en, spec);
     if (c) {
-        r = dress(c, label, spec, &why);
+        r = dress(c, label, spec, &(struct err)ERR_INIT);
         claim(en, c);
     }
     if (c && r < 0) {
         /* It may have died in the stock: a new one is as good. */
         drop(en, take(c));
     }
-    if (!c) {
-        r = build(en, label, spec, fn, ctx);
-        return r < 0 ? err_sys(e, r, "create cell '%s'", label) : 0;
-    }
+    if (!c)
+        return build(en, label, spec, fn, ctx, why);
     fn(ctx, c, NULL);
     refill_soon(en);
     return 0;
@@ -278,6 +312,7 @@ static void hand_over(struct engine *en, struct building *b, struct engine_cell 
         if (c) {
             list_append(&en->stock, &c->node);
             en->n_stock++;
+            retry_in(en, REHEARSE_MS);
         } else {
             drop(en, c);
             retry_later(en);
@@ -449,9 +484,10 @@ static void on_retry(struct loop_timer *t)
 {
     struct engine *en = container_of(t, struct engine, retry);
 
-    if (en->io.loop)
+    if (en->io.loop) {
         refill(en);
-    else if (attach(en, NULL) < 0)
+        rehearse(en);
+    } else if (attach(en, NULL) < 0)
         retry_later(en);
 }
 

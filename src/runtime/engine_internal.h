@@ -19,7 +19,8 @@ struct engine_cell {
     char address[PROTO_SLOT_NAME_MAX +
                  24];     /* "SLOT/GENERATION": a slot has many cells in its life */
     struct list requests; /* struct request: waiting for answers, or to be sent */
-    bool is_being_named;  /* the hostname is on its way; requests wait for it */
+    unsigned n_ahead;     /* requests of ours that others wait for: the hostname, the rehearsal */
+    bool is_rehearsed;
     bool is_ending;
     bool is_seen; /* in the spawner's list, after it was asked again */
 };
@@ -48,6 +49,7 @@ struct engine {
     struct list stock, cells, building;
     unsigned n_stock, n_cells, n_stock_building;
     struct loop_timer retry; /* of the stock, or of the spawner when it died */
+    int64_t claimed_ms;      /* when a cell was last taken from the stock */
     struct buf out;
     struct packet in;
 };
@@ -82,5 +84,8 @@ int engine_cell_name(struct engine_cell *c, const char *label, const char *hostn
 int engine_http_open(struct engine *en, struct err *e);
 /* Sends the hostname; nobody waits for it but the cell's next commands. */
 int engine_send_hostname(struct engine_cell *c, const char *hostname, struct err *e);
+/* Has the cell run a command that does nothing: whatever a first command makes slow has happened
+ * then. */
+int engine_rehearse(struct engine_cell *c);
 /* Fails all waiting requests. */
 void engine_requests_fail(struct engine_cell *c);

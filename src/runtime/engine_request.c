@@ -25,10 +25,10 @@ enum {
 struct request {
     struct list node; /* in cell->requests */
     struct engine_cell *cell;
-    struct http_call *call; /* NULL: waits until the cell has its name */
+    struct http_call *call; /* NULL: waits for the engine's own requests */
     const char *target;
     struct buf body;
-    engine_run_fn *fn; /* NULL: the hostname, whose answer nobody waits for */
+    engine_run_fn *fn; /* NULL: the engine's own, whose answer nobody reads */
     void *ctx;
 };
 
@@ -159,8 +159,8 @@ static void on_answer(void *ctx, const struct http_response *r)
     q->call = NULL;
     if (!q->fn) {
         request_free(q);
-        c->is_being_named = false;
-        send_waiting(c);
+        if (--c->n_ahead == 0)
+            send_waiting(c);
         return;
     }
     /* Out of the list first: the callback may end the cell or send more. */
@@ -232,23 +232,36 @@ void engine_requests_fail(struct engine_cell *c)
     }
 }
 
-int engine_send_hostname(struct engine_cell *c, const char *hostname, struct err *e)
+/* A request of the engine's own: an object with one member. */
+static int send_ahead(struct engine_cell *c, const char *target, const char *key, const char *value,
+                      struct err *e)
 {
-    struct request *q = request_new(c, "/claim");
+    struct request *q = request_new(c, target);
 
     if (!q)
         return err_sys(e, -ENOMEM, "request to cell");
     struct jw w = jw_to(&q->body);
     jw_object(&w);
-    jw_key(&w, "hostname");
-    jw_cstr(&w, hostname);
+    jw_key(&w, key);
+    jw_cstr(&w, value);
     jw_end(&w);
     int r = request_send(q, e);
     if (r < 0)
         request_free(q);
     else
-        c->is_being_named = true;
+        c->n_ahead++;
     return r;
+}
+
+int engine_send_hostname(struct engine_cell *c, const char *hostname, struct err *e)
+{
+    return send_ahead(c, "/claim", "hostname", hostname, e);
+}
+
+int engine_rehearse(struct engine_cell *c)
+{
+    c->is_rehearsed = true;
+    return send_ahead(c, "/run", "command", "true", &(struct err)ERR_INIT);
 }
 
 /* ---- commands ---- */
@@ -315,7 +328,7 @@ int engine_cell_run(struct engine_cell *c, const struct engine_run *run, engine_
     put_run(&w, run);
     q->fn = fn;
     q->ctx = ctx;
-    if (c->is_being_named && buf_ok(&q->body))
+    if (c->n_ahead > 0 && buf_ok(&q->body))
         return 0;
     int r = request_send(q, why);
     if (r < 0)

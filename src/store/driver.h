@@ -19,6 +19,12 @@ enum store_mark {
     STORE_MARK_COUNT
 };
 
+enum store_chores {
+    STORE_CHORES_NONE,
+    STORE_CHORES_SOME, /* for when nobody waits */
+    STORE_CHORES_DUE,  /* now, though somebody waits */
+};
+
 struct store_driver {
     const char *name;
     /* Opens, migrates and locks as store_open() promises; NULL with E filled on failure. */
@@ -31,6 +37,10 @@ struct store_driver {
     /* False when there is no transaction any more: some failures make a database roll all of it
      * back without being asked. */
     bool (*in_transaction)(struct store_db *db);
+    /* Work that can wait, such as moving a log into the tables. How much has piled up; and to do
+     * it, between transactions. */
+    enum store_chores (*chores)(struct store_db *db);
+    void (*tidy)(struct store_db *db);
 };
 
 extern const struct store_driver store_driver_sqlite;

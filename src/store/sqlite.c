@@ -18,9 +18,13 @@ struct prepared {
     int at[STORE_MAX_PARAMS]; /* SQLite's own number of $1, $2, … */
 };
 
+/* Pages of the log. SQLite itself would move them with the commit that makes it 1000, which would
+ * take its time. */
+enum { LOG_SOME = 1000, LOG_DUE = 8000 };
+
 struct store_db {
     sqlite3 *c;
-    int lock_fd;
+    int lock_fd, n_log;
     struct prepared stmts[STORE_SQL_COUNT];
     sqlite3_stmt *marks[STORE_MARK_COUNT];
 };
@@ -229,6 +233,30 @@ static inline void db_close_p(struct store_db **db)
         db_close(*db);
 }
 
+static int on_commit(void *ctx, sqlite3 *c, const char *name, int n_pages)
+{
+    struct store_db *db = ctx;
+
+    (void)c;
+    (void)name;
+    db->n_log = n_pages;
+    return SQLITE_OK;
+}
+
+static enum store_chores db_chores(struct store_db *db)
+{
+    return db->n_log >= LOG_DUE    ? STORE_CHORES_DUE
+           : db->n_log >= LOG_SOME ? STORE_CHORES_SOME
+                                   : STORE_CHORES_NONE;
+}
+
+/* What cannot be moved now, because somebody reads, is tried again after the next commit. */
+static void db_tidy(struct store_db *db)
+{
+    db->n_log = 0;
+    (void)sqlite3_wal_checkpoint_v2(db->c, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
 static struct store_db *db_open(const struct store_opts *opts, struct err *e)
 {
     auto_(db_close) struct store_db *db = mem_zalloc(1, sizeof *db);
@@ -248,8 +276,10 @@ static struct store_db *db_open(const struct store_opts *opts, struct err *e)
                       sqlite3_errmsg(db->c));
         return NULL;
     }
-    if (!opts->is_read_only)
+    if (!opts->is_read_only) {
         sqlite_allow_checkpoint(db->c, true);
+        (void)sqlite3_wal_hook(db->c, on_commit, db);
+    }
     return take(db);
 }
 
@@ -260,4 +290,6 @@ const struct store_driver store_driver_sqlite = {
     .mark = db_mark,
     .exec = db_exec,
     .in_transaction = db_in_transaction,
+    .chores = db_chores,
+    .tidy = db_tidy,
 };

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/mem.h"
@@ -16,6 +17,8 @@ enum {
     MAX_QUEUED = 65536,
     KEEP_EVENTS = 1000000,
     GROUP_MAX = 1024, /* transactions in one commit: bounds the wait of the first one */
+    QUIET_MS = 10,    /* without transactions: time for chores */
+    FOREVER = -1,
 };
 
 struct store {
@@ -92,12 +95,27 @@ static struct store_tx *take_group(struct store *s, size_t *ret_n)
     return n > 0 ? first : NULL;
 }
 
-/* The next group; NULL when there is none and the store ends, or IS_BUSY says not to wait. */
-static struct store_tx *next_group(struct store *s, bool is_busy, size_t *ret_n)
+/* Waits for transactions, but not beyond WAIT_MS; FOREVER: until the store ends. With the lock
+ * held. */
+static void wait_for_work(struct store *s, int wait_ms)
+{
+    struct timespec end;
+    int r = wait_ms == 0 ? ETIMEDOUT : 0;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += wait_ms * 1000000L;
+    end.tv_sec += end.tv_nsec / 1000000000L;
+    end.tv_nsec %= 1000000000L;
+    while (r != ETIMEDOUT && !s->first && !s->is_ending)
+        r = wait_ms == FOREVER ? pthread_cond_wait(&s->wake, &s->lock)
+                               : pthread_cond_clockwait(&s->wake, &s->lock, CLOCK_MONOTONIC, &end);
+}
+
+/* The next group; NULL when there is none. */
+static struct store_tx *next_group(struct store *s, int wait_ms, size_t *ret_n)
 {
     (void)pthread_mutex_lock(&s->lock);
-    while (!s->first && !s->is_ending && !is_busy)
-        (void)pthread_cond_wait(&s->wake, &s->lock);
+    wait_for_work(s, wait_ms);
     struct store_tx *txs = take_group(s, ret_n);
     (void)pthread_mutex_unlock(&s->lock);
     return txs;
@@ -122,7 +140,7 @@ static bool is_ending(struct store *s)
     return ending;
 }
 
-/* Old events are removed between groups, and while nobody waits. */
+/* Old events are removed between groups, and while nobody waits; so is the log tidied. */
 static void *writer(void *arg)
 {
     struct store *s = arg;
@@ -130,12 +148,16 @@ static void *writer(void *arg)
 
     while (!is_ending(s)) {
         size_t n;
-        struct store_tx *txs = next_group(s, prune_more, &n);
+        enum store_chores chores = s->group.driver->chores(s->group.db);
+        int wait_ms = prune_more ? 0 : chores == STORE_CHORES_NONE ? FOREVER : QUIET_MS;
+        struct store_tx *txs = next_group(s, wait_ms, &n);
         if (txs) {
             group_apply(&s->group, txs, n);
             count(s, txs);
             post_results(s, txs);
         }
+        if (chores == STORE_CHORES_DUE || (chores == STORE_CHORES_SOME && !txs))
+            s->group.driver->tidy(s->group.db);
         prune_more = group_prune(&s->group);
     }
     return NULL;
