@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+#include "apps/app.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/id.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "sys/io.h"
+
+static const char *const errors_names[APP_ERRORS_COUNT] = {
+    [APP_ERRORS_TEXT] = "text",
+    [APP_ERRORS_JSON] = "json",
+    [APP_ERRORS_RPC] = "rpc",
+    [APP_ERRORS_RESULT] = "result",
+};
+
+static const struct {
+    const char *key, *text;
+} texts[APP_TEXT_COUNT] = {
+    [APP_TEXT_MISSING] = {"missing", "{name} parameter is required"},
+    [APP_TEXT_INVALID] = {"invalid", "{name}: {text}"},
+    [APP_TEXT_UNKNOWN] = {"unknown", "Unknown tool: {name}"},
+};
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, -ENOMEM, "out of memory");
+}
+
+/* ---- files ---- */
+
+static int read_file(const struct app *app, const char *name, struct arena *a, struct str *ret,
+                     struct err *e)
+{
+    auto_buf struct buf b = BUF_INIT(APP_FILE_MAX);
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof path, "%s/%s", app->dir, name);
+    int r = io_read_file(path, &b, e);
+    if (r < 0)
+        return r;
+    *ret = arena_str(a, buf_str(&b));
+    return ret->p ? 0 : no_memory(e);
+}
+
+static const struct json *read_json(const struct app *app, const char *name, struct arena *a,
+                                    struct err *e)
+{
+    struct str text;
+
+    if (read_file(app, name, a, &text, e) < 0)
+        return NULL;
+    const struct json *v = json_parse(a, text, NULL, e);
+    if (!v)
+        (void)err_ctx(e, e ? e->code : -EINVAL, "%s", name);
+    return v;
+}
+
+/* ---- app.json ---- */
+
+static int read_errors(struct app *app, const struct json *v, struct err *e)
+{
+    if (!v)
+        return 0;
+    for (size_t i = 0; i < APP_ERRORS_COUNT; i++) {
+        if (!str_is(json_str(v, STR("")), errors_names[i]))
+            continue;
+        app->errors = (enum app_errors)i;
+        return 0;
+    }
+    return err_set(e, -EINVAL, "app.json: /errors is text, json, rpc or result");
+}
+
+static int read_ids(struct app *app, const struct json *v, struct err *e)
+{
+    if (v && !json_is(v, JSON_OBJECT))
+        return err_set(e, -EINVAL, "app.json: /ids is an object");
+    for (size_t i = 0; v && i < v->n; i++) {
+        struct str format = json_str(&v->members[i].value, STR(""));
+        int r = id_check(format, e);
+        if (r < 0)
+            return err_ctx(e, r, "app.json: /ids/" STR_FMT, STR_ARG(v->members[i].key));
+    }
+    app->ids = v;
+    return 0;
+}
+
+static int read_about(struct app *app, struct err *e)
+{
+    const struct json *v = read_json(app, "app.json", &app->arena, e);
+
+    if (!v)
+        return e ? e->code : -EINVAL;
+    app->title = json_str(json_get(v, "title"), STR_NULL).p;
+    if (!app->title)
+        return err_set(e, -EINVAL, "app.json: /title is missing");
+    app->group = json_str(json_get(v, "group"), STR("other")).p;
+    app->is_indented = json_bool(json_get(v, "is_indented"), false);
+    for (size_t i = 0; i < APP_TEXT_COUNT; i++) {
+        const struct json *text = json_get(json_get(v, "texts"), texts[i].key);
+        app->texts[i] = json_str(text, str_of(texts[i].text)).p;
+    }
+    int r = read_errors(app, json_get(v, "errors"), e);
+    return r < 0 ? r : read_ids(app, json_get(v, "ids"), e);
+}
+
+/* ---- scripts ---- */
+
+static int read_scripts(struct app *app, const char *file, struct scripts *ret, struct err *e)
+{
+    struct str text;
+    int r = read_file(app, file, &app->arena, &text, e);
+
+    if (r < 0)
+        return r;
+    r = scripts_parse(&app->arena, text, ret, e);
+    return r < 0 ? err_ctx(e, r, "%s", file) : 0;
+}
+
+static int join_scripts(struct app *app, struct err *e)
+{
+    struct scripts tools, data = {0};
+    int r = read_scripts(app, "tools.sql", &tools, e);
+
+    if (r == 0) {
+        r = read_scripts(app, "data.sql", &data, e);
+        if (r == -ENOENT)
+            r = 0;
+    }
+    if (r < 0)
+        return r;
+    struct script *all = arena_zalloc(&app->arena, tools.n + data.n + 1, sizeof *all);
+    if (!all)
+        return no_memory(e);
+    memcpy(all, tools.items, tools.n * sizeof *all);
+    if (data.n > 0)
+        memcpy(all + tools.n, data.items, data.n * sizeof *all);
+    app->scripts = (struct scripts){all, tools.n + data.n};
+    app->import = scripts_find(&app->scripts, STR("import"));
+    app->export = scripts_find(&app->scripts, STR("export"));
+    if (!app->import != !app->export)
+        return err_set(e, -EINVAL, "data.sql: import and export belong together");
+    return 0;
+}
+
+/* ---- tools.json ---- */
+
+static int read_tool(struct app *app, const struct json *v, struct app_tool *t, struct err *e)
+{
+    struct str name = json_str(json_get(v, "name"), STR_NULL);
+
+    if (!name.p || name.len == 0)
+        return err_set(e, -EINVAL, "a tool without a name");
+    if (app_tool(app, name))
+        return err_set(e, -EINVAL, "%s: is there twice", name.p);
+    t->name = name.p;
+    t->description = json_str(json_get(v, "description"), STR_NULL).p;
+    if (!t->description || !t->description[0])
+        return err_set(e, -EINVAL, "%s: the description is missing", name.p);
+    t->input = json_get(v, "inputSchema");
+    if (!json_is(t->input, JSON_OBJECT))
+        return err_set(e, -EINVAL, "%s: the inputSchema is missing", name.p);
+    t->schema = schema_compile(&app->arena, t->input, e);
+    if (!t->schema)
+        return err_ctx(e, -EINVAL, "%s: inputSchema", name.p);
+    t->annotations = json_get(v, "annotations");
+    t->is_read_only = json_bool(json_get(t->annotations, "readOnlyHint"), false);
+    t->script = scripts_find(&app->scripts, name);
+    if (!t->script)
+        return err_set(e, -EINVAL, "%s: has no script in tools.sql", name.p);
+    return 0;
+}
+
+static int read_tools(struct app *app, struct err *e)
+{
+    const struct json *v = read_json(app, "tools.json", &app->arena, e);
+
+    if (!v)
+        return e ? e->code : -EINVAL;
+    if (!json_is(v, JSON_ARRAY) || v->n == 0 || v->n > APP_MAX_TOOLS)
+        return err_set(e, -EINVAL, "tools.json: is an array of 1 to %d tools", APP_MAX_TOOLS);
+    app->tools = arena_zalloc(&app->arena, v->n, sizeof *app->tools);
+    if (!app->tools)
+        return no_memory(e);
+    for (size_t i = 0; i < v->n; i++) {
+        int r = read_tool(app, json_at(v, i), &app->tools[i], e);
+        if (r < 0)
+            return err_ctx(e, r, "tools.json");
+        app->n_tools++;
+    }
+    return 0;
+}
+
+/* A script that is no tool's was misspelled, or is dead. */
+static int check_scripts(const struct app *app, struct err *e)
+{
+    for (size_t i = 0; i < app->scripts.n; i++) {
+        const struct script *s = &app->scripts.items[i];
+        if (s != app->import && s != app->export && !app_tool(app, s->name))
+            return err_set(e, -EINVAL, "tools.sql: line %u: " STR_FMT " is not in tools.json",
+                           s->line, STR_ARG(s->name));
+    }
+    return 0;
+}
+
+/* ---- the app ---- */
+
+static int set_names(struct app *app, const char *dir, struct err *e)
+{
+    size_t len = strlen(dir);
+
+    while (len > 1 && dir[len - 1] == '/')
+        len--;
+    struct str path = arena_str(&app->arena, str_n(dir, len));
+    if (!path.p)
+        return no_memory(e);
+    const char *slash = strrchr(path.p, '/');
+    app->dir = path.p;
+    app->name = slash ? slash + 1 : path.p;
+    if (strlen(app->name) > APP_NAME_MAX)
+        return err_set(e, -EINVAL, "the name is longer than %d bytes", APP_NAME_MAX);
+    return 0;
+}
+
+static int load(struct app *app, const char *dir, struct err *e)
+{
+    struct str schema;
+    int r = set_names(app, dir, e);
+
+    if (r == 0)
+        r = read_about(app, e);
+    if (r == 0)
+        r = read_file(app, "schema.sql", &app->arena, &schema, e);
+    if (r < 0)
+        return r;
+    app->schema_sql = schema.p;
+    r = join_scripts(app, e);
+    if (r == 0)
+        r = read_tools(app, e);
+    return r < 0 ? r : check_scripts(app, e);
+}
+
+int app_load(const char *dir, struct app **ret, struct err *e)
+{
+    struct err own = ERR_INIT;
+    struct app *app auto_(app_free) = mem_zalloc(1, sizeof *app);
+
+    if (!app)
+        return no_memory(e);
+    arena_init(&app->arena, 256UL << 20);
+    int r = load(app, dir, e ? e : &own);
+    if (r < 0)
+        return err_ctx(e, r, "app '%s'", dir);
+    *ret = take(app);
+    return 0;
+}
+
+void app_free(struct app *app)
+{
+    if (!app)
+        return;
+    arena_done(&app->arena);
+    free(app);
+}
+
+const struct app_tool *app_tool(const struct app *app, struct str name)
+{
+    for (size_t i = 0; i < app->n_tools; i++) {
+        if (str_is(name, app->tools[i].name))
+            return &app->tools[i];
+    }
+    return NULL;
+}
+
+const struct json *app_seed(const struct app *app, const char *name, struct arena *a, struct err *e)
+{
+    char file[128];
+
+    (void)snprintf(file, sizeof file, "seed/%s.json", name);
+    return read_json(app, file, a, e);
+}

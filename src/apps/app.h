@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* An app: a product as a folder of data (docs/adr/0006), loaded and ready to be used.
+ *
+ *   app.json      {"title", "group", "errors", "is_indented", "ids", "texts"}; all but the title
+ *                 may be missing
+ *   tools.json    [{"name", "description", "inputSchema", "annotations"}]
+ *   schema.sql    the tables
+ *   tools.sql     a script per tool
+ *   data.sql      the scripts import (initialize bodies) and export (dumps); apps without data of
+ *                 their own have none
+ *   seed/         NAME.json: bodies for import; default.json is what an instance begins with
+ *   cases/        NAME.jsonl: calls and what comes of them, see apps/check.h */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "apps/script.h"
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/schema.h"
+
+enum {
+    APP_NAME_MAX = 64,
+    APP_MAX_TOOLS = 256,
+    APP_FILE_MAX = 16 << 20 /* bytes of one file */
+};
+
+/* How a product tells that a call failed. */
+enum app_errors {
+    APP_ERRORS_TEXT,   /* an ordinary result: "Error: …" */
+    APP_ERRORS_JSON,   /* an ordinary result: {"error": "…"} */
+    APP_ERRORS_RPC,    /* an error of the protocol */
+    APP_ERRORS_RESULT, /* a result with isError */
+    APP_ERRORS_COUNT
+};
+
+/* What a product says of calls that do not fit a tool. */
+enum app_text {
+    APP_TEXT_MISSING, /* an argument is required */
+    APP_TEXT_INVALID, /* an argument is not what the schema says */
+    APP_TEXT_UNKNOWN, /* no tool of that name */
+    APP_TEXT_COUNT
+};
+
+struct app_tool {
+    const char *name, *description;
+    const struct json *input, *annotations; /* annotations may be NULL */
+    const struct schema *schema;            /* of the arguments */
+    const struct script *script;
+    bool is_read_only;
+};
+
+struct app {
+    struct arena arena;
+    const char *name; /* of the folder */
+    const char *dir, *title, *group;
+    enum app_errors errors;
+    bool is_indented; /* answers are JSON with line breaks, two spaces deep */
+    const struct json *ids;
+    const char *texts[APP_TEXT_COUNT]; /* with "{name}" and "{text}" */
+    const char *schema_sql;
+    struct scripts scripts;               /* of tools.sql and data.sql */
+    const struct script *import, *export; /* NULL: no data of its own */
+    struct app_tool *tools;
+    size_t n_tools;
+};
+
+/* Reads the folder DIR. E names the file, and the line or the place in it. */
+int app_load(const char *dir, struct app **ret, struct err *e);
+void app_free(struct app *app);
+DEFINE_CLEANUP(struct app *, app_free)
+
+const struct app_tool *app_tool(const struct app *app, struct str name);
+/* The seed of that name as import takes it, parsed into A; NULL with E -ENOENT when there is none.
+ */
+const struct json *app_seed(const struct app *app, const char *name, struct arena *a,
+                            struct err *e);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "apps/cases.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "apps/call.h"
+#include "apps/template.h"
+#include "base/buf.h"
+#include "sys/io.h"
+
+#define SHOWN      300 /* bytes of a value in a finding */
+#define LINE_ARENA (64UL << 20)
+
+struct file {
+    struct app_check *check;
+    const char *name;
+    unsigned line;
+    struct appdb *db;
+    struct arena kept; /* of the file: saved values */
+    struct json *saved;
+    struct coverage *seen;
+};
+
+/* ---- saved values ---- */
+
+/* Puts what was saved in the place of each "$name" in V. */
+static void put_saved(const struct file *f, struct json *v)
+{
+    if (json_is(v, JSON_STRING) && v->s.len > 1 && v->s.p[0] == '$') {
+        const struct json *value = json_get_str(f->saved, str_skip(v->s, 1));
+        if (value)
+            *v = *value;
+        return;
+    }
+    for (size_t i = 0; json_is(v, JSON_ARRAY) && i < v->n; i++)
+        put_saved(f, &v->items[i]);
+    for (size_t i = 0; json_is(v, JSON_OBJECT) && i < v->n; i++)
+        put_saved(f, &v->members[i].value);
+}
+
+static void save(struct file *f, const struct json *names, const struct json *result)
+{
+    for (size_t i = 0; json_is(names, JSON_OBJECT) && i < names->n; i++) {
+        struct str pointer = json_str(&names->members[i].value, STR(""));
+        const struct json *value = json_pointer_str(result, pointer);
+        if (value)
+            (void)json_set_str(&f->kept, f->saved, names->members[i].key,
+                               json_copy(&f->kept, value));
+        else
+            check_finding(f->check, "cases/%s:%u: nothing at '" STR_FMT "' to save", f->name,
+                          f->line, STR_ARG(pointer));
+    }
+}
+
+/* ---- comparing ---- */
+
+static bool has(const struct json *all, const struct json *part)
+{
+    if (json_is(part, JSON_OBJECT)) {
+        for (size_t i = 0; i < part->n; i++) {
+            const struct json *value = json_get_str(all, part->members[i].key);
+            if (!value || !has(value, &part->members[i].value))
+                return false;
+        }
+        return json_is(all, JSON_OBJECT);
+    }
+    if (json_is(part, JSON_ARRAY)) {
+        for (size_t i = 0; i < part->n; i++) {
+            if (!has(json_at(all, i), &part->items[i]))
+                return false;
+        }
+        return json_is(all, JSON_ARRAY);
+    }
+    return json_equal(all, part);
+}
+
+static void differ(struct file *f, const char *tool, struct str got)
+{
+    check_finding(f->check, "cases/%s:%u: %s: got " STR_FMT "%s", f->name, f->line, tool,
+                  STR_ARG(str_slice(got, 0, SHOWN)), got.len > SHOWN ? "…" : "");
+}
+
+/* ---- one line ---- */
+
+struct expected {
+    const struct json *result, *part, *text, *error;
+};
+
+static bool is_as_expected(const struct expected *x, const struct app_answer *got,
+                           const struct json *value)
+{
+    if (x->error)
+        return got->is_failure && str_eq(got->text, json_str(x->error, STR("")));
+    return !got->is_failure && (!x->text || str_eq(got->text, json_str(x->text, STR("")))) &&
+           (!x->result || (value && json_equal(value, x->result))) &&
+           (!x->part || has(value, x->part));
+}
+
+static void note_coverage(struct file *f, const struct app_tool *t, bool is_failure)
+{
+    size_t i = (size_t)(t - f->check->app->tools);
+
+    if (is_failure)
+        f->seen->has_failure[i] = true;
+    else
+        f->seen->has_success[i] = true;
+}
+
+static int run_case(struct file *f, struct json *line, struct arena *a, struct err *e)
+{
+    struct expected x = {json_get(line, "result"), json_get(line, "has"), json_get(line, "text"),
+                         json_get(line, "error")};
+    struct str name = json_str(json_get(line, "tool"), STR(""));
+    struct app_answer got = {0};
+    struct app_call call = {.app = f->check->app,
+                            .db = f->db,
+                            .tool = app_tool(f->check->app, name),
+                            .args = json_get(line, "args"),
+                            .arena = a};
+
+    if (!call.tool)
+        return err_set(e, -EINVAL, "no tool '" STR_FMT "'", STR_ARG(name));
+    if (!x.result && !x.part && !x.text && !x.error)
+        return err_set(e, -EINVAL, "says nothing of what comes of it");
+    put_saved(f, line);
+    int r = app_call(&call, &got, e);
+    if (r < 0)
+        return r;
+    const struct json *value = json_parse(a, got.text, NULL, NULL);
+    if (is_as_expected(&x, &got, value))
+        note_coverage(f, call.tool, got.is_failure);
+    else
+        differ(f, call.tool->name, got.text);
+    save(f, json_get(line, "save"), value);
+    f->check->n_cases++;
+    return 0;
+}
+
+static void run_line(struct file *f, struct str text)
+{
+    struct arena a auto_arena;
+    struct err e = ERR_INIT;
+
+    arena_init(&a, LINE_ARENA);
+    struct json *line = json_parse(&a, text, NULL, &e);
+    if (line && !json_is(line, JSON_OBJECT))
+        (void)err_set(&e, -EINVAL, "is not an object");
+    if (!e.code && line && run_case(f, line, &a, &e) == 0)
+        return;
+    check_finding(f->check, "cases/%s:%u: %s", f->name, f->line, err_text(&e));
+}
+
+/* ---- files ---- */
+
+static int open_db(struct file *f, const char *path, struct err *e)
+{
+    const struct app *app = f->check->app;
+    struct appdb_env env = template_env(app, 1, TEMPLATE_START_US);
+    const struct json *seed = NULL;
+
+    if (app->import) {
+        seed = app_seed(app, "default", &f->kept, e);
+        if (!seed && e->code != -ENOENT)
+            return e->code;
+    }
+    (void)unlink(path);
+    int r = template_make(app, path, seed, e);
+    return r < 0 ? r : appdb_open(path, false, &env, &f->db, e);
+}
+
+static int run_file(struct file *f, const char *path, struct err *e)
+{
+    auto_buf struct buf b = BUF_INIT(APP_FILE_MAX);
+    char file[PATH_MAX];
+
+    (void)snprintf(file, sizeof file, "%s/cases/%s", f->check->app->dir, f->name);
+    int r = io_read_file(file, &b, e);
+    if (r == 0)
+        r = open_db(f, path, e);
+    struct str text = buf_str(&b);
+    while (r == 0 && text.len > 0) {
+        struct str line = str_trim(str_cut(&text, '\n'));
+        f->line++;
+        if (line.len > 0)
+            run_line(f, line);
+    }
+    return r;
+}
+
+void cases_run(struct app_check *c, const char *name, const char *path, struct coverage *seen)
+{
+    struct file f = {.check = c, .name = name, .seen = seen};
+    struct err e = ERR_INIT;
+
+    arena_init(&f.kept, 16 * (size_t)APP_FILE_MAX);
+    f.saved = json_new_object(&f.kept);
+    if (!f.saved || run_file(&f, path, &e) < 0)
+        check_finding(c, "cases/%s: %s", name, err_text(&e));
+    appdb_close(f.db);
+    (void)unlink(path);
+    arena_done(&f.kept);
+}

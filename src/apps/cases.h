@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of cases, for check.c; see apps/check.h for what is in them. */
+#pragma once
+
+#include "apps/check.h"
+
+/* Which tools were seen to succeed and to fail. */
+struct coverage {
+    bool has_success[APP_MAX_TOOLS], has_failure[APP_MAX_TOOLS];
+};
+
+/* Runs cases/NAME on a database at PATH. */
+void cases_run(struct app_check *c, const char *name, const char *path, struct coverage *seen);
+
+void check_finding(struct app_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "apps/check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apps/call.h"
+#include "apps/cases.h"
+#include "apps/db.h"
+#include "apps/template.h"
+#include "base/buf.h"
+#include "sys/io.h"
+
+#define MAX_FILES 256
+
+void check_finding(struct app_check *c, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    c->n_findings++;
+    c->finding(c->ctx, text);
+}
+
+/* ---- statements ---- */
+
+static void check_one(struct app_check *c, struct appdb *db, const struct script *s,
+                      const struct app_tool *t)
+{
+    struct err e = ERR_INIT;
+    const struct json *properties = t ? json_get(t->input, "properties") : NULL;
+    bool is_write = t ? !t->is_read_only : s == c->app->import;
+
+    if (appdb_check(db, s, properties, is_write, &e) < 0)
+        check_finding(c, "%s: " STR_FMT ": %s", t ? "tools.sql" : "data.sql", STR_ARG(s->name),
+                      err_text(&e));
+}
+
+static int check_statements(struct app_check *c, const char *path, struct err *e)
+{
+    struct appdb *db auto_(appdb_close) = NULL;
+    struct appdb_env env = template_env(c->app, 1, 1);
+    int r = template_make(c->app, path, NULL, e);
+
+    if (r == 0)
+        r = appdb_open(path, false, &env, &db, e);
+    for (size_t i = 0; r == 0 && i < c->app->n_tools; i++)
+        check_one(c, db, c->app->tools[i].script, &c->app->tools[i]);
+    if (r == 0 && c->app->import) {
+        check_one(c, db, c->app->import, NULL);
+        check_one(c, db, c->app->export, NULL);
+    }
+    return r;
+}
+
+/* ---- data ---- */
+
+/* What export says of PATH, which is made of SEED. */
+static struct str dump_of(struct app_check *c, const char *path, const struct json *seed,
+                          struct arena *a, struct err *e)
+{
+    struct appdb *db auto_(appdb_close) = NULL;
+    struct appdb_env env = template_env(c->app, 1, 1);
+
+    (void)unlink(path);
+    if (template_make(c->app, path, seed, e) < 0 || appdb_open(path, false, &env, &db, e) < 0)
+        return STR_NULL;
+    return template_export(c->app, db, a, e);
+}
+
+/* What is exported can be imported, and gives the same again. */
+static void check_data(struct app_check *c, const char *path, const char *name,
+                       const struct json *seed)
+{
+    struct arena a auto_arena;
+    struct err e = ERR_INIT;
+
+    arena_init(&a, 16 * (size_t)APP_FILE_MAX);
+    struct str first = dump_of(c, path, seed, &a, &e);
+    const struct json *body = first.p ? json_parse(&a, first, NULL, &e) : NULL;
+    struct str again = body ? dump_of(c, path, body, &a, &e) : STR_NULL;
+    (void)unlink(path);
+    if (!again.p)
+        check_finding(c, "seed/%s: %s", name, err_text(&e));
+    else if (!str_eq(first, again))
+        check_finding(c, "seed/%s: export, import and export again differ", name);
+}
+
+/* ---- files ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of DIR's files that end with SUFFIX, in order, in A. */
+static size_t list_files(const struct app *app, const char *dir, const char *suffix,
+                         struct arena *a, char *names[MAX_FILES])
+{
+    char path[PATH_MAX];
+    size_t n = 0;
+
+    (void)snprintf(path, sizeof path, "%s/%s", app->dir, dir);
+    DIR *d = opendir(path);
+    for (struct dirent *entry; d && n < MAX_FILES && (entry = readdir(d));) {
+        if (!str_ends(str_of(entry->d_name), str_of(suffix)))
+            continue;
+        names[n] = arena_strdup(a, entry->d_name);
+        n += names[n] != NULL;
+    }
+    if (d)
+        (void)closedir(d);
+    qsort(names, n, sizeof names[0], by_name);
+    return n;
+}
+
+static void check_seeds(struct app_check *c, const char *path)
+{
+    struct arena a auto_arena;
+    char *names[MAX_FILES];
+
+    arena_init(&a, 16 * (size_t)APP_FILE_MAX);
+    size_t n = list_files(c->app, "seed", ".json", &a, names);
+    if (n > 0 && !c->app->import)
+        check_finding(c, "seed/: there is no script import in data.sql");
+    for (size_t i = 0; i < n && c->app->import; i++) {
+        struct err e = ERR_INIT;
+        names[i][strlen(names[i]) - strlen(".json")] = '\0';
+        const struct json *seed = app_seed(c->app, names[i], &a, &e);
+        if (seed)
+            check_data(c, path, names[i], seed);
+        else
+            check_finding(c, "%s", err_text(&e));
+    }
+}
+
+static void check_case_files(struct app_check *c, const char *path)
+{
+    struct arena a auto_arena;
+    char *names[MAX_FILES];
+    struct coverage seen = {0};
+
+    arena_init(&a, 1 << 20);
+    size_t n = list_files(c->app, "cases", ".jsonl", &a, names);
+    for (size_t i = 0; i < n; i++)
+        cases_run(c, names[i], path, &seen);
+    for (size_t i = 0; i < c->app->n_tools; i++) {
+        if (!seen.has_success[i])
+            check_finding(c, "cases/: no call of %s succeeds", c->app->tools[i].name);
+        if (!seen.has_failure[i])
+            check_finding(c, "cases/: no call of %s fails", c->app->tools[i].name);
+    }
+}
+
+int app_check(struct app_check *c, const char *dir, struct err *e)
+{
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof path, "%s/check.%d.db", dir, (int)getpid());
+    c->n_cases = c->n_findings = 0;
+    int r = check_statements(c, path, e);
+    (void)unlink(path);
+    if (r < 0)
+        return r;
+    /* Cases of a broken app only repeat what is wrong with it. */
+    if (c->n_findings > 0)
+        return 0;
+    check_seeds(c, path);
+    check_case_files(c, path);
+    return 0;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "apps/db.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/db_impl.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+/* How many steps SQLite takes between two looks at the limits. */
+#define STEPS_PER_LOOK 1000
+
+#define META                                                                                       \
+    "CREATE TABLE tidepool_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"     \
+    "INSERT INTO tidepool_meta VALUES ('draws', 0), ('ticks', 0);"
+
+int appdb_fail(struct appdb *db, int rc, struct err *e, const char *what)
+{
+    int code = -EINVAL;
+
+    if (db->limit)
+        return err_set(e, -ETIME, "%s: %s", what, db->limit);
+    switch (rc & 0xff) {
+    case SQLITE_NOMEM: code = -ENOMEM; break;
+    case SQLITE_FULL: code = -ENOSPC; break;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN: code = -EIO; break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: code = -EBUSY; break;
+    case SQLITE_READONLY: code = -EROFS; break;
+    case SQLITE_TOOBIG: code = -E2BIG; break;
+    case SQLITE_AUTH: code = -EACCES; break;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: code = -EUCLEAN; break;
+    default: break;
+    }
+    return err_set(e, code, "%s: %s", what, db->c ? sqlite3_errmsg(db->c) : sqlite3_errstr(rc));
+}
+
+/* ---- what scripts may do ---- */
+
+/* The rest is refused: other files, settings, changes of the schema. */
+static const int allowed[] = {
+    SQLITE_SELECT,    SQLITE_READ,   SQLITE_RECURSIVE, SQLITE_FUNCTION, SQLITE_TRANSACTION,
+    SQLITE_SAVEPOINT, SQLITE_INSERT, SQLITE_UPDATE,    SQLITE_DELETE,
+};
+
+/* SQLite asks for so many. NOLINTNEXTLINE(readability-function-size) */
+static int authorize(void *ctx, int action, const char *table, const char *more, const char *schema,
+                     const char *trigger)
+{
+    (void)ctx;
+    (void)more;
+    (void)schema;
+    (void)trigger;
+    /* What SQLite keeps for itself is only read. */
+    if (action != SQLITE_READ && table && strncmp(table, "sqlite_", 7) == 0)
+        return SQLITE_DENY;
+    for (size_t i = 0; i < ARRAY_LEN(allowed); i++) {
+        if (allowed[i] == action)
+            return SQLITE_OK;
+    }
+    return SQLITE_DENY;
+}
+
+static int look_at_limits(void *ctx)
+{
+    struct appdb *db = ctx;
+
+    db->steps_left -= STEPS_PER_LOOK;
+    if (db->steps_left < 0)
+        db->limit = "too many steps";
+    else if (clock_mono_ms() > db->deadline_ms)
+        db->limit = "takes too long";
+    else if (sqlite3_memory_used() - db->memory_base > APPDB_MEMORY_MAX)
+        db->limit = "needs too much memory";
+    return db->limit != NULL;
+}
+
+void appdb_limit(struct appdb *db)
+{
+    db->limit = NULL;
+    db->steps_left = APPDB_STEPS_MAX;
+    db->deadline_ms = clock_mono_ms() + APPDB_TIME_MAX_MS;
+    db->memory_base = sqlite3_memory_used();
+}
+
+static void set_limits(sqlite3 *c)
+{
+    static const struct {
+        int what, max;
+    } limits[] = {
+        {SQLITE_LIMIT_LENGTH, APPDB_RESULT_MAX},
+        {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+        {SQLITE_LIMIT_EXPR_DEPTH, 200},
+        {SQLITE_LIMIT_COMPOUND_SELECT, 50},
+        {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10000},
+        {SQLITE_LIMIT_ATTACHED, 0},
+        {SQLITE_LIMIT_TRIGGER_DEPTH, 20},
+        {SQLITE_LIMIT_VARIABLE_NUMBER, 250},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+        (void)sqlite3_limit(c, limits[i].what, limits[i].max);
+}
+
+/* ---- opening ---- */
+
+int appdb_create(const char *path, const char *schema, struct err *e)
+{
+    struct appdb db = {0};
+    char *text = NULL;
+    int rc = sqlite3_open_v2(path, &db.c, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db.c, "BEGIN;" META, NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db.c, schema, NULL, NULL, &text);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db.c, "COMMIT", NULL, NULL, NULL);
+    int r = rc == SQLITE_OK ? 0 : appdb_fail(&db, rc, e, text ? "schema" : path);
+    sqlite3_free(text);
+    (void)sqlite3_close(db.c);
+    return r;
+}
+
+static int prepare(struct appdb *db, const char *sql, sqlite3_stmt **ret)
+{
+    return sqlite3_prepare_v3(db->c, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
+}
+
+static int prepare_own(struct appdb *db)
+{
+    const struct {
+        const char *sql;
+        sqlite3_stmt **stmt;
+    } own[] = {
+        {"BEGIN", &db->begin},
+        {"BEGIN IMMEDIATE", &db->begin_write},
+        {"COMMIT", &db->commit},
+        {"ROLLBACK", &db->rollback},
+        {"UPDATE tidepool_meta SET value = ?2 WHERE key = ?1", &db->set_meta},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        int rc = prepare(db, own[i].sql, own[i].stmt);
+        if (rc != SQLITE_OK)
+            return rc;
+    }
+    return SQLITE_OK;
+}
+
+static int read_meta(struct appdb *db)
+{
+    sqlite3_stmt *st = NULL;
+    int rc =
+        prepare(db, "SELECT key, value FROM tidepool_meta WHERE key IN ('draws', 'ticks')", &st);
+
+    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+        rc = sqlite3_step(st);
+        if (rc != SQLITE_ROW)
+            break;
+        int64_t *n = sqlite3_column_text(st, 0)[0] == 'd' ? &db->n_draws : &db->n_ticks;
+        *n = sqlite3_column_int64(st, 1);
+    }
+    (void)sqlite3_finalize(st);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* One process has the database, and a call that was answered is in it when that process is killed;
+ * so the log may be read by this connection alone, and need not be synced at each commit. */
+static int set_up(struct appdb *db, struct err *e)
+{
+    static const char writer[] = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
+                                 "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";
+    int rc =
+        sqlite3_exec(db->c, db->is_read_only ? "PRAGMA query_only = ON" : writer, NULL, NULL, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = prepare_own(db);
+    if (rc == SQLITE_OK)
+        rc = read_meta(db);
+    if (rc != SQLITE_OK)
+        return appdb_fail(db, rc, e, "open");
+    set_limits(db->c);
+    int r = functions_define(db, e);
+    if (r < 0)
+        return r;
+    /* Table functions declare their columns when they are first used, which the authorizer would
+     * take for a new table. */
+    (void)sqlite3_exec(db->c, "SELECT 1 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
+    (void)sqlite3_db_config(db->c, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    (void)sqlite3_set_authorizer(db->c, authorize, db);
+    sqlite3_progress_handler(db->c, STEPS_PER_LOOK, look_at_limits, db);
+    return 0;
+}
+
+int appdb_open(const char *path, bool is_read_only, const struct appdb_env *env, struct appdb **ret,
+               struct err *e)
+{
+    struct appdb *db auto_(appdb_close) = mem_zalloc(1, sizeof *db);
+    int flags = is_read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+
+    if (!db)
+        return err_set(e, -ENOMEM, "out of memory");
+    db->env = *env;
+    db->is_read_only = is_read_only;
+    appdb_limit(db);
+    db->prepared = mem_zalloc(env->scripts->n + 1, sizeof *db->prepared);
+    if (!db->prepared)
+        return err_set(e, -ENOMEM, "out of memory");
+    int rc = sqlite3_open_v2(path, &db->c, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc != SQLITE_OK)
+        return appdb_fail(db, rc, e, path);
+    int r = set_up(db, e);
+    if (r < 0)
+        return err_ctx(e, r, "%s", path);
+    *ret = take(db);
+    return 0;
+}
+
+void appdb_close(struct appdb *db)
+{
+    if (!db)
+        return;
+    for (size_t i = 0; db->prepared && i < db->env.scripts->n; i++) {
+        for (size_t k = 0; db->prepared[i] && k < db->env.scripts->items[i].n; k++)
+            (void)sqlite3_finalize(db->prepared[i][k].stmt);
+        free(db->prepared[i]);
+    }
+    free(db->prepared);
+    sqlite3_stmt *own[] = {db->begin, db->begin_write, db->commit, db->rollback, db->set_meta};
+    for (size_t i = 0; i < ARRAY_LEN(own); i++)
+        (void)sqlite3_finalize(own[i]);
+    (void)sqlite3_close(db->c);
+    free(db);
+}
+
+/* ---- clock and random numbers ---- */
+
+int64_t appdb_now_us(struct appdb *db)
+{
+    return db->now_us;
+}
+
+/* The draw's number, mixed with the seed (the finisher of SplitMix64). */
+uint64_t appdb_random(struct appdb *db)
+{
+    uint64_t z = db->env.seed + 0x9e3779b97f4a7c15ULL * (uint64_t)++db->n_draws;
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+}
+
+const struct json *appdb_ids(const struct appdb *db)
+{
+    return db->env.ids;
+}
+
+struct sqlite3 *appdb_handle(struct appdb *db)
+{
+    return db->c;
+}

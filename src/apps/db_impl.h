@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Between db.c, run.c and functions.c. */
+#pragma once
+
+#include <sqlite3.h>
+
+#include "apps/db.h"
+
+struct prepared {
+    sqlite3_stmt *stmt;
+};
+
+struct appdb {
+    sqlite3 *c;
+    struct appdb_env env;
+    bool is_read_only;
+    struct prepared **prepared; /* by script, then by statement; NULL: not yet */
+    sqlite3_stmt *begin, *begin_write, *commit, *rollback, *set_meta;
+
+    /* Of the instance, as the database has them. */
+    int64_t n_draws, n_ticks;
+
+    /* Of the call under way. */
+    int64_t now_us;
+    int64_t steps_left, deadline_ms, memory_base;
+    const char *limit; /* the one that was passed */
+};
+
+/* Defines the functions that scripts have. */
+int functions_define(struct appdb *db, struct err *e);
+
+/* E says what SQLite does; -errno. */
+int appdb_fail(struct appdb *db, int rc, struct err *e, const char *what);
+
+/* Begins / ends the limits of a call. */
+void appdb_limit(struct appdb *db);

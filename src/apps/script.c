@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "apps/script.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define NAME_MARK STR("-- name:")
+
+struct reader {
+    struct arena *arena;
+    struct str text;
+    size_t at;
+    unsigned line;
+    struct err *err;
+};
+
+/* ---- tokens: only what is needed to find the end of a statement ---- */
+
+static bool is_at(const struct reader *r, struct str word)
+{
+    return str_starts(str_skip(r->text, r->at), word);
+}
+
+static void step(struct reader *r)
+{
+    r->line += r->text.p[r->at] == '\n';
+    r->at++;
+}
+
+/* Goes behind the next END; -EINVAL when there is none. */
+static int skip_to(struct reader *r, struct str end, const char *what)
+{
+    unsigned line = r->line;
+
+    while (r->at < r->text.len && !is_at(r, end))
+        step(r);
+    if (r->at >= r->text.len)
+        return err_set(r->err, -EINVAL, "line %u: %s has no end", line, what);
+    r->at += end.len;
+    return 0;
+}
+
+static void skip_line(struct reader *r)
+{
+    while (r->at < r->text.len && r->text.p[r->at] != '\n')
+        r->at++;
+}
+
+static void skip_blank(struct reader *r)
+{
+    while (r->at < r->text.len) {
+        if (strchr(" \t\r\n", r->text.p[r->at]))
+            step(r);
+        else if (is_at(r, STR("--")) && !is_at(r, NAME_MARK))
+            skip_line(r);
+        else
+            return;
+    }
+}
+
+/* Quotes are doubled inside of quotes, which makes two quoted pieces side by side: the same end. */
+static int skip_token(struct reader *r)
+{
+    static const struct {
+        struct str begin, end;
+        const char *what;
+    } spans[] = {
+        {STR_INIT("'"), STR_INIT("'"), "a string"},
+        {STR_INIT("\""), STR_INIT("\""), "a quoted name"},
+        {STR_INIT("`"), STR_INIT("`"), "a quoted name"},
+        {STR_INIT("["), STR_INIT("]"), "a quoted name"},
+        {STR_INIT("/*"), STR_INIT("*/"), "a comment"},
+    };
+
+    if (is_at(r, STR("--"))) {
+        skip_line(r);
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
+        if (!is_at(r, spans[i].begin))
+            continue;
+        r->at += spans[i].begin.len;
+        return skip_to(r, spans[i].end, spans[i].what);
+    }
+    step(r);
+    return 0;
+}
+
+/* ---- statements ---- */
+
+static bool is_word(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.p[i];
+        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+            c != '_')
+            return false;
+    }
+    return s.len > 0;
+}
+
+/* "{{jql :query}}" at START of the statement that begins at BASE. */
+static int read_query(struct reader *r, struct script_statement *st, size_t base)
+{
+    size_t start = r->at;
+    unsigned line = r->line;
+
+    if (skip_to(r, STR("}}"), "a query") < 0)
+        return -EINVAL;
+    struct str in = str_trim(str_slice(r->text, start + 2, r->at - 2));
+    struct script_query q = {.offset = start - base, .len = r->at - start};
+    q.language = str_cut(&in, ' ');
+    in = str_trim(in);
+    q.param = str_skip(in, 1);
+    if (!is_word(q.language) || in.len < 2 || in.p[0] != ':' || !is_word(q.param))
+        return err_set(r->err, -EINVAL, "line %u: a query is {{language :argument}}", line);
+    if (st->n_queries == SCRIPT_MAX_QUERIES)
+        return err_set(r->err, -EINVAL, "line %u: more than %d queries in one statement", line,
+                       SCRIPT_MAX_QUERIES);
+    st->queries[st->n_queries++] = q;
+    return 0;
+}
+
+static int read_statement(struct reader *r, struct script_statement *st)
+{
+    size_t base = r->at;
+
+    *st = (struct script_statement){.line = r->line};
+    while (r->at < r->text.len && r->text.p[r->at] != ';' && !is_at(r, NAME_MARK)) {
+        int rc = is_at(r, STR("{{")) ? read_query(r, st, base) : skip_token(r);
+        if (rc < 0)
+            return rc;
+    }
+    if (r->at >= r->text.len || r->text.p[r->at] != ';')
+        return err_set(r->err, -EINVAL, "line %u: the statement does not end with ';'", st->line);
+    st->sql = arena_str(r->arena, str_slice(r->text, base, r->at));
+    r->at++;
+    return st->sql.p ? 0 : err_set(r->err, -ENOMEM, "out of memory");
+}
+
+/* ---- scripts ---- */
+
+static int read_statements(struct reader *r, struct script *s)
+{
+    struct script_statement found[SCRIPT_MAX_STATEMENTS];
+
+    for (skip_blank(r); r->at < r->text.len && !is_at(r, NAME_MARK); skip_blank(r)) {
+        if (s->n == SCRIPT_MAX_STATEMENTS)
+            return err_set(r->err, -EINVAL, "line %u: more than %d statements", s->line,
+                           SCRIPT_MAX_STATEMENTS);
+        int rc = read_statement(r, &found[s->n]);
+        if (rc < 0)
+            return rc;
+        s->n++;
+    }
+    if (s->n == 0)
+        return err_set(r->err, -EINVAL, "line %u: " STR_FMT " has no statements", s->line,
+                       STR_ARG(s->name));
+    s->statements = arena_alloc(r->arena, s->n * sizeof *found);
+    if (!s->statements)
+        return err_set(r->err, -ENOMEM, "out of memory");
+    memcpy(s->statements, found, s->n * sizeof *found);
+    return 0;
+}
+
+static int read_script(struct reader *r, const struct scripts *before, struct script *s)
+{
+    *s = (struct script){.line = r->line};
+    r->at += NAME_MARK.len;
+    size_t start = r->at;
+    skip_line(r);
+    s->name = str_trim(str_slice(r->text, start, r->at));
+    if (s->name.len > 0 && s->name.p[s->name.len - 1] == '\r')
+        s->name.len--;
+    if (s->name.len == 0)
+        return err_set(r->err, -EINVAL, "line %u: the name is missing", s->line);
+    const struct script *same = scripts_find(before, s->name);
+    if (same)
+        return err_set(r->err, -EINVAL, "line %u: " STR_FMT " is in line %u already", s->line,
+                       STR_ARG(s->name), same->line);
+    s->name = arena_str(r->arena, s->name);
+    return s->name.p ? read_statements(r, s) : err_set(r->err, -ENOMEM, "out of memory");
+}
+
+static size_t count_names(struct str text)
+{
+    size_t n = 0;
+
+    while (text.len > 0)
+        n += str_starts(str_cut(&text, '\n'), NAME_MARK);
+    return n;
+}
+
+int scripts_parse(struct arena *a, struct str text, struct scripts *ret, struct err *e)
+{
+    struct reader r = {.arena = a, .text = text, .line = 1, .err = e};
+    size_t max = count_names(text);
+
+    *ret = (struct scripts){.items = arena_zalloc(a, max ? max : 1, sizeof *ret->items)};
+    if (!ret->items)
+        return err_set(e, -ENOMEM, "out of memory");
+    for (skip_blank(&r); r.at < text.len; skip_blank(&r)) {
+        if (!is_at(&r, NAME_MARK) || ret->n == max)
+            return err_set(e, -EINVAL, "line %u: expected a line '-- name: …'", r.line);
+        int rc = read_script(&r, ret, &ret->items[ret->n]);
+        if (rc < 0)
+            return rc;
+        ret->n++;
+    }
+    return 0;
+}
+
+const struct script *scripts_find(const struct scripts *s, struct str name)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (str_eq(s->items[i].name, name))
+            return &s->items[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""`tidepool app check`: a good app passes, and each mistake is found and placed."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+
+import tap
+
+TIDEPOOL = os.environ["TIDEPOOL"]
+SHOP = os.path.join(os.environ["TIDEPOOL_SOURCE"], "tests", "lib", "shop")
+
+
+def check(*folders):
+    return subprocess.run([TIDEPOOL, "app", "check", *folders], text=True, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def broken(file, old, new):
+    """What is said of the shop with OLD replaced by NEW in FILE."""
+    with tempfile.TemporaryDirectory() as tmp:
+        shop = shutil.copytree(SHOP, os.path.join(tmp, "shop"))
+        path = os.path.join(shop, file)
+        with open(path) as f:
+            text = f.read()
+        tap.contains(text, old)
+        with open(path, "w") as f:
+            f.write(text.replace(old, new, 1))
+        p = check(shop)
+    tap.equal(p.returncode, 1, "status")
+    return p.stdout + p.stderr
+
+
+def test_a_good_app_passes():
+    p = check(SHOP)
+    tap.equal(p.stdout, "shop: 2 tools, 7 cases, ok\n", "report")
+    tap.equal(p.stderr, "", "standard error")
+    tap.equal(p.returncode, 0, "status")
+
+
+def test_folders_that_are_no_apps_are_refused():
+    p = check("/nonexistent")
+    tap.equal(p.returncode, 1, "status")
+    tap.contains(p.stderr, "/nonexistent")
+    tap.contains(p.stderr, "No such file")
+
+
+def test_mistakes_are_found():
+    for file, old, new, want in (
+            ("app.json", '"json"', '"yaml"', "app.json: /errors is text, json, rpc or result"),
+            ("app.json", "{upper:6}", "{lower:6}", "app.json: /ids/ticket"),
+            ("app.json", '"Shop"', "5", "app.json: /title is missing"),
+            ("tools.json", '"get_order"', '"fetch_order"',
+             "tools.json: fetch_order: has no script in tools.sql"),
+            ("tools.json", '"integer"', '"whole"', "get_order: inputSchema"),
+            ("tools.json", "One order with its lines.", "",
+             "get_order: the description is missing"),
+            ("tools.sql", "-- name: create_order", "-- name: get_order",
+             "tools.sql: line 8: get_order is in line 1 already"),
+            ("tools.sql", "FROM product WHERE name = :product;\nSELECT 'no",
+             "FROM products WHERE name = :product;\nSELECT 'no", "no such table: products"),
+            ("tools.sql", ":quantity * price", ":qty * price", ":qty is no argument"),
+            ("tools.sql", "SELECT id, product", "DELETE FROM orders;\nSELECT id, product",
+             "writes, but is said to only read"),
+            ("schema.sql", "CREATE TABLE orders", "CREATE orders", "schema"),
+            ("data.sql", "-- name: export", "-- name: dump", "belong together"),
+            ("data.sql", "'stock', stock", "'stock', stock + 1",
+             "seed/default: export, import and export again differ"),
+            ("cases/orders.jsonl", '"total": 15', '"total": 16',
+             "cases/orders.jsonl:2: get_order: got"),
+            ("cases/orders.jsonl", '"/ticket"', '"/tickets"', "nothing at '/tickets' to save"),
+            ("cases/orders.jsonl", "only 2 left", "only 3 left", "cases/orders.jsonl:3:"),
+            ("cases/orders.jsonl", '"tool": "get_order", "args": {"order_id": 9}', '"tool": "x"',
+             "cases/orders.jsonl:7: no tool 'x'"),
+            ("seed/default.json", '"price": 5, ', "", "NOT NULL constraint failed")):
+        tap.contains(broken(file, old, new), want)
+
+
+def test_tools_without_cases_are_found():
+    with open(os.path.join(SHOP, "cases", "orders.jsonl")) as f:
+        lines = f.read()
+    text = broken("cases/orders.jsonl", lines, lines.split("\n")[0] + "\n")
+    tap.contains(text, "no call of get_order succeeds")
+    tap.contains(text, "no call of create_order fails")
+
+
+tap.main(globals())

@@ -1,0 +1,8 @@
+CREATE TABLE product (name TEXT PRIMARY KEY, price INTEGER NOT NULL, stock INTEGER NOT NULL);
+CREATE TABLE orders (
+  id INTEGER PRIMARY KEY,
+  product TEXT NOT NULL REFERENCES product (name),
+  quantity INTEGER NOT NULL,
+  ticket TEXT NOT NULL,
+  created TEXT NOT NULL
+);
