@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/fault.h"
 #include "envd/watch.h"
 
 static char dir[64];
@@ -322,6 +323,36 @@ static void what_cannot_be_watched(void **state)
     assert_int_equal(hub.io.fd, -1);
 }
 
+/* Each allocation fails once, at the start or later: nothing leaks, and what goes on is told. */
+static void memory_that_runs_out(void **state)
+{
+    (void)state;
+    make("a");
+    make("a/b");
+    for (unsigned nth = 1; nth < 400; nth++) {
+        struct seen s = {.log = BUF_INIT(1 << 20)};
+        fault_arm(FAULT_ALLOC, nth);
+        if (watch_start(&hub, &s.watch, dir, true, &ops) == 0) {
+            make("n");
+            make("n/m");
+            move("a", "n/a");
+            (void)loop_run_once(loop, 0);
+            move("n/a", "a");
+            (void)loop_run_once(loop, 0);
+            assert_int_equal(rmdir(in("n/m")), 0);
+            assert_int_equal(rmdir(in("n")), 0);
+            (void)loop_run_once(loop, 0);
+        }
+        bool has_fired = fault_fired(FAULT_ALLOC);
+        fault_arm(FAULT_ALLOC, 0);
+        end(&s);
+        assert_int_equal(hub.n_members, 0);
+        if (!has_fired)
+            return;
+    }
+    fail_msg("it never ended");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +366,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_watched_path_goes, setup, teardown),
         cmocka_unit_test_setup_teardown(too_many_events_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_watched, setup, teardown),
+        cmocka_unit_test_setup_teardown(memory_that_runs_out, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
