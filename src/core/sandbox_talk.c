@@ -39,6 +39,11 @@ static void put_e2b(struct jw *w, const struct sandbox *sb)
     put_str(w, "templateID", sb->spec.template_name);
     put_str(w, "defaultUser", str_of(sb->template->user));
     put_str(w, "defaultWorkdir", sb->spec.workdir);
+    const struct cgroup_limits *limits = &engine_cell_info(sb->cell)->spec.limits;
+    jw_key(w, "cpuCount");
+    jw_int(w, (limits->cpu_milli + 999) / 1000);
+    jw_key(w, "memoryBytes");
+    jw_int(w, (int64_t)limits->memory_bytes);
     jw_key(w, "envVars");
     jw_value(w, sb->spec.env);
     jw_key(w, "port");

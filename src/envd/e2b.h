@@ -37,12 +37,12 @@ struct e2b {
     } cpu; /* when figures were asked for last */
 };
 
-/* Takes E2B, the member `e2b` of a claim or an update (may be NULL): accessToken, sandboxID,
+/* Takes BODY, the member `e2b` of a claim or an update (may be NULL): accessToken, sandboxID,
  * templateID, defaultUser, defaultWorkdir, envVars, port, cpuCount,
  * memoryBytes. What is absent stays; accessToken null
  * opens everything; envVars replaces all; port is listened on from then on. 0, or -errno with E
  * filled. */
-int e2b_set(struct serve *s, const struct json *e2b, struct err *e);
+int e2b_set(struct serve *s, const struct json *body, struct err *e);
 /* Closes the port and forgets everything. */
 void e2b_done(struct e2b *b);
 /* Serves R, whose path is without E2B_PREFIX. */

@@ -182,6 +182,23 @@ static int mount_root(void *ctx, struct err *e)
     return mount_overlay(c, lower, "root", "/new", e);
 }
 
+/* What users of a cell expect of /usr and the host's need not have: /usr/local is theirs, and
+ * Python has its short name. A cell can do without either. */
+static void furnish_usr(const char *lower)
+{
+    char path[24];
+
+    if (mkdir("/up/usr/u/local", 0777) == 0)
+        (void)chmod("/up/usr/u/local", 0777);
+    (void)snprintf(path, sizeof path, "%s/bin/python", lower);
+    if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return;
+    (void)snprintf(path, sizeof path, "%s/bin/python3", lower);
+    if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+        (mkdir("/up/usr/u/bin", 0755) == 0 || errno == EEXIST))
+        (void)symlink("python3", "/up/usr/u/bin/python");
+}
+
 static int mount_usr(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
@@ -190,6 +207,7 @@ static int mount_usr(void *ctx, struct err *e)
     if (!c->tmpl->spec.has_usr)
         return 0;
     (void)snprintf(lower, sizeof lower, "/l%u", (unsigned)c->n_layers - 1);
+    furnish_usr(lower);
     return mount_overlay(c, lower, "usr", "/new/usr", e);
 }
 

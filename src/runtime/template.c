@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "sys/io.h"
 
-enum { VERSION = 1, COPY_MAX = 8 << 20, DEPTH_MAX = 4, ENTRIES_MAX = 20000 };
+enum { VERSION = 2, COPY_MAX = 8 << 20, DEPTH_MAX = 4, ENTRIES_MAX = 20000 };
 
 /* ---- what is ours ---- */
 
@@ -36,6 +36,7 @@ static const struct entry entries[] = {
     {"home/user", 0755, 1000, NULL},
     {"root", 0700, 0, NULL},
     {"data", 0777, 0, NULL},
+    {"code", 0777, 0, NULL},
     {"tmp", 01777, 0, NULL},
     {"run", 0755, 0, NULL},
     {"run/lock", 01777, 0, NULL},
@@ -106,6 +107,7 @@ static const struct entry entries[] = {
     {"home/user/.bashrc", 0644, 1000, "[ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n"},
     {"home/user/.profile", 0644, 1000,
      "[ -n \"$BASH\" ] && [ -r ~/.bashrc ] && . ~/.bashrc\nPATH=\"$HOME/.local/bin:$PATH\"\n"},
+    {"home/user/.bash_logout", 0644, 1000, ""},
     {"root/.bashrc", 0644, 0, "[ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n"},
     {"var/lib/dpkg/status", 0644, 0, ""},
 };

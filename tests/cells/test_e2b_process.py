@@ -242,6 +242,15 @@ def test_the_facts_are_files_too():
               "truesb1base")
 
 
+@only_in_a_cell
+def test_the_file_system_has_what_clients_expect():
+    tap.equal(run("python -c 'print(6 * 7)'")[0], {"stdout": "42\n"})
+    tap.equal(run("stat -c %a /code /usr/local; ls -A ~ | grep -c '^\\.'")[0]["stdout"],
+              "777\n777\n3\n")
+    tap.equal(run("touch /usr/local/mine /code/mine; ls /usr/local /usr/local/bin >/dev/null")[1],
+              EXIT_0)
+
+
 def test_a_default_user_that_is_not_there():
     tap.equal(inner.unary("update", {"e2b": {"defaultUser": "ghost"}}), (200, {}))
     tap.equal(refused({"process": {"cmd": "id"}}),
@@ -268,8 +277,8 @@ def test_events_come_in_order():
 
 
 def test_signals_have_the_names_that_clients_know():
-    for signo, name in ((9, "killed"), (15, "terminated"), (1, "hangup"), (10, "user defined signal 1"),
-                        (2, "interrupt"), (14, "alarm clock"), (40, "signal 40")):
+    for signo, name in ((9, "killed"), (15, "terminated"), (1, "hangup"), (2, "interrupt"),
+                        (10, "user defined signal 1"), (14, "alarm clock"), (40, "signal 40")):
         end = run("kill -%d $$" % signo)[1]
         tap.equal(end, {"exitCode": -1, "status": "signal: " + name, "error": "signal: " + name})
 
@@ -342,7 +351,7 @@ def test_a_slow_reader_holds_the_process_back_and_an_absent_one_does_not():
     s, pid = sh(script % "/tmp/slow", stdin=False)
 
     def written():
-        return int(run("cat /tmp/slow 2>/dev/null || echo 0")[0]["stdout"] or 0)
+        return int(run("cat /tmp/slow 2>/dev/null")[0].get("stdout", 0))
 
     wait_for(lambda: written() > 0)
     before = -1

@@ -40,6 +40,16 @@ static const struct pjson_field fields[] = {
 };
 static const struct pjson_message all_message = {sizeof(struct all), ARRAY_LEN(fields), fields};
 
+static void check_lists(const struct all *m)
+{
+    for (char **s = m->list; s && *s; s++)
+        if (!str_is_utf8(str_of(*s)))
+            abort();
+    for (uint32_t i = 0; m->map && i < m->map->n; i++)
+        if (!json_is(&m->map->members[i].value, JSON_STRING))
+            abort();
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the text, which is bounded */
 static void check(const struct all *m)
 {
@@ -51,12 +61,7 @@ static void check(const struct all *m)
         abort();
     if (pjson_has(m, LEFT) && pjson_has(m, RIGHT))
         abort();
-    for (char **s = m->list; s && *s; s++)
-        if (!str_is_utf8(str_of(*s)))
-            abort();
-    for (uint32_t i = 0; m->map && i < m->map->n; i++)
-        if (!json_is(&m->map->members[i].value, JSON_STRING))
-            abort();
+    check_lists(m);
     check(m->inner);
     check(m->right);
 }
