@@ -432,9 +432,14 @@ def test_pause_without_memory():
         # The main process of a native sandbox starts again.
         made = s.create(name="main", cmd="sh -c 'echo begun; sleep 1000'")
         main = {"sandboxID": made["id"]}
+
+        def starts():
+            return s.get("/api/v1/logs/sandbox/main").json["data"]["logs"].count("begun")
+
+        s.until(lambda: starts() == 1)
         e.move(main, "pause", {"memory": False})
         e.move(main, "connect", {}, 201)
-        s.until(lambda: s.get("/api/v1/logs/sandbox/main").json["data"]["logs"].count("begun") == 2)
+        s.until(lambda: starts() == 2)
 
 
 def test_secrets_survive():
