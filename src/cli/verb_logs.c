@@ -86,7 +86,8 @@ const struct cli_verb verb_logs = {
     .name = "logs",
     .summary = "Show what a sandbox's main process wrote",
     .help = "Shows the standard output and error of the main process of a sandbox. What commands "
-            "of 'tidepool exec' write is not in it.",
+            "of 'tidepool exec' write is not in it. The log of a paused sandbox is the one of the "
+            "moment when it was paused, and that of a deleted one can be read for a while.",
     .args = "NAME",
     .min_args = 1,
     .max_args = 1,

@@ -119,6 +119,10 @@ struct config {
         int64_t keep;
     } events;
     struct {
+        int64_t keep; /* ms */
+        int64_t max;
+    } logs;
+    struct {
         bool public;
     } metrics;
 

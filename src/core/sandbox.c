@@ -274,6 +274,8 @@ static void finish(struct sandbox *sb)
 {
     struct store_tx *tx = store_tx_new();
 
+    sandbox_log_end(sb);
+
     sandbox_tx_delete(tx, sb);
     int r = sandbox_submit(sb, tx, on_removed, NULL);
     if (r < 0) {
@@ -305,16 +307,19 @@ static void add_limit_event(struct store_tx *tx, const struct sandbox *sb, enum 
 void sandbox_end(struct sandbox *sb, enum sandbox_end reason)
 {
     struct store_tx *tx = store_tx_new();
+    bool was_running = sandbox_state(sb) == SANDBOX_RUNNING;
 
     enter_ending(sb, reason);
     /* Nobody waits for this one: it only tells a restart why the cell is gone. */
     sandbox_tx_update(tx, sb);
     add_limit_event(tx, sb, reason);
     (void)sandbox_submit(sb, tx, NULL, NULL);
-    if (sb->cell)
-        engine_cell_kill(sb->cell);
-    else
+    if (!sb->cell)
         finish(sb);
+    else if (was_running && sandbox_has_main(sb))
+        sandbox_kill_later(sb);
+    else
+        engine_cell_kill(sb->cell);
 }
 
 void sandbox_on_gone(void *ctx, struct engine_cell *c, int status)
@@ -432,7 +437,7 @@ int sandbox_pause(struct sandbox *sb, sandbox_fn *fn, void *ctx)
     if (sb->is_talking)
         return -EBUSY;
     if (sandbox_state(sb) == SANDBOX_RUNNING)
-        return sandbox_freeze(sb, SANDBOX_END_NONE, fn, ctx);
+        return sandbox_pause_for(sb, SANDBOX_END_NONE, fn, ctx);
     return write_state(sb, store_tx_new(), fn, ctx);
 }
 
@@ -446,6 +451,7 @@ int sandbox_thaw(struct sandbox *sb, const struct sandbox_resume *how, sandbox_f
         sb->timeout_s = how->timeout_s < 0 ? -1 : how->timeout_s;
     sb->paused_us = 0;
     sb->set->n_paused--;
+    sandbox_log_forget(sb);
     sandbox_start_clock(sb);
     sm_move(&sb->sm, SANDBOX_RUNNING);
     sandbox_arm(sb);
@@ -527,7 +533,7 @@ static void expire(struct sandbox *sb, enum sandbox_end reason)
 
     if (sb->spec.auto_pause)
         code = sb->spec.forgets_memory ? sandbox_halt_for(sb, reason, NULL, NULL)
-                                       : sandbox_freeze(sb, reason, NULL, NULL);
+                                       : sandbox_pause_for(sb, reason, NULL, NULL);
     if (code < 0 && sandbox_state(sb) == SANDBOX_RUNNING)
         sandbox_end(sb, reason);
 }

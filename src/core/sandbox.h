@@ -24,6 +24,7 @@
 #include "core/sandbox_access.h"
 #include "core/sandbox_args.h"
 #include "core/sandbox_figures.h"
+#include "core/sandbox_log.h"
 #include "core/sandbox_moves.h"
 #include "core/sandbox_set.h"
 #include "loop/loop.h"

@@ -29,6 +29,10 @@ struct sandboxes {
     struct list known;         /* running and paused, newest first */
     struct list creating;      /* struct creation */
     struct list talks;         /* struct talk */
+    struct list logs;          /* struct sandbox_log, oldest first */
+    size_t logs_size;          /* bytes of all */
+    unsigned n_logs;
+    int64_t swept_ms; /* when old ones were looked for */
     unsigned n_paused;
     struct loop_timer tick; /* looks at their figures */
     struct sandbox *looked; /* the last one that the tick looked at, or NULL */
@@ -129,5 +133,9 @@ void sandbox_tell_again(struct sandbox *sb);
 int sandbox_halt_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
 /* Starts a paused one again without the processes it had. */
 int sandbox_reboot(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx);
+/* sandbox_freeze() that keeps the log first; when that fails the sandbox ends for REASON. */
+int sandbox_pause_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
+/* Ends the processes of SB, which was running, after its log was kept. */
+void sandbox_kill_later(struct sandbox *sb);
 /* Breaks off all moves that wait; nobody is told. */
 void sandboxes_stop_talks(struct sandboxes *set);

@@ -24,7 +24,7 @@
 DEFINE_CLEANUP(struct store_tx *, store_tx_free)
 
 #define ENVD_NAME "tidepool-envd"
-enum { TICK_MS = 250, TICK_CELLS = 64 };
+enum { TICK_MS = 250, SWEEP_MS = 1000, TICK_CELLS = 64 };
 
 /* ---- the engine ---- */
 
@@ -241,6 +241,10 @@ static void on_tick(struct loop_timer *t)
             break;
         sandbox_look(set->looked);
     }
+    if (clock_mono_ms() >= set->swept_ms + SWEEP_MS) {
+        set->swept_ms = clock_mono_ms();
+        sandboxes_sweep_logs(set);
+    }
     (void)loop_timer_start(set->core->loop, t, TICK_MS, on_tick);
 }
 
@@ -254,6 +258,8 @@ static int open_all(struct sandboxes *set, struct err *e)
         r = sandboxes_load(set, enter_row, e);
     if (r == 0)
         r = recover(set, e);
+    if (r == 0)
+        sandboxes_open_logs(set);
     if (r == 0)
         r = loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_tick);
     return r;
@@ -273,6 +279,7 @@ struct sandboxes *sandboxes_open(struct core *c, struct err *e)
     list_init(&set->known);
     list_init(&set->creating);
     list_init(&set->talks);
+    list_init(&set->logs);
     if (open_all(set, &set->why) < 0) {
         engine_close(take(set->engine));
         egress_close(take(set->egress));
@@ -330,6 +337,7 @@ void sandboxes_free(struct sandboxes *set)
         struct sandbox *sb = value;
         sandbox_leave(sb);
     }
+    sandboxes_close_logs(set);
     map_done(&set->by_name);
     map_done(&set->by_id);
     free(set);

@@ -13,6 +13,9 @@
 #include "core/template.h"
 #include "runtime/engine.h"
 
+/* For the answer with a log, which the sandbox's pause or end waits for. */
+enum { LOG_MS = 1000 };
+
 /* ---- the claim ---- */
 
 bool sandbox_has_main(const struct sandbox *sb)
@@ -118,8 +121,10 @@ struct talk {
     struct http_call *call;
     struct buf body;
     void (*next)(struct talk *t, const struct err *e); /* owns T */
+    struct loop_timer timer;                           /* of asking for the log */
     struct sandbox_resume how;
     enum sandbox_end reason; /* of an automatic pause */
+    bool halts;              /* the pause ends the processes */
     sandbox_fn *fn;          /* may be NULL */
     void *ctx;
 };
@@ -128,6 +133,7 @@ static void talk_free(struct talk *t)
 {
     if (t->call)
         http_call_abort(t->call);
+    loop_timer_stop(&t->timer);
     list_del(&t->node);
     buf_done(&t->body);
     sandbox_unref(t->sb);
@@ -186,6 +192,74 @@ static void talk_fail(struct talk *t, int code, const struct err *why)
     talk_free(t);
 }
 
+/* ---- keeping the log ---- */
+
+/* A cell that does not answer in time is not waited for. */
+static void on_log_timer(struct loop_timer *timer)
+{
+    struct talk *t = container_of(timer, struct talk, timer);
+
+    if (t->call)
+        http_call_abort(take(t->call));
+    t->next(t, NULL);
+}
+
+static void on_log(void *ctx, const struct http_response *r)
+{
+    struct talk *t = ctx;
+    auto_arena struct arena a;
+
+    t->call = NULL;
+    loop_timer_stop(&t->timer);
+    arena_init(&a, 4L * SANDBOX_LOG_MAX);
+    if (r->error == 0 && r->head.status == 200) {
+        const struct json *doc = json_parse(&a, r->body, NULL, NULL);
+        struct str text = json_str(json_get(doc, "logs"), STR(""));
+        if (text.len > 0 && text.len <= SANDBOX_LOG_MAX)
+            sandbox_log_store(t->sb, text);
+    }
+    t->next(t, NULL);
+}
+
+/* Keeps the log of T's sandbox, if it has one, and goes on with NEXT in any case, perhaps before
+ * this returns. */
+static void save_log(struct talk *t, void (*next)(struct talk *t, const struct err *e))
+{
+    struct sandboxes *set = t->sb->set;
+    const struct http_request request = {.address = engine_cell_address(t->sb->cell),
+                                         .method = STR("GET"),
+                                         .target = STR("/log?timestamps=true&tailLines=2000"),
+                                         .host = STR("cell"),
+                                         .max_body = 2L * SANDBOX_LOG_MAX};
+
+    t->next = next;
+    if (sandbox_has_main(t->sb))
+        t->call = http_client_fetch(engine_http(set->engine), &request, on_log, t, NULL);
+    if (t->call && loop_timer_start(set->core->loop, &t->timer, LOG_MS, on_log_timer) == 0)
+        return;
+    if (t->call)
+        http_call_abort(take(t->call));
+    next(t, NULL);
+}
+
+static void on_saved_to_kill(struct talk *t, const struct err *e)
+{
+    (void)e;
+    if (t->sb->cell)
+        engine_cell_kill(t->sb->cell);
+    talk_free(t);
+}
+
+void sandbox_kill_later(struct sandbox *sb)
+{
+    struct talk *t = sb->set->is_stopped ? NULL : talk_new(sb, NULL, NULL);
+
+    if (t)
+        save_log(t, on_saved_to_kill);
+    else
+        engine_cell_kill(sb->cell);
+}
+
 /* ---- after a restart ---- */
 
 /* Nobody waits for the answer. */
@@ -206,7 +280,7 @@ void sandbox_tell_again(struct sandbox *sb)
         talk_free(t);
 }
 
-/* ---- pausing without memory ---- */
+/* ---- pausing ---- */
 
 /* An automatic pause that failed ends the sandbox: its time is up. */
 static void give_up_halt(struct talk *t, int code, const struct err *why)
@@ -220,27 +294,54 @@ static void give_up_halt(struct talk *t, int code, const struct err *why)
     talk_fail(t, code, why);
 }
 
-static void on_halted(struct talk *t, const struct err *e)
+static void on_saved_to_freeze(struct talk *t, const struct err *e)
 {
     struct sandbox *sb = t->sb;
 
+    (void)e;
     sb->is_talking = false;
     if (sandbox_state(sb) != SANDBOX_RUNNING) {
         talk_fail(t, -ENOENT, NULL);
         return;
     }
-    if (e) {
-        (void)sandbox_note_failure(sb, EVENT_SANDBOX_PAUSE_FAILED, e);
-        give_up_halt(t, e->code, e);
-        return;
-    }
-    sb->is_halted = true;
+    sb->is_halted = t->halts;
     int code = sandbox_freeze(sb, t->reason, t->fn, t->ctx);
-    sb->is_halted = sandbox_state(sb) == SANDBOX_PAUSED;
+    sb->is_halted = t->halts && sandbox_state(sb) == SANDBOX_PAUSED;
     if (code < 0)
         give_up_halt(t, code, NULL);
     else
         talk_free(t);
+}
+
+static void on_halted(struct talk *t, const struct err *e)
+{
+    struct sandbox *sb = t->sb;
+
+    if (sandbox_state(sb) == SANDBOX_RUNNING && !e) {
+        save_log(t, on_saved_to_freeze);
+        return;
+    }
+    sb->is_talking = false;
+    if (sandbox_state(sb) != SANDBOX_RUNNING) {
+        talk_fail(t, -ENOENT, NULL);
+        return;
+    }
+    (void)sandbox_note_failure(sb, EVENT_SANDBOX_PAUSE_FAILED, e);
+    give_up_halt(t, e->code, e);
+}
+
+int sandbox_pause_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx)
+{
+    struct talk *t = sandbox_has_main(sb) ? talk_new(sb, fn, ctx) : NULL;
+
+    /* Without memory for the way round the log is not kept. */
+    if (!t)
+        return sandbox_freeze(sb, reason, fn, ctx);
+    t->reason = reason;
+    sb->is_talking = true;
+    loop_timer_stop(&sb->timer);
+    save_log(t, on_saved_to_freeze);
+    return 0;
 }
 
 int sandbox_halt_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx)
@@ -255,6 +356,7 @@ int sandbox_halt_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn
     if (!t)
         return -ENOMEM;
     t->reason = reason;
+    t->halts = true;
     (void)buf_add_str(&t->body, STR("{}"));
     int r = talk_send(t, STR("/halt"), on_halted);
     if (r < 0) {
