@@ -216,6 +216,33 @@ def test_names_by_tcp():
         tap.equal(s.run("asks", ASK_TCP % "127.0.0.1")["output"], PUBLIC + "\n")
 
 
+def test_by_the_e2b_surface():
+    base = "/e2b/v1"
+    with running() as s:
+        rows = (
+            ({"allowInternetAccess": False}, [], [PUBLIC, "a.example"]),
+            ({"allow_internet_access": False, "network": {"allowOut": [PUBLIC]}}, [PUBLIC],
+             ["b.example"]),
+            ({"network": {"denyOut": [PUBLIC + "/32"]}}, ["b.example"], [PUBLIC, "a.example"]),
+            ({"network": {"denyOut": [ALL], "allowOut": ["*.wild.example", "203.0.113.11"]}},
+             ["x.wild.example", "203.0.113.11"], [PUBLIC, "a.example"]),
+        )
+        for fields, near, far in rows:
+            box = s.post(base + "/v2/sandboxes", {"templateID": "base", **fields}).json
+            name = box["metadata"]["name"]
+            reaches(s, name, *near)
+            misses(s, name, *far)
+        # While it lives; everything is replaced each time.
+        for body, near, far in (
+                ({"denyOut": [ALL], "allowOut": ["a.example"]}, ["a.example"], ["b.example"]),
+                ({}, ["a.example", "b.example"], ["meta.example"]),
+                ({"allow_internet_access": False}, [], ["a.example"])):
+            answer = s.request("PUT", "%s/sandboxes/%s/network" % (base, box["sandboxID"]), body)
+            tap.equal(answer.status, 204)
+            reaches(s, name, *near)
+            misses(s, name, *far)
+
+
 def test_many_at_once():
     with running() as s:
         s.create(name="busy")

@@ -60,6 +60,18 @@ static void code_and_message(void **state)
     check(&surface_ops, cases, ARRAY_LEN(cases));
 }
 
+static void rates(void **state)
+{
+    static const struct shape_case ours[] = {
+        {API_FAULT_RATE, 0, "3 a second", 429, CODE(429, "3 a second")}};
+    static const struct shape_case e2b[] = {
+        {API_FAULT_RATE, 0, "3 a second", 429, CODE(429, "Rate limit exceeded")}};
+
+    (void)state;
+    check(&surface_native, ours, ARRAY_LEN(ours));
+    check(&surface_e2b, e2b, ARRAY_LEN(e2b));
+}
+
 static void klavis_detail(void **state)
 {
     static const struct shape_case cases[] = {
@@ -126,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(code_and_message),
+        cmocka_unit_test(rates),
         cmocka_unit_test(klavis_detail),
         cmocka_unit_test(mcp_rpc_error),
         cmocka_unit_test(every_kind_has_a_default),

@@ -152,6 +152,9 @@ static void version_1_uses_each_hierarchy_once(void **state)
     assert_int_equal(u.memory_bytes, 4096);
     assert_int_equal(u.oom_kills, 3);
     assert_int_equal(u.cpu_us, 5000);
+    assert_int_equal(cgroup_cache(&g, "s0001"), 0);
+    put("memory/tidepool/test/s0001/memory.stat", "cache 8192\nrss 4096\n");
+    assert_int_equal(cgroup_cache(&g, "s0001"), 8192);
     cgroup_close(&g);
 }
 
@@ -190,6 +193,8 @@ static void version_2_uses_the_own_group(void **state)
     expect("v2/svc/tidepool/test/s0001/cpu.max", "150000 100000");
     assert_int_equal(cgroup_entries(&g, "s0001", entries, NULL), 1);
     assert_int_equal(close(entries[0]), 0);
+    put("v2/svc/tidepool/test/s0001/memory.stat", "anon 4096\nfile 12288\n");
+    assert_int_equal(cgroup_cache(&g, "s0001"), 12288);
     cgroup_close(&g);
 }
 
