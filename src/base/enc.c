@@ -44,24 +44,34 @@ int enc_unhex(void *out, size_t len, struct str s)
     return 0;
 }
 
+/* One call for all room, because outputs of whole programs go through here. */
 static int base64(struct buf *out, struct str s, const char *alphabet, bool pad)
 {
     const unsigned char *b = (const unsigned char *)s.p;
+    size_t i = 0, rest = s.len % 3;
+    size_t len = s.len / 3 * 4 + (rest == 0 ? 0 : pad ? 4 : rest + 1);
 
-    for (size_t i = 0; i < s.len; i += 3) {
-        size_t n = s.len - i < 3 ? s.len - i : 3;
-        uint32_t v = (uint32_t)b[i] << 16;
-        if (n > 1)
-            v |= (uint32_t)b[i + 1] << 8;
-        if (n > 2)
-            v |= b[i + 2];
-        char quad[4] = {alphabet[v >> 18], alphabet[v >> 12 & 63], alphabet[v >> 6 & 63],
-                        alphabet[v & 63]};
-        (void)buf_add(out, quad, n + 1);
-        if (pad)
-            (void)buf_add(out, "==", 3 - n);
+    if (len == 0 || buf_reserve(out, len) < 0)
+        return out->error;
+    char *to = out->p + out->len;
+    for (; i + 3 <= s.len; i += 3) {
+        uint32_t v = (uint32_t)b[i] << 16 | (uint32_t)b[i + 1] << 8 | b[i + 2];
+        *to++ = alphabet[v >> 18];
+        *to++ = alphabet[v >> 12 & 63];
+        *to++ = alphabet[v >> 6 & 63];
+        *to++ = alphabet[v & 63];
     }
-    return out->error;
+    if (rest) {
+        uint32_t v = (uint32_t)b[i] << 16 | (rest > 1 ? (uint32_t)b[i + 1] << 8 : 0);
+        *to++ = alphabet[v >> 18];
+        *to++ = alphabet[v >> 12 & 63];
+        if (rest > 1)
+            *to++ = alphabet[v >> 6 & 63];
+        for (size_t n = rest; pad && n < 3; n++)
+            *to++ = '=';
+    }
+    out->len = (size_t)(to - out->p);
+    return 0;
 }
 
 #define ALNUM "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
