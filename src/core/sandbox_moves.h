@@ -62,9 +62,9 @@ int sandbox_extend_timeout(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn
 int sandbox_expire(struct sandbox *sb);
 
 /* Replaces what it may reach; open connections that are not allowed any more are cut. -EINVAL with
- * E filled when NETWORK (see struct sandbox_args) is malformed. */
-int sandbox_set_network(struct sandbox *sb, const struct sandbox_args *network, sandbox_fn *fn,
-                        void *ctx, struct err *e);
+ * E filled when the network of A, the only part of it that counts, is malformed. */
+int sandbox_set_network(struct sandbox *sb, const struct sandbox_args *a, sandbox_fn *fn, void *ctx,
+                        struct err *e);
 
 /* Somebody wants to use it: notes the activity and resumes it first when it is paused and may be
  * resumed by use. FN gets -EHOSTDOWN when it is paused and stays so; it may be called before this

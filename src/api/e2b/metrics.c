@@ -27,7 +27,7 @@ static void put_point(struct jw *w, const struct sandbox *sb, const struct sandb
     put_int(w, "timestampUnix", p->at_s);
     put_int(w, "cpuCount", cores);
     jw_key(w, "cpuUsedPct");
-    jw_real(w, (double)(p->cpu_milli * UINT64_C(10000) / (uint64_t)milli) / 100);
+    jw_real(w, 100.0 * p->cpu_milli / (double)milli);
     put_int(w, "memUsed", p->memory_kib * INT64_C(1024));
     put_int(w, "memTotal", e2b_memory_total(sb));
     put_int(w, "memCache", p->cache_kib * INT64_C(1024));
