@@ -386,9 +386,13 @@ static bool get_args(struct connect_call *c, const struct msg_start *m, struct p
 
     if (!u)
         return false;
+    /* A call that has failed is gone: nothing else may be asked of it. */
+    const char *cwd = get_cwd(c, u, m->process->cwd);
+    if (!cwd)
+        return false;
     *ret = (struct proc_args){
         .user = u->name,
-        .cwd = get_cwd(c, u, m->process->cwd),
+        .cwd = cwd,
         .base_env = e2b_env(c->serve, c->arena),
         .keeps_input = !pjson_has(m, START_STDIN) || m->has_stdin,
         .has_bare_env = true,
@@ -400,8 +404,6 @@ static bool get_args(struct connect_call *c, const struct msg_start *m, struct p
         .ring_bytes = c->serve->procs.n_procs < CROWD ? RING_BYTES : RING_BYTES_CROWDED,
         .free_owner = owner_free,
     };
-    if (!ret->cwd)
-        return false;
     if (pjson_has(m, START_PTY))
         set_terminal(ret, m->pty);
     ret->argv = get_argv(c, m->process);
