@@ -7,6 +7,7 @@
 
 #include "api/forward.h"
 #include "api/internal.h"
+#include "api/mcp/tools.h"
 #include "api/traffic/traffic.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "core/config.h"
 #include "core/metrics.h"
+#include "mcp/http.h"
 #include "proxy/proxy.h"
 
 #define E2B_PREFIX "/e2b/v1"
@@ -325,7 +327,8 @@ struct api *api_new(struct core *core, struct err *e)
     a->core = core;
     const struct proxy_opts opts = {.loop = core->loop, .dial = forward_dial, .ctx = core};
     a->proxy = proxy_new(&opts, e);
-    if (!a->proxy || prepare(a, e) < 0) {
+    a->mcp = a->proxy ? mcp_service_new(core, e) : NULL;
+    if (!a->mcp || prepare(a, e) < 0) {
         api_free(a);
         return NULL;
     }
@@ -336,10 +339,16 @@ void api_free(struct api *a)
 {
     if (!a)
         return;
+    mcp_server_free(a->mcp);
     proxy_free(a->proxy);
     router_free(a->router);
     buf_done(&a->openapi);
     free(a);
+}
+
+void api_stop(struct api *a)
+{
+    mcp_hang_up(a->mcp);
 }
 
 void api_set_server(struct api *a, struct http_server *s)

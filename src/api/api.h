@@ -24,6 +24,8 @@ http_handler api_handle;
 http_handler api_handle_e2b;
 void api_on_error(struct http_req *h, int status, const char *reason, void *ctx);
 void api_on_done(struct http_req *h, void *ctx);
+/* The service stops: ends what would keep connections open for ever. */
+void api_stop(struct api *a);
 /* The server whose connections /metrics counts. */
 void api_set_server(struct api *a, struct http_server *s);
 

@@ -4,6 +4,7 @@
 
 #include "api/req.h"
 
+struct mcp_server;
 struct proxy;
 
 /* How many tokens may be tried against signatures in a second, and at once. */
@@ -19,6 +20,7 @@ struct api {
     struct router *router;
     struct http_server *server; /* may be NULL */
     struct proxy *proxy;        /* into sandboxes */
+    struct mcp_server *mcp;     /* the service's own tools */
     struct buf openapi;
     struct router_match traffic; /* of requests that a host name or headers bring into sandboxes */
     struct traffic_tries tries;

@@ -51,13 +51,15 @@ static size_t camel(char *out, size_t size, const char *pattern)
     return n;
 }
 
-/* "getApiV1KeysId" of GET /api/v1/keys/{id}. */
+/* "getApiV1KeysId" of GET /api/v1/keys/{id}; a slash at the end counts. */
 static void put_operation_id(struct jw *w, const struct route *row)
 {
     char id[128];
     size_t n = (size_t)snprintf(id, sizeof id, "%s", method_word(row->method));
 
     n += camel(id + n, sizeof id - n, row->pattern);
+    if (str_ends(str_of(row->pattern), STR("/")) && n + sizeof "Slash" <= sizeof id)
+        n += (size_t)snprintf(id + n, sizeof id - n, "Slash");
     jw_key(w, "operationId");
     jw_str(w, str_n(id, n));
 }

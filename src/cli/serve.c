@@ -56,6 +56,7 @@ static void drain_servers(void *ctx)
 
     struct http_server *servers[] = {s->server, s->local, s->e2b};
 
+    api_stop(s->api);
     s->n_draining = s->e2b ? 3 : 2;
     for (size_t i = 0; i < ARRAY_LEN(servers); i++)
         if (servers[i])

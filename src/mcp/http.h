@@ -39,6 +39,9 @@ void mcp_resource_updated(struct mcp_server *s, struct str owner, struct str uri
 /* Ends the sessions and streams of OWNER: what it named is gone. */
 void mcp_forget(struct mcp_server *s, struct str owner);
 
+/* Closes the streams that carry no answers, which would stay open for ever: the service stops. */
+void mcp_hang_up(struct mcp_server *s);
+
 /* Closes the connection that C's stream goes over; the client comes back for the rest after
  * RETRY_MS. Nothing happens where streams cannot be resumed. */
 void mcp_call_hang_up(struct mcp_call *c, int64_t retry_ms);

@@ -195,3 +195,17 @@ void mcp_forget(struct mcp_server *s, struct str owner)
             mcp_stream_free(t);
     }
 }
+
+void mcp_hang_up(struct mcp_server *s)
+{
+    list_each(it, &s->by_use)
+    {
+        struct mcp_session *n = list_entry(it, struct mcp_session, node);
+        if (n->is_pair && list_is_empty(&n->exchanges))
+            mcp_session_free(n);
+        else if (n->main && !n->is_pair)
+            mcp_stream_free(n->main);
+    }
+    while (!list_is_empty(&s->listeners))
+        mcp_stream_free(list_entry(s->listeners.next, struct mcp_stream, node));
+}

@@ -106,7 +106,8 @@ def test_batches():
                  {"jsonrpc": "2.0", "method": "notifications/x"}, 7,
                  {"jsonrpc": "2.0", "id": 2, "method": "nothing"}]
         a = s.send(body=batch, headers={"Mcp-Session-Id": s.begin("2025-03-26")})
-        tap.equal([(x["id"], "result" in x) for x in a.json], [(1, True), (None, False), (2, False)])
+        tap.equal([(x["id"], "result" in x) for x in a.json],
+                  [(1, True), (None, False), (2, False)])
         notes = s.send(body=batch[1:2], headers={"Mcp-Session-Id": s.begin("2025-03-26")})
         tap.equal((notes.status, notes.body), (202, b""))
         late = [{"jsonrpc": "2.0", "id": n, "method": "tools/call",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The official client and the official conformance suite of MCP against the server of this folder."""
+"""The official client and conformance suite of MCP against the server of this folder."""
 
 import json
 import os

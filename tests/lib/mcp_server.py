@@ -86,7 +86,8 @@ class Server:
     def modern(self, method, params=None, headers=None, capabilities=None, number=1):
         params = dict(params or {})
         params["_meta"] = {META + "protocolVersion": "2026-07-28",
-                           META + "clientCapabilities": capabilities or {}, **params.get("_meta", {})}
+                           META + "clientCapabilities": capabilities or {},
+                           **params.get("_meta", {})}
         given = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
         name = params.get("name", params.get("uri"))
         if name:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The MCP surface: the service's own tools under /mcp. */
 #include "api/mcp/shape.h"
+#include "api/mcp/tools.h"
 #include "api/route.h"
 #include "base/cleanup.h"
 
@@ -12,6 +13,35 @@ static const struct route_schema schemas[] = {
                  "\"required\":[\"code\",\"message\"]},\"id\":{}}}"},
 };
 
+enum { MESSAGE_MAX = 4 << 20 };
+
+/* The endpoint with and without a slash behind it: clients differ. */
+#define ENDPOINT(path)                                                                             \
+    {HTTP_POST,                                                                                    \
+     path,                                                                                         \
+     .auth = ROUTE_KEY,                                                                            \
+     .body = ROUTE_BYTES,                                                                          \
+     .max_body = MESSAGE_MAX,                                                                      \
+     .handler = mcp_endpoint,                                                                      \
+     .summary = "Send a message to the service's MCP server"},                                     \
+        {HTTP_GET, path, .auth = ROUTE_KEY, .handler = mcp_endpoint,                               \
+         .summary = "Open or resume a stream of an MCP session"},                                  \
+    {                                                                                              \
+        HTTP_DELETE, path, .auth = ROUTE_KEY, .handler = mcp_endpoint, .status = 204,              \
+                           .summary = "End an MCP session"                                         \
+    }
+
+static const struct route routes[] = {
+    ENDPOINT("/mcp"),
+    ENDPOINT("/mcp/"),
+    {HTTP_GET, "/mcp/sse", .auth = ROUTE_KEY, .handler = mcp_older_stream,
+     .summary = "Open the stream of the older MCP transport"},
+    {HTTP_POST, "/mcp/messages", .auth = ROUTE_KEY, .body = ROUTE_BYTES, .max_body = MESSAGE_MAX,
+     .handler = mcp_older_messages, .status = 202,
+     .summary = "Send a message over the older MCP transport",
+     .query = {{"sessionId", "string", "from the stream's first event"}}},
+};
+
 const struct surface surface_mcp = {
     .name = "mcp",
     .prefixes = prefixes,
@@ -19,6 +49,8 @@ const struct surface surface_mcp = {
     .has_cors = true,
     .shape = mcp_shape,
     .error_schema = "RpcError",
+    .routes = routes,
+    .n_routes = ARRAY_LEN(routes),
     .schemas = schemas,
     .n_schemas = ARRAY_LEN(schemas),
 };

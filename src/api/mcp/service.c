@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* The service's own MCP server under /mcp: the table of its tools, and the way of a request to it.
+ * A session belongs to the account of the key that made it. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/internal.h"
+#include "api/mcp/tools.h"
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "base/schema.h"
+#include "core/sandbox.h"
+#include "mcp/http.h"
+
+#define TEXT(name, about) "\"" name "\":{\"type\":\"string\",\"description\":\"" about "\"}"
+#define OBJECT(required, properties)                                                               \
+    "{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]}"
+#define NAME    TEXT("name", "Name of the sandbox")
+#define SANDBOX TEXT("sandbox_name", "Name of the sandbox")
+#define PATH    TEXT("path", "The file")
+#define ENCODING                                                                                   \
+    "\"encoding\":{\"type\":\"string\",\"enum\":[\"utf-8\",\"base64\"],\"description\":"           \
+    "\"How the content is written; utf-8 unless given\"}"
+
+static const char create_input[] = OBJECT(
+    "",
+    TEXT("name", "Lowercase letters, digits and '-', at most 50; made up unless given") "," TEXT(
+        "template",
+        "Template to make it from") "," TEXT("environment",
+                                             "The same as template") ",\"timeout\":{\"type\":"
+                                                                     "\"integer\",\"description\":"
+                                                                     "\"Seconds that it lives\"}");
+static const char execute_input[] =
+    OBJECT("\"sandbox_name\",\"tool_name\"",
+           SANDBOX "," TEXT("tool_name", "Name of the tool") ",\"arguments\":{\"type\":\"object\","
+                                                             "\"description\":\"Its arguments\"}");
+static const char run_input[] = OBJECT(
+    "\"sandbox_name\",\"command\"",
+    SANDBOX "," TEXT("command", "For /bin/sh") "," TEXT("cwd", "Directory to run in") "," TEXT(
+        "user",
+        "Who runs it") "," TEXT("stdin",
+                                "Its input") ",\"env\":{\"type\":\"object\","
+                                             "\"additionalProperties\":{\"type\":\"string\"}},"
+                                             "\"timeout\":{\"type\":\"number\","
+                                             "\"exclusiveMinimum\":0,\"maximum\":86400,"
+                                             "\"description\":"
+                                             "\"Seconds after which the command is ended; 60 "
+                                             "unless given\"}");
+static const char read_input[] = OBJECT("\"sandbox_name\",\"path\"", SANDBOX "," PATH "," ENCODING);
+static const char write_input[] =
+    OBJECT("\"sandbox_name\",\"path\",\"content\"",
+           SANDBOX "," PATH "," ENCODING "," TEXT("content", "What it is to hold"));
+static const char list_input[] =
+    OBJECT("\"sandbox_name\"", SANDBOX "," TEXT("path", "The directory; / unless given"));
+static const char get_input[] = OBJECT("\"name\"", NAME "," TEXT("template", "Ignored"));
+static const char name_input[] = OBJECT("\"name\"", NAME);
+
+static const char reads[] = "{\"readOnlyHint\":true,\"openWorldHint\":false}";
+static const char changes[] = "{\"readOnlyHint\":false,\"destructiveHint\":false}";
+static const char destroys[] = "{\"readOnlyHint\":false,\"destructiveHint\":true}";
+
+static const struct mcp_tool tools[] = {
+    {"createSandbox", "Create a sandbox", "Makes a sandbox: an isolated Linux environment.",
+     create_input, NULL, changes, tool_create, NULL},
+    {"getSandbox", "Show a sandbox", "Tells about a sandbox and the tools that work in it.",
+     get_input, NULL, reads, tool_get, NULL},
+    {"listSandbox", "List sandboxes", "Lists your sandboxes, the newest first.", NULL, NULL, reads,
+     tool_list, NULL},
+    {"deleteSandbox", "Delete a sandbox", "Ends a sandbox with everything that is in it.",
+     name_input, NULL, destroys, tool_delete, NULL},
+    {"sandboxExecutor", "Use a tool in a sandbox",
+     "Calls one of the tools that work inside of a sandbox; getSandbox lists them.", execute_input,
+     NULL, destroys, tool_execute, NULL},
+    {"runCommand", "Run a command", "Runs a shell command in a sandbox and waits for its end.",
+     run_input, NULL, destroys, tool_run, NULL},
+    {"readFile", "Read a file", "Reads a file of a sandbox.", read_input, NULL, reads, tool_read,
+     NULL},
+    {"writeFile", "Write a file", "Writes a file of a sandbox, and makes its directories.",
+     write_input, NULL, destroys, tool_write, NULL},
+    {"listFiles", "List files", "Lists a directory of a sandbox.", list_input, NULL, reads,
+     tool_files, NULL},
+    {"pauseSandbox", "Pause a sandbox", "Freezes a sandbox; memory and files stay.", name_input,
+     NULL, changes, tool_pause, NULL},
+    {"resumeSandbox", "Resume a sandbox", "Lets a paused sandbox go on.", name_input, NULL, changes,
+     tool_resume, NULL},
+};
+
+/* ---- what tools share ---- */
+
+struct str tool_arg(const struct mcp_call *c, const char *key)
+{
+    return json_str(json_get(c->args, key), STR_NULL);
+}
+
+void tool_refuse(struct mcp_call *c, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    mcp_reply_text(c, str_of(text), true);
+}
+
+void tool_fail(struct mcp_call *c, int code, const struct err *e)
+{
+    const struct err plain = {.code = code};
+
+    tool_refuse(c, "%s", err_text(e && e->code ? e : &plain));
+}
+
+struct sandbox *tool_sandbox(struct mcp_call *c, const char *key)
+{
+    const struct mcp_caller *who = c->ctx;
+    struct str name = tool_arg(c, key);
+    struct sandbox *sb = sandbox_find_for(who->core->sandboxes, name, who->key);
+
+    if (name.len == 0)
+        tool_refuse(c, "%s is required", str_is(str_of(key), "name") ? "sandbox name" : key);
+    else if (!sb)
+        tool_refuse(c, "sandbox " STR_FMT " not found", STR_ARG(str_slice(name, 0, 100)));
+    return name.len > 0 ? sb : NULL;
+}
+
+/* "sandbox_name is required" in place of what the schema says. */
+static void invalid(struct mcp_call *c, const struct schema_error *why)
+{
+    static const char *const names[] = {"sandbox_name", "tool_name", "command", "path", "content"};
+
+    if (!str_is(str_of(why->keyword), "required")) {
+        tool_refuse(c, "%s%s%s", why->path[0] ? why->path + 1 : "", why->path[0] ? ": " : "",
+                    why->text);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strstr(why->text, names[i])) {
+            tool_refuse(c, "%s is required", names[i]);
+            return;
+        }
+    tool_refuse(c, "sandbox name is required");
+}
+
+/* ---- requests ---- */
+
+struct mcp_server *mcp_service_new(struct core *core, struct err *e)
+{
+    const struct mcp_desc desc = {
+        .name = "tidepool",
+        .title = "Tidepool",
+        .version = TIDEPOOL_VERSION,
+        .instructions = "Sandboxes for agents: create one, run commands and use files in it, "
+                        "delete it.",
+        .tools = tools,
+        .n_tools = ARRAY_LEN(tools),
+        .invalid = invalid,
+        .is_keyed = true,
+    };
+
+    return mcp_server_new(core->loop, &desc, e);
+}
+
+static void release(void *ctx)
+{
+    struct mcp_caller *who = ctx;
+
+    account_key_unref(who->key);
+    free(who);
+}
+
+/* The scope of R's key; false after answering. */
+static bool scope_of(struct api_req *r, struct mcp_scope *ret)
+{
+    struct mcp_caller *who = mem_zalloc(1, sizeof *who);
+
+    if (!who) {
+        api_fail(r, -ENOMEM, NULL);
+        return false;
+    }
+    who->core = r->core;
+    who->key = account_key_ref(r->key);
+    *ret = (struct mcp_scope){.owner = str_of(r->key->account->id), .ctx = who, .release = release};
+    api_add_cors(r);
+    return true;
+}
+
+void mcp_endpoint(struct api_req *r)
+{
+    struct mcp_scope scope;
+
+    if (scope_of(r, &scope))
+        mcp_http(r->api->mcp, r->http, &scope);
+}
+
+void mcp_older_stream(struct api_req *r)
+{
+    struct mcp_scope scope;
+
+    if (scope_of(r, &scope))
+        mcp_http_sse(r->api->mcp, r->http, &scope, STR("/mcp/messages"));
+}
+
+void mcp_older_messages(struct api_req *r)
+{
+    struct mcp_scope scope;
+
+    if (scope_of(r, &scope))
+        mcp_http_messages(r->api->mcp, r->http, &scope);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The service's own MCP server: its tools, and what they share. */
+#pragma once
+
+#include "api/req.h"
+#include "mcp/mcp.h"
+
+struct sandbox;
+
+/* Who calls: the context of every call. */
+struct mcp_caller {
+    struct core *core;
+    struct account_key *key; /* a reference */
+};
+
+struct mcp_server *mcp_service_new(struct core *core, struct err *e);
+api_handler mcp_endpoint, mcp_older_stream, mcp_older_messages;
+
+/* ---- tools; those of sandboxes find theirs by tool_sandbox() ---- */
+
+mcp_handler tool_create, tool_get, tool_list, tool_delete, tool_pause, tool_resume;
+mcp_handler tool_run, tool_read, tool_write, tool_files, tool_execute;
+
+/* The sandbox that argument KEY names and the caller may know of; else answers and returns NULL. */
+struct sandbox *tool_sandbox(struct mcp_call *c, const char *key);
+/* Argument KEY when it is a string, else empty. */
+struct str tool_arg(const struct mcp_call *c, const char *key);
+/* Ends C as a failed call of core. */
+void tool_fail(struct mcp_call *c, int code, const struct err *e);
+/* Ends C with an error of the tool. */
+void tool_refuse(struct mcp_call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A command to run: strings are NUL-terminated or empty. */
+struct tool_command {
+    const char *const *argv;
+    struct str cwd, user, input;
+    const struct json *env; /* an object of strings, or NULL */
+    int64_t timeout_ms;
+};
+/* Runs CMD in SB and answers C with what it wrote. */
+void tool_run_in(struct mcp_call *c, struct sandbox *sb, const struct tool_command *cmd);
+/* argument "timeout" in ms: seconds, within bounds. */
+int64_t tool_timeout_ms(const struct mcp_call *c);
+
+/* Files of SB; PATH is absolute or below the root. */
+void tool_read_in(struct mcp_call *c, struct sandbox *sb);
+void tool_write_in(struct mcp_call *c, struct sandbox *sb);
+void tool_list_in(struct mcp_call *c, struct sandbox *sb);
+
+/* What sandboxExecutor runs, as a JSON array of tools. */
+extern const char tool_inner[];

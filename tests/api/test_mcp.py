@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""The service's own MCP server: who may call it, and what it says without sandboxes."""
+
+import json
+
+import service
+import tap
+
+HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+TOOLS = ["createSandbox", "getSandbox", "listSandbox", "deleteSandbox", "sandboxExecutor",
+         "runCommand", "readFile", "writeFile", "listFiles", "pauseSandbox", "resumeSandbox"]
+
+
+def call(s, method, params=None, path="/mcp", headers=None, **more):
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+    return s.post(path, json.dumps(message), headers={**HEADERS, **(headers or {})}, **more)
+
+
+def begin(s, **more):
+    answer = call(s, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}}, **more)
+    tap.equal(answer.status, 200)
+    return answer.headers["Mcp-Session-Id"]
+
+
+def test_a_key_is_needed():
+    with service.running() as s:
+        for key in (None, "wrong"):
+            answer = call(s, "ping", key=key)
+            tap.equal(answer.status, 401)
+            tap.equal(answer.headers["WWW-Authenticate"], "Bearer")
+            tap.equal(answer.json["error"]["code"], -32000)
+        for path in ("/mcp", "/mcp/"):
+            tap.equal(call(s, "ping", path=path).json, {"jsonrpc": "2.0", "id": 1, "result": {}})
+
+
+def test_tools():
+    with service.running() as s:
+        tools = call(s, "tools/list").json["result"]["tools"]
+        tap.equal([t["name"] for t in tools], TOOLS)
+        for t in tools:
+            assert t["description"] and t["annotations"] and t["inputSchema"]["type"] == "object"
+        needed = {t["name"]: t["inputSchema"].get("required", []) for t in tools}
+        tap.equal(needed["sandboxExecutor"], ["sandbox_name", "tool_name"])
+        tap.equal(needed["createSandbox"], [])
+
+
+def test_errors_of_tools():
+    with service.running() as s:
+        for name, arguments, text in (
+                ("getSandbox", {}, "sandbox name is required"),
+                ("getSandbox", {"name": ""}, "sandbox name is required"),
+                ("getSandbox", {"name": "none"}, "sandbox none not found"),
+                ("deleteSandbox", {"name": "none"}, "sandbox none not found"),
+                ("sandboxExecutor", {"tool_name": "x"}, "sandbox_name is required"),
+                ("sandboxExecutor", {"sandbox_name": "x"}, "tool_name is required"),
+                ("runCommand", {"sandbox_name": "x"}, "command is required"),
+                ("writeFile", {"sandbox_name": "x", "path": "/a"}, "content is required"),
+                ("runCommand", {"sandbox_name": 1, "command": "x"}, "sandbox_name: "),
+                ("createSandbox", {"name": "Not Valid"}, "")):
+            result = call(s, "tools/call", {"name": name, "arguments": arguments}).json["result"]
+            tap.equal(result["isError"], True, name)
+            tap.contains(result["content"][0]["text"], text)
+        result = call(s, "tools/call", {"name": "listSandbox"}).json["result"]
+        tap.equal(result["structuredContent"], {"sandboxes": []})
+
+
+def test_sessions_belong_to_accounts():
+    with service.running() as s:
+        own, other = s.make_key(account="one")["key"], s.make_key(account="two")["key"]
+        session = {"Mcp-Session-Id": begin(s, key=own)}
+        tap.equal(call(s, "ping", headers=session, key=own).status, 200)
+        tap.equal(call(s, "ping", headers=session, key=other).status, 404)
+        tap.equal(s.delete("/mcp", headers=session, key=other).status, 404)
+        tap.equal(s.delete("/mcp", headers=session, key=own).status, 204)
+        tap.equal(call(s, "ping", headers=session, key=own).status, 404)
+
+
+def test_pages_of_browsers():
+    with service.running() as s:
+        answer = call(s, "ping", headers={"Origin": "http://localhost:6274"})
+        tap.equal(answer.status, 200)
+        tap.contains(answer.headers["Access-Control-Expose-Headers"], "Mcp-Session-Id")
+        tap.equal(call(s, "ping", headers={"Origin": "https://evil.example"}).status, 403)
+        asked = {"Origin": "http://localhost:6274", "Access-Control-Request-Method": "POST",
+                 "Access-Control-Request-Headers": "authorization,mcp-session-id"}
+        answer = s.request("OPTIONS", "/mcp", headers=asked, key=None)
+        tap.equal(answer.status, 204)
+        tap.contains(answer.headers["Access-Control-Allow-Headers"], "mcp-session-id")
+
+
+def test_the_service_stops_with_a_stream_open():
+    with service.running() as s:
+        connection = s.connect(30)
+        connection.request("GET", "/mcp", headers={
+            "Accept": "text/event-stream", "Mcp-Session-Id": begin(s),
+            "Authorization": "Bearer " + s.key})
+        answer = connection.getresponse()
+        tap.equal(answer.status, 200)
+        tap.equal(s.stop(), 0)
+        answer.read()
+        connection.close()
+
+
+def test_revision_without_sessions():
+    with service.running() as s:
+        meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {}}
+        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover"}
+        answer = call(s, "server/discover", {"_meta": meta}, headers=headers)
+        tap.equal(answer.json["result"]["resultType"], "complete")
+        tap.contains(answer.json["result"]["supportedVersions"], "2026-07-28")
+
+
+def test_older_transport():
+    with service.running() as s:
+        connection = s.connect(30)
+        connection.request("GET", "/mcp/sse", headers={"Authorization": "Bearer " + s.key})
+        stream = connection.getresponse()
+        text = b""
+        while b"\n\n" not in text:
+            text += stream.read1(4096)
+        path = text.decode().split("data: ")[1].strip()
+        tap.contains(path, "/mcp/messages?sessionId=")
+        tap.equal(call(s, "ping", path=path).status, 202)
+        text = b""
+        while b"\n\n" not in text:
+            text += stream.read1(4096)
+        tap.contains(text.decode(), '"result":{}')
+        connection.close()
+
+
+tap.main(globals())

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""The tools of the service's own MCP server on real cells."""
+
+import base64
+import json
+
+import cells
+import tap
+
+HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+PIXEL = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGA"
+         "WjR9awAAAABJRU5ErkJggg==")
+
+
+def use(s, tool, key="", **arguments):
+    """The result of a tool."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+               "params": {"name": tool, "arguments": arguments}}
+    answer = s.post("/mcp", json.dumps(message), headers=HEADERS, key=key, timeout=90)
+    tap.equal(answer.status, 200)
+    text = answer.body.decode()
+    if answer.headers["Content-Type"] == "text/event-stream":
+        text = [x for x in text.splitlines() if x.startswith("data: {")][-1][6:]
+    return json.loads(text)["result"]
+
+
+def text(result):
+    assert not result.get("isError"), result
+    return result["content"][0]["text"]
+
+
+def failure(result):
+    tap.equal(result.get("isError"), True, repr(result)[:300])
+    return result["content"][0]["text"]
+
+
+def test_life_of_a_sandbox():
+    with cells.running() as s:
+        made = use(s, "createSandbox", name="mcp-1")
+        tap.contains(text(made), "Sandbox created, Sandbox name:mcp-1, \n")
+        tap.contains(text(made), '"name":"sandbox_execute_bash"')
+        tap.equal(made["structuredContent"]["status"], "running")
+        tap.contains(failure(use(s, "createSandbox", name="mcp-1")), "mcp-1")
+        tap.contains(text(use(s, "getSandbox", name="mcp-1")), "Sandbox details:\n")
+        listed = use(s, "listSandbox")["structuredContent"]["sandboxes"]
+        tap.equal([x["name"] for x in listed], ["mcp-1"])
+        tap.equal(text(use(s, "pauseSandbox", name="mcp-1")), "Sandbox mcp-1 paused successfully")
+        tap.equal(s.show("mcp-1").json["data"]["status"], "paused")
+        tap.equal(text(use(s, "resumeSandbox", name="mcp-1")), "Sandbox mcp-1 resumed successfully")
+        tap.equal(text(use(s, "deleteSandbox", name="mcp-1")), "Sandbox mcp-1 deleted successfully")
+        tap.equal(failure(use(s, "getSandbox", name="mcp-1")), "sandbox mcp-1 not found")
+
+
+def test_commands():
+    with cells.running() as s:
+        s.create(name="one")
+        result = use(s, "runCommand", sandbox_name="one", command="echo hi; echo no >&2; exit 3")
+        tap.equal(result["structuredContent"], {
+            "stdout": "hi\n", "stderr": "no\n", "exitCode": 3, "timedOut": False,
+            "truncated": False})
+        tap.equal(text(result), "hi\nstderr:\nno\nexit code 3\n")
+        result = use(s, "runCommand", sandbox_name="one", command="cat; echo $A; pwd; id -un",
+                     stdin="in ", env={"A": "b"}, cwd="/tmp", user="root")
+        tap.equal(text(result), "in b\n/tmp\nroot\n")
+        result = use(s, "runCommand", sandbox_name="one", command="sleep 100", timeout=0.2)
+        tap.equal(result["structuredContent"]["timedOut"], True)
+        tap.equal(failure(use(s, "runCommand", sandbox_name="one", command=" ")),
+                  "command is required")
+        failure(use(s, "runCommand", sandbox_name="one", command="x", user="nobody-x"))
+
+
+def test_files():
+    with cells.running() as s:
+        s.create(name="one")
+        tap.equal(text(use(s, "writeFile", sandbox_name="one", path="/home/user/a/b.txt",
+                           content="ü\n")), "3 bytes written to /home/user/a/b.txt")
+        tap.equal(text(use(s, "readFile", sandbox_name="one", path="/home/user/a/b.txt")), "ü\n")
+        tap.equal(text(use(s, "writeFile", sandbox_name="one", path="/tmp/empty", content="")),
+                  "0 bytes written to /tmp/empty")
+        tap.equal(text(use(s, "readFile", sandbox_name="one", path="/tmp/empty")), "")
+        use(s, "writeFile", sandbox_name="one", path="/tmp/p.png", content=PIXEL, encoding="base64")
+        picture = use(s, "readFile", sandbox_name="one", path="/tmp/p.png")["content"][0]
+        tap.equal(picture, {"type": "image", "mimeType": "image/png", "data": PIXEL})
+        raw = base64.b64encode(bytes(range(256))).decode()
+        use(s, "writeFile", sandbox_name="one", path="/tmp/raw", content=raw, encoding="base64")
+        tap.equal(use(s, "readFile", sandbox_name="one", path="/tmp/raw")["content"][0]["resource"],
+                  {"uri": "file:///tmp/raw", "mimeType": "application/octet-stream", "blob": raw})
+        tap.equal(text(use(s, "readFile", sandbox_name="one", path="/tmp/raw", encoding="base64")),
+                  raw)
+        listed = use(s, "listFiles", sandbox_name="one", path="/home/user/a")["structuredContent"]
+        tap.equal([e["name"] for e in listed["entries"]], ["b.txt"])
+        assert "none" in failure(use(s, "readFile", sandbox_name="one", path="/tmp/none"))
+        failure(use(s, "listFiles", sandbox_name="one", path="/tmp/raw"))
+        failure(use(s, "writeFile", sandbox_name="one", path="/x", content="=", encoding="base64"))
+        tap.equal(failure(use(s, "readFile", sandbox_name="one", path="/")), "path is required")
+        s.run("one", "head -c 5000000 /dev/zero > /tmp/big")
+        tap.contains(failure(use(s, "readFile", sandbox_name="one", path="/tmp/big")), "bytes")
+
+
+def test_tools_inside():
+    with cells.running() as s:
+        s.create(name="one")
+
+        def inside(tool, **arguments):
+            return use(s, "sandboxExecutor", sandbox_name="one", tool_name=tool,
+                       arguments=arguments)
+        tap.equal(text(inside("sandbox_execute_bash", cmd="echo hi")), "hi\n")
+        tap.equal(text(inside("sandbox_execute_bash", command="echo hi")), "hi\n")
+        tap.equal(text(inside("sandbox_execute_code", language="python", code="print(42)")), "42\n")
+        inside("sandbox_file_operations", action="write", path="/tmp/it's", content="needle\n")
+        tap.equal(text(inside("sandbox_file_operations", action="read", path="/tmp/it's")),
+                  "needle\n")
+        tap.contains(text(inside("sandbox_file_operations", action="search", path="/tmp",
+                                 pattern="need")), "needle")
+        tap.equal(text(inside("sandbox_file_operations", action="find", path="/tmp",
+                              pattern="it's")), "/tmp/it's\n")
+        failure(inside("sandbox_file_operations", action="burn"))
+        failure(inside("sandbox_execute_code", language="cobol", code="x"))
+        failure(inside("sandbox_execute_bash", cmd="echo", env={"A": 1}))
+        tap.contains(failure(inside("nothing")), "there is no tool nothing")
+        failure(use(s, "sandboxExecutor", sandbox_name="one", tool_name="sandbox_execute_bash"))
+
+
+def test_tenants_do_not_see_each_other():
+    with cells.running() as s:
+        one, two = s.make_key(account="one")["key"], s.make_key(account="two")["key"]
+        text(use(s, "createSandbox", name="hers", key=one))
+        tap.equal(use(s, "listSandbox", key=two)["structuredContent"], {"sandboxes": []})
+        for tool, arguments in (("getSandbox", {"name": "hers"}),
+                                ("deleteSandbox", {"name": "hers"}),
+                                ("pauseSandbox", {"name": "hers"}),
+                                ("runCommand", {"sandbox_name": "hers", "command": "id"}),
+                                ("readFile", {"sandbox_name": "hers", "path": "/etc/passwd"})):
+            tap.equal(failure(use(s, tool, key=two, **arguments)), "sandbox hers not found")
+        tap.equal(s.names(), ["hers"])
+
+
+tap.main(globals())
