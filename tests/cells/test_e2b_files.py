@@ -8,6 +8,7 @@ import hashlib
 import http.client
 import json
 import os
+import random
 import re
 import socket
 import struct
@@ -353,6 +354,19 @@ def test_watch_with_entries():
         while e["type"] != "EVENT_TYPE_REMOVE":
             e = s.event()
         assert "entry" not in e, e
+
+
+def test_a_watch_whose_client_reads_late_loses_nothing():
+    run("mkdir /tmp/late")
+    files = ["%s%d" % ("n" * 220, i) for i in range(100)]
+    with Stream(path="/tmp/late") as s:
+        run("cd /tmp/late && touch %s && for i in $(seq 100); do touch %s; done"
+            % (" ".join(files), " ".join(files)))
+        run("touch /tmp/late/last")
+        seen = s.until("CREATE last")
+        tap.equal([x for x in seen if x.startswith("CREATE")],
+                  ["CREATE " + name for name in files + ["last"]])
+        tap.equal(len([x for x in seen if x == "CHMOD " + files[50]]), 101)
 
 
 def test_watch_ends_at_its_deadline():
@@ -772,6 +786,53 @@ def test_signatures():
 
 def rpc_status(name):
     return call("POST", SERVICE + name, "{}", {"Content-Type": "application/json"})[0]
+
+
+def mutated(rng, data):
+    """Some bytes of it changed, gone or twice."""
+    data = bytearray(data)
+    for _ in range(rng.randint(1, 6)):
+        at = rng.randrange(len(data) + 1)
+        if rng.random() < 0.4:
+            data[at:at + rng.randint(1, 8)] = b""
+        else:
+            data[at:at] = bytes(rng.choice(b'{}[]",:\\0aZ~/%&=;\r\n-\x00\xff\x1f') for _ in range(3))
+    return bytes(data)
+
+
+def test_requests_that_make_no_sense():
+    rng = random.Random(7)
+    body, form_type = form(("/tmp/fuzz/a", b"one"), ("/tmp/fuzz/b", b"two"))
+    raw = {"Content-Type": "application/octet-stream"}
+    rpc_type = {"Content-Type": "application/json"}
+    message = b'{"path":"/tmp/fuzz/x","depth":2,"recursive":true,"watcherId":"w1"}'
+    kinds = [
+        lambda: ("POST", query(), mutated(rng, body), form_type),
+        lambda: ("POST", query(path="/tmp/fuzz/c"), mutated(rng, gzip.compress(body)),
+                 dict(raw, **{"Content-Encoding": "gzip"})),
+        lambda: ("POST", SERVICE + rng.choice(["Stat", "ListDir", "CreateWatcher", "Move",
+                                               "GetWatcherEvents"]), mutated(rng, message),
+                 rpc_type),
+        lambda: ("GET", "/e2b/files?" + urllib.parse.quote(mutated(
+            rng, b"path=/tmp/fuzz/a&username=user&signature=v1_x&signature_expiration=9"),
+            safe="=&%/+"), None, {}),
+        lambda: ("GET", query(path="/tmp/fuzz/a"), None,
+                 {"Range": "bytes=" + "".join(rng.choices("0123456789-, ", k=6)),
+                  "Accept-Encoding": "".join(rng.choices(["gzip", ";q=0", ",", "*", " "], k=5))}),
+    ]
+    c = Unix()
+    for i in range(2000):
+        method, target, data, headers = kinds[i % len(kinds)]()
+        c.request(method, target, data, headers)
+        r = c.getresponse()
+        answer = r.read()
+        if r.status >= 400 and method == "POST":
+            assert json.loads(answer)["message"], answer
+        assert r.status < 500 or r.status in (500, 507), (r.status, target)
+        if r.will_close:
+            c.close()
+            c = Unix()
+    c.close()
 
 
 def test_the_service_is_well_after_all_that():
