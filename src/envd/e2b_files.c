@@ -168,12 +168,15 @@ static int open_file(struct http_req *r, const char *path, struct stat *ret)
 static void send_file(struct http_req *r, int taken, const struct stat *st, const char *path)
 {
     auto_close int fd = taken;
-    enum rest_encoding encoding =
-        rest_accept_encoding(http_header_get(&r->head.headers, "accept-encoding"));
+    struct str accepted = http_header_get(&r->head.headers, "accept-encoding");
+    enum rest_encoding encoding = rest_accept_encoding(accepted);
     auto_buf struct buf b = BUF_INIT(DISPOSITION_MAX);
     char head[SNIFF];
     const char *name = path_base(r->arena, path);
 
+    /* Old clients make a string of whatever has a length of 0, unless it comes compressed. */
+    if (st->st_size == 0 && rest_accepts_gzip(accepted))
+        encoding = REST_GZIP;
     if (encoding == REST_NO_ENCODING) {
         e2b_fail(r, 406,
                  "error parsing Accept-Encoding: no acceptable encoding found, supported: [gzip]");

@@ -72,26 +72,42 @@ static bool is_refused(struct str params)
 
 enum wish { ABSENT, WANTED, REFUSED };
 
-enum rest_encoding rest_accept_encoding(struct str value)
+struct wishes {
+    enum wish identity, gzip, other;
+};
+
+static struct wishes read_wishes(struct str value)
 {
-    enum wish identity = ABSENT, gzip = ABSENT, other = ABSENT;
+    struct wishes w = {ABSENT, ABSENT, ABSENT};
 
     while (value.p) {
         struct str params = str_cut(&value, ',');
         struct str name = str_trim(str_cut(&params, ';'));
         enum wish how = is_refused(params) ? REFUSED : WANTED;
         if (str_iis(name, "identity"))
-            identity = how;
+            w.identity = how;
         else if (str_iis(name, "gzip") || str_iis(name, "x-gzip"))
-            gzip = how;
+            w.gzip = how;
         else if (str_is(name, "*"))
-            other = how;
+            w.other = how;
     }
-    if (identity == WANTED || (identity == ABSENT && other != REFUSED))
+    return w;
+}
+
+enum rest_encoding rest_accept_encoding(struct str value)
+{
+    struct wishes w = read_wishes(value);
+
+    if (w.identity == WANTED || (w.identity == ABSENT && w.other != REFUSED))
         return REST_IDENTITY;
-    if (gzip == WANTED || (gzip == ABSENT && other == WANTED))
+    if (w.gzip == WANTED || (w.gzip == ABSENT && w.other == WANTED))
         return REST_GZIP;
     return REST_NO_ENCODING;
+}
+
+bool rest_accepts_gzip(struct str value)
+{
+    return read_wishes(value).gzip == WANTED;
 }
 
 /* ---- names and types ---- */

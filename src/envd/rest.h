@@ -3,6 +3,7 @@
  * names and types of files, metadata. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -31,6 +32,8 @@ enum rest_encoding { REST_IDENTITY, REST_GZIP, REST_NO_ENCODING };
 /* What may be answered to an Accept-Encoding of VALUE (.p NULL: absent): plain whenever that is
  * allowed. */
 enum rest_encoding rest_accept_encoding(struct str value);
+/* True when it names gzip as welcome. */
+bool rest_accepts_gzip(struct str value);
 
 /* Appends "inline; filename=…" for a file NAME, whatever bytes it holds. */
 int rest_put_disposition(struct buf *out, struct str name);

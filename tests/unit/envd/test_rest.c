@@ -75,6 +75,10 @@ static void encodings(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_int_equal(rest_accept_encoding(str_of(cases[i].value)), cases[i].want);
+    assert_true(rest_accepts_gzip(STR("deflate, gzip;q=0.1")));
+    assert_false(rest_accepts_gzip(STR("deflate, gzip;q=0")));
+    assert_false(rest_accepts_gzip(STR("*")));
+    assert_false(rest_accepts_gzip(STR_NULL));
 }
 
 static void names(void **state)
