@@ -258,7 +258,8 @@ static struct context *new_context(const SSL_METHOD *method, struct err *e)
     return t;
 }
 
-/* The one protocol that is spoken here. */
+/* The one protocol that is spoken here. The signature is OpenSSL's.
+ * NOLINTNEXTLINE(readability-function-size) */
 static int on_protocols(SSL *ssl, const unsigned char **out, unsigned char *out_len,
                         const unsigned char *in, unsigned in_len, void *arg)
 {
