@@ -212,7 +212,7 @@ void sandbox_start_clock(struct sandbox *sb)
     sb->started_us = clock_real_us();
     sb->expires_us = sb->timeout_s > 0 ? sb->started_us + sb->timeout_s * 1000000 : 0;
     sb->expires_ms = clock_mono_ms() + (sb->timeout_s > 0 ? sb->timeout_s * 1000 : 0);
-    sb->last_active_us = sb->started_us;
+    sb->last_active_us = sb->noted_us = sb->started_us;
     sb->last_active_ms = clock_mono_ms();
 }
 

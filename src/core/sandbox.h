@@ -67,6 +67,7 @@ struct sandbox {
     int64_t created_us, started_us, expires_us, paused_us, last_active_us;
     /* The same deadlines by the clock that never jumps. */
     int64_t expires_ms, last_active_ms;
+    int64_t noted_us; /* last_active_us as it is written down */
 
     /* Of the life cycle's own. */
     struct loop_timer timer;

@@ -100,6 +100,9 @@ void sandbox_tx_update(struct store_tx *tx, const struct sandbox *sb);
 void sandbox_tx_respec(struct store_tx *tx, const struct sandbox *sb);
 /* Its end: the row goes, the event stays. */
 void sandbox_tx_delete(struct store_tx *tx, const struct sandbox *sb);
+/* Writes down when running sandboxes were last used, where that is LEAST_US past what is written.
+ * True when it was done for some only. */
+bool sandboxes_note_activity(struct sandboxes *set, int64_t least_us);
 /* Hands TX over; FN (may be NULL) is called when it is durable. 0 or -errno without a call. */
 int sandbox_submit(struct sandbox *sb, struct store_tx *tx, sandbox_fn *fn, void *ctx);
 /* Reads all rows, each as a sandbox that is still being made, with what the row says in `restored`;

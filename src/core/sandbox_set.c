@@ -24,7 +24,7 @@
 DEFINE_CLEANUP(struct store_tx *, store_tx_free)
 
 #define ENVD_NAME "tidepool-envd"
-enum { TICK_MS = 250, SWEEP_MS = 1000, TICK_CELLS = 64 };
+enum { TICK_MS = 250, SWEEP_MS = 1000, NOTE_US = 10000000, TICK_CELLS = 64 };
 
 /* ---- the engine ---- */
 
@@ -170,7 +170,9 @@ static void adopt_running(struct sandbox *sb)
     (void)engine_cell_freeze(sb->cell, false, NULL);
     sb->paused_us = 0;
     sb->expires_ms = clock_mono_ms() + (left_us > 0 ? left_us / 1000 : 0);
-    sandbox_touch(sb);
+    /* It may have been used since that was last written down, but not after the service's end. */
+    int64_t idle_us = now_us - sb->last_active_us - NOTE_US;
+    sb->last_active_ms = clock_mono_ms() - (idle_us > 0 ? idle_us / 1000 : 0);
     sm_move(&sb->sm, SANDBOX_RUNNING);
     sandbox_make_known(sb);
     sandbox_tell_again(sb);
@@ -179,7 +181,6 @@ static void adopt_running(struct sandbox *sb)
 static void adopt_paused(struct sandbox *sb)
 {
     (void)engine_cell_freeze(sb->cell, true, NULL);
-    sb->last_active_us = sb->paused_us;
     sb->set->n_paused++;
     sm_move(&sb->sm, SANDBOX_PAUSED);
     sandbox_make_known(sb);
@@ -244,6 +245,7 @@ static void on_tick(struct loop_timer *t)
     if (clock_mono_ms() >= set->swept_ms + SWEEP_MS) {
         set->swept_ms = clock_mono_ms();
         sandboxes_sweep_logs(set);
+        (void)sandboxes_note_activity(set, NOTE_US);
     }
     (void)loop_timer_start(set->core->loop, t, TICK_MS, on_tick);
 }
@@ -307,6 +309,8 @@ void sandboxes_stop(struct sandboxes *set)
 
     if (!set || set->is_stopped)
         return;
+    for (size_t n = 0; n < set->by_id.n && sandboxes_note_activity(set, 1); n++)
+        ;
     set->is_stopped = true;
     loop_timer_stop(&set->tick);
     sandboxes_stop_creations(set);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "core/core.h"
 #include "core/event.h"
@@ -74,6 +75,33 @@ void sandbox_tx_update(struct store_tx *tx, const struct sandbox *sb)
     store_tx_int(tx, sb->expires_us);
     store_tx_int(tx, sb->paused_us);
     store_tx_int(tx, sb->is_halted);
+    store_tx_int(tx, sb->last_active_us);
+}
+
+enum { ACTIVITY_PER_TX = 64 };
+
+bool sandboxes_note_activity(struct sandboxes *set, int64_t least_us)
+{
+    struct store_tx *tx = NULL;
+    struct sandbox *last = NULL;
+    unsigned n = 0;
+
+    for (struct sandbox *sb = NULL; (sb = sandbox_next(set, sb)) && n < ACTIVITY_PER_TX;) {
+        int64_t active_us = sb->n_holds > 0 ? clock_real_us() : sb->last_active_us;
+        if (sandbox_state(sb) != SANDBOX_RUNNING || active_us < sb->noted_us + least_us)
+            continue;
+        if (!tx)
+            tx = store_tx_new();
+        store_tx_add(tx, STORE_SANDBOX_ACTIVE);
+        store_tx_text(tx, str_of(sb->id));
+        store_tx_int(tx, active_us);
+        sb->noted_us = active_us;
+        last = sb;
+        n++;
+    }
+    if (last)
+        (void)sandbox_submit(last, tx, NULL, NULL);
+    return n == ACTIVITY_PER_TX;
 }
 
 void sandbox_tx_respec(struct store_tx *tx, const struct sandbox *sb)
@@ -187,7 +215,8 @@ enum {
     COL_SPEC,
     COL_ENVD_TOKEN,
     COL_TRAFFIC_TOKEN,
-    COL_HALTED
+    COL_HALTED,
+    COL_ACTIVE
 };
 
 static void copy_text(char *out, size_t size, struct store_value v)
@@ -230,6 +259,8 @@ static int load_row(struct sandboxes *set, const struct store_value *c, struct s
     sb->expires_us = c[COL_EXPIRES].i;
     sb->paused_us = c[COL_PAUSED].i;
     sb->is_halted = c[COL_HALTED].i != 0;
+    sb->noted_us = c[COL_ACTIVE].i > sb->started_us ? c[COL_ACTIVE].i : sb->started_us;
+    sb->last_active_us = sb->noted_us;
     sb->end_reason = (unsigned)find_name(end_names, SANDBOX_END_COUNT, c[COL_REASON].s);
     sb->restored = (enum sandbox_state)find_name(state_names, SANDBOX_STATE_COUNT, c[COL_STATE].s);
     *ret = sb;

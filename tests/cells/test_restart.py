@@ -41,11 +41,14 @@ def test_sandboxes_survive():
             s.run("sleeps", COUNT)
             s.post("/api/v1/sandbox/pause/sleeps")
             before = count(s, "runs")
+            used = s.show("runs").json["data"]["last_active_at"]
+            time.sleep(1.1)  # that another second would be told apart
             restart(s, how)
             tap.equal(s.names(), ["sleeps", "runs"])
             shown = s.show("runs").json["data"]
-            shown.pop("last_active_at")
-            made.pop("last_active_at")
+            active = shown.pop("last_active_at")
+            assert made.pop("last_active_at") <= active <= used, (made, active, used)
+            tap.equal(active == used or how == signal.SIGKILL, True, "exact after a stop")
             tap.equal(shown, made)
             tap.equal(s.show("sleeps").json["data"]["status"], "paused")
             s.until(lambda: count(s, "runs") > before)
