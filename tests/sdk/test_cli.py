@@ -145,7 +145,7 @@ def test_connect():
         t.type("echo sum=$((40 + 2)) $(hostname >/dev/null && echo inside)\n")
         t.expect(r"sum=42 inside")
         t.type("cd /tmp && pwd && tty\n")
-        t.expect(r"\n/tmp\r?\n/dev/pts/")
+        t.expect(r"/tmp\s+/dev/pts/\d")
         t.type("sleep 100\n")
         time.sleep(0.3)
         t.type("\x03")
@@ -184,13 +184,11 @@ def test_logs_and_metrics():
 
 
 def test_errors():
-    for words in (("exec", "0" * 32, "true"), ("connect", "0" * 32)):
-        done = CLI.run(*words, status=None)
-        del done
+    CLI.run("exec", "0" * 32, "true", status=1)
     out = subprocess.run([*CLI.command, "list"], cwd=CLI.home, capture_output=True, text=True,
                          env={**CLI.env, "E2B_API_KEY": "e2b_0123456789abcdef"}, timeout=SECONDS)
     assert out.returncode != 0, out
-    tap.contains(out.stdout + out.stderr, "401")
+    tap.contains(out.stdout + out.stderr, "Unauthorized")
 
 
 def test_by_name():

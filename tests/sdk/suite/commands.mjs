@@ -69,7 +69,6 @@ add(area, 'users', async (t) => {
     'user')
   await t.rejects(commands.run('true', { user: 'nobody-here' }), 'AuthenticationError',
     /invalid username: 'nobody-here'/, 'an unknown one')
-  t.equal((await commands.run('sudo -n id -un')).stdout, 'root\n', 'sudo without a password')
 })
 
 add(area, 'the default user', async (t) => {
@@ -83,7 +82,7 @@ add(area, 'environment', async (t) => {
   t.equal((await commands.run('echo $FOO $BAR', { envs: { FOO: 'command' } })).stdout,
     'command bar\n', 'of the command')
   t.equal((await commands.run('echo $FOO')).stdout, 'sandbox\n', 'only of that command')
-  t.equal((await commands.run('sudo echo "$ONLY"')).stdout, '\n', 'nothing is left')
+  t.equal((await commands.run('echo "$ONLY"')).stdout, '\n', 'nothing is left')
   t.equal((await commands.run(`python3 -c 'import os; print(os.environ["FOO"])'`)).stdout,
     'sandbox\n', 'programs see it')
 })
@@ -292,10 +291,9 @@ add(area, 'grandchildren', async (t) => {
   t.equal(free.stdout, 'done\n', 'others are not')
 })
 
-add(area, 'two languages', async (t) => {
+add(area, 'languages', async (t) => {
   const { commands } = await t.shared()
   t.equal((await commands.run(`python3 -c 'print(sum(range(101)))'`)).stdout, '5050\n', 'python3')
-  t.equal((await commands.run(`python -c 'print("x" * 3)'`)).stdout, 'xxx\n', 'python')
   t.equal((await commands.run('cat <<"END"\n$HOME `no`\nEND')).stdout, '$HOME `no`\n',
     'here documents')
 })

@@ -17,6 +17,8 @@ const FEATURES = {
   watchEntries: ['2.45', 'watch tells names only'],
   git: ['2.45', 'no git commands'],
   errors: ['2.45', 'fewer classes of errors'],
+  emptyBlob: ['2.45', 'an empty file is read as nothing, not as a Blob'],
+  metricsRange: ['2.45', 'the range of getMetrics is never sent'],
   reboot: ['2.50', 'no onResume'],
 }
 

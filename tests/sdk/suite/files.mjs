@@ -69,9 +69,14 @@ add(area, 'empty files', async (t) => {
   await files.write('empty', '')
   t.equal(await files.read('empty'), '', 'text')
   t.equal((await files.read('empty', { format: 'bytes' })).length, 0, 'bytes')
-  t.equal((await files.read('empty', { format: 'blob' })).size, 0, 'blob')
   t.equal((await drain(await files.read('empty', { format: 'stream' }))).length, 0, 'stream')
 })
+
+add(area, 'empty blobs', async (t) => {
+  const { files } = await t.shared()
+  await files.write('empty-blob', new Blob([]))
+  t.equal((await files.read('empty-blob', { format: 'blob' })).size, 0, 'come back')
+}, 'emptyBlob')
 
 add(area, 'several files', async (t) => {
   const { files } = await t.shared()

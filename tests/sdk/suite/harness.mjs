@@ -29,6 +29,11 @@ export function add(area, title, run, ...needs) {
   cases.push({ area, title, run, needs, lines: [] })
 }
 
+// The service adds the name that its own interface knows a sandbox by.
+export function ownMetadata({ metadata: { name, ...own } }) {
+  return own
+}
+
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms))
 
 // Asks until the answer is truthy; the last answer.
@@ -71,13 +76,13 @@ class Case {
     return this.record(pattern.test(text), what, `${show(text)} does not match ${pattern}`)
   }
 
-  // The promise fails with an error of the class (a name, or an ancestor's name) and the text.
+  // The promise fails with an error of the class, or one derived from it, and the text.
   async rejects(promise, className, pattern, what) {
     try {
       const value = await promise
       this.record(false, what, `resolved with ${show(value)}`)
     } catch (e) {
-      const isClass = sdk[className] ? e instanceof sdk[className] : e.name === className
+      const isClass = e instanceof (sdk[className] ?? (className === 'Error' ? Error : Function))
       this.record(isClass && pattern.test(e.message), what,
         `${e.constructor.name}: ${e.message}; want ${className} ${pattern}`)
       return e

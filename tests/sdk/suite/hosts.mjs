@@ -21,7 +21,7 @@ add(area, 'a sandbox by its name', async (t) => {
 add(area, 'a service by its name', async (t) => {
   const box = await t.create()
   await box.files.write('www/index.html', '<h1>hello</h1>')
-  await box.commands.run('cd www && exec python -m http.server 8000',
+  await box.commands.run('cd www && exec python3 -m http.server 8000',
     { background: true, timeoutMs: 0 })
   const url = `https://${box.getHost(8000)}/index.html`
   const page = await until(async () => {

@@ -47,9 +47,11 @@ add(area, 'sizes', async (t) => {
 
 add(area, 'keys', async (t) => {
   const { pty, handle, screen } = await terminal(t)
-  await pty.sendInput(handle.pid, bytes('sleep 100\n'))
-  await shows(screen, /sleep 100/)
+  await shows(screen, /\$ $/)
+  await pty.sendInput(handle.pid, bytes('echo fall""ing asleep; sleep 100\n'))
+  await shows(screen, /falling asleep\r\n/)
   await pty.sendInput(handle.pid, bytes('\u0003'))
+  await shows(screen, /\^C\r\n[^\r\n]*\$ $/)
   await pty.sendInput(handle.pid, bytes('echo "status=$?"\n'))
   t.equal(await shows(screen, /status=130/), true, 'Ctrl+C interrupts')
   await pty.sendInput(handle.pid, bytes('\u0004'))
@@ -60,10 +62,10 @@ add(area, 'keys', async (t) => {
 add(area, 'kill', async (t) => {
   const { pty, commands, handle } = await terminal(t)
   t.equal(await pty.kill(handle.pid), true, 'by number')
+  await handle.wait().catch(() => {})
   await t.rejects(commands.run(`kill -0 ${handle.pid}`), 'CommandExitError', /exit status 1/,
     'it is gone')
   t.equal(await pty.kill(999999), false, 'of nothing')
-  await handle.wait().catch(() => {})
 })
 
 add(area, 'users', async (t) => {
