@@ -300,8 +300,8 @@ static void on_head(struct http_call *call, void *ctx, const struct http_head *h
 {
     struct transfer *x = ctx;
 
-    x->status = head->status;
-    int r = head->status < 400 && x->t->head ? x->t->head(x->t->ctx, head) : 0;
+    x->status = x->t->takes_refusals ? 200 : head->status;
+    int r = x->status < 400 && x->t->head ? x->t->head(x->t->ctx, head) : 0;
     if (r < 0) {
         http_call_abort(call);
         settle(x, r);
@@ -343,10 +343,12 @@ int client_transfer(struct client *c, const struct client_transfer *t, struct er
     auto_free char *chunk = mem_zalloc(1, CHUNK);
     struct transfer x = {
         .client = c, .t = t, .e = e, .chunk = chunk, .refusal = BUF_INIT(REFUSAL_MAX)};
-    struct http_header headers[N_HEADERS];
+    struct http_header headers[N_HEADERS + CLIENT_MAX_HEADERS];
     struct http_request request = request_of(c, t->method, t->target, headers);
     struct err why = ERR_INIT;
 
+    for (size_t i = 0; i < t->n_headers && i < CLIENT_MAX_HEADERS; i++)
+        headers[request.n_headers++] = t->headers[i];
     if (!chunk)
         return err_sys(e, -ENOMEM, "transfer");
     if (t->type)

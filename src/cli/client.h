@@ -4,6 +4,7 @@
  * the answer; the loop is for verbs that wait for more than that. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,6 +17,7 @@
 
 struct client;
 struct http_head;
+struct http_header;
 struct loop;
 struct ws;
 struct ws_opts;
@@ -48,7 +50,11 @@ struct client_transfer {
     /* Bytes of the answer; NULL: it is dropped. */
     int (*write)(void *ctx, const char *p, size_t n);
     void *ctx;
+    const struct http_header *headers; /* more headers, at most CLIENT_MAX_HEADERS */
+    size_t n_headers;
+    bool takes_refusals; /* head() and write() get refusals, too */
 };
+enum { CLIENT_MAX_HEADERS = 8 };
 
 /* Does it and waits. Errors as of client_send(), and those of the functions. */
 int client_transfer(struct client *c, const struct client_transfer *t, struct err *e);

@@ -2,6 +2,7 @@
 """The service's own MCP server: who may call it, and what it says without sandboxes."""
 
 import json
+import subprocess
 
 import service
 import tap
@@ -127,6 +128,45 @@ def test_older_transport():
             text += stream.read1(4096)
         tap.contains(text.decode(), '"result":{}')
         connection.close()
+
+
+def bridge(messages, *options, key=None):
+    """What `tidepool mcp` writes for these lines; JSON."""
+    lines = "".join((m if isinstance(m, str) else json.dumps(m)) + "\n" for m in messages)
+    env = service.clean_env({"TIDEPOOL_API_KEY": key} if key else None)
+    done = subprocess.run([service.PROGRAM, "mcp", *options], input=lines, env=env, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    tap.equal((done.returncode, done.stderr), (0, ""))
+    return [json.loads(x) for x in done.stdout.splitlines()]
+
+
+def test_bridge():
+    def ask(number, method, **params):
+        return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {}}
+    messages = [ask(1, "initialize", protocolVersion="2025-11-25", capabilities={}),
+                {"jsonrpc": "2.0", "method": "notifications/initialized"}, "",
+                ask(2, "tools/list"), ask("three", "tools/call", name="listSandbox"),
+                "no JSON", ask(4, "nothing"),
+                ask(5, "tools/call", name="listSandbox", _meta=meta),
+                ask(6, "tools/call", name="grün", _meta=meta)]
+    with service.running() as s:
+        one, two, three, bad, four, five, six = bridge(messages, "--state", s.state)
+        tap.equal(one["result"]["protocolVersion"], "2025-11-25")
+        tap.equal([t["name"] for t in two["result"]["tools"]], TOOLS)
+        tap.equal((three["id"], three["result"]["structuredContent"]), ("three", {"sandboxes": []}))
+        tap.equal(bad["error"]["code"], -32700)
+        tap.equal((four["id"], four["error"]["code"]), (4, -32601))
+        tap.equal(five["result"]["resultType"], "complete")
+        tap.equal(six["error"]["message"], "Unknown tool: grün")
+        far = bridge(messages[3:4], "--url", s.url, key=s.make_key()["key"])
+        tap.equal(len(far[0]["result"]["tools"]), len(TOOLS))
+        refused = bridge(messages[3:4], "--url", s.url, key="wrong")
+        tap.equal(refused[0]["error"]["code"], -32000)
+        s.stop()
+        gone = bridge(messages[3:4], "--state", s.state)
+        tap.equal((gone[0]["id"], gone[0]["error"]["code"]), (2, -32000))
 
 
 tap.main(globals())

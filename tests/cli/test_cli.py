@@ -11,7 +11,7 @@ import tap
 TIDEPOOL = os.environ["TIDEPOOL"]
 VERBS = ["serve", "audit verify", "audit ls", "config show", "config check", "config example",
          "domain", "doctor", "version", "help", "create", "ls", "show", "exec", "shell", "cp",
-         "logs", "top", "pause", "resume", "rm"]
+         "logs", "top", "pause", "resume", "rm", "mcp"]
 
 
 def run(*args, env=None, stdout=subprocess.PIPE, cwd=None):
