@@ -384,7 +384,9 @@ static bool get_args(struct connect_call *c, const struct msg_start *m, struct p
     const struct user *u = connect_user(c);
     struct err e = ERR_INIT;
 
-    if (!u)
+    /* A call that has failed is gone: nothing of it may be asked then. */
+    const char *cwd = u ? get_cwd(c, u, m->process->cwd) : NULL;
+    if (!cwd)
         return false;
     /* A call that has failed is gone: nothing else may be asked of it. */
     const char *cwd = get_cwd(c, u, m->process->cwd);
