@@ -388,10 +388,6 @@ static bool get_args(struct connect_call *c, const struct msg_start *m, struct p
     const char *cwd = u ? get_cwd(c, u, m->process->cwd) : NULL;
     if (!cwd)
         return false;
-    /* A call that has failed is gone: nothing else may be asked of it. */
-    const char *cwd = get_cwd(c, u, m->process->cwd);
-    if (!cwd)
-        return false;
     *ret = (struct proc_args){
         .user = u->name,
         .cwd = cwd,
