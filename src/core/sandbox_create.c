@@ -187,12 +187,11 @@ static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
         return;
     }
     c->sb->cell = cell;
-    if (sandbox_open_network(c->sb, &c->e) == 0) {
-        /* The row first: the disk takes longer than the cell. */
-        if (!may_refuse(c->sb))
-            store(c);
+    /* The row first: the disk takes longer than the cell. */
+    if (!may_refuse(c->sb))
+        store(c);
+    if (sandbox_open_network(c->sb, &c->e) == 0)
         claim(c);
-    }
     settle(c);
 }
 

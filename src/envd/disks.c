@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Disk images made ahead of demand: a loop device and a mount take longer than all the rest of a
  * cell. Which sizes are wanted is learned from what is asked for. */
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -38,6 +40,13 @@ int disks_take(struct spawner *s, uint64_t bytes, struct err *e)
     return d->n > 0 ? d->fds[--d->n] : disk_mount_image(&s->dirs, bytes, e);
 }
 
+/* The first new directory has the file system read what the next ones find in memory. */
+static void touch(int fd)
+{
+    if (mkdirat(fd, "root/w/x", 0700) == 0)
+        (void)unlinkat(fd, "root/w/x", AT_REMOVEDIR);
+}
+
 bool disks_refill(struct spawner *s)
 {
     for (size_t i = 0; i < SPAWNER_DISK_SIZES; i++) {
@@ -47,6 +56,7 @@ bool disks_refill(struct spawner *s)
         int fd = disk_mount_image(&s->dirs, d->bytes, NULL);
         if (fd < 0)
             return false;
+        touch(fd);
         d->fds[d->n++] = fd;
         return true;
     }

@@ -312,6 +312,7 @@ static void hand_over(struct engine *en, struct building *b, struct engine_cell 
         if (c) {
             list_append(&en->stock, &c->node);
             en->n_stock++;
+            (void)engine_cell_egress(c);
             retry_in(en, REHEARSE_MS);
         } else {
             drop(en, c);

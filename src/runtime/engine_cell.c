@@ -24,7 +24,6 @@
 struct engine_cell *engine_cell_new(struct engine *en, const struct cell_info *info,
                                     struct packet *p, struct err *e)
 {
-    static const struct netpolicy closed = NETPOLICY_DENY_ALL;
     struct engine_cell *c = mem_zalloc(1, sizeof *c);
 
     if (!c) {
@@ -39,11 +38,7 @@ struct engine_cell *engine_cell_new(struct engine *en, const struct cell_info *i
     (void)snprintf(c->address, sizeof c->address, "%s/%llu", c->slot_name,
                    (unsigned long long)info->generation);
     c->pidfd = packet_take_fd(p, 0);
-    /* Of many cells every descriptor counts: later the first process leads to the network. */
-    auto_close int netns_fd = packet_take_fd(p, 1);
-    /* Also for the stock, so that a claim only sets a policy. A cell without a way out is one. */
-    if (en->options.egress && netns_fd >= 0)
-        c->egress = egress_attach(en->options.egress, netns_fd, &closed, NULL);
+    c->netns_fd = packet_take_fd(p, 1);
     return c;
 }
 
@@ -56,6 +51,7 @@ void engine_cell_free(struct engine_cell *c)
     egress_detach(c->egress);
     loop_io_stop(&c->end_io);
     close_p(&c->pidfd);
+    close_p(&c->netns_fd);
     free(c);
 }
 
@@ -64,8 +60,16 @@ const struct cell_info *engine_cell_info(const struct engine_cell *c)
     return &c->info;
 }
 
-struct egress_cell *engine_cell_egress(const struct engine_cell *c)
+struct egress_cell *engine_cell_egress(struct engine_cell *c)
 {
+    static const struct netpolicy closed = NETPOLICY_DENY_ALL;
+    struct egress *way = c->engine->options.egress;
+    /* Of many cells every descriptor counts: later the first process leads to the network. */
+    auto_close int netns_fd = take_fd(c->netns_fd);
+
+    /* A cell without a way out is one. */
+    if (way && netns_fd >= 0)
+        c->egress = egress_attach(way, netns_fd, &closed, NULL);
     return c->egress;
 }
 

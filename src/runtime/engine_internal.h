@@ -15,6 +15,7 @@ struct engine_cell {
     char slot_name[PROTO_SLOT_NAME_MAX];
     int pidfd;
     struct loop_io end_io;      /* pidfd, from the kill on */
+    int netns_fd;               /* until it is asked for its way out */
     struct egress_cell *egress; /* or NULL */
     char address[PROTO_SLOT_NAME_MAX +
                  24];     /* "SLOT/GENERATION": a slot has many cells in its life */

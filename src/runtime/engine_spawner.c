@@ -165,6 +165,8 @@ static int adopt(struct engine *en, struct err *e)
         return -ENOMEM;
     c->is_seen = true;
     bool is_claimed = info.label[0] != '\0';
+    if (!is_claimed)
+        (void)engine_cell_egress(c);
     list_append(is_claimed ? &en->cells : &en->stock, &c->node);
     *(is_claimed ? &en->n_cells : &en->n_stock) += 1;
     return 0;
