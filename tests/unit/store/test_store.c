@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/fault.h"
@@ -68,6 +69,31 @@ static void text_is_kept_across_a_restart(void **state)
     store_close(s);
     s = fixture_open();
     assert_true(fixture_has(s, "name", "größe 2"));
+    store_close(s);
+}
+
+/* A long log is moved into the tables when nobody waits, not only at the end. */
+static void the_log_is_tidied(void **state)
+{
+    enum { BYTES = 400000, TIMES = 12 };
+    struct store *s = fixture_open();
+    auto_free char *value = calloc(1, BYTES);
+    struct stat st = {0};
+
+    (void)state;
+    assert_non_null(value);
+    memset(value, 'x', BYTES - 1);
+    for (int i = 0; i < TIMES; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "v%d", i);
+        assert_int_equal(fixture_run(s, fixture_set(name, value)), 0);
+    }
+    for (int i = 0; i < 2000 && st.st_size < (off_t)BYTES * TIMES; i++) {
+        (void)usleep(10000);
+        assert_int_equal(stat(fixture_path("db"), &st), 0);
+    }
+    assert_true(st.st_size >= (off_t)BYTES * TIMES);
+    assert_true(fixture_has(s, "v0", value));
     store_close(s);
 }
 
@@ -386,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(values_come_back_as_they_went_in),
         TEST(text_is_kept_across_a_restart),
+        TEST(the_log_is_tidied),
         TEST(conflicts_are_told_apart),
         TEST(expectations_decide),
         TEST(too_much_is_refused_when_it_is_submitted),
