@@ -24,7 +24,14 @@
 DEFINE_CLEANUP(struct store_tx *, store_tx_free)
 
 #define ENVD_NAME "tidepool-envd"
-enum { TICK_MS = 250, SWEEP_MS = 1000, NOTE_US = 10000000, TICK_CELLS = 64 };
+enum {
+    TICK_MS = 50,       /* between two rounds of looks */
+    TICK_IDLE_MS = 250, /* the same when there is nothing to look at */
+    TICK_CELLS = 13,    /* looks in a round, or more where there are many */
+    LOOK_US = 250000,   /* a sandbox is not looked at more often */
+    SWEEP_MS = 1000,
+    NOTE_US = 10000000,
+};
 
 /* ---- the engine ---- */
 
@@ -230,24 +237,27 @@ static int recover(struct sandboxes *set, struct err *e)
 /* ---- figures ---- */
 
 /* Looks at a few: often enough to notice kills for memory soon where there are few, and all within
- * the time between two points of their series where there are many. */
+ * the time between two points of their series where there are many. A look takes some 70 us, so
+ * that rounds are kept short. */
 static void on_tick(struct loop_timer *t)
 {
     struct sandboxes *set = container_of(t, struct sandboxes, tick);
     size_t due = set->by_id.n / (SANDBOX_POINT_MS / TICK_MS) + 1;
+    int64_t now_us = clock_mono_us();
 
     for (size_t i = 0; i < due || i < TICK_CELLS; i++) {
         set->looked = sandbox_next(set, set->looked);
         if (!set->looked)
             break;
-        sandbox_look(set->looked);
+        if (now_us - set->looked->figures.sampled_us >= LOOK_US)
+            sandbox_look(set->looked);
     }
     if (clock_mono_ms() >= set->swept_ms + SWEEP_MS) {
         set->swept_ms = clock_mono_ms();
         sandboxes_sweep_logs(set);
         (void)sandboxes_note_activity(set, NOTE_US);
     }
-    (void)loop_timer_start(set->core->loop, t, TICK_MS, on_tick);
+    (void)loop_timer_start(set->core->loop, t, set->by_id.n > 0 ? TICK_MS : TICK_IDLE_MS, on_tick);
 }
 
 /* ---- the set ---- */
@@ -263,7 +273,7 @@ static int open_all(struct sandboxes *set, struct err *e)
     if (r == 0)
         sandboxes_open_logs(set);
     if (r == 0)
-        r = loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_tick);
+        r = loop_timer_start(set->core->loop, &set->tick, TICK_IDLE_MS, on_tick);
     return r;
 }
 

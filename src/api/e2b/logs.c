@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "core/event.h"
 #include "core/sandbox.h"
+#include "core/sandbox_log.h"
 #include "net/http_client.h"
 #include "runtime/engine.h"
 
@@ -183,6 +184,18 @@ static bool ask_inside(struct logs *l)
     return http_client_fetch(engine_http(engine), &request, on_log, l, NULL) != NULL;
 }
 
+/* What was fetched before it was paused. */
+static void add_kept(struct logs *l)
+{
+    const struct sandboxes *set = l->req->core->sandboxes;
+    const struct sandbox_log *log = sandbox_log_find(set, str_of(l->sb->id), l->req->key);
+    const struct sandbox_log_view view = {.tail = TAIL, .has_times = true};
+    struct buf text auto_buf = BUF_INIT(SANDBOX_LOG_MAX);
+
+    if (log && sandbox_log_read(set, log, &view, &text) == 0 && text.len > 0)
+        add_lines(l, arena_str(l->req->arena, buf_str(&text)));
+}
+
 static void add_events(struct logs *l, const struct json *items)
 {
     /* The name may have been another sandbox's before. */
@@ -211,8 +224,10 @@ static void on_events(int result, struct str items, void *ctx)
     }
     /* The text is gone when this returns. */
     add_events(l, json_parse(l->req->arena, items, NULL, NULL));
-    if (!ask_inside(l))
-        answer(l);
+    if (ask_inside(l))
+        return;
+    add_kept(l);
+    answer(l);
 }
 
 /* ---- the requests ---- */
