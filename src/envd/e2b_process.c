@@ -16,7 +16,12 @@
 #define USE_STDIN "tty not assigned to process — input should be written to the stdin, not the tty"
 #define NO_STDIN  "stdin not enabled or closed"
 
-enum { LIST_MAX = 16 << 20, STREAM_UNREAD_MAX = 256 << 10 };
+enum {
+    LIST_MAX = 16 << 20,
+    STREAM_UNREAD_MAX = 256 << 10,
+    KILL_STEP_MS = 2,
+    KILL_STEPS_MAX = 500,
+};
 
 /* ---- messages ---- */
 
@@ -218,6 +223,47 @@ static void close_stdin(struct connect_call *c)
     connect_reply_empty(c);
 }
 
+/* A kill that is answered when the process is gone, so that whoever looks for it then finds
+ * nothing. */
+struct killing {
+    struct loop_timer timer;
+    struct connect_call *call;
+    uint32_t pid;
+    int n_steps;
+};
+
+static void on_kill_over(struct connect_call *c)
+{
+    struct killing *k = c->ctx;
+
+    loop_timer_stop(&k->timer);
+}
+
+static void on_kill_step(struct loop_timer *t)
+{
+    struct killing *k = container_of(t, struct killing, timer);
+    struct serve *s = k->call->serve;
+
+    if (!find_pid(&s->procs, k->pid, false) || ++k->n_steps > KILL_STEPS_MAX ||
+        loop_timer_start(s->loop, t, KILL_STEP_MS, on_kill_step) < 0)
+        connect_reply_empty(k->call);
+}
+
+static void wait_for_kill(struct connect_call *c, pid_t pid)
+{
+    struct killing *k = arena_new(c->arena, struct killing);
+
+    if (!k) {
+        connect_reply_empty(c);
+        return;
+    }
+    k->call = c;
+    k->pid = (uint32_t)pid;
+    c->ctx = k;
+    c->on_over = on_kill_over;
+    on_kill_step(&k->timer);
+}
+
 static void send_signal(struct connect_call *c)
 {
     const struct msg_signal *m = c->message;
@@ -233,9 +279,12 @@ static void send_signal(struct connect_call *c)
         connect_fail(c, CONNECT_UNIMPLEMENTED, "invalid signal: %d", (int)m->signal);
         return;
     }
+    pid_t pid = proc_pid(p);
     int r = proc_signal_alone(p, m->signal);
     if (r < 0)
         connect_fail(c, CONNECT_INTERNAL, "error sending signal: %s", strerror(-r));
+    else if (m->signal == SIGKILL)
+        wait_for_kill(c, pid);
     else
         connect_reply_empty(c);
 }
