@@ -53,14 +53,14 @@ static unsigned needs(const char *method)
     return 0;
 }
 
-unsigned mcp_client_can(const struct mcp_call *c)
+unsigned mcp_client_can(const struct mcp_call *call)
 {
-    return call_of((struct mcp_call *)(uintptr_t)c)->can;
+    return call_of((struct mcp_call *)(uintptr_t)call)->can;
 }
 
-void mcp_reply_missing(struct mcp_call *pub, unsigned bits)
+void mcp_reply_missing(struct mcp_call *call, unsigned bits)
 {
-    struct call *c = call_of(pub);
+    struct call *c = call_of(call);
     struct buf data auto_buf = BUF_INIT(MCP_MAX_NAME);
     struct jw w = jw_to(&data);
 
@@ -77,7 +77,7 @@ void mcp_reply_missing(struct mcp_call *pub, unsigned bits)
     bool is_modern = mcp_is_modern(c->x);
     if (is_modern)
         c->x->status = 400;
-    mcp_reply_error(pub, is_modern ? MCP_MISSING_CAPABILITY : MCP_INVALID_REQUEST,
+    mcp_reply_error(call, is_modern ? MCP_MISSING_CAPABILITY : MCP_INVALID_REQUEST,
                     STR("the client lacks a capability that this needs"), buf_str(&data));
 }
 
@@ -320,9 +320,9 @@ static void ask_again(struct call *c, const struct mcp_ask *asks, size_t n, mcp_
     fn(&c->pub, c->answers);
 }
 
-void mcp_ask(struct mcp_call *pub, const struct mcp_ask *asks, size_t n, mcp_answers_fn *fn)
+void mcp_ask(struct mcp_call *call, const struct mcp_ask *asks, size_t n, mcp_answers_fn *fn)
 {
-    struct call *c = call_of(pub);
+    struct call *c = call_of(call);
     unsigned missing = 0;
 
     assert(n <= MCP_MAX_ASKS && !c->fn);
@@ -330,7 +330,7 @@ void mcp_ask(struct mcp_call *pub, const struct mcp_ask *asks, size_t n, mcp_ans
         if (!asks[i].is_optional)
             missing |= needs(asks[i].method) & ~c->can;
     if (missing)
-        mcp_reply_missing(pub, missing);
+        mcp_reply_missing(call, missing);
     else if (mcp_is_modern(c->x))
         ask_again(c, asks, n, fn);
     else

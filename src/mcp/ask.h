@@ -22,15 +22,15 @@ struct mcp_ask {
 };
 
 /* ANSWERS is an object with the client's result for each key. NULL when there will be none: the
- * client refused one, left or took too long. C must still be answered. */
-typedef void mcp_answers_fn(struct mcp_call *c, const struct json *answers);
+ * client refused one, left or took too long. CALL must still be answered. */
+typedef void mcp_answers_fn(struct mcp_call *call, const struct json *answers);
 
 /* Asks up to MCP_MAX_ASKS questions at once; FN may be called before this returns, and the call may
- * be over when it returns: C is not the caller's afterwards. A client that cannot answer a question
- * that is not optional gets an error. */
-void mcp_ask(struct mcp_call *c, const struct mcp_ask *asks, size_t n, mcp_answers_fn *fn);
+ * be over when it returns: CALL is not the caller's afterwards. A client that cannot answer a
+ * question that is not optional gets an error. */
+void mcp_ask(struct mcp_call *call, const struct mcp_ask *asks, size_t n, mcp_answers_fn *fn);
 
 /* What the client of this call said it can do: bits of enum mcp_capability. */
-unsigned mcp_client_can(const struct mcp_call *c);
+unsigned mcp_client_can(const struct mcp_call *call);
 /* Ends the call with the error of a client that lacks what BITS say. */
-void mcp_reply_missing(struct mcp_call *c, unsigned bits);
+void mcp_reply_missing(struct mcp_call *call, unsigned bits);

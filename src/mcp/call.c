@@ -9,7 +9,7 @@
 
 #define META "io.modelcontextprotocol/"
 
-enum { ANSWER_MARGIN = 1024, NOTE_MAX = 1 << 20 };
+enum { NOTE_MAX = 1 << 20 };
 
 /* ---- the start ---- */
 
@@ -121,9 +121,9 @@ static void end(struct call *c)
     mcp_reply_error(&c->pub, MCP_INTERNAL_ERROR, STR("the result is too large"), STR_NULL);
 }
 
-struct jw *mcp_result_begin(struct mcp_call *pub)
+struct jw *mcp_result_begin(struct mcp_call *call)
 {
-    struct call *c = call_of(pub);
+    struct call *c = call_of(call);
 
     begin(c);
     jw_object(&c->w);
@@ -136,9 +136,9 @@ struct jw *mcp_result_begin(struct mcp_call *pub)
     return &c->w;
 }
 
-void mcp_result_end(struct mcp_call *pub)
+void mcp_result_end(struct mcp_call *call)
 {
-    struct call *c = call_of(pub);
+    struct call *c = call_of(call);
 
     if (mcp_is_modern(c->x)) {
         jw_key(&c->w, "_meta");
@@ -148,9 +148,9 @@ void mcp_result_end(struct mcp_call *pub)
     end(c);
 }
 
-void mcp_reply_whole(struct mcp_call *pub, struct str result)
+void mcp_reply_whole(struct mcp_call *call, struct str result)
 {
-    struct call *c = call_of(pub);
+    struct call *c = call_of(call);
 
     begin(c);
     jw_raw(&c->w, result);
@@ -170,33 +170,33 @@ static void put_text(struct jw *w, struct str text)
     jw_end(w);
 }
 
-void mcp_reply_text(struct mcp_call *c, struct str text, bool is_error)
+void mcp_reply_text(struct mcp_call *call, struct str text, bool is_error)
 {
-    struct jw *w = mcp_result_begin(c);
+    struct jw *w = mcp_result_begin(call);
 
     put_text(w, text);
     if (is_error) {
         jw_key(w, "isError");
         jw_bool(w, true);
     }
-    mcp_result_end(c);
+    mcp_result_end(call);
 }
 
-void mcp_reply_json(struct mcp_call *c, struct str json_text)
+void mcp_reply_json(struct mcp_call *call, struct str json_text)
 {
-    struct jw *w = mcp_result_begin(c);
+    struct jw *w = mcp_result_begin(call);
 
     put_text(w, json_text);
     if (json_text.len > 0 && json_text.p[0] == '{') {
         jw_key(w, "structuredContent");
         jw_raw(w, json_text);
     }
-    mcp_result_end(c);
+    mcp_result_end(call);
 }
 
-void mcp_reply_error(struct mcp_call *pub, int code, struct str message, struct str data)
+void mcp_reply_error(struct mcp_call *call, int code, struct str message, struct str data)
 {
-    struct call *c = call_of(pub);
+    struct call *c = call_of(call);
 
     buf_clear(&c->out);
     mcp_write_error(&c->out, c->id, code, message, data);
@@ -207,7 +207,7 @@ void mcp_reply_error(struct mcp_call *pub, int code, struct str message, struct 
     mcp_call_over(c, buf_ok(&c->out) ? buf_str(&c->out) : STR_NULL);
 }
 
-void mcp_reply_fail(struct mcp_call *c, int code, const char *fmt, ...)
+void mcp_reply_fail(struct mcp_call *call, int code, const char *fmt, ...)
 {
     char text[1024];
     va_list ap;
@@ -215,7 +215,7 @@ void mcp_reply_fail(struct mcp_call *c, int code, const char *fmt, ...)
     va_start(ap, fmt);
     (void)vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    mcp_reply_error(c, code, str_of(text), STR_NULL);
+    mcp_reply_error(call, code, str_of(text), STR_NULL);
 }
 
 /* ---- before the answer ---- */
@@ -253,9 +253,9 @@ static void send_note(struct call *c, struct buf *b, struct jw *w)
         mcp_call_send(c->x, buf_str(b));
 }
 
-void mcp_progress(struct mcp_call *pub, double progress, double total, const char *message)
+void mcp_progress(struct mcp_call *call, double progress, double total, const char *message)
 {
-    struct call *c = call_of(pub);
+    struct call *c = call_of(call);
     struct buf b auto_buf = BUF_INIT(NOTE_MAX);
 
     if (!c->token.p)
@@ -288,12 +288,12 @@ enum mcp_level mcp_level_of(struct str name)
     return MCP_LEVEL_COUNT;
 }
 
-void mcp_log(struct mcp_call *pub, enum mcp_level level, const char *logger, struct str data)
+void mcp_log(struct mcp_call *call, enum mcp_level level, const char *logger, struct str data)
 {
-    struct call *c = call_of(pub);
+    struct call *c = call_of(call);
     struct buf b auto_buf = BUF_INIT(NOTE_MAX);
 
-    if ((int)level < c->level)
+    if (level < c->level)
         return;
     struct jw w = note(&b, "notifications/message");
     jw_key(&w, "level");
@@ -307,9 +307,9 @@ void mcp_log(struct mcp_call *pub, enum mcp_level level, const char *logger, str
     send_note(c, &b, &w);
 }
 
-void mcp_call_hang_up(struct mcp_call *pub, int64_t retry_ms)
+void mcp_call_hang_up(struct mcp_call *call, int64_t retry_ms)
 {
-    struct mcp_stream *t = mcp_exchange_stream(call_of(pub)->x);
+    struct mcp_stream *t = mcp_exchange_stream(call_of(call)->x);
 
     if (t)
         mcp_stream_hang_up(t, retry_ms);

@@ -60,7 +60,7 @@ struct call {
     struct list node;
     const struct mcp_method *method;
     struct str id, token; /* JSON; a token's .p is NULL: none */
-    int level;            /* from which log lines are wanted; MCP_LEVEL_COUNT: none */
+    enum mcp_level level; /* from which log lines are wanted; MCP_LEVEL_COUNT: none */
     unsigned can;
     bool is_cancelled;
     struct buf out;
@@ -72,9 +72,9 @@ struct call {
     struct loop_timer ask_timer;
 };
 
-static inline struct call *call_of(struct mcp_call *c)
+static inline struct call *call_of(struct mcp_call *call)
 {
-    return container_of(c, struct call, pub);
+    return container_of(call, struct call, pub);
 }
 static inline bool mcp_is_modern(const struct mcp_exchange *x)
 {
@@ -87,7 +87,7 @@ void mcp_call_cancel(struct call *c);
 /* The answer is TEXT (may be empty: none); frees the call. */
 void mcp_call_over(struct call *c, struct str text);
 /* Answers with the whole result object RESULT. */
-void mcp_reply_whole(struct mcp_call *c, struct str result);
+void mcp_reply_whole(struct mcp_call *call, struct str result);
 /* The stream of the exchange, opened now if need be; NULL when it cannot be one. */
 struct mcp_stream *mcp_exchange_stream(struct mcp_exchange *x);
 struct mcp_exchange *mcp_exchange_new(struct mcp_server *s, struct http_req *r,

@@ -34,7 +34,7 @@ enum mcp_list {
     MCP_LIST_PROMPTS,
     MCP_LIST_COUNT
 };
-void mcp_list_changed(struct mcp_server *s, struct str owner, enum mcp_list list);
+void mcp_list_changed(struct mcp_server *s, struct str owner, enum mcp_list which);
 void mcp_resource_updated(struct mcp_server *s, struct str owner, struct str uri);
 /* Ends the sessions and streams of OWNER: what it named is gone. */
 void mcp_forget(struct mcp_server *s, struct str owner);
@@ -42,6 +42,6 @@ void mcp_forget(struct mcp_server *s, struct str owner);
 /* Closes the streams that carry no answers, which would stay open for ever: the service stops. */
 void mcp_hang_up(struct mcp_server *s);
 
-/* Closes the connection that C's stream goes over; the client comes back for the rest after
+/* Closes the connection that the call's stream goes over; the client comes back for the rest after
  * RETRY_MS. Nothing happens where streams cannot be resumed. */
-void mcp_call_hang_up(struct mcp_call *c, int64_t retry_ms);
+void mcp_call_hang_up(struct mcp_call *call, int64_t retry_ms);

@@ -21,7 +21,7 @@ struct mcp_call;
 struct mcp_server;
 struct schema_error;
 
-typedef void mcp_handler(struct mcp_call *c);
+typedef void mcp_handler(struct mcp_call *call);
 
 /* ---- the description; texts may be NULL where nothing is said, and must outlive the server ----
  */
@@ -71,7 +71,7 @@ struct mcp_desc {
     size_t n_tools, n_resources, n_templates, n_prompts;
     mcp_handler *complete; /* completion/complete: see c->params */
     /* Answers a tool call whose arguments break the tool's schema; NULL: a result with isError. */
-    void (*invalid)(struct mcp_call *c, const struct schema_error *why);
+    void (*invalid)(struct mcp_call *call, const struct schema_error *why);
     /* Answers a call of a tool that there is not; NULL: error -32602. */
     mcp_handler *unknown_tool;
     size_t page; /* entries of one list answer; 0: all */
@@ -102,7 +102,7 @@ struct mcp_call {
     struct str vars[MCP_MAX_VARS]; /* what the variables of a template stand for */
     void *user;                    /* the callback's own */
     /* May be set by the callback: the client does not want the answer any more. */
-    void (*on_cancel)(struct mcp_call *c);
+    void (*on_cancel)(struct mcp_call *call);
 };
 
 enum mcp_error {
@@ -115,23 +115,23 @@ enum mcp_error {
 };
 
 /* The answer's result: its members are written between the two. "_meta" and "resultType" are the
- * engine's. The end completes the call: C must not be used afterwards. */
-struct jw *mcp_result_begin(struct mcp_call *c);
-void mcp_result_end(struct mcp_call *c);
+ * engine's. The end completes the call: CALL must not be used afterwards. */
+struct jw *mcp_result_begin(struct mcp_call *call);
+void mcp_result_end(struct mcp_call *call);
 /* A tool's result of one text. */
-void mcp_reply_text(struct mcp_call *c, struct str text, bool is_error);
+void mcp_reply_text(struct mcp_call *call, struct str text, bool is_error);
 /* A tool's result of a JSON value: as text, and as structuredContent when it is an object. */
-void mcp_reply_json(struct mcp_call *c, struct str json_text);
+void mcp_reply_json(struct mcp_call *call, struct str json_text);
 /* A JSON-RPC error; DATA is JSON text or empty. */
-void mcp_reply_error(struct mcp_call *c, int code, struct str message, struct str data);
-void mcp_reply_fail(struct mcp_call *c, int code, const char *fmt, ...)
+void mcp_reply_error(struct mcp_call *call, int code, struct str message, struct str data);
+void mcp_reply_fail(struct mcp_call *call, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* ---- before the answer ---- */
 
 /* Tells how far the call is, when the client wants to know. TOTAL < 0: unknown; MESSAGE may be
  * NULL. */
-void mcp_progress(struct mcp_call *c, double progress, double total, const char *message);
+void mcp_progress(struct mcp_call *call, double progress, double total, const char *message);
 
 enum mcp_level {
     MCP_DEBUG,
@@ -145,4 +145,4 @@ enum mcp_level {
     MCP_LEVEL_COUNT
 };
 /* A line of log for the client, when it wants that level; DATA is JSON text. */
-void mcp_log(struct mcp_call *c, enum mcp_level level, const char *logger, struct str data);
+void mcp_log(struct mcp_call *call, enum mcp_level level, const char *logger, struct str data);

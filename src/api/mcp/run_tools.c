@@ -100,13 +100,13 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct run *t = ctx;
     const struct tool_command *cmd = &t->cmd;
-    const char *workdir = sb && sb->spec.workdir.len > 0 ? sb->spec.workdir.p : NULL;
     struct err why = ERR_INIT;
 
     if (e) {
         tool_fail(t->call, e->code, e);
         return;
     }
+    const char *workdir = sb->spec.workdir.len > 0 ? sb->spec.workdir.p : NULL;
     const struct engine_run run = {
         .user = cmd->user.len > 0 ? cmd->user.p : sb->template->user,
         .cwd = cmd->cwd.len > 0 ? cmd->cwd.p : workdir,
