@@ -65,6 +65,29 @@ async function output(n) {
   return { seconds, mb: length / MB }
 }
 
+// The same past the client's decoding: bytes of the stream, which carries output as base64.
+async function raw(n) {
+  const box = await Sandbox.create()
+  const command = `head -c ${n * MB} /dev/zero | tr '\\0' x`
+  const text = Buffer.from(JSON.stringify({ process: { cmd: '/bin/bash', args: ['-c', command] } }))
+  const head = Buffer.alloc(5)
+  head.writeUInt32BE(text.length, 1)
+  const begin = now()
+  const answer = await fetch(`${process.env.E2B_SANDBOX_URL}/process.Process/Start`, {
+    method: 'POST', body: Buffer.concat([head, text]),
+    headers: {
+      'Content-Type': 'application/connect+json', 'X-Access-Token': box.envdAccessToken,
+      'E2b-Sandbox-Id': box.sandboxId, 'E2b-Sandbox-Port': '49983',
+    },
+  })
+  let length = 0
+  for await (const part of answer.body) length += part.length
+  const seconds = (now() - begin) / 1000
+  await box.kill()
+  if (length < n * MB) throw new Error(`read ${length} bytes`)
+  return { seconds, mb: n }
+}
+
 async function streams(n) {
   const boxes = await Promise.all(Array.from({ length: 10 },
     () => Sandbox.create({ timeoutMs: 600_000 })))
@@ -109,6 +132,6 @@ async function files(n) {
   return { mb: n, write, read }
 }
 
-const parts = { sequential, staggered, burst, output, streams, files }
+const parts = { sequential, staggered, burst, output, raw, streams, files }
 const result = await parts[process.argv[2]](Number(process.argv[3]))
 process.stdout.write(JSON.stringify(result) + '\n', () => process.exit(0))
