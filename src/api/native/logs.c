@@ -42,13 +42,13 @@ static int read_since(struct api_req *r, struct str *ret)
 {
     static const char form[] = "0000-00-00T00:00:00";
     struct str text = api_query(r, "since");
-    char time[CLOCK_RFC3339_MAX];
     int64_t s;
 
     *ret = STR("");
     if (text.len == 0)
         return 0;
     if (str_to_i64(text, &s) == 0) {
+        char time[CLOCK_RFC3339_MAX];
         clock_rfc3339(time, s > 0 && s < SINCE_MAX_S ? s * 1000000 : 0);
         *ret = arena_printf(r->arena, "%.19s", time);
         if (!ret->p)
