@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Much memory and large files: a paused sandbox keeps a big process as it was, and files of any size
-pass through the service without staying in it.
+"""Much memory and large files: a paused sandbox keeps a big process as it was, and files of any
+size pass through the service without staying in it.
 
     tests/cells/test_big.py [PROCESS_MB [FILE_MB]]
 """

@@ -8,7 +8,8 @@
 api_handler native_events, native_keys_list, native_keys_create, native_keys_revoke;
 api_replay native_keys_replay;
 api_handler native_sandbox_create, native_sandbox_list, native_sandbox_get, native_sandbox_delete,
-    native_sandbox_change, native_sandbox_pause, native_sandbox_resume, native_sandbox_metrics, native_terminal_run;
+    native_sandbox_change, native_sandbox_pause, native_sandbox_resume, native_sandbox_metrics,
+    native_terminal_run;
 api_handler native_files_list, native_files_upload, native_files_download, native_files_delete,
     native_logs, native_terminal_ws;
 /* Of the paths that are shared with the Klavis surface. */
