@@ -144,7 +144,7 @@ static struct str cut_main(struct str *value)
 
 static bool is_boundary(struct str s)
 {
-    return s.len <= MULTIPART_BOUNDARY_MAX && is_made_of(s, "'()+_,-./:=? ") &&
+    return s.len > 0 && s.len <= MULTIPART_BOUNDARY_MAX && is_made_of(s, "'()+_,-./:=? ") &&
            s.p[s.len - 1] != ' ';
 }
 
