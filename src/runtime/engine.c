@@ -20,7 +20,7 @@
 
 /* Building a cell right beside the first command of the one that was just handed out would slow
  * that command down. */
-enum { RETRY_MS = 500, REFILL_MS = 8, REHEARSE_MS = 2, QUEUE_MAX = 65536 };
+enum { RETRY_MS = 500, REFILL_MS = 8, QUIET_MS = 40, REHEARSE_MS = 2, QUEUE_MAX = 65536 };
 
 /* ---- sending ---- */
 
@@ -126,6 +126,15 @@ static void retry_in(struct engine *en, int64_t delay_ms)
 {
     if (!en->retry.loop)
         (void)loop_timer_start(en->loop, &en->retry, delay_ms, on_retry);
+}
+
+/* How long to wait yet before cells are made: while more than half of the stock is left, until
+ * nobody has asked for a while, because who was just given a cell is about to use it. */
+static int64_t refill_in_ms(const struct engine *en)
+{
+    int64_t quiet_ms = clock_mono_ms() - en->claimed_ms;
+
+    return 2 * en->n_stock > en->options.stock && quiet_ms < QUIET_MS ? QUIET_MS - quiet_ms : 0;
 }
 
 static void refill_soon(struct engine *en)
@@ -484,8 +493,11 @@ static void lose_spawner(struct engine *en)
 static void on_retry(struct loop_timer *t)
 {
     struct engine *en = container_of(t, struct engine, retry);
+    int64_t wait_ms = refill_in_ms(en);
 
-    if (en->io.loop) {
+    if (en->io.loop && wait_ms > 0) {
+        retry_in(en, wait_ms);
+    } else if (en->io.loop) {
         refill(en);
         rehearse(en);
     } else if (attach(en, NULL) < 0)
