@@ -128,13 +128,13 @@ static void retry_in(struct engine *en, int64_t delay_ms)
         (void)loop_timer_start(en->loop, &en->retry, delay_ms, on_retry);
 }
 
-/* How long to wait yet before cells are made: while more than half of the stock is left, until
- * nobody has asked for a while, because who was just given a cell is about to use it. */
+/* How long to wait yet before cells are made: while an eighth of the stock is left, until nobody
+ * has asked for a while, because who was just given a cell is about to use it. */
 static int64_t refill_in_ms(const struct engine *en)
 {
     int64_t quiet_ms = clock_mono_ms() - en->claimed_ms;
 
-    return 2 * en->n_stock > en->options.stock && quiet_ms < QUIET_MS ? QUIET_MS - quiet_ms : 0;
+    return 8 * en->n_stock > en->options.stock && quiet_ms < QUIET_MS ? QUIET_MS - quiet_ms : 0;
 }
 
 static void refill_soon(struct engine *en)
