@@ -7,22 +7,18 @@
  *     load ADDRESS KEY run OPS N AT_ONCE           N sandboxes named load-0 …, AT_ONCE at a time;
  *                                                  OPS are of: c create, e run `true`, d delete */
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/program.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "net/http_client.h"
 
 enum { WARM_UP = 3, AT_ONCE_MAX = 4096, OPS_MAX = 8, ANSWER_MAX = 1 << 20 };
-
-extern char **environ;
 
 static struct loop *loop;
 static struct http_client *client;
@@ -143,28 +139,6 @@ struct race {
     int n, gap_ms;
     int64_t last_delete_us;
 };
-
-static int64_t run_program(const char *const *argv)
-{
-    int64_t start_us = clock_mono_us();
-    posix_spawn_file_actions_t files;
-    int status = -1, ends[2];
-    pid_t pid;
-
-    /* A pipe for the input: some runtimes change the owner of what they are given, and /dev/null of
-     * the host must never be that. */
-    if (pipe2(ends, O_CLOEXEC) < 0 || posix_spawn_file_actions_init(&files) != 0)
-        return -1;
-    for (int fd = 0; fd <= 2; fd++)
-        (void)posix_spawn_file_actions_adddup2(&files, ends[fd ? 1 : 0], fd);
-    int r = posix_spawnp(&pid, argv[0], &files, NULL, (char *const *)(uintptr_t)argv, environ);
-    (void)posix_spawn_file_actions_destroy(&files);
-    (void)close(ends[1]);
-    if (r == 0)
-        (void)waitpid(pid, &status, 0);
-    (void)close(ends[0]);
-    return status == 0 ? clock_mono_us() - start_us : -1;
-}
 
 static int64_t plain(struct race *r)
 {

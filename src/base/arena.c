@@ -94,6 +94,20 @@ void *arena_zalloc(struct arena *a, size_t n, size_t size)
     return p ? memset(p, 0, total) : NULL;
 }
 
+void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap)
+        return items;
+    size_t more = *cap ? *cap * 2 : 64;
+    void *grown = arena_zalloc(a, more, size);
+    if (!grown)
+        return NULL;
+    if (n)
+        memcpy(grown, items, n * size);
+    *cap = more;
+    return grown;
+}
+
 struct str arena_str(struct arena *a, struct str s)
 {
     char *p = s.len < SIZE_MAX ? arena_alloc(a, s.len + 1) : NULL;

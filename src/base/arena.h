@@ -34,6 +34,9 @@ void *arena_alloc(struct arena *a, size_t n) __attribute__((warn_unused_result))
 /* N zeroed items of SIZE bytes. */
 void *arena_zalloc(struct arena *a, size_t n, size_t size) __attribute__((warn_unused_result));
 #define arena_new(a, type) ((type *)arena_zalloc((a), 1, sizeof(type)))
+/* ITEMS with room for one more than the N that are in it, or NULL: *CAP items of SIZE bytes have
+ * room; when all is taken it doubles, and they are copied. */
+void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t size);
 
 /* Copies with a NUL behind (not counted in len); .p is NULL when memory ran out. */
 struct str arena_str(struct arena *a, struct str s);

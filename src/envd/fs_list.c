@@ -33,16 +33,11 @@ struct listing {
 
 static struct entry *add(struct listing *l, struct arena *a)
 {
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? l->cap * 2 : 64;
-        struct entry *items = arena_zalloc(a, cap, sizeof *items);
-        if (!items)
-            return NULL;
-        if (l->n)
-            memcpy(items, l->items, l->n * sizeof *items);
-        l->items = items;
-        l->cap = cap;
-    }
+    struct entry *items = arena_grow(a, l->items, l->n, &l->cap, sizeof *items);
+
+    if (!items)
+        return NULL;
+    l->items = items;
     return &l->items[l->n++];
 }
 

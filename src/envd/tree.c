@@ -83,16 +83,11 @@ static void closedir_p(DIR **dir)
 
 static int add_name(struct arena *a, struct names *l, const char *name)
 {
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? l->cap * 2 : 64;
-        const char **items = arena_zalloc(a, cap, sizeof *items);
-        if (!items)
-            return -ENOMEM;
-        if (l->n)
-            memcpy(items, l->items, l->n * sizeof *items);
-        l->items = items;
-        l->cap = cap;
-    }
+    const char **items = arena_grow(a, l->items, l->n, &l->cap, sizeof *items);
+
+    if (!items)
+        return -ENOMEM;
+    l->items = items;
     l->items[l->n] = arena_strdup(a, name);
     return l->items[l->n++] ? 0 : -ENOMEM;
 }
@@ -122,16 +117,11 @@ static int read_names(struct arena *a, const char *path, struct names *ret)
 
 static struct entry *add_entry(struct arena *a, struct tree_list *l)
 {
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? l->cap * 2 : 64;
-        struct entry *items = arena_zalloc(a, cap, sizeof *items);
-        if (!items)
-            return NULL;
-        if (l->n)
-            memcpy(items, l->items, l->n * sizeof *items);
-        l->items = items;
-        l->cap = cap;
-    }
+    struct entry *items = arena_grow(a, l->items, l->n, &l->cap, sizeof *items);
+
+    if (!items)
+        return NULL;
+    l->items = items;
     return &l->items[l->n];
 }
 

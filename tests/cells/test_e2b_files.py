@@ -610,12 +610,7 @@ def test_write_fails():
 
 
 def test_a_full_disk():
-    if not CELL.get("host"):
-        run("mkdir /tmp/small && mount -t tmpfs -o size=64k tmpfs /tmp/small || true")
-    else:
-        run("mkdir /tmp/small && mount -t tmpfs -o size=64k tmpfs /tmp/small")
-    if "/tmp/small " not in run("cat /proc/self/mounts"):
-        raise tap.Skip("no file system can be mounted in this cell")
+    run("mkdir /tmp/small && mount -t tmpfs -o size=64k tmpfs /tmp/small")
     try:
         raw = {"Content-Type": "application/octet-stream"}
         refuses(call("POST", query(path="/tmp/small/f"), b"x" * 100000, raw), 507,
@@ -852,5 +847,9 @@ def finish():
 def test_it_ends_in_order():
     tap.equal(finish(), 0)
 
+
+# In a cell nothing can be mounted; the same program is tested on the host, too.
+if not CELL.get("host"):
+    del test_a_full_disk
 
 tap.main(globals())
