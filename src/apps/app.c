@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apps/id.h"
+#include "apps/lang.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "sys/io.h"
@@ -25,6 +26,7 @@ static const struct {
     [APP_TEXT_MISSING] = {"missing", "{name} parameter is required"},
     [APP_TEXT_INVALID] = {"invalid", "{name}: {text}"},
     [APP_TEXT_UNKNOWN] = {"unknown", "Unknown tool: {name}"},
+    [APP_TEXT_QUERY] = {"query", "{text}"},
 };
 
 static int no_memory(struct err *e)
@@ -90,6 +92,20 @@ static int read_ids(struct app *app, const struct json *v, struct err *e)
     return 0;
 }
 
+static int read_languages(struct app *app, const struct json *v, struct err *e)
+{
+    if (v && !json_is(v, JSON_OBJECT))
+        return err_set(e, -EINVAL, "app.json: /languages is an object");
+    for (size_t i = 0; v && i < v->n; i++) {
+        if (!lang_find(v->members[i].key))
+            return err_set(e, -EINVAL,
+                           "app.json: /languages/" STR_FMT ": there is no such language",
+                           STR_ARG(v->members[i].key));
+    }
+    app->languages = v;
+    return 0;
+}
+
 static int read_about(struct app *app, struct err *e)
 {
     const struct json *v = read_json(app, "app.json", &app->arena, e);
@@ -106,7 +122,9 @@ static int read_about(struct app *app, struct err *e)
         app->texts[i] = json_str(text, str_of(texts[i].text)).p;
     }
     int r = read_errors(app, json_get(v, "errors"), e);
-    return r < 0 ? r : read_ids(app, json_get(v, "ids"), e);
+    if (r == 0)
+        r = read_ids(app, json_get(v, "ids"), e);
+    return r < 0 ? r : read_languages(app, json_get(v, "languages"), e);
 }
 
 /* ---- scripts ---- */

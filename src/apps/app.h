@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An app: a product as a folder of data (docs/adr/0006), loaded and ready to be used.
  *
- *   app.json      {"title", "group", "errors", "is_indented", "ids", "texts"}; all but the title
- *                 may be missing
+ *   app.json      {"title", "group", "errors", "is_indented", "ids", "texts", "languages"}; all
+ *                 but the title may be missing
  *   tools.json    [{"name", "description", "inputSchema", "annotations"}]
  *   schema.sql    the tables
  *   tools.sql     a script per tool
@@ -42,6 +42,7 @@ enum app_text {
     APP_TEXT_MISSING, /* an argument is required */
     APP_TEXT_INVALID, /* an argument is not what the schema says */
     APP_TEXT_UNKNOWN, /* no tool of that name */
+    APP_TEXT_QUERY,   /* a query that cannot be understood */
     APP_TEXT_COUNT
 };
 
@@ -58,9 +59,9 @@ struct app {
     const char *name; /* of the folder */
     const char *dir, *title, *group;
     enum app_errors errors;
-    bool is_indented; /* answers are JSON with line breaks, two spaces deep */
-    const struct json *ids;
-    const char *texts[APP_TEXT_COUNT]; /* with "{name}" and "{text}" */
+    bool is_indented;                   /* answers are JSON with line breaks, two spaces deep */
+    const struct json *ids, *languages; /* objects, or NULL */
+    const char *texts[APP_TEXT_COUNT];  /* with "{name}" and "{text}" */
     const char *schema_sql;
     struct scripts scripts;               /* of tools.sql and data.sql */
     const struct script *import, *export; /* NULL: no data of its own */

@@ -92,7 +92,9 @@ static int run(const struct app_call *c, struct app_answer *ret, struct err *e)
 
     if (r < 0)
         return err_ctx(e, r, "%s: %s", c->app->name, c->tool->name);
-    if (call.error.p)
+    if (call.is_query_error)
+        call.error = fill(c->arena, c->app->texts[APP_TEXT_QUERY], STR(""), call.error);
+    if (call.error.p || call.is_query_error)
         return fail(c->app, call.error, c->arena, ret);
     *ret = (struct app_answer){.kind = APP_ANSWER_CONTENT, .text = call.content};
     if (!call.content.p) {

@@ -31,10 +31,11 @@ enum {
     APPDB_MAX_PARAMETERS = 128   /* of a statement, and columns that are kept for later ones */
 };
 
-/* A compiled query: a predicate with parameters ":_1", ":_2", … of these values. */
+/* A compiled query: an expression with parameters ":_1", ":_2", … of these values. */
 struct appdb_predicate {
     struct str sql;
     const struct json *values; /* array */
+    bool is_order;             /* the terms of an ORDER BY, not an expression */
 };
 
 struct appdb_env {
@@ -43,7 +44,7 @@ struct appdb_env {
     uint64_t seed;
     int64_t start_us; /* of the clock, microseconds since 1970; 0: the time of the day */
     /* Compiles TEXT of a query language into A; may be NULL when no script has queries. -EINVAL: E
-     * says what is wrong with the query, for the one who wrote it. */
+     * says what is wrong with the query, for the one who wrote it; the call ends with that. */
     int (*compile)(void *ctx, struct str language, struct str text, struct arena *a,
                    struct appdb_predicate *ret, struct err *e);
     void *ctx;
@@ -66,6 +67,7 @@ struct appdb_call {
 
     /* What came of it: error when that is not NULL, else result or content. */
     struct str error, result, content;
+    bool is_query_error; /* the error is of a query that could not be compiled */
 };
 
 /* 0 also when the script says `error`. Else nothing was changed, and E says why: -ETIME over a

@@ -101,37 +101,6 @@ static void add_predicate(struct buf *out, struct str sql, unsigned base)
     }
 }
 
-/* A statement with queries is made for them. */
-static int compile_queries(struct run *run, const struct script_statement *st, struct buf *out)
-{
-    const struct appdb_env *env = &run->db->env;
-    unsigned n = 0;
-    size_t at = 0;
-
-    for (unsigned i = 0; i < st->n_queries; i++) {
-        const struct script_query *q = &st->queries[i];
-        struct appdb_predicate p = {0};
-        struct str text = json_str(json_get_str(run->call->args, q->param), STR(""));
-        int r = env->compile
-                    ? env->compile(env->ctx, q->language, text, run->call->arena, &p, run->err)
-                    : err_set(run->err, -EOPNOTSUPP, "line %u: no query languages", st->line);
-        if (r < 0)
-            return r;
-        (void)buf_add_str(out, str_slice(st->sql, at, q->offset));
-        (void)buf_add_char(out, '(');
-        add_predicate(out, p.sql, n);
-        (void)buf_add_char(out, ')');
-        at = q->offset + q->len;
-        r = add_values(run, p.values, &n);
-        if (r < 0)
-            return r;
-    }
-    (void)buf_add_str(out, str_skip(st->sql, at));
-    return buf_ok(out) ? 0 : out_of_memory(run);
-}
-
-/* ---- parameters ---- */
-
 static int write_json(struct run *run, const struct json *v, struct str *ret)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
@@ -150,6 +119,65 @@ static const struct json *find_param(const struct run *run, struct str name)
     }
     return json_get_str(run->call->args, name);
 }
+
+/* The text of the query Q; an absent one is empty. */
+static int query_text(struct run *run, const struct script_query *q, struct str *ret)
+{
+    const struct json *v = find_param(run, q->param);
+
+    *ret = STR("");
+    if (!v || json_is(v, JSON_NULL))
+        return 0;
+    *ret = json_str(v, STR_NULL);
+    return ret->p ? 0 : write_json(run, v, ret);
+}
+
+static int compile_query(struct run *run, const struct script_query *q, struct appdb_predicate *ret)
+{
+    const struct appdb_env *env = &run->db->env;
+    struct err own = ERR_INIT;
+    struct str text;
+    int r = query_text(run, q, &text);
+
+    if (r < 0)
+        return r;
+    if (!env->compile)
+        return err_set(run->err, -EOPNOTSUPP, "there are no query languages");
+    r = env->compile(env->ctx, q->language, text, run->call->arena, ret, &own);
+    if (r == -EINVAL) {
+        run->call->error = arena_str(run->call->arena, str_of(err_text(&own)));
+        run->call->is_query_error = run->is_over = true;
+        return run->call->error.p ? 0 : out_of_memory(run);
+    }
+    return r < 0 ? err_set(run->err, r, "%s", err_text(&own)) : 0;
+}
+
+/* A statement with queries is made for them. */
+static int compile_queries(struct run *run, const struct script_statement *st, struct buf *out)
+{
+    unsigned n = 0;
+    size_t at = 0;
+
+    for (unsigned i = 0; i < st->n_queries; i++) {
+        const struct script_query *q = &st->queries[i];
+        struct appdb_predicate p = {0};
+        int r = compile_query(run, q, &p);
+        if (r < 0 || run->is_over)
+            return r;
+        (void)buf_add_str(out, str_slice(st->sql, at, q->offset));
+        (void)buf_add_str(out, p.is_order ? STR(" ") : STR("("));
+        add_predicate(out, p.sql, n);
+        (void)buf_add_str(out, p.is_order ? STR(" ") : STR(")"));
+        at = q->offset + q->len;
+        r = add_values(run, p.values, &n);
+        if (r < 0)
+            return r;
+    }
+    (void)buf_add_str(out, str_skip(st->sql, at));
+    return buf_ok(out) ? 0 : out_of_memory(run);
+}
+
+/* ---- parameters ---- */
 
 static int bind_value(struct run *run, sqlite3_stmt *stmt, int at, const struct json *v)
 {
@@ -286,6 +314,8 @@ static int run_with_queries(struct run *run, const struct script_statement *st)
     sqlite3_stmt *stmt = NULL;
     int r = compile_queries(run, st, &sql);
 
+    if (r == 0 && run->is_over)
+        return 0;
     if (r == 0)
         r = prepare_text(run, buf_str(&sql), 0, &stmt, st->line);
     if (r == 0)
@@ -368,6 +398,7 @@ int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
     int64_t draws = db->n_draws, ticks = db->n_ticks;
 
     call->error = call->result = call->content = STR_NULL;
+    call->is_query_error = false;
     if (call->is_write && db->is_read_only)
         return err_set(e, -EROFS, "the database is open for reading only");
     appdb_limit(db);
@@ -433,8 +464,9 @@ static int check_statement(struct run *run, const struct script_statement *st,
 
     for (unsigned i = 0; i < st->n_queries; i++) {
         const struct script_query *q = &st->queries[i];
-        if (!json_get_str(properties, q->param))
-            return err_set(run->err, -EINVAL, "line %u: :" STR_FMT " is no argument", st->line,
+        if (!json_get_str(properties, q->param) && !find_param(run, q->param))
+            return err_set(run->err, -EINVAL,
+                           "line %u: :" STR_FMT " is no argument and no column before", st->line,
                            STR_ARG(q->param));
         (void)buf_add_str(&sql, str_slice(st->sql, at, q->offset));
         (void)buf_add_lit(&sql, "1");

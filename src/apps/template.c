@@ -4,10 +4,18 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "apps/lang.h"
+
 struct appdb_env template_env(const struct app *app, uint64_t seed, int64_t start_us)
 {
     return (struct appdb_env){
-        .scripts = &app->scripts, .ids = app->ids, .seed = seed, .start_us = start_us};
+        .scripts = &app->scripts,
+        .ids = app->ids,
+        .seed = seed,
+        .start_us = start_us,
+        .compile = lang_compile,
+        .ctx = (void *)app->languages,
+    };
 }
 
 static int run(struct appdb *db, struct appdb_call *call, const char *what, struct err *e)

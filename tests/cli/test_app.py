@@ -34,7 +34,7 @@ def broken(file, old, new):
 
 def test_a_good_app_passes():
     p = check(SHOP)
-    tap.equal(p.stdout, "shop: 2 tools, 7 cases, ok\n", "report")
+    tap.equal(p.stdout, "shop: 3 tools, 12 cases, ok\n", "report")
     tap.equal(p.stderr, "", "standard error")
     tap.equal(p.returncode, 0, "status")
 

@@ -13,3 +13,7 @@ SELECT 'only ' || :stock || ' left' AS error WHERE :stock < :quantity;
 INSERT INTO orders VALUES (new_id('order'), :product, :quantity, new_id('ticket'), now())
 RETURNING id, ticket;
 SELECT json_object('id', :id, 'ticket', :ticket) AS result;
+
+-- name: find_products
+SELECT json_group_array(name) AS result
+FROM (SELECT name FROM product WHERE {{words :query}} ORDER BY name LIMIT ifnull(:limit, 10));

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* For functions*.c: the functions that scripts have besides SQLite's own, as tables. A family of
+ * functions is a file functions_NAME.c with a table, which functions.c lists. */
+#pragma once
+
+#include "apps/db_impl.h"
+#include "base/buf.h"
+
+struct sql_function {
+    const char *name;  /* NULL ends a table */
+    int n_args, flags; /* n_args -1: any number */
+    void (*fn)(sqlite3_context *x, int n, sqlite3_value **v);
+};
+
+/* Of the call under way. */
+struct appdb *fn_db(sqlite3_context *x);
+/* "" for NULL; until the value's next conversion. */
+struct str fn_text(sqlite3_value *v);
+/* The result of the function; an error when B failed. */
+void fn_give(sqlite3_context *x, const struct buf *b);
+/* As JSON: json_object() and the like take it so, not as text. Needs the flag SQLITE_SUBTYPE. */
+void fn_give_json(sqlite3_context *x, const struct buf *b);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "apps/lang.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+#include "apps/lang_impl.h"
+
+/* In the order of the names. */
+static const struct lang languages[] = {
+    {"words", lang_words, false},
+};
+
+const struct lang *lang_find(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(languages); i++) {
+        if (str_is(name, languages[i].name))
+            return &languages[i];
+    }
+    return NULL;
+}
+
+int lang_compile(void *ctx, struct str language, struct str text, struct arena *a,
+                 struct appdb_predicate *ret, struct err *e)
+{
+    const struct lang *l = lang_find(language);
+
+    if (!l)
+        return err_set(e, -EOPNOTSUPP, "no query language '" STR_FMT "'", STR_ARG(language));
+    if (text.len > LANG_MAX_TEXT)
+        return err_set(e, -EINVAL, "the query is longer than %d bytes", LANG_MAX_TEXT);
+    int r = l->compile(json_get_str(ctx, language), text, a, ret, e);
+    ret->is_order = l->is_order;
+    return r;
+}
+
+/* ---- building ---- */
+
+void lang_begin(struct lang_out *o, struct arena *a)
+{
+    *o = (struct lang_out){.arena = a, .sql = BUF_INIT(1 << 20), .values = json_new_array(a)};
+    o->has_failed = !o->values;
+}
+
+void lang_sql(struct lang_out *o, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)buf_vprintf(&o->sql, fmt, ap);
+    va_end(ap);
+}
+
+static void add(struct lang_out *o, struct json value)
+{
+    if (o->has_failed || o->values->n == LANG_MAX_VALUES ||
+        json_push(o->arena, o->values, &value) < 0) {
+        o->has_failed = true;
+        return;
+    }
+    lang_sql(o, ":_%u", o->values->n);
+}
+
+void lang_text(struct lang_out *o, struct str value)
+{
+    struct str own = arena_str(o->arena, value);
+
+    o->has_failed |= !own.p;
+    add(o, (struct json){.type = JSON_STRING, .s = own});
+}
+
+void lang_int(struct lang_out *o, int64_t value)
+{
+    add(o, (struct json){.type = JSON_INT, .i = value});
+}
+
+void lang_real(struct lang_out *o, double value)
+{
+    add(o, (struct json){.type = JSON_REAL, .d = value});
+}
+
+void lang_drop(struct lang_out *o)
+{
+    buf_done(&o->sql);
+}
+
+int lang_end(struct lang_out *o, struct appdb_predicate *ret, struct err *e)
+{
+    struct str sql = buf_ok(&o->sql) ? arena_str(o->arena, buf_str(&o->sql)) : STR_NULL;
+
+    buf_done(&o->sql);
+    if (o->has_failed || !sql.p)
+        return err_set(e, -EINVAL, "the query is too large");
+    *ret = (struct appdb_predicate){.sql = sql, .values = o->values};
+    return 0;
+}
+
+const char *lang_field(const struct json *config, struct str name)
+{
+    const struct json *fields = json_get(config, "fields");
+
+    for (size_t i = 0; fields && i < fields->n; i++) {
+        if (str_ieq(fields->members[i].key, name))
+            return json_str(&fields->members[i].value, STR_NULL).p;
+    }
+    return NULL;
+}

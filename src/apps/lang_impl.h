@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* For the languages: an expression under construction, and their functions for the table. */
+#pragma once
+
+#include "apps/lang.h"
+#include "base/buf.h"
+
+/* Failures stick: the last step, lang_end, tells. */
+struct lang_out {
+    struct arena *arena;
+    struct buf sql;
+    struct json *values;
+    bool has_failed;
+};
+
+void lang_begin(struct lang_out *o, struct arena *a);
+/* SQL of our own, never text of the query. */
+void lang_sql(struct lang_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Appends a parameter of this value. */
+void lang_text(struct lang_out *o, struct str value);
+void lang_int(struct lang_out *o, int64_t value);
+void lang_real(struct lang_out *o, double value);
+/* Gives what was made and frees the rest. -E2BIG, -ENOMEM. */
+int lang_end(struct lang_out *o, struct appdb_predicate *ret, struct err *e);
+void lang_drop(struct lang_out *o);
+
+/* The column of a field by CONFIG's /fields, without regard to case; NULL when there is none. */
+const char *lang_field(const struct json *config, struct str name);
+
+/* lang_words.c: every word and every "phrase" occurs in one of CONFIG's /columns. */
+int lang_words(const struct json *config, struct str text, struct arena *a,
+               struct appdb_predicate *ret, struct err *e);
