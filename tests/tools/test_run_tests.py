@@ -111,6 +111,24 @@ def test_sanitizer_report_of_any_process_fails():
            "1 passed, 1 failed, 0 skipped", "sanitizer report", "heap-use-after-free")
 
 
+def once(first):
+    """A script that does FIRST in its first run and passes in the second."""
+    mark = os.path.join(tempfile.gettempdir(), "once.%d" % os.getpid())
+    return "if rm %s 2>/dev/null; then exit 0; fi; touch %s; %s" % (mark, mark, first), mark
+
+
+def test_failure_in_company_is_tried_again_alone():
+    script, _ = once("echo a reason; exit 3")
+    expect(script, 0, "1 passed, 0 failed, 0 skipped", "a reason", "once", "exit status 3")
+
+
+def test_crash_and_report_are_not_tried_again():
+    for first in "kill -SEGV $$", "p=${ASAN_OPTIONS#log_path=}; echo overflow > ${p%%:*}.1":
+        script, mark = once(first)
+        tap.equal(run(script)[0], 1, first)
+        os.unlink(mark)
+
+
 def test_nothing_run_is_a_failure():
     expect("true", 1, "0 passed, 0 failed, 0 skipped", suite="other")
 

@@ -105,14 +105,15 @@ static void output_and_time_are_bounded(void **state)
     assert_true(r.is_output_cut);
     assert_string_equal(r.err, "end\n");
     const char *const slow[] = {"sh", "-c", "echo started; sleep 60; echo never", NULL};
-    run = (struct engine_run){.argv = slow, .timeout_ms = 200};
+    run = (struct engine_run){.argv = slow, .timeout_ms = 2000};
     assert_int_equal(lab_run(l, c, &run, &r), 128 + SIGKILL);
     assert_true(r.is_timed_out);
     assert_string_equal(r.out, "started\n");
     /* A child in the background does not hold the result back. */
     assert_int_equal(lab_sh(l, c, "user", "sleep 60 & echo done", &r), 0);
     assert_string_equal(r.out, "done\n");
-    assert_true(clock_mono_ms() - start_ms < 10000);
+    /* Nobody waited for the sleepers. */
+    assert_true(clock_mono_ms() - start_ms < 50000);
 }
 
 static void big_input_and_output_go_through(void **state)
@@ -147,6 +148,19 @@ static void cells_do_not_see_each_other(void **state)
     assert_true(strtol(r.out, NULL, 10) <= 4);
 }
 
+/* Killed processes of a throttled cell end only when it gets the processor again. */
+static void wait_for_pids(struct engine_cell *c, uint32_t most)
+{
+    int64_t deadline_ms = clock_mono_ms() + 30000;
+    struct cgroup_usage u;
+
+    do {
+        (void)usleep(20000);
+        assert_int_equal(engine_cell_usage(c, &u, NULL), 0);
+        assert_true(clock_mono_ms() < deadline_ms);
+    } while (u.pids > most);
+}
+
 static void limits_hold(void **state)
 {
     struct lab *l = *state;
@@ -161,6 +175,7 @@ static void limits_hold(void **state)
                             &r),
                      2);
     (void)lab_sh(l, c, "root", "kill -9 -1", &r);
+    wait_for_pids(c, 1);
     assert_true(lab_sh(l, c, "user", "head -c 30000000 /dev/zero >/tmp/big", &r) != 0);
     assert_non_null(strstr(r.err, "No space"));
     assert_int_equal(lab_sh(l, c, "user", "rm /tmp/big", &r), 0);
@@ -172,9 +187,11 @@ static void limits_hold(void **state)
     uint64_t before = u.cpu_us;
     const char *const spin[] = {"sh", "-c", "while :; do :; done", NULL};
     struct engine_run run = {.argv = spin, .timeout_ms = 1000};
+    int64_t start_us = clock_mono_us();
     assert_int_equal(lab_run(l, c, &run, &r), 128 + SIGKILL);
     assert_int_equal(engine_cell_usage(c, &u, NULL), 0);
-    assert_in_range(u.cpu_us - before, 10000, 400000);
+    /* A fifth of the time, and what one period may be overdrawn. */
+    assert_in_range(u.cpu_us - before, 1, (uint64_t)(clock_mono_us() - start_us) / 5 + 150000);
     /* The first process survived all of it. */
     assert_int_equal(lab_sh(l, c, "root", "true", &r), 0);
 }
@@ -184,27 +201,25 @@ static void a_frozen_cell_stands_still(void **state)
     struct lab *l = *state;
     struct engine_cell *c = create(l, "ice", NULL);
     struct err e = ERR_INIT;
+    struct cgroup_usage before, after;
+    const char *count = "(i=0; while :; do i=$((i+1)); echo $i >/tmp/n; done) >/dev/null 2>&1 &";
 
-    assert_int_equal(lab_sh(l, c, "user",
-                            "(i=0; while :; do i=$((i+1)); echo $i >/tmp/n; sleep 0.01; done) "
-                            ">/dev/null 2>&1 & sleep 0.2; cat /tmp/n",
-                            &r),
-                     0);
+    assert_int_equal(lab_sh(l, c, "user", count, &r), 0);
     if (engine_cell_freeze(c, true, &e) < 0)
         fail_msg("%s", err_text(&e));
+    assert_int_equal(engine_cell_usage(c, &before, NULL), 0);
     (void)usleep(300000);
+    assert_int_equal(engine_cell_usage(c, &after, NULL), 0);
+    assert_int_equal(after.cpu_us, before.cpu_us);
     assert_int_equal(engine_cell_freeze(c, false, &e), 0);
-    long before = strtol(r.out, NULL, 10);
-    assert_int_equal(lab_sh(l, c, "user", "cat /tmp/n; sleep 0.3; cat /tmp/n", &r), 0);
-    char *second = strchr(r.out, '\n');
-    assert_true(strtol(r.out, NULL, 10) < before + 15);
-    assert_true(strtol(second, NULL, 10) > strtol(r.out, NULL, 10));
+    assert_int_equal(lab_sh(l, c, "user",
+                            "a=$(cat /tmp/n); while [ \"$a\" = \"$(cat /tmp/n)\" ]; do :; done",
+                            &r),
+                     0);
     /* And can be ended while it is frozen. */
     assert_int_equal(engine_cell_freeze(c, true, &e), 0);
-    int64_t start_ms = clock_mono_ms();
     lab_kill(l, c);
     assert_int_equal(l->n_gone, 1);
-    assert_true(clock_mono_ms() - start_ms < 2000);
 }
 
 static void ports_are_reached_from_outside(void **state)
