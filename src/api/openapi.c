@@ -15,13 +15,19 @@ static const char *method_word(enum http_method m)
     return words[m];
 }
 
-/* "/x/{path*}" is "/x/{path}" in the document. */
+/* Of a parameter in a pattern. */
+static bool is_mark(char c)
+{
+    return c == '*' || c == '!';
+}
+
+/* "/x/{path*}" and "/x/{path!}" are "/x/{path}" in the document. */
 static struct str doc_path(char *out, size_t size, const char *pattern)
 {
     size_t n = 0;
 
     for (const char *p = pattern; *p && n + 1 < size; p++)
-        if (*p != '*')
+        if (!is_mark(*p))
             out[n++] = *p;
     out[n] = 0;
     return str_n(out, n);
@@ -121,7 +127,7 @@ static void put_params(struct jw *w, const struct route *row)
     while (rest.p) {
         struct str s = str_cut(&rest, '/');
         if (s.len > 2 && s.p[0] == '{')
-            put_param(w, "path", str_slice(s, 1, s.len - (s.p[s.len - 2] == '*' ? 2 : 1)), NULL);
+            put_param(w, "path", str_slice(s, 1, s.len - (is_mark(s.p[s.len - 2]) ? 2 : 1)), NULL);
     }
     for (size_t i = 0; i < ROUTE_MAX_ARGS && row->query[i].name; i++)
         put_param(w, "query", str_of(row->query[i].name), &row->query[i]);

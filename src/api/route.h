@@ -51,8 +51,8 @@ struct route_arg {
 
 struct route {
     enum http_method method;
-    /* Segments are literal, "{name}" (one segment, not empty) or, last, "{name*}" (all the rest,
-     * undecoded, may be empty). */
+    /* Segments are literal, "{name}" (one segment, not empty), "{name!}" (one that is known, see
+     * router.h) or, last, "{name*}" (all the rest, undecoded, may be empty). */
     const char *pattern;
     enum route_auth auth;
     enum route_body body;

@@ -24,7 +24,7 @@ struct node {
     struct str segment;
     struct node *next;     /* sibling */
     struct node *literals; /* children */
-    struct node *param, *tail;
+    struct node *known, *param, *tail;
     const struct leaf *by_method[HTTP_METHOD_COUNT + 1]; /* the last one: any method */
     unsigned allow;
 };
@@ -36,6 +36,8 @@ struct router {
     struct node *root;
     const struct leaf **leaves;
     unsigned n_leaves;
+    bool (*is_known)(void *ctx, struct str segment);
+    void *known_ctx;
 };
 
 /* ---- compiling ---- */
@@ -58,22 +60,32 @@ static struct node *literal_child(const struct node *n, struct str segment)
     return c;
 }
 
-/* "{name}" or "{name*}": the name, else STR_NULL. */
-static struct str param_name(struct str segment, bool *ret_tail)
+/* "{name}", "{name!}" or "{name*}": the name, else STR_NULL; and the mark behind it, or 0. */
+static struct str param_name(struct str segment, char *ret_mark)
 {
     if (segment.len < 3 || segment.p[0] != '{' || segment.p[segment.len - 1] != '}')
         return STR_NULL;
     struct str name = str_slice(segment, 1, segment.len - 1);
-    *ret_tail = name.p[name.len - 1] == '*';
-    return *ret_tail ? str_slice(name, 0, name.len - 1) : name;
+    char last = name.p[name.len - 1];
+    *ret_mark = (char)(last == '*' || last == '!' ? last : 0);
+    return *ret_mark ? str_slice(name, 0, name.len - 1) : name;
+}
+
+static struct node **param_child(struct node *n, char mark)
+{
+    switch (mark) {
+    case '*': return &n->tail;
+    case '!': return &n->known;
+    default: return &n->param;
+    }
 }
 
 /* The child of N for SEGMENT of a pattern, made when it is missing. */
 static struct node *descend(struct router *r, struct node *n, struct str segment)
 {
-    bool is_tail = false;
-    struct str name = param_name(segment, &is_tail);
-    struct node **special = is_tail ? &n->tail : &n->param;
+    char mark = 0;
+    struct str name = param_name(segment, &mark);
+    struct node **special = param_child(n, mark);
 
     if (name.p) {
         if (!*special)
@@ -110,12 +122,12 @@ static int plant(struct router *r, struct leaf *l, struct node **ret, struct err
         return err_set(e, -EINVAL, "does not start with '/'");
     rest = str_skip(rest, 1);
     for (unsigned depth = 0; rest.len > 0 || (depth > 0 && rest.p); depth++) {
-        bool is_tail = false;
+        char mark = 0;
         struct str segment = str_cut(&rest, '/');
-        struct str name = param_name(segment, &is_tail);
+        struct str name = param_name(segment, &mark);
         if (depth == ROUTER_MAX_DEPTH)
             return err_set(e, -E2BIG, "more than %d segments", ROUTER_MAX_DEPTH);
-        if ((segment.len == 0 || is_tail) && rest.p)
+        if ((segment.len == 0 || mark == '*') && rest.p)
             return err_set(e, -EINVAL, "an empty segment or a rest before the end");
         int err = name.p ? add_param(l, name, depth, e) : 0;
         if (err < 0)
@@ -152,7 +164,8 @@ static int add_route(struct router *r, const struct surface *s, const struct rou
     if (!l)
         return err_sys(e, -ENOMEM, "router");
     *l = (struct leaf){.route = row, .surface = s, .index = r->n_leaves};
-    if (router_surface(r, str_of(row->pattern)) != s)
+    if (!str_starts(str_of(row->pattern), STR("/{")) &&
+        router_surface(r, str_of(row->pattern)) != s)
         return err_set(e, -EINVAL, "lies outside of surface '%s'", s->name);
     int err = plant(r, l, &n, e);
     if (err < 0)
@@ -215,6 +228,12 @@ void router_free(struct router *r)
     free(r);
 }
 
+void router_set_known(struct router *r, bool (*is_known)(void *ctx, struct str segment), void *ctx)
+{
+    r->is_known = is_known;
+    r->known_ctx = ctx;
+}
+
 /* ---- looking up ---- */
 
 /* A path cut into segments. Only as many as a pattern can have are kept: a longer path can match
@@ -268,6 +287,7 @@ static bool cut_path(struct arena *a, struct str path, struct cut *c)
 }
 
 struct search {
+    const struct router *router;
     struct cut cut;
     enum http_method method;
     unsigned allow;
@@ -297,6 +317,11 @@ static bool is_last_slash(const struct search *f, const struct node *n, unsigned
            (n->segment.len > 0 || depth == 0);
 }
 
+static bool is_known(const struct router *r, struct str segment)
+{
+    return segment.len > 0 && r->is_known && r->is_known(r->known_ctx, segment);
+}
+
 /* Depth is bounded by the tree, that is by ROUTER_MAX_DEPTH. */
 static bool walk(struct search *f, const struct node *n, unsigned depth)
 {
@@ -306,6 +331,8 @@ static bool walk(struct search *f, const struct node *n, unsigned depth)
     const struct node *c = literal_child(n, s);
     if (c && walk(f, c, depth + 1))
         return true;
+    if (n->known && is_known(f->router, s))
+        return walk(f, n->known, depth + 1);
     if (n->param && s.len > 0 && walk(f, n->param, depth + 1))
         return true;
     if (n->tail && ask(f, n->tail, f->cut.raw[depth]))
@@ -330,6 +357,7 @@ enum router_result router_find(const struct router *r, struct arena *a, enum htt
 {
     struct search f;
 
+    f.router = r;
     f.method = method;
     f.allow = 0;
     f.leaf = NULL;

@@ -11,6 +11,8 @@
  *    nothing but the rest of a "{name*}";
  *  - literal segments win over "{name}", and both over "{name*}"; where the better pattern lacks
  *    the method, the next one is asked;
+ *  - a "{name!}" takes a segment that router_set_known() knows, and then no other parameter at its
+ *    place is asked;
  *  - HEAD is served by GET. */
 #pragma once
 
@@ -43,6 +45,8 @@ struct router_match {
  * its surface's prefixes, or two rows answer the same method and path. */
 struct router *router_new(const struct surface *const *surfaces, size_t n, struct err *e);
 void router_free(struct router *r);
+/* Which segments "{name!}" takes; none before this is called. */
+void router_set_known(struct router *r, bool (*is_known)(void *ctx, struct str segment), void *ctx);
 
 /* Finds METHOD and PATH (as sent, without the query). Decoded segments live in A. */
 enum router_result router_find(const struct router *r, struct arena *a, enum http_method method,

@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "core/quantity.h"
 #include "core/sandbox_internal.h"
+#include "core/server.h"
 #include "core/template.h"
 
 enum {
@@ -20,67 +21,9 @@ enum {
 
 /* ---- names ---- */
 
-/* Other surfaces have /sandbox/WORD for these. Words that no sandbox name can be are not here. */
-static const char *const reserved[] = {
-    "12306",
-    "airtable",
-    "alchemy",
-    "asana",
-    "calculator",
-    "clickup",
-    "clinicaltrialsgov",
-    "close",
-    "confluence",
-    "context7",
-    "discord",
-    "dropbox",
-    "duckduckgo",
-    "e2b",
-    "exa",
-    "fetch",
-    "github",
-    "gmail",
-    "googleworkspaceatlas",
-    "howtocook",
-    "hubspot",
-    "huggingface",
-    "jira",
-    "linear",
-    "mem0",
-    "monday",
-    "moneybird",
-    "mongodb",
-    "motion",
-    "notion",
-    "onedrive",
-    "osm",
-    "oxylabs",
-    "postgres",
-    "pubmed",
-    "quickbooks",
-    "resend",
-    "salesforce",
-    "scholarly",
-    "serper",
-    "shopify",
-    "slack",
-    "snowflake",
-    "supabase",
-    "twelvedata",
-    "weather",
-    "whois",
-    "wikipedia",
-    "woocommerce",
-    "wordpress",
-    "youtube",
-};
-
 bool sandbox_name_is_reserved(struct str name)
 {
-    for (size_t i = 0; i < ARRAY_LEN(reserved); i++)
-        if (str_is(name, reserved[i]))
-            return true;
-    return false;
+    return server_find(name) || str_is(name, "prepare");
 }
 
 static bool is_name_char(char c)

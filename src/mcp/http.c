@@ -144,7 +144,7 @@ static bool find_wire(struct mcp_exchange *x, const struct json *message)
     }
     enum mcp_version v = mcp_version_of(header(x->http, "mcp-protocol-version"));
     x->version = v < MCP_V_COUNT ? v : MCP_V_UNSAID;
-    if (!id.p)
+    if (!id.p || x->server->table.desc.is_stateless)
         return true;
     struct mcp_session *n = mcp_session_find(x->server, id, x->scope.owner);
     if (n) {

@@ -78,6 +78,8 @@ struct mcp_desc {
     /* Callers prove who they are by what no foreign web page knows, so pages of the server's own
      * host may call it; else only pages from this machine, against DNS rebinding. */
     bool is_keyed;
+    bool is_stateless; /* initialize begins no session, so it costs nothing; nothing can be asked */
+    bool is_unchecked; /* the callbacks check and complete arguments of tools themselves */
     struct mcp_limits limits;
 };
 

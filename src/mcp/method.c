@@ -43,15 +43,18 @@ static void initialize(struct call *c)
         mcp_reply_fail(&c->pub, MCP_INVALID_PARAMS, "protocolVersion is required");
         return;
     }
-    struct mcp_session *n = begin_session(c);
-    if (!n)
-        return;
     enum mcp_version v = mcp_version_of(version->s);
-    n->version = v < MCP_V_2026_07_28 ? v : MCP_V_NEWEST_STATEFUL;
-    n->can = mcp_capabilities(json_get(c->pub.params, "capabilities"));
+    v = v < MCP_V_2026_07_28 ? v : MCP_V_NEWEST_STATEFUL;
+    if (!c->x->server->table.desc.is_stateless) {
+        struct mcp_session *n = begin_session(c);
+        if (!n)
+            return;
+        n->version = v;
+        n->can = mcp_capabilities(json_get(c->pub.params, "capabilities"));
+    }
     struct jw *w = mcp_result_begin(&c->pub);
     jw_key(w, "protocolVersion");
-    jw_cstr(w, mcp_versions[n->version]);
+    jw_cstr(w, mcp_versions[v]);
     jw_key(w, "serverInfo");
     jw_raw(w, c->x->server->table.info);
     put_self(w, &c->x->server->table, false);
@@ -189,7 +192,9 @@ static void call_tool(struct call *c)
         return;
     }
     c->pub.row = row->row->row;
-    if (schema_check(row->schema, c->pub.args, &why) < 0)
+    if (t->desc.is_unchecked)
+        row->row->call(&c->pub);
+    else if (schema_check(row->schema, c->pub.args, &why) < 0)
         refuse_args(c, &why);
     else if (schema_defaults(c->pub.arena, row->schema, c->pub.args) < 0)
         mcp_reply_fail(&c->pub, MCP_INTERNAL_ERROR, "no memory for the arguments");

@@ -51,7 +51,15 @@ static const struct route klavis_rows[] = {
     R(HTTP_DELETE, "/sandbox/{server_name}/{sandbox_id}"),
     R(HTTP_POST, "/sandbox/{server_name}/{sandbox_id}/reset"),
     R(ROUTE_ANY, "/sandbox/{name}/{path*}"),
+    R(HTTP_GET, "/sandbox/{server!}/{id}/dump"),
+    R(HTTP_POST, "/{server!}/mcp"),
 };
+
+static bool is_known(void *ctx, struct str segment)
+{
+    (void)ctx;
+    return str_is(segment, "known");
+}
 
 #define SURFACE(n, pre, rows_)                                                                     \
     {                                                                                              \
@@ -72,6 +80,8 @@ static int setup(void **state)
     static struct fixture f;
 
     f.router = router_new(surfaces, ARRAY_LEN(surfaces), NULL);
+    if (f.router)
+        router_set_known(f.router, is_known, NULL);
     arena_init(&f.arena, 1 << 20);
     *state = &f;
     return f.router ? 0 : -1;
@@ -137,6 +147,16 @@ static const struct {
     {HTTP_PUT, "/api/v1/a/1/b/2/c/3", "/api/v1/a/{x}/b/{y}/c/{z} x=1 y=2 z=3"},
     {HTTP_PUT, "/api/v1/a/1/b/2/c", "404 native"},
     {HTTP_PUT, "/api/v1/a//b/2/c/3", "404 native"},
+    /* known names have their place for themselves */
+    {HTTP_GET, "/sandbox/known/7/dump", "/sandbox/{server!}/{id}/dump server=known id=7"},
+    {HTTP_GET, "/sandbox/%6bnown/7/dump", "/sandbox/{server!}/{id}/dump server=known id=7"},
+    {HTTP_GET, "/sandbox/other/7/dump", "/sandbox/{name}/{path*} name=other path=7/dump"},
+    {HTTP_POST, "/sandbox/known/7/dump", "405 GET, HEAD, OPTIONS"},
+    {HTTP_GET, "/sandbox/known/7/other", "404 klavis"},
+    {HTTP_POST, "/known/mcp", "/{server!}/mcp server=known"},
+    {HTTP_POST, "/known/mcp/", "/{server!}/mcp server=known"},
+    {HTTP_GET, "/known/mcp/", "405 POST, OPTIONS"},
+    {HTTP_POST, "/other/mcp/", "404 root"},
     /* whose 404 it is */
     {HTTP_GET, "/api/v1", "404 native"},
     {HTTP_GET, "/api/v1/", "404 native"},

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The Klavis surface: its handlers, and what they share. */
+#pragma once
+
+#include "api/klavis/model.h"
+#include "api/req.h"
+#include "api/route.h"
+
+struct app;
+struct instance;
+struct klavis;
+struct mcp_server;
+struct server;
+
+extern const struct route_schema klavis_schemas[];
+extern const size_t klavis_n_schemas;
+
+/* What the surface keeps as long as the service runs: its schemas, and a server for each app. */
+struct klavis *klavis_new(struct core *core, struct err *e);
+void klavis_free(struct klavis *k);
+/* The service stops: ends streams that would stay open for ever. */
+void klavis_stop(struct klavis *k);
+/* For router_set_known(); CTX is the struct klavis. */
+bool klavis_knows(void *ctx, struct str name);
+
+api_handler klavis_acquire, klavis_show, klavis_list, klavis_release, klavis_reset, klavis_prepare,
+    klavis_initialize, klavis_dump;
+/* Extensions. */
+api_handler klavis_diff, klavis_verify, klavis_snapshot, klavis_snapshots, klavis_restore,
+    klavis_fork, klavis_calls;
+api_handler klavis_local_acquire, klavis_local_list, klavis_local_none;
+/* MCP of instances. */
+api_handler klavis_mcp, klavis_mcp_stream, klavis_mcp_messages;
+
+/* ---- what clients send ---- */
+
+/* All that is wrong with a request is collected, then told at once. */
+struct klavis_input {
+    struct api_req *r;
+    struct buf items;
+    struct model model;
+};
+
+void klavis_input_begin(struct klavis_input *in, struct api_req *r);
+/* The server that the path names: its app's name; STR_NULL when there is none. */
+struct str klavis_input_server(struct klavis_input *in);
+/* A query parameter as schema SCHEMA has it; NULL when it is absent, or wrong. */
+const struct json *klavis_input_query(struct klavis_input *in, const char *name,
+                                      const char *schema);
+/* The body as schema SCHEMA or, when that is NULL, document DOC has it; NULL when it is absent or
+ * null (a fault when it is required), or wrong. */
+struct json *klavis_input_body(struct klavis_input *in, const char *schema, const struct json *doc,
+                               bool is_required);
+/* Ends the reading: true when something was wrong and R is answered. */
+bool klavis_input_refuse(struct klavis_input *in);
+
+/* The schema of that name, parsed. */
+const struct json *klavis_schema(const struct klavis *k, struct str name);
+/* The schema of APP's initialize bodies; NULL: it has none. */
+const struct json *klavis_data_schema(struct klavis *k, const struct app *app, struct err *e);
+/* The MCP server of IN's app; NULL with E filled. */
+struct mcp_server *klavis_mcp_server(struct klavis *k, const struct instance *in, struct err *e);
+
+/* ---- what they get ---- */
+
+/* {"sandbox_id", "status", "message"} */
+void klavis_reply_message(struct api_req *r, const struct instance *in, struct str message,
+                          struct str records);
+/* What a failed call into core means to a client. */
+void klavis_fail(struct api_req *r, int code, const struct err *e);
+/* The sandbox of the path, of the server of the path, when the caller may know of it; else answers
+ * 404 and returns NULL. */
+struct instance *klavis_find(struct api_req *r, struct str server);
+/* Where IN's tools are called. */
+struct str klavis_url(struct api_req *r, const struct instance *in);
+/* A sandbox that was just acquired. */
+void klavis_put_created(struct jw *w, struct api_req *r, const struct instance *in);
+/* What instances_acquire() gave, for CTX struct klavis_made. */
+struct klavis_made {
+    struct api_req *r;
+    bool is_list;
+};
+void klavis_on_made(void *ctx, struct instance **items, size_t n, const struct err *e);
