@@ -58,6 +58,9 @@ static int authorize(void *ctx, int action, const char *table, const char *more,
     /* What SQLite keeps for itself is only read. */
     if (action != SQLITE_READ && table && strncmp(table, "sqlite_", 7) == 0)
         return SQLITE_DENY;
+    /* How FTS5 finds out that its table has changed. */
+    if (action == SQLITE_PRAGMA && table && strcmp(table, "data_version") == 0)
+        return SQLITE_OK;
     for (size_t i = 0; i < ARRAY_LEN(allowed); i++) {
         if (allowed[i] == action)
             return SQLITE_OK;
@@ -171,6 +174,24 @@ static int read_meta(struct appdb *db)
 
 /* One process has the database, and a call that was answered is in it when that process is killed;
  * so the log may be read by this connection alone, and need not be synced at each commit. */
+/* Virtual tables declare their columns when they are first used, which the authorizer would take
+ * for new tables. Of those in the schema, and of the table functions. */
+static void declare_virtual(sqlite3 *c)
+{
+    sqlite3_stmt *names = NULL, *one;
+
+    (void)sqlite3_exec(c, "SELECT 1 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
+    (void)sqlite3_prepare_v2(c,
+                             "SELECT format('SELECT 1 FROM \"%w\"', name) FROM sqlite_schema "
+                             "WHERE sql LIKE 'CREATE VIRTUAL TABLE%'",
+                             -1, &names, NULL);
+    while (names && sqlite3_step(names) == SQLITE_ROW) {
+        (void)sqlite3_prepare_v2(c, (const char *)sqlite3_column_text(names, 0), -1, &one, NULL);
+        (void)sqlite3_finalize(one);
+    }
+    (void)sqlite3_finalize(names);
+}
+
 static int set_up(struct appdb *db, struct err *e)
 {
     static const char writer[] = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
@@ -188,9 +209,7 @@ static int set_up(struct appdb *db, struct err *e)
     int r = functions_define(db, e);
     if (r < 0)
         return r;
-    /* Table functions declare their columns when they are first used, which the authorizer would
-     * take for a new table. */
-    (void)sqlite3_exec(db->c, "SELECT 1 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
+    declare_virtual(db->c);
     (void)sqlite3_db_config(db->c, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_set_authorizer(db->c, authorize, db);
     sqlite3_progress_handler(db->c, STEPS_PER_LOOK, look_at_limits, db);

@@ -8,6 +8,8 @@
 
 /* In the order of the names. */
 static const struct lang languages[] = {
+    {"slack", lang_slack, false},
+    {"slack_score", lang_slack_score, false},
     {"words", lang_words, false},
 };
 

@@ -27,6 +27,12 @@ void lang_drop(struct lang_out *o);
 /* The column of a field by CONFIG's /fields, without regard to case; NULL when there is none. */
 const char *lang_field(const struct json *config, struct str name);
 
+/* lang_slack.c: a search, and how well a match fits it. */
+int lang_slack(const struct json *config, struct str text, struct arena *a,
+               struct appdb_predicate *ret, struct err *e);
+int lang_slack_score(const struct json *config, struct str text, struct arena *a,
+                     struct appdb_predicate *ret, struct err *e);
+
 /* lang_words.c: every word and every "phrase" occurs in one of CONFIG's /columns. */
 int lang_words(const struct json *config, struct str text, struct arena *a,
                struct appdb_predicate *ret, struct err *e);
