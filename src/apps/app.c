@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "apps/engine.h"
 #include "apps/id.h"
 #include "apps/lang.h"
 #include "base/buf.h"
@@ -117,6 +119,9 @@ static int read_about(struct app *app, struct err *e)
         return err_set(e, -EINVAL, "app.json: /title is missing");
     app->group = json_str(json_get(v, "group"), STR("other")).p;
     app->is_indented = json_bool(json_get(v, "is_indented"), false);
+    app->engine = app_engine_find(json_str(json_get(v, "engine"), STR("sqlite")));
+    if (!app->engine)
+        return err_set(e, -EINVAL, "app.json: /engine: there is no such engine");
     for (size_t i = 0; i < APP_TEXT_COUNT; i++) {
         const struct json *text = json_get(json_get(v, "texts"), texts[i].key);
         app->texts[i] = json_str(text, str_of(texts[i].text)).p;
@@ -293,6 +298,14 @@ const struct app_tool *app_tool(const struct app *app, struct str name)
             return &app->tools[i];
     }
     return NULL;
+}
+
+bool app_has_seed(const struct app *app, struct str name)
+{
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof path, "%s/seed/" STR_FMT ".json", app->dir, STR_ARG(name));
+    return access(path, R_OK) == 0;
 }
 
 const struct json *app_seed(const struct app *app, const char *name, struct arena *a, struct err *e)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An app: a product as a folder of data (docs/adr/0006), loaded and ready to be used.
  *
- *   app.json      {"title", "group", "errors", "is_indented", "ids", "texts", "languages"}; all
- *                 but the title may be missing
+ *   app.json      {"title", "group", "engine", "errors", "is_indented", "ids", "texts",
+ *                 "languages"}; all but the title may be missing
  *   tools.json    [{"name", "description", "inputSchema", "annotations"}]
  *   schema.sql    the tables
  *   tools.sql     a script per tool
@@ -21,6 +21,8 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/schema.h"
+
+struct app_engine;
 
 enum {
     APP_NAME_MAX = 64,
@@ -58,6 +60,7 @@ struct app {
     struct arena arena;
     const char *name; /* of the folder */
     const char *dir, *title, *group;
+    const struct app_engine *engine; /* see apps/engine.h */
     enum app_errors errors;
     bool is_indented;                   /* answers are JSON with line breaks, two spaces deep */
     const struct json *ids, *languages; /* objects, or NULL */
@@ -75,6 +78,8 @@ void app_free(struct app *app);
 DEFINE_CLEANUP(struct app *, app_free)
 
 const struct app_tool *app_tool(const struct app *app, struct str name);
+/* True when there is a seed of that name. */
+bool app_has_seed(const struct app *app, struct str name);
 /* The seed of that name as import takes it, parsed into A; NULL with E -ENOENT when there is none.
  */
 const struct json *app_seed(const struct app *app, const char *name, struct arena *a,

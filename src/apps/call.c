@@ -87,7 +87,8 @@ static int run(const struct app_call *c, struct app_answer *ret, struct err *e)
     struct appdb_call call = {.script = c->tool->script,
                               .args = c->args,
                               .arena = c->arena,
-                              .is_write = !c->tool->is_read_only};
+                              .is_write = !c->tool->is_read_only,
+                              .is_brief = c->is_brief};
     int r = appdb_run(c->db, &call, e);
 
     if (r < 0)

@@ -25,6 +25,7 @@ struct app_call {
     const struct app_tool *tool;
     struct json *args;   /* an object, or NULL; gets its defaults */
     struct arena *arena; /* for the answer */
+    bool is_brief;       /* -EAGAIN when it would take longer, see appdb_call */
 };
 
 /* 0, or -errno with E when the fault is ours: nothing was changed then. */

@@ -2,6 +2,8 @@
 #include "apps/db.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +23,7 @@ int appdb_fail(struct appdb *db, int rc, struct err *e, const char *what)
     int code = -EINVAL;
 
     if (db->limit)
-        return err_set(e, -ETIME, "%s: %s", what, db->limit);
+        return err_set(e, db->is_brief ? -EAGAIN : -ETIME, "%s: %s", what, db->limit);
     switch (rc & 0xff) {
     case SQLITE_NOMEM: code = -ENOMEM; break;
     case SQLITE_FULL: code = -ENOSPC; break;
@@ -82,11 +84,12 @@ static int look_at_limits(void *ctx)
     return db->limit != NULL;
 }
 
-void appdb_limit(struct appdb *db)
+void appdb_limit(struct appdb *db, bool is_brief)
 {
     db->limit = NULL;
-    db->steps_left = APPDB_STEPS_MAX;
-    db->deadline_ms = clock_mono_ms() + APPDB_TIME_MAX_MS;
+    db->is_brief = is_brief;
+    db->steps_left = is_brief ? APPDB_BRIEF_STEPS : APPDB_STEPS_MAX;
+    db->deadline_ms = clock_mono_ms() + (is_brief ? APPDB_BRIEF_MS : APPDB_TIME_MAX_MS);
     db->memory_base = sqlite3_memory_used();
 }
 
@@ -172,8 +175,6 @@ static int read_meta(struct appdb *db)
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* One process has the database, and a call that was answered is in it when that process is killed;
- * so the log may be read by this connection alone, and need not be synced at each commit. */
 /* Virtual tables declare their columns when they are first used, which the authorizer would take
  * for new tables. Of those in the schema, and of the table functions. */
 static void declare_virtual(sqlite3 *c)
@@ -192,12 +193,17 @@ static void declare_virtual(sqlite3 *c)
     (void)sqlite3_finalize(names);
 }
 
+/* One process has the database, and a call that was answered is in the kernel's hands: the death of
+ * this process loses none. Nothing is synced, as that would hold up the thread for the disk, so a
+ * loss of power may cost the whole file. The log is kept short, because it is moved into the file
+ * by whoever writes. */
 static int set_up(struct appdb *db, struct err *e)
 {
     static const char writer[] = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
-                                 "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";
-    int rc =
-        sqlite3_exec(db->c, db->is_read_only ? "PRAGMA query_only = ON" : writer, NULL, NULL, NULL);
+                                 "PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON;"
+                                 "PRAGMA wal_autocheckpoint = 256; PRAGMA cache_size = -1024;";
+    static const char reader[] = "PRAGMA query_only = ON; PRAGMA mmap_size = 67108864;";
+    int rc = sqlite3_exec(db->c, db->is_read_only ? reader : writer, NULL, NULL, NULL);
 
     if (rc == SQLITE_OK)
         rc = prepare_own(db);
@@ -216,21 +222,39 @@ static int set_up(struct appdb *db, struct err *e)
     return 0;
 }
 
+/* What nobody changes needs no locks: "file:PATH?immutable=1", with PATH's own characters kept. */
+static int open_immutable(const char *path, sqlite3 **ret)
+{
+    char uri[3 * PATH_MAX + 32] = "file:";
+    size_t n = strlen(uri);
+
+    for (const char *p = path; *p && n < sizeof uri - 32; p++) {
+        if (*p == '%' || *p == '?' || *p == '#')
+            n += (size_t)snprintf(uri + n, 4, "%%%02x", (unsigned char)*p);
+        else
+            uri[n++] = *p;
+    }
+    (void)snprintf(uri + n, sizeof uri - n, "?immutable=1");
+    return sqlite3_open_v2(uri, ret, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
+                           NULL);
+}
+
 int appdb_open(const char *path, bool is_read_only, const struct appdb_env *env, struct appdb **ret,
                struct err *e)
 {
     struct appdb *db auto_(appdb_close) = mem_zalloc(1, sizeof *db);
-    int flags = is_read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 
     if (!db)
         return err_set(e, -ENOMEM, "out of memory");
     db->env = *env;
     db->is_read_only = is_read_only;
-    appdb_limit(db);
+    appdb_limit(db, false);
     db->prepared = mem_zalloc(env->scripts->n + 1, sizeof *db->prepared);
     if (!db->prepared)
         return err_set(e, -ENOMEM, "out of memory");
-    int rc = sqlite3_open_v2(path, &db->c, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = is_read_only
+                 ? open_immutable(path, &db->c)
+                 : sqlite3_open_v2(path, &db->c, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc != SQLITE_OK)
         return appdb_fail(db, rc, e, path);
     int r = set_up(db, e);
@@ -257,7 +281,20 @@ void appdb_close(struct appdb *db)
     free(db);
 }
 
+void appdb_close_dropped(struct appdb *db)
+{
+    if (db)
+        (void)sqlite3_db_config(db->c, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    appdb_close(db);
+}
+
 /* ---- clock and random numbers ---- */
+
+void appdb_tune(struct appdb *db, uint64_t seed, int64_t start_us)
+{
+    db->env.seed = seed;
+    db->env.start_us = start_us;
+}
 
 int64_t appdb_now_us(struct appdb *db)
 {

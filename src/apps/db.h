@@ -24,8 +24,10 @@ struct appdb;
 struct sqlite3;
 
 enum {
-    APPDB_STEPS_MAX = 20 << 20,  /* of SQLite's machine, in one call */
-    APPDB_TIME_MAX_MS = 2000,    /* of one call */
+    APPDB_STEPS_MAX = 20 << 20, /* of SQLite's machine, in one call */
+    APPDB_TIME_MAX_MS = 2000,   /* of one call */
+    APPDB_BRIEF_STEPS = 40000,  /* the same of a brief one */
+    APPDB_BRIEF_MS = 5,
     APPDB_MEMORY_MAX = 64 << 20, /* bytes that a call may add */
     APPDB_RESULT_MAX = 16 << 20, /* bytes of an answer */
     APPDB_MAX_PARAMETERS = 128   /* of a statement, and columns that are kept for later ones */
@@ -53,10 +55,13 @@ struct appdb_env {
 /* Makes a database of SCHEMA (SQL) at PATH, which must not exist. */
 int appdb_create(const char *path, const char *schema, struct err *e);
 
-/* Opens PATH. ENV's pointers must stay valid. */
+/* Opens PATH. ENV's pointers must stay valid. One that is open for reading only must not be changed
+ * by anybody meanwhile. */
 int appdb_open(const char *path, bool is_read_only, const struct appdb_env *env, struct appdb **ret,
                struct err *e);
 void appdb_close(struct appdb *db);
+/* The same for a database whose file goes right after: its log is left as it is. */
+void appdb_close_dropped(struct appdb *db);
 DEFINE_CLEANUP(struct appdb *, appdb_close)
 
 struct appdb_call {
@@ -64,6 +69,7 @@ struct appdb_call {
     const struct json *args;     /* object, or NULL */
     struct arena *arena;         /* the answer is made in it */
     bool is_write;               /* a script that writes without this fails */
+    bool is_brief;               /* ends with -EAGAIN when it takes more than a few milliseconds */
 
     /* What came of it: error when that is not NULL, else result or content. */
     struct str error, result, content;
@@ -80,6 +86,9 @@ int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e);
  * should only read writes. */
 int appdb_check(struct appdb *db, const struct script *s, const struct json *properties,
                 bool is_write, struct err *e);
+
+/* The seed and the start of the clock of the calls that follow. */
+void appdb_tune(struct appdb *db, uint64_t seed, int64_t start_us);
 
 /* Begins the clock and the random numbers anew. Outside of calls. */
 int appdb_rewind(struct appdb *db, struct err *e);

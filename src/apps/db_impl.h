@@ -24,6 +24,7 @@ struct appdb {
     int64_t now_us;
     int64_t steps_left, deadline_ms, memory_base;
     const char *limit; /* the one that was passed */
+    bool is_brief;
 };
 
 /* Defines the functions that scripts have. */
@@ -32,5 +33,5 @@ int functions_define(struct appdb *db, struct err *e);
 /* E says what SQLite does; -errno. */
 int appdb_fail(struct appdb *db, int rc, struct err *e, const char *what);
 
-/* Begins / ends the limits of a call. */
-void appdb_limit(struct appdb *db);
+/* Begins the limits of a call. */
+void appdb_limit(struct appdb *db, bool is_brief);

@@ -18,46 +18,52 @@ struct appdb_env template_env(const struct app *app, uint64_t seed, int64_t star
     };
 }
 
-static int run(struct appdb *db, struct appdb_call *call, const char *what, struct err *e)
+/* What CALL gives, or .p NULL. */
+static struct str run(const struct app *app, struct appdb *db, struct appdb_call *call,
+                      struct err *e)
 {
-    int r = appdb_run(db, call, e);
-
-    if (r < 0)
-        return err_ctx(e, r, "%s", what);
-    return call->error.p ? err_set(e, -EINVAL, "%s: %s", what, call->error.p) : 0;
+    if (!call->script)
+        (void)err_set(e, -EOPNOTSUPP, "%s has no data of its own", app->name);
+    else if (appdb_run(db, call, e) < 0)
+        (void)err_ctx(e, e ? e->code : -EIO, STR_FMT, STR_ARG(call->script->name));
+    else if (call->error.p)
+        (void)err_set(e, -EINVAL, "%s", call->error.p);
+    else if (!call->result.p)
+        (void)err_set(e, -EINVAL, STR_FMT ": no result", STR_ARG(call->script->name));
+    else
+        return call->result;
+    return STR_NULL;
 }
 
-int template_import(const struct app *app, struct appdb *db, const struct json *body, struct err *e)
+struct str template_import(const struct app *app, struct appdb *db, const struct json *body,
+                           struct arena *a, struct err *e)
 {
-    struct arena a auto_arena;
-    struct appdb_call call = {.script = app->import, .args = body, .arena = &a, .is_write = true};
+    struct appdb_call call = {.script = app->import, .args = body, .arena = a, .is_write = true};
 
-    arena_init(&a, 4 * (size_t)APP_FILE_MAX);
-    if (!app->import)
-        return err_set(e, -EOPNOTSUPP, "%s has no data of its own", app->name);
-    return run(db, &call, "import", e);
+    return run(app, db, &call, e);
 }
 
 struct str template_export(const struct app *app, struct appdb *db, struct arena *a, struct err *e)
 {
     struct appdb_call call = {.script = app->export, .arena = a};
 
-    if (!app->export)
-        (void)err_set(e, -EOPNOTSUPP, "%s has no data of its own", app->name);
-    else if (run(db, &call, "export", e) == 0)
-        return call.result;
-    return STR_NULL;
+    return run(app, db, &call, e);
 }
 
 static int fill(const struct app *app, const char *path, const struct json *seed, struct err *e)
 {
     struct appdb *db auto_(appdb_close) = NULL;
     struct appdb_env env = template_env(app, 0, TEMPLATE_START_US);
+    struct arena a auto_arena;
+    struct err own = ERR_INIT;
     int r = appdb_open(path, false, &env, &db, e);
 
-    if (r == 0)
-        r = template_import(app, db, seed, e);
-    return r < 0 ? r : appdb_rewind(db, e);
+    arena_init(&a, 4 * (size_t)APP_FILE_MAX);
+    if (r < 0)
+        return r;
+    if (!template_import(app, db, seed, &a, &own).p)
+        return err_set(e, own.code, "import: %s", err_text(&own));
+    return appdb_rewind(db, e);
 }
 
 int template_make(const struct app *app, const char *path, const struct json *seed, struct err *e)

@@ -14,8 +14,9 @@ int template_make(const struct app *app, const char *path, const struct json *se
 /* What APP's databases are opened with. */
 struct appdb_env template_env(const struct app *app, uint64_t seed, int64_t start_us);
 
-/* Runs import on BODY; -EINVAL also when it says `error`. */
-int template_import(const struct app *app, struct appdb *db, const struct json *body,
-                    struct err *e);
+/* Runs import on BODY and gives its result: a text in A with .p NULL on failure. -EINVAL also when
+ * it says `error`: E has just that. */
+struct str template_import(const struct app *app, struct appdb *db, const struct json *body,
+                           struct arena *a, struct err *e);
 /* What export gives: a text in A with .p NULL on failure. */
 struct str template_export(const struct app *app, struct appdb *db, struct arena *a, struct err *e);

@@ -46,3 +46,19 @@ void id_hex(char *out, size_t n)
     }
     *out = '\0';
 }
+
+void id_uuid(char out[ID_UUID_LEN + 1])
+{
+    static const unsigned char parts[] = {4, 2, 2, 2, 6}; /* bytes between the dashes */
+    unsigned char raw[16], *p = raw;
+
+    id_random(raw, sizeof raw);
+    raw[6] = (unsigned char)((raw[6] & 0x0f) | 0x40);
+    raw[8] = (unsigned char)((raw[8] & 0x3f) | 0x80);
+    for (size_t i = 0; i < sizeof parts; i++) {
+        enc_hex(out, p, parts[i]);
+        p += parts[i];
+        out += 2 * (size_t)parts[i];
+        *out++ = i + 1 < sizeof parts ? '-' : '\0';
+    }
+}

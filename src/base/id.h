@@ -12,3 +12,6 @@ void id_random(void *p, size_t len);
 uint64_t id_seed(void);
 /* Writes N random lowercase hex digits and a NUL to OUT (N + 1 bytes). */
 void id_hex(char *out, size_t n);
+/* A random UUID (version 4) in text, and a NUL. */
+#define ID_UUID_LEN 36
+void id_uuid(char out[ID_UUID_LEN + 1]);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "apps/registry.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -21,6 +22,7 @@
 #include "cli/io_threads.h"
 #include "cli/serve_tls.h"
 #include "core/core.h"
+#include "core/instance_set.h"
 #include "loop/loop.h"
 #include "net/http_server.h"
 
@@ -144,6 +146,13 @@ static void trace_move(const struct sm *m, unsigned from)
               LOG_S("to", sm_name(m)));
 }
 
+/* The others are served. */
+static void on_broken_app(void *ctx, const struct err *e)
+{
+    (void)ctx;
+    log_warn("an app is broken", LOG_S("error", err_text(e)));
+}
+
 static int open_core(struct service *s, struct err *e)
 {
     sm_set_trace(trace_move);
@@ -152,6 +161,7 @@ static int open_core(struct service *s, struct err *e)
     s->has_core = r == 0;
     if (r == 0 && s->core.no_sandboxes.code)
         log_warn("no sandboxes", LOG_S("error", err_text(&s->core.no_sandboxes)));
+    app_registry_on_broken(instances_apps(s->core.instances), on_broken_app, NULL);
     return r;
 }
 

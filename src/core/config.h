@@ -116,6 +116,10 @@ struct config {
         const char *dns, *open_networks; /* lists of addresses, of networks; or NULL */
     } cells;
     struct {
+        const char *dir; /* NULL: see instance_set.c */
+        int64_t max_live, max_open, threads;
+    } apps;
+    struct {
         int64_t keep;
     } events;
     struct {

@@ -14,6 +14,8 @@
 #include "core/config.h"
 #include "core/event.h"
 #include "core/idem.h"
+#include "core/instance.h"
+#include "core/instance_set.h"
 #include "core/metrics.h"
 #include "core/sandbox.h"
 #include "store/store.h"
@@ -275,11 +277,17 @@ static int open_sandboxes(struct core *c, struct err *e)
     return 0;
 }
 
+static int open_instances(struct core *c, struct err *e)
+{
+    c->instances = instances_open(c, e);
+    return c->instances ? 0 : e && e->code ? e->code : -ENOMEM;
+}
+
 int core_open(struct core *c, struct loop *loop, const struct config *config, struct err *e)
 {
     static int (*const steps[])(struct core *, struct err *) = {
-        open_state,   open_store,      open_secret, open_accounts, open_fixed,
-        open_metrics, open_system_key, open_idem,   note_start,    open_sandboxes,
+        open_state,      open_store, open_secret, open_accounts,  open_fixed,     open_metrics,
+        open_system_key, open_idem,  note_start,  open_instances, open_sandboxes,
     };
 
     *c = (struct core){.loop = loop, .config = config};
@@ -298,6 +306,7 @@ void core_stop(struct core *c)
     if (!c->store)
         return;
     sandboxes_stop(c->sandboxes);
+    instances_stop(c->instances);
     if (c->idem)
         (void)note(c, EVENT_SERVICE_STOPPED, "Service stopped", NULL);
     idem_free(take(c->idem));
@@ -310,6 +319,7 @@ void core_close(struct core *c)
 {
     core_stop(c);
     sandboxes_free(c->sandboxes);
+    instances_free(c->instances);
     accounts_free(c->accounts);
     metrics_free(c->metrics);
     mem_wipe(c, sizeof *c);
@@ -325,5 +335,6 @@ void core_sample(struct core *c)
     metrics_set(c->metrics, METRIC_STORE_FAILURES, (int64_t)s.failures);
     metrics_set(c->metrics, METRIC_KEYS, (int64_t)accounts_n_valid(c->accounts));
     sandboxes_sample(c->sandboxes);
+    instances_sample(c->instances);
     metrics_sample_process(c->metrics);
 }

@@ -11,6 +11,7 @@
 
 struct config;
 struct idem;
+struct instances;
 struct metrics;
 struct sandboxes;
 struct store;
@@ -32,6 +33,7 @@ struct core {
     struct idem *idem;
     struct metrics *metrics;
     struct sandboxes *sandboxes;
+    struct instances *instances; /* of apps */
     struct err no_sandboxes;               /* why there can be none; code 0: there can */
     unsigned char secret[CORE_SECRET_LEN]; /* what derived keys come from; never in the store */
     char

@@ -134,15 +134,15 @@ static void a_newer_version_in_the_log_is_refused(void **state)
     store_close(fixture_open());
     assert_int_equal(sqlite3_open(fixture_path("db"), &c), SQLITE_OK);
     (void)sqlite3_db_config(c, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    assert_int_equal(sqlite3_exec(c, "PRAGMA user_version = 7", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(c, "PRAGMA user_version = 1007", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_close(c), SQLITE_OK);
     read_db(&before);
     const struct store_opts opts = {.path = fixture_path("db")};
     assert_null(store_open(&opts, &e));
-    assert_non_null(strstr(err_text(&e), "format 7"));
+    assert_non_null(strstr(err_text(&e), "format 1007"));
     read_db(&after);
     assert_memory_equal(before.p, after.p, before.len);
-    sql("PRAGMA user_version = 4");
+    sql("PRAGMA user_version = 5");
     store_close(fixture_open());
 }
 
@@ -155,7 +155,7 @@ static void an_older_version_is_brought_up(void **state)
     fixture_event(tx, "box", "from before");
     assert_int_equal(fixture_run(s, tx), 0);
     store_close(s);
-    sql("DROP TABLE sandbox; PRAGMA user_version = 1");
+    sql("DROP TABLE sandbox; DROP TABLE instance; PRAGMA user_version = 1");
 
     s = fixture_open();
     tx = store_tx_new();

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+/* Lending slots and taking them back: see instance.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/mem.h"
+#include "core/config.h"
+#include "core/core.h"
+#include "core/instance_internal.h"
+#include "core/metrics.h"
+
+enum { PER_TX = 100, RETRY_MS = 1000 };
+
+/* ---- checking ---- */
+
+/* A request for slots under way. */
+struct acquisition {
+    struct instances *set;
+    struct arena arena;
+    struct instance_args args; /* in the arena */
+    struct str tags;           /* as JSON */
+    struct instance_template *template;
+    struct template_wait wait;
+    instances_fn *fn;
+    void *ctx;
+    size_t n, n_pending; /* slots; transactions that are not done */
+    struct err err;
+    bool is_preparation; /* the slots stay idle */
+    struct instance *items[];
+};
+
+static bool is_word(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.p[i];
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!is_plain && c != '_' && c != '-' && (c != '.' || i == 0))
+            return false;
+    }
+    return s.len <= INSTANCE_WORD_MAX;
+}
+
+static int check_args(const struct instance_args *a, struct err *e)
+{
+    if (a->count > INSTANCE_BATCH_MAX)
+        return err_set(e, -EINVAL, "count is at most %d", INSTANCE_BATCH_MAX);
+    if (a->count > 1 && a->email.len > 0)
+        return err_set(e, -EINVAL, "one test account has one sandbox");
+    if (a->email.len > INSTANCE_EMAIL_MAX ||
+        memchr(a->email.p ? a->email.p : "", '\n', a->email.len))
+        return err_set(e, -EINVAL, "the test account's address is malformed");
+    if (!is_word(a->benchmark))
+        return err_set(e, -EINVAL, "the benchmark's name is malformed");
+    if (!is_word(a->data))
+        return err_set(e, -EINVAL, "the data set's name is malformed");
+    if (a->ttl_s < -1 || (a->ttl_s > 0 && a->ttl_s < INSTANCE_TTL_MIN_S) ||
+        a->ttl_s > INSTANCE_TTL_MAX_S)
+        return err_set(e, -EINVAL, "the time to live is %d to %d seconds", INSTANCE_TTL_MIN_S,
+                       INSTANCE_TTL_MAX_S);
+    return 0;
+}
+
+/* The data set that is meant: "" is the schema alone. */
+static int choose_data(const struct app *app, const struct instance_args *a, struct str *ret,
+                       struct err *e)
+{
+    *ret = STR("");
+    if (a->data.len > 0 && !str_is(a->data, "empty")) {
+        if (!app_has_seed(app, a->data))
+            return err_set(e, -EINVAL, "%s has no data set '" STR_FMT "'", app->name,
+                           STR_ARG(a->data));
+        *ret = a->data;
+    } else if (a->data.len == 0 && a->benchmark.len > 0 && app_has_seed(app, a->benchmark)) {
+        *ret = a->benchmark;
+    }
+    return 0;
+}
+
+static int copy_args(struct acquisition *q, const struct instance_args *from, struct str data)
+{
+    struct arena *a = &q->arena;
+    auto_buf struct buf tags = BUF_INIT(INSTANCE_TAGS_MAX);
+
+    q->args = *from;
+    q->args.server = str_of(q->template->entry->app->name);
+    q->args.spelling = arena_str(a, from->spelling.len > 0 ? from->spelling : q->args.server);
+    q->args.email = arena_str(a, from->email);
+    q->args.benchmark = arena_str(a, from->benchmark);
+    q->args.data = arena_str(a, data);
+    q->args.tags = NULL;
+    if (json_write(&tags, from->tags, JSON_COMPACT) < 0)
+        return err_set(&q->err, -EINVAL, "the tags are longer than %d bytes", INSTANCE_TAGS_MAX);
+    q->tags = arena_str(a, buf_str(&tags));
+    bool is_whole =
+        q->args.spelling.p && q->args.email.p && q->args.benchmark.p && q->args.data.p && q->tags.p;
+    return is_whole ? 0 : err_set(&q->err, -ENOMEM, "out of memory");
+}
+
+/* ---- slots ---- */
+
+static struct instance *make_slot(struct acquisition *q, const char *account)
+{
+    struct instances *set = q->set;
+    struct instance *in = instance_new(set);
+    char email[64];
+
+    if (!in)
+        return NULL;
+    id_uuid(in->id);
+    in->created_us = in->updated_us = clock_real_us();
+    (void)snprintf(in->account, sizeof in->account, "%s", account);
+    (void)snprintf(in->server, sizeof in->server, STR_FMT, STR_ARG(q->args.server));
+    in->has_own_email = q->args.email.len > 0;
+    (void)snprintf(email, sizeof email, "agent-%.8s@larkspur.example", in->id);
+    if (instance_copy_text(&in->email, in->has_own_email ? q->args.email : str_of(email)) == 0 &&
+        instance_enter(in) == 0) {
+        in->is_new = true;
+        return in;
+    }
+    instance_free(in);
+    return NULL;
+}
+
+/* An idle slot, or a new one. */
+static struct instance *take_slot(struct acquisition *q, struct err *e)
+{
+    struct instances *set = q->set;
+    const char *account = q->args.key->account->id;
+    struct instance_pool *pool = instance_pool(set, account, q->args.server.p);
+    struct instance *in = NULL;
+
+    if (!pool) {
+        (void)err_set(e, -ENOMEM, "out of memory");
+        return NULL;
+    }
+    if (q->args.email.len > 0) {
+        in = instance_by_email(set, account, q->args.server.p, q->args.email);
+        if (in && instance_state(in) != INSTANCE_IDLE) {
+            (void)err_set(e, -EAGAIN, "the test account " STR_FMT " is in use",
+                          STR_ARG(q->args.email));
+            return NULL;
+        }
+    } else if (!list_is_empty(&pool->idle)) {
+        in = list_entry(pool->idle.next, struct instance, idle_node);
+    }
+    if (!in)
+        in = make_slot(q, account);
+    if (!in)
+        (void)err_set(e, -EAGAIN, "no sandbox of %s is idle", q->args.server.p);
+    else
+        list_del(&in->idle_node);
+    return in;
+}
+
+static void give_back_slot(struct instance *in)
+{
+    if (in->is_new) {
+        instance_leave(in);
+        instance_free(in);
+        return;
+    }
+    struct instance_pool *pool = instance_pool(in->set, in->account, in->server);
+    if (pool && !in->has_own_email)
+        list_append(&pool->idle, &in->idle_node);
+}
+
+static int fill_lease(struct acquisition *q, struct instance *in, struct err *e)
+{
+    const struct instance_args *a = &q->args;
+    int r = instance_copy_text(&in->spelling, a->spelling);
+
+    if (r == 0)
+        r = instance_copy_text(&in->benchmark, a->benchmark);
+    if (r == 0)
+        r = instance_copy_text(&in->data, a->data);
+    if (r == 0)
+        r = instance_copy_text(&in->tags, q->tags);
+    if (r == 0)
+        r = instance_begin_own(in);
+    if (r < 0)
+        return err_set(e, r, "out of memory");
+    in->own->template = template_ref(q->template);
+    id_uuid(in->lease);
+    in->updated_us = clock_real_us();
+    in->ttl_s = a->ttl_s == 0 ? INSTANCE_TTL_DEFAULT_S : a->ttl_s;
+    in->expires_us = in->ttl_s < 0 ? 0 : in->updated_us + in->ttl_s * 1000000;
+    in->has_seed = a->has_seed;
+    in->seed = a->has_seed ? a->seed : id_seed();
+    in->start_us = a->start_us;
+    return 0;
+}
+
+static void undo_lease(struct instance *in)
+{
+    bool was_acquiring = instance_state(in) == INSTANCE_ACQUIRING;
+
+    instance_forget_lease(in);
+    instance_end_own(in);
+    if (was_acquiring)
+        sm_move(&in->sm, INSTANCE_IDLE);
+    give_back_slot(in);
+}
+
+/* Begins the lease of one slot. */
+static int begin_lease(struct acquisition *q, struct instance *in, struct err *e)
+{
+    struct account_key *key = q->args.key;
+    int r = fill_lease(q, in, e);
+
+    if (r == 0)
+        r = quota_live_begin(&key->use, &key->limits, e);
+    if (r < 0)
+        return r;
+    in->key = account_key_ref(key);
+    if (map_put(&q->set->by_lease, str_of(in->lease), in, NULL) < 0)
+        return err_set(e, -ENOMEM, "out of memory");
+    sm_move(&in->sm, INSTANCE_ACQUIRING);
+    return 0;
+}
+
+/* ---- acquiring ---- */
+
+static void finish(struct acquisition *q)
+{
+    if (q->err.code)
+        q->fn(q->ctx, NULL, 0, &q->err);
+    else
+        q->fn(q->ctx, q->items, q->n, NULL);
+    template_unref(q->template);
+    account_key_unref(q->args.key);
+    arena_done(&q->arena);
+    free(q);
+}
+
+static void undo_all(struct acquisition *q)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        struct instance *in = q->items[i];
+        if (instance_state(in) == INSTANCE_OCCUPIED)
+            instance_release(in, STR_NULL, false, NULL, NULL);
+        else if (in->own)
+            undo_lease(in);
+        else
+            give_back_slot(in);
+    }
+    q->n = 0;
+}
+
+struct batch {
+    struct acquisition *q;
+    size_t first, n;
+};
+
+static void on_durable(struct store_tx *tx, int result, void *ctx)
+{
+    struct batch *b = ctx;
+    struct acquisition *q = b->q;
+
+    (void)tx;
+    if (result < 0)
+        (void)err_sys(&q->err, result, "store");
+    for (size_t i = b->first; result == 0 && i < b->first + b->n; i++) {
+        q->items[i]->is_new = false;
+        if (q->is_preparation)
+            give_back_slot(q->items[i]);
+        else
+            instance_make_known(q->items[i]);
+    }
+    free(b);
+    if (--q->n_pending > 0)
+        return;
+    if (q->err.code)
+        undo_all(q);
+    if (!q->is_preparation)
+        metrics_add(q->set->core->metrics, METRIC_APP_ACQUIRES, (int64_t)q->n);
+    finish(q);
+}
+
+static int submit_batch(struct acquisition *q, size_t first, size_t n)
+{
+    struct core *core = q->set->core;
+    struct batch *b = mem_zalloc(1, sizeof *b);
+    struct store_tx *tx = store_tx_new();
+
+    if (!b) {
+        store_tx_free(tx);
+        return -ENOMEM;
+    }
+    *b = (struct batch){q, first, n};
+    for (size_t i = first; i < first + n; i++) {
+        const struct instance *in = q->items[i];
+        if (in->is_new)
+            instance_tx_insert(tx, in);
+        else
+            instance_tx_update(tx, in);
+        if (!q->is_preparation)
+            instance_tx_acquired(tx, in);
+    }
+    int r = store_submit(core->store, tx, core->loop, on_durable, b);
+    if (r < 0)
+        free(b);
+    return r;
+}
+
+/* The slots are reserved: writes them down. */
+static void submit(struct acquisition *q)
+{
+    size_t first = 0;
+
+    q->n_pending = 1;
+    while (first < q->n && !q->err.code) {
+        size_t n = q->n - first < PER_TX ? q->n - first : PER_TX;
+        int r = submit_batch(q, first, n);
+        if (r < 0)
+            (void)err_sys(&q->err, r, "store");
+        else
+            q->n_pending++;
+        first += n;
+    }
+    if (--q->n_pending > 0)
+        return;
+    undo_all(q);
+    finish(q);
+}
+
+static int reserve(struct acquisition *q)
+{
+    int64_t max = q->set->core->config->apps.max_live;
+    size_t n = q->args.count ? q->args.count : 1;
+
+    if (!q->is_preparation && max > 0 && q->set->n_live + n > (size_t)max)
+        return err_set(&q->err, -EAGAIN, "no sandbox of %s is idle: there are %u of %lld",
+                       q->args.server.p, q->set->n_live, (long long)max);
+    while (q->n < n) {
+        struct instance *in = take_slot(q, &q->err);
+        if (!in)
+            return q->err.code;
+        q->items[q->n++] = in;
+        int r = q->is_preparation ? 0 : begin_lease(q, in, &q->err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static void on_template(struct template_wait *w, const struct err *e)
+{
+    struct acquisition *q = container_of(w, struct acquisition, wait);
+
+    if (e)
+        q->err = *e;
+    else if (q->set->is_stopped)
+        (void)err_set(&q->err, -ESHUTDOWN, "the service is stopping");
+    if (q->err.code || reserve(q) < 0) {
+        undo_all(q);
+        finish(q);
+        return;
+    }
+    submit(q);
+}
+
+static struct acquisition *acquisition_new(struct instances *set, const struct instance_args *args,
+                                           struct err *e)
+{
+    struct app_entry *entry auto_(app_entry_unref) = NULL;
+    size_t n = args->count ? args->count : 1;
+    struct str data;
+
+    if (check_args(args, e) < 0 || !(entry = app_registry_get(set->registry, args->server, e)) ||
+        choose_data(entry->app, args, &data, e) < 0)
+        return NULL;
+    struct acquisition *q = mem_zalloc(1, sizeof *q + n * sizeof q->items[0]);
+    if (q)
+        q->template = template_get(set, entry, data, e);
+    if (!q || !q->template) {
+        free(q);
+        (void)err_set(e, -ENOMEM, "out of memory");
+        return NULL;
+    }
+    q->set = set;
+    arena_init(&q->arena, 64 << 10);
+    if (copy_args(q, args, data) == 0) {
+        (void)account_key_ref(q->args.key);
+        return q;
+    }
+    *e = q->err;
+    template_unref(q->template);
+    arena_done(&q->arena);
+    free(q);
+    return NULL;
+}
+
+static void begin(struct instances *set, const struct instance_args *args, bool is_preparation,
+                  instances_fn *fn, void *ctx)
+{
+    struct err e = ERR_INIT;
+    struct acquisition *q = acquisition_new(set, args, &e);
+
+    if (!q) {
+        fn(ctx, NULL, 0, &e);
+        return;
+    }
+    q->fn = fn;
+    q->ctx = ctx;
+    q->is_preparation = is_preparation;
+    q->wait.fn = on_template;
+    template_want(q->template, &q->wait);
+}
+
+void instances_acquire(struct instances *set, const struct instance_args *args, instances_fn *fn,
+                       void *ctx)
+{
+    begin(set, args, false, fn, ctx);
+}
+
+void instances_prepare(struct instances *set, const struct instance_args *args, instances_fn *fn,
+                       void *ctx)
+{
+    begin(set, args, true, fn, ctx);
+}
+
+/* ---- releasing ---- */
+
+struct releaser {
+    struct list node;
+    instance_fn *fn;
+    void *ctx;
+};
+
+static void on_released(struct store_tx *tx, int result, void *ctx);
+
+/* Writes the end of the lease down; when that cannot be, tries again later. */
+static void write_release(struct instance *in)
+{
+    struct core *core = in->set->core;
+    struct store_tx *tx = store_tx_new();
+
+    instance_tx_update(tx, in);
+    instance_tx_released(tx, in, in->own->is_ttl);
+    if (store_submit(core->store, tx, core->loop, on_released, in) < 0 && !in->set->is_stopped)
+        (void)loop_timer_start(core->loop, &in->timer, RETRY_MS, instance_on_timer);
+}
+
+static void on_released(struct store_tx *tx, int result, void *ctx)
+{
+    struct instance *in = ctx;
+    struct list releasers, *node;
+    struct err e = ERR_INIT;
+
+    (void)tx;
+    if (result < 0) {
+        (void)loop_timer_start(in->set->core->loop, &in->timer, RETRY_MS, instance_on_timer);
+        return;
+    }
+    list_init(&releasers);
+    while ((node = list_pop(&in->own->releasers)))
+        list_append(&releasers, node);
+    instance_end_own(in);
+    sm_move(&in->sm, INSTANCE_IDLE);
+    give_back_slot(in);
+    while ((node = list_pop(&releasers))) {
+        struct releaser *r = list_entry(node, struct releaser, node);
+        r->fn(r->ctx, in, e.code ? &e : NULL);
+        free(r);
+    }
+}
+
+/* What could not be removed is when the service starts next. */
+static void on_dropped(struct instance_op *op, const struct err *e)
+{
+    struct instance *in = op->in;
+
+    (void)e;
+    instance_forget_lease(in);
+    in->updated_us = clock_real_us();
+    write_release(in);
+}
+
+static int add_releaser(struct instance *in, instance_fn *fn, void *ctx)
+{
+    struct releaser *r = fn ? mem_zalloc(1, sizeof *r) : NULL;
+
+    if (!fn)
+        return 0;
+    if (!r)
+        return -ENOMEM;
+    r->fn = fn;
+    r->ctx = ctx;
+    list_append(&in->own->releasers, &r->node);
+    return 0;
+}
+
+static void begin_release(struct instance *in, bool is_ttl)
+{
+    struct instance_own *own = in->own;
+
+    loop_timer_stop(&in->timer);
+    list_del(&in->node);
+    in->set->n_live--;
+    own->is_ttl = is_ttl;
+    sm_move(&in->sm, INSTANCE_RELEASING);
+    instance_fail_queue(in);
+    own->drop = (struct instance_op){.what = (enum instance_do)INSTANCE_DROP, .done = on_dropped};
+    if (own->template) {
+        instance_enqueue(in, &own->drop);
+    } else {
+        own->drop.in = in;
+        on_dropped(&own->drop, NULL);
+    }
+}
+
+void instance_release(struct instance *in, struct str lease, bool is_ttl, instance_fn *fn,
+                      void *ctx)
+{
+    struct err e = ERR_INIT;
+    bool is_other = lease.len > 0 && !str_is(lease, in->lease);
+
+    if (instance_state(in) == INSTANCE_IDLE || instance_state(in) == INSTANCE_ACQUIRING ||
+        is_other) {
+        if (fn)
+            fn(ctx, in, NULL);
+        return;
+    }
+    if (add_releaser(in, fn, ctx) < 0) {
+        (void)err_set(&e, -ENOMEM, "out of memory");
+        fn(ctx, in, &e);
+        return;
+    }
+    if (instance_state(in) == INSTANCE_OCCUPIED)
+        begin_release(in, is_ttl);
+}
+
+void instance_on_timer(struct loop_timer *t)
+{
+    struct instance *in = container_of(t, struct instance, timer);
+
+    if (instance_state(in) == INSTANCE_OCCUPIED)
+        instance_release(in, STR_NULL, true, NULL, NULL);
+    else if (instance_state(in) == INSTANCE_RELEASING)
+        write_release(in);
+}

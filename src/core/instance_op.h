@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be done with the content of an instance. Operations of one instance are done one after
+ * another, in the order in which they came; those of different ones at the same time. */
+#pragma once
+
+#include "apps/call.h"
+#include "base/list.h"
+#include "loop/work.h"
+
+struct instance;
+
+enum instance_do {
+    INSTANCE_CALL,      /* of the tool NAME with ARGS; gives `answer` */
+    INSTANCE_RESET,     /* back to the template */
+    INSTANCE_IMPORT,    /* of the records ARGS; gives {"type": count} */
+    INSTANCE_EXPORT,    /* gives the dump's data */
+    INSTANCE_DIFF,      /* gives what apps/engine.h says; since the last import, with NAME "initial"
+                           since the template */
+    INSTANCE_VERIFY,    /* of the checks ARGS, see apps/engine.h; gives an array */
+    INSTANCE_SNAPSHOT,  /* kept under NAME until the lease ends */
+    INSTANCE_RESTORE,   /* of the snapshot NAME; -ENOENT when there is none */
+    INSTANCE_SNAPSHOTS, /* gives the names, an array */
+    INSTANCE_CALLS,     /* gives the calls of this lease, an array of at most `limit`, oldest first,
+                           from number `after` + 1 on */
+    INSTANCE_DO_COUNT
+};
+
+enum {
+    INSTANCE_SNAPSHOT_NAME_MAX = 64, /* letters, digits, "._-", no '.' first */
+    INSTANCE_MAX_SNAPSHOTS = 16,
+    INSTANCE_MAX_CALLS = 10000,      /* that are kept, the newest */
+    INSTANCE_CALL_TEXT_MAX = 8 << 10 /* bytes of arguments and of the result of a kept call */
+};
+
+/* Made by the caller; it and all that it points to must stay until done(), which is called exactly
+ * once, also when the lease ends before (-ENOENT). done() may free it. */
+struct instance_op {
+    enum instance_do what;
+    struct str name;
+    struct json *args;
+    struct arena *arena; /* what comes of it is made in it; nobody else uses it meanwhile */
+    int64_t after, limit;
+    void (*done)(struct instance_op *op, const struct err *e);
+
+    /* What came of it. */
+    struct app_answer answer;
+    struct str text;
+
+    /* Of instance_op.c. */
+    struct list node;
+    struct work work;
+    struct instance *in;
+    struct err err;
+    int64_t begun_us;
+};
+
+/* Errors: -ENOENT not occupied; -EBUSY too many wait; -EINVAL, -EOPNOTSUPP, -E2BIG, -ETIME as
+ * apps/engine.h says; -ENOSPC. An unknown tool is an answer, not an error. */
+void instance_do(struct instance *in, struct instance_op *op);

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* The set of instances: opening, what a restart finds, stopping. */
+#include "core/instance_set.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/config.h"
+#include "core/core.h"
+#include "core/instance_internal.h"
+#include "core/metrics.h"
+#include "sys/io.h"
+
+enum {
+    MAX_JOBS = 65536,
+    TICK_MS = 2000,
+    IDLE_MS = 10000,              /* an open database that nobody used */
+    TEMPLATE_IDLE_MS = 10 * 60000 /* a template that nobody refers to */
+};
+
+/* ---- apps ---- */
+
+/* share/tidepool/apps beside the directory of this program, else the source's. */
+static const char *find_apps(const struct config *config, char out[PATH_MAX])
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (config->apps.dir)
+        return config->apps.dir;
+    self[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash) {
+        *slash = 0;
+        (void)snprintf(out, PATH_MAX, "%s/../share/tidepool/apps", self);
+        if (access(out, R_OK) == 0)
+            return out;
+    }
+    return TIDEPOOL_APPS;
+}
+
+static int open_registry(struct instances *set, struct err *e)
+{
+    char built_in[PATH_MAX], own[PATH_MAX];
+    const char *dirs[] = {find_apps(set->core->config, built_in), own, NULL};
+
+    (void)snprintf(own, sizeof own, "%s/own", set->dir);
+    set->registry = app_registry_new(dirs);
+    if (!set->registry)
+        return err_sys(e, -ENOMEM, "apps");
+    return io_mkdirs(own, 0700, e);
+}
+
+/* ---- after a restart ---- */
+
+/* A lease whose app is gone keeps its row until its time is over or it is released. */
+static void restore_lease(struct instance *in, struct str key_id)
+{
+    struct instances *set = in->set;
+    struct app_entry *entry auto_(app_entry_unref) = NULL;
+    struct err e = ERR_INIT;
+
+    in->key = accounts_by_id(set->core->accounts, key_id);
+    if (in->key) {
+        /* It lives already: the limit is not asked. */
+        in->key->use.n_live++;
+        (void)account_key_ref(in->key);
+    }
+    entry = app_registry_get(set->registry, str_of(in->server), &e);
+    if (entry)
+        in->own->template = template_get(set, entry, str_of(in->data), &e);
+    (void)map_put(&set->by_lease, str_of(in->lease), in, NULL);
+    sm_move(&in->sm, INSTANCE_ACQUIRING);
+    instance_make_known(in);
+}
+
+static void enter_row(struct instance *in, struct str key_id)
+{
+    struct instances *set = in->set;
+    struct instance_pool *pool = instance_pool(set, in->account, in->server);
+
+    if (!pool || instance_enter(in) < 0 || (in->lease[0] && instance_begin_own(in) < 0)) {
+        instance_free(in);
+        return;
+    }
+    if (in->lease[0])
+        restore_lease(in, key_id);
+    else if (!in->has_own_email)
+        list_append(&pool->idle, &in->idle_node);
+}
+
+/* What a look through the files of an engine finds. */
+struct look {
+    struct instances *set;
+    const struct app_engine *engine;
+    struct app_home *home;
+    const char *kind;
+};
+
+static void drop(const struct look *l, const char *word)
+{
+    char name[INSTANCE_NAME_MAX];
+
+    (void)snprintf(name, sizeof name, "%s/%s", l->kind, word);
+    (void)l->engine->drop(l->home, name, NULL);
+}
+
+/* The occupied instance that WORD begins with the id of, or NULL. */
+static struct instance *owner_of(const struct look *l, const char *word)
+{
+    size_t len = strlen(word);
+    struct str id = str_n(word, len < INSTANCE_ID_LEN ? len : INSTANCE_ID_LEN);
+    struct instance *in = map_get(&l->set->by_id, id);
+
+    return in && in->own ? in : NULL;
+}
+
+static void see_instance(void *ctx, const char *word)
+{
+    struct look *l = ctx;
+    struct instance *in = owner_of(l, word);
+
+    if (in)
+        in->own->has_copy = true;
+    else
+        drop(l, word);
+}
+
+static void see_base(void *ctx, const char *word)
+{
+    struct look *l = ctx;
+    struct instance *in = owner_of(l, word);
+
+    if (in)
+        in->own->has_base = true;
+    else
+        drop(l, word);
+}
+
+static void see_snapshot(void *ctx, const char *word)
+{
+    struct look *l = ctx;
+    struct instance *in = owner_of(l, word);
+    bool fits = in && word[INSTANCE_ID_LEN] == '.' && in->own->n_snapshots < INSTANCE_MAX_SNAPSHOTS;
+    char *name = fits ? mem_strdup(word + INSTANCE_ID_LEN + 1) : NULL;
+
+    if (name)
+        in->own->snapshots[in->own->n_snapshots++] = name;
+    else
+        drop(l, word);
+}
+
+/* The files of the engine that is always there; others find theirs when they start. */
+static int find_files(struct instances *set, struct err *e)
+{
+    static const struct {
+        const char *kind;
+        void (*see)(void *ctx, const char *word);
+    } kinds[] = {{"instances", see_instance}, {"bases", see_base}, {"snapshots", see_snapshot}};
+    struct look l = {.set = set, .engine = &app_engine_sqlite};
+    int r = l.engine->start(set->dir, &set->homes[0].home, e);
+
+    l.home = set->homes[0].home;
+    for (size_t i = 0; r == 0 && i < ARRAY_LEN(kinds); i++) {
+        l.kind = kinds[i].kind;
+        r = l.engine->each(l.home, l.kind, kinds[i].see, &l);
+    }
+    return r < 0 ? err_ctx(e, r, "databases of instances") : 0;
+}
+
+/* ---- the set ---- */
+
+static void on_tick(struct loop_timer *t)
+{
+    struct instances *set = container_of(t, struct instances, tick);
+    int64_t now_ms = loop_now_ms(set->core->loop);
+    void *value;
+
+    instances_close_idle(set, now_ms - IDLE_MS, (unsigned)set->core->config->apps.max_open);
+    for (size_t i = 0; map_next(&set->templates, &i, NULL, &value);)
+        template_close_readers(value, now_ms - IDLE_MS);
+    templates_forget(set, now_ms - TEMPLATE_IDLE_MS);
+    (void)loop_timer_start(set->core->loop, t, TICK_MS, on_tick);
+}
+
+static int open_all(struct instances *set, struct err *e)
+{
+    const struct config *config = set->core->config;
+    int r = core_path(config, "apps", &set->dir);
+
+    if (r < 0)
+        return err_sys(e, r, "apps");
+    r = io_mkdirs(set->dir, 0700, e);
+    if (r == 0)
+        r = open_registry(set, e);
+    if (r < 0)
+        return r;
+    set->workers = work_pool_new((unsigned)config->apps.threads, MAX_JOBS, e);
+    if (!set->workers)
+        return e && e->code ? e->code : -ENOMEM;
+    r = instances_load(set, enter_row, e);
+    if (r == 0)
+        r = find_files(set, e);
+    return r < 0 ? r : loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_tick);
+}
+
+struct instances *instances_open(struct core *c, struct err *e)
+{
+    struct instances *set = mem_zalloc(1, sizeof *set);
+
+    if (!set) {
+        (void)err_sys(e, -ENOMEM, "instances");
+        return NULL;
+    }
+    set->core = c;
+    map_init(&set->by_id, INSTANCE_MAX);
+    map_init(&set->by_lease, INSTANCE_MAX);
+    map_init(&set->by_email, INSTANCE_MAX);
+    map_init(&set->pools, INSTANCE_MAX);
+    map_init(&set->templates, APP_REGISTRY_MAX);
+    list_init(&set->occupied);
+    list_init(&set->open);
+    for (size_t i = 0; i < INSTANCE_MAX_ENGINES; i++)
+        (void)pthread_mutex_init(&set->homes[i].lock, NULL);
+    if (open_all(set, e) == 0)
+        return set;
+    instances_stop(set);
+    instances_free(set);
+    return NULL;
+}
+
+void instances_stop(struct instances *set)
+{
+    void *value;
+
+    if (!set || set->is_stopped)
+        return;
+    set->is_stopped = true;
+    loop_timer_stop(&set->tick);
+    for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);)
+        loop_timer_stop(&((struct instance *)value)->timer);
+    if (!set->workers)
+        return;
+    work_pool_free(take(set->workers));
+    /* What the workers did is told now. */
+    (void)loop_run_once(set->core->loop, 0);
+}
+
+static void free_all(struct map *m, void (*fn)(void *value))
+{
+    void *value;
+
+    for (size_t i = 0; map_next(m, &i, NULL, &value);)
+        fn(value);
+    map_done(m);
+}
+
+static void free_instance(void *value)
+{
+    struct instance *in = value;
+
+    instance_free(in);
+}
+
+void instances_free(struct instances *set)
+{
+    void *value;
+
+    if (!set)
+        return;
+    free_all(&set->by_id, free_instance);
+    map_done(&set->by_lease);
+    map_done(&set->by_email);
+    free_all(&set->pools, free);
+    for (size_t i = 0; map_next(&set->templates, &i, NULL, &value);)
+        template_unref(value);
+    map_done(&set->templates);
+    for (size_t i = 0; i < INSTANCE_MAX_ENGINES; i++) {
+        if (set->homes[i].home)
+            app_engine_at(i)->stop(set->homes[i].home);
+        (void)pthread_mutex_destroy(&set->homes[i].lock);
+    }
+    app_registry_free(set->registry);
+    free(set->dir);
+    free(set);
+}
+
+struct app_registry *instances_apps(const struct instances *set)
+{
+    return set->registry;
+}
+
+unsigned instances_n_live(const struct instances *set)
+{
+    return set->n_live;
+}
+
+unsigned instances_n_open(const struct instances *set)
+{
+    return set->n_open;
+}
+
+void instances_sample(struct instances *set)
+{
+    struct metrics *m = set->core->metrics;
+
+    metrics_set(m, METRIC_APPS_LIVE, set->n_live);
+    metrics_set(m, METRIC_APPS_OPEN, set->n_open);
+}

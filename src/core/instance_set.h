@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* All instances of the service, from its start to its stop. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+
+struct app_registry;
+struct core;
+struct instances;
+
+/* Reads what the store has; leases that have ended meanwhile are released, files without an owner
+ * removed. NULL with E filled. */
+struct instances *instances_open(struct core *c, struct err *e);
+/* Waits for the operations under way and closes all databases. Nothing may be asked afterwards. */
+void instances_stop(struct instances *set);
+void instances_free(struct instances *set);
+
+/* The apps that can be acquired. */
+struct app_registry *instances_apps(const struct instances *set);
+unsigned instances_n_live(const struct instances *set);
+unsigned instances_n_open(const struct instances *set);
+/* Brings the sampled metrics up to date. */
+void instances_sample(struct instances *set);
