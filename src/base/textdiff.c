@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Myers' algorithm: the shortest way through the grid of lines, found by how far one comes with D
+ * edits on each diagonal, and walked back from what was kept of each D. */
+#include "base/textdiff.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+struct side {
+    struct str *lines; /* with their line break */
+    int32_t n;
+};
+
+/* What happens to the lines: those of A that go and those of B that come. */
+struct change {
+    int32_t a, n_a, b, n_b;
+};
+
+struct work {
+    struct arena *arena;
+    struct side a, b;
+    int32_t skip; /* equal lines at the beginning */
+    struct change *changes;
+    size_t n_changes, cap;
+    bool has_failed;
+};
+
+static int split(struct arena *arena, struct str text, struct side *ret)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        n += text.p[i] == '\n' || i + 1 == text.len;
+    if (n > TEXTDIFF_MAX_LINES)
+        return -E2BIG;
+    ret->lines = arena_zalloc(arena, n + 1, sizeof *ret->lines);
+    if (!ret->lines)
+        return -ENOMEM;
+    for (size_t from = 0; from < text.len;) {
+        ptrdiff_t at = str_chr(str_skip(text, from), '\n');
+        size_t to = at < 0 ? text.len : from + (size_t)at + 1;
+        ret->lines[ret->n++] = str_slice(text, from, to);
+        from = to;
+    }
+    return 0;
+}
+
+static void add_change(struct work *w, struct change c)
+{
+    if (c.n_a == 0 && c.n_b == 0)
+        return;
+    struct change *all = arena_grow(w->arena, w->changes, w->n_changes, &w->cap, sizeof *all);
+    if (!all) {
+        w->has_failed = true;
+        return;
+    }
+    w->changes = all;
+    w->changes[w->n_changes++] = c;
+}
+
+static bool is_same(const struct work *w, int32_t x, int32_t y)
+{
+    return str_eq(w->a.lines[x], w->b.lines[y]);
+}
+
+/* ---- the shortest way ---- */
+
+/* One step further: from how far D - 1 edits come (V) to how far D do. True at the end. */
+static bool extend(const struct work *w, int32_t *v, int32_t d)
+{
+    for (int32_t k = -d; k <= d; k += 2) {
+        bool is_down = k == -d || (k != d && v[k - 1] < v[k + 1]);
+        int32_t x = is_down ? v[k + 1] : v[k - 1] + 1, y = x - k;
+        while (x < w->a.n && y < w->b.n && is_same(w, x, y)) {
+            x++;
+            y++;
+        }
+        v[k] = x;
+        if (x >= w->a.n && y >= w->b.n)
+            return true;
+    }
+    return false;
+}
+
+/* Walks back through what was kept; single steps, last first. */
+static void walk_back(struct work *w, int32_t **kept, int32_t d)
+{
+    int32_t x = w->a.n, y = w->b.n;
+
+    for (; d > 0; d--) {
+        const int32_t *v = kept[d - 1] + d; /* centred: indices -d … d */
+        int32_t k = x - y;
+        bool is_down = k == -d || (k != d && v[k - 1] < v[k + 1]);
+        int32_t from_k = is_down ? k + 1 : k - 1;
+        x = v[from_k];
+        y = x - from_k;
+        if (is_down)
+            add_change(w, (struct change){x, 0, y, 1});
+        else
+            add_change(w, (struct change){x, 1, y, 0});
+    }
+}
+
+/* Keeps V[-d-1 … d+1], which is what D + 1 looks at. */
+static int32_t *keep(struct work *w, const int32_t *v, int32_t d)
+{
+    size_t n = 2 * (size_t)d + 3;
+    int32_t *copy = arena_alloc(w->arena, n * sizeof *copy);
+
+    if (copy)
+        memcpy(copy, v - d - 1, n * sizeof *copy);
+    return copy;
+}
+
+static int find_changes(struct work *w)
+{
+    int32_t max = w->a.n + w->b.n < TEXTDIFF_MAX_EDITS ? w->a.n + w->b.n : TEXTDIFF_MAX_EDITS;
+    int32_t **kept = arena_zalloc(w->arena, (size_t)max + 1, sizeof *kept);
+    int32_t *v = arena_zalloc(w->arena, 2 * (size_t)max + 5, sizeof *v);
+
+    if (!kept || !v)
+        return -ENOMEM;
+    v += max + 2;
+    for (int32_t d = 0; d <= max; d++) {
+        if (extend(w, v, d)) {
+            walk_back(w, kept, d);
+            return 0;
+        }
+        kept[d] = keep(w, v, d);
+        if (!kept[d])
+            return -ENOMEM;
+    }
+    add_change(w, (struct change){0, w->a.n, 0, w->b.n});
+    return 0;
+}
+
+/* Single steps, last first, become changes in order, each as long as it can be. */
+static void join_changes(struct work *w)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n_changes / 2; i++) {
+        struct change t = w->changes[i];
+        w->changes[i] = w->changes[w->n_changes - 1 - i];
+        w->changes[w->n_changes - 1 - i] = t;
+    }
+    for (size_t i = 0; i < w->n_changes; i++) {
+        struct change c = w->changes[i];
+        struct change *last = n > 0 ? &w->changes[n - 1] : NULL;
+        c.a += w->skip;
+        c.b += w->skip;
+        if (last && last->a + last->n_a == c.a && last->b + last->n_b == c.b) {
+            last->n_a += c.n_a;
+            last->n_b += c.n_b;
+        } else {
+            w->changes[n++] = c;
+        }
+    }
+    w->n_changes = n;
+}
+
+/* ---- hunks ---- */
+
+static void write_lines(struct buf *out, char mark, const struct str *lines, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        (void)buf_add_char(out, mark);
+        (void)buf_add_str(out, lines[i]);
+        if (lines[i].p[lines[i].len - 1] != '\n')
+            (void)buf_add_lit(out, "\n\\ No newline at end of file\n");
+    }
+}
+
+/* Changes [FROM, TO) with the lines between and around them. */
+static void write_hunk(struct buf *out, const struct work *w, size_t from, size_t to,
+                       int32_t context)
+{
+    const struct change *first = &w->changes[from], *last = &w->changes[to - 1];
+    int32_t before = first->a < context ? first->a : context;
+    int32_t left = w->a.n - last->a - last->n_a, after = left < context ? left : context;
+    int32_t a = first->a - before, n_a = last->a + last->n_a + after - a;
+    int32_t b = first->b - before, n_b = last->b + last->n_b + after - b;
+
+    (void)buf_printf(out, "@@ -%d,%d +%d,%d @@\n", n_a ? a + 1 : a, n_a, n_b ? b + 1 : b, n_b);
+    for (size_t i = from; i < to; i++) {
+        const struct change *c = &w->changes[i];
+        write_lines(out, ' ', w->a.lines + a, c->a - a);
+        write_lines(out, '-', w->a.lines + c->a, c->n_a);
+        write_lines(out, '+', w->b.lines + c->b, c->n_b);
+        a = c->a + c->n_a;
+    }
+    write_lines(out, ' ', w->a.lines + a, after);
+}
+
+static void write_hunks(struct buf *out, const struct work *w, int32_t context)
+{
+    for (size_t from = 0, to; from < w->n_changes; from = to) {
+        for (to = from + 1; to < w->n_changes; to++) {
+            const struct change *last = &w->changes[to - 1];
+            if (w->changes[to].a - last->a - last->n_a > 2 * context)
+                break;
+        }
+        write_hunk(out, w, from, to, context);
+    }
+}
+
+int textdiff_hunks(struct buf *out, struct str a, struct str b, unsigned context,
+                   struct arena *arena)
+{
+    struct work w = {.arena = arena};
+    int r = split(arena, a, &w.a);
+
+    if (r == 0)
+        r = split(arena, b, &w.b);
+    if (r < 0)
+        return r;
+    struct side whole_a = w.a, whole_b = w.b;
+    while (w.skip < w.a.n && w.skip < w.b.n && is_same(&w, w.skip, w.skip))
+        w.skip++;
+    w.a.lines += w.skip;
+    w.b.lines += w.skip;
+    w.a.n -= w.skip;
+    w.b.n -= w.skip;
+    while (w.a.n > 0 && w.b.n > 0 && is_same(&w, w.a.n - 1, w.b.n - 1)) {
+        w.a.n--;
+        w.b.n--;
+    }
+    r = find_changes(&w);
+    if (r < 0 || w.has_failed)
+        return r < 0 ? r : -ENOMEM;
+    join_changes(&w);
+    w.a = whole_a;
+    w.b = whole_b;
+    write_hunks(out, &w, (int32_t)context);
+    return buf_ok(out) ? 0 : -E2BIG;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* tidepool-local: see local/local.h.
+ *
+ *     tidepool-local --listen ADDRESS [--root DIR] */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "local/serve.h"
+#include "net/listen.h"
+
+static int usage(void)
+{
+    (void)fprintf(stderr, "usage: tidepool-local --listen ADDRESS [--root DIR]\n"
+                          "       tidepool-local --version\n");
+    return 2;
+}
+
+static int run(const char *address, const struct local *local)
+{
+    struct err e = ERR_INIT;
+    struct loop *loop = loop_new(&e);
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)umask(022);
+    if (chdir(local->root) < 0) {
+        (void)fprintf(stderr, "tidepool-local: %s: %s\n", local->root, strerror(errno));
+        return 1;
+    }
+    int fd = loop ? http_listen(address, false, &e) : -ENOMEM;
+    if (fd < 0 || !local_serve_new(loop, local, fd, &e)) {
+        (void)fprintf(stderr, "tidepool-local: %s\n", err_text(&e));
+        return 1;
+    }
+    (void)printf("listening on port %d\n", http_listen_port(fd));
+    (void)fflush(stdout);
+    return loop_run(loop) < 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *address = NULL;
+    struct local local = {.root = "/data", .home = getenv("HOME")};
+
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        (void)printf("tidepool-local %s\n", TIDEPOOL_VERSION);
+        return 0;
+    }
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--listen") == 0)
+            address = argv[i + 1];
+        else if (strcmp(argv[i], "--root") == 0)
+            local.root = argv[i + 1];
+        else
+            return usage();
+    }
+    if (!address || argc % 2 == 0)
+        return usage();
+    if (!local.home)
+        local.home = "/";
+    return run(address, &local);
+}

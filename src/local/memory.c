@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* The server "localmemory": a graph of entities and relations. The file is the truth: it is read
+ * for every call and written after every change, a line of JSON per entity and relation, because
+ * agents read and write it through other servers as well. */
+#include <errno.h>
+#include <libgen.h>
+#include <pthread.h>
+
+#include "base/cleanup.h"
+#include "local/place.h"
+#include "local/servers.h"
+#include "sys/io.h"
+
+enum { GRAPH_MAX = 100000 /* entities, and relations */ };
+
+/* Where the graph is, below the workspace. */
+static const struct {
+    const char *benchmark, *file;
+} files[] = {
+    {"MCP_Atlas", "repos/memory_mcp_server/memories-for-mcp.json"},
+    {"Toolathlon", "memory/memory.json"},
+    {"", "memory.json"},
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct graph {
+    struct local_call *c;
+    const char *path;
+    struct json *entities, *relations; /* arrays */
+};
+
+/* ---- values ---- */
+
+static struct str text_of(const struct json *v, const char *key)
+{
+    return json_str(json_get(v, key), STR(""));
+}
+
+static bool is_same_relation(const struct json *a, const struct json *b)
+{
+    return str_eq(text_of(a, "from"), text_of(b, "from")) &&
+           str_eq(text_of(a, "to"), text_of(b, "to")) &&
+           str_eq(text_of(a, "relationType"), text_of(b, "relationType"));
+}
+
+static struct json *find_entity(const struct json *entities, struct str name)
+{
+    for (size_t i = 0; i < entities->n; i++) {
+        if (str_eq(text_of(&entities->items[i], "name"), name))
+            return &entities->items[i];
+    }
+    return NULL;
+}
+
+static bool has_text(const struct json *array, struct str text)
+{
+    for (size_t i = 0; array && i < array->n; i++) {
+        if (str_eq(json_str(&array->items[i], STR("")), text))
+            return true;
+    }
+    return false;
+}
+
+/* Puts the members KEYS of V, in that order, into a new object behind ARRAY's items. */
+static void push_members(struct graph *g, struct json *array, const struct json *v,
+                         const char *const keys[3])
+{
+    struct json *copy = json_new_object(&g->c->arena);
+
+    for (size_t i = 0; copy && i < 3; i++) {
+        const struct json *value = json_get(v, keys[i]);
+        if (value)
+            (void)json_set(&g->c->arena, copy, keys[i], value);
+    }
+    if (copy)
+        (void)json_push(&g->c->arena, array, copy);
+}
+
+static const char *const entity_keys[3] = {"name", "entityType", "observations"};
+static const char *const relation_keys[3] = {"from", "to", "relationType"};
+
+/* ---- the file ---- */
+
+static int load(struct graph *g)
+{
+    struct str text = STR(""), line;
+    int r = place_read(g->c, g->path, &text);
+
+    if (r < 0 && r != -ENOENT)
+        return r;
+    while (text.p) {
+        line = str_cut(&text, '\n');
+        const struct json *v = json_parse(&g->c->arena, line, NULL, NULL);
+        if (str_is(text_of(v, "type"), "entity") && g->entities->n < GRAPH_MAX)
+            push_members(g, g->entities, v, entity_keys);
+        else if (str_is(text_of(v, "type"), "relation") && g->relations->n < GRAPH_MAX)
+            push_members(g, g->relations, v, relation_keys);
+    }
+    return 0;
+}
+
+static void write_lines(struct buf *b, const char *type, const struct json *array)
+{
+    for (size_t i = 0; i < array->n; i++) {
+        (void)buf_printf(b, "%s{\"type\":\"%s\",", b->len > 0 ? "\n" : "", type);
+        size_t at = b->len;
+        (void)json_write(b, &array->items[i], JSON_COMPACT);
+        /* The object goes on where ours began. */
+        if (buf_ok(b))
+            memmove(b->p + at, b->p + at + 1, --b->len - at);
+    }
+}
+
+static bool save(struct graph *g)
+{
+    auto_buf struct buf b = BUF_INIT(LOCAL_FILE_MAX);
+    char *dir = arena_strdup(&g->c->arena, g->path);
+
+    write_lines(&b, "entity", g->entities);
+    write_lines(&b, "relation", g->relations);
+    int r = buf_ok(&b) ? io_mkdirs(dirname(dir), 0777, NULL) : -EFBIG;
+    if (r == 0)
+        r = place_write(g->c, g->path, buf_str(&b));
+    if (r < 0)
+        place_fail(g->c, r, "open", g->path);
+    return r == 0;
+}
+
+/* Runs WORK on the graph; it says whether the graph has to be saved. */
+static void with_graph(struct local_call *c, void (*work)(struct graph *g))
+{
+    struct graph g = {
+        .c = c, .entities = json_new_array(&c->arena), .relations = json_new_array(&c->arena)};
+
+    for (size_t i = 0; i < ARRAY_LEN(files) && !g.path; i++) {
+        if (str_is(c->benchmark, files[i].benchmark) || !files[i].benchmark[0])
+            g.path = arena_printf(&c->arena, "%s/%s", c->local->root, files[i].file).p;
+    }
+    if (!g.path || !g.entities || !g.relations) {
+        local_fail(c, "out of memory");
+        return;
+    }
+    (void)pthread_mutex_lock(&lock);
+    int r = load(&g);
+    if (r < 0)
+        place_fail(c, r, "open", g.path);
+    else
+        work(&g);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* ---- answers ---- */
+
+/* V as pretty JSON text, and as structure: under KEY, or as it is without one. */
+static void answer(struct graph *g, const struct json *v, const char *key)
+{
+    auto_buf struct buf text = BUF_INIT(LOCAL_FILE_MAX), plain = BUF_INIT(LOCAL_FILE_MAX);
+
+    (void)json_write(&text, v, JSON_PRETTY);
+    if (key)
+        (void)buf_printf(&plain, "{\"%s\":", key);
+    (void)json_write(&plain, v, JSON_COMPACT);
+    if (key)
+        (void)buf_add_char(&plain, '}');
+    local_text(g->c, buf_str(&text));
+    local_structured(g->c, buf_str(&plain));
+}
+
+static void answer_done(struct graph *g, const char *message)
+{
+    local_text(g->c, str_of(message));
+    local_structured(g->c,
+                     arena_printf(&g->c->arena, "{\"success\":true,\"message\":\"%s\"}", message));
+}
+
+/* The entities for which PICK says yes, and the relations that begin or end at one of them. */
+static void answer_part(struct graph *g, bool (*pick)(struct graph *g, const struct json *entity))
+{
+    struct json *part = json_new_object(&g->c->arena), *entities = json_new_array(&g->c->arena),
+                *relations = json_new_array(&g->c->arena);
+
+    if (!part || !entities || !relations)
+        return;
+    for (size_t i = 0; i < g->entities->n; i++) {
+        if (pick(g, &g->entities->items[i]))
+            (void)json_push(&g->c->arena, entities, &g->entities->items[i]);
+    }
+    for (size_t i = 0; i < g->relations->n; i++) {
+        const struct json *r = &g->relations->items[i];
+        if (find_entity(entities, text_of(r, "from")) || find_entity(entities, text_of(r, "to")))
+            (void)json_push(&g->c->arena, relations, r);
+    }
+    (void)json_set(&g->c->arena, part, "entities", entities);
+    (void)json_set(&g->c->arena, part, "relations", relations);
+    answer(g, part, NULL);
+}
+
+/* ---- tools ---- */
+
+static void do_create_entities(struct graph *g)
+{
+    const struct json *given = json_get(g->c->args, "entities");
+    struct json *added = json_new_array(&g->c->arena);
+
+    for (size_t i = 0; added && given && i < given->n; i++) {
+        if (find_entity(g->entities, text_of(&given->items[i], "name")))
+            continue;
+        push_members(g, g->entities, &given->items[i], entity_keys);
+        push_members(g, added, &given->items[i], entity_keys);
+    }
+    if (save(g))
+        answer(g, added, "entities");
+}
+
+static void do_create_relations(struct graph *g)
+{
+    const struct json *given = json_get(g->c->args, "relations");
+    struct json *added = json_new_array(&g->c->arena);
+
+    for (size_t i = 0; added && given && i < given->n; i++) {
+        bool is_known = false;
+        for (size_t k = 0; k < g->relations->n; k++)
+            is_known = is_known || is_same_relation(&g->relations->items[k], &given->items[i]);
+        if (is_known)
+            continue;
+        push_members(g, g->relations, &given->items[i], relation_keys);
+        push_members(g, added, &given->items[i], relation_keys);
+    }
+    if (save(g))
+        answer(g, added, "relations");
+}
+
+static struct json *observations_of(struct graph *g, struct json *entity)
+{
+    struct json *v = json_get(entity, "observations");
+
+    if (!json_is(v, JSON_ARRAY)) {
+        (void)json_set(&g->c->arena, entity, "observations", json_new_array(&g->c->arena));
+        v = json_get(entity, "observations");
+    }
+    return v;
+}
+
+static void do_add_observations(struct graph *g)
+{
+    const struct json *given = json_get(g->c->args, "observations");
+    struct json *results = json_new_array(&g->c->arena);
+
+    for (size_t i = 0; results && given && i < given->n; i++) {
+        struct str name = text_of(&given->items[i], "entityName");
+        const struct json *contents = json_get(&given->items[i], "contents");
+        struct json *entity = find_entity(g->entities, name);
+        struct json *row = json_new_object(&g->c->arena), *added = json_new_array(&g->c->arena);
+        if (!entity) {
+            local_fail(g->c, "Entity with name " STR_FMT " not found", STR_ARG(name));
+            return;
+        }
+        struct json *have = observations_of(g, entity);
+        for (size_t k = 0; row && added && have && contents && k < contents->n; k++) {
+            if (has_text(have, json_str(&contents->items[k], STR(""))))
+                continue;
+            (void)json_push(&g->c->arena, have, &contents->items[k]);
+            (void)json_push(&g->c->arena, added, &contents->items[k]);
+        }
+        (void)json_set(&g->c->arena, row, "entityName", json_new_str(&g->c->arena, name));
+        (void)json_set(&g->c->arena, row, "addedObservations", added);
+        (void)json_push(&g->c->arena, results, row);
+    }
+    if (save(g))
+        answer(g, results, "results");
+}
+
+/* Keeps the items for which DROP says no. */
+static void filter(struct graph *g, struct json *array,
+                   bool (*drop)(struct graph *g, const struct json *item))
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < array->n; i++) {
+        if (!drop(g, &array->items[i]))
+            array->items[n++] = array->items[i];
+    }
+    array->n = n;
+}
+
+static bool is_named(struct graph *g, const struct json *entity)
+{
+    return has_text(json_get(g->c->args, "entityNames"), text_of(entity, "name"));
+}
+
+static bool is_of_named(struct graph *g, const struct json *relation)
+{
+    const struct json *names = json_get(g->c->args, "entityNames");
+
+    return has_text(names, text_of(relation, "from")) || has_text(names, text_of(relation, "to"));
+}
+
+static void do_delete_entities(struct graph *g)
+{
+    filter(g, g->entities, is_named);
+    filter(g, g->relations, is_of_named);
+    if (save(g))
+        answer_done(g, "Entities deleted successfully");
+}
+
+static void do_delete_observations(struct graph *g)
+{
+    const struct json *given = json_get(g->c->args, "deletions");
+
+    for (size_t i = 0; given && i < given->n; i++) {
+        struct json *entity = find_entity(g->entities, text_of(&given->items[i], "entityName"));
+        const struct json *gone = json_get(&given->items[i], "observations");
+        struct json *have = entity ? observations_of(g, entity) : NULL;
+        uint32_t n = 0;
+        for (size_t k = 0; have && k < have->n; k++) {
+            if (!has_text(gone, json_str(&have->items[k], STR(""))))
+                have->items[n++] = have->items[k];
+        }
+        if (have)
+            have->n = n;
+    }
+    if (save(g))
+        answer_done(g, "Observations deleted successfully");
+}
+
+static bool is_given_relation(struct graph *g, const struct json *relation)
+{
+    const struct json *given = json_get(g->c->args, "relations");
+
+    for (size_t i = 0; given && i < given->n; i++) {
+        if (is_same_relation(&given->items[i], relation))
+            return true;
+    }
+    return false;
+}
+
+static void do_delete_relations(struct graph *g)
+{
+    filter(g, g->relations, is_given_relation);
+    if (save(g))
+        answer_done(g, "Relations deleted successfully");
+}
+
+static bool is_any(struct graph *g, const struct json *entity)
+{
+    (void)g;
+    (void)entity;
+    return true;
+}
+
+/* All of it, relations between strangers included. */
+static void do_read_graph(struct graph *g)
+{
+    struct json *all = json_new_object(&g->c->arena);
+
+    if (!all)
+        return;
+    (void)json_set(&g->c->arena, all, "entities", g->entities);
+    (void)json_set(&g->c->arena, all, "relations", g->relations);
+    answer(g, all, NULL);
+}
+
+static bool contains(struct str text, struct str part)
+{
+    for (size_t i = 0; i + part.len <= text.len; i++) {
+        if (str_ieq(str_slice(text, i, i + part.len), part))
+            return true;
+    }
+    return false;
+}
+
+static bool is_found(struct graph *g, const struct json *entity)
+{
+    struct str query = local_str(g->c, "query");
+    const struct json *observations = json_get(entity, "observations");
+
+    if (contains(text_of(entity, "name"), query) || contains(text_of(entity, "entityType"), query))
+        return true;
+    for (size_t i = 0; observations && i < observations->n; i++) {
+        if (contains(json_str(&observations->items[i], STR("")), query))
+            return true;
+    }
+    return false;
+}
+
+static bool is_opened(struct graph *g, const struct json *entity)
+{
+    return has_text(json_get(g->c->args, "names"), text_of(entity, "name"));
+}
+
+static void do_search_nodes(struct graph *g)
+{
+    answer_part(g, local_str(g->c, "query").len > 0 ? is_found : is_any);
+}
+
+static void do_open_nodes(struct graph *g)
+{
+    answer_part(g, is_opened);
+}
+
+#define TOOL(name)                                                                                 \
+    static void name(struct local_call *c)                                                         \
+    {                                                                                              \
+        with_graph(c, do_##name);                                                                  \
+    }
+TOOL(create_entities)
+TOOL(create_relations)
+TOOL(add_observations)
+TOOL(delete_entities)
+TOOL(delete_observations)
+TOOL(delete_relations)
+TOOL(read_graph)
+TOOL(search_nodes)
+TOOL(open_nodes)
+#undef TOOL
+
+static const struct local_tool tools[] = {
+    {"create_entities", create_entities},
+    {"create_relations", create_relations},
+    {"add_observations", add_observations},
+    {"delete_entities", delete_entities},
+    {"delete_observations", delete_observations},
+    {"delete_relations", delete_relations},
+    {"read_graph", read_graph},
+    {"search_nodes", search_nodes},
+    {"open_nodes", open_nodes},
+};
+
+const struct local_server memory_server = {"localmemory", tools, ARRAY_LEN(tools)};
