@@ -111,9 +111,9 @@ static void fn_drop_nulls(sqlite3_context *x, int n, sqlite3_value **v)
     struct err e = ERR_INIT;
 
     (void)n;
+    arena_init(&arena, 8 * (size_t)APPDB_RESULT_MAX);
     if (sqlite3_value_type(v[0]) == SQLITE_NULL)
         return;
-    arena_init(&arena, 8 * (size_t)APPDB_RESULT_MAX);
     const struct json *in = json_parse(&arena, fn_text(v[0]), NULL, &e);
     if (!json_is(in, JSON_OBJECT)) {
         sqlite3_result_error(x, e.code ? err_text(&e) : "drop_nulls: not an object", -1);
@@ -143,6 +143,7 @@ static const struct sql_function functions[] = {
 
 static const struct sql_function *const tables[] = {
     functions,
+    functions_airtable,
 };
 
 static int define(struct appdb *db, const struct sql_function *f, struct err *e)

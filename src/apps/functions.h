@@ -12,6 +12,9 @@ struct sql_function {
     void (*fn)(sqlite3_context *x, int n, sqlite3_value **v);
 };
 
+/* Of functions_*.c. */
+extern const struct sql_function functions_airtable[];
+
 /* Of the call under way. */
 struct appdb *fn_db(sqlite3_context *x);
 /* "" for NULL; until the value's next conversion. */

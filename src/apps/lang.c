@@ -8,6 +8,8 @@
 
 /* In the order of the names. */
 static const struct lang languages[] = {
+    {"airtable_formula", lang_airtable_formula, false},
+    {"airtable_sort", lang_airtable_sort, true},
     {"slack", lang_slack, false},
     {"slack_score", lang_slack_score, false},
     {"words", lang_words, false},

@@ -7,7 +7,7 @@
 #include "apps/db.h"
 
 enum {
-    LANG_MAX_TEXT = 16 << 10, /* bytes of a query */
+    LANG_MAX_TEXT = 64 << 10, /* bytes of a query */
     LANG_MAX_DEPTH = 64,      /* of what is nested in it */
     LANG_MAX_VALUES = 1000
 };

@@ -36,3 +36,8 @@ int lang_slack_score(const struct json *config, struct str text, struct arena *a
 /* lang_words.c: every word and every "phrase" occurs in one of CONFIG's /columns. */
 int lang_words(const struct json *config, struct str text, struct arena *a,
                struct appdb_predicate *ret, struct err *e);
+/* lang_airtable.c: formulas over the cells of records, and the fields to sort them by. */
+int lang_airtable_formula(const struct json *config, struct str text, struct arena *a,
+                          struct appdb_predicate *ret, struct err *e);
+int lang_airtable_sort(const struct json *config, struct str text, struct arena *a,
+                       struct appdb_predicate *ret, struct err *e);

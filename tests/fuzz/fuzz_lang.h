@@ -12,10 +12,11 @@
 #include "fuzz.h"
 
 struct fuzz_lang {
-    const char *name;   /* of the language */
-    const char *config; /* app.json's /languages, as JSON */
-    const char *schema; /* of the tables that CONFIG names */
-    const char *from;   /* behind SELECT … FROM */
+    const char *name;             /* of the language */
+    const char *config;           /* app.json's /languages, as JSON */
+    const char *schema;           /* of the tables that CONFIG names */
+    const char *from;             /* behind SELECT … FROM */
+    const char *const *functions; /* that it uses besides SQLite's own; NULL-terminated, or NULL */
 };
 
 static inline void fuzz_ignore(sqlite3_context *x, int n, sqlite3_value **v)
@@ -34,6 +35,13 @@ static inline sqlite3 *fuzz_lang_db(const struct fuzz_lang *f)
             SQLITE_OK ||
         sqlite3_exec(c, f->schema, NULL, NULL, NULL) != SQLITE_OK)
         abort();
+    for (const char *const *name = f->functions; name && *name; name++) {
+        if (sqlite3_create_function_v2(c, *name, -1, SQLITE_UTF8, NULL, fuzz_ignore, NULL, NULL,
+                                       NULL) != SQLITE_OK)
+            abort();
+    }
+    /* As apps/db.c has it. */
+    (void)sqlite3_limit(c, SQLITE_LIMIT_EXPR_DEPTH, 200);
     return c;
 }
 
