@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that scripts have besides SQLite's own. */
+#include "apps/functions.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "apps/functions.h"
 #include "apps/id.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -131,6 +132,28 @@ static void fn_drop_nulls(sqlite3_context *x, int n, sqlite3_value **v)
     fn_give_json(x, &b);
 }
 
+static bool is_word_char(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (unsigned char)c >= 0x80;
+}
+
+/* text_has(text, phrase): the phrase is in it from the beginning of a word on, so that "drift" also
+ * finds "drifts". Without regard to ASCII case. */
+static void fn_text_has(sqlite3_context *x, int n, sqlite3_value **v)
+{
+    struct str text = fn_text(v[0]), phrase = fn_text(v[1]);
+    bool is_there = false;
+
+    (void)n;
+    for (size_t i = 0; !is_there && i + phrase.len <= text.len; i++) {
+        if (i > 0 && is_word_char(text.p[i - 1]) && is_word_char(text.p[i]))
+            continue;
+        is_there = str_ieq_bytes(text.p + i, phrase.p, phrase.len);
+    }
+    sqlite3_result_int(x, is_there);
+}
+
 static const struct sql_function functions[] = {
     {"now", 0, 0, fn_now},
     {"now_ms", 0, 0, fn_now_ms},
@@ -138,12 +161,15 @@ static const struct sql_function functions[] = {
     {"rand_text", 1, 0, fn_rand_text},
     {"rand_int", 2, 0, fn_rand_int},
     {"drop_nulls", 1, SQLITE_DETERMINISTIC | SQLITE_SUBTYPE, fn_drop_nulls},
+    {"text_has", 2, SQLITE_DETERMINISTIC, fn_text_has},
     {NULL, 0, 0, NULL},
 };
 
 static const struct sql_function *const tables[] = {
     functions,
     functions_airtable,
+    functions_diff,
+    functions_git,
 };
 
 static int define(struct appdb *db, const struct sql_function *f, struct err *e)

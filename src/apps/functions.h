@@ -23,3 +23,6 @@ struct str fn_text(sqlite3_value *v);
 void fn_give(sqlite3_context *x, const struct buf *b);
 /* As JSON: json_object() and the like take it so, not as text. Needs the flag SQLITE_SUBTYPE. */
 void fn_give_json(sqlite3_context *x, const struct buf *b);
+
+extern const struct sql_function functions_diff[]; /* functions_diff.c */
+extern const struct sql_function functions_git[];  /* functions_git.c */

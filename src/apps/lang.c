@@ -10,6 +10,12 @@
 static const struct lang languages[] = {
     {"airtable_formula", lang_airtable_formula, false},
     {"airtable_sort", lang_airtable_sort, true},
+    {"github_code", lang_github, false},
+    {"github_issues", lang_github, false},
+    {"github_issues_order", lang_github_order, true},
+    {"github_repos", lang_github, false},
+    {"github_repos_order", lang_github_order, true},
+    {"github_users", lang_github, false},
     {"slack", lang_slack, false},
     {"slack_score", lang_slack_score, false},
     {"words", lang_words, false},

@@ -41,3 +41,9 @@ int lang_airtable_formula(const struct json *config, struct str text, struct are
                           struct appdb_predicate *ret, struct err *e);
 int lang_airtable_sort(const struct json *config, struct str text, struct arena *a,
                        struct appdb_predicate *ret, struct err *e);
+
+/* lang_github.c: GitHub's search, see there. */
+int lang_github(const struct json *config, struct str text, struct arena *a,
+                struct appdb_predicate *ret, struct err *e);
+int lang_github_order(const struct json *config, struct str text, struct arena *a,
+                      struct appdb_predicate *ret, struct err *e);

@@ -1,0 +1,368 @@
+-- GitHub: accounts, git objects shared by all repositories, and what people do with them.
+
+CREATE TABLE account (
+  id INTEGER PRIMARY KEY,
+  login TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  type TEXT NOT NULL DEFAULT 'User', -- or Organization
+  name TEXT,
+  email TEXT,
+  bio TEXT,
+  company TEXT,
+  location TEXT,
+  followers INTEGER NOT NULL DEFAULT 0,
+  following INTEGER NOT NULL DEFAULT 0,
+  public_gists INTEGER NOT NULL DEFAULT 0,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  is_me INTEGER NOT NULL DEFAULT 0,
+  can_write INTEGER NOT NULL DEFAULT 0 -- to its repositories: the account itself, its organisation
+);
+
+CREATE TABLE repo (
+  id INTEGER PRIMARY KEY,
+  owner_id INTEGER NOT NULL REFERENCES account (id),
+  name TEXT NOT NULL COLLATE NOCASE,
+  description TEXT,
+  is_private INTEGER NOT NULL DEFAULT 0,
+  parent_id INTEGER REFERENCES repo (id), -- of a fork
+  default_branch TEXT NOT NULL DEFAULT 'main',
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  pushed_at TEXT NOT NULL,
+  UNIQUE (owner_id, name)
+);
+CREATE INDEX repo_parent ON repo (parent_id);
+
+CREATE TABLE star (
+  repo_id INTEGER NOT NULL REFERENCES repo (id),
+  account_id INTEGER NOT NULL REFERENCES account (id),
+  starred_at TEXT NOT NULL,
+  PRIMARY KEY (repo_id, account_id)
+) WITHOUT ROWID;
+
+-- Git. Objects are named by their content, as git does it.
+CREATE TABLE blob (
+  sha TEXT PRIMARY KEY,
+  size INTEGER NOT NULL,
+  content TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE tree_entry (
+  tree TEXT NOT NULL,
+  name TEXT NOT NULL,
+  type TEXT NOT NULL, -- blob or tree
+  sha TEXT NOT NULL,
+  PRIMARY KEY (tree, name)
+) WITHOUT ROWID;
+
+CREATE TABLE git_commit (
+  sha TEXT PRIMARY KEY,
+  tree TEXT NOT NULL,
+  parents TEXT NOT NULL, -- a JSON array
+  generation INTEGER NOT NULL, -- 1 more than the parents'
+  message TEXT NOT NULL,
+  author_name TEXT NOT NULL,
+  author_email TEXT NOT NULL,
+  committer_name TEXT NOT NULL,
+  committer_email TEXT NOT NULL,
+  committed_at TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE branch (
+  repo_id INTEGER NOT NULL REFERENCES repo (id),
+  name TEXT NOT NULL,
+  sha TEXT NOT NULL,
+  PRIMARY KEY (repo_id, name)
+) WITHOUT ROWID;
+
+-- Issues and pull requests share their numbers.
+CREATE TABLE issue (
+  id INTEGER PRIMARY KEY,
+  repo_id INTEGER NOT NULL REFERENCES repo (id),
+  number INTEGER NOT NULL,
+  is_pull INTEGER NOT NULL DEFAULT 0,
+  title TEXT NOT NULL,
+  body TEXT,
+  state TEXT NOT NULL DEFAULT 'open', -- or closed
+  author_id INTEGER NOT NULL REFERENCES account (id),
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  closed_at TEXT,
+  UNIQUE (repo_id, number)
+);
+CREATE INDEX issue_state ON issue (repo_id, is_pull, state);
+
+CREATE TABLE pull (
+  issue_id INTEGER PRIMARY KEY REFERENCES issue (id),
+  head_repo_id INTEGER NOT NULL REFERENCES repo (id),
+  head TEXT NOT NULL,
+  base TEXT NOT NULL,
+  -- Where the branches were when it was closed; an open one follows its branches.
+  head_sha TEXT,
+  base_sha TEXT,
+  is_draft INTEGER NOT NULL DEFAULT 0,
+  maintainer_can_modify INTEGER NOT NULL DEFAULT 1,
+  merged_at TEXT,
+  merge_sha TEXT
+);
+
+CREATE TABLE issue_label (
+  issue_id INTEGER NOT NULL REFERENCES issue (id),
+  label TEXT NOT NULL COLLATE NOCASE,
+  place INTEGER NOT NULL,
+  PRIMARY KEY (issue_id, label)
+) WITHOUT ROWID;
+CREATE INDEX issue_label_label ON issue_label (label);
+
+CREATE TABLE issue_assignee (
+  issue_id INTEGER NOT NULL REFERENCES issue (id),
+  account_id INTEGER NOT NULL REFERENCES account (id),
+  place INTEGER NOT NULL,
+  PRIMARY KEY (issue_id, account_id)
+) WITHOUT ROWID;
+
+CREATE TABLE comment (
+  id INTEGER PRIMARY KEY,
+  issue_id INTEGER NOT NULL REFERENCES issue (id),
+  author_id INTEGER NOT NULL REFERENCES account (id),
+  body TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL
+);
+CREATE INDEX comment_issue ON comment (issue_id);
+
+CREATE TABLE review (
+  id INTEGER PRIMARY KEY,
+  issue_id INTEGER NOT NULL REFERENCES pull (issue_id),
+  author_id INTEGER NOT NULL REFERENCES account (id),
+  state TEXT NOT NULL, -- APPROVED, CHANGES_REQUESTED, COMMENTED, PENDING
+  body TEXT NOT NULL,
+  commit_sha TEXT NOT NULL,
+  submitted_at TEXT NOT NULL
+);
+CREATE INDEX review_issue ON review (issue_id);
+
+CREATE TABLE review_comment (
+  id INTEGER PRIMARY KEY,
+  review_id INTEGER NOT NULL REFERENCES review (id),
+  path TEXT NOT NULL,
+  line INTEGER,
+  position INTEGER,
+  side TEXT,
+  start_line INTEGER,
+  start_side TEXT,
+  body TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL
+);
+CREATE INDEX review_comment_review ON review_comment (review_id);
+
+-- Code scanning: repositories with a workflow codeql.yml on their default branch are looked at by
+-- these rules. An alert is fixed when what it points at is gone.
+CREATE TABLE scan_rule (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL,
+  severity TEXT NOT NULL, -- critical, high, medium, low
+  files TEXT NOT NULL, -- a pattern of LIKE
+  needle TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE alert (
+  id INTEGER PRIMARY KEY,
+  repo_id INTEGER NOT NULL REFERENCES repo (id),
+  number INTEGER NOT NULL,
+  rule_id TEXT NOT NULL REFERENCES scan_rule (id),
+  path TEXT NOT NULL,
+  line INTEGER NOT NULL,
+  state TEXT NOT NULL DEFAULT 'open', -- or fixed
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  fixed_at TEXT,
+  UNIQUE (repo_id, number)
+);
+
+-- Who calls, and when.
+CREATE VIEW session AS
+SELECT substr(now(), 1, 19) || 'Z' AS now, id AS me, name AS my_name, email AS my_email,
+       name || ' <' || email || '>' AS signature
+FROM account WHERE is_me;
+
+-- Answers of the API to what cannot be.
+CREATE VIEW body AS
+SELECT docs, json_object('message', 'Not Found', 'documentation_url', docs, 'status', '404')
+       AS not_found,
+       json_object('message', 'Resource not accessible by personal access token',
+                   'documentation_url', docs, 'status', '403') AS no_access
+FROM (SELECT 'https://docs.github.com/rest' AS docs);
+
+-- What the tools show.
+CREATE VIEW account_view AS
+SELECT a.*, (SELECT count(*) FROM repo r WHERE r.owner_id = a.id) AS repos FROM account a;
+
+CREATE VIEW person AS
+SELECT id, login, json_object('username', login, 'profile_id', id) AS json FROM account;
+
+CREATE VIEW repo_view AS
+SELECT r.*, o.login AS owner, o.login || '/' || r.name AS full_name, o.can_write,
+       (SELECT count(*) FROM star s WHERE s.repo_id = r.id) AS stars,
+       (SELECT count(*) FROM repo f WHERE f.parent_id = r.id) AS forks,
+       o.type AS owner_type,
+       b.sha AS head,
+       -- The language is that of the most files, as far as names of files tell.
+       (WITH RECURSIVE f (sha, type, name) AS (
+          SELECT c.tree, 'tree', '' FROM git_commit c WHERE c.sha = b.sha
+          UNION ALL
+          SELECT e.sha, e.type, e.name FROM f JOIN tree_entry e ON e.tree = f.sha
+          WHERE f.type = 'tree')
+        SELECT l.language FROM f JOIN language l
+          ON l.extension = substr(f.name, length(rtrim(f.name, replace(f.name, '.', ''))) + 1)
+        WHERE f.type = 'blob' AND instr(f.name, '.') > 0
+        GROUP BY l.language ORDER BY count(*) DESC, l.language LIMIT 1) AS language
+FROM repo r JOIN account o ON o.id = r.owner_id
+LEFT JOIN branch b ON b.repo_id = r.id AND b.name = r.default_branch;
+
+CREATE TABLE language (
+  extension TEXT PRIMARY KEY,
+  language TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE VIEW repo_json AS
+SELECT r.*, drop_nulls(json_object(
+         'repo_id', r.id, 'name', r.name, 'full_name', r.full_name,
+         'description', ifnull(r.description, ''), 'owner', json(p.json),
+         'is_private', json(iif(r.is_private, 'true', 'false')),
+         'is_fork', json(iif(r.parent_id IS NULL, 'false', 'true')),
+         'default_branch', r.default_branch, 'language', r.language, 'star_count', r.stars,
+         'fork_count', r.forks, 'watcher_count', r.stars, 'created_at', r.created_at,
+         'updated_at', r.updated_at, 'pushed_at', r.pushed_at,
+         'clone_url', 'https://github.example/' || r.full_name || '.git',
+         'html_url', 'https://github.example/' || r.full_name)) AS json
+FROM repo_view r JOIN person p ON p.id = r.owner_id;
+
+CREATE VIEW issue_view AS
+SELECT i.*, a.login AS author, o.login AS owner, r.name AS repo, o.login || '/'
+       || r.name AS full_name,
+       o.type AS owner_type, r.is_private, r.default_branch,
+       p.head, p.base, p.is_draft, p.merged_at, p.maintainer_can_modify, p.head_repo_id,
+       (SELECT count(*) FROM comment c WHERE c.issue_id = i.id) AS comments
+FROM issue i JOIN account a ON a.id = i.author_id JOIN repo r ON r.id = i.repo_id
+JOIN account o ON o.id = r.owner_id LEFT JOIN pull p ON p.issue_id = i.id;
+
+CREATE VIEW issue_json AS
+SELECT i.id, json_object(
+         'issue_id', i.id, 'issue_number', i.number, 'subject', i.title,
+         'description', ifnull(i.body, ''), 'status', i.state, 'submitted_at', i.created_at,
+         'last_updated_at', i.updated_at, 'reporter', json(p.json),
+         'tags', (SELECT json_group_array(label)
+                  FROM (SELECT label FROM issue_label l WHERE l.issue_id = i.id ORDER BY place)),
+         'assignees', (SELECT json_group_array(json(json))
+                       FROM (SELECT q.json FROM issue_assignee s
+                             JOIN person q ON q.id = s.account_id
+                             WHERE s.issue_id = i.id ORDER BY s.place))) AS json
+FROM issue i JOIN person p ON p.id = i.author_id;
+
+-- The commits that a pull request stands between: of its branches while it is open.
+CREATE VIEW pull_view AS
+SELECT p.*, i.repo_id, i.number, i.state, i.title, i.body, i.author_id, i.created_at, i.updated_at,
+       i.closed_at,
+       iif(i.state = 'open', ifnull(h.sha, p.head_sha), p.head_sha) AS head_now,
+       iif(i.state = 'open', ifnull(b.sha, p.base_sha), p.base_sha) AS base_now
+FROM pull p JOIN issue i ON i.id = p.issue_id
+LEFT JOIN branch h ON h.repo_id = p.head_repo_id AND h.name = p.head
+LEFT JOIN branch b ON b.repo_id = i.repo_id AND b.name = p.base;
+
+CREATE VIEW pull_json AS
+SELECT v.issue_id AS id, drop_nulls(json_object(
+         'pr_id', v.issue_id, 'pr_number', v.number, 'title', v.title,
+         'description', ifnull(v.body, ''), 'state', v.state,
+         'is_draft', json(iif(v.is_draft, 'true', 'false')),
+         'source_branch', json_object('name', v.head, 'sha', v.head_now),
+         'target_branch', json_object('name', v.base, 'sha', v.base_now),
+         'author', json(a.json), 'created_at', v.created_at, 'updated_at', v.updated_at,
+         'merged_at', v.merged_at, 'closed_at', v.closed_at,
+         'is_merged', json(iif(v.merged_at IS NULL, 'false', 'true')))) AS json
+FROM pull_view v JOIN person a ON a.id = v.author_id;
+
+CREATE VIEW alert_json AS
+SELECT a.*, r.severity, drop_nulls(json_object(
+         'alert_id', a.id, 'alert_number', a.number, 'state', a.state, 'severity', r.severity,
+         'description', r.description, 'rule_name', r.name, 'rule_id', r.id,
+         'tool', json_object('name', 'CodeQL', 'version', '2.23.8'),
+         'location', json_object('file_path', a.path, 'start_line', a.line, 'end_line', a.line),
+         'created_at', a.created_at, 'updated_at', a.updated_at, 'fixed_at', a.fixed_at)) AS json
+FROM alert a JOIN scan_rule r ON r.id = a.rule_id;
+
+-- The people of the company, and two from outside.
+INSERT INTO account (id, login, type, name, email, bio, company, location, followers, following,
+                     created_at, updated_at, is_me, can_write)
+VALUES
+  (58120400, 'larkspur', 'Organization', 'Larkspur Robotics', 'opensource@larkspur.example',
+   'Robots that know their way around a warehouse', NULL, 'Lisbon, Portugal', 214, 0,
+   '2019-03-04T08:12:45Z', '2025-12-02T10:00:00Z', 0, 1),
+  (58120417, 'mchen', 'User', 'Maya Chen', 'maya.chen@larkspur.example',
+   'Engineering manager, robots and the people who make them', 'Larkspur Robotics',
+   'Lisbon, Portugal', 83, 41, '2019-03-04T08:30:11Z', '2026-01-12T17:20:00Z', 1, 1),
+  (58211093, 'trivera', 'User', 'Tomás Rivera', 'tomas.rivera@larkspur.example',
+   'Senior firmware engineer', 'Larkspur Robotics', 'Porto, Portugal', 128, 60,
+   '2017-06-19T19:02:33Z', '2026-01-14T15:41:00Z', 0, 0),
+  (60473120, 'aokafor', 'User', 'Aisha Okafor', 'aisha.okafor@larkspur.example',
+   'Backend engineer', 'Larkspur Robotics', 'London, United Kingdom', 57, 33,
+   '2018-01-08T11:45:09Z', '2026-01-13T09:12:00Z', 0, 0),
+  (61240088, 'jlindqvist', 'User', 'Jonas Lindqvist', 'jonas.lindqvist@larkspur.example',
+   'Site reliability engineer', 'Larkspur Robotics', 'Stockholm, Sweden', 91, 22,
+   '2015-09-30T07:15:50Z', '2026-01-12T22:03:00Z', 0, 0),
+  (63007541, 'pnair', 'User', 'Priya Nair', 'priya.nair@larkspur.example', 'Product manager',
+   'Larkspur Robotics', 'Lisbon, Portugal', 12, 15, '2021-05-11T13:00:00Z',
+   '2025-11-28T08:00:00Z', 0, 0),
+  (63922716, 'dkim', 'User', 'Daniel Kim', 'daniel.kim@larkspur.example', 'QA lead',
+   'Larkspur Robotics', 'Berlin, Germany', 34, 18, '2018-10-02T16:21:05Z',
+   '2026-01-09T14:30:00Z', 0, 0),
+  (64158830, 'smarchetti', 'User', 'Sofia Marchetti', 'sofia.marchetti@larkspur.example',
+   'Designer', 'Larkspur Robotics', 'Milan, Italy', 49, 52, '2020-02-17T10:09:27Z',
+   '2025-12-19T12:00:00Z', 0, 0),
+  (66730129, 'badeyemi', 'User', 'Ben Adeyemi', 'ben.adeyemi@larkspur.example', 'Support lead',
+   'Larkspur Robotics', 'Lagos, Nigeria', 9, 11, '2021-08-23T09:33:48Z', '2026-01-08T16:45:00Z',
+   0, 0),
+  (67005318, 'hsuzuki', 'User', 'Hana Suzuki', 'hana.suzuki@larkspur.example', 'Data scientist',
+   'Larkspur Robotics', 'Kyoto, Japan', 76, 29, '2016-12-05T02:54:16Z', '2026-01-05T01:10:00Z',
+   0, 0),
+  (69481276, 'ogrant', 'User', 'Oliver Grant', 'oliver.grant@larkspur.example', NULL,
+   'Larkspur Robotics', 'London, United Kingdom', 2, 3, '2023-01-16T12:00:00Z',
+   '2025-06-30T12:00:00Z', 0, 0),
+  (71920455, 'epetrova', 'User', 'Elena Petrova', 'elena.petrova@northwind-logistics.example',
+   'Automation at Northwind', 'Northwind Logistics', 'Rotterdam, Netherlands', 17, 20,
+   '2020-07-01T06:40:12Z', '2025-12-15T11:11:00Z', 0, 0),
+  (72418803, 'mwebb', 'User', 'Marcus Webb', 'marcus@brightpath-parts.example', NULL,
+   'Brightpath Parts', 'Leeds, United Kingdom', 5, 8, '2022-04-12T14:26:39Z',
+   '2025-10-07T08:08:00Z', 0, 0);
+
+INSERT INTO language VALUES
+  ('c', 'C'), ('cc', 'C++'), ('cpp', 'C++'), ('cs', 'C#'), ('css', 'CSS'), ('go', 'Go'),
+  ('h', 'C'), ('hpp', 'C++'), ('html', 'HTML'), ('java', 'Java'), ('js', 'JavaScript'),
+  ('jsx', 'JavaScript'), ('kt', 'Kotlin'), ('lua', 'Lua'), ('php', 'PHP'), ('py', 'Python'),
+  ('rb', 'Ruby'), ('rs', 'Rust'), ('scss', 'SCSS'), ('sh', 'Shell'), ('sql', 'SQL'),
+  ('swift', 'Swift'), ('ts', 'TypeScript'), ('tsx', 'TypeScript'), ('vue', 'Vue');
+
+INSERT INTO scan_rule VALUES
+  ('cpp/unbounded-write', 'Unbounded write',
+   'Buffer write operations that do not control the length of data written may overflow.',
+   'critical', '%.c', 'strcpy('),
+  ('cpp/dangerous-function-overflow', 'Use of dangerous function',
+   'Use of a standard library function that does not guard against buffer overflow.', 'high',
+   '%.c', 'gets('),
+  ('py/code-injection', 'Code injection',
+   'Interpreting unsanitized user input as code allows a malicious user arbitrary code execution.',
+   'critical', '%.py', 'eval('),
+  ('py/request-without-cert-validation', 'Request without certificate validation',
+   'Making a request without certificate validation can allow man-in-the-middle attacks.', 'high',
+   '%.py', 'verify=False'),
+  ('py/flask-debug', 'Flask app is run in debug mode',
+   'Running a Flask app in debug mode may allow an attacker to run arbitrary code.', 'medium',
+   '%.py', 'debug=True'),
+  ('js/xss-through-dom', 'DOM text reinterpreted as HTML',
+   'Reinterpreting text from the DOM as HTML can lead to a cross-site scripting vulnerability.',
+   'medium', '%.js', '.innerHTML ='),
+  ('js/insecure-randomness', 'Insecure randomness',
+   'Using a weak random number generator for a secret may let an attacker predict it.', 'high',
+   '%.js', 'Math.random()');
