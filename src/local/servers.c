@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 
 static const struct local_server *const servers[] = {
-    &filesystem_server,
-    &memory_server,
+    &code_executor_server, &code_runner_server, &filesystem_server,
+    &git_server,           &memory_server,      &terminal_server,
 };
 
 const struct local_server *local_server(struct str name)

@@ -4,5 +4,9 @@
 
 #include "local/local.h"
 
-extern const struct local_server filesystem_server; /* filesystem.c */
-extern const struct local_server memory_server;     /* memory.c */
+extern const struct local_server filesystem_server;    /* filesystem.c */
+extern const struct local_server memory_server;        /* memory.c */
+extern const struct local_server terminal_server;      /* terminal.c */
+extern const struct local_server code_runner_server;   /* code_runner.c */
+extern const struct local_server git_server;           /* git.c */
+extern const struct local_server code_executor_server; /* code_executor.c */

@@ -3,7 +3,6 @@
 texts. What is different on purpose is listed here, with the reason."""
 
 import contextlib
-import http.client
 import json
 import os
 import re
@@ -12,35 +11,12 @@ import subprocess
 import tempfile
 
 import clients
+import local_tools
 import tap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PINS = clients.Pins(HERE, "npm-local", oldest=(20, 0, 0), version="20.20.2")
 SERVERS = os.path.join("@modelcontextprotocol", "server-%s", "dist", "index.js")
-
-
-class Ours:
-    """tidepool-local on a folder of its own."""
-
-    def __init__(self, root):
-        self.root = root
-        self.process = subprocess.Popen(
-            [os.environ["TIDEPOOL_LOCAL"], "--listen", "127.0.0.1:0", "--root", root],
-            stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline().split()[-1])
-
-    def call(self, server, tool, arguments):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
-        connection.request("POST", "/%s/%s" % (server, tool), json.dumps({"args": arguments}))
-        answer = connection.getresponse()
-        body = answer.read()
-        connection.close()
-        tap.equal(answer.status, 200, body)
-        return json.loads(body)
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
 
 
 class Theirs:
@@ -91,8 +67,8 @@ def make_files(root):
             "crlf.txt": b"one\r\ntwo\r\n", "sub/x.py": b"def f():\n    if a:\n        b()\n",
             "sub/deep/y.py": b"q\n", "p.png": b"\x89PNG\r\n", "s.wav": b"RIFF", "data.bin": b"\0\1",
             "long.txt": b"".join(b"line %d\n" % i for i in range(1, 41)),
-            "kilo.bin": b"x" * 3000, "_under": b"u", "9lives": b"9", "umlaut \u00e4.txt": b"\xc3\xa4\n",
-            "bad.txt": b"\xff\xfe ok\n"}.items():
+            "kilo.bin": b"x" * 3000, "_under": b"u", "9lives": b"9",
+            "umlaut \u00e4.txt": b"\xc3\xa4\n", "bad.txt": b"\xff\xfe ok\n"}.items():
         with open(os.path.join(root, name), "wb") as f:
             f.write(data)
     os.symlink("a.txt", os.path.join(root, "link"))
@@ -108,7 +84,7 @@ def pair(server, *arguments):
         for root in roots:
             os.mkdir(root)
             make_files(root)
-        ours = Ours(roots[0])
+        ours = local_tools.Tools(roots[0])
         theirs = Theirs(server, roots[1], *(x.replace("$ROOT", roots[1]) for x in arguments))
         yield ours, theirs
     finally:
@@ -156,11 +132,12 @@ NO_TEMPORARY_NAME = "theirs tells the random name of its temporary file"
 FILES = [
     *[("read_text_file", {"path": "$ROOT/" + name, **more}) for name, more in (
         ("a.txt", {}), ("a.txt", {"head": 1}), ("a.txt", {"head": 2}), ("a.txt", {"head": 9}),
-        ("a.txt", {"tail": 1}), ("a.txt", {"tail": 2}), ("a.txt", {"tail": 9}), ("b.txt", {"tail": 3}),
-        ("b.txt", {"head": 1}), ("empty", {}), ("empty", {"head": 3}), ("a.txt", {"head": 1, "tail": 1}),
-        ("crlf.txt", {}), ("bad.txt", {}), ("umlaut \u00e4.txt", {}), ("link", {}), ("nope", {}),
-        ("no/such/file", {}), ("sub", {}), ("out/passwd", {}), ("../escape", {}), ("./sub/../a.txt", {}),
-        ("long.txt", {"head": 3}), ("long.txt", {"tail": 3}), ("a.txt/x", {}))],
+        ("a.txt", {"tail": 1}), ("a.txt", {"tail": 2}), ("a.txt", {"tail": 9}),
+        ("b.txt", {"tail": 3}), ("b.txt", {"head": 1}), ("empty", {}), ("empty", {"head": 3}),
+        ("a.txt", {"head": 1, "tail": 1}), ("crlf.txt", {}), ("bad.txt", {}),
+        ("umlaut \u00e4.txt", {}), ("link", {}), ("nope", {}), ("no/such/file", {}), ("sub", {}),
+        ("out/passwd", {}), ("../escape", {}), ("./sub/../a.txt", {}), ("a.txt/x", {}),
+        ("long.txt", {"head": 3}), ("long.txt", {"tail": 3}))],
     ("read_text_file", {"path": "/etc/passwd"}),
     ("read_text_file", {"path": "a.txt"}),
     ("read_text_file", {"path": ""}),
@@ -257,10 +234,7 @@ def test_wrong_requests_are_refused():
                 ("POST", "/filesystem/nope", "{}", 404), ("POST", "/filesystem", "{}", 404),
                 ("POST", "/filesystem/read_file", "{", 400),
                 ("POST", "/filesystem/filesystem_read_file", '{"args": []}', 400)):
-            connection = http.client.HTTPConnection("127.0.0.1", ours.port, timeout=120)
-            connection.request(method, path, body)
-            tap.equal(connection.getresponse().status, status, path)
-            connection.close()
+            tap.equal(ours.request(method, path, body)[0], status, path)
 
 
 def entity(name, kind, *observations):
@@ -274,13 +248,15 @@ def relation(source, kind, target):
 GRAPH = [
     ("read_graph", {}),
     ("create_entities", {"entities": [entity("Ada", "person", "writes", "\u00e4\"\n"),
-                                      entity("Engine", "machine"), entity("Bob", "person", "reads")]}),
+                                      entity("Engine", "machine"),
+                                      entity("Bob", "person", "reads")]}),
     ("create_entities", {"entities": [entity("Ada", "person", "again"), entity("New", "thing")]}),
     ("create_relations", {"relations": [relation("Ada", "built", "Engine"),
                                         relation("Bob", "knows", "Ada"),
                                         relation("Bob", "knows", "Nobody")]}),
     ("create_relations", {"relations": [relation("Ada", "built", "Engine")]}),
-    ("add_observations", {"observations": [{"entityName": "Ada", "contents": ["writes", "thinks"]}]}),
+    ("add_observations", {"observations": [
+        {"entityName": "Ada", "contents": ["writes", "thinks"]}]}),
     ("add_observations", {"observations": [{"entityName": "Zed", "contents": ["x"]}]}),
     ("search_nodes", {"query": "THINK"}),
     ("search_nodes", {"query": "person"}),
