@@ -166,10 +166,8 @@ static const struct sql_function functions[] = {
 };
 
 static const struct sql_function *const tables[] = {
-    functions,
-    functions_airtable,
-    functions_diff,
-    functions_git,
+    functions,      functions,          functions_airtable, functions_mail, functions_time,
+    functions_tree, functions_airtable, functions_diff,     functions_git,
 };
 
 static int define(struct appdb *db, const struct sql_function *f, struct err *e)

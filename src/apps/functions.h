@@ -24,5 +24,9 @@ void fn_give(sqlite3_context *x, const struct buf *b);
 /* As JSON: json_object() and the like take it so, not as text. Needs the flag SQLITE_SUBTYPE. */
 void fn_give_json(sqlite3_context *x, const struct buf *b);
 
+/* The tables of other files; see there for what the functions are. */
 extern const struct sql_function functions_diff[]; /* functions_diff.c */
 extern const struct sql_function functions_git[];  /* functions_git.c */
+extern const struct sql_function functions_mail[];
+extern const struct sql_function functions_time[];
+extern const struct sql_function functions_tree[];

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "apps/lang_impl.h"
 
@@ -10,12 +11,15 @@
 static const struct lang languages[] = {
     {"airtable_formula", lang_airtable_formula, false},
     {"airtable_sort", lang_airtable_sort, true},
+    {"drive", lang_drive, false},
+    {"drive_order", lang_drive_order, true},
     {"github_code", lang_github, false},
     {"github_issues", lang_github, false},
     {"github_issues_order", lang_github_order, true},
     {"github_repos", lang_github, false},
     {"github_repos_order", lang_github_order, true},
     {"github_users", lang_github, false},
+    {"gmail", lang_gmail, false},
     {"slack", lang_slack, false},
     {"slack_score", lang_slack_score, false},
     {"words", lang_words, false},
@@ -77,6 +81,22 @@ void lang_text(struct lang_out *o, struct str value)
 
     o->has_failed |= !own.p;
     add(o, (struct json){.type = JSON_STRING, .s = own});
+}
+
+void lang_template(struct lang_out *o, const char *template, struct str value)
+{
+    unsigned own = 0;
+
+    for (const char *at; (at = strchr(template, '?')); template = at + 1) {
+        lang_sql(o, "%.*s", (int)(at - template), template);
+        if (own > 0) {
+            lang_sql(o, ":_%u", own);
+            continue;
+        }
+        lang_text(o, value);
+        own = o->values ? o->values->n : 0;
+    }
+    lang_sql(o, "%s", template);
 }
 
 void lang_int(struct lang_out *o, int64_t value)

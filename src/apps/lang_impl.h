@@ -24,8 +24,23 @@ void lang_real(struct lang_out *o, double value);
 int lang_end(struct lang_out *o, struct appdb_predicate *ret, struct err *e);
 void lang_drop(struct lang_out *o);
 
+/* Appends TEMPLATE, SQL of the app, with a parameter of VALUE for every '?' in it. */
+void lang_template(struct lang_out *o, const char *template, struct str value);
+
 /* The column of a field by CONFIG's /fields, without regard to case; NULL when there is none. */
 const char *lang_field(const struct json *config, struct str name);
+
+/* lang_drive.c: the `q` and the `orderBy` of Google Drive's files.list. CONFIG's /fields are
+ * columns and, of what is not one, expressions with '?' for the value (fullText, parents, owners,
+ * …). */
+int lang_drive(const struct json *config, struct str text, struct arena *a,
+               struct appdb_predicate *ret, struct err *e);
+int lang_drive_order(const struct json *config, struct str text, struct arena *a,
+                     struct appdb_predicate *ret, struct err *e);
+
+/* lang_gmail.c: the search of Gmail; see there for CONFIG. */
+int lang_gmail(const struct json *config, struct str text, struct arena *a,
+               struct appdb_predicate *ret, struct err *e);
 
 /* lang_slack.c: a search, and how well a match fits it. */
 int lang_slack(const struct json *config, struct str text, struct arena *a,
