@@ -222,19 +222,24 @@ static int set_up(struct appdb *db, struct err *e)
     return 0;
 }
 
-/* What nobody changes needs no locks: "file:PATH?immutable=1", with PATH's own characters kept. */
+void appdb_put_uri(const char *path, char out[APPDB_URI_MAX])
+{
+    size_t n = (size_t)snprintf(out, APPDB_URI_MAX, "file:");
+
+    for (const char *p = path; *p && n < APPDB_URI_MAX - 32; p++) {
+        if (*p == '%' || *p == '?' || *p == '#')
+            n += (size_t)snprintf(out + n, 4, "%%%02x", (unsigned char)*p);
+        else
+            out[n++] = *p;
+    }
+    (void)snprintf(out + n, APPDB_URI_MAX - n, "?immutable=1");
+}
+
 static int open_immutable(const char *path, sqlite3 **ret)
 {
-    char uri[3 * PATH_MAX + 32] = "file:";
-    size_t n = strlen(uri);
+    char uri[APPDB_URI_MAX];
 
-    for (const char *p = path; *p && n < sizeof uri - 32; p++) {
-        if (*p == '%' || *p == '?' || *p == '#')
-            n += (size_t)snprintf(uri + n, 4, "%%%02x", (unsigned char)*p);
-        else
-            uri[n++] = *p;
-    }
-    (void)snprintf(uri + n, sizeof uri - n, "?immutable=1");
+    appdb_put_uri(path, uri);
     return sqlite3_open_v2(uri, ret, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
                            NULL);
 }

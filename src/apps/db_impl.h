@@ -2,6 +2,7 @@
 /* Between db.c, run.c and functions.c. */
 #pragma once
 
+#include <limits.h>
 #include <sqlite3.h>
 
 #include "apps/db.h"
@@ -32,6 +33,10 @@ int functions_define(struct appdb *db, struct err *e);
 
 /* E says what SQLite does; -errno. */
 int appdb_fail(struct appdb *db, int rc, struct err *e, const char *what);
+
+/* What nobody changes needs no locks: "file:PATH?immutable=1", with PATH's own characters kept. */
+#define APPDB_URI_MAX (3 * PATH_MAX + 32)
+void appdb_put_uri(const char *path, char out[APPDB_URI_MAX]);
 
 /* Begins the limits of a call. */
 void appdb_limit(struct appdb *db, bool is_brief);

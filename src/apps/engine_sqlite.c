@@ -12,8 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "apps/changes.h"
 #include "apps/db.h"
 #include "apps/template.h"
+#include "apps/verify.h"
 #include "base/mem.h"
 #include "sys/io.h"
 
@@ -302,6 +304,37 @@ static int export(struct app_handle *x, struct arena *a, struct str *ret, struct
     return ret->p ? 0 : err_set(e, own.code, "%s", err_text(&own));
 }
 
+/* ---- closed databases ---- */
+
+static int diff(struct app_home *h, const char *base, const char *name, struct buf *out,
+                struct err *e)
+{
+    char base_path[PATH_MAX], path[PATH_MAX];
+    int r = settle(h, name, e);
+
+    if (r < 0)
+        return r;
+    if (strcmp(base, name) == 0)
+        return changes_write_none(out);
+    put_path(h, base, SUFFIX, base_path);
+    put_path(h, name, SUFFIX, path);
+    return changes_write(base_path, path, out, e);
+}
+
+static int verify(struct app_home *h, const struct app *app, const char *name,
+                  const struct json *checks, struct buf *out, struct err *e)
+{
+    struct appdb *db auto_(appdb_close) = NULL;
+    const struct appdb_env env = template_env(app, 0, 0);
+    char path[PATH_MAX];
+    int r = settle(h, name, e);
+
+    put_path(h, name, SUFFIX, path);
+    if (r == 0)
+        r = appdb_open(path, true, &env, &db, e);
+    return r < 0 ? r : verify_run(db, checks, out, e);
+}
+
 const struct app_engine app_engine_sqlite = {
     .name = "sqlite",
     .is_quick = true,
@@ -319,4 +352,6 @@ const struct app_engine app_engine_sqlite = {
     .call = call,
     .import = import,
     .export = export,
+    .diff = diff,
+    .verify = verify,
 };

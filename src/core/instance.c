@@ -12,6 +12,7 @@
 #include "base/enc.h"
 #include "base/mem.h"
 #include "core/core.h"
+#include "core/instance_calls.h"
 #include "core/instance_internal.h"
 #include "sys/digest.h"
 
@@ -103,6 +104,7 @@ int instance_begin_own(struct instance *in)
     own->in = in;
     list_init(&own->queue);
     list_init(&own->open);
+    list_init(&own->unwritten);
     list_init(&own->releasers);
     list_init(&own->wait.node);
     in->own = own;
@@ -116,6 +118,7 @@ void instance_end_own(struct instance *in)
     if (!own)
         return;
     instance_close_handle(in, false);
+    calls_free(in);
     for (unsigned i = 0; i < own->n_snapshots; i++)
         free(own->snapshots[i]);
     template_unref(own->template);

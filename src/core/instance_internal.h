@@ -44,6 +44,8 @@ struct instance_own {
     bool is_ttl;                             /* of the release: its time was over */
     char *snapshots[INSTANCE_MAX_SNAPSHOTS]; /* their names */
     unsigned n_snapshots;
+    struct instance_calls *calls; /* NULL: none yet */
+    struct list unwritten;        /* in the set's list of those with calls that wait */
 };
 
 /* Not of instance_op.h: what releases and forks do. */
@@ -66,6 +68,7 @@ struct instances {
     struct map templates;                 /* by name */
     struct list occupied;                 /* newest lease first */
     struct list open;                     /* struct instance_own with a handle */
+    struct list unwritten;                /* struct instance_own with calls that wait */
     unsigned n_open, n_live;
     struct loop_timer tick;
     char *dir; /* of the databases */
@@ -92,6 +95,13 @@ void instance_forget_lease(struct instance *in);
 /* "KIND/SLOT" */
 void instance_db_name(const struct instance *in, const char *kind, char out[INSTANCE_NAME_MAX]);
 int instance_copy_text(char **to, struct str text);
+
+/* ---- instance_content.c ---- */
+
+/* Does OP, on either thread; what came of it is in OP. IS_BRIEF: -EAGAIN when it takes long. */
+int content_run(struct instance *in, struct instance_op *op, bool is_brief);
+/* True when it is short enough for the loop's thread, as far as its kind tells. */
+bool content_is_short(enum instance_do what);
 
 /* ---- instance_op.c ---- */
 

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "core/config.h"
 #include "core/core.h"
+#include "core/instance_calls.h"
 #include "core/instance_internal.h"
 #include "core/metrics.h"
 
@@ -29,7 +30,9 @@ struct acquisition {
     void *ctx;
     size_t n, n_pending; /* slots; transactions that are not done */
     struct err err;
-    bool is_preparation; /* the slots stay idle */
+    bool is_preparation;     /* the slots stay idle */
+    struct instance *from;   /* of a fork, or NULL */
+    struct instance_op copy; /* of its content */
     struct instance *items[];
 };
 
@@ -189,7 +192,7 @@ static int fill_lease(struct acquisition *q, struct instance *in, struct err *e)
     in->ttl_s = a->ttl_s == 0 ? INSTANCE_TTL_DEFAULT_S : a->ttl_s;
     in->expires_us = in->ttl_s < 0 ? 0 : in->updated_us + in->ttl_s * 1000000;
     in->has_seed = a->has_seed;
-    in->seed = a->has_seed ? a->seed : id_seed();
+    in->seed = a->has_seed || q->from ? a->seed : id_seed();
     in->start_us = a->start_us;
     return 0;
 }
@@ -347,6 +350,33 @@ static int reserve(struct acquisition *q)
     return 0;
 }
 
+static void give_up(struct acquisition *q)
+{
+    undo_all(q);
+    finish(q);
+}
+
+static void on_copied(struct instance_op *op, const struct err *e)
+{
+    struct acquisition *q = container_of(op, struct acquisition, copy);
+
+    if (!e) {
+        submit(q);
+        return;
+    }
+    q->err = *e;
+    give_up(q);
+}
+
+static void copy_content(struct acquisition *q)
+{
+    q->copy = (struct instance_op){.what = (enum instance_do)INSTANCE_COPY_OUT,
+                                   .targets = q->items,
+                                   .n_targets = q->n,
+                                   .done = on_copied};
+    instance_do(q->from, &q->copy);
+}
+
 static void on_template(struct template_wait *w, const struct err *e)
 {
     struct acquisition *q = container_of(w, struct acquisition, wait);
@@ -355,35 +385,43 @@ static void on_template(struct template_wait *w, const struct err *e)
         q->err = *e;
     else if (q->set->is_stopped)
         (void)err_set(&q->err, -ESHUTDOWN, "the service is stopping");
-    if (q->err.code || reserve(q) < 0) {
-        undo_all(q);
-        finish(q);
-        return;
-    }
-    submit(q);
+    if (q->err.code || reserve(q) < 0)
+        give_up(q);
+    else if (q->from)
+        copy_content(q);
+    else
+        submit(q);
 }
 
-static struct acquisition *acquisition_new(struct instances *set, const struct instance_args *args,
-                                           struct err *e)
+/* The template that ARGS ask for: a reference of the caller's. */
+static struct instance_template *choose_template(struct instances *set,
+                                                 const struct instance_args *args, struct err *e)
 {
     struct app_entry *entry auto_(app_entry_unref) = NULL;
-    size_t n = args->count ? args->count : 1;
     struct str data;
 
-    if (check_args(args, e) < 0 || !(entry = app_registry_get(set->registry, args->server, e)) ||
-        choose_data(entry->app, args, &data, e) < 0)
+    entry = app_registry_get(set->registry, args->server, e);
+    if (!entry || choose_data(entry->app, args, &data, e) < 0)
         return NULL;
+    return template_get(set, entry, data, e);
+}
+
+/* T becomes the acquisition's. */
+static struct acquisition *acquisition_new(struct instance_template *t,
+                                           const struct instance_args *args, struct err *e)
+{
+    size_t n = args->count ? args->count : 1;
     struct acquisition *q = mem_zalloc(1, sizeof *q + n * sizeof q->items[0]);
-    if (q)
-        q->template = template_get(set, entry, data, e);
-    if (!q || !q->template) {
-        free(q);
+
+    if (!q) {
+        template_unref(t);
         (void)err_set(e, -ENOMEM, "out of memory");
         return NULL;
     }
-    q->set = set;
+    q->template = t;
+    q->set = t->set;
     arena_init(&q->arena, 64 << 10);
-    if (copy_args(q, args, data) == 0) {
+    if (copy_args(q, args, str_of(t->data)) == 0) {
         (void)account_key_ref(q->args.key);
         return q;
     }
@@ -394,33 +432,73 @@ static struct acquisition *acquisition_new(struct instances *set, const struct i
     return NULL;
 }
 
-static void begin(struct instances *set, const struct instance_args *args, bool is_preparation,
-                  instances_fn *fn, void *ctx)
+static void begin(struct acquisition *q, instances_fn *fn, void *ctx)
 {
-    struct err e = ERR_INIT;
-    struct acquisition *q = acquisition_new(set, args, &e);
-
-    if (!q) {
-        fn(ctx, NULL, 0, &e);
-        return;
-    }
     q->fn = fn;
     q->ctx = ctx;
-    q->is_preparation = is_preparation;
     q->wait.fn = on_template;
     template_want(q->template, &q->wait);
+}
+
+static struct acquisition *begin_plain(struct instances *set, const struct instance_args *args,
+                                       struct err *e)
+{
+    struct instance_template *t = NULL;
+
+    if (check_args(args, e) == 0)
+        t = choose_template(set, args, e);
+    return t ? acquisition_new(t, args, e) : NULL;
 }
 
 void instances_acquire(struct instances *set, const struct instance_args *args, instances_fn *fn,
                        void *ctx)
 {
-    begin(set, args, false, fn, ctx);
+    struct err e = ERR_INIT;
+    struct acquisition *q = begin_plain(set, args, &e);
+
+    if (q)
+        begin(q, fn, ctx);
+    else
+        fn(ctx, NULL, 0, &e);
 }
 
 void instances_prepare(struct instances *set, const struct instance_args *args, instances_fn *fn,
                        void *ctx)
 {
-    begin(set, args, true, fn, ctx);
+    struct err e = ERR_INIT;
+    struct acquisition *q = begin_plain(set, args, &e);
+
+    if (!q) {
+        fn(ctx, NULL, 0, &e);
+        return;
+    }
+    q->is_preparation = true;
+    begin(q, fn, ctx);
+}
+
+void instance_fork(struct instance *in, const struct instance_args *args, instances_fn *fn,
+                   void *ctx)
+{
+    struct err e = ERR_INIT;
+    struct instance_args own = *args;
+    struct acquisition *q = NULL;
+
+    own.server = str_of(in->server);
+    own.data = STR_NULL;
+    own.benchmark = str_of(in->benchmark);
+    own.has_seed = in->has_seed;
+    own.seed = in->seed;
+    own.start_us = in->start_us;
+    if (instance_state(in) != INSTANCE_OCCUPIED || !in->own->template)
+        (void)err_set(&e, -ENOENT, "the instance is not occupied");
+    else if (check_args(&own, &e) == 0)
+        q = acquisition_new(template_ref(in->own->template), &own, &e);
+    if (!q) {
+        fn(ctx, NULL, 0, &e);
+        return;
+    }
+    q->from = in;
+    begin(q, fn, ctx);
 }
 
 /* ---- releasing ---- */
@@ -475,6 +553,7 @@ static void on_dropped(struct instance_op *op, const struct err *e)
     struct instance *in = op->in;
 
     (void)e;
+    calls_drop(in);
     instance_forget_lease(in);
     in->updated_us = clock_real_us();
     write_release(in);

@@ -14,173 +14,13 @@
 #include "base/clock.h"
 #include "core/config.h"
 #include "core/core.h"
+#include "core/instance_calls.h"
 #include "core/instance_internal.h"
 
 enum {
     INLINE_COPY_MAX = 2 << 20, /* bytes of a template that is copied on the loop's thread */
     SLOW_FOR = 16              /* calls of a tool that went over the limits there */
 };
-
-/* ---- what is run on either thread ---- */
-
-/* Shorthands of an operation under way. */
-struct job {
-    struct instance *in;
-    struct instance_own *own;
-    struct instance_op *op;
-    const struct app *app;
-    const struct app_engine *engine;
-    struct app_home *home;
-    char name[INSTANCE_NAME_MAX], base[INSTANCE_NAME_MAX];
-    bool is_brief;
-};
-
-static struct job job_of(struct instance *in, struct instance_op *op, bool is_brief)
-{
-    struct instance_template *t = in->own->template;
-    struct job j = {.in = in,
-                    .own = in->own,
-                    .op = op,
-                    .app = t->entry->app,
-                    .engine = t->entry->app->engine,
-                    .home = t->home,
-                    .is_brief = is_brief};
-
-    instance_db_name(in, "instances", j.name);
-    instance_db_name(in, "bases", j.base);
-    return j;
-}
-
-static void close_own(struct job *j, bool is_dropped)
-{
-    if (j->own->handle)
-        j->engine->close(take(j->own->handle), is_dropped);
-}
-
-/* The open database for reading: the own one when there is, else the template. */
-static int open_reader(struct job *j, struct app_handle **ret, struct err *e)
-{
-    struct instance_own *own = j->own;
-    int r = 0;
-
-    if (own->has_copy && !own->handle)
-        r = j->engine->open(j->home, j->app, j->name, false, &own->handle, e);
-    else if (!own->has_copy && !own->reader)
-        r = j->engine->open(j->home, j->app, own->template->name, true, &own->reader, e);
-    if (r < 0)
-        return r;
-    *ret = own->has_copy ? own->handle : own->reader;
-    j->engine->tune(*ret, j->in->seed, j->in->start_us);
-    return 0;
-}
-
-static int make_copy(struct job *j, struct err *e)
-{
-    if (j->own->has_copy)
-        return 0;
-    int r = j->engine->copy(j->home, j->own->template->name, j->name, e);
-    if (r == 0)
-        j->own->has_copy = true;
-    return r;
-}
-
-static int open_writer(struct job *j, struct app_handle **ret, struct err *e)
-{
-    int r = make_copy(j, e);
-
-    return r < 0 ? r : open_reader(j, ret, e);
-}
-
-static int run_call(struct job *j, struct err *e)
-{
-    struct instance_op *op = j->op;
-    const struct app_tool *tool = app_tool(j->app, op->name);
-    struct app_handle *x;
-
-    if (!tool)
-        return app_call_unknown(j->app, op->name, op->arena, &op->answer);
-    int r = tool->is_read_only ? open_reader(j, &x, e) : open_writer(j, &x, e);
-    if (r < 0)
-        return r;
-    const struct app_tool_call call = {
-        .tool = tool, .args = op->args, .arena = op->arena, .is_brief = j->is_brief};
-    return j->engine->call(x, &call, &op->answer, e);
-}
-
-static int run_reset(struct job *j, struct err *e)
-{
-    close_own(j, true);
-    int r = j->engine->drop(j->home, j->name, e);
-    if (r < 0)
-        return r;
-    j->own->has_copy = false;
-    r = j->own->has_base ? j->engine->drop(j->home, j->base, e) : 0;
-    j->own->has_base = j->own->has_base && r < 0;
-    return r;
-}
-
-/* The state after an import is what later changes are told from. */
-static int run_import(struct job *j, struct err *e)
-{
-    struct app_handle *x;
-    int r = open_writer(j, &x, e);
-
-    if (r == 0)
-        r = j->engine->import(x, j->op->args, j->op->arena, &j->op->text, e);
-    if (r < 0)
-        return r;
-    close_own(j, false);
-    r = j->engine->copy(j->home, j->name, j->base, e);
-    j->own->has_base |= r == 0;
-    return r;
-}
-
-static int run_export(struct job *j, struct err *e)
-{
-    struct app_handle *x;
-    int r = open_reader(j, &x, e);
-
-    return r < 0 ? r : j->engine->export(x, j->op->arena, &j->op->text, e);
-}
-
-static int run_drop(struct job *j, struct err *e)
-{
-    return run_reset(j, e);
-}
-
-static int run_unknown(struct job *j, struct err *e)
-{
-    (void)j;
-    return err_set(e, -EOPNOTSUPP, "cannot be done yet");
-}
-
-/* What each operation does, and whether it is short enough for the loop's thread. */
-static const struct {
-    int (*run)(struct job *j, struct err *e);
-    bool is_short;
-} kinds[] = {
-    [INSTANCE_CALL] = {run_call, true},          [INSTANCE_RESET] = {run_reset, true},
-    [INSTANCE_IMPORT] = {run_import, false},     [INSTANCE_EXPORT] = {run_export, false},
-    [INSTANCE_DIFF] = {run_unknown, false},      [INSTANCE_VERIFY] = {run_unknown, false},
-    [INSTANCE_SNAPSHOT] = {run_unknown, false},  [INSTANCE_RESTORE] = {run_unknown, false},
-    [INSTANCE_SNAPSHOTS] = {run_unknown, false}, [INSTANCE_CALLS] = {run_unknown, false},
-    [INSTANCE_DROP] = {run_drop, true},          [INSTANCE_COPY_OUT] = {run_unknown, false},
-};
-
-static int run(struct instance *in, struct instance_op *op, bool is_brief)
-{
-    struct job j = job_of(in, op, is_brief);
-
-    struct err e = ERR_INIT;
-    int r = kinds[op->what].run(&j, &e);
-
-    op->err.code = 0;
-    if (r < 0 && !e.code)
-        (void)err_sys(&e, r, "%s", j.app->name);
-    if (r < 0)
-        op->err = e;
-    return r;
-}
 
 /* ---- open handles ---- */
 
@@ -231,6 +71,8 @@ static void end(struct instance *in, struct instance_op *op)
         template_give_reader(own->template, take(own->reader));
     note_handle(in);
     own->is_busy = false;
+    if (op->what == INSTANCE_CALL && !e.code)
+        calls_record(in, op);
     op->done(op, e.code ? &e : NULL);
 }
 
@@ -238,7 +80,7 @@ static void run_on_worker(struct work *w)
 {
     struct instance_op *op = container_of(w, struct instance_op, work);
 
-    (void)run(op->in, op, false);
+    (void)content_run(op->in, op, false);
 }
 
 static void on_worker_done(struct work *w)
@@ -263,7 +105,7 @@ static bool is_inline(const struct instance *in, const struct instance_op *op, u
 {
     const struct instance_template *t = in->own->template;
 
-    if (!t->entry->app->engine->is_quick || !kinds[op->what].is_short)
+    if (!t->entry->app->engine->is_quick || !content_is_short(op->what))
         return false;
     if (slow && *slow > 0)
         (*slow)--;
@@ -282,7 +124,7 @@ static bool start(struct instance *in, struct instance_op *op)
     own->is_busy = true;
     own->reader = own->has_copy ? NULL : template_take_reader(own->template);
     if (is_inline(in, op, slow)) {
-        if (run(in, op, true) != -EAGAIN) {
+        if (content_run(in, op, true) != -EAGAIN) {
             end(in, op);
             return true;
         }

@@ -47,6 +47,8 @@ struct instance_op {
     struct str text;
 
     /* Of instance_op.c. */
+    struct instance **targets; /* of a fork */
+    size_t n_targets;
     struct list node;
     struct work work;
     struct instance *in;

@@ -2,6 +2,7 @@
 /* The set of instances: opening, what a restart finds, stopping. */
 #include "core/instance_set.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "core/config.h"
 #include "core/core.h"
+#include "core/instance_calls.h"
 #include "core/instance_internal.h"
 #include "core/metrics.h"
 #include "sys/io.h"
@@ -157,6 +159,26 @@ static void see_snapshot(void *ctx, const char *word)
         drop(l, word);
 }
 
+/* Records of leases that have ended. */
+static int sweep_calls(struct instances *set, struct err *e)
+{
+    char path[PATH_MAX];
+    const struct look l = {.set = set};
+    const struct dirent *d;
+
+    (void)snprintf(path, sizeof path, "%s/calls", set->dir);
+    int r = io_mkdirs(path, 0700, e);
+    DIR *dir = r < 0 ? NULL : opendir(path);
+    if (!dir)
+        return r < 0 ? r : err_sys(e, -errno, "open '%s'", path);
+    while ((d = readdir(dir))) {
+        if (d->d_name[0] != '.' && !owner_of(&l, d->d_name))
+            (void)unlinkat(dirfd(dir), d->d_name, 0);
+    }
+    (void)closedir(dir);
+    return 0;
+}
+
 /* The files of the engine that is always there; others find theirs when they start. */
 static int find_files(struct instances *set, struct err *e)
 {
@@ -187,6 +209,7 @@ static void on_tick(struct loop_timer *t)
     for (size_t i = 0; map_next(&set->templates, &i, NULL, &value);)
         template_close_readers(value, now_ms - IDLE_MS);
     templates_forget(set, now_ms - TEMPLATE_IDLE_MS);
+    calls_flush_all(set);
     (void)loop_timer_start(set->core->loop, t, TICK_MS, on_tick);
 }
 
@@ -208,6 +231,8 @@ static int open_all(struct instances *set, struct err *e)
     r = instances_load(set, enter_row, e);
     if (r == 0)
         r = find_files(set, e);
+    if (r == 0)
+        r = sweep_calls(set, e);
     return r < 0 ? r : loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_tick);
 }
 
@@ -227,6 +252,7 @@ struct instances *instances_open(struct core *c, struct err *e)
     map_init(&set->templates, APP_REGISTRY_MAX);
     list_init(&set->occupied);
     list_init(&set->open);
+    list_init(&set->unwritten);
     for (size_t i = 0; i < INSTANCE_MAX_ENGINES; i++)
         (void)pthread_mutex_init(&set->homes[i].lock, NULL);
     if (open_all(set, e) == 0)

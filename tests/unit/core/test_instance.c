@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -78,8 +79,7 @@ static int teardown(void **state)
     return nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static void restart_unused(void) __attribute__((unused));
-static void restart_unused(void)
+static void restart(void)
 {
     core_close(&core);
     open_core();
@@ -235,11 +235,260 @@ static void content(void **state)
     assert_non_null(strstr(call(b, "get_order", "{\"order_id\": 1001}"), "does not exist"));
 }
 
+static struct instance *again(const char *lease)
+{
+    return instance_by_lease(core.instances, str_of(lease));
+}
+
+static void a_restart(void **state)
+{
+    struct instance_args args = {.data = STR("default"),
+                                 .benchmark = STR("MCP_Atlas"),
+                                 .email = STR("Ada@larkspur.example"),
+                                 .has_seed = true,
+                                 .seed = 7,
+                                 .ttl_s = -1};
+    char lease[INSTANCE_ID_LEN + 1], id[INSTANCE_ID_LEN + 1];
+
+    (void)state;
+    args.tags = json_parse(&arena, STR("{\"team\": \"x\"}"), NULL, NULL);
+    struct instance *in = acquire(args);
+    struct instance *idle = acquire(plain);
+    memcpy(lease, in->lease, sizeof lease);
+    memcpy(id, idle->id, sizeof id);
+    release(idle, "");
+    (void)call(in, "create_order", "{\"product\": \"tea\"}");
+    assert_int_equal(ask(in, INSTANCE_SNAPSHOT, "one", NULL).code, 0);
+    restart();
+
+    in = again(lease);
+    assert_non_null(in);
+    assert_string_equal(in->email, "Ada@larkspur.example");
+    assert_string_equal(in->benchmark, "MCP_Atlas");
+    assert_int_equal(in->seed, 7);
+    assert_int_equal(in->expires_us, 0);
+    assert_true(instance_has_tag(in, STR("team")));
+    assert_true(instance_has_tag(in, STR("x")));
+    assert_false(instance_has_tag(in, STR("y")));
+    assert_non_null(strstr(call(in, "get_order", "{\"order_id\": 1001}"), "tea"));
+    assert_int_equal(ask(in, INSTANCE_RESTORE, "one", NULL).code, 0);
+    assert_int_equal(ask(in, INSTANCE_RESTORE, "two", NULL).code, -ENOENT);
+    assert_non_null(strstr(call(in, "create_order", "{\"product\": \"tea\"}"), "1002"));
+    struct asked calls = ask(in, INSTANCE_CALLS, "", NULL);
+    assert_non_null(strstr(calls.op.text.p, "{\"total\":3,"));
+    assert_non_null(strstr(calls.op.text.p, "{\"n\":3,"));
+    idle = acquire(plain);
+    assert_string_equal(idle->id, id);
+    release(in, "");
+    restart();
+    assert_null(again(lease));
+    assert_int_equal(ask(acquire(plain), INSTANCE_RESTORE, "one", NULL).code, -ENOENT);
+}
+
+static int64_t skipped_us;
+
+static int64_t later_mono_us(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000 + t.tv_nsec / 1000 + skipped_us;
+}
+
+static int64_t later_real_us(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return t.tv_sec * 1000000 + t.tv_nsec / 1000 + skipped_us;
+}
+
+static void time_is_over(void **state)
+{
+    static const struct clock_source later = {later_mono_us, later_real_us};
+    struct instance_args args = plain;
+    char leases[2][INSTANCE_ID_LEN + 1];
+
+    (void)state;
+    args.ttl_s = 60;
+    struct instance *a = acquire(args), *b = acquire(plain);
+    memcpy(leases[0], a->lease, sizeof leases[0]);
+    memcpy(leases[1], b->lease, sizeof leases[1]);
+    assert_int_equal(b->expires_us - b->updated_us, INSTANCE_TTL_DEFAULT_S * INT64_C(1000000));
+    core_close(&core);
+    skipped_us = INT64_C(61) * 1000000;
+    clock_set_source(&later);
+    open_core();
+    while (again(leases[0]))
+        assert_int_equal(loop_run_once(loop, 1000), 0);
+    assert_non_null(again(leases[1]));
+    skipped_us = (INSTANCE_TTL_DEFAULT_S + 1) * INT64_C(1000000);
+    while (again(leases[1]))
+        assert_int_equal(loop_run_once(loop, 1000), 0);
+    core_close(&core);
+    clock_set_source(NULL);
+    skipped_us = 0;
+    open_core();
+    assert_int_equal(instances_n_live(core.instances), 0);
+}
+
+static void who_gets_what(void **state)
+{
+    struct instance_args args = {.email = STR("ada@larkspur.example")};
+    struct instance *in = acquire(args);
+    char id[INSTANCE_ID_LEN + 1];
+    struct told t = {0};
+
+    (void)state;
+    memcpy(id, in->id, sizeof id);
+    assert_int_equal(try_acquire(args, NULL), -EAGAIN);
+    release(in, "");
+    /* A test account that somebody named is for those who name it. */
+    assert_string_not_equal(acquire(plain)->id, id);
+    args.email = STR("ADA@larkspur.example");
+    assert_string_equal(acquire(args)->id, id);
+
+    assert_int_equal(try_acquire((struct instance_args){.server = STR("none")}, NULL), -ENOENT);
+    assert_int_equal(try_acquire((struct instance_args){.server = STR("../lib/shop")}, NULL),
+                     -ENOENT);
+    assert_int_equal(try_acquire((struct instance_args){.data = STR("none")}, NULL), -EINVAL);
+    assert_int_equal(try_acquire((struct instance_args){.data = STR("../x")}, NULL), -EINVAL);
+    assert_int_equal(try_acquire((struct instance_args){.ttl_s = 59}, NULL), -EINVAL);
+    assert_int_equal(try_acquire((struct instance_args){.count = 1001}, NULL), -EINVAL);
+    assert_int_equal(try_acquire((struct instance_args){.server = STR("SHOP")}, &in), 0);
+    assert_string_equal(in->server, "shop");
+
+    /* 3 of 40 are lent. */
+    args = plain;
+    args.key = key;
+    args.server = STR("shop");
+    args.count = 38;
+    assert_int_equal(try_acquire(args, NULL), -EAGAIN);
+    assert_int_equal(instances_n_live(core.instances), 3);
+    args.count = 37;
+    instances_acquire(core.instances, &args, on_acquired, &t);
+    wait_for(&t.is_done);
+    assert_int_equal(t.n, 37);
+    assert_int_equal(try_acquire(plain, NULL), -EAGAIN);
+    for (size_t i = 0; i < t.n; i++)
+        (void)call(t.items[i], "create_order", "{\"product\": \"cup\"}");
+    assert_true(instances_n_open(core.instances) <= 2);
+    for (size_t i = 0; i < t.n; i++)
+        assert_non_null(strstr(call(t.items[i], "get_order", "{\"order_id\": 1001}"), "cup"));
+}
+
+static void what_changed(void **state)
+{
+    struct instance *in = acquire(plain);
+    struct asked a;
+
+    (void)state;
+    a = ask(in, INSTANCE_DIFF, "", NULL);
+    assert_string_equal(a.op.text.p, "{\"inserted\":0,\"updated\":0,\"deleted\":0,\"tables\":{}}");
+    (void)call(in, "create_order", "{\"product\": \"tea\", \"quantity\": 3}");
+    a = ask(in, INSTANCE_DIFF, "", NULL);
+    assert_int_equal(a.code, 0);
+    assert_non_null(strstr(a.op.text.p, "{\"inserted\":1,\"updated\":1,\"deleted\":0,"));
+    assert_non_null(strstr(a.op.text.p, "{\"key\":{\"name\":\"tea\"},\"old\":{\"stock\":10},"
+                                        "\"new\":{\"stock\":7}}"));
+    assert_non_null(strstr(a.op.text.p, "\"id\":1001,\"product\":\"tea\",\"quantity\":3,"));
+
+    a = ask(in, INSTANCE_IMPORT, "",
+            "{\"products\": [{\"name\": \"pot\", \"price\": 1,"
+            " \"stock\": 1}]}");
+    assert_int_equal(a.code, 0);
+    a = ask(in, INSTANCE_DIFF, "", NULL);
+    assert_non_null(strstr(a.op.text.p, "{\"inserted\":0,\"updated\":0,"));
+    a = ask(in, INSTANCE_DIFF, "initial", NULL);
+    assert_non_null(strstr(a.op.text.p, "{\"inserted\":2,\"updated\":1,"));
+    assert_int_equal(ask(in, INSTANCE_RESET, "", NULL).code, 0);
+    a = ask(in, INSTANCE_DIFF, "", NULL);
+    assert_non_null(strstr(a.op.text.p, "\"tables\":{}"));
+}
+
+static void what_is_true(void **state)
+{
+    static const char checks[] =
+        "[{\"table\": \"orders\", \"where\": {\"product\": \"tea\"}, \"count\": 1},"
+        " {\"sql\": \"SELECT stock FROM product WHERE name = ?\", \"params\": [\"tea\"],"
+        "  \"equals\": 9},"
+        " {\"sql\": \"SELECT name FROM product ORDER BY 1\", \"rows\": [[\"cup\"], [\"tea\"]]},"
+        " {\"sql\": \"SELECT json_array(1, 2)\", \"equals\": [1, 2]},"
+        " {\"name\": \"wrong\", \"table\": \"orders\", \"count\": 5},"
+        " {\"sql\": \"DELETE FROM orders RETURNING id\"},"
+        " {\"sql\": \"ATTACH 'x' AS y\"}, {\"sql\": \"PRAGMA table_list\"},"
+        " {\"sql\": \"SELECT 1; SELECT 2\"}, {\"table\": \"none\"}]";
+    struct instance *in = acquire(plain);
+
+    (void)state;
+    (void)call(in, "create_order", "{\"product\": \"tea\"}");
+    struct asked a = ask(in, INSTANCE_VERIFY, "", checks);
+    assert_int_equal(a.code, 0);
+    if (!strstr(a.op.text.p, "{\"passed\":false,\"n_passed\":4,\"n_failed\":6,"))
+        fail_msg("%s", a.op.text.p);
+    assert_non_null(strstr(a.op.text.p, "{\"name\":\"wrong\",\"passed\":false,\"actual\":1}"));
+    assert_int_equal(ask(in, INSTANCE_VERIFY, "", "{}").code, -EINVAL);
+    assert_int_equal(ask(in, INSTANCE_VERIFY, "", "[{}]").code, -EINVAL);
+    assert_non_null(strstr(call(in, "get_order", "{\"order_id\": 1001}"), "tea"));
+}
+
+static void forks(void **state)
+{
+    struct instance_args args = plain;
+    struct told t = {0};
+
+    (void)state;
+    args.has_seed = true;
+    args.seed = 5;
+    args.start_us = INT64_C(1768467600000000);
+    struct instance *in = acquire(args);
+    (void)call(in, "create_order", "{\"product\": \"tea\"}");
+    args = (struct instance_args){.key = key, .count = 2};
+    instance_fork(in, &args, on_acquired, &t);
+    wait_for(&t.is_done);
+    assert_int_equal(t.n, 2);
+    assert_non_null(strstr(call(t.items[0], "get_order", "{\"order_id\": 1001}"), "tea"));
+    /* They go on alike, each for itself. */
+    const char *first = call(in, "create_order", "{\"product\": \"tea\"}");
+    assert_string_equal(call(t.items[0], "create_order", "{\"product\": \"tea\"}"), first);
+    assert_string_equal(call(t.items[1], "create_order", "{\"product\": \"tea\"}"), first);
+    assert_int_equal(ask(t.items[1], INSTANCE_RESET, "", NULL).code, 0);
+    assert_non_null(strstr(call(t.items[1], "get_order", "{\"order_id\": 1001}"), "not exist"));
+    assert_non_null(strstr(call(t.items[0], "get_order", "{\"order_id\": 1002}"), "tea"));
+}
+
+static void the_same_again(void **state)
+{
+    struct instance_args args = plain;
+    const char *texts[2][2];
+
+    (void)state;
+    args.has_seed = true;
+    args.seed = 99;
+    args.start_us = INT64_C(1768467600000000);
+    for (size_t i = 0; i < 2; i++) {
+        struct instance *in = acquire(args);
+        texts[i][0] = call(in, "create_order", "{\"product\": \"tea\"}");
+        texts[i][1] = call(in, "get_order", "{\"order_id\": 1001}");
+    }
+    assert_string_equal(texts[0][0], texts[1][0]);
+    assert_string_equal(texts[0][1], texts[1][1]);
+    struct instance *other = acquire(plain);
+    assert_string_not_equal(call(other, "create_order", "{\"product\": \"tea\"}"), texts[0][0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_lease, setup, teardown),
         cmocka_unit_test_setup_teardown(content, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_restart, setup, teardown),
+        cmocka_unit_test_setup_teardown(time_is_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_gets_what, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_changed, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_true, setup, teardown),
+        cmocka_unit_test_setup_teardown(forks, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_same_again, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("instance", tests, NULL, NULL);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* What operations do with databases; on the loop's thread or a worker's. Who runs one has the
+ * instance's `own` to itself. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "core/instance_calls.h"
+#include "core/instance_internal.h"
+
+/* Shorthands of an operation under way. */
+struct job {
+    struct instance *in;
+    struct instance_own *own;
+    struct instance_op *op;
+    const struct app *app;
+    const struct app_engine *engine;
+    struct app_home *home;
+    char name[INSTANCE_NAME_MAX], base[INSTANCE_NAME_MAX];
+    bool is_brief;
+};
+
+static struct job job_of(struct instance *in, struct instance_op *op, bool is_brief)
+{
+    struct instance_template *t = in->own->template;
+    struct job j = {.in = in,
+                    .own = in->own,
+                    .op = op,
+                    .app = t->entry->app,
+                    .engine = t->entry->app->engine,
+                    .home = t->home,
+                    .is_brief = is_brief};
+
+    instance_db_name(in, "instances", j.name);
+    instance_db_name(in, "bases", j.base);
+    return j;
+}
+
+static void close_own(struct job *j, bool is_dropped)
+{
+    if (j->own->handle)
+        j->engine->close(take(j->own->handle), is_dropped);
+}
+
+/* The open database for reading: the own one when there is, else the template. */
+static int open_reader(struct job *j, struct app_handle **ret, struct err *e)
+{
+    struct instance_own *own = j->own;
+    int r = 0;
+
+    if (own->has_copy && !own->handle)
+        r = j->engine->open(j->home, j->app, j->name, false, &own->handle, e);
+    else if (!own->has_copy && !own->reader)
+        r = j->engine->open(j->home, j->app, own->template->name, true, &own->reader, e);
+    if (r < 0)
+        return r;
+    *ret = own->has_copy ? own->handle : own->reader;
+    j->engine->tune(*ret, j->in->seed, j->in->start_us);
+    return 0;
+}
+
+static int make_copy(struct job *j, struct err *e)
+{
+    if (j->own->has_copy)
+        return 0;
+    int r = j->engine->copy(j->home, j->own->template->name, j->name, e);
+    if (r == 0)
+        j->own->has_copy = true;
+    return r;
+}
+
+static int open_writer(struct job *j, struct app_handle **ret, struct err *e)
+{
+    int r = make_copy(j, e);
+
+    return r < 0 ? r : open_reader(j, ret, e);
+}
+
+static int run_call(struct job *j, struct err *e)
+{
+    struct instance_op *op = j->op;
+    const struct app_tool *tool = app_tool(j->app, op->name);
+    struct app_handle *x;
+
+    if (!tool)
+        return app_call_unknown(j->app, op->name, op->arena, &op->answer);
+    int r = tool->is_read_only ? open_reader(j, &x, e) : open_writer(j, &x, e);
+    if (r < 0)
+        return r;
+    const struct app_tool_call call = {
+        .tool = tool, .args = op->args, .arena = op->arena, .is_brief = j->is_brief};
+    return j->engine->call(x, &call, &op->answer, e);
+}
+
+static int run_reset(struct job *j, struct err *e)
+{
+    close_own(j, true);
+    int r = j->engine->drop(j->home, j->name, e);
+    if (r < 0)
+        return r;
+    j->own->has_copy = false;
+    r = j->own->has_base ? j->engine->drop(j->home, j->base, e) : 0;
+    j->own->has_base = j->own->has_base && r < 0;
+    return r;
+}
+
+/* The state after an import is what later changes are told from. */
+static int run_import(struct job *j, struct err *e)
+{
+    struct app_handle *x;
+    int r = open_writer(j, &x, e);
+
+    if (r == 0)
+        r = j->engine->import(x, j->op->args, j->op->arena, &j->op->text, e);
+    if (r < 0)
+        return r;
+    close_own(j, false);
+    r = j->engine->copy(j->home, j->name, j->base, e);
+    j->own->has_base |= r == 0;
+    return r;
+}
+
+static int run_export(struct job *j, struct err *e)
+{
+    struct app_handle *x;
+    int r = open_reader(j, &x, e);
+
+    return r < 0 ? r : j->engine->export(x, j->op->arena, &j->op->text, e);
+}
+
+/* ---- snapshots ---- */
+
+static bool is_name(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.p[i];
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!is_plain && c != '_' && c != '-' && (c != '.' || i == 0))
+            return false;
+    }
+    return s.len > 0 && s.len <= INSTANCE_SNAPSHOT_NAME_MAX;
+}
+
+static void put_snapshot(const struct job *j, struct str name, char out[INSTANCE_NAME_MAX])
+{
+    (void)snprintf(out, INSTANCE_NAME_MAX, "snapshots/%s." STR_FMT, j->in->id, STR_ARG(name));
+}
+
+/* Its place among the snapshots, or -1. */
+static int find_snapshot(const struct instance_own *own, struct str name)
+{
+    for (unsigned i = 0; i < own->n_snapshots; i++) {
+        if (str_is(name, own->snapshots[i]))
+            return (int)i;
+    }
+    return -1;
+}
+
+/* The database that has the content now; nobody writes to it until it is opened again. */
+static const char *settled(struct job *j)
+{
+    close_own(j, false);
+    return j->own->has_copy ? j->name : j->own->template->name;
+}
+
+static int run_snapshot(struct job *j, struct err *e)
+{
+    struct instance_own *own = j->own;
+    struct str name = j->op->name;
+    char target[INSTANCE_NAME_MAX];
+    int at = find_snapshot(own, name);
+
+    if (!is_name(name))
+        return err_set(e, -EINVAL, "the snapshot's name has 1 to %d letters, digits, '.', '_', '-'",
+                       INSTANCE_SNAPSHOT_NAME_MAX);
+    if (at < 0 && own->n_snapshots == INSTANCE_MAX_SNAPSHOTS)
+        return err_set(e, -ENOSPC, "there are %d snapshots already", INSTANCE_MAX_SNAPSHOTS);
+    char *kept = at < 0 ? mem_strndup(name.p, name.len) : NULL;
+    if (at < 0 && !kept)
+        return err_set(e, -ENOMEM, "out of memory");
+    put_snapshot(j, name, target);
+    int r = j->engine->copy(j->home, settled(j), target, e);
+    if (r == 0 && kept)
+        own->snapshots[own->n_snapshots++] = kept;
+    else
+        free(kept);
+    return r;
+}
+
+static int run_restore(struct job *j, struct err *e)
+{
+    char source[INSTANCE_NAME_MAX];
+
+    if (find_snapshot(j->own, j->op->name) < 0)
+        return err_set(e, -ENOENT, "there is no snapshot '" STR_FMT "'", STR_ARG(j->op->name));
+    put_snapshot(j, j->op->name, source);
+    close_own(j, false);
+    int r = j->engine->copy(j->home, source, j->name, e);
+    j->own->has_copy |= r == 0;
+    return r;
+}
+
+static int give(struct job *j, struct buf *text, struct err *e)
+{
+    j->op->text = buf_ok(text) ? arena_str(j->op->arena, buf_str(text)) : STR_NULL;
+    return j->op->text.p ? 0 : err_set(e, -E2BIG, "the answer is too large");
+}
+
+static int run_snapshots(struct job *j, struct err *e)
+{
+    auto_buf struct buf text = BUF_INIT(64 << 10);
+    struct jw w = jw_to(&text);
+
+    jw_array(&w);
+    for (unsigned i = 0; i < j->own->n_snapshots; i++)
+        jw_cstr(&w, j->own->snapshots[i]);
+    jw_end(&w);
+    return give(j, &text, e);
+}
+
+/* What a release leaves nothing of. */
+static int run_drop(struct job *j, struct err *e)
+{
+    char name[INSTANCE_NAME_MAX];
+
+    for (unsigned i = 0; i < j->own->n_snapshots; i++) {
+        put_snapshot(j, str_of(j->own->snapshots[i]), name);
+        (void)j->engine->drop(j->home, name, NULL);
+    }
+    return run_reset(j, e);
+}
+
+/* ---- looking ---- */
+
+static int run_diff(struct job *j, struct err *e)
+{
+    auto_buf struct buf text = BUF_INIT(APPDB_RESULT_MAX);
+    bool has_base = j->own->has_base && !str_is(j->op->name, "initial");
+    const char *base = has_base ? j->base : j->own->template->name;
+    int r = j->engine->diff(j->home, base, settled(j), &text, e);
+
+    return r < 0 ? r : give(j, &text, e);
+}
+
+static int run_verify(struct job *j, struct err *e)
+{
+    auto_buf struct buf text = BUF_INIT(APPDB_RESULT_MAX);
+    int r = j->engine->verify(j->home, j->app, settled(j), j->op->args, &text, e);
+
+    return r < 0 ? r : give(j, &text, e);
+}
+
+static int run_calls(struct job *j, struct err *e)
+{
+    return calls_read(j->in, j->op, e);
+}
+
+/* The targets are being acquired: nobody else knows them. */
+static int run_copy_out(struct job *j, struct err *e)
+{
+    const char *from = settled(j);
+    char name[INSTANCE_NAME_MAX];
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && j->own->has_copy && i < j->op->n_targets; i++) {
+        struct instance *to = j->op->targets[i];
+        instance_db_name(to, "instances", name);
+        r = j->engine->copy(j->home, from, name, e);
+        to->own->has_copy = r == 0;
+        if (r < 0 || !j->own->has_base)
+            continue;
+        instance_db_name(to, "bases", name);
+        r = j->engine->copy(j->home, j->base, name, e);
+        to->own->has_base = r == 0;
+    }
+    return r;
+}
+
+/* What each operation does, and whether it is short enough for the loop's thread. */
+static const struct {
+    int (*run)(struct job *j, struct err *e);
+    bool is_short;
+} kinds[] = {
+    [INSTANCE_CALL] = {run_call, true},           [INSTANCE_RESET] = {run_reset, true},
+    [INSTANCE_IMPORT] = {run_import, false},      [INSTANCE_EXPORT] = {run_export, false},
+    [INSTANCE_DIFF] = {run_diff, false},          [INSTANCE_VERIFY] = {run_verify, false},
+    [INSTANCE_SNAPSHOT] = {run_snapshot, false},  [INSTANCE_RESTORE] = {run_restore, false},
+    [INSTANCE_SNAPSHOTS] = {run_snapshots, true}, [INSTANCE_CALLS] = {run_calls, false},
+    [INSTANCE_DROP] = {run_drop, true},           [INSTANCE_COPY_OUT] = {run_copy_out, false},
+};
+
+bool content_is_short(enum instance_do what)
+{
+    return kinds[what].is_short;
+}
+
+int content_run(struct instance *in, struct instance_op *op, bool is_brief)
+{
+    struct job j = job_of(in, op, is_brief);
+
+    struct err e = ERR_INIT;
+    int r = kinds[op->what].run(&j, &e);
+
+    op->err.code = 0;
+    if (r < 0 && !e.code)
+        (void)err_sys(&e, r, "%s", j.app->name);
+    if (r < 0)
+        op->err = e;
+    return r;
+}
