@@ -7,6 +7,7 @@
 
 #include "api/forward.h"
 #include "api/internal.h"
+#include "api/klavis/klavis.h"
 #include "api/mcp/tools.h"
 #include "api/traffic/traffic.h"
 #include "base/cleanup.h"
@@ -305,6 +306,7 @@ static int prepare(struct api *a, struct err *e)
     a->router = router_new(api_surfaces, api_n_surfaces, e);
     if (!a->router)
         return -EINVAL;
+    router_set_known(a->router, klavis_knows, a->klavis);
     if (router_find(a->router, NULL, HTTP_GET, STR("/sandboxes/router/-/1/"), &a->traffic) !=
         ROUTER_FOUND)
         return err_set(e, -EINVAL, "no route for traffic");
@@ -328,7 +330,9 @@ struct api *api_new(struct core *core, struct err *e)
     const struct proxy_opts opts = {.loop = core->loop, .dial = forward_dial, .ctx = core};
     a->proxy = proxy_new(&opts, e);
     a->mcp = a->proxy ? mcp_service_new(core, e) : NULL;
-    if (!a->mcp || prepare(a, e) < 0) {
+    a->cell = a->mcp ? mcp_cell_new(core, e) : NULL;
+    a->klavis = a->cell ? klavis_new(core, e) : NULL;
+    if (!a->klavis || prepare(a, e) < 0) {
         api_free(a);
         return NULL;
     }
@@ -339,6 +343,8 @@ void api_free(struct api *a)
 {
     if (!a)
         return;
+    klavis_free(a->klavis);
+    mcp_server_free(a->cell);
     mcp_server_free(a->mcp);
     proxy_free(a->proxy);
     router_free(a->router);
@@ -349,6 +355,7 @@ void api_free(struct api *a)
 void api_stop(struct api *a)
 {
     mcp_hang_up(a->mcp);
+    klavis_stop(a->klavis);
 }
 
 void api_set_server(struct api *a, struct http_server *s)

@@ -4,6 +4,7 @@
 
 #include "api/req.h"
 
+struct klavis;
 struct mcp_server;
 struct proxy;
 
@@ -21,6 +22,8 @@ struct api {
     struct http_server *server; /* may be NULL */
     struct proxy *proxy;        /* into sandboxes */
     struct mcp_server *mcp;     /* the service's own tools */
+    struct mcp_server *cell;    /* those that work in one sandbox */
+    struct klavis *klavis;
     struct buf openapi;
     struct router_match traffic; /* of requests that a host name or headers bring into sandboxes */
     struct traffic_tries tries;

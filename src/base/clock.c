@@ -2,6 +2,8 @@
 /* Clocks: see clock.h. */
 #include "base/clock.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -92,4 +94,52 @@ void clock_http_date(char out[CLOCK_RFC3339_MAX], int64_t real_us)
     (void)snprintf(out, CLOCK_RFC3339_MAX, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
                    days + 3 * tm.tm_wday, tm.tm_mday, months + 3 * tm.tm_mon,
                    (tm.tm_year + 1900) % 10000, tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
+
+/* Microseconds of ".123", whose end *P becomes. */
+static int64_t read_fraction(const char **p)
+{
+    int64_t us = 0, unit = 100000;
+
+    if (**p != '.')
+        return 0;
+    for (++*p; **p >= '0' && **p <= '9'; ++*p, unit /= 10)
+        us += unit * (**p - '0');
+    return us;
+}
+
+/* Seconds of "Z" or "+01:00"; -EINVAL as INT64_MIN. */
+static int64_t read_offset(const char *p)
+{
+    int hours, minutes, used = 0;
+    bool is_west = *p == '-';
+
+    if ((p[0] == 'Z' || p[0] == 'z') && !p[1])
+        return 0;
+    if ((*p != '+' && *p != '-') || sscanf(p + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 ||
+        used != 5 || p[6] || hours > 23 || minutes > 59)
+        return INT64_MIN;
+    return (is_west ? -1 : 1) * (hours * 3600 + minutes * 60);
+}
+
+int clock_parse_rfc3339(struct str text, int64_t *ret_us)
+{
+    char copy[64];
+    struct tm tm = {0};
+
+    if (text.len < 20 || text.len >= sizeof copy)
+        return -EINVAL;
+    (void)snprintf(copy, sizeof copy, STR_FMT, STR_ARG(text));
+    copy[10] = copy[10] == ' ' || copy[10] == 't' ? 'T' : copy[10];
+    const char *rest = strptime(copy, "%Y-%m-%dT%H:%M:%S", &tm);
+    if (rest != copy + 19)
+        return -EINVAL;
+    int day = tm.tm_mday, month = tm.tm_mon;
+    int64_t us = read_fraction(&rest), offset_s = read_offset(rest);
+    int64_t s = (int64_t)timegm(&tm);
+    /* The 30th of February is the 2nd of March by now. */
+    if (offset_s == INT64_MIN || tm.tm_mday != day || tm.tm_mon != month)
+        return -EINVAL;
+    *ret_us = (s - offset_s) * 1000000 + us;
+    return 0;
 }

@@ -161,7 +161,8 @@ static int open_core(struct service *s, struct err *e)
     s->has_core = r == 0;
     if (r == 0 && s->core.no_sandboxes.code)
         log_warn("no sandboxes", LOG_S("error", err_text(&s->core.no_sandboxes)));
-    app_registry_on_broken(instances_apps(s->core.instances), on_broken_app, NULL);
+    if (r == 0)
+        app_registry_on_broken(instances_apps(s->core.instances), on_broken_app, NULL);
     return r;
 }
 

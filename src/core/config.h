@@ -117,6 +117,7 @@ struct config {
     } cells;
     struct {
         const char *dir; /* NULL: see instance_set.c */
+        const char *url; /* NULL: the host that a client asked */
         int64_t max_live, max_open, threads;
     } apps;
     struct {

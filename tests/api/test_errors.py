@@ -44,7 +44,7 @@ def test_unknown_paths():
                 ("/e2b/v1/nowhere", code(404, "no such path")),
                 ("/sandbox/nowhere/at/all", code(404, "sandbox nowhere not found")),
                 ("/sandbox/github/at/all", detail(404, "Not Found")),
-                ("/local-sandbox", detail(404, "Not Found")),
+                ("/local-sandbox/x/nowhere", detail(404, "Not Found")),
                 ("/mcp/x", rpc(404, -32000))]:
             check(s.get(path))
 

@@ -9,7 +9,8 @@ import tap
 
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 TOOLS = ["createSandbox", "getSandbox", "listSandbox", "deleteSandbox", "sandboxExecutor",
-         "runCommand", "readFile", "writeFile", "listFiles", "pauseSandbox", "resumeSandbox"]
+         "runCommand", "readFile", "writeFile", "listFiles", "pauseSandbox", "resumeSandbox",
+         "acquireApp", "releaseApp", "resetApp"]
 
 
 def call(s, method, params=None, path="/mcp", headers=None, **more):

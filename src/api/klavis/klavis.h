@@ -12,8 +12,8 @@ struct klavis;
 struct mcp_server;
 struct server;
 
-extern const struct route_schema klavis_schemas[];
-extern const size_t klavis_n_schemas;
+enum { KLAVIS_N_SCHEMAS = 25 };
+extern const struct route_schema klavis_schemas[KLAVIS_N_SCHEMAS];
 
 /* What the surface keeps as long as the service runs: its schemas, and a server for each app. */
 struct klavis *klavis_new(struct core *core, struct err *e);
@@ -29,6 +29,8 @@ api_handler klavis_acquire, klavis_show, klavis_list, klavis_release, klavis_res
 api_handler klavis_diff, klavis_verify, klavis_snapshot, klavis_snapshots, klavis_restore,
     klavis_fork, klavis_calls;
 api_handler klavis_local_acquire, klavis_local_list, klavis_local_none;
+/* Tells that path parameter "name" is no server. */
+api_handler klavis_unknown;
 /* MCP of instances. */
 api_handler klavis_mcp, klavis_mcp_stream, klavis_mcp_messages;
 
@@ -44,6 +46,8 @@ struct klavis_input {
 void klavis_input_begin(struct klavis_input *in, struct api_req *r);
 /* The server that the path names: its app's name; STR_NULL when there is none. */
 struct str klavis_input_server(struct klavis_input *in);
+/* The same of query parameter server_name; STR_NULL also when it is absent. */
+struct str klavis_input_server_query(struct klavis_input *in);
 /* A query parameter as schema SCHEMA has it; NULL when it is absent, or wrong. */
 const struct json *klavis_input_query(struct klavis_input *in, const char *name,
                                       const char *schema);
@@ -56,10 +60,13 @@ bool klavis_input_refuse(struct klavis_input *in);
 
 /* The schema of that name, parsed. */
 const struct json *klavis_schema(const struct klavis *k, struct str name);
-/* The schema of APP's initialize bodies; NULL: it has none. */
-const struct json *klavis_data_schema(struct klavis *k, const struct app *app, struct err *e);
+/* The schema of IN's initialize bodies; NULL: it has none, or E is filled. */
+const struct json *klavis_data_schema(struct klavis *k, const struct instance *in, struct err *e);
 /* The MCP server of IN's app; NULL with E filled. */
 struct mcp_server *klavis_mcp_server(struct klavis *k, const struct instance *in, struct err *e);
+
+/* LEASE has ended: so do its streams. */
+void klavis_forget(struct klavis *k, struct str lease);
 
 /* ---- what they get ---- */
 
@@ -68,16 +75,27 @@ void klavis_reply_message(struct api_req *r, const struct instance *in, struct s
                           struct str records);
 /* What a failed call into core means to a client. */
 void klavis_fail(struct api_req *r, int code, const struct err *e);
+/* The same for what could not be acquired. */
+void klavis_refuse_made(struct api_req *r, const struct err *e);
 /* The sandbox of the path, of the server of the path, when the caller may know of it; else answers
  * 404 and returns NULL. */
 struct instance *klavis_find(struct api_req *r, struct str server);
-/* Where IN's tools are called. */
-struct str klavis_url(struct api_req *r, const struct instance *in);
+/* The sandbox of a path that needs no more reading; NULL after answering. */
+struct instance *klavis_path(struct api_req *r);
+/* "http://host:port" as the client of R reaches the service, in R's arena. */
+struct str klavis_base(struct api_req *r);
+/* Where IN's tools are called, by a client that reaches the service at BASE. */
+struct str klavis_url(struct arena *a, struct str base, const struct instance *in);
 /* A sandbox that was just acquired. */
-void klavis_put_created(struct jw *w, struct api_req *r, const struct instance *in);
-/* What instances_acquire() gave, for CTX struct klavis_made. */
+void klavis_put_created(struct jw *w, struct arena *a, struct str base, const struct instance *in);
+/* Answers an instances_acquire() or instance_fork() whose CTX is a struct klavis_made. */
 struct klavis_made {
     struct api_req *r;
-    bool is_list;
+    bool is_list; /* the answer is an array */
+    bool is_fork;
 };
 void klavis_on_made(void *ctx, struct instance **items, size_t n, const struct err *e);
+
+struct instance_args;
+/* What BODY (an AcquireSandboxRequest, or NULL) asks for; faults are added to IN. */
+void klavis_read_args(struct klavis_input *in, const struct json *body, struct instance_args *ret);

@@ -1,28 +1,99 @@
 /* SPDX-License-Identifier: MIT */
 /* The Klavis surface: /sandbox and /local-sandbox. Unknown paths are told to anybody, as the
  * original does. */
+#include "api/klavis/klavis.h"
 #include "api/klavis/shape.h"
+#include "api/mcp/tools.h"
 #include "api/native/native.h"
-#include "api/route.h"
 #include "base/cleanup.h"
 
 static const char *const prefixes[] = {"/sandbox", "/local-sandbox", NULL};
 
-/* What is no server of this surface is a sandbox of the native one. */
+enum { DATA_MAX = 16 << 20 }; /* bytes of an initialize body */
+
+#define SANDBOX "/sandbox/{server_name!}/{sandbox_id}"
+
 static const struct route routes[] = {
+    {HTTP_GET, "/sandbox", ROUTE_KEY, .handler = klavis_list, .summary = "List all sandboxes",
+     .response = "ListSandboxesResponse",
+     .query = {{"tag", "string", "Only those with this tag"},
+               {"tags", "string", "Only those with all members of this JSON object as tags"},
+               {"server_name", "string", "Only those of this server"}}},
+    {HTTP_POST, "/sandbox/prepare", ROUTE_KEY, .handler = klavis_prepare,
+     .summary = "Make sandboxes ahead of demand",
+     .query = {{"benchmark", "string", "For this benchmark"},
+               {"server_name", "string", "Of this server"}}},
+    {HTTP_POST, "/sandbox/{server_name!}", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_acquire,
+     .status = 201, .summary = "Acquire a sandbox", .request = "AcquireSandboxRequest",
+     .response = "CreateSandboxResponse"},
+    {HTTP_GET, SANDBOX, ROUTE_KEY, .handler = klavis_show, .summary = "Get sandbox details",
+     .response = "SandboxInfo"},
+    {HTTP_DELETE, SANDBOX, ROUTE_KEY, .handler = klavis_release, .summary = "Release a sandbox",
+     .response = "SandboxMessage",
+     .query = {{"is_ttl", "boolean", "Whether its time is over"},
+               {"instance_id", "string", "Only when this is its lease"}}},
+    {HTTP_POST, SANDBOX "/reset", ROUTE_KEY, .handler = klavis_reset,
+     .summary = "Reset a sandbox to its initial state", .response = "SandboxMessage"},
+    {HTTP_POST, SANDBOX "/initialize", ROUTE_KEY, ROUTE_BYTES, DATA_MAX,
+     .handler = klavis_initialize, .summary = "Add data to a sandbox", .response = "SandboxMessage",
+     .query = {{"init_default_data", "boolean", "The app's own data first"}}},
+    {HTTP_GET, SANDBOX "/dump", ROUTE_KEY, .handler = klavis_dump,
+     .summary = "All data of a sandbox, as initialize takes it", .response = "SandboxDump"},
+
+    /* What the original does not have. */
+    {HTTP_GET, SANDBOX "/diff", ROUTE_KEY, .handler = klavis_diff,
+     .summary = "Extension: the rows that differ from the initial state", .response = "SandboxDiff",
+     .query = {{"since", "string",
+                "'initial': from the beginning, not from the last initialize or restore"}}},
+    {HTTP_POST, SANDBOX "/verify", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_verify,
+     .summary = "Extension: check assertions on the state", .request = "VerifyRequest",
+     .response = "VerifyResponse"},
+    {HTTP_POST, SANDBOX "/snapshot", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_snapshot,
+     .summary = "Extension: keep the state under a name", .request = "SnapshotRequest"},
+    {HTTP_GET, SANDBOX "/snapshots", ROUTE_KEY, .handler = klavis_snapshots,
+     .summary = "Extension: the names of kept states", .response = "SandboxSnapshots"},
+    {HTTP_POST, SANDBOX "/restore", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_restore,
+     .summary = "Extension: go back to a kept state", .request = "SnapshotRequest",
+     .response = "SandboxMessage"},
+    {HTTP_POST, SANDBOX "/fork", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_fork, .status = 201,
+     .summary = "Extension: acquire a sandbox with the state of this one",
+     .request = "AcquireSandboxRequest", .response = "CreateSandboxResponse"},
+    {HTTP_GET, SANDBOX "/calls", ROUTE_KEY, .handler = klavis_calls,
+     .summary = "Extension: the tool calls of this lease", .response = "SandboxCalls",
+     .query = {{"after", "integer", "Only later ones than this number"},
+               {"limit", "integer", "At most so many; 1000 unless given"}}},
+
+    /* Local sandboxes: there are none yet. */
+    {HTTP_POST, "/local-sandbox", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_local_acquire,
+     .status = 201, .summary = "Acquire a local sandbox (not available yet)",
+     .request = "AcquireLocalSandboxRequest"},
+    {HTTP_GET, "/local-sandbox", ROUTE_KEY, .handler = klavis_local_list,
+     .summary = "List local sandboxes", .response = "LocalSandboxes"},
+    {HTTP_GET, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = klavis_local_none,
+     .summary = "Get local sandbox details"},
+    {HTTP_DELETE, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = klavis_local_none,
+     .summary = "Release a local sandbox"},
+    {HTTP_POST, "/local-sandbox/{local_sandbox_id}/reset", ROUTE_KEY, .handler = klavis_local_none,
+     .summary = "Reset a local sandbox"},
+    {HTTP_POST, "/local-sandbox/{local_sandbox_id}/upload-url", ROUTE_KEY,
+     .handler = klavis_local_none, .summary = "Get a URL to upload data"},
+    {HTTP_POST, "/local-sandbox/{local_sandbox_id}/initialize", ROUTE_KEY,
+     .handler = klavis_local_none, .summary = "Unpack uploaded data"},
+    {HTTP_GET, "/local-sandbox/{local_sandbox_id}/dump", ROUTE_KEY, .handler = klavis_local_none,
+     .summary = "Download the data of a local sandbox"},
+
+    /* What is no server of this surface is a sandbox of the native one. */
+    {HTTP_POST, "/sandbox/{name}/mcp", ROUTE_OPEN, ROUTE_STREAM, .handler = mcp_cell_endpoint,
+     .summary = "Send a message to the MCP server that works in a sandbox",
+     .query = {{"port", "integer", "Pass it on to this port of the sandbox instead"}}},
+    {HTTP_POST, "/sandbox/{name}", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_acquire, .status = 201,
+     .summary = "Acquire a sandbox of a server that is not known: 422"},
     {ROUTE_ANY, "/sandbox/{name}", ROUTE_OPEN, .handler = native_router_slash, .status = 301,
      .summary = "Leads to the main service of a sandbox"},
     {ROUTE_ANY, "/sandbox/{name}/{path*}", ROUTE_OPEN, ROUTE_STREAM, .handler = native_router,
      .summary = "Any request to a service inside of a sandbox, WebSockets included",
      .query = {{"port", "integer", "The service's port; default: that of the sandbox"},
                {"api_key", "string", "The key, where a header cannot be set"}}},
-};
-
-static const struct route_schema schemas[] = {
-    {"Detail",
-     "{\"type\":\"object\",\"required\":[\"detail\"],\"properties\":{\"detail\":{"
-     "\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"object\","
-     "\"required\":[\"loc\",\"msg\",\"type\"]}}]}}}"},
 };
 
 const struct surface surface_klavis = {
@@ -33,6 +104,6 @@ const struct surface surface_klavis = {
     .error_schema = "Detail",
     .routes = routes,
     .n_routes = ARRAY_LEN(routes),
-    .schemas = schemas,
-    .n_schemas = ARRAY_LEN(schemas),
+    .schemas = klavis_schemas,
+    .n_schemas = KLAVIS_N_SCHEMAS,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The MCP surface: the service's own tools under /mcp. */
+/* The MCP surface: the service's own tools under /mcp, and those of apps that were acquired. */
+#include "api/klavis/klavis.h"
 #include "api/mcp/shape.h"
 #include "api/mcp/tools.h"
 #include "api/route.h"
@@ -31,6 +32,12 @@ enum { MESSAGE_MAX = 4 << 20 };
                            .summary = "End an MCP session"                                         \
     }
 
+#define INSTANCE "/{server_name!}"
+#define LEASE                                                                                      \
+    {                                                                                              \
+        "instance_id", "string", "the lease, from acquiring the sandbox"                           \
+    }
+
 static const struct route routes[] = {
     ENDPOINT("/mcp"),
     ENDPOINT("/mcp/"),
@@ -40,6 +47,21 @@ static const struct route routes[] = {
      .handler = mcp_older_messages, .status = 202,
      .summary = "Send a message over the older MCP transport",
      .query = {{"sessionId", "string", "from the stream's first event"}}},
+
+    /* Of the apps that were acquired. */
+    {HTTP_POST, INSTANCE "/mcp", ROUTE_OPEN, ROUTE_BYTES, MESSAGE_MAX, .handler = klavis_mcp,
+     .summary = "Send a message to the MCP server of an app", .query = {LEASE}},
+    {HTTP_GET, INSTANCE "/mcp", ROUTE_OPEN, .handler = klavis_mcp,
+     .summary = "Open or resume a stream of a session, where the app has sessions",
+     .query = {LEASE}},
+    {HTTP_DELETE, INSTANCE "/mcp", ROUTE_OPEN, .handler = klavis_mcp, .status = 204,
+     .summary = "End a session, where the app has sessions", .query = {LEASE}},
+    {HTTP_GET, INSTANCE "/sse", ROUTE_OPEN, .handler = klavis_mcp_stream,
+     .summary = "Open the stream of the older MCP transport to an app", .query = {LEASE}},
+    {HTTP_POST, INSTANCE "/messages", ROUTE_OPEN, ROUTE_BYTES, MESSAGE_MAX,
+     .handler = klavis_mcp_messages, .status = 202,
+     .summary = "Send a message to an app over the older MCP transport",
+     .query = {LEASE, {"sessionId", "string", "from the stream's first event"}}},
 };
 
 const struct surface surface_mcp = {

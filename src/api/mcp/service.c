@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "api/internal.h"
+#include "api/klavis/klavis.h"
 #include "api/mcp/tools.h"
 #include "base/cleanup.h"
 #include "base/mem.h"
@@ -23,6 +24,15 @@
 #define ENCODING                                                                                   \
     "\"encoding\":{\"type\":\"string\",\"enum\":[\"utf-8\",\"base64\"],\"description\":"           \
     "\"How the content is written; utf-8 unless given\"}"
+
+#define SERVER TEXT("server_name", "Name of the app, for example jira")
+#define DATA   TEXT("data", "Data set that it begins with, for example default; none unless given")
+#define SEED                                                                                       \
+    "\"seed\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"The same seed and calls give " \
+    "the same results\"}"
+#define TTL                                                                                        \
+    "\"ttl_seconds\":{\"type\":\"integer\",\"minimum\":60,\"maximum\":86400,\"description\":"      \
+    "\"Seconds until it is released by itself; 7200 unless given\"}"
 
 static const char create_input[] = OBJECT(
     "",
@@ -57,6 +67,10 @@ static const char list_input[] =
 static const char get_input[] = OBJECT("\"name\"", NAME "," TEXT("template", "Ignored"));
 static const char name_input[] = OBJECT("\"name\"", NAME);
 
+static const char acquire_input[] = OBJECT("\"server_name\"", SERVER "," DATA "," SEED "," TTL);
+static const char app_input[] =
+    OBJECT("\"sandbox_id\"", TEXT("sandbox_id", "Id that acquireApp told"));
+
 static const char reads[] = "{\"readOnlyHint\":true,\"openWorldHint\":false}";
 static const char changes[] = "{\"readOnlyHint\":false,\"destructiveHint\":false}";
 static const char destroys[] = "{\"readOnlyHint\":false,\"destructiveHint\":true}";
@@ -85,6 +99,13 @@ static const struct mcp_tool tools[] = {
      NULL, changes, tool_pause, NULL},
     {"resumeSandbox", "Resume a sandbox", "Lets a paused sandbox go on.", name_input, NULL, changes,
      tool_resume, NULL},
+    {"acquireApp", "Acquire an app",
+     "Lends an emulated product and tells the URL of its MCP server; release it after use.",
+     acquire_input, NULL, changes, tool_acquire_app, NULL},
+    {"releaseApp", "Release an app", "Gives an app back; all that was done in it is dropped.",
+     app_input, NULL, destroys, tool_release_app, NULL},
+    {"resetApp", "Reset an app", "Puts an app back to its initial state; its URL stays.", app_input,
+     NULL, destroys, tool_reset_app, NULL},
 };
 
 /* ---- what tools share ---- */
@@ -115,7 +136,7 @@ void tool_fail(struct mcp_call *c, int code, const struct err *e)
 struct sandbox *tool_sandbox(struct mcp_call *c, const char *key)
 {
     const struct mcp_caller *who = c->ctx;
-    struct str name = tool_arg(c, key);
+    struct str name = who->sandbox[0] ? str_of(who->sandbox) : tool_arg(c, key);
     struct sandbox *sb = sandbox_find_for(who->core->sandboxes, name, who->key);
 
     if (name.len == 0)
@@ -152,7 +173,7 @@ struct mcp_server *mcp_service_new(struct core *core, struct err *e)
         .title = "Tidepool",
         .version = TIDEPOOL_VERSION,
         .instructions = "Sandboxes for agents: create one, run commands and use files in it, "
-                        "delete it.",
+                        "delete it. Apps: acquire one, connect to its URL, release it.",
         .tools = tools,
         .n_tools = ARRAY_LEN(tools),
         .invalid = invalid,
@@ -170,8 +191,7 @@ static void release(void *ctx)
     free(who);
 }
 
-/* The scope of R's key; false after answering. */
-static bool scope_of(struct api_req *r, struct mcp_scope *ret)
+bool mcp_scope_of(struct api_req *r, struct mcp_scope *ret)
 {
     struct mcp_caller *who = mem_zalloc(1, sizeof *who);
 
@@ -181,6 +201,7 @@ static bool scope_of(struct api_req *r, struct mcp_scope *ret)
     }
     who->core = r->core;
     who->key = account_key_ref(r->key);
+    (void)snprintf(who->base, sizeof who->base, STR_FMT, STR_ARG(klavis_base(r)));
     *ret = (struct mcp_scope){.owner = str_of(r->key->account->id), .ctx = who, .release = release};
     api_add_cors(r);
     return true;
@@ -190,7 +211,7 @@ void mcp_endpoint(struct api_req *r)
 {
     struct mcp_scope scope;
 
-    if (scope_of(r, &scope))
+    if (mcp_scope_of(r, &scope))
         mcp_http(r->api->mcp, r->http, &scope);
 }
 
@@ -198,7 +219,7 @@ void mcp_older_stream(struct api_req *r)
 {
     struct mcp_scope scope;
 
-    if (scope_of(r, &scope))
+    if (mcp_scope_of(r, &scope))
         mcp_http_sse(r->api->mcp, r->http, &scope, STR("/mcp/messages"));
 }
 
@@ -206,6 +227,6 @@ void mcp_older_messages(struct api_req *r)
 {
     struct mcp_scope scope;
 
-    if (scope_of(r, &scope))
+    if (mcp_scope_of(r, &scope))
         mcp_http_messages(r->api->mcp, r->http, &scope);
 }

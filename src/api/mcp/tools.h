@@ -3,23 +3,33 @@
 #pragma once
 
 #include "api/req.h"
+#include "core/sandbox.h"
 #include "mcp/mcp.h"
 
+struct mcp_scope;
 struct sandbox;
 
 /* Who calls: the context of every call. */
 struct mcp_caller {
     struct core *core;
-    struct account_key *key; /* a reference */
+    struct account_key *key;            /* a reference */
+    char sandbox[SANDBOX_NAME_MAX + 1]; /* the one that all calls are about; "": they name one */
+    char base[256];                     /* "http://host:port" as the client reaches the service */
 };
 
 struct mcp_server *mcp_service_new(struct core *core, struct err *e);
 api_handler mcp_endpoint, mcp_older_stream, mcp_older_messages;
+/* The tools that work in one sandbox, under its own path. */
+struct mcp_server *mcp_cell_new(struct core *core, struct err *e);
+api_handler mcp_cell_endpoint;
+/* The scope of R's key; false after answering. */
+bool mcp_scope_of(struct api_req *r, struct mcp_scope *ret);
 
 /* ---- tools; those of sandboxes find theirs by tool_sandbox() ---- */
 
 mcp_handler tool_create, tool_get, tool_list, tool_delete, tool_pause, tool_resume;
 mcp_handler tool_run, tool_read, tool_write, tool_files, tool_execute;
+mcp_handler tool_acquire_app, tool_release_app, tool_reset_app;
 
 /* The sandbox that argument KEY names and the caller may know of; else answers and returns NULL. */
 struct sandbox *tool_sandbox(struct mcp_call *c, const char *key);

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "api/internal.h"
+#include "api/klavis/klavis.h"
 #include "api/native/forward.h"
 #include "api/native/native.h"
 #include "base/enc.h"
@@ -34,7 +35,7 @@ static bool is_klavis(struct str name)
 static bool leave_to_klavis(struct api_req *r)
 {
     if (is_klavis(api_param(r, "name"))) {
-        api_fault(r, API_FAULT_NO_ROUTE, STR_NULL);
+        klavis_unknown(r);
         return true;
     }
     /* From here on faults are told as the native surface does. */
@@ -65,10 +66,6 @@ void native_router_slash(struct api_req *r)
 {
     struct str name = api_param(r, "name");
 
-    if (r->http->head.method == HTTP_POST && !is_klavis(name)) {
-        api_error(r, 422, "unknown server name '" STR_FMT "'", STR_ARG(str_slice(name, 0, 100)));
-        return;
-    }
     if (leave_to_klavis(r))
         return;
     redirect(r, 301,

@@ -26,7 +26,7 @@ static int teardown(void **state)
 static const struct json *find(void *ctx, struct str name)
 {
     (void)ctx;
-    for (size_t i = 0; i < klavis_n_schemas; i++)
+    for (size_t i = 0; i < KLAVIS_N_SCHEMAS; i++)
         if (str_is(name, klavis_schemas[i].name))
             return json_parse(&arena, str_of(klavis_schemas[i].json), NULL, NULL);
     return NULL;

@@ -7,7 +7,12 @@
 
 struct loop;
 
+/* The loop of the one server that there is. */
 extern struct loop *fixture_loop;
+
+/* The tables; and the server of the service, which any instance of the app "conformance" is. */
+struct mcp_desc conformance_desc(void);
+struct mcp_server *conformance_new(struct loop *loop, struct err *e);
 
 /* A pixel and a moment of silence, base64. */
 extern const char fixture_png[], fixture_wav[];

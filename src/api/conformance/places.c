@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Resources, prompts, completion. */
-#include "fixtures.h"
+#include "api/conformance/fixtures.h"
 
 /* The row says what is there; "png" is the picture, "template" what a template stands for. */
 void fixture_read(struct mcp_call *c)

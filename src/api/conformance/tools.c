@@ -2,8 +2,8 @@
 /* Tools without questions. */
 #include <stdio.h>
 
+#include "api/conformance/fixtures.h"
 #include "base/cleanup.h"
-#include "fixtures.h"
 #include "loop/loop.h"
 
 const char fixture_png[] =

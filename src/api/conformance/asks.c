@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tools that ask the client. */
+#include "api/conformance/fixtures.h"
 #include "base/cleanup.h"
-#include "fixtures.h"
 
 #define ELICIT "elicitation/create"
 #define SAMPLE "sampling/createMessage"

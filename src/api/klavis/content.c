@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* What is in a sandbox: resetting, initializing, dumping; and what the original does not have:
+ * differences, checks, snapshots, forks and recorded calls. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "api/internal.h"
+#include "api/klavis/klavis.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "core/instance.h"
+
+enum { ANSWER_MAX = 64 << 20, CALLS_DEFAULT = 1000 };
+
+/* An operation and the request that waits for it. */
+struct task {
+    struct api_req *r;
+    struct instance *in;
+    struct instance_op op;
+    void (*answer)(struct task *t);
+    struct json *body; /* of initialize: what is still to be imported */
+    struct json *records;
+};
+
+static void on_done(struct instance_op *op, const struct err *e)
+{
+    struct task *t = container_of(op, struct task, op);
+
+    if (e)
+        klavis_fail(t->r, e->code, e);
+    else
+        t->answer(t);
+}
+
+/* Begins WHAT on the sandbox IN; T is in the request's arena. */
+static void begin(struct task *t, enum instance_do what, void (*answer)(struct task *t))
+{
+    t->op.what = what;
+    t->op.arena = t->r->arena;
+    t->op.done = on_done;
+    t->answer = answer;
+    instance_do(t->in, &t->op);
+}
+
+/* The task of R's sandbox; NULL after answering. */
+static struct task *new_task(struct api_req *r, struct instance *in)
+{
+    struct task *t = in ? arena_new(r->arena, struct task) : NULL;
+
+    if (t) {
+        t->r = r;
+        t->in = in;
+    } else if (in) {
+        klavis_fail(r, -ENOMEM, NULL);
+    }
+    return t;
+}
+
+/* An answer {"sandbox_id": …, KEY: text}. */
+static void reply_with(struct task *t, const char *key)
+{
+    struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&out);
+
+    jw_object(&w);
+    jw_key(&w, "sandbox_id");
+    jw_cstr(&w, t->in->id);
+    jw_key(&w, key);
+    jw_raw(&w, t->op.text);
+    jw_end(&w);
+    api_reply_json(t->r, 200, &out);
+}
+
+/* ---- reset ---- */
+
+static void on_reset(struct task *t)
+{
+    klavis_reply_message(t->r, t->in, STR("Reset completed. The sandbox is in its initial state."),
+                         STR_NULL);
+}
+
+void klavis_reset(struct api_req *r)
+{
+    struct task *t = new_task(r, klavis_path(r));
+
+    if (t)
+        begin(t, INSTANCE_RESET, on_reset);
+}
+
+/* ---- initialize ---- */
+
+/* Adds the counts that an import told to those before. */
+static int add_records(struct task *t)
+{
+    struct arena *a = t->r->arena;
+    struct json *all = json_parse(a, t->op.text, NULL, NULL);
+
+    for (size_t i = 0; json_is(all, JSON_OBJECT) && i < all->n; i++) {
+        struct str name = all->members[i].key;
+        int64_t n = json_int(json_get_str(t->records, name), 0);
+        struct json *sum = json_new_int(a, n + json_int(&all->members[i].value, 0));
+        if (!sum || json_set_str(a, t->records, name, sum) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static void reply_initialized(struct task *t)
+{
+    struct buf records auto_buf = BUF_INIT(ANSWER_MAX);
+    int64_t n = 0;
+
+    for (size_t i = 0; i < t->records->n; i++)
+        n += json_int(&t->records->members[i].value, 0);
+    if (json_write(&records, t->records, JSON_COMPACT) < 0) {
+        klavis_fail(t->r, records.error, NULL);
+        return;
+    }
+    klavis_reply_message(t->r, t->in,
+                         arena_printf(t->r->arena, "Initialized sandbox with %lld record%s",
+                                      (long long)n, n == 1 ? "" : "s"),
+                         buf_str(&records));
+}
+
+static void on_imported(struct task *t)
+{
+    int code = add_records(t);
+
+    if (code < 0) {
+        klavis_fail(t->r, code, NULL);
+        return;
+    }
+    if (!t->body) {
+        reply_initialized(t);
+        return;
+    }
+    t->op.args = take(t->body);
+    begin(t, INSTANCE_IMPORT, on_imported);
+}
+
+/* The default data set of IN's app; NULL after answering. */
+static struct json *default_data(struct api_req *r, const struct instance *in)
+{
+    const struct app *app = instance_app(in);
+    struct err e = ERR_INIT;
+    const struct json *seed = app ? app_seed(app, "default", r->arena, &e) : NULL;
+    struct json *copy = seed ? json_copy(r->arena, seed) : NULL;
+
+    if (!copy && e.code == -ENOENT)
+        api_error(r, 400, "%s has no default data", in->server);
+    else if (!copy)
+        klavis_fail(r, e.code ? e.code : -ENOMEM, &e);
+    return copy;
+}
+
+/* The sandbox to initialize or dump: released ones and those without data are not found. */
+static struct instance *find_with_data(struct api_req *r, struct str server)
+{
+    struct instance *in = klavis_find(r, server);
+    const struct app *app = in ? instance_app(in) : NULL;
+
+    if (!in || (app && app->import && app->export))
+        return in;
+    if (app)
+        api_fault(r, API_FAULT_NO_ROUTE, STR_NULL);
+    else
+        api_error(r, 404, "Sandbox %s is not occupied", in->id);
+    return NULL;
+}
+
+void klavis_initialize(struct api_req *r)
+{
+    struct klavis_input input;
+    struct err e = ERR_INIT;
+
+    klavis_input_begin(&input, r);
+    struct str server = klavis_input_server(&input);
+    const struct json *flag = klavis_input_query(&input, "init_default_data", "QueryBool");
+    if (input.model.n_items > 0) {
+        (void)klavis_input_refuse(&input);
+        return;
+    }
+    struct instance *in = find_with_data(r, server);
+    if (!in)
+        return;
+    const struct json *doc = klavis_data_schema(r->api->klavis, in, &e);
+    if (e.code) {
+        klavis_fail(r, e.code, &e);
+        return;
+    }
+    struct json *body = klavis_input_body(&input, NULL, doc, false);
+    struct task *t = klavis_input_refuse(&input) ? NULL : new_task(r, in);
+    if (!t)
+        return;
+    t->records = json_new_object(r->arena);
+    t->body = body;
+    t->op.args = json_bool(flag, false) ? default_data(r, in) : NULL;
+    if (json_bool(flag, false) && !t->op.args)
+        return;
+    if (!t->op.args)
+        t->op.args = take(t->body);
+    if (t->op.args)
+        begin(t, INSTANCE_IMPORT, on_imported);
+    else
+        reply_initialized(t);
+}
+
+/* ---- dump ---- */
+
+static void on_dump(struct task *t)
+{
+    struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&out);
+    char now[CLOCK_RFC3339_MAX];
+
+    clock_rfc3339_us(now, clock_real_us());
+    now[strlen(now) - 1] = 0;
+    jw_object(&w);
+    jw_key(&w, "sandbox_id");
+    jw_cstr(&w, t->in->id);
+    jw_key(&w, "server_name");
+    jw_cstr(&w, t->in->spelling);
+    jw_key(&w, "dumped_at");
+    jw_cstr(&w, now);
+    jw_key(&w, "data");
+    jw_raw(&w, t->op.text);
+    jw_end(&w);
+    api_reply_json(t->r, 200, &out);
+}
+
+void klavis_dump(struct api_req *r)
+{
+    struct klavis_input input;
+
+    klavis_input_begin(&input, r);
+    struct str server = klavis_input_server(&input);
+    if (klavis_input_refuse(&input))
+        return;
+    struct task *t = new_task(r, find_with_data(r, server));
+    if (t)
+        begin(t, INSTANCE_EXPORT, on_dump);
+}
+
+/* ---- what changed, and whether it is right ---- */
+
+static void on_diff(struct task *t)
+{
+    api_reply(t->r, 200, "application/json", t->op.text);
+}
+
+void klavis_diff(struct api_req *r)
+{
+    struct task *t = new_task(r, klavis_path(r));
+
+    if (!t)
+        return;
+    t->op.name = api_query(r, "since");
+    if (t->op.name.len > 0 && !str_is(t->op.name, "initial"))
+        api_error(r, 400, "since must be 'initial'");
+    else
+        begin(t, INSTANCE_DIFF, on_diff);
+}
+
+static bool is_all_passed(struct api_req *r, struct str results)
+{
+    const struct json *all = json_parse(r->arena, results, NULL, NULL);
+
+    for (size_t i = 0; json_is(all, JSON_ARRAY) && i < all->n; i++)
+        if (!json_bool(json_get(&all->items[i], "passed"), false))
+            return false;
+    return json_is(all, JSON_ARRAY);
+}
+
+static void on_verified(struct task *t)
+{
+    struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&out);
+
+    jw_object(&w);
+    jw_key(&w, "sandbox_id");
+    jw_cstr(&w, t->in->id);
+    jw_key(&w, "passed");
+    jw_bool(&w, is_all_passed(t->r, t->op.text));
+    jw_key(&w, "results");
+    jw_raw(&w, t->op.text);
+    jw_end(&w);
+    api_reply_json(t->r, 200, &out);
+}
+
+void klavis_verify(struct api_req *r)
+{
+    struct klavis_input input;
+
+    klavis_input_begin(&input, r);
+    struct str server = klavis_input_server(&input);
+    struct json *body = klavis_input_body(&input, "VerifyRequest", NULL, true);
+    if (klavis_input_refuse(&input))
+        return;
+    struct task *t = new_task(r, klavis_find(r, server));
+    if (!t)
+        return;
+    t->op.args = json_get(body, "checks");
+    begin(t, INSTANCE_VERIFY, on_verified);
+}
+
+/* ---- snapshots ---- */
+
+static void on_snapshot(struct task *t)
+{
+    struct buf name auto_buf = BUF_INIT(1024);
+
+    if (json_write_str(&name, t->op.name) < 0) {
+        klavis_fail(t->r, name.error, NULL);
+        return;
+    }
+    t->op.text = buf_str(&name);
+    reply_with(t, "snapshot");
+}
+
+static void on_restored(struct task *t)
+{
+    klavis_reply_message(
+        t->r, t->in, arena_printf(t->r->arena, "Restored snapshot " STR_FMT, STR_ARG(t->op.name)),
+        STR_NULL);
+}
+
+static void on_snapshots(struct task *t)
+{
+    reply_with(t, "snapshots");
+}
+
+/* A task with the name that the body has. */
+static struct task *named_task(struct api_req *r, bool is_required)
+{
+    struct klavis_input input;
+
+    klavis_input_begin(&input, r);
+    struct str server = klavis_input_server(&input);
+    struct json *body = klavis_input_body(&input, "SnapshotRequest", NULL, is_required);
+    if (klavis_input_refuse(&input))
+        return NULL;
+    struct task *t = new_task(r, klavis_find(r, server));
+    if (t)
+        t->op.name = json_str(json_get(body, "name"), STR("snapshot"));
+    return t;
+}
+
+void klavis_snapshot(struct api_req *r)
+{
+    struct task *t = named_task(r, false);
+
+    if (t)
+        begin(t, INSTANCE_SNAPSHOT, on_snapshot);
+}
+
+void klavis_restore(struct api_req *r)
+{
+    struct task *t = named_task(r, false);
+
+    if (t)
+        begin(t, INSTANCE_RESTORE, on_restored);
+}
+
+void klavis_snapshots(struct api_req *r)
+{
+    struct task *t = new_task(r, klavis_path(r));
+
+    if (t)
+        begin(t, INSTANCE_SNAPSHOTS, on_snapshots);
+}
+
+void klavis_fork(struct api_req *r)
+{
+    struct klavis_made *made = arena_new(r->arena, struct klavis_made);
+    struct klavis_input input;
+    struct instance_args args;
+
+    klavis_input_begin(&input, r);
+    struct str server = klavis_input_server(&input);
+    const struct json *body = klavis_input_body(&input, "AcquireSandboxRequest", NULL, false);
+    klavis_read_args(&input, body, &args);
+    struct instance *in = klavis_input_refuse(&input) ? NULL : klavis_find(r, server);
+    if (!in)
+        return;
+    if (!made) {
+        klavis_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    *made = (struct klavis_made){.r = r, .is_list = args.count > 0, .is_fork = true};
+    instance_fork(in, &args, klavis_on_made, made);
+}
+
+/* ---- recorded calls ---- */
+
+static void on_calls(struct task *t)
+{
+    reply_with(t, "calls");
+}
+
+void klavis_calls(struct api_req *r)
+{
+    struct klavis_input input;
+
+    klavis_input_begin(&input, r);
+    struct str server = klavis_input_server(&input);
+    const struct json *after = klavis_input_query(&input, "after", "QueryCount");
+    const struct json *limit = klavis_input_query(&input, "limit", "QueryCount");
+    if (klavis_input_refuse(&input))
+        return;
+    struct task *t = new_task(r, klavis_find(r, server));
+    if (!t)
+        return;
+    t->op.after = json_int(after, 0);
+    t->op.limit = json_int(limit, CALLS_DEFAULT);
+    begin(t, INSTANCE_CALLS, on_calls);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* What the surface keeps: its schemas, and for each version of an app the server that speaks for
+ * it and the schema of its data. */
+#include "api/klavis/klavis.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/conformance/fixtures.h"
+#include "api/klavis/served.h"
+#include "apps/registry.h"
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "core/core.h"
+#include "core/instance.h"
+#include "core/instance_set.h"
+#include "core/server.h"
+#include "mcp/http.h"
+
+enum { SCHEMAS_MAX = 4 << 20, SERVED_MAX = 4096 };
+
+struct klavis {
+    struct core *core;
+    struct arena arena;
+    struct map schemas; /* by name: struct json */
+    struct map served;  /* by app and version: struct served */
+    struct mcp_server *conformance;
+};
+
+static int read_schemas(struct klavis *k, struct err *e)
+{
+    for (size_t i = 0; i < KLAVIS_N_SCHEMAS; i++) {
+        struct json *doc = json_parse(&k->arena, str_of(klavis_schemas[i].json), NULL, e);
+        if (!doc)
+            return err_ctx(e, -EINVAL, "schema %s", klavis_schemas[i].name);
+        if (map_put(&k->schemas, str_of(klavis_schemas[i].name), doc, NULL) < 0)
+            return err_sys(e, -ENOMEM, "schemas");
+    }
+    return 0;
+}
+
+struct klavis *klavis_new(struct core *core, struct err *e)
+{
+    struct klavis *k = mem_zalloc(1, sizeof *k);
+
+    if (!k) {
+        (void)err_sys(e, -ENOMEM, "Klavis API");
+        return NULL;
+    }
+    k->core = core;
+    arena_init(&k->arena, SCHEMAS_MAX);
+    map_init(&k->schemas, KLAVIS_N_SCHEMAS);
+    map_init(&k->served, SERVED_MAX);
+    k->conformance = conformance_new(core->loop, e);
+    if (!k->conformance || read_schemas(k, e) < 0) {
+        klavis_free(k);
+        return NULL;
+    }
+    return k;
+}
+
+void klavis_free(struct klavis *k)
+{
+    struct str key;
+    void *s;
+
+    if (!k)
+        return;
+    for (size_t i = 0; map_next(&k->served, &i, &key, &s);)
+        served_free(s);
+    mcp_server_free(k->conformance);
+    map_done(&k->served);
+    map_done(&k->schemas);
+    arena_done(&k->arena);
+    free(k);
+}
+
+void klavis_stop(struct klavis *k)
+{
+    struct str key;
+    void *s;
+
+    for (size_t i = 0; map_next(&k->served, &i, &key, &s);)
+        mcp_hang_up(((struct served *)s)->mcp);
+    mcp_hang_up(k->conformance);
+}
+
+const struct json *klavis_schema(const struct klavis *k, struct str name)
+{
+    return map_get(&k->schemas, name);
+}
+
+/* What no app can be called, no file is looked for. */
+static bool is_app_name(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.p[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!is_letter && !(c >= '0' && c <= '9') && !strchr("._-", c))
+            return false;
+    }
+    return name.len > 0 && name.len <= APP_NAME_MAX && name.p[0] != '.';
+}
+
+bool klavis_knows(void *ctx, struct str name)
+{
+    struct klavis *k = ctx;
+    struct err e = ERR_INIT;
+
+    if (server_find(name))
+        return true;
+    if (!is_app_name(name) || !k->core->instances)
+        return false;
+    struct app_entry *entry auto_(app_entry_unref) =
+        app_registry_get(instances_apps(k->core->instances), name, &e);
+    return entry || e.code == -EUCLEAN;
+}
+
+/* The server of IN's app as IN has it, made when it is first needed. */
+static struct served *find_served(struct klavis *k, const struct instance *in, struct err *e)
+{
+    const struct app *app = instance_app(in);
+    char key[2 * APP_NAME_MAX];
+
+    if (!app) {
+        (void)err_set(e, -ENOENT, "the sandbox was released");
+        return NULL;
+    }
+    int len = snprintf(key, sizeof key, "%s/%s", app->name, instance_app_digest(in));
+    struct served *s = map_get(&k->served, str_n(key, (size_t)len));
+    if (s)
+        return s;
+    s = served_new(k->core, app, e);
+    if (s && map_put(&k->served, str_n(key, (size_t)len), s, NULL) < 0) {
+        (void)err_sys(e, -ENOMEM, "server of '%s'", app->name);
+        served_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+struct mcp_server *klavis_mcp_server(struct klavis *k, const struct instance *in, struct err *e)
+{
+    if (str_is(str_of(in->server), "conformance"))
+        return k->conformance;
+    struct served *s = find_served(k, in, e);
+    return s ? s->mcp : NULL;
+}
+
+const struct json *klavis_data_schema(struct klavis *k, const struct instance *in, struct err *e)
+{
+    struct served *s = find_served(k, in, e);
+
+    return s ? s->data : NULL;
+}
+
+void klavis_forget(struct klavis *k, struct str lease)
+{
+    struct str key;
+    void *s;
+
+    for (size_t i = 0; map_next(&k->served, &i, &key, &s);)
+        mcp_forget(((struct served *)s)->mcp, lease);
+    mcp_forget(k->conformance, lease);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* Acquiring, showing, listing and releasing sandboxes of apps. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "api/internal.h"
+#include "api/klavis/klavis.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "core/instance.h"
+#include "core/server.h"
+
+enum { ANSWER_MAX = 32 << 20 };
+
+/* ---- acquiring ---- */
+
+static struct str text_of(const struct json *body, const char *name)
+{
+    return json_str(json_get(body, name), STR_NULL);
+}
+
+/* tags as they were given; `tag` alone is a list of one. */
+static const struct json *read_tags(struct klavis_input *in, const struct json *body)
+{
+    const struct json *tags = json_get(body, "tags"), *tag = json_get(body, "tag");
+    struct json *list;
+
+    if (tags && tags->type != JSON_NULL)
+        return tags;
+    if (!json_is(tag, JSON_STRING))
+        return NULL;
+    list = json_new_array(in->r->arena);
+    if (!list || json_push(in->r->arena, list, tag) < 0)
+        in->model.has_failed = true;
+    return list;
+}
+
+static int64_t read_ttl(const struct json *body)
+{
+    const struct json *ttl = json_get(body, "ttl_seconds");
+
+    return json_is(ttl, JSON_NULL) ? -1 : json_int(ttl, 0);
+}
+
+static void read_now(struct klavis_input *in, const struct json *body, int64_t *ret)
+{
+    static const struct model_place in_body = {.name = STR_INIT("body")};
+    static const struct model_place here = {.in = &in_body, .name = STR_INIT("now")};
+    const struct json *now = json_get(body, "now");
+
+    if (json_is(now, JSON_STRING) && (clock_parse_rfc3339(now->s, ret) < 0 || *ret <= 0))
+        model_add(&in->model, &here,
+                  &(struct model_fault){.type = "datetime_parsing",
+                                        .msg = STR_INIT("Input should be a valid datetime"),
+                                        .input = now});
+}
+
+void klavis_read_args(struct klavis_input *in, const struct json *body, struct instance_args *ret)
+{
+    const struct json *seed = json_get(body, "seed");
+
+    *ret = (struct instance_args){
+        .key = in->r->key,
+        .spelling = api_param(in->r, "server_name"),
+        .email = text_of(body, "test_account_email"),
+        .benchmark = text_of(body, "benchmark"),
+        .data = text_of(body, "data"),
+        .tags = read_tags(in, body),
+        .ttl_s = read_ttl(body),
+        .has_seed = json_is(seed, JSON_INT),
+        .seed = (uint64_t)json_int(seed, 0),
+        .count = (unsigned)json_int(json_get(body, "count"), 0),
+    };
+    read_now(in, body, &ret->start_us);
+}
+
+void klavis_acquire(struct api_req *r)
+{
+    struct klavis_made *made = arena_new(r->arena, struct klavis_made);
+    struct klavis_input in;
+    struct instance_args args;
+
+    klavis_input_begin(&in, r);
+    struct str server = klavis_input_server(&in);
+    const struct json *body = klavis_input_body(&in, "AcquireSandboxRequest", NULL, false);
+    klavis_read_args(&in, body, &args);
+    if (klavis_input_refuse(&in))
+        return;
+    args.server = server;
+    if (!made) {
+        klavis_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    *made = (struct klavis_made){.r = r, .is_list = args.count > 0};
+    instances_acquire(r->core->instances, &args, klavis_on_made, made);
+}
+
+/* ---- capacity ---- */
+
+static void on_prepared(void *ctx, struct instance **items, size_t n, const struct err *e)
+{
+    struct api_req *r = ctx;
+
+    (void)items;
+    if (e)
+        klavis_refuse_made(r, e);
+    else
+        api_reply(r, 200, "application/json",
+                  arena_printf(r->arena, "{\"message\":\"Prepared\",\"prepared\":%zu}", n));
+}
+
+void klavis_prepare(struct api_req *r)
+{
+    struct klavis_input in;
+    struct instance_args args = {.key = r->key};
+
+    klavis_input_begin(&in, r);
+    args.benchmark = json_str(klavis_input_query(&in, "benchmark", "QueryBenchmark"), STR_NULL);
+    args.server = klavis_input_server_query(&in);
+    if (klavis_input_refuse(&in))
+        return;
+    if (args.server.p)
+        instances_prepare(r->core->instances, &args, on_prepared, r);
+    else
+        on_prepared(r, NULL, 0, NULL);
+}
+
+/* ---- showing ---- */
+
+static void put(struct jw *w, const char *key, struct str value)
+{
+    jw_key(w, key);
+    if (value.len > 0)
+        jw_str(w, value);
+    else
+        jw_null(w);
+}
+
+/* "2026-01-29T12:09:44.719527+00:00" */
+static void put_time(struct jw *w, const char *key, int64_t us)
+{
+    char text[CLOCK_RFC3339_MAX], out[CLOCK_RFC3339_MAX + 8];
+
+    clock_rfc3339_us(text, us);
+    text[strlen(text) - 1] = 0;
+    (void)snprintf(out, sizeof out, "%s+00:00", text);
+    put(w, key, str_of(out));
+}
+
+static void put_item(struct jw *w, const struct instance *in)
+{
+    bool is_lent = instance_state(in) == INSTANCE_OCCUPIED;
+
+    jw_key(w, "sandbox_id");
+    jw_cstr(w, in->id);
+    jw_key(w, "server_name");
+    jw_cstr(w, in->spelling && *in->spelling ? in->spelling : in->server);
+    jw_key(w, "status");
+    jw_cstr(w, instance_status(in));
+    put(w, "benchmark", is_lent ? str_of(in->benchmark) : STR_NULL);
+    jw_key(w, "tags");
+    jw_raw(w, is_lent && in->tags && *in->tags ? str_of(in->tags) : STR("null"));
+    put_time(w, "updated_at", in->updated_us);
+}
+
+/* What a checker of the real product would need; the token is good for nothing else. */
+static void put_lease(struct jw *w, struct api_req *r, const struct instance *in)
+{
+    jw_key(w, "metadata");
+    jw_object(w);
+    put(w, "test_account_email", str_of(in->email));
+    put(w, "instance_id", str_of(in->lease));
+    if (in->expires_us > 0)
+        put_time(w, "expires_at", in->expires_us);
+    else
+        put(w, "expires_at", STR_NULL);
+    jw_end(w);
+    jw_key(w, "auth_data");
+    jw_object(w);
+    put(w, "access_token", instance_token(in, "tp_", r->arena));
+    jw_end(w);
+}
+
+void klavis_show(struct api_req *r)
+{
+    struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&out);
+    struct instance *in = klavis_path(r);
+
+    if (!in)
+        return;
+    bool is_lent = instance_state(in) == INSTANCE_OCCUPIED;
+    jw_object(&w);
+    put_item(&w, in);
+    put(&w, "server_url", is_lent ? klavis_url(r->arena, klavis_base(r), in) : STR_NULL);
+    if (is_lent) {
+        put_lease(&w, r, in);
+    } else {
+        put(&w, "metadata", STR_NULL);
+        put(&w, "auth_data", STR_NULL);
+    }
+    jw_end(&w);
+    api_reply_json(r, 200, &out);
+}
+
+/* ---- the list ---- */
+
+struct filter {
+    struct str tag, server;
+    const struct json *tags;
+};
+
+static bool is_listed(const struct api_req *r, const struct filter *f, const struct instance *in)
+{
+    return instance_is_visible(in, r->key) && (!f->tag.p || instance_has_tag(in, f->tag)) &&
+           (!f->tags || instance_has_tags(in, f->tags)) &&
+           (!f->server.p || str_ieq(f->server, str_of(in->server)));
+}
+
+/* ?tags= as an object; false after answering. */
+static bool read_tags_query(struct api_req *r, const struct json **ret)
+{
+    struct str text = api_query(r, "tags");
+    const struct json *v = text.len > 0 ? json_parse(r->arena, text, NULL, NULL) : NULL;
+
+    *ret = json_is(v, JSON_OBJECT) ? v : NULL;
+    if (text.len == 0 || *ret || json_is(v, JSON_NULL))
+        return true;
+    api_error(r, 400, "Invalid JSON in tags: an object is expected");
+    return false;
+}
+
+void klavis_list(struct api_req *r)
+{
+    struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&out);
+    struct str name = api_query(r, "server_name");
+    const struct server *s = server_find(name);
+    struct filter f = {.tag = api_query(r, "tag"), .server = s ? str_of(s->name) : name};
+    int64_t n = 0;
+
+    if (!read_tags_query(r, &f.tags))
+        return;
+    jw_object(&w);
+    jw_key(&w, "sandboxes");
+    jw_array(&w);
+    for (const struct instance *in = NULL;
+         r->core->instances && (in = instance_next(r->core->instances, in));) {
+        if (!is_listed(r, &f, in))
+            continue;
+        n++;
+        jw_object(&w);
+        put_item(&w, in);
+        jw_end(&w);
+    }
+    jw_end(&w);
+    jw_key(&w, "total_count");
+    jw_int(&w, n);
+    jw_end(&w);
+    api_reply_json(r, 200, &out);
+}
+
+/* ---- releasing ---- */
+
+struct release {
+    struct api_req *r;
+    struct str lease; /* that there was */
+};
+
+static void on_released(void *ctx, struct instance *in, const struct err *e)
+{
+    struct release *x = ctx;
+    struct api_req *r = x->r;
+
+    if (e) {
+        klavis_fail(r, e->code, e);
+        return;
+    }
+    if (instance_state(in) == INSTANCE_OCCUPIED) {
+        klavis_reply_message(r, in, STR("Release skipped: the sandbox belongs to another lease"),
+                             STR_NULL);
+        return;
+    }
+    klavis_forget(r->api->klavis, x->lease);
+    klavis_reply_message(
+        r, in,
+        arena_printf(r->arena, "Sandbox %s released successfully and is now available for reuse",
+                     in->id),
+        STR_NULL);
+}
+
+void klavis_release(struct api_req *r)
+{
+    struct release *x = arena_new(r->arena, struct release);
+    struct klavis_input input;
+
+    klavis_input_begin(&input, r);
+    struct str server = klavis_input_server(&input);
+    bool is_ttl = json_bool(klavis_input_query(&input, "is_ttl", "QueryBool"), false);
+    if (klavis_input_refuse(&input))
+        return;
+    struct instance *in = klavis_find(r, server);
+    if (!in)
+        return;
+    if (!x || !(x->lease = arena_str(r->arena, str_of(in->lease))).p) {
+        klavis_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    x->r = r;
+    instance_release(in, api_query(r, "instance_id"), is_ttl, on_released, x);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* An app as MCP clients see it: a server made of its tools, and the schema of its data. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/json.h"
+
+struct app;
+struct core;
+struct mcp_server;
+
+struct served {
+    struct arena arena; /* everything is copied: the app may be loaded anew */
+    struct mcp_server *mcp;
+    const struct json *data; /* of data.json; NULL: there is none */
+};
+
+/* Whose calls they are: the context of every call. */
+struct served_caller {
+    struct core *core;
+    char lease[37];
+};
+
+struct served *served_new(struct core *core, const struct app *app, struct err *e);
+void served_free(struct served *s);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Tools that acquire, reset and release apps. */
+#include <errno.h>
+
+#include "api/klavis/klavis.h"
+#include "api/mcp/tools.h"
+#include "base/cleanup.h"
+#include "core/instance.h"
+#include "core/server.h"
+
+enum { ANSWER_MAX = 64 << 10 };
+
+static void on_acquired(void *ctx, struct instance **items, size_t n, const struct err *e)
+{
+    struct mcp_call *c = ctx;
+    const struct mcp_caller *who = c->ctx;
+    struct buf text auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&text);
+
+    if (e || n == 0) {
+        tool_fail(c, e ? e->code : -EIO, e);
+        return;
+    }
+    klavis_put_created(&w, c->arena, str_of(who->base), items[0]);
+    mcp_reply_json(c, buf_str(&text));
+}
+
+void tool_acquire_app(struct mcp_call *c)
+{
+    const struct mcp_caller *who = c->ctx;
+    const struct json *seed = json_get(c->args, "seed");
+    struct str name = tool_arg(c, "server_name");
+    const struct server *s = server_find(name);
+    const struct instance_args args = {
+        .key = who->key,
+        .server = s ? str_of(s->name) : name,
+        .spelling = name,
+        .data = tool_arg(c, "data"),
+        .ttl_s = json_int(json_get(c->args, "ttl_seconds"), 0),
+        .has_seed = json_is(seed, JSON_INT),
+        .seed = (uint64_t)json_int(seed, 0),
+    };
+
+    instances_acquire(who->core->instances, &args, on_acquired, c);
+}
+
+/* The app that argument sandbox_id names; NULL after answering. */
+static struct instance *find_app(struct mcp_call *c)
+{
+    const struct mcp_caller *who = c->ctx;
+    struct str id = tool_arg(c, "sandbox_id");
+    struct instance *in = instance_find(who->core->instances, id, who->key);
+
+    if (!in)
+        tool_refuse(c, "app " STR_FMT " not found", STR_ARG(str_slice(id, 0, 100)));
+    return in;
+}
+
+static void on_released(void *ctx, struct instance *in, const struct err *e)
+{
+    struct mcp_call *c = ctx;
+
+    if (e)
+        tool_fail(c, e->code, e);
+    else
+        mcp_reply_text(c, arena_printf(c->arena, "App %s released", in->id), false);
+}
+
+void tool_release_app(struct mcp_call *c)
+{
+    struct instance *in = find_app(c);
+
+    if (in)
+        instance_release(in, STR_NULL, false, on_released, c);
+}
+
+struct reset {
+    struct mcp_call *call;
+    struct instance_op op;
+};
+
+static void on_reset(struct instance_op *op, const struct err *e)
+{
+    struct reset *x = container_of(op, struct reset, op);
+
+    if (e)
+        tool_fail(x->call, e->code, e);
+    else
+        mcp_reply_text(x->call, STR("App reset"), false);
+}
+
+void tool_reset_app(struct mcp_call *c)
+{
+    struct instance *in = find_app(c);
+    struct reset *x = in ? arena_new(c->arena, struct reset) : NULL;
+
+    if (!in)
+        return;
+    if (!x) {
+        tool_fail(c, -ENOMEM, NULL);
+        return;
+    }
+    x->call = c;
+    x->op = (struct instance_op){.what = INSTANCE_RESET, .arena = c->arena, .done = on_reset};
+    instance_do(in, &x->op);
+}

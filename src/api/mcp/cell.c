@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* /sandbox/{name}/mcp: the tools that work in one sandbox, for its owner. With ?port= the request
+ * is passed on to a service inside of the sandbox, as all other paths are. */
+#include <stdio.h>
+
+#include "api/internal.h"
+#include "api/mcp/tools.h"
+#include "api/native/native.h"
+#include "base/cleanup.h"
+#include "core/metrics.h"
+#include "mcp/http.h"
+
+enum { MESSAGE_MAX = 4 << 20 };
+
+#define TEXT(name, about) "\"" name "\":{\"type\":\"string\",\"description\":\"" about "\"}"
+#define OBJECT(required, properties)                                                               \
+    "{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]}"
+#define ENCODING "\"encoding\":{\"type\":\"string\",\"enum\":[\"utf-8\",\"base64\"]}"
+#define TIMEOUT                                                                                    \
+    "\"timeout\":{\"type\":\"number\",\"exclusiveMinimum\":0,\"maximum\":86400,\"description\":"   \
+    "\"Seconds after which the command is ended; 60 unless given\"}"
+
+static const char run_input[] = OBJECT(
+    "\"command\"", TEXT("command", "For /bin/sh") "," TEXT("cwd", "Directory to run in") "," TEXT(
+                       "user", "Who runs it") "," TEXT("stdin", "Its input") "," TIMEOUT);
+static const char read_input[] = OBJECT("\"path\"", TEXT("path", "The file") "," ENCODING);
+static const char write_input[] =
+    OBJECT("\"path\",\"content\"",
+           TEXT("path", "The file") "," TEXT("content", "What it is to hold") "," ENCODING);
+static const char list_input[] = OBJECT("", TEXT("path", "The directory; / unless given"));
+
+static const char reads[] = "{\"readOnlyHint\":true,\"openWorldHint\":false}";
+static const char destroys[] = "{\"readOnlyHint\":false,\"destructiveHint\":true}";
+
+static const struct mcp_tool tools[] = {
+    {"runCommand", "Run a command", "Runs a shell command and waits for its end.", run_input, NULL,
+     destroys, tool_run, NULL},
+    {"readFile", "Read a file", "Reads a file.", read_input, NULL, reads, tool_read, NULL},
+    {"writeFile", "Write a file", "Writes a file, and makes its directories.", write_input, NULL,
+     destroys, tool_write, NULL},
+    {"listFiles", "List files", "Lists a directory.", list_input, NULL, reads, tool_files, NULL},
+};
+
+struct mcp_server *mcp_cell_new(struct core *core, struct err *e)
+{
+    const struct mcp_desc desc = {
+        .name = "tidepool-sandbox",
+        .title = "Tidepool sandbox",
+        .version = TIDEPOOL_VERSION,
+        .instructions = "Commands and files in one sandbox.",
+        .tools = tools,
+        .n_tools = ARRAY_LEN(tools),
+        .is_keyed = true,
+        .is_stateless = true,
+    };
+
+    return mcp_server_new(core->loop, &desc, e);
+}
+
+static void on_body(struct http_req *h, void *ctx)
+{
+    struct api_req *r = ctx;
+    struct mcp_scope scope;
+
+    if (!mcp_scope_of(r, &scope))
+        return;
+    struct mcp_caller *who = scope.ctx;
+    (void)snprintf(who->sandbox, sizeof who->sandbox, STR_FMT, STR_ARG(api_param(r, "name")));
+    mcp_http(r->api->cell, h, &scope);
+}
+
+void mcp_cell_endpoint(struct api_req *r)
+{
+    struct str token = api_token(r->http);
+    struct account_key *k = token.p ? accounts_find(r->core->accounts, token) : NULL;
+
+    if (api_query(r, "port").p) {
+        native_router(r);
+        return;
+    }
+    r->match.surface = &surface_mcp;
+    if (!k) {
+        metrics_add(r->core->metrics, METRIC_AUTH_FAILED, 1);
+        api_fault(r, token.p ? API_FAULT_BAD_KEY : API_FAULT_NO_KEY, STR_NULL);
+        return;
+    }
+    if (!api_admit(r, k))
+        return;
+    if (sandbox_find_for(r->core->sandboxes, api_param(r, "name"), k))
+        http_read_body(r->http, MESSAGE_MAX, on_body, r);
+    else
+        api_error(r, 404, "sandbox " STR_FMT " not found",
+                  STR_ARG(str_slice(api_param(r, "name"), 0, SANDBOX_NAME_MAX)));
+}

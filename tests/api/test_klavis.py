@@ -1,0 +1,504 @@
+# SPDX-License-Identifier: MIT
+"""The Klavis API: endpoints, the forms of their answers, and what is said of malformed requests.
+The apps are fixtures, so that nothing here depends on a product."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import threading
+
+import service
+import tap
+
+SHOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib", "shop")
+RPC = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+DATA = {"type": "object", "properties": {
+    "products": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/Product"}},
+                           {"type": "null"}]}},
+    "$defs": {"Product": {"type": "object", "required": ["name", "price"], "properties": {
+        "name": {"type": "string"}, "price": {"type": "integer", "minimum": 0},
+        "stock": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}}}}}
+
+
+@contextlib.contextmanager
+def running(*options, **more):
+    """A service whose apps are the shop, under several names."""
+    with service.folder() as apps:
+        for name in ("shop", "jira", "slack", "cal.com", "snowflake"):
+            shutil.copytree(SHOP, os.path.join(apps, name))
+            with open(os.path.join(apps, name, "data.json"), "w") as f:
+                json.dump(DATA, f)
+        env = {"TIDEPOOL_APPS_DIR": apps, **more.pop("env", {})}
+        with service.running(*options, env=env, **more) as s:
+            yield s
+
+
+def acquire(s, name="shop", body=None, **more):
+    answer = s.post("/sandbox/" + name, body, **more)
+    tap.equal(answer.status, 201, answer)
+    return answer.json
+
+
+def path_of(url):
+    return "/" + url.partition("//")[2].partition("/")[2]
+
+
+def call(s, url, method, params=None, **more):
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+    return s.post(path_of(url), json.dumps(message), key=None, headers=RPC, **more)
+
+
+def tool(s, url, name, **arguments):
+    answer = call(s, url, "tools/call", {"name": name, "arguments": arguments})
+    tap.equal(answer.status, 200, answer)
+    return json.loads(answer.json["result"]["content"][0]["text"])
+
+
+# ---- the endpoints ----
+
+def test_acquire():
+    with running() as s:
+        # npm's client sends no body and no content type.
+        got = acquire(s)
+        assert re.fullmatch(UUID, got["sandbox_id"]), got
+        assert re.fullmatch(re.escape(s.url) + "/shop/mcp/\\?instance_id=" + UUID,
+                            got["server_url"]), got
+        tap.equal(got["server_urls"], {"shop": got["server_url"]})
+        tap.equal((got["server_name"], got["status"]), ("shop", "occupied"))
+        tap.equal(got["message"], "Sandbox acquired successfully. Use server_urls to connect to "
+                                  "the MCP server.")
+        for body in ("{}", "null", {"unknown": 1}, {"ttl_seconds": "90"}, {"ttl_seconds": None},
+                     {"benchmark": None, "test_account_email": None, "tag": None, "tags": None}):
+            acquire(s, body=body)
+
+
+def test_names():
+    with running() as s:
+        for name, server in (("jira", "jira"), ("JIRA", "jira"), ("Cal.com", "cal.com"),
+                             ("cal.com", "cal.com"), ("calcom", "cal.com")):
+            got = acquire(s, name)
+            tap.equal(got["server_name"], name)
+            tap.equal(list(got["server_urls"]), [name])
+            tap.contains(got["server_url"], "/%s/mcp/?instance_id=" % server)
+            info = s.get("/sandbox/%s/%s" % (name, got["sandbox_id"]))
+            tap.equal((info.status, info.json["server_name"]), (200, name))
+            dump = s.get("/sandbox/%s/%s/dump" % (server.upper(), got["sandbox_id"]))
+            tap.equal((dump.status, dump.json["server_name"]), (200, name))
+        # A product that this installation does not have.
+        answer = s.post("/sandbox/monday")
+        tap.equal(answer.status, 503)
+        tap.contains(answer.json["detail"], "not available")
+        tap.equal(answer.headers["Retry-After"], None)
+
+
+def test_details():
+    with running() as s:
+        got = acquire(s, body={"tags": {"env": "prod"}, "benchmark": "MCP_Atlas",
+                               "ttl_seconds": None, "test_account_email": "a@b.example"})
+        info = s.get("/sandbox/shop/" + got["sandbox_id"])
+        tap.equal(info.status, 200)
+        info = info.json
+        for key, value in (("sandbox_id", got["sandbox_id"]), ("server_url", got["server_url"]),
+                           ("server_name", "shop"), ("status", "occupied"),
+                           ("benchmark", "MCP_Atlas"), ("tags", {"env": "prod"})):
+            tap.equal(info[key], value, key)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00", info["updated_at"])
+        tap.equal(info["metadata"]["test_account_email"], "a@b.example")
+        tap.equal(info["metadata"]["expires_at"], None)
+        assert info["auth_data"]["access_token"]
+        other = acquire(s, "jira")
+        for path in ("/sandbox/shop/" + other["sandbox_id"], "/sandbox/shop/none"):
+            answer = s.get(path)
+            tap.equal(answer.status, 404)
+            tap.contains(answer.json["detail"], "not found")
+
+
+def test_list():
+    with running() as s:
+        one = acquire(s, body={"tag": "x"})
+        two = acquire(s, "jira", {"tags": {"env": "prod", "n": 1}})
+        acquire(s, "Slack")
+
+        def ids(query=""):
+            answer = s.get("/sandbox" + query)
+            tap.equal(answer.status, 200, answer)
+            tap.equal(answer.json["total_count"], len(answer.json["sandboxes"]))
+            for item in answer.json["sandboxes"]:
+                tap.equal(sorted(item), ["benchmark", "sandbox_id", "server_name", "status",
+                                         "tags", "updated_at"])
+            return [item["sandbox_id"] for item in answer.json["sandboxes"]]
+
+        tap.equal(len(ids()), 3)
+        tap.equal(ids("?tag=x"), [one["sandbox_id"]])
+        tap.equal(ids("?tag=prod"), [two["sandbox_id"]])
+        tap.equal(ids("?tag=none"), [])
+        tap.equal(ids("?tags=%7B%22env%22%3A%22prod%22%7D"), [two["sandbox_id"]])
+        tap.equal(ids("?tags=%7B%22env%22%3A%22test%22%7D"), [])
+        tap.equal(ids("?server_name=JIRA"), [two["sandbox_id"]])
+        tap.equal(ids("?server_name=nope"), [])
+        tags = {item["sandbox_id"]: item["tags"] for item in s.get("/sandbox").json["sandboxes"]}
+        tap.equal(tags[one["sandbox_id"]], ["x"])
+        tap.equal(tags[two["sandbox_id"]], {"env": "prod", "n": 1})
+        answer = s.get("/sandbox?tags=%7B")
+        tap.equal(answer.status, 400)
+        assert isinstance(answer.json["detail"], str)
+
+
+def test_accounts_see_their_own():
+    with running() as s:
+        ann, bob = (s.make_key(account=name)["key"] for name in ("ann", "bob"))
+        got = acquire(s, key=ann)
+        path = "/sandbox/shop/" + got["sandbox_id"]
+        tap.equal(s.get("/sandbox", key=bob).json["total_count"], 0)
+        tap.equal(s.get("/sandbox", key=ann).json["total_count"], 1)
+        for method, tail in (("GET", ""), ("DELETE", ""), ("POST", "/reset"), ("GET", "/dump"),
+                             ("POST", "/initialize"), ("GET", "/diff"), ("GET", "/calls"),
+                             ("POST", "/snapshot"), ("POST", "/fork")):
+            answer = s.request(method, path + tail, key=bob)
+            tap.equal(answer.status, 404, (method, tail, answer))
+        tap.equal(s.get(path, key=ann).json["status"], "occupied")
+
+
+def test_release():
+    with running() as s:
+        got = acquire(s)
+        path = "/sandbox/shop/" + got["sandbox_id"]
+        lease = got["server_url"].rpartition("=")[2]
+        answer = s.delete(path + "?is_ttl=true&instance_id=another")
+        tap.equal((answer.status, answer.json["status"]), (200, "occupied"))
+        tap.equal(call(s, got["server_url"], "ping").status, 200)
+        answer = s.delete(path + "?is_ttl=1&instance_id=" + lease)
+        tap.equal(answer.status, 200)
+        tap.equal(answer.json, {
+            "sandbox_id": got["sandbox_id"], "status": "idle",
+            "message": "Sandbox %s released successfully and is now available for reuse"
+                       % got["sandbox_id"]})
+        # The lease is over, the slot stays.
+        dead = call(s, got["server_url"], "ping")
+        tap.equal(dead.status, 404)
+        tap.equal(dead.json["error"]["code"], -32000)
+        info = s.get(path).json
+        tap.equal((info["status"], info["server_url"], info["tags"]), ("idle", None, None))
+        tap.equal(s.get("/sandbox").json["total_count"], 0)
+        again = acquire(s)
+        tap.equal(again["sandbox_id"], got["sandbox_id"], "idle slots are used again")
+        assert again["server_url"] != got["server_url"]
+        tap.equal(call(s, got["server_url"], "ping").status, 404)
+
+
+def test_test_accounts():
+    with running() as s:
+        first = acquire(s, body={"test_account_email": "one@example.com"})
+        other = acquire(s, body={"test_account_email": "two@example.com"})
+        answer = s.post("/sandbox/shop", {"test_account_email": "one@example.com"})
+        tap.equal(answer.status, 503, "taken")
+        assert answer.headers["Retry-After"]
+        s.delete("/sandbox/shop/" + first["sandbox_id"])
+        s.delete("/sandbox/shop/" + other["sandbox_id"])
+        again = acquire(s, body={"test_account_email": "one@example.com"})
+        tap.equal(again["sandbox_id"], first["sandbox_id"])
+
+
+def test_prepare():
+    with running() as s:
+        for query in ("", "?benchmark=Toolathlon", "?server_name=SHOP&benchmark=MCP_Atlas"):
+            answer = s.post("/sandbox/prepare" + query)
+            tap.equal(answer.status, 200, answer)
+        item, = s.post("/sandbox/prepare?server_name=x").json["detail"]
+        tap.equal((item["type"], item["loc"]), ("enum", ["query", "server_name"]))
+        item, = s.post("/sandbox/prepare?benchmark=x").json["detail"]
+        tap.equal((item["type"], item["loc"]), ("enum", ["query", "benchmark"]))
+
+
+def test_data():
+    with running() as s:
+        got = acquire(s)
+        path = "/sandbox/shop/" + got["sandbox_id"]
+        empty = s.get(path + "/dump")
+        tap.equal(empty.status, 200, empty)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}", empty.json["dumped_at"])
+        tap.equal(empty.json["sandbox_id"], got["sandbox_id"])
+        answer = s.post(path + "/initialize?init_default_data=true")
+        tap.equal(answer.status, 200, answer)
+        n = sum(answer.json["records_created"].values())
+        tap.equal(answer.json["message"], "Initialized sandbox with %d records" % n)
+        full = s.get(path + "/dump").json["data"]
+        assert full != empty.json["data"]
+        answer = s.post(path + "/reset")
+        tap.equal((answer.status, answer.json["status"]), (200, "occupied"))
+        tap.equal(s.get(path + "/dump").json["data"], empty.json["data"])
+        tap.equal(call(s, got["server_url"], "ping").status, 200, "the lease goes on")
+        # What was dumped can be put back, and is the same then.
+        tap.equal(s.post(path + "/initialize", full).status, 200)
+        tap.equal(s.get(path + "/dump").json["data"], full)
+        for body in (None, "null"):
+            answer = s.post(path + "/initialize?init_default_data=false", body)
+            tap.equal((answer.status, answer.json["records_created"]), (200, {}))
+        tap.equal(s.get(path + "/dump").json["data"], full)
+        same = acquire(s, body={"data": "default"})
+        tap.equal(s.get("/sandbox/shop/%s/dump" % same["sandbox_id"]).json["data"], full)
+
+
+def test_the_rest_of_the_endpoints():
+    """Those of local sandboxes, of which there are none yet."""
+    with running() as s:
+        tap.equal(s.get("/local-sandbox").json, {"local_sandboxes": [], "total_count": 0})
+        answer = s.post("/local-sandbox", {"server_names": ["git"]})
+        tap.equal((answer.status, sorted(answer.json)), (503, ["detail"]))
+        for method, tail in (("GET", ""), ("DELETE", ""), ("POST", "/reset"),
+                             ("POST", "/upload-url"), ("POST", "/initialize"), ("GET", "/dump")):
+            answer = s.request(method, "/local-sandbox/x" + tail)
+            tap.equal((answer.status, answer.json), (404, {"detail": "Local sandbox x not found"}))
+
+
+# ---- what is wrong with requests ----
+
+def items(answer):
+    tap.equal(answer.status, 422, answer)
+    return answer.json["detail"]
+
+
+def test_unknown_servers():
+    with running() as s:
+        for name in ("foo", "Not_A-Server"):
+            item, = items(s.post("/sandbox/" + name))
+            expected = item["ctx"]["expected"]
+            assert expected.startswith("'jira', 'github', 'salesforce'"), expected
+            assert expected.endswith("'exa' or 'serper'"), expected
+            tap.equal(len(expected.replace(" or ", ", ").split(", ")), 73)
+            tap.equal(item, {"type": "enum", "loc": ["path", "server_name"],
+                             "msg": "Input should be " + expected, "input": name,
+                             "ctx": {"expected": expected}})
+
+
+def test_bodies():
+    with running() as s:
+        for body, want in (
+                ({"ttl_seconds": 5}, [
+                    {"type": "greater_than_equal", "loc": ["body", "ttl_seconds"],
+                     "msg": "Input should be greater than or equal to 60", "input": 5,
+                     "ctx": {"ge": 60}}]),
+                ({"ttl_seconds": 86401}, [
+                    {"type": "less_than_equal", "loc": ["body", "ttl_seconds"],
+                     "msg": "Input should be less than or equal to 86400", "input": 86401,
+                     "ctx": {"le": 86400}}]),
+                ({"ttl_seconds": "abc", "tag": 5}, [
+                    {"type": "int_parsing", "loc": ["body", "ttl_seconds"],
+                     "msg": "Input should be a valid integer, unable to parse string as an "
+                            "integer", "input": "abc"},
+                    {"type": "string_type", "loc": ["body", "tag"],
+                     "msg": "Input should be a valid string", "input": 5}]),
+                ({"benchmark": "x"}, [
+                    {"type": "enum", "loc": ["body", "benchmark"],
+                     "msg": "Input should be 'MCP_Atlas', 'Toolathlon' or 'MCP_Mark'",
+                     "input": "x",
+                     "ctx": {"expected": "'MCP_Atlas', 'Toolathlon' or 'MCP_Mark'"}}]),
+                ("[]", [
+                    {"type": "model_attributes_type", "loc": ["body"],
+                     "msg": "Input should be a valid dictionary or object to extract fields from",
+                     "input": []}]),
+                ('{"a": }', [
+                    {"type": "json_invalid", "loc": ["body", 6], "msg": "JSON decode error",
+                     "input": {}, "ctx": {"error": "Expecting value"}}]),
+                ('{\n"a" 1}', [
+                    {"type": "json_invalid", "loc": ["body", 6], "msg": "JSON decode error",
+                     "input": {}, "ctx": {"error": "Expecting ':' delimiter"}}]),
+                ('{"a": 1', [
+                    {"type": "json_invalid", "loc": ["body", 7], "msg": "JSON decode error",
+                     "input": {}, "ctx": {"error": "Expecting ',' delimiter"}}]),
+                ({"now": "yesterday"}, [
+                    {"type": "datetime_parsing", "loc": ["body", "now"],
+                     "msg": "Input should be a valid datetime", "input": "yesterday"}]),
+                ({"count": 0}, [
+                    {"type": "greater_than_equal", "loc": ["body", "count"],
+                     "msg": "Input should be greater than or equal to 1", "input": 0,
+                     "ctx": {"ge": 1}}])):
+            tap.equal(items(s.post("/sandbox/shop", body)), want)
+        # Path and body are told together.
+        got = items(s.post("/sandbox/foo", {"ttl_seconds": 5}))
+        tap.equal([item["loc"] for item in got], [["path", "server_name"],
+                                                  ["body", "ttl_seconds"]])
+
+
+def test_local_bodies():
+    with running() as s:
+        tap.equal(items(s.post("/local-sandbox")), [
+            {"type": "missing", "loc": ["body"], "msg": "Field required", "input": None}])
+        tap.equal(items(s.post("/local-sandbox", {})), [
+            {"type": "missing", "loc": ["body", "server_names"], "msg": "Field required",
+             "input": {}}])
+        got = items(s.post("/local-sandbox", {"server_names": "x"}))
+        tap.equal([(i["type"], i["loc"]) for i in got], [
+            ("list_type", ["body", "server_names", "list[str-enum[LocalSandboxMCPServer]]"]),
+            ("literal_error", ["body", "server_names", "literal['ALL']"])])
+
+
+def test_query_parameters():
+    with running() as s:
+        path = "/sandbox/shop/" + acquire(s)["sandbox_id"]
+        for method, tail, name in (("DELETE", "", "is_ttl"),
+                                   ("POST", "/initialize", "init_default_data")):
+            tap.equal(items(s.request(method, "%s%s?%s=maybe" % (path, tail, name))), [
+                {"type": "bool_parsing", "loc": ["query", name],
+                 "msg": "Input should be a valid boolean, unable to interpret input",
+                 "input": "maybe"}])
+        tap.equal(s.get(path).json["status"], "occupied")
+
+
+def test_data_that_does_not_fit():
+    with running() as s:
+        path = "/sandbox/shop/" + acquire(s)["sandbox_id"]
+        got = items(s.post(path + "/initialize",
+                           {"products": [{"name": 1}, {"name": "a", "price": -1}]}))
+        tap.equal([(i["type"], i["loc"]) for i in got], [
+            ("string_type", ["body", "products", 0, "name"]),
+            ("missing", ["body", "products", 0, "price"]),
+            ("greater_than_equal", ["body", "products", 1, "price"])])
+
+
+def test_other_refusals():
+    with running() as s:
+        for method, path, key, status, text in (
+                ("POST", "/sandbox/shop", None, 401, "Not authenticated"),
+                ("POST", "/sandbox/shop", "wrong", 403, "Invalid API key"),
+                ("GET", "/sandbox", None, 401, "Not authenticated"),
+                ("PUT", "/sandbox/shop/x", "", 405, "Method Not Allowed"),
+                ("GET", "/sandbox/shop/x/reset", "", 405, "Method Not Allowed"),
+                ("GET", "/sandbox/shop/x/nowhere", "", 404, "Not Found")):
+            answer = s.request(method, path, key=key)
+            tap.equal((answer.status, answer.json), (status, {"detail": text}), (method, path))
+        tap.equal(s.get("/sandbox", key=None).headers["WWW-Authenticate"], "Bearer")
+
+
+def test_capacity():
+    with running(env={"TIDEPOOL_APPS_MAX_LIVE": "2"}) as s:
+        acquire(s)
+        acquire(s)
+        answer = s.post("/sandbox/shop")
+        tap.equal((answer.status, list(answer.json)), (503, ["detail"]))
+        assert int(answer.headers["Retry-After"]) > 0
+
+
+# ---- what agents reach ----
+
+def test_mcp():
+    with running() as s:
+        got = acquire(s, body={"data": "default"})
+        url = got["server_url"]
+        answer = call(s, url, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}})
+        tap.equal(answer.status, 200)
+        tap.equal(answer.headers["Mcp-Session-Id"], None, "nothing is kept between calls")
+        tap.equal(answer.json["result"]["serverInfo"]["name"], "shop")
+        tap.equal(answer.json["result"]["protocolVersion"], "2025-06-18")
+        tap.equal("tools" in answer.json["result"]["capabilities"], True)
+        for variant in (url, url.replace("/mcp/?", "/mcp?"), url.replace("/shop/", "/Shop/")):
+            names = [t["name"] for t in call(s, variant, "tools/list").json["result"]["tools"]]
+            assert "get_order" in names or len(names) > 0, names
+        tap.equal(s.get(path_of(url), key=None, headers={"Accept": "text/event-stream"}).status,
+                  405)
+        # 2026-07-28 needs no beginning at all.
+        meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
+        answer = s.post(path_of(url), json.dumps(message), key=None,
+                        headers={**RPC, "MCP-Protocol-Version": "2026-07-28",
+                                 "Mcp-Method": "tools/list"})
+        tap.equal(answer.status, 200, answer)
+        tap.equal(answer.json["result"]["resultType"], "complete")
+        # Faults of calls are told as the product does.
+        answer = call(s, url, "tools/call", {"name": "nowhere", "arguments": {}}).json
+        tap.contains(json.dumps(answer), "nowhere")
+
+
+def test_agents_reach_nothing_else():
+    with running() as s:
+        one, two = acquire(s), acquire(s, "jira")
+        lease = one["server_url"].rpartition("=")[2]
+        for path in ("/jira/mcp/?instance_id=" + lease, "/shop/mcp/", "/shop/mcp/?instance_id=",
+                     "/shop/mcp/?instance_id=" + one["sandbox_id"], "/shop/mcp/?instance_id=x",
+                     "/shop/mcp/?instance_id=" + two["server_url"].rpartition("=")[2]):
+            answer = call(s, "http://x" + path, "ping")
+            tap.equal(answer.status, 404, path)
+            tap.equal(answer.json["jsonrpc"], "2.0")
+        for path in ("/diff", "/calls", "/dump", ""):
+            for key in (None, lease):
+                answer = s.get("/sandbox/shop/%s%s?instance_id=%s" % (one["sandbox_id"], path,
+                                                                      lease), key=key)
+                tap.equal(answer.status, 401 if key is None else 403, path)
+        # Pages of other origins cannot use an address that they found.
+        for origin, status in (("http://evil.example", 403), ("http://localhost:5173", 200)):
+            answer = s.post(path_of(one["server_url"]),
+                            json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}), key=None,
+                            headers={**RPC, "Origin": origin})
+            tap.equal(answer.status, status, origin)
+
+
+def test_the_older_transport():
+    with running() as s:
+        got = acquire(s, body={"data": "default"})
+        query = got["server_url"].partition("?")[2]
+        connection = s.connect(30)
+        try:
+            connection.request("GET", "/shop/sse?" + query, headers={"Accept": "text/event-stream"})
+            stream = connection.getresponse()
+            tap.equal(stream.status, 200)
+
+            def event():
+                lines = {}
+                while True:
+                    line = stream.readline().decode().strip()
+                    if not line and lines:
+                        return lines
+                    key, _, value = line.partition(":")
+                    if key:
+                        lines[key] = value.strip()
+
+            first = event()
+            tap.equal(first["event"], "endpoint")
+            tap.contains(first["data"], "/shop/messages?" + query)
+            message = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
+            answer = s.post(first["data"], json.dumps(message), key=None, headers=RPC)
+            tap.equal(answer.status, 202)
+            got = json.loads(event()["data"])
+            tap.equal(got["id"], 7)
+            assert got["result"]["tools"]
+        finally:
+            connection.close()
+
+
+def test_configured_url():
+    with running(env={"TIDEPOOL_APPS_URL": "https://apps.example"}) as s:
+        assert acquire(s)["server_url"].startswith("https://apps.example/shop/mcp/?instance_id=")
+
+
+def test_instances_are_apart():
+    with running() as s:
+        urls = [acquire(s, body={"data": "default"})["server_url"] for _ in range(32)]
+        faults = []
+
+        def use(url, quantity):
+            """All order at the same time; each finds what it ordered itself, and nothing else."""
+            try:
+                order = tool(s, url, "create_order", product="tea", quantity=1 + quantity % 4)
+                again = tool(s, url, "create_order", product="tea")
+                ids = [order["id"], again["id"]]
+                assert ids[1] == ids[0] + 1, ids
+                got = tool(s, url, "get_order", order_id=ids[0])
+                assert got["quantity"] == 1 + quantity % 4, got
+                tap.contains(json.dumps(tool(s, url, "get_order", order_id=ids[1] + 1)), "error")
+            except Exception as e:
+                faults.append((quantity, repr(e)))
+
+        threads = [threading.Thread(target=use, args=(url, i)) for i, url in enumerate(urls)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        tap.equal(faults, [])
+
+
+tap.main(globals())
