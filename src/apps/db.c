@@ -279,7 +279,12 @@ void appdb_close(struct appdb *db)
         free(db->prepared[i]);
     }
     free(db->prepared);
-    sqlite3_stmt *own[] = {db->begin, db->begin_write, db->commit, db->rollback, db->set_meta};
+    for (size_t i = 0; i < APPDB_COMPOSED_MAX; i++) {
+        (void)sqlite3_finalize(db->composed[i].stmt);
+        free(db->composed[i].sql);
+    }
+    sqlite3_stmt *own[] = {db->begin,    db->begin_write, db->commit,
+                           db->rollback, db->set_meta,    db->next_seq};
     for (size_t i = 0; i < ARRAY_LEN(own); i++)
         (void)sqlite3_finalize(own[i]);
     (void)sqlite3_close(db->c);

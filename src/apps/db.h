@@ -27,7 +27,7 @@ enum {
     APPDB_STEPS_MAX = 20 << 20, /* of SQLite's machine, in one call */
     APPDB_TIME_MAX_MS = 2000,   /* of one call */
     APPDB_BRIEF_STEPS = 40000,  /* the same of a brief one */
-    APPDB_BRIEF_MS = 5,
+    APPDB_BRIEF_MS = 20,
     APPDB_MEMORY_MAX = 64 << 20, /* bytes that a call may add */
     APPDB_RESULT_MAX = 16 << 20, /* bytes of an answer */
     APPDB_MAX_PARAMETERS = 128   /* of a statement, and columns that are kept for later ones */

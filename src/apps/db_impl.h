@@ -11,12 +11,23 @@ struct prepared {
     sqlite3_stmt *stmt;
 };
 
+/* A statement with queries in it, kept for the next time that they compile to the same. */
+struct composed {
+    char *sql;
+    sqlite3_stmt *stmt;
+    uint64_t used; /* when, by n_composed */
+};
+
+enum { APPDB_COMPOSED_MAX = 16 };
+
 struct appdb {
     sqlite3 *c;
     struct appdb_env env;
     bool is_read_only;
     struct prepared **prepared; /* by script, then by statement; NULL: not yet */
-    sqlite3_stmt *begin, *begin_write, *commit, *rollback, *set_meta;
+    struct composed composed[APPDB_COMPOSED_MAX];
+    uint64_t n_composed;
+    sqlite3_stmt *begin, *begin_write, *commit, *rollback, *set_meta, *next_seq;
 
     /* Of the instance, as the database has them. */
     int64_t n_draws, n_ticks;

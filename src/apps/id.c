@@ -2,10 +2,9 @@
 #include "apps/id.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdint.h>
 
-#include "apps/db.h"
+#include "apps/db_impl.h"
 
 #define LEN_MAX 128
 
@@ -84,10 +83,12 @@ static int next_in_sequence(struct appdb *db, struct str kind, int64_t first, in
     static const char sql[] = "INSERT INTO tidepool_meta VALUES ('seq:' || ?1, ?2) "
                               "ON CONFLICT (key) DO UPDATE SET value = value + 1 RETURNING value";
     sqlite3 *c = appdb_handle(db);
-    sqlite3_stmt *st = NULL;
     int r = -EINVAL;
 
-    if (sqlite3_prepare_v2(c, sql, -1, &st, NULL) == SQLITE_OK) {
+    if (!db->next_seq)
+        (void)sqlite3_prepare_v3(c, sql, -1, SQLITE_PREPARE_PERSISTENT, &db->next_seq, NULL);
+    sqlite3_stmt *st = db->next_seq;
+    if (st) {
         (void)sqlite3_bind_text(st, 1, kind.p, (int)kind.len, SQLITE_STATIC);
         (void)sqlite3_bind_int64(st, 2, first);
         if (sqlite3_step(st) == SQLITE_ROW) {
@@ -97,7 +98,7 @@ static int next_in_sequence(struct appdb *db, struct str kind, int64_t first, in
     }
     if (r < 0)
         (void)err_set(e, r, "new_id(" STR_FMT "): %s", STR_ARG(kind), sqlite3_errmsg(c));
-    (void)sqlite3_finalize(st);
+    (void)sqlite3_reset(st);
     return r;
 }
 

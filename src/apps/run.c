@@ -7,6 +7,7 @@
 
 #include "apps/db_impl.h"
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
@@ -308,20 +309,39 @@ static int run_prepared(struct run *run, sqlite3_stmt *stmt, unsigned line)
     return r;
 }
 
+/* The one that was kept, or the one that was unused for longest, empty now. */
+static struct composed *find_composed(struct appdb *db, struct str sql)
+{
+    struct composed *oldest = &db->composed[0];
+
+    for (size_t i = 0; i < APPDB_COMPOSED_MAX; i++) {
+        struct composed *c = &db->composed[i];
+        if (c->stmt && str_is(sql, c->sql))
+            return c;
+        if (c->used < oldest->used)
+            oldest = c;
+    }
+    (void)sqlite3_finalize(take(oldest->stmt));
+    free(take(oldest->sql));
+    return oldest;
+}
+
 static int run_with_queries(struct run *run, const struct script_statement *st)
 {
     auto_buf struct buf sql = BUF_INIT(1 << 20);
-    sqlite3_stmt *stmt = NULL;
     int r = compile_queries(run, st, &sql);
 
-    if (r == 0 && run->is_over)
-        return 0;
-    if (r == 0)
-        r = prepare_text(run, buf_str(&sql), 0, &stmt, st->line);
-    if (r == 0)
-        r = run_prepared(run, stmt, st->line);
-    (void)sqlite3_finalize(stmt);
-    return r;
+    if (r < 0 || run->is_over)
+        return r;
+    struct composed *c = find_composed(run->db, buf_str(&sql));
+    if (!c->stmt) {
+        c->sql = mem_strndup(sql.p, sql.len);
+        if (!c->sql)
+            return out_of_memory(run);
+        r = prepare_text(run, buf_str(&sql), 0, &c->stmt, st->line);
+    }
+    c->used = ++run->db->n_composed;
+    return r < 0 ? r : run_prepared(run, c->stmt, st->line);
 }
 
 static int run_statement(struct run *run, const struct script *s, size_t k)
