@@ -62,3 +62,7 @@ int lang_github(const struct json *config, struct str text, struct arena *a,
                 struct appdb_predicate *ret, struct err *e);
 int lang_github_order(const struct json *config, struct str text, struct arena *a,
                       struct appdb_predicate *ret, struct err *e);
+
+/* lang_linear.c: Linear's filters, see there. */
+int lang_linear(const struct json *config, struct str text, struct arena *a,
+                struct appdb_predicate *ret, struct err *e);
