@@ -16,7 +16,8 @@ SELECT json_group_array(json_object(
          'place', key, 'json', json(value), 'name', trim(substr(full, instr(full, '/') + 1)),
          'owner', iif(instr(full, '/'), substr(full, 1, instr(full, '/') - 1),
                       (SELECT login FROM account WHERE is_me)))) AS repos
-FROM (SELECT key, value, value ->> 'name' AS full FROM json_each(:args, '$.repos'));
+FROM (SELECT key, value, value ->> 'name' AS full FROM json_each(:args, '$.repos')
+      WHERE type = 'object');
 SELECT 'repository "' || (value ->> '$.json.name') || '": there is no account "'
        || (value ->> 'owner') || '"' AS error
 FROM json_each(:repos)
@@ -35,7 +36,7 @@ INSERT INTO repo (id, owner_id, name, description, default_branch, created_at, u
   pushed_at)
 SELECT new_id('repo'), a.id, r.value ->> 'name', r.value ->> '$.json.description',
        coalesce((SELECT value ->> 'name' FROM json_each(r.value, '$.json.branches')
-                 WHERE value ->> 'name' IN ('main', 'master') ORDER BY 1 LIMIT 1),
+                 WHERE type = 'object' AND value ->> 'name' IN ('main', 'master') ORDER BY 1 LIMIT 1),
                 r.value ->> '$.json.branches[0].name', 'main'),
        :now, :now, :now
 FROM json_each(:repos) r JOIN account a ON a.login = r.value ->> 'owner' ORDER BY r.key;
@@ -59,7 +60,8 @@ WITH RECURSIVE d (repo_id, branch, folder) AS (
   FROM json_each(:repos) r, json_each(r.value, '$.json.branches') b
   WHERE json_type(b.value, '$.folders') = 'object'
   UNION ALL
-  SELECT d.repo_id, d.branch, f.value FROM d, json_each(d.folder, '$.folders') f)
+  SELECT d.repo_id, d.branch, f.value FROM d, json_each(d.folder, '$.folders') f
+  WHERE f.type = 'object')
 SELECT json_group_array(json_object('repo_id', repo_id, 'branch', branch, 'path', path,
                                     'sha', git_blob(content), 'content', content)) AS contents
 FROM (SELECT repo_id, branch, max(content) AS content,
@@ -71,7 +73,7 @@ FROM (SELECT repo_id, branch, max(content) AS content,
                    trim(iif((f.value ->> 'path') GLOB './*', substr(f.value ->> 'path', 3),
                             f.value ->> 'path'), '/') AS path,
                    ifnull(f.value ->> 'content', '') AS content
-            FROM d, json_each(d.folder, '$.files') f)
+            FROM d, json_each(d.folder, '$.files') f WHERE f.type = 'object')
       GROUP BY 1, 2, 4);
 SELECT 'file "' || (value ->> 'path') || '" of branch "' || (value ->> 'branch')
        || '": a malformed path' AS error
@@ -81,6 +83,12 @@ WHERE value ->> 'path' = '' OR '/' || (value ->> 'path') || '/' GLOB '*//*'
      || '/' GLOB '*/../*'
    OR '/' || lower(value ->> 'path') || '/' GLOB '*/.git/*'
    OR length(value ->> 'path') - length(replace(value ->> 'path', '/', '')) > 20 LIMIT 1;
+WITH f AS MATERIALIZED (SELECT value ->> 'repo_id' AS repo_id, value ->> 'branch' AS branch,
+                               value ->> 'path' AS path FROM json_each(:contents))
+SELECT 'file "' || f.path || '" of branch "' || f.branch || '" is a folder, too' AS error
+FROM f WHERE EXISTS (SELECT 1 FROM f g
+                     WHERE g.repo_id = f.repo_id AND g.branch = f.branch
+                       AND g.path > f.path || '/' AND g.path < f.path || '0') LIMIT 1;
 INSERT OR IGNORE INTO blob
 SELECT value ->> 'sha', length(CAST(value ->> 'content' AS BLOB)), value ->> 'content'
 FROM json_each(:contents);
@@ -98,7 +106,7 @@ FROM (SELECT r.value ->> 'id' AS repo_id, b.value ->> 'name' AS branch,
               WHERE c.value ->> 'repo_id' = r.value ->> 'id'
                 AND c.value ->> 'branch' = b.value ->> 'name') AS files
       FROM json_each(:repos) r, json_each(r.value, '$.json.branches') b
-      ORDER BY r.key, b.key);
+      WHERE b.type = 'object' ORDER BY r.key, b.key);
 INSERT OR IGNORE INTO tree_entry
 SELECT t.value ->> 'sha', e.value ->> 'name', e.value ->> 'type', e.value ->> 'sha'
 FROM json_each(:branches) b, json_each(b.value, '$.trees') t, json_each(t.value, '$.entries') e;
@@ -146,9 +154,11 @@ FROM (SELECT repo_id, is_pull, json,
             FROM (SELECT r.value ->> 'id' AS repo_id, 0 AS is_pull, i.key AS place,
                          i.value AS json, i.value ->> 'id' AS given
                   FROM json_each(:repos) r, json_each(r.value, '$.json.issues') i
+                  WHERE i.type = 'object'
                   UNION ALL
                   SELECT r.value ->> 'id', 1, p.key, p.value, p.value ->> 'id'
-                  FROM json_each(:repos) r, json_each(r.value, '$.json.prs') p))
+                  FROM json_each(:repos) r, json_each(r.value, '$.json.prs') p
+                  WHERE p.type = 'object'))
       ORDER BY repo_id, is_pull, place);
 SELECT 'number ' || (a.value ->> 'number') || ' is not possible, or there twice' AS error
 FROM json_each(:items) a
@@ -248,7 +258,8 @@ FROM (
            'name', iif(r.owner_id = (SELECT me FROM session), r.name, r.full_name),
            'description', r.description,
            'branches', (
-             SELECT json_group_array(drop_nulls(json_object('name', name, 'folders', json(json))))
+             SELECT json_group_array(json_object('name', name,
+                                                 'folders', json(ifnull(json, git_folders('[]')))))
              FROM (SELECT b.name, d.json,
                           b.name <> r.default_branch AND NOT EXISTS (
                             SELECT 1 FROM branch m WHERE m.repo_id = r.id

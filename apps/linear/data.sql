@@ -24,7 +24,7 @@ FROM (SELECT rand_text('{uuid}') AS id, value AS json,
               WHERE t.place = 1 OR lower(substr(value ->> 'name', 1,
               length(t.name))) = lower(t.name)
               ORDER BY t.place = 1, t.place LIMIT 1) AS team
-      FROM json_each(:args, '$.projects') ORDER BY key);
+      FROM json_each(:args, '$.projects') WHERE type = 'object' ORDER BY key);
 INSERT INTO project (id, place, slug, name, description, state, creator_id, created_at, updated_at)
 SELECT value ->> 'id', ifnull((SELECT max(place) FROM project), 0) + key + 1,
        rand_text('{hex:12}'), value ->> '$.json.name', value ->> '$.json.description',
@@ -35,7 +35,8 @@ SELECT json_group_array(json_object('id', id, 'project', project, 'team', team,
                                     'json', json(json))) AS issues
 FROM (SELECT rand_text('{uuid}') AS id, p.value ->> 'id' AS project, p.value ->> 'team' AS team,
              i.value AS json
-      FROM json_each(:projects) p, json_each(p.value, '$.json.issues') i ORDER BY p.key, i.key);
+      FROM json_each(:projects) p, json_each(p.value, '$.json.issues') i
+      WHERE i.type = 'object' ORDER BY p.key, i.key);
 INSERT INTO issue (id, place, team_id, number, title, description, priority, state_id, creator_id,
                    project_id, created_at, updated_at, started_at, completed_at, canceled_at)
 SELECT x.id, most + key + 1, team,
@@ -53,10 +54,12 @@ INSERT INTO comment
 SELECT rand_text('{uuid}'),
        ifnull((SELECT max(place) FROM comment), 0) + row_number() OVER (ORDER BY i.key, c.key),
        i.value ->> 'id', :me, c.value ->> 'body', now(), now()
-FROM json_each(:issues) i, json_each(i.value, '$.json.comments') c ORDER BY i.key, c.key;
+FROM json_each(:issues) i, json_each(i.value, '$.json.comments') c
+WHERE c.type = 'object' ORDER BY i.key, c.key;
 SELECT json_object('projects', json_array_length(:projects), 'issues', json_array_length(:issues),
                    'comments', (SELECT count(*) FROM json_each(:issues) i,
-                                                     json_each(i.value, '$.json.comments')))
+                                                     json_each(i.value, '$.json.comments') c
+                                WHERE c.type = 'object'))
        AS result;
 
 -- name: export
