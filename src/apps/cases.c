@@ -190,6 +190,23 @@ static int run_file(struct file *f, const char *path, struct err *e)
     return r;
 }
 
+/* What the calls left behind survives a dump, too. */
+static void check_state(struct file *f, const char *path)
+{
+    struct arena a auto_arena;
+    struct err e = ERR_INIT;
+    char what[NAME_MAX + 16];
+
+    arena_init(&a, 4 * (size_t)APP_FILE_MAX);
+    (void)snprintf(what, sizeof what, "cases/%s", f->name);
+    struct str dump = template_export(f->check->app, f->db, &a, &e);
+    appdb_close(take(f->db));
+    if (dump.p)
+        check_dump(f->check, what, path, dump);
+    else
+        check_finding(f->check, "%s: %s", what, err_text(&e));
+}
+
 void cases_run(struct app_check *c, const char *name, const char *path, struct coverage *seen)
 {
     struct file f = {.check = c, .name = name, .seen = seen};
@@ -199,6 +216,8 @@ void cases_run(struct app_check *c, const char *name, const char *path, struct c
     f.saved = json_new_object(&f.kept);
     if (!f.saved || run_file(&f, path, &e) < 0)
         check_finding(c, "cases/%s: %s", name, err_text(&e));
+    else if (c->app->export)
+        check_state(&f, path);
     appdb_close(f.db);
     (void)unlink(path);
     arena_done(&f.kept);

@@ -13,3 +13,5 @@ struct coverage {
 void cases_run(struct app_check *c, const char *name, const char *path, struct coverage *seen);
 
 void check_finding(struct app_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What was exported can be imported, and gives the same again. Uses a database at PATH. */
+void check_dump(struct app_check *c, const char *what, const char *path, struct str dump);

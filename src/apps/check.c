@@ -77,22 +77,35 @@ static struct str dump_of(struct app_check *c, const char *path, const struct js
     return template_export(c->app, db, a, e);
 }
 
-/* What is exported can be imported, and gives the same again. */
-static void check_data(struct app_check *c, const char *path, const char *name,
-                       const struct json *seed)
+void check_dump(struct app_check *c, const char *what, const char *path, struct str dump)
 {
     struct arena a auto_arena;
     struct err e = ERR_INIT;
 
     arena_init(&a, 16 * (size_t)APP_FILE_MAX);
-    struct str first = dump_of(c, path, seed, &a, &e);
-    const struct json *body = first.p ? json_parse(&a, first, NULL, &e) : NULL;
+    const struct json *body = json_parse(&a, dump, NULL, &e);
     struct str again = body ? dump_of(c, path, body, &a, &e) : STR_NULL;
     (void)unlink(path);
     if (!again.p)
-        check_finding(c, "seed/%s: %s", name, err_text(&e));
-    else if (!str_eq(first, again))
-        check_finding(c, "seed/%s: export, import and export again differ", name);
+        check_finding(c, "%s: import of what was exported: %s", what, err_text(&e));
+    else if (!str_eq(dump, again))
+        check_finding(c, "%s: export, import and export again differ", what);
+}
+
+static void check_data(struct app_check *c, const char *path, const char *name,
+                       const struct json *seed)
+{
+    struct arena a auto_arena;
+    struct err e = ERR_INIT;
+    char what[PATH_MAX];
+
+    arena_init(&a, 16 * (size_t)APP_FILE_MAX);
+    (void)snprintf(what, sizeof what, "seed/%s", name);
+    struct str dump = dump_of(c, path, seed, &a, &e);
+    if (dump.p)
+        check_dump(c, what, path, dump);
+    else
+        check_finding(c, "%s: %s", what, err_text(&e));
 }
 
 /* ---- files ---- */

@@ -9,7 +9,8 @@
  * "result" is compared as JSON, "text" byte by byte, "has" is a part of the result (the members
  * that it names; of arrays: as many items from the first on), "error" is the failure in the
  * product's own way; "save" {"name": "/pointer"} keeps a value of the result, which "$name" stands
- * for in later lines. */
+ * for in later lines. What the lines left behind has to come out of a dump and in again unchanged.
+ */
 #pragma once
 
 #include "apps/app.h"
