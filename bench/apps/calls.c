@@ -5,8 +5,9 @@
  *
  * MODE is "bare", a loop that binds and steps the tool's statements, prepared once, in a
  * transaction, and copies the result; or "engine", the call as the service makes it: arguments
- * checked against the schema, completed, statements found, limits watched. Both on a database of
- * their own in DIR, made with SEED (a file for import). Prints calls, seconds and CPU seconds. */
+ * checked against the schema, completed, statements found, limits watched; or "shared", the same
+ * on a database that is open for reading only. All on a database of their own in DIR, made with
+ * SEED (a file for import). Prints calls, seconds and CPU seconds. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,14 +57,15 @@ static void must(int r, const struct err *e)
 
 /* ---- as the service does ---- */
 
-static uint64_t run_engine(struct app_home *h)
+/* IS_SHARED: as those that only read, on the template that all share. */
+static uint64_t run_engine(struct app_home *h, bool is_shared)
 {
     struct app_handle *x = NULL;
     struct err e = ERR_INIT;
     uint64_t n = 0;
     struct arena a;
 
-    must(app_engine_sqlite.open(h, app, "instances/x", false, &x, &e), &e);
+    must(app_engine_sqlite.open(h, app, "instances/x", is_shared, &x, &e), &e);
     arena_init(&a, 64 << 20);
     for (; !is_over(n); n++) {
         struct app_answer answer;
@@ -261,7 +263,8 @@ int main(int argc, char **argv)
     double cpu = cpu_seconds();
     int64_t start_us = clock_mono_us();
     end_us = start_us + (int64_t)(seconds * 1e6);
-    uint64_t n = strcmp(argv[1], "bare") == 0 ? run_bare(path) : run_engine(h);
+    uint64_t n = strcmp(argv[1], "bare") == 0 ? run_bare(path)
+                                              : run_engine(h, strcmp(argv[1], "shared") == 0);
     cpu = cpu_seconds() - cpu;
     (void)printf("%" PRIu64 " %.6f %.6f\n", n, (double)(clock_mono_us() - start_us) / 1e6, cpu);
     (void)app_engine_sqlite.drop(h, "instances/x", NULL);

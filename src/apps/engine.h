@@ -78,8 +78,8 @@ struct app_engine {
 
     /* ---- closed databases: no handle writes to them ---- */
 
-    /* Appends what is different in NAME from BASE; apps/changes.h has the form. -E2BIG: more than OUT
-     * takes. */
+    /* Appends what is different in NAME from BASE; apps/changes.h has the form. -E2BIG: more than
+     * OUT takes. */
     int (*diff)(struct app_home *h, const char *base, const char *name, struct buf *out,
                 struct err *e);
     /* Appends what came of each of CHECKS; apps/verify.h has the forms. -EINVAL: CHECKS are not of

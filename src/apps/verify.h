@@ -12,8 +12,7 @@
  * and may have a "name". Where an array or an object is expected, text is read as JSON. Nothing can
  * be written; the limits are those of a call (apps/db.h). What comes of them:
  *
- *     {"passed": bool, "n_passed": n, "n_failed": n,
- *      "results": [{"name", "passed", "actual", "error"}, …]} */
+ *     [{"name", "passed", "actual"}, {"name", "passed": false, "error"}, …] */
 #pragma once
 
 #include "apps/db.h"

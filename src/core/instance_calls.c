@@ -127,26 +127,18 @@ static bool put_line(void *ctx, struct str line)
 int calls_read(struct instance *in, struct instance_op *op, struct err *e)
 {
     static const char *const suffixes[] = {".old", ".jsonl"};
-    struct instance_calls *c = calls_of(in);
     auto_buf struct buf text = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&text);
     struct page p = {op, &w, 0};
     char path[PATH_MAX];
     int r = 0;
 
-    if (!c)
-        return err_set(e, -ENOMEM, "out of memory");
     calls_flush(in);
-    jw_object(&w);
-    jw_key(&w, "total");
-    jw_int(&w, c->n);
-    jw_key(&w, "calls");
     jw_array(&w);
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(suffixes); i++) {
         put_path(in, suffixes[i], path);
         r = each_line(path, put_line, &p, NULL);
     }
-    jw_end(&w);
     jw_end(&w);
     if (r < 0)
         return err_sys(e, r, "read the calls");

@@ -20,7 +20,7 @@ void calls_record(struct instance *in, const struct instance_op *op);
 /* Writes what waits: of one, and of all that no operation has now. */
 void calls_flush(struct instance *in);
 void calls_flush_all(struct instances *set);
-/* Gives {"total": n, "calls": […]} for INSTANCE_CALLS. */
+/* Gives the array for INSTANCE_CALLS. */
 int calls_read(struct instance *in, struct instance_op *op, struct err *e);
 /* Removes all of it, files included. */
 void calls_drop(struct instance *in);

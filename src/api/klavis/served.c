@@ -117,12 +117,12 @@ static int read_data_schema(struct served *s, const struct app *app, struct err 
 {
     struct buf text auto_buf = BUF_INIT(TEXT_MAX);
     struct str path = arena_printf(&s->arena, "%s/data.json", app->dir);
-    int r = path.p ? io_read_file(path.p, &text, e) : -ENOMEM;
+    int r = path.p ? io_read_file(path.p, &text, NULL) : -ENOMEM;
 
     if (r == -ENOENT)
         return 0;
     if (r < 0)
-        return r;
+        return err_sys(e, r, "data.json");
     s->data = json_parse(&s->arena, buf_str(&text), NULL, e);
     return s->data ? 0 : err_ctx(e, -EUCLEAN, "data.json");
 }

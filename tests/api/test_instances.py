@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Instances of apps under load and over time: many clients at once, apps that change, the batch."""
+
+import os
+import threading
+
+import shops
+import tap
+
+CLIENTS = 64
+ORDERS = 12
+
+
+def test_instances_do_not_see_each_other():
+    """64 clients at once, each with an instance of its own, more than there are open databases."""
+    failures = []
+
+    def work(s, number):
+        try:
+            shop, product = shops.Shop(s), "product-%d" % number
+            shop.stock_up(product)
+            for i in range(ORDERS):
+                made = shop.order(product, 2)
+                got = shop.call("get_order", order_id=int(made["id"]))
+                tap.equal((int(made["id"]), got["product"]), (1001 + i, product))
+            tap.equal(shop.call("find_products", query="product"), [product])
+            changed = shop.ask("GET", "diff")
+            tap.equal((changed["inserted"], changed["updated"]), (ORDERS, 1), changed)
+            shop.close()
+        except Exception as e:
+            failures.append("client %d: %r" % (number, e))
+
+    with shops.running(env={"TIDEPOOL_APPS_MAX_OPEN": "16"}) as s:
+        threads = [threading.Thread(target=work, args=(s, i)) for i in range(CLIENTS)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        tap.equal(failures, [])
+
+
+def test_calls_of_one_instance_follow_each_other():
+    """Many clients of one instance: every call is done once, and none sees half of another."""
+    with shops.running() as s:
+        shop, made = shops.Shop(s), []
+        shop.stock_up("tea")
+
+        def work():
+            mine = object.__new__(shops.Shop)
+            mine.__dict__.update(shop.__dict__, connection=None)
+            made.extend(mine.order("tea")["id"] for _ in range(20))
+            mine.close()
+
+        threads = [threading.Thread(target=work) for _ in range(16)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        tap.equal(sorted(map(int, made)), list(range(1001, 1001 + 320)))
+        tap.equal(shop.rows("SELECT stock FROM product WHERE name = 'tea'"),
+                  [[shops.PLENTY - 320]])
+        tap.equal([c["n"] for c in shop.ask("GET", "calls?limit=10000")["calls"]],
+                  list(range(1, 321)))
+
+
+def test_an_app_that_changes():
+    """A folder that changed is loaded again at the next acquire; who has the old one keeps it."""
+    with shops.running() as s:
+        old = shops.Shop(s)
+        path = os.path.join(s.apps, "shop", "tools.sql")
+        with open(path) as f:
+            text = f.read()
+        with open(path, "w") as f:
+            f.write(text.replace("does not exist", "was never made"))
+        new = shops.Shop(s)
+        tap.contains(old.call("get_order", order_id=1)["error"], "does not exist")
+        tap.contains(new.call("get_order", order_id=1)["error"], "was never made")
+
+        with open(path, "w") as f:
+            f.write("-- name: get_order\nSELECT ' AS result;\n")
+        tap.equal(s.post("/sandbox/shop", {}).status >= 500, True)
+        s.log_with("an app is broken")
+        tap.contains(new.call("get_order", order_id=1)["error"], "was never made")
+        with open(path, "w") as f:
+            f.write(text)
+        tap.contains(shops.Shop(s).call("get_order", order_id=1)["error"], "does not exist")
+
+
+def test_an_app_of_the_users_own():
+    """Folders in the state directory come before the built-in ones, and need no restart."""
+    with shops.running() as s:
+        own = os.path.join(s.state, "apps", "own")
+        os.makedirs(own, exist_ok=True)
+        tap.equal(s.post("/sandbox/my_shop", {}).status, 422)
+        os.symlink(shops.APP, os.path.join(own, "my_shop"))
+        answer = s.post("/sandbox/my_shop", {})
+        tap.equal(answer.status, 201, answer)
+        tap.equal(answer.json["server_name"], "my_shop")
+
+
+def test_a_batch():
+    with shops.running(env={"TIDEPOOL_APPS_MAX_LIVE": "250"}) as s:
+        answer = s.post("/sandbox/shop", {"count": 250})
+        tap.equal(answer.status, 201, answer)
+        tap.equal(len({x["sandbox_id"] for x in answer.json}), 250)
+        answer = s.post("/sandbox/shop", {})
+        tap.equal(answer.status, 503, answer)
+        assert int(answer.headers["Retry-After"]) > 0, answer.headers
+        tap.equal(s.get("/sandbox").json["total_count"], 250)
+        some = s.get("/sandbox").json["sandboxes"][0]
+        tap.equal(s.delete("/sandbox/shop/" + some["sandbox_id"]).status, 200)
+        tap.equal(shops.Shop(s).id, some["sandbox_id"])
+
+
+if __name__ == "__main__":
+    tap.main(globals())
