@@ -254,6 +254,122 @@ def test_the_rest_of_the_endpoints():
             tap.equal((answer.status, answer.json), (404, {"detail": "Local sandbox x not found"}))
 
 
+# ---- what the original does not have ----
+
+def test_differences():
+    with running() as s:
+        got = acquire(s, body={"data": "default"})
+        path = "/sandbox/shop/" + got["sandbox_id"]
+        none = {"inserted": 0, "updated": 0, "deleted": 0, "tables": {}}
+        tap.equal(s.get(path + "/diff").json, none)
+        order = tool(s, got["server_url"], "create_order", product="tea", quantity=2)
+        diff = s.get(path + "/diff").json
+        tap.equal((diff["inserted"], diff["updated"], diff["deleted"]), (1, 1, 0))
+        row, = diff["tables"]["orders"]["inserted"]
+        tap.equal((row["id"], row["product"], row["quantity"]), (order["id"], "tea", 2))
+        change, = diff["tables"]["product"]["updated"]
+        tap.equal(change, {"key": {"name": "tea"}, "old": {"stock": 10}, "new": {"stock": 8}})
+        tap.equal(s.get(path + "/diff?since=initial").json, diff)
+        tap.equal(s.get(path + "/diff?since=now").status, 400)
+        tap.equal(s.post(path + "/reset").status, 200)
+        tap.equal(s.get(path + "/diff").json, none)
+
+
+def test_checks():
+    with running() as s:
+        got = acquire(s, body={"data": "default"})
+        path = "/sandbox/shop/%s/verify" % got["sandbox_id"]
+        tool(s, got["server_url"], "create_order", product="tea", quantity=2)
+        checks = [
+            {"name": "stock", "sql": "SELECT stock FROM product WHERE name = ?",
+             "params": ["tea"], "equals": 8},
+            {"sql": "SELECT product, quantity FROM orders", "rows": [["tea", 2]]},
+            {"table": "orders", "where": {"product": "cup"}, "count": 0}]
+        answer = s.post(path, {"checks": checks})
+        tap.equal(answer.status, 200, answer)
+        tap.equal((answer.json["passed"], answer.json["n_passed"]), (True, 3), answer)
+        wrong = [{"name": "stock", "sql": "SELECT stock FROM product WHERE name = 'tea'",
+                  "equals": 10},
+                 {"sql": "DELETE FROM orders"}, {"sql": "SELECT * FROM nowhere"}]
+        answer = s.post(path, {"checks": wrong}).json
+        tap.equal((answer["passed"], answer["n_failed"]), (False, 3), answer)
+        tap.equal(answer["results"][0]["actual"], 8)
+        tap.equal([r["passed"] for r in answer["results"]], [False] * 3)
+        for body, kind in ((None, "missing"), ({}, "missing"), ({"checks": 1}, "list_type")):
+            item, = items(s.post(path, body))
+            tap.equal(item["type"], kind)
+
+
+def test_snapshots_and_forks():
+    with running() as s:
+        got = acquire(s, body={"data": "default", "seed": 3})
+        path = "/sandbox/shop/" + got["sandbox_id"]
+
+        def stock(at=path):
+            return {p["name"]: p["stock"] for p in s.get(at + "/dump").json["data"]["products"]}
+
+        tool(s, got["server_url"], "create_order", product="tea")
+        tap.equal(s.post(path + "/snapshot", {"name": "one"}).json["snapshot"], "one")
+        first = tool(s, got["server_url"], "create_order", product="tea")
+        tap.equal(stock()["tea"], 8)
+        fork = s.post(path + "/fork", {"tag": "fork"})
+        tap.equal(fork.status, 201, fork)
+        assert fork.json["sandbox_id"] != got["sandbox_id"]
+        at = "/sandbox/shop/" + fork.json["sandbox_id"]
+        tap.equal((stock(at)["tea"], s.get(at).json["tags"]), (8, ["fork"]))
+        tool(s, fork.json["server_url"], "create_order", product="tea")
+        tap.equal((stock(at)["tea"], stock()["tea"]), (7, 8))
+        tap.equal(s.get(path + "/snapshots").json["snapshots"], ["one"])
+        tap.equal(s.post(path + "/restore", {"name": "one"}).status, 200)
+        tap.equal(stock()["tea"], 9)
+        # Also the numbers that ids are made of are back.
+        tap.equal(tool(s, got["server_url"], "create_order", product="tea"), first)
+        tap.equal(s.post(path + "/restore", {"name": "none"}).status, 404)
+        for name in ("../x", "", "x" * 100):
+            tap.equal(s.post(path + "/snapshot", {"name": name}).status, 400, name)
+
+
+def test_calls():
+    with running() as s:
+        got = acquire(s, body={"data": "default"})
+        path = "/sandbox/shop/%s/calls" % got["sandbox_id"]
+        tap.equal(s.get(path).json["calls"], [])
+        tool(s, got["server_url"], "create_order", product="tea")
+        tool(s, got["server_url"], "find_products", query="cup")
+        calls = s.get(path).json["calls"]
+        tap.equal(len(calls), 2)
+        tap.contains(json.dumps(calls[0]), "create_order")
+        tap.equal(len(s.get(path + "?after=1").json["calls"]), 1)
+        tap.equal(len(s.get(path + "?limit=1").json["calls"]), 1)
+        item, = items(s.get(path + "?limit=x"))
+        tap.equal((item["type"], item["loc"]), ("int_parsing", ["query", "limit"]))
+
+
+def test_repeatable():
+    with running() as s:
+        told = []
+        for _ in range(2):
+            got = acquire(s, body={"data": "default", "seed": 7, "now": "2026-02-01T08:00:00Z"})
+            order = call(s, got["server_url"], "tools/call",
+                         {"name": "create_order", "arguments": {"product": "tea"}})
+            shown = call(s, got["server_url"], "tools/call",
+                         {"name": "get_order", "arguments": {"order_id": 1001}})
+            told.append(order.body + shown.body)
+        tap.equal(told[0], told[1])
+        tap.contains(told[0].decode(), "2026-02-01T08:00:0")
+
+
+def test_many_at_once():
+    with running() as s:
+        answer = s.post("/sandbox/shop", {"count": 50, "tag": "many"})
+        tap.equal(answer.status, 201)
+        tap.equal(len({item["sandbox_id"] for item in answer.json}), 50)
+        tap.equal(len({item["server_url"] for item in answer.json}), 50)
+        tap.equal(s.get("/sandbox?tag=many").json["total_count"], 50)
+        tap.equal(type(s.post("/sandbox/shop", {"count": 1}).json), list)
+        tap.equal(s.post("/sandbox/shop", {"data": "nowhere"}).status, 400)
+
+
 # ---- what is wrong with requests ----
 
 def items(answer):

@@ -72,17 +72,17 @@ const struct route_schema klavis_schemas[KLAVIS_N_SCHEMAS] = {
         "sandbox_id", TEXT, M("server_name", TEXT) M("dumped_at", TEXT) M("data", DICT))},
     {"SandboxDiff", OBJECT("\"tables\",\"inserted\",\"updated\",\"deleted\"", "tables", DICT,
         M("inserted", INT) M("updated", INT) M("deleted", INT))},
-    {"VerifyCheck", OBJECT("\"sql\"", "name", TEXT_OR_NULL,
-        M("sql", TEXT) M("params", OR_NULL(LIST("{}"))) M("equals", "{}")
-        M("rows", OR_NULL(LIST(LIST("{}")))))},
+    {"VerifyCheck", OBJECT("", "name", TEXT_OR_NULL,
+        M("sql", TEXT) M("params", "{}") M("equals", "{}") M("rows", LIST(LIST("{}")))
+        M("count", INT) M("table", TEXT) M("where", DICT) M("min", INT) M("max", INT))},
     {"VerifyRequest", OBJECT("\"checks\"", "checks", LIST(REF("VerifyCheck")), "")},
     {"VerifyResponse", OBJECT("\"sandbox_id\",\"passed\",\"results\"", "sandbox_id", TEXT,
-        M("passed", BOOL) M("results", LIST(DICT)))},
+        M("passed", BOOL) M("n_passed", INT) M("n_failed", INT) M("results", LIST(DICT)))},
     {"SnapshotRequest", OBJECT("", "name", TEXT_OR_NULL, "")},
     {"SandboxSnapshots", OBJECT("\"sandbox_id\",\"snapshots\"", "sandbox_id", TEXT,
         M("snapshots", LIST(TEXT)))},
-    {"SandboxCalls", OBJECT("\"sandbox_id\",\"calls\"", "sandbox_id", TEXT,
-        M("calls", LIST(DICT)))},
+    {"SandboxCalls", OBJECT("\"sandbox_id\",\"total\",\"calls\"", "sandbox_id", TEXT,
+        M("total", INT) M("calls", LIST(DICT)))},
     {"LocalSandboxes", OBJECT("\"local_sandboxes\",\"total_count\"",
         "local_sandboxes", LIST(DICT), M("total_count", INT))},
     /* Of query parameters. */
