@@ -261,13 +261,38 @@ void klavis_diff(struct api_req *r)
         begin(t, INSTANCE_DIFF, on_diff);
 }
 
-/* What came of it, an object, with the sandbox's id before its members. */
-static void reply_object(struct task *t)
+static int64_t count_passed(const struct json *all)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < all->n; i++)
+        n += json_bool(json_get(&all->items[i], "passed"), false);
+    return n;
+}
+
+static void on_verified(struct task *t)
 {
     struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&out);
+    const struct json *all = json_parse(t->r->arena, t->op.text, NULL, NULL);
 
-    (void)buf_printf(&out, "{\"sandbox_id\":\"%s\",", t->in->id);
-    (void)buf_add_str(&out, str_skip(t->op.text, 1));
+    if (!json_is(all, JSON_ARRAY)) {
+        klavis_fail(t->r, -ENOMEM, NULL);
+        return;
+    }
+    int64_t n_passed = count_passed(all);
+    jw_object(&w);
+    jw_key(&w, "sandbox_id");
+    jw_cstr(&w, t->in->id);
+    jw_key(&w, "passed");
+    jw_bool(&w, n_passed == all->n);
+    jw_key(&w, "n_passed");
+    jw_int(&w, n_passed);
+    jw_key(&w, "n_failed");
+    jw_int(&w, all->n - n_passed);
+    jw_key(&w, "results");
+    jw_raw(&w, t->op.text);
+    jw_end(&w);
     api_reply_json(t->r, 200, &out);
 }
 
@@ -284,7 +309,7 @@ void klavis_verify(struct api_req *r)
     if (!t)
         return;
     t->op.args = json_get(body, "checks");
-    begin(t, INSTANCE_VERIFY, reply_object);
+    begin(t, INSTANCE_VERIFY, on_verified);
 }
 
 /* ---- snapshots ---- */
@@ -376,6 +401,11 @@ void klavis_fork(struct api_req *r)
 
 /* ---- recorded calls ---- */
 
+static void on_calls(struct task *t)
+{
+    reply_with(t, "calls");
+}
+
 void klavis_calls(struct api_req *r)
 {
     struct klavis_input input;
@@ -391,5 +421,5 @@ void klavis_calls(struct api_req *r)
         return;
     t->op.after = json_int(after, 0);
     t->op.limit = json_int(limit, CALLS_DEFAULT);
-    begin(t, INSTANCE_CALLS, reply_object);
+    begin(t, INSTANCE_CALLS, on_calls);
 }

@@ -81,8 +81,8 @@ const struct route_schema klavis_schemas[KLAVIS_N_SCHEMAS] = {
     {"SnapshotRequest", OBJECT("", "name", TEXT_OR_NULL, "")},
     {"SandboxSnapshots", OBJECT("\"sandbox_id\",\"snapshots\"", "sandbox_id", TEXT,
         M("snapshots", LIST(TEXT)))},
-    {"SandboxCalls", OBJECT("\"sandbox_id\",\"total\",\"calls\"", "sandbox_id", TEXT,
-        M("total", INT) M("calls", LIST(DICT)))},
+    {"SandboxCalls", OBJECT("\"sandbox_id\",\"calls\"", "sandbox_id", TEXT,
+        M("calls", LIST(DICT)))},
     {"LocalSandboxes", OBJECT("\"local_sandboxes\",\"total_count\"",
         "local_sandboxes", LIST(DICT), M("total_count", INT))},
     /* Of query parameters. */
