@@ -11,236 +11,185 @@
 
 -- name: import
 SELECT now, me, my_name, my_email, signature FROM session;
--- Repositories as [{place, owner, name, json}].
-SELECT json_group_array(json_object(
-         'place', key, 'json', json(value), 'name', trim(substr(full, instr(full, '/') + 1)),
-         'owner', iif(instr(full, '/'), substr(full, 1, instr(full, '/') - 1),
-                      (SELECT login FROM account WHERE is_me)))) AS repos
+-- Repositories.
+INSERT INTO stage_repo (place, full_name, owner, name, description, branches, prs, issues)
+SELECT key, full, iif(instr(full, '/'), substr(full, 1, instr(full, '/') - 1),
+                      (SELECT login FROM account WHERE is_me)),
+       trim(substr(full, instr(full, '/') + 1)), value ->> 'description', value -> 'branches',
+       value -> 'prs', value -> 'issues'
 FROM (SELECT key, value, value ->> 'name' AS full FROM json_each(:args, '$.repos')
       WHERE type = 'object');
-SELECT 'repository "' || (value ->> '$.json.name') || '": there is no account "'
-       || (value ->> 'owner') || '"' AS error
-FROM json_each(:repos)
-WHERE NOT EXISTS (SELECT 1 FROM account WHERE login = value ->> 'owner') LIMIT 1;
-SELECT 'a repository needs a name' AS error FROM json_each(:repos)
-WHERE value ->> 'name' = '' OR instr(value ->> 'name', '/') LIMIT 1;
-SELECT 'repository "' || (a.value ->> '$.json.name') || '": name already exists on this account'
-       AS error
-FROM json_each(:repos) a
-WHERE EXISTS (SELECT 1 FROM repo_view WHERE owner = a.value ->> 'owner'
-  AND name = a.value ->> 'name')
-   OR EXISTS (SELECT 1 FROM json_each(:repos) b
-              WHERE b.key < a.key AND lower(b.value ->> 'owner') = lower(a.value ->> 'owner')
-                AND lower(b.value ->> 'name') = lower(a.value ->> 'name')) LIMIT 1;
-INSERT INTO repo (id, owner_id, name, description, default_branch, created_at, updated_at,
-  pushed_at)
-SELECT new_id('repo'), a.id, r.value ->> 'name', r.value ->> '$.json.description',
-       coalesce((SELECT value ->> 'name' FROM json_each(r.value, '$.json.branches')
-                 WHERE type = 'object' AND value ->> 'name' IN ('main', 'master') ORDER BY 1 LIMIT 1),
-                r.value ->> '$.json.branches[0].name', 'main'),
-       :now, :now, :now
-FROM json_each(:repos) r JOIN account a ON a.login = r.value ->> 'owner' ORDER BY r.key;
--- With the ids.
-SELECT json_group_array(json_object('id', id, 'default_branch', default_branch, 'json', json(json)))
-       AS repos
-FROM (SELECT v.id, v.default_branch, r.value -> 'json' AS json
-      FROM json_each(:repos) r
-      JOIN repo_view v ON v.owner = r.value ->> 'owner' AND v.name = r.value ->> 'name'
-      ORDER BY r.key);
+SELECT 'repository "' || full_name || '": there is no account "' || owner || '"' AS error
+FROM stage_repo WHERE owner NOT IN (SELECT login FROM account) LIMIT 1;
+SELECT 'a repository needs a name' AS error FROM stage_repo
+WHERE name = '' OR instr(name, '/') LIMIT 1;
+SELECT 'repository "' || full_name || '": name already exists on this account' AS error
+FROM stage_repo s GROUP BY owner, name
+HAVING count(*) > 1 OR EXISTS (SELECT 1 FROM repo r JOIN account a ON a.id = r.owner_id
+                               WHERE r.name = s.name AND a.login = s.owner) LIMIT 1;
+UPDATE stage_repo SET id = new_id('repo');
+INSERT INTO repo (id, owner_id, name, description, default_branch, created_at, updated_at, pushed_at)
+SELECT s.id, a.id, s.name, s.description,
+       coalesce((SELECT value ->> 'name' FROM json_each(s.branches)
+                 WHERE type = 'object' AND value ->> 'name' IN ('main', 'master')
+                 ORDER BY 1 LIMIT 1), s.branches ->> '$[0].name', 'main'), :now, :now, :now
+FROM stage_repo s JOIN account a ON a.login = s.owner ORDER BY s.place;
 
--- Branches: [{repo_id, name, is_default, has_files}]; a folder in a folder is found by its path.
-SELECT 'repository "' || (r.value ->> '$.json.name') || '": branch "' || (b.value ->> 'name')
+-- Branches and their files; a folder in a folder is found by its path.
+SELECT 'repository "' || full_name || '": branch "' || (b.value ->> 'name')
        || '" is there twice, or has no name' AS error
-FROM json_each(:repos) r, json_each(r.value, '$.json.branches') b
-WHERE b.value ->> 'name' = ''
-   OR EXISTS (SELECT 1 FROM json_each(r.value, '$.json.branches') c
-              WHERE c.key < b.key AND c.value ->> 'name' = b.value ->> 'name') LIMIT 1;
+FROM stage_repo s, json_each(s.branches) b
+WHERE b.type = 'object'
+GROUP BY s.id, b.value ->> 'name' HAVING count(*) > 1 OR b.value ->> 'name' = '' LIMIT 1;
+INSERT INTO stage_branch (repo_id, name, place, is_default, author_id, folders)
+SELECT r.id, b.name, b.place, b.name = r.default_branch,
+       ifnull((SELECT id FROM account WHERE login = substr(b.name, 1, instr(b.name, '/') - 1)
+                                        AND type = 'User'), :me),
+       iif(json_type(folders) = 'object', folders, NULL)
+FROM (SELECT s.id, b.key AS place, b.value ->> 'name' AS name, b.value -> 'folders' AS folders
+      FROM stage_repo s, json_each(s.branches) b WHERE b.type = 'object') b
+CROSS JOIN repo r ON r.id = b.id;
 WITH RECURSIVE d (repo_id, branch, folder) AS (
-  SELECT r.value ->> 'id', b.value ->> 'name', b.value -> 'folders'
-  FROM json_each(:repos) r, json_each(r.value, '$.json.branches') b
-  WHERE json_type(b.value, '$.folders') = 'object'
+  SELECT repo_id, name, folders FROM stage_branch WHERE folders IS NOT NULL
   UNION ALL
   SELECT d.repo_id, d.branch, f.value FROM d, json_each(d.folder, '$.folders') f
   WHERE f.type = 'object')
-SELECT json_group_array(json_object('repo_id', repo_id, 'branch', branch, 'path', path,
-                                    'sha', git_blob(content), 'content', content)) AS contents
-FROM (SELECT repo_id, branch, max(content) AS content,
-             -- "path" is that of the file or of its folder.
-             CASE WHEN path = '' OR path = name THEN name
-                  WHEN substr(path, -length(name) - 1) = '/' || name THEN path
-                  ELSE path || '/' || name END AS path
-      FROM (SELECT repo_id, branch, trim(f.value ->> 'name', '/') AS name,
-                   trim(iif((f.value ->> 'path') GLOB './*', substr(f.value ->> 'path', 3),
-                            f.value ->> 'path'), '/') AS path,
-                   ifnull(f.value ->> 'content', '') AS content
-            FROM d, json_each(d.folder, '$.files') f WHERE f.type = 'object')
-      GROUP BY 1, 2, 4);
-SELECT 'file "' || (value ->> 'path') || '" of branch "' || (value ->> 'branch')
-       || '": a malformed path' AS error
-FROM json_each(:contents)
-WHERE value ->> 'path' = '' OR '/' || (value ->> 'path') || '/' GLOB '*//*'
-   OR '/' || (value ->> 'path') || '/' GLOB '*/./*' OR '/' || (value ->> 'path')
-     || '/' GLOB '*/../*'
-   OR '/' || lower(value ->> 'path') || '/' GLOB '*/.git/*'
-   OR length(value ->> 'path') - length(replace(value ->> 'path', '/', '')) > 20 LIMIT 1;
-WITH f AS MATERIALIZED (SELECT value ->> 'repo_id' AS repo_id, value ->> 'branch' AS branch,
-                               value ->> 'path' AS path FROM json_each(:contents))
+INSERT OR REPLACE INTO stage_file
+SELECT repo_id, branch,
+       -- "path" is that of the file or of its folder.
+       CASE WHEN path = '' OR path = name THEN name
+            WHEN substr(path, -length(name) - 1) = '/' || name THEN path
+            ELSE path || '/' || name END,
+       git_blob(content), content
+FROM (SELECT repo_id, branch, trim(f.value ->> 'name', '/') AS name,
+             trim(iif((f.value ->> 'path') GLOB './*', substr(f.value ->> 'path', 3),
+                      f.value ->> 'path'), '/') AS path,
+             ifnull(f.value ->> 'content', '') AS content
+      FROM d, json_each(d.folder, '$.files') f WHERE f.type = 'object');
+SELECT 'file "' || path || '" of branch "' || branch || '": a malformed path' AS error
+FROM stage_file
+WHERE path = '' OR '/' || path || '/' GLOB '*//*' OR '/' || path || '/' GLOB '*/./*'
+   OR '/' || path || '/' GLOB '*/../*' OR '/' || lower(path) || '/' GLOB '*/.git/*'
+   OR length(path) - length(replace(path, '/', '')) > 20 LIMIT 1;
 SELECT 'file "' || f.path || '" of branch "' || f.branch || '" is a folder, too' AS error
-FROM f WHERE EXISTS (SELECT 1 FROM f g
-                     WHERE g.repo_id = f.repo_id AND g.branch = f.branch
-                       AND g.path > f.path || '/' AND g.path < f.path || '0') LIMIT 1;
-INSERT OR IGNORE INTO blob
-SELECT value ->> 'sha', length(CAST(value ->> 'content' AS BLOB)), value ->> 'content'
-FROM json_each(:contents);
-SELECT json_group_array(json_object(
-         'repo_id', repo_id, 'branch', branch, 'is_default', branch = default_branch,
-         'has_files', has_files, 'author', author, 'trees', git_trees(files))) AS branches
-FROM (SELECT r.value ->> 'id' AS repo_id, b.value ->> 'name' AS branch,
-             r.value ->> 'default_branch' AS default_branch,
-             json_type(b.value, '$.folders') = 'object' AS has_files,
-             ifnull((SELECT id FROM account
-                     WHERE login = substr(b.value ->> 'name', 1, instr(b.value ->> 'name', '/') - 1)
-                       AND type = 'User'), :me) AS author,
-             (SELECT json_group_array(json_array(c.value ->> 'path', c.value ->> 'sha'))
-              FROM json_each(:contents) c
-              WHERE c.value ->> 'repo_id' = r.value ->> 'id'
-                AND c.value ->> 'branch' = b.value ->> 'name') AS files
-      FROM json_each(:repos) r, json_each(r.value, '$.json.branches') b
-      WHERE b.type = 'object' ORDER BY r.key, b.key);
+FROM stage_file f
+WHERE EXISTS (SELECT 1 FROM stage_file g
+              WHERE g.repo_id = f.repo_id AND g.branch = f.branch
+                AND g.path > f.path || '/' AND g.path < f.path || '0') LIMIT 1;
+INSERT OR IGNORE INTO blob SELECT sha, length(CAST(content AS BLOB)), content FROM stage_file;
+UPDATE stage_branch
+SET trees = git_trees((SELECT json_group_array(json_array(f.path, f.sha)) FROM stage_file f
+                       WHERE f.repo_id = stage_branch.repo_id AND f.branch = stage_branch.name));
+UPDATE stage_branch SET tree = trees ->> '$[#-1].sha';
 INSERT OR IGNORE INTO tree_entry
 SELECT t.value ->> 'sha', e.value ->> 'name', e.value ->> 'type', e.value ->> 'sha'
-FROM json_each(:branches) b, json_each(b.value, '$.trees') t, json_each(t.value, '$.entries') e;
--- The first commit of each repository, then one for each other branch with files.
-INSERT OR IGNORE INTO git_commit
-SELECT git_commit(b.value ->> '$.trees[#-1].sha', '[]', :signature, :signature, now_ms() / 1000,
-                  'Initial commit'),
-       b.value ->> '$.trees[#-1].sha', '[]', 1, 'Initial commit', :my_name, :my_email, :my_name,
-       :my_email, :now
-FROM json_each(:branches) b WHERE b.value ->> 'is_default';
+FROM stage_branch b, json_each(b.trees) t, json_each(t.value, '$.entries') e;
+
+-- The first commit of each repository, then one for each other branch with files of its own.
 INSERT INTO branch
-SELECT b.value ->> 'repo_id', b.value ->> 'branch',
-       git_commit(b.value ->> '$.trees[#-1].sha', '[]', :signature, :signature, now_ms() / 1000,
-                  'Initial commit')
-FROM json_each(:branches) b WHERE b.value ->> 'is_default';
-SELECT json_group_array(json_object(
-         'repo_id', b.value ->> 'repo_id', 'branch', b.value ->> 'branch', 'parent', m.sha,
-         'tree', b.value ->> '$.trees[#-1].sha', 'author', b.value ->> 'author',
-         'message', 'Work on ' || (b.value ->> 'branch'),
-         'sha', iif((b.value ->> 'has_files') AND b.value ->> '$.trees[#-1].sha' <> c.tree,
-                    git_commit(b.value ->> '$.trees[#-1].sha', json_array(m.sha),
-                               a.name || ' <' || a.email || '>', a.name || ' <' || a.email || '>',
-                               now_ms() / 1000, 'Work on ' || (b.value ->> 'branch')), m.sha)))
-       AS others
-FROM json_each(:branches) b JOIN repo r ON r.id = b.value ->> 'repo_id'
+SELECT repo_id, name, git_commit(tree, '[]', :signature, :signature, now_ms() / 1000,
+                                 'Initial commit')
+FROM stage_branch WHERE is_default;
+INSERT OR IGNORE INTO git_commit
+SELECT b.sha, s.tree, '[]', 1, 'Initial commit', :my_name, :my_email, :my_name, :my_email, :now
+FROM stage_branch s JOIN branch b USING (repo_id, name) WHERE s.is_default;
+INSERT INTO branch
+SELECT s.repo_id, s.name,
+       iif(s.folders IS NULL OR s.tree = c.tree, m.sha,
+           git_commit(s.tree, json_array(m.sha), a.name || ' <' || a.email || '>',
+                      a.name || ' <' || a.email || '>', now_ms() / 1000, 'Work on ' || s.name))
+FROM stage_branch s JOIN repo r ON r.id = s.repo_id
 JOIN branch m ON m.repo_id = r.id AND m.name = r.default_branch
-JOIN git_commit c ON c.sha = m.sha
-JOIN account a ON a.id = b.value ->> 'author'
-WHERE NOT b.value ->> 'is_default';
+JOIN git_commit c ON c.sha = m.sha JOIN account a ON a.id = s.author_id
+WHERE NOT s.is_default;
 INSERT OR IGNORE INTO git_commit
-SELECT o.value ->> 'sha', o.value ->> 'tree', json_array(o.value ->> 'parent'), 2,
-       o.value ->> 'message', a.name, a.email, a.name, a.email, :now
-FROM json_each(:others) o JOIN account a ON a.id = o.value ->> 'author'
-WHERE o.value ->> 'sha' <> o.value ->> 'parent';
-INSERT INTO branch
-SELECT value ->> 'repo_id', value ->> 'branch', value ->> 'sha' FROM json_each(:others);
+SELECT b.sha, s.tree, json_array(m.sha), 2, 'Work on ' || s.name, a.name, a.email, a.name, a.email,
+       :now
+FROM stage_branch s JOIN branch b USING (repo_id, name) JOIN repo r ON r.id = s.repo_id
+JOIN branch m ON m.repo_id = r.id AND m.name = r.default_branch
+JOIN account a ON a.id = s.author_id
+WHERE NOT s.is_default AND b.sha <> m.sha;
 
 -- Issues and pull requests: those with a number keep it, the others follow behind.
-SELECT json_group_array(json_object('repo_id', repo_id, 'is_pull', is_pull, 'json', json(json),
-                                    'number', number)) AS items
-FROM (SELECT repo_id, is_pull, json,
-             ifnull(given, most + row_number() OVER (
-               PARTITION BY repo_id, given IS NULL ORDER BY is_pull, place)) AS number
-      FROM (SELECT *, max(ifnull(max(given) OVER (PARTITION BY repo_id), 0), 0) AS most
-            FROM (SELECT r.value ->> 'id' AS repo_id, 0 AS is_pull, i.key AS place,
-                         i.value AS json, i.value ->> 'id' AS given
-                  FROM json_each(:repos) r, json_each(r.value, '$.json.issues') i
-                  WHERE i.type = 'object'
-                  UNION ALL
-                  SELECT r.value ->> 'id', 1, p.key, p.value, p.value ->> 'id'
-                  FROM json_each(:repos) r, json_each(r.value, '$.json.prs') p
-                  WHERE p.type = 'object'))
-      ORDER BY repo_id, is_pull, place);
-SELECT 'number ' || (a.value ->> 'number') || ' is not possible, or there twice' AS error
-FROM json_each(:items) a
-WHERE a.value ->> 'number' < 1
-   OR EXISTS (SELECT 1 FROM json_each(:items) b
-              WHERE b.key < a.key AND b.value ->> 'repo_id' = a.value ->> 'repo_id'
-                AND b.value ->> 'number' = a.value ->> 'number') LIMIT 1;
-SELECT 'status "' || (value ->> '$.json.status') || '" is not open, closed'
-       || iif(value ->> 'is_pull', ' or merged', '') AS error
-FROM json_each(:items)
-WHERE lower(value ->> '$.json.status') NOT IN ('open', 'closed')
-  AND NOT ((value ->> 'is_pull') AND lower(value ->> '$.json.status') = 'merged') LIMIT 1;
-SELECT 'pull request "' || (i.value ->> '$.json.pr_title') || '": there is no branch "'
-       || iif(h.sha IS NULL, i.value ->> '$.json.source_branch',
-              ifnull(i.value ->> '$.json.target_branch', 'main')) || '"' AS error
-FROM json_each(:items) i
-LEFT JOIN branch h ON h.repo_id = i.value ->> 'repo_id'
-  AND h.name = i.value ->> '$.json.source_branch'
-LEFT JOIN branch t ON t.repo_id = i.value ->> 'repo_id'
-                  AND t.name = ifnull(i.value ->> '$.json.target_branch', 'main')
-WHERE (i.value ->> 'is_pull') AND (h.sha IS NULL OR t.sha IS NULL) LIMIT 1;
+INSERT INTO stage_item (repo_id, is_pull, place, given, title, body, state, labels)
+SELECT s.id, 0, i.key, i.value ->> 'id', i.value ->> 'issue_title', i.value ->> 'description',
+       ifnull(lower(i.value ->> 'status'), 'open'), i.value -> 'labels'
+FROM stage_repo s, json_each(s.issues) i WHERE i.type = 'object';
+INSERT INTO stage_item (repo_id, is_pull, place, given, title, body, state, labels, head, base)
+SELECT s.id, 1, p.key, p.value ->> 'id', p.value ->> 'pr_title', p.value ->> 'description',
+       ifnull(lower(p.value ->> 'status'), 'open'), p.value -> 'labels',
+       p.value ->> 'source_branch', ifnull(p.value ->> 'target_branch', 'main')
+FROM stage_repo s, json_each(s.prs) p WHERE p.type = 'object';
+UPDATE stage_item SET number = n.number
+FROM (SELECT repo_id, is_pull, place,
+             ifnull(given, max(ifnull(max(given) OVER (PARTITION BY repo_id), 0), 0)
+                           + row_number() OVER (PARTITION BY repo_id, given IS NULL
+                                                ORDER BY is_pull, place)) AS number
+      FROM stage_item) n
+WHERE n.repo_id = stage_item.repo_id AND n.is_pull = stage_item.is_pull
+  AND n.place = stage_item.place;
+SELECT 'number ' || number || ' is not possible, or there twice' AS error
+FROM stage_item GROUP BY repo_id, number HAVING count(*) > 1 OR number < 1 LIMIT 1;
+SELECT 'status "' || state || '" is not open, closed' || iif(is_pull, ' or merged', '') AS error
+FROM stage_item
+WHERE state NOT IN ('open', 'closed') AND NOT (is_pull AND state = 'merged') LIMIT 1;
+SELECT 'pull request "' || i.title || '": there is no branch "'
+       || iif(h.sha IS NULL, i.head, i.base) || '"' AS error
+FROM stage_item i
+LEFT JOIN branch h ON h.repo_id = i.repo_id AND h.name = i.head
+LEFT JOIN branch t ON t.repo_id = i.repo_id AND t.name = i.base
+WHERE i.is_pull AND (h.sha IS NULL OR t.sha IS NULL) LIMIT 1;
 INSERT INTO issue (id, repo_id, number, is_pull, title, body, state, author_id, created_at,
                    updated_at, closed_at)
-SELECT new_id('issue'), value ->> 'repo_id', value ->> 'number', value ->> 'is_pull',
-       iif(value ->> 'is_pull', value ->> '$.json.pr_title', value ->> '$.json.issue_title'),
-       value ->> '$.json.description',
-       iif(ifnull(lower(value ->> '$.json.status'), 'open') = 'open', 'open', 'closed'),
-       coalesce(iif(value ->> 'is_pull',
+SELECT new_id('issue'), repo_id, number, is_pull, title, body,
+       iif(state = 'open', 'open', 'closed'),
+       coalesce(iif(is_pull, (SELECT author_id FROM stage_branch b
+                              WHERE b.repo_id = i.repo_id AND b.name = i.head),
                     (SELECT id FROM account
-                     WHERE type = 'User'
-                       AND login = substr(value ->> '$.json.source_branch', 1,
-                                          instr(value ->> '$.json.source_branch', '/') - 1)),
-                    (SELECT id FROM account
-                     WHERE type = 'User' AND text_has(ifnull(value ->> '$.json.description', ''),
-                                                      'reported by @' || login)
+                     WHERE type = 'User' AND instr(lower(ifnull(body, '')), 'reported by @')
+                       AND text_has(body, 'reported by @' || login)
                      ORDER BY length(login) DESC LIMIT 1)), :me),
-       :now, :now, iif(lower(value ->> '$.json.status') IN ('closed', 'merged'), :now, NULL)
-FROM json_each(:items) ORDER BY key;
+       :now, :now, iif(state = 'open', NULL, :now)
+FROM stage_item i ORDER BY repo_id, is_pull, place;
 INSERT INTO pull (issue_id, head_repo_id, head, base, head_sha, base_sha, merged_at, merge_sha)
-SELECT n.id, n.repo_id, h.name, t.name, h.sha, t.sha,
-       iif(lower(i.value ->> '$.json.status') = 'merged', :now, NULL),
-       iif(lower(i.value ->> '$.json.status') = 'merged', t.sha, NULL)
-FROM json_each(:items) i
-JOIN issue n ON n.repo_id = i.value ->> 'repo_id' AND n.number = i.value ->> 'number'
-JOIN branch h ON h.repo_id = n.repo_id AND h.name = i.value ->> '$.json.source_branch'
-JOIN branch t ON t.repo_id = n.repo_id AND t.name = ifnull(i.value ->> '$.json.target_branch',
-  'main')
-WHERE i.value ->> 'is_pull';
+SELECT n.id, n.repo_id, i.head, i.base, h.sha, t.sha, iif(i.state = 'merged', :now, NULL),
+       iif(i.state = 'merged', t.sha, NULL)
+FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number
+JOIN branch h ON h.repo_id = n.repo_id AND h.name = i.head
+JOIN branch t ON t.repo_id = n.repo_id AND t.name = i.base
+WHERE i.is_pull;
 INSERT OR IGNORE INTO issue_label
 SELECT n.id, trim(l.value), l.key
-FROM json_each(:items) i
-JOIN issue n ON n.repo_id = i.value ->> 'repo_id' AND n.number = i.value ->> 'number',
-     json_each(i.value, '$.json.labels') l
+FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number,
+     json_each(i.labels) l
 WHERE trim(l.value) <> '';
 
--- People who know the organisation's repositories.
+-- People who know the organisation's repositories, and code scanning.
 INSERT INTO star
-SELECT r.id, a.id, strftime('%Y-%m-%dT%H:%M:%SZ', :now, '-' || (a.id % 89 + 1) || ' hours')
-FROM json_each(:repos) j JOIN repo r ON r.id = j.value ->> 'id'
-JOIN account o ON o.id = r.owner_id AND o.type = 'Organization'
-JOIN account a ON a.type = 'User' AND (a.id + length(r.name)) % 3 <> 0;
+SELECT s.id, a.id, strftime('%Y-%m-%dT%H:%M:%SZ', :now, '-' || (a.id % 89 + 1) || ' hours')
+FROM stage_repo s JOIN account o ON o.login = s.owner AND o.type = 'Organization'
+JOIN account a ON a.type = 'User' AND (a.id + length(s.name)) % 3 <> 0;
 INSERT INTO alert (id, repo_id, number, rule_id, path, line, created_at, updated_at)
 SELECT new_id('alert'), repo_id, row_number() OVER (PARTITION BY repo_id ORDER BY path, rule_id),
-       rule_id, path, line, :now, :now
-FROM (SELECT c.value ->> 'repo_id' AS repo_id, c.value ->> 'path' AS path, r.id AS rule_id,
-             1 + length(before) - length(replace(before, char(10), '')) AS line
-      FROM (SELECT c.value, s.id, substr(c.value ->> 'content', 1,
-                                         instr(c.value ->> 'content', s.needle)) AS before
-            FROM json_each(:contents) c
-            JOIN scan_rule s ON c.value ->> 'path' LIKE s.files
-                            AND instr(c.value ->> 'content', s.needle) > 0) c
-      JOIN scan_rule r ON r.id = c.id
-      JOIN repo p ON p.id = c.value ->> 'repo_id' AND p.default_branch = c.value ->> 'branch'
-      WHERE EXISTS (SELECT 1 FROM json_each(:contents) w
-                    WHERE w.value ->> 'repo_id' = c.value ->> 'repo_id'
-                      AND w.value ->> 'branch' = c.value ->> 'branch'
-                      AND w.value ->> 'path' LIKE '.github/workflows/codeql%')
+       rule_id, path, 1 + length(before) - length(replace(before, char(10), '')), :now, :now
+FROM (SELECT f.repo_id, f.path, s.id AS rule_id,
+             substr(f.content, 1, instr(f.content, s.needle)) AS before
+      FROM stage_branch b CROSS JOIN stage_file f ON f.repo_id = b.repo_id AND f.branch = b.name
+      JOIN scan_rule s ON f.path LIKE s.files AND instr(f.content, s.needle) > 0
+      WHERE b.is_default
+        AND EXISTS (SELECT 1 FROM stage_file w
+                    WHERE w.repo_id = b.repo_id AND w.branch = b.name
+                      AND w.path >= '.github/workflows/codeql'
+                      AND w.path < '.github/workflows/codeqm')
       ORDER BY 1, 2, 3);
-SELECT json_object('repos', json_array_length(:repos), 'branches', json_array_length(:branches),
-                   'prs', (SELECT count(*) FROM json_each(:items) WHERE value ->> 'is_pull'),
-                   'issues', (SELECT count(*) FROM json_each(:items) WHERE NOT value ->> 'is_pull'))
-       AS result;
+SELECT json_object('repos', (SELECT count(*) FROM stage_repo),
+                   'branches', (SELECT count(*) FROM stage_branch),
+                   'prs', (SELECT count(*) FROM stage_item WHERE is_pull),
+                   'issues', (SELECT count(*) FROM stage_item WHERE NOT is_pull)) AS result;
+DELETE FROM stage_repo;
+DELETE FROM stage_branch;
+DELETE FROM stage_file;
+DELETE FROM stage_item;
 
 -- name: export
 WITH RECURSIVE

@@ -75,6 +75,52 @@ CREATE TABLE branch (
   PRIMARY KEY (repo_id, name)
 ) WITHOUT ROWID;
 
+-- For import alone, empty before and after: what is in the body.
+CREATE TABLE stage_repo (
+  place INTEGER PRIMARY KEY,
+  full_name TEXT NOT NULL, -- as given
+  owner TEXT NOT NULL COLLATE NOCASE,
+  name TEXT NOT NULL COLLATE NOCASE,
+  description TEXT,
+  branches TEXT, -- JSON
+  prs TEXT,
+  issues TEXT,
+  id INTEGER
+);
+CREATE TABLE stage_branch (
+  repo_id INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  is_default INTEGER NOT NULL,
+  author_id INTEGER NOT NULL,
+  folders TEXT,
+  trees TEXT, -- JSON
+  tree TEXT,
+  PRIMARY KEY (repo_id, name)
+) WITHOUT ROWID;
+CREATE TABLE stage_file (
+  repo_id INTEGER NOT NULL,
+  branch TEXT NOT NULL,
+  path TEXT NOT NULL,
+  sha TEXT NOT NULL,
+  content TEXT NOT NULL,
+  PRIMARY KEY (repo_id, branch, path)
+) WITHOUT ROWID;
+CREATE TABLE stage_item (
+  repo_id INTEGER NOT NULL,
+  is_pull INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  given INTEGER,
+  number INTEGER,
+  title TEXT NOT NULL,
+  body TEXT,
+  state TEXT NOT NULL,
+  labels TEXT, -- JSON
+  head TEXT,
+  base TEXT,
+  PRIMARY KEY (repo_id, is_pull, place)
+) WITHOUT ROWID;
+
 -- Issues and pull requests share their numbers.
 CREATE TABLE issue (
   id INTEGER PRIMARY KEY,

@@ -31,12 +31,12 @@ SELECT value ->> 'id', ifnull((SELECT max(place) FROM project), 0) + key + 1,
        ifnull(lower(value ->> '$.json.state'), 'backlog'), :me, now(), now()
 FROM json_each(:projects) ORDER BY key;
 INSERT INTO project_team SELECT value ->> 'id', value ->> 'team' FROM json_each(:projects);
+WITH p AS MATERIALIZED (SELECT key, value ->> 'id' AS id, value ->> 'team' AS team,
+                               value -> '$.json.issues' AS list FROM json_each(:projects))
 SELECT json_group_array(json_object('id', id, 'project', project, 'team', team,
                                     'json', json(json))) AS issues
-FROM (SELECT rand_text('{uuid}') AS id, p.value ->> 'id' AS project, p.value ->> 'team' AS team,
-             i.value AS json
-      FROM json_each(:projects) p, json_each(p.value, '$.json.issues') i
-      WHERE i.type = 'object' ORDER BY p.key, i.key);
+FROM (SELECT rand_text('{uuid}') AS id, p.id AS project, p.team, i.value AS json
+      FROM p, json_each(p.list) i WHERE i.type = 'object' ORDER BY p.key, i.key);
 INSERT INTO issue (id, place, team_id, number, title, description, priority, state_id, creator_id,
                    project_id, created_at, updated_at, started_at, completed_at, canceled_at)
 SELECT x.id, most + key + 1, team,
