@@ -20,6 +20,7 @@ static const char *const errors_names[APP_ERRORS_COUNT] = {
     [APP_ERRORS_JSON] = "json",
     [APP_ERRORS_RPC] = "rpc",
     [APP_ERRORS_RESULT] = "result",
+    [APP_ERRORS_RAW] = "raw",
 };
 
 static const struct {
@@ -77,7 +78,7 @@ static int read_errors(struct app *app, const struct json *v, struct err *e)
         app->errors = (enum app_errors)i;
         return 0;
     }
-    return err_set(e, -EINVAL, "app.json: /errors is text, json, rpc or result");
+    return err_set(e, -EINVAL, "app.json: /errors is text, json, rpc, result or raw");
 }
 
 static int read_ids(struct app *app, const struct json *v, struct err *e)

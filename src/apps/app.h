@@ -36,6 +36,7 @@ enum app_errors {
     APP_ERRORS_JSON,   /* an ordinary result: {"error": "…"} */
     APP_ERRORS_RPC,    /* an error of the protocol */
     APP_ERRORS_RESULT, /* a result with isError */
+    APP_ERRORS_RAW,    /* an ordinary result: what the script or the text says */
     APP_ERRORS_COUNT
 };
 

@@ -44,6 +44,7 @@ static int fail(const struct app *app, struct str text, struct arena *a, struct 
         break;
     case APP_ERRORS_RPC: ret->kind = APP_ANSWER_RPC; break;
     case APP_ERRORS_RESULT: ret->kind = APP_ANSWER_ERROR; break;
+    case APP_ERRORS_RAW:
     case APP_ERRORS_COUNT: break;
     }
     return ret->text.p ? 0 : -ENOMEM;

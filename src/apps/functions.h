@@ -15,6 +15,7 @@ struct sql_function {
 /* Of functions_*.c. */
 extern const struct sql_function functions_airtable[];
 extern const struct sql_function functions_calc[];
+extern const struct sql_function functions_notion[];
 
 /* Of the call under way. */
 struct appdb *fn_db(sqlite3_context *x);

@@ -23,6 +23,8 @@ static const struct lang languages[] = {
     {"linear_initiatives", lang_linear, false},
     {"linear_issues", lang_linear, false},
     {"linear_projects", lang_linear, false},
+    {"notion_filter", lang_notion_filter, false},
+    {"notion_sort", lang_notion_sort, true},
     {"slack", lang_slack, false},
     {"slack_score", lang_slack_score, false},
     {"words", lang_words, false},

@@ -48,7 +48,7 @@ def test_folders_that_are_no_apps_are_refused():
 
 def test_mistakes_are_found():
     for file, old, new, want in (
-            ("app.json", '"json"', '"yaml"', "app.json: /errors is text, json, rpc or result"),
+            ("app.json", '"json"', '"yaml"', "app.json: /errors is text, json, rpc, result or raw"),
             ("app.json", "{upper:6}", "{lower:6}", "app.json: /ids/ticket"),
             ("app.json", '"Shop"', "5", "app.json: /title is missing"),
             ("tools.json", '"get_order"', '"fetch_order"',
