@@ -1,5 +1,8 @@
--- Initialize bodies and dumps. What their format has no place for is made up by these rules, and
--- lost in a dump: comments, reviews, stars, assignees, history.
+-- Initialize bodies and dumps. Beyond Klavis' format a repository may say that it is "private" and
+-- which is its "default_branch"; issues and pull requests who is their "author", their "assignees"
+-- (logins) and "comments" ({"author", "body"}); pull requests that they are a "draft", and their
+-- "reviews" ({"author", "state", "body", "comments": [{"path", "line", "body"}]}). Dumps have these
+-- members only where they say more than these rules do:
 --
 --   - a repository "owner/name" belongs to that account, one without an owner to the caller
 --   - the default branch is main, else master, else the first; it has one commit, and each other
@@ -8,14 +11,18 @@
 --   - a pull request is by whom its branch is; an issue by whom its description says it was
 --     "reported by @login"
 --   - repositories of the organisation have stars, and all are looked at by code scanning
+--
+-- Histories, times, stars and forks have no place in it: they are lost in a dump.
 
 -- name: import
 SELECT now, me, my_name, my_email, signature FROM session;
 -- Repositories.
-INSERT INTO stage_repo (place, full_name, owner, name, description, branches, prs, issues)
+INSERT INTO stage_repo (place, full_name, owner, name, description, is_private, default_branch,
+                        branches, prs, issues)
 SELECT key, full, iif(instr(full, '/'), substr(full, 1, instr(full, '/') - 1),
                       (SELECT login FROM account WHERE is_me)),
-       trim(substr(full, instr(full, '/') + 1)), value ->> 'description', value -> 'branches',
+       trim(substr(full, instr(full, '/') + 1)), value ->> 'description',
+       ifnull(value ->> 'private', 0), value ->> 'default_branch', value -> 'branches',
        value -> 'prs', value -> 'issues'
 FROM (SELECT key, value, value ->> 'name' AS full FROM json_each(:args, '$.repos')
       WHERE type = 'object');
@@ -28,12 +35,19 @@ FROM stage_repo s GROUP BY owner, name
 HAVING count(*) > 1 OR EXISTS (SELECT 1 FROM repo r JOIN account a ON a.id = r.owner_id
                                WHERE r.name = s.name AND a.login = s.owner) LIMIT 1;
 UPDATE stage_repo SET id = new_id('repo');
-INSERT INTO repo (id, owner_id, name, description, default_branch, created_at, updated_at, pushed_at)
-SELECT s.id, a.id, s.name, s.description,
-       coalesce((SELECT value ->> 'name' FROM json_each(s.branches)
+INSERT INTO repo (id, owner_id, name, description, is_private, default_branch, created_at,
+                  updated_at, pushed_at)
+SELECT s.id, a.id, s.name, s.description, s.is_private,
+       coalesce(s.default_branch,
+                (SELECT value ->> 'name' FROM json_each(s.branches)
                  WHERE type = 'object' AND value ->> 'name' IN ('main', 'master')
                  ORDER BY 1 LIMIT 1), s.branches ->> '$[0].name', 'main'), :now, :now, :now
 FROM stage_repo s JOIN account a ON a.login = s.owner ORDER BY s.place;
+
+SELECT 'repository "' || full_name || '": there is no branch "' || default_branch || '"' AS error
+FROM stage_repo s
+WHERE default_branch NOT IN (SELECT value ->> 'name' FROM json_each(s.branches)
+                             WHERE type = 'object') LIMIT 1;
 
 -- Branches and their files; a folder in a folder is found by its path.
 SELECT 'repository "' || full_name || '": branch "' || (b.value ->> 'name')
@@ -111,14 +125,19 @@ JOIN account a ON a.id = s.author_id
 WHERE NOT s.is_default AND b.sha <> m.sha;
 
 -- Issues and pull requests: those with a number keep it, the others follow behind.
-INSERT INTO stage_item (repo_id, is_pull, place, given, title, body, state, labels)
+INSERT INTO stage_item (repo_id, is_pull, place, given, title, body, state, labels, author,
+                        assignees, comments)
 SELECT s.id, 0, i.key, i.value ->> 'id', i.value ->> 'issue_title', i.value ->> 'description',
-       ifnull(lower(i.value ->> 'status'), 'open'), i.value -> 'labels'
+       ifnull(lower(i.value ->> 'status'), 'open'), i.value -> 'labels', i.value ->> 'author',
+       i.value -> 'assignees', i.value -> 'comments'
 FROM stage_repo s, json_each(s.issues) i WHERE i.type = 'object';
-INSERT INTO stage_item (repo_id, is_pull, place, given, title, body, state, labels, head, base)
+INSERT INTO stage_item (repo_id, is_pull, place, given, title, body, state, labels, author,
+                        assignees, comments, head, base, is_draft, reviews)
 SELECT s.id, 1, p.key, p.value ->> 'id', p.value ->> 'pr_title', p.value ->> 'description',
-       ifnull(lower(p.value ->> 'status'), 'open'), p.value -> 'labels',
-       p.value ->> 'source_branch', ifnull(p.value ->> 'target_branch', 'main')
+       ifnull(lower(p.value ->> 'status'), 'open'), p.value -> 'labels', p.value ->> 'author',
+       p.value -> 'assignees', p.value -> 'comments', p.value ->> 'source_branch',
+       ifnull(p.value ->> 'target_branch', 'main'), ifnull(p.value ->> 'draft', 0),
+       p.value -> 'reviews'
 FROM stage_repo s, json_each(s.prs) p WHERE p.type = 'object';
 UPDATE stage_item SET number = n.number
 FROM (SELECT repo_id, is_pull, place,
@@ -139,30 +158,75 @@ FROM stage_item i
 LEFT JOIN branch h ON h.repo_id = i.repo_id AND h.name = i.head
 LEFT JOIN branch t ON t.repo_id = i.repo_id AND t.name = i.base
 WHERE i.is_pull AND (h.sha IS NULL OR t.sha IS NULL) LIMIT 1;
+SELECT '"' || title || '": there is no user "' || login || '"' AS error
+FROM (SELECT title, author AS login FROM stage_item WHERE author IS NOT NULL
+      UNION ALL SELECT title, value FROM stage_item, json_each(assignees) WHERE type = 'text'
+      UNION ALL SELECT title, value ->> 'author' FROM stage_item, json_each(comments)
+      WHERE type = 'object' AND value ->> 'author' IS NOT NULL
+      UNION ALL SELECT title, value ->> 'author' FROM stage_item, json_each(reviews)
+      WHERE type = 'object' AND value ->> 'author' IS NOT NULL)
+WHERE login NOT IN (SELECT login FROM account WHERE type = 'User') LIMIT 1;
+SELECT '"' || title || '": a review is APPROVED, CHANGES_REQUESTED or COMMENTED' AS error
+FROM stage_item, json_each(reviews)
+WHERE type = 'object' AND ifnull(upper(value ->> 'state'), '')
+                          NOT IN ('APPROVED', 'CHANGES_REQUESTED', 'COMMENTED') LIMIT 1;
 INSERT INTO issue (id, repo_id, number, is_pull, title, body, state, author_id, created_at,
                    updated_at, closed_at)
 SELECT new_id('issue'), repo_id, number, is_pull, title, body,
        iif(state = 'open', 'open', 'closed'),
-       coalesce(iif(is_pull, (SELECT author_id FROM stage_branch b
-                              WHERE b.repo_id = i.repo_id AND b.name = i.head),
-                    (SELECT id FROM account
-                     WHERE type = 'User' AND instr(lower(ifnull(body, '')), 'reported by @')
-                       AND text_has(body, 'reported by @' || login)
-                     ORDER BY length(login) DESC LIMIT 1)), :me),
+       ifnull((SELECT id FROM account WHERE login = i.author), :me),
        :now, :now, iif(state = 'open', NULL, :now)
 FROM stage_item i ORDER BY repo_id, is_pull, place;
-INSERT INTO pull (issue_id, head_repo_id, head, base, head_sha, base_sha, merged_at, merge_sha)
-SELECT n.id, n.repo_id, i.head, i.base, h.sha, t.sha, iif(i.state = 'merged', :now, NULL),
+INSERT INTO pull (issue_id, head_repo_id, head, base, head_sha, base_sha, is_draft, merged_at,
+                  merge_sha)
+SELECT n.id, n.repo_id, i.head, i.base, h.sha, t.sha, i.is_draft, iif(i.state = 'merged', :now,
+       NULL),
        iif(i.state = 'merged', t.sha, NULL)
 FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number
 JOIN branch h ON h.repo_id = n.repo_id AND h.name = i.head
 JOIN branch t ON t.repo_id = n.repo_id AND t.name = i.base
 WHERE i.is_pull;
+UPDATE issue
+SET author_id = (SELECT a.author_id FROM implied_author a WHERE a.issue_id = issue.id)
+WHERE (repo_id, number) IN (SELECT repo_id, number FROM stage_item WHERE author IS NULL);
 INSERT OR IGNORE INTO issue_label
 SELECT n.id, trim(l.value), l.key
 FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number,
      json_each(i.labels) l
 WHERE trim(l.value) <> '';
+
+INSERT OR IGNORE INTO issue_assignee
+SELECT n.id, a.id, s.key
+FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number,
+     json_each(i.assignees) s
+JOIN account a ON a.login = s.value;
+INSERT INTO comment
+SELECT new_id('comment'), n.id,
+       ifnull((SELECT id FROM account WHERE login = c.value ->> 'author'), :me),
+       ifnull(c.value ->> 'body', ''), :now, :now
+FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number,
+     json_each(i.comments) c
+WHERE c.type = 'object' ORDER BY i.repo_id, i.number, c.key;
+INSERT INTO review
+SELECT new_id('review'), n.id,
+       ifnull((SELECT id FROM account WHERE login = r.value ->> 'author'), :me),
+       upper(r.value ->> 'state'), ifnull(r.value ->> 'body', ''), p.head_sha, :now
+FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number
+CROSS JOIN pull p ON p.issue_id = n.id, json_each(i.reviews) r
+WHERE r.type = 'object' ORDER BY i.repo_id, i.number, r.key;
+-- Reviews have been numbered in this order.
+INSERT INTO review_comment (id, review_id, path, line, body, created_at, updated_at)
+SELECT new_id('comment'), w.id, c.value ->> 'path', c.value ->> 'line',
+       ifnull(c.value ->> 'body', ''), :now, :now
+FROM (SELECT n.id AS issue_id, r.value -> 'comments' AS comments,
+             row_number() OVER (PARTITION BY n.id ORDER BY r.key) AS nth
+      FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number,
+           json_each(i.reviews) r
+      WHERE r.type = 'object') x
+JOIN (SELECT id, issue_id, row_number() OVER (PARTITION BY issue_id ORDER BY id) AS nth
+      FROM review) w ON w.issue_id = x.issue_id AND w.nth = x.nth,
+     json_each(x.comments) c
+WHERE c.type = 'object' AND c.value ->> 'path' IS NOT NULL ORDER BY w.id, c.key;
 
 -- People who know the organisation's repositories, and code scanning.
 INSERT INTO star
@@ -206,6 +270,11 @@ FROM (
   SELECT drop_nulls(json_object(
            'name', iif(r.owner_id = (SELECT me FROM session), r.name, r.full_name),
            'description', r.description,
+           'private', iif(r.is_private, json('true'), NULL),
+           'default_branch', (
+             SELECT r.default_branch FROM branch b WHERE b.repo_id = r.id
+             AND b.name <> r.default_branch AND b.name IN ('main', 'master')
+             AND (r.default_branch <> 'main') LIMIT 1),
            'branches', (
              SELECT json_group_array(json_object('name', name,
                                                  'folders', json(ifnull(json, git_folders('[]')))))
@@ -226,8 +295,41 @@ FROM (
                             'source_branch', p.head, 'target_branch', p.base,
                             'labels', (SELECT json_group_array(label)
                                        FROM (SELECT label FROM issue_label l
-                                             WHERE l.issue_id = i.id ORDER BY place)))) AS json
+                                             WHERE l.issue_id = i.id ORDER BY place)),
+                            'author', iif(m.author_id <> i.author_id, a.login, NULL),
+                            'assignees', (
+                              SELECT iif(count(*) > 0, json_group_array(login), NULL)
+                              FROM (SELECT u.login FROM issue_assignee s
+                                    JOIN account u ON u.id = s.account_id
+                                    WHERE s.issue_id = i.id ORDER BY s.place)),
+                            'comments', (
+                              SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+                              FROM (SELECT drop_nulls(json_object(
+                                             'author', iif(u.is_me, NULL, u.login),
+                                             'body', c.body)) AS json
+                                    FROM comment c JOIN account u ON u.id = c.author_id
+                                    WHERE c.issue_id = i.id ORDER BY c.created_at, c.id)),
+                            'draft', iif(p.is_draft, json('true'), NULL),
+                            'reviews', (
+                              SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+                              FROM (SELECT drop_nulls(json_object(
+                                             'author', iif(u.is_me, NULL, u.login),
+                                             'state', w.state, 'body', w.body,
+                                             'comments', (
+                                               SELECT iif(count(*) > 0, json_group_array(
+                                                        json(json)), NULL)
+                                               FROM (SELECT drop_nulls(json_object(
+                                                              'path', q.path,
+                                                              'line', ifnull(q.line, q.position),
+                                                              'body', q.body)) AS json
+                                                     FROM review_comment q
+                                                     WHERE q.review_id = w.id ORDER BY q.id))))
+                                           AS json
+                                    FROM review w JOIN account u ON u.id = w.author_id
+                                    WHERE w.issue_id = i.id ORDER BY w.id)))) AS json
                    FROM issue i JOIN pull p ON p.issue_id = i.id
+                   JOIN implied_author m ON m.issue_id = i.id
+                   JOIN account a ON a.id = i.author_id
                    -- One from a fork has a branch that is not of this repository.
                    WHERE i.repo_id = r.id AND p.head_repo_id = r.id ORDER BY i.number)),
            'issues', (
@@ -237,7 +339,22 @@ FROM (
                             'status', i.state,
                             'labels', (SELECT json_group_array(label)
                                        FROM (SELECT label FROM issue_label l
-                                             WHERE l.issue_id = i.id ORDER BY place)))) AS json
-                   FROM issue i WHERE i.repo_id = r.id AND NOT i.is_pull
+                                             WHERE l.issue_id = i.id ORDER BY place)),
+                            'author', iif(m.author_id <> i.author_id, a.login, NULL),
+                            'assignees', (
+                              SELECT iif(count(*) > 0, json_group_array(login), NULL)
+                              FROM (SELECT u.login FROM issue_assignee s
+                                    JOIN account u ON u.id = s.account_id
+                                    WHERE s.issue_id = i.id ORDER BY s.place)),
+                            'comments', (
+                              SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+                              FROM (SELECT drop_nulls(json_object(
+                                             'author', iif(u.is_me, NULL, u.login),
+                                             'body', c.body)) AS json
+                                    FROM comment c JOIN account u ON u.id = c.author_id
+                                    WHERE c.issue_id = i.id ORDER BY c.created_at, c.id)))) AS json
+                   FROM issue i JOIN implied_author m ON m.issue_id = i.id
+                   JOIN account a ON a.id = i.author_id
+                   WHERE i.repo_id = r.id AND NOT i.is_pull
                    ORDER BY i.number)))) AS json
   FROM repo_view r ORDER BY r.id);

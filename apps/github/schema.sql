@@ -82,6 +82,8 @@ CREATE TABLE stage_repo (
   owner TEXT NOT NULL COLLATE NOCASE,
   name TEXT NOT NULL COLLATE NOCASE,
   description TEXT,
+  is_private INTEGER NOT NULL,
+  default_branch TEXT,
   branches TEXT, -- JSON
   prs TEXT,
   issues TEXT,
@@ -115,9 +117,14 @@ CREATE TABLE stage_item (
   title TEXT NOT NULL,
   body TEXT,
   state TEXT NOT NULL,
-  labels TEXT, -- JSON
   head TEXT,
   base TEXT,
+  is_draft INTEGER NOT NULL DEFAULT 0,
+  author TEXT,
+  labels TEXT, -- JSON
+  assignees TEXT,
+  comments TEXT,
+  reviews TEXT,
   PRIMARY KEY (repo_id, is_pull, place)
 ) WITHOUT ROWID;
 
@@ -241,6 +248,20 @@ SELECT docs, json_object('message', 'Not Found', 'documentation_url', docs, 'sta
        json_object('message', 'Resource not accessible by personal access token',
                    'documentation_url', docs, 'status', '403') AS no_access
 FROM (SELECT 'https://docs.github.com/rest' AS docs);
+
+-- Who an issue or a pull request is by when the body of an import does not say: the person whose
+-- login the branch begins with, or the one who it was "reported by".
+CREATE VIEW implied_author AS
+SELECT i.id AS issue_id,
+       coalesce(iif(i.is_pull,
+                    (SELECT id FROM account
+                     WHERE type = 'User' AND login = substr(p.head, 1, instr(p.head, '/') - 1)),
+                    (SELECT id FROM account
+                     WHERE type = 'User' AND instr(lower(ifnull(i.body, '')), 'reported by @')
+                       AND text_has(i.body, 'reported by @' || login)
+                     ORDER BY length(login) DESC LIMIT 1)),
+                (SELECT id FROM account WHERE is_me)) AS author_id
+FROM issue i LEFT JOIN pull p ON p.issue_id = i.id;
 
 -- What the tools show.
 CREATE VIEW account_view AS

@@ -176,8 +176,8 @@ static const struct {
 
 static void test_functions(void **state)
 {
-    struct appdb *db auto_(appdb_close) = NULL;
     struct scripts scripts;
+    struct appdb *db auto_(appdb_close) = NULL;
     struct err e = ERR_INIT;
     auto_buf struct buf text = BUF_INIT(64 << 10);
     char path[64];
