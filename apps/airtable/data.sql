@@ -15,11 +15,13 @@ INSERT INTO grid
 SELECT new_id('view'), id, 'Grid view', 'grid' FROM tables t
 WHERE NOT EXISTS (SELECT 1 FROM grid WHERE table_id = t.id) ORDER BY pos;
 -- The fields that are said, or else those that the records have.
-SELECT json_group_array(json_object('tid', tid, 'name', name, 'type', type, 'options', json(options),
+SELECT json_group_array(json_object('tid', tid, 'name', name, 'type', type, 'options',
+    json(options),
                                     'pos', pos)) AS specs
 FROM (SELECT o.id AS tid, trim(f.value ->> 'name') AS name, f.value ->> 'type' AS type,
              f.value -> 'options' AS options, f.key AS pos
-      FROM json_each(:args, '$.tables') t JOIN tables o ON o.name = trim(t.value ->> 'name') COLLATE NOCASE
+      FROM json_each(:args, '$.tables') t JOIN tables o
+          ON o.name = trim(t.value ->> 'name') COLLATE NOCASE
       JOIN json_each(t.value, '$.fields') f WHERE t.type = 'object' AND f.type = 'object'
       UNION ALL
       SELECT o.id, c.key,
@@ -27,14 +29,16 @@ FROM (SELECT o.id AS tid, trim(f.value ->> 'name') AS name, f.value ->> 'type' A
                               WHEN 'true' THEN 'checkbox' WHEN 'false' THEN 'checkbox'
                               WHEN 'array' THEN 'multipleSelects' ELSE 'singleLineText' END,
              NULL, min(r.key * 1000 + c.id)
-      FROM json_each(:args, '$.tables') t JOIN tables o ON o.name = trim(t.value ->> 'name') COLLATE NOCASE
+      FROM json_each(:args, '$.tables') t JOIN tables o
+          ON o.name = trim(t.value ->> 'name') COLLATE NOCASE
       JOIN json_each(t.value, '$.records') r JOIN json_each(r.value, '$.fields') c
       WHERE t.type = 'object' AND r.type = 'object' AND c.type <> 'null'
         AND ifnull(json_array_length(t.value, '$.fields'), 0) = 0
       GROUP BY o.id, c.key
       UNION ALL
       SELECT o.id, 'Name', 'singleLineText', NULL, 0
-      FROM json_each(:args, '$.tables') t JOIN tables o ON o.name = trim(t.value ->> 'name') COLLATE NOCASE
+      FROM json_each(:args, '$.tables') t JOIN tables o
+          ON o.name = trim(t.value ->> 'name') COLLATE NOCASE
       WHERE t.type = 'object' AND ifnull(json_array_length(t.value, '$.fields'), 0) = 0
         AND ifnull(json_array_length(t.value, '$.records'), 0) = 0
       ORDER BY 1, 5);
@@ -50,15 +54,18 @@ SELECT new_id('field'), value ->> 'tid', value ->> 'name', value ->> 'type', NUL
            SELECT json_group_array(json_object(
                     'id', ifnull(iif(o.type = 'object', o.value ->> 'id', NULL), new_id('choice')),
                     'name', iif(o.type = 'object', o.value ->> 'name', o.value),
-                    'color', ifnull(iif(o.type = 'object', o.value ->> 'color', NULL), 'blueLight2')))
+                    'color', ifnull(iif(o.type = 'object', o.value ->> 'color', NULL),
+                        'blueLight2')))
            FROM json_each(s.value, '$.options.choices') o)))
        WHEN json_type(value, '$.options') = 'object' THEN value -> 'options' END,
        (SELECT ifnull(max(pos), -1) + 1 FROM field WHERE table_id = s.value ->> 'tid') + key
 FROM json_each(:specs) s WHERE true
 ON CONFLICT DO NOTHING;
-UPDATE tables SET primary_field = (SELECT id FROM field WHERE table_id = tables.id ORDER BY pos LIMIT 1)
+UPDATE tables SET primary_field = (SELECT id FROM field WHERE table_id = tables.id ORDER BY pos
+    LIMIT 1)
 WHERE primary_field IS NULL;
-SELECT 'Field "' || f.name || '" links to an unknown table: ' || ifnull(f.options ->> 'linkedTableId', '') AS error
+SELECT 'Field "' || f.name || '" links to an unknown table: '
+    || ifnull(f.options ->> 'linkedTableId', '') AS error
 FROM field f WHERE f.type = 'multipleRecordLinks'
   AND NOT EXISTS (SELECT 1 FROM tables WHERE f.options ->> 'linkedTableId' IN (id, name));
 UPDATE field SET options = json_set(options, '$.linkedTableId',
@@ -76,7 +83,8 @@ FROM (SELECT o.id AS tid, r.key AS n, c.key, f.id AS field, f.id AS field_id, f.
              CASE c.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null'
                          WHEN 'array' THEN c.value WHEN 'object' THEN c.value
                          ELSE json_quote(c.value) END AS literal
-      FROM json_each(:args, '$.tables') b JOIN tables o ON o.name = trim(b.value ->> 'name') COLLATE NOCASE
+      FROM json_each(:args, '$.tables') b JOIN tables o
+          ON o.name = trim(b.value ->> 'name') COLLATE NOCASE
       JOIN json_each(b.value, '$.records') r JOIN json_each(r.value, '$.fields') c
       LEFT JOIN field f ON f.table_id = o.id AND f.name = c.key
       LEFT JOIN field_type t ON t.type = f.type
@@ -94,7 +102,8 @@ UPDATE field SET options = json_set(ifnull(options, '{}'), '$.choices', json((
           JOIN json_each(iif(c.value ->> 'shape' = 'choice', json_array(json(c.value ->> 'value')),
                              c.value ->> 'value')) e
           WHERE c.value ->> 'field' = field.id AND e.type = 'text'
-            AND e.value NOT IN (SELECT o.value ->> 'name' FROM json_each(field.options, '$.choices') o))))))
+            AND e.value NOT IN (SELECT o.value ->> 'name'
+                FROM json_each(field.options, '$.choices') o))))))
 WHERE id IN (SELECT value ->> 'field' FROM json_each(:cells)
              WHERE value ->> 'shape' IN ('choice', 'choices'));
 INSERT INTO record
@@ -104,14 +113,16 @@ SELECT new_id('record'), o.id,
          SELECT json_group_object(c.value ->> 'field', json(
                   CASE WHEN c.value ->> 'value' = 'null' THEN 'null'
                   WHEN c.value ->> 'shape' = 'user' THEN
-                    ifnull((SELECT json_object('id', id, 'email', email, 'name', name) FROM collaborator
+                    ifnull((SELECT json_object('id', id, 'email', email, 'name', name)
+                        FROM collaborator
                             WHERE id = json_extract(c.value ->> 'value', '$.id')
                                OR email = json_extract(c.value ->> 'value', '$.email')),
                            c.value ->> 'value')
                   WHEN c.value ->> 'shape' = 'users' THEN
                     (SELECT json_group_array(json(ifnull(
                               (SELECT json_object('id', id, 'email', email, 'name', name)
-                               FROM collaborator WHERE id = e.value ->> 'id' OR email = e.value ->> 'email'),
+                               FROM collaborator WHERE id = e.value ->> 'id'
+                                   OR email = e.value ->> 'email'),
                               e.value)))
                      FROM json_each(c.value ->> 'value') e)
                   WHEN c.value ->> 'shape' = 'attachments' THEN
@@ -123,7 +134,8 @@ SELECT new_id('record'), o.id,
                   ELSE c.value ->> 'value' END))
          FROM json_each(:cells) c
          WHERE c.value ->> 'tid' = o.id AND c.value ->> 'n' = r.key), '{}'))
-FROM json_each(:args, '$.tables') b JOIN tables o ON o.name = trim(b.value ->> 'name') COLLATE NOCASE
+FROM json_each(:args, '$.tables') b JOIN tables o
+    ON o.name = trim(b.value ->> 'name') COLLATE NOCASE
 JOIN json_each(b.value, '$.records') r WHERE b.type = 'object' AND r.type = 'object'
 ORDER BY o.pos, r.key;
 -- Links by what their records are called; ids are taken as they are.
@@ -135,18 +147,21 @@ WHERE NOT EXISTS (SELECT 1 FROM record o WHERE o.table_id = t.id
 UPDATE record SET data = json_patch(data, (
   SELECT json_group_object(f.id, (
            SELECT json_group_array((SELECT o.id FROM record o WHERE o.table_id = t.id
-                                    AND e.value IN (o.id, json_extract(o.data, '$.' || t.primary_field))
+                                    AND e.value
+                                        IN (o.id, json_extract(o.data, '$.' || t.primary_field))
                                     ORDER BY o.pos LIMIT 1))
            FROM json_each(record.data, '$.' || f.id) e))
   FROM field f JOIN tables t ON t.id = f.options ->> 'linkedTableId'
   WHERE f.table_id = record.table_id AND f.type = 'multipleRecordLinks'
     AND json_type(record.data, '$.' || f.id) = 'array'))
-WHERE EXISTS (SELECT 1 FROM field f WHERE f.table_id = record.table_id AND f.type = 'multipleRecordLinks'
+WHERE EXISTS (SELECT 1 FROM field f WHERE f.table_id = record.table_id
+    AND f.type = 'multipleRecordLinks'
               AND json_type(record.data, '$.' || f.id) = 'array');
 SELECT json_object(
          'tables', (SELECT count(*) FROM json_each(:args, '$.tables') WHERE type = 'object'),
          'fields', json_array_length(:specs),
-         'records', (SELECT count(*) FROM json_each(:args, '$.tables') t JOIN json_each(t.value, '$.records') r
+         'records', (SELECT count(*) FROM json_each(:args, '$.tables') t
+             JOIN json_each(t.value, '$.records') r
                      WHERE t.type = 'object' AND r.type = 'object')) AS result;
 
 -- name: export
@@ -159,16 +174,19 @@ FROM (SELECT drop_nulls(json_object(
                                        iif(f.type = 'multipleRecordLinks',
                                            json_patch(f.options, json_object(
                                              'linkedTableId', (SELECT name FROM tables
-                                                               WHERE id = f.options ->> 'linkedTableId'),
+                                                               WHERE id = f.options ->>
+                                                                   'linkedTableId'),
                                              'inverseLinkFieldId', (SELECT i.name FROM field i
-                                                                    WHERE i.id = f.options ->> 'inverseLinkFieldId'))),
+                                                                    WHERE i.id = f.options ->>
+                                                                        'inverseLinkFieldId'))),
                                            f.options) AS options
                                 FROM field f WHERE f.table_id = t.id ORDER BY f.pos)),
                'records', (SELECT json_group_array(json_object('fields', json(fields)))
                            FROM (SELECT ifnull((
                                    SELECT json_group_object(name, json(value))
                                    FROM (SELECT f.name, iif(f.type = 'multipleRecordLinks',
-                                                (SELECT json_group_array(json_extract(o.data, '$.' || l.primary_field))
+                                                (SELECT json_group_array(json_extract(o.data, '$.'
+                                                    || l.primary_field))
                                                  FROM json_each(r.data, '$.' || f.id) e
                                                  JOIN record o ON o.id = e.value
                                                  JOIN tables l ON l.id = o.table_id),

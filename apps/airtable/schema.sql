@@ -83,7 +83,8 @@ SELECT r.id AS record_id, f.id AS field_id, f.name, f.pos,
          WHEN 'lastModifiedTime' THEN json_quote(r.modified)
          WHEN 'autoNumber' THEN json_quote(r.pos)
          WHEN 'count' THEN
-           json_quote(ifnull(json_array_length(r.data, '$.' || (f.options ->> 'recordLinkFieldId')), 0))
+           json_quote(ifnull(json_array_length(r.data, '$.'
+               || (f.options ->> 'recordLinkFieldId')), 0))
          ELSE r.data -> ('$.' || f.id)
        END AS value
 FROM record r JOIN field f ON f.table_id = r.table_id;

@@ -1,7 +1,7 @@
--- A database of the format is a group of sources; each source is a database here, the first one with
+-- A database of the format is a group of sources; each source is a database here, the first one has
 -- the name of the group. Pages below pages come out beside them, blocks within blocks behind them.
--- Styles of text, covers, comments on blocks, tables and columns have no place in the format, nor has
--- what is in the trash. Relations are the titles of the pages.
+-- Styles of text, covers, comments on blocks, tables and columns have no place in the format, nor
+-- has what is in the trash. Relations are the titles of the pages.
 
 -- name: import
 -- The sources: each with its id, its properties made whole.
@@ -16,8 +16,10 @@ FROM (SELECT *, EXISTS (SELECT 1 FROM json_each(fields)
                    ifnull(s.value ->> 'label', d.value ->> 'name') AS label,
                    s.value ->> 'summary' AS summary, d.value ->> 'summary' AS about,
                    d.value ->> 'display_icon' AS icon,
-                   ifnull(iif(json_type(s.value, '$.fields') = 'object', s.value -> 'fields', NULL), '{}') AS fields,
-                   ifnull(iif(json_type(s.value, '$.pages') = 'array', s.value -> 'pages', NULL), '[]') AS pages
+                   ifnull(iif(json_type(s.value, '$.fields') = 'object', s.value -> 'fields',
+                       NULL), '{}') AS fields,
+                   ifnull(iif(json_type(s.value, '$.pages') = 'array', s.value -> 'pages', NULL),
+                       '[]') AS pages
             FROM json_each(:args, '$.databases') d
             LEFT JOIN json_each(d.value, '$.sources') s ON s.type = 'object'
             WHERE d.type = 'object' ORDER BY d.key, s.key));
@@ -38,7 +40,8 @@ SELECT value ->> 'id', 'workspace', NULL,
        value ->> 'label', value ->> 'summary'
 FROM json_each(:dbs), self;
 -- Relations name the other source.
-SELECT 'Property "' || p.key || '" relates to an unknown source: ' || json_extract(p.value, '$.relation.database_id') AS error
+SELECT 'Property "' || p.key || '" relates to an unknown source: '
+    || json_extract(p.value, '$.relation.database_id') AS error
 FROM database d JOIN json_each(d.properties) p
 WHERE p.value ->> 'type' = 'relation'
   AND NOT EXISTS (SELECT 1 FROM database o WHERE json_extract(p.value, '$.relation.database_id')
@@ -46,22 +49,26 @@ WHERE p.value ->> 'type' = 'relation'
 UPDATE database SET properties = (
   SELECT json_group_object(p.key, json(iif(p.value ->> 'type' = 'relation',
            json_set(p.value, '$.relation.database_id',
-                    (SELECT o.id FROM database o WHERE json_extract(p.value, '$.relation.database_id')
+                    (SELECT o.id FROM database o
+                        WHERE json_extract(p.value, '$.relation.database_id')
                        IN (o.id, o.label, notion_plain(o.title)) ORDER BY o.grp, o.pos LIMIT 1)),
            p.value)))
   FROM json_each(database.properties) p)
 WHERE EXISTS (SELECT 1 FROM json_each(database.properties) WHERE value ->> 'type' = 'relation');
 
 -- The pages: those of sources, then the others, which may name theirs.
-SELECT json_group_array(json_object('id', new_id('page'), 'db', db, 'source', source, 'page', json(page))) AS pages
+SELECT json_group_array(json_object('id', new_id('page'), 'db', db, 'source', source, 'page',
+    json(page))) AS pages
 FROM (SELECT d.value ->> 'id' AS db, NULL AS source, p.value AS page
       FROM json_each(:dbs) d JOIN json_each(d.value, '$.pages') p WHERE p.type = 'object'
       UNION ALL
       SELECT (SELECT o.id FROM database o
-              WHERE nullif(p.value ->> 'parent_source', '') IN (o.id, o.label, notion_plain(o.title))
+              WHERE nullif(p.value ->> 'parent_source', '')
+                  IN (o.id, o.label, notion_plain(o.title))
               ORDER BY o.grp DESC, o.pos LIMIT 1), nullif(p.value ->> 'parent_source', ''), p.value
       FROM json_each(:args, '$.pages') p WHERE p.type = 'object');
-SELECT 'Page "' || json_extract(value, '$.page.name') || '" is of an unknown source: ' || (value ->> 'source') AS error
+SELECT 'Page "' || json_extract(value, '$.page.name') || '" is of an unknown source: '
+    || (value ->> 'source') AS error
 FROM json_each(:pages) WHERE value ->> 'source' IS NOT NULL AND value ->> 'db' IS NULL;
 -- Their properties, database by database, since a value may bring a new option.
 SELECT json_group_object(db, notion_fill(schema, wanted)) AS filled
@@ -69,21 +76,28 @@ FROM (SELECT ifnull(p.value ->> 'db', '') AS db,
              ifnull((SELECT properties FROM database WHERE id = p.value ->> 'db'),
                     (SELECT plain_schema FROM self)) AS schema,
              json_group_array(json_set(
-               iif(p.value ->> 'db' IS NOT NULL AND json_type(p.value, '$.page.attributes') = 'object',
+               iif(p.value ->> 'db' IS NOT NULL
+                   AND json_type(p.value, '$.page.attributes') = 'object',
                    json_extract(p.value, '$.page.attributes'), '{}'),
-               '$.title', json_object('title', notion_text(json_extract(p.value, '$.page.name'))))) AS wanted
+               '$.title', json_object('title',
+                   notion_text(json_extract(p.value, '$.page.name'))))) AS wanted
       FROM json_each(:pages) p GROUP BY 1);
-SELECT 'Page "' || json_extract(p.value, '$.page.name') || '": its attributes do not fit the fields of its source' AS error
-FROM (SELECT *, row_number() OVER (PARTITION BY value ->> 'db' ORDER BY key) - 1 AS n FROM json_each(:pages)) p
+SELECT 'Page "' || json_extract(p.value, '$.page.name')
+    || '": its attributes do not fit the fields of its source' AS error
+FROM (SELECT *, row_number() OVER (PARTITION BY value ->> 'db' ORDER BY key) - 1 AS n
+    FROM json_each(:pages)) p
 JOIN json_each(:filled) f ON f.key = ifnull(p.value ->> 'db', '')
 WHERE f.value ->> 'bad' = p.n;
-UPDATE database SET properties = (SELECT f.value -> 'schema' FROM json_each(:filled) f WHERE f.key = database.id)
+UPDATE database SET properties = (SELECT f.value -> 'schema' FROM json_each(:filled) f
+    WHERE f.key = database.id)
 WHERE id IN (SELECT key FROM json_each(:filled));
 INSERT INTO page
-SELECT p.value ->> 'id', iif(p.value ->> 'db' IS NULL, 'workspace', 'database_id'), p.value ->> 'db',
+SELECT p.value ->> 'id', iif(p.value ->> 'db' IS NULL, 'workspace', 'database_id'),
+    p.value ->> 'db',
        ifnull((SELECT max(pos) FROM node WHERE parent_id IS p.value ->> 'db'), 0) + 1 + p.key,
        f.value -> ('$.values[' || p.n || ']'), NULL, NULL, now(), now(), self.owner, self.owner, 0
-FROM (SELECT *, row_number() OVER (PARTITION BY value ->> 'db' ORDER BY key) - 1 AS n FROM json_each(:pages)) p
+FROM (SELECT *, row_number() OVER (PARTITION BY value ->> 'db' ORDER BY key) - 1 AS n
+    FROM json_each(:pages)) p
 JOIN json_each(:filled) f ON f.key = ifnull(p.value ->> 'db', ''), self;
 -- People by name or e-mail address, related pages by title.
 SELECT 'Property "' || s.key || '" names an unknown person or page: ' || (e.value ->> 'id') AS error
@@ -106,19 +120,23 @@ UPDATE page SET properties = (
       FROM json_each(v.value, '$.relation') e)))
     ELSE v.value END))
   FROM json_each(page.properties) v)
-WHERE EXISTS (SELECT 1 FROM json_each(page.properties) WHERE value ->> 'type' IN ('people', 'relation'));
+WHERE EXISTS (SELECT 1 FROM json_each(page.properties) WHERE value ->> 'type'
+    IN ('people', 'relation'));
 SELECT 'Page "' || json_extract(value, '$.page.name') || '" has a block that there is not' AS error
 FROM json_each(:pages)
 WHERE json_type(value, '$.page.content_blocks') = 'array'
   AND notion_blocks(json_extract(value, '$.page.content_blocks')) IS NULL;
 INSERT INTO block
-SELECT new_id('block'), 'page_id', p.value ->> 'id', b.key + 1, b.value ->> 'type', b.value -> 'data',
+SELECT new_id('block'), 'page_id', p.value ->> 'id', b.key + 1, b.value ->> 'type',
+    b.value -> 'data',
        now(), now(), self.owner, self.owner, 0
-FROM json_each(:pages) p JOIN json_each(notion_blocks(json_extract(p.value, '$.page.content_blocks'))) b, self
+FROM json_each(:pages) p JOIN json_each(notion_blocks(json_extract(p.value,
+    '$.page.content_blocks'))) b, self
 WHERE json_type(p.value, '$.page.content_blocks') = 'array'
 ORDER BY p.key, b.key;
 INSERT INTO comment
-SELECT new_id('comment'), 'page_id', p.value ->> 'id', new_id('discussion'), notion_text(c.value ->> 'content'),
+SELECT new_id('comment'), 'page_id', p.value ->> 'id', new_id('discussion'),
+    notion_text(c.value ->> 'content'),
        now(), self.owner
 FROM json_each(:pages) p JOIN json_each(p.value, '$.page.comments') c, self
 WHERE c.type = 'object'
@@ -126,9 +144,11 @@ ORDER BY p.key, c.key;
 SELECT json_object(
          'databases', (SELECT count(*) FROM json_each(:args, '$.databases') WHERE type = 'object'),
          'pages', json_array_length(:pages),
-         'blocks', (SELECT count(*) FROM json_each(:pages) p JOIN json_each(p.value, '$.page.content_blocks') b
+         'blocks', (SELECT count(*) FROM json_each(:pages) p
+             JOIN json_each(p.value, '$.page.content_blocks') b
                     WHERE b.type = 'object'),
-         'comments', (SELECT count(*) FROM json_each(:pages) p JOIN json_each(p.value, '$.page.comments') c
+         'comments', (SELECT count(*) FROM json_each(:pages) p
+             JOIN json_each(p.value, '$.page.comments') c
                       WHERE c.type = 'object')) AS result;
 
 -- name: export
@@ -145,11 +165,13 @@ content (page_id, blocks) AS (
   SELECT page_id, json_group_array(json_object('block_type', type, 'content', content))
   FROM (SELECT i.page_id, b.type,
                iif(b.type = 'to_do', iif(b.data ->> 'checked', '[x] ', '[ ] '), '') ||
-               coalesce(iif(json_type(b.data, '$.rich_text') = 'array', notion_plain(b.data -> 'rich_text'), NULL),
+               coalesce(iif(json_type(b.data, '$.rich_text') = 'array',
+                   notion_plain(b.data -> 'rich_text'), NULL),
                         b.data ->> 'url', b.data ->> '$.external.url', b.data ->> '$.file.url',
                         b.data ->> 'expression', '') AS content
         FROM inner_block i JOIN block b ON b.id = i.id
-        WHERE b.type NOT IN ('table', 'table_row', 'column', 'column_list', 'synced_block', 'link_to_page')
+        WHERE b.type NOT IN ('table', 'table_row', 'column', 'column_list', 'synced_block',
+            'link_to_page')
         ORDER BY i.page_id, i.path)
   GROUP BY page_id
 ),
@@ -172,7 +194,8 @@ attribute (page_id, attributes) AS (
         JOIN json_each(d.properties) s
         WHERE s.value ->> 'type' <> 'title'
           AND (p.properties ->> ('$.' || (s.value ->> 'id') || '.type')) = s.value ->> 'type'
-          AND ifnull(p.properties ->> ('$.' || (s.value ->> 'id') || '.' || (s.value ->> 'type')), '') NOT IN ('', '[]')
+          AND ifnull(p.properties ->> ('$.' || (s.value ->> 'id') || '.' || (s.value ->> 'type')),
+              '') NOT IN ('', '[]')
         ORDER BY p.id, s.id)
   GROUP BY page_id
 ),
@@ -190,13 +213,16 @@ source_out (grp, pos, title, about, icon, json) AS (
          drop_nulls(json_object(
            'label', ifnull(d.label, notion_plain(d.title)), 'summary', d.summary,
            'fields', (SELECT json_group_object(s.key, json(iif(s.value ->> 'type' = 'relation',
-                               json_set(json_remove(s.value, '$.id', '$.name'), '$.relation.database_id',
+                               json_set(json_remove(s.value, '$.id', '$.name'),
+                                   '$.relation.database_id',
                                         (SELECT notion_plain(o.title) FROM database o
-                                         WHERE o.id = json_extract(s.value, '$.relation.database_id'))),
+                                         WHERE o.id = json_extract(s.value,
+                                             '$.relation.database_id'))),
                                json_remove(s.value, '$.id', '$.name'))))
                       FROM json_each(d.properties) s),
            'pages', (SELECT json_group_array(json(json))
-                     FROM (SELECT json FROM page_out WHERE parent_type = 'database_id' AND parent_id = d.id ORDER BY pos))))
+                     FROM (SELECT json FROM page_out WHERE parent_type = 'database_id'
+                         AND parent_id = d.id ORDER BY pos))))
   FROM database d WHERE NOT d.is_archived
 )
 SELECT json_object(
@@ -205,10 +231,13 @@ SELECT json_object(
       SELECT drop_nulls(json_object(
                'name', (SELECT title FROM source_out f WHERE f.grp = g.grp ORDER BY pos LIMIT 1),
                'summary', (SELECT about FROM source_out f WHERE f.grp = g.grp ORDER BY pos LIMIT 1),
-               'display_icon', (SELECT icon FROM source_out f WHERE f.grp = g.grp ORDER BY pos LIMIT 1),
+               'display_icon', (SELECT icon FROM source_out f WHERE f.grp = g.grp ORDER BY pos
+                   LIMIT 1),
                'sources', (SELECT json_group_array(json(json))
-                           FROM (SELECT json FROM source_out f WHERE f.grp = g.grp ORDER BY pos)))) AS json
+                           FROM (SELECT json FROM source_out f WHERE f.grp = g.grp
+                               ORDER BY pos)))) AS json
       FROM (SELECT DISTINCT grp FROM database WHERE NOT is_archived) g ORDER BY g.grp))),
   'pages', json((
     SELECT json_group_array(json(json))
-    FROM (SELECT json FROM page_out WHERE parent_type <> 'database_id' ORDER BY parent_type = 'workspace' DESC, pos, id)))) AS result;
+    FROM (SELECT json FROM page_out WHERE parent_type <> 'database_id'
+        ORDER BY parent_type = 'workspace' DESC, pos, id)))) AS result;

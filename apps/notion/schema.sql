@@ -2,15 +2,20 @@
 CREATE TABLE user (id TEXT PRIMARY KEY, type TEXT NOT NULL, name TEXT NOT NULL, email TEXT);
 INSERT INTO user VALUES
   ('6b1f2c3d-1000-4a01-8a01-000000000001', 'person', 'Maya Chen', 'maya.chen@larkspur.example'),
-  ('6b1f2c3d-1000-4a01-8a01-000000000002', 'person', 'Tomás Rivera', 'tomas.rivera@larkspur.example'),
-  ('6b1f2c3d-1000-4a01-8a01-000000000003', 'person', 'Aisha Okafor', 'aisha.okafor@larkspur.example'),
-  ('6b1f2c3d-1000-4a01-8a01-000000000004', 'person', 'Jonas Lindqvist', 'jonas.lindqvist@larkspur.example'),
+  ('6b1f2c3d-1000-4a01-8a01-000000000002', 'person', 'Tomás Rivera',
+      'tomas.rivera@larkspur.example'),
+  ('6b1f2c3d-1000-4a01-8a01-000000000003', 'person', 'Aisha Okafor',
+      'aisha.okafor@larkspur.example'),
+  ('6b1f2c3d-1000-4a01-8a01-000000000004', 'person', 'Jonas Lindqvist',
+      'jonas.lindqvist@larkspur.example'),
   ('6b1f2c3d-1000-4a01-8a01-000000000005', 'person', 'Priya Nair', 'priya.nair@larkspur.example'),
   ('6b1f2c3d-1000-4a01-8a01-000000000006', 'person', 'Daniel Kim', 'daniel.kim@larkspur.example'),
-  ('6b1f2c3d-1000-4a01-8a01-000000000007', 'person', 'Sofia Marchetti', 'sofia.marchetti@larkspur.example'),
+  ('6b1f2c3d-1000-4a01-8a01-000000000007', 'person', 'Sofia Marchetti',
+      'sofia.marchetti@larkspur.example'),
   ('6b1f2c3d-1000-4a01-8a01-000000000008', 'person', 'Ben Adeyemi', 'ben.adeyemi@larkspur.example'),
   ('6b1f2c3d-1000-4a01-8a01-000000000009', 'person', 'Hana Suzuki', 'hana.suzuki@larkspur.example'),
-  ('6b1f2c3d-1000-4a01-8a01-000000000010', 'person', 'Oliver Grant', 'oliver.grant@larkspur.example'),
+  ('6b1f2c3d-1000-4a01-8a01-000000000010', 'person', 'Oliver Grant',
+      'oliver.grant@larkspur.example'),
   ('6b1f2c3d-1000-4a01-8a01-0000000000ff', 'bot', 'Larkspur Assistant', NULL);
 
 -- parent_type: workspace, page_id, block_id or database_id. pos: among the children of the parent,

@@ -33,7 +33,9 @@ WHERE EXISTS (SELECT 1 FROM json_each(:made, '$.values') v JOIN json_each(v.valu
 SELECT failed AS error FROM self WHERE :flat0 IS NULL;
 SELECT new_id('page') AS id;
 INSERT INTO page
-SELECT :id, :parent_type, :parent_id, ifnull((SELECT max(pos) FROM node WHERE parent_id IS :parent_id AND parent_type = :parent_type), 0) + 1, :made -> 'values', :icon, :cover, now(), now(),
+SELECT :id, :parent_type, :parent_id, ifnull((SELECT max(pos) FROM node WHERE parent_id
+    IS :parent_id AND parent_type = :parent_type), 0) + 1, :made -> 'values', :icon, :cover,
+        now(), now(),
        bot, bot, 0 FROM self;
 UPDATE database SET properties = :made -> 'schema'
 WHERE :parent_type = 'database_id' AND id = :parent_id AND properties <> :made -> 'schema';
@@ -57,7 +59,8 @@ FROM page_json j JOIN page_full p ON p.id = j.id WHERE j.id = :id;
 -- name: notion_update_page_properties
 SELECT (SELECT id FROM page WHERE id = notion_id(:page_id)) AS id;
 SELECT failed AS error FROM self WHERE :id IS NULL;
-SELECT parent_type, parent_id, is_archived, notion_values(schema, properties, :properties, 0) AS made,
+SELECT parent_type, parent_id, is_archived, notion_values(schema, properties, :properties, 0)
+    AS made,
        coalesce(:archived, :in_trash) AS wanted
 FROM page_full WHERE id = :id;
 -- What is in the trash has to come out of it first.
@@ -79,7 +82,8 @@ SELECT json AS result FROM page_json WHERE id = :id;
 -- name: notion_query_database
 SELECT (SELECT id FROM database WHERE id = notion_id(:database_id)) AS id;
 SELECT failed AS error FROM self WHERE :id IS NULL;
-SELECT json_object('filter', json(:filter), 'sorts', json(:sorts), 'schema', json(properties)) AS request,
+SELECT json_object('filter', json(:filter), 'sorts', json(:sorts), 'schema', json(properties))
+    AS request,
        coalesce(:archived, :in_trash, 0) AS is_archived
 FROM database WHERE id = :id;
 SELECT json_group_array(id) AS ids
@@ -93,8 +97,12 @@ SELECT failed AS error FROM self WHERE :first IS NULL OR :size NOT BETWEEN 1 AND
 SELECT json_object(
          'nextPageCursor', :ids ->> ('$[' || (:first + :size) || ']'),
          'hasMoreResults', json(iif(json_array_length(:ids) > :first + :size, 'true', 'false')),
-         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list') AS result
-FROM (SELECT iif(:filter_properties IS NULL, v.json, json_set(v.json, '$.pageProperties', (SELECT notion_show(p.schema, p.properties, p.about, :filter_properties) FROM page_full p WHERE p.id = v.id))) AS json FROM json_each(:ids) i JOIN page_json v ON v.id = i.value
+         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list')
+             AS result
+FROM (SELECT iif(:filter_properties IS NULL, v.json,
+    json_set(v.json, '$.pageProperties', (SELECT notion_show(p.schema, p.properties, p.about,
+        :filter_properties) FROM page_full p WHERE p.id = v.id))) AS json FROM json_each(:ids) i
+            JOIN page_json v ON v.id = i.value
       WHERE i.key >= :first AND i.key < :first + :size ORDER BY i.key);
 
 -- name: notion_get_database
@@ -103,7 +111,8 @@ SELECT failed AS error FROM self WHERE :id IS NULL;
 SELECT json AS result FROM database_json WHERE id = :id;
 
 -- name: notion_create_database
-SELECT iif(:parent ->> 'page_id' IS NOT NULL, 'page_id', iif(:parent ->> 'workspace', 'workspace', NULL)) AS parent_type,
+SELECT iif(:parent ->> 'page_id' IS NOT NULL, 'page_id',
+    iif(:parent ->> 'workspace', 'workspace', NULL)) AS parent_type,
        notion_id(:parent ->> 'page_id') AS parent_id,
        notion_rich_text(:title) AS name,
        notion_rich_text(ifnull(:description, '[]')) AS about,
@@ -121,7 +130,9 @@ WHERE :name IS NULL OR :about IS NULL OR :schema IS NULL
                   NOT IN (SELECT id FROM database));
 SELECT new_id('database') AS id;
 INSERT INTO database
-SELECT :id, :parent_type, :parent_id, ifnull((SELECT max(pos) FROM node WHERE parent_id IS :parent_id AND parent_type = :parent_type), 0) + 1, :name, :about, :schema, :icon, :cover, now(), now(),
+SELECT :id, :parent_type, :parent_id, ifnull((SELECT max(pos) FROM node WHERE parent_id
+    IS :parent_id AND parent_type = :parent_type), 0) + 1, :name, :about, :schema, :icon, :cover,
+        now(), now(),
        bot, bot, 0, (SELECT ifnull(max(grp), 0) + 1 FROM database), NULL, NULL FROM self;
 SELECT json AS result FROM database_json WHERE id = :id;
 
@@ -163,7 +174,9 @@ WHERE EXISTS (SELECT 1 FROM json_each(:made, '$.values') v JOIN json_each(v.valu
 SELECT failed AS error FROM self WHERE :flat0 IS NULL;
 SELECT new_id('page') AS id;
 INSERT INTO page
-SELECT :id, :parent_type, :parent_id, ifnull((SELECT max(pos) FROM node WHERE parent_id IS :parent_id AND parent_type = :parent_type), 0) + 1, :made -> 'values', :icon, :cover, now(), now(),
+SELECT :id, :parent_type, :parent_id, ifnull((SELECT max(pos) FROM node WHERE parent_id
+    IS :parent_id AND parent_type = :parent_type), 0) + 1, :made -> 'values', :icon, :cover,
+        now(), now(),
        bot, bot, 0 FROM self;
 UPDATE database SET properties = :made -> 'schema'
 WHERE :parent_type = 'database_id' AND id = :parent_id AND properties <> :made -> 'schema';
@@ -178,7 +191,8 @@ SELECT json AS result FROM page_json WHERE id = :id;
 
 -- name: notion_search
 -- Here the server shows failures as they are.
-SELECT replace(failed_search, '%', 'body failed validation: the filter or the sort is not one that the API knows.') AS error
+SELECT replace(failed_search, '%',
+    'body failed validation: the filter or the sort is not one that the API knows.') AS error
 FROM self
 WHERE (ifnull(:filter, '{}') <> '{}'
        AND (ifnull(:filter ->> 'property', '') <> 'object'
@@ -194,7 +208,8 @@ FROM (SELECT id FROM (
       WHERE {{words :query}} AND object = ifnull(:filter ->> 'value', object)
       ORDER BY iif(:sort ->> 'direction' = 'ascending', edited, NULL),
                iif(ifnull(:sort ->> 'direction', '') <> 'ascending', edited, NULL) DESC, pos, id);
-SELECT replace(failed_search, '%', 'body failed validation: the start_cursor or the page_size is not valid.') AS error
+SELECT replace(failed_search, '%',
+    'body failed validation: the start_cursor or the page_size is not valid.') AS error
 FROM self
 WHERE (:start_cursor IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM json_each(:ids) WHERE value = notion_id(:start_cursor)))
@@ -206,12 +221,15 @@ SELECT failed AS error FROM self WHERE :first IS NULL OR :size NOT BETWEEN 1 AND
 SELECT json_object(
          'nextPageCursor', :ids ->> ('$[' || (:first + :size) || ']'),
          'hasMoreResults', json(iif(json_array_length(:ids) > :first + :size, 'true', 'false')),
-         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list') AS result
-FROM (SELECT v.json AS json FROM json_each(:ids) i JOIN (SELECT * FROM page_json UNION ALL SELECT * FROM database_json) v ON v.id = i.value
+         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list')
+             AS result
+FROM (SELECT v.json AS json FROM json_each(:ids) i
+    JOIN (SELECT * FROM page_json UNION ALL SELECT * FROM database_json) v ON v.id = i.value
       WHERE i.key >= :first AND i.key < :first + :size ORDER BY i.key);
 
 -- name: notion_get_user
-SELECT failed_user AS error FROM self WHERE NOT EXISTS (SELECT 1 FROM user WHERE id = notion_id(:user_id));
+SELECT failed_user AS error FROM self WHERE NOT EXISTS (SELECT 1 FROM user
+    WHERE id = notion_id(:user_id));
 SELECT json AS result FROM user_json WHERE id = notion_id(:user_id);
 
 -- name: notion_list_users
@@ -223,7 +241,8 @@ SELECT failed AS error FROM self WHERE :first IS NULL OR :size NOT BETWEEN 1 AND
 SELECT json_object(
          'nextPageCursor', :ids ->> ('$[' || (:first + :size) || ']'),
          'hasMoreResults', json(iif(json_array_length(:ids) > :first + :size, 'true', 'false')),
-         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list') AS result
+         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list')
+             AS result
 FROM (SELECT v.json AS json FROM json_each(:ids) i JOIN user_json v ON v.id = i.value
       WHERE i.key >= :first AND i.key < :first + :size ORDER BY i.key);
 
@@ -257,7 +276,8 @@ SELECT failed AS error FROM self WHERE :first IS NULL OR :size NOT BETWEEN 1 AND
 SELECT json_object(
          'nextPageCursor', :ids ->> ('$[' || (:first + :size) || ']'),
          'hasMoreResults', json(iif(json_array_length(:ids) > :first + :size, 'true', 'false')),
-         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list') AS result
+         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list')
+             AS result
 FROM (SELECT v.json AS json FROM json_each(:ids) i JOIN comment_json v ON v.id = i.value
       WHERE i.key >= :first AND i.key < :first + :size ORDER BY i.key);
 
@@ -293,7 +313,8 @@ SELECT failed_block AS error FROM self WHERE :id IS NULL;
 SELECT type, data, is_archived,
        iif(ifnull(:block_type, '{}') = '{}', data,
            notion_blocks(json_array(json_object('type', type, type,
-             json(json_patch(data, ifnull(:block_type -> type, 'null')))))) -> '$[0].data') AS new_data
+             json(json_patch(data, ifnull(:block_type -> type, 'null')))))) -> '$[0].data')
+                 AS new_data
 FROM block WHERE id = :id;
 -- A block stays what it is; what is in the trash has to come out of it first.
 SELECT failed_block AS error FROM self
@@ -309,7 +330,8 @@ SELECT (SELECT id FROM node WHERE id = notion_id(:block_id) AND NOT is_archived)
 SELECT failed_block AS error FROM self WHERE :id IS NULL;
 UPDATE block SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self) WHERE id = :id;
 UPDATE page SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self) WHERE id = :id;
-UPDATE database SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self) WHERE id = :id;
+UPDATE database SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self)
+    WHERE id = :id;
 SELECT json AS result FROM block_json WHERE id = :id;
 
 -- name: notion_get_block_children
@@ -325,14 +347,16 @@ SELECT failed AS error FROM self WHERE :first IS NULL OR :size NOT BETWEEN 1 AND
 SELECT json_object(
          'nextPageCursor', :ids ->> ('$[' || (:first + :size) || ']'),
          'hasMoreResults', json(iif(json_array_length(:ids) > :first + :size, 'true', 'false')),
-         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list') AS result
+         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list')
+             AS result
 FROM (SELECT v.json AS json FROM json_each(:ids) i JOIN block_json v ON v.id = i.value
       WHERE i.key >= :first AND i.key < :first + :size ORDER BY i.key);
 
 -- name: notion_append_block_children
 SELECT (SELECT id FROM node WHERE id = notion_id(:block_id) AND NOT is_archived) AS id,
        notion_blocks(:children) AS flat0;
-SELECT (SELECT iif(type = 'child_page', 'page_id', 'block_id') FROM node WHERE id = :id) AS parent_type,
+SELECT (SELECT iif(type = 'child_page', 'page_id', 'block_id') FROM node WHERE id = :id)
+    AS parent_type,
        (SELECT type FROM node WHERE id = :id) AS type,
        (SELECT pos FROM node WHERE id = notion_id(:after) AND parent_id = :id) AS place;
 -- Only blocks that can hold others take them; a hundred at once.
@@ -355,6 +379,7 @@ SELECT value ->> 'id', iif(value ->> 'parent' < 0, :parent_type, 'block_id'),
 FROM json_each(:flat), self;
 SELECT json_object(
          'nextPageCursor', NULL, 'hasMoreResults', json('false'),
-         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list') AS result
+         'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list')
+             AS result
 FROM (SELECT v.json FROM json_each(:flat) i JOIN block_json v ON v.id = i.value ->> 'id'
       WHERE i.value ->> 'parent' < 0 ORDER BY i.key);

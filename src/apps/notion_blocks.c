@@ -95,36 +95,72 @@ static struct json *complete_cells(struct arena *a, struct json *data)
     return data;
 }
 
-static bool has_file(struct json *data, struct arena *a)
+static struct json *complete_text(struct arena *a, struct json *data)
+{
+    data = complete_rich(a, data, "rich_text");
+    return keep_or(a, data, "color", JSON_STRING, json_new_str(a, STR("default")));
+}
+
+static struct json *complete_caption(struct arena *a, struct json *data)
+{
+    return complete_rich(a, data, "caption");
+}
+
+static struct json *complete_check(struct arena *a, struct json *data)
+{
+    return keep_or(a, data, "checked", JSON_BOOL, json_new_bool(a, false));
+}
+
+static struct json *complete_toggle(struct arena *a, struct json *data)
+{
+    return keep_or(a, data, "is_toggleable", JSON_BOOL, json_new_bool(a, false));
+}
+
+static struct json *complete_language(struct arena *a, struct json *data)
+{
+    return keep_or(a, data, "language", JSON_STRING, json_new_str(a, STR("plain text")));
+}
+
+static struct json *complete_url(struct arena *a, struct json *data)
+{
+    (void)a;
+    return json_is(json_get(data, "url"), JSON_STRING) ? data : NULL;
+}
+
+static struct json *complete_expression(struct arena *a, struct json *data)
+{
+    (void)a;
+    return json_is(json_get(data, "expression"), JSON_STRING) ? data : NULL;
+}
+
+static struct json *complete_file(struct arena *a, struct json *data)
 {
     const char *kind = json_get(data, "external") ? "external" : "file";
     const struct json *url = json_get(json_get(data, kind), "url");
 
-    return json_is(url, JSON_STRING) && notion_set(a, data, "type", json_new_str(a, str_of(kind)));
+    return json_is(url, JSON_STRING) ? notion_set(a, data, "type", json_new_str(a, str_of(kind)))
+                                     : NULL;
 }
 
 /* DATA with all that the type has, or NULL. */
 static struct json *complete(struct arena *a, const struct block_type *t, struct json *data)
 {
-    if (t->has & HAS_TEXT) {
-        data = complete_rich(a, data, "rich_text");
-        data = keep_or(a, data, "color", JSON_STRING, json_new_str(a, STR("default")));
+    static const struct {
+        unsigned has;
+        struct json *(*complete)(struct arena *a, struct json *data);
+    } steps[] = {
+        {HAS_TEXT, complete_text},         {HAS_CAPTION, complete_caption},
+        {HAS_CHECK, complete_check},       {HAS_TOGGLE, complete_toggle},
+        {HAS_LANGUAGE, complete_language}, {NEEDS_CELLS, complete_cells},
+        {NEEDS_URL, complete_url},         {NEEDS_EXPRESSION, complete_expression},
+        {NEEDS_FILE, complete_file},
+    };
+
+    for (size_t i = 0; data && i < ARRAY_LEN(steps); i++) {
+        if (t->has & steps[i].has)
+            data = steps[i].complete(a, data);
     }
-    if (data && (t->has & HAS_CAPTION))
-        data = complete_rich(a, data, "caption");
-    if (data && (t->has & HAS_CHECK))
-        data = keep_or(a, data, "checked", JSON_BOOL, json_new_bool(a, false));
-    if (data && (t->has & HAS_TOGGLE))
-        data = keep_or(a, data, "is_toggleable", JSON_BOOL, json_new_bool(a, false));
-    if (data && (t->has & HAS_LANGUAGE))
-        data = keep_or(a, data, "language", JSON_STRING, json_new_str(a, STR("plain text")));
-    if (data && (t->has & NEEDS_CELLS))
-        data = complete_cells(a, data);
-    if ((t->has & NEEDS_URL) && !json_is(json_get(data, "url"), JSON_STRING))
-        return NULL;
-    if ((t->has & NEEDS_EXPRESSION) && !json_is(json_get(data, "expression"), JSON_STRING))
-        return NULL;
-    return data && (t->has & NEEDS_FILE) && !has_file(data, a) ? NULL : data;
+    return data;
 }
 
 /* The data of a block of the seed format. */
