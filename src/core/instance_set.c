@@ -48,15 +48,26 @@ static const char *find_apps(const struct config *config, char out[PATH_MAX])
     return TIDEPOOL_APPS;
 }
 
-static int open_registry(struct instances *set, struct err *e)
+struct app_registry *instances_registry(const struct config *config, struct err *e)
 {
     char built_in[PATH_MAX], own[PATH_MAX];
-    const char *dirs[] = {find_apps(set->core->config, built_in), own, NULL};
+    const char *dirs[] = {find_apps(config, built_in), own, NULL};
 
-    (void)snprintf(own, sizeof own, "%s/own", set->dir);
-    set->registry = app_registry_new(dirs);
+    (void)snprintf(own, sizeof own, "%s/" INSTANCES_OWN, config->state);
+    struct app_registry *registry = app_registry_new(dirs);
+    if (!registry)
+        (void)err_sys(e, -ENOMEM, "apps");
+    return registry;
+}
+
+static int open_registry(struct instances *set, struct err *e)
+{
+    char own[PATH_MAX];
+
+    set->registry = instances_registry(set->core->config, e);
     if (!set->registry)
-        return err_sys(e, -ENOMEM, "apps");
+        return -ENOMEM;
+    (void)snprintf(own, sizeof own, "%s/" INSTANCES_OWN, set->core->config->state);
     return io_mkdirs(own, 0700, e);
 }
 

@@ -6,6 +6,7 @@
 #include "base/err.h"
 
 struct app_registry;
+struct config;
 struct core;
 struct instances;
 
@@ -15,6 +16,11 @@ struct instances *instances_open(struct core *c, struct err *e);
 /* Waits for the operations under way and closes all databases. Nothing may be asked afterwards. */
 void instances_stop(struct instances *set);
 void instances_free(struct instances *set);
+
+/* Where the installation's own apps are, in the state directory. */
+#define INSTANCES_OWN "apps/own"
+/* The apps that the service would have; freed by the caller. NULL with E filled. */
+struct app_registry *instances_registry(const struct config *config, struct err *e);
 
 /* The apps that can be acquired. */
 struct app_registry *instances_apps(const struct instances *set);

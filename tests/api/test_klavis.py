@@ -586,6 +586,21 @@ def test_the_older_transport():
             connection.close()
 
 
+def test_apps_of_ones_own():
+    """A new folder is found while the service runs."""
+    with running() as s:
+        tap.equal(s.post("/sandbox/mine").status, 422)
+        status, _, text = service.tidepool("app", "new", "--state", s.state, "mine")
+        tap.equal(status, 0, text)
+        got = acquire(s, "mine", {"data": "default"})
+        tap.equal([n["title"] for n in tool(s, got["server_url"], "list_notes")],
+                  ["Shopping", "Ideas"])
+        tap.equal(s.post("/sandbox/mine/%s/initialize" % got["sandbox_id"],
+                         {"notes": [{"title": "x"}]}).json["records_created"], {"notes": 1})
+        item, = items(s.post("/sandbox/mine/%s/initialize" % got["sandbox_id"], {"notes": [{}]}))
+        tap.equal(item["loc"], ["body", "notes", 0, "title"])
+
+
 def test_configured_url():
     with running(env={"TIDEPOOL_APPS_URL": "https://apps.example"}) as s:
         assert acquire(s)["server_url"].startswith("https://apps.example/shop/mcp/?instance_id=")

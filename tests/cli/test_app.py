@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`tidepool app check`: a good app passes, and each mistake is found and placed."""
+"""`tidepool app`: a good app passes `check`, and each mistake is found and placed; a new one works;
+`ls` and `show` tell what there is."""
 
 import os
 import shutil
@@ -83,6 +84,46 @@ def test_tools_without_cases_are_found():
     text = broken("cases/orders.jsonl", lines, lines.split("\n")[0] + "\n")
     tap.contains(text, "no call of get_order succeeds")
     tap.contains(text, "no call of create_order fails")
+
+
+def app(*words, **env):
+    return subprocess.run([TIDEPOOL, "app", *words], text=True, timeout=60,
+                          env={**os.environ, **env},
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_new_ones_work():
+    with tempfile.TemporaryDirectory() as tmp:
+        folder = os.path.join(tmp, "a", "mine")
+        p = app("new", folder)
+        tap.equal((p.returncode, p.stdout.split("\n")[0]), (0, folder), p.stderr)
+        p = check(folder)
+        tap.equal(p.stdout, "mine: 3 tools, 6 cases, ok\n", "report")
+        p = app("new", folder)
+        tap.equal(p.returncode, 1, "status")
+        tap.contains(p.stderr, "exists already")
+
+
+def test_lists():
+    with tempfile.TemporaryDirectory() as tmp:
+        apps, state = os.path.join(tmp, "apps"), os.path.join(tmp, "state")
+        shutil.copytree(SHOP, os.path.join(apps, "shop"))
+        shutil.copytree(SHOP, os.path.join(apps, "torn"))
+        os.unlink(os.path.join(apps, "torn", "tools.sql"))
+        tap.equal(app("new", "--state", state, "mine").returncode, 0, "status")
+        p = app("ls", "--state", state, TIDEPOOL_APPS_DIR=apps)
+        tap.equal(p.returncode, 0, p.stderr)
+        rows = {line.split()[0]: line for line in p.stdout.split("\n")[1:] if line}
+        tap.equal(sorted(rows), ["mine", "shop", "torn"])
+        tap.equal(rows["shop"].split(), ["shop", "Shop", "3", "yes", "ok"])
+        tap.contains(rows["torn"], "tools.sql")
+        p = app("show", "--state", state, "SHOP", TIDEPOOL_APPS_DIR=apps)
+        tap.equal(p.returncode, 0, p.stderr)
+        for part in ("title    Shop\n", "get_order (only reads)\n    One order", "create_order\n"):
+            tap.contains(p.stdout, part)
+        p = app("show", "--state", state, "nowhere", TIDEPOOL_APPS_DIR=apps)
+        tap.equal(p.returncode, 1, "status")
+        tap.contains(p.stderr, "nowhere")
 
 
 tap.main(globals())
