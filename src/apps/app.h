@@ -65,7 +65,7 @@ struct app {
     enum app_errors errors;
     bool is_indented;                   /* answers are JSON with line breaks, two spaces deep */
     const struct json *ids, *languages; /* objects, or NULL */
-    const char *texts[APP_TEXT_COUNT];  /* with "{name}" and "{text}" */
+    const char *texts[APP_TEXT_COUNT];  /* with "{name}", "{text}", "{json}" */
     const char *schema_sql;
     struct scripts scripts;               /* of tools.sql and data.sql */
     const struct script *import, *export; /* NULL: no data of its own */

@@ -8,7 +8,16 @@
 
 /* ---- texts ---- */
 
-/* TEMPLATE with {name} and {text} filled in. */
+/* S as it stands between the quotes of a JSON string. */
+static void add_escaped(struct buf *out, struct str s)
+{
+    auto_buf struct buf b = BUF_INIT(out->max);
+
+    if (json_write_str(&b, s) == 0)
+        (void)buf_add_str(out, str_slice(buf_str(&b), 1, b.len - 1));
+}
+
+/* TEMPLATE with {name}, {text} and, the text within a JSON string, {json} filled in. */
 static struct str fill(struct arena *a, const char *template, struct str name, struct str text)
 {
     auto_buf struct buf b = BUF_INIT(64 << 10);
@@ -17,6 +26,9 @@ static struct str fill(struct arena *a, const char *template, struct str name, s
     while (rest.len > 0) {
         if (str_starts(rest, STR("{name}")) || str_starts(rest, STR("{text}"))) {
             (void)buf_add_str(&b, rest.p[1] == 'n' ? name : text);
+            rest = str_skip(rest, 6);
+        } else if (str_starts(rest, STR("{json}"))) {
+            add_escaped(&b, text);
             rest = str_skip(rest, 6);
         } else {
             (void)buf_add_char(&b, rest.p[0]);

@@ -98,14 +98,10 @@ static void set_limits(sqlite3 *c)
     static const struct {
         int what, max;
     } limits[] = {
-        {SQLITE_LIMIT_LENGTH, APPDB_RESULT_MAX},
-        {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
-        {SQLITE_LIMIT_EXPR_DEPTH, 200},
-        {SQLITE_LIMIT_COMPOUND_SELECT, 50},
-        {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10000},
-        {SQLITE_LIMIT_ATTACHED, 0},
-        {SQLITE_LIMIT_TRIGGER_DEPTH, 20},
-        {SQLITE_LIMIT_VARIABLE_NUMBER, 250},
+        {SQLITE_LIMIT_LENGTH, APPDB_RESULT_MAX},   {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+        {SQLITE_LIMIT_EXPR_DEPTH, 1000},           {SQLITE_LIMIT_COMPOUND_SELECT, 50},
+        {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10000}, {SQLITE_LIMIT_ATTACHED, 0},
+        {SQLITE_LIMIT_TRIGGER_DEPTH, 20},          {SQLITE_LIMIT_VARIABLE_NUMBER, 4200},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(limits); i++)

@@ -32,3 +32,6 @@ extern const struct sql_function functions_git[];  /* functions_git.c */
 extern const struct sql_function functions_mail[];
 extern const struct sql_function functions_time[];
 extern const struct sql_function functions_tree[];
+extern const struct sql_function functions_json[];
+extern const struct sql_function functions_markup[];
+extern const struct sql_function functions_search[];

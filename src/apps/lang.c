@@ -5,12 +5,15 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "apps/aql.h"
 #include "apps/lang_impl.h"
 
 /* In the order of the names. */
 static const struct lang languages[] = {
     {"airtable_formula", lang_airtable_formula, false},
     {"airtable_sort", lang_airtable_sort, true},
+    {"cql", aql_where, false},
+    {"cql_order", aql_order, true},
     {"drive", lang_drive, false},
     {"drive_order", lang_drive_order, true},
     {"github_code", lang_github, false},
@@ -20,6 +23,9 @@ static const struct lang languages[] = {
     {"github_repos_order", lang_github_order, true},
     {"github_users", lang_github, false},
     {"gmail", lang_gmail, false},
+    {"jql", aql_where, false},
+    {"jql_check", aql_check, false},
+    {"jql_order", aql_order, true},
     {"linear_initiatives", lang_linear, false},
     {"linear_issues", lang_linear, false},
     {"linear_projects", lang_linear, false},
@@ -48,7 +54,10 @@ int lang_compile(void *ctx, struct str language, struct str text, struct arena *
         return err_set(e, -EOPNOTSUPP, "no query language '" STR_FMT "'", STR_ARG(language));
     if (text.len > LANG_MAX_TEXT)
         return err_set(e, -EINVAL, "the query is longer than %d bytes", LANG_MAX_TEXT);
-    int r = l->compile(json_get_str(ctx, language), text, a, ret, e);
+    const struct json *config = json_get_str(ctx, language);
+    if (json_is(config, JSON_STRING))
+        config = json_get_str(ctx, config->s);
+    int r = l->compile(config, text, a, ret, e);
     ret->is_order = l->is_order;
     return r;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Query languages: what a caller wrote in a product's own language becomes an SQL expression, with
  * every value as a parameter. A language is a row of the table in lang.c and a file lang_NAME.c;
- * which columns its fields are, says app.json under /languages/NAME. */
+ * which columns its fields are, says app.json under /languages/NAME; a string there is the name of
+ * the language whose fields it has. */
 #pragma once
 
 #include "apps/db.h"

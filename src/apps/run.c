@@ -23,6 +23,7 @@ struct run {
     struct err *err;
     struct variable vars[APPDB_MAX_PARAMETERS];
     unsigned n_vars;
+    struct json *values;  /* of the queries in the statement: ":_1", ":_2", … */
     struct str args_text; /* ":args", when it was asked for */
     bool is_over;         /* the script said `error` */
 };
@@ -76,9 +77,8 @@ static int set_var(struct run *run, struct str name, const struct json *value)
 /* The values of a predicate become the parameters :_1, :_2, … behind the N that there are. */
 static int add_values(struct run *run, const struct json *values, unsigned *n)
 {
-    for (size_t i = 0; i < (values ? values->n : 0); i++) {
-        struct str name = arena_printf(run->call->arena, "_%u", ++*n);
-        if (!name.p || set_var(run, name, json_at(values, i)) < 0)
+    for (size_t i = 0; i < (values ? values->n : 0); i++, ++*n) {
+        if (json_push(run->call->arena, run->values, json_at(values, i)) < 0)
             return out_of_memory(run);
     }
     return 0;
@@ -114,6 +114,10 @@ static int write_json(struct run *run, const struct json *v, struct str *ret)
 
 static const struct json *find_param(const struct run *run, struct str name)
 {
+    uint64_t number;
+
+    if (run->values && str_starts(name, STR("_")) && str_to_u64(str_skip(name, 1), &number) == 0)
+        return json_at(run->values, number - 1);
     for (unsigned i = run->n_vars; i > 0; i--) {
         if (str_eq(run->vars[i - 1].name, name))
             return &run->vars[i - 1].value;
@@ -159,6 +163,9 @@ static int compile_queries(struct run *run, const struct script_statement *st, s
     unsigned n = 0;
     size_t at = 0;
 
+    run->values = json_new_array(run->call->arena);
+    if (!run->values)
+        return out_of_memory(run);
     for (unsigned i = 0; i < st->n_queries; i++) {
         const struct script_query *q = &st->queries[i];
         struct appdb_predicate p = {0};
