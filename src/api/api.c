@@ -8,6 +8,7 @@
 #include "api/forward.h"
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
+#include "api/local/local.h"
 #include "api/mcp/tools.h"
 #include "api/traffic/traffic.h"
 #include "base/cleanup.h"
@@ -332,7 +333,8 @@ struct api *api_new(struct core *core, struct err *e)
     a->mcp = a->proxy ? mcp_service_new(core, e) : NULL;
     a->cell = a->mcp ? mcp_cell_new(core, e) : NULL;
     a->klavis = a->cell ? klavis_new(core, e) : NULL;
-    if (!a->klavis || prepare(a, e) < 0) {
+    a->locals = a->klavis ? locals_new(core, e) : NULL;
+    if (!a->locals || prepare(a, e) < 0) {
         api_free(a);
         return NULL;
     }
@@ -343,6 +345,7 @@ void api_free(struct api *a)
 {
     if (!a)
         return;
+    locals_free(a->locals);
     klavis_free(a->klavis);
     mcp_server_free(a->cell);
     mcp_server_free(a->mcp);
@@ -356,6 +359,7 @@ void api_stop(struct api *a)
 {
     mcp_hang_up(a->mcp);
     klavis_stop(a->klavis);
+    locals_stop(a->locals);
 }
 
 void api_set_server(struct api *a, struct http_server *s)

@@ -5,6 +5,7 @@
 #include "api/req.h"
 
 struct klavis;
+struct locals;
 struct mcp_server;
 struct proxy;
 
@@ -24,6 +25,7 @@ struct api {
     struct mcp_server *mcp;     /* the service's own tools */
     struct mcp_server *cell;    /* those that work in one sandbox */
     struct klavis *klavis;
+    struct locals *locals; /* local sandboxes */
     struct buf openapi;
     struct router_match traffic; /* of requests that a host name or headers bring into sandboxes */
     struct traffic_tries tries;

@@ -10,7 +10,8 @@
 #include "base/enc.h"
 
 /* Query parameters whose values are secrets. */
-static const char *const secrets[] = {"api_key", "token", "access_token", "signature"};
+static const char *const secrets[] = {"api_key",   "token",       "access_token",
+                                      "signature", "instance_id", "local_sandbox_id"};
 
 static bool is_secret(struct str name)
 {

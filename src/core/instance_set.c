@@ -18,6 +18,7 @@
 #include "core/instance_calls.h"
 #include "core/instance_internal.h"
 #include "core/metrics.h"
+#include "core/share.h"
 #include "sys/io.h"
 
 enum {
@@ -29,29 +30,11 @@ enum {
 
 /* ---- apps ---- */
 
-/* share/tidepool/apps beside the directory of this program, else the source's. */
-static const char *find_apps(const struct config *config, char out[PATH_MAX])
-{
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-    if (config->apps.dir)
-        return config->apps.dir;
-    self[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(self, '/');
-    if (slash) {
-        *slash = 0;
-        (void)snprintf(out, PATH_MAX, "%s/../share/tidepool/apps", self);
-        if (access(out, R_OK) == 0)
-            return out;
-    }
-    return TIDEPOOL_APPS;
-}
-
 struct app_registry *instances_registry(const struct config *config, struct err *e)
 {
     char built_in[PATH_MAX], own[PATH_MAX];
-    const char *dirs[] = {find_apps(config, built_in), own, NULL};
+    const char *dir = config->apps.dir;
+    const char *dirs[] = {dir ? dir : share_find("apps", TIDEPOOL_APPS, built_in), own, NULL};
 
     (void)snprintf(own, sizeof own, "%s/" INSTANCES_OWN, config->state);
     struct app_registry *registry = app_registry_new(dirs);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* tidepool-local: see local/local.h.
  *
- *     tidepool-local --listen ADDRESS [--root DIR] */
+ *     tidepool-local [--keep] --listen ADDRESS [--root DIR]
+ *
+ * With --keep a process stays that does nothing but start the other one again when it dies. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "local/serve.h"
@@ -15,7 +19,7 @@
 
 static int usage(void)
 {
-    (void)fprintf(stderr, "usage: tidepool-local --listen ADDRESS [--root DIR]\n"
+    (void)fprintf(stderr, "usage: tidepool-local [--keep] --listen ADDRESS [--root DIR]\n"
                           "       tidepool-local --version\n");
     return 2;
 }
@@ -41,6 +45,21 @@ static int run(const char *address, const struct local *local)
     return loop_run(loop) < 0;
 }
 
+/* Returns in the process that works. */
+static void keep(void)
+{
+    for (;;) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+            return;
+        }
+        while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+        (void)usleep(100000); /* one that dies at once does not use up the processor */
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *address = NULL;
@@ -49,6 +68,11 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         (void)printf("tidepool-local %s\n", TIDEPOOL_VERSION);
         return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "--keep") == 0) {
+        keep();
+        argv++;
+        argc--;
     }
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--listen") == 0)

@@ -141,8 +141,12 @@ int engine_add_template(struct engine *en, const struct proto_template *t,
 static int add_default_template(struct engine *en, struct err *e)
 {
     const struct proto_template t = {.name = "default", .has_usr = true, .n_layers = 2};
-    char root[PATH_MAX];
-    int r = template_build_default(en->state, root, sizeof root, e);
+    char root[PATH_MAX], local[PATH_MAX];
+    /* It lies beside the program that runs cells. */
+    const char *slash = strrchr(en->envd, '/');
+    (void)snprintf(local, sizeof local, "%.*s/tidepool-local", slash ? (int)(slash - en->envd) : 1,
+                   slash ? en->envd : ".");
+    int r = template_build_default(en->state, local, root, sizeof root, e);
 
     return r < 0 ? r : engine_add_template(en, &t, (const char *const[]){root, "/usr"}, e);
 }

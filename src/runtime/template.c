@@ -49,6 +49,7 @@ static const struct entry entries[] = {
     {"var/spool", 0755, 0, NULL},
     {"mnt", 0755, 0, NULL},
     {"opt", 0755, 0, NULL},
+    {"opt/tidepool", 0755, 0, NULL},
     {"srv", 0755, 0, NULL},
     {"usr", 0755, 0, NULL},
     {"dev", 0755, 0, NULL},
@@ -237,10 +238,10 @@ static void copy_link(struct builder *b, const char *host, const char *path)
     (void)symlinkat(target, b->root, path);
 }
 
-static void copy_file(struct builder *b, const char *host, const char *path)
+static void copy_file(struct builder *b, const char *host, const char *path, mode_t mode)
 {
     auto_buf struct buf text = BUF_INIT(COPY_MAX);
-    const struct entry t = {.path = path, .mode = 0644};
+    const struct entry t = {.path = path, .mode = mode};
 
     if (io_read_file(host, &text, NULL) == 0)
         (void)write_at(b->root, &t, buf_str(&text));
@@ -260,29 +261,36 @@ static void copy_tree(struct builder *b, const char *path, int depth)
     else if (S_ISDIR(st.st_mode) && st.st_mode & S_IROTH && depth < DEPTH_MAX)
         copy_dir(b, path, depth);
     else if (S_ISREG(st.st_mode) && st.st_mode & S_IROTH)
-        copy_file(b, host, path);
+        copy_file(b, host, path, 0644);
 }
 
 /* ---- the key ---- */
 
-/* Changes when something that is copied changes. */
-static uint64_t host_key(void)
+static uint64_t add_key(uint64_t key, const char *path)
 {
-    uint64_t key = VERSION;
+    struct stat st = {0};
+    char text[128];
+
+    (void)stat(path, &st);
+    (void)snprintf(text, sizeof text, "%lld.%ld %lld", (long long)st.st_mtim.tv_sec,
+                   st.st_mtim.tv_nsec, (long long)st.st_size);
+    return str_hash(str_of(text), key);
+}
+
+/* Changes when something that is copied changes. */
+static uint64_t host_key(const char *local)
+{
+    uint64_t key = add_key(VERSION, local);
 
     for (size_t i = 0; i < ARRAY_LEN(copied); i++) {
-        char path[PATH_MAX], text[128];
-        struct stat st = {0};
+        char path[PATH_MAX];
         (void)snprintf(path, sizeof path, "/%s", copied[i]);
-        (void)stat(path, &st);
-        (void)snprintf(text, sizeof text, "%lld.%ld %lld", (long long)st.st_mtim.tv_sec,
-                       st.st_mtim.tv_nsec, (long long)st.st_size);
-        key = str_hash(str_of(text), key);
+        key = add_key(key, path);
     }
     return key;
 }
 
-static int fill(const char *path, struct err *e)
+static int fill(const char *path, const char *local, struct err *e)
 {
     auto_close int root = io_open(path, O_RDONLY | O_DIRECTORY, 0);
     struct builder b = {.root = root};
@@ -296,14 +304,17 @@ static int fill(const char *path, struct err *e)
         r = make_usr_links(&b, e);
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(copied); i++)
         copy_tree(&b, copied[i], 0);
+    if (r == 0)
+        copy_file(&b, local, TEMPLATE_LOCAL, 0755);
     return r;
 }
 
-int template_build_default(const char *state, char *ret_path, size_t size, struct err *e)
+int template_build_default(const char *state, const char *local, char *ret_path, size_t size,
+                           struct err *e)
 {
     char temp[PATH_MAX];
     int len = snprintf(ret_path, size, "%s/templates/default/%016llx", state,
-                       (unsigned long long)host_key());
+                       (unsigned long long)host_key(local));
 
     if (len < 0 || (size_t)len >= size)
         return err_sys(e, -ENAMETOOLONG, "default template");
@@ -313,7 +324,7 @@ int template_build_default(const char *state, char *ret_path, size_t size, struc
         return err_sys(e, -ENAMETOOLONG, "default template");
     int r = io_mkdirs(temp, 0755, e);
     if (r == 0)
-        r = fill(temp, e);
+        r = fill(temp, local, e);
     if (r < 0)
         return err_ctx(e, r, "default template");
     return rename(temp, ret_path) < 0 ? err_sys(e, -errno, "rename '%s'", temp) : 0;

@@ -11,6 +11,11 @@
 
 #include "base/err.h"
 
+/* Where cells have the tools of workspaces (src/local). */
+#define TEMPLATE_LOCAL "opt/tidepool/tidepool-local"
+
 /* Makes sure that the skeleton for this host is in STATE/templates/default/KEY and stores its path.
- * KEY changes with what is copied from the host, so that a template in use never changes. */
-int template_build_default(const char *state, char *ret_path, size_t size, struct err *e);
+ * KEY changes with what is copied from the host, so that a template in use never changes. LOCAL is
+ * the program tidepool-local; cells do without it when it is not there. */
+int template_build_default(const char *state, const char *local, char *ret_path, size_t size,
+                           struct err *e);

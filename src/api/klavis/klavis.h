@@ -28,7 +28,6 @@ api_handler klavis_acquire, klavis_show, klavis_list, klavis_release, klavis_res
 /* Extensions. */
 api_handler klavis_diff, klavis_verify, klavis_snapshot, klavis_snapshots, klavis_restore,
     klavis_fork, klavis_calls;
-api_handler klavis_local_acquire, klavis_local_list, klavis_local_none;
 /* Tells that path parameter "name" is no server. */
 api_handler klavis_unknown;
 /* MCP of instances. */

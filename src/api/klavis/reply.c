@@ -20,10 +20,12 @@ void klavis_fail(struct api_req *r, int code, const struct err *e)
     switch (code) {
     case -EAGAIN:
     case -EBUSY:
+    case -ENOBUFS:
     case -ENOSPC:
         (void)http_add_header(r->http, "Retry-After", arena_printf(r->arena, "%d", RETRY_S));
         api_error(r, 503, "%s", why);
         return;
+    case -ENOTCONN:
     case -EUCLEAN:
     case -EOPNOTSUPP: api_error(r, 503, "%s", why); return;
     case -E2BIG: api_error(r, 413, "%s", why); return;

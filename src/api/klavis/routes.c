@@ -3,6 +3,7 @@
  * original does. */
 #include "api/klavis/klavis.h"
 #include "api/klavis/shape.h"
+#include "api/local/local.h"
 #include "api/mcp/tools.h"
 #include "api/native/native.h"
 #include "base/cleanup.h"
@@ -63,23 +64,23 @@ static const struct route routes[] = {
      .query = {{"after", "integer", "Only later ones than this number"},
                {"limit", "integer", "At most so many; 1000 unless given"}}},
 
-    /* Local sandboxes: there are none yet. */
-    {HTTP_POST, "/local-sandbox", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_local_acquire,
-     .status = 201, .summary = "Acquire a local sandbox (not available yet)",
+    /* Local sandboxes. */
+    {HTTP_POST, "/local-sandbox", ROUTE_KEY, ROUTE_BYTES, .handler = local_acquire,
+     .status = 201, .summary = "Acquire a local sandbox",
      .request = "AcquireLocalSandboxRequest"},
-    {HTTP_GET, "/local-sandbox", ROUTE_KEY, .handler = klavis_local_list,
+    {HTTP_GET, "/local-sandbox", ROUTE_KEY, .handler = local_list,
      .summary = "List local sandboxes", .response = "LocalSandboxes"},
-    {HTTP_GET, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = klavis_local_none,
+    {HTTP_GET, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = local_show,
      .summary = "Get local sandbox details"},
-    {HTTP_DELETE, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = klavis_local_none,
+    {HTTP_DELETE, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = local_release,
      .summary = "Release a local sandbox"},
-    {HTTP_POST, "/local-sandbox/{local_sandbox_id}/reset", ROUTE_KEY, .handler = klavis_local_none,
+    {HTTP_POST, "/local-sandbox/{local_sandbox_id}/reset", ROUTE_KEY, .handler = local_not_yet,
      .summary = "Reset a local sandbox"},
     {HTTP_POST, "/local-sandbox/{local_sandbox_id}/upload-url", ROUTE_KEY,
-     .handler = klavis_local_none, .summary = "Get a URL to upload data"},
+     .handler = local_not_yet, .summary = "Get a URL to upload data"},
     {HTTP_POST, "/local-sandbox/{local_sandbox_id}/initialize", ROUTE_KEY,
-     .handler = klavis_local_none, .summary = "Unpack uploaded data"},
-    {HTTP_GET, "/local-sandbox/{local_sandbox_id}/dump", ROUTE_KEY, .handler = klavis_local_none,
+     .handler = local_not_yet, .summary = "Unpack uploaded data"},
+    {HTTP_GET, "/local-sandbox/{local_sandbox_id}/dump", ROUTE_KEY, .handler = local_not_yet,
      .summary = "Download the data of a local sandbox"},
 
     /* What is no server of this surface is a sandbox of the native one. */

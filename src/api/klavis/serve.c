@@ -8,6 +8,7 @@
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
 #include "api/klavis/served.h"
+#include "api/local/local.h"
 #include "base/mem.h"
 #include "core/instance.h"
 #include "core/server.h"
@@ -16,7 +17,8 @@
 /* The instance that R is for, or NULL. */
 static struct instance *find(struct api_req *r)
 {
-    struct str name = api_param(r, "server_name"), lease = api_query(r, "instance_id");
+    struct str path = str_skip(r->http->head.path, 1), name = str_cut(&path, '/');
+    struct str lease = api_query(r, "instance_id");
     const struct server *s = server_find(name);
     struct instance *in =
         r->core->instances && lease.len > 0 ? instance_by_lease(r->core->instances, lease) : NULL;
@@ -50,6 +52,11 @@ static struct mcp_server *admit(struct api_req *r, struct mcp_scope *ret)
 void klavis_mcp(struct api_req *r)
 {
     struct mcp_scope scope;
+
+    if (api_query(r, "local_sandbox_id").p) {
+        local_mcp(r);
+        return;
+    }
     struct mcp_server *s = admit(r, &scope);
 
     if (s)

@@ -6,7 +6,14 @@
 #include "api/route.h"
 #include "base/cleanup.h"
 
-static const char *const prefixes[] = {"/mcp", NULL};
+/* The servers of local sandboxes have an address each. */
+#define LOCAL_SERVERS(X)                                                                           \
+    X("/filesystem"), X("/git"), X("/terminal"), X("/desktop-commander"), X("/arxiv"),             \
+        X("/excel"), X("/word"), X("/powerpoint"), X("/code-executor"), X("/code-runner"),         \
+        X("/pdf-tools"), X("/google_cloud"), X("/localmemory"), X("/poste_email_toolathlon")
+#define PREFIX(path) path
+
+static const char *const prefixes[] = {"/mcp", LOCAL_SERVERS(PREFIX), NULL};
 
 static const struct route_schema schemas[] = {
     {"RpcError", "{\"type\":\"object\",\"required\":[\"jsonrpc\",\"error\",\"id\"],\"properties\":{"
@@ -14,7 +21,7 @@ static const struct route_schema schemas[] = {
                  "\"required\":[\"code\",\"message\"]},\"id\":{}}}"},
 };
 
-enum { MESSAGE_MAX = 4 << 20 };
+enum { MESSAGE_MAX = 4 << 20, LOCAL_MESSAGE_MAX = 64 << 20 };
 
 /* The endpoint with and without a slash behind it: clients differ. */
 #define ENDPOINT(path)                                                                             \
@@ -38,6 +45,25 @@ enum { MESSAGE_MAX = 4 << 20 };
         "instance_id", "string", "the lease, from acquiring the sandbox"                           \
     }
 
+#define LOCAL_ID                                                                                   \
+    {                                                                                              \
+        "local_sandbox_id", "string", "from acquiring the local sandbox"                           \
+    }
+#define LOCAL_ENDPOINT(path)                                                                       \
+    {HTTP_POST,                                                                                    \
+     path "/mcp",                                                                                  \
+     .body = ROUTE_BYTES,                                                                          \
+     .max_body = LOCAL_MESSAGE_MAX,                                                                \
+     .handler = klavis_mcp,                                                                        \
+     .summary = "Send a message to a server of a local sandbox",                                   \
+     .query = {LOCAL_ID}},                                                                         \
+        {HTTP_GET, path "/mcp", .handler = klavis_mcp,                                             \
+         .summary = "Open or resume a stream of a session", .query = {LOCAL_ID}},                  \
+    {                                                                                              \
+        HTTP_DELETE, path "/mcp", .handler = klavis_mcp, .status = 204,                            \
+                                  .summary = "End a session", .query = { LOCAL_ID }                \
+    }
+
 static const struct route routes[] = {
     ENDPOINT("/mcp"),
     ENDPOINT("/mcp/"),
@@ -47,6 +73,8 @@ static const struct route routes[] = {
      .handler = mcp_older_messages, .status = 202,
      .summary = "Send a message over the older MCP transport",
      .query = {{"sessionId", "string", "from the stream's first event"}}},
+
+    LOCAL_SERVERS(LOCAL_ENDPOINT),
 
     /* Of the apps that were acquired. */
     {HTTP_POST, INSTANCE "/mcp", ROUTE_OPEN, ROUTE_BYTES, MESSAGE_MAX, .handler = klavis_mcp,

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* What local sandboxes need as long as the service runs, and finding one. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/forward.h"
+#include "api/local/local.h"
+#include "base/mem.h"
+#include "core/sandbox.h"
+#include "core/share.h"
+#include "mcp/http.h"
+#include "net/http_client.h"
+
+enum {
+    ANSWER_MS = 360000, /* a tool may run a program for minutes */
+    KEEP_MS = 1500
+};
+
+struct locals {
+    struct core *core;
+    struct toolsets tools;
+    struct mcp_server *servers[TOOLSET_SERVERS * TOOLSET_BENCHMARKS]; /* by tools.sets; NULL: not
+                                                                         used so far */
+    struct http_client *client;
+};
+
+struct locals *locals_new(struct core *core, struct err *e)
+{
+    struct locals *l = mem_zalloc(1, sizeof *l);
+    struct http_client_opts o = {
+        .loop = core->loop,
+        .timeouts = {.connect_ms = 5000,
+                     .head_ms = ANSWER_MS,
+                     .idle_ms = 60000,
+                     .keep_ms = KEEP_MS},
+        .dial = forward_dial,
+        .ctx = core,
+    };
+
+    char dir[PATH_MAX];
+
+    if (!l) {
+        (void)err_set(e, -ENOMEM, "out of memory");
+        return NULL;
+    }
+    l->core = core;
+    int r = toolsets_load(&l->tools, share_find("local", TIDEPOOL_LOCAL, dir), local_call, e);
+    /* Without descriptions there are no servers, and acquire says so. */
+    l->client = r == 0 || r == -ENOENT ? http_client_new(&o, e) : NULL;
+    if (l->client)
+        return l;
+    locals_free(l);
+    return NULL;
+}
+
+void locals_free(struct locals *l)
+{
+    if (!l)
+        return;
+    for (size_t i = 0; i < l->tools.n; i++)
+        mcp_server_free(l->servers[i]);
+    http_client_free(l->client);
+    toolsets_done(&l->tools);
+    free(l);
+}
+
+void locals_stop(struct locals *l)
+{
+    for (size_t i = 0; l && i < l->tools.n; i++) {
+        if (l->servers[i])
+            mcp_hang_up(l->servers[i]);
+    }
+}
+
+const struct toolsets *locals_tools(const struct locals *l)
+{
+    return &l->tools;
+}
+
+struct http_client *locals_client(const struct locals *l)
+{
+    return l->client;
+}
+
+struct mcp_server *locals_server(struct locals *l, const struct toolset *set, struct err *e)
+{
+    struct mcp_server **s = &l->servers[set - l->tools.sets];
+    struct mcp_desc desc = {
+        .name = set->server,
+        .version = TIDEPOOL_VERSION,
+        .tools = set->tools,
+        .n_tools = set->n_tools,
+        .unknown_tool = local_call_alias,
+        .is_keyed = true, /* by the id in the address */
+        .limits = {.max_body = 64UL << 20, .max_answer = 128UL << 20},
+    };
+
+    if (!*s)
+        *s = mcp_server_new(l->core->loop, &desc, e);
+    return *s;
+}
+
+/* ---- finding ---- */
+
+const struct json *local_of(const struct sandbox *sb)
+{
+    return json_get(sb->spec.extra, "local");
+}
+
+/* The sandbox's name is its id without the dashes, so that finding one costs nothing. */
+void local_name(struct str id, char out[SANDBOX_NAME_MAX + 1])
+{
+    size_t n = (size_t)snprintf(out, SANDBOX_NAME_MAX + 1, "local-");
+
+    for (size_t i = 0; i < id.len && n < SANDBOX_NAME_MAX; i++) {
+        if (id.p[i] != '-')
+            out[n++] = id.p[i];
+    }
+    out[n] = '\0';
+}
+
+struct sandbox *locals_find(struct locals *l, struct str id)
+{
+    char name[SANDBOX_NAME_MAX + 1];
+
+    if (id.len != LOCAL_ID_LEN || !l->core->sandboxes)
+        return NULL;
+    local_name(id, name);
+    struct sandbox *sb = sandbox_find(l->core->sandboxes, str_of(name));
+    return sb && str_eq(json_str(json_get(local_of(sb), "id"), STR("")), id) ? sb : NULL;
+}

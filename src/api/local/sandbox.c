@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* /local-sandbox: acquire, list, show and release. */
+#include "core/sandbox.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "api/internal.h"
+#include "api/klavis/klavis.h"
+#include "api/local/local.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/id.h"
+
+enum { ANSWER_MAX = 1 << 20, LIST_MAX = 64 << 20 };
+
+/* ---- writing ---- */
+
+static void put(struct jw *w, const char *key, struct str s)
+{
+    jw_key(w, key);
+    if (s.p && s.len > 0)
+        jw_str(w, s);
+    else
+        jw_null(w);
+}
+
+static void put_server(struct jw *w, struct api_req *r, const struct sandbox *sb,
+                       const struct json *server)
+{
+    const struct json *local = local_of(sb);
+    struct str name = json_str(json_get(server, "name"), STR(""));
+    char time[CLOCK_RFC3339_MAX];
+
+    clock_rfc3339_us(time, sb->started_us);
+    jw_object(w);
+    put(w, "server_name", name);
+    put(w, "id", json_str(json_get(server, "id"), STR("")));
+    put(w, "mcp_server_url",
+        arena_printf(r->arena, STR_FMT "/" STR_FMT "/mcp/?local_sandbox_id=" STR_FMT,
+                     STR_ARG(klavis_base(r)), STR_ARG(name),
+                     STR_ARG(json_str(json_get(local, "id"), STR("")))));
+    put(w, "status", STR("occupied"));
+    put(w, "benchmark", json_str(json_get(local, "benchmark"), STR("")));
+    put(w, "updated_at", str_of(time));
+    put(w, "metadata", STR_NULL);
+    put(w, "auth_data", STR_NULL);
+    put(w, "tags", STR_NULL);
+    jw_end(w);
+}
+
+/* WITH_TIME: as it is shown; else as it is told who acquired it. */
+static void put_sandbox(struct jw *w, struct api_req *r, const struct sandbox *sb, bool with_time)
+{
+    const struct json *local = local_of(sb), *servers = json_get(local, "servers");
+    char time[CLOCK_RFC3339_MAX];
+
+    clock_rfc3339_us(time, sb->created_us);
+    jw_object(w);
+    put(w, "local_sandbox_id", json_str(json_get(local, "id"), STR("")));
+    if (with_time)
+        put(w, "created_at", str_of(time));
+    put(w, "status", STR("occupied"));
+    put(w, "benchmark", json_str(json_get(local, "benchmark"), STR("")));
+    jw_key(w, "servers");
+    jw_array(w);
+    for (size_t i = 0; servers && i < servers->n; i++)
+        put_server(w, r, sb, json_at(servers, i));
+    jw_end(w);
+    if (!with_time)
+        put(w, "message", STR("Local sandbox environment acquired successfully"));
+    jw_end(w);
+}
+
+/* ---- acquiring ---- */
+
+static struct json *text(struct api_req *r, struct str s)
+{
+    return s.len > 0 ? json_new_str(r->arena, s) : json_new_null(r->arena);
+}
+
+/* Adds a server, once; false when there is no such one here. */
+static bool add_server(struct api_req *r, struct json *servers, struct str name)
+{
+    char id[ID_UUID_LEN + 1];
+
+    for (size_t i = 0; i < servers->n; i++) {
+        if (str_eq(json_str(json_get(json_at(servers, i), "name"), STR("")), name))
+            return true;
+    }
+    if (!toolset_find(locals_tools(r->api->locals), name, STR("")))
+        return false;
+    struct json *row = json_new_object(r->arena);
+    id_uuid(id);
+    (void)json_set(r->arena, row, "name", text(r, name));
+    (void)json_set(r->arena, row, "id", text(r, str_of(id)));
+    (void)json_push(r->arena, servers, row);
+    return true;
+}
+
+/* The servers that BODY asks for; NULL after answering. */
+static struct json *choose_servers(struct api_req *r, const struct json *body)
+{
+    const struct json *names = json_get(body, "server_names");
+    struct json *servers = json_new_array(r->arena);
+
+    for (size_t i = 0; servers && json_is(names, JSON_STRING) && i < TOOLSET_SERVERS; i++)
+        (void)add_server(r, servers, str_of(toolset_servers[i]));
+    for (size_t i = 0; servers && json_is(names, JSON_ARRAY) && i < names->n; i++) {
+        struct str name = json_str(json_at(names, i), STR(""));
+        if (add_server(r, servers, name))
+            continue;
+        api_error(r, 503, "The local server " STR_FMT " is not available on this installation",
+                  STR_ARG(name));
+        return NULL;
+    }
+    if (!servers)
+        api_fail(r, -ENOMEM, NULL);
+    return servers;
+}
+
+static void on_made(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    struct api_req *r = ctx;
+    auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&b);
+
+    if (e) {
+        klavis_fail(r, e->code, e);
+        return;
+    }
+    put_sandbox(&w, r, sb, false);
+    api_reply_json(r, 201, &b);
+}
+
+static const struct json *first_process(struct api_req *r)
+{
+    static const char *const words[] = {"--keep", "--listen", "127.0.0.1:49984", "--root",
+                                        LOCAL_ROOT};
+    struct json *args = json_new_array(r->arena);
+
+    for (size_t i = 0; args && i < ARRAY_LEN(words); i++)
+        (void)json_push(r->arena, args, text(r, str_of(words[i])));
+    return args;
+}
+
+void local_acquire(struct api_req *r)
+{
+    struct klavis_input in;
+    struct err e = ERR_INIT;
+    char id[ID_UUID_LEN + 1], name[SANDBOX_NAME_MAX + 1];
+
+    klavis_input_begin(&in, r);
+    struct json *body = klavis_input_body(&in, "AcquireLocalSandboxRequest", NULL, true);
+    if (klavis_input_refuse(&in))
+        return;
+    struct json *servers = choose_servers(r, body);
+    if (!servers)
+        return;
+    id_uuid(id);
+    local_name(str_of(id), name);
+    const struct json *ttl = json_get(body, "ttl_seconds");
+    struct json *local = json_new_object(r->arena), *extra = json_new_object(r->arena);
+    (void)json_set(r->arena, local, "id", text(r, str_of(id)));
+    (void)json_set(r->arena, local, "benchmark",
+                   text(r, json_str(json_get(body, "benchmark"), STR(""))));
+    (void)json_set(r->arena, local, "email",
+                   text(r, json_str(json_get(body, "test_account_email"), STR(""))));
+    (void)json_set(r->arena, local, "servers", servers);
+    (void)json_set(r->arena, extra, "local", local);
+    struct sandbox_create rq = {
+        .key = r->key,
+        .args = {.name = str_of(name),
+                 .has_name = true,
+                 .cmd = STR_INIT(LOCAL_PROGRAM),
+                 .args = first_process(r),
+                 .workdir = STR_INIT(LOCAL_ROOT),
+                 .timeout_s = json_is(ttl, JSON_NULL) ? -1 : json_int(ttl, LOCAL_TTL_DEFAULT_S),
+                 .extra = extra},
+        .fn = on_made,
+        .ctx = r,
+    };
+    int code = local && extra ? sandbox_create(r->core->sandboxes, &rq, &e) : -ENOMEM;
+    if (code < 0)
+        klavis_fail(r, code, &e);
+}
+
+/* ---- the others ---- */
+
+/* The local sandbox of the path, when the caller may know of it; else answers 404. */
+struct sandbox *local_find_for(struct api_req *r)
+{
+    struct str id = api_param(r, "local_sandbox_id");
+    struct sandbox *sb = locals_find(r->api->locals, id);
+
+    if (sb && sandbox_is_visible(sb, r->key))
+        return sb;
+    api_error(r, 404, "Local sandbox " STR_FMT " not found", STR_ARG(str_slice(id, 0, 100)));
+    return NULL;
+}
+
+void local_show(struct api_req *r)
+{
+    auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&b);
+    const struct sandbox *sb = local_find_for(r);
+
+    if (!sb)
+        return;
+    put_sandbox(&w, r, sb, true);
+    api_reply_json(r, 200, &b);
+}
+
+void local_list(struct api_req *r)
+{
+    auto_buf struct buf b = BUF_INIT(LIST_MAX);
+    struct jw w = jw_to(&b);
+    int64_t n = 0;
+
+    jw_object(&w);
+    jw_key(&w, "local_sandboxes");
+    jw_array(&w);
+    for (struct sandbox *sb = NULL; (sb = sandbox_next(r->core->sandboxes, sb));) {
+        if (!local_of(sb) || !sandbox_is_visible(sb, r->key))
+            continue;
+        put_sandbox(&w, r, sb, true);
+        n++;
+    }
+    jw_end(&w);
+    jw_key(&w, "total_count");
+    jw_int(&w, n);
+    jw_end(&w);
+    api_reply_json(r, 200, &b);
+}
+
+static void on_released(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    (void)ctx;
+    (void)sb;
+    (void)e; /* it is recorded by core */
+}
+
+void local_release(struct api_req *r)
+{
+    auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&b);
+    struct sandbox *sb = local_find_for(r);
+
+    if (!sb)
+        return;
+    struct str id = api_param(r, "local_sandbox_id");
+    int code = sandbox_delete(sb, on_released, NULL);
+    if (code < 0 && code != -ENOENT) {
+        klavis_fail(r, code, NULL);
+        return;
+    }
+    jw_object(&w);
+    put(&w, "message",
+        arena_printf(r->arena,
+                     "Local sandbox release started for " STR_FMT
+                     ": it will be released asynchronously in background.",
+                     STR_ARG(id)));
+    jw_end(&w);
+    api_reply_json(r, 200, &b);
+}
+
+/* What has no implementation so far. */
+void local_not_yet(struct api_req *r)
+{
+    if (local_find_for(r))
+        api_error(r, 501, "This is not available on this installation yet");
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* The MCP endpoints of local sandboxes, and calls of their tools: the sessions are here, the work
+ * is done inside of the cell. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/internal.h"
+#include "api/local/local.h"
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "base/schema.h"
+#include "core/sandbox.h"
+#include "mcp/http.h"
+#include "net/http_client.h"
+
+enum {
+    ANSWER_MAX = 100 << 20,
+    RETRY_MS = 15,
+    RETRIES = 200 /* while tidepool-local starts */
+};
+
+/* Who calls: a local sandbox by its id. */
+struct caller {
+    struct locals *locals;
+    struct loop *loop;
+    const struct toolset *set;
+    char id[LOCAL_ID_LEN + 1];
+};
+
+struct call {
+    struct mcp_call *mcp;
+    struct locals *locals;
+    struct loop *loop;
+    const struct toolset_tool *tool;
+    struct sandbox *sb; /* a reference, and held */
+    struct str target, body;
+    const char *address;
+    struct loop_timer retry;
+    unsigned n_tries;
+};
+
+/* ---- answers ---- */
+
+static void end(struct call *k)
+{
+    loop_timer_stop(&k->retry);
+    sandbox_release(k->sb);
+    sandbox_unref(k->sb);
+}
+
+/* The members of the result are the tool's; what they are is checked, because anything inside of
+ * the cell could have written them. */
+static void pass_on(struct call *k, struct str body)
+{
+    const struct json *v = json_parse(k->mcp->arena, body, NULL, NULL);
+    const struct json *content = json_get(v, "content");
+    const struct json *structured = json_get(v, "structuredContent");
+
+    if (!json_is(content, JSON_ARRAY)) {
+        mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "the sandbox gave no answer that can be read");
+        return;
+    }
+    struct jw *w = mcp_result_begin(k->mcp);
+    jw_key(w, "content");
+    jw_value(w, content);
+    if (k->tool->set->has_structure && json_is(structured, JSON_OBJECT)) {
+        jw_key(w, "structuredContent");
+        jw_value(w, structured);
+    }
+    jw_key(w, "isError");
+    jw_bool(w, json_bool(json_get(v, "isError"), false));
+    mcp_result_end(k->mcp);
+}
+
+static void fail(struct call *k, const char *why)
+{
+    mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR,
+                   "the tools of this sandbox do not answer (%s); a reset brings them back", why);
+}
+
+static void start(struct call *k);
+
+static void on_retry(struct loop_timer *t)
+{
+    start(container_of(t, struct call, retry));
+}
+
+/* Nobody listens, so nothing was done: the program is being started. What died under a call may
+ * have done it already. */
+static bool may_retry(struct call *k, int code)
+{
+    bool is_undone =
+        code == -ECONNREFUSED || (k->tool->is_read_only && (code == -ECONNRESET || code == -EPIPE));
+
+    return is_undone && ++k->n_tries < RETRIES && sandbox_cell(k->sb) &&
+           loop_timer_start(k->loop, &k->retry, RETRY_MS, on_retry) == 0;
+}
+
+static void on_response(void *ctx, const struct http_response *r)
+{
+    struct call *k = ctx;
+
+    if (r->error && may_retry(k, r->error))
+        return;
+    if (r->error)
+        fail(k, r->why);
+    else if (r->head.status != 200)
+        mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "the sandbox answered %d", r->head.status);
+    else
+        pass_on(k, r->body);
+    end(k);
+}
+
+/* ---- calls ---- */
+
+static void start(struct call *k)
+{
+    struct err e = ERR_INIT;
+    const struct http_header type = {STR_INIT("Content-Type"), STR_INIT("application/json")};
+    const struct http_request rq = {
+        .address = k->address,
+        .method = STR_INIT("POST"),
+        .target = k->target,
+        .host = STR_INIT("localhost"),
+        .headers = &type,
+        .n_headers = 1,
+        .body = k->body,
+        .max_body = ANSWER_MAX,
+    };
+
+    if (http_client_fetch(locals_client(k->locals), &rq, on_response, k, &e) ||
+        may_retry(k, e.code))
+        return;
+    fail(k, err_text(&e));
+    end(k);
+}
+
+static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    struct call *k = ctx;
+
+    if (e) {
+        mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "the sandbox cannot be used: %s", err_text(e));
+        return;
+    }
+    k->address = arena_printf(k->mcp->arena, "%s:%d", sb->id, LOCAL_PORT).p;
+    if (!k->address) {
+        mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "out of memory");
+        return;
+    }
+    k->sb = sandbox_ref(sb);
+    sandbox_hold(sb);
+    start(k);
+}
+
+static struct str call_body(const struct call *k, const struct sandbox *sb)
+{
+    auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&b);
+
+    jw_object(&w);
+    jw_key(&w, "args");
+    jw_value(&w, k->mcp->args);
+    jw_key(&w, "benchmark");
+    jw_value(&w, json_get(local_of(sb), "benchmark"));
+    jw_end(&w);
+    return buf_ok(&b) ? arena_str(k->mcp->arena, buf_str(&b)) : STR_NULL;
+}
+
+void local_call(struct mcp_call *c)
+{
+    const struct caller *who = c->ctx;
+    const struct toolset_tool *tool = c->row;
+    struct sandbox *sb = locals_find(who->locals, str_of(who->id));
+    struct call *k = arena_new(c->arena, struct call);
+
+    if (!sb || !k) {
+        mcp_reply_fail(c, MCP_INTERNAL_ERROR, "%s", k ? "the sandbox has ended" : "out of memory");
+        return;
+    }
+    k->mcp = c;
+    k->locals = who->locals;
+    k->loop = who->loop;
+    k->tool = tool;
+    k->target = arena_printf(c->arena, "/%s/%s", tool->set->server, tool->name);
+    k->body = call_body(k, sb);
+    int r = k->target.p && k->body.p ? sandbox_use(sb, on_usable, k) : -ENOMEM;
+    if (r < 0)
+        mcp_reply_fail(c, MCP_INTERNAL_ERROR, "%s",
+                       r == -ENOMEM ? "out of memory" : "the sandbox has ended");
+}
+
+/* Names with and without the server's as prefix mean the same tool. */
+void local_call_alias(struct mcp_call *c)
+{
+    const struct caller *who = c->ctx;
+    const struct toolset_tool *tool = toolset_tool(who->set, c->name);
+    struct schema_error why;
+
+    if (!tool) {
+        mcp_reply_fail(c, MCP_INVALID_PARAMS, "Unknown tool: " STR_FMT,
+                       STR_ARG(str_slice(c->name, 0, 100)));
+        return;
+    }
+    if (!c->args)
+        c->args = json_new_object(c->arena);
+    if (!c->args || schema_defaults(c->arena, tool->schema, c->args) < 0) {
+        mcp_reply_fail(c, MCP_INTERNAL_ERROR, "out of memory");
+        return;
+    }
+    if (schema_check(tool->schema, c->args, &why) < 0) {
+        mcp_reply_text(c, arena_printf(c->arena, "Invalid arguments: %s: %s", why.path, why.text),
+                       true);
+        return;
+    }
+    c->row = tool;
+    local_call(c);
+}
+
+/* ---- the endpoint ---- */
+
+static bool has_server(const struct sandbox *sb, struct str name)
+{
+    const struct json *servers = json_get(local_of(sb), "servers");
+
+    for (size_t i = 0; servers && i < servers->n; i++) {
+        if (str_eq(json_str(json_get(json_at(servers, i), "name"), STR("")), name))
+            return true;
+    }
+    return false;
+}
+
+void local_mcp(struct api_req *r)
+{
+    struct locals *l = r->api->locals;
+    struct str path = str_skip(r->http->head.path, 1), name = str_cut(&path, '/');
+    struct str id = api_query(r, "local_sandbox_id");
+    struct sandbox *sb = locals_find(l, id);
+    struct err e = ERR_INIT;
+
+    if (!sb || !has_server(sb, name)) {
+        api_error(r, 404, "Local sandbox not found: it was released, or has no such server");
+        return;
+    }
+    struct str benchmark = json_str(json_get(local_of(sb), "benchmark"), STR(""));
+    const struct toolset *set = toolset_find(locals_tools(l), name, benchmark);
+    struct mcp_server *s = set ? locals_server(l, set, &e) : NULL;
+    struct caller *who = s ? mem_zalloc(1, sizeof *who) : NULL;
+    if (!who) {
+        api_fail(r, e.code ? e.code : -ENOMEM, &e);
+        return;
+    }
+    who->locals = l;
+    who->loop = r->core->loop;
+    who->set = set;
+    (void)snprintf(who->id, sizeof who->id, STR_FMT, STR_ARG(id));
+    mcp_http(s, r->http,
+             &(struct mcp_scope){.owner = str_of(who->id), .ctx = who, .release = free});
+}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Local sandboxes: servers of tools over one workspace, through the Klavis API and MCP."""
+
+import json
+import os
+import threading
+
+import cells
+import tap
+
+SERVERS = ["filesystem", "git", "terminal", "code-executor", "code-runner", "localmemory"]
+
+
+def acquire(s, names="ALL", **fields):
+    answer = s.post("/local-sandbox", {"server_names": names, **fields}, timeout=120)
+    tap.equal(answer.status, 201, answer)
+    return answer.json
+
+
+def path_of(url):
+    return url[url.index("/", len("http://")):]
+
+
+def rpc(s, server, method, params=None):
+    """A message to a server of a local sandbox, without a key and without a session."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+    answer = s.post(path_of(server["mcp_server_url"]), body, key=None, timeout=120, headers={
+        "Accept": "application/json, text/event-stream", "Content-Type": "application/json"})
+    tap.equal(answer.status, 200, answer)
+    text = answer.body.decode()
+    if text.startswith("event:") or text.startswith("data:") or text.startswith("id:"):
+        text = [x[6:] for x in text.splitlines() if x.startswith("data: ")][-1]
+    return json.loads(text)
+
+
+def call(s, server, tool, **arguments):
+    answer = rpc(s, server, "tools/call", {"name": tool, "arguments": arguments})
+    return answer.get("result") or answer
+
+
+def texts(result):
+    if "content" not in result:
+        raise AssertionError(result)
+    return [x["text"] for x in result["content"]]
+
+
+def by_name(sandbox):
+    return {x["server_name"]: x for x in sandbox["servers"]}
+
+
+def test_servers_share_one_workspace():
+    with cells.running() as s:
+        sandbox = acquire(s)
+        servers = by_name(sandbox)
+        tap.equal(sorted(servers), sorted(SERVERS))
+        tap.equal(sandbox["message"], "Local sandbox environment acquired successfully")
+        tap.equal(texts(call(s, servers["filesystem"], "filesystem_write_file",
+                             path="/data/a.txt", content="hello\n")),
+                  ["Successfully wrote to /data/a.txt"])
+        tap.equal(texts(call(s, servers["terminal"], "run_command", command="cat a.txt"))[0],
+                  "hello\n")
+        tap.equal(texts(call(s, servers["code-runner"], "run-code", languageId="python",
+                             code="print(open('/data/a.txt').read().upper())")), ["HELLO\n\n"])
+        call(s, servers["localmemory"], "create_entities", entities=[
+            {"name": "A", "entityType": "t", "observations": ["from memory"]}])
+        listed = texts(call(s, servers["filesystem"], "list_directory", path="."))[0]
+        tap.equal(listed, "[FILE] a.txt\n[FILE] memory.json")
+        wrong = call(s, servers["filesystem"], "filesystem_read_file", path="/etc/passwd")
+        tap.equal((wrong["isError"], texts(wrong)[0].split(":")[0]),
+                  (True, "Access denied - path outside allowed directories"))
+
+
+def test_tools_follow_the_benchmark():
+    with cells.running() as s:
+        counts = {None: [14, 12, 2, 9, 1, 9], "MCP_Atlas": [14, 12, 2, 9, 1, 9],
+                  "Toolathlon": [12, 11, 2, 9, 1, 9]}
+        for benchmark, want in counts.items():
+            sandbox = acquire(s, SERVERS, benchmark=benchmark)
+            servers = by_name(sandbox)
+            tools = {n: rpc(s, servers[n], "tools/list")["result"]["tools"] for n in SERVERS}
+            tap.equal([len(tools[n]) for n in SERVERS], want, benchmark)
+            names = [x["name"] for x in tools["filesystem"]]
+            tap.equal("filesystem_write_file" in names, benchmark is None, benchmark)
+            answer = call(s, servers["filesystem"], "list_allowed_directories")
+            tap.equal("structuredContent" in answer, benchmark == "MCP_Atlas", benchmark)
+            tap.equal(s.delete("/local-sandbox/" + sandbox["local_sandbox_id"]).status, 200)
+
+
+def test_life_of_a_local_sandbox():
+    with cells.running() as s:
+        sandbox = acquire(s, ["filesystem"], ttl_seconds=600)
+        key = sandbox["local_sandbox_id"]
+        shown = s.get("/local-sandbox/" + key)
+        tap.equal((shown.status, shown.json["local_sandbox_id"], shown.json["status"]),
+                  (200, key, "occupied"))
+        tap.equal(s.get("/local-sandbox").json["total_count"], 1)
+        url = path_of(sandbox["servers"][0]["mcp_server_url"])
+        released = s.delete("/local-sandbox/" + key)
+        tap.equal((released.status, released.json["message"]), (
+            200, "Local sandbox release started for %s: it will be released asynchronously in "
+                 "background." % key))
+        tap.equal(s.post(url, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+                         key=None).status, 404)
+        tap.equal(s.get("/local-sandbox/" + key).status, 404)
+        tap.equal(s.get("/local-sandbox").json["total_count"], 0)
+
+
+def test_what_is_wrong_is_told():
+    with cells.running() as s:
+        tap.equal(s.post("/local-sandbox", {"server_names": ["nope"]}).status, 422)
+        tap.equal(s.post("/local-sandbox", {}).status, 422)
+        tap.equal(s.post("/local-sandbox", {"server_names": ["filesystem"], "ttl_seconds": 5}).status,
+                  422)
+        tap.equal(s.post("/local-sandbox", {"server_names": "ALL"}, key=None).status, 401)
+        sandbox = acquire(s, ["git"])
+        url = path_of(sandbox["servers"][0]["mcp_server_url"])
+        other = url.replace("/git/", "/terminal/")
+        tap.equal(s.post(other, {"jsonrpc": "2.0", "id": 1, "method": "ping"}, key=None).status, 404)
+        answer = rpc(s, sandbox["servers"][0], "tools/call",
+                     {"name": "git_status", "arguments": {}})
+        tap.equal(answer["result"]["isError"], True, answer)
+
+
+def test_tools_come_back():
+    """The program of the tools is started again when it dies, and a restart of the service finds
+    everything."""
+    with cells.running() as s:
+        sandbox = acquire(s, ["filesystem", "code-runner"])
+        servers = by_name(sandbox)
+        call(s, servers["filesystem"], "filesystem_write_file", path="a", content="1")
+        name = "local-" + sandbox["local_sandbox_id"].replace("-", "")
+        s.run(name, "kill -9 $(pgrep -n tidepool-local)")
+        tap.equal(texts(call(s, servers["filesystem"], "filesystem_read_file", path="a")), ["1"])
+        s.stop()
+        s.start()
+        tap.equal(texts(call(s, servers["filesystem"], "filesystem_read_file", path="a")), ["1"])
+
+
+def test_calls_run_beside_each_other():
+    with cells.running() as s:
+        servers = by_name(acquire(s, ["code-runner", "filesystem"]))
+        slow = threading.Thread(target=call, args=(s, servers["code-runner"], "run-code"),
+                                kwargs={"languageId": "shellscript", "code": "while [ ! -e "
+                                        "/data/go ]; do sleep 0.05; done"})
+        slow.start()
+        call(s, servers["filesystem"], "filesystem_write_file", path="go", content="")
+        slow.join(120)
+        tap.equal(slow.is_alive(), False)
+
+
+tap.main(globals())
