@@ -16,7 +16,8 @@ WHERE type = 'object'
 LIMIT 1;
 INSERT INTO file
 SELECT :last + 1 + key, new_id('file'), value ->> 'name', value ->> 'mimeType',
-       value ->> 'description', NULL, NULL, ifnull(value ->> 'owner', account.email),
+       value ->> 'description', ifnull(value ->> '$.parents[0]', 'root'), NULL,
+       ifnull(value ->> 'owner', account.email),
        value ->> 'content',
        iif(value ->> 'mimeType' GLOB 'application/vnd.google-apps.*', NULL,
            length(CAST(ifnull(value ->> 'content', '') AS BLOB))),
@@ -32,31 +33,38 @@ SELECT :last + 1 + key, new_id('file'), value ->> 'name', value ->> 'mimeType',
        ifnull(value ->> 'owner', account.email) <> account.email
 FROM json_each(:args, '$.files'), account
 WHERE type = 'object';
-UPDATE file
-SET parent = coalesce(
-  (SELECT root FROM account
-   WHERE ifnull(json_extract(:args, '$.files[' || (file.n - :last - 1) || '].parents[0]'), 'root')
-         IN ('root', root)),
-  (SELECT f.id FROM file f
-   WHERE f.id = json_extract(:args, '$.files[' || (file.n - :last - 1) || '].parents[0]')),
-  (SELECT id FROM drive
-   WHERE json_extract(:args, '$.files[' || (file.n - :last - 1) || '].parents[0]') IN (id, name)),
-  (SELECT f.id FROM file f
-   WHERE f.mime_type = 'application/vnd.google-apps.folder' AND f.n <> file.n
-     AND json_extract(:args, '$.files[' || (file.n - :last - 1) || '].parents[0]')
-         IN (f.name,
-             json_extract(:args, '$.files[' || (f.n - :last - 1) || '].parents[0]')
-               || '/' || f.name)
-   ORDER BY f.n <= :last, f.n LIMIT 1))
-WHERE n > :last;
-SELECT 'File not found: '
-       || json_extract(:args, '$.files[' || (n - :last - 1) || '].parents[0]') || '.' AS error
-FROM file WHERE n > :last AND parent IS NULL LIMIT 1;
+-- Until here a parent is what the body says.
+SELECT 'File not found: ' || parent || '.' AS error
+FROM (SELECT f.parent, f.n,
+             rtrim(rtrim(f.parent, replace(f.parent, '/', '')), '/') AS way,
+             substr(f.parent, 1 + length(rtrim(f.parent, replace(f.parent, '/', '')))) AS leaf
+      FROM file f WHERE f.n > :last) x
+WHERE NOT EXISTS (SELECT 1 FROM account WHERE x.parent IN ('root', root))
+  AND NOT EXISTS (SELECT 1 FROM drive WHERE x.parent IN (id, name))
+  AND NOT EXISTS (SELECT 1 FROM file WHERE id = x.parent)
+  AND NOT EXISTS (SELECT 1 FROM file p
+                  WHERE p.mime_type = 'application/vnd.google-apps.folder' AND p.n <> x.n
+                    AND (p.name = x.parent OR (p.name = x.leaf AND p.parent = x.way)))
+LIMIT 1;
+UPDATE file SET parent = found.id
+FROM (SELECT x.n, coalesce(
+        (SELECT root FROM account WHERE x.parent IN ('root', root)),
+        (SELECT id FROM file WHERE id = x.parent),
+        (SELECT id FROM drive WHERE x.parent IN (id, name)),
+        (SELECT p.id FROM file p
+         WHERE p.mime_type = 'application/vnd.google-apps.folder' AND p.n <> x.n
+           AND (p.name = x.parent OR (p.name = x.leaf AND p.parent = x.way))
+         ORDER BY p.n <= :last, p.n LIMIT 1)) AS id
+      FROM (SELECT f.parent, f.n,
+                   rtrim(rtrim(f.parent, replace(f.parent, '/', '')), '/') AS way,
+                   substr(f.parent, 1 + length(rtrim(f.parent, replace(f.parent, '/', '')))) AS leaf
+            FROM file f WHERE f.n > :last) x) found
+WHERE file.n = found.n;
 WITH RECURSIVE inside(id, drive) AS (
   SELECT file.id, drive.id FROM file JOIN drive ON file.parent = drive.id
   UNION SELECT file.id, inside.drive FROM file JOIN inside ON file.parent = inside.id
 )
-UPDATE file SET drive_id = (SELECT drive FROM inside WHERE inside.id = file.id) WHERE n > :last;
+UPDATE file SET drive_id = inside.drive FROM inside WHERE inside.id = file.id AND file.n > :last;
 WITH RECURSIVE gone(id) AS (
   SELECT id FROM file WHERE trashed
   UNION SELECT file.id FROM file JOIN gone ON file.parent = gone.id
