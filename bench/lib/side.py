@@ -49,14 +49,14 @@ def free_port():
         return s.getsockname()[1]
 
 
-def wait_for(condition, what):
-    deadline = time.monotonic() + START_S
+def wait_for(condition, what, seconds=START_S):
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         got = condition()
         if got:
             return got
         time.sleep(0.02)
-    raise SystemExit("%s did not happen within %d s" % (what, START_S))
+    raise SystemExit("%s did not happen within %d s" % (what, seconds))
 
 
 class Server:

@@ -257,6 +257,13 @@ static int run_calls(struct job *j, struct err *e)
     return calls_read(j->in, j->op, e);
 }
 
+static int run_close(struct job *j, struct err *e)
+{
+    (void)e;
+    close_own(j, false);
+    return 0;
+}
+
 /* The targets are being acquired: nobody else knows them. */
 static int run_copy_out(struct job *j, struct err *e)
 {
@@ -289,6 +296,7 @@ static const struct {
     [INSTANCE_SNAPSHOT] = {run_snapshot, false},  [INSTANCE_RESTORE] = {run_restore, false},
     [INSTANCE_SNAPSHOTS] = {run_snapshots, true}, [INSTANCE_CALLS] = {run_calls, false},
     [INSTANCE_DROP] = {run_drop, true},           [INSTANCE_COPY_OUT] = {run_copy_out, false},
+    [INSTANCE_CLOSE] = {run_close, false},
 };
 
 bool content_is_short(enum instance_do what)

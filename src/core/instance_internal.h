@@ -33,6 +33,7 @@ struct instance_own {
     bool has_base;                      /* there is the state after the last import */
     bool is_busy;                       /* an operation is under way */
     bool is_waiting;                    /* for the template */
+    bool is_closing;                    /* there is an operation that closes the handle */
     bool is_draining;                   /* the queue is being looked at, further up the stack */
     unsigned n_queued;
     struct list queue; /* struct instance_op */
@@ -48,8 +49,8 @@ struct instance_own {
     struct list unwritten;        /* in the set's list of those with calls that wait */
 };
 
-/* Not of instance_op.h: what releases and forks do. */
-enum { INSTANCE_DROP = INSTANCE_DO_COUNT, INSTANCE_COPY_OUT };
+/* Not of instance_op.h: what releases, forks and the limit on open databases do. */
+enum { INSTANCE_DROP = INSTANCE_DO_COUNT, INSTANCE_COPY_OUT, INSTANCE_CLOSE };
 
 /* ---- the set ---- */
 
@@ -69,7 +70,7 @@ struct instances {
     struct list occupied;                 /* newest lease first */
     struct list open;                     /* struct instance_own with a handle */
     struct list unwritten;                /* struct instance_own with calls that wait */
-    unsigned n_open, n_live;
+    unsigned n_open, n_closing, n_live;
     struct loop_timer tick;
     char *dir; /* of the databases */
     bool is_stopped;
@@ -105,6 +106,8 @@ bool content_is_short(enum instance_do what);
 
 /* ---- instance_op.c ---- */
 
+/* For a worker of the set; -EBUSY, or -ESHUTDOWN when it is stopping. */
+int instances_submit(struct instances *set, struct work *w);
 /* instance_do() without its checks. */
 void instance_enqueue(struct instance *in, struct instance_op *op);
 /* Goes on with the queue. */

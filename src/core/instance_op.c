@@ -12,15 +12,18 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "core/config.h"
 #include "core/core.h"
 #include "core/instance_calls.h"
 #include "core/instance_internal.h"
 
-enum {
-    INLINE_COPY_MAX = 2 << 20, /* bytes of a template that is copied on the loop's thread */
-    SLOW_FOR = 16              /* calls of a tool that went over the limits there */
-};
+enum { SLOW_FOR = 16 /* calls of a tool that went over the limits of the loop's thread */ };
+
+int instances_submit(struct instances *set, struct work *w)
+{
+    return set->workers ? work_submit(set->workers, set->core->loop, w) : -ESHUTDOWN;
+}
 
 /* ---- open handles ---- */
 
@@ -48,16 +51,51 @@ void instance_close_handle(struct instance *in, bool is_dropped)
     note_handle(in);
 }
 
-void instances_close_idle(struct instances *set, int64_t before_ms, unsigned max)
+/* A close that is under way, in the queue of its instance like any other operation. */
+static void on_closed(struct instance_op *op, const struct err *e)
+{
+    (void)e;
+    op->in->own->is_closing = false;
+    op->in->set->n_closing--;
+    free(op);
+}
+
+static void begin_close(struct instance_own *own)
+{
+    struct instance_op *op = mem_zalloc(1, sizeof *op);
+
+    if (!op) {
+        instance_close_handle(own->in, false);
+        return;
+    }
+    op->what = (enum instance_do)INSTANCE_CLOSE;
+    op->done = on_closed;
+    own->is_closing = true;
+    own->in->set->n_closing++;
+    instance_enqueue(own->in, op);
+}
+
+/* The one that was unused for longest, when that was before BEFORE_MS or there are more than MAX.
+ */
+static struct instance_own *find_idle(const struct instances *set, int64_t before_ms, unsigned max)
 {
     list_each(node, &set->open)
     {
         struct instance_own *own = list_entry(node, struct instance_own, open);
-        if (own->used_ms >= before_ms && set->n_open <= max)
-            return;
-        if (!own->is_busy)
-            instance_close_handle(own->in, false);
+        if (own->used_ms >= before_ms && set->n_open - set->n_closing <= max)
+            return NULL;
+        if (!own->is_busy && !own->is_closing)
+            return own;
     }
+    return NULL;
+}
+
+void instances_close_idle(struct instances *set, int64_t before_ms, unsigned max)
+{
+    struct instance_own *own;
+
+    while ((own = find_idle(set, before_ms, max)))
+        begin_close(own);
 }
 
 /* ---- the queue ---- */
@@ -100,18 +138,26 @@ static unsigned char *slow_mark(struct instance_template *t, const struct instan
     return tool ? &t->slow[tool - t->entry->app->tools] : NULL;
 }
 
+/* True when the database that OP needs is open: opening one takes a millisecond. */
+static bool is_open(const struct instance_own *own, const struct app_tool *tool)
+{
+    if (!tool)
+        return true;
+    return own->handle || (tool->is_read_only && own->reader);
+}
+
 /* True when OP may be tried on this thread. */
 static bool is_inline(const struct instance *in, const struct instance_op *op, unsigned char *slow)
 {
-    const struct instance_template *t = in->own->template;
+    const struct app *app = in->own->template->entry->app;
 
-    if (!t->entry->app->engine->is_quick || !content_is_short(op->what))
+    if (!app->engine->is_quick || !content_is_short(op->what))
         return false;
-    if (slow && *slow > 0)
+    if (slow && *slow > 0) {
         (*slow)--;
-    else if (op->what != INSTANCE_CALL || in->own->has_copy || t->size <= INLINE_COPY_MAX)
-        return true;
-    return false;
+        return false;
+    }
+    return op->what != INSTANCE_CALL || is_open(in->own, app_tool(app, op->name));
 }
 
 /* False: a worker has it now. */
@@ -132,10 +178,10 @@ static bool start(struct instance *in, struct instance_op *op)
             *slow = SLOW_FOR;
     }
     op->work = (struct work){.run = run_on_worker, .done = on_worker_done};
-    int r = work_submit(set->workers, set->core->loop, &op->work);
+    int r = instances_submit(set, &op->work);
     if (r == 0)
         return false;
-    (void)err_set(&op->err, r, "too much to do");
+    (void)err_sys(&op->err, r, "cannot be done now");
     end(in, op);
     return true;
 }

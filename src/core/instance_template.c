@@ -169,7 +169,7 @@ void template_want(struct instance_template *t, struct template_wait *w)
     t->state = TEMPLATE_MAKING;
     t->work = (struct work){.run = run_make, .done = on_made};
     (void)template_ref(t);
-    int r = work_submit(set->workers, set->core->loop, &t->work);
+    int r = instances_submit(set, &t->work);
     if (r == 0)
         return;
     (void)err_set(&t->err, r, "too much to do");

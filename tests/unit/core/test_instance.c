@@ -372,7 +372,8 @@ static void who_gets_what(void **state)
     assert_int_equal(try_acquire(plain, NULL), -EAGAIN);
     for (size_t i = 0; i < t.n; i++)
         (void)call(t.items[i], "create_order", "{\"product\": \"cup\"}");
-    assert_true(instances_n_open(core.instances) <= 2);
+    while (instances_n_open(core.instances) > 2)
+        assert_int_equal(loop_run_once(loop, 1000), 0);
     for (size_t i = 0; i < t.n; i++)
         assert_non_null(strstr(call(t.items[i], "get_order", "{\"order_id\": 1001}"), "cup"));
 }
