@@ -135,4 +135,40 @@ def test_tenants_do_not_see_each_other():
         tap.equal(s.names(), ["hers"])
 
 
+def call(s, path, method, key="", **params):
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return s.post(path, json.dumps(message), headers=HEADERS, key=key, timeout=90)
+
+
+def test_tools_of_one_sandbox():
+    """/sandbox/NAME/mcp: no tool can name another sandbox."""
+    with cells.running() as s:
+        s.create(name="one")
+        path = "/sandbox/one/mcp"
+        tools = call(s, path, "tools/list").json["result"]["tools"]
+        tap.equal([t["name"] for t in tools], ["runCommand", "readFile", "writeFile", "listFiles"])
+        for t in tools:
+            assert "sandbox_name" not in t["inputSchema"]["properties"]
+
+        def use_here(name, **arguments):
+            return call(s, path, "tools/call", name=name, arguments=arguments).json["result"]
+
+        tap.contains(text(use_here("writeFile", path="/tmp/a/b", content="kept")), "4 bytes")
+        tap.equal(text(use_here("readFile", path="/tmp/a/b")), "kept")
+        result = use_here("runCommand", command="cat /tmp/a/b; exit 4")
+        tap.equal(result["structuredContent"]["stdout"], "kept")
+        tap.equal(result["structuredContent"]["exitCode"], 4)
+        tap.contains(text(use_here("listFiles", path="/tmp/a")), '"b"')
+        # Named all the same: it is not looked at.
+        tap.equal(text(use_here("readFile", sandbox_name="other", path="/tmp/a/b")), "kept")
+        stranger = s.make_key(account="stranger")["key"]
+        for key, status in ((None, 401), ("wrong", 401), (stranger, 404)):
+            answer = call(s, path, "ping", key=key)
+            tap.equal(answer.status, status, key)
+            tap.equal(answer.json["jsonrpc"], "2.0")
+        tap.equal(call(s, "/sandbox/none/mcp", "ping").status, 404)
+        # The rest of the paths, and what names a port, go inside as before.
+        tap.equal(call(s, path + "?port=1", "ping").status, 502)
+
+
 tap.main(globals())
