@@ -166,9 +166,9 @@ static const struct sql_function functions[] = {
 };
 
 static const struct sql_function *const tables[] = {
-    functions,        functions_airtable, functions_calc, functions_diff,
-    functions_git,    functions_json,     functions_mail, functions_markup,
-    functions_notion, functions_search,   functions_time, functions_tree,
+    functions,      functions_airtable, functions_calc,   functions_diff,    functions_git,
+    functions_json, functions_mail,     functions_markup, functions_notion,  functions_search,
+    functions_time, functions_tree,     functions_a1,     functions_formula,
 };
 
 static int define(struct appdb *db, const struct sql_function *f, struct err *e)

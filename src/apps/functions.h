@@ -13,8 +13,11 @@ struct sql_function {
 };
 
 /* Of functions_*.c. */
+extern const struct sql_function functions_a1[];
+extern const struct sql_function functions_a1[];
 extern const struct sql_function functions_airtable[];
 extern const struct sql_function functions_calc[];
+extern const struct sql_function functions_formula[];
 extern const struct sql_function functions_notion[];
 
 /* Of the call under way. */
