@@ -10,7 +10,8 @@
 #include "apps/civil.h"
 #include "apps/lang_impl.h"
 
-enum { MAX_TERMS = 100, MAX_DEPTH = 20 };
+/* What SQLite's limits on the depth of expressions and on its parser's stack leave room for. */
+enum { MAX_TERMS = 100, MAX_DEPTH = 8 };
 
 enum kind { KIND_NAME, KIND_FULL_TEXT, KIND_TEXT, KIND_TIME, KIND_BOOL, KIND_SET };
 
@@ -232,7 +233,7 @@ static int read_or(struct parser *p);
 
 static int read_term(struct parser *p)
 {
-    if (++p->n_terms > MAX_TERMS || p->depth >= MAX_DEPTH)
+    if (++p->n_terms > MAX_TERMS || p->depth > MAX_DEPTH)
         return -EINVAL;
     if (take_char(p, '(')) {
         p->depth++;

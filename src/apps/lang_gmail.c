@@ -17,8 +17,9 @@
 #include "apps/civil.h"
 #include "apps/lang_impl.h"
 
-/* Below SQLite's limit on the depth of expressions, which a row of ANDs uses up, too. */
-enum { MAX_TERMS = 100, MAX_DEPTH = 20 };
+/* Below SQLite's limit on the depth of expressions, which a row of ANDs uses up, too; and below the
+ * 100 places of its parser's stack, of which a level takes up to eight. */
+enum { MAX_TERMS = 100, MAX_DEPTH = 6 };
 
 struct parser {
     const struct json *config;
@@ -465,5 +466,6 @@ int lang_gmail(const struct json *config, struct str text, struct arena *a,
     if (!p.is_too_large)
         return lang_end(&p.out, ret, e);
     lang_drop(&p.out);
-    return err_set(e, -EINVAL, "Invalid query: more than %d terms", MAX_TERMS);
+    return err_set(e, -EINVAL, "Invalid query: more than %d terms or %d levels", MAX_TERMS,
+                   MAX_DEPTH);
 }

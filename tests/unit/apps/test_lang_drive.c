@@ -80,10 +80,15 @@ static const struct lang_case cases[] = {
     {"parents = 'a'", INVALID},
     {"colour = 'red'", INVALID},
     {"not", INVALID},
-    {"not not not not not not not not not not trashed = true", "3"},
-    {"not not not not not not not not not not not not not not not not not not not not trashed = "
-     "true",
-     INVALID},
+    {"not not not not not not not not trashed = true", "3"},
+    {"not not not not not not not not not trashed = true", INVALID},
+    {"trashed = true or trashed = false and (trashed = true or trashed = false and (trashed = true "
+     "or"
+     " trashed = false and (trashed = true or trashed = false and (trashed = true or trashed = "
+     "false"
+     " and (trashed = true or trashed = false and (trashed = true or trashed = false and (trashed ="
+     " true or trashed = false and (fullText contains 'beta'))))))))",
+     "1,2,3"},
 };
 
 static void finds(void **state)

@@ -106,6 +106,8 @@ static const struct lang_case cases[] = {
     {"OR pizza OR", "2,3"},
     {"from:ann' OR '1'='1", "1,5"},
     {"\"pizza\" OR \"budget", "1,2,3,5"},
+    {"{qq qqq OR -{qq qqq OR -{qq qqq OR -{qq qqq OR -{qq qqq OR -{qq qqq OR -label:work}}}}}}",
+     "1"},
 };
 
 static void finds(void **state)
@@ -124,12 +126,12 @@ static void has_limits(void **state)
         query[i] = i % 2 ? ' ' : 'a';
     assert_str(lang_check_find(&check, str_n(query, 196)), "5");
     assert_str(lang_check_find(&check, str_n(query, 220)),
-               "error: Invalid query: more than 100 terms");
+               "error: Invalid query: more than 100 terms or 6 levels");
     for (size_t i = 0; i < sizeof query; i++)
         query[i] = '(';
-    assert_str(lang_check_find(&check, str_n(query, 20)), "1,2,3,5");
-    assert_str(lang_check_find(&check, str_n(query, 200)),
-               "error: Invalid query: more than 100 terms");
+    assert_str(lang_check_find(&check, str_n(query, 6)), "1,2,3,5");
+    assert_str(lang_check_find(&check, str_n(query, 7)),
+               "error: Invalid query: more than 100 terms or 6 levels");
     assert_str(lang_check_find(&check, str_n("pizza\0-sushi", 12)), "3");
 }
 
