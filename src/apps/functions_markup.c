@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Conversions between the ways in which the products keep formatted text. */
-#include <errno.h>
-
 #include "apps/functions.h"
 
 #define MARKUP_ARENA (8 * (size_t)APPDB_RESULT_MAX)
@@ -81,8 +79,87 @@ static void fn_adf_text(sqlite3_context *x, int n, sqlite3_value **v)
     fn_give(x, &b);
 }
 
+/* ---- HTML, and Confluence's storage format ---- */
+
+static const struct entity {
+    const char *name, *text;
+} entities[] = {
+    {"amp;", "&"},  {"lt;", "<"},     {"gt;", ">"},    {"quot;", "\""},
+    {"apos;", "'"}, {"nbsp;", " "},   {"ndash;", "–"}, {"mdash;", "—"},
+    {"#39;", "'"},  {"hellip;", "…"}, {"rarr;", "→"},  {"deg;", "°"},
+};
+
+/* Tags behind which a new line begins. */
+static bool is_line_tag(struct str tag)
+{
+    static const char *const tags[] = {"p",  "br", "br/", "div", "li", "tr", "h1",   "h2",
+                                       "h3", "h4", "h5",  "h6",  "ul", "ol", "table"};
+
+    if (str_starts(tag, STR("/")))
+        tag = str_skip(tag, 1);
+    for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
+        if (str_iis(tag, tags[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Cuts the tag off S, which begins with '<'. */
+static void skip_tag(struct str *s, struct buf *out)
+{
+    ptrdiff_t end = str_chr(*s, '>');
+    struct str tag = str_slice(*s, 1, end < 0 ? s->len : (size_t)end);
+    ptrdiff_t space = str_chr(tag, ' ');
+
+    if (is_line_tag(space < 0 ? tag : str_slice(tag, 0, (size_t)space)) && out->len > 0 &&
+        out->p[out->len - 1] != '\n')
+        (void)buf_add_char(out, '\n');
+    *s = end < 0 ? STR("") : str_skip(*s, (size_t)end + 1);
+}
+
+/* Cuts "&amp;" off S; an unknown one is text. */
+static void take_entity(struct str *s, struct buf *out)
+{
+    struct str name = str_skip(*s, 1);
+
+    for (size_t i = 0; i < ARRAY_LEN(entities); i++) {
+        if (!str_starts(name, str_of(entities[i].name)))
+            continue;
+        (void)buf_add_str(out, str_of(entities[i].text));
+        *s = str_skip(name, strlen(entities[i].name));
+        return;
+    }
+    (void)buf_add_char(out, '&');
+    *s = name;
+}
+
+/* html_text(html): its plain text. A '<' that begins no tag is text. */
+static void fn_html_text(sqlite3_context *x, int n, sqlite3_value **v)
+{
+    auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
+    struct str s = fn_text(v[0]);
+
+    (void)n;
+    if (sqlite3_value_type(v[0]) == SQLITE_NULL)
+        return;
+    while (s.len > 0) {
+        char next = s.len > 1 ? (char)(s.p[1] | 0x20) : ' ';
+        bool is_tag = s.p[0] == '<' && ((next >= 'a' && next <= 'z') || s.p[1] == '/');
+        if (is_tag) {
+            skip_tag(&s, &b);
+        } else if (s.p[0] == '&') {
+            take_entity(&s, &b);
+        } else {
+            (void)buf_add_char(&b, s.p[0]);
+            s = str_skip(s, 1);
+        }
+    }
+    fn_give(x, &b);
+}
+
 const struct sql_function functions_markup[] = {
     {"adf_doc", 1, SQLITE_DETERMINISTIC | SQLITE_SUBTYPE, fn_adf_doc},
     {"adf_text", 1, SQLITE_DETERMINISTIC, fn_adf_text},
+    {"html_text", 1, SQLITE_DETERMINISTIC, fn_html_text},
     {NULL, 0, 0, NULL},
 };

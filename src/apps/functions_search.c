@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* text_match(query, text, …): searches of words as the products do them. All words of the query
  * have to occur, in whichever text; "a phrase" in this order; -word and !word must not; `a OR b`
- * is either; "boot*" begins a word. Case and the common endings of English do not matter. */
+ * is either; "boot*" begins a word; "boto~" is a word that differs in one or two letters. Case and
+ * the common endings of English do not matter. */
 #include <errno.h>
 
 #include "apps/functions.h"
 
-enum { MAX_TERMS = 32, MAX_TOKENS = 16 };
+enum {
+    MAX_TERMS = 32,
+    MAX_TOKENS = 16,
+    FUZZY_MAX = 40 /* bytes of a word */
+};
 
 /* Words of a phrase, or one word. */
 struct term {
     struct str tokens[MAX_TOKENS];
     size_t n;
-    bool is_prefix, is_not;
+    bool is_prefix, is_fuzzy, is_not;
     bool is_or; /* or the term before it */
 };
 
@@ -93,11 +98,40 @@ static bool same_text(struct str a, struct str b)
     return true;
 }
 
-static bool same_word(struct str word, struct str wanted, bool is_prefix)
+/* How many letters have to be put in, left out or changed to make A of B, row by row. */
+static unsigned distance(struct str a, struct str b)
+{
+    unsigned row[FUZZY_MAX + 1];
+
+    for (size_t k = 0; k <= b.len; k++)
+        row[k] = (unsigned)k;
+    for (size_t i = 0; i < a.len; i++) {
+        unsigned corner = row[0]++;
+        for (size_t k = 0; k < b.len; k++) {
+            unsigned change = corner + !str_ieq_bytes(&a.p[i], &b.p[k], 1);
+            unsigned other = (row[k] < row[k + 1] ? row[k] : row[k + 1]) + 1;
+            corner = row[k + 1];
+            row[k + 1] = change < other ? change : other;
+        }
+    }
+    return row[b.len];
+}
+
+/* Short words have to be exact: every one of them is near another. */
+static bool is_near(struct str word, struct str wanted)
+{
+    unsigned most = wanted.len < 4 ? 0 : wanted.len < 8 ? 1 : 2;
+
+    return most > 0 && word.len <= FUZZY_MAX && wanted.len <= FUZZY_MAX &&
+           distance(word, wanted) <= most;
+}
+
+static bool same_word(struct str word, struct str wanted, bool is_prefix, bool is_fuzzy)
 {
     if (is_prefix)
         return word.len >= wanted.len && same_text(str_slice(word, 0, wanted.len), wanted);
-    return same_text(word, wanted) || same_text(stem(word), stem(wanted));
+    return same_text(word, wanted) || same_text(stem(word), stem(wanted)) ||
+           (is_fuzzy && is_near(word, wanted));
 }
 
 /* ---- queries ---- */
@@ -111,6 +145,7 @@ static void add_term(struct terms *t, struct str text, bool is_not, bool is_or)
         return;
     *new = (struct term){.is_not = is_not, .is_or = is_or && t->n > 0};
     new->is_prefix = text.len > 1 && text.p[text.len - 1] == '*';
+    new->is_fuzzy = text.len > 1 && text.p[text.len - 1] == '~';
     while (new->n < MAX_TOKENS && next_token(&text, &token))
         new->tokens[new->n++] = token;
     t->n += new->n > 0;
@@ -159,8 +194,9 @@ static bool begins(struct str text, const struct term *t)
     struct str token;
 
     for (size_t i = 0; i < t->n; i++) {
+        bool is_last = i + 1 == t->n;
         if (!next_token(&text, &token) ||
-            !same_word(token, t->tokens[i], t->is_prefix && i + 1 == t->n))
+            !same_word(token, t->tokens[i], is_last && t->is_prefix, t->is_fuzzy))
             return false;
     }
     return true;

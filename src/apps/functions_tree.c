@@ -19,6 +19,7 @@ struct tree {
     struct node *nodes;
     size_t n;
     struct str id, parent, children; /* names of members */
+    bool drops_ids;
 };
 
 static struct node *find(const struct tree *t, const struct json *row, struct str member)
@@ -51,11 +52,18 @@ static void link_nodes(const struct tree *t)
     }
 }
 
+/* Members of the row that do not go out: the array is written anew where it has something. */
+static bool is_dropped(const struct tree *t, const struct node *node, struct str name)
+{
+    return str_eq(name, t->parent) || (t->drops_ids && str_eq(name, t->id)) ||
+           (node->first_child && str_eq(name, t->children));
+}
+
 static void write_node(const struct tree *t, const struct node *node, struct jw *w, int depth)
 {
     jw_object(w);
     for (size_t i = 0; i < node->value->n; i++) {
-        if (str_eq(node->value->members[i].key, t->parent))
+        if (is_dropped(t, node, node->value->members[i].key))
             continue;
         jw_key_str(w, node->value->members[i].key);
         jw_value(w, &node->value->members[i].value);
@@ -107,8 +115,8 @@ static int nest(struct tree *t, const struct json *rows, struct arena *a, struct
 }
 
 /* json_nest(rows, id, parent, children): the array of objects ROWS as trees. A row whose member
- * PARENT is the member ID of another one goes to the array CHILDREN of that; PARENT is left out.
- * The order of the rows is kept. */
+ * PARENT is the member ID of another one goes to the array CHILDREN of that; PARENT is left out,
+ * with a fifth argument that is true ID as well. The order of the rows is kept. */
 static void fn_json_nest(sqlite3_context *x, int n, sqlite3_value **v)
 {
     struct arena arena auto_arena;
@@ -116,7 +124,7 @@ static void fn_json_nest(sqlite3_context *x, int n, sqlite3_value **v)
     struct tree t = {.id = fn_text(v[1]), .parent = fn_text(v[2]), .children = fn_text(v[3])};
     struct err e = ERR_INIT;
 
-    (void)n;
+    t.drops_ids = n > 4 && sqlite3_value_int(v[4]);
     arena_init(&arena, 8 * (size_t)APPDB_RESULT_MAX);
     map_init(&t.by_id, TREE_MAX);
     const struct json *rows = json_parse(&arena, fn_text(v[0]), NULL, &e);
@@ -150,5 +158,6 @@ static void fn_json_indent(sqlite3_context *x, int n, sqlite3_value **v)
 const struct sql_function functions_tree[] = {
     {"json_indent", 1, SQLITE_DETERMINISTIC, fn_json_indent},
     {"json_nest", 4, SQLITE_DETERMINISTIC | SQLITE_SUBTYPE, fn_json_nest},
+    {"json_nest", 5, SQLITE_DETERMINISTIC | SQLITE_SUBTYPE, fn_json_nest},
     {NULL, 0, 0, NULL},
 };

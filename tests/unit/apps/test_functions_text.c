@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of scripts for texts and objects: text_match, html_text, adf_text, json_pick. */
+#include "../check.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "apps/db.h"
+
+/* Each is a script of its own: the functions are there in calls only. */
+static const struct {
+    const char *sql, *result;
+} cases[] = {
+    {"html_text('plain')", "plain"},
+    {"html_text('<p>a &amp; b</p><p>c</p>')", "a & b\nc\n"},
+    {"html_text('x<br/>y<BR />z')", "x\ny\nz"},
+    {"html_text('<a href=\"u\">link</a> &lt;b&gt; &unknown; 1 < 2')", "link <b> &unknown; 1 < 2"},
+    {"html_text('open <b')", "open "},
+    {"html_text('&')", "&"},
+    {"html_text(NULL) IS NULL", "1"},
+    {"adf_doc('a\"b')", "{\"type\":\"doc\",\"version\":1,\"content\":[{\"type\":\"paragraph\","
+                        "\"content\":[{\"type\":\"text\",\"text\":\"a\\\"b\"}]}]}"},
+    {"adf_doc('')", "{\"type\":\"doc\",\"version\":1,\"content\":[]}"},
+    {"adf_text(adf_doc('two\nlines'))", "two\nlines"},
+    {"adf_text(adf_doc(''))", ""},
+    {"adf_text(NULL) IS NULL", "1"},
+    {"adf_text('not a document')", "not a document"},
+    {"adf_text('{\"type\":\"doc\",\"content\":[{\"type\":\"paragraph\",\"content\":[{\"type\":"
+     "\"text\",\"text\":\"a\"},{\"type\":\"hardBreak\"},{\"type\":\"mention\",\"attrs\":{\"text\":"
+     "\"@b\"}}]},{\"type\":\"paragraph\",\"content\":[{\"type\":\"inlineCard\",\"attrs\":{\"url\":"
+     "\"c\"}}]}]}')",
+     "a\n@b\nc"},
+    {"json_pick('a, c', '{\"a\":1,\"b\":2,\"c\":null}')", "{\"a\":1,\"c\":null}"},
+    {"json_pick('*all', '{\"a\":1}', NULL, '{\"a\":2,\"b\":3}')", "{\"a\":1,\"b\":3}"},
+    {"json_pick('', '{\"a\":1}')", "{}"},
+    {"text_match('cold boot', 'a boot, COLD')", "1"},
+    {"text_match('cold boot', 'cold', 'boot')", "1"},
+    {"text_match('\"cold boot\"', 'cold', 'boot')", "0"},
+    {"text_match('\"cold boots\"', 'a cold boot')", "1"},
+    {"text_match('back-pressure', 'queue back pressure')", "1"},
+    {"text_match('back-pressure', 'pressure back')", "0"},
+    {"text_match('planning', 'plans')", "1"},
+    {"text_match('class', 'clas')", "0"},
+    {"text_match('telemtry~', 'telemetry')", "1"},
+    {"text_match('telemtry', 'telemetry')", "0"},
+    {"text_match('bat~', 'cat')", "0"},
+    {"text_match('lida* -harbor', 'lidar tower')", "1"},
+    {"text_match('lida* -tower', 'lidar tower')", "0"},
+    {"text_match('', 'x')", "1"},
+    {"text_match('x', NULL)", "0"},
+    {"text_match('É', 'é')", "1"},
+    {"json_nest('[{\"i\":\"1\",\"p\":null},{\"i\":\"2\",\"p\":\"1\"}]', 'i', 'p', 'c', 1)",
+     "[{\"c\":[{}]}]"},
+    {"json_nest('[{\"i\":\"1\",\"p\":null,\"c\":[]},{\"i\":\"2\",\"p\":\"1\",\"c\":[]}]', 'i', "
+     "'p', 'c')",
+     "[{\"i\":\"1\",\"c\":[{\"i\":\"2\",\"c\":[]}]}]"},
+};
+
+static void test_cases(void **state)
+{
+    struct arena arena auto_arena;
+    struct err e = ERR_INIT;
+    char path[64];
+
+    (void)state;
+    arena_init(&arena, 16 << 20);
+    (void)snprintf(path, sizeof path, "/tmp/test_functions_text.%d.db", (int)getpid());
+    (void)unlink(path);
+    assert_int_equal(appdb_create(path, "CREATE TABLE t (id INTEGER PRIMARY KEY)", &e), 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct scripts scripts;
+        struct appdb *db auto_(appdb_close) = NULL;
+        struct str text = arena_printf(&arena, "-- name: x\nSELECT %s AS result;\n", cases[i].sql);
+        assert_int_equal(scripts_parse(&arena, text, &scripts, &e), 0);
+        struct appdb_env env = {.scripts = &scripts, .seed = 1, .start_us = 1};
+        assert_int_equal(appdb_open(path, false, &env, &db, &e), 0);
+        struct appdb_call call = {.script = &scripts.items[0], .arena = &arena};
+        if (appdb_run(db, &call, &e) < 0)
+            fail_msg("%s: %s", cases[i].sql, err_text(&e));
+        if (!str_is(call.result, cases[i].result))
+            fail_msg("%s: '%.*s', not '%s'", cases[i].sql, (int)call.result.len, call.result.p,
+                     cases[i].result);
+    }
+    (void)unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
