@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts compared and merged by lines. */
-#include "apps/diff.h"
 #include "apps/functions.h"
+#include "apps/merge.h"
+#include "base/textdiff.h"
 
 #define WORK_MAX (256UL << 20)
+#define CONTEXT  3 /* unchanged lines around a change */
 
 /* diff_patch(old, new): {"additions", "deletions", "patch"}; the patch is null without changes. */
 static void fn_diff_patch(sqlite3_context *x, int n, sqlite3_value **v)
@@ -11,18 +13,18 @@ static void fn_diff_patch(sqlite3_context *x, int n, sqlite3_value **v)
     struct arena arena auto_arena;
     auto_buf struct buf patch = BUF_INIT(APPDB_RESULT_MAX), b = BUF_INIT(APPDB_RESULT_MAX);
     int64_t additions = 0, deletions = 0;
-    struct diff d;
+    struct textdiff d;
 
     (void)n;
     arena_init(&arena, WORK_MAX);
-    if (diff_lines(&arena, fn_text(v[0]), fn_text(v[1]), &d) < 0) {
+    if (textdiff_lines(&d, fn_text(v[0]), fn_text(v[1]), &arena) < 0) {
         sqlite3_result_error_nomem(x);
         return;
     }
-    (void)diff_patch(&d, &patch);
+    (void)textdiff_write(&patch, &d, CONTEXT, TEXTDIFF_GIT);
     for (size_t i = 0; i < d.n; i++) {
-        additions += (int64_t)d.changes[i].n_b;
-        deletions += (int64_t)d.changes[i].n_a;
+        additions += d.changes[i].n_b;
+        deletions += d.changes[i].n_a;
     }
     struct jw w = jw_to(&b);
     jw_object(&w);
@@ -52,7 +54,7 @@ static void fn_diff_merge(sqlite3_context *x, int n, sqlite3_value **v)
 
     (void)n;
     arena_init(&arena, WORK_MAX);
-    int r = diff_merge(&arena, fn_text(v[0]), sides, &b);
+    int r = merge_texts(&arena, fn_text(v[0]), sides, &b);
     if (r < 0)
         sqlite3_result_error_nomem(x);
     else if (r == 0)

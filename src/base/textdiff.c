@@ -4,23 +4,17 @@
 #include "base/textdiff.h"
 
 #include <errno.h>
-#include <stdint.h>
 
 struct side {
     struct str *lines; /* with their line break */
     int32_t n;
 };
 
-/* What happens to the lines: those of A that go and those of B that come. */
-struct change {
-    int32_t a, n_a, b, n_b;
-};
-
 struct work {
     struct arena *arena;
     struct side a, b;
     int32_t skip; /* equal lines at the beginning */
-    struct change *changes;
+    struct textdiff_change *changes;
     size_t n_changes, cap;
     bool has_failed;
 };
@@ -45,11 +39,12 @@ static int split(struct arena *arena, struct str text, struct side *ret)
     return 0;
 }
 
-static void add_change(struct work *w, struct change c)
+static void add_change(struct work *w, struct textdiff_change c)
 {
     if (c.n_a == 0 && c.n_b == 0)
         return;
-    struct change *all = arena_grow(w->arena, w->changes, w->n_changes, &w->cap, sizeof *all);
+    struct textdiff_change *all =
+        arena_grow(w->arena, w->changes, w->n_changes, &w->cap, sizeof *all);
     if (!all) {
         w->has_failed = true;
         return;
@@ -95,9 +90,9 @@ static void walk_back(struct work *w, int32_t **kept, int32_t d)
         x = v[from_k];
         y = x - from_k;
         if (is_down)
-            add_change(w, (struct change){x, 0, y, 1});
+            add_change(w, (struct textdiff_change){x, 0, y, 1});
         else
-            add_change(w, (struct change){x, 1, y, 0});
+            add_change(w, (struct textdiff_change){x, 1, y, 0});
     }
 }
 
@@ -130,7 +125,7 @@ static int find_changes(struct work *w)
         if (!kept[d])
             return -ENOMEM;
     }
-    add_change(w, (struct change){0, w->a.n, 0, w->b.n});
+    add_change(w, (struct textdiff_change){0, w->a.n, 0, w->b.n});
     return 0;
 }
 
@@ -140,13 +135,13 @@ static void join_changes(struct work *w)
     size_t n = 0;
 
     for (size_t i = 0; i < w->n_changes / 2; i++) {
-        struct change t = w->changes[i];
+        struct textdiff_change t = w->changes[i];
         w->changes[i] = w->changes[w->n_changes - 1 - i];
         w->changes[w->n_changes - 1 - i] = t;
     }
     for (size_t i = 0; i < w->n_changes; i++) {
-        struct change c = w->changes[i];
-        struct change *last = n > 0 ? &w->changes[n - 1] : NULL;
+        struct textdiff_change c = w->changes[i];
+        struct textdiff_change *last = n > 0 ? &w->changes[n - 1] : NULL;
         c.a += w->skip;
         c.b += w->skip;
         if (last && last->a + last->n_a == c.a && last->b + last->n_b == c.b) {
@@ -171,41 +166,61 @@ static void write_lines(struct buf *out, char mark, const struct str *lines, int
     }
 }
 
-/* Changes [FROM, TO) with the lines between and around them. */
-static void write_hunk(struct buf *out, const struct work *w, size_t from, size_t to,
-                       int32_t context)
+static void write_range(struct buf *out, char sign, int32_t from, int32_t n,
+                        enum textdiff_style style)
 {
-    const struct change *first = &w->changes[from], *last = &w->changes[to - 1];
-    int32_t before = first->a < context ? first->a : context;
-    int32_t left = w->a.n - last->a - last->n_a, after = left < context ? left : context;
-    int32_t a = first->a - before, n_a = last->a + last->n_a + after - a;
-    int32_t b = first->b - before, n_b = last->b + last->n_b + after - b;
+    /* Of no lines the number is that of the line before. */
+    (void)buf_printf(out, "%c%d", sign, n ? from + 1 : from);
+    if (n != 1 || style == TEXTDIFF_FULL)
+        (void)buf_printf(out, ",%d", n);
+}
 
-    (void)buf_printf(out, "@@ -%d,%d +%d,%d @@\n", n_a ? a + 1 : a, n_a, n_b ? b + 1 : b, n_b);
-    for (size_t i = from; i < to; i++) {
-        const struct change *c = &w->changes[i];
-        write_lines(out, ' ', w->a.lines + a, c->a - a);
-        write_lines(out, '-', w->a.lines + c->a, c->n_a);
-        write_lines(out, '+', w->b.lines + c->b, c->n_b);
+/* Changes [FROM, TO) with the lines between and around them. */
+struct hunk {
+    size_t from, to;
+    int32_t context;
+    enum textdiff_style style;
+};
+
+static void write_hunk(struct buf *out, const struct textdiff *d, const struct hunk *h)
+{
+    const struct textdiff_change *first = &d->changes[h->from], *last = &d->changes[h->to - 1];
+    int32_t before = first->a < h->context ? first->a : h->context;
+    int32_t left = d->n_a - last->a - last->n_a, after = left < h->context ? left : h->context;
+    int32_t a = first->a - before, b = first->b - before;
+
+    (void)buf_add_lit(out, "@@ ");
+    write_range(out, '-', a, last->a + last->n_a + after - a, h->style);
+    (void)buf_add_char(out, ' ');
+    write_range(out, '+', b, last->b + last->n_b + after - b, h->style);
+    (void)buf_add_lit(out, " @@\n");
+    for (size_t i = h->from; i < h->to; i++) {
+        const struct textdiff_change *c = &d->changes[i];
+        write_lines(out, ' ', d->a + a, c->a - a);
+        write_lines(out, '-', d->a + c->a, c->n_a);
+        write_lines(out, '+', d->b + c->b, c->n_b);
         a = c->a + c->n_a;
     }
-    write_lines(out, ' ', w->a.lines + a, after);
+    write_lines(out, ' ', d->a + a, after);
 }
 
-static void write_hunks(struct buf *out, const struct work *w, int32_t context)
+int textdiff_write(struct buf *out, const struct textdiff *d, unsigned context,
+                   enum textdiff_style style)
 {
-    for (size_t from = 0, to; from < w->n_changes; from = to) {
-        for (to = from + 1; to < w->n_changes; to++) {
-            const struct change *last = &w->changes[to - 1];
-            if (w->changes[to].a - last->a - last->n_a > 2 * context)
+    struct hunk h = {.context = (int32_t)context, .style = style};
+
+    for (; h.from < d->n; h.from = h.to) {
+        for (h.to = h.from + 1; h.to < d->n; h.to++) {
+            const struct textdiff_change *last = &d->changes[h.to - 1];
+            if (d->changes[h.to].a - last->a - last->n_a > 2 * h.context)
                 break;
         }
-        write_hunk(out, w, from, to, context);
+        write_hunk(out, d, &h);
     }
+    return buf_ok(out) ? 0 : -E2BIG;
 }
 
-int textdiff_hunks(struct buf *out, struct str a, struct str b, unsigned context,
-                   struct arena *arena)
+int textdiff_lines(struct textdiff *ret, struct str a, struct str b, struct arena *arena)
 {
     struct work w = {.arena = arena};
     int r = split(arena, a, &w.a);
@@ -229,8 +244,16 @@ int textdiff_hunks(struct buf *out, struct str a, struct str b, unsigned context
     if (r < 0 || w.has_failed)
         return r < 0 ? r : -ENOMEM;
     join_changes(&w);
-    w.a = whole_a;
-    w.b = whole_b;
-    write_hunks(out, &w, (int32_t)context);
-    return buf_ok(out) ? 0 : -E2BIG;
+    *ret = (struct textdiff){whole_a.lines, whole_b.lines, whole_a.n,
+                             whole_b.n,     w.changes,     w.n_changes};
+    return 0;
+}
+
+int textdiff_hunks(struct buf *out, struct str a, struct str b, unsigned context,
+                   struct arena *arena)
+{
+    struct textdiff d;
+    int r = textdiff_lines(&d, a, b, arena);
+
+    return r < 0 ? r : textdiff_write(out, &d, context, TEXTDIFF_FULL);
 }

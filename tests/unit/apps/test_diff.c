@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "apps/db.h"
-#include "apps/diff.h"
+#include "apps/merge.h"
+#include "base/textdiff.h"
 
 static struct arena arena;
 
@@ -29,10 +30,10 @@ static int tear_down(void **state)
 static const char *patch_of(struct str a, struct str b)
 {
     auto_buf struct buf out = BUF_INIT(1 << 20);
-    struct diff d;
+    struct textdiff d;
 
-    assert_int_equal(diff_lines(&arena, a, b, &d), 0);
-    assert_int_equal(diff_patch(&d, &out), 0);
+    assert_int_equal(textdiff_lines(&d, a, b, &arena), 0);
+    assert_int_equal(textdiff_write(&out, &d, 3, TEXTDIFF_GIT), 0);
     return arena_str(&arena, buf_str(&out)).p;
 }
 
@@ -74,18 +75,18 @@ static struct str random_text(uint32_t *seed, size_t n_lines)
 }
 
 /* The new text, made of the old one and the changes. */
-static struct str apply(const struct diff *d)
+static struct str apply(const struct textdiff *d)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
-    size_t at = 0;
+    int32_t at = 0;
 
     for (size_t i = 0; i < d->n; i++) {
-        const struct diff_change *c = &d->changes[i];
+        const struct textdiff_change *c = &d->changes[i];
         assert_true(c->a >= at && c->n_a + c->n_b > 0 && c->a + c->n_a <= d->n_a);
         assert_true(i == 0 || c->a > at);
         for (; at < c->a; at++)
             (void)buf_add_str(&b, d->a[at]);
-        for (size_t k = c->b; k < c->b + c->n_b; k++)
+        for (int32_t k = c->b; k < c->b + c->n_b; k++)
             (void)buf_add_str(&b, d->b[k]);
         at += c->n_a;
     }
@@ -101,14 +102,14 @@ static void test_random(void **state)
     (void)state;
     for (size_t i = 0; i < 500; i++) {
         struct str a = random_text(&seed, i % 23), b = random_text(&seed, (i * 7) % 31);
-        struct diff d;
-        assert_int_equal(diff_lines(&arena, a, b, &d), 0);
+        struct textdiff d;
+        assert_int_equal(textdiff_lines(&d, a, b, &arena), 0);
         assert_true(str_eq(apply(&d), b));
     }
     /* Past the limit of edits. */
-    struct str a = random_text(&seed, 3000), b = random_text(&seed, 3000);
-    struct diff d;
-    assert_int_equal(diff_lines(&arena, a, b, &d), 0);
+    struct str a = random_text(&seed, 9000), b = random_text(&seed, 9000);
+    struct textdiff d;
+    assert_int_equal(textdiff_lines(&d, a, b, &arena), 0);
     assert_true(str_eq(apply(&d), b));
 }
 
@@ -137,7 +138,7 @@ static void test_merges(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         auto_buf struct buf out = BUF_INIT(4096);
-        int r = diff_merge(&arena, cases[i].base, cases[i].sides, &out);
+        int r = merge_texts(&arena, cases[i].base, cases[i].sides, &out);
         assert_int_equal(r, cases[i].merged ? 0 : 1);
         if (cases[i].merged)
             assert_string_equal(buf_cstr(&out), cases[i].merged);
