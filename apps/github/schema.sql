@@ -411,6 +411,12 @@ INSERT INTO language VALUES
   ('rb', 'Ruby'), ('rs', 'Rust'), ('scss', 'SCSS'), ('sh', 'Shell'), ('sql', 'SQL'),
   ('swift', 'Swift'), ('ts', 'TypeScript'), ('tsx', 'TypeScript'), ('vue', 'Vue');
 
+-- What closes an issue when its number stands behind it.
+CREATE TABLE closing_word (word TEXT PRIMARY KEY) WITHOUT ROWID;
+INSERT INTO closing_word VALUES
+  ('close'), ('closes'), ('closed'), ('fix'), ('fixes'), ('fixed'), ('resolve'), ('resolves'),
+  ('resolved');
+
 INSERT INTO scan_rule VALUES
   ('cpp/unbounded-write', 'Unbounded write',
    'Buffer write operations that do not control the length of data written may overflow.',

@@ -135,7 +135,7 @@ FROM (SELECT j.json
                                           WHEN 'comments' THEN printf('%09d', comments)
                                           ELSE created_at END AS key
             FROM issue_view v
-            WHERE repo_id = :repo_id AND NOT is_pull
+            WHERE repo_id = :repo_id
               AND (:state = 'all' OR state = ifnull(:state, 'open'))
               AND (:since IS NULL OR julianday(updated_at) >= julianday(:since))
               AND NOT EXISTS (
@@ -443,13 +443,13 @@ FROM (SELECT f.value ->> 0 AS path, r.id AS rule_id,
                     WHERE w.value ->> 0 LIKE '.github/workflows/codeql%')
         AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.repo_id = :repo_id AND a.state = 'open'
                         AND a.path = f.value ->> 0 AND a.rule_id = r.id));
--- Issues that the description says it closes.
+-- Issues that the description or the message says it closes.
 UPDATE issue SET state = 'closed', closed_at = :now, updated_at = :now
-WHERE repo_id = :repo_id AND state = 'open' AND NOT is_pull AND :base_branch = :default_branch
-  AND EXISTS (SELECT 1 FROM (VALUES ('close'), ('closes'), ('closed'), ('fix'), ('fixes'),
-                                    ('fixed'), ('resolve'), ('resolves'), ('resolved')) k
-              WHERE replace(lower(' ' || ifnull(:pull_body, '') || ' '), char(10), ' ')
-                    GLOB '*[^a-z]' || k.column1 || ' [#]' || number || '[^0-9]*');
+WHERE repo_id = :repo_id AND state = 'open' AND NOT is_pull AND :branch_name = :default_branch
+  AND EXISTS (SELECT 1 FROM closing_word
+              WHERE replace(lower(' ' || ifnull(:pull_body, '') || ' ' || :message || ' '),
+              char(10), ' ')
+                    GLOB '*[^a-z]' || word || ' [#]' || number || '[^0-9]*');
 SELECT json_object('success', json('true'), 'merge_commit_sha', :commit_sha,
                    'message', 'Pull Request successfully merged') AS result;
 
@@ -963,6 +963,12 @@ FROM (SELECT f.value ->> 0 AS path, r.id AS rule_id,
                     WHERE w.value ->> 0 LIKE '.github/workflows/codeql%')
         AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.repo_id = :repo_id AND a.state = 'open'
                         AND a.path = f.value ->> 0 AND a.rule_id = r.id));
+-- Issues that the message says it closes.
+UPDATE issue SET state = 'closed', closed_at = :now, updated_at = :now
+WHERE repo_id = :repo_id AND state = 'open' AND NOT is_pull AND :branch_name = :default_branch
+  AND EXISTS (SELECT 1 FROM closing_word
+              WHERE replace(lower(' ' || :message || ' '), char(10), ' ')
+                    GLOB '*[^a-z]' || word || ' [#]' || number || '[^0-9]*');
 SELECT json_object(
          'file_path', :file_path, 'commit_message', :message, 'commit_sha', :commit_sha,
          'content', json_object(
@@ -1209,6 +1215,12 @@ FROM (SELECT f.value ->> 0 AS path, r.id AS rule_id,
                     WHERE w.value ->> 0 LIKE '.github/workflows/codeql%')
         AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.repo_id = :repo_id AND a.state = 'open'
                         AND a.path = f.value ->> 0 AND a.rule_id = r.id));
+-- Issues that the message says it closes.
+UPDATE issue SET state = 'closed', closed_at = :now, updated_at = :now
+WHERE repo_id = :repo_id AND state = 'open' AND NOT is_pull AND :branch_name = :default_branch
+  AND EXISTS (SELECT 1 FROM closing_word
+              WHERE replace(lower(' ' || :message || ' '), char(10), ' ')
+                    GLOB '*[^a-z]' || word || ' [#]' || number || '[^0-9]*');
 SELECT json_object('name', :branch, 'commit_sha', :commit_sha) AS result;
 
 -- name: github_list_recent_stargazers
