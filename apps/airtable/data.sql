@@ -20,24 +20,24 @@ SELECT json_group_array(json_object('tid', tid, 'name', name, 'type', type, 'opt
                                     'pos', pos)) AS specs
 FROM (SELECT o.id AS tid, trim(f.value ->> 'name') AS name, f.value ->> 'type' AS type,
              f.value -> 'options' AS options, f.key AS pos
-      FROM json_each(:args, '$.tables') t JOIN tables o
+      FROM json_each(:args, '$.tables') t CROSS JOIN tables o
           ON o.name = trim(t.value ->> 'name') COLLATE NOCASE
-      JOIN json_each(t.value, '$.fields') f WHERE t.type = 'object' AND f.type = 'object'
+      CROSS JOIN json_each(t.value, '$.fields') f WHERE t.type = 'object' AND f.type = 'object'
       UNION ALL
       SELECT o.id, c.key,
              CASE max(c.type) WHEN 'integer' THEN 'number' WHEN 'real' THEN 'number'
                               WHEN 'true' THEN 'checkbox' WHEN 'false' THEN 'checkbox'
                               WHEN 'array' THEN 'multipleSelects' ELSE 'singleLineText' END,
              NULL, min(r.key * 1000 + c.id)
-      FROM json_each(:args, '$.tables') t JOIN tables o
+      FROM json_each(:args, '$.tables') t CROSS JOIN tables o
           ON o.name = trim(t.value ->> 'name') COLLATE NOCASE
-      JOIN json_each(t.value, '$.records') r JOIN json_each(r.value, '$.fields') c
+      CROSS JOIN json_each(t.value, '$.records') r CROSS JOIN json_each(r.value, '$.fields') c
       WHERE t.type = 'object' AND r.type = 'object' AND c.type <> 'null'
         AND ifnull(json_array_length(t.value, '$.fields'), 0) = 0
       GROUP BY o.id, c.key
       UNION ALL
-      SELECT o.id, 'Name', 'singleLineText', NULL, 0
-      FROM json_each(:args, '$.tables') t JOIN tables o
+      SELECT DISTINCT o.id, 'Name', 'singleLineText', NULL, 0
+      FROM json_each(:args, '$.tables') t CROSS JOIN tables o
           ON o.name = trim(t.value ->> 'name') COLLATE NOCASE
       WHERE t.type = 'object' AND ifnull(json_array_length(t.value, '$.fields'), 0) = 0
         AND ifnull(json_array_length(t.value, '$.records'), 0) = 0
@@ -83,12 +83,12 @@ FROM (SELECT o.id AS tid, r.key AS n, c.key, f.id AS field, f.id AS field_id, f.
              CASE c.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null'
                          WHEN 'array' THEN c.value WHEN 'object' THEN c.value
                          ELSE json_quote(c.value) END AS literal
-      FROM json_each(:args, '$.tables') b JOIN tables o
+      FROM json_each(:args, '$.tables') b CROSS JOIN tables o
           ON o.name = trim(b.value ->> 'name') COLLATE NOCASE
-      JOIN json_each(b.value, '$.records') r JOIN json_each(r.value, '$.fields') c
+      CROSS JOIN json_each(b.value, '$.records') r CROSS JOIN json_each(r.value, '$.fields') c
       LEFT JOIN field f ON f.table_id = o.id AND f.name = c.key
       LEFT JOIN field_type t ON t.type = f.type
-      WHERE b.type = 'object' AND r.type = 'object');
+      WHERE b.type = 'object' AND r.type = 'object' AND c.type <> 'null');
 SELECT 'Unknown field name: "' || (value ->> 'key') || '"' AS error
 FROM json_each(:cells) WHERE value ->> 'field' IS NULL;
 SELECT 'Field "' || (value ->> 'key') || '" cannot accept the provided value' AS error
@@ -99,7 +99,8 @@ UPDATE field SET options = json_set(ifnull(options, '{}'), '$.choices', json((
     UNION ALL
     SELECT json_object('id', new_id('choice'), 'name', name, 'color', 'blueLight2')
     FROM (SELECT DISTINCT e.value AS name FROM json_each(:cells) c
-          JOIN json_each(iif(c.value ->> 'shape' = 'choice', json_array(json(c.value ->> 'value')),
+          CROSS JOIN json_each(iif(c.value ->> 'shape' = 'choice',
+              json_array(json(c.value ->> 'value')),
                              c.value ->> 'value')) e
           WHERE c.value ->> 'field' = field.id AND e.type = 'text'
             AND e.value NOT IN (SELECT o.value ->> 'name'
@@ -109,59 +110,71 @@ WHERE id IN (SELECT value ->> 'field' FROM json_each(:cells)
 INSERT INTO record
 SELECT new_id('record'), o.id,
        (SELECT ifnull(max(pos), 0) + 1 FROM record WHERE table_id = o.id) + r.key, now(), now(),
-       json_patch('{}', ifnull((
-         SELECT json_group_object(c.value ->> 'field', json(
-                  CASE WHEN c.value ->> 'value' = 'null' THEN 'null'
-                  WHEN c.value ->> 'shape' = 'user' THEN
-                    ifnull((SELECT json_object('id', id, 'email', email, 'name', name)
+       json_patch('{}', ifnull(g.data, '{}'))
+FROM json_each(:args, '$.tables') b
+CROSS JOIN tables o ON o.name = trim(b.value ->> 'name') COLLATE NOCASE
+CROSS JOIN json_each(b.value, '$.records') r
+LEFT JOIN (
+  SELECT tid, n, json_group_object(field, json(
+           CASE WHEN value = 'null' THEN 'null'
+           WHEN shape = 'user' THEN
+             ifnull((SELECT json_object('id', id, 'email', email, 'name', name) FROM collaborator
+                     WHERE id = c.value ->> 'id' OR email = c.value ->> 'email'), value)
+           WHEN shape = 'users' THEN
+             (SELECT json_group_array(json(ifnull(
+                       (SELECT json_object('id', id, 'email', email, 'name', name)
                         FROM collaborator
-                            WHERE id = json_extract(c.value ->> 'value', '$.id')
-                               OR email = json_extract(c.value ->> 'value', '$.email')),
-                           c.value ->> 'value')
-                  WHEN c.value ->> 'shape' = 'users' THEN
-                    (SELECT json_group_array(json(ifnull(
-                              (SELECT json_object('id', id, 'email', email, 'name', name)
-                               FROM collaborator WHERE id = e.value ->> 'id'
-                                   OR email = e.value ->> 'email'),
-                              e.value)))
-                     FROM json_each(c.value ->> 'value') e)
-                  WHEN c.value ->> 'shape' = 'attachments' THEN
-                    (SELECT json_group_array(json_object(
-                              'id', coalesce(e.value ->> 'id', new_id('attachment')),
-                              'url', e.value ->> 'url',
-                              'filename', coalesce(e.value ->> 'filename', 'attachment')))
-                     FROM json_each(c.value ->> 'value') e)
-                  ELSE c.value ->> 'value' END))
-         FROM json_each(:cells) c
-         WHERE c.value ->> 'tid' = o.id AND c.value ->> 'n' = r.key), '{}'))
-FROM json_each(:args, '$.tables') b JOIN tables o
-    ON o.name = trim(b.value ->> 'name') COLLATE NOCASE
-JOIN json_each(b.value, '$.records') r WHERE b.type = 'object' AND r.type = 'object'
+                        WHERE id = e.value ->> 'id' OR email = e.value ->> 'email'), e.value)))
+              FROM json_each(c.value) e)
+           WHEN shape = 'attachments' THEN
+             (SELECT json_group_array(json_object(
+                       'id', coalesce(e.value ->> 'id', new_id('attachment')),
+                       'url', e.value ->> 'url',
+                       'filename', coalesce(e.value ->> 'filename', 'attachment')))
+              FROM json_each(c.value) e)
+           ELSE value END)) AS data
+  FROM (SELECT value ->> 'tid' AS tid, value ->> 'n' AS n, value ->> 'field' AS field,
+               value ->> 'shape' AS shape, value ->> 'value' AS value FROM json_each(:cells)) c
+  GROUP BY tid, n) g ON g.tid = o.id AND g.n = r.key
+WHERE b.type = 'object' AND r.type = 'object'
 ORDER BY o.pos, r.key;
 -- Links by what their records are called; ids are taken as they are.
+WITH called (table_id, name, id) AS MATERIALIZED (
+  SELECT table_id, id, id FROM record
+  UNION ALL
+  SELECT table_id, name, id
+  FROM (SELECT r.table_id, json_extract(r.data, '$.' || t.primary_field) AS name, r.id, min(r.pos)
+        FROM record r JOIN tables t ON t.id = r.table_id GROUP BY 1, 2)
+  WHERE name IS NOT NULL)
 SELECT 'Unknown record "' || e.value || '" in the field "' || f.name || '"' AS error
-FROM record r JOIN field f ON f.table_id = r.table_id AND f.type = 'multipleRecordLinks'
-JOIN json_each(r.data, '$.' || f.id) e JOIN tables t ON t.id = f.options ->> 'linkedTableId'
-WHERE NOT EXISTS (SELECT 1 FROM record o WHERE o.table_id = t.id
-                  AND e.value IN (o.id, json_extract(o.data, '$.' || t.primary_field)));
-UPDATE record SET data = json_patch(data, (
-  SELECT json_group_object(f.id, (
-           SELECT json_group_array((SELECT o.id FROM record o WHERE o.table_id = t.id
-                                    AND e.value
-                                        IN (o.id, json_extract(o.data, '$.' || t.primary_field))
-                                    ORDER BY o.pos LIMIT 1))
-           FROM json_each(record.data, '$.' || f.id) e))
-  FROM field f JOIN tables t ON t.id = f.options ->> 'linkedTableId'
-  WHERE f.table_id = record.table_id AND f.type = 'multipleRecordLinks'
-    AND json_type(record.data, '$.' || f.id) = 'array'))
-WHERE EXISTS (SELECT 1 FROM field f WHERE f.table_id = record.table_id
-    AND f.type = 'multipleRecordLinks'
-              AND json_type(record.data, '$.' || f.id) = 'array');
+FROM field f CROSS JOIN record r ON r.table_id = f.table_id
+    CROSS JOIN json_each(r.data, '$.' || f.id) e
+LEFT JOIN called k ON k.table_id = f.options ->> 'linkedTableId' AND k.name = e.value
+WHERE f.type = 'multipleRecordLinks' AND k.id IS NULL;
+WITH called (table_id, name, id) AS MATERIALIZED (
+  SELECT table_id, id, id FROM record
+  UNION ALL
+  SELECT table_id, name, id
+  FROM (SELECT r.table_id, json_extract(r.data, '$.' || t.primary_field) AS name, r.id, min(r.pos)
+        FROM record r JOIN tables t ON t.id = r.table_id GROUP BY 1, 2)
+  WHERE name IS NOT NULL)
+UPDATE record SET data = json_patch(record.data, g.links)
+FROM (SELECT rid, json_group_object(fid, json(ids)) AS links
+      FROM (SELECT rid, fid, json_group_array(id) AS ids
+            FROM (SELECT r.id AS rid, f.id AS fid, k.id
+                  FROM field f CROSS JOIN record r ON r.table_id = f.table_id
+                  CROSS JOIN json_each(r.data, '$.' || f.id) e
+                  CROSS JOIN called k ON k.table_id = f.options ->> 'linkedTableId'
+                      AND k.name = e.value
+                  WHERE f.type = 'multipleRecordLinks' ORDER BY r.id, f.id, e.key)
+            GROUP BY rid, fid)
+      GROUP BY rid) g
+WHERE g.rid = record.id;
 SELECT json_object(
          'tables', (SELECT count(*) FROM json_each(:args, '$.tables') WHERE type = 'object'),
          'fields', json_array_length(:specs),
          'records', (SELECT count(*) FROM json_each(:args, '$.tables') t
-             JOIN json_each(t.value, '$.records') r
+             CROSS JOIN json_each(t.value, '$.records') r
                      WHERE t.type = 'object' AND r.type = 'object')) AS result;
 
 -- name: export

@@ -294,15 +294,18 @@ UPDATE record SET data = json_patch(data, (
            FROM (SELECT o.id FROM record o
                  WHERE o.table_id = :tid
                    AND record.id IN (SELECT value
-                       FROM json_each(o.data, '$.' || (f.options ->> 'inverseLinkFieldId')))
+                                     FROM json_each(o.data, '$.'
+                                         || (f.options ->> 'inverseLinkFieldId')))
                  ORDER BY o.pos) o))
-  FROM field f WHERE f.table_id = record.table_id AND f.options ->> 'linkedTableId' = :tid
-                 AND f.options ->> 'inverseLinkFieldId'
-                     IN (SELECT value ->> 'field' FROM json_each(:cells))))
-WHERE EXISTS (SELECT 1 FROM field f WHERE f.table_id = record.table_id
-                AND f.options ->> 'linkedTableId' = :tid
-                AND f.options ->> 'inverseLinkFieldId'
-                    IN (SELECT value ->> 'field' FROM json_each(:cells)));
+  FROM field f
+  WHERE f.table_id = record.table_id AND f.options ->> 'linkedTableId' = :tid
+    AND f.options ->> 'inverseLinkFieldId' IN (SELECT value ->> 'field' FROM json_each(:cells))))
+WHERE table_id IN (SELECT f.table_id FROM field f
+                   WHERE f.options ->> 'linkedTableId' = :tid
+                     AND f.options ->> 'inverseLinkFieldId' IN
+                         (SELECT value ->> 'field' FROM json_each(:cells)))
+  AND (id IN (SELECT e.value FROM json_each(:cells) c JOIN json_each(c.value ->> 'value') e
+              WHERE e.type = 'text'));
 SELECT json_object('count', count(*), 'records', json_group_array(json(json))) AS result
 FROM (SELECT json_object('id', r.id, 'createdAt', r.created, 'data', json(ifnull((
     SELECT json_group_object(iif(:return_fields_by_field_id, field_id, name), json(value))
@@ -451,15 +454,21 @@ UPDATE record SET data = json_patch(data, (
            FROM (SELECT o.id FROM record o
                  WHERE o.table_id = :tid
                    AND record.id IN (SELECT value
-                       FROM json_each(o.data, '$.' || (f.options ->> 'inverseLinkFieldId')))
+                                     FROM json_each(o.data, '$.'
+                                         || (f.options ->> 'inverseLinkFieldId')))
                  ORDER BY o.pos) o))
-  FROM field f WHERE f.table_id = record.table_id AND f.options ->> 'linkedTableId' = :tid
-                 AND f.options ->> 'inverseLinkFieldId'
-                     IN (SELECT value ->> 'field' FROM json_each(:cells))))
-WHERE EXISTS (SELECT 1 FROM field f WHERE f.table_id = record.table_id
-                AND f.options ->> 'linkedTableId' = :tid
-                AND f.options ->> 'inverseLinkFieldId'
-                    IN (SELECT value ->> 'field' FROM json_each(:cells)));
+  FROM field f
+  WHERE f.table_id = record.table_id AND f.options ->> 'linkedTableId' = :tid
+    AND f.options ->> 'inverseLinkFieldId' IN (SELECT value ->> 'field' FROM json_each(:cells))))
+WHERE table_id IN (SELECT f.table_id FROM field f
+                   WHERE f.options ->> 'linkedTableId' = :tid
+                     AND f.options ->> 'inverseLinkFieldId' IN
+                         (SELECT value ->> 'field' FROM json_each(:cells)))
+  AND (id IN (SELECT e.value FROM json_each(:cells) c JOIN json_each(c.value ->> 'value') e
+              WHERE e.type = 'text')
+       OR EXISTS (SELECT 1 FROM field f JOIN json_each(record.data, '$.' || f.id) e
+                  WHERE f.table_id = record.table_id AND f.options ->> 'linkedTableId' = :tid
+                    AND e.value IN (SELECT value ->> 'id' FROM json_each(:targets))));
 SELECT drop_nulls(json_object(
          'count', count(*), 'records', json_group_array(json(json)),
          'createdRecordIds', iif(sum(is_new) > 0, json_group_array(id) FILTER (WHERE is_new), NULL),

@@ -8,7 +8,7 @@
 SELECT json_group_array(json_object(
          'id', new_id('database'), 'd', d, 's', s, 'name', name, 'label', label, 'summary', summary,
          'about', about, 'icon', icon, 'schema', notion_schema(NULL, iif(has_title, fields,
-           json_patch('{"Name":{"title":{}}}', fields))), 'pages', json(pages))) AS dbs
+           json_patch('{"Name":{"title":{}}}', fields))))) AS dbs
 FROM (SELECT *, EXISTS (SELECT 1 FROM json_each(fields)
                         WHERE value = 'title' OR (type = 'object' AND (value ->> 'type' = 'title'
                               OR json_type(value, '$.title') IS NOT NULL))) AS has_title
@@ -17,9 +17,7 @@ FROM (SELECT *, EXISTS (SELECT 1 FROM json_each(fields)
                    s.value ->> 'summary' AS summary, d.value ->> 'summary' AS about,
                    d.value ->> 'display_icon' AS icon,
                    ifnull(iif(json_type(s.value, '$.fields') = 'object', s.value -> 'fields',
-                       NULL), '{}') AS fields,
-                   ifnull(iif(json_type(s.value, '$.pages') = 'array', s.value -> 'pages', NULL),
-                       '[]') AS pages
+                       NULL), '{}') AS fields
             FROM json_each(:args, '$.databases') d
             LEFT JOIN json_each(d.value, '$.sources') s ON s.type = 'object'
             WHERE d.type = 'object' ORDER BY d.key, s.key));
@@ -42,7 +40,7 @@ FROM json_each(:dbs), self;
 -- Relations name the other source.
 SELECT 'Property "' || p.key || '" relates to an unknown source: '
     || json_extract(p.value, '$.relation.database_id') AS error
-FROM database d JOIN json_each(d.properties) p
+FROM database d CROSS JOIN json_each(d.properties) p
 WHERE p.value ->> 'type' = 'relation'
   AND NOT EXISTS (SELECT 1 FROM database o WHERE json_extract(p.value, '$.relation.database_id')
                     IN (o.id, o.label, notion_plain(o.title)));
@@ -60,7 +58,10 @@ WHERE EXISTS (SELECT 1 FROM json_each(database.properties) WHERE value ->> 'type
 SELECT json_group_array(json_object('id', new_id('page'), 'db', db, 'source', source, 'page',
     json(page))) AS pages
 FROM (SELECT d.value ->> 'id' AS db, NULL AS source, p.value AS page
-      FROM json_each(:dbs) d JOIN json_each(d.value, '$.pages') p WHERE p.type = 'object'
+      FROM json_each(:dbs) d
+      CROSS JOIN json_each(:args, '$.databases[' || (d.value ->> 'd') || '].sources['
+                                  || (d.value ->> 's') || '].pages') p
+      WHERE p.type = 'object'
       UNION ALL
       SELECT (SELECT o.id FROM database o
               WHERE nullif(p.value ->> 'parent_source', '')
@@ -75,53 +76,58 @@ SELECT json_group_object(db, notion_fill(schema, wanted)) AS filled
 FROM (SELECT ifnull(p.value ->> 'db', '') AS db,
              ifnull((SELECT properties FROM database WHERE id = p.value ->> 'db'),
                     (SELECT plain_schema FROM self)) AS schema,
-             json_group_array(json_set(
+             json_group_object(p.value ->> 'id', json_set(
                iif(p.value ->> 'db' IS NOT NULL
                    AND json_type(p.value, '$.page.attributes') = 'object',
                    json_extract(p.value, '$.page.attributes'), '{}'),
-               '$.title', json_object('title',
-                   notion_text(json_extract(p.value, '$.page.name'))))) AS wanted
+               '$.title',
+               json_object('title', notion_text(json_extract(p.value, '$.page.name'))))) AS wanted
       FROM json_each(:pages) p GROUP BY 1);
 SELECT 'Page "' || json_extract(p.value, '$.page.name')
-    || '": its attributes do not fit the fields of its source' AS error
-FROM (SELECT *, row_number() OVER (PARTITION BY value ->> 'db' ORDER BY key) - 1 AS n
-    FROM json_each(:pages)) p
-JOIN json_each(:filled) f ON f.key = ifnull(p.value ->> 'db', '')
-WHERE f.value ->> 'bad' = p.n;
-UPDATE database SET properties = (SELECT f.value -> 'schema' FROM json_each(:filled) f
-    WHERE f.key = database.id)
-WHERE id IN (SELECT key FROM json_each(:filled));
+       || '": its attributes do not fit the fields of its source' AS error
+FROM json_each(:filled) f CROSS JOIN json_each(:pages) p
+WHERE f.value ->> 'bad' IS NOT NULL AND p.value ->> 'id' = f.value ->> 'bad';
+UPDATE database SET properties = f.value -> 'schema'
+FROM json_each(:filled) f WHERE f.key = database.id;
 INSERT INTO page
-SELECT p.value ->> 'id', iif(p.value ->> 'db' IS NULL, 'workspace', 'database_id'),
-    p.value ->> 'db',
-       ifnull((SELECT max(pos) FROM node WHERE parent_id IS p.value ->> 'db'), 0) + 1 + p.key,
-       f.value -> ('$.values[' || p.n || ']'), NULL, NULL, now(), now(), self.owner, self.owner, 0
-FROM (SELECT *, row_number() OVER (PARTITION BY value ->> 'db' ORDER BY key) - 1 AS n
-    FROM json_each(:pages)) p
-JOIN json_each(:filled) f ON f.key = ifnull(p.value ->> 'db', ''), self;
+SELECT v.key, iif(f.key = '', 'workspace', 'database_id'), nullif(f.key, ''),
+       ifnull((SELECT max(pos) FROM node WHERE parent_id IS nullif(f.key, '')), 0) + v.id,
+       v.value, NULL, NULL, now(), now(), self.owner, self.owner, 0
+FROM self CROSS JOIN json_each(:filled) f CROSS JOIN json_each(f.value, '$.values') v;
 -- People by name or e-mail address, related pages by title.
-SELECT 'Property "' || s.key || '" names an unknown person or page: ' || (e.value ->> 'id') AS error
-FROM page g JOIN database d ON d.id = g.parent_id JOIN json_each(d.properties) s
-JOIN json_each(g.properties, '$.' || (s.value ->> 'id') || '.' || (s.value ->> 'type')) e
-WHERE (s.value ->> 'type' = 'people'
-       AND NOT EXISTS (SELECT 1 FROM user WHERE e.value ->> 'id' IN (id, name, email)))
-   OR (s.value ->> 'type' = 'relation'
-       AND NOT EXISTS (SELECT 1 FROM page_full o WHERE e.value ->> 'id' IN (o.id, o.title)));
-UPDATE page SET properties = (
-  SELECT json_group_object(v.key, json(CASE v.value ->> 'type'
-    WHEN 'people' THEN json_set(v.value, '$.people', json((
-      SELECT json_group_array(json_object('object', 'user', 'id',
-               (SELECT id FROM user WHERE e.value ->> 'id' IN (id, name, email))))
-      FROM json_each(v.value, '$.people') e)))
-    WHEN 'relation' THEN json_set(v.value, '$.relation', json((
-      SELECT json_group_array(json_object('id',
-               (SELECT o.id FROM page_full o WHERE e.value ->> 'id' IN (o.id, o.title)
-                ORDER BY o.parent_type <> 'database_id', o.pos LIMIT 1)))
-      FROM json_each(v.value, '$.relation') e)))
-    ELSE v.value END))
-  FROM json_each(page.properties) v)
-WHERE EXISTS (SELECT 1 FROM json_each(page.properties) WHERE value ->> 'type'
-    IN ('people', 'relation'));
+WITH called (type, name, id) AS MATERIALIZED (
+  SELECT 'people', id, id FROM user UNION ALL SELECT 'people', name, id FROM user
+  UNION ALL SELECT 'people', email, id FROM user
+  UNION ALL SELECT 'relation', id, id FROM page
+  UNION ALL SELECT 'relation', title, id FROM (
+    SELECT title, id, min((parent_type <> 'database_id') * 1e9 + pos) FROM page_full
+        GROUP BY title))
+SELECT 'A property names an unknown person or page: ' || (e.value ->> 'id') AS error
+FROM page p CROSS JOIN json_each(p.properties) v
+CROSS JOIN json_each(v.value, '$.' || (v.value ->> 'type')) e
+LEFT JOIN called k ON k.type = v.value ->> 'type' AND k.name = e.value ->> 'id'
+WHERE v.value ->> 'type' IN ('people', 'relation') AND k.id IS NULL;
+WITH called (type, name, id) AS MATERIALIZED (
+  SELECT 'people', id, id FROM user UNION ALL SELECT 'people', name, id FROM user
+  UNION ALL SELECT 'people', email, id FROM user
+  UNION ALL SELECT 'relation', id, id FROM page
+  UNION ALL SELECT 'relation', title, id FROM (
+    SELECT title, id, min((parent_type <> 'database_id') * 1e9 + pos) FROM page_full
+        GROUP BY title))
+UPDATE page SET properties = json_patch(page.properties, g.found)
+FROM (SELECT page_id, json_group_object(key, json_object(type, json(list))) AS found
+      FROM (SELECT page_id, key, type,
+                   json_group_array(iif(type = 'people', json_object('object', 'user', 'id', id),
+                                        json_object('id', id))) AS list
+            FROM (SELECT p.id AS page_id, v.key, v.value ->> 'type' AS type, k.id
+                  FROM page p CROSS JOIN json_each(p.properties) v
+                  CROSS JOIN json_each(v.value, '$.' || (v.value ->> 'type')) e
+                  CROSS JOIN called k ON k.type = v.value ->> 'type' AND k.name = e.value ->> 'id'
+                  WHERE v.value ->> 'type' IN ('people', 'relation')
+                  ORDER BY p.id, v.key, e.key)
+            GROUP BY page_id, key, type)
+      GROUP BY page_id) g
+WHERE g.page_id = page.id;
 SELECT 'Page "' || json_extract(value, '$.page.name') || '" has a block that there is not' AS error
 FROM json_each(:pages)
 WHERE json_type(value, '$.page.content_blocks') = 'array'
@@ -130,7 +136,7 @@ INSERT INTO block
 SELECT new_id('block'), 'page_id', p.value ->> 'id', b.key + 1, b.value ->> 'type',
     b.value -> 'data',
        now(), now(), self.owner, self.owner, 0
-FROM json_each(:pages) p JOIN json_each(notion_blocks(json_extract(p.value,
+FROM json_each(:pages) p CROSS JOIN json_each(notion_blocks(json_extract(p.value,
     '$.page.content_blocks'))) b, self
 WHERE json_type(p.value, '$.page.content_blocks') = 'array'
 ORDER BY p.key, b.key;
@@ -138,17 +144,17 @@ INSERT INTO comment
 SELECT new_id('comment'), 'page_id', p.value ->> 'id', new_id('discussion'),
     notion_text(c.value ->> 'content'),
        now(), self.owner
-FROM json_each(:pages) p JOIN json_each(p.value, '$.page.comments') c, self
+FROM json_each(:pages) p CROSS JOIN json_each(p.value, '$.page.comments') c, self
 WHERE c.type = 'object'
 ORDER BY p.key, c.key;
 SELECT json_object(
          'databases', (SELECT count(*) FROM json_each(:args, '$.databases') WHERE type = 'object'),
          'pages', json_array_length(:pages),
          'blocks', (SELECT count(*) FROM json_each(:pages) p
-             JOIN json_each(p.value, '$.page.content_blocks') b
+             CROSS JOIN json_each(p.value, '$.page.content_blocks') b
                     WHERE b.type = 'object'),
          'comments', (SELECT count(*) FROM json_each(:pages) p
-             JOIN json_each(p.value, '$.page.comments') c
+             CROSS JOIN json_each(p.value, '$.page.comments') c
                       WHERE c.type = 'object')) AS result;
 
 -- name: export
@@ -161,7 +167,7 @@ inner_block (page_id, id, path) AS (
   SELECT i.page_id, b.id, i.path || '/' || printf('%020.6f', b.pos)
   FROM inner_block i JOIN block b ON b.parent_id = i.id AND NOT b.is_archived
 ),
-content (page_id, blocks) AS (
+content (page_id, blocks) AS MATERIALIZED (
   SELECT page_id, json_group_array(json_object('block_type', type, 'content', content))
   FROM (SELECT i.page_id, b.type,
                iif(b.type = 'to_do', iif(b.data ->> 'checked', '[x] ', '[ ] '), '') ||
@@ -175,13 +181,13 @@ content (page_id, blocks) AS (
         ORDER BY i.page_id, i.path)
   GROUP BY page_id
 ),
-said (page_id, comments) AS (
+said (page_id, comments) AS MATERIALIZED (
   SELECT parent_id, json_group_array(json_object('content', notion_plain(rich_text)))
   FROM (SELECT * FROM comment WHERE parent_type = 'page_id' ORDER BY parent_id, created, rowid)
   GROUP BY parent_id
 ),
 -- Values that are not empty, as the API takes them.
-attribute (page_id, attributes) AS (
+attribute (page_id, attributes) AS MATERIALIZED (
   SELECT page_id, json_group_object(name, json(value))
   FROM (SELECT p.id AS page_id, s.key AS name,
                iif(s.value ->> 'type' = 'relation',
@@ -191,7 +197,7 @@ attribute (page_id, attributes) AS (
                      JOIN page_full o ON o.id = e.value ->> 'id'))),
                    p.properties -> ('$.' || (s.value ->> 'id'))) AS value
         FROM page p JOIN database d ON d.id = p.parent_id AND p.parent_type = 'database_id'
-        JOIN json_each(d.properties) s
+        CROSS JOIN json_each(d.properties) s
         WHERE s.value ->> 'type' <> 'title'
           AND (p.properties ->> ('$.' || (s.value ->> 'id') || '.type')) = s.value ->> 'type'
           AND ifnull(p.properties ->> ('$.' || (s.value ->> 'id') || '.' || (s.value ->> 'type')),
@@ -199,13 +205,18 @@ attribute (page_id, attributes) AS (
         ORDER BY p.id, s.id)
   GROUP BY page_id
 ),
-page_out (id, parent_type, parent_id, pos, json) AS (
+page_out (id, parent_type, parent_id, pos, json) AS MATERIALIZED (
   SELECT p.id, p.parent_type, p.parent_id, p.pos, drop_nulls(json_object(
            'name', p.title, 'attributes', json(a.attributes), 'content_blocks', json(c.blocks),
            'comments', json(k.comments)))
   FROM page_full p LEFT JOIN attribute a ON a.page_id = p.id LEFT JOIN content c ON c.page_id = p.id
   LEFT JOIN said k ON k.page_id = p.id
   WHERE NOT p.is_archived
+),
+pages_of (parent_id, pages) AS MATERIALIZED (
+  SELECT parent_id, json_group_array(json(json))
+  FROM (SELECT * FROM page_out WHERE parent_type = 'database_id' ORDER BY parent_id, pos)
+  GROUP BY parent_id
 ),
 source_out (grp, pos, title, about, icon, json) AS (
   SELECT d.grp, d.pos, notion_plain(d.title), nullif(notion_plain(d.description), ''),
@@ -220,10 +231,8 @@ source_out (grp, pos, title, about, icon, json) AS (
                                              '$.relation.database_id'))),
                                json_remove(s.value, '$.id', '$.name'))))
                       FROM json_each(d.properties) s),
-           'pages', (SELECT json_group_array(json(json))
-                     FROM (SELECT json FROM page_out WHERE parent_type = 'database_id'
-                         AND parent_id = d.id ORDER BY pos))))
-  FROM database d WHERE NOT d.is_archived
+           'pages', json(ifnull(o.pages, '[]'))))
+  FROM database d LEFT JOIN pages_of o ON o.parent_id = d.id WHERE NOT d.is_archived
 )
 SELECT json_object(
   'databases', json((

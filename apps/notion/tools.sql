@@ -323,6 +323,14 @@ WHERE :new_data IS NULL OR (:is_archived AND ifnull(:archived, 1))
 UPDATE block SET data = :new_data, is_archived = ifnull(:archived, is_archived), edited = now(),
                  edited_by = (SELECT bot FROM self)
 WHERE id = :id;
+-- The page of a block is edited with it.
+UPDATE page SET edited = now(), edited_by = (SELECT bot FROM self)
+WHERE id = (WITH RECURSIVE up (id, type) AS (
+              SELECT parent_id, parent_type FROM node WHERE id = :id
+              UNION ALL
+              SELECT b.parent_id, b.parent_type FROM up JOIN block b ON b.id = up.id
+              WHERE up.type = 'block_id')
+            SELECT id FROM up WHERE type = 'page_id' LIMIT 1);
 SELECT json AS result FROM block_json WHERE id = :id;
 
 -- name: notion_delete_block
@@ -332,6 +340,14 @@ UPDATE block SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM s
 UPDATE page SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self) WHERE id = :id;
 UPDATE database SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self)
     WHERE id = :id;
+-- The page of a block is edited with it.
+UPDATE page SET edited = now(), edited_by = (SELECT bot FROM self)
+WHERE id = (WITH RECURSIVE up (id, type) AS (
+              SELECT parent_id, parent_type FROM node WHERE id = :id
+              UNION ALL
+              SELECT b.parent_id, b.parent_type FROM up JOIN block b ON b.id = up.id
+              WHERE up.type = 'block_id')
+            SELECT id FROM up WHERE type = 'page_id' LIMIT 1);
 SELECT json AS result FROM block_json WHERE id = :id;
 
 -- name: notion_get_block_children
@@ -377,6 +393,14 @@ SELECT value ->> 'id', iif(value ->> 'parent' < 0, :parent_type, 'block_id'),
        :base + :step * (key + 1), value ->> 'type', value -> 'data', now(), now(),
        self.bot, self.bot, 0
 FROM json_each(:flat), self;
+-- The page of a block is edited with it.
+UPDATE page SET edited = now(), edited_by = (SELECT bot FROM self)
+WHERE id = (WITH RECURSIVE up (id, type) AS (
+              SELECT :id, :parent_type
+              UNION ALL
+              SELECT b.parent_id, b.parent_type FROM up JOIN block b ON b.id = up.id
+              WHERE up.type = 'block_id')
+            SELECT id FROM up WHERE type = 'page_id' LIMIT 1);
 SELECT json_object(
          'nextPageCursor', NULL, 'hasMoreResults', json('false'),
          'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list')

@@ -106,8 +106,8 @@ static void fn_values(sqlite3_context *x, int n, sqlite3_value **v)
     give(x, notion_values(&a, schema, old, in, sqlite3_value_int(v[3]) != 0));
 }
 
-/* notion_fill(schema, array of changes): {"schema", "values": of each}, plain values taken; what
- * one adds to the schema, the next ones find. {"bad": its place} when one of them does not fit. */
+/* notion_fill(schema, object of changes): {"schema", "values": of each}, plain values taken; what
+ * one adds to the schema, the next ones find. {"bad": its key} when one of them does not fit. */
 static void fn_fill(sqlite3_context *x, int n, sqlite3_value **v)
 {
     struct arena a auto_arena;
@@ -115,11 +115,12 @@ static void fn_fill(sqlite3_context *x, int n, sqlite3_value **v)
     (void)n;
     arena_init(&a, ARENA_MAX);
     const struct json *schema = arg(&a, v[0]), *in = arg(&a, v[1]);
-    struct json *all = json_new_array(&a), *out = json_new_object(&a);
-    for (size_t i = 0; json_is(in, JSON_ARRAY) && i < in->n; i++) {
-        const struct json *made = notion_values(&a, schema, NULL, json_at(in, i), true);
-        if (!made || !all || json_push(&a, all, json_get(made, "values")) < 0) {
-            give(x, notion_set(&a, out, "bad", json_new_int(&a, (int64_t)i)));
+    struct json *all = json_new_object(&a), *out = json_new_object(&a);
+    for (size_t i = 0; all && json_is(in, JSON_OBJECT) && i < in->n; i++) {
+        struct str key = in->members[i].key;
+        const struct json *made = notion_values(&a, schema, NULL, &in->members[i].value, true);
+        if (!made || json_set_str(&a, all, key, json_get(made, "values")) < 0) {
+            give(x, notion_set(&a, out, "bad", json_new_str(&a, key)));
             return;
         }
         schema = json_get(made, "schema");

@@ -15,8 +15,8 @@
 
 #include "apps/lang_impl.h"
 
-/* SQLite allows 200 levels of an expression, and a node makes up to three. */
-#define HEIGHT_MAX 50
+/* SQLite allows 200 levels of an expression. */
+#define HEIGHT_MAX 90
 #define VALUES_MAX 90 /* parameters of a statement, besides the script's own */
 
 #define INVALID "Invalid formula. Please check your formula text."
@@ -239,7 +239,7 @@ static struct node *finish_call(struct formula *f, struct str name, struct node 
     if (call->fn) {
         call->type = call->fn->type;
         /* SQL nests a + b + c to the left. */
-        call->height += call->fn->join ? (unsigned)call->n / 2 : 0;
+        call->height += call->fn->join ? (unsigned)call->n : 0;
         return call;
     }
     if (!is_known)
@@ -493,20 +493,52 @@ static void emit_comparison(struct formula *f, const struct node *n)
     lang_sql(&f->out, "%s)", behind);
 }
 
-static void emit_binary(struct formula *f, const struct node *n)
+/* Never NULL, so that it needs no ifnull(). */
+static bool is_solid(const struct node *n)
+{
+    return n->kind == NODE_TEXT || n->kind == NODE_NUMBER ||
+           (n->kind == NODE_BINARY && n->text.p[0] != '/' && n->type != FORMULA_BOOL);
+}
+
+/* Operators that bind alike. */
+static char class_of(const struct node *n)
+{
+    switch (n->text.p[0]) {
+    case '-': return '+';
+    case '/': return '*';
+    default: return n->text.p[0];
+    }
+}
+
+/* a & b & c: SQL reads it from the left, too. */
+static bool is_chain(const struct node *n)
+{
+    return n->first->kind == NODE_BINARY && is_solid(n->first) && class_of(n->first) == class_of(n);
+}
+
+static void emit_operation(struct formula *f, const struct node *n)
 {
     char c = n->text.p[0];
+    enum formula_type type = c == '&' ? FORMULA_TEXT : FORMULA_NUMBER;
 
+    if (is_chain(n))
+        emit_operation(f, n->first);
+    else
+        emit(f, n->first, type);
+    lang_sql(&f->out, c == '&' ? " || " : c == '/' ? " * 1.0 / nullif(" : " %c ", c);
+    emit(f, n->last, type);
+    lang_sql(&f->out, "%s", c == '/' ? ", 0)" : "");
+}
+
+static void emit_binary(struct formula *f, const struct node *n)
+{
     if (n->type == FORMULA_BOOL) {
         emit_comparison(f, n);
         return;
     }
-    enum formula_type type = c == '&' ? FORMULA_TEXT : FORMULA_NUMBER;
     lang_sql(&f->out, "(");
-    emit(f, n->first, type);
-    lang_sql(&f->out, c == '&' ? " || " : c == '/' ? " * 1.0 / nullif(" : " %c ", c);
-    emit(f, n->last, type);
-    lang_sql(&f->out, c == '/' ? ", 0))" : ")");
+    emit_operation(f, n);
+    lang_sql(&f->out, ")");
 }
 
 static void emit_if(struct formula *f, const struct node *n)
@@ -638,15 +670,18 @@ static void emit(struct formula *f, const struct node *n, enum formula_type want
 {
     if (f->out.has_failed || !buf_ok(&f->out.sql) || f->out.values->n > VALUES_MAX)
         return;
-    lang_sql(&f->out, "%s", casts[n->type][want].before);
+    bool is_bare = n->type == want && is_solid(n);
+    lang_sql(&f->out, "%s", is_bare ? "" : casts[n->type][want].before);
     emit_node(f, n);
-    lang_sql(&f->out, "%s", casts[n->type][want].behind);
+    lang_sql(&f->out, "%s", is_bare ? "" : casts[n->type][want].behind);
 }
 
 /* ---- the languages ---- */
 
 static int finish(struct formula *f, struct appdb_predicate *ret)
 {
+    if (!f->err->code && buf_ok(&f->out.sql) && lang_stack(buf_str(&f->out.sql)) > LANG_MAX_STACK)
+        (void)err_set(f->err, -EINVAL, "The formula is too deep.");
     if (!f->err->code && f->out.values && f->out.values->n > VALUES_MAX)
         (void)err_set(f->err, -EINVAL, "The formula is too long.");
     if (f->err->code) {

@@ -27,6 +27,11 @@ void lang_drop(struct lang_out *o);
 /* Appends TEMPLATE, SQL of the app, with a parameter of VALUE for every '?' in it. */
 void lang_template(struct lang_out *o, const char *template, struct str value);
 
+/* How many entries of its stack SQLite's parser needs for SQL, about; it has 100, and what stands
+ * around an expression needs some. */
+#define LANG_MAX_STACK 60
+unsigned lang_stack(struct str sql);
+
 /* The column of a field by CONFIG's /fields, without regard to case; NULL when there is none. */
 const char *lang_field(const struct json *config, struct str name);
 

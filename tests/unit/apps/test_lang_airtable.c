@@ -280,22 +280,46 @@ static void test_order(void **state)
     assert_true(run("sort", "", "[{\"field\":\"Nope\"}]").is_query_error);
 }
 
+/* N times BEFORE, then MIDDLE, then N times BEHIND. */
+static bool is_refused(size_t n, const char *before, const char *middle, const char *behind)
+{
+    auto_buf struct buf b = BUF_INIT(1 << 20);
+
+    for (size_t i = 0; i < n; i++)
+        (void)buf_printf(&b, "%s", before);
+    (void)buf_printf(&b, "%s", middle);
+    for (size_t i = 0; i < n; i++)
+        (void)buf_printf(&b, "%s", behind);
+    return run("find", buf_cstr(&b), "null").is_query_error;
+}
+
 /* Long and deep formulas are refused, before SQLite would. */
 static void test_limits(void **state)
 {
-    char query[4096];
+    static const struct {
+        const char *before, *middle, *behind;
+        size_t n; /* are taken */
+    } shapes[] = {
+        {"(", "1", ")", 40},
+        {"-", "{Count}", "", 10},
+        {"", "{Name}", " & {Name}", 80},
+        {"", "{Count}", " + 1", 80},
+        {"UPPER(", "{Name}", ")", 12},
+        {"IF({Is on}, 'x', ", "{Name}", ")", 7},
+        {"IF({Count} > 1, {Count}, ", "{Name}", ")", 7},
+        {"AND({Is on}, NOT(", "{Is on}", "))", 3},
+        {"ROUNDUP(", "{Count}", ", 1)", 3},
+    };
 
     (void)state;
-    memset(query, '(', 200);
-    (void)snprintf(query + 200, sizeof query - 200, "1");
-    assert_true(run("find", query, "null").is_query_error);
-    for (size_t n = 10; n <= 2000; n += 190) {
-        for (size_t i = 0; i < n; i++)
-            query[i] = "1+"[i % 2];
-        query[n | 1] = '\0';
-        query[(n | 1) - 1] = '1';
-        struct appdb_call call = run("find", query, "null");
-        assert_int_equal(call.is_query_error, n > 40);
+    for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
+        const char *before = shapes[i].before, *behind = shapes[i].behind;
+        if (is_refused(shapes[i].n, before, shapes[i].middle, behind))
+            fail_msg("%zu of %s…%s are refused", shapes[i].n, before, behind);
+        for (size_t n = 1; n <= 200; n++)
+            (void)is_refused(n, before, shapes[i].middle, behind);
+        if (!is_refused(1000, before, shapes[i].middle, behind))
+            fail_msg("1000 of %s…%s are taken", before, behind);
     }
 }
 
