@@ -12,13 +12,20 @@ struct sql_function {
     void (*fn)(sqlite3_context *x, int n, sqlite3_value **v);
 };
 
-/* Of functions_*.c. */
-extern const struct sql_function functions_a1[];
+/* Of functions_*.c; see there for what the functions are. */
 extern const struct sql_function functions_a1[];
 extern const struct sql_function functions_airtable[];
 extern const struct sql_function functions_calc[];
+extern const struct sql_function functions_diff[];
 extern const struct sql_function functions_formula[];
+extern const struct sql_function functions_git[];
+extern const struct sql_function functions_json[];
+extern const struct sql_function functions_mail[];
+extern const struct sql_function functions_markup[];
 extern const struct sql_function functions_notion[];
+extern const struct sql_function functions_search[];
+extern const struct sql_function functions_time[];
+extern const struct sql_function functions_tree[];
 
 /* Of the call under way. */
 struct appdb *fn_db(sqlite3_context *x);
@@ -28,13 +35,3 @@ struct str fn_text(sqlite3_value *v);
 void fn_give(sqlite3_context *x, const struct buf *b);
 /* As JSON: json_object() and the like take it so, not as text. Needs the flag SQLITE_SUBTYPE. */
 void fn_give_json(sqlite3_context *x, const struct buf *b);
-
-/* The tables of other files; see there for what the functions are. */
-extern const struct sql_function functions_diff[]; /* functions_diff.c */
-extern const struct sql_function functions_git[];  /* functions_git.c */
-extern const struct sql_function functions_mail[];
-extern const struct sql_function functions_time[];
-extern const struct sql_function functions_tree[];
-extern const struct sql_function functions_json[];
-extern const struct sql_function functions_markup[];
-extern const struct sql_function functions_search[];

@@ -5,6 +5,6 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-/* Appends what comes of BASE when both sides' changes are made to it: 0, or 1 when they touch each
- * other and differ, or -errno. */
-int merge_texts(struct arena *arena, struct str base, const struct str sides[2], struct buf *out);
+/* Appends what comes of BASE when the changes of both TEXTS are made to it: 0, or 1 when they touch
+ * each other and differ, or -errno. */
+int merge_texts(struct arena *arena, struct str base, const struct str texts[2], struct buf *out);
