@@ -317,6 +317,7 @@ struct dates {
 
 struct recur {
     const struct recur_event *ev;
+    struct zone zone; /* a copy: lines may name so many zones that the event's is forgotten */
     int64_t from_s, to_s;
     struct rule rules[RECUR_MAX_LINES];
     int n_rules;
@@ -377,7 +378,7 @@ static void expand(struct recur *x, const struct rule *r)
         int n = days_of_period(r, start, days);
         for (int i = 0; i < n; i++) {
             int64_t local_s = days[i] * CIVIL_DAY_S + time_s;
-            int64_t utc_s = zone_to_utc(x->ev->zone, local_s);
+            int64_t utc_s = zone_to_utc(&x->zone, local_s);
             if (days[i] < first)
                 continue;
             if ((r->has_until && is_after(x, &r->until, local_s, utc_s)) ||
@@ -453,10 +454,12 @@ static struct recur *new_recur(const struct recur_event *ev, struct err *e)
 {
     struct recur *x = mem_zalloc(1, sizeof *x);
 
-    if (!x)
+    if (!x) {
         (void)err_set(e, -ENOMEM, "out of memory");
-    else
-        x->ev = ev;
+        return NULL;
+    }
+    x->ev = ev;
+    x->zone = *ev->zone;
     return x;
 }
 
@@ -487,13 +490,13 @@ int recur_starts(const struct recur_event *ev, int64_t from_s, int64_t to_s,
     x->out = out;
     /* An event without a rule takes place once, whatever else its lines say. */
     if (x->n_rules == 0)
-        add_start(x, ev->start_local_s, zone_to_utc(ev->zone, ev->start_local_s));
+        add_start(x, ev->start_local_s, zone_to_utc(&x->zone, ev->start_local_s));
     for (int i = 0; i < x->n_rules; i++)
         expand(x, &x->rules[i]);
     for (int i = 0; i < x->besides.n; i++) {
         const struct civil_text *t = &x->besides.items[i];
         int64_t utc_s =
-            t->has_offset ? t->local_s - t->offset_s : zone_to_utc(ev->zone, t->local_s);
+            t->has_offset ? t->local_s - t->offset_s : zone_to_utc(&x->zone, t->local_s);
         add_start(x, t->local_s, utc_s);
     }
     qsort(out, (size_t)x->n, sizeof out[0], by_time);

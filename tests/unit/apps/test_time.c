@@ -257,6 +257,24 @@ static void recurs_by_the_clock_on_the_wall(void **state)
     assert_int_equal(out[1], utc("2026-04-15T14:00Z"));
 }
 
+/* The lines name more zones than are remembered. */
+static void keeps_its_zone(void **state)
+{
+    static int64_t out[RECUR_MAX_STARTS];
+    static const char lines[] =
+        "[\"RRULE:FREQ=DAILY;COUNT=2\",\"EXDATE;TZID=Asia/Tokyo:20270101T000000\","
+        "\"EXDATE;TZID=Asia/Kolkata:20270101T000000\",\"EXDATE;TZID=Europe/Paris:20270101T000000\","
+        "\"EXDATE;TZID=Asia/Seoul:20270101T000000\",\"EXDATE;TZID=Asia/Dubai:20270101T000000\"]";
+    struct recur_event ev = {.lines = json_parse(&arena, str_of(lines), NULL, NULL),
+                             .zone = zone_find(STR("America/New_York")),
+                             .start_local_s = utc("2026-01-15T09:00")};
+    struct err e = ERR_INIT;
+
+    (void)state;
+    assert_int_equal(recur_starts(&ev, utc("2026-01-01"), utc("2026-05-01"), out, &e), 2);
+    assert_int_equal(out[0], utc("2026-01-15T14:00Z"));
+}
+
 static void recurrence_has_limits(void **state)
 {
     static int64_t out[RECUR_MAX_STARTS];
@@ -305,6 +323,7 @@ int main(void)
         cmocka_unit_test(refuses_broken_zones),
         cmocka_unit_test(recurs),
         cmocka_unit_test(recurs_by_the_clock_on_the_wall),
+        cmocka_unit_test(keeps_its_zone),
         cmocka_unit_test(recurrence_has_limits),
     };
 
