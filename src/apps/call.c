@@ -102,7 +102,7 @@ static int run(const struct app_call *c, struct app_answer *ret, struct err *e)
                               .arena = c->arena,
                               .is_write = !c->tool->is_read_only,
                               .is_brief = c->is_brief};
-    int r = appdb_run(c->db, &call, e);
+    int r = c->run ? c->run(c->ctx, &call, e) : appdb_run(c->db, &call, e);
 
     if (r < 0)
         return err_ctx(e, r, "%s: %s", c->app->name, c->tool->name);

@@ -26,6 +26,10 @@ struct app_call {
     struct json *args;   /* an object, or NULL; gets its defaults */
     struct arena *arena; /* for the answer */
     bool is_brief;       /* -EAGAIN when it would take longer, see appdb_call */
+
+    /* Runs the script in the place of appdb_run(); NULL: that one. */
+    int (*run)(void *ctx, struct appdb_call *call, struct err *e);
+    void *ctx;
 };
 
 /* 0, or -errno with E when the fault is ours: nothing was changed then. */

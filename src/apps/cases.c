@@ -6,19 +6,19 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "apps/call.h"
+#include "apps/engine.h"
 #include "apps/template.h"
 #include "base/buf.h"
 #include "sys/io.h"
 
-#define SHOWN      300 /* bytes of a value in a finding */
+#define SHOWN      800 /* bytes of a value in a finding */
 #define LINE_ARENA (64UL << 20)
 
 struct file {
     struct app_check *check;
     const char *name;
     unsigned line;
-    struct appdb *db;
+    struct app_handle *db;
     struct arena kept; /* of the file: saved values */
     struct json *saved;
     struct coverage *seen;
@@ -115,18 +115,16 @@ static int run_case(struct file *f, struct json *line, struct arena *a, struct e
                          json_get(line, "error")};
     struct str name = json_str(json_get(line, "tool"), STR(""));
     struct app_answer got = {0};
-    struct app_call call = {.app = f->check->app,
-                            .db = f->db,
-                            .tool = app_tool(f->check->app, name),
-                            .args = json_get(line, "args"),
-                            .arena = a};
+    const struct app *app = f->check->app;
+    struct app_tool_call call = {
+        .tool = app_tool(app, name), .args = json_get(line, "args"), .arena = a};
 
     if (!call.tool)
         return err_set(e, -EINVAL, "no tool '" STR_FMT "'", STR_ARG(name));
     if (!x.result && !x.part && !x.text && !x.error)
         return err_set(e, -EINVAL, "says nothing of what comes of it");
     put_saved(f, line);
-    int r = app_call(&call, &got, e);
+    int r = app->engine->call(f->db, &call, &got, e);
     if (r < 0)
         return r;
     const struct json *value = json_parse(a, got.text, NULL, NULL);
@@ -155,10 +153,10 @@ static void run_line(struct file *f, struct str text)
 
 /* ---- files ---- */
 
-static int open_db(struct file *f, const char *path, struct err *e)
+static int open_db(struct file *f, struct err *e)
 {
     const struct app *app = f->check->app;
-    struct appdb_env env = template_env(app, 1, TEMPLATE_START_US);
+    struct app_home *home = f->check->home;
     const struct json *seed = NULL;
 
     if (app->import) {
@@ -166,12 +164,17 @@ static int open_db(struct file *f, const char *path, struct err *e)
         if (!seed && e->code != -ENOENT)
             return e->code;
     }
-    (void)unlink(path);
-    int r = template_make(app, path, seed, e);
-    return r < 0 ? r : appdb_open(path, false, &env, &f->db, e);
+    int r = app->engine->drop(home, CHECK_DATABASE, e);
+    if (r == 0)
+        r = app->engine->make(home, app, CHECK_DATABASE, seed, e);
+    if (r == 0)
+        r = app->engine->open(home, app, CHECK_DATABASE, false, &f->db, e);
+    if (r == 0)
+        app->engine->tune(f->db, 1, TEMPLATE_START_US);
+    return r;
 }
 
-static int run_file(struct file *f, const char *path, struct err *e)
+static int run_file(struct file *f, struct err *e)
 {
     auto_buf struct buf b = BUF_INIT(APP_FILE_MAX);
     char file[PATH_MAX];
@@ -179,7 +182,7 @@ static int run_file(struct file *f, const char *path, struct err *e)
     (void)snprintf(file, sizeof file, "%s/cases/%s", f->check->app->dir, f->name);
     int r = io_read_file(file, &b, e);
     if (r == 0)
-        r = open_db(f, path, e);
+        r = open_db(f, e);
     struct str text = buf_str(&b);
     while (r == 0 && text.len > 0) {
         struct str line = str_trim(str_cut(&text, '\n'));
@@ -191,34 +194,36 @@ static int run_file(struct file *f, const char *path, struct err *e)
 }
 
 /* What the calls left behind survives a dump, too. */
-static void check_state(struct file *f, const char *path)
+static void check_state(struct file *f)
 {
+    const struct app_engine *engine = f->check->app->engine;
     struct arena a auto_arena;
     struct err e = ERR_INIT;
+    struct str dump = STR_NULL;
     char what[NAME_MAX + 16];
 
     arena_init(&a, 4 * (size_t)APP_FILE_MAX);
     (void)snprintf(what, sizeof what, "cases/%s", f->name);
-    struct str dump = template_export(f->check->app, f->db, &a, &e);
-    appdb_close(take(f->db));
-    if (dump.p)
-        check_dump(f->check, what, path, dump);
+    int r = engine->export(f->db, &a, &dump, &e);
+    engine->close(take(f->db), true);
+    if (r == 0)
+        check_dump(f->check, what, dump);
     else
         check_finding(f->check, "%s: %s", what, err_text(&e));
 }
 
-void cases_run(struct app_check *c, const char *name, const char *path, struct coverage *seen)
+void cases_run(struct app_check *c, const char *name, struct coverage *seen)
 {
     struct file f = {.check = c, .name = name, .seen = seen};
     struct err e = ERR_INIT;
 
     arena_init(&f.kept, 16 * (size_t)APP_FILE_MAX);
     f.saved = json_new_object(&f.kept);
-    if (!f.saved || run_file(&f, path, &e) < 0)
+    if (!f.saved || run_file(&f, &e) < 0)
         check_finding(c, "cases/%s: %s", name, err_text(&e));
     else if (c->app->export)
-        check_state(&f, path);
-    appdb_close(f.db);
-    (void)unlink(path);
+        check_state(&f);
+    if (f.db)
+        c->app->engine->close(f.db, true);
     arena_done(&f.kept);
 }

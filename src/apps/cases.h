@@ -9,9 +9,12 @@ struct coverage {
     bool has_success[APP_MAX_TOOLS], has_failure[APP_MAX_TOOLS];
 };
 
-/* Runs cases/NAME on a database at PATH. */
-void cases_run(struct app_check *c, const char *name, const char *path, struct coverage *seen);
+/* The database that is made for each file, of C's home. */
+#define CHECK_DATABASE "instances/check"
+
+/* Runs cases/NAME. */
+void cases_run(struct app_check *c, const char *name, struct coverage *seen);
 
 void check_finding(struct app_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What was exported can be imported, and gives the same again. Uses a database at PATH. */
-void check_dump(struct app_check *c, const char *what, const char *path, struct str dump);
+void check_dump(struct app_check *c, const char *what, struct str dump);

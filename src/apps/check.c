@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "apps/call.h"
 #include "apps/cases.h"
 #include "apps/db.h"
+#include "apps/engine.h"
 #include "apps/template.h"
 #include "base/buf.h"
 #include "sys/io.h"
@@ -64,36 +66,40 @@ static int check_statements(struct app_check *c, const char *path, struct err *e
 
 /* ---- data ---- */
 
-/* What export says of PATH, which is made of SEED. */
-static struct str dump_of(struct app_check *c, const char *path, const struct json *seed,
-                          struct arena *a, struct err *e)
+/* What export says of a database that is made of SEED. */
+static struct str dump_of(struct app_check *c, const struct json *seed, struct arena *a,
+                          struct err *e)
 {
-    struct appdb *db auto_(appdb_close) = NULL;
-    struct appdb_env env = template_env(c->app, 1, 1);
+    const struct app_engine *engine = c->app->engine;
+    struct app_handle *x = NULL;
+    struct str text = STR_NULL;
 
-    (void)unlink(path);
-    if (template_make(c->app, path, seed, e) < 0 || appdb_open(path, false, &env, &db, e) < 0)
+    if (engine->drop(c->home, CHECK_DATABASE, e) < 0 ||
+        engine->make(c->home, c->app, CHECK_DATABASE, seed, e) < 0 ||
+        engine->open(c->home, c->app, CHECK_DATABASE, false, &x, e) < 0)
         return STR_NULL;
-    return template_export(c->app, db, a, e);
+    engine->tune(x, 1, 1);
+    if (engine->export(x, a, &text, e) < 0)
+        text = STR_NULL;
+    engine->close(x, true);
+    return text;
 }
 
-void check_dump(struct app_check *c, const char *what, const char *path, struct str dump)
+void check_dump(struct app_check *c, const char *what, struct str dump)
 {
     struct arena a auto_arena;
     struct err e = ERR_INIT;
 
     arena_init(&a, 16 * (size_t)APP_FILE_MAX);
     const struct json *body = json_parse(&a, dump, NULL, &e);
-    struct str again = body ? dump_of(c, path, body, &a, &e) : STR_NULL;
-    (void)unlink(path);
+    struct str again = body ? dump_of(c, body, &a, &e) : STR_NULL;
     if (!again.p)
         check_finding(c, "%s: import of what was exported: %s", what, err_text(&e));
     else if (!str_eq(dump, again))
         check_finding(c, "%s: export, import and export again differ", what);
 }
 
-static void check_data(struct app_check *c, const char *path, const char *name,
-                       const struct json *seed)
+static void check_data(struct app_check *c, const char *name, const struct json *seed)
 {
     struct arena a auto_arena;
     struct err e = ERR_INIT;
@@ -101,9 +107,9 @@ static void check_data(struct app_check *c, const char *path, const char *name,
 
     arena_init(&a, 16 * (size_t)APP_FILE_MAX);
     (void)snprintf(what, sizeof what, "seed/%s", name);
-    struct str dump = dump_of(c, path, seed, &a, &e);
+    struct str dump = dump_of(c, seed, &a, &e);
     if (dump.p)
-        check_dump(c, what, path, dump);
+        check_dump(c, what, dump);
     else
         check_finding(c, "%s: %s", what, err_text(&e));
 }
@@ -136,7 +142,7 @@ static size_t list_files(const struct app *app, const char *dir, const char *suf
     return n;
 }
 
-static void check_seeds(struct app_check *c, const char *path)
+static void check_seeds(struct app_check *c)
 {
     struct arena a auto_arena;
     char *names[MAX_FILES];
@@ -150,13 +156,13 @@ static void check_seeds(struct app_check *c, const char *path)
         names[i][strlen(names[i]) - strlen(".json")] = '\0';
         const struct json *seed = app_seed(c->app, names[i], &a, &e);
         if (seed)
-            check_data(c, path, names[i], seed);
+            check_data(c, names[i], seed);
         else
             check_finding(c, "%s", err_text(&e));
     }
 }
 
-static void check_case_files(struct app_check *c, const char *path)
+static void check_case_files(struct app_check *c)
 {
     struct arena a auto_arena;
     char *names[MAX_FILES];
@@ -165,7 +171,7 @@ static void check_case_files(struct app_check *c, const char *path)
     arena_init(&a, 1 << 20);
     size_t n = list_files(c->app, "cases", ".jsonl", &a, names);
     for (size_t i = 0; i < n; i++)
-        cases_run(c, names[i], path, &seen);
+        cases_run(c, names[i], &seen);
     for (size_t i = 0; i < c->app->n_tools; i++) {
         if (!seen.has_success[i])
             check_finding(c, "cases/: no call of %s succeeds", c->app->tools[i].name);
@@ -174,20 +180,47 @@ static void check_case_files(struct app_check *c, const char *path)
     }
 }
 
-int app_check(struct app_check *c, const char *dir, struct err *e)
+/* ---- all of it ---- */
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    (void)st;
+    (void)type;
+    (void)where;
+    (void)remove(path);
+    return 0;
+}
+
+/* What the statements are prepared on is always SQLite: others say of them when they are run. */
+static int check_in(struct app_check *c, const char *dir, struct err *e)
 {
     char path[PATH_MAX];
+    int r = 0;
 
-    (void)snprintf(path, sizeof path, "%s/check.%d.db", dir, (int)getpid());
-    c->n_cases = c->n_findings = 0;
-    int r = check_statements(c, path, e);
-    (void)unlink(path);
+    (void)snprintf(path, sizeof path, "%s/statements.db", dir);
+    if (c->app->engine == &app_engine_sqlite)
+        r = check_statements(c, path, e);
+    /* Cases of a broken app only repeat what is wrong with it. */
+    if (r < 0 || c->n_findings > 0)
+        return r;
+    r = c->app->engine->start(dir, &c->home, e);
     if (r < 0)
         return r;
-    /* Cases of a broken app only repeat what is wrong with it. */
-    if (c->n_findings > 0)
-        return 0;
-    check_seeds(c, path);
-    check_case_files(c, path);
+    check_seeds(c);
+    check_case_files(c);
+    c->app->engine->stop(c->home);
     return 0;
+}
+
+int app_check(struct app_check *c, const char *dir, struct err *e)
+{
+    char own[PATH_MAX];
+
+    (void)snprintf(own, sizeof own, "%s/check.XXXXXX", dir);
+    c->n_cases = c->n_findings = 0;
+    if (!mkdtemp(own))
+        return err_sys(e, -errno, "make '%s'", own);
+    int r = check_in(c, own, e);
+    (void)nftw(own, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return r;
 }

@@ -15,12 +15,15 @@
 
 #include "apps/app.h"
 
+struct app_home;
+
 struct app_check {
     const struct app *app;
     /* Told of each finding: "cases/get.jsonl:3: …". */
     void (*finding)(void *ctx, const char *text);
     void *ctx;
 
+    struct app_home *home; /* of the app's engine, while it is checked */
     unsigned n_cases, n_findings;
 };
 

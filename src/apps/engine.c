@@ -4,6 +4,7 @@
 /* A new engine is a row. */
 static const struct app_engine *const engines[] = {
     &app_engine_sqlite,
+    &app_engine_pg,
 };
 
 const struct app_engine *app_engine_find(struct str name)

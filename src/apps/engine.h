@@ -94,3 +94,4 @@ const struct app_engine *app_engine_find(struct str name);
 const struct app_engine *app_engine_at(size_t i);
 
 extern const struct app_engine app_engine_sqlite;
+extern const struct app_engine app_engine_pg;

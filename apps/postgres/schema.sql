@@ -1,0 +1,1 @@
+-- The database of an account is empty: what there is comes with data.

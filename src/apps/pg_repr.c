@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows as the server in Python that this stands for shows them: the text of a list of dictionaries,
+ * with the types that its driver makes of PostgreSQL's. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/pg.h"
+
+/* Of pg_type.dat; these numbers never change. */
+enum oid {
+    BOOL = 16,
+    INT8 = 20,
+    INT2 = 21,
+    INT4 = 23,
+    OID = 26,
+    JSON = 114,
+    FLOAT4 = 700,
+    FLOAT8 = 701,
+    INT4S = 1007,
+    TEXTS = 1009,
+    VARCHARS = 1015,
+    INT8S = 1016,
+    DATE = 1082,
+    TIME = 1083,
+    TIMESTAMP = 1114,
+    TIMESTAMPTZ = 1184,
+    NUMERIC = 1700,
+    UUID = 2950,
+    JSONB = 3802,
+};
+
+/* repr() of a string. */
+static void add_text(struct buf *b, struct str s)
+{
+    char quote = memchr(s.p, '\'', s.len) && !memchr(s.p, '"', s.len) ? '"' : '\'';
+
+    (void)buf_add_char(b, quote);
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.p[i];
+        if (c == quote || c == '\\')
+            (void)buf_printf(b, "\\%c", c);
+        else if (c == '\n')
+            (void)buf_add_lit(b, "\\n");
+        else if (c == '\t')
+            (void)buf_add_lit(b, "\\t");
+        else if (c == '\r')
+            (void)buf_add_lit(b, "\\r");
+        else if ((unsigned char)c < 32 || c == 127)
+            (void)buf_printf(b, "\\x%02x", (unsigned)c);
+        else
+            (void)buf_add_char(b, c);
+    }
+    (void)buf_add_char(b, quote);
+}
+
+static void add_json(struct buf *b, const struct json *v, int depth)
+{
+    bool is_object = json_is(v, JSON_OBJECT);
+
+    switch (v->type) {
+    case JSON_NULL: (void)buf_add_lit(b, "None"); return;
+    case JSON_BOOL: (void)buf_add_str(b, json_bool(v, false) ? STR("True") : STR("False")); return;
+    case JSON_STRING: add_text(b, v->s); return;
+    case JSON_ARRAY:
+    case JSON_OBJECT: break;
+    case JSON_INT:
+    case JSON_REAL:
+    case JSON_TYPE_COUNT:
+    default: (void)json_write(b, v, 0); return;
+    }
+    (void)buf_add_char(b, is_object ? '{' : '[');
+    for (size_t i = 0; i < v->n && depth < 100; i++) {
+        if (i > 0)
+            (void)buf_add_lit(b, ", ");
+        if (is_object) {
+            add_text(b, v->members[i].key);
+            (void)buf_add_lit(b, ": ");
+        }
+        add_json(b, is_object ? &v->members[i].value : &v->items[i], depth + 1);
+    }
+    (void)buf_add_char(b, is_object ? '}' : ']');
+}
+
+static void add_json_text(struct buf *b, struct str s)
+{
+    struct arena a auto_arena;
+
+    arena_init(&a, 8 * (size_t)PG_RESULT_MAX);
+    const struct json *v = json_parse(&a, s, NULL, NULL);
+    if (v)
+        add_json(b, v, 0);
+    else
+        add_text(b, s);
+}
+
+/* "2026-01-15 09:00:00.5+00": only as many parts as Python shows. */
+static void add_time(struct buf *b, enum oid type, struct str s)
+{
+    int v[7] = {0}, n;
+    char fraction[7] = "000000";
+    const char *clock = type == TIME ? s.p : s.p + 11;
+
+    if (type != TIME && sscanf(s.p, "%4d-%2d-%2d", &v[0], &v[1], &v[2]) != 3) {
+        add_text(b, s); /* infinity, before Christ */
+        return;
+    }
+    if (type == DATE) {
+        (void)buf_printf(b, "datetime.date(%d, %d, %d)", v[0], v[1], v[2]);
+        return;
+    }
+    n = sscanf(clock, "%2d:%2d:%2d", &v[3], &v[4], &v[5]);
+    const char *dot = n == 3 ? strchr(clock, '.') : NULL;
+    for (int i = 0; dot && i < 6 && dot[i + 1] >= '0' && dot[i + 1] <= '9'; i++)
+        fraction[i] = dot[i + 1];
+    v[6] = (int)strtol(fraction, NULL, 10);
+    if (type == TIME)
+        (void)buf_printf(b, "datetime.time(%d, %d", v[3], v[4]);
+    else
+        (void)buf_printf(b, "datetime.datetime(%d, %d, %d, %d, %d", v[0], v[1], v[2], v[3], v[4]);
+    if (v[5] || v[6])
+        (void)buf_printf(b, ", %d", v[5]);
+    if (v[6])
+        (void)buf_printf(b, ", %d", v[6]);
+    (void)buf_add_str(b, type == TIMESTAMPTZ ? STR(", tzinfo=zoneinfo.ZoneInfo(key='UTC'))")
+                                             : STR(")"));
+}
+
+/* Takes the next item off S, which is inside of "{…}", without its quotes and escapes. */
+static bool take_item(struct str *s, struct buf *item)
+{
+    bool is_quoted = s->p[0] == '"', is_open = is_quoted;
+    size_t i = is_quoted;
+
+    buf_clear(item);
+    for (; i < s->len && (is_open || s->p[i] != ','); i++) {
+        if (s->p[i] == '\\' && i + 1 < s->len)
+            (void)buf_add_char(item, s->p[++i]);
+        else if (is_open && s->p[i] == '"')
+            is_open = false;
+        else
+            (void)buf_add_char(item, s->p[i]);
+    }
+    *s = str_skip(*s, i < s->len ? i + 1 : i);
+    return is_quoted;
+}
+
+/* "{1,NULL,"a b"}" of one dimension. */
+static void add_array(struct buf *b, enum oid type, struct str s)
+{
+    bool is_text = type == TEXTS || type == VARCHARS, is_first = true;
+    auto_buf struct buf item = BUF_INIT(PG_RESULT_MAX);
+
+    s = str_slice(s, 1, s.len - 1);
+    (void)buf_add_char(b, '[');
+    while (s.len > 0) {
+        bool is_quoted = take_item(&s, &item);
+        (void)buf_add_str(b, is_first ? STR("") : STR(", "));
+        is_first = false;
+        if (!is_quoted && str_is(buf_str(&item), "NULL"))
+            (void)buf_add_lit(b, "None");
+        else if (is_text)
+            add_text(b, item.len > 0 ? buf_str(&item) : STR(""));
+        else
+            (void)buf_add_str(b, buf_str(&item));
+    }
+    (void)buf_add_char(b, ']');
+}
+
+static void add_value(struct buf *b, enum oid type, struct str s)
+{
+    switch (type) {
+    case BOOL: (void)buf_add_str(b, str_is(s, "t") ? STR("True") : STR("False")); break;
+    case INT2:
+    case INT4:
+    case INT8:
+    case OID: (void)buf_add_str(b, s); break;
+    case FLOAT4:
+    case FLOAT8:
+        (void)buf_add_str(b, s);
+        if (!strpbrk(s.p, ".eEN"))
+            (void)buf_add_str(b, strchr(s.p, 'I') ? STR("") : STR(".0"));
+        break;
+    case NUMERIC: (void)buf_printf(b, "Decimal('" STR_FMT "')", STR_ARG(s)); break;
+    case UUID: (void)buf_printf(b, "UUID('" STR_FMT "')", STR_ARG(s)); break;
+    case JSON:
+    case JSONB: add_json_text(b, s); break;
+    case DATE:
+    case TIME:
+    case TIMESTAMP:
+    case TIMESTAMPTZ: add_time(b, type, s); break;
+    case INT4S:
+    case INT8S:
+    case TEXTS:
+    case VARCHARS: add_array(b, type, s); break;
+    default: add_text(b, s); break;
+    }
+}
+
+void pg_repr_rows(struct buf *b, const PGresult *r)
+{
+    int n_columns = PQnfields(r);
+
+    (void)buf_add_char(b, '[');
+    for (int i = 0; i < PQntuples(r) && buf_ok(b); i++) {
+        (void)buf_add_str(b, i > 0 ? STR(", {") : STR("{"));
+        for (int k = 0; k < n_columns; k++) {
+            (void)buf_add_str(b, k > 0 ? STR(", ") : STR(""));
+            add_text(b, str_of(PQfname(r, k)));
+            (void)buf_add_lit(b, ": ");
+            if (PQgetisnull(r, i, k))
+                (void)buf_add_lit(b, "None");
+            else
+                add_value(b, (enum oid)PQftype(r, k),
+                          str_n(PQgetvalue(r, i, k), (size_t)PQgetlength(r, i, k)));
+        }
+        (void)buf_add_char(b, '}');
+    }
+    (void)buf_add_char(b, ']');
+}
+
+void pg_repr_value(struct buf *b, const PGresult *r, int row, int column)
+{
+    struct str s = str_n(PQgetvalue(r, row, column), (size_t)PQgetlength(r, row, column));
+    enum oid type = (enum oid)PQftype(r, column);
+
+    if (type == JSON || type == JSONB)
+        add_json_text(b, s);
+    else
+        (void)buf_add_str(b, s);
+}
