@@ -4,13 +4,13 @@
 -- name: import
 SELECT 'a document has more than 1020000 characters' AS error
 FROM json_each(:args, '$.documents') d WHERE length(d.value ->> 'content') > 1020000;
-SELECT ifnull(max(rank), 0) AS base FROM document;
+SELECT ifnull(max(rank), 0) AS base, json_array_length(:args, '$.documents') AS n FROM document;
 INSERT INTO document
 SELECT new_id('document'), d.value ->> 'title',
        ifnull(replace(replace(d.value ->> 'content', char(13, 10), char(10)), char(13), char(10)),
               ''),
        new_id('revision'), now(), now(),
-       :base + json_array_length(:args, '$.documents') - d.key
+       :base + :n - d.key
 FROM json_each(:args, '$.documents') d WHERE d.type = 'object';
 SELECT json_object('documents', count(*)) AS result
 FROM json_each(:args, '$.documents') d WHERE d.type = 'object';

@@ -17,10 +17,10 @@ SELECT 'a cell has more than 50000 characters' AS error
 FROM json_each(:args, '$.spreadsheets') s, json_each(s.value, '$.sheets') h,
      json_each(h.value, '$.cells') c
 WHERE length(c.value ->> 'value') > 50000 OR length(c.value ->> 'formula') > 50000;
-SELECT ifnull(max(rank), 0) AS base FROM spreadsheet;
+SELECT ifnull(max(rank), 0) AS base, json_array_length(:args, '$.spreadsheets') AS n FROM spreadsheet;
 INSERT INTO spreadsheet
 SELECT new_id('spreadsheet'), s.value ->> 'title', now(), now(),
-       :base + json_array_length(:args, '$.spreadsheets') - s.key, rand_int(0, 4294967295)
+       :base + :n - s.key, rand_int(0, 4294967295)
 FROM json_each(:args, '$.spreadsheets') s;
 INSERT INTO sheet
 SELECT p.id, h.key + 1, h.value ->> 'title',
@@ -31,7 +31,7 @@ SELECT p.id, h.key + 1, h.value ->> 'title',
        max(ifnull(h.value ->> 'columnCount', 26), 1,
            ifnull((SELECT max(c.value ->> 'col') + 1 FROM json_each(h.value, '$.cells') c), 1))
 FROM json_each(:args, '$.spreadsheets') s
-JOIN spreadsheet p ON p.rank = :base + json_array_length(:args, '$.spreadsheets') - s.key,
+JOIN spreadsheet p ON p.rank = :base + :n - s.key,
      json_each(s.value, '$.sheets') h
 WHERE h.type = 'object';
 INSERT INTO sheet
@@ -52,7 +52,7 @@ FROM (SELECT p.id, h.key + 1 AS sheet_id, c.value ->> 'row' AS row, c.value ->> 
                   THEN cell_enter(c.value ->> 'value') END AS entry,
              s.key AS k1, h.key AS k2, c.key AS k3
       FROM json_each(:args, '$.spreadsheets') s
-      JOIN spreadsheet p ON p.rank = :base + json_array_length(:args, '$.spreadsheets') - s.key,
+      JOIN spreadsheet p ON p.rank = :base + :n - s.key,
            json_each(s.value, '$.sheets') h, json_each(h.value, '$.cells') c
       WHERE c.type = 'object'
       ORDER BY k1, k2, k3)

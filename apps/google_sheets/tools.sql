@@ -71,7 +71,7 @@ WHERE :row0 >= :row_count OR :col0 >= :column_count;
 SELECT book_calculate(json_object('now_ms', now_ms(), 'seed', seed, 'changed', json('[]')), sheets,
                       cells) AS fresh
 FROM book WHERE id = :id AND has_clock;
-WITH fresh AS (
+WITH fresh AS MATERIALIZED (
   SELECT sheet_id, c.value ->> 1 AS row, c.value ->> 2 AS col, c.value ->> 3 AS type,
          c.value ->> 4 AS value, c.value ->> 5 AS look, c.value ->> 6 AS is_spilled
   FROM json_each(ifnull(:fresh, '[]')) c
@@ -100,7 +100,7 @@ shown AS (
     AND row >= ifnull(:row0, 0) AND col >= ifnull(:col0, 0)
     AND (:row1 IS NULL OR row <= :row1) AND (:col1 IS NULL OR col <= :col1)
 ),
-line AS (
+line AS MATERIALIZED (
   SELECT sheet_id, row,
          json_group_object(a1_letters(col), json(CASE :style
            WHEN 'all' THEN json_object('userEnteredValue', json(entered),

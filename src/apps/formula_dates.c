@@ -109,7 +109,8 @@ PART_OF_DATE(fn_day, day)
         if (!fx_number(&a->v[0], &d, ret))                                                         \
             return;                                                                                \
         int64_t s = (int64_t)((d - floor(d)) * 86400 + 0.5) % 86400;                               \
-        fx_give(ret, (double)(expr));                                                              \
+        s = (expr);                                                                                \
+        fx_give(ret, (double)s);                                                                   \
     }
 PART_OF_TIME(fn_hour, s / 3600)
 PART_OF_TIME(fn_minute, s / 60 % 60)
@@ -232,7 +233,7 @@ static void fn_datedif(struct fx *x, const struct fx_args *a, struct formula_val
     if (!date_arg(a, 0, &start, ret) || !date_arg(a, 1, &end, ret) ||
         !fx_string(x, &a->v[2], &unit, ret))
         return;
-    int64_t months = months_between(start, end);
+    int64_t months = months_between(start, end), years = months / 12;
     fx_give_error(ret, FORMULA_ERROR_NUM);
     if (end < start)
         return;
@@ -241,13 +242,13 @@ static void fn_datedif(struct fx *x, const struct fx_args *a, struct formula_val
     else if (str_iis(unit, "M"))
         fx_give(ret, (double)months);
     else if (str_iis(unit, "Y"))
-        fx_give(ret, (double)(months / 12));
+        fx_give(ret, (double)years);
     else if (str_iis(unit, "YM"))
-        fx_give(ret, (double)(months % 12));
+        fx_give(ret, (double)(months - years * 12));
     else if (str_iis(unit, "MD"))
         fx_give(ret, end - add_months(start, months));
     else if (str_iis(unit, "YD"))
-        fx_give(ret, end - add_months(start, months / 12 * 12));
+        fx_give(ret, end - add_months(start, years * 12));
 }
 
 static void fn_yearfrac(struct fx *x, const struct fx_args *a, struct formula_value *ret)
@@ -318,8 +319,8 @@ static void fn_networkdays(struct fx *x, const struct fx_args *a, struct formula
         fx_give_error(ret, FORMULA_ERROR_NUM);
         return;
     }
-    for (double d = low; d <= high && !x->env->is_over; d++)
-        n += is_workday(x, a, d);
+    for (int64_t d = (int64_t)low; d <= (int64_t)high && !x->env->is_over; d++)
+        n += is_workday(x, a, (double)d);
     fx_give(ret, start <= end ? n : -n);
 }
 

@@ -88,10 +88,10 @@ static int64_t find_nearest(struct fx *x, const struct vector *c, const struct f
     return found < -1 ? -2 - found : found;
 }
 
-static bool scalar_arg(struct fx *x, const struct fx_args *a, size_t i, double fallback,
-                       double *out, struct formula_value *ret)
+/* Argument I as a number; *OUT stays as it is when there are fewer. */
+static bool scalar_arg(struct fx *x, const struct fx_args *a, size_t i, double *out,
+                       struct formula_value *ret)
 {
-    *out = fallback;
     if (i >= a->n)
         return true;
     struct formula_value v = a->v[i];
@@ -117,11 +117,11 @@ static bool key_of(struct fx *x, const struct fx_args *a, struct formula_value *
 static void look_up(struct fx *x, const struct fx_args *a, bool is_row, struct formula_value *ret)
 {
     struct formula_value key;
-    double index, is_sorted;
+    double index = 1, is_sorted = 1;
     uint32_t rows, cols;
 
-    if (!key_of(x, a, &key, ret) || !scalar_arg(x, a, 2, 1, &index, ret) ||
-        !scalar_arg(x, a, 3, 1, &is_sorted, ret))
+    if (!key_of(x, a, &key, ret) || !scalar_arg(x, a, 2, &index, ret) ||
+        !scalar_arg(x, a, 3, &is_sorted, ret))
         return;
     fx_size(x, &a->v[1], &rows, &cols);
     if (index < 1 || trunc(index) > (is_row ? rows : cols)) {
@@ -201,11 +201,11 @@ static void fn_xlookup(struct fx *x, const struct fx_args *a, struct formula_val
 {
     struct formula_value key;
     struct vector in;
-    double modes[2];
+    double modes[2] = {0, 1};
     uint32_t rows, cols;
 
-    if (!key_of(x, a, &key, ret) || !scalar_arg(x, a, 4, 0, &modes[0], ret) ||
-        !scalar_arg(x, a, 5, 1, &modes[1], ret))
+    if (!key_of(x, a, &key, ret) || !scalar_arg(x, a, 4, &modes[0], ret) ||
+        !scalar_arg(x, a, 5, &modes[1], ret))
         return;
     fx_size(x, &a->v[2], &rows, &cols);
     if (!vector_of(x, &a->v[1], &in) || (in.is_row ? cols : rows) != in.n) {
@@ -235,9 +235,9 @@ static void fn_match(struct fx *x, const struct fx_args *a, struct formula_value
 {
     struct formula_value key;
     struct vector in;
-    double mode;
+    double mode = 1;
 
-    if (!key_of(x, a, &key, ret) || !scalar_arg(x, a, 2, 1, &mode, ret))
+    if (!key_of(x, a, &key, ret) || !scalar_arg(x, a, 2, &mode, ret))
         return;
     if (!vector_of(x, &a->v[1], &in))
         fx_give_error(ret, FORMULA_ERROR_NA);
@@ -251,10 +251,10 @@ static void fn_xmatch(struct fx *x, const struct fx_args *a, struct formula_valu
 {
     struct formula_value key;
     struct vector in;
-    double modes[2];
+    double modes[2] = {0, 1};
 
-    if (!key_of(x, a, &key, ret) || !scalar_arg(x, a, 2, 0, &modes[0], ret) ||
-        !scalar_arg(x, a, 3, 1, &modes[1], ret))
+    if (!key_of(x, a, &key, ret) || !scalar_arg(x, a, 2, &modes[0], ret) ||
+        !scalar_arg(x, a, 3, &modes[1], ret))
         return;
     if (vector_of(x, &a->v[1], &in))
         give_position(find_mode(x, &in, &key, modes), ret);
@@ -301,10 +301,10 @@ static void give_index(struct fx *x, const struct formula_value *v, const uint32
 
 static void fn_index(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
-    double row, col;
+    double row = 0, col = 0;
     uint32_t size[2];
 
-    if (!scalar_arg(x, a, 1, 0, &row, ret) || !scalar_arg(x, a, 2, 0, &col, ret))
+    if (!scalar_arg(x, a, 1, &row, ret) || !scalar_arg(x, a, 2, &col, ret))
         return;
     fx_size(x, &a->v[0], &size[0], &size[1]);
     if (size[0] == 1 && a->n == 2 && size[1] > 1) { /* of one row the number is the column */
@@ -417,12 +417,13 @@ static void fn_indirect(struct fx *x, const struct fx_args *a, struct formula_va
 
 static void fn_offset(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
-    double down, right, height, width;
+    double down = 0, right = 0;
     uint32_t rows, cols;
 
     fx_size(x, &a->v[0], &rows, &cols);
-    if (!scalar_arg(x, a, 1, 0, &down, ret) || !scalar_arg(x, a, 2, 0, &right, ret) ||
-        !scalar_arg(x, a, 3, rows, &height, ret) || !scalar_arg(x, a, 4, cols, &width, ret))
+    double height = rows, width = cols;
+    if (!scalar_arg(x, a, 1, &down, ret) || !scalar_arg(x, a, 2, &right, ret) ||
+        !scalar_arg(x, a, 3, &height, ret) || !scalar_arg(x, a, 4, &width, ret))
         return;
     fx_give_error(ret, FORMULA_ERROR_REF);
     if (a->v[0].type != FORMULA_AREA || height < 1 || width < 1)

@@ -485,7 +485,7 @@ static void fn_subtotal(struct fx *x, const struct fx_args *a, struct formula_va
     if (!fx_number(&v, &d, ret))
         return;
     d = d > 100 ? d - 100 : d;
-    if (d >= 1 && d < (double)ARRAY_LEN(kinds) + 1)
+    if (d >= 1 && d < 12)
         kinds[(size_t)d - 1](x, &own, ret);
     else
         fx_give_error(ret, FORMULA_ERROR_VALUE);

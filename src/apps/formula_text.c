@@ -27,8 +27,9 @@ static size_t count_chars(struct str s)
 static size_t bytes_of(struct str s, double n)
 {
     struct str rest = s;
+    size_t left = n < 0 ? 0 : n < (double)s.len ? (size_t)n : s.len;
 
-    for (; rest.len > 0 && n >= 1; n--)
+    for (; rest.len > 0 && left > 0; left--)
         rest = str_skip(rest, char_len(rest));
     return s.len - rest.len;
 }
@@ -321,12 +322,31 @@ static bool join(void *ctx, const struct formula_value *v, bool is_direct)
     return buf_ok(&j->b);
 }
 
+/* Blank cells are empty texts, with what stands between. */
+static void join_all(struct joined *j, const struct formula_value *v)
+{
+    struct formula_value item;
+    uint32_t rows, cols;
+
+    fx_size(j->x, v, &rows, &cols);
+    for (uint32_t i = 0; i < rows; i++) {
+        for (uint32_t k = 0; k < cols && !j->x->env->is_over; k++) {
+            fx_item(j->x, v, i, k, &item);
+            if (!join(j, &item, true))
+                return;
+        }
+    }
+}
+
 static void join_from(struct joined *j, const struct fx_args *a, size_t from,
                       struct formula_value *ret)
 {
     buf_init(&j->b, FORMULA_MAX_TEXT);
     j->is_first = true;
-    fx_each(j->x, a, from, join, j);
+    if (j->skips_empty || j->between.len == 0)
+        fx_each(j->x, a, from, join, j);
+    for (size_t i = from; !j->skips_empty && j->between.len > 0 && i < a->n; i++)
+        join_all(j, &a->v[i]);
     if (j->error.type == FORMULA_ERROR)
         *ret = j->error;
     else

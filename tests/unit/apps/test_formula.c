@@ -446,6 +446,8 @@ static void test_texts(void **state)
         {"=CONCAT(\"a\",\"b\")", "ab"},
         {"=JOIN(\"-\",A2:A4)", "North-South-North"},
         {"=TEXTJOIN(\", \",TRUE,A2:A4,\"\",\"x\")", "North, South, North, x"},
+        {"=TEXTJOIN(\"-\",FALSE,B4:B5,1)", "30--1"},
+        {"=JOIN(\",\",B5:B5,\"a\")", ",a"},
         {"=LEFT(\"hello\",2)", "he"},
         {"=LEFT(\"hello\")", "h"},
         {"=RIGHT(\"hello\",3)", "llo"},
