@@ -199,6 +199,18 @@ static const char *date_text(struct local_call *c, int64_t seconds)
     return arena_strdup(&c->arena, text);
 }
 
+struct str fs_info(struct local_call *c, const char *path, const struct stat *st)
+{
+    return arena_printf(&c->arena,
+                        "size: %llu\ncreated: %s\nmodified: %s\naccessed: %s\n"
+                        "isDirectory: %s\nisFile: %s\npermissions: %03o",
+                        (unsigned long long)st->st_size,
+                        date_text(c, fs_birth(path, st->st_ctim.tv_sec)),
+                        date_text(c, st->st_mtim.tv_sec), date_text(c, st->st_atim.tv_sec),
+                        S_ISDIR(st->st_mode) ? "true" : "false",
+                        S_ISREG(st->st_mode) ? "true" : "false", st->st_mode & 0777U);
+}
+
 static void get_file_info(struct local_call *c)
 {
     const char *path = place_arg(c, "path");
@@ -206,18 +218,10 @@ static void get_file_info(struct local_call *c)
 
     if (!path)
         return;
-    if (stat(path, &st) < 0) {
+    if (stat(path, &st) < 0)
         place_fail(c, -errno, "stat", path);
-        return;
-    }
-    fs_answer(c, arena_printf(&c->arena,
-                              "size: %llu\ncreated: %s\nmodified: %s\naccessed: %s\n"
-                              "isDirectory: %s\nisFile: %s\npermissions: %03o",
-                              (unsigned long long)st.st_size,
-                              date_text(c, fs_birth(path, st.st_ctim.tv_sec)),
-                              date_text(c, st.st_mtim.tv_sec), date_text(c, st.st_atim.tv_sec),
-                              S_ISDIR(st.st_mode) ? "true" : "false",
-                              S_ISREG(st.st_mode) ? "true" : "false", st.st_mode & 0777U));
+    else
+        fs_answer(c, fs_info(c, path, &st));
 }
 
 static void list_allowed_directories(struct local_call *c)

@@ -4,9 +4,19 @@
 
 #include "local/place.h"
 
+struct stat;
+
 void fs_answer(struct local_call *c, struct str text);
+/* The lines of get_file_info. */
+struct str fs_info(struct local_call *c, const char *path, const struct stat *st);
 
 /* fs_walk.c */
+/* A line for each entry, "[FILE] name" or "[DIR] name". 0 or -errno. */
+int fs_list_names(struct local_call *c, const char *path, struct buf *out);
+/* Calls FN for each regular file below PATH, in the order of their bytes, until it is false. 0 or
+ * -errno. */
+int fs_each_file(struct local_call *c, const char *path,
+                 bool (*fn)(void *ctx, const char *path, const char *name), void *ctx);
 void fs_list_directory(struct local_call *c);
 void fs_list_directory_with_sizes(struct local_call *c);
 void fs_directory_tree(struct local_call *c);

@@ -63,23 +63,27 @@ static int list(struct local_call *c, const char *path, struct listing *ret)
 
 /* ---- one directory ---- */
 
+int fs_list_names(struct local_call *c, const char *path, struct buf *out)
+{
+    struct listing l;
+    int r = list(c, path, &l);
+
+    for (size_t i = 0; r == 0 && i < l.n; i++)
+        (void)buf_printf(out, "%s%s %s", i > 0 ? "\n" : "", l.items[i].is_dir ? "[DIR]" : "[FILE]",
+                         l.items[i].name);
+    return r;
+}
+
 void fs_list_directory(struct local_call *c)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
     const char *path = place_arg(c, "path");
-    struct listing l;
+    int r = path ? fs_list_names(c, path, &b) : 0;
 
-    if (!path)
-        return;
-    int r = list(c, path, &l);
-    if (r < 0) {
+    if (path && r < 0)
         place_fail(c, r, "scandir", path);
-        return;
-    }
-    for (size_t i = 0; i < l.n; i++)
-        (void)buf_printf(&b, "%s%s %s", i > 0 ? "\n" : "", l.items[i].is_dir ? "[DIR]" : "[FILE]",
-                         l.items[i].name);
-    fs_answer(c, buf_str(&b));
+    else if (path)
+        fs_answer(c, buf_str(&b));
 }
 
 /* The order in which people sort: marks, digits, letters; small before large only where nothing
@@ -323,4 +327,41 @@ void fs_search_files(struct local_call *c)
     else
         fs_answer(c, w.out.len > 0 ? buf_str(&w.out) : STR("No matches found"));
     buf_done(&w.out);
+}
+
+/* ---- for others ---- */
+
+struct each {
+    struct local_call *c;
+    bool (*fn)(void *ctx, const char *path, const char *name);
+    void *ctx;
+    size_t n_seen;
+};
+
+static int each(struct each *e, const char *dir, unsigned depth)
+{
+    struct listing l;
+    int r = list(e->c, dir, &l);
+
+    if (r < 0 || depth == DEPTH_MAX)
+        return depth == 0 ? r : 0;
+    for (size_t i = 0; r == 0 && i < l.n; i++) {
+        const char *path = arena_printf(&e->c->arena, "%s/%s", dir, l.items[i].name).p;
+        if (!path || ++e->n_seen > LOCAL_ENTRIES_MAX)
+            return -EFBIG;
+        if (l.items[i].is_dir)
+            r = each(e, path, depth + 1);
+        else if (!e->fn(e->ctx, path, l.items[i].name))
+            return 1;
+    }
+    return r;
+}
+
+int fs_each_file(struct local_call *c, const char *path,
+                 bool (*fn)(void *ctx, const char *path, const char *name), void *ctx)
+{
+    struct each e = {.c = c, .fn = fn, .ctx = ctx};
+    int r = each(&e, path, 0);
+
+    return r < 0 ? r : 0;
 }

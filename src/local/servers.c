@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 
 static const struct local_server *const servers[] = {
-    &code_executor_server, &code_runner_server, &filesystem_server,
+    &code_executor_server, &code_runner_server, &commander_server, &filesystem_server,
     &git_server,           &memory_server,      &terminal_server,
 };
 

@@ -10,3 +10,4 @@ extern const struct local_server terminal_server;      /* terminal.c */
 extern const struct local_server code_runner_server;   /* code_runner.c */
 extern const struct local_server git_server;           /* git.c */
 extern const struct local_server code_executor_server; /* code_executor.c */
+extern const struct local_server commander_server;     /* commander.c */

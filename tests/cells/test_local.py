@@ -8,7 +8,8 @@ import threading
 import cells
 import tap
 
-SERVERS = ["filesystem", "git", "terminal", "code-executor", "code-runner", "localmemory"]
+SERVERS = ["filesystem", "git", "terminal", "code-executor", "code-runner", "localmemory",
+           "desktop-commander"]
 
 
 def acquire(s, names="ALL", **fields):
@@ -72,8 +73,8 @@ def test_servers_share_one_workspace():
 
 def test_tools_follow_the_benchmark():
     with cells.running() as s:
-        counts = {None: [14, 12, 2, 9, 1, 9], "MCP_Atlas": [14, 12, 2, 9, 1, 9],
-                  "Toolathlon": [12, 11, 2, 9, 1, 9]}
+        counts = {None: [14, 12, 2, 9, 1, 9, 21], "MCP_Atlas": [14, 12, 2, 9, 1, 9, 21],
+                  "Toolathlon": [12, 11, 2, 9, 1, 9, 21]}
         for benchmark, want in counts.items():
             sandbox = acquire(s, SERVERS, benchmark=benchmark)
             servers = by_name(sandbox)
@@ -109,13 +110,14 @@ def test_what_is_wrong_is_told():
     with cells.running() as s:
         tap.equal(s.post("/local-sandbox", {"server_names": ["nope"]}).status, 422)
         tap.equal(s.post("/local-sandbox", {}).status, 422)
-        tap.equal(s.post("/local-sandbox", {"server_names": ["filesystem"], "ttl_seconds": 5}).status,
-                  422)
+        short = {"server_names": ["filesystem"], "ttl_seconds": 5}
+        tap.equal(s.post("/local-sandbox", short).status, 422)
         tap.equal(s.post("/local-sandbox", {"server_names": "ALL"}, key=None).status, 401)
         sandbox = acquire(s, ["git"])
         url = path_of(sandbox["servers"][0]["mcp_server_url"])
         other = url.replace("/git/", "/terminal/")
-        tap.equal(s.post(other, {"jsonrpc": "2.0", "id": 1, "method": "ping"}, key=None).status, 404)
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        tap.equal(s.post(other, ping, key=None).status, 404)
         answer = rpc(s, sandbox["servers"][0], "tools/call",
                      {"name": "git_status", "arguments": {}})
         tap.equal(answer["result"]["isError"], True, answer)

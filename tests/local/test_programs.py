@@ -295,4 +295,71 @@ def test_code_executor_knows_packages_and_environments():
                   {"type": "venv-uv", "uv_venv_path": "/data/v"})
 
 
+# ---- desktop-commander ----
+
+def command(tools, tool, **arguments):
+    return tools.text("desktop-commander", tool, arguments)
+
+
+def pid_of(text):
+    return int(re.search(r"PID (\d+)", text).group(1))
+
+
+def test_sessions_go_on_between_calls():
+    with workspace() as tools:
+        started = command(tools, "start_process", command="python3 -i -q", timeout_ms=60000)
+        pid = pid_of(started)
+        tap.contains(started, "Process %d is waiting for input (detected: \">>>\")" % pid)
+        got = command(tools, "interact_with_process", pid=pid, input="6 * 7", timeout_ms=60000)
+        tap.contains(got, "Input executed in process %d:" % pid)
+        tap.contains(got, "Output:\n42\n\n")
+        tap.contains(command(tools, "list_sessions"), "PID: %d, Blocked: true, Runtime: " % pid)
+        got = command(tools, "interact_with_process", pid=pid, input="print('later')",
+                      wait_for_prompt=False)
+        tap.contains(got, "Input sent to process %d." % pid)
+        tap.contains(command(tools, "read_process_output", pid=pid, timeout_ms=60000), "later")
+        tap.equal(command(tools, "force_terminate", pid=pid),
+                  "Successfully initiated termination of session %d" % pid)
+        ended = command(tools, "read_process_output", pid=pid, timeout_ms=60000)
+        tap.contains(ended, "Process completed with exit code null\nRuntime: ")
+        tap.equal(command(tools, "list_sessions"), "No active sessions")
+
+
+def test_short_processes_are_told_whole():
+    with workspace() as tools:
+        got = command(tools, "start_process", command="echo hi; echo err >&2", timeout_ms=60000)
+        tap.equal(got, "Process started with PID %d (shell: /bin/sh)\nInitial output:\nhi\nerr\n"
+                  % pid_of(got))
+        got = command(tools, "start_process", command="exit 3", timeout_ms=60000)
+        ended = command(tools, "read_process_output", pid=pid_of(got))
+        tap.contains(ended, "Process completed with exit code 3")
+        got = command(tools, "start_process", command="sleep 600", timeout_ms=10)
+        tap.contains(got, "Process is running. Use read_process_output")
+        tap.equal(command(tools, "kill_process", pid=pid_of(got)),
+                  "Successfully terminated process %d" % pid_of(got))
+        tap.contains(command(tools, "list_processes"), "PID: ")
+
+
+def test_settings_are_kept():
+    with workspace() as tools:
+        tap.contains(command(tools, "get_config"), '"defaultShell": "/bin/sh"')
+        got = command(tools, "set_config_value", key="blockedCommands", value=["ls"])
+        tap.contains(got, 'Successfully set blockedCommands to [\n  "ls"\n]\n\nUpdated')
+        tap.equal(tools.failure("desktop-commander", "start_process",
+                                {"command": "true && /bin/ls", "timeout_ms": 10}),
+                  "Error: Command not allowed: true && /bin/ls")
+        tap.contains(command(tools, "get_usage_stats"), "Total calls: 3 (2 successful, 1 failed)")
+        tap.contains(tools.text("desktop-commander", "give_feedback_to_desktop_commander", {}),
+                     "cannot be sent")
+        write(tools, "f.py", "def f():\n    return 1\n")
+        tap.equal(command(tools, "search_code", path=".", pattern=r"return\s+\d"),
+                  os.path.join(tools.root, "f.py") + ":\n  2:     return 1")
+        tap.contains(tools.failure("desktop-commander", "search_code",
+                                   {"path": ".", "pattern": "("}), "Error: the pattern")
+        tap.contains(command(tools, "get_file_info", path="f.py"),
+                     "lineCount: 3\nlastLine: 2\nappendPosition: 3")
+        tap.contains(command(tools, "edit_block", file_path="f.py", old_string="retrun 1",
+                             new_string="return 2"), "found a similar text with 75% similarity")
+
+
 tap.main(globals())

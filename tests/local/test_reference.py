@@ -16,7 +16,11 @@ import tap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PINS = clients.Pins(HERE, "npm-local", oldest=(20, 0, 0), version="20.20.2")
-SERVERS = os.path.join("@modelcontextprotocol", "server-%s", "dist", "index.js")
+SERVERS = {
+    "filesystem": "@modelcontextprotocol/server-filesystem/dist/index.js",
+    "memory": "@modelcontextprotocol/server-memory/dist/index.js",
+    "desktop-commander": "@wonderwhy-er/desktop-commander/dist/index.js",
+}
 
 
 class Theirs:
@@ -24,8 +28,9 @@ class Theirs:
 
     def __init__(self, name, root, *arguments):
         self.root, self.number = root, 0
-        program = os.path.join(PINS.install(), SERVERS % name)
-        environment = dict(os.environ, MEMORY_FILE_PATH=os.path.join(root, "memory.json"), TZ="UTC")
+        program = os.path.join(PINS.install(), SERVERS[name])
+        environment = dict(os.environ, MEMORY_FILE_PATH=os.path.join(root, "memory.json"), TZ="UTC",
+                           HOME=os.path.dirname(root))
         self.process = subprocess.Popen(
             [*PINS.node(program), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, env=environment, cwd=root)
@@ -235,6 +240,58 @@ def test_wrong_requests_are_refused():
                 ("POST", "/filesystem/read_file", "{", 400),
                 ("POST", "/filesystem/filesystem_read_file", '{"args": []}', 400)):
             tap.equal(ours.request(method, path, body)[0], status, path)
+
+
+NO_LOG_FILE = "theirs writes a log file and tells its name"
+
+
+def block(old, new, path="$ROOT/long.txt", *reason, **more):
+    return ("edit_block",
+            {"file_path": path, "old_string": old, "new_string": new, **more}, *reason)
+
+
+COMMANDER = [
+    *[("read_file", {"path": "$ROOT/" + name, **more}) for name, more in (
+        ("a.txt", {}), ("a.txt", {"offset": 1, "length": 1}), ("a.txt", {"offset": -2}),
+        ("long.txt", {"length": 3}), ("long.txt", {"offset": 38}), ("nope", {}), ("p.png", {}),
+        ("sub", {}), ("empty", {}), ("b.txt", {}), ("a.txt", {"offset": 10}))],
+    ("read_file", {"path": "/etc/passwd"}),
+    ("read_multiple_files", {"paths": ["$ROOT/a.txt", "$ROOT/nope", "$ROOT/b.txt"]}),
+    ("write_file", {"path": "$ROOT/new.txt", "content": "x\ny\n"}),
+    ("write_file", {"path": "$ROOT/new.txt", "content": "z", "mode": "append"}),
+    ("write_file", {"path": "$ROOT/no/new.txt", "content": "x"}),
+    ("write_file", {"path": "$ROOT/big.txt", "content": "l\n" * 60}),
+    ("create_directory", {"path": "$ROOT/n1/n2"}),
+    ("list_directory", {"path": "$ROOT"}),
+    ("list_directory", {"path": "$ROOT/nope"}),
+    ("move_file", {"source": "$ROOT/new.txt", "destination": "$ROOT/moved.txt"}),
+    ("move_file", {"source": "$ROOT/nope", "destination": "$ROOT/q"}),
+    ("search_files", {"path": "$ROOT", "pattern": "Y.P"}),
+    ("search_files", {"path": "$ROOT", "pattern": "zzzz"}),
+    ("search_files", {"path": "$ROOT/nope", "pattern": "x"}),
+    ("search_code", {"path": "$ROOT", "pattern": "if a"}),
+    ("search_code", {"path": "$ROOT", "pattern": "zzzz"}),
+    block("line 7\n", "line seven\n"),
+    block("line 1", "line one"),
+    block("line 2", "zwei", expected_replacements=11),
+    block("", "x"),
+    block("zzz qqq", "x", "$ROOT/a.txt", NO_LOG_FILE),
+    block("x", "y", "$ROOT/nope"),
+    ("start_process", {"command": "sudo ls", "timeout_ms": 1000}),
+    ("force_terminate", {"pid": 99999999}),
+    ("interact_with_process", {"pid": 99999999, "input": "x"}),
+    ("read_process_output", {"pid": 99999999}),
+    ("kill_process", {"pid": 99999999}),
+]
+
+
+def test_desktop_commander_gives_the_same_texts():
+    with pair("desktop-commander") as both:
+        both[1].call("", "set_config_value", {"key": "telemetryEnabled", "value": False})
+        for side in both:
+            side.call("desktop-commander", "set_config_value",
+                      {"key": "allowedDirectories", "value": [side.root]})
+        compare(both, "desktop-commander", COMMANDER)
 
 
 def entity(name, kind, *observations):
