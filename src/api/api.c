@@ -142,6 +142,11 @@ static bool is_authorised(struct api_req *r, enum route_auth auth)
         return true;
     if (!find_key(r))
         return false;
+    if (r->key->account->role == ACCOUNT_GRADER &&
+        !(r->match.route && r->match.route->flags & ROUTE_GRADES)) {
+        api_fault(r, API_FAULT_ONLY_GRADES, STR_NULL);
+        return false;
+    }
     if (auth == ROUTE_KEY || r->key->account->role == ACCOUNT_SYSTEM)
         return true;
     api_fault(r, API_FAULT_NOT_SYSTEM, STR_NULL);

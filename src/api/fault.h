@@ -11,6 +11,7 @@ enum api_fault_kind {
     API_FAULT_NO_KEY,      /* no API key was sent */
     API_FAULT_BAD_KEY,     /* one was, but it is not known */
     API_FAULT_NOT_SYSTEM,  /* a system key is needed */
+    API_FAULT_ONLY_GRADES, /* the key is a grader's, who may only look */
     API_FAULT_NO_ROUTE,    /* unknown path */
     API_FAULT_BAD_METHOD,  /* known path, other method */
     API_FAULT_BAD_PATH,    /* dot segments, malformed escapes */

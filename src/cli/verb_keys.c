@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/keys.h"
+#include "core/account.h"
 
 static const char *or_default(const char *value, const char *fallback)
 {
@@ -12,14 +13,18 @@ static const char *or_default(const char *value, const char *fallback)
 
 /* ---- create ---- */
 
-static const char *const roles[] = {"user", "system", NULL};
+static const char *const roles[] = {"user", "system", "grader", NULL};
 
 static const struct cli_option create_options[] = {
     {.name = "account",
      .arg = "NAME",
      .help = "Account the key belongs to; default: one of its own, for system keys 'system'."},
     {.name = "name", .arg = "LABEL", .help = "What the list calls the key."},
-    {.name = "role", .arg = "ROLE", .help = "Rights of the key; default user.", .choices = roles},
+    {.name = "role",
+     .arg = "ROLE",
+     .help = "Rights of the key: user (the default), system, or grader, which only sees what was "
+             "done in apps.",
+     .choices = roles},
     {.name = "max-live", .arg = "N", .help = "Live sandboxes of the key; 0 is no limit."},
     {.name = "max-creates", .arg = "N", .help = "Creates of the key at once; 0 is no limit."},
     {.name = "max-rps", .arg = "N", .help = "Requests of the key a second; 0 is no limit."},
@@ -57,8 +62,8 @@ static int run_create(struct cli_call *call)
 
     if (r != CLI_OK)
         return r;
-    if (!str_is(str_of(args.role), roles[0]) && !str_is(str_of(args.role), roles[1]))
-        return cli_usage(call, "--role: expected user or system, got '%s'", args.role);
+    if (account_role_parse(str_of(args.role), &(enum account_role){ACCOUNT_USER}) < 0)
+        return cli_usage(call, "--role: expected user, system or grader, got '%s'", args.role);
     return keys_create(&call->config, &args, &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
 }
 

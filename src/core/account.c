@@ -23,7 +23,7 @@ enum { ALIAS_MIN_DIGITS = 32 };
 static struct account_key ambiguous;
 
 static const char *const role_names[ACCOUNT_ROLE_COUNT] = {
-    [ACCOUNT_USER] = "user", [ACCOUNT_SYSTEM] = "system"};
+    [ACCOUNT_USER] = "user", [ACCOUNT_SYSTEM] = "system", [ACCOUNT_GRADER] = "grader"};
 
 struct accounts *accounts_new(const struct quota_limits *defaults, struct err *e)
 {
@@ -346,7 +346,7 @@ static struct str wanted_account(char out[ACCOUNT_ID_MAX + 1], const struct acco
         return args->account;
     if (args->role == ACCOUNT_SYSTEM)
         return STR("system");
-    int n = snprintf(out, ACCOUNT_ID_MAX + 1, "user-%.8s", key_id);
+    int n = snprintf(out, ACCOUNT_ID_MAX + 1, "%s-%.8s", role_names[args->role], key_id);
     return str_n(out, (size_t)n);
 }
 

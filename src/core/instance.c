@@ -224,7 +224,7 @@ void instance_forget_lease(struct instance *in)
 
 bool instance_is_visible(const struct instance *in, const struct account_key *key)
 {
-    return key->account->role == ACCOUNT_SYSTEM || strcmp(key->account->id, in->account) == 0;
+    return key->account->role != ACCOUNT_USER || strcmp(key->account->id, in->account) == 0;
 }
 
 struct instance *instance_find(const struct instances *set, struct str id,

@@ -345,6 +345,30 @@ def test_calls():
         tap.equal((item["type"], item["loc"]), ("int_parsing", ["query", "limit"]))
 
 
+def test_graders():
+    """See what was done in all sandboxes, and do nothing."""
+    with running() as s:
+        ann, grader = s.make_key(account="ann")["key"], s.make_key(role="grader")["key"]
+        got = acquire(s, key=ann, body={"data": "default"})
+        tool(s, got["server_url"], "create_order", product="tea")
+        path = "/sandbox/shop/" + got["sandbox_id"]
+        for method, tail, body in (("GET", "", None), ("GET", "/diff", None),
+                                   ("GET", "/dump", None), ("GET", "/calls", None),
+                                   ("GET", "/snapshots", None),
+                                   ("POST", "/verify", {"checks": [{"table": "orders"}]})):
+            answer = s.request(method, path + tail, body, key=grader)
+            tap.equal(answer.status, 200, (tail, answer))
+        tap.equal(s.get("/sandbox", key=grader).json["total_count"], 1)
+        for method, at in (("POST", "/sandbox/shop"), ("DELETE", path), ("POST", path + "/reset"),
+                           ("POST", path + "/initialize"), ("POST", path + "/restore"),
+                           ("POST", path + "/fork"), ("POST", path + "/snapshot"),
+                           ("POST", "/api/v1/sandbox"), ("GET", "/api/v1/keys"),
+                           ("GET", "/api/v1/events"), ("POST", "/mcp"),
+                           ("GET", "/e2b/v1/sandboxes"), ("GET", "/api/v1/nowhere")):
+            answer = s.request(method, at, key=grader)
+            tap.equal(answer.status, 403, (at, answer))
+
+
 def test_repeatable():
     with running() as s:
         told = []

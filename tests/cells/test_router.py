@@ -262,9 +262,12 @@ def test_paused_sandboxes():
 
 def test_names_of_servers_belong_to_the_other_surface():
     s = lab()
-    for path in ("/sandbox/github/x", "/sandbox/google_sheets/x/reset", "/sandbox/jira"):
+    for path, status, text in (("/sandbox/github/x", 404, "Sandbox x not found"),
+                               ("/sandbox/google_sheets/x/reset", 405, "Method Not Allowed"),
+                               ("/sandbox/jira", 405, "Method Not Allowed"),
+                               ("/sandbox/jira/x/nowhere", 404, "Not Found")):
         answer = s.get(path)
-        tap.equal((answer.status, answer.json), (404, {"detail": "Not Found"}), path)
+        tap.equal((answer.status, answer.json), (status, {"detail": text}), path)
     tap.equal(s.post("/sandbox/nobody").status, 422)
     for name in ("github", "jira", "12306"):
         tap.equal(s.post("/api/v1/sandbox", {"name": name}).status, 400)

@@ -89,7 +89,8 @@ static const struct route routes[] = {
     "{\"type\":\"object\",\"required\":[\"code\",\"data\"],\"properties\":{\"code\":{\"const\":"   \
     "\"0\"},\"data\":" data "}}"
 #define KEY_MEMBERS                                                                                \
-    "\"id\":" STRING ",\"account\":" STRING ",\"role\":{\"enum\":[\"user\",\"system\"]},"          \
+    "\"id\":" STRING ",\"account\":" STRING                                                        \
+    ",\"role\":{\"enum\":[\"user\",\"system\",\"grader\"]},"                                       \
     "\"name\":" STRING ",\"hint\":" STRING ",\"fixed\":{\"type\":\"boolean\"},"                    \
     "\"created_at\":" STRING ",\"revoked_at\":" STRING ",\"limits\":" LIMITS
 #define LIST_OF(schema)                                                                            \
@@ -127,7 +128,7 @@ static const struct route_schema schemas[] = {
     {"Key", "{\"type\":\"object\",\"properties\":{" KEY_MEMBERS "}}"},
     {"Keys", ENVELOPE(LIST_OF("Key"))},
     {"NewKey", "{\"type\":\"object\",\"properties\":{\"account\":" STRING ",\"name\":" STRING
-               ",\"role\":{\"enum\":[\"user\",\"system\"]},\"limits\":" LIMITS "}}"},
+               ",\"role\":{\"enum\":[\"user\",\"system\",\"grader\"]},\"limits\":" LIMITS "}}"},
     {"NewKeyAnswer",
      ENVELOPE("{\"type\":\"object\",\"properties\":{\"key\":" STRING "," KEY_MEMBERS "}}")},
     {"NewSandbox", "{\"type\":\"object\",\"properties\":{" SANDBOX_MEMBERS "}}"},
