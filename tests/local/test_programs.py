@@ -333,7 +333,7 @@ def test_short_processes_are_told_whole():
         got = command(tools, "start_process", command="exit 3", timeout_ms=60000)
         ended = command(tools, "read_process_output", pid=pid_of(got))
         tap.contains(ended, "Process completed with exit code 3")
-        got = command(tools, "start_process", command="sleep 600", timeout_ms=10)
+        got = command(tools, "start_process", command="exec sleep 600", timeout_ms=10)
         tap.contains(got, "Process is running. Use read_process_output")
         tap.equal(command(tools, "kill_process", pid=pid_of(got)),
                   "Successfully terminated process %d" % pid_of(got))
