@@ -108,7 +108,8 @@ INSERT OR IGNORE INTO version (id, project_id, name, is_released)
 SELECT new_id('version'), project_id, name, 0
 FROM (SELECT DISTINCT e.project_id, l.name FROM edit e JOIN edit_list l ON l.issue_id = e.issue_id
   AND l.field = 'fixVersions');
-SELECT 'projects: ' || i.key || ': ' || r.field || ': ' || r.text AS error
+SELECT 'projects: ' || i.key || ': '
+       || iif(r.field = 'customfield_10020', 'sprint_name', r.field) || ': ' || r.text AS error
 FROM edit_error r JOIN issue i ON i.id = r.issue_id WHERE r.text IS NOT NULL
   AND r.field <> 'summary';
 UPDATE issue SET

@@ -188,6 +188,8 @@ void klavis_initialize(struct api_req *r)
         klavis_fail(r, e.code, &e);
         return;
     }
+    /* Dumps have members of our own beside those of the format; they have to come in again. */
+    input.model.keeps_unknown = true;
     struct json *body = klavis_input_body(&input, NULL, doc, false);
     struct task *t = klavis_input_refuse(&input) ? NULL : new_task(r, in);
     if (!t)

@@ -148,6 +148,10 @@ static struct json *read_members(struct model_walk *k, const struct json *schema
         else if (is_required(schema, name))
             (void)model_refuse(k->m, &here, "missing", "Field required", value);
     }
+    for (size_t i = 0; k->m->keeps_unknown && i < value->n; i++) {
+        if (!json_get_str(all, value->members[i].key))
+            keep(k->m, out, value->members[i].key, &value->members[i].value);
+    }
     return k->m->n_items == before ? out : NULL;
 }
 

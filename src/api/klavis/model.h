@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Validation as the original's framework does it. A model is a JSON Schema; a value is read
  * leniently ("90" is an integer where one is wanted, "yes" a boolean), members that the model does
- * not know are dropped, and every fault is told, not only the first: with its type, its place, a
- * message and what was sent.
+ * not know are dropped unless it keeps them, and every fault is told, not only the first: with its
+ * type, its place, a message and what was sent.
  *
  * Of JSON Schema it knows: type, properties, required, additionalProperties, items, prefixItems,
  * enum, const, anyOf, $ref, minimum, maximum, exclusiveMinimum, minLength, maxLength, pattern,
@@ -33,7 +33,8 @@ struct model {
     /* The document of a $ref that is not "#/$defs/…"; may be NULL. */
     const struct json *(*find)(void *ctx, struct str name);
     void *ctx;
-    bool has_failed; /* no memory */
+    bool keeps_unknown; /* members that the model does not know stay as they are */
+    bool has_failed;    /* no memory */
 };
 
 /* VALUE (NULL: absent) as MODEL's node SCHEMA in document DOC has it; what needs no change is not
