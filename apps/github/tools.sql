@@ -84,7 +84,8 @@ FROM (SELECT j.json
             FROM issue_view v WHERE {{github_issues :q}}) v JOIN issue_json j ON j.id = v.id
       ORDER BY iif(:order = 'asc', key, NULL), iif(:order = 'asc', NULL, key) DESC,
                {{github_issues_order :q}}, v.id
-      LIMIT ifnull(:perPage, 30) OFFSET (ifnull(:page, 1) - 1) * ifnull(:perPage, 30));
+      LIMIT CAST(ifnull(:perPage, 30) AS INTEGER)
+      OFFSET CAST((ifnull(:page, 1) - 1) * ifnull(:perPage, 30) AS INTEGER));
 
 -- name: github_create_issue
 SELECT now, me, my_name, my_email, signature FROM session;
@@ -145,7 +146,8 @@ FROM (SELECT j.json
       JOIN issue_json j ON j.id = v.id
       ORDER BY iif(:direction = 'asc', key, NULL), iif(:direction = 'asc', number, NULL),
                key DESC, number DESC
-      LIMIT ifnull(:perPage, 30) OFFSET (ifnull(:page, 1) - 1) * ifnull(:perPage, 30));
+      LIMIT CAST(ifnull(:perPage, 30) AS INTEGER)
+      OFFSET CAST((ifnull(:page, 1) - 1) * ifnull(:perPage, 30) AS INTEGER));
 
 -- name: github_update_issue
 SELECT now, me, my_name, my_email, signature FROM session;
@@ -209,11 +211,11 @@ WHERE owner = :owner AND name = :repo;
 SELECT 'failed to get issue comments: ' || not_found AS error FROM body WHERE :repo_id IS NULL;
 SELECT id AS issue_id FROM issue WHERE repo_id = :repo_id AND number = :issue_number;
 SELECT 'failed to get issue comments: ' || not_found AS error FROM body WHERE :issue_id IS NULL;
-SELECT min(max(ifnull(:per_page, 30), 1), 100) AS size;
+SELECT CAST(min(max(ifnull(:per_page, 30), 1), 100) AS INTEGER) AS size;
 SELECT json_group_array(json_object('comment_id', c.id, 'content', c.body, 'author', json(p.json),
                    'posted_at', c.created_at, 'modified_at', c.updated_at)) AS result
 FROM (SELECT * FROM comment WHERE issue_id = :issue_id ORDER BY created_at, id
-      LIMIT :size OFFSET (max(ifnull(:page, 1), 1) - 1) * :size) c
+      LIMIT :size OFFSET CAST((max(ifnull(:page, 1), 1) - 1) * :size AS INTEGER)) c
 JOIN person p ON p.id = c.author_id;
 
 -- name: github_get_pull_request
@@ -303,7 +305,8 @@ FROM (SELECT j.json
       JOIN pull_json j ON j.id = v.id
       ORDER BY iif(lower(:direction) = 'asc', key, NULL),
                iif(lower(:direction) = 'asc', number, NULL), key DESC, number DESC
-      LIMIT ifnull(:perPage, 30) OFFSET (ifnull(:page, 1) - 1) * ifnull(:perPage, 30));
+      LIMIT CAST(ifnull(:perPage, 30) AS INTEGER)
+      OFFSET CAST((ifnull(:page, 1) - 1) * ifnull(:perPage, 30) AS INTEGER));
 
 -- name: github_merge_pull_request
 SELECT now, me, my_name, my_email, signature FROM session;
@@ -877,7 +880,8 @@ FROM (SELECT json_object('sha', c.sha, 'message', c.message,
                          'committed_date', committed_at, 'authored_date', committed_at) AS json
       FROM h JOIN git_commit c ON c.sha = h.sha
       ORDER BY c.committed_at DESC, c.generation DESC, c.sha
-      LIMIT ifnull(:perPage, 30) OFFSET (ifnull(:page, 1) - 1) * ifnull(:perPage, 30));
+      LIMIT CAST(ifnull(:perPage, 30) AS INTEGER)
+      OFFSET CAST((ifnull(:page, 1) - 1) * ifnull(:perPage, 30) AS INTEGER));
 
 -- name: github_create_or_update_file
 SELECT now, me, my_name, my_email, signature FROM session;
@@ -1231,7 +1235,8 @@ SELECT json_group_array(json(json)) AS result
 FROM (SELECT json_object('username', a.login, 'starred_at', s.starred_at) AS json
       FROM star s JOIN account a ON a.id = s.account_id
       WHERE s.repo_id = :repo_id ORDER BY s.starred_at DESC, a.id
-      LIMIT ifnull(:perPage, 30) OFFSET (ifnull(:page, 1) - 1) * ifnull(:perPage, 30));
+      LIMIT CAST(ifnull(:perPage, 30) AS INTEGER)
+      OFFSET CAST((ifnull(:page, 1) - 1) * ifnull(:perPage, 30) AS INTEGER));
 
 -- name: github_search_repositories
 SELECT 'missing required parameter: query' AS error WHERE trim(:query) = '';
@@ -1239,7 +1244,8 @@ SELECT count(*) AS total FROM repo_view r WHERE {{github_repos :query}};
 SELECT json_object('total_count', :total, 'repositories', json_group_array(json(json))) AS result
 FROM (SELECT json FROM repo_json r WHERE {{github_repos :query}}
       ORDER BY {{github_repos_order :query}}, id
-      LIMIT ifnull(:perPage, 30) OFFSET (ifnull(:page, 1) - 1) * ifnull(:perPage, 30));
+      LIMIT CAST(ifnull(:perPage, 30) AS INTEGER)
+      OFFSET CAST((ifnull(:page, 1) - 1) * ifnull(:perPage, 30) AS INTEGER));
 
 -- name: github_search_code
 SELECT 'missing required parameter: q' AS error WHERE trim(:q) = '';
@@ -1285,7 +1291,8 @@ FROM (SELECT json_object(
                            || path) AS json
       FROM code WHERE {{github_code :q}}
       ORDER BY full_name, path
-      LIMIT ifnull(:perPage, 30) OFFSET (ifnull(:page, 1) - 1) * ifnull(:perPage, 30));
+      LIMIT CAST(ifnull(:perPage, 30) AS INTEGER)
+      OFFSET CAST((ifnull(:page, 1) - 1) * ifnull(:perPage, 30) AS INTEGER));
 
 -- name: github_search_users
 SELECT 'missing required parameter: q' AS error WHERE trim(:q) = '';
@@ -1300,7 +1307,8 @@ FROM (SELECT json_object('username', login, 'profile_id', id, 'account_type', ty
             FROM account_view WHERE {{github_users :q}})
       ORDER BY iif(:order = 'asc', key, NULL), iif(:order = 'asc', NULL, key) DESC,
                followers DESC, id
-      LIMIT ifnull(:perPage, 30) OFFSET (ifnull(:page, 1) - 1) * ifnull(:perPage, 30));
+      LIMIT CAST(ifnull(:perPage, 30) AS INTEGER)
+      OFFSET CAST((ifnull(:page, 1) - 1) * ifnull(:perPage, 30) AS INTEGER));
 
 -- name: github_get_me
 SELECT drop_nulls(json_object(
