@@ -78,6 +78,29 @@ static int open_writer(struct job *j, struct app_handle **ret, struct err *e)
     return r < 0 ? r : open_reader(j, ret, e);
 }
 
+static void see_snapshot(void *ctx, const char *word)
+{
+    struct job *j = ctx;
+    struct instance_own *own = j->own;
+    struct str s = str_of(word), head = str_of(j->in->id);
+
+    if (!str_starts(s, head) || word[head.len] != '.' || own->n_snapshots == INSTANCE_MAX_SNAPSHOTS)
+        return;
+    own->snapshots[own->n_snapshots] = mem_strdup(word + head.len + 1);
+    own->n_snapshots += own->snapshots[own->n_snapshots] != NULL;
+}
+
+/* After a restart: what was left of it. */
+static void restore(struct job *j)
+{
+    if (!j->own->is_restored)
+        return;
+    j->own->is_restored = false;
+    j->own->has_copy = j->engine->has(j->home, j->name);
+    j->own->has_base = j->engine->has(j->home, j->base);
+    (void)j->engine->each(j->home, "snapshots", see_snapshot, j);
+}
+
 static int run_call(struct job *j, struct err *e)
 {
     struct instance_op *op = j->op;
@@ -307,8 +330,9 @@ bool content_is_short(enum instance_do what)
 int content_run(struct instance *in, struct instance_op *op, bool is_brief)
 {
     struct job j = job_of(in, op, is_brief);
-
     struct err e = ERR_INIT;
+
+    restore(&j);
     int r = kinds[op->what].run(&j, &e);
 
     op->err.code = 0;

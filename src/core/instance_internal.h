@@ -32,6 +32,7 @@ struct instance_own {
     bool has_copy;                      /* there is an own database */
     bool has_base;                      /* there is the state after the last import */
     bool is_busy;                       /* an operation is under way */
+    bool is_restored;                   /* what its engine has of it was not looked at yet */
     bool is_waiting;                    /* for the template */
     bool is_closing;                    /* there is an operation that closes the handle */
     bool is_draining;                   /* the queue is being looked at, further up the stack */

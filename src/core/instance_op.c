@@ -151,7 +151,7 @@ static bool is_inline(const struct instance *in, const struct instance_op *op, u
 {
     const struct app *app = in->own->template->entry->app;
 
-    if (!app->engine->is_quick || !content_is_short(op->what))
+    if (!app->engine->is_quick || !content_is_short(op->what) || in->own->is_restored)
         return false;
     if (slow && *slow > 0) {
         (*slow)--;
@@ -168,7 +168,7 @@ static bool start(struct instance *in, struct instance_op *op)
     unsigned char *slow = slow_mark(own->template, op);
 
     own->is_busy = true;
-    own->reader = own->has_copy ? NULL : template_take_reader(own->template);
+    own->reader = own->has_copy || own->is_restored ? NULL : template_take_reader(own->template);
     if (is_inline(in, op, slow)) {
         if (content_run(in, op, true) != -EAGAIN) {
             end(in, op);

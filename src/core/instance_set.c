@@ -69,6 +69,7 @@ static void restore_lease(struct instance *in, struct str key_id)
         in->key->use.n_live++;
         (void)account_key_ref(in->key);
     }
+    in->own->is_restored = true;
     entry = app_registry_get(set->registry, str_of(in->server), &e);
     if (entry)
         in->own->template = template_get(set, entry, str_of(in->data), &e);
@@ -118,38 +119,11 @@ static struct instance *owner_of(const struct look *l, const char *word)
     return in && in->own ? in : NULL;
 }
 
-static void see_instance(void *ctx, const char *word)
+static void see(void *ctx, const char *word)
 {
     struct look *l = ctx;
-    struct instance *in = owner_of(l, word);
 
-    if (in)
-        in->own->has_copy = true;
-    else
-        drop(l, word);
-}
-
-static void see_base(void *ctx, const char *word)
-{
-    struct look *l = ctx;
-    struct instance *in = owner_of(l, word);
-
-    if (in)
-        in->own->has_base = true;
-    else
-        drop(l, word);
-}
-
-static void see_snapshot(void *ctx, const char *word)
-{
-    struct look *l = ctx;
-    struct instance *in = owner_of(l, word);
-    bool fits = in && word[INSTANCE_ID_LEN] == '.' && in->own->n_snapshots < INSTANCE_MAX_SNAPSHOTS;
-    char *name = fits ? mem_strdup(word + INSTANCE_ID_LEN + 1) : NULL;
-
-    if (name)
-        in->own->snapshots[in->own->n_snapshots++] = name;
-    else
+    if (!owner_of(l, word))
         drop(l, word);
 }
 
@@ -173,20 +147,17 @@ static int sweep_calls(struct instances *set, struct err *e)
     return 0;
 }
 
-/* The files of the engine that is always there; others find theirs when they start. */
-static int find_files(struct instances *set, struct err *e)
+/* Databases without an owner, of the engine that is always there. */
+static int sweep_files(struct instances *set, struct err *e)
 {
-    static const struct {
-        const char *kind;
-        void (*see)(void *ctx, const char *word);
-    } kinds[] = {{"instances", see_instance}, {"bases", see_base}, {"snapshots", see_snapshot}};
+    static const char *const kinds[] = {"instances", "bases", "snapshots"};
     struct look l = {.set = set, .engine = &app_engine_sqlite};
     int r = l.engine->start(set->dir, &set->homes[0].home, e);
 
     l.home = set->homes[0].home;
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(kinds); i++) {
-        l.kind = kinds[i].kind;
-        r = l.engine->each(l.home, l.kind, kinds[i].see, &l);
+        l.kind = kinds[i];
+        r = l.engine->each(l.home, l.kind, see, &l);
     }
     return r < 0 ? err_ctx(e, r, "databases of instances") : 0;
 }
@@ -224,7 +195,7 @@ static int open_all(struct instances *set, struct err *e)
         return e && e->code ? e->code : -ENOMEM;
     r = instances_load(set, enter_row, e);
     if (r == 0)
-        r = find_files(set, e);
+        r = sweep_files(set, e);
     if (r == 0)
         r = sweep_calls(set, e);
     return r < 0 ? r : loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_tick);
