@@ -17,6 +17,7 @@
 
 #include "apps/db_impl.h"
 #include "apps/engine.h"
+#include "apps/memory.h"
 #include "apps/template.h"
 #include "base/clock.h"
 #include "sys/io.h"
@@ -246,6 +247,8 @@ int main(int argc, char **argv)
 
     if (argc != 8 || sscanf(argv[2], "%lf", &seconds) != 1)
         die("MODE SECONDS DIR APP SEED TOOL ARGUMENTS");
+    if (strcmp(argv[1], "bare") != 0)
+        memory_setup();
     arena_init(&kept, 512UL << 20);
     must(app_load(argv[4], &loaded, &e), &e);
     app = loaded;

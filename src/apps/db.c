@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apps/db_impl.h"
+#include "apps/memory.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
@@ -79,7 +80,7 @@ static int look_at_limits(void *ctx)
         db->limit = "too many steps";
     else if (clock_mono_ms() > db->deadline_ms)
         db->limit = "takes too long";
-    else if (sqlite3_memory_used() - db->memory_base > APPDB_MEMORY_MAX)
+    else if (memory_used() - db->memory_base > APPDB_MEMORY_MAX)
         db->limit = "needs too much memory";
     return db->limit != NULL;
 }
@@ -90,7 +91,7 @@ void appdb_limit(struct appdb *db, bool is_brief)
     db->is_brief = is_brief;
     db->steps_left = is_brief ? APPDB_BRIEF_STEPS : APPDB_STEPS_MAX;
     db->deadline_ms = clock_mono_ms() + (is_brief ? APPDB_BRIEF_MS : APPDB_TIME_MAX_MS);
-    db->memory_base = sqlite3_memory_used();
+    db->memory_base = memory_used();
 }
 
 static void set_limits(sqlite3 *c)

@@ -58,14 +58,14 @@ static size_t plain_length(const char *p, size_t len)
 /* C is a quote, a backslash or a control character. */
 static void put_escaped(struct buf *b, char c)
 {
-    static const char from[] = "\"\\\b\f\n\r\t";
-    static const char to[] = "\"\\bfnrt";
     static const char hex[] = "0123456789abcdef";
-    const char *hit = c ? strchr(from, c) : NULL;
+    static const char letters[128] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+                                      ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
+    char letter = letters[c & 127];
 
     put(b, '\\');
-    if (hit) {
-        put(b, to[hit - from]);
+    if (letter) {
+        put(b, letter);
         return;
     }
     put_lit(b, "u00");
@@ -73,25 +73,54 @@ static void put_escaped(struct buf *b, char c)
     put(b, hex[c & 15]);
 }
 
+/* Writes the character that S begins with, which is not plain; how many bytes it has. */
+static size_t put_special(struct buf *b, struct str s)
+{
+    if ((unsigned char)s.p[0] < 0x80) {
+        put_escaped(b, s.p[0]);
+        return 1;
+    }
+    size_t n = utf8_sequence(s.p, s.len);
+    if (n > 0)
+        put_bytes(b, s.p, n);
+    else
+        put_lit(b, "\xef\xbf\xbd");
+    return n > 0 ? n : 1;
+}
+
+/* Whole chunks of S; where they end. A chunk is copied before it is looked at, which needs room for
+ * all of it: near the buffer's maximum there may be none, and the rest is left to others. */
+static size_t put_chunks(struct buf *b, struct str s)
+{
+    enum { NEEDED = JSON_CHUNK + 6 };
+    size_t i = 0;
+
+    while (i + JSON_CHUNK <= s.len && b->max - b->len >= NEEDED) {
+        char *out = room(b, NEEDED);
+        if (!out)
+            break;
+        memcpy(out, s.p + i, JSON_CHUNK);
+        unsigned n = json_plain_chunk(s.p + i);
+        b->len += n;
+        i += n;
+        if (n < JSON_CHUNK)
+            i += put_special(b, str_skip(s, i));
+    }
+    return i;
+}
+
 /* The part of S from its first byte that is not plain. */
 static void put_rest(struct buf *b, struct str s)
 {
-    size_t from = 0, i = 0;
+    size_t i = put_chunks(b, s);
 
     while (i < s.len) {
-        size_t n = (unsigned char)s.p[i] >= 0x80 ? utf8_sequence(s.p + i, s.len - i)
-                                                 : plain_length(s.p + i, s.len - i);
+        size_t n = plain_length(s.p + i, s.len - i);
+        put_bytes(b, s.p + i, n);
         i += n;
-        if (n > 0)
-            continue;
-        put_bytes(b, s.p + from, i - from);
-        if ((unsigned char)s.p[i] >= 0x80)
-            put_lit(b, "\xef\xbf\xbd");
-        else
-            put_escaped(b, s.p[i]);
-        from = ++i;
+        if (i < s.len)
+            i += put_special(b, str_skip(s, i));
     }
-    put_bytes(b, s.p + from, i - from);
 }
 
 static void put_str(struct buf *b, struct str s)

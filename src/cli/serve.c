@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "apps/memory.h"
 #include "apps/registry.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -156,6 +157,7 @@ static void on_broken_app(void *ctx, const struct err *e)
 static int open_core(struct service *s, struct err *e)
 {
     sm_set_trace(trace_move);
+    memory_setup();
     int r = core_open(&s->core, s->loop, s->config, e);
 
     s->has_core = r == 0;

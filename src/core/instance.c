@@ -102,6 +102,8 @@ int instance_begin_own(struct instance *in)
     if (!own)
         return -ENOMEM;
     own->in = in;
+    (void)snprintf(own->name, sizeof own->name, "instances/%s", in->id);
+    (void)snprintf(own->base, sizeof own->base, "bases/%s", in->id);
     list_init(&own->queue);
     list_init(&own->open);
     list_init(&own->unwritten);
@@ -127,11 +129,6 @@ void instance_end_own(struct instance *in)
         quota_live_end(&in->key->use);
         account_key_unref(take(in->key));
     }
-}
-
-void instance_db_name(const struct instance *in, const char *kind, char out[INSTANCE_NAME_MAX])
-{
-    (void)snprintf(out, INSTANCE_NAME_MAX, "%s/%s", kind, in->id);
 }
 
 /* ---- the maps ---- */

@@ -18,24 +18,23 @@ struct job {
     const struct app *app;
     const struct app_engine *engine;
     struct app_home *home;
-    char name[INSTANCE_NAME_MAX], base[INSTANCE_NAME_MAX];
+    const char *name, *base; /* of its own databases */
     bool is_brief;
 };
 
 static struct job job_of(struct instance *in, struct instance_op *op, bool is_brief)
 {
     struct instance_template *t = in->own->template;
-    struct job j = {.in = in,
-                    .own = in->own,
-                    .op = op,
-                    .app = t->entry->app,
-                    .engine = t->entry->app->engine,
-                    .home = t->home,
-                    .is_brief = is_brief};
 
-    instance_db_name(in, "instances", j.name);
-    instance_db_name(in, "bases", j.base);
-    return j;
+    return (struct job){.in = in,
+                        .own = in->own,
+                        .op = op,
+                        .app = t->entry->app,
+                        .engine = t->entry->app->engine,
+                        .home = t->home,
+                        .name = in->own->name,
+                        .base = in->own->base,
+                        .is_brief = is_brief};
 }
 
 static void close_own(struct job *j, bool is_dropped)
@@ -291,19 +290,16 @@ static int run_close(struct job *j, struct err *e)
 static int run_copy_out(struct job *j, struct err *e)
 {
     const char *from = settled(j);
-    char name[INSTANCE_NAME_MAX];
     int r = 0;
 
     for (size_t i = 0; r == 0 && j->own->has_copy && i < j->op->n_targets; i++) {
-        struct instance *to = j->op->targets[i];
-        instance_db_name(to, "instances", name);
-        r = j->engine->copy(j->home, from, name, e);
-        to->own->has_copy = r == 0;
+        struct instance_own *to = j->op->targets[i]->own;
+        r = j->engine->copy(j->home, from, to->name, e);
+        to->has_copy = r == 0;
         if (r < 0 || !j->own->has_base)
             continue;
-        instance_db_name(to, "bases", name);
-        r = j->engine->copy(j->home, j->base, name, e);
-        to->own->has_base = r == 0;
+        r = j->engine->copy(j->home, j->base, to->base, e);
+        to->has_base = r == 0;
     }
     return r;
 }

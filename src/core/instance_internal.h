@@ -24,18 +24,21 @@ struct instance_home {
 
 /* ---- an instance that is not idle ---- */
 
+enum { INSTANCE_OWN_NAME = INSTANCE_ID_LEN + 16 };
+
 struct instance_own {
     struct instance *in;
-    struct instance_template *template; /* NULL: its app is not there any more */
-    struct app_handle *handle;          /* of its own database */
-    struct app_handle *reader;          /* of the template's, while an operation needs it */
-    bool has_copy;                      /* there is an own database */
-    bool has_base;                      /* there is the state after the last import */
-    bool is_busy;                       /* an operation is under way */
-    bool is_restored;                   /* what its engine has of it was not looked at yet */
-    bool is_waiting;                    /* for the template */
-    bool is_closing;                    /* there is an operation that closes the handle */
-    bool is_draining;                   /* the queue is being looked at, further up the stack */
+    char name[INSTANCE_OWN_NAME], base[INSTANCE_OWN_NAME]; /* of its databases */
+    struct instance_template *template;                    /* NULL: its app is not there any more */
+    struct app_handle *handle;                             /* of its own database */
+    struct app_handle *reader; /* of the template's, while an operation needs it */
+    bool has_copy;             /* there is an own database */
+    bool has_base;             /* there is the state after the last import */
+    bool is_busy;              /* an operation is under way */
+    bool is_restored;          /* what its engine has of it was not looked at yet */
+    bool is_waiting;           /* for the template */
+    bool is_closing;           /* there is an operation that closes the handle */
+    bool is_draining;          /* the queue is being looked at, further up the stack */
     unsigned n_queued;
     struct list queue; /* struct instance_op */
     struct list open;  /* in the set's list of open handles, the one used last comes last */
@@ -94,8 +97,6 @@ struct instance_pool *instance_pool(struct instances *set, const char *account, 
 /* Makes the lease that IN has been given known, with its timer. */
 void instance_make_known(struct instance *in);
 void instance_forget_lease(struct instance *in);
-/* "KIND/SLOT" */
-void instance_db_name(const struct instance *in, const char *kind, char out[INSTANCE_NAME_MAX]);
 int instance_copy_text(char **to, struct str text);
 
 /* ---- instance_content.c ---- */
