@@ -90,6 +90,7 @@ CREATE TABLE stage (
   above TEXT,
   seed TEXT NOT NULL
 );
+CREATE INDEX stage_place ON stage (space_id, place);
 
 -- ---- how things are shown ----
 

@@ -65,6 +65,9 @@ FROM (SELECT json_object('id', CAST(min(c.id) AS TEXT), 'author', json(a.json), 
 HAVING instr(:wants, ',changelog,');
 SELECT json_group_object(id, name) AS labels_of FROM (SELECT id, name FROM field ORDER BY position)
 HAVING instr(:wants, ',names,');
+SELECT '<p>' || replace(replace(replace(replace(adf_text(ifnull(description, '')), '&', '&amp;'),
+         '<', '&lt;'), '>', '&gt;'), char(10), '<br/>') || '</p>' AS html
+FROM issue WHERE id = :id AND instr(:wants, ',renderedFields,');
 SELECT json_group_array(json(json)) AS transitions
 FROM (SELECT json_object('id', CAST(10 * s.rank + 1 AS TEXT), 'name', s.name, 'to', json(v.json),
   'isAvailable', json('true')) AS json
@@ -81,6 +84,8 @@ SELECT json_pick('*all',
          CASE WHEN :changelog IS NOT NULL THEN json_object('changelog', json(:changelog)) END,
          CASE WHEN :labels_of IS NOT NULL THEN json_object('names', json(:labels_of)) END,
          CASE WHEN :transitions IS NOT NULL THEN json_object('transitions', json(:transitions)) END,
+         CASE WHEN :html IS NOT NULL THEN json_object('renderedFields', json_object('description',
+           :html)) END,
          CASE WHEN :comments IS NOT NULL THEN json_object('comments', json(:comments)) END) AS
            result
 FROM issue_view v WHERE v.id = :id;
