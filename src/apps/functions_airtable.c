@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "apps/civil.h"
 #include "apps/functions.h"
 #include "base/clock.h"
 #include "base/regex.h"
@@ -54,61 +54,15 @@ static void fn_as_text(sqlite3_context *x, int n, sqlite3_value **v)
 
 /* ---- dates ---- */
 
-/* "Z" or "+01:00" or nothing: minutes east of Greenwich. */
-static int parse_zone(const char *p, int *ret_minutes)
+/* A date with or without a time, as microseconds since 1970. */
+static int read_instant(struct str text, int64_t *ret_us)
 {
-    int hours, minutes;
-    char sign;
+    struct civil_text t;
 
-    *ret_minutes = 0;
-    if (strcmp(p, "") == 0 || strcmp(p, "Z") == 0)
-        return 0;
-    if (strlen(p) != 6 || sscanf(p, "%c%2d:%2d", &sign, &hours, &minutes) != 3 ||
-        (sign != '+' && sign != '-'))
+    /* Airtable wants its dashes. */
+    if (text.len < strlen("2026-01-30") || text.p[4] != '-' || civil_read(text, &t) < 0)
         return -EINVAL;
-    *ret_minutes = (sign == '-' ? -1 : 1) * (hours * 60 + minutes);
-    return 0;
-}
-
-/* Behind the date: "T10:00", "T10:00:00.000Z", "T10:00:00+01:00". */
-static int parse_time(const char *p, struct tm *t, int *ret_ms, int *ret_zone)
-{
-    int n = 0, part = 0;
-
-    if (sscanf(p, "T%2d:%2d%n", &t->tm_hour, &t->tm_min, &n) != 2)
-        return -EINVAL;
-    p += n;
-    n = 0;
-    if (sscanf(p, ":%2d%n", &t->tm_sec, &n) == 1)
-        p += n;
-    if (*p == '.') {
-        for (n = 1; p[n] >= '0' && p[n] <= '9'; n++)
-            part = n <= 3 ? part * 10 + (p[n] - '0') : part;
-        *ret_ms = n == 2 ? part * 100 : n == 3 ? part * 10 : part;
-        p += n;
-    }
-    return parse_zone(p, ret_zone);
-}
-
-/* A date of the calendar with or without a time, as microseconds since 1970. */
-static int parse_instant(const char *p, int64_t *ret_us)
-{
-    struct tm t = {0}, back;
-    int n = 0, ms = 0, zone = 0;
-
-    if (sscanf(p, "%4d-%2d-%2d%n", &t.tm_year, &t.tm_mon, &t.tm_mday, &n) != 3 || n != 10)
-        return -EINVAL;
-    if (p[n] != '\0' && parse_time(p + n, &t, &ms, &zone) < 0)
-        return -EINVAL;
-    t.tm_year -= 1900;
-    t.tm_mon -= 1;
-    back = t;
-    time_t s = timegm(&back);
-    /* What timegm had to set right was no date. */
-    if (back.tm_mday != t.tm_mday || back.tm_mon != t.tm_mon || back.tm_hour != t.tm_hour ||
-        back.tm_min != t.tm_min || back.tm_sec != t.tm_sec)
-        return -EINVAL;
-    *ret_us = ((int64_t)s - zone * 60) * 1000000 + ms * 1000;
+    *ret_us = (t.local_s - (t.has_offset ? t.offset_s : 0)) * 1000000;
     return 0;
 }
 
@@ -151,29 +105,30 @@ static const char *const tokens[] = {
     [SECOND2] = "ss",        [NOON] = "A",    [NOON_SMALL] = "a",
 };
 
-static void add_token(struct buf *b, enum token token, const struct tm *t)
+static void add_token(struct buf *b, enum token token, const struct civil *t)
 {
-    int hour12 = t->tm_hour % 12 == 0 ? 12 : t->tm_hour % 12;
+    int hour12 = t->hour % 12 == 0 ? 12 : t->hour % 12;
+    const char *weekday = days[civil_weekday(civil_days(t->year, t->month, t->day))];
 
     switch (token) {
-    case YEAR: (void)buf_printf(b, "%04d", t->tm_year + 1900); break;
-    case YEAR2: (void)buf_printf(b, "%02d", t->tm_year % 100); break;
-    case MONTH_NAME: (void)buf_printf(b, "%s", months[t->tm_mon]); break;
-    case MONTH_SHORT: (void)buf_printf(b, "%.3s", months[t->tm_mon]); break;
-    case MONTH2: (void)buf_printf(b, "%02d", t->tm_mon + 1); break;
-    case MONTH: (void)buf_printf(b, "%d", t->tm_mon + 1); break;
-    case DAY2: (void)buf_printf(b, "%02d", t->tm_mday); break;
-    case DAY: (void)buf_printf(b, "%d", t->tm_mday); break;
-    case WEEKDAY_NAME: (void)buf_printf(b, "%s", days[t->tm_wday]); break;
-    case WEEKDAY_SHORT: (void)buf_printf(b, "%.3s", days[t->tm_wday]); break;
-    case HOUR2: (void)buf_printf(b, "%02d", t->tm_hour); break;
-    case HOUR: (void)buf_printf(b, "%d", t->tm_hour); break;
+    case YEAR: (void)buf_printf(b, "%04d", t->year); break;
+    case YEAR2: (void)buf_printf(b, "%02d", t->year % 100); break;
+    case MONTH_NAME: (void)buf_printf(b, "%s", months[t->month - 1]); break;
+    case MONTH_SHORT: (void)buf_printf(b, "%.3s", months[t->month - 1]); break;
+    case MONTH2: (void)buf_printf(b, "%02d", t->month); break;
+    case MONTH: (void)buf_printf(b, "%d", t->month); break;
+    case DAY2: (void)buf_printf(b, "%02d", t->day); break;
+    case DAY: (void)buf_printf(b, "%d", t->day); break;
+    case WEEKDAY_NAME: (void)buf_printf(b, "%s", weekday); break;
+    case WEEKDAY_SHORT: (void)buf_printf(b, "%.3s", weekday); break;
+    case HOUR2: (void)buf_printf(b, "%02d", t->hour); break;
+    case HOUR: (void)buf_printf(b, "%d", t->hour); break;
     case HOUR12_2: (void)buf_printf(b, "%02d", hour12); break;
     case HOUR12: (void)buf_printf(b, "%d", hour12); break;
-    case MINUTE2: (void)buf_printf(b, "%02d", t->tm_min); break;
-    case SECOND2: (void)buf_printf(b, "%02d", t->tm_sec); break;
-    case NOON: (void)buf_printf(b, "%s", t->tm_hour < 12 ? "AM" : "PM"); break;
-    case NOON_SMALL: (void)buf_printf(b, "%s", t->tm_hour < 12 ? "am" : "pm"); break;
+    case MINUTE2: (void)buf_printf(b, "%02d", t->minute); break;
+    case SECOND2: (void)buf_printf(b, "%02d", t->second); break;
+    case NOON: (void)buf_printf(b, "%s", t->hour < 12 ? "AM" : "PM"); break;
+    case NOON_SMALL: (void)buf_printf(b, "%s", t->hour < 12 ? "am" : "pm"); break;
     }
 }
 
@@ -183,14 +138,11 @@ static void fn_format(sqlite3_context *x, int n, sqlite3_value **v)
     auto_buf struct buf b = BUF_INIT(64 << 10);
     struct str format = fn_text(v[1]);
     int64_t us;
-    struct tm t;
 
     (void)n;
-    if (parse_instant(fn_text(v[0]).p, &us) < 0)
+    if (read_instant(fn_text(v[0]), &us) < 0)
         return;
-    time_t s = (time_t)(us / 1000000);
-    if (!gmtime_r(&s, &t))
-        return;
+    struct civil t = civil_of_seconds(us / 1000000);
     while (format.len > 0) {
         size_t i = 0;
         while (i < ARRAY_LEN(tokens) && !str_starts(format, str_of(tokens[i])))
@@ -331,7 +283,7 @@ static struct json *as_date(const struct cell *c, const struct json *v)
         return NULL;
     if (v->s.len == 0)
         return empty(c);
-    if (parse_instant(v->s.p, &us) < 0)
+    if (read_instant(v->s, &us) < 0)
         return NULL;
     clock_rfc3339(text, us);
     return json_new_str(c->arena, str_n(text, strlen("2026-01-30")));
@@ -346,7 +298,7 @@ static struct json *as_datetime(const struct cell *c, const struct json *v)
         return NULL;
     if (v->s.len == 0)
         return empty(c);
-    if (parse_instant(v->s.p, &us) < 0)
+    if (read_instant(v->s, &us) < 0)
         return NULL;
     clock_rfc3339_us(text, us);
     (void)memcpy(text + strlen("2026-01-30T10:00:00.000"), "Z", 2);

@@ -8,9 +8,9 @@
  * The columns that CONFIG has to name: properties (values by the ids of properties, as
  * notion_values makes them), created_time, last_edited_time, created_by, last_edited_by. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "apps/civil.h"
 #include "apps/lang_impl.h"
 
 enum {
@@ -251,10 +251,10 @@ static bool add_operand(struct filter *f, enum operand operand, const struct jso
 
 static bool is_date(struct str s)
 {
-    int year, month, day, n = 0;
+    struct civil_text t;
 
-    return sscanf(s.p, "%4d-%2d-%2d%n", &year, &month, &day, &n) == 3 && n == 10 &&
-           (s.len == 10 || s.p[10] == 'T');
+    return s.len >= strlen("2026-01-30") && s.p[4] == '-' &&
+           (s.len == strlen("2026-01-30") || s.p[10] == 'T') && civil_read(s, &t) == 0;
 }
 
 static bool fits(enum operand operand, const struct json *v)

@@ -229,15 +229,17 @@ static int flatten_one(struct arena *a, const struct json *block, int64_t parent
     struct json *children = json_get(data, "children"), *flat = json_new_object(a);
     int64_t n = out->n;
 
+    if (!data)
+        return -1;
     if (!children)
         children = json_get(block, "children");
     if (children && !(t->has & HAS_CHILDREN))
         return -1;
-    (void)(json_is(data, JSON_OBJECT) && json_del(data, STR("children")));
-    data = data ? complete(a, t, data) : NULL;
+    (void)json_del(data, STR("children"));
+    data = complete(a, t, data);
     flat = notion_set(a, flat, "n", json_new_int(a, n));
     flat = notion_set(a, flat, "parent", json_new_int(a, parent));
-    flat = notion_set(a, flat, "type", t ? json_new_str(a, str_of(t->name)) : NULL);
+    flat = notion_set(a, flat, "type", json_new_str(a, str_of(t->name)));
     flat = notion_set(a, flat, "data", data);
     if (!flat || json_push(a, out, flat) < 0)
         return -1;

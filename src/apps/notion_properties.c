@@ -3,8 +3,9 @@
  * names, so that the same data always has the same ids. */
 #include "apps/notion.h"
 
-#include <stdio.h>
+#include <string.h>
 
+#include "apps/civil.h"
 #include "base/cleanup.h"
 
 /* ---- ids ---- */
@@ -321,14 +322,13 @@ static struct json *take_options(const struct value_in *v, const struct json *in
     return list;
 }
 
-/* "2026-01-30" at its beginning. */
+/* "2026-01-30", perhaps with a time. */
 static bool is_date(const struct json *v)
 {
-    int year, month, day, n = 0;
+    struct civil_text t;
 
-    return json_is(v, JSON_STRING) &&
-           sscanf(v->s.p, "%4d-%2d-%2d%n", &year, &month, &day, &n) == 3 && n == 10 && month >= 1 &&
-           month <= 12 && day >= 1 && day <= 31 && (v->s.len == 10 || v->s.p[10] == 'T');
+    return json_is(v, JSON_STRING) && v->s.len >= strlen("2026-01-30") && v->s.p[4] == '-' &&
+           (v->s.len == strlen("2026-01-30") || v->s.p[10] == 'T') && civil_read(v->s, &t) == 0;
 }
 
 static struct json *take_date(const struct value_in *v, const struct json *in)

@@ -23,8 +23,8 @@ static const struct fuzz_lang targets[] = {
      .functions = functions},
 };
 
-static const char schema[] =
-    ", \"schema\": {\"T\": {\"id\": \"title\", \"type\": \"title\"},"
+static const char object[] =
+    "{\"schema\": {\"T\": {\"id\": \"title\", \"type\": \"title\"},"
     "\"R\": {\"id\": \"a1\", \"type\": \"rich_text\"}, \"N\": {\"id\": \"a2\", \"type\": "
     "\"number\"},"
     "\"S\": {\"id\": \"a3\", \"type\": \"select\", \"select\": {\"options\": [{\"name\": \"x\"}]}},"
@@ -36,6 +36,21 @@ static const char schema[] =
     "\"B\": {\"id\": \"b1\", \"type\": \"created_by\"}, \"U\": {\"id\": \"b2\", \"type\": \"url\"},"
     "\"E\": {\"id\": \"b3\", \"type\": \"last_edited_time\"}, \"bad\": {\"id\": \"a'\", \"type\": "
     "\"number\"}, \"Q\": {\"id\": \"b4\", \"type\": \"status\", \"status\": {\"options\": []}}}}";
+
+/* Whatever it is, it is taken or refused; what was taken is taken again. */
+static void try_objects(struct arena *a, const struct json *v)
+{
+    const struct json *own = json_get(json_parse(a, str_of(object), NULL, NULL), "schema");
+    const struct json *kept = notion_schema(a, NULL, v), *rich = notion_rich_text(a, v);
+
+    (void)notion_flatten(a, v);
+    (void)notion_values(a, own, NULL, v, false);
+    const struct json *made = notion_values(a, own, NULL, v, true);
+    if (made && !notion_show(a, json_get(made, "schema"), json_get(made, "values"), NULL, v))
+        abort();
+    if ((rich && !notion_rich_text(a, rich)) || (kept && !notion_schema(a, kept, v)))
+        abort();
+}
 
 /* Whatever it is, it becomes blocks that can be stored. */
 static void try_markdown(struct str text)
@@ -59,13 +74,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (str_is_utf8(text))
         try_markdown(text);
-    if (!json_parse(&a, text, NULL, NULL))
+    const struct json *v = json_parse(&a, text, NULL, NULL);
+    if (!v)
         return 0;
+    try_objects(&a, v);
     (void)buf_add_lit(&b, "{\"filter\": ");
     (void)buf_add_str(&b, text);
     (void)buf_add_lit(&b, ", \"sorts\": ");
     (void)buf_add_str(&b, text);
-    (void)buf_add_str(&b, str_of(schema));
+    (void)buf_add_lit(&b, ", ");
+    (void)buf_add_str(&b, str_of(object + 1));
     if (buf_ok(&b)) {
         fuzz_lang_try(&targets[0], (const uint8_t *)b.p, b.len);
         fuzz_lang_try(&targets[1], (const uint8_t *)b.p, b.len);

@@ -133,6 +133,9 @@ static void test_blocks(void **state)
         {"[{\"paragraph\":5}]", "refused"},
         {"[{\"to_do\":{\"checked\":\"yes\"}}]", "refused"},
         {"[{}]", "refused"},
+        {"[{\"children\":[]}]", "refused"},
+        {"[{\"type\":\"spaceship\",\"children\":[{}]}]", "refused"},
+        {"[5]", "refused"},
         {"{}", "refused"},
     };
 
