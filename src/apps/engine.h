@@ -34,8 +34,8 @@ struct app_engine {
     /* Calls usually take microseconds, so they are tried on the loop's thread (is_brief) first. */
     bool is_quick;
 
-    /* DIR is there, and is the engine's alone. -EOPNOTSUPP: this machine lacks what it needs; E
-     * says what. */
+    /* DIR is there, and all engines have it together: SQLite has the folders of its kinds in it,
+     * others one of their own name. -EOPNOTSUPP: this machine lacks what it needs; E says what. */
     int (*start)(const char *dir, struct app_home **ret, struct err *e);
     /* All handles are closed. The databases stay. */
     void (*stop)(struct app_home *h);

@@ -2,7 +2,6 @@
 #include "core/instance_template.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +10,6 @@
 #include "base/mem.h"
 #include "core/core.h"
 #include "core/instance_internal.h"
-#include "sys/io.h"
 
 /* An open database that nobody uses now. */
 struct reader {
@@ -85,7 +83,6 @@ static struct app_home *start_home(struct instances *set, const struct app_engin
                                    struct err *e)
 {
     struct instance_home *h = NULL;
-    char dir[PATH_MAX];
 
     for (size_t i = 0; i < INSTANCE_MAX_ENGINES; i++) {
         if (app_engine_at(i) == engine)
@@ -95,9 +92,8 @@ static struct app_home *start_home(struct instances *set, const struct app_engin
         (void)err_set(e, -EOPNOTSUPP, "no place for the engine %s", engine->name);
         return NULL;
     }
-    (void)snprintf(dir, sizeof dir, "%s/%s", set->dir, engine->name);
     (void)pthread_mutex_lock(&h->lock);
-    if (!h->home && (io_mkdirs(dir, 0700, e) < 0 || engine->start(dir, &h->home, e) < 0))
+    if (!h->home && engine->start(set->dir, &h->home, e) < 0)
         h->home = NULL;
     struct app_home *home = h->home;
     (void)pthread_mutex_unlock(&h->lock);
