@@ -15,6 +15,7 @@ struct places {
     const struct aql_value *value;    /* {v} */
     unsigned number;                  /* of its parameter, 0 before it has one */
     const struct aql_value *function; /* {f} */
+    const struct aql_value *caller;   /* of whose arguments {1} is the first */
 };
 
 /* ---- fields ---- */
@@ -76,7 +77,7 @@ static int add_function(struct writer *w, const struct aql_value *f)
     if (!json_is(sql, JSON_STRING))
         return err_set(w->err, -EINVAL, "Unable to find JQL function '" STR_FMT "()'.",
                        STR_ARG(str_slice(f->text, 0, 100)));
-    return add_template(w, sql->s.p, &(struct places){.function = f});
+    return add_template(w, sql->s.p, &(struct places){.caller = f});
 }
 
 /* "{1}" in the SQL of a function; absent arguments are NULL. */
@@ -90,6 +91,8 @@ static void add_argument(struct writer *w, const struct aql_value *f, size_t i)
 
 static int add_place(struct writer *w, char what, struct places *at)
 {
+    if (what == 'f' && !at->function)
+        return err_set(w->err, -EOPNOTSUPP, "app.json: {f} where no function can be");
     if (what == 'f')
         return add_function(w, at->function);
     if (what == 'v' && at->number) {
@@ -98,7 +101,7 @@ static int add_place(struct writer *w, char what, struct places *at)
         lang_text(&w->out, at->value->text);
         at->number = w->out.values->n;
     } else if (what >= '1' && what <= '9') {
-        add_argument(w, at->function, (size_t)(what - '1'));
+        add_argument(w, at->caller, (size_t)(what - '1'));
     }
     return 0;
 }
@@ -187,7 +190,8 @@ static int add_is(struct writer *w, const struct json *f, const struct aql_node 
     }
     if (!template)
         return v->kind == AQL_FUNCTION ? bad_value(w, n, v) : unsupported(w, n);
-    return add_template(w, template, &(struct places){.value = v, .function = v});
+    struct places at = {.value = v, .function = v->kind == AQL_FUNCTION ? v : NULL};
+    return add_template(w, template, &at);
 }
 
 /* One of the values; of a single one: it. */

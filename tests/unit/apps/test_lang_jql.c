@@ -2,6 +2,7 @@
 /* JQL: what is found by queries, in which order, and what is said of wrong ones. */
 #include "../check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -46,7 +47,8 @@ static const char config[] =
     "\"created\": {\"date\": \"i.at\"},"
     "\"due\": {\"date\": \"i.due\", \"is_day\": true, \"empty\": \"i.due IS NULL\"},"
     "\"text\": {\"text\": [\"i.text\", \"i.who\"]}},"
-    "\"functions\": {\"currentUser\": \"SELECT 'ann'\", \"either\": \"SELECT {1} UNION SELECT "
+    "\"functions\": {\"loop\": \"SELECT {f}\", \"currentUser\": \"SELECT 'ann'\", \"either\": "
+    "\"SELECT {1} UNION SELECT "
     "{2}\"}}}";
 
 static const char scripts_text[] =
@@ -343,11 +345,25 @@ static void test_limits(void **state)
     assert_str(call.error, "The query is sorted by more than 16 fields.");
 }
 
+/* A function of app.json that names itself is the app's fault, not the query's. */
+static void test_bad_config(void **state)
+{
+    struct err e = ERR_INIT;
+    struct appdb_predicate p;
+
+    (void)state;
+    struct json *languages = json_parse(&arena, str_of(config), NULL, &e);
+    assert_int_equal(lang_compile(languages, STR("jql"), STR("assignee = loop()"), &arena, &p, &e),
+                     -EOPNOTSUPP);
+    assert_string_equal(err_text(&e), "app.json: {f} where no function can be");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found), cmocka_unit_test(test_order),  cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_check), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_found),  cmocka_unit_test(test_order),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_check),
+        cmocka_unit_test(test_limits), cmocka_unit_test(test_bad_config),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
