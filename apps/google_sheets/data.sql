@@ -17,7 +17,8 @@ SELECT 'a cell has more than 50000 characters' AS error
 FROM json_each(:args, '$.spreadsheets') s, json_each(s.value, '$.sheets') h,
      json_each(h.value, '$.cells') c
 WHERE length(c.value ->> 'value') > 50000 OR length(c.value ->> 'formula') > 50000;
-SELECT ifnull(max(rank), 0) AS base, json_array_length(:args, '$.spreadsheets') AS n FROM spreadsheet;
+SELECT ifnull(max(rank), 0) AS base, json_array_length(:args, '$.spreadsheets') AS n
+FROM spreadsheet;
 INSERT INTO spreadsheet
 SELECT new_id('spreadsheet'), s.value ->> 'title', now(), now(),
        :base + :n - s.key, rand_int(0, 4294967295)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A formula over a sheet whose cells are made of their places. The value has to be one that a cell
- * can have; what is typed and shown again must hold too. */
+ * can have. The same bytes are typed into a cell, and read as a range. */
 #include <stdlib.h>
 
 #include "apps/formula.h"
@@ -49,6 +49,20 @@ static void check_value(const struct formula_value *v)
     check(buf_ok(&b));
 }
 
+/* A range that was read is the same when it is written and read again. */
+static void check_range(struct arena *a, struct str text)
+{
+    auto_buf struct buf b = BUF_INIT(256);
+    struct a1_range again;
+    struct a1_ref ref;
+
+    if (a1_parse(a, text, &ref) < 0 || ref.is_all)
+        return;
+    a1_write(&b, &ref.range);
+    check(buf_ok(&b) && a1_scan(buf_str(&b), &again) == b.len);
+    check(memcmp(&again, &ref.range, sizeof again) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     auto_arena struct arena a;
@@ -67,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         formula_enter(text, &entry);
         check_value(&entry.value);
     }
+    check_range(&a, text);
     const struct formula *f = formula_compile(&a, text, &env, 0, NULL);
     if (!f)
         return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that scripts have for times, mail, searching and trees: an expression and what
- * comes of it. */
+/* The functions that scripts have for times, mail, searching, trees and sheets: an expression and
+ * what comes of it. */
 #include "../check.h"
 
 #include <sqlite3.h>
@@ -59,6 +59,40 @@ static const struct {
     {"recur_starts('[\"RRULE:FREQ=DAILY\"]', 0, 'UTC', 86400, 259200)", "[86400,172800]"},
     {"recur_starts(NULL, 60, 'UTC', 0, 100)", "[60]"},
     {"json_array(recur_starts(NULL, 60, 'UTC', 0, 10))", "[[]]"},
+    {"a1_column('AB')", "27"},
+    {"a1_column('A1')", "NULL"},
+    {"a1_letters(27)", "AB"},
+    {"a1_letters(-1)", "NULL"},
+    {"a1_letters(18278)", "NULL"},
+    {"a1_sheet('Q1 plan')", "'Q1 plan'"},
+    {"a1_sheet('Budget')", "Budget"},
+    {"a1_range('''Q1 plan''!A2:C')",
+     "{\"sheet\":\"Q1 plan\",\"row0\":1,\"col0\":0,\"row1\":null,\"col1\":2}"},
+    {"a1_range('B2') ->> 'row1'", "1"},
+    {"a1_range('S!')", "NULL"},
+    {"cell_enter('$1,200')",
+     "{\"formula\":null,\"format\":\"$#,##0\",\"value\":[\"number\",1200,\"currency\"]}"},
+    {"cell_enter('=A1')",
+     "{\"formula\":\"=A1\",\"format\":\"\",\"value\":[\"blank\",null,\"plain\"]}"},
+    {"cell_enter('1.5') ->> '$.value[1]'", "1.5"},
+    {"cell_show('number', 0.5, 'percent', '')", "50.00%"},
+    {"cell_show('number', 46037, 'date', 'yyyy-mm-dd')", "2026-01-15"},
+    {"cell_show('boolean', 1, 'plain', '')", "TRUE"},
+    {"cell_show('error', '#N/A', 'plain', '')", "#N/A"},
+    {"cell_show('text', 'x', 'plain', '0.0')", "x"},
+    {"cell_show('blank', NULL, 'plain', '')", ""},
+    {"book_calculate('{\"now_ms\":0}', '[[\"S\",9,9]]', '[[0,0,0,null,\"number\",2,\"plain\",0],"
+     "[0,0,1,\"=A1*3\",\"blank\",null,\"plain\",0]]')",
+     "[[0,0,1,\"number\",6,\"plain\",0]]"},
+    /* Nothing reads what was changed. */
+    {"book_calculate('{\"changed\":[[0,5,5]]}', '[[\"S\",9,9]]',"
+     " '[[0,0,1,\"=A1*3\",\"blank\",null,\"plain\",0]]')",
+     "[]"},
+    {"book_calculate('{}', '[[\"S\",9,9]]', '[[0,0,0,\"=SEQUENCE(1,2)\"]]')",
+     "[[0,0,0,\"number\",1,\"plain\",0],[0,0,1,\"number\",2,\"plain\",1]]"},
+    {"book_calculate('{}', '[]', '[[0,0,0]]')", "error: book_calculate: not a book"},
+    {"book_calculate('[]', '[]', '[]')", "error: book_calculate: not a book"},
+    {"book_calculate('{', '[]', '[]')", "error: book_calculate: not a book"},
     {"mail_topic('Re: FWD: AW[2]: Lunch: Friday')", "Lunch: Friday"},
     {"mail_topic('Reply: x')", "Reply: x"},
     {"mail_topic('')", ""},
