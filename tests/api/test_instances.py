@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Instances of apps under load and over time: many clients at once, apps that change, the batch."""
 
+import json
 import os
 import threading
 
@@ -96,6 +97,44 @@ def test_an_app_of_the_users_own():
         answer = s.post("/sandbox/my_shop", {})
         tap.equal(answer.status, 201, answer)
         tap.equal(answer.json["server_name"], "my_shop")
+
+
+SLOW = """
+-- name: count_up
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :to)
+SELECT count(*) AS result FROM n;
+"""
+
+
+def test_slow_calls_hold_up_nobody():
+    """What passes the limits of the loop's thread is done on another one, and comes out right."""
+    with shops.running() as s:
+        path = os.path.join(s.apps, "shop")
+        with open(os.path.join(path, "tools.sql"), "a") as f:
+            f.write(SLOW)
+        with open(os.path.join(path, "tools.json")) as f:
+            tools = json.load(f)
+        tools.append({"name": "count_up", "description": "Counts.", "inputSchema": {
+            "type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]},
+            "annotations": {"readOnlyHint": True}})
+        with open(os.path.join(path, "tools.json"), "w") as f:
+            json.dump(tools, f)
+        one, other = shops.Shop(s), shops.Shop(s)
+        other.stock_up("tea")
+        counted = []
+        slow = threading.Thread(
+            target=lambda: counted.extend(one.call("count_up", to=200000) for _ in range(3)))
+        slow.start()
+        for i in range(20):
+            tap.equal(int(other.order("tea")["id"]), 1001 + i)
+        slow.join()
+        tap.equal(counted, [200000] * 3)
+        tap.equal(one.call("count_up", to=7), 7)
+        answer = s.post(one.target, json.dumps({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "count_up", "arguments": {"to": 10 ** 12}}}),
+            key=None, headers=shops.RPC)
+        tap.contains(answer.body.decode(), "error")
 
 
 def test_a_batch():
