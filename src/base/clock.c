@@ -108,18 +108,25 @@ static int64_t read_fraction(const char **p)
     return us;
 }
 
-/* Seconds of "Z" or "+01:00"; -EINVAL as INT64_MIN. */
+/* Two digits as a number; 100 when they are none. */
+static int read_digits(const char *p)
+{
+    if (p[0] < '0' || p[0] > '9' || p[1] < '0' || p[1] > '9')
+        return 100;
+    return 10 * (p[0] - '0') + p[1] - '0';
+}
+
+/* Seconds of "Z" or "+01:00"; INT64_MIN when it is neither. */
 static int64_t read_offset(const char *p)
 {
-    int hours, minutes, used = 0;
-    bool is_west = *p == '-';
-
     if ((p[0] == 'Z' || p[0] == 'z') && !p[1])
         return 0;
-    if ((*p != '+' && *p != '-') || sscanf(p + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 ||
-        used != 5 || p[6] || hours > 23 || minutes > 59)
+    if ((*p != '+' && *p != '-') || strlen(p) != 6 || p[3] != ':')
         return INT64_MIN;
-    return (is_west ? -1 : 1) * (hours * 3600 + minutes * 60);
+    int hours = read_digits(p + 1), minutes = read_digits(p + 4);
+    if (hours > 23 || minutes > 59)
+        return INT64_MIN;
+    return (*p == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
 int clock_parse_rfc3339(struct str text, int64_t *ret_us)

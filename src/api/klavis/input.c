@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading requests: path, query and body, and telling all that is wrong with them. */
 #include <errno.h>
-#include <stdio.h>
 
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
@@ -134,13 +133,24 @@ static const char *json_words(struct str text, const char *why)
     return strstr(why, "unexpected end") ? end_words(text) : why;
 }
 
+/* The number behind WORD; both are taken off *TEXT. */
+static bool read_number(struct str *text, const char *word, uint64_t *ret)
+{
+    struct str first = str_cut(text, ' '), number = str_cut(text, ' ');
+
+    if (str_ends(number, STR(":")))
+        number.len--;
+    return str_is(first, word) && str_to_u64(number, ret) == 0 && *ret > 0;
+}
+
 /* The offset of "line 3 column 14: …" in TEXT. */
 static size_t offset_of(struct str text, const char *why)
 {
-    unsigned long line = 1, column = 1;
+    struct str rest = str_of(why);
+    uint64_t line, column;
     size_t at = 0;
 
-    if (sscanf(why, "line %lu column %lu", &line, &column) != 2)
+    if (!read_number(&rest, "line", &line) || !read_number(&rest, "column", &column))
         return 0;
     for (; line > 1 && at < text.len; at++)
         line -= text.p[at] == '\n';

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/enc.h"
 #include "base/err.h"
@@ -293,6 +294,37 @@ static void clock_can_be_replaced_and_printed(void **state)
     assert_true(clock_real_us() != fixed_time());
 }
 
+static void times_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t us; /* -1: refused */
+    } rows[] = {
+        {"2026-01-27T10:00:00Z", 1769508000000000},
+        {"2026-01-27 10:00:00.123456z", 1769508000123456},
+        {"2026-01-27T10:00:00.1234567Z", 1769508000123456},
+        {"2026-01-27T11:30:00+01:30", 1769508000000000},
+        {"2026-01-27T02:00:00-08:00", 1769508000000000},
+        {"2024-02-29T00:00:00Z", 1709164800000000},
+        {"2026-02-29T00:00:00Z", -1},
+        {"2026-01-27T10:00:00", -1},
+        {"2026-01-27T10:00:00+1:30", -1},
+        {"2026-01-27T10:00:00+24:00", -1},
+        {"2026-01-27T10:00:00Zx", -1},
+        {"2026-13-27T10:00:00Z", -1},
+        {"yesterday at five past six", -1},
+        {"", -1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int64_t us = -1;
+        assert_int_equal(clock_parse_rfc3339(str_of(rows[i].text), &us),
+                         rows[i].us < 0 ? -EINVAL : 0);
+        assert_int_equal(us, rows[i].us);
+    }
+}
+
 static void ids_have_the_asked_length(void **state)
 {
     char a[41], b[41];
@@ -326,6 +358,7 @@ int main(void)
         cmocka_unit_test(malformed_encodings_are_refused),
         cmocka_unit_test(percent_encoding),
         cmocka_unit_test(clock_can_be_replaced_and_printed),
+        cmocka_unit_test(times_are_read),
         cmocka_unit_test(ids_have_the_asked_length),
     };
 
