@@ -86,8 +86,12 @@ void klavis_put_created(struct jw *w, struct arena *a, struct str base, const st
 
 void klavis_refuse_made(struct api_req *r, const struct err *e)
 {
+    struct str name = api_param(r, "server_name");
+
+    if (!name.p)
+        name = api_query(r, "server_name");
     if (e->code == -ENOENT)
-        api_error(r, 503, "this server is not available on this installation: there is no app");
+        api_error(r, 503, STR_FMT " is not available on this server", STR_ARG(name));
     else
         klavis_fail(r, e->code, e);
 }
