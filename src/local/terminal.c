@@ -86,13 +86,13 @@ static const char *find_operator(struct str command)
 
 /* ---- rules ---- */
 
+/* PART of the command, when it has several; else NULL. */
 static void refuse(struct local_call *c, const char *part, struct str why)
 {
-    if (part)
-        local_textf(c, "Security violation: Invalid command part '%s': " STR_FMT, part,
-                    STR_ARG(why));
-    else
-        local_textf(c, "Security violation: " STR_FMT, STR_ARG(why));
+    struct str about =
+        part ? arena_printf(&c->arena, "Invalid command part '%s': ", part) : STR("");
+
+    local_textf(c, "Security violation: " STR_FMT STR_FMT, STR_ARG(about), STR_ARG(why));
 }
 
 /* An argument that looks like a path has to be in the workspace; it is made absolute. */
