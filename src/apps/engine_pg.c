@@ -212,6 +212,9 @@ static int begin_database(PGconn *c, const char *name, const char *source, struc
             return err_set(e, r, "%s", err_text(&own));
         r = 0;
     }
+    /* Templates are read by all who have not written yet. */
+    if (r == 0 && strncmp(name, "templates/", 10) == 0)
+        r = admin_do(c, e, "ALTER ROLE @ CONNECTION LIMIT -1", role, NULL);
     if (r == 0)
         r = copy_database(c, source, database, e);
     if (r == 0)
@@ -267,7 +270,10 @@ static int make_twin(PGconn *c, const char *name, struct err *e)
         return 0;
     put_name(database, 'd', name);
     put_twin(twin, name);
-    return copy_database(c, database, twin, e);
+    int r = copy_database(c, database, twin, e);
+    if (r == 0)
+        r = admin_do(c, e, "REVOKE ALL ON DATABASE @ FROM PUBLIC", twin, NULL);
+    return r == 0 ? admin_do(c, e, "ALTER DATABASE @ ALLOW_CONNECTIONS false", twin, NULL) : r;
 }
 
 static int make(struct app_home *h, const struct app *app, const char *name,
@@ -370,7 +376,7 @@ static void tune(struct app_handle *x, uint64_t seed, int64_t start_us)
 /* Connects again when the server was restarted, or sent us away to copy the database. */
 static int revive(struct app_handle *x, struct err *e)
 {
-    if (x->c && PQconsumeInput(x->c) && PQstatus(x->c) == CONNECTION_OK)
+    if (x->c && pg_do(x->c, "SELECT 1", NULL, NULL) == 0)
         return 0;
     PQfinish(x->c);
     x->c = connect_as(x->home, x->database, x->role, e);

@@ -272,12 +272,35 @@ int pg_server_start(struct pg_server *s, const char *dir, struct err *e)
     return r < 0 ? err_ctx(e, r, "PostgreSQL") : 0;
 }
 
+/* The first process of a server that another service started. */
+static int find_running(const struct pg_server *s)
+{
+    auto_buf struct buf b = BUF_INIT(4096);
+    char path[PATH_MAX];
+    int64_t pid;
+
+    if (!s->dir)
+        return 0;
+    (void)snprintf(path, sizeof path, "%s/data/postmaster.pid", s->dir);
+    if (io_read_file(path, &b, NULL) < 0)
+        return 0;
+    struct str rest = buf_str(&b);
+    return str_to_i64(str_cut(&rest, '\n'), &pid) == 0 && pid > 1 ? (int)pid : 0;
+}
+
 void pg_server_stop(struct pg_server *s)
 {
-    if (s->pid > 0 && kill(s->pid, SIGINT) == 0) {
-        while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
-            ;
+    int pid = s->pid > 0 ? s->pid : find_running(s);
+
+    if (pid > 0 && kill(pid, SIGINT) == 0) {
+        if (s->pid > 0) {
+            while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        }
+        for (int i = 0; i < 500 && kill(pid, 0) == 0; i++)
+            (void)usleep(20000);
     }
     free(s->dir);
     free(s->bin);
+    *s = (struct pg_server){0};
 }
