@@ -211,7 +211,7 @@ static bool is_digits(struct str s, const char *pattern)
 {
     size_t i = 0;
 
-    for (; pattern[i] && i < s.len; i++) {
+    for (; i < s.len && pattern[i]; i++) {
         if (pattern[i] == '9' ? s.p[i] < '0' || s.p[i] > '9' : s.p[i] != pattern[i])
             return false;
     }

@@ -49,23 +49,24 @@ static char *find_bin(void)
     return best;
 }
 
-/* Whom the server runs as. */
-static bool find_user(uid_t *uid, gid_t *gid)
+static bool find_name(const char *name, uid_t *uid, gid_t *gid)
 {
-    const struct passwd *p = NULL;
+    struct passwd own, *p = NULL;
+    char text[4096];
 
-    *uid = geteuid();
-    *gid = getegid();
-    if (*uid != 0)
-        return true;
-    p = getpwnam("postgres");
-    if (!p)
-        p = getpwnam("nobody");
-    if (!p || p->pw_uid == 0)
+    if (getpwnam_r(name, &own, text, sizeof text, &p) != 0 || !p || p->pw_uid == 0)
         return false;
     *uid = p->pw_uid;
     *gid = p->pw_gid;
     return true;
+}
+
+/* Whom the server runs as. */
+static bool find_user(uid_t *uid, gid_t *gid)
+{
+    *uid = geteuid();
+    *gid = getegid();
+    return *uid != 0 || find_name("postgres", uid, gid) || find_name("nobody", uid, gid);
 }
 
 struct start {
