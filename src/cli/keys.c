@@ -109,7 +109,7 @@ static int revoke_offline(const struct config *c, const char *id, struct err *e)
 
     if (r < 0)
         return r;
-    const struct account_key *k = accounts_by_id(o.accounts, str_of(id));
+    struct account_key *k = accounts_by_id(o.accounts, str_of(id));
     if (!k || k->revoked_us)
         return err_set(e, -ENOENT, "key %s not found", id);
     tx = store_tx_new();

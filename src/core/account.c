@@ -267,7 +267,8 @@ void accounts_revoke(struct accounts *a, struct account_key *k)
 {
     if (k->revoked_us)
         return;
-    k->revoked_us = clock_real_us();
+    /* The time that was written down. */
+    k->revoked_us = k->revoking_us ? k->revoking_us : clock_real_us();
     (void)map_del(&a->by_hash, hash_str(k->hash));
 }
 

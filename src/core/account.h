@@ -55,6 +55,7 @@ struct account_key {
     unsigned char hash[DIGEST_SHA256_LEN];
     int64_t created_us;
     int64_t revoked_us;         /* 0: valid */
+    int64_t revoking_us;        /* as the transaction that revokes it has it */
     bool is_fixed;              /* from the configuration: cannot be revoked here */
     struct quota_limits own;    /* -1: the default */
     struct quota_limits limits; /* what counts */
@@ -122,7 +123,7 @@ int accounts_settle(struct accounts *a, struct account_key *k, int result);
 
 /* Adds the end of K to TX, with the event; -ENOENT comes out of the transaction when it has ended
  * already. */
-void account_tx_revoke(struct store_tx *tx, const struct account_key *k, const char *by);
+void account_tx_revoke(struct store_tx *tx, struct account_key *k, const char *by);
 /* Makes K invalid at once. */
 void accounts_revoke(struct accounts *a, struct account_key *k);
 

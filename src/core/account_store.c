@@ -45,11 +45,12 @@ void account_tx_create(struct store_tx *tx, const struct account_key *k, const c
               "Key %s of account %s created by %s", k->id, k->account->id, by ? by : "the service");
 }
 
-void account_tx_revoke(struct store_tx *tx, const struct account_key *k, const char *by)
+void account_tx_revoke(struct store_tx *tx, struct account_key *k, const char *by)
 {
+    k->revoking_us = clock_real_us();
     store_tx_add(tx, STORE_KEY_REVOKE);
     store_tx_text(tx, str_of(k->id));
-    store_tx_int(tx, clock_real_us());
+    store_tx_int(tx, k->revoking_us);
     store_tx_expect(tx, 1, -ENOENT);
     event_add(tx, EVENT_KEY_REVOKED, str_of(k->account->id), str_of(k->id),
               "Key %s of account %s revoked by %s", k->id, k->account->id, by ? by : "the service");

@@ -61,7 +61,9 @@ enum { MESSAGE_MAX = 4 << 20, LOCAL_MESSAGE_MAX = 64 << 20 };
          .summary = "Open or resume a stream of a session", .query = {LOCAL_ID}},                  \
     {                                                                                              \
         HTTP_DELETE, path "/mcp", .handler = klavis_mcp, .status = 204,                            \
-                                  .summary = "End a session", .query = { LOCAL_ID }                \
+                                  .summary = "End a session", .query = {                           \
+                                      LOCAL_ID                                                     \
+                                  }                                                                \
     }
 
 static const struct route routes[] = {
