@@ -16,11 +16,8 @@
 #include "sys/io.h"
 
 static const char *const errors_names[APP_ERRORS_COUNT] = {
-    [APP_ERRORS_TEXT] = "text",
-    [APP_ERRORS_JSON] = "json",
-    [APP_ERRORS_RPC] = "rpc",
-    [APP_ERRORS_RESULT] = "result",
-    [APP_ERRORS_RAW] = "raw",
+    [APP_ERRORS_TEXT] = "text",     [APP_ERRORS_JSON] = "json", [APP_ERRORS_RPC] = "rpc",
+    [APP_ERRORS_RESULT] = "result", [APP_ERRORS_RAW] = "raw",
 };
 
 static const struct {

@@ -337,6 +337,7 @@ static int each(struct app_home *h, const char *kind, void (*fn)(void *ctx, cons
 
 /* ---- open databases ---- */
 
+/* NOLINTNEXTLINE(readability-function-size): a row of a table */
 static int open_database(struct app_home *h, const struct app *app, const char *name,
                          bool is_read_only, struct app_handle **ret, struct err *e)
 {
@@ -461,6 +462,7 @@ static int diff(struct app_home *h, const char *base, const char *name, struct b
     return err_set(e, -EOPNOTSUPP, "databases of PostgreSQL cannot be compared yet");
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a row of a table */
 static int verify(struct app_home *h, const struct app *app, const char *name,
                   const struct json *checks, struct buf *out, struct err *e)
 {

@@ -241,6 +241,7 @@ static int make(struct app_home *h, const struct app *app, const char *name,
 
 /* ---- open databases ---- */
 
+/* NOLINTNEXTLINE(readability-function-size): a row of a table */
 static int open_database(struct app_home *h, const struct app *app, const char *name,
                          bool is_read_only, struct app_handle **ret, struct err *e)
 {
@@ -321,6 +322,7 @@ static int diff(struct app_home *h, const char *base, const char *name, struct b
     return changes_write(base_path, path, out, e);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a row of a table */
 static int verify(struct app_home *h, const struct app *app, const char *name,
                   const struct json *checks, struct buf *out, struct err *e)
 {

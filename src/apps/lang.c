@@ -45,6 +45,7 @@ const struct lang *lang_find(struct str name)
     return NULL;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a row of a table */
 int lang_compile(void *ctx, struct str language, struct str text, struct arena *a,
                  struct appdb_predicate *ret, struct err *e)
 {

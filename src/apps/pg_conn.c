@@ -133,6 +133,7 @@ int pg_run(PGconn *c, const struct pg_query *q, PGresult **ret, struct err *e)
     return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a query, what it takes and what it gives */
 int pg_do_with(PGconn *c, const char *sql, const char *const *values, int n, PGresult **ret,
                struct err *e)
 {

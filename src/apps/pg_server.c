@@ -107,14 +107,15 @@ static int spawn(const struct pg_server *s, const char *name, char **argv, struc
 
     (void)snprintf(program, sizeof program, "%s/%s", s->bin, name);
     (void)snprintf(log, sizeof log, "%s/log", s->dir);
-    argv[0] = program; /* by which they find each other */
     if (!find_user(&x.uid, &x.gid))
         return err_set(e, -EOPNOTSUPP, "there is no user that PostgreSQL could run as");
+    argv[0] = program; /* by which they find each other */
     auto_close int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     x.log = fd;
     pid_t pid = fork();
     if (pid == 0)
         become(&x);
+    argv[0] = NULL;
     return pid < 0 ? err_sys(e, -errno, "fork") : pid;
 }
 

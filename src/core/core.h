@@ -33,7 +33,7 @@ struct core {
     struct idem *idem;
     struct metrics *metrics;
     struct sandboxes *sandboxes;
-    struct instances *instances; /* of apps */
+    struct instances *instances;           /* of apps */
     struct err no_sandboxes;               /* why there can be none; code 0: there can */
     unsigned char secret[CORE_SECRET_LEN]; /* what derived keys come from; never in the store */
     char

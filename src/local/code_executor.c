@@ -121,7 +121,7 @@ static int run_python(struct local_call *c, const char *const *args, struct run 
 {
     const char *argv[8] = {python(c), "-u"};
 
-    for (size_t i = 0; args[i] && i < 5; i++)
+    for (size_t i = 0; i < 5 && args[i]; i++)
         argv[i + 2] = args[i];
     *r = (struct run){
         .argv = argv, .cwd = storage(c), .timeout_ms = TIMEOUT_MS, .max_output = OUTPUT_MAX};

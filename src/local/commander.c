@@ -116,7 +116,7 @@ static bool is_below(struct str path, struct str dir)
 static const char *resolve(struct local_call *c, struct str given)
 {
     char real[PATH_MAX];
-    struct str path = given;
+    struct str path;
 
     if (str_is(given, "~") || str_starts(given, STR("~/")))
         path = arena_printf(&c->arena, "%s" STR_FMT, c->local->home, STR_ARG(str_skip(given, 1)));

@@ -69,12 +69,12 @@ static struct str nearest(struct str text, struct str pattern, uint32_t *cost)
 {
     size_t n = pattern.len + 1;
     uint32_t *cells = mem_zalloc(4 * n, sizeof *cells);
-    struct column a = {cells, cells + n}, b = {cells + 2 * n, cells + 3 * n};
     struct str best = STR("");
 
     *cost = (uint32_t)pattern.len;
     if (!cells)
         return best;
+    struct column a = {cells, cells + n}, b = {cells + 2 * n, cells + 3 * n};
     for (size_t i = 0; i < n; i++)
         a.cost[i] = (uint32_t)i;
     for (size_t i = 0; i < text.len; i++) {

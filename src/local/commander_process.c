@@ -31,8 +31,6 @@ enum {
     STACK_BYTES = 128 << 10
 };
 
-extern char **environ;
-
 struct session {
     struct list node;
     pid_t pid;

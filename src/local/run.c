@@ -15,8 +15,6 @@
 #include "base/mem.h"
 #include "sys/io.h"
 
-extern char **environ;
-
 enum { PIPE_IN, PIPE_OUT, PIPE_ERR, PIPE_COUNT };
 
 /* Our ends; theirs are closed once the program runs. */

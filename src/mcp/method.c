@@ -192,11 +192,10 @@ static void call_tool(struct call *c)
         return;
     }
     c->pub.row = row->row->row;
-    if (t->desc.is_unchecked)
-        row->row->call(&c->pub);
-    else if (schema_check(row->schema, c->pub.args, &why) < 0)
+    bool is_checked = !t->desc.is_unchecked;
+    if (is_checked && schema_check(row->schema, c->pub.args, &why) < 0)
         refuse_args(c, &why);
-    else if (schema_defaults(c->pub.arena, row->schema, c->pub.args) < 0)
+    else if (is_checked && schema_defaults(c->pub.arena, row->schema, c->pub.args) < 0)
         mcp_reply_fail(&c->pub, MCP_INTERNAL_ERROR, "no memory for the arguments");
     else
         row->row->call(&c->pub);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The app postgres behind the service: instances are databases of a real server that do not see each
-other, and that go when they are released."""
+"""The app postgres behind the service: instances are databases of a real server that do not see
+each other, and that go when they are released."""
 
 import json
 import os
