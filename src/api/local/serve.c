@@ -42,6 +42,7 @@ struct call {
 
 /* ---- answers ---- */
 
+/* Before the answer: K goes with it. */
 static void end(struct call *k)
 {
     loop_timer_stop(&k->retry);
@@ -103,13 +104,13 @@ static void on_response(void *ctx, const struct http_response *r)
 
     if (r->error && may_retry(k, r->error))
         return;
+    end(k);
     if (r->error)
         fail(k, r->why);
     else if (r->head.status != 200)
         mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "the sandbox answered %d", r->head.status);
     else
         pass_on(k, r->body);
-    end(k);
 }
 
 /* ---- calls ---- */
@@ -132,8 +133,8 @@ static void start(struct call *k)
     if (http_client_fetch(locals_client(k->locals), &rq, on_response, k, &e) ||
         may_retry(k, e.code))
         return;
-    fail(k, err_text(&e));
     end(k);
+    fail(k, err_text(&e));
 }
 
 static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
