@@ -108,9 +108,13 @@ static int run(const struct app_call *c, struct app_answer *ret, struct err *e)
         return err_ctx(e, r, "%s: %s", c->app->name, c->tool->name);
     if (call.is_query_error)
         call.error = fill(c->arena, c->app->texts[APP_TEXT_QUERY], STR(""), call.error);
-    if (call.error.p || call.is_query_error)
-        return fail(c->app, call.error, c->arena, ret);
-    *ret = (struct app_answer){.kind = APP_ANSWER_CONTENT, .text = call.content};
+    if (call.error.p || call.is_query_error) {
+        r = fail(c->app, call.error, c->arena, ret);
+        ret->is_fixed = call.is_fixed;
+        return r;
+    }
+    *ret = (struct app_answer){
+        .kind = APP_ANSWER_CONTENT, .text = call.content, .is_fixed = call.is_fixed};
     if (!call.content.p) {
         ret->kind = APP_ANSWER_TEXT;
         ret->text = c->app->is_indented ? indent(call.result, c->arena) : call.result;

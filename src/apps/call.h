@@ -17,6 +17,7 @@ struct app_answer {
     enum app_answer_kind kind;
     struct str text;
     bool is_failure; /* the product says that it failed, in whichever way */
+    bool is_fixed;   /* it is the same until the database changes */
 };
 
 struct app_call {

@@ -305,6 +305,7 @@ void appdb_tune(struct appdb *db, uint64_t seed, int64_t start_us)
 
 int64_t appdb_now_us(struct appdb *db)
 {
+    db->is_volatile = true;
     return db->now_us;
 }
 
@@ -312,6 +313,8 @@ int64_t appdb_now_us(struct appdb *db)
 uint64_t appdb_random(struct appdb *db)
 {
     uint64_t z = db->env.seed + 0x9e3779b97f4a7c15ULL * (uint64_t)++db->n_draws;
+
+    db->is_volatile = true;
 
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;

@@ -74,6 +74,7 @@ struct appdb_call {
     /* What came of it: error when that is not NULL, else result or content. */
     struct str error, result, content;
     bool is_query_error; /* the error is of a query that could not be compiled */
+    bool is_fixed;       /* it depends on nothing but the database and the arguments */
 };
 
 /* 0 also when the script says `error`. Else nothing was changed, and E says why: -ETIME over a

@@ -34,6 +34,7 @@ struct appdb {
 
     /* Of the call under way. */
     int64_t now_us;
+    bool is_volatile; /* it asked for the time or a random number */
     int64_t steps_left, deadline_ms, memory_base;
     const char *limit; /* the one that was passed */
     bool is_brief;

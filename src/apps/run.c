@@ -425,7 +425,7 @@ int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
     int64_t draws = db->n_draws, ticks = db->n_ticks;
 
     call->error = call->result = call->content = STR_NULL;
-    call->is_query_error = false;
+    call->is_query_error = call->is_fixed = db->is_volatile = false;
     if (call->is_write && db->is_read_only)
         return err_set(e, -EROFS, "the database is open for reading only");
     appdb_limit(db, call->is_brief);
@@ -434,6 +434,7 @@ int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
     if (r < 0)
         return r;
     r = run_all(&run, draws);
+    call->is_fixed = !call->is_write && !db->is_volatile && !call->script->is_volatile;
     if (r == 0 && !run.is_over)
         r = do_mark(db, db->commit, e, "commit");
     if (r == 0 && !run.is_over)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 
 #define NAME_MARK STR("-- name:")
 
@@ -142,6 +143,20 @@ static int read_statement(struct reader *r, struct script_statement *st)
 
 /* ---- scripts ---- */
 
+/* SQLite's own clock and random numbers, which are not the instance's. */
+static bool is_volatile(struct str sql)
+{
+    static const struct str words[] = {STR_INIT("'now'"), STR_INIT("random"), STR_INIT("current_")};
+
+    for (size_t i = 0; i < sql.len; i++) {
+        for (size_t k = 0; k < ARRAY_LEN(words); k++) {
+            if (str_ieq(str_slice(sql, i, i + words[k].len), words[k]))
+                return true;
+        }
+    }
+    return false;
+}
+
 static int read_statements(struct reader *r, struct script *s)
 {
     struct script_statement found[SCRIPT_MAX_STATEMENTS];
@@ -162,6 +177,8 @@ static int read_statements(struct reader *r, struct script *s)
     if (!s->statements)
         return err_set(r->err, -ENOMEM, "out of memory");
     memcpy(s->statements, found, s->n * sizeof *found);
+    for (size_t i = 0; i < s->n; i++)
+        s->is_volatile = s->is_volatile || is_volatile(s->statements[i].sql);
     return 0;
 }
 

@@ -4,6 +4,7 @@
  * a query that becomes a part of the statement (see docs/adr/0006). */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -33,6 +34,8 @@ struct script {
     unsigned line;
     struct script_statement *statements;
     size_t n;
+    /* It may say something else each time: it has SQLite's own clock or random numbers in it. */
+    bool is_volatile;
 };
 
 struct scripts {

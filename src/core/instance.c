@@ -120,6 +120,7 @@ void instance_end_own(struct instance *in)
     if (!own)
         return;
     instance_close_handle(in, false);
+    instance_forget_answers(in);
     calls_free(in);
     for (unsigned i = 0; i < own->n_snapshots; i++)
         free(own->snapshots[i]);

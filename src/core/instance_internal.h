@@ -32,6 +32,7 @@ struct instance_own {
     struct instance_template *template;                    /* NULL: its app is not there any more */
     struct app_handle *handle;                             /* of its own database */
     struct app_handle *reader; /* of the template's, while an operation needs it */
+    struct answers *answers;   /* of its own database; NULL: none */
     bool has_copy;             /* there is an own database */
     bool has_base;             /* there is the state after the last import */
     bool is_busy;              /* an operation is under way */
@@ -111,6 +112,7 @@ bool content_is_short(enum instance_do what);
 /* For a worker of the set; -EBUSY, or -ESHUTDOWN when it is stopping. */
 int instances_submit(struct instances *set, struct work *w);
 /* instance_do() without its checks. */
+void instance_forget_answers(struct instance *in);
 void instance_enqueue(struct instance *in, struct instance_op *op);
 /* Goes on with the queue. */
 void instance_drain(struct instance *in);

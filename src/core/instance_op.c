@@ -18,7 +18,61 @@
 #include "core/instance_calls.h"
 #include "core/instance_internal.h"
 
-enum { SLOW_FOR = 16 /* calls of a tool that went over the limits of the loop's thread */ };
+enum {
+    SLOW_FOR = 16, /* calls of a tool that went over the limits of the loop's thread */
+    ANSWERS = 64,  /* kept of one instance's own database, and their bytes */
+    ANSWERS_BYTES = 512 << 10
+};
+
+/* ---- kept answers ---- */
+
+void instance_forget_answers(struct instance *in)
+{
+    struct answers *a = take(in->own->answers);
+
+    if (a)
+        answers_clear(a);
+    free(a);
+}
+
+/* Where the answers of the database are that a call of IN reads now; NULL without memory. */
+static struct answers *answers_of(struct instance *in)
+{
+    struct instance_own *own = in->own;
+
+    if (!own->has_copy)
+        return &own->template->answers;
+    if (!own->answers) {
+        own->answers = mem_alloc(sizeof *own->answers);
+        if (own->answers)
+            answers_init(own->answers, ANSWERS, ANSWERS_BYTES);
+    }
+    return own->answers;
+}
+
+/* The tool that OP calls, when it leaves the database as it is; else NULL. */
+static const struct app_tool *reading_tool(const struct instance *in, const struct instance_op *op)
+{
+    const struct app *app = in->own->template->entry->app;
+    const struct app_tool *tool = op->what == INSTANCE_CALL ? app_tool(app, op->name) : NULL;
+
+    return tool && tool->is_read_only && app->engine->is_quick ? tool : NULL;
+}
+
+/* True when the database gave the answer before; else OP's key is set where its answer may be
+ * kept. */
+static bool is_known(struct instance *in, struct instance_op *op)
+{
+    const struct app_tool *tool = reading_tool(in, op);
+    const struct answers *a = tool && !in->own->is_restored ? answers_of(in) : NULL;
+
+    op->key = STR_NULL;
+    if (!a || !answers_find(a, op))
+        return false;
+    op->key = STR_NULL; /* it is kept already */
+    /* As the call itself would have left them, for the record. */
+    return !op->args || schema_defaults(op->arena, tool->schema, op->args) == 0;
+}
 
 int instances_submit(struct instances *set, struct work *w)
 {
@@ -105,6 +159,9 @@ static void end(struct instance *in, struct instance_op *op)
     struct instance_own *own = in->own;
     struct err e = op->err;
 
+    struct answers *a = op->key.p && !e.code && op->answer.is_fixed ? answers_of(in) : NULL;
+    if (a)
+        answers_keep(a, op);
     if (own->reader)
         template_give_reader(own->template, take(own->reader));
     note_handle(in);
@@ -168,6 +225,12 @@ static bool start(struct instance *in, struct instance_op *op)
     unsigned char *slow = slow_mark(own->template, op);
 
     own->is_busy = true;
+    if (is_known(in, op)) {
+        end(in, op);
+        return true;
+    }
+    if (!reading_tool(in, op))
+        instance_forget_answers(in);
     own->reader = own->has_copy || own->is_restored ? NULL : template_take_reader(own->template);
     if (is_inline(in, op, slow)) {
         if (content_run(in, op, true) != -EAGAIN) {

@@ -47,6 +47,7 @@ struct instance_op {
     struct str text;
 
     /* Of instance_op.c. */
+    struct str key;            /* under which its answer may be kept; .p NULL: it may not */
     struct instance **targets; /* of a fork */
     size_t n_targets;
     struct list node;

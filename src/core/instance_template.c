@@ -18,7 +18,7 @@ struct reader {
     int64_t used_ms;
 };
 
-enum { SEED_ARENA = 256 << 20 };
+enum { SEED_ARENA = 256 << 20, ANSWERS = 2048, ANSWERS_BYTES = 8 << 20 };
 
 struct instance_template *template_ref(struct instance_template *t)
 {
@@ -33,6 +33,7 @@ void template_unref(struct instance_template *t)
     template_close_readers(t, INT64_MAX);
     (void)map_del(&t->set->templates, str_of(t->name));
     app_entry_unref(t->entry);
+    answers_clear(&t->answers);
     free(t);
 }
 
@@ -62,6 +63,7 @@ struct instance_template *template_get(struct instances *set, struct app_entry *
     (void)snprintf(t->data, sizeof t->data, STR_FMT, STR_ARG(data));
     list_init(&t->waiting);
     list_init(&t->readers);
+    answers_init(&t->answers, ANSWERS, ANSWERS_BYTES);
     return t;
 }
 

@@ -7,6 +7,7 @@
 #include "apps/registry.h"
 #include "base/list.h"
 #include "core/instance.h"
+#include "core/instance_answers.h"
 #include "loop/work.h"
 
 /* Of the name of a database; "templates/APP-DIGEST-DATA" is the longest. */
@@ -29,6 +30,7 @@ struct instance_template {
     struct work work;
     struct err err;
     unsigned char slow[APP_MAX_TOOLS]; /* tools that had to go to a worker */
+    struct answers answers;
 };
 
 struct template_wait {

@@ -64,6 +64,49 @@ def test_calls_of_one_instance_follow_each_other():
                   list(range(1, 321)))
 
 
+def add_tool(s, name, sql):
+    """A tool of the shop that only reads."""
+    folder = os.path.join(s.apps, "shop")
+    with open(os.path.join(folder, "tools.json")) as f:
+        tools = json.load(f)
+    tools.append({"name": name, "description": "A test's.", "annotations": {"readOnlyHint": True},
+                  "inputSchema": {"type": "object", "properties": {}}})
+    with open(os.path.join(folder, "tools.json"), "w") as f:
+        json.dump(tools, f)
+    with open(os.path.join(folder, "tools.sql"), "a") as f:
+        f.write("\n-- name: %s\n%s\n" % (name, sql))
+
+
+def test_reads_of_an_untouched_world_are_kept_and_never_stale():
+    with shops.running() as s:
+        add_tool(s, "draw", "SELECT json_object('n', random()) AS result;")
+        add_tool(s, "clock", "SELECT json_object('t', now()) AS result;")
+        one, two = shops.Shop(s, data="default"), shops.Shop(s, data="default")
+        empty = shops.Shop(s)
+        for shop, want in ((one, ["cup", "tea"]), (two, ["cup", "tea"]), (empty, [])) * 3:
+            tap.equal(shop.call("find_products"), want)
+        # What was written is seen at once, by nobody else, and gone after a reset.
+        made = one.order("tea", 3)
+        for _ in range(2):
+            tap.equal(one.call("get_order", order_id=int(made["id"]))["total"], 15)
+            tap.contains(two.call("get_order", order_id=int(made["id"]))["error"], "does not exist")
+        one.ask("POST", "reset")
+        tap.contains(one.call("get_order", order_id=int(made["id"]))["error"], "does not exist")
+        two.stock_up("milk")
+        tap.equal(two.call("find_products"), ["cup", "milk", "tea"])
+        tap.equal(one.call("find_products"), ["cup", "tea"])
+        tap.equal(one.call("find_products", limit=1), ["cup"])
+        # The time and random numbers are asked for each time.
+        tap.equal(len({one.call("draw")["n"] for _ in range(8)}) > 1, True)
+        fixed = shops.Shop(s, data="default", now="2026-03-01T00:00:00Z")
+        tap.equal(fixed.call("clock")["t"], "2026-03-01T00:00:00.000Z")
+        other = shops.Shop(s, data="default", now="2026-04-01T00:00:00Z")
+        tap.equal(other.call("clock")["t"], "2026-04-01T00:00:00.000Z")
+        # Every call is on record, also those whose answer was kept.
+        calls = [(c["tool"], c["arguments"]) for c in empty.ask("GET", "calls")["calls"]]
+        tap.equal(calls, [("find_products", {})] * 3)
+
+
 def test_an_app_that_changes():
     """A folder that changed is loaded again at the next acquire; who has the old one keeps it."""
     with shops.running() as s:
