@@ -57,7 +57,9 @@ static int start(const char *dir, struct app_home **ret, struct err *e)
     if (!h)
         return err_set(e, -ENOMEM, "out of memory");
     (void)snprintf(h->dir, sizeof h->dir, "%s/postgres", dir);
-    int r = pg_server_start(&h->server, h->dir, e);
+    int r = pq_load(e);
+    if (r == 0)
+        r = pg_server_start(&h->server, h->dir, e);
     if (r < 0) {
         pg_server_stop(&h->server);
         free(h);

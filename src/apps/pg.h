@@ -13,10 +13,10 @@
  * long for an answer cancels it; the processes of the server have a limit on their memory. */
 #pragma once
 
-#include <libpq-fe.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "apps/pg_lib.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
