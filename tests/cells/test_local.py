@@ -22,11 +22,12 @@ def path_of(url):
     return url[url.index("/", len("http://")):]
 
 
-def rpc(s, server, method, params=None):
+def rpc(s, server, method, params=None, headers=None):
     """A message to a server of a local sandbox, without a key and without a session."""
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
     answer = s.post(path_of(server["mcp_server_url"]), body, key=None, timeout=120, headers={
-        "Accept": "application/json, text/event-stream", "Content-Type": "application/json"})
+        "Accept": "application/json, text/event-stream", "Content-Type": "application/json",
+        **(headers or {})})
     tap.equal(answer.status, 200, answer)
     text = answer.body.decode()
     if text.startswith("event:") or text.startswith("data:") or text.startswith("id:"):
@@ -53,7 +54,7 @@ def test_servers_share_one_workspace():
     with cells.running() as s:
         sandbox = acquire(s)
         servers = by_name(sandbox)
-        tap.equal(sorted(servers), sorted(SERVERS))
+        tap.equal([x for x in SERVERS if x not in servers], [])
         tap.equal(sandbox["message"], "Local sandbox environment acquired successfully")
         tap.equal(texts(call(s, servers["filesystem"], "filesystem_write_file",
                              path="/data/a.txt", content="hello\n")),
@@ -136,6 +137,39 @@ def test_tools_come_back():
         s.stop()
         s.start()
         tap.equal(texts(call(s, servers["filesystem"], "filesystem_read_file", path="a")), ["1"])
+
+
+# In place of tidepool-local: answers a call with its body.
+MIRROR = """
+import http.server, json
+class Mirror(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        got = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        out = json.dumps({"content": [{"type": "text", "text": got}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(out)))
+        self.end_headers()
+        self.wfile.write(out)
+http.server.ThreadingHTTPServer.allow_reuse_address = True
+http.server.ThreadingHTTPServer(("127.0.0.1", 49984), Mirror).serve_forever()
+"""
+
+
+def test_tools_are_told_of_headers():
+    with cells.running() as s:
+        sandbox = acquire(s, ["filesystem"])
+        server = sandbox["servers"][0]
+        name = "local-" + sandbox["local_sandbox_id"].replace("-", "")
+        call(s, server, "filesystem_write_file", path="/data/mirror.py", content=MIRROR)
+        s.run(name, "kill -STOP $(pgrep -o tidepool-local); kill -9 $(pgrep -n tidepool-local)")
+        s.run(name, "python3 /data/mirror.py >/dev/null 2>&1 & sleep 0.1")
+        answer = rpc(s, server, "tools/call", {"name": "list_allowed_directories"},
+                     headers={"X-Email-Config": "e30=", "x-a": "b"})
+        told = json.loads(texts(answer["result"])[0])["headers"]
+        tap.equal((told["x-email-config"], told["x-a"], "accept" in told), ("e30=", "b", False))
+        many = {"x-%d" % i: "" for i in range(33)}
+        tap.equal(s.post(path_of(server["mcp_server_url"]), {}, key=None, headers=many).status,
+                  431)
 
 
 def test_calls_run_beside_each_other():

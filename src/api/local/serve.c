@@ -2,13 +2,11 @@
 /* The MCP endpoints of local sandboxes, and calls of their tools: the sessions are here, the work
  * is done inside of the cell. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "api/internal.h"
-#include "api/local/local.h"
+#include "api/local/caller.h"
 #include "base/cleanup.h"
-#include "base/mem.h"
 #include "base/schema.h"
 #include "core/sandbox.h"
 #include "mcp/http.h"
@@ -18,14 +16,6 @@ enum {
     ANSWER_MAX = 100 << 20,
     RETRY_MS = 15,
     RETRIES = 200 /* while tidepool-local starts */
-};
-
-/* Who calls: a local sandbox by its id. */
-struct caller {
-    struct locals *locals;
-    struct loop *loop;
-    const struct toolset *set;
-    char id[LOCAL_ID_LEN + 1];
 };
 
 struct call {
@@ -165,13 +155,15 @@ static struct str call_body(const struct call *k, const struct sandbox *sb)
     jw_value(&w, k->mcp->args);
     jw_key(&w, "benchmark");
     jw_value(&w, json_get(local_of(sb), "benchmark"));
+    jw_key(&w, "headers");
+    jw_raw(&w, ((const struct local_caller *)k->mcp->ctx)->headers);
     jw_end(&w);
     return buf_ok(&b) ? arena_str(k->mcp->arena, buf_str(&b)) : STR_NULL;
 }
 
 void local_call(struct mcp_call *c)
 {
-    const struct caller *who = c->ctx;
+    const struct local_caller *who = c->ctx;
     const struct toolset_tool *tool = c->row;
     struct sandbox *sb = locals_find(who->locals, str_of(who->id));
     struct call *k = arena_new(c->arena, struct call);
@@ -195,7 +187,7 @@ void local_call(struct mcp_call *c)
 /* Names with and without the server's as prefix mean the same tool. */
 void local_call_alias(struct mcp_call *c)
 {
-    const struct caller *who = c->ctx;
+    const struct local_caller *who = c->ctx;
     const struct toolset_tool *tool = toolset_tool(who->set, c->name);
     struct schema_error why;
 
@@ -247,15 +239,12 @@ void local_mcp(struct api_req *r)
     struct str benchmark = json_str(json_get(local_of(sb), "benchmark"), STR(""));
     const struct toolset *set = toolset_find(locals_tools(l), name, benchmark);
     struct mcp_server *s = set ? locals_server(l, set, &e) : NULL;
-    struct caller *who = s ? mem_zalloc(1, sizeof *who) : NULL;
-    if (!who) {
+    if (!s) {
         api_fail(r, e.code ? e.code : -ENOMEM, &e);
         return;
     }
-    who->locals = l;
-    who->loop = r->core->loop;
-    who->set = set;
-    (void)snprintf(who->id, sizeof who->id, STR_FMT, STR_ARG(id));
-    mcp_http(s, r->http,
-             &(struct mcp_scope){.owner = str_of(who->id), .ctx = who, .release = free});
+    struct local_caller *who = local_caller_new(r, set, id);
+    if (who)
+        mcp_http(s, r->http,
+                 &(struct mcp_scope){.owner = str_of(who->id), .ctx = who, .release = free});
 }
