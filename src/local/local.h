@@ -11,7 +11,9 @@
  * A server is a row of the table in servers.c and a file with a table of its tools. A tool is a
  * function that may block: each call has a thread to itself (of at most LOCAL_THREADS_MAX). State
  * that calls share is the server's own business, under its own lock. Nothing here is a boundary:
- * that is the cell; the workspace's limits are the products' own rules. */
+ * that is the cell; the workspace's limits are the products' own rules.
+ *
+ * What the daemon asks for that is no tool has paths "/_NAME": see request.h. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,26 +2,21 @@
 #include "local/serve.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/list.h"
 #include "base/mem.h"
+#include "local/pool.h"
+#include "local/request.h"
 #include "local/servers.h"
 #include "net/http_server.h"
-
-enum {
-    STACK_BYTES = 256 << 10,
-    IDLE_S = 10 /* a thread without work ends after this */
-};
 
 /* A call on its way: the loop's thread makes it, a thread of the pool runs it, the loop's thread
  * answers. */
 struct job {
+    struct pool_job job;
     struct loop_msg msg;
-    struct list node;
     struct local_serve *serve;
     struct http_req *req;
     struct local_call call;
@@ -32,11 +27,7 @@ struct local_serve {
     struct loop *loop;
     const struct local *local;
     struct http_server *http;
-
-    pthread_mutex_t lock;
-    pthread_cond_t has_work;
-    struct list queue; /* of jobs */
-    unsigned n_threads, n_idle;
+    struct pool *pool;
 };
 
 /* ---- answers ---- */
@@ -65,73 +56,21 @@ static void on_done(struct loop_msg *m)
     free_job(j);
 }
 
-/* ---- threads ---- */
-
-static struct job *next_job(struct local_serve *s)
+static void run(struct pool_job *pj)
 {
-    struct timespec until;
+    struct job *j = container_of(pj, struct job, job);
 
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += IDLE_S;
-    while (list_is_empty(&s->queue)) {
-        s->n_idle++;
-        int r = pthread_cond_timedwait(&s->has_work, &s->lock, &until);
-        s->n_idle--;
-        if (r == ETIMEDOUT && list_is_empty(&s->queue))
-            return NULL;
-    }
-    struct job *j = list_entry(list_pop(&s->queue), struct job, node);
-    return j;
+    local_run(&j->call, &j->out);
+    loop_post(j->serve->loop, &j->msg, on_done);
 }
 
-static void *thread_main(void *ctx)
-{
-    struct local_serve *s = ctx;
-    struct job *j;
-
-    (void)pthread_mutex_lock(&s->lock);
-    while ((j = next_job(s))) {
-        (void)pthread_mutex_unlock(&s->lock);
-        local_run(&j->call, &j->out);
-        loop_post(s->loop, &j->msg, on_done);
-        (void)pthread_mutex_lock(&s->lock);
-    }
-    s->n_threads--;
-    (void)pthread_mutex_unlock(&s->lock);
-    return NULL;
-}
-
-static bool add_thread(struct local_serve *s)
-{
-    pthread_attr_t attr;
-    pthread_t thread;
-
-    if (pthread_attr_init(&attr) != 0)
-        return false;
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    int r = pthread_create(&thread, &attr, thread_main, s);
-    (void)pthread_attr_destroy(&attr);
-    return r == 0;
-}
-
-/* Without a thread that has time the job waits; without any thread it is refused. */
 static void start(struct local_serve *s, struct job *j)
 {
-    (void)pthread_mutex_lock(&s->lock);
-    bool needs_thread = s->n_idle == 0 && s->n_threads < LOCAL_THREADS_MAX;
-    if (needs_thread && add_thread(s))
-        s->n_threads++;
-    bool is_lost = s->n_threads == 0;
-    if (!is_lost) {
-        list_append(&s->queue, &j->node);
-        (void)pthread_cond_signal(&s->has_work);
-    }
-    (void)pthread_mutex_unlock(&s->lock);
-    if (is_lost) {
-        refuse(j->req, 503, "no thread could be started");
-        free_job(j);
-    }
+    j->job.run = run;
+    if (pool_run(s->pool, &j->job) == 0)
+        return;
+    refuse(j->req, 503, "no thread could be started");
+    free_job(j);
 }
 
 /* ---- requests ---- */
@@ -175,8 +114,16 @@ static void on_body(struct http_req *r, void *ctx)
 
 static void on_request(struct http_req *r, void *ctx)
 {
+    struct local_serve *s = ctx;
+    bool is_tool = !str_starts(r->head.path, STR("/_"));
+    const struct request_row *row = is_tool ? NULL : request_row(r->head.path);
+
     if (r->head.method != HTTP_POST)
         refuse(r, 405, "method not allowed");
+    else if (row)
+        request_start(r, s->pool, s->local, row);
+    else if (!is_tool)
+        refuse(r, 404, "no such request");
     else
         http_read_body(r, LOCAL_BODY_MAX, on_body, ctx);
 }
@@ -200,13 +147,12 @@ struct local_serve *local_serve_new(struct loop *loop, const struct local *local
     }
     s->loop = loop;
     s->local = local;
-    list_init(&s->queue);
-    (void)pthread_mutex_init(&s->lock, NULL);
-    (void)pthread_cond_init(&s->has_work, NULL);
-    s->http = http_server_new(&o, e);
+    s->pool = pool_new(LOCAL_THREADS_MAX);
+    s->http = s->pool ? http_server_new(&o, e) : NULL;
     if (s->http && http_server_listen(s->http, listen_fd, e) == 0)
         return s;
     http_server_free(s->http);
+    free(s->pool);
     free(s);
     return NULL;
 }
