@@ -139,6 +139,55 @@ def test_tools_come_back():
         tap.equal(texts(call(s, servers["filesystem"], "filesystem_read_file", path="a")), ["1"])
 
 
+def test_retired_paths_lead_to_local_sandboxes():
+    with cells.running() as s:
+        made = s.post("/sandbox/local_dev", {"benchmark": "Toolathlon"}, timeout=120)
+        tap.equal((made.status, made.json["server_name"]), (201, "local_dev"), made)
+        url = made.json["server_urls"]["filesystem"]
+        tap.equal(url.endswith("/filesystem/mcp/?local_sandbox_id=" + made.json["sandbox_id"]),
+                  True, url)
+        server = {"mcp_server_url": url}
+        tap.equal(texts(call(s, server, "write_file", path="/data/a", content="1")),
+                  ["Successfully wrote to /data/a"])
+        path = "/sandbox/local_dev/" + made.json["sandbox_id"]
+        shown = s.get(path)
+        tap.equal((shown.status, shown.json["status"], shown.json["auth_data"]),
+                  (200, "occupied", None), shown)
+        tap.equal(s.get("/local-sandbox").json["total_count"], 1)
+        gone = s.delete(path)
+        tap.equal((gone.status, gone.json["status"]), (200, "idle"), gone)
+        tap.equal((s.get(path).status, s.post("/sandbox/local_dev", {"ttl_seconds": 1}).status),
+                  (404, 422))
+
+
+def test_a_graph_is_initialized_and_dumped():
+    with cells.running() as s:
+        made = s.post("/sandbox/localmemory", None, timeout=120)
+        tap.equal((made.status, list(made.json["server_urls"])), (201, ["localmemory"]), made)
+        tap.equal(made.json["server_url"], made.json["server_urls"]["localmemory"])
+        path = "/sandbox/localmemory/" + made.json["sandbox_id"]
+        entities = [{"name": "A", "entityType": "t", "observations": ["x"]},
+                    {"name": "B", "entityType": "t"}]
+        relations = [{"from": "A", "to": "B", "relationType": "knows"}]
+        done = s.post(path + "/initialize", {"entities": entities, "relations": relations})
+        tap.equal((done.status, done.json.get("records_created"), done.json.get("status")),
+                  (200, {"entities": 2, "relations": 1}, "occupied"), done)
+        again = s.post(path + "/initialize", {"entities": entities})
+        tap.equal(again.json["records_created"], {"entities": 0, "relations": 0}, again)
+        dump = s.get(path + "/dump")
+        entities[1]["observations"] = []
+        tap.equal((dump.status, dump.json["server_name"], dump.json["data"]),
+                  (200, "localmemory", {"entities": entities, "relations": relations}))
+        # As the servers' own id, too, and seen by the tools.
+        item = s.get("/local-sandbox").json["local_sandboxes"][0]["servers"][0]
+        tap.equal(s.get("/sandbox/localmemory/%s/dump" % item["id"]).json["data"],
+                  dump.json["data"])
+        tap.contains(texts(call(s, item, "search_nodes", query="knows B a"))[0], "[]")
+        wrong = s.post(path + "/initialize", {"entities": [{"name": "C"}]})
+        tap.equal((wrong.status, wrong.json["detail"][0]["type"]), (422, "missing"), wrong)
+        tap.equal(s.get("/sandbox/localmemory/nope/dump").status, 404)
+
+
 # In place of tidepool-local: answers a call with its body.
 MIRROR = """
 import http.server, json

@@ -14,6 +14,40 @@ enum { DATA_MAX = 16 << 20 }; /* bytes of an initialize body */
 
 #define SANDBOX "/sandbox/{server_name!}/{sandbox_id}"
 
+/* What is in a local sandbox. */
+#define LOCAL_DATA(path)                                                                           \
+    {HTTP_POST, path "/reset", ROUTE_KEY, .handler = local_not_yet,                                \
+     .summary = "Reset a local sandbox"},                                                          \
+        {HTTP_POST, path "/upload-url", ROUTE_KEY, .handler = local_not_yet,                       \
+         .summary = "Get a URL to upload data"},                                                   \
+        {HTTP_POST, path "/initialize", ROUTE_KEY, .handler = local_not_yet,                       \
+         .summary = "Unpack uploaded data"},                                                       \
+    {                                                                                              \
+        HTTP_GET, path "/dump", ROUTE_KEY, .handler = local_not_yet,                               \
+                                           .summary = "Download the data of a local sandbox"       \
+    }
+#define LOCAL_OLD(path)                                                                            \
+    {HTTP_POST,                                                                                    \
+     path,                                                                                         \
+     ROUTE_KEY,                                                                                    \
+     ROUTE_BYTES,                                                                                  \
+     .handler = local_old_acquire,                                                                 \
+     .status = 201,                                                                                \
+     .summary = "Acquire a local sandbox",                                                         \
+     .request = "AcquireSandboxRequest",                                                           \
+     .response = "CreateSandboxResponse"},                                                         \
+        {HTTP_GET,                                                                                 \
+         path "/{local_sandbox_id}",                                                               \
+         ROUTE_KEY,                                                                                \
+         .handler = local_old_show,                                                                \
+         .summary = "Get local sandbox details",                                                   \
+         .response = "SandboxInfo"},                                                               \
+    {                                                                                              \
+        HTTP_DELETE, path "/{local_sandbox_id}", ROUTE_KEY, .handler = local_old_release,          \
+                                                            .summary = "Release a local sandbox",  \
+                                                            .response = "SandboxMessage"           \
+    }
+
 static const struct route routes[] = {
     {HTTP_GET, "/sandbox", ROUTE_KEY, .handler = klavis_list, .flags = ROUTE_GRADES,
      .summary = "List all sandboxes", .response = "ListSandboxesResponse",
@@ -73,14 +107,20 @@ static const struct route routes[] = {
      .summary = "Get local sandbox details"},
     {HTTP_DELETE, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = local_release,
      .summary = "Release a local sandbox"},
-    {HTTP_POST, "/local-sandbox/{local_sandbox_id}/reset", ROUTE_KEY, .handler = local_not_yet,
-     .summary = "Reset a local sandbox"},
-    {HTTP_POST, "/local-sandbox/{local_sandbox_id}/upload-url", ROUTE_KEY, .handler = local_not_yet,
-     .summary = "Get a URL to upload data"},
-    {HTTP_POST, "/local-sandbox/{local_sandbox_id}/initialize", ROUTE_KEY, .handler = local_not_yet,
-     .summary = "Unpack uploaded data"},
-    {HTTP_GET, "/local-sandbox/{local_sandbox_id}/dump", ROUTE_KEY, .handler = local_not_yet,
-     .summary = "Download the data of a local sandbox"},
+    LOCAL_DATA("/local-sandbox/{local_sandbox_id}"),
+
+    /* Local sandboxes under the paths that they had before: see local/retired.c. */
+    LOCAL_OLD("/sandbox/local_dev"),
+    LOCAL_DATA("/sandbox/local_dev/{local_sandbox_id}"),
+    LOCAL_OLD("/sandbox/localmemory"),
+    {HTTP_POST, "/sandbox/localmemory/{local_sandbox_id}/initialize", ROUTE_KEY, ROUTE_BYTES,
+     DATA_MAX, .handler = local_memory_initialize, .summary = "Add entities and relations",
+     .request = "MemoryData", .response = "SandboxMessage"},
+    {HTTP_GET, "/sandbox/localmemory/{local_sandbox_id}/dump", ROUTE_KEY,
+     .handler = local_memory_dump, .summary = "All entities and relations",
+     .response = "SandboxDump"},
+    {HTTP_POST, "/sandbox/localmemory/{local_sandbox_id}/reset", ROUTE_KEY,
+     .handler = local_not_yet, .summary = "Reset a local sandbox"},
 
     /* What is no server of this surface is a sandbox of the native one. */
     {HTTP_POST, "/sandbox/{name}/mcp", ROUTE_OPEN, ROUTE_STREAM, .handler = mcp_cell_endpoint,

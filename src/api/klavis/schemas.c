@@ -85,6 +85,12 @@ const struct route_schema klavis_schemas[KLAVIS_N_SCHEMAS] = {
         M("calls", LIST(DICT)))},
     {"LocalSandboxes", OBJECT("\"local_sandboxes\",\"total_count\"",
         "local_sandboxes", LIST(DICT), M("total_count", INT))},
+    {"MemoryEntity", OBJECT("\"name\",\"entityType\"", "name", TEXT,
+        M("entityType", TEXT) M("observations", OR_NULL(LIST(TEXT))))},
+    {"MemoryRelation", OBJECT("\"from\",\"to\",\"relationType\"", "from", TEXT,
+        M("to", TEXT) M("relationType", TEXT))},
+    {"MemoryData", OBJECT("", "entities", OR_NULL(LIST(REF("MemoryEntity"))),
+        M("relations", OR_NULL(LIST(REF("MemoryRelation")))))},
     /* Of query parameters. */
     {"QueryText", TEXT},
     {"QueryBool", BOOL},

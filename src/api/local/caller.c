@@ -69,7 +69,6 @@ struct local_caller *local_caller_new(struct api_req *r, const struct toolset *s
         return NULL;
     }
     c->locals = r->api->locals;
-    c->loop = r->core->loop;
     c->set = set;
     (void)snprintf(c->id, sizeof c->id, STR_FMT, STR_ARG(id));
     memcpy(c + 1, headers.p, headers.len);

@@ -14,7 +14,6 @@ enum {
 
 struct local_caller {
     struct locals *locals;
-    struct loop *loop;
     const struct toolset *set;
     char id[LOCAL_ID_LEN + 1]; /* of the local sandbox */
     /* The headers "x-…" of the request: JSON text of an object, names in lower case. Some servers

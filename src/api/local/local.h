@@ -10,7 +10,7 @@
 
 #include "api/local/toolset.h"
 #include "api/req.h"
-#include "core/sandbox_args.h"
+#include "core/sandbox_moves.h"
 
 struct sandbox;
 
@@ -33,20 +33,40 @@ void locals_stop(struct locals *l);
 const struct toolsets *locals_tools(const struct locals *l);
 /* The running or paused local sandbox of that id, or NULL. */
 struct sandbox *locals_find(struct locals *l, struct str id);
+/* The one that has a server of that id; looks at all of them. */
+struct sandbox *locals_find_by_server(struct locals *l, struct str id);
 /* What is kept with SB; NULL: it is no local one. */
 const struct json *local_of(const struct sandbox *sb);
 /* The name of the sandbox that has ID. */
 void local_name(struct str id, char out[SANDBOX_NAME_MAX + 1]);
-/* The local sandbox of the path, when the caller may know of it; else answers 404 and is NULL. */
+/* The local sandbox of the path, by its id or that of one of its servers, when the caller may know
+ * of it; else answers 404 and is NULL. */
 struct sandbox *local_find_for(struct api_req *r);
+/* Where SERVER (a row of "servers") of SB is reached by R's client. */
+struct str local_url(struct api_req *r, const struct sandbox *sb, const struct json *server);
+/* Writes the server's auth_data, or null: see the table in auth_data.c. */
+void local_put_auth_data(struct jw *w, struct api_req *r, const struct sandbox *sb,
+                         const struct json *server);
+
+/* ---- making one ---- */
+
+/* Rows for the servers of NAMES, an array of names or "ALL"; NULL after answering R. */
+struct json *local_choose(struct api_req *r, const struct json *names);
+/* Makes a local sandbox as BODY, a checked request, asks for; FN answers R, which is its CTX. */
+void local_make(struct api_req *r, const struct json *body, const struct json *servers,
+                sandbox_fn *fn);
 
 /* ---- handlers ---- */
 
 api_handler local_acquire, local_list, local_show, local_release, local_not_yet;
+/* Paths that are retired but still called: see retired.c. */
+api_handler local_old_acquire, local_old_show, local_old_release, local_memory_initialize,
+    local_memory_dump;
 /* MCP of R's server with the query parameter local_sandbox_id; no key is asked for. */
 api_handler local_mcp;
 
-/* For serve.c: the client that reaches into cells. */
+/* For ask.c: the client that reaches into cells. */
 struct http_client *locals_client(const struct locals *l);
+struct loop *locals_loop(const struct locals *l);
 struct mcp_server *locals_server(struct locals *l, const struct toolset *set, struct err *e);
 mcp_handler local_call, local_call_alias;

@@ -84,6 +84,11 @@ struct http_client *locals_client(const struct locals *l)
     return l->client;
 }
 
+struct loop *locals_loop(const struct locals *l)
+{
+    return l->core->loop;
+}
+
 struct mcp_server *locals_server(struct locals *l, const struct toolset *set, struct err *e)
 {
     struct mcp_server **s = &l->servers[set - l->tools.sets];
@@ -130,4 +135,18 @@ struct sandbox *locals_find(struct locals *l, struct str id)
     local_name(id, name);
     struct sandbox *sb = sandbox_find(l->core->sandboxes, str_of(name));
     return sb && str_eq(json_str(json_get(local_of(sb), "id"), STR("")), id) ? sb : NULL;
+}
+
+struct sandbox *locals_find_by_server(struct locals *l, struct str id)
+{
+    if (id.len != LOCAL_ID_LEN || !l->core->sandboxes)
+        return NULL;
+    for (struct sandbox *sb = NULL; (sb = sandbox_next(l->core->sandboxes, sb));) {
+        const struct json *servers = json_get(local_of(sb), "servers");
+        for (size_t i = 0; servers && i < servers->n; i++) {
+            if (str_eq(json_str(json_get(json_at(servers, i), "id"), STR("")), id))
+                return sb;
+        }
+    }
+    return NULL;
 }

@@ -25,26 +25,31 @@ static void put(struct jw *w, const char *key, struct str s)
         jw_null(w);
 }
 
+struct str local_url(struct api_req *r, const struct sandbox *sb, const struct json *server)
+{
+    return arena_printf(r->arena, STR_FMT "/" STR_FMT "/mcp/?local_sandbox_id=" STR_FMT,
+                        STR_ARG(klavis_base(r)),
+                        STR_ARG(json_str(json_get(server, "name"), STR(""))),
+                        STR_ARG(json_str(json_get(local_of(sb), "id"), STR(""))));
+}
+
 static void put_server(struct jw *w, struct api_req *r, const struct sandbox *sb,
                        const struct json *server)
 {
     const struct json *local = local_of(sb);
-    struct str name = json_str(json_get(server, "name"), STR(""));
     char time[CLOCK_RFC3339_MAX];
 
     clock_rfc3339_us(time, sb->started_us);
     jw_object(w);
-    put(w, "server_name", name);
+    put(w, "server_name", json_str(json_get(server, "name"), STR("")));
     put(w, "id", json_str(json_get(server, "id"), STR("")));
-    put(w, "mcp_server_url",
-        arena_printf(r->arena, STR_FMT "/" STR_FMT "/mcp/?local_sandbox_id=" STR_FMT,
-                     STR_ARG(klavis_base(r)), STR_ARG(name),
-                     STR_ARG(json_str(json_get(local, "id"), STR("")))));
+    put(w, "mcp_server_url", local_url(r, sb, server));
     put(w, "status", STR("occupied"));
     put(w, "benchmark", json_str(json_get(local, "benchmark"), STR("")));
     put(w, "updated_at", str_of(time));
     put(w, "metadata", STR_NULL);
-    put(w, "auth_data", STR_NULL);
+    jw_key(w, "auth_data");
+    local_put_auth_data(w, r, sb, server);
     put(w, "tags", STR_NULL);
     jw_end(w);
 }
@@ -98,10 +103,8 @@ static bool add_server(struct api_req *r, struct json *servers, struct str name)
     return true;
 }
 
-/* The servers that BODY asks for; NULL after answering. */
-static struct json *choose_servers(struct api_req *r, const struct json *body)
+struct json *local_choose(struct api_req *r, const struct json *names)
 {
-    const struct json *names = json_get(body, "server_names");
     struct json *servers = json_new_array(r->arena);
 
     for (size_t i = 0; servers && json_is(names, JSON_STRING) && i < TOOLSET_SERVERS; i++)
@@ -144,19 +147,12 @@ static const struct json *first_process(struct api_req *r)
     return args;
 }
 
-void local_acquire(struct api_req *r)
+void local_make(struct api_req *r, const struct json *body, const struct json *servers,
+                sandbox_fn *fn)
 {
-    struct klavis_input in;
     struct err e = ERR_INIT;
     char id[ID_UUID_LEN + 1], name[SANDBOX_NAME_MAX + 1];
 
-    klavis_input_begin(&in, r);
-    struct json *body = klavis_input_body(&in, "AcquireLocalSandboxRequest", NULL, true);
-    if (klavis_input_refuse(&in))
-        return;
-    struct json *servers = choose_servers(r, body);
-    if (!servers)
-        return;
     id_uuid(id);
     local_name(str_of(id), name);
     const struct json *ttl = json_get(body, "ttl_seconds");
@@ -177,7 +173,7 @@ void local_acquire(struct api_req *r)
                  .workdir = STR_INIT(LOCAL_ROOT),
                  .timeout_s = json_is(ttl, JSON_NULL) ? -1 : json_int(ttl, LOCAL_TTL_DEFAULT_S),
                  .extra = extra},
-        .fn = on_made,
+        .fn = fn,
         .ctx = r,
     };
     int code = local && extra ? sandbox_create(r->core->sandboxes, &rq, &e) : -ENOMEM;
@@ -185,13 +181,28 @@ void local_acquire(struct api_req *r)
         klavis_fail(r, code, &e);
 }
 
+void local_acquire(struct api_req *r)
+{
+    struct klavis_input in;
+
+    klavis_input_begin(&in, r);
+    struct json *body = klavis_input_body(&in, "AcquireLocalSandboxRequest", NULL, true);
+    if (klavis_input_refuse(&in))
+        return;
+    struct json *servers = local_choose(r, json_get(body, "server_names"));
+    if (servers)
+        local_make(r, body, servers, on_made);
+}
+
 /* ---- the others ---- */
 
-/* The local sandbox of the path, when the caller may know of it; else answers 404. */
 struct sandbox *local_find_for(struct api_req *r)
 {
     struct str id = api_param(r, "local_sandbox_id");
     struct sandbox *sb = locals_find(r->api->locals, id);
+
+    if (!sb)
+        sb = locals_find_by_server(r->api->locals, id);
 
     if (sb && sandbox_is_visible(sb, r->key))
         return sb;

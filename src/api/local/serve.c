@@ -5,40 +5,21 @@
 #include <stdlib.h>
 
 #include "api/internal.h"
+#include "api/local/ask.h"
 #include "api/local/caller.h"
 #include "base/cleanup.h"
 #include "base/schema.h"
 #include "core/sandbox.h"
 #include "mcp/http.h"
-#include "net/http_client.h"
 
-enum {
-    ANSWER_MAX = 100 << 20,
-    RETRY_MS = 15,
-    RETRIES = 200 /* while tidepool-local starts */
-};
+enum { BODY_MAX = 100 << 20 };
 
 struct call {
     struct mcp_call *mcp;
-    struct locals *locals;
-    struct loop *loop;
     const struct toolset_tool *tool;
-    struct sandbox *sb; /* a reference, and held */
-    struct str target, body;
-    const char *address;
-    struct loop_timer retry;
-    unsigned n_tries;
 };
 
 /* ---- answers ---- */
-
-/* Before the answer: K goes with it. */
-static void end(struct call *k)
-{
-    loop_timer_stop(&k->retry);
-    sandbox_release(k->sb);
-    sandbox_unref(k->sb);
-}
 
 /* The members of the result are the tool's; what they are is checked, because anything inside of
  * the cell could have written them. */
@@ -64,90 +45,21 @@ static void pass_on(struct call *k, struct str body)
     mcp_result_end(k->mcp);
 }
 
-static void fail(struct call *k, const char *why)
-{
-    mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR,
-                   "the tools of this sandbox do not answer (%s); a reset brings them back", why);
-}
-
-static void start(struct call *k);
-
-static void on_retry(struct loop_timer *t)
-{
-    start(container_of(t, struct call, retry));
-}
-
-/* Nobody listens, so nothing was done: the program is being started. What died under a call may
- * have done it already. */
-static bool may_retry(struct call *k, int code)
-{
-    bool is_undone =
-        code == -ECONNREFUSED || (k->tool->is_read_only && (code == -ECONNRESET || code == -EPIPE));
-
-    return is_undone && ++k->n_tries < RETRIES && sandbox_cell(k->sb) &&
-           loop_timer_start(k->loop, &k->retry, RETRY_MS, on_retry) == 0;
-}
-
-static void on_response(void *ctx, const struct http_response *r)
+static void on_answer(void *ctx, struct str body, const char *why)
 {
     struct call *k = ctx;
 
-    if (r->error && may_retry(k, r->error))
-        return;
-    end(k);
-    if (r->error)
-        fail(k, r->why);
-    else if (r->head.status != 200)
-        mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "the sandbox answered %d", r->head.status);
+    if (why)
+        mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "%s", why);
     else
-        pass_on(k, r->body);
+        pass_on(k, body);
 }
 
 /* ---- calls ---- */
 
-static void start(struct call *k)
-{
-    struct err e = ERR_INIT;
-    const struct http_header type = {STR_INIT("Content-Type"), STR_INIT("application/json")};
-    const struct http_request rq = {
-        .address = k->address,
-        .method = STR_INIT("POST"),
-        .target = k->target,
-        .host = STR_INIT("localhost"),
-        .headers = &type,
-        .n_headers = 1,
-        .body = k->body,
-        .max_body = ANSWER_MAX,
-    };
-
-    if (http_client_fetch(locals_client(k->locals), &rq, on_response, k, &e) ||
-        may_retry(k, e.code))
-        return;
-    end(k);
-    fail(k, err_text(&e));
-}
-
-static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
-{
-    struct call *k = ctx;
-
-    if (e) {
-        mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "the sandbox cannot be used: %s", err_text(e));
-        return;
-    }
-    k->address = arena_printf(k->mcp->arena, "%s:%d", sb->id, LOCAL_PORT).p;
-    if (!k->address) {
-        mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "out of memory");
-        return;
-    }
-    k->sb = sandbox_ref(sb);
-    sandbox_hold(sb);
-    start(k);
-}
-
 static struct str call_body(const struct call *k, const struct sandbox *sb)
 {
-    auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
+    auto_buf struct buf b = BUF_INIT(BODY_MAX);
     struct jw w = jw_to(&b);
 
     jw_object(&w);
@@ -173,15 +85,17 @@ void local_call(struct mcp_call *c)
         return;
     }
     k->mcp = c;
-    k->locals = who->locals;
-    k->loop = who->loop;
     k->tool = tool;
-    k->target = arena_printf(c->arena, "/%s/%s", tool->set->server, tool->name);
-    k->body = call_body(k, sb);
-    int r = k->target.p && k->body.p ? sandbox_use(sb, on_usable, k) : -ENOMEM;
-    if (r < 0)
-        mcp_reply_fail(c, MCP_INTERNAL_ERROR, "%s",
-                       r == -ENOMEM ? "out of memory" : "the sandbox has ended");
+    local_ask(&(struct local_ask){
+        .locals = who->locals,
+        .sandbox = sb,
+        .arena = c->arena,
+        .target = arena_printf(c->arena, "/%s/%s", tool->set->server, tool->name),
+        .body = call_body(k, sb),
+        .may_repeat = tool->is_read_only,
+        .fn = on_answer,
+        .ctx = k,
+    });
 }
 
 /* Names with and without the server's as prefix mean the same tool. */

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/local/ask.h"
+
+#include <errno.h>
+
+#include "api/local/local.h"
+#include "base/cleanup.h"
+#include "core/sandbox.h"
+#include "net/http_client.h"
+
+enum {
+    ANSWER_MAX = 100 << 20,
+    RETRY_MS = 15,
+    RETRIES = 200 /* while tidepool-local starts */
+};
+
+struct asked {
+    struct local_ask q;
+    struct sandbox *sb; /* a reference, and held */
+    const char *address;
+    struct loop_timer retry;
+    unsigned n_tries;
+};
+
+/* The sandbox is let go before the answer, which takes the arena with it. */
+static void end(struct asked *k, struct str body, const char *why)
+{
+    loop_timer_stop(&k->retry);
+    sandbox_release(k->sb);
+    sandbox_unref(k->sb);
+    k->q.fn(k->q.ctx, body, why);
+}
+
+static void fail(struct asked *k, const char *why)
+{
+    const char *text = arena_printf(k->q.arena,
+                                    "the tools of this sandbox do not answer (%s); a reset brings "
+                                    "them back",
+                                    why)
+                           .p;
+
+    end(k, STR_NULL, text ? text : "out of memory");
+}
+
+static void start(struct asked *k);
+
+static void on_retry(struct loop_timer *t)
+{
+    start(container_of(t, struct asked, retry));
+}
+
+/* Nobody listens, so nothing was done: the program is being started. What died under a call may
+ * have done it already. */
+static bool may_retry(struct asked *k, int code)
+{
+    bool is_undone =
+        code == -ECONNREFUSED || (k->q.may_repeat && (code == -ECONNRESET || code == -EPIPE));
+
+    return is_undone && ++k->n_tries < RETRIES && sandbox_cell(k->sb) &&
+           loop_timer_start(locals_loop(k->q.locals), &k->retry, RETRY_MS, on_retry) == 0;
+}
+
+static void on_response(void *ctx, const struct http_response *r)
+{
+    struct asked *k = ctx;
+
+    if (r->error && may_retry(k, r->error))
+        return;
+    if (r->error) {
+        fail(k, r->why);
+        return;
+    }
+    if (r->head.status == 200) {
+        end(k, r->body, NULL);
+        return;
+    }
+    const char *why = arena_printf(k->q.arena, "the sandbox answered %d", r->head.status).p;
+    end(k, STR_NULL, why ? why : "out of memory");
+}
+
+static void start(struct asked *k)
+{
+    struct err e = ERR_INIT;
+    const struct http_header type = {STR_INIT("Content-Type"), STR_INIT("application/json")};
+    const struct http_request rq = {
+        .address = k->address,
+        .method = STR_INIT("POST"),
+        .target = k->q.target,
+        .host = STR_INIT("localhost"),
+        .headers = &type,
+        .n_headers = 1,
+        .body = k->q.body,
+        .max_body = ANSWER_MAX,
+    };
+
+    if (!http_client_fetch(locals_client(k->q.locals), &rq, on_response, k, &e) &&
+        !may_retry(k, e.code))
+        fail(k, err_text(&e));
+}
+
+static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    struct asked *k = ctx;
+
+    if (e) {
+        const char *why = arena_printf(k->q.arena, "the sandbox cannot be used: %s", err_text(e)).p;
+        k->q.fn(k->q.ctx, STR_NULL, why ? why : "out of memory");
+        return;
+    }
+    k->address = arena_printf(k->q.arena, "%s:%d", sb->id, LOCAL_PORT).p;
+    if (!k->address) {
+        k->q.fn(k->q.ctx, STR_NULL, "out of memory");
+        return;
+    }
+    k->sb = sandbox_ref(sb);
+    sandbox_hold(sb);
+    start(k);
+}
+
+void local_ask(const struct local_ask *q)
+{
+    struct asked *k = q->target.p && q->body.p ? arena_new(q->arena, struct asked) : NULL;
+
+    if (!k) {
+        q->fn(q->ctx, STR_NULL, "out of memory");
+        return;
+    }
+    k->q = *q;
+    if (sandbox_use(q->sandbox, on_usable, k) < 0)
+        q->fn(q->ctx, STR_NULL, "the sandbox has ended");
+}

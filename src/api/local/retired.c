@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* Local sandboxes under the paths that they had before /local-sandbox, for clients that still call
+ * them: /sandbox/local_dev is one with all servers, /sandbox/localmemory one with the graph of
+ * entities alone. Their sandbox_id is the local sandbox's. */
+#include <errno.h>
+
+#include "api/internal.h"
+#include "api/klavis/klavis.h"
+#include "api/local/ask.h"
+#include "api/local/local.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "core/sandbox.h"
+
+enum { ANSWER_MAX = 64 << 20 };
+
+/* The server that the route is for. */
+static struct str server_of(const struct api_req *r)
+{
+    struct str rest = str_skip(str_of(r->match.route->pattern), strlen("/sandbox/"));
+
+    return str_cut(&rest, '/');
+}
+
+static struct str id_of(const struct sandbox *sb)
+{
+    return json_str(json_get(local_of(sb), "id"), STR(""));
+}
+
+static void put(struct jw *w, const char *key, struct str s)
+{
+    jw_key(w, key);
+    if (s.len > 0)
+        jw_str(w, s);
+    else
+        jw_null(w);
+}
+
+static void put_head(struct jw *w, struct api_req *r, const struct sandbox *sb)
+{
+    const struct json *first = json_at(json_get(local_of(sb), "servers"), 0);
+
+    jw_object(w);
+    put(w, "sandbox_id", id_of(sb));
+    put(w, "server_name", server_of(r));
+    put(w, "server_url", first ? local_url(r, sb, first) : STR_NULL);
+    put(w, "status", STR("occupied"));
+}
+
+/* ---- acquire, show, release ---- */
+
+static void on_made(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    struct api_req *r = ctx;
+    auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&b);
+
+    if (e) {
+        klavis_fail(r, e->code, e);
+        return;
+    }
+    const struct json *servers = json_get(local_of(sb), "servers");
+    put_head(&w, r, sb);
+    jw_key(&w, "server_urls");
+    jw_object(&w);
+    for (size_t i = 0; servers && i < servers->n; i++) {
+        const struct json *server = json_at(servers, i);
+        jw_key_str(&w, json_str(json_get(server, "name"), STR("")));
+        jw_str(&w, local_url(r, sb, server));
+    }
+    jw_end(&w);
+    put(&w, "message",
+        STR("Sandbox acquired successfully. Use server_urls to connect to the MCP server."));
+    jw_end(&w);
+    api_reply_json(r, 201, &b);
+}
+
+void local_old_acquire(struct api_req *r)
+{
+    struct klavis_input in;
+    struct str server = server_of(r);
+    struct json *names = json_new_array(r->arena);
+
+    klavis_input_begin(&in, r);
+    const struct json *body = klavis_input_body(&in, "AcquireSandboxRequest", NULL, false);
+    if (klavis_input_refuse(&in))
+        return;
+    if (str_is(server, "local_dev"))
+        names = json_new_str(r->arena, STR("ALL"));
+    else if (names)
+        (void)json_push(r->arena, names, json_new_str(r->arena, server));
+    struct json *servers = names ? local_choose(r, names) : NULL;
+    if (servers)
+        local_make(r, body, servers, on_made);
+    else if (!names)
+        klavis_fail(r, -ENOMEM, NULL);
+}
+
+void local_old_show(struct api_req *r)
+{
+    const struct sandbox *sb = local_find_for(r);
+    auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&b);
+    char time[CLOCK_RFC3339_MAX];
+
+    if (!sb)
+        return;
+    clock_rfc3339_us(time, sb->started_us);
+    put_head(&w, r, sb);
+    put(&w, "benchmark", json_str(json_get(local_of(sb), "benchmark"), STR("")));
+    put(&w, "updated_at", str_of(time));
+    put(&w, "metadata", STR_NULL);
+    jw_key(&w, "auth_data");
+    local_put_auth_data(&w, r, sb, json_at(json_get(local_of(sb), "servers"), 0));
+    put(&w, "tags", STR_NULL);
+    jw_end(&w);
+    api_reply_json(r, 200, &b);
+}
+
+static void reply_message(struct api_req *r, struct str id, const char *status, struct str message,
+                          struct str records)
+{
+    auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&b);
+
+    jw_object(&w);
+    put(&w, "sandbox_id", id);
+    put(&w, "status", str_of(status));
+    put(&w, "message", message);
+    if (records.p) {
+        jw_key(&w, "records_created");
+        jw_raw(&w, records);
+    }
+    jw_end(&w);
+    api_reply_json(r, 200, &b);
+}
+
+static void on_released(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    (void)ctx;
+    (void)sb;
+    (void)e; /* it is recorded by core */
+}
+
+void local_old_release(struct api_req *r)
+{
+    struct sandbox *sb = local_find_for(r);
+
+    if (!sb)
+        return;
+    struct str id = arena_str(r->arena, id_of(sb));
+    int code = sandbox_delete(sb, on_released, NULL);
+    if (code < 0 && code != -ENOENT) {
+        klavis_fail(r, code, NULL);
+        return;
+    }
+    reply_message(r, id, "idle",
+                  arena_printf(r->arena,
+                               "Sandbox " STR_FMT
+                               " released successfully and is now available for reuse",
+                               STR_ARG(id)),
+                  STR_NULL);
+}
+
+/* ---- the graph ---- */
+
+struct memory {
+    struct api_req *r;
+    struct sandbox *sb; /* a reference */
+    const struct json *entities, *relations;
+    size_t n_entities;
+};
+
+/* Calls TOOL with ARGUMENT, or without any. */
+static void ask(struct memory *m, const char *tool, const char *name, const struct json *argument,
+                local_answer_fn *fn)
+{
+    auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&b);
+
+    jw_object(&w);
+    jw_key(&w, "args");
+    jw_object(&w);
+    if (argument) {
+        jw_key(&w, name);
+        jw_value(&w, argument);
+    }
+    jw_end(&w);
+    jw_key(&w, "benchmark");
+    jw_value(&w, json_get(local_of(m->sb), "benchmark"));
+    jw_end(&w);
+    local_ask(&(struct local_ask){
+        .locals = m->r->api->locals,
+        .sandbox = m->sb,
+        .arena = m->r->arena,
+        .target = arena_printf(m->r->arena, "/localmemory/%s", tool),
+        .body = buf_ok(&b) ? arena_str(m->r->arena, buf_str(&b)) : STR_NULL,
+        .fn = fn,
+        .ctx = m,
+    });
+}
+
+/* What the tool said, as JSON; NULL after answering, because it failed. */
+static const struct json *said(struct memory *m, struct str body, const char *why)
+{
+    struct arena *a = m->r->arena;
+    const struct json *v = why ? NULL : json_parse(a, body, NULL, NULL);
+    const struct json *text = json_pointer(v, "/content/0/text");
+    const struct json *value =
+        json_is(text, JSON_STRING) ? json_parse(a, text->s, NULL, NULL) : NULL;
+
+    if (value && !json_bool(json_get(v, "isError"), false))
+        return value;
+    sandbox_unref(m->sb);
+    api_error(m->r, 500, "%s",
+              why                          ? why
+              : json_is(text, JSON_STRING) ? text->s.p
+                                           : "the sandbox gave no answer that can be read");
+    return NULL;
+}
+
+static void on_relations(void *ctx, struct str body, const char *why)
+{
+    struct memory *m = ctx;
+    const struct json *made = said(m, body, why);
+
+    if (!made)
+        return;
+    struct str id = arena_str(m->r->arena, id_of(m->sb));
+    sandbox_unref(m->sb);
+    reply_message(
+        m->r, id, "occupied",
+        arena_printf(m->r->arena, "Initialized sandbox with %zu records", m->n_entities + made->n),
+        arena_printf(m->r->arena, "{\"entities\":%zu,\"relations\":%u}", m->n_entities, made->n));
+}
+
+static void on_entities(void *ctx, struct str body, const char *why)
+{
+    struct memory *m = ctx;
+    const struct json *made = said(m, body, why);
+
+    if (!made)
+        return;
+    m->n_entities = made->n;
+    ask(m, "create_relations", "relations", m->relations, on_relations);
+}
+
+/* The local sandbox of the path; NULL after answering. */
+static struct memory *begin(struct api_req *r)
+{
+    struct sandbox *sb = local_find_for(r);
+    struct memory *m = sb ? arena_new(r->arena, struct memory) : NULL;
+
+    if (m)
+        *m = (struct memory){.r = r, .sb = sandbox_ref(sb)};
+    else if (sb)
+        klavis_fail(r, -ENOMEM, NULL);
+    return m;
+}
+
+/* The list NAME of BODY; entities have observations. */
+static const struct json *list_of(struct api_req *r, const struct json *body, const char *name)
+{
+    struct json *list = json_get(body, name), *none = json_new_array(r->arena);
+
+    if (!json_is(list, JSON_ARRAY))
+        return none;
+    for (size_t i = 0; none && str_is(STR("entities"), name) && i < list->n; i++) {
+        if (!json_is(json_get(json_at(list, i), "observations"), JSON_ARRAY))
+            (void)json_set(r->arena, json_at(list, i), "observations", none);
+    }
+    return list;
+}
+
+void local_memory_initialize(struct api_req *r)
+{
+    struct klavis_input in;
+
+    klavis_input_begin(&in, r);
+    const struct json *body = klavis_input_body(&in, "MemoryData", NULL, false);
+    if (klavis_input_refuse(&in))
+        return;
+    struct memory *m = begin(r);
+    if (!m)
+        return;
+    m->entities = list_of(r, body, "entities");
+    m->relations = list_of(r, body, "relations");
+    ask(m, "create_entities", "entities", m->entities, on_entities);
+}
+
+static void on_graph(void *ctx, struct str body, const char *why)
+{
+    struct memory *m = ctx;
+    const struct json *graph = said(m, body, why);
+    auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&b);
+    char now[CLOCK_RFC3339_MAX];
+
+    if (!graph)
+        return;
+    clock_rfc3339_us(now, clock_real_us());
+    now[strlen(now) - 1] = 0;
+    jw_object(&w);
+    put(&w, "sandbox_id", id_of(m->sb));
+    put(&w, "server_name", server_of(m->r));
+    put(&w, "dumped_at", str_of(now));
+    jw_key(&w, "data");
+    jw_value(&w, graph);
+    jw_end(&w);
+    sandbox_unref(m->sb);
+    api_reply_json(m->r, 200, &b);
+}
+
+void local_memory_dump(struct api_req *r)
+{
+    struct memory *m = begin(r);
+
+    if (m)
+        ask(m, "read_graph", NULL, NULL, on_graph);
+}
