@@ -39,3 +39,29 @@ uint32_t crc32_add(const struct crc32 *c, uint32_t crc, const void *data, size_t
         crc = crc >> 8 ^ t[0][(crc ^ *p++) & 0xff];
     return ~crc;
 }
+
+/* Polynomials over GF(2) modulo the CRC's: bit 31 is x^0. */
+static uint32_t multiply(uint32_t a, uint32_t b)
+{
+    uint32_t product = 0;
+
+    for (uint32_t bit = 0x80000000U; bit != 0; bit >>= 1) {
+        if (a & bit)
+            product ^= b;
+        b = b & 1 ? b >> 1 ^ POLYNOMIAL : b >> 1;
+    }
+    return product;
+}
+
+/* A is moved up by LEN bytes, that is multiplied by x^(8 LEN). */
+uint32_t crc32_join(uint32_t a, uint32_t b, uint64_t len)
+{
+    uint32_t power = 0x00800000U, shift = 0x80000000U; /* x^8 and x^0 */
+
+    for (; len > 0; len >>= 1) {
+        if (len & 1)
+            shift = multiply(shift, power);
+        power = multiply(power, power);
+    }
+    return multiply(a, shift) ^ b;
+}
