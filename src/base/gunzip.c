@@ -58,7 +58,7 @@ struct gunzip {
     size_t n_bytes;          /* how many are there, or how many of an optional field are left */
     uint8_t flags;
     uint32_t head_crc;
-    bool has_member;
+    bool has_member, is_raw;
 
     bool is_last; /* block */
     size_t stored_left;
@@ -74,7 +74,7 @@ struct gunzip {
 
 static step_fn read_head, read_extra_len, read_extra, read_text, read_head_crc, read_block,
     read_stored_len, read_stored, read_counts, read_length_codes, read_lengths, read_data,
-    read_trailer;
+    read_trailer, read_nothing;
 
 static int fail(struct gunzip *z, const char *reason)
 {
@@ -380,7 +380,7 @@ static int end_block(struct gunzip *z)
     if (z->is_last) {
         drop(z, z->n_bits & 7);
         z->n_bytes = 0;
-        z->step = read_trailer;
+        z->step = z->is_raw ? read_nothing : read_trailer;
     }
     return GO;
 }
@@ -606,6 +606,12 @@ static int read_trailer(struct gunzip *z)
     return GO;
 }
 
+/* Behind the last block of deflated bytes without a trailer. */
+static int read_nothing(struct gunzip *z)
+{
+    return z->n_bits > 0 || z->in < z->in_end ? fail(z, "deflate: data behind the end") : MORE;
+}
+
 /* ---- feeding ---- */
 
 struct gunzip *gunzip_new(gunzip_sink *sink, void *ctx)
@@ -621,6 +627,17 @@ struct gunzip *gunzip_new(gunzip_sink *sink, void *ctx)
     z->reason = "";
     crc32_init(&z->crc_table);
     begin_member(z);
+    return z;
+}
+
+struct gunzip *gunzip_new_raw(gunzip_sink *sink, void *ctx)
+{
+    struct gunzip *z = gunzip_new(sink, ctx);
+
+    if (z) {
+        z->is_raw = true;
+        z->step = read_block;
+    }
     return z;
 }
 
@@ -643,7 +660,8 @@ int gunzip_feed(struct gunzip *z, const void *p, size_t len)
 
 int gunzip_finish(struct gunzip *z)
 {
-    bool is_whole = z->has_member && z->step == read_head && z->n_bytes == 0;
+    bool is_whole = z->is_raw ? z->step == read_nothing
+                              : z->has_member && z->step == read_head && z->n_bytes == 0;
 
     if (z->error == 0 && !is_whole)
         return fail(z, "unexpected EOF");

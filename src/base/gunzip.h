@@ -13,6 +13,8 @@ typedef int gunzip_sink(void *ctx, const char *p, size_t len);
 
 /* A decoder, or NULL when memory ran out. */
 struct gunzip *gunzip_new(gunzip_sink *sink, void *ctx);
+/* The same for deflated bytes alone, without head, check sum and further members, as in ZIP. */
+struct gunzip *gunzip_new_raw(gunzip_sink *sink, void *ctx);
 void gunzip_free(struct gunzip *z);
 
 /* Takes the next bytes: 0, -EINVAL when they are no gzip, or what the sink returned. After a
