@@ -176,32 +176,52 @@ static bool wait_for(pid_t pid, int64_t deadline_ms, int *status)
     }
 }
 
+static int begin(const struct run *r, struct pipes *p, pid_t *pid)
+{
+    int code = open_pipes(p);
+
+    if (code < 0)
+        return code;
+    const char **env = make_env(r->env);
+    code = env ? spawn(r, p, env, pid) : -ENOMEM;
+    free(env);
+    for (int i = 0; i < PIPE_COUNT; i++)
+        close_fd(&p->theirs[i]);
+    if (code < 0)
+        close_all(p);
+    return code;
+}
+
+int run_start(const struct run *r, int ret_fds[3], pid_t *ret_pid)
+{
+    struct pipes p;
+    int code = begin(r, &p, ret_pid);
+
+    for (int i = 0; code == 0 && i < PIPE_COUNT; i++)
+        ret_fds[i] = p.ours[i];
+    return code;
+}
+
 int run_program(struct run *r)
 {
     struct pipes p;
     pid_t pid;
-    int status = 0, code = open_pipes(&p);
+    int status = 0;
     int64_t deadline_ms = clock_mono_ms() + r->timeout_ms;
 
     buf_init(&r->out, r->max_output);
     buf_init(&r->err, r->max_output);
+    int code = begin(r, &p, &pid);
     if (code < 0)
         return code;
-    const char **env = make_env(r->env);
-    code = env ? spawn(r, &p, env, &pid) : -ENOMEM;
-    free(env);
-    for (int i = 0; i < PIPE_COUNT; i++)
-        close_fd(&p.theirs[i]);
-    if (code == 0) {
-        r->is_timed_out = !talk(r, &p, deadline_ms) || !wait_for(pid, deadline_ms, &status);
-        /* What it left in the background would hold the files that it has open. */
-        (void)kill(-pid, SIGKILL);
-        if (r->is_timed_out)
-            (void)waitpid(pid, &status, 0);
-        r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    }
+    r->is_timed_out = !talk(r, &p, deadline_ms) || !wait_for(pid, deadline_ms, &status);
+    /* What it left in the background would hold the files that it has open. */
+    (void)kill(-pid, SIGKILL);
+    if (r->is_timed_out)
+        (void)waitpid(pid, &status, 0);
+    r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     close_all(&p);
-    return code;
+    return 0;
 }
 
 void run_done(struct run *r)

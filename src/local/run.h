@@ -2,6 +2,8 @@
 /* Programs that tools run: to their end, within limits. */
 #pragma once
 
+#include <sys/types.h>
+
 #include "local/local.h"
 
 struct run {
@@ -22,3 +24,7 @@ struct run {
  * it could not be started: -ENOENT there is no such program. */
 int run_program(struct run *r);
 void run_done(struct run *r);
+
+/* Starts R's program and returns at once: ret_fds are our ends of its input, output and errors,
+ * which do not block; it leads a process group of its own. 0, or -errno as above. */
+int run_start(const struct run *r, int ret_fds[3], pid_t *ret_pid);

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "local/bridge/bridge.h"
 #include "local/pool.h"
 #include "local/request.h"
 #include "local/servers.h"
@@ -28,6 +29,7 @@ struct local_serve {
     const struct local *local;
     struct http_server *http;
     struct pool *pool;
+    struct bridges *bridges;
 };
 
 /* ---- answers ---- */
@@ -118,6 +120,8 @@ static void on_request(struct http_req *r, void *ctx)
     bool is_tool = !str_starts(r->head.path, STR("/_"));
     const struct request_row *row = is_tool ? NULL : request_row(r->head.path);
 
+    if (bridges_serve(s->bridges, r))
+        return;
     if (r->head.method != HTTP_POST)
         refuse(r, 405, "method not allowed");
     else if (row)
@@ -136,6 +140,7 @@ struct local_serve *local_serve_new(struct loop *loop, const struct local *local
         .loop = loop,
         .handler = on_request,
         .ctx = s,
+        .limits = {.max_head = 160 << 10, .max_target = 96 << 10, .max_headers = 100},
         .max_conns = 256,
         .max_arena = 2 * (size_t)LOCAL_BODY_MAX,
     };
@@ -148,10 +153,12 @@ struct local_serve *local_serve_new(struct loop *loop, const struct local *local
     s->loop = loop;
     s->local = local;
     s->pool = pool_new(LOCAL_THREADS_MAX);
-    s->http = s->pool ? http_server_new(&o, e) : NULL;
+    s->bridges = bridges_new(loop, local);
+    s->http = s->pool && s->bridges ? http_server_new(&o, e) : NULL;
     if (s->http && http_server_listen(s->http, listen_fd, e) == 0)
         return s;
     http_server_free(s->http);
+    free(s->bridges);
     free(s->pool);
     free(s);
     return NULL;
