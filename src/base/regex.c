@@ -9,22 +9,6 @@
 #include "base/regex_internal.h"
 #include "base/utf8.h"
 
-enum op { OP_CHAR, OP_SET, OP_ASSERT, OP_SPLIT, OP_JUMP, OP_MATCH };
-
-struct instruction {
-    enum op op;
-    enum regex_assert kind;
-    uint16_t x, y; /* OP_SPLIT: both ways on, OP_JUMP: the one */
-    uint32_t c;
-    const struct regex_set *set;
-};
-
-struct regex {
-    const struct instruction *program;
-    uint16_t n;
-    bool is_anchored; /* can match at the beginning of the text only */
-};
-
 /* ---- tree to program ---- */
 
 enum {
@@ -33,12 +17,12 @@ enum {
 };
 
 struct emitter {
-    struct instruction program[REGEX_PROGRAM_MAX];
+    struct regex_instruction program[REGEX_PROGRAM_MAX];
     uint32_t n, visits;
 };
 
 /* The new instruction's place, or -E2BIG. */
-static int emit(struct emitter *m, struct instruction i)
+static int emit(struct emitter *m, struct regex_instruction i)
 {
     if (m->n == REGEX_PROGRAM_MAX)
         return -E2BIG;
@@ -65,13 +49,13 @@ static int emit_group(struct emitter *m, const struct regex_node *group)
     int jumps = -1;
 
     for (const struct regex_node *b = group->child; b; b = b->next) {
-        int split = b->next ? emit(m, (struct instruction){.op = OP_SPLIT}) : 0;
+        int split = b->next ? emit(m, (struct regex_instruction){.op = REGEX_OP_SPLIT}) : 0;
         int r = split < 0 ? split : emit_pieces(m, b->child);
         if (r < 0)
             return r;
         if (!b->next)
             break;
-        r = emit(m, (struct instruction){.op = OP_JUMP, .x = (uint16_t)(jumps + 1)});
+        r = emit(m, (struct regex_instruction){.op = REGEX_OP_JUMP, .x = (uint16_t)(jumps + 1)});
         if (r < 0)
             return r;
         jumps = r;
@@ -86,18 +70,26 @@ static int emit_group(struct emitter *m, const struct regex_node *group)
     return 0;
 }
 
-/* x*: split in or out; x; jump back. */
-static int emit_star(struct emitter *m, const struct regex_node *child)
+/* The ways on from SPLIT: into what follows it, or to here; the preferred one first. */
+static void set_split(struct emitter *m, int split, const struct regex_node *node)
 {
-    int split = emit(m, (struct instruction){.op = OP_SPLIT});
-    int r = split < 0 ? split : emit_node(m, child);
+    uint16_t in = (uint16_t)(split + 1), out = (uint16_t)m->n;
+
+    m->program[split].x = node->is_lazy ? out : in;
+    m->program[split].y = node->is_lazy ? in : out;
+}
+
+/* x*: split in or out; x; jump back. */
+static int emit_star(struct emitter *m, const struct regex_node *node)
+{
+    int split = emit(m, (struct regex_instruction){.op = REGEX_OP_SPLIT});
+    int r = split < 0 ? split : emit_node(m, node->child);
 
     if (r >= 0)
-        r = emit(m, (struct instruction){.op = OP_JUMP, .x = (uint16_t)split});
+        r = emit(m, (struct regex_instruction){.op = REGEX_OP_JUMP, .x = (uint16_t)split});
     if (r < 0)
         return r;
-    m->program[split].x = (uint16_t)(split + 1);
-    m->program[split].y = (uint16_t)m->n;
+    set_split(m, split, node);
     return 0;
 }
 
@@ -110,14 +102,13 @@ static int emit_repeat(struct emitter *m, const struct regex_node *node)
             return r;
     }
     if (node->max == REGEX_NO_MAX)
-        return emit_star(m, node->child);
+        return emit_star(m, node);
     for (uint32_t i = node->min; i < node->max; i++) {
-        int split = emit(m, (struct instruction){.op = OP_SPLIT});
+        int split = emit(m, (struct regex_instruction){.op = REGEX_OP_SPLIT});
         int r = split < 0 ? split : emit_node(m, node->child);
         if (r < 0)
             return r;
-        m->program[split].x = (uint16_t)(split + 1);
-        m->program[split].y = (uint16_t)m->n;
+        set_split(m, split, node);
     }
     return 0;
 }
@@ -127,9 +118,11 @@ static int emit_node(struct emitter *m, const struct regex_node *node)
     if (++m->visits > VISITS_MAX)
         return -E2BIG;
     switch (node->type) {
-    case REGEX_CHAR: return emit(m, (struct instruction){.op = OP_CHAR, .c = node->c});
-    case REGEX_SET: return emit(m, (struct instruction){.op = OP_SET, .set = node->set});
-    case REGEX_ASSERT: return emit(m, (struct instruction){.op = OP_ASSERT, .kind = node->kind});
+    case REGEX_CHAR: return emit(m, (struct regex_instruction){.op = REGEX_OP_CHAR, .c = node->c});
+    case REGEX_SET:
+        return emit(m, (struct regex_instruction){.op = REGEX_OP_SET, .set = node->set});
+    case REGEX_ASSERT:
+        return emit(m, (struct regex_instruction){.op = REGEX_OP_ASSERT, .kind = node->kind});
     case REGEX_REPEAT: return emit_repeat(m, node);
     case REGEX_GROUP:
     case REGEX_BRANCH: break;
@@ -141,7 +134,7 @@ static struct regex *finish(struct arena *a, const struct emitter *m, const stru
 {
     const struct regex_node *branch = tree->child;
     struct regex *re = arena_new(a, struct regex);
-    struct instruction *program = arena_alloc(a, m->n * sizeof *program);
+    struct regex_instruction *program = arena_alloc(a, m->n * sizeof *program);
 
     if (!re || !program)
         return NULL;
@@ -166,7 +159,7 @@ struct regex *regex_compile(struct arena *a, struct str pattern, struct err *e)
         (void)err_set(e, -ENOMEM, "out of memory");
         return NULL;
     }
-    if (emit_node(m, tree) < 0 || emit(m, (struct instruction){.op = OP_MATCH}) < 0) {
+    if (emit_node(m, tree) < 0 || emit(m, (struct regex_instruction){.op = REGEX_OP_MATCH}) < 0) {
         (void)err_set(e, -E2BIG, "the pattern is too large");
         return NULL;
     }
@@ -190,7 +183,8 @@ struct search {
     bool found;
     uint64_t work; /* instructions looked at */
     uint16_t n_threads, n_next;
-    uint16_t threads[REGEX_PROGRAM_MAX]; /* at this place, each before an OP_CHAR or OP_SET */
+    uint16_t threads[REGEX_PROGRAM_MAX]; /* at this place, each before an REGEX_OP_CHAR or
+                                            REGEX_OP_SET */
     uint16_t next[REGEX_PROGRAM_MAX];    /* where they go on behind the character */
     uint64_t seen[REGEX_PROGRAM_MAX / 64];
 };
@@ -227,25 +221,25 @@ static void follow(struct search *s, uint16_t pc)
     while (n > 0) {
         pc = todo[--n];
         s->work++;
-        const struct instruction *i = &s->re->program[pc];
+        const struct regex_instruction *i = &s->re->program[pc];
         switch (i->op) {
-        case OP_CHAR:
-        case OP_SET: s->threads[s->n_threads++] = pc; break;
-        case OP_SPLIT:
+        case REGEX_OP_CHAR:
+        case REGEX_OP_SET: s->threads[s->n_threads++] = pc; break;
+        case REGEX_OP_SPLIT:
             if (see(s, i->y))
                 todo[n++] = i->y;
             if (see(s, i->x))
                 todo[n++] = i->x;
             break;
-        case OP_JUMP:
+        case REGEX_OP_JUMP:
             if (see(s, i->x))
                 todo[n++] = i->x;
             break;
-        case OP_ASSERT:
+        case REGEX_OP_ASSERT:
             if (holds(i->kind, &s->place) && see(s, (uint16_t)(pc + 1)))
                 todo[n++] = (uint16_t)(pc + 1);
             break;
-        case OP_MATCH: s->found = true; return;
+        case REGEX_OP_MATCH: s->found = true; return;
         }
     }
 }
@@ -254,8 +248,8 @@ static void step_over(struct search *s, uint32_t c)
 {
     s->n_next = 0;
     for (uint16_t t = 0; t < s->n_threads; t++) {
-        const struct instruction *i = &s->re->program[s->threads[t]];
-        if (i->op == OP_CHAR ? i->c == c : regex_set_has(i->set, c))
+        const struct regex_instruction *i = &s->re->program[s->threads[t]];
+        if (i->op == REGEX_OP_CHAR ? i->c == c : regex_set_has(i->set, c))
             s->next[s->n_next++] = (uint16_t)(s->threads[t] + 1);
     }
 }

@@ -7,7 +7,7 @@
  *
  * Patterns and texts are UTF-8 and match by code point; ^ and $ are the ends of the text. What
  * cannot be matched this way (backreferences, lookaround) or needs Unicode tables (\p) is refused
- * when compiling. Groups do not capture: the answer is only whether there is a match. */
+ * when compiling. Groups do not capture: the answer is whether, and where, there is a match. */
 #pragma once
 
 #include <stdint.h>
@@ -31,3 +31,26 @@ struct regex *regex_compile(struct arena *a, struct str pattern, struct err *e);
 /* 1 when RE matches anywhere in TEXT, else 0. STEPS (may be NULL) is how much work is allowed and
  * is lowered by what was done; -E2BIG when it does not suffice. Threads may share RE. */
 int regex_search(const struct regex *re, struct str text, uint64_t *steps);
+
+/* ---- where (regex_find.c) ---- */
+
+struct regex_match {
+    size_t start, end; /* bytes of the text */
+};
+
+/* How a search looks at a text. */
+enum regex_flags {
+    REGEX_IGNORE_CASE = 1, /* of ASCII, Latin, Greek and Cyrillic letters */
+    REGEX_LINES = 2        /* ^ and $ are also the ends of lines */
+};
+
+/* The first match that begins at or behind FROM; of those that begin there, the one that Perl and
+ * Python find. A is for scratch memory. 1, 0, -E2BIG as above, -ENOMEM. */
+struct regex_find {
+    const struct regex *re;
+    struct str text;
+    size_t from;
+    unsigned flags;
+    uint64_t *steps; /* may be NULL */
+};
+int regex_find(struct arena *a, const struct regex_find *f, struct regex_match *ret);

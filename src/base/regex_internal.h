@@ -37,6 +37,7 @@ struct regex_node {
     enum regex_assert kind;
     uint32_t c;
     uint32_t min, max;
+    bool is_lazy; /* prefers fewer */
     struct regex_set *set;
     struct regex_node *child, *next; /* next: the sibling */
 };
@@ -46,3 +47,28 @@ struct regex_node *regex_parse(struct arena *a, struct str pattern, struct err *
 
 bool regex_set_has(const struct regex_set *set, uint32_t c);
 bool regex_is_word(uint32_t c);
+
+/* ---- programs ---- */
+
+enum regex_op {
+    REGEX_OP_CHAR,
+    REGEX_OP_SET,
+    REGEX_OP_ASSERT,
+    REGEX_OP_SPLIT,
+    REGEX_OP_JUMP,
+    REGEX_OP_MATCH
+};
+
+struct regex_instruction {
+    enum regex_op op;
+    enum regex_assert kind;
+    uint16_t x, y; /* REGEX_OP_SPLIT: both ways on, the preferred one first; _JUMP: the one */
+    uint32_t c;
+    const struct regex_set *set;
+};
+
+struct regex {
+    const struct regex_instruction *program;
+    uint16_t n;
+    bool is_anchored; /* can match at the beginning of the text only */
+};

@@ -466,8 +466,7 @@ static bool read_quantifier(struct parser *p, uint32_t *min, uint32_t *max)
     return read_counts(p, min, max);
 }
 
-/* PIECE, or its repetition when a quantifier follows. Lazy or not makes no difference to whether
- * it matches. */
+/* PIECE, or its repetition when a quantifier follows. */
 static struct regex_node *parse_quantifier(struct parser *p, struct regex_node *piece)
 {
     size_t at = p->pos;
@@ -476,7 +475,7 @@ static struct regex_node *parse_quantifier(struct parser *p, struct regex_node *
 
     if (!read_quantifier(p, &min, &max))
         return piece;
-    (void)accept(p, "?");
+    bool is_lazy = accept(p, "?");
     if (piece->type == REGEX_ASSERT)
         (void)fail_at(p, at, -EINVAL, "nothing to repeat");
     else if (min > REGEX_REPEAT_MAX || (max > REGEX_REPEAT_MAX && max != REGEX_NO_MAX))
@@ -486,7 +485,8 @@ static struct regex_node *parse_quantifier(struct parser *p, struct regex_node *
     else if (!(node = arena_new(p->arena, struct regex_node)))
         (void)no_memory(p);
     if (node)
-        *node = (struct regex_node){.type = REGEX_REPEAT, .min = min, .max = max, .child = piece};
+        *node = (struct regex_node){
+            .type = REGEX_REPEAT, .min = min, .max = max, .is_lazy = is_lazy, .child = piece};
     return node;
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/cleanup.h"
 #include "base/enc.h"
 #include "base/fault.h"
 #include "base/regex.h"
@@ -83,6 +84,86 @@ static void bytes_that_are_no_text_match_as_one_character(void **state)
     assert_int_equal(regex_search(re, STR("a\xffyyb"), NULL), 0);
 }
 
+/* What Python's re.search() finds, IGNORECASE and MULTILINE as the flags say. */
+static void matches_are_where_python_finds_them(void **state)
+{
+    static const struct {
+        const char *pattern, *text;
+        unsigned flags;
+        int from, start, end; /* -1: no match */
+    } rows[] = {
+        {"b+", "abbbc", 0, 0, 1, 4},
+        {"b+?", "abbbc", 0, 0, 1, 2},
+        {"b*?c", "abbbc", 0, 0, 1, 5},
+        {"b*", "abbbc", 0, 0, 0, 0},
+        {"b*", "abbbc", 0, 1, 1, 4},
+        {"a|ab", "ab", 0, 0, 0, 1},
+        {"ab|a", "ab", 0, 0, 0, 2},
+        {"(a|ab)(c|bcd)", "abcd", 0, 0, 0, 4},
+        {"x{2,3}", "xxxx", 0, 0, 0, 3},
+        {"x{2,3}?", "xxxx", 0, 0, 0, 2},
+        {"x??y", "xy", 0, 0, 0, 2},
+        {"<.*>", "<a><b>", 0, 0, 0, 6},
+        {"<.*?>", "<a><b>", 0, 0, 0, 3},
+        {"<.*?>", "<a><b>", 0, 1, 3, 6},
+        {"(?:a*)*b", "aaab", 0, 0, 0, 4},
+        {"\\bcat\\b", "concat cat", 0, 0, 7, 10},
+        {"\\bcat", "concat", 0, 3, -1, 0},
+        {"^b", "a\nb", 0, 0, -1, 0},
+        {"^b", "a\nb", REGEX_LINES, 0, 2, 3},
+        {"a$", "a\nb", REGEX_LINES, 0, 0, 1},
+        {"^$", "a\n\nb", REGEX_LINES, 0, 2, 2},
+        {"HeLLo", "say hEllO", REGEX_IGNORE_CASE, 0, 4, 9},
+        {"[a-c]+", "xABCx", REGEX_IGNORE_CASE, 0, 1, 4},
+        {"[^a]", "Ab", REGEX_IGNORE_CASE, 0, 1, 2},
+        {"\u00fcber",
+         "\xc3\x9c"
+         "BER",
+         REGEX_IGNORE_CASE, 0, 0, 5},
+        {"\u0416", "\xd0\xb6", REGEX_IGNORE_CASE, 0, 0, 2},
+        {"\u0139", "\xc4\xba", REGEX_IGNORE_CASE, 0, 0, 2},
+        {"total: \\$\\d+\\.\\d{2}", "Total: $12.50", REGEX_IGNORE_CASE, 0, 0, 13},
+        {"nope", "text", 0, 0, -1, 0},
+        {"", "abc", 0, 3, 3, 3},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct arena a auto_arena;
+        struct regex_match m = {0, 0};
+        arena_init(&a, 1 << 20);
+        const struct regex *re = regex_compile(&a, str_of(rows[i].pattern), NULL);
+        assert_non_null(re);
+        struct regex_find f = {.re = re,
+                               .text = str_of(rows[i].text),
+                               .from = (size_t)rows[i].from,
+                               .flags = rows[i].flags};
+        int found = regex_find(&a, &f, &m);
+        if (found != (rows[i].start >= 0) ||
+            (found && (m.start != (size_t)rows[i].start || m.end != (size_t)rows[i].end)))
+            fail_msg("%s in %s: %d at %zu to %zu", rows[i].pattern, rows[i].text, found, m.start,
+                     m.end);
+    }
+}
+
+static void finding_is_limited(void **state)
+{
+    struct arena a auto_arena;
+    char text[1000];
+    uint64_t steps = 100;
+    struct regex_match m;
+
+    (void)state;
+    arena_init(&a, 1 << 20);
+    memset(text, 'x', sizeof text);
+    struct regex_find f = {.re = regex_compile(&a, STR("xy$"), NULL),
+                           .text = str_n(text, sizeof text),
+                           .steps = &steps};
+    assert_int_equal(regex_find(&a, &f, &m), -E2BIG);
+    f.from = 1001;
+    assert_int_equal(regex_find(&a, &f, &m), 0);
+}
+
 #ifdef TIDEPOOL_FAULT
 static void every_allocation_may_fail(void **state)
 {
@@ -115,6 +196,8 @@ int main(void)
         cmocka_unit_test(vectors_hold),
         cmocka_unit_test(work_is_limited),
         cmocka_unit_test(bytes_that_are_no_text_match_as_one_character),
+        cmocka_unit_test(matches_are_where_python_finds_them),
+        cmocka_unit_test(finding_is_limited),
 #ifdef TIDEPOOL_FAULT
         cmocka_unit_test(every_allocation_may_fail),
 #endif
