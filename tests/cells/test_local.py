@@ -6,6 +6,7 @@ import os
 import threading
 
 import cells
+import pdf_files
 import tap
 
 SERVERS = ["filesystem", "git", "terminal", "code-executor", "code-runner", "localmemory",
@@ -85,6 +86,21 @@ def test_tools_follow_the_benchmark():
             tap.equal("filesystem_write_file" in names, benchmark is None, benchmark)
             answer = call(s, servers["filesystem"], "list_allowed_directories")
             tap.equal("structuredContent" in answer, benchmark == "MCP_Atlas", benchmark)
+            tap.equal(s.delete("/local-sandbox/" + sandbox["local_sandbox_id"]).status, 200)
+
+
+def test_pdf_files_in_a_cell():
+    with cells.running() as s:
+        for benchmark, count, tool, argument in (
+                (None, 3, "read_pdf", "file_path"),
+                ("Toolathlon", 9, "pdf_tools_read_pdf_pages", "pdf_file_path")):
+            sandbox = acquire(s, ["pdf-tools", "filesystem"], benchmark=benchmark)
+            servers = by_name(sandbox)
+            tap.equal(len(rpc(s, servers["pdf-tools"], "tools/list")["result"]["tools"]), count)
+            call(s, servers["filesystem"], "write_file", path="/data/a.pdf",
+                 content=pdf_files.make(["Found in a cell"]).decode())
+            got = texts(call(s, servers["pdf-tools"], tool, **{argument: "/data/a.pdf"}))[0]
+            tap.contains(got, "Found in a cell")
             tap.equal(s.delete("/local-sandbox/" + sandbox["local_sandbox_id"]).status, 200)
 
 

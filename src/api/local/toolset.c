@@ -105,7 +105,8 @@ static int add_set(struct toolsets *t, const char *server, const struct json *do
                    const struct json_member *benchmark, mcp_handler *call)
 {
     const struct json *changes = benchmark ? &benchmark->value : NULL;
-    const struct json *tools = json_get(doc, "tools");
+    const struct json *own = json_get(changes, "tools");
+    const struct json *tools = own ? own : json_get(doc, "tools");
     struct str prefix = json_str(json_get(doc, "prefix"), STR(""));
     struct toolset *set = &t->sets[t->n];
 
@@ -184,15 +185,28 @@ const struct toolset *toolset_find(const struct toolsets *t, struct str server,
     return plain;
 }
 
+/* NAME without the server's in front, in which a dash may be an underscore. */
+static struct str without_server(const struct toolset *set, struct str name)
+{
+    size_t n = strlen(set->server);
+
+    if (name.len <= n + 1 || name.p[n] != '_')
+        return name;
+    for (size_t i = 0; i < n; i++) {
+        char c = set->server[i];
+        if (name.p[i] != c && !(c == '-' && name.p[i] == '_'))
+            return name;
+    }
+    return str_skip(name, n + 1);
+}
+
 const struct toolset_tool *toolset_tool(const struct toolset *set, struct str name)
 {
-    struct str prefix = str_of(set->server);
+    struct str bare = without_server(set, name);
 
-    if (str_starts(name, prefix) && name.len > prefix.len && name.p[prefix.len] == '_')
-        name = str_skip(name, prefix.len + 1);
     for (size_t i = 0; i < set->n_tools; i++) {
         const struct toolset_tool *t = set->tools[i].row;
-        if (str_is(name, t->name))
+        if (str_is(bare, t->name) || str_eq(bare, without_server(set, str_of(t->name))))
             return t;
     }
     return NULL;

@@ -4,10 +4,10 @@
  *     {"title": …, "prefix": "filesystem_", "tools": [{"name", "description", "inputSchema",
  *      "annotations"}], "benchmarks": {"MCP_Atlas": {…}}}
  *
- * A benchmark changes what it names: "prefix" of the names; "without": tools that it does not have;
- * "without_arguments": {TOOL: [ARGUMENT…]}; "schemas": {TOOL: SCHEMA}; "is_open": arguments that
- * are not in the schema are allowed; "has_no_schemas": clients are told of no arguments;
- * "has_structure": answers have structuredContent. */
+ * A benchmark changes what it names: "tools": its own ones instead of these; "prefix" of the names;
+ * "without": tools that it does not have; "without_arguments": {TOOL: [ARGUMENT…]}; "schemas":
+ * {TOOL: SCHEMA}; "is_open": arguments that are not in the schema are allowed; "has_no_schemas":
+ * clients are told of no arguments; "has_structure": answers have structuredContent. */
 #pragma once
 
 #include "base/arena.h"
