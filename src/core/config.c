@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "core/config_value.h"
+#include "core/own_server.h"
 #include "core/suggest.h"
 #include "core/yaml.h"
 #include "sys/io.h"
@@ -47,6 +48,7 @@ typedef int64_t c_type_INT, c_type_DURATION, c_type_SIZE;
 typedef bool c_type_BOOL;
 typedef int c_type_ENUM;
 typedef struct config_list c_type_LIST;
+typedef const char *c_type_MAP;
 #define OPTION(field, kind, ...)                                                                   \
     _Static_assert(                                                                                \
         __builtin_types_compatible_p(__typeof__(((struct config *)0)->field), c_type_##kind),      \

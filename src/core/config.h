@@ -29,6 +29,7 @@ enum config_type {
     CONFIG_SIZE,     /* int64_t bytes; "4096" "64KiB" "1GiB" "10MB" */
     CONFIG_ENUM,     /* int, index into .choices */
     CONFIG_LIST,     /* struct config_list */
+    CONFIG_MAP,      /* const char *, JSON text of an object, NULL when unset; see .check */
     CONFIG_TYPE_COUNT
 };
 
@@ -37,9 +38,10 @@ struct config_option {
     enum config_type type;
     size_t offset; /* in struct config */
     const char *def, *flag, *arg, *env, *foreign, *help, *sample;
-    const char *const *choices; /* NULL-terminated */
-    int64_t min, max;           /* for secrets .min is the least length */
-    bool is_secret;             /* its value is never printed */
+    const char *const *choices;                        /* NULL-terminated */
+    int64_t min, max;                                  /* for secrets .min is the least length */
+    int (*check)(const struct json *v, struct err *e); /* of a mapping: 0 or -errno */
+    bool is_secret;                                    /* its value is never printed */
     bool not_in_file;
 };
 
@@ -120,6 +122,9 @@ struct config {
         const char *url; /* NULL: the host that a client asked */
         int64_t max_live, max_open, threads;
     } apps;
+    struct {
+        const char *servers; /* see own_server.h */
+    } local;
     struct {
         int64_t keep;
     } events;

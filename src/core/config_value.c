@@ -290,6 +290,21 @@ static int parse_list(const struct config_ctx *x, const struct config_option *o,
     return r;
 }
 
+/* Kept as JSON text, which is printed as it is. */
+static int parse_map(const struct config_ctx *x, const struct config_option *o, struct str text,
+                     void *field, struct err *e)
+{
+    struct arena a auto_arena;
+
+    arena_init(&a, 8 * CONFIG_MAP_MAX);
+    const struct json *v = text.len < CONFIG_MAP_MAX ? json_parse(&a, text, NULL, NULL) : NULL;
+    if (!json_is(v, JSON_OBJECT))
+        return err_set(e, -EINVAL, "expected a mapping as JSON, of at most %d bytes",
+                       CONFIG_MAP_MAX);
+    int r = o->check ? o->check(v, e) : 0;
+    return r < 0 ? r : keep_string(x, text, field, e);
+}
+
 /* ---- value to text ---- */
 
 static int print_string(struct buf *out, const struct config_option *o, const void *field)
@@ -380,6 +395,11 @@ static void write_list(struct jw *w, const void *field)
     jw_end(w);
 }
 
+static void write_map(struct jw *w, const void *field)
+{
+    jw_raw(w, str_of(*(const char *const *)field));
+}
+
 static const struct type types[CONFIG_TYPE_COUNT] = {
     [CONFIG_STRING] = {"string", "a string", YAML_IS(JSON_STRING), parse_string, print_string,
                        NULL},
@@ -397,6 +417,8 @@ static const struct type types[CONFIG_TYPE_COUNT] = {
                      parse_size, print_size, write_int},
     [CONFIG_ENUM] = {"word", "a word", YAML_IS(JSON_STRING), parse_enum, print_enum, NULL},
     [CONFIG_LIST] = {"list", "a list", YAML_IS(JSON_ARRAY), parse_list, print_list, write_list},
+    [CONFIG_MAP] = {"mapping", "a mapping", YAML_IS(JSON_OBJECT), parse_map, print_string,
+                    write_map},
 };
 
 const char *config_type_name(enum config_type t)
@@ -430,6 +452,24 @@ static int take_list(const struct config_ctx *x, const struct config_option *o,
     return r;
 }
 
+static int take_map(const struct config_ctx *x, const struct config_option *o, const struct json *v,
+                    void *field, struct err *e)
+{
+    struct buf text auto_buf = BUF_INIT(CONFIG_MAP_MAX);
+
+    if (json_write(&text, v, JSON_COMPACT) < 0)
+        return err_set(e, -EINVAL, "is longer than %d bytes", CONFIG_MAP_MAX);
+    int r = parse_map(x, o, buf_str(&text), field, e);
+    if (o->is_secret)
+        mem_wipe(text.p, text.len);
+    return r;
+}
+
+int config_duration(struct str text, int64_t *ret_ms)
+{
+    return parse_units(text, duration_units, ret_ms);
+}
+
 int config_value_take(const struct config_ctx *x, const struct config_option *o,
                       const struct json *v, void *field, struct err *e)
 {
@@ -440,6 +480,8 @@ int config_value_take(const struct config_ctx *x, const struct config_option *o,
         return err_set(e, -EINVAL, "expected %s, got %s", t->in_file, json_type_name(v->type));
     if (v->type == JSON_ARRAY)
         return take_list(x, o, v, field, e);
+    if (v->type == JSON_OBJECT)
+        return take_map(x, o, v, field, e);
     if (v->type == JSON_BOOL)
         return t->parse(x, o, v->b ? STR("true") : STR("false"), field, e);
     if (v->type == JSON_INT) {

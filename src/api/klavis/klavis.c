@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "core/config.h"
 #include "core/core.h"
 #include "core/instance.h"
 #include "core/instance_set.h"
@@ -41,6 +42,21 @@ static int read_schemas(struct klavis *k, struct err *e)
     return 0;
 }
 
+/* The names that the operator has added can be asked for as well. */
+static int add_own_servers(struct klavis *k, struct err *e)
+{
+    const char *text = k->core->config->local.servers;
+    const struct json *own = text ? json_parse(&k->arena, str_of(text), NULL, e) : NULL;
+    struct json *names = json_get(map_get(&k->schemas, STR("LocalSandboxMCPServer")), "enum");
+
+    for (uint32_t i = 0; own && i < own->n; i++) {
+        const struct json *name = json_new_str(&k->arena, own->members[i].key);
+        if (!name || json_push(&k->arena, names, name) < 0)
+            return err_sys(e, -ENOMEM, "schemas");
+    }
+    return text && !own ? -ENOMEM : 0;
+}
+
 struct klavis *klavis_new(struct core *core, struct err *e)
 {
     struct klavis *k = mem_zalloc(1, sizeof *k);
@@ -54,7 +70,7 @@ struct klavis *klavis_new(struct core *core, struct err *e)
     map_init(&k->schemas, KLAVIS_N_SCHEMAS);
     map_init(&k->served, SERVED_MAX);
     k->conformance = conformance_new(core->loop, e);
-    if (!k->conformance || read_schemas(k, e) < 0) {
+    if (!k->conformance || read_schemas(k, e) < 0 || add_own_servers(k, e) < 0) {
         klavis_free(k);
         return NULL;
     }

@@ -109,6 +109,10 @@ static const struct route routes[] = {
      .summary = "Release a local sandbox"},
     LOCAL_DATA("/local-sandbox/{local_sandbox_id}"),
 
+    {HTTP_GET, "/local-sandbox/{local_sandbox_id}/servers/{server_name}/log", ROUTE_KEY,
+     .handler = local_own_log,
+     .summary = "Extension: what a server of the operator's own wrote to its errors"},
+
     /* Local sandboxes under the paths that they had before: see local/retired.c. */
     LOCAL_OLD("/sandbox/local_dev"),
     LOCAL_DATA("/sandbox/local_dev/{local_sandbox_id}"),

@@ -12,6 +12,7 @@
 #include "api/req.h"
 #include "core/sandbox_moves.h"
 
+struct own_servers;
 struct sandbox;
 
 enum {
@@ -31,6 +32,9 @@ void locals_free(struct locals *l);
 void locals_stop(struct locals *l);
 
 const struct toolsets *locals_tools(const struct locals *l);
+const struct own_servers *locals_own(const struct locals *l);
+/* Whether SB was acquired with that server. */
+bool local_has_server(const struct sandbox *sb, struct str name);
 /* The running or paused local sandbox of that id, or NULL. */
 struct sandbox *locals_find(struct locals *l, struct str id);
 /* The one that has a server of that id; looks at all of them. */
@@ -64,6 +68,8 @@ api_handler local_old_acquire, local_old_show, local_old_release, local_memory_i
     local_memory_dump;
 /* MCP of R's server with the query parameter local_sandbox_id; no key is asked for. */
 api_handler local_mcp;
+/* The same for servers of the operator's own; and their logs. */
+api_handler local_own_mcp, local_own_log;
 
 /* For ask.c: the client that reaches into cells. */
 struct http_client *locals_client(const struct locals *l);

@@ -8,7 +8,10 @@
 #include "api/forward.h"
 #include "api/local/local.h"
 #include "base/mem.h"
+#include "core/config.h"
+#include "core/own_server.h"
 #include "core/sandbox.h"
+#include "core/server.h"
 #include "core/share.h"
 #include "mcp/http.h"
 #include "net/http_client.h"
@@ -23,8 +26,25 @@ struct locals {
     struct toolsets tools;
     struct mcp_server *servers[TOOLSET_SERVERS * TOOLSET_BENCHMARKS]; /* by tools.sets; NULL: not
                                                                          used so far */
+    struct own_servers own;
     struct http_client *client;
 };
+
+static int load_own(struct locals *l, struct err *e)
+{
+    int r = own_servers_load(&l->own, l->core->config->local.servers, e);
+
+    for (size_t i = 0; r == 0 && i < l->own.n; i++) {
+        const char *name = l->own.items[i].name;
+        for (size_t k = 0; k < TOOLSET_SERVERS; k++) {
+            if (strcmp(name, toolset_servers[k]) == 0)
+                return err_set(e, -EEXIST, "local.servers: '%s' is a server already", name);
+        }
+        if (server_find(str_of(name)))
+            return err_set(e, -EEXIST, "local.servers: '%s' is the name of an app", name);
+    }
+    return r;
+}
 
 struct locals *locals_new(struct core *core, struct err *e)
 {
@@ -48,7 +68,9 @@ struct locals *locals_new(struct core *core, struct err *e)
     l->core = core;
     int r = toolsets_load(&l->tools, share_find("local", TIDEPOOL_LOCAL, dir), local_call, e);
     /* Without descriptions there are no servers, and acquire says so. */
-    l->client = r == 0 || r == -ENOENT ? http_client_new(&o, e) : NULL;
+    if (r == 0 || r == -ENOENT)
+        r = load_own(l, e);
+    l->client = r == 0 ? http_client_new(&o, e) : NULL;
     if (l->client)
         return l;
     locals_free(l);
@@ -63,6 +85,7 @@ void locals_free(struct locals *l)
         mcp_server_free(l->servers[i]);
     http_client_free(l->client);
     toolsets_done(&l->tools);
+    own_servers_done(&l->own);
     free(l);
 }
 
@@ -77,6 +100,11 @@ void locals_stop(struct locals *l)
 const struct toolsets *locals_tools(const struct locals *l)
 {
     return &l->tools;
+}
+
+const struct own_servers *locals_own(const struct locals *l)
+{
+    return &l->own;
 }
 
 struct http_client *locals_client(const struct locals *l)

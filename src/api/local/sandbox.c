@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "core/own_server.h"
 
 enum { ANSWER_MAX = 1 << 20, LIST_MAX = 64 << 20 };
 
@@ -93,7 +94,8 @@ static bool add_server(struct api_req *r, struct json *servers, struct str name)
         if (str_eq(json_str(json_get(json_at(servers, i), "name"), STR("")), name))
             return true;
     }
-    if (!toolset_find(locals_tools(r->api->locals), name, STR("")))
+    if (!toolset_find(locals_tools(r->api->locals), name, STR("")) &&
+        !own_server_find(locals_own(r->api->locals), name))
         return false;
     struct json *row = json_new_object(r->arena);
     id_uuid(id);

@@ -127,7 +127,7 @@ void local_call_alias(struct mcp_call *c)
 
 /* ---- the endpoint ---- */
 
-static bool has_server(const struct sandbox *sb, struct str name)
+bool local_has_server(const struct sandbox *sb, struct str name)
 {
     const struct json *servers = json_get(local_of(sb), "servers");
 
@@ -146,7 +146,7 @@ void local_mcp(struct api_req *r)
     struct sandbox *sb = locals_find(l, id);
     struct err e = ERR_INIT;
 
-    if (!sb || !has_server(sb, name)) {
+    if (!sb || !local_has_server(sb, name)) {
         api_error(r, 404, "Local sandbox not found: it was released, or has no such server");
         return;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The MCP surface: the service's own tools under /mcp, and those of apps that were acquired. */
 #include "api/klavis/klavis.h"
+#include "api/local/local.h"
 #include "api/mcp/shape.h"
 #include "api/mcp/tools.h"
 #include "api/route.h"
@@ -92,6 +93,16 @@ static const struct route routes[] = {
      .handler = klavis_mcp_messages, .status = 202,
      .summary = "Send a message to an app over the older MCP transport",
      .query = {LEASE, {"sessionId", "string", "from the stream's first event"}}},
+
+    /* Servers of the operator's own, in local sandboxes. */
+    {HTTP_POST, "/{server_name}/mcp", ROUTE_OPEN, ROUTE_STREAM, LOCAL_MESSAGE_MAX,
+     .handler = local_own_mcp,
+     .summary = "Send a message to a server of the operator's own in a local sandbox",
+     .query = {LOCAL_ID}},
+    {HTTP_GET, "/{server_name}/mcp", ROUTE_OPEN, .handler = local_own_mcp,
+     .summary = "Open its stream of notices", .query = {LOCAL_ID}},
+    {HTTP_DELETE, "/{server_name}/mcp", ROUTE_OPEN, .handler = local_own_mcp,
+     .summary = "End a session", .query = {LOCAL_ID}},
 };
 
 const struct surface surface_mcp = {

@@ -4,6 +4,7 @@
  *
  *     POST, GET, DELETE /_stdio/NAME?SETTINGS   MCP's Streamable HTTP
  *     POST /_stdio/NAME/log                     what it wrote to its errors: {"log": "…"}
+ *     POST /_stdio/NAME/up                      {}, to know that we are there
  *
  * SETTINGS is base64 of {"command": …, "args": […], "env": {…}, "timeout_ms": N}. The program is
  * started by the first request, greeted by us, and serves all sessions: the ids of their requests

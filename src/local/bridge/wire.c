@@ -285,6 +285,8 @@ bool bridges_serve(struct bridges *s, struct http_req *r)
         http_reply(r, 503, "text/plain", STR("too many servers"));
     else if (str_is(rest, "log"))
         reply_log(b, r);
+    else if (str_is(rest, "up"))
+        http_reply(r, 200, "application/json", STR("{}"));
     else if (r->head.method == HTTP_POST)
         http_read_body(r, LOCAL_BODY_MAX, on_body, b);
     else if (r->head.method == HTTP_GET)

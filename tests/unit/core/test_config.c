@@ -147,7 +147,7 @@ static void good_value(const struct config_option *o, struct buf *text, struct b
     static const char *const fixed[CONFIG_TYPE_COUNT] = {
         [CONFIG_STRING] = "other-value",  [CONFIG_PATH] = "/other/path",
         [CONFIG_ADDRESS] = "10.0.0.1:80", [CONFIG_BOOL] = "false",
-        [CONFIG_LIST] = "first,second",
+        [CONFIG_LIST] = "first,second",   [CONFIG_MAP] = "{\"a\":{\"command\":\"b\"}}",
     };
     const char *unit = o->type == CONFIG_DURATION ? "ms" : o->type == CONFIG_SIZE ? "B" : "";
     const char *value = fixed[o->type]; /* or the last choice */
@@ -237,7 +237,7 @@ static const struct {
     [CONFIG_ADDRESS] = {"true", "nowhere"},  [CONFIG_INT] = {"'12'", "12x"},
     [CONFIG_BOOL] = {"'maybe'", "maybe"},    [CONFIG_DURATION] = {"30", "30"},
     [CONFIG_SIZE] = {"12parsec", "1.5MiB"},  [CONFIG_ENUM] = {"7", "loud"},
-    [CONFIG_LIST] = {"{a: b}", "ok-item,x"},
+    [CONFIG_LIST] = {"{a: b}", "ok-item,x"}, [CONFIG_MAP] = {"{a: {}}", "[]"},
 };
 
 static void every_row_refuses_the_wrong_type(void **state)
