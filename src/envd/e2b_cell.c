@@ -98,28 +98,6 @@ static int take_port(struct serve *s, const struct json *body, struct err *e)
     return s->e2b.tcp ? 0 : e->code;
 }
 
-/* The same facts as files, for programs that got no environment. A cell without a /run does
- * without. */
-static void write_facts(const struct e2b *b)
-{
-    const struct {
-        const char *name, *text;
-    } facts[] = {
-        {".E2B_SANDBOX", "true"},
-        {".E2B_SANDBOX_ID", b->sandbox_id},
-        {".E2B_TEMPLATE_ID", b->template_id},
-    };
-
-    (void)mkdir("/run/e2b", 0755);
-    auto_close int dir = io_open("/run/e2b", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    for (size_t i = 0; dir >= 0 && i < ARRAY_LEN(facts); i++) {
-        int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-        auto_close int fd = facts[i].text ? openat(dir, facts[i].name, flags, 0644) : -1;
-        if (fd >= 0)
-            (void)io_write_all(fd, facts[i].text, strlen(facts[i].text));
-    }
-}
-
 int e2b_set(struct serve *s, const struct json *body, struct err *e)
 {
     struct e2b *b = &s->e2b;
@@ -146,8 +124,6 @@ int e2b_set(struct serve *s, const struct json *body, struct err *e)
         r = take_port(s, body, e);
     b->n_cpus = (uint32_t)json_int(json_get(body, "cpuCount"), b->n_cpus);
     b->memory_bytes = (uint64_t)json_int(json_get(body, "memoryBytes"), (int64_t)b->memory_bytes);
-    if (r == 0 && json_get(body, "sandboxID"))
-        write_facts(b);
     return r;
 }
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "envd/facts.h"
 #include "envd/hostname.h"
 #include "envd/layout.h"
 #include "envd/spawner.h"
@@ -305,7 +306,11 @@ static int set_hostname(void *ctx, struct err *e)
     const char *name = c->info.spec.hostname[0] ? c->info.spec.hostname : "cell";
 
     int r = hostname_set(name);
-    return r < 0 ? err_sys(e, r, "hostname") : 0;
+    if (r < 0)
+        return err_sys(e, r, "hostname");
+    /* The files are made now, while nobody waits; a claim only writes into them. */
+    facts_write(&(struct facts){.hostname = name});
+    return 0;
 }
 
 /* Descriptors 0, 1 and 2 become the cell's own /dev/null, 3 the listener, 4 the report; every other

@@ -8,22 +8,44 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "envd/facts.h"
+#include "envd/hostname.h"
 #include "envd/proc_tree.h"
 #include "envd/serve_impl.h"
 
 enum { TEXT_MAX = 1 << 20 };
 
+static void write_facts(const struct serve *s)
+{
+    char hostname[HOSTNAME_MAX];
+
+    hostname_clean(hostname, s->claim.name ? s->claim.name : "cell");
+    facts_write(&(struct facts){
+        .hostname = hostname, .sandbox_id = s->e2b.sandbox_id, .template_id = s->e2b.template_id});
+}
+
 static void on_claim(struct serve *s, struct http_req *r, const struct json *body)
 {
     struct err e = ERR_INIT;
+    bool has_main = json_get(body, "cmd") || json_get(body, "args");
+    int code = claim_set(&s->claim, body, &e);
 
-    if (claim_set(&s->claim, body, &e) < 0 || e2b_set(s, json_get(body, "e2b"), &e) < 0 ||
-        log_start_main(s, r->arena, body, &e) < 0) {
+    if (code == 0)
+        code = e2b_set(s, json_get(body, "e2b"), &e);
+    if (code == 0 && has_main)
+        write_facts(s);
+    if (code == 0)
+        code = log_start_main(s, r->arena, body, &e);
+    if (code < 0) {
         int status = serve_status_of(e.code);
         serve_fail(r, status == 404 || status == 403 ? 400 : status, &e);
         return;
     }
     http_reply(r, 200, "application/json", STR("{}"));
+    /* Somebody waits for the answer, and nothing runs here yet that could look at the files: what
+     * is asked for next is looked at after this. */
+    if (!has_main)
+        write_facts(s);
 }
 
 void serve_claim(struct serve *s, struct http_req *r)
@@ -35,10 +57,12 @@ static void on_update(struct serve *s, struct http_req *r, const struct json *bo
 {
     struct err e = ERR_INIT;
 
-    if (e2b_set(s, json_get(body, "e2b"), &e) < 0)
+    if (e2b_set(s, json_get(body, "e2b"), &e) < 0) {
         serve_fail(r, e.code == -EINVAL ? 400 : 500, &e);
-    else
-        http_reply(r, 200, "application/json", STR("{}"));
+        return;
+    }
+    write_facts(s);
+    http_reply(r, 200, "application/json", STR("{}"));
 }
 
 void serve_update(struct serve *s, struct http_req *r)
