@@ -14,12 +14,15 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "envd/login.h"
+#include "envd/plain.h"
 #include "runtime/kern.h"
+#include "runtime/login.h"
 #include "sys/io.h"
 
 enum { BARE_ENV = 4, CODE_NOT_FOUND = 127, CODE_NOT_EXECUTABLE = 126 };
 
-#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#define DEFAULT_PATH LOGIN_PATH
 /* When memory runs out, what the cell runs goes before its first process does. */
 #define OOM_SCORE "100"
 
@@ -107,6 +110,86 @@ static int make_paths(struct launch *l, struct arena *a)
     return 0;
 }
 
+/* ---- without a shell ---- */
+
+/* The forms in which clients ask for a login shell. */
+static const struct form {
+    const char *argv[3]; /* before the command */
+    const char *shell;
+} forms[] = {
+    {{"sh", "-lc", NULL}, "/bin/sh"},
+    {{"/bin/sh", "-lc", NULL}, "/bin/sh"},
+    {{"/bin/bash", "-l", "-c"}, "/bin/bash"},
+};
+
+/* The command of ARGV, which is of the form F; or NULL. */
+static const char *command_of(char *const *argv, const struct form *f)
+{
+    size_t i = 0;
+
+    for (; i < ARRAY_LEN(f->argv) && f->argv[i]; i++)
+        if (!argv[i] || strcmp(argv[i], f->argv[i]) != 0)
+            return NULL;
+    return argv[i] && !argv[i + 1] ? argv[i] : NULL;
+}
+
+static bool add_try(struct launch_direct *d, struct arena *a, struct str path, bool has_name)
+{
+    if (!path.p || d->n_tries == LAUNCH_DIRECT_MAX)
+        return false;
+    d->tries[d->n_tries].path = path.p;
+    if (has_name) {
+        struct str name = arena_printf(a, "_=%s", path.p);
+        d->tries[d->n_tries].name = (char *)(uintptr_t)name.p;
+        if (!name.p)
+            return false;
+    }
+    d->n_tries++;
+    return true;
+}
+
+/* Where the program of D may be, in the order of the login's PATH. */
+static bool make_tries(struct launch_direct *d, struct arena *a, const struct login *login)
+{
+    const char *name = d->argv[0];
+    struct str dirs = str_of(env_get(login->env, login->n, "PATH", 4));
+
+    if (strchr(name, '/'))
+        return add_try(d, a, str_of(name), login->has_name);
+    while (dirs.p) {
+        struct str dir = str_cut(&dirs, ':');
+        struct str path = arena_printf(a, STR_FMT "/%s", STR_ARG(dir), name);
+        if (!add_try(d, a, path, login->has_name))
+            return false;
+    }
+    return true;
+}
+
+static void make_direct(struct launch *l, struct arena *a)
+{
+    const struct form *f = NULL;
+    const char *command = NULL;
+    struct login login;
+
+    for (size_t i = 0; i < ARRAY_LEN(forms) && !command; i++) {
+        f = &forms[i];
+        command = command_of(l->args->argv, f);
+    }
+    char **words = command && !l->args->has_pty ? plain_words(a, command) : NULL;
+    if (!words || !login_env(&login, a, &l->user, f->shell, l->env))
+        return;
+    const char *path = env_get(l->env, count(l->env), "PATH", 4);
+    if (f->argv[0][0] != '/' && strcmp(path ? path : "", DEFAULT_PATH) != 0)
+        return; /* the shell itself may be another one */
+    l->direct.argv = words;
+    if (make_tries(&l->direct, a, &login)) {
+        l->direct.env = login.env;
+        l->direct.n_env = login.n;
+    } else {
+        l->direct.argv = NULL;
+    }
+}
+
 int launch_prepare(struct launch *l, struct arena *a, struct err *e)
 {
     int r = user_find(l->args->user, &l->user, e);
@@ -117,6 +200,8 @@ int launch_prepare(struct launch *l, struct arena *a, struct err *e)
     r = make_env(l, a);
     if (r == 0)
         r = make_paths(l, a);
+    if (r == 0)
+        make_direct(l, a);
     return r < 0 ? err_sys(e, r, "start '%s'", l->args->argv[0]) : 0;
 }
 
@@ -154,9 +239,30 @@ static void child_say_no_exec(const char *name, int error)
     _exit(error == ENOENT ? CODE_NOT_FOUND : CODE_NOT_EXECUTABLE);
 }
 
+/* Returns when there is nothing to execute: then the shell is to say what is wrong. */
+static void child_exec_direct(struct launch_direct *d)
+{
+    static const char pwd[] = "PWD=";
+    long n = syscall(SYS_getcwd, d->pwd + sizeof pwd - 1, sizeof d->pwd - sizeof pwd);
+
+    if (n <= 0 || d->pwd[sizeof pwd - 1] != '/')
+        return;
+    memcpy(d->pwd, pwd, sizeof pwd - 1);
+    d->env[d->n_env] = d->pwd;
+    for (size_t i = 0; i < d->n_tries; i++) {
+        d->env[d->n_env + 1] = d->tries[i].name;
+        (void)execve(d->tries[i].path, d->argv, d->env);
+        if (errno != ENOENT && errno != ENOTDIR)
+            return;
+    }
+}
+
 static void child_exec(struct launch *l)
 {
     int error = ENOENT;
+
+    if (l->direct.argv)
+        child_exec_direct(&l->direct);
 
     for (size_t i = 0; i < l->n_paths; i++) {
         (void)execve(l->paths[i], l->args->argv, l->env);

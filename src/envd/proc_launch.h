@@ -7,7 +7,21 @@
 #include "envd/proc.h"
 #include "envd/user.h"
 
-enum { LAUNCH_PATHS_MAX = 64 };
+enum { LAUNCH_PATHS_MAX = 64, LAUNCH_DIRECT_MAX = 8, LAUNCH_PWD_MAX = 4096 + 8 };
+
+/* What a shell that was asked for would execute, when it is known (plain.h, login.h): tried before
+ * it. */
+struct launch_direct {
+    char **argv; /* NULL: not known */
+    char **env;
+    size_t n_env; /* behind them there is room for PWD and for a name */
+    struct {
+        const char *path;
+        char *name; /* "_=" and the path; NULL: none */
+    } tries[LAUNCH_DIRECT_MAX];
+    size_t n_tries;
+    char pwd[LAUNCH_PWD_MAX];
+};
 
 /* What the child needs, prepared by the parent, since the child shares its memory until exec. */
 struct launch {
@@ -17,6 +31,7 @@ struct launch {
     size_t n_paths;
     char **env;
     const char *cwd;
+    struct launch_direct direct;
     int in_fd, out_fd, err_fd; /* the child's ends */
     volatile int error;        /* written by the child */
     const char *volatile what;

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "runtime/login.h"
 #include "sys/io.h"
 
 enum { VERSION = 2, COPY_MAX = 8 << 20, DEPTH_MAX = 4, ENTRIES_MAX = 20000 };
@@ -84,13 +85,8 @@ static const struct entry entries[] = {
     {"etc/login.defs", 0644, 0, "UID_MIN 1000\nUID_MAX 60000\nGID_MIN 1000\nGID_MAX 60000\n"},
     {"etc/environment", 0644, 0, ""},
     {"etc/fstab", 0644, 0, ""},
-    {"etc/profile", 0644, 0,
-     "export PATH=\"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\"\n"
-     "[ -w /root ] && PS1='# ' || PS1='$ '\n" /* every command reads this: nothing is started */
-     "[ -n \"$BASH\" ] && [ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n"
-     "for f in /etc/profile.d/*.sh; do [ -r \"$f\" ] && . \"$f\"; done; unset f\n"},
-    {"etc/bash.bashrc", 0644, 0,
-     "[ -z \"$PS1\" ] && return\nPS1='\\u@\\h:\\w\\$ '\nshopt -s checkwinsize\n"},
+    {"etc/profile", 0644, 0, LOGIN_PROFILE},
+    {"etc/bash.bashrc", 0644, 0, LOGIN_BASHRC},
     {"etc/sudoers", 0440, 0,
      "Defaults env_reset\n"
      "Defaults secure_path=\"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\"\n"
@@ -105,11 +101,10 @@ static const struct entry entries[] = {
     {"etc/pam.d/other", 0644, 0,
      "auth required pam_unix.so\naccount required pam_unix.so\npassword required pam_unix.so\n"
      "session required pam_permit.so\n"},
-    {"home/user/.bashrc", 0644, 1000, "[ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n"},
-    {"home/user/.profile", 0644, 1000,
-     "[ -n \"$BASH\" ] && [ -r ~/.bashrc ] && . ~/.bashrc\nPATH=\"$HOME/.local/bin:$PATH\"\n"},
+    {"home/user/.bashrc", 0644, 1000, LOGIN_USER_BASHRC},
+    {"home/user/.profile", 0644, 1000, LOGIN_USER_PROFILE},
     {"home/user/.bash_logout", 0644, 1000, ""},
-    {"root/.bashrc", 0644, 0, "[ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n"},
+    {"root/.bashrc", 0644, 0, LOGIN_USER_BASHRC},
     {"var/lib/dpkg/status", 0644, 0, ""},
 };
 

@@ -99,6 +99,64 @@ EXIT_0 = {"exited": True, "status": "exit status 0"}
 KILLED = {"exitCode": -1, "status": "signal: killed", "error": "signal: killed"}
 
 
+# ---- login shells ----
+
+LOGINS = (("/bin/sh", "-lc"), ("/bin/bash", "-l", "-c"))
+
+
+def login(shell, command, user="user", **fields):
+    name = base64.b64encode(b"%s:" % user.encode()).decode()
+    s, _ = start(*shell, command, stdin=False, headers={"Authorization": "Basic " + name}, **fields)
+    out, end = rest(s)
+    return out.get("stdout", ""), out.get("stderr", ""), end
+
+
+def same_by_a_shell(shell, command, **more):
+    """Plain commands are started without a shell; behind a semicolon there is one."""
+    out, err, end = login(shell, command, **more)
+    real_out, real_err, real_end = login(shell, command + " ;", **more)
+    tap.equal((sorted(out.split("\n")), err, end),
+              (sorted(real_out.split("\n")), real_err, real_end), repr((shell, command, more)))
+    return out
+
+
+@only_in_a_cell
+def test_what_needs_no_shell_is_the_same_without_one():
+    run("mkdir -p /tmp/real; ln -sfn /tmp/real /tmp/link; printf 'id\\n' > /tmp/script;"
+        "chmod 755 /tmp/script; chmod 600 /tmp/real; chmod 755 /tmp/real")
+    variables = ({}, {"A": "1"}, {"PATH": "/usr/bin:/bin"}, {"HOME": "/tmp"}, {"SHLVL": "5"},
+                 {"f": "x"}, {"PS1": "x"}, {"BASH_ENV": "/tmp/nothing"}, {"PWD": "/tmp/link"})
+    for shell in LOGINS:
+        for user in ("user", "root"):
+            for envs in variables:
+                text_ = same_by_a_shell(shell, "env", user=user, envs=envs, cwd="/tmp/link")
+                tap.contains(text_, "PATH=")
+            for command in ("true", "false", "echo a b", "nosuch -x", "ls /nosuch", "/tmp",
+                            "/tmp/x", "/tmp/script", "id -u", "cat /proc/self/cmdline",
+                            "readlink /proc/self/exe",
+                            "cat /proc/self/limits", "env"):
+                same_by_a_shell(shell, command, user=user)
+
+
+@only_in_a_cell
+def test_what_a_login_reads_is_read_when_it_has_changed():
+    files = (("/home/user/.profile", LOGINS), ("/etc/profile", LOGINS),
+             ("/etc/profile.d/more.sh", LOGINS), ("/home/user/.bashrc", LOGINS[1:]),
+             ("/home/user/.bash_login", LOGINS[1:]), ("/home/user/.bash_profile", LOGINS[1:]))
+    as_root = {"Authorization": "Basic " + base64.b64encode(b"root:").decode()}
+    for path, shells in files:
+        for shell in shells:
+            tap.equal(login(shell, "printenv SEEN")[0], "", path)
+        s, _ = sh("cp -a %s /tmp/kept 2>/dev/null; echo 'export SEEN=%s' >> %s" %
+                  (path, path, path), stdin=False, headers=as_root)
+        tap.equal(rest(s)[1]["exited"], True)
+        for shell in shells:
+            tap.equal(login(shell, "printenv SEEN")[0], path + "\n", path)
+        s, _ = sh("rm %s; mv /tmp/kept %s 2>/dev/null; true" % (path, path), stdin=False,
+                  headers=as_root)
+        rest(s)
+
+
 # ---- requests ----
 
 

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Environments of logins: see login.h. */
+#include "envd/login.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "runtime/login.h"
+#include "sys/io.h"
+
+/* ---- the files ---- */
+
+enum { FILES = 8, KNOWN_MAX = 4, TEXT_MAX = 4096, ADDED_MAX = 4 };
+
+/* As it was when it was looked at; all zero: not there. */
+struct mark {
+    dev_t dev;
+    ino_t ino;
+    off_t size;
+    struct timespec changed;
+};
+
+/* What is known of a user's logins. */
+struct known {
+    char home[USER_TEXT_MAX];
+    const char *shell; /* NULL: free */
+    bool is_ours, has_profile;
+    struct mark marks[FILES];
+};
+
+enum {
+    SHELL,
+    PROFILE,
+    PROFILE_D,
+    BASHRC,
+    USER_PROFILE,
+    USER_BASHRC,
+    USER_BASH_PROFILE,
+    USER_BASH_LOGIN
+};
+
+static struct known known[KNOWN_MAX];
+static unsigned n_known;
+
+static const char *path_of(int file, const struct known *k, char path[static USER_TEXT_MAX + 32])
+{
+    static const char *const names[FILES] = {
+        [PROFILE] = "/etc/profile",         [PROFILE_D] = "/etc/profile.d",
+        [BASHRC] = "/etc/bash.bashrc",      [USER_PROFILE] = "/.profile",
+        [USER_BASHRC] = "/.bashrc",         [USER_BASH_PROFILE] = "/.bash_profile",
+        [USER_BASH_LOGIN] = "/.bash_login",
+    };
+
+    if (file == SHELL)
+        return k->shell;
+    if (file < USER_PROFILE)
+        return names[file];
+    (void)snprintf(path, USER_TEXT_MAX + 32, "%s%s", k->home, names[file]);
+    return path;
+}
+
+static struct mark look(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return (struct mark){0};
+    return (struct mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
+}
+
+static bool is_same(const struct mark *a, const struct mark *b)
+{
+    return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+static bool has_text(const char *path, const char *text)
+{
+    char found[TEXT_MAX];
+    struct stat st;
+    auto_close int fd = io_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !(st.st_mode & S_IROTH))
+        return false;
+    ssize_t n = io_read(fd, found, sizeof found);
+    return n == (ssize_t)strlen(text) && memcmp(found, text, (size_t)n) == 0;
+}
+
+static bool is_empty(const char *path)
+{
+    DIR *dir = opendir(path);
+    unsigned n = 0;
+
+    if (!dir)
+        return false;
+    for (struct dirent *d; (d = readdir(dir));)
+        n += strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
+    (void)closedir(dir);
+    return n == 0;
+}
+
+static bool is_bash(const struct known *k)
+{
+    return strcmp(k->shell, "/bin/bash") == 0;
+}
+
+/* Bash as sh, or another shell, would change more than is known here. */
+static bool is_dash(const char *path)
+{
+    char target[16];
+    ssize_t n = readlink(path, target, sizeof target);
+
+    return n == 4 && memcmp(target, "dash", 4) == 0;
+}
+
+static bool learn(struct known *k)
+{
+    char path[USER_TEXT_MAX + 32];
+    const struct mark *m = k->marks;
+
+    k->has_profile = m[USER_PROFILE].ino != 0;
+    if (!has_text("/etc/profile", LOGIN_PROFILE) || !is_empty("/etc/profile.d") ||
+        (k->has_profile && !has_text(path_of(USER_PROFILE, k, path), LOGIN_USER_PROFILE)))
+        return false;
+    if (!is_bash(k))
+        return is_dash(k->shell);
+    return has_text("/etc/bash.bashrc", LOGIN_BASHRC) &&
+           has_text(path_of(USER_BASHRC, k, path), LOGIN_USER_BASHRC) &&
+           !m[USER_BASH_PROFILE].ino && !m[USER_BASH_LOGIN].ino;
+}
+
+static struct known *find(const char *home, const char *shell)
+{
+    for (unsigned i = 0; i < KNOWN_MAX; i++)
+        if (known[i].shell && strcmp(known[i].shell, shell) == 0 &&
+            strcmp(known[i].home, home) == 0)
+            return &known[i];
+    struct known *k = &known[n_known++ % KNOWN_MAX];
+    *k = (struct known){.shell = shell};
+    (void)snprintf(k->home, sizeof k->home, "%s", home);
+    return k;
+}
+
+/* What there is to know of a login, or NULL. */
+static const struct known *know(const char *home, const char *shell)
+{
+    char path[USER_TEXT_MAX + 32];
+    struct known *k = find(home, shell);
+    bool has_changed = false;
+
+    for (int i = 0; i < FILES; i++) {
+        struct mark now = look(path_of(i, k, path));
+        has_changed = has_changed || !is_same(&now, &k->marks[i]);
+        k->marks[i] = now;
+    }
+    if (has_changed)
+        k->is_ours = learn(k);
+    return k->is_ours ? k : NULL;
+}
+
+/* ---- the environment ---- */
+
+/* Variables that shells set, read or hand on in a way of their own. */
+static bool is_special(const char *pair)
+{
+    static const char *const names[] = {"ENV", "FUNCNEST", "IFS", "OLDPWD", "POSIXLY_CORRECT",
+                                        "PS1", "PS4",      "PWD", "SHLVL",  "SHELLOPTS",
+                                        "_",   "f"};
+    size_t len = strcspn(pair, "=");
+
+    if (strncmp(pair, "BASH", 4) == 0)
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strlen(names[i]) == len && memcmp(names[i], pair, len) == 0)
+            return true;
+    return false;
+}
+
+/* ENV without PATH in RET; its size, or -1 when it is not for this. */
+static ssize_t copy_env(char **ret, char *const *env, const char *home)
+{
+    ssize_t n = 0;
+    bool has_home = false;
+
+    for (; *env; env++) {
+        if (is_special(*env))
+            return -1;
+        if (strncmp(*env, "HOME=", 5) == 0)
+            has_home = strcmp(*env + 5, home) == 0;
+        if (strncmp(*env, "PATH=", 5) != 0)
+            ret[n++] = *env;
+    }
+    return has_home ? n : -1;
+}
+
+bool login_env(struct login *l, struct arena *a, const struct user *user, const char *shell,
+               char *const *env)
+{
+    const struct known *k = know(user->home, shell);
+    size_t n = 0;
+
+    while (env[n])
+        n++;
+    l->env = k ? arena_zalloc(a, n + ADDED_MAX + 1, sizeof *l->env) : NULL;
+    ssize_t copied = l->env ? copy_env(l->env, env, user->home) : -1;
+    if (copied < 0)
+        return false;
+    l->n = (size_t)copied;
+    struct str path = arena_printf(a, "PATH=%s%s%s", k->has_profile ? user->home : "",
+                                   k->has_profile ? LOGIN_USER_DIR ":" : "", LOGIN_PATH);
+    l->env[l->n++] = (char *)(uintptr_t)path.p;
+    l->has_name = is_bash(k);
+    if (l->has_name)
+        l->env[l->n++] = arena_strdup(a, "SHLVL=0"); /* one for the shell, which is not there */
+    return path.p && l->env[l->n - 1];
+}
