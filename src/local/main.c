@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "local/archive/extract.h"
 #include "local/serve.h"
 #include "net/listen.h"
 
@@ -35,6 +36,7 @@ static int run(const char *address, const struct local *local)
         (void)fprintf(stderr, "tidepool-local: %s: %s\n", local->root, strerror(errno));
         return 1;
     }
+    extract_recover(local->root);
     int fd = loop ? http_listen(address, false, &e) : -ENOMEM;
     if (fd < 0 || !local_serve_new(loop, local, fd, &e)) {
         (void)fprintf(stderr, "tidepool-local: %s\n", err_text(&e));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of requests that are no tools. */
 #include "base/cleanup.h"
+#include "local/archive/rows.h"
 #include "local/request.h"
 
 /* Answers with the body: shows that the way through is open, at any size. */
@@ -19,6 +20,8 @@ static void echo(struct request *q)
 
 static const struct request_row rows[] = {
     {"echo", echo},
+    {"pack", archive_row_pack},
+    {"unpack", archive_row_unpack},
 };
 
 const struct request_row *request_row(struct str path)
