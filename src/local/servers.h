@@ -11,4 +11,5 @@ extern const struct local_server code_runner_server;   /* code_runner.c */
 extern const struct local_server git_server;           /* git.c */
 extern const struct local_server code_executor_server; /* code_executor.c */
 extern const struct local_server commander_server;     /* commander.c */
+extern const struct local_server arxiv_server;         /* arxiv/server.c */
 extern const struct local_server pdf_server;           /* pdf/server.c */

@@ -104,6 +104,21 @@ def test_pdf_files_in_a_cell():
             tap.equal(s.delete("/local-sandbox/" + sandbox["local_sandbox_id"]).status, 200)
 
 
+def test_papers_in_a_cell():
+    with cells.running() as s:
+        sandbox = acquire(s, ["arxiv", "filesystem"], benchmark="Toolathlon")
+        servers = by_name(sandbox)
+        tap.equal(len(rpc(s, servers["arxiv"], "tools/list")["result"]["tools"]), 4)
+        # A workspace with papers of its own does not look outside.
+        call(s, servers["filesystem"], "write_file", path="/data/arxiv_corpus.json",
+             content='[{"id": "2401.00001", "title": "Harbours", "abstract": "On piers."}]')
+        found = texts(call(s, servers["arxiv"], "search_papers", query="au:Vaswani OR piers"))[0]
+        tap.equal(json.loads(found)["total_results"], 2, found)
+        call(s, servers["arxiv"], "arxiv_download_paper", paper_id="2401.00001")
+        tap.contains(texts(call(s, servers["filesystem"], "read_file",
+                                path="/data/arxiv_local_storage/2401.00001.md"))[0], "# Harbours")
+
+
 def test_life_of_a_local_sandbox():
     with cells.running() as s:
         sandbox = acquire(s, ["filesystem"], ttl_seconds=600)
