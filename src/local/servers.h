@@ -4,6 +4,7 @@
 
 #include "local/local.h"
 
+extern const struct local_server excel_server;         /* excel/excel.c */
 extern const struct local_server filesystem_server;    /* filesystem.c */
 extern const struct local_server memory_server;        /* memory.c */
 extern const struct local_server terminal_server;      /* terminal.c */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/crc32.h"
+#include "base/deflate.h"
 #include "base/gunzip.h"
 
 enum {
@@ -331,15 +332,40 @@ void zip_remove(struct zip *z, struct zip_entry *t)
 
 /* ---- writing ---- */
 
-/* Makes the packed form of new content. */
+static int add_packed(void *ctx, const char *p, size_t len)
+{
+    return buf_add(ctx, p, len);
+}
+
+/* Appends DATA deflated to OUT, which fails when it gets larger than OUT's maximum. */
+static int deflate(struct str data, struct buf *out)
+{
+    struct deflate *d = deflate_new(DEFLATE_RAW, add_packed, out);
+
+    if (!d)
+        return -ENOMEM;
+    int r = deflate_feed(d, data.p, data.len);
+    if (r == 0)
+        r = deflate_finish(d);
+    deflate_free(d);
+    return r;
+}
+
+/* Makes the packed form of new content: stored where it is not shorter otherwise. */
 static int pack(struct zip *z, struct zip_entry *t)
 {
-    (void)z;
+    auto_buf struct buf b = BUF_INIT(t->data.len);
+
     t->size = (uint32_t)t->data.len;
     t->crc = crc_of(t->data);
     t->method = STORED;
     t->packed = t->data;
-    return 0;
+    int r = deflate(t->data, &b);
+    if (r < 0)
+        return r == -ENOBUFS ? 0 : r;
+    t->method = DEFLATED;
+    t->packed = arena_str(z->arena, buf_str(&b));
+    return t->packed.p ? 0 : -ENOMEM;
 }
 
 static unsigned version_of(const struct zip_entry *t)
