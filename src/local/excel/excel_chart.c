@@ -18,6 +18,10 @@ struct kind {
     bool has_axes, is_scatter, has_lines;
 };
 
+/* Programs take colors from a file's theme where a chart has none, but not all files have one. */
+static const char *const colors[] = {"4472C4", "ED7D31", "A5A5A5", "FFC000",
+                                     "5B9BD5", "70AD47", "264478", "9E480E"};
+
 static const struct kind kinds[] = {
     {"line", "c:lineChart", "<c:grouping val=\"standard\"/>", "<c:marker val=\"1\"/>", true, false,
      true},
@@ -57,6 +61,28 @@ static bool has_texts(struct chart *c, struct range r)
     return v.kind == VALUE_TEXT && !v.is_formula;
 }
 
+/* How series or, in a pie, slice I is drawn: as a line or filled. */
+static void add_color(struct chart *c, struct xml *parent, unsigned i)
+{
+    struct xml *look = xml_add(c->d, parent, "c:spPr");
+    bool is_line = c->kind->has_lines || c->kind->is_scatter;
+    struct xml *at = is_line ? xml_add(c->d, look, "a:ln") : look;
+
+    if (is_line)
+        xml_set(c->d, at, "w", STR("28575"));
+    xml_set(c->d, xml_add(c->d, xml_add(c->d, at, "a:solidFill"), "a:srgbClr"), "val",
+            str_of(colors[i % ARRAY_LEN(colors)]));
+}
+
+static void add_slices(struct chart *c, struct xml *series)
+{
+    for (unsigned i = 0; i < c->data.row2 - c->data.row && i < SERIES_MAX; i++) {
+        struct xml *slice = xml_add(c->d, series, "c:dPt");
+        xml_setf(c->d, xml_add(c->d, slice, "c:idx"), "val", "%u", i);
+        add_color(c, slice, i);
+    }
+}
+
 static void add_series(struct chart *c, struct xml *plot, unsigned i)
 {
     struct range all = c->data;
@@ -69,12 +95,18 @@ static void add_series(struct chart *c, struct xml *plot, unsigned i)
     xml_setf(c->d, xml_add(c->d, s, "c:order"), "val", "%u", i);
     add_reference(c, xml_add(c->d, s, "c:tx"), "c:strRef",
                   (struct range){all.row, col, all.row, col});
+    if (c->kind->has_axes)
+        add_color(c, s, i);
+    else
+        add_slices(c, s);
     if (c->kind->has_lines)
         (void)xml_add_text(c->d, s, NULL, "<c:marker><c:symbol val=\"none\"/></c:marker>");
     struct xml *cat = xml_add(c->d, s, c->kind->is_scatter ? "c:xVal" : "c:cat");
     add_reference(c, cat, has_texts(c, first) ? "c:strRef" : "c:numRef", first);
     add_reference(c, xml_add(c->d, s, c->kind->is_scatter ? "c:yVal" : "c:val"), "c:numRef",
                   values);
+    if (c->kind->has_lines || c->kind->is_scatter)
+        (void)xml_add_text(c->d, s, NULL, "<c:smooth val=\"0\"/>");
 }
 
 static void add_title(struct chart *c, struct xml *parent, struct xml *before, struct str text)
@@ -105,7 +137,9 @@ static void add_axes(struct chart *c, struct xml *area)
     struct xml *second = xml_add_text(
         c->d, area, NULL,
         "<c:valAx><c:axId val=\"100\"/><c:scaling><c:orientation val=\"minMax\"/></c:scaling>"
-        "<c:delete val=\"0\"/><c:axPos val=\"l\"/><c:majorGridlines/><c:majorTickMark val=\"out\"/>"
+        "<c:delete val=\"0\"/><c:axPos val=\"l\"/><c:majorGridlines><c:spPr><a:ln>"
+        "<a:solidFill><a:srgbClr val=\"D9D9D9\"/></a:solidFill></a:ln></c:spPr></c:majorGridlines>"
+        "<c:majorTickMark val=\"out\"/>"
         "<c:minorTickMark val=\"none\"/><c:crossAx val=\"10\"/></c:valAx>");
 
     add_title(c, first, xml_child(first, "c:majorTickMark"), local_str(call, "x_axis"));
