@@ -1,171 +1,59 @@
 /* SPDX-License-Identifier: MIT */
-/* See changes.h. By SQLite's session extension, which compares a table with that of an attached
- * database and gives the changes as a changeset. */
-#define SQLITE_ENABLE_SESSION        1
-#define SQLITE_ENABLE_PREUPDATE_HOOK 1
+/* See changes.h. */
 #include "apps/changes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "apps/db_impl.h"
 #include "apps/value.h"
-#include "base/clock.h"
-#include "base/json.h"
 
-enum { MAX_COLUMNS = 500, ARENA_MAX = 256 << 20 };
+enum { ARENA_MAX = 256 << 20 };
 
-static const char *const kinds[] = {"inserted", "updated", "deleted"};
-
-struct change {
-    unsigned kind; /* of kinds */
-    const struct json *key, *old, *new;
-};
+static const char *const kinds[CHANGES_KINDS] = {"inserted", "updated", "deleted"};
 
 /* The changes of one table. */
-struct table {
+struct changes_table {
     const char *name;
     struct change *changes;
     size_t n, cap;
-    size_t counts[ARRAY_LEN(kinds)];
+    size_t counts[CHANGES_KINDS];
 };
 
-struct diff {
-    sqlite3 *c;
-    struct arena arena;
-    struct table *tables;
-    size_t n, cap;
-    struct err *err;
-    int64_t deadline_ms;
-    const char *columns[MAX_COLUMNS]; /* of the table at hand */
-    int n_columns;
-};
-
-static int fail(struct diff *d, int rc, const char *what)
+void changes_init(struct changes *c)
 {
-    if (rc == SQLITE_INTERRUPT)
-        return err_set(d->err, -ETIME, "%s: takes too long", what);
-    if (rc == SQLITE_NOMEM)
-        return err_set(d->err, -ENOMEM, "out of memory");
-    return err_set(d->err, -EIO, "%s: %s", what, sqlite3_errmsg(d->c));
+    *c = (struct changes){0};
+    arena_init(&c->arena, ARENA_MAX);
 }
 
-static int no_memory(struct diff *d)
+void changes_done(struct changes *c)
 {
-    return err_set(d->err, -ENOMEM, "more changes than memory");
+    arena_done(&c->arena);
 }
 
-static int look_at_time(void *ctx)
+int changes_table(struct changes *c, const char *name, struct err *e)
 {
-    const struct diff *d = ctx;
+    char *own = arena_strdup(&c->arena, name);
 
-    return clock_mono_ms() > d->deadline_ms;
-}
-
-/* ---- reading ---- */
-
-/* Calls FN with the texts of the first column. */
-static int each_text(struct diff *d, const char *sql, const char *param,
-                     int (*fn)(struct diff *d, const char *text))
-{
-    sqlite3_stmt *st = NULL;
-    int rc = sqlite3_prepare_v2(d->c, sql, -1, &st, NULL), r = 0;
-
-    if (rc == SQLITE_OK && param)
-        rc = sqlite3_bind_text(st, 1, param, -1, SQLITE_STATIC);
-    while (rc == SQLITE_OK && r == 0 && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(st, 0);
-        char *kept = text ? arena_strdup(&d->arena, text) : NULL;
-        r = kept ? fn(d, kept) : no_memory(d);
-        rc = SQLITE_OK;
-    }
-    (void)sqlite3_finalize(st);
-    return r < 0 ? r : rc == SQLITE_DONE || rc == SQLITE_OK ? 0 : fail(d, rc, "read the schema");
-}
-
-static int add_table(struct diff *d, const char *name)
-{
-    d->tables = arena_grow(&d->arena, d->tables, d->n, &d->cap, sizeof *d->tables);
-    if (!d->tables)
-        return no_memory(d);
-    d->tables[d->n++] = (struct table){.name = name};
+    c->tables = arena_grow(&c->arena, c->tables, c->n, &c->cap, sizeof *c->tables);
+    if (!own || !c->tables)
+        return err_set(e, -ENOMEM, "more changes than memory");
+    c->tables[c->n++] = (struct changes_table){.name = own};
     return 0;
 }
 
-static int add_column(struct diff *d, const char *name)
+int changes_add(struct changes *c, const struct change *change, struct err *e)
 {
-    if (d->n_columns == MAX_COLUMNS)
-        return err_set(d->err, -E2BIG, "a table has more than %d columns", MAX_COLUMNS);
-    d->columns[d->n_columns++] = name;
-    return 0;
-}
+    struct changes_table *t = &c->tables[c->n - 1];
 
-typedef int get_value(sqlite3_changeset_iter *it, int column, sqlite3_value **ret);
-
-/* An object of the columns for which GET gives a value; PK NULL: all, else just those in it. */
-static struct json *read_row(struct diff *d, sqlite3_changeset_iter *it, get_value *get,
-                             const unsigned char *pk)
-{
-    struct json *row = json_new_object(&d->arena);
-
-    for (int i = 0; row && i < d->n_columns; i++) {
-        sqlite3_value *v = NULL;
-        struct json value;
-        if ((pk && !pk[i]) || get(it, i, &v) != SQLITE_OK || !v)
-            continue;
-        if (value_read(v, &d->arena, &value) < 0 ||
-            json_set(&d->arena, row, d->columns[i], &value) < 0)
-            return NULL;
-    }
-    return row;
-}
-
-static void drop_key(struct json *row, const struct json *key)
-{
-    for (size_t i = 0; i < key->n; i++)
-        (void)json_del(row, key->members[i].key);
-}
-
-/* The two sides of a change; what a kind lacks stays NULL. */
-static int read_sides(struct diff *d, struct change *c, sqlite3_changeset_iter *it,
-                      const unsigned char *pk)
-{
-    struct json *old = NULL;
-
-    c->key = read_row(d, it, c->kind == 0 ? sqlite3changeset_new : sqlite3changeset_old, pk);
-    if (!c->key)
-        return no_memory(d);
-    if (c->kind != 0 && !(old = read_row(d, it, sqlite3changeset_old, NULL)))
-        return no_memory(d);
-    if (c->kind != 2 && !(c->new = read_row(d, it, sqlite3changeset_new, NULL)))
-        return no_memory(d);
-    if (c->kind == 1)
-        drop_key(old, c->key);
-    c->old = old;
-    return 0;
-}
-
-static int read_change(struct diff *d, struct table *t, sqlite3_changeset_iter *it)
-{
-    const char *name;
-    unsigned char *pk = NULL;
-    struct change c = {0};
-    int n, op, is_indirect;
-
-    if (sqlite3changeset_op(it, &name, &n, &op, &is_indirect) != SQLITE_OK ||
-        sqlite3changeset_pk(it, &pk, &n) != SQLITE_OK || n != d->n_columns)
-        return err_set(d->err, -EIO, "%s: the change cannot be read", t->name);
-    c.kind = op == SQLITE_INSERT ? 0 : op == SQLITE_UPDATE ? 1 : 2;
-    int r = read_sides(d, &c, it, pk);
-    if (r < 0)
-        return r;
-    t->changes = arena_grow(&d->arena, t->changes, t->n, &t->cap, sizeof *t->changes);
+    t->changes = arena_grow(&c->arena, t->changes, t->n, &t->cap, sizeof *t->changes);
     if (!t->changes)
-        return no_memory(d);
-    t->changes[t->n++] = c;
-    t->counts[c.kind]++;
+        return err_set(e, -ENOMEM, "more changes than memory");
+    t->changes[t->n++] = *change;
+    t->counts[change->kind]++;
     return 0;
 }
+
+/* ---- writing ---- */
 
 static int by_key(const void *a, const void *b)
 {
@@ -181,58 +69,10 @@ static int by_key(const void *a, const void *b)
     return 0;
 }
 
-static int read_changes(struct diff *d, struct table *t, void *set, int size)
-{
-    sqlite3_changeset_iter *it = NULL;
-    int rc = sqlite3changeset_start(&it, size, set), r = 0;
-
-    while (rc == SQLITE_OK && r == 0 && (rc = sqlite3changeset_next(it)) == SQLITE_ROW) {
-        r = read_change(d, t, it);
-        rc = SQLITE_OK;
-    }
-    (void)sqlite3changeset_finalize(it);
-    if (r == 0 && rc != SQLITE_DONE && rc != SQLITE_OK)
-        r = fail(d, rc, t->name);
-    if (t->n > 1)
-        qsort(t->changes, t->n, sizeof *t->changes, by_key);
-    return r;
-}
-
-static int compare_table(struct diff *d, struct table *t)
-{
-    sqlite3_session *session = NULL;
-    char *why = NULL;
-    void *set = NULL;
-    int size = 0;
-
-    d->n_columns = 0;
-    int r =
-        each_text(d, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", t->name, add_column);
-    if (r < 0)
-        return r;
-    int rc = sqlite3session_create(d->c, "main", &session);
-    if (rc == SQLITE_OK)
-        rc = sqlite3session_attach(session, t->name);
-    if (rc == SQLITE_OK)
-        rc = sqlite3session_diff(session, "base", t->name, &why);
-    if (rc == SQLITE_OK)
-        rc = sqlite3session_changeset(session, &size, &set);
-    if (rc != SQLITE_OK)
-        r = why ? err_set(d->err, -EIO, "%s: %s", t->name, why) : fail(d, rc, t->name);
-    else
-        r = read_changes(d, t, set, size);
-    sqlite3_free(why);
-    sqlite3_free(set);
-    sqlite3session_delete(session);
-    return r;
-}
-
-/* ---- writing ---- */
-
 static void put_change(struct jw *w, const struct change *c)
 {
-    if (c->kind != 1) {
-        jw_value(w, c->kind == 0 ? c->new : c->old);
+    if (c->kind != CHANGES_UPDATED) {
+        jw_value(w, c->kind == CHANGES_INSERTED ? c->new : c->old);
         return;
     }
     jw_object(w);
@@ -245,13 +85,13 @@ static void put_change(struct jw *w, const struct change *c)
     jw_end(w);
 }
 
-static void put_table(struct jw *w, const struct table *t)
+static void put_table(struct jw *w, const struct changes_table *t)
 {
     size_t at = 0;
 
     jw_key(w, t->name);
     jw_object(w);
-    for (unsigned k = 0; k < ARRAY_LEN(kinds); k++) {
+    for (unsigned k = 0; k < CHANGES_KINDS; k++) {
         jw_key(w, kinds[k]);
         jw_array(w);
         for (; at < t->n && t->changes[at].kind == k; at++)
@@ -261,87 +101,35 @@ static void put_table(struct jw *w, const struct table *t)
     jw_end(w);
 }
 
-static void put_all(const struct diff *d, struct buf *out)
+int changes_write(struct changes *c, struct buf *out, struct err *e)
 {
     struct jw w = jw_to(out);
 
     jw_object(&w);
-    for (unsigned k = 0; k < ARRAY_LEN(kinds); k++) {
+    for (unsigned k = 0; k < CHANGES_KINDS; k++) {
         size_t n = 0;
-        for (size_t i = 0; i < d->n; i++)
-            n += d->tables[i].counts[k];
+        for (size_t i = 0; i < c->n; i++)
+            n += c->tables[i].counts[k];
         jw_key(&w, kinds[k]);
         jw_int(&w, (int64_t)n);
     }
     jw_key(&w, "tables");
     jw_object(&w);
-    for (size_t i = 0; i < d->n; i++) {
-        if (d->tables[i].n > 0)
-            put_table(&w, &d->tables[i]);
+    for (size_t i = 0; i < c->n; i++) {
+        struct changes_table *t = &c->tables[i];
+        if (t->n > 1)
+            qsort(t->changes, t->n, sizeof *t->changes, by_key);
+        if (t->n > 0)
+            put_table(&w, t);
     }
     jw_end(&w);
     jw_end(&w);
+    return buf_ok(out) ? 0 : err_set(e, -E2BIG, "there are too many changes");
 }
 
 int changes_write_none(struct buf *out)
 {
-    const struct diff none = {0};
+    struct changes none = {0};
 
-    put_all(&none, out);
-    return buf_ok(out) ? 0 : out->error;
-}
-
-/* ---- all of it ---- */
-
-static int attach(struct diff *d, const char *base)
-{
-    char uri[APPDB_URI_MAX];
-    sqlite3_stmt *st = NULL;
-
-    appdb_put_uri(base, uri);
-    int rc = sqlite3_prepare_v2(d->c, "ATTACH ?1 AS base", -1, &st, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(st, 1, uri, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(st);
-    (void)sqlite3_finalize(st);
-    return rc == SQLITE_DONE ? 0 : fail(d, rc, "open what it is compared with");
-}
-
-static int compare(struct diff *d, const char *base, const char *path)
-{
-    char uri[APPDB_URI_MAX];
-
-    appdb_put_uri(path, uri);
-    int rc = sqlite3_open_v2(uri, &d->c,
-                             SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
-    if (rc != SQLITE_OK)
-        return fail(d, rc, "open");
-    sqlite3_progress_handler(d->c, 10000, look_at_time, d);
-    int r = attach(d, base);
-    if (r == 0)
-        r = each_text(d,
-                      "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
-                      " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-                      " AND name NOT LIKE 'fts\\_%' ESCAPE '\\' AND name <> 'tidepool_meta'"
-                      " ORDER BY name",
-                      NULL, add_table);
-    for (size_t i = 0; r == 0 && i < d->n; i++)
-        r = compare_table(d, &d->tables[i]);
-    return r;
-}
-
-int changes_write(const char *base, const char *path, struct buf *out, struct err *e)
-{
-    struct diff d = {.err = e, .deadline_ms = clock_mono_ms() + CHANGES_TIME_MAX_MS};
-
-    arena_init(&d.arena, ARENA_MAX);
-    int r = compare(&d, base, path);
-    (void)sqlite3_close(d.c);
-    if (r == 0)
-        put_all(&d, out);
-    arena_done(&d.arena);
-    if (r == 0 && !buf_ok(out))
-        return err_set(e, -E2BIG, "there are too many changes");
-    return r;
+    return changes_write(&none, out, NULL);
 }

@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/changes.h"
 #include "apps/db.h"
 #include "apps/engine.h"
 #include "apps/pg.h"
+#include "apps/verify.h"
 #include "base/mem.h"
 #include "sys/digest.h"
 
@@ -457,23 +459,29 @@ static int export(struct app_handle *x, struct arena *a, struct str *ret, struct
 static int diff(struct app_home *h, const char *base, const char *name, struct buf *out,
                 struct err *e)
 {
-    (void)h;
-    (void)base;
-    (void)name;
-    (void)out;
-    return err_set(e, -EOPNOTSUPP, "databases of PostgreSQL cannot be compared yet");
+    char before[PG_NAME_LEN + 1], after[PG_NAME_LEN + 1];
+
+    if (strcmp(base, name) == 0)
+        return changes_write_none(out);
+    put_name(before, 'd', base);
+    put_name(after, 'd', name);
+    PGconn *a auto_(pg_finish) = admin_of(h, before, e);
+    PGconn *b auto_(pg_finish) = a ? admin_of(h, after, e) : NULL;
+    return b ? pg_changes(a, b, out, e) : -EIO;
 }
 
+/* Checks are run as the role that owns the database: it sees nothing else. */
 /* NOLINTNEXTLINE(readability-function-size): a row of a table */
 static int verify(struct app_home *h, const struct app *app, const char *name,
                   const struct json *checks, struct buf *out, struct err *e)
 {
-    (void)h;
+    char database[PG_NAME_LEN + 1], role[PG_NAME_LEN + 1];
+
     (void)app;
-    (void)name;
-    (void)checks;
-    (void)out;
-    return err_set(e, -EOPNOTSUPP, "databases of PostgreSQL cannot be checked yet");
+    put_name(database, 'd', name);
+    put_name(role, 'r', name);
+    PGconn *c auto_(pg_finish) = connect_as(h, database, role, e);
+    return c ? verify_run(&pg_verify, c, checks, out, e) : -EIO;
 }
 
 const struct app_engine app_engine_pg = {

@@ -319,7 +319,7 @@ static int diff(struct app_home *h, const char *base, const char *name, struct b
         return changes_write_none(out);
     put_path(h, base, SUFFIX, base_path);
     put_path(h, name, SUFFIX, path);
-    return changes_write(base_path, path, out, e);
+    return changes_of_sqlite(base_path, path, out, e);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): a row of a table */
@@ -334,7 +334,7 @@ static int verify(struct app_home *h, const struct app *app, const char *name,
     put_path(h, name, SUFFIX, path);
     if (r == 0)
         r = appdb_open(path, true, &env, &db, e);
-    return r < 0 ? r : verify_run(db, checks, out, e);
+    return r < 0 ? r : verify_run(&verify_sqlite, db, checks, out, e);
 }
 
 const struct app_engine app_engine_sqlite = {

@@ -103,3 +103,10 @@ void pg_repr_value(struct buf *b, const PGresult *r, int row, int column);
 /* Adds what BODY has ({"schemas": […]}) in one transaction. -EINVAL: it is not fit. */
 int pg_import(PGconn *c, const struct json *body, struct buf *counts, struct err *e);
 int pg_export(PGconn *c, struct buf *out, struct err *e);
+
+/* ---- for graders ---- */
+
+/* Appends the changes that make the database of BASE into that of C; both as PG_ADMIN. */
+int pg_changes(PGconn *base, PGconn *c, struct buf *out, struct err *e);
+struct verify_source;
+extern const struct verify_source pg_verify; /* of a connection */

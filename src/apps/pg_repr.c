@@ -6,29 +6,7 @@
 #include <string.h>
 
 #include "apps/pg.h"
-
-/* Of pg_type.dat; these numbers never change. */
-enum oid {
-    BOOL = 16,
-    INT8 = 20,
-    INT2 = 21,
-    INT4 = 23,
-    OID = 26,
-    JSON = 114,
-    FLOAT4 = 700,
-    FLOAT8 = 701,
-    INT4S = 1007,
-    TEXTS = 1009,
-    VARCHARS = 1015,
-    INT8S = 1016,
-    DATE = 1082,
-    TIME = 1083,
-    TIMESTAMP = 1114,
-    TIMESTAMPTZ = 1184,
-    NUMERIC = 1700,
-    UUID = 2950,
-    JSONB = 3802,
-};
+#include "apps/pg_types.h"
 
 /* repr() of a string. */
 static void add_text(struct buf *b, struct str s)
@@ -95,18 +73,18 @@ static void add_json_text(struct buf *b, struct str s)
 }
 
 /* "2026-01-15 09:00:00.5+00": only as many parts as Python shows. */
-static void add_time(struct buf *b, enum oid type, struct str s)
+static void add_time(struct buf *b, enum pg_type type, struct str s)
 {
     int v[7] = {0}, n;
     char fraction[7] = "000000";
-    const char *clock = type == TIME ? s.p : s.p + 11;
+    const char *clock = type == PG_TIME ? s.p : s.p + 11;
 
     /* NOLINTBEGIN(cert-err34-c): at most four digits cannot overflow */
-    if (type != TIME && sscanf(s.p, "%4d-%2d-%2d", &v[0], &v[1], &v[2]) != 3) {
+    if (type != PG_TIME && sscanf(s.p, "%4d-%2d-%2d", &v[0], &v[1], &v[2]) != 3) {
         add_text(b, s); /* infinity, before Christ */
         return;
     }
-    if (type == DATE) {
+    if (type == PG_DATE) {
         (void)buf_printf(b, "datetime.date(%d, %d, %d)", v[0], v[1], v[2]);
         return;
     }
@@ -116,7 +94,7 @@ static void add_time(struct buf *b, enum oid type, struct str s)
     for (int i = 0; dot && i < 6 && dot[i + 1] >= '0' && dot[i + 1] <= '9'; i++)
         fraction[i] = dot[i + 1];
     v[6] = (int)strtol(fraction, NULL, 10);
-    if (type == TIME)
+    if (type == PG_TIME)
         (void)buf_printf(b, "datetime.time(%d, %d", v[3], v[4]);
     else
         (void)buf_printf(b, "datetime.datetime(%d, %d, %d, %d, %d", v[0], v[1], v[2], v[3], v[4]);
@@ -124,7 +102,7 @@ static void add_time(struct buf *b, enum oid type, struct str s)
         (void)buf_printf(b, ", %d", v[5]);
     if (v[6])
         (void)buf_printf(b, ", %d", v[6]);
-    (void)buf_add_str(b, type == TIMESTAMPTZ ? STR(", tzinfo=zoneinfo.ZoneInfo(key='UTC'))")
+    (void)buf_add_str(b, type == PG_TIMESTAMPTZ ? STR(", tzinfo=zoneinfo.ZoneInfo(key='UTC'))")
                                              : STR(")"));
 }
 
@@ -148,9 +126,9 @@ static bool take_item(struct str *s, struct buf *item)
 }
 
 /* "{1,NULL,"a b"}" of one dimension. */
-static void add_array(struct buf *b, enum oid type, struct str s)
+static void add_array(struct buf *b, enum pg_type type, struct str s)
 {
-    bool is_text = type == TEXTS || type == VARCHARS, is_first = true;
+    bool is_text = type == PG_TEXTS || type == PG_VARCHARS, is_first = true;
     auto_buf struct buf item = BUF_INIT(PG_RESULT_MAX);
 
     s = str_slice(s, 1, s.len - 1);
@@ -169,32 +147,32 @@ static void add_array(struct buf *b, enum oid type, struct str s)
     (void)buf_add_char(b, ']');
 }
 
-static void add_value(struct buf *b, enum oid type, struct str s)
+static void add_value(struct buf *b, enum pg_type type, struct str s)
 {
     switch (type) {
-    case BOOL: (void)buf_add_str(b, str_is(s, "t") ? STR("True") : STR("False")); break;
-    case INT2:
-    case INT4:
-    case INT8:
-    case OID: (void)buf_add_str(b, s); break;
-    case FLOAT4:
-    case FLOAT8:
+    case PG_BOOL: (void)buf_add_str(b, str_is(s, "t") ? STR("True") : STR("False")); break;
+    case PG_INT2:
+    case PG_INT4:
+    case PG_INT8:
+    case PG_OID: (void)buf_add_str(b, s); break;
+    case PG_FLOAT4:
+    case PG_FLOAT8:
         (void)buf_add_str(b, s);
         if (!strpbrk(s.p, ".eEN"))
             (void)buf_add_str(b, strchr(s.p, 'I') ? STR("") : STR(".0"));
         break;
-    case NUMERIC: (void)buf_printf(b, "Decimal('" STR_FMT "')", STR_ARG(s)); break;
-    case UUID: (void)buf_printf(b, "UUID('" STR_FMT "')", STR_ARG(s)); break;
-    case JSON:
-    case JSONB: add_json_text(b, s); break;
-    case DATE:
-    case TIME:
-    case TIMESTAMP:
-    case TIMESTAMPTZ: add_time(b, type, s); break;
-    case INT4S:
-    case INT8S:
-    case TEXTS:
-    case VARCHARS: add_array(b, type, s); break;
+    case PG_NUMERIC: (void)buf_printf(b, "Decimal('" STR_FMT "')", STR_ARG(s)); break;
+    case PG_UUID: (void)buf_printf(b, "UUID('" STR_FMT "')", STR_ARG(s)); break;
+    case PG_JSON:
+    case PG_JSONB: add_json_text(b, s); break;
+    case PG_DATE:
+    case PG_TIME:
+    case PG_TIMESTAMP:
+    case PG_TIMESTAMPTZ: add_time(b, type, s); break;
+    case PG_INT4S:
+    case PG_INT8S:
+    case PG_TEXTS:
+    case PG_VARCHARS: add_array(b, type, s); break;
     default: add_text(b, s); break;
     }
 }
@@ -213,7 +191,7 @@ void pg_repr_rows(struct buf *b, const PGresult *r)
             if (PQgetisnull(r, i, k))
                 (void)buf_add_lit(b, "None");
             else
-                add_value(b, (enum oid)PQftype(r, k),
+                add_value(b, (enum pg_type)PQftype(r, k),
                           str_n(PQgetvalue(r, i, k), (size_t)PQgetlength(r, i, k)));
         }
         (void)buf_add_char(b, '}');
@@ -224,9 +202,9 @@ void pg_repr_rows(struct buf *b, const PGresult *r)
 void pg_repr_value(struct buf *b, const PGresult *r, int row, int column)
 {
     struct str s = str_n(PQgetvalue(r, row, column), (size_t)PQgetlength(r, row, column));
-    enum oid type = (enum oid)PQftype(r, column);
+    enum pg_type type = (enum pg_type)PQftype(r, column);
 
-    if (type == JSON || type == JSONB)
+    if (type == PG_JSON || type == PG_JSONB)
         add_json_text(b, s);
     else
         (void)buf_add_str(b, s);

@@ -3,106 +3,23 @@
 
 #include <errno.h>
 
-#include "apps/db_impl.h"
-#include "apps/value.h"
-#include "base/clock.h"
-
 enum { ARENA_MAX = 32 << 20, SQL_MAX = 64 << 10 };
 
 struct check {
-    struct appdb *db;
+    const struct verify_source *source;
+    void *ctx;
     const struct json *spec;
     struct arena *arena;
     struct json *rows; /* arrays of values */
     struct err err;
 };
 
-/* ---- running ---- */
-
-static int bind(sqlite3_stmt *st, int at, const struct json *v, struct arena *a)
-{
-    auto_buf struct buf text = BUF_INIT(1 << 20);
-    struct str s;
-
-    switch (v ? v->type : JSON_NULL) {
-    case JSON_BOOL: return sqlite3_bind_int(st, at, v->b);
-    case JSON_INT: return sqlite3_bind_int64(st, at, v->i);
-    case JSON_REAL: return sqlite3_bind_double(st, at, v->d);
-    case JSON_STRING: return sqlite3_bind_text(st, at, v->s.p, (int)v->s.len, SQLITE_STATIC);
-    case JSON_ARRAY:
-    case JSON_OBJECT:
-        (void)json_write(&text, v, JSON_COMPACT);
-        s = buf_ok(&text) ? arena_str(a, buf_str(&text)) : STR_NULL;
-        return s.p ? sqlite3_bind_text(st, at, s.p, (int)s.len, SQLITE_STATIC) : SQLITE_NOMEM;
-    case JSON_NULL:
-    case JSON_TYPE_COUNT: break;
-    }
-    return sqlite3_bind_null(st, at);
-}
-
-static int bind_params(struct check *c, sqlite3_stmt *st, const struct json *params)
-{
-    int n = sqlite3_bind_parameter_count(st);
-
-    for (int i = 1; i <= n; i++) {
-        const char *name = sqlite3_bind_parameter_name(st, i);
-        const struct json *v =
-            name && name[0] != '?' ? json_get(params, name + 1) : json_at(params, (size_t)i - 1);
-        int rc = bind(st, i, v, c->arena);
-        if (rc != SQLITE_OK)
-            return appdb_fail(c->db, rc, &c->err, "params");
-    }
-    return 0;
-}
-
-static int read_row(struct check *c, sqlite3_stmt *st)
-{
-    struct json *row = json_new_array(c->arena);
-
-    for (int i = 0; row && i < sqlite3_column_count(st); i++) {
-        struct json value;
-        if (value_read(sqlite3_column_value(st, i), c->arena, &value) < 0 ||
-            json_push(c->arena, row, &value) < 0)
-            row = NULL;
-    }
-    return row && json_push(c->arena, c->rows, row) == 0
-               ? 0
-               : err_set(&c->err, -E2BIG, "the rows are too large");
-}
-
-static int step_through(struct check *c, sqlite3_stmt *st)
-{
-    int rc = SQLITE_ROW, r = 0;
-
-    while (r == 0 && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-        if (c->rows->n == VERIFY_MAX_ROWS)
-            return err_set(&c->err, -E2BIG, "more than %d rows", VERIFY_MAX_ROWS);
-        r = read_row(c, st);
-    }
-    return r < 0 || rc == SQLITE_DONE ? r : appdb_fail(c->db, rc, &c->err, "sql");
-}
+/* ---- asking ---- */
 
 static int query(struct check *c, struct str sql, const struct json *params)
 {
-    sqlite3_stmt *st = NULL;
-    const char *rest = NULL;
-
-    appdb_limit(c->db, false);
-    c->db->now_us = clock_real_us();
-    c->rows = json_new_array(c->arena);
-    if (!c->rows)
-        return err_set(&c->err, -ENOMEM, "out of memory");
-    int rc = sqlite3_prepare_v2(c->db->c, sql.p, (int)sql.len, &st, &rest);
-    int r = rc == SQLITE_OK ? 0 : appdb_fail(c->db, rc, &c->err, "sql");
-    if (r == 0 && (!st || sqlite3_column_count(st) == 0 || !sqlite3_stmt_readonly(st) ||
-                   str_trim(str_n(rest, (size_t)(sql.p + sql.len - rest))).len > 0))
-        r = err_set(&c->err, -EINVAL, "sql: has to be one SELECT");
-    if (r == 0)
-        r = bind_params(c, st, params);
-    if (r == 0)
-        r = step_through(c, st);
-    (void)sqlite3_finalize(st);
-    return r;
+    c->rows = c->source->query(c->ctx, sql, params, c->arena, &c->err);
+    return c->rows ? 0 : c->err.code;
 }
 
 /* "x" with its quotes doubled. */
@@ -128,7 +45,7 @@ static int count_rows(struct check *c)
     for (size_t i = 0; params && where && i < where->n; i++) {
         (void)buf_add_str(&sql, i == 0 ? STR(" WHERE ") : STR(" AND "));
         put_name(&sql, where->members[i].key);
-        (void)buf_add_lit(&sql, " IS ?");
+        c->source->put_same(&sql, i + 1);
         if (json_push(c->arena, params, &where->members[i].value) < 0)
             params = NULL;
     }
@@ -153,7 +70,7 @@ static const struct json *as_wanted(const struct check *c, const struct json *ac
 
 static bool equals(const struct check *c, const struct json *actual, const struct json *wanted)
 {
-    /* SQLite has no truth values. */
+    /* Not all have truth values. */
     if (json_is(wanted, JSON_BOOL) && json_is(actual, JSON_INT))
         return (actual->i != 0) == wanted->b;
     return json_equal(as_wanted(c, actual, wanted), wanted);
@@ -177,6 +94,8 @@ static bool rows_equal(const struct check *c, const struct json *wanted)
 
 static bool is_true(const struct json *v)
 {
+    if (json_is(v, JSON_BOOL))
+        return v->b;
     if (json_is(v, JSON_STRING))
         return v->s.len > 0 && !str_is(v->s, "0");
     return json_is_number(v) && json_real(v, 0) != 0;
@@ -256,7 +175,8 @@ static int check_form(const struct json *checks, struct err *e)
     return 0;
 }
 
-int verify_run(struct appdb *db, const struct json *checks, struct buf *out, struct err *e)
+int verify_run(const struct verify_source *source, void *ctx, const struct json *checks,
+               struct buf *out, struct err *e)
 {
     struct jw w = jw_to(out);
     int r = check_form(checks, e);
@@ -266,7 +186,7 @@ int verify_run(struct appdb *db, const struct json *checks, struct buf *out, str
     jw_array(&w);
     for (size_t i = 0; i < checks->n; i++) {
         struct arena a auto_arena;
-        struct check c = {.db = db, .spec = &checks->items[i], .arena = &a};
+        struct check c = {.source = source, .ctx = ctx, .spec = &checks->items[i], .arena = &a};
         arena_init(&a, ARENA_MAX);
         run_check(&c, &w, i + 1);
     }
