@@ -106,6 +106,22 @@ static int read_languages(struct app *app, const struct json *v, struct err *e)
     return 0;
 }
 
+/* An object of texts, or nothing. */
+static int read_facts(const struct json *about, const char *key, const struct json **ret,
+                      struct err *e)
+{
+    const struct json *v = json_get(about, key);
+
+    if (v && !json_is(v, JSON_OBJECT))
+        return err_set(e, -EINVAL, "app.json: /%s is an object", key);
+    for (size_t i = 0; v && i < v->n; i++)
+        if (!json_is(&v->members[i].value, JSON_STRING))
+            return err_set(e, -EINVAL, "app.json: /%s/" STR_FMT " is a text", key,
+                           STR_ARG(v->members[i].key));
+    *ret = v;
+    return 0;
+}
+
 static int read_about(struct app *app, struct err *e)
 {
     const struct json *v = read_json(app, "app.json", &app->arena, e);
@@ -127,6 +143,10 @@ static int read_about(struct app *app, struct err *e)
     int r = read_errors(app, json_get(v, "errors"), e);
     if (r == 0)
         r = read_ids(app, json_get(v, "ids"), e);
+    if (r == 0)
+        r = read_facts(v, "auth_data", &app->auth_data, e);
+    if (r == 0)
+        r = read_facts(v, "metadata", &app->metadata, e);
     return r < 0 ? r : read_languages(app, json_get(v, "languages"), e);
 }
 

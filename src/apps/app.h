@@ -2,7 +2,7 @@
 /* An app: a product as a folder of data (docs/adr/0006), loaded and ready to be used.
  *
  *   app.json      {"title", "group", "engine", "errors", "is_indented", "ids", "texts",
- *                 "languages"}; all but the title may be missing
+ *                 "languages", "auth_data", "metadata"}; all but the title may be missing
  *   tools.json    [{"name", "description", "inputSchema", "annotations"}]
  *   schema.sql    the tables
  *   tools.sql     a script per tool
@@ -65,6 +65,9 @@ struct app {
     enum app_errors errors;
     bool is_indented;                   /* answers are JSON with line breaks, two spaces deep */
     const struct json *ids, *languages; /* objects, or NULL */
+    /* What an instance's holder is told for checkers of the product: objects of texts, in which
+     * "{token}" is a secret of the lease; or NULL. */
+    const struct json *auth_data, *metadata;
     const char *texts[APP_TEXT_COUNT];  /* with "{name}", "{text}", "{json}" */
     const char *schema_sql;
     struct scripts scripts;               /* of tools.sql and data.sql */

@@ -108,7 +108,12 @@ def test_details():
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00", info["updated_at"])
         tap.equal(info["metadata"]["test_account_email"], "a@b.example")
         tap.equal(info["metadata"]["expires_at"], None)
-        assert info["auth_data"]["access_token"]
+        token, reader = info["auth_data"]["access_token"], info["metadata"]["reader_key"]
+        assert re.fullmatch("shop_[0-9a-f]{40}", token), token
+        assert re.fullmatch("[0-9a-f]{40}", reader) and reader not in token, reader
+        tap.equal(info["auth_data"]["site_url"], "https://shop.example")
+        more = s.get("/sandbox/shop/" + acquire(s)["sandbox_id"]).json
+        assert more["auth_data"]["access_token"] != token, "a token of another lease"
         other = acquire(s, "jira")
         for path in ("/sandbox/shop/" + other["sandbox_id"], "/sandbox/shop/none"):
             answer = s.get(path)

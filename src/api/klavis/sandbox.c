@@ -163,9 +163,28 @@ static void put_item(struct jw *w, const struct instance *in)
     put_time(w, "updated_at", in->updated_us);
 }
 
-/* What a checker of the real product would need; the token is good for nothing else. */
+/* FACTS of an app, with secrets of this lease where they have "{token}". */
+static void put_facts(struct jw *w, struct api_req *r, const struct instance *in,
+                      const struct json *facts)
+{
+    for (size_t i = 0; facts && i < facts->n; i++) {
+        struct str key = facts->members[i].key, text = facts->members[i].value.s;
+        ptrdiff_t at = str_find(text, STR("{token}"));
+        if (at >= 0) {
+            struct str token = str_skip(instance_token(in, key.p, r->arena), key.len);
+            text = arena_printf(r->arena, STR_FMT STR_FMT STR_FMT, (int)at, text.p, STR_ARG(token),
+                                STR_ARG(str_skip(text, (size_t)at + sizeof "{token}" - 1)));
+        }
+        jw_key_str(w, key);
+        jw_str(w, text);
+    }
+}
+
+/* What a checker of the real product would need; the tokens are good for nothing else. */
 static void put_lease(struct jw *w, struct api_req *r, const struct instance *in)
 {
+    const struct app *app = instance_app(in);
+
     jw_key(w, "metadata");
     jw_object(w);
     put(w, "test_account_email", str_of(in->email));
@@ -174,10 +193,14 @@ static void put_lease(struct jw *w, struct api_req *r, const struct instance *in
         put_time(w, "expires_at", in->expires_us);
     else
         put(w, "expires_at", STR_NULL);
+    put_facts(w, r, in, app ? app->metadata : NULL);
     jw_end(w);
     jw_key(w, "auth_data");
     jw_object(w);
-    put(w, "access_token", instance_token(in, "tp_", r->arena));
+    if (app && app->auth_data)
+        put_facts(w, r, in, app->auth_data);
+    else
+        put(w, "access_token", instance_token(in, "tp_", r->arena));
     jw_end(w);
 }
 
