@@ -5,7 +5,8 @@
  * (local/SERVER/tools.json); what a tool does is here. The daemon sends checked arguments, with
  * defaults filled in, and gets the members of an MCP result:
  *
- *     POST /SERVER/TOOL   {"args": {…}, "benchmark": "MCP_Atlas" or null, "headers": {…}}
+ *     POST /SERVER/TOOL   {"args": {…}, "benchmark": "MCP_Atlas" or null, "headers": {…},
+ *                          "email": "ann@mcp.com" or null}
  *     200                 {"content": [{"type": "text", "text": "…"}], "isError": false}
  *
  * A server is a row of the table in servers.c and a file with a table of its tools. A tool is a
@@ -33,8 +34,10 @@ enum {
 
 /* The same for all calls. */
 struct local {
-    const char *root; /* the workspace: "/data", without a slash behind */
-    const char *home; /* for "~" */
+    const char *root;        /* the workspace: "/data", without a slash behind */
+    const char *home;        /* for "~" */
+    const char *mail;        /* the directory of the mail, outside of the workspace */
+    const char *imap, *smtp; /* where programs reach it, or NULL */
 };
 
 struct local_call {
@@ -42,6 +45,7 @@ struct local_call {
     const struct local_tool *tool;
     const struct json *args, *headers; /* objects */
     struct str benchmark;              /* empty: none */
+    struct str email;                  /* of the sandbox's test account; empty: none */
     struct arena arena;                /* lives until the answer is sent */
 
     /* For answer.c. */

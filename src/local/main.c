@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tidepool-local: see local/local.h.
  *
- *     tidepool-local [--keep] --listen ADDRESS [--root DIR]
+ *     tidepool-local [--keep] --listen ADDRESS [--root DIR] [--mail DIR] [--imap ADDRESS]
+ *                    [--smtp ADDRESS]
  *
  * With --keep a process stays that does nothing but start the other one again when it dies. */
 #include <errno.h>
@@ -14,13 +15,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "local/archive/extract.h"
+#include "local/mail/mail.h"
 #include "local/serve.h"
 #include "net/listen.h"
 
 static int usage(void)
 {
     (void)fprintf(stderr, "usage: tidepool-local [--keep] --listen ADDRESS [--root DIR]\n"
+                          "                      [--mail DIR] [--imap ADDRESS] [--smtp ADDRESS]\n"
                           "       tidepool-local --version\n");
     return 2;
 }
@@ -43,6 +47,10 @@ static int run(const char *address, const struct local *local)
         return 1;
     }
     (void)printf("listening on port %d\n", http_listen_port(fd));
+    if (mail_start(loop, local, &e) < 0) {
+        (void)fprintf(stderr, "tidepool-local: %s\n", err_text(&e));
+        return 1;
+    }
     (void)fflush(stdout);
     return loop_run(loop) < 0;
 }
@@ -65,7 +73,15 @@ static void keep(void)
 int main(int argc, char **argv)
 {
     const char *address = NULL;
-    struct local local = {.root = "/data", .home = getenv("HOME")};
+    struct local local = {
+        .root = "/data", .home = getenv("HOME"), .mail = "/var/lib/tidepool-mail"};
+    const struct {
+        const char *name, **value;
+    } options[] = {{"--listen", &address},
+                   {"--root", &local.root},
+                   {"--mail", &local.mail},
+                   {"--imap", &local.imap},
+                   {"--smtp", &local.smtp}};
 
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         (void)printf("tidepool-local %s\n", TIDEPOOL_VERSION);
@@ -77,12 +93,12 @@ int main(int argc, char **argv)
         argc--;
     }
     for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--listen") == 0)
-            address = argv[i + 1];
-        else if (strcmp(argv[i], "--root") == 0)
-            local.root = argv[i + 1];
-        else
+        size_t k = 0;
+        while (k < ARRAY_LEN(options) && strcmp(argv[i], options[k].name) != 0)
+            k++;
+        if (k == ARRAY_LEN(options))
             return usage();
+        *options[k].value = argv[i + 1];
     }
     if (!address || argc % 2 == 0)
         return usage();

@@ -2,6 +2,7 @@
 /* The table of requests that are no tools. */
 #include "base/cleanup.h"
 #include "local/archive/rows.h"
+#include "local/mail/seed.h"
 #include "local/request.h"
 
 /* Answers with the body: shows that the way through is open, at any size. */
@@ -22,6 +23,8 @@ static const struct request_row rows[] = {
     {"echo", echo},
     {"pack", archive_row_pack},
     {"unpack", archive_row_unpack},
+    {"mail_export", mail_export},
+    {"mail_import", mail_import},
 };
 
 const struct request_row *request_row(struct str path)

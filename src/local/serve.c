@@ -106,6 +106,7 @@ static void on_body(struct http_req *r, void *ctx)
     j->call.args = json_get(body, "args");
     j->call.headers = json_get(body, "headers");
     j->call.benchmark = json_str(json_get(body, "benchmark"), STR(""));
+    j->call.email = json_str(json_get(body, "email"), STR(""));
     if (j->call.tool && json_is(j->call.args, JSON_OBJECT)) {
         start(s, j);
         return;

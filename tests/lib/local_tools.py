@@ -16,12 +16,15 @@ import tap
 
 
 class Tools:
-    def __init__(self, root):
+    def __init__(self, root, mail=None):
         self.root = root
+        options = ["--mail", mail, "--imap", "127.0.0.1:0", "--smtp", "127.0.0.1:0"] if mail else []
         self.process = subprocess.Popen(
-            [os.environ["TIDEPOOL_LOCAL"], "--listen", "127.0.0.1:0", "--root", root],
+            [os.environ["TIDEPOOL_LOCAL"], "--listen", "127.0.0.1:0", "--root", root, *options],
             stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline().split()[-1])
+        if mail:
+            self.imap, self.smtp = map(int, self.process.stdout.readline().split()[-2:])
 
     def request(self, method, path, body):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
@@ -60,8 +63,9 @@ class Tools:
 
 
 @contextlib.contextmanager
-def running(root):
-    tools = Tools(root)
+def running(root, mail=None):
+    """With a directory MAIL also serves IMAP and SMTP: see tools.imap and tools.smtp."""
+    tools = Tools(root, mail)
     try:
         yield tools
     finally:

@@ -67,6 +67,8 @@ static struct str call_body(const struct call *k, const struct sandbox *sb)
     jw_value(&w, k->mcp->args);
     jw_key(&w, "benchmark");
     jw_value(&w, json_get(local_of(sb), "benchmark"));
+    jw_key(&w, "email");
+    jw_value(&w, json_get(local_of(sb), "email"));
     jw_key(&w, "headers");
     jw_raw(&w, ((const struct local_caller *)k->mcp->ctx)->headers);
     jw_end(&w);

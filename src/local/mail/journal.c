@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* What an account's journal says. A line is a letter and words:
+ *
+ *     P password                     K bit keyword
+ *     F id validity name             R id name          X id           U id 0|1
+ *     N id next                      the next UID
+ *     A folder uid file size date flags                 S folder uid flags
+ *     D folder uid
+ *
+ * Words are percent-encoded. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/enc.h"
+#include "local/mail/store_impl.h"
+#include "sys/io.h"
+
+enum { WORDS = 6, JOURNAL_MAX = 64 << 20, LINE_MAX_BYTES = 4096, SLACK = 1000 };
+
+static const char *path_of(const struct mail_account *a, const char *name, char out[4096])
+{
+    (void)snprintf(out, 4096, "%s/%s", a->dir, name);
+    return out;
+}
+
+/* ---- reading ---- */
+
+struct line {
+    struct mail_account *a;
+    struct arena *arena;
+    struct str words[WORDS];
+};
+
+static uint32_t number(const struct line *l, size_t i)
+{
+    uint64_t n;
+
+    return str_to_u64(l->words[i], &n) == 0 && n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
+static struct str text(const struct line *l, size_t i)
+{
+    auto_buf struct buf b = BUF_INIT(LINE_MAX_BYTES);
+
+    return enc_unpercent(&b, l->words[i], false) == 0 ? arena_str(l->arena, buf_str(&b)) : STR("");
+}
+
+static struct folder *folder_at(const struct line *l, size_t i)
+{
+    return store_folder(l->a, number(l, i));
+}
+
+static int on_password(const struct line *l)
+{
+    return store_set_text(&l->a->password, text(l, 0));
+}
+
+static int on_keyword(const struct line *l)
+{
+    uint32_t bit = number(l, 0);
+
+    return bit < MAIL_KEYWORDS_MAX ? store_set_text(&l->a->keywords[bit], text(l, 1)) : 0;
+}
+
+static int on_folder(const struct line *l)
+{
+    return store_add_folder(l->a, text(l, 2), number(l, 0), number(l, 1)) ? 0 : -ENOMEM;
+}
+
+static int on_rename(const struct line *l)
+{
+    struct folder *f = folder_at(l, 0);
+
+    return f ? store_name_folder(f, text(l, 1)) : 0;
+}
+
+static int on_gone(const struct line *l)
+{
+    struct folder *f = folder_at(l, 0);
+
+    if (f)
+        store_drop_folder(l->a, f);
+    return 0;
+}
+
+static int on_subscribe(const struct line *l)
+{
+    struct folder *f = folder_at(l, 0);
+
+    if (f)
+        f->info.is_subscribed = number(l, 1) != 0;
+    return 0;
+}
+
+static int on_next(const struct line *l)
+{
+    struct folder *f = folder_at(l, 0);
+
+    if (f && number(l, 1) > f->info.uid_next)
+        f->info.uid_next = number(l, 1);
+    return 0;
+}
+
+static int on_message(const struct line *l)
+{
+    struct folder *f = folder_at(l, 0);
+    struct mail_message m = {
+        .uid = number(l, 1), .file = number(l, 2), .size = number(l, 3), .flags = number(l, 5)};
+
+    (void)str_to_i64(l->words[4], &m.date_s);
+    if (m.file > l->a->last_file)
+        l->a->last_file = m.file;
+    return f && m.uid >= f->info.uid_next ? store_put(l->a, f, &m) : 0;
+}
+
+static int on_flags(const struct line *l)
+{
+    struct folder *f = folder_at(l, 0);
+    struct mail_message *m = f ? store_message(f, number(l, 1)) : NULL;
+
+    if (m)
+        store_flag(l->a, f, m, number(l, 2));
+    return 0;
+}
+
+static int on_removed(const struct line *l)
+{
+    struct folder *f = folder_at(l, 0);
+    struct mail_message *m = f ? store_message(f, number(l, 1)) : NULL;
+
+    if (m)
+        store_take(l->a, f, m);
+    return 0;
+}
+
+static const struct {
+    char letter;
+    int (*fn)(const struct line *l);
+} kinds[] = {{'P', on_password}, {'K', on_keyword},   {'F', on_folder}, {'R', on_rename},
+             {'X', on_gone},     {'U', on_subscribe}, {'N', on_next},   {'A', on_message},
+             {'S', on_flags},    {'D', on_removed}};
+
+static int replay(struct line *l, struct str text)
+{
+    struct str kind = str_cut(&text, ' ');
+
+    for (size_t i = 0; i < WORDS; i++)
+        l->words[i] = text.p ? str_cut(&text, ' ') : STR("");
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (kind.len == 1 && kind.p[0] == kinds[i].letter)
+            return kinds[i].fn(l);
+    }
+    return 0;
+}
+
+int journal_load(struct mail_account *a)
+{
+    auto_buf struct buf b = BUF_INIT(JOURNAL_MAX);
+    struct arena arena auto_arena = {0};
+    struct err e = ERR_INIT;
+    char path[4096];
+    struct line l = {.a = a, .arena = &arena};
+
+    arena_init(&arena, 1 << 20);
+    int r = io_read_file(path_of(a, "journal", path), &b, &e);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    struct str all = buf_str(&b);
+    while (r == 0 && str_chr(all, '\n') >= 0) {
+        r = replay(&l, str_cut(&all, '\n'));
+        arena_reset(&arena);
+        a->n_lines++;
+    }
+    /* A line without its end was being written. */
+    if (r == 0 && all.len > 0 && truncate(path, (off_t)(b.len - all.len)) < 0)
+        r = -errno;
+    return r;
+}
+
+/* ---- writing ---- */
+
+const char *journal_word(struct arena *arena, struct str name)
+{
+    auto_buf struct buf b = BUF_INIT(LINE_MAX_BYTES);
+
+    (void)enc_percent(&b, name);
+    const char *word = buf_ok(&b) ? arena_str(arena, buf_str(&b)).p : NULL;
+    return word ? word : "";
+}
+
+static size_t n_needed(const struct mail_account *a)
+{
+    size_t n = 1 + MAIL_KEYWORDS_MAX;
+
+    for (size_t i = 0; i < a->n_folders; i++)
+        n += 3 + a->folders[i]->n;
+    return n;
+}
+
+static void write_folder(struct buf *b, const struct folder *f, struct arena *arena)
+{
+    uint32_t id = f->info.id;
+
+    (void)buf_printf(b, "F %u %u %s\nU %u %d\n", id, f->info.uid_validity,
+                     journal_word(arena, f->info.name), id, f->info.is_subscribed);
+    for (size_t i = 0; i < f->n; i++) {
+        const struct mail_message *m = &f->messages[i];
+        (void)buf_printf(b, "A %u %u %u %u %" PRId64 " %u\n", id, m->uid, m->file, m->size,
+                         m->date_s, m->flags);
+    }
+    (void)buf_printf(b, "N %u %u\n", id, f->info.uid_next);
+}
+
+/* The state as a journal of its own. */
+static int rewrite(struct mail_account *a)
+{
+    auto_buf struct buf b = BUF_INIT(JOURNAL_MAX);
+    struct arena arena auto_arena = {0};
+    struct err e = ERR_INIT;
+    char path[4096];
+
+    arena_init(&arena, 8 << 20);
+    if (a->password)
+        (void)buf_printf(&b, "P %s\n", journal_word(&arena, str_of(a->password)));
+    for (unsigned i = 0; i < MAIL_KEYWORDS_MAX; i++) {
+        if (a->keywords[i])
+            (void)buf_printf(&b, "K %u %s\n", i, journal_word(&arena, str_of(a->keywords[i])));
+    }
+    for (size_t i = 0; i < a->n_folders; i++)
+        write_folder(&b, a->folders[i], &arena);
+    int r = buf_ok(&b) ? io_write_file(path_of(a, "journal", path), buf_str(&b), 0600, &e) : -EFBIG;
+    if (r == 0)
+        a->n_lines = n_needed(a);
+    return r;
+}
+
+int journal_add(struct mail_account *a, const char *fmt, ...)
+{
+    auto_buf struct buf b = BUF_INIT(LINE_MAX_BYTES);
+    char path[4096];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)buf_vprintf(&b, fmt, ap);
+    va_end(ap);
+    (void)buf_add_char(&b, '\n');
+    if (!buf_ok(&b))
+        return -ENAMETOOLONG;
+    int fd auto_close = io_open(path_of(a, "journal", path), O_WRONLY | O_APPEND | O_CREAT, 0600);
+    if (fd < 0)
+        return fd;
+    int r = io_write_all(fd, b.p, b.len);
+    a->n_lines++;
+    /* The old one stays when the new one cannot be written. */
+    if (r == 0 && a->n_lines > 4 * n_needed(a) + SLACK)
+        (void)rewrite(a);
+    return r;
+}

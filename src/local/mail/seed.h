@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* The requests "/_mail_import" and "/_mail_export": see seed.c. */
+#pragma once
+
+#include "local/request.h"
+
+void mail_import(struct request *q);
+void mail_export(struct request *q);
