@@ -123,7 +123,8 @@ struct config {
         int64_t max_live, max_open, threads;
     } apps;
     struct {
-        const char *servers; /* see own_server.h */
+        const char *servers;               /* see own_server.h */
+        int64_t max_archive, max_unpacked; /* bytes */
     } local;
     struct {
         int64_t keep;

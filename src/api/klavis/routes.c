@@ -12,19 +12,34 @@ static const char *const prefixes[] = {"/sandbox", "/local-sandbox", NULL};
 
 enum { DATA_MAX = 16 << 20 }; /* bytes of an initialize body */
 
-#define SANDBOX "/sandbox/{server_name!}/{sandbox_id}"
+#define LOCAL_ARCHIVE "/local-sandbox/{local_sandbox_id}/archive/{name}"
+#define REGION        "us or asia; makes no difference here"
+#define SANDBOX       "/sandbox/{server_name!}/{sandbox_id}"
 
 /* What is in a local sandbox. */
 #define LOCAL_DATA(path)                                                                           \
     {HTTP_POST, path "/reset", ROUTE_KEY, .handler = local_not_yet,                                \
      .summary = "Reset a local sandbox"},                                                          \
-        {HTTP_POST, path "/upload-url", ROUTE_KEY, .handler = local_not_yet,                       \
-         .summary = "Get a URL to upload data"},                                                   \
-        {HTTP_POST, path "/initialize", ROUTE_KEY, .handler = local_not_yet,                       \
-         .summary = "Unpack uploaded data"},                                                       \
+        {HTTP_POST,                                                                                \
+         path "/upload-url",                                                                       \
+         ROUTE_KEY,                                                                                \
+         .handler = local_upload_url,                                                              \
+         .summary = "Get a URL to upload data",                                                    \
+         .response = "UploadUrl",                                                                  \
+         .query = {{"region", "string", REGION}}},                                                 \
+        {HTTP_POST,                                                                                \
+         path "/initialize",                                                                       \
+         ROUTE_KEY,                                                                                \
+         .handler = local_initialize,                                                              \
+         .summary = "Unpack uploaded data",                                                        \
+         .response = "SandboxMessage",                                                             \
+         .query = {{"region", "string", REGION}}},                                                 \
     {                                                                                              \
-        HTTP_GET, path "/dump", ROUTE_KEY, .handler = local_not_yet,                               \
-                                           .summary = "Download the data of a local sandbox"       \
+        HTTP_GET, path "/dump", ROUTE_KEY, .handler = local_dump,                                  \
+                                           .summary = "Download the data of a local sandbox",      \
+                                           .response = "DownloadUrl", .query = {                   \
+                                               {"region", "string", REGION}                        \
+                                           }                                                       \
     }
 #define LOCAL_OLD(path)                                                                            \
     {HTTP_POST,                                                                                    \
@@ -108,6 +123,10 @@ static const struct route routes[] = {
     {HTTP_DELETE, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = local_release,
      .summary = "Release a local sandbox"},
     LOCAL_DATA("/local-sandbox/{local_sandbox_id}"),
+    {HTTP_PUT, LOCAL_ARCHIVE, ROUTE_OPEN, ROUTE_STREAM, .handler = local_put,
+     .summary = "Upload an archive to a signed URL"},
+    {HTTP_GET, LOCAL_ARCHIVE, ROUTE_OPEN, .handler = local_get,
+     .summary = "Download an archive from a signed URL"},
 
     {HTTP_GET, "/local-sandbox/{local_sandbox_id}/servers/{server_name}/log", ROUTE_KEY,
      .handler = local_own_log,

@@ -83,6 +83,10 @@ const struct route_schema klavis_schemas[KLAVIS_N_SCHEMAS] = {
         M("snapshots", LIST(TEXT)))},
     {"SandboxCalls", OBJECT("\"sandbox_id\",\"calls\"", "sandbox_id", TEXT,
         M("calls", LIST(DICT)))},
+    {"UploadUrl", OBJECT("\"upload_url\",\"expires_in_minutes\"", "upload_url", TEXT,
+        M("expires_in_minutes", INT))},
+    {"DownloadUrl", OBJECT("\"download_url\",\"expires_in_minutes\"", "download_url", TEXT,
+        M("expires_in_minutes", INT))},
     {"LocalSandboxes", OBJECT("\"local_sandboxes\",\"total_count\"",
         "local_sandboxes", LIST(DICT), M("total_count", INT))},
     {"MemoryEntity", OBJECT("\"name\",\"entityType\"", "name", TEXT,
@@ -95,5 +99,6 @@ const struct route_schema klavis_schemas[KLAVIS_N_SCHEMAS] = {
     {"QueryText", TEXT},
     {"QueryBool", BOOL},
     {"QueryBenchmark", REF("BenchmarkEnum")},
+    {"QueryRegion", "{\"type\":\"string\",\"enum\":[\"us\",\"asia\"]}"},
     {"QueryCount", "{\"type\":\"integer\",\"minimum\":0}"},
 };

@@ -24,6 +24,7 @@ enum {
 #define LOCAL_PROGRAM "/opt/tidepool/tidepool-local"
 
 struct locals;
+struct vault;
 
 /* What lives as long as the service. */
 struct locals *locals_new(struct core *core, struct err *e);
@@ -37,6 +38,8 @@ const struct own_servers *locals_own(const struct locals *l);
 bool local_has_server(const struct sandbox *sb, struct str name);
 /* The running or paused local sandbox of that id, or NULL. */
 struct sandbox *locals_find(struct locals *l, struct str id);
+/* Whether there is one of that id, or will be again: a reset is under way. */
+bool locals_knows(struct locals *l, struct str id);
 /* The one that has a server of that id; looks at all of them. */
 struct sandbox *locals_find_by_server(struct locals *l, struct str id);
 /* What is kept with SB; NULL: it is no local one. */
@@ -66,6 +69,10 @@ api_handler local_acquire, local_list, local_show, local_release, local_not_yet;
 /* Paths that are retired but still called: see retired.c. */
 api_handler local_old_acquire, local_old_show, local_old_release, local_memory_initialize,
     local_memory_dump;
+/* Archives: see archive.c, upload.c, download.c, reset.c and execute.c. */
+api_handler local_upload_url, local_initialize, local_dump, local_reset, local_put, local_get;
+api_handler local_execution_upload_url, local_execute, local_execution_status, local_execution_logs,
+    local_export_artifacts;
 /* MCP of R's server with the query parameter local_sandbox_id; no key is asked for. */
 api_handler local_mcp;
 /* The same for servers of the operator's own; and their logs. */
@@ -74,5 +81,7 @@ api_handler local_own_mcp, local_own_log;
 /* For ask.c: the client that reaches into cells. */
 struct http_client *locals_client(const struct locals *l);
 struct loop *locals_loop(const struct locals *l);
+struct core *locals_core(const struct locals *l);
+struct vault *locals_vault(const struct locals *l);
 struct mcp_server *locals_server(struct locals *l, const struct toolset *set, struct err *e);
 mcp_handler local_call, local_call_alias;

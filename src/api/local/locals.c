@@ -7,6 +7,8 @@
 
 #include "api/forward.h"
 #include "api/local/local.h"
+#include "api/local/vault.h"
+#include "base/cleanup.h"
 #include "base/mem.h"
 #include "core/config.h"
 #include "core/own_server.h"
@@ -28,6 +30,7 @@ struct locals {
                                                                          used so far */
     struct own_servers own;
     struct http_client *client;
+    struct vault *vault; /* their archives */
 };
 
 static int load_own(struct locals *l, struct err *e)
@@ -44,6 +47,16 @@ static int load_own(struct locals *l, struct err *e)
             return err_set(e, -EEXIST, "local.servers: '%s' is the name of an app", name);
     }
     return r;
+}
+
+static int open_vault(struct locals *l, struct err *e)
+{
+    auto_free char *dir = NULL;
+
+    if (core_path(l->core->config, "local", &dir) < 0)
+        return err_set(e, -ENOMEM, "out of memory");
+    l->vault = vault_new(l, l->core->loop, dir, e);
+    return l->vault ? 0 : -EIO;
 }
 
 struct locals *locals_new(struct core *core, struct err *e)
@@ -71,7 +84,7 @@ struct locals *locals_new(struct core *core, struct err *e)
     if (r == 0 || r == -ENOENT)
         r = load_own(l, e);
     l->client = r == 0 ? http_client_new(&o, e) : NULL;
-    if (l->client)
+    if (l->client && open_vault(l, e) == 0)
         return l;
     locals_free(l);
     return NULL;
@@ -84,6 +97,7 @@ void locals_free(struct locals *l)
     for (size_t i = 0; i < l->tools.n; i++)
         mcp_server_free(l->servers[i]);
     http_client_free(l->client);
+    vault_free(l->vault);
     toolsets_done(&l->tools);
     own_servers_done(&l->own);
     free(l);
@@ -115,6 +129,16 @@ struct http_client *locals_client(const struct locals *l)
 struct loop *locals_loop(const struct locals *l)
 {
     return l->core->loop;
+}
+
+struct core *locals_core(const struct locals *l)
+{
+    return l->core;
+}
+
+struct vault *locals_vault(const struct locals *l)
+{
+    return l->vault;
 }
 
 struct mcp_server *locals_server(struct locals *l, const struct toolset *set, struct err *e)
@@ -163,6 +187,11 @@ struct sandbox *locals_find(struct locals *l, struct str id)
     local_name(id, name);
     struct sandbox *sb = sandbox_find(l->core->sandboxes, str_of(name));
     return sb && str_eq(json_str(json_get(local_of(sb), "id"), STR("")), id) ? sb : NULL;
+}
+
+bool locals_knows(struct locals *l, struct str id)
+{
+    return locals_find(l, id) != NULL;
 }
 
 struct sandbox *locals_find_by_server(struct locals *l, struct str id)

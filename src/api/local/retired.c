@@ -8,6 +8,7 @@
 #include "api/klavis/klavis.h"
 #include "api/local/ask.h"
 #include "api/local/local.h"
+#include "api/local/vault.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "core/sandbox.h"
@@ -154,6 +155,7 @@ void local_old_release(struct api_req *r)
         klavis_fail(r, code, NULL);
         return;
     }
+    vault_sweep(locals_vault(r->api->locals));
     reply_message(r, id, "idle",
                   arena_printf(r->arena,
                                "Sandbox " STR_FMT

@@ -8,6 +8,7 @@
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
 #include "api/local/local.h"
+#include "api/local/vault.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/id.h"
@@ -267,6 +268,7 @@ void local_release(struct api_req *r)
         klavis_fail(r, code, NULL);
         return;
     }
+    vault_sweep(locals_vault(r->api->locals));
     jw_object(&w);
     put(&w, "message",
         arena_printf(r->arena,

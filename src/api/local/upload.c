@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* PUT to a signed URL: an archive, written to a file as it comes. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "api/internal.h"
+#include "api/local/archive.h"
+#include "api/local/local.h"
+#include "api/local/signed.h"
+#include "api/local/vault.h"
+#include "base/cleanup.h"
+#include "core/config.h"
+#include "loop/spool.h"
+
+struct upload {
+    struct api_req *r;
+    struct vault *vault;
+    struct spool *spool;
+    struct str id;
+    char part[VAULT_NAME_MAX], name[VAULT_NAME_MAX];
+    uint64_t max;
+    bool is_ended; /* all of it has come, or never will */
+};
+
+static void refuse(struct upload *u, int status, const char *why)
+{
+    u->is_ended = true;
+    spool_drop(take(u->spool));
+    vault_remove(u->vault, u->id, u->part);
+    api_error(u->r, status, "%s", why);
+}
+
+static void too_large(struct upload *u)
+{
+    struct str why = arena_printf(u->r->arena, "The archive is larger than %llu bytes",
+                                  (unsigned long long)u->max);
+
+    refuse(u, 413, why.p ? why.p : "The archive is too large");
+}
+
+static void fail(struct upload *u, int code)
+{
+    bool is_full = code == -ENOSPC || code == -EDQUOT;
+
+    refuse(u, is_full ? 507 : 500,
+           is_full ? "No space is left for the archive" : "The archive could not be written");
+}
+
+static void on_room(void *ctx)
+{
+    struct upload *u = ctx;
+
+    if (!u->is_ended)
+        http_body_resume(u->r->http);
+}
+
+static int on_data(struct http_req *h, void *ctx, const char *p, size_t len)
+{
+    struct upload *u = ctx;
+
+    if (spool_size(u->spool) + len > u->max) {
+        too_large(u);
+        return -EFBIG;
+    }
+    int r = spool_write(u->spool, p, len);
+    if (r < 0) {
+        fail(u, r);
+        return r;
+    }
+    if (spool_is_full(u->spool)) {
+        http_body_pause(h);
+        spool_on_room(u->spool, on_room, u);
+    }
+    return 0;
+}
+
+static void on_written(void *ctx, int result)
+{
+    struct upload *u = ctx;
+
+    if (result == 0)
+        result = vault_rename(u->vault, u->id, u->part, u->name);
+    if (result < 0)
+        fail(u, result);
+    else
+        api_reply(u->r, 200, "text/plain", STR(""));
+}
+
+static void on_end(struct http_req *h, void *ctx)
+{
+    struct upload *u = ctx;
+
+    (void)h;
+    u->is_ended = true;
+    if (spool_size(u->spool) == 0)
+        refuse(u, 400, "The archive is empty");
+    else
+        spool_end(take(u->spool), on_written, u);
+}
+
+/* The client left, or what it sends is malformed. */
+static void on_abort(struct http_req *h)
+{
+    struct upload *u = h->abort_ctx;
+
+    if (!u->is_ended)
+        refuse(u, h->fault ? h->fault : 400, "The archive did not arrive as a whole");
+}
+
+/* The file that an upload becomes. */
+static bool choose_name(struct upload *u, enum signed_purpose purpose)
+{
+    struct str name = api_param(u->r, "name");
+
+    if (purpose == SIGNED_UPLOAD) {
+        (void)snprintf(u->name, sizeof u->name, "upload");
+        return true;
+    }
+    return archive_exec_file(name, u->name);
+}
+
+void local_put(struct api_req *r)
+{
+    static const struct http_body_sink sink = {.on_data = on_data, .on_end = on_end};
+    enum signed_purpose purpose = signed_purpose(r);
+    struct upload *u = arena_new(r->arena, struct upload);
+    struct locals *l = r->api->locals;
+    int64_t length = r->http->head.content_length;
+
+    if (!u) {
+        api_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    if (!signed_check(r, purpose == SIGNED_EXECUTION ? SIGNED_EXECUTION : SIGNED_UPLOAD))
+        return;
+    *u = (struct upload){.r = r,
+                         .vault = locals_vault(l),
+                         .id = arena_str(r->arena, api_param(r, "local_sandbox_id")),
+                         .max = (uint64_t)r->core->config->local.max_archive};
+    if (!u->id.p || !choose_name(u, purpose) || !locals_knows(l, u->id)) {
+        api_error(r, 404, "The local sandbox of this URL was released");
+        return;
+    }
+    if (length > 0 && (uint64_t)length > u->max) {
+        api_error(r, 413, "The archive is larger than %llu bytes", (unsigned long long)u->max);
+        return;
+    }
+    int fd = vault_create(u->vault, u->id, u->part);
+    u->spool = fd < 0 ? NULL : spool_new(vault_pool(u->vault), r->core->loop, fd);
+    if (!u->spool) {
+        api_fail(r, fd < 0 ? fd : -ENOMEM, NULL);
+        return;
+    }
+    r->http->on_abort = on_abort;
+    r->http->abort_ctx = u;
+    http_stream_body(r->http, UINT64_MAX, &sink, u);
+}

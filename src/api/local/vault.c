@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/local/vault.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/local/local.h"
+#include "base/cleanup.h"
+#include "base/id.h"
+#include "base/mem.h"
+#include "loop/work.h"
+#include "sys/io.h"
+
+enum { THREADS = 4, JOBS_MAX = 1024, SWEEP_MS = 60000, FILES_MAX = 100000 };
+
+struct vault {
+    struct locals *locals;
+    struct loop *loop;
+    struct work_pool *pool;
+    struct loop_timer timer;
+    bool is_sweeping, sweeps_again;
+    char dir[PATH_MAX];
+};
+
+/* A file that was found. */
+struct found {
+    char file[LOCAL_ID_LEN + VAULT_NAME_MAX + 2];
+    int64_t age_s;
+    bool is_unwanted;
+};
+
+struct sweep {
+    struct work work;
+    struct vault *vault;
+    struct found *items;
+    size_t n;
+};
+
+/* ---- names ---- */
+
+void vault_path(const struct vault *v, struct str id, const char *name, char out[PATH_MAX])
+{
+    (void)snprintf(out, PATH_MAX, "%s/" STR_FMT ".%s", v->dir, STR_ARG(id), name);
+}
+
+static void new_part(char name[VAULT_NAME_MAX])
+{
+    char hex[17];
+
+    id_hex(hex, 16);
+    hex[16] = '\0';
+    (void)snprintf(name, VAULT_NAME_MAX, "part-%s", hex);
+}
+
+int vault_create(const struct vault *v, struct str id, char name[VAULT_NAME_MAX])
+{
+    char path[PATH_MAX];
+
+    new_part(name);
+    vault_path(v, id, name, path);
+    return io_open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+}
+
+int vault_open(const struct vault *v, struct str id, const char *name, uint64_t *ret_size)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    vault_path(v, id, name, path);
+    int fd = io_open(path, O_RDONLY | O_NOFOLLOW, 0);
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st) < 0) {
+        int r = -errno;
+        (void)close(fd);
+        return r;
+    }
+    *ret_size = (uint64_t)st.st_size;
+    return fd;
+}
+
+bool vault_has(const struct vault *v, struct str id, const char *name)
+{
+    char path[PATH_MAX];
+
+    vault_path(v, id, name, path);
+    return access(path, F_OK) == 0;
+}
+
+int vault_rename(const struct vault *v, struct str id, const char *from, const char *to)
+{
+    char old[PATH_MAX], new[PATH_MAX];
+
+    vault_path(v, id, from, old);
+    vault_path(v, id, to, new);
+    return rename(old, new) < 0 ? -errno : 0;
+}
+
+int vault_link(const struct vault *v, struct str id, const char *from, char name[VAULT_NAME_MAX])
+{
+    char old[PATH_MAX], new[PATH_MAX];
+
+    new_part(name);
+    vault_path(v, id, from, old);
+    vault_path(v, id, name, new);
+    return link(old, new) < 0 ? -errno : 0;
+}
+
+void vault_init_name(unsigned i, char name[VAULT_NAME_MAX])
+{
+    (void)snprintf(name, VAULT_NAME_MAX, "init-%03u", i);
+}
+
+unsigned vault_n_inits(const struct vault *v, struct str id)
+{
+    char name[VAULT_NAME_MAX];
+
+    for (unsigned i = 0; i < VAULT_INITS_MAX; i++) {
+        vault_init_name(i, name);
+        if (!vault_has(v, id, name))
+            return i;
+    }
+    return VAULT_INITS_MAX;
+}
+
+struct work_pool *vault_pool(const struct vault *v)
+{
+    return v->pool;
+}
+
+/* ---- keeping ---- */
+
+struct keeping {
+    struct work work;
+    struct vault *vault;
+    char id[LOCAL_ID_LEN + 1], part[VAULT_NAME_MAX];
+    int result;
+    spool_fn *fn;
+    void *ctx;
+};
+
+static int sync_file(const char *path)
+{
+    auto_close int fd = io_open(path, O_RDONLY, 0);
+
+    return fd < 0 ? fd : fsync(fd) < 0 ? -errno : 0;
+}
+
+static void keep_file(struct work *w)
+{
+    struct keeping *k = container_of(w, struct keeping, work);
+    char part[PATH_MAX], upload[PATH_MAX], kept[PATH_MAX], name[VAULT_NAME_MAX];
+    struct stat a, b;
+    struct str id = str_of(k->id);
+
+    vault_init_name(vault_n_inits(k->vault, id), name);
+    vault_path(k->vault, id, k->part, part);
+    vault_path(k->vault, id, "upload", upload);
+    vault_path(k->vault, id, name, kept);
+    k->result = sync_file(part);
+    if (k->result == 0 && rename(part, kept) < 0)
+        k->result = -errno;
+    bool is_same = stat(kept, &a) == 0 && stat(upload, &b) == 0 && a.st_ino == b.st_ino;
+    if (k->result == 0 && is_same && unlink(upload) < 0)
+        k->result = -errno;
+    if (k->result == 0)
+        k->result = io_sync_parent(kept);
+}
+
+static void on_kept(struct work *w)
+{
+    struct keeping *k = container_of(w, struct keeping, work);
+
+    k->fn(k->ctx, k->result);
+    free(k);
+}
+
+void vault_keep(struct vault *v, struct str id, const char *part, spool_fn *fn, void *ctx)
+{
+    struct keeping *k = mem_zalloc(1, sizeof *k);
+    int r = k ? 0 : -ENOMEM;
+
+    if (k) {
+        k->vault = v;
+        k->fn = fn;
+        k->ctx = ctx;
+        k->work.run = keep_file;
+        k->work.done = on_kept;
+        (void)snprintf(k->id, sizeof k->id, STR_FMT, STR_ARG(id));
+        (void)snprintf(k->part, sizeof k->part, "%s", part);
+        r = work_submit(v->pool, v->loop, &k->work);
+    }
+    if (r < 0) {
+        free(k);
+        fn(ctx, r);
+    }
+}
+
+void vault_limit_dumps(struct vault *v, struct str id)
+{
+    DIR *dir = opendir(v->dir);
+    char oldest[VAULT_NAME_MAX] = "";
+    time_t when = 0;
+    unsigned n = 0;
+
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        struct stat st;
+        if (!str_starts(str_of(d->d_name), id) ||
+            strncmp(d->d_name + LOCAL_ID_LEN, ".dump-", 6) != 0 ||
+            fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        if (n++ == 0 || st.st_mtime < when) {
+            when = st.st_mtime;
+            (void)snprintf(oldest, sizeof oldest, "%s", d->d_name + LOCAL_ID_LEN + 1);
+        }
+    }
+    if (dir)
+        (void)closedir(dir);
+    if (n >= VAULT_DUMPS_MAX)
+        vault_remove(v, id, oldest);
+}
+
+/* ---- removing ---- */
+
+struct removal {
+    struct work work;
+    char path[PATH_MAX];
+};
+
+static void remove_file(struct work *w)
+{
+    (void)unlink(container_of(w, struct removal, work)->path);
+}
+
+static void free_removal(struct work *w)
+{
+    free(container_of(w, struct removal, work));
+}
+
+void vault_remove(struct vault *v, struct str id, const char *name)
+{
+    struct removal *m = mem_zalloc(1, sizeof *m);
+
+    if (!m)
+        return; /* the next sweep finds it */
+    vault_path(v, id, name, m->path);
+    m->work.run = remove_file;
+    m->work.done = free_removal;
+    if (work_submit(v->pool, v->loop, &m->work) < 0)
+        free(m);
+}
+
+/* ---- sweeping ---- */
+
+static bool add_found(struct sweep *s, size_t *cap, const char *file, int64_t age_s)
+{
+    if (s->n == *cap) {
+        size_t n = *cap ? 2 * *cap : 64;
+        struct found *items = mem_realloc(s->items, n * sizeof *items);
+        if (!items)
+            return false;
+        s->items = items;
+        *cap = n;
+    }
+    struct found *f = &s->items[s->n++];
+    *f = (struct found){.age_s = age_s};
+    (void)snprintf(f->file, sizeof f->file, "%s", file);
+    return true;
+}
+
+static void look(struct work *w)
+{
+    struct sweep *s = container_of(w, struct sweep, work);
+    DIR *dir = opendir(s->vault->dir);
+    size_t cap = 0;
+
+    for (struct dirent *d; dir && s->n < FILES_MAX && (d = readdir(dir));) {
+        struct stat st;
+        if (strlen(d->d_name) <= LOCAL_ID_LEN || d->d_name[LOCAL_ID_LEN] != '.' ||
+            fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        if (!add_found(s, &cap, d->d_name, time(NULL) - st.st_mtime))
+            break;
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+static void sweep_away(struct work *w)
+{
+    struct sweep *s = container_of(w, struct sweep, work);
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->items[i].is_unwanted)
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s", s->vault->dir, s->items[i].file);
+        (void)unlink(path);
+    }
+}
+
+static void end_sweep(struct work *w)
+{
+    struct sweep *s = container_of(w, struct sweep, work);
+    struct vault *v = s->vault;
+
+    free(s->items);
+    free(s);
+    v->is_sweeping = false;
+    if (take(v->sweeps_again))
+        vault_sweep(v);
+}
+
+/* Back on the loop's thread, which knows the sandboxes. */
+static void judge(struct work *w)
+{
+    struct sweep *s = container_of(w, struct sweep, work);
+    bool is_any = false;
+
+    for (size_t i = 0; i < s->n; i++) {
+        struct found *f = &s->items[i];
+        const char *name = f->file + LOCAL_ID_LEN + 1;
+        bool is_lent = strncmp(name, "dump-", 5) == 0 || strncmp(name, "part-", 5) == 0;
+        f->is_unwanted = !locals_knows(s->vault->locals, str_n(f->file, LOCAL_ID_LEN)) ||
+                         (is_lent && f->age_s > VAULT_KEEP_S);
+        is_any = is_any || f->is_unwanted;
+    }
+    s->work.run = sweep_away;
+    s->work.done = end_sweep;
+    if (!is_any || work_submit(s->vault->pool, s->vault->loop, &s->work) < 0)
+        end_sweep(&s->work);
+}
+
+static void on_timer(struct loop_timer *t)
+{
+    struct vault *v = container_of(t, struct vault, timer);
+
+    (void)loop_timer_start(v->loop, &v->timer, SWEEP_MS, on_timer);
+    vault_sweep(v);
+}
+
+void vault_sweep(struct vault *v)
+{
+    struct sweep *s = v->is_sweeping ? NULL : mem_zalloc(1, sizeof *s);
+
+    v->sweeps_again = v->is_sweeping;
+    if (!s)
+        return;
+    s->vault = v;
+    s->work.run = look;
+    s->work.done = judge;
+    v->is_sweeping = work_submit(v->pool, v->loop, &s->work) == 0;
+    if (!v->is_sweeping)
+        free(s);
+}
+
+/* ---- the vault ---- */
+
+void vault_each(struct vault *v, const char *name, void (*fn)(void *ctx, struct str id), void *ctx)
+{
+    DIR *dir = opendir(v->dir);
+
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        if (strlen(d->d_name) > LOCAL_ID_LEN && d->d_name[LOCAL_ID_LEN] == '.' &&
+            strcmp(d->d_name + LOCAL_ID_LEN + 1, name) == 0)
+            fn(ctx, str_n(d->d_name, LOCAL_ID_LEN));
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+/* What was not complete when the service ended never will be. */
+static void remove_parts(struct vault *v)
+{
+    DIR *dir = opendir(v->dir);
+
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        if (strlen(d->d_name) > LOCAL_ID_LEN + 6 &&
+            strncmp(d->d_name + LOCAL_ID_LEN, ".part-", 6) == 0)
+            (void)unlinkat(dirfd(dir), d->d_name, 0);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+struct vault *vault_new(struct locals *locals, struct loop *loop, const char *dir, struct err *e)
+{
+    struct vault *v = mem_zalloc(1, sizeof *v);
+
+    if (!v) {
+        (void)err_set(e, -ENOMEM, "out of memory");
+        return NULL;
+    }
+    v->locals = locals;
+    v->loop = loop;
+    (void)snprintf(v->dir, sizeof v->dir, "%s", dir);
+    if (io_mkdirs(dir, 0700, e) == 0)
+        v->pool = work_pool_new(THREADS, JOBS_MAX, e);
+    if (!v->pool) {
+        free(v);
+        return NULL;
+    }
+    remove_parts(v);
+    (void)loop_timer_start(loop, &v->timer, SWEEP_MS, on_timer);
+    return v;
+}
+
+void vault_free(struct vault *v)
+{
+    if (!v)
+        return;
+    loop_timer_stop(&v->timer);
+    work_pool_free(v->pool);
+    free(v);
+}

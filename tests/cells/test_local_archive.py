@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""Archives of local sandboxes: upload, initialize, dump, reset and executions, as a client with
+nothing but HTTP sees them."""
+
+import gzip
+import http.client
+import io
+import os
+import random
+import tarfile
+import tempfile
+import urllib.parse
+
+import cells
+import tap
+
+
+def acquire(s, names=("filesystem",), **fields):
+    answer = s.post("/local-sandbox", {"server_names": list(names), **fields}, timeout=120)
+    tap.equal(answer.status, 201, answer)
+    return answer.json["local_sandbox_id"], answer.json
+
+
+def send(url, method="GET", body=None, headers=None):
+    """A request to a signed URL: no key."""
+    u = urllib.parse.urlsplit(url)
+    connection = http.client.HTTPConnection(u.hostname, u.port, timeout=120)
+    connection.request(method, u.path + "?" + u.query, body, headers or {})
+    answer = connection.getresponse()
+    got = answer.status, answer.read(), dict(answer.getheaders())
+    connection.close()
+    return got
+
+
+def archive(files, mode="w:gz"):
+    """A tar.gz of names and bytes; a TarInfo as value is added as it is."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as tar:
+        for name, data in files.items():
+            if isinstance(data, tarfile.TarInfo):
+                tar.addfile(data)
+                continue
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime = len(data), 1700000000
+            tar.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def upload(s, key, data, action="upload-url", body=None):
+    answer = s.post("/local-sandbox/%s/%s" % (key, action), body)
+    tap.equal((answer.status, answer.json.get("expires_in_minutes")), (200, 30), answer)
+    url = answer.json["upload_url"]
+    return send(url, "PUT", data, {"Content-Type": "application/gzip"})
+
+
+def initialize(s, key):
+    return s.post("/local-sandbox/%s/initialize" % key, timeout=120)
+
+
+def dump(s, key):
+    answer = s.get("/local-sandbox/%s/dump" % key, timeout=120)
+    tap.equal((answer.status, answer.json.get("expires_in_minutes")), (200, 30), answer)
+    return answer.json["download_url"]
+
+
+def files_of(data):
+    """The files of a dump, taken the careful way."""
+    with tempfile.TemporaryDirectory() as out:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
+            tar.extractall(out, filter="data")
+        found = {}
+        for base, _, names in os.walk(out):
+            for name in names:
+                path = os.path.join(base, name)
+                with open(path, "rb") as f:
+                    found[os.path.relpath(path, out)] = f.read()
+        return found
+
+
+def workspace(s, key):
+    status, data, _ = send(dump(s, key))
+    tap.equal(status, 200)
+    return files_of(data)
+
+
+def name_of(key):
+    return "local-" + key.replace("-", "")
+
+
+def vault(s):
+    folder = os.path.join(s.state, "local")
+    return sorted(x.split(".", 1)[1] for x in os.listdir(folder))
+
+
+FILES = {"a.txt": b"hello\n", "d/b.bin": random.Random(1).randbytes(300000), "d/e/c": b""}
+
+
+def test_there_and_back():
+    with cells.running() as s:
+        key, _ = acquire(s)
+        tap.equal(upload(s, key, archive(FILES))[:2], (200, b""))
+        answer = initialize(s, key)
+        tap.equal((answer.status, answer.json), (200, {
+            "sandbox_id": key, "status": "occupied",
+            "message": "Extracted archive from GCS to workspace"}))
+        tap.equal(s.run(name_of(key), "cat /data/a.txt")["output"], "hello\n")
+        s.run(name_of(key), "cd /data; echo new > new; ln -s /etc/passwd out; rm a.txt")
+        want = {k: v for k, v in FILES.items() if k != "a.txt"}
+        tap.equal(workspace(s, key), {**want, "new": b"new\n"})
+        # Asked once more without a new upload, the same is unpacked again.
+        tap.equal(initialize(s, key).status, 200)
+        tap.equal(workspace(s, key), {**FILES, "new": b"new\n"})
+        # A second archive is added to what is there.
+        tap.equal(upload(s, key, archive({"new": b"2", "x": b"3"}))[0], 200)
+        tap.equal(initialize(s, key).status, 200)
+        tap.equal(workspace(s, key), {**FILES, "new": b"2", "x": b"3"})
+        tap.equal(s.delete("/local-sandbox/" + key).status, 200)
+        s.until(lambda: not vault(s), 30)
+
+
+def test_downloads_can_be_resumed():
+    with cells.running() as s:
+        key, _ = acquire(s)
+        upload(s, key, archive(FILES))
+        initialize(s, key)
+        url = dump(s, key)
+        status, whole, head = send(url)
+        tap.equal((status, head["Accept-Ranges"], head["Content-Type"]),
+                  (200, "bytes", "application/gzip"))
+        n, tag = len(whole), head["ETag"]
+        for asked, want in (("bytes=0-9", whole[:10]), ("bytes=100-", whole[100:]),
+                            ("bytes=-7", whole[-7:]), ("bytes=5-%d" % (n + 9), whole[5:]),
+                            ("bytes=%d-%d" % (n - 1, n - 1), whole[-1:])):
+            status, part, head = send(url, headers={"Range": asked})
+            tap.equal((status, part == want), (206, True), (asked, status))
+            tap.equal(head["Content-Range"].split("/")[1], str(n))
+        status, _, head = send(url, headers={"Range": "bytes=%d-" % n})
+        tap.equal((status, head["Content-Range"]), (416, "bytes */%d" % n))
+        for asked in ("bytes=9-2", "bytes=x-", "bytes=0-1,4-5", "lines=1-2"):
+            tap.equal(send(url, headers={"Range": asked})[0], 200, asked)
+        asked = {"Range": "bytes=10-"}
+        tap.equal(send(url, headers={**asked, "If-Range": tag})[0], 206)
+        tap.equal(send(url, headers={**asked, "If-Range": '"other"'})[:2], (200, whole))
+        status, body, head = send(url, "HEAD")
+        tap.equal((status, body, head["Content-Length"]), (200, b"", str(n)))
+
+
+def moved(s, url):
+    """URL at the address that the service has now."""
+    return urllib.parse.urlsplit(url)._replace(netloc="%s:%d" % (s.host, s.port)).geturl()
+
+
+def changed(url, name, value):
+    u = urllib.parse.urlsplit(url)
+    query = dict(urllib.parse.parse_qsl(u.query))
+    query[name] = value
+    return u._replace(query=urllib.parse.urlencode(query)).geturl()
+
+
+def test_wrong_urls_are_refused():
+    with cells.running() as s:
+        key, _ = acquire(s)
+        other, _ = acquire(s)
+        data = archive(FILES)
+        url = s.post("/local-sandbox/%s/upload-url" % key).json["upload_url"]
+        wrong = b"signature does not match"
+        for bad in (changed(url, "signature", "0" * 64), changed(url, "expires", "9999999999"),
+                    changed(url, "purpose", "execution"), changed(url, "purpose", "download"),
+                    changed(url, "purpose", "x"), url.replace(key, other),
+                    url.replace("/workspace?", "/other?"), url.split("?")[0]):
+            status, text, _ = send(bad, "PUT", data)
+            tap.equal((status, wrong in text), (403, True), (bad, status, text))
+        upload(s, key, data)
+        initialize(s, key)
+        down = dump(s, key)
+        tap.equal(send(down, "PUT", data)[0], 403)
+        tap.equal(send(url)[0], 403)
+        tap.equal(send(changed(down, "expires", "1"))[0], 403)
+        tap.equal(send(changed(down, "signature", "f" * 64))[0], 403)
+        # The signature outlives a restart, not the sandbox.
+        s.stop()
+        s.start()
+        tap.equal(send(moved(s, down))[0], 200)
+        tap.equal(s.delete("/local-sandbox/" + key).status, 200)
+        gone = moved(s, down)
+        s.until(lambda: send(gone)[0] == 404, 30)
+        tap.equal(send(moved(s, url), "PUT", data)[0], 404)
+
+
+def test_late_urls_are_refused():
+    """A clock that is half an hour ahead: faketime is not there, so the signature is made here."""
+    import hashlib
+    import hmac
+    with cells.running() as s:
+        key, _ = acquire(s)
+        with open(os.path.join(s.state, "server.secret"), "rb") as f:
+            secret = f.read()
+        secret = bytes.fromhex(secret.decode()) if len(secret) > 32 else secret
+        url = s.post("/local-sandbox/%s/upload-url" % key).json["upload_url"]
+        u = urllib.parse.urlsplit(url)
+        query = dict(urllib.parse.parse_qsl(u.query))
+        own = hmac.new(secret, b"URLs of archives", hashlib.sha256).digest()
+
+        def signature(expires):
+            text = "upload\n%s\n%s" % (u.path, expires)
+            return hmac.new(own, text.encode(), hashlib.sha256).hexdigest()
+        tap.equal(signature(query["expires"]), query["signature"])
+        late = changed(changed(url, "expires", "1700000000"), "signature",
+                       signature("1700000000"))
+        status, text, _ = send(late, "PUT", archive(FILES))
+        tap.equal((status, b"has expired" in text), (403, True), text)
+
+
+def link(name, target):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = tarfile.SYMTYPE, target
+    return info
+
+
+def special(name, kind):
+    info = tarfile.TarInfo(name)
+    info.type = kind
+    return info
+
+
+def test_evil_archives_change_nothing():
+    with cells.running(env={"TIDEPOOL_LOCAL_MAX_UNPACKED": "1MiB",
+                            "TIDEPOOL_LOCAL_MAX_ARCHIVE": "2MiB"}) as s:
+        key, _ = acquire(s)
+        tap.equal(initialize(s, key).status, 400)
+        upload(s, key, archive(FILES))
+        tap.equal(initialize(s, key).status, 200)
+        for data in (archive({"ok": b"1", "/etc/x": b"1"}), archive({"ok": b"1", "../x": b"1"}),
+                     archive({"l": link("l", "/etc/passwd")}),
+                     archive({"l": link("l", "../../x")}),
+                     archive({"d": special("d", tarfile.CHRTYPE)}),
+                     archive({"f": special("f", tarfile.FIFOTYPE)}),
+                     archive({"large": bytes(1 << 21)}), gzip.compress(b"no tar"), b"no gzip",
+                     archive(FILES)[:1000], archive(FILES, "w")):
+            tap.equal(upload(s, key, data)[0], 200)
+            answer = initialize(s, key)
+            tap.equal((answer.status, len(answer.json["detail"]) > 10), (400, True), answer)
+        tap.equal(workspace(s, key), FILES)
+        tap.equal(upload(s, key, b"")[0], 400)
+        tap.equal(upload(s, key, bytes(3 << 20))[0], 413)
+        sent = io.BytesIO(bytes(3 << 20))
+        url = s.post("/local-sandbox/%s/upload-url" % key).json["upload_url"]
+        try:
+            tap.equal(send(url, "PUT", iter(lambda: sent.read(65536), b""))[0], 413)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it was told before all was sent
+        tap.equal(s.post("/local-sandbox/%s/upload-url?region=mars" % key).status, 422)
+        tap.equal(s.post("/local-sandbox/%s/upload-url?region=asia" % key).status, 200)
+        for action in ("upload-url", "initialize"):
+            unknown = "/local-sandbox/%s/%s" % (key[:-4] + "0000", action)
+            tap.equal(s.post(unknown).status, 404)
+            tap.equal(s.post("/local-sandbox/%s/%s" % (key, action), key=None).status, 401)
+
+
+def test_the_service_dies_in_between():
+    with cells.running() as s:
+        key, _ = acquire(s)
+        tap.equal(upload(s, key, archive(FILES))[0], 200)
+        s.kill()
+        s.start()
+        tap.equal(initialize(s, key).status, 200)
+        url = dump(s, key)
+        s.kill()
+        with open(os.path.join(s.state, "local", key + ".part-0123456789abcdef"), "w") as f:
+            f.write("half")
+        s.start()
+        tap.equal([x for x in vault(s) if x.startswith("part-")], [])
+        tap.equal(files_of(send(moved(s, url))[1]), FILES)
+
+
+tap.main(globals())
