@@ -67,9 +67,9 @@ static void write_end(struct buf *out, const struct xml *n)
     (void)buf_add_char(out, '>');
 }
 
-int xml_write_node(const struct xml *top, struct buf *out)
+int xml_write_node(const struct xml *n, struct buf *out)
 {
-    const struct xml *n = top;
+    const struct xml *top = n;
 
     for (;;) {
         write_begin(out, n);

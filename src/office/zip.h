@@ -52,12 +52,12 @@ int zip_read(struct zip *z, struct arena *a, struct str bytes, struct err *e);
  */
 struct zip_entry *zip_find(const struct zip *z, struct str name);
 /* The unpacked bytes, checked and kept: 0 or as zip_read(). */
-int zip_data(struct zip *z, struct zip_entry *entry, struct str *ret, struct err *e);
+int zip_data(struct zip *z, struct zip_entry *t, struct str *ret, struct err *e);
 
 /* Sets the content of NAME, at its place or behind all others; DATA must stay as long as the
  * arena. NULL when memory or entries ran out. */
 struct zip_entry *zip_put(struct zip *z, struct str name, struct str data);
-void zip_remove(struct zip *z, struct zip_entry *entry);
+void zip_remove(struct zip *z, struct zip_entry *t);
 
 /* Appends the archive to OUT. 0, -ENOMEM, -ENOBUFS (over OUT's maximum). */
 int zip_write(struct zip *z, struct buf *out, struct err *e);

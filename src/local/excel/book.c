@@ -109,11 +109,17 @@ static int check_extension(const char *path, struct err *e)
                    STR_ARG(extension));
 }
 
+int book_read(struct book *b, struct arena *a, struct str bytes, struct err *e)
+{
+    *b = (struct book){.arena = a};
+    int r = package_read(&b->package, a, bytes, e);
+    return r < 0 ? r : find_book(b, e);
+}
+
 int book_open(struct book *b, struct arena *a, const char *path, struct err *e)
 {
     auto_buf struct buf bytes = BUF_INIT(PACKAGE_MAX);
 
-    *b = (struct book){.arena = a};
     int r = check_extension(path, e);
     if (r < 0)
         return r;
@@ -121,10 +127,7 @@ int book_open(struct book *b, struct arena *a, const char *path, struct err *e)
     if (r < 0)
         return err_set(e, r, "[Errno %d] %s: '%s'", -r, strerror(-r), path);
     struct str copy = arena_str(a, buf_str(&bytes));
-    if (!copy.p)
-        return no_memory(e);
-    r = package_read(&b->package, a, copy, e);
-    return r < 0 ? r : find_book(b, e);
+    return copy.p ? book_read(b, a, copy, e) : no_memory(e);
 }
 
 int book_new(struct book *b, struct arena *a, const char *sheet, struct err *e)
@@ -289,7 +292,7 @@ struct str book_string(struct book *b, int64_t i)
 {
     if (!b->are_strings_read)
         read_strings(b);
-    return i >= 0 && (size_t)i < b->n_strings ? b->strings[i] : STR("");
+    return b->strings && i >= 0 && (size_t)i < b->n_strings ? b->strings[i] : STR("");
 }
 
 /* ---- saving ---- */
@@ -343,9 +346,10 @@ static void ask_for_calculation(struct book *b)
         xml_set(d, xml_need(d, d->root, "calcPr", order), "fullCalcOnLoad", STR("1"));
 }
 
-int book_save(struct book *b, const char *path, struct err *e)
+void book_finish(struct book *b)
 {
     bool is_changed = false;
+    struct err e = ERR_INIT;
 
     for (size_t i = 0; i < b->n_sheets; i++)
         is_changed = is_changed || b->sheets[i]->is_changed;
@@ -353,11 +357,16 @@ int book_save(struct book *b, const char *path, struct err *e)
         struct sheet *s = b->sheets[i];
         if (s->is_changed)
             set_dimension(b, s);
-        else if (!looks_at_others(b, s) || sheet_edit(b, s, e) < 0)
+        else if (!looks_at_others(b, s) || sheet_edit(b, s, &e) < 0)
             continue;
         drop_results(s);
     }
     if (is_changed)
         ask_for_calculation(b);
+}
+
+int book_save(struct book *b, const char *path, struct err *e)
+{
+    book_finish(b);
     return package_save(&b->package, path, e);
 }

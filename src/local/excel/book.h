@@ -65,9 +65,13 @@ struct value {
 
 /* The texts of failures are those of Python's openpyxl. PATH is absolute. */
 int book_open(struct book *b, struct arena *a, const char *path, struct err *e);
+/* The same of a file's bytes, which must stay as long as the arena. */
+int book_read(struct book *b, struct arena *a, struct str bytes, struct err *e);
 /* With one empty sheet. */
 int book_new(struct book *b, struct arena *a, const char *sheet, struct err *e);
 int book_save(struct book *b, const char *path, struct err *e);
+/* What a save does before the file is written: dimensions, results of formulas. */
+void book_finish(struct book *b);
 
 struct sheet *book_sheet(const struct book *b, struct str name); /* NULL: there is none */
 struct sheet *book_add_sheet(struct book *b, struct str name, struct err *e);

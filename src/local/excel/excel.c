@@ -284,12 +284,12 @@ static void copy_worksheet(struct local_call *c)
         return;
     }
     struct sheet *copy = book_add_sheet(&x.book, to, &e);
-    int r = copy ? part_bytes(&x.book.package, source->part, &bytes, &e) : e.code;
-    if (r == 0) {
-        part_set_bytes(&x.book.package, copy->part, bytes);
-        r = sheet_edit(&x.book, copy, &e);
+    if (!copy || part_bytes(&x.book.package, source->part, &bytes, &e) < 0) {
+        excel_error(c, "%s", err_text(&e));
+        return;
     }
-    if (r < 0) {
+    part_set_bytes(&x.book.package, copy->part, bytes);
+    if (sheet_edit(&x.book, copy, &e) < 0) {
         excel_error(c, "%s", err_text(&e));
         return;
     }

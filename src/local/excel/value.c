@@ -33,7 +33,7 @@ static int digits_of(double d, char digits[static 32])
 
 void py_float(struct buf *out, double d)
 {
-    char digits[32];
+    char digits[32] = "";
 
     if (!isfinite(d)) {
         (void)buf_add_str(out, isnan(d) ? STR("nan") : d < 0 ? STR("-inf") : STR("inf"));
@@ -191,7 +191,7 @@ static struct value number(struct book *b, struct str text, int64_t style)
     (void)buf_add_str(&copy, text);
     const char *s = buf_cstr(&copy);
     if (text.len == 0 || !s)
-        return (struct value){VALUE_NONE};
+        return (struct value){.kind = VALUE_NONE};
     v.d = strtod(s, NULL);
     if (kind != STYLE_NO_TIME && fabs(v.d) < 2958466) {
         v.kind = VALUE_TIME;
@@ -224,7 +224,7 @@ struct value cell_value(struct book *b, struct sheet *s, const struct xml *cell)
     if (str_is(type, "inlineStr"))
         return value_text(book_item_text(b, s->doc, xml_child(cell, "is")));
     if (!v || !cell)
-        return (struct value){VALUE_NONE};
+        return (struct value){.kind = VALUE_NONE};
     if (str_is(type, "s"))
         return value_text(book_string(b, str_to_i64(text, &i) == 0 ? i : -1));
     if (str_is(type, "b"))

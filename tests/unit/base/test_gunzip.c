@@ -127,6 +127,45 @@ static void members_in_a_row_are_one_stream(void **state)
     assert_string_equal(reason, "gzip: invalid header");
 }
 
+/* Deflated bytes alone: a gzip file without its head and trailer. */
+static int unpack_raw(struct str data, size_t piece, struct buf *out)
+{
+    struct gunzip *z = gunzip_new_raw(collect, out);
+    int r = 0;
+
+    assert_non_null(z);
+    for (; r == 0 && data.len > 0; data = str_skip(data, piece)) {
+        struct str part = str_slice(data, 0, piece);
+        r = gunzip_feed(z, part.p, part.len);
+    }
+    if (r == 0)
+        r = gunzip_finish(z);
+    gunzip_free(z);
+    return r;
+}
+
+static void deflated_bytes_alone(void **state)
+{
+    static const size_t pieces[] = {1, 7, 4096, 1000000};
+    auto_buf struct buf sample = BUF_INIT(MAX), packed = BUF_INIT(MAX), out = BUF_INIT(MAX);
+
+    (void)state;
+    make_sample(&sample, 100000);
+    for (int level = 0; level <= 9; level += 3) {
+        buf_clear(&packed);
+        pack(buf_str(&sample), level, Z_DEFAULT_STRATEGY, &packed);
+        struct str raw = str_slice(buf_str(&packed), 10, packed.len - 8);
+        for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+            buf_clear(&out);
+            assert_int_equal(unpack_raw(raw, pieces[i], &out), 0);
+            assert_true(str_eq(buf_str(&out), buf_str(&sample)));
+        }
+        assert_int_equal(unpack_raw(str_slice(raw, 0, raw.len - 1), 4096, &out), -EINVAL);
+        /* Nothing may follow. */
+        assert_int_equal(unpack_raw(str_n(raw.p, raw.len + 1), 4096, &out), -EINVAL);
+    }
+}
+
 static void heads_with_everything(void **state)
 {
     auto_buf struct buf packed = BUF_INIT(MAX), file = BUF_INIT(MAX), out = BUF_INIT(MAX);
@@ -217,6 +256,7 @@ int main(void)
         cmocka_unit_test(all_levels_and_strategies),
         cmocka_unit_test(input_in_pieces),
         cmocka_unit_test(members_in_a_row_are_one_stream),
+        cmocka_unit_test(deflated_bytes_alone),
         cmocka_unit_test(heads_with_everything),
         cmocka_unit_test(damage_is_found),
         cmocka_unit_test(a_failing_sink_ends_it),

@@ -13,7 +13,7 @@ enum { MAX = 8 << 20 };
 
 /* "hello hello hello hello\n", deflated by zlib. */
 static const char deflated[] = "\xcb\x48\xcd\xc9\xc9\x57\xc8\x40\x27\xb9\x00";
-static const char plain[] = "hello hello hello hello\n";
+enum { PLAIN_LEN = sizeof "hello hello hello hello\n" };
 
 static void put16(struct buf *b, unsigned v)
 {
@@ -92,7 +92,7 @@ static void make(struct buf *out, const struct made *entries, size_t n)
 
 static const struct made sample[] = {
     {"a.txt", STR_INIT("plain"), 5, 0x192062cf, 0, 0},
-    {"dir/b.txt", {deflated, sizeof deflated - 1}, sizeof plain - 1, 0x0b598800, 8, 8},
+    {"dir/b.txt", {deflated, sizeof deflated - 1}, PLAIN_LEN - 1, 0x0b598800, 8, 8},
     {"c.txt", STR_INIT(""), 0, 0, 0, 0},
 };
 
@@ -183,9 +183,9 @@ static void bad_entries_are_refused(void **state)
         {{"a", STR_INIT("plain"), 6, 0x192062cf, 0, 0}, -EINVAL},
         {{"a", STR_INIT("plain"), 5, 0x192062cf, 12, 0}, -ENOTSUP},
         {{"a", STR_INIT("plain"), 5, 0x192062cf, 0, 1}, -ENOTSUP},
-        {{"a", {deflated, sizeof deflated - 1}, sizeof plain, 0x0b598800, 8, 0}, -EINVAL},
-        {{"a", {deflated, sizeof deflated - 1}, sizeof plain - 2, 0x0b598800, 8, 0}, -EINVAL},
-        {{"a", {deflated, sizeof deflated - 2}, sizeof plain - 1, 0x0b598800, 8, 0}, -EINVAL},
+        {{"a", {deflated, sizeof deflated - 1}, PLAIN_LEN, 0x0b598800, 8, 0}, -EINVAL},
+        {{"a", {deflated, sizeof deflated - 1}, PLAIN_LEN - 2, 0x0b598800, 8, 0}, -EINVAL},
+        {{"a", {deflated, sizeof deflated - 2}, PLAIN_LEN - 1, 0x0b598800, 8, 0}, -EINVAL},
         {{"a", {deflated, sizeof deflated - 1}, (1 << 20) + 1, 0x0b598800, 8, 0}, -E2BIG},
         {{"a", {deflated, sizeof deflated - 1}, ZIP_ENTRY_MAX + 1, 0x0b598800, 8, 0}, -E2BIG},
     };
