@@ -2,13 +2,17 @@
 """Archives of local sandboxes: upload, initialize, dump, reset and executions, as a client with
 nothing but HTTP sees them."""
 
+import contextlib
 import gzip
 import http.client
 import io
+import json
 import os
 import random
 import tarfile
 import tempfile
+import threading
+import time
 import urllib.parse
 
 import cells
@@ -271,6 +275,85 @@ def test_the_service_dies_in_between():
         s.start()
         tap.equal([x for x in vault(s) if x.startswith("part-")], [])
         tap.equal(files_of(send(moved(s, url))[1]), FILES)
+
+
+def reset(s, key):
+    return s.post("/local-sandbox/%s/reset" % key, timeout=120)
+
+
+def call(s, url, tool, **arguments):
+    u = urllib.parse.urlsplit(url)
+    answer = s.post(u.path + "?" + u.query, {
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments}}, key=None, timeout=120,
+        headers={"Accept": "application/json, text/event-stream",
+                 "Content-Type": "application/json"})
+    text = answer.body.decode()
+    lines = [x[6:] for x in text.splitlines() if x.startswith("data: ")] or [text]
+    return json.loads(lines[-1])["result"]["content"][0]["text"]
+
+
+def test_reset_brings_the_beginning_back():
+    with cells.running() as s:
+        key, made = acquire(s, ["filesystem", "localmemory", "desktop-commander"])
+        urls = {x["server_name"]: x["mcp_server_url"] for x in made["servers"]}
+        before = s.get("/local-sandbox/" + key).json
+
+        def disturb():
+            call(s, urls["localmemory"], "create_entities", entities=[
+                {"name": "A", "entityType": "t", "observations": []}])
+            call(s, urls["desktop-commander"], "set_config_value", key="fileReadLineLimit",
+                 value=7)
+            call(s, urls["filesystem"], "write_file", path="/data/x", content="1")
+            s.run(name_of(key), "cd /data; rm -rf a.txt d; touch /tmp/left /home/user/left;"
+                                " sleep 1000 & ")
+        disturb()
+        answer = reset(s, key)
+        tap.equal((answer.status, answer.json["sandbox_id"], answer.json["status"]),
+                  (200, key, "occupied"), answer)
+        tap.equal(workspace(s, key), {})
+        upload(s, key, archive(FILES))
+        tap.equal(initialize(s, key).status, 200)
+        upload(s, key, archive({"a.txt": b"newer"}))
+        tap.equal(initialize(s, key).status, 200)
+        disturb()
+        tap.equal(reset(s, key).status, 200)
+        tap.equal(workspace(s, key), {**FILES, "a.txt": b"newer"})
+        tap.equal(call(s, urls["filesystem"], "read_file", path="/data/a.txt"), "newer")
+        tap.equal("7" in call(s, urls["desktop-commander"], "get_config").split(
+            '"fileReadLineLimit":')[1].split(",")[0], False)
+        left = s.run(name_of(key), "ls /tmp/left /home/user/left; pgrep -c sleep")["output"]
+        tap.equal(left.splitlines()[-1], "0", left)
+        after = s.get("/local-sandbox/" + key).json
+        tap.equal(after["created_at"], before["created_at"])
+        tap.equal([x["id"] for x in after["servers"]], [x["id"] for x in before["servers"]])
+        tap.equal([x for x in vault(s) if x.startswith("reset")], [])
+        tap.equal(s.post("/local-sandbox/%s/reset" % (key[:-4] + "0000")).status, 404)
+
+
+def test_the_service_dies_during_a_reset():
+    """Whenever it dies, what is found afterwards is the state before or that of the reset."""
+    with cells.running() as s:
+        key, _ = acquire(s)
+        upload(s, key, archive(FILES))
+        tap.equal(initialize(s, key).status, 200)
+        for wait in (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.15):
+            s.run(name_of(key), "echo 1 > /data/extra")
+
+            def quietly():
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    reset(s, key)
+            thread = threading.Thread(target=quietly)
+            thread.start()
+            time.sleep(wait)
+            s.kill()
+            thread.join()
+            s.start()
+            s.until(lambda: s.get("/local-sandbox/" + key).status == 200, 60)
+            got = workspace(s, key)
+            tap.equal(got in (FILES, {**FILES, "extra": b"1\n"}), True, (wait, sorted(got)))
+        tap.equal(reset(s, key).status, 200)
+        tap.equal(workspace(s, key), FILES)
 
 
 tap.main(globals())

@@ -18,7 +18,7 @@ enum { DATA_MAX = 16 << 20 }; /* bytes of an initialize body */
 
 /* What is in a local sandbox. */
 #define LOCAL_DATA(path)                                                                           \
-    {HTTP_POST, path "/reset", ROUTE_KEY, .handler = local_not_yet,                                \
+    {HTTP_POST, path "/reset", ROUTE_KEY, .handler = local_reset,                                  \
      .summary = "Reset a local sandbox"},                                                          \
         {HTTP_POST,                                                                                \
          path "/upload-url",                                                                       \
@@ -142,8 +142,8 @@ static const struct route routes[] = {
     {HTTP_GET, "/sandbox/localmemory/{local_sandbox_id}/dump", ROUTE_KEY,
      .handler = local_memory_dump, .summary = "All entities and relations",
      .response = "SandboxDump"},
-    {HTTP_POST, "/sandbox/localmemory/{local_sandbox_id}/reset", ROUTE_KEY,
-     .handler = local_not_yet, .summary = "Reset a local sandbox"},
+    {HTTP_POST, "/sandbox/localmemory/{local_sandbox_id}/reset", ROUTE_KEY, .handler = local_reset,
+     .summary = "Reset a local sandbox"},
 
     /* What is no server of this surface is a sandbox of the native one. */
     {HTTP_POST, "/sandbox/{name}/mcp", ROUTE_OPEN, ROUTE_STREAM, .handler = mcp_cell_endpoint,

@@ -3,7 +3,8 @@
  * sandbox is a sandbox of the native surface whose first process is tidepool-local; what makes it a
  * local one is kept with it as "local" in its extra data:
  *
- *     {"id": UUID, "benchmark": …, "email": …, "servers": [{"name": …, "id": UUID}]}
+ *     {"id": UUID, "benchmark": …, "email": …, "servers": [{"name": …, "id": UUID}],
+ *      "created_us": when it was reset: its first begin}
  *
  * The id in its addresses is all that an agent needs to call its tools. */
 #pragma once
@@ -24,6 +25,7 @@ enum {
 #define LOCAL_PROGRAM "/opt/tidepool/tidepool-local"
 
 struct locals;
+struct resets;
 struct vault;
 
 /* What lives as long as the service. */
@@ -63,9 +65,20 @@ struct json *local_choose(struct api_req *r, const struct json *names);
 void local_make(struct api_req *r, const struct json *body, const struct json *servers,
                 sandbox_fn *fn);
 
+struct local_spec {
+    struct account_key *key;
+    struct arena *arena; /* lives until it is made */
+    struct str id;
+    int64_t timeout_s;        /* -1: never */
+    const struct json *extra; /* with what makes it a local one */
+};
+/* As sandbox_create(). */
+int local_create(struct core *core, const struct local_spec *s, sandbox_fn *fn, void *ctx,
+                 struct err *e);
+
 /* ---- handlers ---- */
 
-api_handler local_acquire, local_list, local_show, local_release, local_not_yet;
+api_handler local_acquire, local_list, local_show, local_release;
 /* Paths that are retired but still called: see retired.c. */
 api_handler local_old_acquire, local_old_show, local_old_release, local_memory_initialize,
     local_memory_dump;
@@ -83,5 +96,6 @@ struct http_client *locals_client(const struct locals *l);
 struct loop *locals_loop(const struct locals *l);
 struct core *locals_core(const struct locals *l);
 struct vault *locals_vault(const struct locals *l);
+struct resets *locals_resets(const struct locals *l);
 struct mcp_server *locals_server(struct locals *l, const struct toolset *set, struct err *e);
 mcp_handler local_call, local_call_alias;

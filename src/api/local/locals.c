@@ -7,6 +7,7 @@
 
 #include "api/forward.h"
 #include "api/local/local.h"
+#include "api/local/reset.h"
 #include "api/local/vault.h"
 #include "base/cleanup.h"
 #include "base/mem.h"
@@ -31,6 +32,7 @@ struct locals {
     struct own_servers own;
     struct http_client *client;
     struct vault *vault; /* their archives */
+    struct resets *resets;
 };
 
 static int load_own(struct locals *l, struct err *e)
@@ -56,7 +58,8 @@ static int open_vault(struct locals *l, struct err *e)
     if (core_path(l->core->config, "local", &dir) < 0)
         return err_set(e, -ENOMEM, "out of memory");
     l->vault = vault_new(l, l->core->loop, dir, e);
-    return l->vault ? 0 : -EIO;
+    l->resets = l->vault ? resets_new(l) : NULL;
+    return l->resets ? 0 : -ENOMEM;
 }
 
 struct locals *locals_new(struct core *core, struct err *e)
@@ -97,6 +100,7 @@ void locals_free(struct locals *l)
     for (size_t i = 0; i < l->tools.n; i++)
         mcp_server_free(l->servers[i]);
     http_client_free(l->client);
+    resets_free(l->resets);
     vault_free(l->vault);
     toolsets_done(&l->tools);
     own_servers_done(&l->own);
@@ -141,6 +145,11 @@ struct vault *locals_vault(const struct locals *l)
     return l->vault;
 }
 
+struct resets *locals_resets(const struct locals *l)
+{
+    return l->resets;
+}
+
 struct mcp_server *locals_server(struct locals *l, const struct toolset *set, struct err *e)
 {
     struct mcp_server **s = &l->servers[set - l->tools.sets];
@@ -182,7 +191,7 @@ struct sandbox *locals_find(struct locals *l, struct str id)
 {
     char name[SANDBOX_NAME_MAX + 1];
 
-    if (id.len != LOCAL_ID_LEN || !l->core->sandboxes)
+    if (id.len != LOCAL_ID_LEN || !l->core->sandboxes || resets_has(l->resets, id))
         return NULL;
     local_name(id, name);
     struct sandbox *sb = sandbox_find(l->core->sandboxes, str_of(name));
@@ -191,7 +200,7 @@ struct sandbox *locals_find(struct locals *l, struct str id)
 
 bool locals_knows(struct locals *l, struct str id)
 {
-    return locals_find(l, id) != NULL;
+    return resets_has(l->resets, id) || locals_find(l, id) != NULL;
 }
 
 struct sandbox *locals_find_by_server(struct locals *l, struct str id)

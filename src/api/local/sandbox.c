@@ -8,6 +8,7 @@
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
 #include "api/local/local.h"
+#include "api/local/reset.h"
 #include "api/local/vault.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -62,7 +63,7 @@ static void put_sandbox(struct jw *w, struct api_req *r, const struct sandbox *s
     const struct json *local = local_of(sb), *servers = json_get(local, "servers");
     char time[CLOCK_RFC3339_MAX];
 
-    clock_rfc3339_us(time, sb->created_us);
+    clock_rfc3339_us(time, json_int(json_get(local, "created_us"), sb->created_us));
     jw_object(w);
     put(w, "local_sandbox_id", json_str(json_get(local, "id"), STR("")));
     if (with_time)
@@ -139,25 +140,45 @@ static void on_made(void *ctx, struct sandbox *sb, const struct err *e)
     api_reply_json(r, 201, &b);
 }
 
-static const struct json *first_process(struct api_req *r)
+static const struct json *first_process(struct arena *a)
 {
     static const char *const words[] = {"--keep", "--listen", "127.0.0.1:49984", "--root",
                                         LOCAL_ROOT};
-    struct json *args = json_new_array(r->arena);
+    struct json *args = json_new_array(a);
 
     for (size_t i = 0; args && i < ARRAY_LEN(words); i++)
-        (void)json_push(r->arena, args, text(r, str_of(words[i])));
+        (void)json_push(a, args, json_new_str(a, str_of(words[i])));
     return args;
+}
+
+int local_create(struct core *core, const struct local_spec *s, sandbox_fn *fn, void *ctx,
+                 struct err *e)
+{
+    char name[SANDBOX_NAME_MAX + 1];
+
+    local_name(s->id, name);
+    struct sandbox_create rq = {
+        .key = s->key,
+        .args = {.name = str_of(name),
+                 .has_name = true,
+                 .cmd = STR_INIT(LOCAL_PROGRAM),
+                 .args = first_process(s->arena),
+                 .workdir = STR_INIT(LOCAL_ROOT),
+                 .timeout_s = s->timeout_s,
+                 .extra = s->extra},
+        .fn = fn,
+        .ctx = ctx,
+    };
+    return sandbox_create(core->sandboxes, &rq, e);
 }
 
 void local_make(struct api_req *r, const struct json *body, const struct json *servers,
                 sandbox_fn *fn)
 {
     struct err e = ERR_INIT;
-    char id[ID_UUID_LEN + 1], name[SANDBOX_NAME_MAX + 1];
+    char id[ID_UUID_LEN + 1];
 
     id_uuid(id);
-    local_name(str_of(id), name);
     const struct json *ttl = json_get(body, "ttl_seconds");
     struct json *local = json_new_object(r->arena), *extra = json_new_object(r->arena);
     (void)json_set(r->arena, local, "id", text(r, str_of(id)));
@@ -167,19 +188,14 @@ void local_make(struct api_req *r, const struct json *body, const struct json *s
                    text(r, json_str(json_get(body, "test_account_email"), STR(""))));
     (void)json_set(r->arena, local, "servers", servers);
     (void)json_set(r->arena, extra, "local", local);
-    struct sandbox_create rq = {
+    struct local_spec spec = {
         .key = r->key,
-        .args = {.name = str_of(name),
-                 .has_name = true,
-                 .cmd = STR_INIT(LOCAL_PROGRAM),
-                 .args = first_process(r),
-                 .workdir = STR_INIT(LOCAL_ROOT),
-                 .timeout_s = json_is(ttl, JSON_NULL) ? -1 : json_int(ttl, LOCAL_TTL_DEFAULT_S),
-                 .extra = extra},
-        .fn = fn,
-        .ctx = r,
+        .arena = r->arena,
+        .id = str_of(id),
+        .timeout_s = json_is(ttl, JSON_NULL) ? -1 : json_int(ttl, LOCAL_TTL_DEFAULT_S),
+        .extra = extra,
     };
-    int code = local && extra ? sandbox_create(r->core->sandboxes, &rq, &e) : -ENOMEM;
+    int code = local && extra ? local_create(r->core, &spec, fn, r, &e) : -ENOMEM;
     if (code < 0)
         klavis_fail(r, code, &e);
 }
@@ -202,8 +218,13 @@ void local_acquire(struct api_req *r)
 struct sandbox *local_find_for(struct api_req *r)
 {
     struct str id = api_param(r, "local_sandbox_id");
-    struct sandbox *sb = locals_find(r->api->locals, id);
 
+    if (resets_has(locals_resets(r->api->locals), id)) {
+        (void)http_add_header(r->http, "Retry-After", STR("1"));
+        api_error(r, 409, "Local sandbox " STR_FMT " is being reset", STR_ARG(id));
+        return NULL;
+    }
+    struct sandbox *sb = locals_find(r->api->locals, id);
     if (!sb)
         sb = locals_find_by_server(r->api->locals, id);
 
@@ -277,11 +298,4 @@ void local_release(struct api_req *r)
                      STR_ARG(id)));
     jw_end(&w);
     api_reply_json(r, 200, &b);
-}
-
-/* What has no implementation so far. */
-void local_not_yet(struct api_req *r)
-{
-    if (local_find_for(r))
-        api_error(r, 501, "This is not available on this installation yet");
 }

@@ -144,6 +144,7 @@ struct keeping {
     int result;
     spool_fn *fn;
     void *ctx;
+    char *data; /* of a small file */
 };
 
 static int sync_file(const char *path)
@@ -179,28 +180,68 @@ static void on_kept(struct work *w)
     struct keeping *k = container_of(w, struct keeping, work);
 
     k->fn(k->ctx, k->result);
+    free(k->data);
     free(k);
+}
+
+static void write_file(struct work *w)
+{
+    struct keeping *k = container_of(w, struct keeping, work);
+    char path[PATH_MAX];
+
+    vault_path(k->vault, str_of(k->id), k->part, path);
+    k->result = io_write_file(path, str_of(k->data), 0600, NULL);
+}
+
+static void submit(struct keeping *k)
+{
+    k->work.done = on_kept;
+    k->result = work_submit(k->vault->pool, k->vault->loop, &k->work);
+    if (k->result < 0)
+        on_kept(&k->work);
+}
+
+static struct keeping *new_keeping(struct vault *v, struct str id, const char *name, spool_fn *fn,
+                                   void *ctx)
+{
+    struct keeping *k = mem_zalloc(1, sizeof *k);
+
+    if (!k)
+        return NULL;
+    k->vault = v;
+    k->fn = fn;
+    k->ctx = ctx;
+    (void)snprintf(k->id, sizeof k->id, STR_FMT, STR_ARG(id));
+    (void)snprintf(k->part, sizeof k->part, "%s", name);
+    return k;
 }
 
 void vault_keep(struct vault *v, struct str id, const char *part, spool_fn *fn, void *ctx)
 {
-    struct keeping *k = mem_zalloc(1, sizeof *k);
-    int r = k ? 0 : -ENOMEM;
+    struct keeping *k = new_keeping(v, id, part, fn, ctx);
 
-    if (k) {
-        k->vault = v;
-        k->fn = fn;
-        k->ctx = ctx;
-        k->work.run = keep_file;
-        k->work.done = on_kept;
-        (void)snprintf(k->id, sizeof k->id, STR_FMT, STR_ARG(id));
-        (void)snprintf(k->part, sizeof k->part, "%s", part);
-        r = work_submit(v->pool, v->loop, &k->work);
+    if (!k) {
+        fn(ctx, -ENOMEM);
+        return;
     }
-    if (r < 0) {
+    k->work.run = keep_file;
+    submit(k);
+}
+
+void vault_write(struct vault *v, struct str id, const char *name, struct str data, spool_fn *fn,
+                 void *ctx)
+{
+    struct keeping *k = new_keeping(v, id, name, fn, ctx);
+
+    if (k)
+        k->data = mem_strndup(data.p, data.len);
+    if (!k || !k->data) {
         free(k);
-        fn(ctx, r);
+        fn(ctx, -ENOMEM);
+        return;
     }
+    k->work.run = write_file;
+    submit(k);
 }
 
 void vault_limit_dumps(struct vault *v, struct str id)
@@ -228,6 +269,14 @@ void vault_limit_dumps(struct vault *v, struct str id)
 }
 
 /* ---- removing ---- */
+
+void vault_unlink(const struct vault *v, struct str id, const char *name)
+{
+    char path[PATH_MAX];
+
+    vault_path(v, id, name, path);
+    (void)unlink(path);
+}
 
 struct removal {
     struct work work;
