@@ -104,6 +104,26 @@ def test_pdf_files_in_a_cell():
             tap.equal(s.delete("/local-sandbox/" + sandbox["local_sandbox_id"]).status, 200)
 
 
+def test_workbooks_in_a_cell():
+    with cells.running() as s:
+        for benchmark, count in ((None, 25), ("Toolathlon", 20)):
+            sandbox = acquire(s, ["excel", "filesystem"], benchmark=benchmark)
+            servers = by_name(sandbox)
+            excel = servers["excel"]
+            tap.equal(len(rpc(s, excel, "tools/list")["result"]["tools"]), count)
+            book = {"filepath": "/data/a.xlsx", "sheet_name": "Sheet1"}
+            tap.equal(texts(call(s, excel, "create_workbook", filepath="/data/a.xlsx")),
+                      ["Created workbook at /data/a.xlsx"])
+            call(s, excel, "write_data_to_excel", data=[["piers", 7]], **book)
+            # With and without a prefix, with defaults that the schema of a benchmark does not take.
+            for name in ("read_data_from_excel", "excel_read_data_from_excel"):
+                cells_read = json.loads(texts(call(s, excel, name, **book))[0])["cells"]
+                tap.equal([x["value"] for x in cells_read], ["piers", 7], name)
+            tap.contains(texts(call(s, servers["filesystem"], "list_directory", path="/data"))[0],
+                         "[FILE] a.xlsx")
+            tap.equal(s.delete("/local-sandbox/" + sandbox["local_sandbox_id"]).status, 200)
+
+
 def test_papers_in_a_cell():
     with cells.running() as s:
         sandbox = acquire(s, ["arxiv", "filesystem"], benchmark="Toolathlon")

@@ -114,13 +114,14 @@ void local_call_alias(struct mcp_call *c)
     }
     if (!c->args)
         c->args = json_new_object(c->arena);
-    if (!c->args || schema_defaults(c->arena, tool->schema, c->args) < 0) {
-        mcp_reply_fail(c, MCP_INTERNAL_ERROR, "out of memory");
-        return;
-    }
-    if (schema_check(tool->schema, c->args, &why) < 0) {
+    if (c->args && schema_check(tool->schema, c->args, &why) < 0) {
         mcp_reply_text(c, arena_printf(c->arena, "Invalid arguments: %s: %s", why.path, why.text),
                        true);
+        return;
+    }
+    /* Defaults come behind the check: some are null where the schema wants a text. */
+    if (!c->args || schema_defaults(c->arena, tool->schema, c->args) < 0) {
+        mcp_reply_fail(c, MCP_INTERNAL_ERROR, "out of memory");
         return;
     }
     c->row = tool;
