@@ -28,21 +28,30 @@ struct xml *xml_node(struct xml_doc *d, enum xml_kind kind)
     return n;
 }
 
+/* Room for CAP attributes. Most elements have very few. */
+static bool grow_attrs(struct xml_doc *d, struct xml *n, unsigned cap)
+{
+    struct xml_attr *grown = arena_alloc(d->arena, cap * sizeof *grown);
+
+    if (!grown)
+        return false;
+    if (n->n_attrs > 0)
+        memcpy(grown, n->attrs, n->n_attrs * sizeof *grown);
+    n->attrs = grown;
+    n->attrs_cap = (uint16_t)cap;
+    return true;
+}
+
 void xml_attr_add(struct xml_doc *d, struct xml *n, const struct xml_name *name, struct str value)
 {
-    size_t cap = n->attrs_cap;
-
     if (!name || n->n_attrs >= XML_ATTRS_MAX) {
         (void)xml_fail(d, -E2BIG);
         return;
     }
-    struct xml_attr *grown = arena_grow(d->arena, n->attrs, n->n_attrs, &cap, sizeof *n->attrs);
-    if (!grown) {
+    if (n->n_attrs == n->attrs_cap && !grow_attrs(d, n, n->attrs_cap > 0 ? n->attrs_cap * 2U : 2)) {
         (void)xml_fail(d, -ENOMEM);
         return;
     }
-    n->attrs = grown;
-    n->attrs_cap = (uint16_t)cap;
     n->attrs[n->n_attrs++] = (struct xml_attr){name, value};
 }
 
@@ -339,25 +348,38 @@ struct xml *xml_need(struct xml_doc *d, struct xml *parent, const char *name,
     return n ? n : xml_place(d, parent, name, order);
 }
 
+/* How many bytes XML can hold are at the beginning of S. */
+static size_t good_bytes(struct str s)
+{
+    size_t i = 0;
+
+    while (i < s.len) {
+        unsigned char c = (unsigned char)s.p[i];
+        size_t n = c >= 0x80 ? utf8_sequence(s.p + i, s.len - i) : 1;
+        if (n == 0 || (c < 0x20 && c != '\t' && c != '\n' && c != '\r'))
+            break;
+        i += n;
+    }
+    return i;
+}
+
 /* S in the arena, with U+FFFD for what XML cannot hold. */
 static struct str copied(struct xml_doc *d, struct str s)
 {
     auto_buf struct buf b = BUF_INIT(SIZE_MAX / 2);
-    size_t from_at = 0;
+    size_t good = good_bytes(s);
 
-    for (size_t i = 0; i < s.len;) {
-        unsigned char c = (unsigned char)s.p[i];
-        size_t n = c >= 0x80 ? utf8_sequence(s.p + i, s.len - i) : 1;
-        if (n > 0 && (c >= 0x20 || c == '\t' || c == '\n' || c == '\r')) {
-            i += n;
-            continue;
-        }
-        (void)buf_add(&b, s.p + from_at, i - from_at);
+    while (good < s.len) {
+        (void)buf_add(&b, s.p, good);
         (void)buf_add_lit(&b, "\xef\xbf\xbd");
-        from_at = ++i;
+        s = str_skip(s, good + 1);
+        good = good_bytes(s);
     }
-    (void)buf_add(&b, s.p + from_at, s.len - from_at);
-    struct str copy = arena_str(d->arena, buf_str(&b));
+    if (b.len > 0) {
+        (void)buf_add_str(&b, s);
+        s = buf_str(&b);
+    }
+    struct str copy = arena_str(d->arena, s);
     if (!copy.p || !buf_ok(&b))
         (void)xml_fail(d, -ENOMEM);
     return copy;
@@ -374,8 +396,14 @@ void xml_setf(struct xml_doc *d, struct xml *n, const char *attr, const char *fm
     va_list ap;
 
     va_start(ap, fmt);
-    xml_set(d, n, attr, arena_vprintf(d->arena, fmt, ap));
+    struct str value = arena_vprintf(d->arena, fmt, ap);
     va_end(ap);
+    if (!value.p)
+        (void)xml_fail(d, -ENOMEM);
+    else if (good_bytes(value) < value.len)
+        xml_set(d, n, attr, value);
+    else if (n)
+        xml_attr_set(d, n, str_of(attr), value);
 }
 
 void xml_unset(struct xml *n, const char *attr)
@@ -411,6 +439,8 @@ static struct xml *copy_node(struct xml_doc *d, const struct xml *n)
         return NULL;
     c->text = n->text;
     c->name = n->name;
+    if (n->n_attrs > 0 && !grow_attrs(d, c, n->n_attrs))
+        return xml_fail(d, -ENOMEM);
     for (unsigned i = 0; i < n->n_attrs; i++)
         xml_attr_add(d, c, n->attrs[i].name, n->attrs[i].value);
     return c;

@@ -21,7 +21,8 @@ void excel_error(struct local_call *c, const char *fmt, ...)
     va_start(ap, fmt);
     struct str text = arena_vprintf(&c->arena, fmt, ap);
     va_end(ap);
-    local_textf(c, "Error: " STR_FMT, STR_ARG(text));
+    text = text.p ? arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(text)) : text;
+    local_text(c, text.p ? text : STR("Error: The workbook is too large"));
 }
 
 void excel_raise(struct local_call *c, const char *fmt, ...)
