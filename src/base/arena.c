@@ -3,6 +3,7 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,14 +33,35 @@ static void free_chain(struct arena_block *b)
 void arena_done(struct arena *a)
 {
     free_chain(a->head);
+    free_chain(a->spare);
     arena_init(a, a->max);
+}
+
+void arena_recycle(struct arena *a, size_t keep)
+{
+    struct arena_block *spare = NULL, *gone = NULL;
+
+    for (int i = 0; i < 2; i++) {
+        struct arena_block *b = i == 0 ? a->head : a->spare;
+        while (b) {
+            struct arena_block *older = b->older;
+            bool is_kept = b->size == ARENA_BLOCK && keep >= b->size;
+            keep -= is_kept ? b->size : 0;
+            b->older = is_kept ? spare : gone;
+            *(is_kept ? &spare : &gone) = b;
+            b = older;
+        }
+    }
+    free_chain(gone);
+    arena_init(a, a->max);
+    a->spare = spare;
 }
 
 void arena_reset(struct arena *a)
 {
     struct arena_block *keep = a->head;
 
-    if (!keep || keep->size != ARENA_BLOCK) {
+    if (!keep || keep->size != ARENA_BLOCK || a->spare) {
         arena_done(a);
         return;
     }
@@ -58,7 +80,11 @@ static int add_block(struct arena *a, size_t need)
         size = need;
     if (size > a->max - a->used || size > SIZE_MAX - sizeof(struct arena_block))
         return -1;
-    struct arena_block *b = mem_alloc(sizeof *b + size);
+    struct arena_block *b = size == ARENA_BLOCK ? a->spare : NULL;
+    if (b)
+        a->spare = b->older;
+    else
+        b = mem_alloc(sizeof *b + size);
     if (!b)
         return -1;
     b->size = size;

@@ -14,9 +14,10 @@
 struct arena_block;
 
 struct arena {
-    struct arena_block *head; /* newest first */
-    char *next, *end;         /* free part of head */
-    size_t used, max;         /* bytes in blocks, and how many there may be */
+    struct arena_block *head;  /* newest first */
+    char *next, *end;          /* free part of head */
+    size_t used, max;          /* bytes in blocks, and how many there may be */
+    struct arena_block *spare; /* of arena_recycle() */
 };
 
 /* The first block size; small requests never need a second one. */
@@ -28,6 +29,9 @@ void arena_init(struct arena *a, size_t max);
 void arena_done(struct arena *a);
 /* Like arena_done() but keeps one block for reuse when it is of the ordinary size. */
 void arena_reset(struct arena *a);
+/* The same, but keeps as many blocks of the ordinary size as are in KEEP bytes: for arenas that are
+ * used again and again, where memory would be asked for and given back to the kernel each time. */
+void arena_recycle(struct arena *a, size_t keep);
 
 /* N bytes (0 is allowed) aligned for any type. */
 void *arena_alloc(struct arena *a, size_t n) __attribute__((warn_unused_result));

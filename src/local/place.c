@@ -154,9 +154,36 @@ const char *place_arg(struct local_call *c, const char *name)
 
 /* ---- content ---- */
 
+/* Room for what a file holds: its size, or more when it grows meanwhile. */
+static int read_all(struct local_call *c, int fd, size_t size, struct str *ret)
+{
+    char *p = arena_alloc(&c->arena, size + 2);
+    size_t len = 0;
+
+    while (p) {
+        ssize_t n = io_read(fd, p + len, size + 1 - len);
+        if (n < 0)
+            return (int)n;
+        len += (size_t)n;
+        if (n == 0) {
+            p[len] = '\0';
+            *ret = str_n(p, len);
+            return 0;
+        }
+        if (len <= size)
+            continue;
+        char *more = size <= LOCAL_FILE_MAX / 2 ? arena_alloc(&c->arena, 2 * size + 4096) : NULL;
+        if (!more)
+            return -EFBIG;
+        memcpy(more, p, len);
+        p = more;
+        size = 2 * size + 4094;
+    }
+    return -ENOMEM;
+}
+
 int place_read(struct local_call *c, const char *path, struct str *ret)
 {
-    auto_buf struct buf b = BUF_INIT(LOCAL_FILE_MAX);
     struct stat st;
     /* Never waits for somebody to open the other end of a pipe. */
     int fd auto_close = io_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
@@ -169,18 +196,9 @@ int place_read(struct local_call *c, const char *path, struct str *ret)
         return -EISDIR;
     if (!S_ISREG(st.st_mode))
         return -EINVAL;
-    for (;;) {
-        if (buf_reserve(&b, 64 << 10) < 0)
-            return -EFBIG;
-        ssize_t n = io_read(fd, b.p + b.len, b.cap - b.len);
-        if (n < 0)
-            return (int)n;
-        if (n == 0)
-            break;
-        b.len += (size_t)n;
-    }
-    *ret = arena_str(&c->arena, buf_str(&b));
-    return ret->p ? 0 : -ENOMEM;
+    if (st.st_size > LOCAL_FILE_MAX)
+        return -EFBIG;
+    return read_all(c, fd, (size_t)st.st_size, ret);
 }
 
 int place_write(struct local_call *c, const char *path, struct str data)

@@ -89,10 +89,11 @@ int pool_run(struct pool *p, struct pool_job *j)
     if (needs_thread && add_thread(p))
         p->n_threads++;
     bool is_lost = p->n_threads == 0;
-    if (!is_lost) {
+    if (!is_lost)
         list_append(&p->queue, &j->node);
-        (void)pthread_cond_signal(&p->has_work);
-    }
     (void)pthread_mutex_unlock(&p->lock);
+    /* Behind the lock, which the one that wakes up takes at once. */
+    if (!is_lost)
+        (void)pthread_cond_signal(&p->has_work);
     return is_lost ? -EAGAIN : 0;
 }

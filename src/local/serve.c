@@ -6,12 +6,22 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "local/bridge/bridge.h"
 #include "local/pool.h"
 #include "local/request.h"
 #include "local/servers.h"
 #include "net/http_server.h"
+
+enum {
+    KEEP_JOBS = 4,          /* with their memory, between calls */
+    KEEP_BYTES = 192 << 10, /* of the arena of each */
+    KEEP_BUF = 64 << 10,    /* of each of its buffers */
+    KEEP_MS = 5000,         /* after the last call */
+    QUICK_US = 400,
+    QUICK_SLOTS = 64
+};
 
 /* A call on its way: the loop's thread makes it, a thread of the pool runs it, the loop's thread
  * answers. */
@@ -22,6 +32,14 @@ struct job {
     struct http_req *req;
     struct local_call call;
     struct buf out;
+    int64_t took_us;
+    struct job *next; /* of those that are kept */
+};
+
+/* How long the last call of a tool took. */
+struct quick {
+    const struct local_tool *tool;
+    int64_t us;
 };
 
 struct local_serve {
@@ -30,6 +48,10 @@ struct local_serve {
     struct http_server *http;
     struct pool *pool;
     struct bridges *bridges;
+    struct job *kept;
+    unsigned n_kept;
+    struct loop_timer idle;
+    struct quick quick[QUICK_SLOTS];
 };
 
 /* ---- answers ---- */
@@ -39,6 +61,9 @@ static void refuse(struct http_req *r, int status, const char *text)
     http_reply(r, status, "text/plain", str_of(text));
 }
 
+/* ---- jobs: their memory is used again, because asking the kernel for it takes longer than most
+ * calls ---- */
+
 static void free_job(struct job *j)
 {
     buf_done(&j->out);
@@ -47,27 +72,122 @@ static void free_job(struct job *j)
     free(j);
 }
 
-static void on_done(struct loop_msg *m)
+static void on_idle(struct loop_timer *t)
 {
-    struct job *j = container_of(m, struct job, msg);
+    struct local_serve *s = container_of(t, struct local_serve, idle);
 
+    while (s->kept) {
+        struct job *j = s->kept;
+        s->kept = j->next;
+        free_job(j);
+    }
+    s->n_kept = 0;
+}
+
+static void recycle_buf(struct buf *b)
+{
+    if (b->cap > KEEP_BUF)
+        buf_done(b);
+    else
+        buf_clear(b);
+}
+
+static void keep_job(struct job *j)
+{
+    struct local_serve *s = j->serve;
+
+    if (s->n_kept == KEEP_JOBS || loop_timer_start(s->loop, &s->idle, KEEP_MS, on_idle) < 0) {
+        free_job(j);
+        return;
+    }
+    recycle_buf(&j->out);
+    recycle_buf(&j->call.content);
+    arena_recycle(&j->call.arena, KEEP_BYTES);
+    j->next = s->kept;
+    s->kept = j;
+    s->n_kept++;
+}
+
+static struct job *new_job(struct local_serve *s)
+{
+    struct job *j = s->kept;
+
+    if (j) {
+        s->kept = j->next;
+        s->n_kept--;
+        const struct buf content = j->call.content;
+        const struct arena arena = j->call.arena;
+        j->call = (struct local_call){.content = content, .arena = arena};
+        return j;
+    }
+    j = mem_zalloc(1, sizeof *j);
+    if (j) {
+        j->serve = s;
+        buf_init(&j->out, LOCAL_ANSWER_MAX);
+        buf_init(&j->call.content, LOCAL_ANSWER_MAX);
+        arena_init(&j->call.arena, 4 * (size_t)LOCAL_BODY_MAX);
+    }
+    return j;
+}
+
+/* ---- running ---- */
+
+static struct quick *quick_of(struct local_serve *s, const struct local_tool *t)
+{
+    return &s->quick[((uintptr_t)t / sizeof *t) % QUICK_SLOTS];
+}
+
+static void finish(struct job *j)
+{
+    struct quick *q = quick_of(j->serve, j->call.tool);
+
+    *q = (struct quick){j->call.tool, j->took_us};
     if (buf_ok(&j->out))
         http_reply(j->req, 200, "application/json", buf_str(&j->out));
     else
         refuse(j->req, 500, "out of memory");
-    free_job(j);
+    keep_job(j);
+}
+
+static void on_done(struct loop_msg *m)
+{
+    finish(container_of(m, struct job, msg));
+}
+
+static void work(struct job *j)
+{
+    int64_t begin_us = clock_mono_us();
+
+    local_run(&j->call, &j->out);
+    j->took_us = clock_mono_us() - begin_us;
 }
 
 static void run(struct pool_job *pj)
 {
     struct job *j = container_of(pj, struct job, job);
 
-    local_run(&j->call, &j->out);
+    work(j);
     loop_post(j->serve->loop, &j->msg, on_done);
 }
 
-static void start(struct local_serve *s, struct job *j)
+/* Waking a thread takes longer than most calls of the tools that wait for nothing but files: one
+ * whose last call was short is run here. */
+static bool is_quick(struct local_serve *s, const struct local_server *server,
+                     const struct local_tool *t)
 {
+    const struct quick *q = quick_of(s, t);
+
+    return (server == &filesystem_server || server == &memory_server) && q->tool == t &&
+           q->us < QUICK_US;
+}
+
+static void start(struct local_serve *s, struct job *j, const struct local_server *server)
+{
+    if (is_quick(s, server, j->call.tool)) {
+        work(j);
+        finish(j);
+        return;
+    }
     j->job.run = run;
     if (pool_run(s->pool, &j->job) == 0)
         return;
@@ -77,42 +197,31 @@ static void start(struct local_serve *s, struct job *j)
 
 /* ---- requests ---- */
 
-static const struct local_tool *tool_of(const struct http_req *r)
-{
-    struct str path = str_skip(r->head.path, 1);
-    struct str name = str_cut(&path, '/');
-    const struct local_server *server = local_server(name);
-
-    return server && path.p ? local_tool(server, path) : NULL;
-}
-
 static void on_body(struct http_req *r, void *ctx)
 {
     struct local_serve *s = ctx;
-    struct job *j = mem_zalloc(1, sizeof *j);
+    struct job *j = new_job(s);
+    struct str tool = str_skip(r->head.path, 1), name = str_cut(&tool, '/');
+    const struct local_server *server = local_server(name);
 
     if (!j) {
         refuse(r, 500, "out of memory");
         return;
     }
-    j->serve = s;
     j->req = r;
-    buf_init(&j->out, LOCAL_ANSWER_MAX);
-    buf_init(&j->call.content, LOCAL_ANSWER_MAX);
-    arena_init(&j->call.arena, 4 * (size_t)LOCAL_BODY_MAX);
     const struct json *body = json_parse(&j->call.arena, r->body, NULL, NULL);
     j->call.local = s->local;
-    j->call.tool = tool_of(r);
+    j->call.tool = server && tool.p ? local_tool(server, tool) : NULL;
     j->call.args = json_get(body, "args");
     j->call.headers = json_get(body, "headers");
     j->call.benchmark = json_str(json_get(body, "benchmark"), STR(""));
     j->call.email = json_str(json_get(body, "email"), STR(""));
     if (j->call.tool && json_is(j->call.args, JSON_OBJECT)) {
-        start(s, j);
+        start(s, j, server);
         return;
     }
     refuse(r, j->call.tool ? 400 : 404, j->call.tool ? "malformed call" : "no such tool");
-    free_job(j);
+    keep_job(j);
 }
 
 static void on_request(struct http_req *r, void *ctx)

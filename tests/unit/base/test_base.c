@@ -74,6 +74,29 @@ static void arena_memory_is_aligned_and_separate(void **state)
     arena_done(&a);
 }
 
+static void arena_uses_its_blocks_again(void **state)
+{
+    struct arena a auto_arena;
+
+    (void)state;
+    arena_init(&a, 1 << 20);
+    for (int i = 0; i < 3; i++)
+        assert_non_null(arena_alloc(&a, ARENA_BLOCK - 100));
+    assert_non_null(arena_alloc(&a, (size_t)10 * ARENA_BLOCK)); /* is not kept */
+    arena_recycle(&a, (size_t)2 * ARENA_BLOCK);
+    assert_int_equal(a.used, 0);
+    for (int i = 0; i < 8; i++)
+        memset(arena_alloc(&a, ARENA_BLOCK), i, ARENA_BLOCK);
+    assert_int_equal(a.used, 8 * ARENA_BLOCK);
+    arena_recycle(&a, 1 << 20);
+    arena_recycle(&a, 1 << 20);
+    assert_non_null(arena_alloc(&a, ARENA_BLOCK));
+    /* What is spare does not count. */
+    assert_int_equal(a.used, ARENA_BLOCK);
+    arena_reset(&a);
+    assert_non_null(arena_alloc(&a, 1));
+}
+
 static void buf_refuses_what_passes_its_maximum(void **state)
 {
     struct buf b = BUF_INIT(5);
@@ -346,6 +369,7 @@ int main(void)
         cmocka_unit_test(err_cuts_long_messages),
         cmocka_unit_test(arena_stays_within_its_maximum),
         cmocka_unit_test(arena_memory_is_aligned_and_separate),
+        cmocka_unit_test(arena_uses_its_blocks_again),
         cmocka_unit_test(buf_refuses_what_passes_its_maximum),
         cmocka_unit_test(buf_consumes_from_the_front),
         cmocka_unit_test(strings_cut_trim_and_convert),
