@@ -139,6 +139,24 @@ def test_papers_in_a_cell():
                                 path="/data/arxiv_local_storage/2401.00001.md"))[0], "# Harbours")
 
 
+def test_documents_in_a_cell():
+    with cells.running() as s:
+        for benchmark, count in ((None, 54), ("Toolathlon", 47)):
+            sandbox = acquire(s, ["word", "filesystem"], benchmark=benchmark)
+            servers = by_name(sandbox)
+            tools = rpc(s, servers["word"], "tools/list")["result"]["tools"]
+            tap.equal(len(tools), count)
+            bold = "bold" in {x["name"]: x for x in tools}["add_paragraph"]["inputSchema"][
+                "properties"]
+            tap.equal(bold, benchmark is None)
+            call(s, servers["word"], "create_document", filename="/data/a.docx")
+            tap.equal(texts(call(s, servers["word"], "word_add_heading", filename="a", text="Ebb")),
+                      ["Heading 'Ebb' (level 1) added to a.docx"])
+            tap.equal(texts(call(s, servers["word"], "get_document_text", filename="a.docx")),
+                      ["Ebb"])
+            tap.equal(s.delete("/local-sandbox/" + sandbox["local_sandbox_id"]).status, 200)
+
+
 def test_life_of_a_local_sandbox():
     with cells.running() as s:
         sandbox = acquire(s, ["filesystem"], ttl_seconds=600)

@@ -13,6 +13,7 @@ import tempfile
 
 import local_tools
 import tap
+import word_files
 
 
 def make_workbook(tools, path):
@@ -42,11 +43,40 @@ def make_workbook(tools, path):
          agg_func="max")
 
 
+def make_document(tools, path):
+    def call(tool, **arguments):
+        text = tools.text("word", tool, {"filename": path, **arguments})
+        tap.equal("Failed" in text or "nvalid" in text, False, text)
+
+    with open(os.path.join(os.path.dirname(path), "square.png"), "wb") as f:
+        f.write(word_files.png(40, 40))
+    call("create_document", title="Tides")
+    call("add_heading", text="Flood and ebb", level=1, border_bottom=True)
+    call("add_paragraph", text="High water at \u00c5lesund & co", bold=True, color="C00000",
+         font_size=20)
+    call("insert_numbered_list_near_text", target_text="High water", list_items=["moor", "sail"],
+         bullet_type="number")
+    call("add_paragraph", text="a bullet", style="List Bullet")
+    call("add_table", rows=3, cols=3, data=[["Harbour", "High", "Low"], ["Larkspur", 4.5, 0.75],
+                                            ["Penmarsh", "merged", "away"]])
+    call("highlight_table_header", table_index=0, header_color="4472C4")
+    call("merge_table_cells", table_index=0, start_row=2, start_col=1, end_row=2, end_col=2)
+    call("set_table_cell_shading", table_index=0, row_index=1, col_index=2, fill_color="FFC7CE")
+    call("add_picture", image_path=os.path.join(os.path.dirname(path), "square.png"), width=1)
+    call("add_footnote_after_text", search_text="High water", footnote_text="by the tables")
+    call("add_page_break")
+    call("add_paragraph", text="the last page", style="Quote")
+
+
 FILES = [
     ("workbook.xlsx", make_workbook,
      ["Harbour", "Larkspur", "4.500", "12.750", "2.250", "\u00c5lesund & co", "A merged line",
       "Tides by harbour", "Metres", "Shares", "High (max)"], 2,
      ["4472C4", "ED7D31", "FFC7CE"]),  # the head and first series; the second; a condition
+    ("document.docx", make_document,
+     ["Flood and ebb", "High water at \u00c5lesund & co", "1. moor", "2. sail", "\u2022 a bullet",
+      "Larkspur", "merged", "by the tables", "the last page"], 2,
+     ["C00000", "4472C4", "FFC7CE", "4080C0"]),  # a text, the head, a cell, the picture
 ]
 
 
