@@ -125,6 +125,7 @@ struct config {
     struct {
         const char *servers;               /* see own_server.h */
         int64_t max_archive, max_unpacked; /* bytes */
+        const char *address, *ports; /* of the host, for mail; ports NULL: the kernel chooses */
     } local;
     struct {
         int64_t keep;

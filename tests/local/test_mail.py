@@ -416,6 +416,9 @@ def test_a_dump_is_what_initialize_takes():
         desk.call(ANN, "send_email", to="new@x.org", subject="gone soon", body="b")
         initialize(desk, first)
         tap.equal(dump(desk), first)
+        tap.equal(desk.tools.request("POST", "/_mail_import?keep=1", json.dumps({
+            "users": {ANN: {"emails": [mailbox.letter()]}}})), (200, b'{"users":1,"emails":1}'))
+        tap.equal([len(x["emails"]) for x in dump(desk)["users"].values()], [2, 1])
         initialize(desk, {"users": {}})
         tap.equal(dump(desk), {"users": {}})
         tap.contains(initialize(desk, {"users": {"a b": {}}}, 422).decode(), "is no address")

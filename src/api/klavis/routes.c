@@ -4,13 +4,14 @@
 #include "api/klavis/klavis.h"
 #include "api/klavis/shape.h"
 #include "api/local/local.h"
+#include "api/local/state.h"
 #include "api/mcp/tools.h"
 #include "api/native/native.h"
 #include "base/cleanup.h"
 
 static const char *const prefixes[] = {"/sandbox", "/local-sandbox", NULL};
 
-enum { DATA_MAX = 16 << 20 }; /* bytes of an initialize body */
+enum { DATA_MAX = 16 << 20, LOCAL_DATA_MAX = 48 << 20 }; /* bytes of an initialize body */
 
 #define LOCAL_ARCHIVE "/local-sandbox/{local_sandbox_id}/archive/{name}"
 #define REGION        "us or asia; makes no difference here"
@@ -123,6 +124,13 @@ static const struct route routes[] = {
     {HTTP_DELETE, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = local_release,
      .summary = "Release a local sandbox"},
     LOCAL_DATA("/local-sandbox/{local_sandbox_id}"),
+    {HTTP_POST, "/local-sandbox/poste_email_toolathlon/{local_sandbox_id}/initialize", ROUTE_KEY,
+     ROUTE_BYTES, LOCAL_DATA_MAX, .handler = local_state_initialize,
+     .summary = "Put mail into a local sandbox", .response = "SandboxMessage",
+     .query = {{"init_default_data", "boolean", "The default data first"}}},
+    {HTTP_GET, "/local-sandbox/poste_email_toolathlon/{local_sandbox_id}/dump", ROUTE_KEY,
+     .handler = local_state_dump, .summary = "All mail of a local sandbox, as initialize takes it",
+     .response = "SandboxDump"},
     {HTTP_PUT, LOCAL_ARCHIVE, ROUTE_OPEN, ROUTE_STREAM, .handler = local_put,
      .summary = "Upload an archive to a signed URL"},
     {HTTP_GET, LOCAL_ARCHIVE, ROUTE_OPEN, .handler = local_get,

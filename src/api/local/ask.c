@@ -70,11 +70,17 @@ static void on_response(void *ctx, const struct http_response *r)
         fail(k, r->why);
         return;
     }
+    if (k->q.ret_status)
+        *k->q.ret_status = r->head.status;
     if (r->head.status == 200) {
         end(k, r->body, NULL);
         return;
     }
-    const char *why = arena_printf(k->q.arena, "the sandbox answered %d", r->head.status).p;
+    /* What is wrong with a request it says in a line. */
+    bool is_told = r->head.status == 422 && r->body.len > 0;
+    const char *why = is_told
+                          ? arena_str(k->q.arena, str_slice(r->body, 0, 500)).p
+                          : arena_printf(k->q.arena, "the sandbox answered %d", r->head.status).p;
     end(k, STR_NULL, why ? why : "out of memory");
 }
 

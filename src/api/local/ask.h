@@ -17,6 +17,7 @@ struct local_ask {
     struct arena *arena;     /* lives until the answer */
     struct str target, body; /* of a POST, in the arena or longer */
     bool may_repeat;         /* when the program dies under it */
+    int *ret_status;         /* of the answer, 0: there was none; or NULL */
     local_answer_fn *fn;     /* exactly once, perhaps at once */
     void *ctx;
 };

@@ -4,7 +4,7 @@
  * local one is kept with it as "local" in its extra data:
  *
  *     {"id": UUID, "benchmark": …, "email": …, "servers": [{"name": …, "id": UUID}],
- *      "created_us": when it was reset: its first begin}
+ *      "ports": see ports.h, "created_us": when it was reset: its first begin}
  *
  * The id in its addresses is all that an agent needs to call its tools. */
 #pragma once
@@ -18,6 +18,8 @@ struct sandbox;
 
 enum {
     LOCAL_PORT = 49984, /* where tidepool-local listens, inside of the cell */
+    LOCAL_IMAP_PORT = 1143,
+    LOCAL_SMTP_PORT = 1587,
     LOCAL_ID_LEN = 36,
     LOCAL_TTL_DEFAULT_S = 7200
 };
@@ -35,6 +37,8 @@ void locals_free(struct locals *l);
 void locals_stop(struct locals *l);
 
 const struct toolsets *locals_tools(const struct locals *l);
+/* The ports of the host that lead into sandboxes. */
+struct ports *locals_ports(const struct locals *l);
 const struct own_servers *locals_own(const struct locals *l);
 /* Whether SB was acquired with that server. */
 bool local_has_server(const struct sandbox *sb, struct str name);

@@ -7,6 +7,7 @@
 
 #include "api/forward.h"
 #include "api/local/local.h"
+#include "api/local/ports.h"
 #include "api/local/reset.h"
 #include "api/local/vault.h"
 #include "base/cleanup.h"
@@ -33,6 +34,7 @@ struct locals {
     struct http_client *client;
     struct vault *vault; /* their archives */
     struct resets *resets;
+    struct ports *ports;
 };
 
 static int load_own(struct locals *l, struct err *e)
@@ -88,6 +90,8 @@ struct locals *locals_new(struct core *core, struct err *e)
         r = load_own(l, e);
     l->client = r == 0 ? http_client_new(&o, e) : NULL;
     if (l->client && open_vault(l, e) == 0)
+        l->ports = l->client ? ports_new(l, core, e) : NULL;
+    if (l->ports)
         return l;
     locals_free(l);
     return NULL;
@@ -99,6 +103,7 @@ void locals_free(struct locals *l)
         return;
     for (size_t i = 0; i < l->tools.n; i++)
         mcp_server_free(l->servers[i]);
+    ports_free(l->ports);
     http_client_free(l->client);
     resets_free(l->resets);
     vault_free(l->vault);
@@ -118,6 +123,11 @@ void locals_stop(struct locals *l)
 const struct toolsets *locals_tools(const struct locals *l)
 {
     return &l->tools;
+}
+
+struct ports *locals_ports(const struct locals *l)
+{
+    return l->ports;
 }
 
 const struct own_servers *locals_own(const struct locals *l)

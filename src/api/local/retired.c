@@ -8,6 +8,7 @@
 #include "api/klavis/klavis.h"
 #include "api/local/ask.h"
 #include "api/local/local.h"
+#include "api/local/ports.h"
 #include "api/local/vault.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -156,6 +157,7 @@ void local_old_release(struct api_req *r)
         return;
     }
     vault_sweep(locals_vault(r->api->locals));
+    ports_close(locals_ports(r->api->locals), id);
     reply_message(r, id, "idle",
                   arena_printf(r->arena,
                                "Sandbox " STR_FMT

@@ -8,6 +8,7 @@
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
 #include "api/local/local.h"
+#include "api/local/ports.h"
 #include "api/local/reset.h"
 #include "api/local/vault.h"
 #include "base/cleanup.h"
@@ -140,13 +141,15 @@ static void on_made(void *ctx, struct sandbox *sb, const struct err *e)
     api_reply_json(r, 201, &b);
 }
 
-static const struct json *first_process(struct arena *a)
+/* Programs reach mail where it is listened for from the start; a sandbox without costs nothing. */
+static const struct json *first_process(struct arena *a, bool has_mail)
 {
-    static const char *const words[] = {"--keep", "--listen", "127.0.0.1:49984", "--root",
-                                        LOCAL_ROOT};
+    static const char *const words[] = {"--keep",         "--listen", "127.0.0.1:49984",
+                                        "--root",         LOCAL_ROOT, "--imap",
+                                        "127.0.0.1:1143", "--smtp",   "127.0.0.1:1587"};
     struct json *args = json_new_array(a);
 
-    for (size_t i = 0; args && i < ARRAY_LEN(words); i++)
+    for (size_t i = 0; args && i < (has_mail ? ARRAY_LEN(words) : 5); i++)
         (void)json_push(a, args, json_new_str(a, str_of(words[i])));
     return args;
 }
@@ -162,7 +165,7 @@ int local_create(struct core *core, const struct local_spec *s, sandbox_fn *fn, 
         .args = {.name = str_of(name),
                  .has_name = true,
                  .cmd = STR_INIT(LOCAL_PROGRAM),
-                 .args = first_process(s->arena),
+                 .args = first_process(s->arena, json_pointer(s->extra, "/local/ports") != NULL),
                  .workdir = STR_INIT(LOCAL_ROOT),
                  .timeout_s = s->timeout_s,
                  .extra = s->extra},
@@ -187,6 +190,12 @@ void local_make(struct api_req *r, const struct json *body, const struct json *s
     (void)json_set(r->arena, local, "email",
                    text(r, json_str(json_get(body, "test_account_email"), STR(""))));
     (void)json_set(r->arena, local, "servers", servers);
+    int code =
+        local && extra ? ports_open(locals_ports(r->api->locals), r->arena, local, &e) : -ENOMEM;
+    if (code < 0) {
+        klavis_fail(r, code, &e);
+        return;
+    }
     (void)json_set(r->arena, extra, "local", local);
     struct local_spec spec = {
         .key = r->key,
@@ -195,9 +204,11 @@ void local_make(struct api_req *r, const struct json *body, const struct json *s
         .timeout_s = json_is(ttl, JSON_NULL) ? -1 : json_int(ttl, LOCAL_TTL_DEFAULT_S),
         .extra = extra,
     };
-    int code = local && extra ? local_create(r->core, &spec, fn, r, &e) : -ENOMEM;
-    if (code < 0)
+    code = local_create(r->core, &spec, fn, r, &e);
+    if (code < 0) {
+        ports_close(locals_ports(r->api->locals), str_of(id));
         klavis_fail(r, code, &e);
+    }
 }
 
 void local_acquire(struct api_req *r)
@@ -284,12 +295,14 @@ void local_release(struct api_req *r)
     if (!sb)
         return;
     struct str id = api_param(r, "local_sandbox_id");
+    struct str own_id = arena_str(r->arena, json_str(json_get(local_of(sb), "id"), STR("")));
     int code = sandbox_delete(sb, on_released, NULL);
     if (code < 0 && code != -ENOENT) {
         klavis_fail(r, code, NULL);
         return;
     }
     vault_sweep(locals_vault(r->api->locals));
+    ports_close(locals_ports(r->api->locals), own_id);
     jw_object(&w);
     put(&w, "message",
         arena_printf(r->arena,

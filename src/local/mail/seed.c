@@ -3,7 +3,8 @@
  *
  *     {"users": {"ann@mcp.com": {"emails": [{"email_id", "subject", "from_addr", …}]}}}
  *
- * Reading replaces all that there is. What was written is read back as the same. */
+ * Reading replaces all that there is; with "?keep=1" only the mail of those users that it names.
+ * What was written is read back as the same. */
 #include "local/mail/seed.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ static int add_user(struct request *q, struct mail_store *s, struct json_member 
                      STR_ARG(str_slice(user->key, 0, 100)));
         return r;
     }
+    r = mail_account_wipe(a);
     if (json_is(emails, JSON_ARRAY))
         letter_sort(emails);
     for (size_t i = 0; r == 0 && json_is(emails, JSON_ARRAY) && i < emails->n; i++)
@@ -64,15 +66,20 @@ void mail_import(struct request *q)
         request_fail(q, s ? 400 : 500, s ? "that is no mail" : "the store cannot be opened");
         return;
     }
-    if (mail_store_wipe(s) < 0) {
+    if (!str_is(request_param(q, "keep"), "1") && mail_store_wipe(s) < 0) {
         request_fail(q, 500, "the store could not be emptied");
         return;
     }
+    size_t n = 0;
     for (size_t i = 0; json_is(users, JSON_OBJECT) && i < users->n; i++) {
+        const struct json *emails = json_get(&users->members[i].value, "emails");
         if (add_user(q, s, &users->members[i]) < 0)
             return;
+        n += json_is(emails, JSON_ARRAY) ? emails->n : 0;
     }
-    request_reply(q, "application/json", STR("{}"));
+    request_reply(q, "application/json",
+                  arena_printf(&q->arena, "{\"users\":%zu,\"emails\":%zu}",
+                               json_is(users, JSON_OBJECT) ? (size_t)users->n : 0, n));
 }
 
 /* ---- the other way ---- */

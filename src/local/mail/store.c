@@ -261,27 +261,39 @@ void mail_store_free(struct mail_store *s)
 }
 
 /* Sessions may hold accounts: they stay, empty and as if never used. */
+static int wipe(struct mail_account *a)
+{
+    while (a->n_folders > 0)
+        store_drop_folder(a, a->folders[a->n_folders - 1]);
+    free(a->password);
+    a->password = NULL;
+    remove_files(a->dir);
+    a->n_lines = 0;
+    a->is_gone = true;
+    if (mkdir(a->dir, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    return add_first_folders(a);
+}
+
 int mail_store_wipe(struct mail_store *s)
 {
     int r = 0;
 
     (void)pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < s->n_accounts && r == 0; i++) {
-        struct mail_account *a = s->accounts[i];
-        while (a->n_folders > 0)
-            store_drop_folder(a, a->folders[a->n_folders - 1]);
-        free(a->password);
-        a->password = NULL;
-        remove_files(a->dir);
-        a->n_lines = 0;
-        a->is_gone = true;
-        if (mkdir(a->dir, 0700) < 0 && errno != EEXIST)
-            r = -errno;
-        if (r == 0)
-            r = add_first_folders(a);
-    }
+    for (size_t i = 0; i < s->n_accounts && r == 0; i++)
+        r = wipe(s->accounts[i]);
     store_changed(s, NULL);
     (void)pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+int mail_account_wipe(struct mail_account *a)
+{
+    (void)pthread_mutex_lock(&a->store->lock);
+    int r = wipe(a);
+    a->is_gone = false;
+    store_changed(a->store, NULL);
+    (void)pthread_mutex_unlock(&a->store->lock);
     return r;
 }
 

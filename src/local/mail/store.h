@@ -94,6 +94,8 @@ struct mail_account *mail_login(struct mail_store *s, struct str address, struct
 /* The K-th in the order of their making, or NULL. */
 struct mail_account *mail_account_at(struct mail_store *s, size_t k);
 struct str mail_account_address(const struct mail_account *a);
+/* All of its mail and its password go. */
+int mail_account_wipe(struct mail_account *a);
 
 /* ---- folders ---- */
 

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/local/state.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "api/internal.h"
+#include "api/klavis/klavis.h"
+#include "api/local/ask.h"
+#include "api/local/local.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "core/sandbox.h"
+#include "core/share.h"
+#include "sys/io.h"
+
+enum { DATA_MAX = 96 << 20, FILE_MAX = 4 << 20 };
+
+/* The requests that tidepool-local answers. */
+static const struct row {
+    const char *server, *import, *export;
+} rows[] = {
+    {"poste_email_toolathlon", "/_mail_import?keep=1", "/_mail_export"},
+};
+
+struct state {
+    struct api_req *r;
+    const struct row *row;
+    struct sandbox *sb; /* a reference */
+    struct str id;      /* as the client named it */
+    struct json *next;  /* the second body of an initialize */
+    int status;         /* of the sandbox's answer */
+    int64_t n_records;
+    struct json *records;
+};
+
+/* ---- finding ---- */
+
+static const struct row *row_of(struct api_req *r)
+{
+    struct str path = str_skip(r->http->head.path, strlen("/local-sandbox/"));
+    struct str name = str_cut(&path, '/');
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (str_is(name, rows[i].server))
+            return &rows[i];
+    }
+    return NULL;
+}
+
+static bool has_server(const struct sandbox *sb, const char *name)
+{
+    const struct json *servers = json_get(local_of(sb), "servers");
+
+    for (size_t i = 0; servers && i < servers->n; i++) {
+        if (str_is(json_str(json_get(json_at(servers, i), "name"), STR("")), name))
+            return true;
+    }
+    return false;
+}
+
+/* NULL after answering. */
+static struct state *begin(struct api_req *r)
+{
+    const struct row *row = row_of(r);
+    struct sandbox *sb = row ? local_find_for(r) : NULL;
+    struct state *s = sb ? arena_new(r->arena, struct state) : NULL;
+
+    if (!sb)
+        return NULL;
+    if (!has_server(sb, row->server)) {
+        api_error(r, 404, "This local sandbox has no server %s", row->server);
+        return NULL;
+    }
+    if (!s) {
+        api_fail(r, -ENOMEM, NULL);
+        return NULL;
+    }
+    s->r = r;
+    s->row = row;
+    s->sb = sandbox_ref(sb);
+    s->id = api_param(r, "local_sandbox_id");
+    s->records = json_new_object(r->arena);
+    return s;
+}
+
+static void ask(struct state *s, const char *target, struct str body, local_answer_fn *fn)
+{
+    local_ask(&(struct local_ask){
+        .locals = s->r->api->locals,
+        .sandbox = s->sb,
+        .arena = s->r->arena,
+        .target = str_of(target),
+        .body = body,
+        .ret_status = &s->status,
+        .fn = fn,
+        .ctx = s,
+    });
+}
+
+/* "schema" or "default" of the server's file; NULL with E filled. */
+static struct json *file_part(struct api_req *r, const struct row *row, const char *name,
+                              struct err *e)
+{
+    auto_buf struct buf b = BUF_INIT(FILE_MAX);
+    char dir[PATH_MAX], path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/data/%s.json", share_find("local", TIDEPOOL_LOCAL, dir),
+                 row->server) >= (int)sizeof path)
+        return NULL;
+    struct json *v = io_read_file(path, &b, e) == 0
+                         ? json_parse(r->arena, arena_str(r->arena, buf_str(&b)), NULL, e)
+                         : NULL;
+    return json_get(v, name);
+}
+
+/* ---- initialize ---- */
+
+static void put(struct jw *w, const char *key, struct str s)
+{
+    jw_key(w, key);
+    jw_str(w, s);
+}
+
+static void reply_initialized(struct state *s)
+{
+    auto_buf struct buf b = BUF_INIT(1 << 20);
+    struct jw w = jw_to(&b);
+
+    jw_object(&w);
+    put(&w, "sandbox_id", s->id);
+    put(&w, "status", STR("occupied"));
+    put(&w, "message",
+        arena_printf(s->r->arena, "Initialized sandbox with %lld record%s", (long long)s->n_records,
+                     s->n_records == 1 ? "" : "s"));
+    jw_key(&w, "records_created");
+    jw_value(&w, s->records);
+    jw_end(&w);
+    sandbox_unref(s->sb);
+    api_reply_json(s->r, 200, &b);
+}
+
+static void import(struct state *s, const struct json *data);
+
+static void on_imported(void *ctx, struct str body, const char *why)
+{
+    struct state *s = ctx;
+    struct arena *a = s->r->arena;
+    const struct json *v = why ? NULL : json_parse(a, body, NULL, NULL);
+
+    if (!json_is(v, JSON_OBJECT)) {
+        sandbox_unref(s->sb);
+        api_error(s->r, s->status == 422 ? 422 : 500, "%s",
+                  why ? why : "the sandbox gave no answer that can be read");
+        return;
+    }
+    for (size_t i = 0; i < v->n; i++) {
+        int64_t n = json_int(&v->members[i].value, 0);
+        int64_t before = json_int(json_get_str(s->records, v->members[i].key), 0);
+        s->n_records += n;
+        (void)json_set_str(a, s->records, v->members[i].key, json_new_int(a, n + before));
+    }
+    if (s->next)
+        import(s, take(s->next));
+    else
+        reply_initialized(s);
+}
+
+static void import(struct state *s, const struct json *data)
+{
+    auto_buf struct buf b = BUF_INIT(DATA_MAX);
+
+    (void)json_write(&b, data, JSON_COMPACT);
+    struct str body = buf_ok(&b) ? arena_str(s->r->arena, buf_str(&b)) : STR_NULL;
+    if (body.p)
+        ask(s, s->row->import, body, on_imported);
+    else
+        on_imported(s, STR_NULL, "out of memory");
+}
+
+void local_state_initialize(struct api_req *r)
+{
+    struct klavis_input in;
+    struct err e = ERR_INIT;
+    struct state *s = begin(r);
+
+    if (!s)
+        return;
+    klavis_input_begin(&in, r);
+    const struct json *flag = klavis_input_query(&in, "init_default_data", "QueryBool");
+    const struct json *schema = file_part(r, s->row, "schema", &e);
+    in.model.keeps_unknown = true;
+    struct json *body = schema ? klavis_input_body(&in, NULL, schema, false) : NULL;
+    struct json *first = json_bool(flag, false) ? file_part(r, s->row, "default", &e) : NULL;
+    bool is_refused = klavis_input_refuse(&in);
+    if (is_refused || !schema) {
+        sandbox_unref(s->sb);
+        if (!is_refused)
+            klavis_fail(r, e.code ? e.code : -ENOENT, &e);
+        return;
+    }
+    s->next = first ? body : NULL;
+    if (first || body)
+        import(s, first ? first : body);
+    else
+        reply_initialized(s);
+}
+
+/* ---- dump ---- */
+
+static void on_exported(void *ctx, struct str body, const char *why)
+{
+    struct state *s = ctx;
+    auto_buf struct buf b = BUF_INIT(DATA_MAX);
+    struct jw w = jw_to(&b);
+    char now[CLOCK_RFC3339_MAX];
+    const struct json *data = why ? NULL : json_parse(s->r->arena, body, NULL, NULL);
+
+    sandbox_unref(s->sb);
+    if (!data) {
+        api_error(s->r, 500, "%s", why ? why : "the sandbox gave no answer that can be read");
+        return;
+    }
+    clock_rfc3339_us(now, clock_real_us());
+    now[strlen(now) - 1] = 0;
+    jw_object(&w);
+    put(&w, "sandbox_id", s->id);
+    put(&w, "server_name", str_of(s->row->server));
+    put(&w, "dumped_at", str_of(now));
+    jw_key(&w, "data");
+    jw_value(&w, data);
+    jw_end(&w);
+    api_reply_json(s->r, 200, &b);
+}
+
+void local_state_dump(struct api_req *r)
+{
+    struct state *s = begin(r);
+
+    if (s)
+        ask(s, s->row->export, STR("{}"), on_exported);
+}

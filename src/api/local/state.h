@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* The data of single servers of local sandboxes: /local-sandbox/SERVER/{id}/initialize and dump. A
+ * server that has some is a row in state.c; the file local/data/SERVER.json has the schema of its
+ * bodies and the default data. */
+#pragma once
+
+#include "api/req.h"
+
+api_handler local_state_initialize, local_state_dump;
