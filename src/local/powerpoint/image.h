@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Enhanced copies of pictures: PNG in, PNG out. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum { IMAGE_PIXELS_MAX = 16 << 20 };
+
+struct image_change {
+    double brightness, contrast, saturation, sharpness; /* 1: as it is */
+    double blur;                                        /* radius in pixels */
+    struct str filter; /* "BLUR", "SHARPEN", "SMOOTH", "EDGE_ENHANCE"; others do nothing */
+};
+
+/* Appends the changed picture. 0; -ENOTSUP when it is no PNG of 8 bits, -EINVAL when it is damaged,
+ * -E2BIG, -ENOMEM; all with E. */
+int image_enhance(struct str png, const struct image_change *how, struct buf *out, struct err *e);
