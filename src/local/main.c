@@ -4,6 +4,8 @@
  *     tidepool-local [--keep] --listen ADDRESS [--root DIR] [--mail DIR] [--imap ADDRESS]
  *                    [--smtp ADDRESS]
  *
+ *     tidepool-local --execute DIR ROOT       see local/archive/execution.h
+ *
  * With --keep a process stays that does nothing but start the other one again when it dies. */
 #include <errno.h>
 #include <limits.h>
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "local/archive/execution.h"
 #include "local/archive/extract.h"
 #include "local/mail/mail.h"
 #include "local/serve.h"
@@ -26,6 +29,7 @@ static int usage(void)
 {
     (void)fprintf(stderr, "usage: tidepool-local [--keep] --listen ADDRESS [--root DIR]\n"
                           "                      [--mail DIR] [--imap ADDRESS] [--smtp ADDRESS]\n"
+                          "       tidepool-local --execute DIR ROOT\n"
                           "       tidepool-local --version\n");
     return 2;
 }
@@ -87,6 +91,8 @@ int main(int argc, char **argv)
         (void)printf("tidepool-local %s\n", TIDEPOOL_VERSION);
         return 0;
     }
+    if (argc == 4 && strcmp(argv[1], "--execute") == 0)
+        return execution_main(argv[2], argv[3]);
     if (argc > 1 && strcmp(argv[1], "--keep") == 0) {
         keep();
         argv++;

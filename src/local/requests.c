@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of requests that are no tools. */
 #include "base/cleanup.h"
+#include "local/archive/execution.h"
 #include "local/archive/rows.h"
 #include "local/mail/seed.h"
 #include "local/request.h"
@@ -21,6 +22,9 @@ static void echo(struct request *q)
 
 static const struct request_row rows[] = {
     {"echo", echo},
+    {"artifacts", execution_row_pack},
+    {"execute", execution_row_start},
+    {"execution", execution_row_show},
     {"pack", archive_row_pack},
     {"unpack", archive_row_unpack},
     {"mail_export", mail_export},

@@ -356,4 +356,102 @@ def test_the_service_dies_during_a_reset():
         tap.equal(workspace(s, key), FILES)
 
 
+def execute(s, key, name, files):
+    status, text, _ = upload(s, key, archive(files), "execution-upload-url",
+                             {"execution_name": name})
+    tap.equal(status, 200, text)
+    return s.post("/local-sandbox/%s/execute" % key, {"execution_name": name}, timeout=120)
+
+
+def ask(s, key, what, name, more=""):
+    return s.get("/local-sandbox/%s/execution-%s?execution_name=%s%s" % (key, what, name, more),
+                 timeout=120)
+
+
+def ended(s, key, name):
+    """Waits for the end of an execution: its status and its whole log, read by pieces."""
+    s.until(lambda: ask(s, key, "status", name).json["status"] in ("completed", "failed"), 120)
+    logs, cursor = "", 0
+    while True:
+        answer = ask(s, key, "logs", name, "&cursor=%d" % cursor).json
+        if answer["cursor"] == cursor:
+            return answer["status"], logs
+        logs, cursor = logs + answer["logs"], answer["cursor"]
+
+
+MAIN = b"""import os, sys
+print("in", os.path.basename(os.getcwd()), "with", os.environ["AGENT_WORKSPACE"], "\xc3\xbc")
+work = os.environ["AGENT_WORKSPACE"]
+n = int(open(work + "/n").read()) if os.path.exists(work + "/n") else 0
+open(work + "/n", "w").write(str(n + 1))
+open("result.txt", "w").write("run %d" % n)
+print("to stderr", file=sys.stderr)
+"""
+
+
+def test_executions():
+    with cells.running() as s:
+        key, _ = acquire(s)
+        answer = execute(s, key, "first", {"main.py": MAIN})
+        tap.equal((answer.status, answer.json["execution_name"]), (200, "first"), answer)
+        tap.equal(ended(s, key, "first"),
+                  ("completed", "in code with /data \u00fc\nto stderr\n"))
+        # The workspace stays from one to the next.
+        tap.equal(execute(s, key, "second", {"main.py": MAIN}).status, 200)
+        tap.equal(ended(s, key, "second")[0], "completed")
+        answer = s.post("/local-sandbox/%s/export-artifacts" % key, {"execution_name": "second"},
+                        timeout=120)
+        tap.equal((answer.status, answer.json["expires_in_minutes"]), (200, 30), answer)
+        tap.equal(files_of(send(answer.json["download_url"])[1]),
+                  {"main.py": MAIN, "result.txt": b"run 1"})
+        tap.equal(workspace(s, key), {"n": b"2"})
+        execute(s, key, "bad", {"main.py": b"import sys; sys.exit(3)"})
+        tap.equal(ended(s, key, "bad"), ("failed", "main.py ended with status 3\n"))
+        execute(s, key, "none", {"other.py": b""})
+        status, logs = ended(s, key, "none")
+        tap.equal((status, "main.py is missing" in logs), ("failed", True), logs)
+        execute(s, key, "needs", {"main.py": b"print(1)",
+                                  "requirements.txt": b"no-such-package-tidepool\n"})
+        status, logs = ended(s, key, "needs")
+        tap.equal((status, "requirements.txt could not be installed" in logs), ("failed", True),
+                  logs)
+        execute(s, key, "apt", {"main.py": b"print(1)",
+                                "packages.txt": b"no-such-package-tidepool\n"})
+        status, logs = ended(s, key, "apt")
+        tap.equal((status, "packages.txt could not be installed" in logs), ("failed", True), logs)
+
+
+def test_executions_that_are_wrong_or_long():
+    with cells.running() as s:
+        key, _ = acquire(s)
+        body = {"execution_name": "x"}
+        tap.equal(s.post("/local-sandbox/%s/execute" % key, body).status, 404)
+        tap.equal(ask(s, key, "status", "x").status, 404)
+        tap.equal(ask(s, key, "logs", "x").status, 404)
+        tap.equal(s.post("/local-sandbox/%s/export-artifacts" % key, body).status, 404)
+        for bad in ("../x", ".x", "a/b", "", "n" * 65, "a b"):
+            answer = s.post("/local-sandbox/%s/execution-upload-url" % key,
+                            {"execution_name": bad})
+            tap.equal(answer.status, 422, bad)
+        tap.equal(s.post("/local-sandbox/%s/execute" % key, {}).status, 422)
+        tap.equal(s.get("/local-sandbox/%s/execution-status" % key).status, 422)
+        upload(s, key, archive({"main.py": b""}), "execution-upload-url", body)
+        tap.equal(ask(s, key, "status", "x").json, {"status": "pending"})
+        upload(s, key, b"no archive", "execution-upload-url", body)
+        tap.equal(s.post("/local-sandbox/%s/execute" % key, body).status, 400)
+        code = b"import time\nprint('up')\ntime.sleep(1000)\n"
+        tap.equal(execute(s, key, "long", {"main.py": code}).status, 200)
+        s.until(lambda: ask(s, key, "logs", "long").json["logs"] == "up\n", 60)
+        tap.equal(ask(s, key, "status", "long").json, {"status": "running"})
+        tap.equal(s.post("/local-sandbox/%s/execute" % key,
+                         {"execution_name": "long"}).status, 409)
+        # It goes on when the tools and the service are started again, and a kill is seen.
+        s.run(name_of(key), "kill -9 $(pgrep -n -f 'tidepool-local --keep')")
+        s.stop()
+        s.start()
+        tap.equal(ask(s, key, "status", "long").json, {"status": "running"})
+        s.run(name_of(key), "pkill -9 -f main.py")
+        tap.equal(ended(s, key, "long"), ("failed", "up\nmain.py ended with status 137\n"))
+
+
 tap.main(globals())

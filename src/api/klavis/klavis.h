@@ -12,7 +12,7 @@ struct klavis;
 struct mcp_server;
 struct server;
 
-enum { KLAVIS_N_SCHEMAS = 31 };
+enum { KLAVIS_N_SCHEMAS = 33 };
 extern const struct route_schema klavis_schemas[KLAVIS_N_SCHEMAS];
 
 /* What the surface keeps as long as the service runs: its schemas, and a server for each app. */

@@ -83,6 +83,7 @@ const struct route_schema klavis_schemas[KLAVIS_N_SCHEMAS] = {
         M("snapshots", LIST(TEXT)))},
     {"SandboxCalls", OBJECT("\"sandbox_id\",\"calls\"", "sandbox_id", TEXT,
         M("calls", LIST(DICT)))},
+    {"ExecutionRequest", OBJECT("\"execution_name\"", "execution_name", TEXT, "")},
     {"UploadUrl", OBJECT("\"upload_url\",\"expires_in_minutes\"", "upload_url", TEXT,
         M("expires_in_minutes", INT))},
     {"DownloadUrl", OBJECT("\"download_url\",\"expires_in_minutes\"", "download_url", TEXT,
@@ -99,6 +100,7 @@ const struct route_schema klavis_schemas[KLAVIS_N_SCHEMAS] = {
     {"QueryText", TEXT},
     {"QueryBool", BOOL},
     {"QueryBenchmark", REF("BenchmarkEnum")},
+    {"QueryExecution", TEXT},
     {"QueryRegion", "{\"type\":\"string\",\"enum\":[\"us\",\"asia\"]}"},
     {"QueryCount", "{\"type\":\"integer\",\"minimum\":0}"},
 };
