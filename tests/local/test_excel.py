@@ -6,8 +6,10 @@ import contextlib
 import datetime
 import json
 import os
+import random
 import shutil
 import tempfile
+import threading
 import zipfile
 
 import local_tools
@@ -112,6 +114,29 @@ def test_values_come_back():
                                       "validation": {"has_validation": False}})
         raw = b.text("read_data_from_excel")
         tap.equal(raw, json.dumps(cells, indent=2))
+
+
+def test_numbers_are_shown_as_python_shows_them():
+    with books() as b:
+        random.seed(7)
+        values = [random.uniform(-1, 1) * 10 ** random.randint(-30, 30) for _ in range(500)]
+        b.text("write_data_to_excel", data=[values[i:i + 10] for i in range(0, 500, 10)])
+        tap.equal([c.value for row in b.load().active for c in row], values)
+        raw = b.text("read_data_from_excel")
+        tap.equal(raw, json.dumps(json.loads(raw), indent=2))
+        tap.equal([c["value"] for c in json.loads(raw)["cells"]], values)
+
+
+def test_calls_at_once_lose_nothing():
+    with books() as b:
+        def write(i):
+            b.text("write_data_to_excel", data=[[i]], start_cell="A%d" % (i + 1))
+        threads = [threading.Thread(target=write, args=(i,)) for i in range(16)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        tap.equal([c.value for (c,) in b.load().active], list(range(16)))
 
 
 def test_reading_finds_the_range():
