@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -170,6 +171,16 @@ static int mount_overlay(struct cell *c, const char *lower, const char *home, co
     return mount_new("overlay", options, attrs, path, e);
 }
 
+/* The workspace, which is empty below, as a directory of the upper layer alone: two sides of an
+ * overlay are merged anew each time that one is listed. A cell can do without it. */
+static void furnish_root(void)
+{
+    if (mkdir("/up/root/u/data", 0777) == 0) {
+        (void)chmod("/up/root/u/data", 0777);
+        (void)setxattr("/up/root/u/data", "user.overlay.opaque", "y", 1, 0);
+    }
+}
+
 static int mount_root(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
@@ -177,6 +188,8 @@ static int mount_root(void *ctx, struct err *e)
     uint32_t n = c->n_layers - (c->tmpl->spec.has_usr ? 1U : 0U);
     size_t len = 0;
 
+    if (c->tmpl->spec.has_usr)
+        furnish_root();
     for (uint32_t i = 0; i < n; i++)
         len +=
             (size_t)snprintf(lower + len, sizeof lower - len, "%s/l%u", i ? ":" : "", (unsigned)i);
