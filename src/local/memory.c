@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "base/cleanup.h"
+#include "local/memory.h"
 #include "local/place.h"
 #include "local/servers.h"
 #include "sys/io.h"
@@ -23,6 +24,16 @@ static const struct {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* NULL: out of memory. */
+static const char *path_of(struct arena *a, const struct local *local, struct str benchmark)
+{
+    size_t i = 0;
+
+    while (files[i].benchmark[0] && !str_is(benchmark, files[i].benchmark))
+        i++;
+    return arena_printf(a, "%s/%s", local->root, files[i].file).p;
+}
 
 struct graph {
     struct local_call *c;
@@ -133,10 +144,7 @@ static void with_graph(struct local_call *c, void (*work)(struct graph *g))
     struct graph g = {
         .c = c, .entities = json_new_array(&c->arena), .relations = json_new_array(&c->arena)};
 
-    for (size_t i = 0; i < ARRAY_LEN(files) && !g.path; i++) {
-        if (str_is(c->benchmark, files[i].benchmark) || !files[i].benchmark[0])
-            g.path = arena_printf(&c->arena, "%s/%s", c->local->root, files[i].file).p;
-    }
+    g.path = path_of(&c->arena, c->local, c->benchmark);
     if (!g.path || !g.entities || !g.relations) {
         local_fail(c, "out of memory");
         return;
@@ -428,3 +436,28 @@ static const struct local_tool tools[] = {
 };
 
 const struct local_server memory_server = {"localmemory", tools, ARRAY_LEN(tools)};
+
+/* ---- the whole file ---- */
+
+void memory_put(struct request *q)
+{
+    struct str text = STR("");
+    struct err e = ERR_INIT;
+    int r = request_read_all(q, LOCAL_FILE_MAX, &text);
+    const char *path = path_of(&q->arena, q->local, request_param(q, "benchmark"));
+    char *dir = path ? arena_strdup(&q->arena, path) : NULL;
+
+    if (r < 0 || !dir) {
+        request_fail(q, r == -EFBIG ? 413 : 400, "the graph could not be read");
+        return;
+    }
+    (void)pthread_mutex_lock(&lock);
+    r = io_mkdirs(dirname(dir), 0777, &e);
+    if (r == 0)
+        r = io_write_file(path, text, 0644, &e);
+    (void)pthread_mutex_unlock(&lock);
+    if (r < 0)
+        request_fail(q, 500, "%s", err_text(&e));
+    else
+        request_reply(q, "application/json", STR("{}"));
+}

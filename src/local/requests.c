@@ -4,6 +4,7 @@
 #include "local/archive/execution.h"
 #include "local/archive/rows.h"
 #include "local/mail/seed.h"
+#include "local/memory.h"
 #include "local/request.h"
 
 /* Answers with the body: shows that the way through is open, at any size. */
@@ -27,6 +28,7 @@ static const struct request_row rows[] = {
     {"execution", execution_row_show},
     {"pack", archive_row_pack},
     {"unpack", archive_row_unpack},
+    {"memory", memory_put},
     {"mail_export", mail_export},
     {"mail_import", mail_import},
 };

@@ -252,6 +252,14 @@ def test_a_graph_is_initialized_and_dumped():
         tap.equal(s.get("/sandbox/localmemory/%s/dump" % item["id"]).json["data"],
                   dump.json["data"])
         tap.contains(texts(call(s, item, "search_nodes", query="knows B a"))[0], "[]")
+        # As a file, for which there is an address without a key.
+        place = s.post(path.replace("localmemory", "local_memory") + "/upload-url", None).json
+        lines = '{"type":"entity","name":"Z","entityType":"t","observations":[]}'
+        target = path_of(place["upload_url"])
+        tap.equal(s.request("PUT", target, lines, key=None).status, 200)
+        tap.equal([x["name"] for x in s.get(path + "/dump").json["data"]["entities"]], ["Z"])
+        tap.equal(s.request("PUT", target.replace("=memory", "=upload"), lines, key=None).status,
+                  403)
         wrong = s.post(path + "/initialize", {"entities": [{"name": "C"}]})
         tap.equal((wrong.status, wrong.json["detail"][0]["type"]), (422, "missing"), wrong)
         tap.equal(s.get("/sandbox/localmemory/nope/dump").status, 404)

@@ -165,6 +165,8 @@ static const struct route routes[] = {
     {HTTP_GET, "/sandbox/localmemory/{local_sandbox_id}/dump", ROUTE_KEY,
      .handler = local_memory_dump, .summary = "All entities and relations",
      .response = "SandboxDump"},
+    {HTTP_POST, "/sandbox/local_memory/{local_sandbox_id}/upload-url", ROUTE_KEY,
+     .handler = local_memory_upload_url, .summary = "Get a URL to upload the file of a graph to"},
     {HTTP_POST, "/sandbox/localmemory/{local_sandbox_id}/reset", ROUTE_KEY, .handler = local_reset,
      .summary = "Reset a local sandbox"},
 

@@ -85,7 +85,7 @@ int local_create(struct core *core, const struct local_spec *s, sandbox_fn *fn, 
 api_handler local_acquire, local_list, local_show, local_release;
 /* Paths that are retired but still called: see retired.c. */
 api_handler local_old_acquire, local_old_show, local_old_release, local_memory_initialize,
-    local_memory_dump;
+    local_memory_dump, local_memory_upload_url, local_memory_put;
 /* Archives: see archive.c, upload.c, download.c, reset.c and execute.c. */
 api_handler local_upload_url, local_initialize, local_dump, local_reset, local_put, local_get;
 api_handler local_execution_upload_url, local_execute, local_execution_status, local_execution_logs,

@@ -6,9 +6,11 @@
 
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
+#include "api/local/archive.h"
 #include "api/local/ask.h"
 #include "api/local/local.h"
 #include "api/local/ports.h"
+#include "api/local/signed.h"
 #include "api/local/vault.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -321,4 +323,53 @@ void local_memory_dump(struct api_req *r)
 
     if (m)
         ask(m, "read_graph", NULL, NULL, on_graph);
+}
+
+/* ---- the graph as a file, which is put in place without an initialize ---- */
+
+void local_memory_upload_url(struct api_req *r)
+{
+    struct sandbox *sb = local_find_for(r);
+
+    if (sb)
+        archive_reply_url(r, SIGNED_MEMORY, archive_id(r, sb), STR("memory"));
+}
+
+static void on_put(void *ctx, struct str body, const char *why)
+{
+    struct api_req *r = ctx;
+
+    (void)body;
+    if (why)
+        api_error(r, 500, "%s", why);
+    else
+        api_reply(r, 200, "text/plain", STR(""));
+}
+
+static void on_file(struct http_req *h, void *ctx)
+{
+    struct api_req *r = ctx;
+    struct sandbox *sb = locals_find(r->api->locals, api_param(r, "local_sandbox_id"));
+
+    if (!sb) {
+        api_error(r, 404, "The local sandbox of this URL was released");
+        return;
+    }
+    local_ask(&(struct local_ask){
+        .locals = r->api->locals,
+        .sandbox = sb,
+        .arena = r->arena,
+        .target = arena_printf(r->arena, "/_memory?benchmark=" STR_FMT,
+                               STR_ARG(json_str(json_get(local_of(sb), "benchmark"), STR("")))),
+        .body = h->body,
+        .may_repeat = true,
+        .fn = on_put,
+        .ctx = r,
+    });
+}
+
+void local_memory_put(struct api_req *r)
+{
+    if (signed_check(r, SIGNED_MEMORY))
+        http_read_body(r->http, ANSWER_MAX, on_file, r);
 }

@@ -16,6 +16,7 @@ static const char *const purposes[SIGNED_PURPOSE_COUNT] = {
     [SIGNED_UPLOAD] = "upload",
     [SIGNED_EXECUTION] = "execution",
     [SIGNED_DOWNLOAD] = "download",
+    [SIGNED_MEMORY] = "memory",
 };
 
 /* What is signed has a line for each part, none of which can hold a line's end. */

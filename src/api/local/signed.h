@@ -8,7 +8,13 @@
 
 enum { SIGNED_MINUTES = 30 };
 
-enum signed_purpose { SIGNED_UPLOAD, SIGNED_EXECUTION, SIGNED_DOWNLOAD, SIGNED_PURPOSE_COUNT };
+enum signed_purpose {
+    SIGNED_UPLOAD,
+    SIGNED_EXECUTION,
+    SIGNED_DOWNLOAD,
+    SIGNED_MEMORY, /* the graph of localmemory: see retired.c */
+    SIGNED_PURPOSE_COUNT
+};
 
 /* A URL for NAME of the local sandbox ID, in R's arena; .p is NULL when memory ran out. */
 struct str signed_url(struct api_req *r, enum signed_purpose purpose, struct str id,

@@ -127,6 +127,10 @@ void local_put(struct api_req *r)
     struct locals *l = r->api->locals;
     int64_t length = r->http->head.content_length;
 
+    if (purpose == SIGNED_MEMORY) {
+        local_memory_put(r);
+        return;
+    }
     if (!u) {
         api_fail(r, -ENOMEM, NULL);
         return;
