@@ -4,13 +4,16 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
 #include "api/local/ask.h"
 #include "api/local/local.h"
+#include "api/local/vault.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "core/sandbox.h"
 #include "core/share.h"
 #include "sys/io.h"
@@ -49,17 +52,6 @@ static const struct row *row_of(struct api_req *r)
     return NULL;
 }
 
-static bool has_server(const struct sandbox *sb, const char *name)
-{
-    const struct json *servers = json_get(local_of(sb), "servers");
-
-    for (size_t i = 0; servers && i < servers->n; i++) {
-        if (str_is(json_str(json_get(json_at(servers, i), "name"), STR("")), name))
-            return true;
-    }
-    return false;
-}
-
 /* NULL after answering. */
 static struct state *begin(struct api_req *r)
 {
@@ -69,7 +61,7 @@ static struct state *begin(struct api_req *r)
 
     if (!sb)
         return NULL;
-    if (!has_server(sb, row->server)) {
+    if (!local_has_server(sb, str_of(row->server))) {
         api_error(r, 404, "This local sandbox has no server %s", row->server);
         return NULL;
     }
@@ -141,6 +133,100 @@ static void reply_initialized(struct state *s)
     api_reply_json(s->r, 200, &b);
 }
 
+/* ---- what a reset brings back ---- */
+
+static void file_name(const struct row *row, char out[VAULT_NAME_MAX])
+{
+    (void)snprintf(out, VAULT_NAME_MAX, "data-%s", row->server);
+}
+
+static void fail(struct state *s, int status, const char *why)
+{
+    sandbox_unref(s->sb);
+    api_error(s->r, status, "%s", why ? why : "the sandbox gave no answer that can be read");
+}
+
+static void on_kept(void *ctx, int result)
+{
+    struct state *s = ctx;
+
+    if (result < 0)
+        fail(s, 500, "The data is in place, but a reset could not bring it back");
+    else
+        reply_initialized(s);
+}
+
+/* All data as it is now: a reset begins with it. */
+static void on_read_back(void *ctx, struct str body, const char *why)
+{
+    struct state *s = ctx;
+    char name[VAULT_NAME_MAX];
+
+    if (why) {
+        fail(s, 500, why);
+        return;
+    }
+    file_name(s->row, name);
+    vault_write(locals_vault(s->r->api->locals), json_str(json_get(local_of(s->sb), "id"), STR("")),
+                name, body, on_kept, s);
+}
+
+struct bringing {
+    struct arena arena;
+    reset_done_fn *done;
+    void *ctx;
+};
+
+static void on_brought(void *ctx, struct str body, const char *why)
+{
+    struct bringing *b = ctx;
+
+    (void)body;
+    b->done(b->ctx, why);
+    arena_done(&b->arena);
+    free(b);
+}
+
+static void bring_back(struct locals *l, struct sandbox *sb, const struct row *row,
+                       struct bringing *b)
+{
+    auto_buf struct buf text = BUF_INIT(DATA_MAX);
+    struct err e = ERR_INIT;
+    char name[VAULT_NAME_MAX], path[PATH_MAX];
+
+    file_name(row, name);
+    vault_path(locals_vault(l), json_str(json_get(local_of(sb), "id"), STR("")), name, path);
+    int r = io_read_file(path, &text, &e);
+    struct str body = r == 0 ? arena_str(&b->arena, buf_str(&text)) : STR_NULL;
+    if (!body.p) {
+        on_brought(b, STR_NULL, r == -ENOENT ? NULL : "the data of a server could not be read");
+        return;
+    }
+    local_ask(&(struct local_ask){
+        .locals = l,
+        .sandbox = sb,
+        .arena = &b->arena,
+        .target = str_of(row->import),
+        .body = body,
+        .fn = on_brought,
+        .ctx = b,
+    });
+}
+
+void local_state_reset_mail(struct locals *l, struct sandbox *sb, reset_done_fn *done, void *ctx)
+{
+    struct bringing *b = mem_zalloc(1, sizeof *b);
+
+    if (!b) {
+        done(ctx, "out of memory");
+        return;
+    }
+    arena_init(&b->arena, (size_t)4 * DATA_MAX);
+    b->done = done;
+    b->ctx = ctx;
+    bring_back(l, sb, &rows[0], b);
+}
+
 static void import(struct state *s, const struct json *data);
 
 static void on_imported(void *ctx, struct str body, const char *why)
@@ -150,9 +236,7 @@ static void on_imported(void *ctx, struct str body, const char *why)
     const struct json *v = why ? NULL : json_parse(a, body, NULL, NULL);
 
     if (!json_is(v, JSON_OBJECT)) {
-        sandbox_unref(s->sb);
-        api_error(s->r, s->status == 422 ? 422 : 500, "%s",
-                  why ? why : "the sandbox gave no answer that can be read");
+        fail(s, s->status == 422 ? 422 : 500, why);
         return;
     }
     for (size_t i = 0; i < v->n; i++) {
@@ -164,7 +248,7 @@ static void on_imported(void *ctx, struct str body, const char *why)
     if (s->next)
         import(s, take(s->next));
     else
-        reply_initialized(s);
+        ask(s, s->row->export, STR("{}"), on_read_back);
 }
 
 static void import(struct state *s, const struct json *data)

@@ -5,6 +5,7 @@
  *     local/ID.init-NNN      what was unpacked, in its order: a reset does so again
  *     local/ID.dump-HEX      made for a client, who has a while to fetch it
  *     local/ID.exec-NAME     the program of an execution
+ *     local/ID.data-SERVER   what a server was initialized with (state.h)
  *     local/ID.reset         a reset is under way
  *     local/ID.part-HEX      not complete; nobody's after a restart
  *
