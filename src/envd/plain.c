@@ -49,23 +49,42 @@ static bool is_same_program(char *const *words)
     return true;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Cuts the next word out of *TEXT; NULL when there is none or it is not plain. */
+static char *cut_word(char **text, const char *bytes)
+{
+    char *word = *text;
+    size_t len = strspn(word, bytes);
+
+    if (len == 0 || (word[len] && !is_blank(word[len])))
+        return NULL;
+    *text = word + len;
+    if (**text)
+        *(*text)++ = '\0';
+    *text += strspn(*text, " \t");
+    return word;
+}
+
 char **plain_words(struct arena *a, const char *command)
 {
-    size_t n = 0, len = strlen(command);
-    char **words = len <= COMMAND_MAX ? arena_zalloc(a, WORDS_MAX + 1, sizeof *words) : NULL;
-    char *text = words ? arena_strdup(a, command) : NULL;
+    size_t n = 0;
+    bool is_short = strlen(command) <= COMMAND_MAX;
+    char **words = is_short ? arena_zalloc(a, WORDS_MAX + 1, sizeof *words) : NULL;
+    char *rest = words ? arena_strdup(a, command) : NULL;
 
-    for (char *p = text; p && *p; n++) {
-        p += strspn(p, " \t");
-        if (!*p)
-            break;
-        size_t size = strspn(p, n ? ARGUMENT_BYTES : NAME_BYTES);
-        if (n == WORDS_MAX || size == 0 || (p[size] && p[size] != ' ' && p[size] != '\t'))
+    if (!rest)
+        return NULL;
+    rest += strspn(rest, " \t");
+    while (*rest) {
+        if (n == WORDS_MAX)
             return NULL;
-        words[n] = p;
-        p += size;
-        if (*p)
-            *p++ = '\0';
+        words[n] = cut_word(&rest, n ? ARGUMENT_BYTES : NAME_BYTES);
+        if (!words[n++])
+            return NULL;
     }
-    return text && n > 0 && !is_own(words[0]) && is_same_program(words) ? words : NULL;
+    return n > 0 && !is_own(words[0]) && is_same_program(words) ? words : NULL;
 }

@@ -13,7 +13,10 @@
     "[ -w /root ] && PS1='# ' || PS1='$ '\n"                                                       \
     "[ -n \"$BASH\" ] && [ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n"                          \
     "for f in /etc/profile.d/*.sh; do [ -r \"$f\" ] && . \"$f\"; done; unset f\n"
-#define LOGIN_BASHRC      "[ -z \"$PS1\" ] && return\nPS1='\\u@\\h:\\w\\$ '\nshopt -s checkwinsize\n"
+/* clang-format off */
+#define LOGIN_BASHRC                                                                               \
+    "[ -z \"$PS1\" ] && return\nPS1='\\u@\\h:\\w\\$ '\nshopt -s checkwinsize\n"
+/* clang-format on */
 #define LOGIN_USER_BASHRC "[ -r /etc/bash.bashrc ] && . /etc/bash.bashrc\n"
 #define LOGIN_USER_PROFILE                                                                         \
     "[ -n \"$BASH\" ] && [ -r ~/.bashrc ] && . ~/.bashrc\n"                                        \
