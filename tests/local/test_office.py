@@ -5,6 +5,7 @@ must have, the fewest pages, and colors that must be seen on them. One start of 
 all, because a start takes seconds."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -68,7 +69,39 @@ def make_document(tools, path):
     call("add_paragraph", text="the last page", style="Quote")
 
 
+def make_slides(tools, path):
+    def call(tool, **arguments):
+        text = tools.text("powerpoint", tool, {"slide_index": 0, **arguments})
+        tap.equal("error" in json.loads(text), False, text)
+
+    with open(os.path.join(os.path.dirname(path), "slide.png"), "wb") as f:
+        f.write(word_files.png(40, 40))
+    call("create_presentation")
+    call("add_slide", layout_index=0, title="Tides & moons")
+    call("populate_placeholder", placeholder_idx=1, text="\u00c5lesund")
+    call("add_slide", layout_index=1, title="Points")
+    call("add_bullet_points", slide_index=1, placeholder_idx=1, bullet_points=["flood", "ebb"])
+    call("add_slide", layout_index=5, title="Objects")
+    place = {"slide_index": 2, "top": 1.5, "width": 3, "height": 2}
+    call("add_table", rows=2, cols=2, left=0.5, data=[["Harbour", "High"], ["Larkspur", "4.5"]],
+         header_bg_color=[0, 80, 160], **place)
+    call("add_shape", shape_type="oval", left=4, fill_color=[192, 80, 0], text="In a shape",
+         **place)
+    call("manage_image", slide_index=2, operation="add", left=7.5, top=1.5, width=1,
+         image_source=os.path.join(os.path.dirname(path), "slide.png"))
+    call("add_chart", slide_index=2, chart_type="column", left=0.5, top=4, width=6, height=3,
+         categories=["May", "June"], series_names=["Springs", "Neaps"],
+         series_values=[[1, 2], [3, 2.5]], title="Ranges", color_scheme="elegant_green")
+    call("create_slide_from_template", template_id="key_metrics_dashboard", layout_index=6)
+    call("manage_slide_transitions", operation="set", transition_type="push")
+    call("save_presentation", file_path=path)
+
+
 FILES = [
+    ("slides.pptx", make_slides,
+     ["Tides & moons", "\u00c5lesund", "\u2022 flood", "\u2022 ebb", "Harbour", "Larkspur",
+      "In a shape", "Ranges", "Springs", "June", "Key figures", "+18%"], 4,
+     ["0050A0", "C05000", "468847", "4080C0"]),  # the head, a shape, a series, the picture
     ("workbook.xlsx", make_workbook,
      ["Harbour", "Larkspur", "4.500", "12.750", "2.250", "\u00c5lesund & co", "A merged line",
       "Tides by harbour", "Metres", "Shares", "High (max)"], 2,

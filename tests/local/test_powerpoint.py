@@ -47,10 +47,9 @@ class Office:
     def __init__(self, tools):
         self.tools = tools
         self.defaults = defaults()
-        self.called = set()
 
     def call(self, tool, **arguments):
-        self.called.add(tool)
+        CALLED.add(tool)
         text = self.tools.text("powerpoint", tool, {**self.defaults[tool], **arguments})
         return json.loads(text)
 
@@ -765,6 +764,119 @@ def test_effects():
                      "Invalid shape index: 9")
 
 
+def pixels(data):
+    """Size and pixels of a PNG file whose rows are filtered by the left neighbour or not."""
+    at, packed = 8, b""
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + size]
+        tap.equal(struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0],
+                  zlib.crc32(kind + body), kind)
+        if kind == b"IHDR":
+            width, height, _, color = struct.unpack(">IIBB", body[:10])
+        packed += body if kind == b"IDAT" else b""
+        at += size + 12
+    step = {2: 3, 6: 4}[color]
+    rows, out = zlib.decompress(packed), []
+    for y in range(height):
+        row = bytearray(rows[y * (width * step + 1):(y + 1) * (width * step + 1)])
+        for x in range(1 + step, len(row) if row[0] == 1 else 0):
+            row[x] = (row[x] + row[x - step]) % 256
+        out += [tuple(row[x:x + step]) for x in range(1, len(row), step)]
+    return (width, height), out
+
+
+def test_enhanced_pictures():
+    with office(1) as o:
+        o.write("p.png", png(9, 5, (200, 100, 50)))
+        before = o.saved().parts
+        got = o.ok("manage_image", slide_index=0, operation="enhance", image_source="p.png",
+                   brightness=0.5, output_path="half.png")
+        tap.equal(got, {"message": "Enhanced image: p.png", "enhanced_path": "half.png"})
+        for name, want, more in (
+                ("half.png", (100, 50, 25), {"brightness": 0.5}),
+                ("gray.png", (124, 124, 124), {"saturation": 0}),
+                ("same.png", (200, 100, 50), {"sharpness": 2, "blur_radius": 3}),
+                ("smooth.png", (200, 100, 50), {"filter_type": "BLUR"}),
+                ("flat.png", (124, 124, 124), {"contrast": 0})):
+            o.ok("manage_image", slide_index=0, operation="enhance", image_source="p.png",
+                 output_path=name, **more)
+            with open(o.path(name), "rb") as f:
+                size, seen = pixels(f.read())
+            tap.equal((size, set(seen)), ((9, 5), {want}), name)
+        preset = o.ok("manage_image", slide_index=0, operation="enhance", image_source="p.png",
+                      enhancement_style="presentation")
+        tap.equal(os.path.exists(o.path(preset["enhanced_path"])), True)
+        tap.equal(o.saved().parts, before, "the slide stays")
+        o.write("cut.png", png()[:-30])
+        o.write("j.jpg", b"\xff\xd8\xff\xe0" + b"\0" * 40)
+        for name, why in (("cut.png", "Failed to enhance image: the PNG file is cut off"),
+                          ("j.jpg", "Failed to enhance image: only PNG files can be enhanced"),
+                          ("no.png", "Image file not found: no.png")):
+            tap.equal(o.error("manage_image", slide_index=0, operation="enhance",
+                              image_source=name), why)
+
+
+def font():
+    """A font of three outlines: none, and those of A and B."""
+    outline = struct.pack(">hhhhh", 1, 0, 0, 10, 10) + b"\1" * 22
+    tables = {
+        b"DSIG": b"x" * 500,
+        b"cmap": struct.pack(">HHHHL", 0, 1, 3, 1, 12) +
+        struct.pack(">HHHHHHH", 4, 32, 0, 4, 4, 1, 0) +
+        struct.pack(">HHHHHHHHH", 66, 65535, 0, 65, 65535, 65536 - 64, 1, 0, 0),
+        b"glyf": outline * 3,
+        b"head": b"\0" * 50 + struct.pack(">hh", 1, 0),
+        b"loca": struct.pack(">LLLL", 0, 32, 64, 96),
+        b"maxp": struct.pack(">LH", 0x10000, 3),
+        b"name": struct.pack(">HHH", 0, 2, 30) +
+        struct.pack(">HHHHHH", 3, 1, 1033, 1, 16, 0) +
+        struct.pack(">HHHHHH", 1, 0, 0, 2, 4, 16) + "Larkspur".encode("utf-16-be") + b"Bold",
+    }
+    at, head, body = 12 + 16 * len(tables), b"", b""
+    for tag, data in tables.items():
+        head += tag + struct.pack(">LLL", 0, at + len(body), len(data))
+        body += data + b"\0" * (-len(data) % 4)
+    return struct.pack(">LHHHH", 0x10000, len(tables), 64, 2, 48) + head + body
+
+
+def font_tables(data):
+    rows = [struct.unpack(">4sLLL", data[12 + i * 16:28 + i * 16])
+            for i in range(struct.unpack(">H", data[4:6])[0])]
+    return {tag: data[at:at + size] for tag, _, at, size in rows}
+
+
+def test_fonts():
+    with office() as o:
+        o.write("f.ttf", font())
+        tap.equal(o.ok("manage_fonts", operation="analyze", font_path="f.ttf"), {
+            "file_path": "f.ttf", "font_family": "Larkspur", "font_style": "Bold",
+            "num_glyphs": 3, "file_size": len(font()), "analysis_success": True})
+        got = o.ok("manage_fonts", operation="optimize", font_path="f.ttf", text_content="B",
+                   output_path="small.ttf")
+        tap.equal(got, {"message": "Optimized font: f.ttf", "original_path": "f.ttf",
+                        "optimized_path": "small.ttf"})
+        with open(o.path("small.ttf"), "rb") as f:
+            small = f.read()
+        tables = font_tables(small)
+        tap.equal((b"DSIG" in tables, struct.unpack(">LLLL", tables[b"loca"])),
+                  (False, (0, 32, 32, 64)))
+        total = sum(struct.unpack(">%dL" % (len(small) // 4), small)) % 2 ** 32
+        tap.equal(total, 0xb1b0afba, "sum of the file")
+        got = o.ok("manage_fonts", operation="recommend", font_path="f.ttf",
+                   presentation_type="academic")
+        tap.equal((got["font_analysis"]["font_family"], got["presentation_type"]),
+                  ("Larkspur", "academic"))
+        o.write("bad.ttf", b"no font at all")
+        wrong = o.call("manage_fonts", operation="analyze", font_path="bad.ttf")
+        tap.equal((wrong["analysis_success"], wrong["error"]),
+                  (False, "Not a TrueType or OpenType font (bad sfntVersion)"))
+        tap.contains(o.error("manage_fonts", operation="optimize", font_path="no.ttf"),
+                     "Failed to optimize font: Font optimization failed: ENOENT")
+        tap.equal(o.error("manage_fonts", operation="odd", font_path="f.ttf"),
+                  "Invalid operation: odd. Must be 'analyze', 'optimize', or 'recommend'")
+
+
 def test_masters_and_transitions():
     with office(1) as o:
         tap.equal(o.ok("manage_slide_masters", operation="list"), {
@@ -870,6 +982,14 @@ def test_presentations_of_templates():
 
 
 # ---- limits ----
+
+CALLED = set()
+
+
+def test_every_tool_was_called():
+    tap.equal(sorted(set(defaults()) - CALLED), [])
+
+
 
 def test_a_long_session_keeps_its_memory():
     """Edits that leave waste behind do not fill the presentation's memory."""
