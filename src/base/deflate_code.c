@@ -40,7 +40,7 @@ static size_t gather(struct leaf *leaves, const uint32_t *counts, size_t n)
 static void count_depths(const struct leaf *leaves, size_t n, unsigned *n_of)
 {
     uint32_t weight[N_LITERALS + 2];
-    uint16_t parent[2 * (N_LITERALS + 2)]; /* leaves first, then nodes */
+    uint16_t parent[2 * (N_LITERALS + 2)] = {0}; /* leaves first, then nodes */
     uint16_t depth[2 * (N_LITERALS + 2)];
     size_t leaf = 0, node = 0;
 
