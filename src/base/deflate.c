@@ -77,7 +77,8 @@ static int write_piece(struct deflate *d, bool is_last)
     if (d->format == DEFLATE_GZIP)
         d->crc = crc32_add(&d->sum, d->crc, p, d->len);
     d->size += d->len;
-    d->error = deflate_piece(d->work, p, d->len, d->dict, &d->out, is_last);
+    const struct deflate_piece piece = {p, d->len, d->dict, is_last};
+    d->error = deflate_piece(d->work, &piece, &d->out);
     if (is_last && d->format == DEFLATE_GZIP && d->error == 0)
         d->error = deflate_gzip_tail(&d->out, d->crc, d->size);
     if (d->error == 0)

@@ -43,10 +43,15 @@ struct deflate_work;
 /* What a thread needs for it; NULL when memory ran out. */
 struct deflate_work *deflate_work_new(void);
 void deflate_work_free(struct deflate_work *w);
-/* Appends the piece P[0…LEN) to OUT; the DICT bytes before P (at most DEFLATE_WINDOW) are those of
- * the piece before. All but the last end on a byte's edge. 0 or OUT's error. */
-int deflate_piece(struct deflate_work *w, const void *p, size_t len, size_t dict, struct buf *out,
-                  bool is_last);
+/* LEN bytes at P; the DICT bytes before P (at most DEFLATE_WINDOW) are those of the piece before.
+ */
+struct deflate_piece {
+    const void *p;
+    size_t len, dict;
+    bool is_last;
+};
+/* Appends a piece to OUT. All but the last end on a byte's edge. 0 or OUT's error. */
+int deflate_piece(struct deflate_work *w, const struct deflate_piece *piece, struct buf *out);
 /* What is before and behind pieces in a gzip file. CRC: of the SIZE plain bytes (crc32.h). */
 int deflate_gzip_head(struct buf *out);
 int deflate_gzip_tail(struct buf *out, uint32_t crc, uint64_t size);

@@ -219,10 +219,10 @@ static void compress(struct writer *o, const struct piece *s, int32_t at)
         add_literal(o, s->p + at++);
 }
 
-int deflate_piece(struct deflate_work *w, const void *p, size_t len, size_t dict, struct buf *out,
-                  bool is_last)
+int deflate_piece(struct deflate_work *w, const struct deflate_piece *piece, struct buf *out)
 {
-    const unsigned char *bytes = p;
+    const unsigned char *bytes = piece->p;
+    size_t dict = piece->dict, len = piece->len;
     struct piece s = {bytes - dict, (int32_t)(dict + len)};
     struct writer o = {.w = w, .out = out, .plain = bytes};
 
@@ -233,6 +233,6 @@ int deflate_piece(struct deflate_work *w, const void *p, size_t len, size_t dict
     for (int32_t i = 0; i < (int32_t)dict && i <= s.end - MATCH_MIN; i++)
         (void)insert(w, s.p, i);
     compress(&o, &s, (int32_t)dict);
-    write_block(&o, bytes + len, is_last);
-    return o.error ? o.error : block_align(&o.bits, out, is_last);
+    write_block(&o, bytes + len, piece->is_last);
+    return o.error ? o.error : block_align(&o.bits, out, piece->is_last);
 }

@@ -57,7 +57,8 @@ static void by_pieces(struct str plain, size_t step, struct buf *out)
     do {
         struct str part = str_slice(plain, at, at + step);
         size_t dict = at < DEFLATE_WINDOW ? at : DEFLATE_WINDOW;
-        if (deflate_piece(w, part.p, part.len, dict, out, at + step >= plain.len) != 0)
+        const struct deflate_piece piece = {part.p, part.len, dict, at + step >= plain.len};
+        if (deflate_piece(w, &piece, out) != 0)
             abort();
         crc = crc32_join(crc, crc32_add(&sum, 0, part.p, part.len), part.len);
         at += step;

@@ -323,7 +323,9 @@ void local_reset(struct api_req *r)
     }
     t->r = r;
     keep_birth(t);
-    vault_write(locals_vault(r->api->locals), id, "reset", buf_str(&b), on_written, t);
+    vault_write(locals_vault(r->api->locals),
+                &(struct vault_file){.id = id, .name = "reset", .data = buf_str(&b)}, on_written,
+                t);
 }
 
 /* ---- after a restart ---- */

@@ -167,8 +167,11 @@ static void on_read_back(void *ctx, struct str body, const char *why)
         return;
     }
     file_name(s->row, name);
-    vault_write(locals_vault(s->r->api->locals), json_str(json_get(local_of(s->sb), "id"), STR("")),
-                name, body, on_kept, s);
+    vault_write(locals_vault(s->r->api->locals),
+                &(struct vault_file){.id = json_str(json_get(local_of(s->sb), "id"), STR("")),
+                                     .name = name,
+                                     .data = body},
+                on_kept, s);
 }
 
 struct bringing {

@@ -228,13 +228,12 @@ void vault_keep(struct vault *v, struct str id, const char *part, spool_fn *fn, 
     submit(k);
 }
 
-void vault_write(struct vault *v, struct str id, const char *name, struct str data, spool_fn *fn,
-                 void *ctx)
+void vault_write(struct vault *v, const struct vault_file *f, spool_fn *fn, void *ctx)
 {
-    struct keeping *k = new_keeping(v, id, name, fn, ctx);
+    struct keeping *k = new_keeping(v, f->id, f->name, fn, ctx);
 
     if (k)
-        k->data = mem_strndup(data.p, data.len);
+        k->data = mem_strndup(f->data.p, f->data.len);
     if (!k || !k->data) {
         free(k);
         fn(ctx, -ENOMEM);

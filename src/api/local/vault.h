@@ -53,9 +53,13 @@ int vault_link(const struct vault *v, struct str id, const char *from, char name
 /* Keeps PART, a second name of "upload" or not, as the next "init-NNN", and removes "upload" when
  * it is the same file. FN is called when that is durable, with 0 or -errno. */
 void vault_keep(struct vault *v, struct str id, const char *part, spool_fn *fn, void *ctx);
+struct vault_file {
+    struct str id;
+    const char *name;
+    struct str data;
+};
 /* Writes a small file, which is whole or not there; FN as above. */
-void vault_write(struct vault *v, struct str id, const char *name, struct str data, spool_fn *fn,
-                 void *ctx);
+void vault_write(struct vault *v, const struct vault_file *f, spool_fn *fn, void *ctx);
 /* Makes room for one more dump: the oldest goes when there are VAULT_DUMPS_MAX. */
 void vault_limit_dumps(struct vault *v, struct str id);
 /* Removes a small file now. */

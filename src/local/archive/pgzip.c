@@ -47,7 +47,8 @@ struct pgzip {
 static void compress(struct pgzip *g, struct slot *s, struct deflate_work *w)
 {
     s->crc = crc32_add(&g->sum, 0, s->bytes + s->dict, s->len);
-    s->error = deflate_piece(w, s->bytes + s->dict, s->len, s->dict, &s->out, s->is_last);
+    const struct deflate_piece piece = {s->bytes + s->dict, s->len, s->dict, s->is_last};
+    s->error = deflate_piece(w, &piece, &s->out);
 }
 
 static void *thread_main(void *ctx)

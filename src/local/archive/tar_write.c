@@ -25,6 +25,7 @@ static void put_octal(char *at, int width, uint64_t value)
 
 static int put_header(struct buf *out, char type, const struct tar_entry *t)
 {
+    static const char magic[8] = {'u', 's', 't', 'a', 'r', '\0', '0', '0'};
     char b[TAR_BLOCK] = {0};
     unsigned sum = 0;
 
@@ -36,10 +37,7 @@ static int put_header(struct buf *out, char type, const struct tar_entry *t)
     put_octal(b + 136, 11, t->mtime_s < 0 ? 0 : (uint64_t)t->mtime_s & NUMBER_MAX);
     b[156] = type;
     put_text(b + 157, NAME_LEN, t->link);
-    memcpy(b + 257,
-           "ustar\0"
-           "00",
-           8);
+    memcpy(b + 257, magic, sizeof magic);
     memset(b + 148, ' ', 8);
     for (size_t i = 0; i < sizeof b; i++)
         sum += (unsigned char)b[i];
