@@ -11,7 +11,7 @@ static struct str one_line(struct arena *a, struct str s)
     size_t n = 0;
 
     for (size_t i = 0; out && i < s.len; i++) {
-        bool is_space = memchr(" \t\r\n", s.p[i], 4);
+        bool is_space = s.p[i] == ' ' || (s.p[i] >= '\t' && s.p[i] <= '\r');
         if (!is_space)
             out[n++] = s.p[i];
         else if (n > 0 && out[n - 1] != ' ')

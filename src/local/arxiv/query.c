@@ -49,6 +49,11 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+static bool is_one_of(char c, const char *set)
+{
+    return c != '\0' && strchr(set, c);
+}
+
 struct str arxiv_base_id(struct str id)
 {
     size_t n = id.len;
@@ -91,7 +96,7 @@ static int read_parts(struct str text, int64_t parts[3])
     int n = 0;
 
     for (text = str_trim(text); n < 3 && text.len > 0; n++) {
-        if (n > 0 && memchr("-/.", text.p[0], 3))
+        if (n > 0 && is_one_of(text.p[0], "-/."))
             text = str_skip(text, 1);
         for (int i = 0; i < widths[n]; i++, text = str_skip(text, 1)) {
             if (text.len == 0 || !is_digit(text.p[0]))
@@ -100,7 +105,7 @@ static int read_parts(struct str text, int64_t parts[3])
         }
     }
     /* A time may follow. */
-    return text.len > 0 && !memchr("T 0123456789", text.p[0], 12) ? 0 : n;
+    return text.len > 0 && !is_one_of(text.p[0], "T 0123456789") ? 0 : n;
 }
 
 int64_t arxiv_day(struct str text, bool is_end)
@@ -147,13 +152,13 @@ static struct arxiv_query *new_node(struct parser *p, struct arxiv_query value)
 
 static void skip_space(struct parser *p)
 {
-    while (p->rest.len > 0 && memchr(" \t\r\n", p->rest.p[0], 4))
+    while (p->rest.len > 0 && is_one_of(p->rest.p[0], " \t\r\n"))
         p->rest = str_skip(p->rest, 1);
 }
 
 static bool ends_word(char c)
 {
-    return memchr(" \t\r\n()\"[]", c, 9) != NULL;
+    return is_one_of(c, " \t\r\n()\"[]");
 }
 
 /* The word in front, without taking it. */

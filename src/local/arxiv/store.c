@@ -149,7 +149,7 @@ static const struct arxiv_paper *find_paper(struct local_call *c, const struct a
     if (!corpus->has_own)
         r = arxiv_ask(c, arena_printf(&c->arena, "id_list=" STR_FMT, STR_ARG(id)), &found, &why);
     if (r == ARXIV_ANSWERED && found.n > 0)
-        return &found.items[0];
+        return found.items; /* which is in the arena */
     if (r == ARXIV_REFUSED)
         answer_error(c, arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(why)));
     else if (r == ARXIV_ANSWERED || corpus->has_own)

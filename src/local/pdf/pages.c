@@ -24,7 +24,7 @@ void pdf_say_fault(const struct pdf *p, const char *doing)
 static bool is_blank(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
-        if (!memchr(" \t\r\n\v", s.p[i], 5))
+        if (s.p[i] != ' ' && (s.p[i] < '\t' || s.p[i] > '\r'))
             return false;
     }
     return true;
@@ -168,7 +168,7 @@ void pdf_extract(struct local_call *c)
 {
     auto_buf struct buf ranges = BUF_INIT(RANGES_MAX), list = BUF_INIT(LOCAL_ANSWER_MAX);
     struct str source = local_str(c, "source_path"), output = local_str(c, "output_path");
-    struct pdf in, out;
+    struct pdf in, out = {.c = c};
     size_t n;
 
     if (!pdf_open(&in, c, source, false) || !pdf_target(&out, c, output)) {

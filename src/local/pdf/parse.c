@@ -19,6 +19,11 @@ const char *pdf_check(struct str head, struct str tail)
 
 /* ---- pdfinfo ---- */
 
+static bool is_of_number(char c)
+{
+    return (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
+
 /* The number in front of TEXT, which is left behind it. False: there is none. */
 static bool read_number(struct str *text, double *ret)
 {
@@ -26,7 +31,7 @@ static bool read_number(struct str *text, double *ret)
     struct str s = str_trim(*text);
     size_t n = 0;
 
-    while (n < s.len && n + 1 < sizeof digits && memchr("0123456789.-", s.p[n], 12))
+    while (n < s.len && n + 1 < sizeof digits && is_of_number(s.p[n]))
         n++;
     memcpy(digits, n > 0 ? s.p : "", n);
     digits[n] = '\0';

@@ -186,9 +186,7 @@ static void keep(struct session *s)
             free_session(sessions[i]);
             sessions[i] = NULL;
         }
-        if (!sessions[i])
-            at = i;
-        else if (sessions[at] && sessions[i]->used_ms < sessions[at]->used_ms)
+        if (!sessions[i] || (sessions[at] && sessions[i]->used_ms < sessions[at]->used_ms))
             at = i;
     }
     free_session(sessions[at]);
