@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 
+import local_census
 import tap
 
 
@@ -38,7 +39,9 @@ class Tools:
         status, body = self.request("POST", "/%s/%s" % (server, tool),
                                     json.dumps({"args": arguments, **more}))
         tap.equal(status, 200, body)
-        return json.loads(body)
+        answer = json.loads(body)
+        local_census.note(server, tool, answer)
+        return answer
 
     def texts(self, server, tool, arguments, **more):
         """The texts of an answer that is no failure."""

@@ -76,12 +76,12 @@ def pack(tools):
 
 
 def carefully(data):
-    """What Python's careful way of unpacking makes of an archive."""
+    """What Python's careful way of unpacking makes of an archive, where it is new enough."""
     out = os.path.realpath(tempfile.mkdtemp())
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
             names = tar.getnames()
-            tar.extractall(out, filter="data")
+            tar.extractall(out, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
         return names, tree(out)
     finally:
         shutil.rmtree(out)

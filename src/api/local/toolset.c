@@ -61,7 +61,7 @@ static const char *schema_text(struct arena *a, const struct json *tool,
     const struct json *other = json_get_str(json_get(benchmark, "schemas"), name);
     const struct json *gone = json_get_str(json_get(benchmark, "without_arguments"), name);
 
-    if (json_bool(json_get(benchmark, "has_no_schemas"), false))
+    if (!other && json_bool(json_get(benchmark, "has_no_schemas"), false))
         return "{\"type\":\"object\",\"properties\":{}}";
     struct json *schema = json_copy(a, other ? other : json_get(tool, "inputSchema"));
     for (size_t i = 0; schema && gone && i < gone->n; i++)
