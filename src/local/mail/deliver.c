@@ -52,7 +52,7 @@ int mail_deliver(struct mail_store *s, const struct envelope *e, struct str raw)
 {
     auto_buf struct buf b = BUF_INIT(MAIL_MESSAGE_MAX);
     struct mail_message as = {.date_s = clock_real_us() / 1000000};
-    struct mail_folder inbox;
+    struct mail_folder inbox = {0};
     int first = 0;
 
     add_fields(&b, e, raw, as.date_s);
@@ -66,7 +66,7 @@ int mail_deliver(struct mail_store *s, const struct envelope *e, struct str raw)
         struct mail_account *a = mail_account(s, e->to[k], true, &r);
         if (a)
             r = mail_folder_find(a, STR("INBOX"), &inbox);
-        if (r == 0)
+        if (a && r == 0)
             r = mail_add(a, inbox.id, buf_str(&b), &as, NULL);
         first = first == 0 ? r : first;
     }

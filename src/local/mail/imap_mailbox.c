@@ -286,7 +286,7 @@ void imap_append(struct imap *i, struct imap_cur *c)
     struct mail_date date = {.s = clock_real_us() / 1000000};
     struct mail_message as = {0};
     struct mail_folder f;
-    uint32_t uid;
+    uint32_t uid = 0;
 
     imap_space(c);
     struct str name = imap_mailbox(c);

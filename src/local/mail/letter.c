@@ -79,14 +79,15 @@ bool letter_find(struct local_call *c, const struct mail_user *u, const struct m
     return true;
 }
 
-bool letter_open(struct local_call *c, const struct mail_user *u, struct str id, struct str folder,
-                 struct letter *ret, struct str *why)
+bool letter_open(struct local_call *c, const struct mail_user *u, struct letter *ret,
+                 struct str *why)
 {
+    struct str id = local_str(c, "email_id");
     struct mail_folder f;
     struct mail_message m;
     uint64_t k;
 
-    if (!mail_user_folder(c, u, folder, &f, why))
+    if (!mail_user_folder(c, u, local_str(c, "folder"), &f, why))
         return false;
     if (!letter_find(c, u, &f, id, &m) || letter_load(&c->arena, u->account, &m, ret) < 0) {
         *why = arena_printf(&c->arena, "No email content found for email " STR_FMT, STR_ARG(id));

@@ -59,9 +59,9 @@ int letter_load(struct arena *a, struct mail_account *account, const struct mail
 /* The message that the number ID ("12") means. False: there is none. */
 bool letter_find(struct local_call *c, const struct mail_user *u, const struct mail_folder *f,
                  struct str id, struct mail_message *ret);
-/* Finds and reads; false with the reason in *WHY. */
-bool letter_open(struct local_call *c, const struct mail_user *u, struct str id, struct str folder,
-                 struct letter *ret, struct str *why);
+/* Finds and reads the one of the arguments email_id and folder; false with the reason in *WHY. */
+bool letter_open(struct local_call *c, const struct mail_user *u, struct letter *ret,
+                 struct str *why);
 /* As exports and dumps have it. */
 void letter_json(struct jw *w, struct arena *a, const struct letter *l);
 /* The other way: puts what V describes into ACCOUNT's FOLDER. 0 or -errno. */

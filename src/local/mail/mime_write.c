@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing messages: what is ASCII stays readable, the rest is base64. */
+#include <stdio.h>
+
 #include "base/cleanup.h"
 #include "base/enc.h"
 #include "base/id.h"
@@ -198,7 +200,7 @@ static void put_fields(struct buf *out, const struct mime_new *m)
 
 static void begin_parts(struct buf *out, const char *kind, char boundary[ID_UUID_LEN + 8])
 {
-    memcpy(boundary, "=_tide_", 7);
+    (void)snprintf(boundary, 8, "=_tide_");
     id_uuid(boundary + 7);
     (void)buf_printf(out, "Content-Type: multipart/%s; boundary=\"%s\"\r\n\r\n", kind, boundary);
 }

@@ -125,7 +125,7 @@ int mail_set_flags(struct mail_account *a, uint32_t folder, uint32_t uid,
 int mail_remove(struct mail_account *a, uint32_t folder, uint32_t uid);
 /* The bytes of a message. */
 int mail_read(struct mail_account *a, uint32_t file, struct arena *arena, struct str *ret);
-/* The bit of a keyword, 0: there is none (and no room when CREATE). */
-uint32_t mail_keyword(struct mail_account *a, struct str name, bool create);
+/* The bit of a keyword, 0: there is none (and no room when MAKE). */
+uint32_t mail_keyword(struct mail_account *a, struct str name, bool make);
 /* The name of the K-th keyword, copied; .p NULL: none. */
 struct str mail_keyword_at(struct mail_account *a, size_t k, struct arena *arena);

@@ -301,7 +301,7 @@ void mail_download_attachment(struct local_call *c)
     struct mail_user u;
     const char *path = "";
 
-    if (!l || !mail_user(c, &u, &why) || !letter_open(c, &u, id, local_str(c, "folder"), l, &why)) {
+    if (!l || !mail_user(c, &u, &why) || !letter_open(c, &u, l, &why)) {
         local_textf(c, "Error downloading attachment: " STR_FMT, STR_ARG(why));
         return;
     }

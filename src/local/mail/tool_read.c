@@ -290,7 +290,7 @@ void mail_read_email(struct local_call *c)
     struct mail_user u;
     struct mail_folder f;
 
-    if (!l || !mail_user(c, &u, &why) || !letter_open(c, &u, id, local_str(c, "folder"), l, &why)) {
+    if (!l || !mail_user(c, &u, &why) || !letter_open(c, &u, l, &why)) {
         local_textf(c, "Error reading email: Failed to read email " STR_FMT ": " STR_FMT,
                     STR_ARG(id), STR_ARG(why));
         return;
@@ -308,7 +308,7 @@ void mail_get_email_headers(struct local_call *c)
     struct letter *l = arena_new(&c->arena, struct letter);
     struct mail_user u;
 
-    if (!l || !mail_user(c, &u, &why) || !letter_open(c, &u, id, local_str(c, "folder"), l, &why)) {
+    if (!l || !mail_user(c, &u, &why) || !letter_open(c, &u, l, &why)) {
         fail(c, "getting email headers", why);
         return;
     }

@@ -226,8 +226,7 @@ void mail_reply_email(struct local_call *c)
     struct str why = STR("out of memory"), html = local_str(c, "html_body"), all;
     struct mail_user u;
 
-    if (!o || !l || !mail_user(c, &u, &why) ||
-        !letter_open(c, &u, local_str(c, "email_id"), local_str(c, "folder"), l, &why)) {
+    if (!o || !l || !mail_user(c, &u, &why) || !letter_open(c, &u, l, &why)) {
         local_textf(c, "Error replying to email: Failed to reply to email: " STR_FMT, STR_ARG(why));
         return;
     }
@@ -281,8 +280,7 @@ void mail_forward_email(struct local_call *c)
     struct str why = STR("out of memory");
     struct mail_user u;
 
-    if (!o || !l || !mail_user(c, &u, &why) ||
-        !letter_open(c, &u, local_str(c, "email_id"), local_str(c, "folder"), l, &why)) {
+    if (!o || !l || !mail_user(c, &u, &why) || !letter_open(c, &u, l, &why)) {
         local_textf(c, "Error forwarding email: Failed to forward email: " STR_FMT, STR_ARG(why));
         return;
     }
