@@ -2,12 +2,13 @@
 /* The server "localmemory": a graph of entities and relations. The file is the truth: it is read
  * for every call and written after every change, a line of JSON per entity and relation, because
  * agents read and write it through other servers as well. */
+#include "local/memory.h"
+
 #include <errno.h>
 #include <libgen.h>
 #include <pthread.h>
 
 #include "base/cleanup.h"
-#include "local/memory.h"
 #include "local/place.h"
 #include "local/servers.h"
 #include "sys/io.h"
