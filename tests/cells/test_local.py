@@ -124,6 +124,31 @@ def test_workbooks_in_a_cell():
             tap.equal(s.delete("/local-sandbox/" + sandbox["local_sandbox_id"]).status, 200)
 
 
+def test_presentations_in_a_cell():
+    with cells.running() as s:
+        for benchmark in (None, "Toolathlon"):
+            sandbox = acquire(s, ["powerpoint", "filesystem"], benchmark=benchmark)
+            servers = by_name(sandbox)
+            slides = servers["powerpoint"]
+            tap.equal(len(rpc(s, slides, "tools/list")["result"]["tools"]), 37)
+            # What is in memory outlives a session: each of these calls has its own.
+            call(s, slides, "create_presentation")
+            call(s, slides, "powerpoint_add_slide", title="Piers & boats")
+            # Its arguments have defaults that its schema does not take.
+            tap.contains(texts(call(s, slides, "manage_hyperlinks", operation="list",
+                                    slide_index=0))[0], "Found 0 hyperlinks on slide 0")
+            call(s, slides, "save_presentation", file_path="/data/a.pptx")
+            opened = json.loads(texts(call(s, slides, "open_presentation",
+                                           file_path="/data/a.pptx"))[0])
+            tap.equal((opened["presentation_id"], opened["slide_count"]), ("presentation_2", 1))
+            read = texts(call(s, slides, "extract_presentation_text"))[0]
+            tap.equal(json.loads(read)["all_presentation_text_combined"],
+                      "=== SLIDE 1 ===\nPiers & boats\nPiers & boats\n")
+            tap.contains(texts(call(s, servers["filesystem"], "list_directory", path="/data"))[0],
+                         "[FILE] a.pptx")
+            tap.equal(s.delete("/local-sandbox/" + sandbox["local_sandbox_id"]).status, 200)
+
+
 def test_papers_in_a_cell():
     with cells.running() as s:
         sandbox = acquire(s, ["arxiv", "filesystem"], benchmark="Toolathlon")

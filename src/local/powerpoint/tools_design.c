@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tools for schemes of colors. */
-#include <stdio.h>
-
 #include "base/cleanup.h"
+#include "base/enc.h"
 #include "local/powerpoint/deck.h"
 #include "local/powerpoint/shape.h"
 #include "local/powerpoint/tools.h"
@@ -12,10 +11,10 @@
 static struct json *told_color(struct pp *p, const char *rgb)
 {
     struct json *array = pp_array(p);
-    unsigned v[3] = {0};
+    unsigned char v[3] = {0};
 
-    (void)sscanf(rgb, "%2x%2x%2x", &v[0], &v[1], &v[2]);
-    for (size_t i = 0; i < 3; i++)
+    (void)enc_unhex(v, sizeof v, str_of(rgb));
+    for (size_t i = 0; i < sizeof v; i++)
         pp_push(p, array, json_new_int(&p->c->arena, v[i]));
     return array;
 }

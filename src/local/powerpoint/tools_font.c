@@ -36,7 +36,8 @@ static struct json *analysis(struct pp *p, struct str path, struct str *bytes)
 static void optimize_font(struct pp *p, struct str path)
 {
     auto_buf struct buf out = BUF_INIT(LOCAL_FILE_MAX);
-    struct str text = pp_arg_str(p, "text_content"), output = pp_arg_str(p, "output_path"), bytes;
+    struct str text = pp_arg_str(p, "text_content"), output = pp_arg_str(p, "output_path");
+    struct str bytes = STR_NULL;
     const struct json *told = analysis(p, path, &bytes);
 
     if (json_get(told, "error")) {
@@ -71,7 +72,7 @@ static void recommend_font(struct pp *p, struct str path)
         {"academic", "28-36pt", "18-24pt", "14-18pt", "Sizes that can be read in the last row"},
         {"creative", "36-60pt", "20-28pt", "14-18pt", "Let titles be large and texts short"},
     };
-    struct str type = pp_arg_str(p, "presentation_type"), bytes;
+    struct str type = pp_arg_str(p, "presentation_type"), bytes = STR_NULL;
     struct json *o = pp_object(p), *sizes = pp_object(p), *uses = pp_array(p), *tips = pp_array(p);
     size_t row = 0;
 
@@ -95,7 +96,8 @@ static void recommend_font(struct pp *p, struct str path)
 
 void pp_manage_fonts(struct pp *p)
 {
-    struct str operation = pp_arg_str(p, "operation"), path = pp_arg_str(p, "font_path"), bytes;
+    struct str operation = pp_arg_str(p, "operation"), path = pp_arg_str(p, "font_path");
+    struct str bytes = STR_NULL;
 
     if (str_is(operation, "analyze"))
         p->answer = analysis(p, path, &bytes);
