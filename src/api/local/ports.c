@@ -309,24 +309,34 @@ int ports_open(struct ports *p, struct arena *a, struct json *local, struct err 
 
 /* ---- time ---- */
 
-/* The ports that SB had before the restart. */
-static void find_doors(struct ports *p, const struct sandbox *sb)
+static bool has_door(const struct ports *p, struct str id, uint16_t inside)
+{
+    list_each(node, &p->doors)
+    {
+        const struct door *d = list_entry(node, struct door, node);
+        if (!d->is_closed && d->inside == inside && str_is(id, d->id))
+            return true;
+    }
+    return false;
+}
+
+void ports_restore(struct ports *p, const struct sandbox *sb)
 {
     const struct json *local = local_of(sb), *noted = json_get(local, "ports");
+    struct str id = json_str(json_get(local, "id"), STR(""));
     struct err e = ERR_INIT;
 
     for (size_t i = 0; noted && i < ARRAY_LEN(rows); i++) {
         int64_t port = json_int(json_get(noted, rows[i].name), 0);
-        struct door *d = port > 0 && port <= UINT16_MAX
-                             ? new_door(p, json_str(json_get(local, "id"), STR("")), rows[i].inside,
-                                        (uint16_t)port)
-                             : NULL;
+        bool is_missing = port > 0 && port <= UINT16_MAX && !has_door(p, id, rows[i].inside);
+        struct door *d = is_missing ? new_door(p, id, rows[i].inside, (uint16_t)port) : NULL;
         if (d)
             d->is_used = true;
         if (d && start_door(d, listen_on(p, d->outside, &e), &e) < 0)
             log_warn("a port of a local sandbox cannot be opened", LOG_I("port", d->outside),
                      LOG_S("error", err_text(&e)));
     }
+    sweep_soon(p);
 }
 
 /* A port that somebody else has meanwhile may be free again. */
@@ -386,8 +396,7 @@ struct ports *ports_new(struct locals *l, struct core *core, struct err *e)
         return NULL;
     }
     for (struct sandbox *sb = NULL; core->sandboxes && (sb = sandbox_next(core->sandboxes, sb));)
-        find_doors(p, sb);
-    sweep_soon(p);
+        ports_restore(p, sb);
     return p;
 }
 

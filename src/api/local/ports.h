@@ -15,6 +15,7 @@
 struct locals;
 struct core;
 struct ports;
+struct sandbox;
 
 enum {
     PORTS_DOORS_MAX = 8192,     /* listeners */
@@ -29,5 +30,8 @@ void ports_free(struct ports *p);
 /* Opens what LOCAL, of a sandbox that is about to be made, needs, and notes it there. When the
  * sandbox is not made after all they close by themselves. 0 or -errno. */
 int ports_open(struct ports *p, struct arena *a, struct json *local, struct err *e);
+/* Opens those that SB has and that are not open: it was made again while nobody looked after them.
+ */
+void ports_restore(struct ports *p, const struct sandbox *sb);
 /* Closes those of a sandbox that ends. */
 void ports_close(struct ports *p, struct str id);

@@ -10,6 +10,7 @@
 #include "api/klavis/klavis.h"
 #include "api/local/ask.h"
 #include "api/local/local.h"
+#include "api/local/ports.h"
 #include "api/local/vault.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -220,6 +221,7 @@ void local_state_reset_mail(struct locals *l, struct sandbox *sb, reset_done_fn 
 {
     struct bringing *b = mem_zalloc(1, sizeof *b);
 
+    ports_restore(locals_ports(l), sb);
     if (!b) {
         done(ctx, "out of memory");
         return;
