@@ -166,9 +166,25 @@ static const struct sql_function functions[] = {
 };
 
 static const struct sql_function *const tables[] = {
-    functions,      functions_airtable, functions_calc,   functions_diff,    functions_git,
-    functions_json, functions_mail,     functions_markup, functions_notion,  functions_search,
-    functions_time, functions_tree,     functions_a1,     functions_formula,
+    functions,
+    functions_airtable,
+    functions_calc,
+    functions_diff,
+    functions_git,
+    functions_json,
+    functions_mail,
+    functions_markup,
+    functions_notion,
+    functions_search,
+    functions_time,
+    functions_tree,
+    functions_a1,
+    functions_formula,
+    functions_bigquery_query,
+    functions_bigquery_row,
+    functions_bigquery_text,
+    functions_bigquery_time,
+    functions_bigquery_value,
 };
 
 static int define(struct appdb *db, const struct sql_function *f, struct err *e)

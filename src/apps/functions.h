@@ -15,6 +15,11 @@ struct sql_function {
 /* Of functions_*.c; see there for what the functions are. */
 extern const struct sql_function functions_a1[];
 extern const struct sql_function functions_airtable[];
+extern const struct sql_function functions_bigquery_query[];
+extern const struct sql_function functions_bigquery_row[];
+extern const struct sql_function functions_bigquery_text[];
+extern const struct sql_function functions_bigquery_time[];
+extern const struct sql_function functions_bigquery_value[];
 extern const struct sql_function functions_calc[];
 extern const struct sql_function functions_diff[];
 extern const struct sql_function functions_formula[];

@@ -29,6 +29,7 @@ static const struct lang languages[] = {
     {"linear_initiatives", lang_linear, false},
     {"linear_issues", lang_linear, false},
     {"linear_projects", lang_linear, false},
+    {"logging", lang_logging, false},
     {"notion_filter", lang_notion_filter, false},
     {"notion_sort", lang_notion_sort, true},
     {"slack", lang_slack, false},

@@ -71,6 +71,9 @@ int lang_github_order(const struct json *config, struct str text, struct arena *
 /* lang_linear.c: Linear's filters, see there. */
 int lang_linear(const struct json *config, struct str text, struct arena *a,
                 struct appdb_predicate *ret, struct err *e);
+/* lang_logging.c: the filters of Cloud Logging, see there. */
+int lang_logging(const struct json *config, struct str text, struct arena *a,
+                 struct appdb_predicate *ret, struct err *e);
 /* lang_notion.c: filters of the pages of a database, and the properties to sort them by. */
 int lang_notion_filter(const struct json *config, struct str text, struct arena *a,
                        struct appdb_predicate *ret, struct err *e);

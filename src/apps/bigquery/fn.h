@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* For the functions that BigQuery's SQL is made of in SQLite (fn_*.c). */
+#pragma once
+
+#include "apps/bigquery/bq.h"
+#include "apps/bigquery/moment.h"
+#include "apps/functions.h"
+
+/* A failure of the query, told as BigQuery does. */
+void bq_fn_fail(sqlite3_context *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* True when one of the N values is NULL: so is the result. */
+bool bq_fn_has_null(int n, sqlite3_value **v);
+/* The JSON array of V in A; NULL after a failure. */
+const struct json *bq_fn_array(sqlite3_context *x, sqlite3_value *v, struct arena *a);
+/* Gives US as a value of KIND. */
+void bq_fn_give_moment(sqlite3_context *x, enum bq_kind kind, int64_t us);
+/* The moment of a value. */
+bool bq_fn_moment(sqlite3_context *x, sqlite3_value *v, struct bq_moment *ret);
+
+enum { BQ_FN_ARENA = 64 << 20 };

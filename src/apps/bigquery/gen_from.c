@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* Where rows come from: tables, queries, arrays and joins of them. */
+#include <sqlite3.h>
+
+#include "apps/bigquery/gen.h"
+#include "base/cleanup.h"
+
+/* ---- tables ---- */
+
+bool bq_is_allowed(struct str list, struct str name)
+{
+    if (list.len == 0)
+        return true;
+    while (list.p) {
+        struct str word = str_trim(str_cut(&list, ','));
+        if (str_ends(word, STR("*")) ? str_starts(name, str_slice(word, 0, word.len - 1))
+                                     : str_eq(word, name))
+            return word.len > 0;
+    }
+    return false;
+}
+
+bool bq_split_path(struct bq_gen *g, const struct bq_expr *path, struct str *dataset,
+                   struct str *table)
+{
+    struct str parts[3];
+    size_t n = 0;
+
+    for (const struct bq_expr *e = path->first; e; e = e->next) {
+        if (n == ARRAY_LEN(parts)) {
+            bq_fail(g, path, "Syntax error: a table is project.dataset.table");
+            return false;
+        }
+        parts[n++] = e->text;
+    }
+    if (n == 3 && !str_eq(parts[0], g->run->project)) {
+        bq_fail_as(g, 403, "accessDenied",
+                   "Access Denied: Table " STR_FMT ":" STR_FMT "." STR_FMT
+                   ": User does not have permission to query table " STR_FMT ":" STR_FMT "." STR_FMT
+                   ", or perhaps it does not exist.",
+                   STR_ARG(parts[0]), STR_ARG(parts[1]), STR_ARG(parts[2]), STR_ARG(parts[0]),
+                   STR_ARG(parts[1]), STR_ARG(parts[2]));
+        return false;
+    }
+    *table = parts[n - 1];
+    *dataset = n > 1 ? parts[n - 2] : STR("");
+    if (dataset->len > 0 && bq_is_allowed(g->run->allowed, *dataset))
+        return true;
+    if (dataset->len > 0)
+        bq_fail_as(g, 403, "accessDenied",
+                   "Access denied: Dataset '" STR_FMT "' is not in allowed datasets list",
+                   STR_ARG(*dataset));
+    else
+        bq_fail(g, NULL,
+                "Table \"" STR_FMT "\" must be qualified with a dataset (e.g. dataset.table).",
+                STR_ARG(*table));
+    return false;
+}
+
+static const struct bq_type *row_type(struct arena *a, struct str fields)
+{
+    struct json all = {.type = JSON_STRING, .s = STR("RECORD")};
+    struct json *field = json_new_object(a);
+    struct json *parts = json_parse(a, fields, NULL, NULL);
+
+    if (!field || !json_is(parts, JSON_ARRAY) || json_set(a, field, "type", &all) < 0 ||
+        json_set(a, field, "fields", parts) < 0)
+        return NULL;
+    return bq_type_of_field(a, field);
+}
+
+static bool read_table(struct bq_gen *g, struct bq_table *t)
+{
+    sqlite3_stmt *st = NULL;
+    int rc = sqlite3_prepare_v2(
+        g->run->db, "SELECT n, fields FROM bq_table WHERE dataset = ?1 AND id = ?2", -1, &st, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(st, 1, t->dataset.p, (int)t->dataset.len, SQLITE_STATIC);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(st, 2, t->id.p, (int)t->id.len, SQLITE_STATIC);
+    if (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(st, 1);
+        t->n = sqlite3_column_int64(st, 0);
+        struct str fields = arena_str(g->arena, str_of(text ? text : "[]"));
+        t->row = fields.p ? row_type(g->arena, fields) : NULL;
+    }
+    (void)sqlite3_finalize(st);
+    return t->row;
+}
+
+bool bq_find_table(struct bq_gen *g, const struct bq_expr *path, struct bq_table *ret)
+{
+    *ret = (struct bq_table){0};
+    if (!bq_split_path(g, path, &ret->dataset, &ret->id))
+        return false;
+    if (!read_table(g, ret)) {
+        bq_fail_as(g, 404, "notFound",
+                   "Not found: Table " STR_FMT ":" STR_FMT "." STR_FMT
+                   " was not found in location US",
+                   STR_ARG(g->run->project), STR_ARG(ret->dataset), STR_ARG(ret->id));
+        return false;
+    }
+    if (g->n_tables == ARRAY_LEN(g->tables)) {
+        bq_fail(g, NULL,
+                "Resources exceeded during query execution: Not enough resources for "
+                "query planning - too many tables.");
+        return false;
+    }
+    g->tables[g->n_tables++] = *ret;
+    return true;
+}
+
+/* ---- ranges ---- */
+
+static struct bq_range *add_range(struct bq_gen *g, struct bq_scope *s, struct str name)
+{
+    for (const struct bq_range *r = s->ranges; r; r = r->next) {
+        if (name.len > 0 && str_ieq(r->name, name)) {
+            bq_fail(g, NULL, "Duplicate table alias " STR_FMT " in the same FROM clause",
+                    STR_ARG(name));
+            return NULL;
+        }
+    }
+    struct bq_range *r = g->has_failed ? NULL : arena_new(g->arena, struct bq_range);
+    if (!r)
+        return NULL;
+    r->name = name.p ? name : STR("");
+    *s->end = r;
+    s->end = &r->next;
+    return r;
+}
+
+/* The columns of COLUMNS as those of the source T. */
+static bool add_columns(struct bq_gen *g, struct bq_range *r, unsigned t,
+                        const struct bq_columns *columns)
+{
+    for (size_t i = 0; i < columns->n; i++) {
+        const struct bq_column c = {.name = columns->items[i].name,
+                                    .type = columns->items[i].type,
+                                    .sql = bq_printf(g, "t%u.c%zu", t, i)};
+        if (!c.sql.p || !bq_add_column(g, &r->columns, &c))
+            return false;
+    }
+    return true;
+}
+
+struct str bq_gen_table(struct bq_gen *g, const struct bq_table *table, struct str alias,
+                        struct bq_scope *s)
+{
+    unsigned t = ++g->n_names;
+    struct bq_range *r = add_range(g, s, alias.p ? alias : table->id);
+    auto_buf struct buf b = BUF_INIT(1 << 20);
+
+    for (size_t i = 0; r && i < table->row->n; i++) {
+        const struct bq_column c = {.name = table->row->fields[i].name,
+                                    .type = table->row->fields[i].type,
+                                    .sql = bq_printf(g, "t%u.c%zu", t, i)};
+        if (!c.sql.p || !bq_add_column(g, &r->columns, &c))
+            return STR_NULL;
+        (void)buf_printf(&b, ", d ->> '$[%zu]' AS c%zu", i, i);
+    }
+    return bq_printf(g, "(SELECT n, d" STR_FMT " FROM bq_row WHERE t = %lld) AS t%u",
+                     STR_ARG(buf_str(&b)), (long long)table->n, t);
+}
+
+/* ---- what describes the tables ---- */
+
+static const struct {
+    const char *name;
+    struct {
+        const char *name;
+        enum bq_kind kind;
+    } columns[8];
+    const char *sql; /* %s: the quoted project, then the quoted dataset */
+} views[] = {
+    {"TABLES",
+     {{"table_catalog", BQ_STRING},
+      {"table_schema", BQ_STRING},
+      {"table_name", BQ_STRING},
+      {"table_type", BQ_STRING},
+      {"creation_time", BQ_TIMESTAMP}},
+     "SELECT %s AS c0, dataset AS c1, id AS c2, 'BASE TABLE' AS c3,"
+     " bq_cast('TIMESTAMP', created_at, 'STRING', 1) AS c4"
+     " FROM bq_table WHERE %s IN (dataset, '')"},
+    {"COLUMNS",
+     {{"table_catalog", BQ_STRING},
+      {"table_schema", BQ_STRING},
+      {"table_name", BQ_STRING},
+      {"column_name", BQ_STRING},
+      {"ordinal_position", BQ_INT64},
+      {"is_nullable", BQ_STRING},
+      {"data_type", BQ_STRING}},
+     "SELECT %s AS c0, b.dataset AS c1, b.id AS c2, f.value ->> 'name' AS c3, f.key + 1 AS c4,"
+     " iif(f.value ->> 'mode' = 'REQUIRED', 'NO', 'YES') AS c5, bq_type_name(f.value) AS c6"
+     " FROM bq_table b, json_each(b.fields) f WHERE %s IN (b.dataset, '')"},
+    {"SCHEMATA",
+     {{"catalog_name", BQ_STRING}, {"schema_name", BQ_STRING}, {"location", BQ_STRING}},
+     "SELECT %s AS c0, id AS c1, location AS c2 FROM bq_dataset WHERE %s IS NOT NULL"},
+};
+
+static struct str gen_view(struct bq_gen *g, size_t i, struct str dataset, struct bq_range *r)
+{
+    unsigned t = ++g->n_names;
+    struct str project = bq_quote(g, g->run->project), name = bq_quote(g, dataset);
+
+    for (size_t k = 0; k < ARRAY_LEN(views[i].columns) && views[i].columns[k].name; k++) {
+        const struct bq_column c = {.name = str_of(views[i].columns[k].name),
+                                    .type = &bq_scalars[views[i].columns[k].kind],
+                                    .sql = bq_printf(g, "t%u.c%zu", t, k)};
+        if (!c.sql.p || !bq_add_column(g, &r->columns, &c))
+            return STR_NULL;
+    }
+    auto_buf struct buf b = BUF_INIT(64 << 10);
+    const char *sql = views[i].sql, *at = strstr(sql, "%s"), *second = strstr(at + 2, "%s");
+    (void)buf_printf(&b, "%.*s" STR_FMT "%.*s" STR_FMT "%s", (int)(at - sql), sql, STR_ARG(project),
+                     (int)(second - at - 2), at + 2, STR_ARG(name), second + 2);
+    return bq_printf(g, "(" STR_FMT ") AS t%u", STR_ARG(buf_str(&b)), t);
+}
+
+/* [project.][dataset.]INFORMATION_SCHEMA.TABLES; *IS_IT is false when F is none of those. */
+static struct str gen_information(struct bq_gen *g, const struct bq_from *f, struct bq_scope *s,
+                                  bool *is_it)
+{
+    const struct bq_expr *e = f->expr->first, *before = NULL;
+
+    while (e && !str_iis(e->text, "INFORMATION_SCHEMA")) {
+        before = e;
+        e = e->next;
+    }
+    *is_it = e && e->next && !e->next->next;
+    if (!*is_it)
+        return STR_NULL;
+    struct str dataset = before && !str_eq(before->text, g->run->project) ? before->text : STR("");
+    for (size_t i = 0; i < ARRAY_LEN(views); i++) {
+        if (!str_iis(e->next->text, views[i].name))
+            continue;
+        struct bq_range *r = add_range(g, s, f->alias.p ? f->alias : e->next->text);
+        return r ? gen_view(g, i, dataset, r) : STR_NULL;
+    }
+    bq_fail_as(g, 404, "notFound",
+               "Not found: Table " STR_FMT ":INFORMATION_SCHEMA." STR_FMT
+               " was not found in location US",
+               STR_ARG(g->run->project), STR_ARG(e->next->text));
+    return STR_NULL;
+}
+
+/* ---- arrays ---- */
+
+static struct str gen_unnest(struct bq_gen *g, const struct bq_from *f, struct bq_scope *s)
+{
+    struct bq_sql array = bq_gen_expr(g, f->expr, s);
+    unsigned t = ++g->n_names;
+
+    if (!array.sql.p)
+        return STR_NULL;
+    if (array.type->kind != BQ_ARRAY && array.type->kind != BQ_ANY) {
+        bq_fail(g, f->expr,
+                "Values referenced in UNNEST must be arrays. UNNEST contains "
+                "expression of type " STR_FMT,
+                STR_ARG(bq_type_text(g->arena, array.type)));
+        return STR_NULL;
+    }
+    const struct bq_type *item = array.type->item ? array.type->item : &bq_scalars[BQ_ANY];
+    struct bq_range *r = add_range(g, s, f->alias);
+    if (!r)
+        return STR_NULL;
+    r->row = bq_made(g, item, "t%u.value", t);
+    struct bq_column c = {.name = r->name, .type = item, .sql = r->row.sql};
+    if (item->kind != BQ_STRUCT && !bq_add_column(g, &r->columns, &c))
+        return STR_NULL;
+    for (size_t i = 0; item->kind == BQ_STRUCT && i < item->n; i++) {
+        c = (struct bq_column){.name = item->fields[i].name, .type = item->fields[i].type};
+        struct str path = bq_quote(g, bq_printf(g, "$.\"" STR_FMT "\"", STR_ARG(c.name)));
+        c.sql = bq_printf(g, "(t%u.value ->> " STR_FMT ")", t, STR_ARG(path));
+        if (!c.sql.p || !bq_add_column(g, &r->columns, &c))
+            return STR_NULL;
+    }
+    if (f->offset.p) {
+        c = (struct bq_column){
+            .name = f->offset, .type = &bq_scalars[BQ_INT64], .sql = bq_printf(g, "t%u.key", t)};
+        struct bq_range *of = add_range(g, s, f->offset);
+        if (!of || !bq_add_column(g, &of->columns, &c))
+            return STR_NULL;
+        of->row = bq_made(g, c.type, "t%u.key", t);
+    }
+    return bq_printf(g, "json_each(ifnull(" STR_FMT ", '[]')) AS t%u", STR_ARG(array.sql), t);
+}
+
+/* ---- names ---- */
+
+static const struct bq_named *find_cte(const struct bq_gen *g, const struct bq_expr *path)
+{
+    if (path->first->next)
+        return NULL;
+    for (const struct bq_named *c = g->ctes; c; c = c->next) {
+        if (str_ieq(c->name, path->first->text))
+            return c;
+    }
+    return NULL;
+}
+
+static bool is_range(const struct bq_scope *s, struct str name)
+{
+    for (const struct bq_range *r = s->ranges; r; r = r->next) {
+        if (str_ieq(r->name, name))
+            return true;
+    }
+    return false;
+}
+
+static struct str gen_named(struct bq_gen *g, const struct bq_from *f, struct bq_scope *s)
+{
+    const struct bq_named *c = find_cte(g, f->expr);
+    struct bq_table table;
+    bool is_it;
+
+    if (f->expr->first->next && is_range(s, f->expr->first->text))
+        return gen_unnest(g, f, s);
+    struct str sql = gen_information(g, f, s, &is_it);
+    if (is_it)
+        return sql;
+    if (!c)
+        return bq_find_table(g, f->expr, &table) ? bq_gen_table(g, &table, f->alias, s) : STR_NULL;
+    unsigned t = ++g->n_names;
+    struct bq_range *r = add_range(g, s, f->alias.p ? f->alias : f->expr->first->text);
+    if (!r || !add_columns(g, r, t, &c->columns))
+        return STR_NULL;
+    return bq_printf(g, STR_FMT " AS t%u", STR_ARG(c->sql_name), t);
+}
+
+static struct str gen_derived(struct bq_gen *g, const struct bq_from *f, struct bq_scope *s)
+{
+    /* It sees what is around the query, not its neighbours. */
+    struct bq_result q = bq_gen_query(g, f->query, s->up);
+    unsigned t = ++g->n_names;
+    struct bq_range *r = q.sql.p ? add_range(g, s, f->alias) : NULL;
+
+    if (!r || !add_columns(g, r, t, &q.columns))
+        return STR_NULL;
+    return bq_printf(g, "(" STR_FMT ") AS t%u", STR_ARG(q.sql), t);
+}
+
+/* ---- joins ---- */
+
+static struct bq_column *find_column(struct bq_range *from, const struct bq_range *to,
+                                     struct str name)
+{
+    for (struct bq_range *r = from; r && r != to; r = r->next) {
+        for (size_t i = 0; i < r->columns.n; i++) {
+            if (str_ieq(r->columns.items[i].name, name) && !r->columns.items[i].is_hidden)
+                return &r->columns.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* USING (a, b): one column of both sides. */
+static struct str gen_using(struct bq_gen *g, const struct bq_from *f, struct bq_scope *s,
+                            struct bq_range *middle)
+{
+    struct str sql = STR("1");
+    bool is_outer =
+        str_find(str_of(f->join), STR("FULL")) >= 0 || str_find(str_of(f->join), STR("RIGHT")) >= 0;
+
+    for (const struct bq_expr *e = f->with; e; e = e->next) {
+        struct bq_column *a = find_column(s->ranges, middle, e->text);
+        struct bq_column *b = find_column(middle, NULL, e->text);
+        if (!a || !b) {
+            bq_fail(g, e, "Column " STR_FMT " in USING clause not found on %s side of join",
+                    STR_ARG(e->text), a ? "right" : "left");
+            return STR_NULL;
+        }
+        sql = bq_printf(g, STR_FMT " AND " STR_FMT " = " STR_FMT, STR_ARG(sql), STR_ARG(a->sql),
+                        STR_ARG(b->sql));
+        if (is_outer)
+            a->sql =
+                bq_printf(g, "ifnull(" STR_FMT ", " STR_FMT ")", STR_ARG(a->sql), STR_ARG(b->sql));
+        b->is_hidden = true;
+    }
+    return sql;
+}
+
+static struct str gen_join(struct bq_gen *g, const struct bq_from *f, struct bq_scope *s)
+{
+    struct str left = bq_gen_from(g, f->left, s);
+    struct bq_range **middle = s->end;
+    struct str right = left.p ? bq_gen_from(g, f->right, s) : STR_NULL, on = STR_NULL;
+    bool is_cross = str_is(str_of(f->join), " CROSS JOIN ");
+
+    if (!right.p)
+        return STR_NULL;
+    if (f->right->kind == BQ_F_JOIN)
+        right = bq_printf(g, "(" STR_FMT ")", STR_ARG(right));
+    if (f->with) {
+        on = gen_using(g, f, s, *middle);
+    } else if (f->on) {
+        struct bq_sql c = bq_gen_expr(g, f->on, s);
+        if (c.sql.p && c.type->kind != BQ_BOOL && c.type->kind != BQ_ANY)
+            bq_fail(g, f->on, "JOIN ON clause should return type BOOL, but returns type " STR_FMT,
+                    STR_ARG(bq_type_text(g->arena, c.type)));
+        on = c.sql;
+    } else if (is_cross) {
+        return bq_printf(g, STR_FMT " CROSS JOIN " STR_FMT, STR_ARG(left), STR_ARG(right));
+    } else {
+        on = STR("1"); /* of an array */
+    }
+    if (!on.p || g->has_failed)
+        return STR_NULL;
+    return bq_printf(g, STR_FMT "%s" STR_FMT " ON " STR_FMT, STR_ARG(left), f->join, STR_ARG(right),
+                     STR_ARG(on));
+}
+
+struct str bq_gen_from(struct bq_gen *g, const struct bq_from *f, struct bq_scope *s)
+{
+    switch (f->kind) {
+    case BQ_F_TABLE: return gen_named(g, f, s);
+    case BQ_F_QUERY: return gen_derived(g, f, s);
+    case BQ_F_UNNEST: return gen_unnest(g, f, s);
+    case BQ_F_JOIN: return gen_join(g, f, s);
+    }
+    return STR_NULL;
+}
