@@ -140,6 +140,9 @@ static int read_about(struct app *app, struct err *e)
         const struct json *text = json_get(json_get(v, "texts"), texts[i].key);
         app->texts[i] = json_str(text, str_of(texts[i].text)).p;
     }
+    app->headers = json_get(v, "headers");
+    if (app->headers && !json_is(app->headers, JSON_OBJECT))
+        return err_set(e, -EINVAL, "app.json: /headers is an object");
     int r = read_errors(app, json_get(v, "errors"), e);
     if (r == 0)
         r = read_ids(app, json_get(v, "ids"), e);
@@ -211,6 +214,9 @@ static int read_tool(struct app *app, const struct json *v, struct app_tool *t, 
         return err_ctx(e, -EINVAL, "%s: inputSchema", name.p);
     t->annotations = json_get(v, "annotations");
     t->is_read_only = json_bool(json_get(t->annotations, "readOnlyHint"), false);
+    t->files = json_get(v, "files");
+    if (t->files && !json_is(t->files, JSON_OBJECT))
+        return err_set(e, -EINVAL, "%s: files is an object", name.p);
     t->script = scripts_find(&app->scripts, name);
     if (!t->script)
         return err_set(e, -EINVAL, "%s: has no script in tools.sql", name.p);
@@ -249,6 +255,22 @@ static int check_scripts(const struct app *app, struct err *e)
     return 0;
 }
 
+static int collect_hidden(struct app *app, struct err *e)
+{
+    const struct json null = {.type = JSON_NULL};
+    struct json *names = json_new_object(&app->arena);
+    int r = names ? 0 : -ENOMEM;
+
+    for (size_t i = 0; r == 0 && app->headers && i < app->headers->n; i++)
+        r = json_set_str(&app->arena, names, app->headers->members[i].key, &null);
+    for (size_t i = 0; r == 0 && i < app->n_tools; i++) {
+        if (app->tools[i].files)
+            r = json_set(&app->arena, names, "file", &null);
+    }
+    app->hidden = r == 0 && names->n > 0 ? names : NULL;
+    return r < 0 ? no_memory(e) : 0;
+}
+
 /* ---- the app ---- */
 
 static int set_names(struct app *app, const char *dir, struct err *e)
@@ -283,6 +305,8 @@ static int load(struct app *app, const char *dir, struct err *e)
     r = join_scripts(app, e);
     if (r == 0)
         r = read_tools(app, e);
+    if (r == 0)
+        r = collect_hidden(app, e);
     return r < 0 ? r : check_scripts(app, e);
 }
 

@@ -2,8 +2,9 @@
 /* An app: a product as a folder of data (docs/adr/0006), loaded and ready to be used.
  *
  *   app.json      {"title", "group", "engine", "errors", "is_indented", "ids", "texts",
- *                 "languages", "auth_data", "metadata"}; all but the title may be missing
- *   tools.json    [{"name", "description", "inputSchema", "annotations"}]
+ *                 "languages", "headers", "auth_data", "metadata"}; all but the title may be
+ *                 missing
+ *   tools.json    [{"name", "description", "inputSchema", "annotations", "files"}]
  *   schema.sql    the tables
  *   tools.sql     a script per tool
  *   data.sql      the scripts import (initialize bodies) and export (dumps); apps without data of
@@ -55,6 +56,10 @@ struct app_tool {
     const struct schema *schema;            /* of the arguments */
     const struct script *script;
     bool is_read_only;
+    /* {ARGUMENT: "read" or "write"}: files of the workspace. What is in one that is read is the
+     * parameter :file, {"text" or "base64", "size"} or {"error"}; one that is written is an item of
+     * the content, {"type": "file", "path", "text" or "base64", "failure"}. NULL: none. */
+    const struct json *files;
 };
 
 struct app {
@@ -68,7 +73,10 @@ struct app {
     /* What an instance's holder is told for checkers of the product: objects of texts, in which
      * "{token}" is a secret of the lease; or NULL. */
     const struct json *auth_data, *metadata;
-    const char *texts[APP_TEXT_COUNT];  /* with "{name}", "{text}", "{json}" */
+    const struct json *headers; /* {PARAMETER: a request's header}, or NULL */
+    /* The parameters that scripts have and clients must not give: an object; NULL: none. */
+    const struct json *hidden;
+    const char *texts[APP_TEXT_COUNT]; /* with "{name}", "{text}", "{json}" */
     const char *schema_sql;
     struct scripts scripts;               /* of tools.sql and data.sql */
     const struct script *import, *export; /* NULL: no data of its own */

@@ -42,7 +42,14 @@ static void check_one(struct app_check *c, struct appdb *db, const struct script
     const struct json *properties = t ? json_get(t->input, "properties") : NULL;
     bool is_write = t ? !t->is_read_only : s == c->app->import;
 
-    if (appdb_check(db, s, properties, is_write, &e) < 0)
+    struct arena a auto_arena;
+
+    /* With what the caller's request adds to the arguments. */
+    arena_init(&a, 1 << 20);
+    struct json *all = c->app->hidden ? json_copy(&a, c->app->hidden) : NULL;
+    for (size_t i = 0; all && properties && i < properties->n; i++)
+        (void)json_set_str(&a, all, properties->members[i].key, &properties->members[i].value);
+    if (appdb_check(db, s, all ? all : properties, is_write, &e) < 0)
         check_finding(c, "%s: " STR_FMT ": %s", t ? "tools.sql" : "data.sql", STR_ARG(s->name),
                       err_text(&e));
 }
