@@ -7,7 +7,7 @@ static const struct local_server *const servers[] = {
     &arxiv_server,  &code_executor_server, &code_runner_server, &commander_server,
     &excel_server,  &filesystem_server,    &git_server,         &mail_server,
     &memory_server, &pdf_server,           &powerpoint_server,  &terminal_server,
-    &word_server,
+    &word_server,   &workspace_server,
 };
 
 const struct local_server *local_server(struct str name)

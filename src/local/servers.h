@@ -15,5 +15,6 @@ extern const struct local_server commander_server;     /* commander.c */
 extern const struct local_server arxiv_server;         /* arxiv/server.c */
 extern const struct local_server pdf_server;           /* pdf/server.c */
 extern const struct local_server mail_server;          /* mail/mail.c */
+extern const struct local_server workspace_server;     /* workspace.c */
 extern const struct local_server word_server;          /* word/word.c */
 extern const struct local_server powerpoint_server;    /* powerpoint/call.c */

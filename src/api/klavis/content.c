@@ -20,6 +20,7 @@ struct task {
     void (*answer)(struct task *t);
     struct json *body; /* of initialize: what is still to be imported */
     struct json *records;
+    struct str keep; /* of initialize: the snapshot to make, or empty */
 };
 
 static void on_done(struct instance_op *op, const struct err *e)
@@ -130,6 +131,11 @@ static void on_imported(struct task *t)
         klavis_fail(t->r, code, NULL);
         return;
     }
+    if (!t->body && t->keep.len > 0) {
+        t->op.name = t->keep;
+        begin(t, INSTANCE_SNAPSHOT, reply_initialized);
+        return;
+    }
     if (!t->body) {
         reply_initialized(t);
         return;
@@ -168,34 +174,27 @@ static struct instance *find_with_data(struct api_req *r, struct str server)
     return NULL;
 }
 
-void klavis_initialize(struct api_req *r)
+/* FLAG: whether the default data come first. */
+static void initialize(struct klavis_input *input, struct instance *in, const struct json *flag,
+                       struct str keep)
 {
-    struct klavis_input input;
+    struct api_req *r = input->r;
     struct err e = ERR_INIT;
-
-    klavis_input_begin(&input, r);
-    struct str server = klavis_input_server(&input);
-    const struct json *flag = klavis_input_query(&input, "init_default_data", "QueryBool");
-    if (input.model.n_items > 0) {
-        (void)klavis_input_refuse(&input);
-        return;
-    }
-    struct instance *in = find_with_data(r, server);
-    if (!in)
-        return;
     const struct json *doc = klavis_data_schema(r->api->klavis, in, &e);
+
     if (e.code) {
         klavis_fail(r, e.code, &e);
         return;
     }
     /* Dumps have members of our own beside those of the format; they have to come in again. */
-    input.model.keeps_unknown = true;
-    struct json *body = klavis_input_body(&input, NULL, doc, false);
-    struct task *t = klavis_input_refuse(&input) ? NULL : new_task(r, in);
+    input->model.keeps_unknown = true;
+    struct json *body = klavis_input_body(input, NULL, doc, false);
+    struct task *t = klavis_input_refuse(input) ? NULL : new_task(r, in);
     if (!t)
         return;
     t->records = json_new_object(r->arena);
     t->body = body;
+    t->keep = keep;
     t->op.args = json_bool(flag, false) ? default_data(r, in) : NULL;
     if (json_bool(flag, false) && !t->op.args)
         return;
@@ -205,6 +204,34 @@ void klavis_initialize(struct api_req *r)
         begin(t, INSTANCE_IMPORT, on_imported);
     else
         reply_initialized(t);
+}
+
+void klavis_initialize(struct api_req *r)
+{
+    struct klavis_input input;
+
+    klavis_input_begin(&input, r);
+    struct str server = klavis_input_server(&input);
+    const struct json *flag = klavis_input_query(&input, "init_default_data", "QueryBool");
+    if (input.model.n_items > 0) {
+        (void)klavis_input_refuse(&input);
+        return;
+    }
+    struct instance *in = find_with_data(r, server);
+    if (in)
+        initialize(&input, in, flag, STR_NULL);
+}
+
+void klavis_initialize_in(struct api_req *r, struct instance *in, struct str keep)
+{
+    struct klavis_input input;
+
+    klavis_input_begin(&input, r);
+    const struct json *flag = klavis_input_query(&input, "init_default_data", "QueryBool");
+    if (input.model.n_items > 0)
+        (void)klavis_input_refuse(&input);
+    else
+        initialize(&input, in, flag, keep);
 }
 
 /* ---- dump ---- */
@@ -219,7 +246,7 @@ static void on_dump(struct task *t)
     now[strlen(now) - 1] = 0;
     jw_object(&w);
     jw_key(&w, "sandbox_id");
-    jw_cstr(&w, t->in->id);
+    jw_str(&w, api_param(t->r, "sandbox_id")); /* that of IN, or of what it belongs to */
     jw_key(&w, "server_name");
     jw_cstr(&w, t->in->spelling);
     jw_key(&w, "dumped_at");
@@ -239,6 +266,14 @@ void klavis_dump(struct api_req *r)
     if (klavis_input_refuse(&input))
         return;
     struct task *t = new_task(r, find_with_data(r, server));
+    if (t)
+        begin(t, INSTANCE_EXPORT, on_dump);
+}
+
+void klavis_dump_in(struct api_req *r, struct instance *in)
+{
+    struct task *t = new_task(r, in);
+
     if (t)
         begin(t, INSTANCE_EXPORT, on_dump);
 }

@@ -28,6 +28,10 @@ api_handler klavis_acquire, klavis_show, klavis_list, klavis_release, klavis_res
 /* Extensions. */
 api_handler klavis_diff, klavis_verify, klavis_snapshot, klavis_snapshots, klavis_restore,
     klavis_fork, klavis_calls;
+/* The same for IN, whoever it was found by. With KEEP not empty the state afterwards is kept under
+ * that name. */
+void klavis_initialize_in(struct api_req *r, struct instance *in, struct str keep);
+void klavis_dump_in(struct api_req *r, struct instance *in);
 /* Tells that path parameter "name" is no server. */
 api_handler klavis_unknown;
 /* MCP of instances. */

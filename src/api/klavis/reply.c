@@ -127,7 +127,9 @@ void klavis_reply_message(struct api_req *r, const struct instance *in, struct s
     struct jw w = jw_to(&out);
 
     jw_object(&w);
-    put(&w, "sandbox_id", str_of(in->id));
+    struct str id = api_param(r, "sandbox_id"); /* that of IN, or of what it belongs to */
+
+    put(&w, "sandbox_id", id.len > 0 ? id : str_of(in->id));
     put(&w, "status", str_of(instance_status(in)));
     put(&w, "message", message);
     if (records.p) {

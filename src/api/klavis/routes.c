@@ -13,6 +13,7 @@ static const char *const prefixes[] = {"/sandbox", "/local-sandbox", NULL};
 
 enum { DATA_MAX = 16 << 20, LOCAL_DATA_MAX = 48 << 20 }; /* bytes of an initialize body */
 
+#define LOCAL_APP     "/local-sandbox/google_cloud/{sandbox_id}"
 #define LOCAL_ARCHIVE "/local-sandbox/{local_sandbox_id}/archive/{name}"
 #define REGION        "us or asia; makes no difference here"
 #define SANDBOX       "/sandbox/{server_name!}/{sandbox_id}"
@@ -123,6 +124,13 @@ static const struct route routes[] = {
      .summary = "Get local sandbox details"},
     {HTTP_DELETE, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = local_release,
      .summary = "Release a local sandbox"},
+    {HTTP_POST, LOCAL_APP "/initialize", ROUTE_KEY, ROUTE_BYTES, DATA_MAX,
+     .handler = local_app_initialize, .summary = "Add data to a server of a local sandbox",
+     .response = "SandboxMessage",
+     .query = {{"init_default_data", "boolean", "The app's own data first"}}},
+    {HTTP_GET, LOCAL_APP "/dump", ROUTE_KEY, .handler = local_app_dump,
+     .summary = "All data of a server of a local sandbox, as initialize takes it",
+     .response = "SandboxDump"},
     LOCAL_DATA("/local-sandbox/{local_sandbox_id}"),
     {HTTP_POST, "/local-sandbox/poste_email_toolathlon/{local_sandbox_id}/initialize", ROUTE_KEY,
      ROUTE_BYTES, LOCAL_DATA_MAX, .handler = local_state_initialize,

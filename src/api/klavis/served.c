@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/local/apps.h"
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "core/core.h"
@@ -21,6 +22,7 @@ struct tool_call {
     struct mcp_call *call;
     struct arena arena; /* of its own: a worker may use it */
     struct instance_op op;
+    struct str failure; /* of a file that is written: what is said before the reason */
 };
 
 static void answer(struct mcp_call *c, const struct app_answer *a)
@@ -40,27 +42,133 @@ static void answer(struct mcp_call *c, const struct app_answer *a)
     }
 }
 
+static void end(struct tool_call *t)
+{
+    arena_done(&t->arena);
+    free(t);
+}
+
+/* ---- files of the workspace ---- */
+
+static void on_written(void *ctx, struct str text, bool is_failure)
+{
+    struct tool_call *t = ctx;
+    const struct json *content = json_parse(&t->arena, t->op.answer.text, NULL, NULL);
+
+    if (is_failure)
+        text = arena_printf(&t->arena, STR_FMT STR_FMT, STR_ARG(t->failure), STR_ARG(text));
+    else
+        text = json_str(json_get(json_at(content, 0), "text"), STR(""));
+    mcp_reply_text(t->call, text.p ? text : STR("out of memory"), false);
+    end(t);
+}
+
+/* True when the answer has a file in it, which is written before the client is answered. */
+static bool writes_file(struct tool_call *t)
+{
+    const struct served_caller *who = t->call->ctx;
+    const struct json *content =
+        t->op.answer.kind == APP_ANSWER_CONTENT && str_find(t->op.answer.text, STR("\"file\"")) >= 0
+            ? json_parse(&t->arena, t->op.answer.text, NULL, NULL)
+            : NULL;
+
+    for (size_t i = 0; json_is(content, JSON_ARRAY) && i < content->n; i++) {
+        const struct json *file = json_at(content, i);
+        if (!str_is(json_str(json_get(file, "type"), STR("")), "file"))
+            continue;
+        t->failure = json_str(json_get(file, "failure"), STR(""));
+        if (who->locals)
+            local_file(who->locals, str_of(who->local), "write", file, &t->arena, on_written, t);
+        else
+            on_written(t, STR("this sandbox has no workspace"), true);
+        return true;
+    }
+    return false;
+}
+
 static void on_done(struct instance_op *op, const struct err *e)
 {
     struct tool_call *t = container_of(op, struct tool_call, op);
 
-    if (e)
+    if (e) {
         mcp_reply_fail(t->call, e->code == -ENOENT ? MCP_SERVER_ERROR : MCP_INTERNAL_ERROR, "%s",
                        err_text(e));
-    else
+    } else {
+        if (writes_file(t))
+            return;
         answer(t->call, &op->answer);
-    arena_done(&t->arena);
-    free(t);
+    }
+    end(t);
+}
+
+static void run(struct tool_call *t)
+{
+    const struct served_caller *who = t->call->ctx;
+    struct instance *in = instance_by_lease(who->core->instances, str_of(who->lease));
+
+    if (in) {
+        instance_do(in, &t->op);
+        return;
+    }
+    mcp_reply_fail(t->call, MCP_SERVER_ERROR, "the sandbox was released");
+    end(t);
+}
+
+static void on_read(void *ctx, struct str text, bool is_failure)
+{
+    struct tool_call *t = ctx;
+    struct arena *a = t->call->arena;
+    struct json *file = is_failure ? json_new_object(a) : json_parse(a, text, NULL, NULL);
+
+    if (is_failure && file)
+        (void)json_set(a, file, "error", json_new_str(a, text));
+    if (file)
+        (void)json_set(a, t->op.args, "file", file);
+    run(t);
+}
+
+/* The argument of TOOL that names a file to be read; NULL: none. */
+static const struct json *file_to_read(const struct app_tool *tool, const struct json *args)
+{
+    for (size_t i = 0; tool && tool->files && i < tool->files->n; i++) {
+        if (str_is(json_str(&tool->files->members[i].value, STR("")), "read"))
+            return json_get_str(args, tool->files->members[i].key);
+    }
+    return NULL;
+}
+
+/* What scripts know of the request besides the arguments, none of which a client may give. */
+static int add_hidden(struct mcp_call *c, const struct app *app)
+{
+    const struct served_caller *who = c->ctx;
+    const struct json *hidden = app->hidden;
+
+    if (!hidden)
+        return 0;
+    const struct json *headers =
+        who->locals ? json_parse(c->arena, str_of(who->headers), NULL, NULL) : NULL;
+    if (!c->args)
+        c->args = json_new_object(c->arena);
+    for (size_t i = 0; json_is(c->args, JSON_OBJECT) && i < hidden->n; i++)
+        (void)json_del(c->args, hidden->members[i].key);
+    for (size_t i = 0; json_is(c->args, JSON_OBJECT) && app->headers && i < app->headers->n; i++) {
+        struct str name = json_str(&app->headers->members[i].value, STR(""));
+        const struct json *value = json_get_str(headers, name);
+        if (value && json_set_str(c->arena, c->args, app->headers->members[i].key, value) < 0)
+            return -ENOMEM;
+    }
+    return c->args ? 0 : -ENOMEM;
 }
 
 static void on_call(struct mcp_call *c)
 {
     const struct served_caller *who = c->ctx;
     struct instance *in = instance_by_lease(who->core->instances, str_of(who->lease));
-    struct tool_call *t = in ? mem_zalloc(1, sizeof *t) : NULL;
+    const struct app *app = in ? instance_app(in) : NULL;
+    struct tool_call *t = app && add_hidden(c, app) == 0 ? mem_zalloc(1, sizeof *t) : NULL;
 
     if (!t) {
-        mcp_reply_fail(c, MCP_SERVER_ERROR, in ? "no memory" : "the sandbox was released");
+        mcp_reply_fail(c, MCP_SERVER_ERROR, app ? "no memory" : "the sandbox was released");
         return;
     }
     t->call = c;
@@ -70,7 +178,12 @@ static void on_call(struct mcp_call *c)
                                  .args = c->args,
                                  .arena = &t->arena,
                                  .done = on_done};
-    instance_do(in, &t->op);
+    const struct json *path = file_to_read(app_tool(app, c->name), c->args);
+    struct json *args = json_is(path, JSON_STRING) ? json_new_object(c->arena) : NULL;
+    if (args && who->locals && json_set(c->arena, args, "path", path) == 0)
+        local_file(who->locals, str_of(who->local), "read", args, c->arena, on_read, t);
+    else
+        instance_do(in, &t->op);
 }
 
 /* ---- the tables ---- */

@@ -8,6 +8,7 @@
 
 struct app;
 struct core;
+struct locals;
 struct mcp_server;
 
 struct served {
@@ -20,6 +21,10 @@ struct served {
 struct served_caller {
     struct core *core;
     char lease[37];
+    /* Of the server of a local sandbox; else NULL, "" and "". */
+    struct locals *locals;
+    char local[37];
+    char headers[]; /* "x-…" of the request: JSON text of an object */
 };
 
 struct served *served_new(struct core *core, const struct app *app, struct err *e);

@@ -84,6 +84,8 @@ int local_create(struct core *core, const struct local_spec *s, sandbox_fn *fn, 
 
 api_handler local_acquire, local_list, local_show, local_release;
 /* Paths that are retired but still called: see retired.c. */
+/* Data of servers that are apps: see apps.c. */
+api_handler local_app_initialize, local_app_dump;
 api_handler local_old_acquire, local_old_show, local_old_release, local_memory_initialize,
     local_memory_dump, local_memory_upload_url, local_memory_put;
 /* Archives: see archive.c, upload.c, download.c, reset.c and execute.c. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "api/forward.h"
+#include "api/local/apps.h"
 #include "api/local/local.h"
 #include "api/local/ports.h"
 #include "api/local/reset.h"
@@ -35,6 +36,7 @@ struct locals {
     struct vault *vault; /* their archives */
     struct resets *resets;
     struct ports *ports;
+    struct local_apps *apps;
 };
 
 static int load_own(struct locals *l, struct err *e)
@@ -60,7 +62,8 @@ static int open_vault(struct locals *l, struct err *e)
     if (core_path(l->core->config, "local", &dir) < 0)
         return err_set(e, -ENOMEM, "out of memory");
     l->vault = vault_new(l, l->core->loop, dir, e);
-    l->resets = l->vault ? resets_new(l) : NULL;
+    l->apps = local_apps_new(l);
+    l->resets = l->vault && l->apps ? resets_new(l) : NULL;
     return l->resets ? 0 : -ENOMEM;
 }
 
@@ -106,6 +109,7 @@ void locals_free(struct locals *l)
     ports_free(l->ports);
     http_client_free(l->client);
     resets_free(l->resets);
+    local_apps_free(l->apps);
     vault_free(l->vault);
     toolsets_done(&l->tools);
     own_servers_done(&l->own);
@@ -148,6 +152,11 @@ struct loop *locals_loop(const struct locals *l)
 struct core *locals_core(const struct locals *l)
 {
     return l->core;
+}
+
+struct local_apps *locals_apps(const struct locals *l)
+{
+    return l->apps;
 }
 
 struct vault *locals_vault(const struct locals *l)

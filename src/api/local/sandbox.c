@@ -7,6 +7,7 @@
 
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
+#include "api/local/apps.h"
 #include "api/local/local.h"
 #include "api/local/ports.h"
 #include "api/local/reset.h"
@@ -98,7 +99,7 @@ static bool add_server(struct api_req *r, struct json *servers, struct str name)
             return true;
     }
     if (!toolset_find(locals_tools(r->api->locals), name, STR("")) &&
-        !own_server_find(locals_own(r->api->locals), name))
+        !own_server_find(locals_own(r->api->locals), name) && !local_app_is(r->api->locals, name))
         return false;
     struct json *row = json_new_object(r->arena);
     id_uuid(id);
@@ -220,8 +221,10 @@ void local_acquire(struct api_req *r)
     if (klavis_input_refuse(&in))
         return;
     struct json *servers = local_choose(r, json_get(body, "server_names"));
-    if (servers)
-        local_make(r, body, servers, on_made);
+    if (!servers)
+        return;
+    local_apps_sweep(r->api->locals);
+    local_make(r, body, servers, on_made);
 }
 
 /* ---- the others ---- */
@@ -303,6 +306,7 @@ void local_release(struct api_req *r)
     }
     vault_sweep(locals_vault(r->api->locals));
     ports_close(locals_ports(r->api->locals), own_id);
+    local_apps_sweep(r->api->locals);
     jw_object(&w);
     put(&w, "message",
         arena_printf(r->arena,

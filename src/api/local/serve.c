@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/internal.h"
+#include "api/local/apps.h"
 #include "api/local/ask.h"
 #include "api/local/caller.h"
 #include "base/cleanup.h"
@@ -151,6 +152,10 @@ void local_mcp(struct api_req *r)
 
     if (!sb || !local_has_server(sb, name)) {
         api_error(r, 404, "Local sandbox not found: it was released, or has no such server");
+        return;
+    }
+    if (local_app_is(l, name)) {
+        local_app_mcp(r, sb, name);
         return;
     }
     struct str benchmark = json_str(json_get(local_of(sb), "benchmark"), STR(""));
