@@ -159,7 +159,7 @@ static void seal(struct agile *g, const struct aes *a, struct str content)
 static int make_keys(struct agile *g, struct aes *a, struct str password)
 {
     uint8_t hash[SHA512_LEN], input[SALT], output[SHA512_LEN], key[AES_KEY];
-    struct aes p;
+    struct aes p = {0};
 
     id_random(g->key_salt, SALT);
     id_random(g->password_salt, SALT);
@@ -303,7 +303,7 @@ int agile_encrypt(struct buf *out, struct arena *a, struct str package, struct s
 {
     struct agile g = {.spins = AGILE_SPINS};
     auto_buf struct buf info = BUF_INIT(1 << 16), content = BUF_INIT(out->max);
-    struct aes cipher;
+    struct aes cipher = {0};
     int r = make_keys(&g, &cipher, password);
 
     if (r == 0)
@@ -377,7 +377,7 @@ static int read_info(struct agile *g, struct arena *a, struct str info)
 static int open_keys(const struct agile *g, struct aes *a, struct str password)
 {
     uint8_t hash[SHA512_LEN], input[SALT], output[SHA512_LEN], wanted[SHA512_LEN], key[AES_KEY];
-    struct aes p;
+    struct aes p = {0};
     int r = spin(hash, g, password);
 
     if (r < 0)
@@ -432,7 +432,7 @@ static int decrypt_content(const struct agile *g, const struct aes *a, struct st
 int agile_decrypt(struct str *ret, struct arena *a, struct str file, struct str password)
 {
     struct agile g = {0};
-    struct aes cipher;
+    struct aes cipher = {0};
     struct str info, content;
 
     if (!cfb_is(file) || cfb_stream(a, file, "EncryptionInfo", &info) < 0)

@@ -184,7 +184,7 @@ static void add_directory(struct writer *w, struct buf *b)
 /* The FAT describes itself too. Fills HEADER with what the header says of it. */
 static void add_fat(struct writer *w, struct buf *header)
 {
-    uint32_t n = w->n_sectors, n_fat = 0, n_dif = 0, per = SECTOR / 4;
+    uint32_t n, n_fat = 0, n_dif = 0, per = SECTOR / 4;
 
     do {
         n_fat = units((size_t)(w->n_sectors + n_fat + n_dif) * 4, SECTOR);

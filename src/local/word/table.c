@@ -232,7 +232,7 @@ static struct xml *merge_row(struct word *w, struct xml *row, const struct word_
         set_width(w, tcw, width);
     if (r->right > r->left)
         xml_setf(w->doc, word_prop(w, pr, "w:gridSpan", STR_NULL, word_tcpr_order), "w:val", "%lld",
-                 (long long)(r->right - r->left + 1));
+                 (long long)r->right - r->left + 1);
     return first;
 }
 
