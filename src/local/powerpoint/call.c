@@ -106,6 +106,22 @@ static char *new_id(struct str id)
     }
 }
 
+/* Is there room for one more, in place of OLD? */
+static bool has_room(struct pp *p, const struct deck *old)
+{
+    size_t used = 0;
+
+    for (const struct deck *d = decks; d; d = d->next)
+        used += d == old ? 0 : d->arena.used;
+    if ((old || n_decks < PP_DECKS_MAX) && used < PP_TOTAL_BYTES)
+        return true;
+    (void)err_set(&p->err, -ENOBUFS,
+                  "%zu presentations are in memory, and no more fit: use the id of one that is not "
+                  "needed any more",
+                  n_decks);
+    return false;
+}
+
 struct deck *pp_open(struct pp *p, struct str id, struct str bytes)
 {
     struct deck *old = id.len > 0 ? pp_find(id) : NULL, **end = &decks;
@@ -114,13 +130,8 @@ struct deck *pp_open(struct pp *p, struct str id, struct str bytes)
         (void)err_set(&p->err, -EINVAL, "the id is too long or not a text");
         return NULL;
     }
-    if (!old && n_decks >= PP_DECKS_MAX) {
-        (void)err_set(&p->err, -ENOBUFS,
-                      "%d presentations are in memory, and no more fit: use the id of one that is "
-                      "not needed any more",
-                      (int)PP_DECKS_MAX);
+    if (!has_room(p, old))
         return NULL;
-    }
     struct deck *d = pp_peek(p, bytes);
     if (!d)
         return NULL;

@@ -14,6 +14,7 @@
 enum {
     PP_DECKS_MAX = 32,           /* presentations in memory */
     PP_DECK_BYTES = 256 << 20,   /* of memory for one of them */
+    PP_TOTAL_BYTES = 768 << 20,  /* for all of them, when one more is opened */
     PP_COMPACT_BYTES = 48 << 20, /* above this much waste it is read anew */
     PP_ID_MAX = 200,             /* bytes of an id */
     PP_SLIDES_MAX = 2000,        /* in a presentation that is changed */
