@@ -94,7 +94,7 @@ static struct str only_utf8(struct arena *a, struct str s)
 
 static struct str convert(struct arena *a, iconv_t cd, struct str s)
 {
-    auto_buf struct buf b = BUF_INIT(4 * s.len + 16);
+    auto_buf struct buf b = BUF_INIT(4 * s.len + 4096); /* with room for the last reserve */
     char *in = (char *)(uintptr_t)s.p;
     size_t left = s.len;
 
