@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* BigQuery's SQL: it is refused with a reason, or compiled to SQL that only reads tables of its
+ * own.
+ */
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#include "apps/bigquery/bq.h"
+#include "fuzz.h"
+
+static const char schema[] =
+    "CREATE TABLE bq_dataset (id TEXT PRIMARY KEY, location, created_at, updated_at);"
+    "CREATE TABLE bq_table (n INTEGER PRIMARY KEY, dataset, id, fields, created_at);"
+    "CREATE TABLE bq_row (t INTEGER, n INTEGER, d TEXT, PRIMARY KEY (t, n));"
+    "CREATE TABLE secret (x);"
+    "INSERT INTO bq_dataset (id) VALUES ('d');"
+    "INSERT INTO bq_table VALUES (1, 'd', 't', '[{\"name\":\"a\",\"type\":\"INTEGER\"},"
+    "{\"name\":\"s\",\"type\":\"STRING\"},{\"name\":\"l\",\"type\":\"STRING\",\"mode\":"
+    "\"REPEATED\"}]', '');";
+
+/* NOLINTNEXTLINE(readability-function-size): SQLite asks for so many */
+static int authorize(void *ctx, int action, const char *table, const char *more, const char *base,
+                     const char *trigger)
+{
+    (void)ctx;
+    (void)more;
+    (void)base;
+    (void)trigger;
+    if ((action == SQLITE_READ || action == SQLITE_DELETE || action == SQLITE_INSERT) && table &&
+        sqlite3_stricmp(table, "secret") == 0)
+        abort();
+    return SQLITE_OK;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static sqlite3 *c;
+    auto_arena struct arena a;
+    struct err e = ERR_INIT;
+
+    if (!c && (sqlite3_open(":memory:", &c) != SQLITE_OK ||
+               sqlite3_exec(c, schema, NULL, NULL, NULL) != SQLITE_OK ||
+               sqlite3_set_authorizer(c, authorize, NULL) != SQLITE_OK))
+        abort();
+    arena_init(&a, 64 << 20);
+    struct bq_run q = {.db = c,
+                       .arena = &a,
+                       .project = STR("p"),
+                       .is_dry = true,
+                       .max_rows = 10,
+                       .text = BUF_INIT(1 << 20)};
+    int r = bq_run(&q, str_n((const char *)data, size), &e);
+    if (r < 0 && !err_text(&e)[0])
+        abort();
+    buf_done(&q.text);
+    return 0;
+}
