@@ -17,7 +17,10 @@
 #include "local/archive/tar_read.h"
 #include "sys/io.h"
 
-enum { LINKS_MAX = 64 << 20 }; /* bytes of the names of symbolic links */
+enum {
+    LINKS_MAX = 64 << 20, /* bytes of the names of symbolic links */
+    UMASK = 022           /* of this program: see main.c */
+};
 
 /* Below ROOT: TREE_OWN/new while it is written, TREE_OWN/commit when it is whole, TREE_OWN/old for
  * what it replaces. */
@@ -111,13 +114,31 @@ static void set_time(int fd, const char *name, int64_t mtime_s)
     (void)utimensat(fd, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
+/* A later entry of the same name is the one that counts. */
+static int make_room(struct extract *x, const char *name)
+{
+    if (unlinkat(x->dir_fd, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    return refuse(x, "is a directory and something else");
+}
+
+/* With as few system calls as it can: archives have many of them. */
 static int add_file(struct extract *x, const struct tar_entry *t, const char *name)
 {
-    x->file_fd = openat(x->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                        (t->mode & 0777) | 0600);
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    mode_t mode = (t->mode & 0777) | 0600;
+
+    x->file_fd = openat(x->dir_fd, name, flags, mode);
+    if (x->file_fd < 0 && errno == EEXIST) {
+        int r = make_room(x, name);
+        if (r < 0)
+            return r;
+        x->file_fd = openat(x->dir_fd, name, flags, mode);
+    }
     if (x->file_fd < 0)
         return fail(x, -errno, "make");
-    (void)fchmod(x->file_fd, (t->mode & 0777) | 0600);
+    if (mode & UMASK)
+        (void)fchmod(x->file_fd, mode);
     return 0;
 }
 
@@ -164,14 +185,6 @@ static int add_hard_link(struct extract *x, const struct tar_entry *t, const cha
     return linkat(fd, base, x->dir_fd, name, 0) < 0 ? fail(x, -errno, "link") : 0;
 }
 
-/* A later entry of the same name is the one that counts. */
-static int make_room(struct extract *x, const char *name)
-{
-    if (unlinkat(x->dir_fd, name, 0) == 0 || errno == ENOENT)
-        return 0;
-    return refuse(x, "is a directory and something else");
-}
-
 static int on_entry(void *ctx, const struct tar_entry *t, struct err *e)
 {
     struct extract *x = ctx;
@@ -191,7 +204,7 @@ static int on_entry(void *ctx, const struct tar_entry *t, struct err *e)
     if (!x->path[0])
         return t->type == TAR_DIRECTORY ? 0 : refuse(x, "the entry has no name");
     r = open_dir(x, &name);
-    if (r == 0 && t->type != TAR_DIRECTORY)
+    if (r == 0 && t->type != TAR_DIRECTORY && t->type != TAR_FILE)
         r = make_room(x, name);
     if (r < 0)
         return r;
