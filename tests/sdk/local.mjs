@@ -27,9 +27,10 @@ async function visit(name, url) {
   const client = await connect(url);
   const { tools } = await client.listTools();
   const [tool, args] = calls[name] ?? [tools[0].name, {}];
-  const got = await client.callTool({ name: tool, arguments: args });
+  const got = await client.callTool({ name: tool, arguments: args })
+    .catch((e) => ({ isError: true, content: [{ text: e.message }], code: e.code }));
   await client.close();
-  return { tools: tools.map((t) => t.name), isKnown: name in calls,
+  return { tools: tools.map((t) => t.name), isKnown: name in calls, code: got.code ?? 0,
            isError: got.isError ?? false, text: got.content[0]?.text ?? "" };
 }
 

@@ -47,7 +47,11 @@ def acquire(s, names, **fields):
 
 
 def tools_of(name):
-    with open(os.path.join(clients.SOURCE, "local", name + ".json")) as f:
+    path = os.path.join(clients.SOURCE, "local", name + ".json")
+    if not os.path.exists(path):  # it is an app
+        with open(os.path.join(clients.SOURCE, "apps", name, "tools.json")) as f:
+            return len(json.load(f))
+    with open(path) as f:
         doc = json.load(f)
     without = doc.get("benchmarks", {}).get("MCP_Atlas", {}).get("without", [])
     return len([x for x in doc["tools"] if x["name"] not in without])
@@ -61,6 +65,7 @@ def test_the_official_client():
         for name, one in got["visited"].items():
             tap.equal(len(one["tools"]), tools_of(name), name)
             tap.equal(one["isKnown"] and one["isError"], False, one)
+            tap.equal(one["code"] in (0, -32602), True, one)
         tap.equal(got["visited"]["code-runner"]["text"], "hi\n")
         tap.equal(set(got["hurried"].values()), {got["sessions"]})
 
