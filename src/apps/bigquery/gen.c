@@ -41,7 +41,8 @@ void bq_fail_as(struct bq_gen *g, int code, const char *reason, const char *fmt,
     (void)err_set(g->err, -EINVAL, "%s", text);
 }
 
-static struct str print(struct bq_gen *g, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static struct str print(struct bq_gen *g, const char *fmt,
+                                                              va_list ap)
 {
     struct str s = g->has_failed ? STR_NULL : arena_vprintf(g->arena, fmt, ap);
 
