@@ -288,6 +288,7 @@ static size_t known_kinds(const struct json *fields, enum bq_kind *kinds)
     return n;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): in and out of one conversion */
 static int read_all(struct reader *r, struct str csv, bool has_header, const struct json *fields,
                     struct buf *ret_fields, struct buf *ret_rows, struct err *e)
 {

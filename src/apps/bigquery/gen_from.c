@@ -23,7 +23,7 @@ bool bq_is_allowed(struct str list, struct str name)
 bool bq_split_path(struct bq_gen *g, const struct bq_expr *path, struct str *dataset,
                    struct str *table)
 {
-    struct str parts[3];
+    struct str parts[3] = {{NULL, 0}};
     size_t n = 0;
 
     for (const struct bq_expr *e = path->first; e; e = e->next) {
@@ -42,6 +42,8 @@ bool bq_split_path(struct bq_gen *g, const struct bq_expr *path, struct str *dat
                    STR_ARG(parts[1]), STR_ARG(parts[2]));
         return false;
     }
+    if (n == 0)
+        return false;
     *table = parts[n - 1];
     *dataset = n > 1 ? parts[n - 2] : STR("");
     if (dataset->len > 0 && bq_is_allowed(g->run->allowed, *dataset))
@@ -385,7 +387,7 @@ static struct str gen_join(struct bq_gen *g, const struct bq_from *f, struct bq_
 {
     struct str left = bq_gen_from(g, f->left, s);
     struct bq_range **middle = s->end;
-    struct str right = left.p ? bq_gen_from(g, f->right, s) : STR_NULL, on = STR_NULL;
+    struct str right = left.p ? bq_gen_from(g, f->right, s) : STR_NULL, on;
     bool is_cross = str_is(str_of(f->join), " CROSS JOIN ");
 
     if (!right.p)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Values as Python prints them: that is how agents see rows. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "apps/bigquery/moment.h"
 #include "apps/civil.h"
@@ -78,8 +79,7 @@ static void put_real(struct buf *out, double d)
 
     for (int digits = 15; digits <= 17; digits++) {
         (void)snprintf(text, sizeof text, "%.*g", digits, d);
-        double back = 0;
-        if (sscanf(text, "%lf", &back) == 1 && back == d)
+        if (strtod(text, NULL) == d)
             break;
     }
     /* Python always shows that it is no integer, and large numbers in full up to 1e16. */
