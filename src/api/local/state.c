@@ -282,9 +282,10 @@ void local_state_initialize(struct api_req *r)
     in.model.keeps_unknown = true;
     struct json *body = schema ? klavis_input_body(&in, NULL, schema, false) : NULL;
     struct json *first = json_bool(flag, false) ? file_part(r, s->row, "default", &e) : NULL;
+    struct sandbox *sb = s->sb; /* an answer takes S away */
     bool is_refused = klavis_input_refuse(&in);
     if (is_refused || !schema) {
-        sandbox_unref(s->sb);
+        sandbox_unref(sb);
         if (!is_refused)
             klavis_fail(r, e.code ? e.code : -ENOENT, &e);
         return;
