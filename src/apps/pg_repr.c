@@ -103,7 +103,7 @@ static void add_time(struct buf *b, enum pg_type type, struct str s)
     if (v[6])
         (void)buf_printf(b, ", %d", v[6]);
     (void)buf_add_str(b, type == PG_TIMESTAMPTZ ? STR(", tzinfo=zoneinfo.ZoneInfo(key='UTC'))")
-                                             : STR(")"));
+                                                : STR(")"));
 }
 
 /* Takes the next item off S, which is inside of "{…}", without its quotes and escapes. */

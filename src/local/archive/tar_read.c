@@ -270,7 +270,7 @@ static int begin_entry(struct tar_reader *r, char type, int64_t size, struct err
     if (c < 0)
         return c;
     /* Before POSIX, a directory was a file with a slash at its end. */
-    if (t.type == TAR_FILE && t.name.p[t.name.len - 1] == '/')
+    if (t.type == TAR_FILE && t.name.len > 0 && t.name.p[t.name.len - 1] == '/')
         t.type = TAR_DIRECTORY;
     r->is_file = t.type == TAR_FILE;
     t.mode = (unsigned)mode & 07777;
