@@ -254,6 +254,12 @@ static int fill_entry(struct tar_reader *r, struct tar_entry *t, struct err *e)
     return 0;
 }
 
+/* Before POSIX, a directory was a file with a slash at its end. */
+static bool is_old_directory(const struct tar_entry *t)
+{
+    return t->type == TAR_FILE && t->name.len > 0 && t->name.p[t->name.len - 1] == '/';
+}
+
 static int begin_entry(struct tar_reader *r, char type, int64_t size, struct err *e)
 {
     int64_t mode = 0, mtime = 0;
@@ -269,8 +275,7 @@ static int begin_entry(struct tar_reader *r, char type, int64_t size, struct err
     int c = fill_entry(r, &t, e);
     if (c < 0)
         return c;
-    /* Before POSIX, a directory was a file with a slash at its end. */
-    if (t.type == TAR_FILE && t.name.len > 0 && t.name.p[t.name.len - 1] == '/')
+    if (is_old_directory(&t))
         t.type = TAR_DIRECTORY;
     r->is_file = t.type == TAR_FILE;
     t.mode = (unsigned)mode & 07777;
