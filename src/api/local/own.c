@@ -34,7 +34,7 @@ static void on_up(void *ctx, struct str body, const char *why)
 {
     static const char *const dropped[] = {"authorization", "cookie", "x-api-key", NULL};
     struct api_req *r = ctx;
-    struct str name = api_param(r, "server_name");
+    struct str name = api_param(r, "own_server");
     const struct own_server *own = own_server_find(locals_own(r->api->locals), name);
     struct sandbox *sb = locals_find(r->api->locals, api_query(r, "local_sandbox_id"));
 
@@ -59,7 +59,7 @@ static void on_up(void *ctx, struct str body, const char *why)
 
 void local_own_mcp(struct api_req *r)
 {
-    struct str name = api_param(r, "server_name");
+    struct str name = api_param(r, "own_server");
     struct sandbox *sb = locals_find(r->api->locals, api_query(r, "local_sandbox_id"));
 
     if (!sb || !local_has_server(sb, name)) {

@@ -95,13 +95,13 @@ static const struct route routes[] = {
      .query = {LEASE, {"sessionId", "string", "from the stream's first event"}}},
 
     /* Servers of the operator's own, in local sandboxes. */
-    {HTTP_POST, "/{server_name}/mcp", ROUTE_OPEN, ROUTE_STREAM, LOCAL_MESSAGE_MAX,
+    {HTTP_POST, "/{own_server}/mcp", ROUTE_OPEN, ROUTE_STREAM, LOCAL_MESSAGE_MAX,
      .handler = local_own_mcp,
      .summary = "Send a message to a server of the operator's own in a local sandbox",
      .query = {LOCAL_ID}},
-    {HTTP_GET, "/{server_name}/mcp", ROUTE_OPEN, .handler = local_own_mcp,
+    {HTTP_GET, "/{own_server}/mcp", ROUTE_OPEN, .handler = local_own_mcp,
      .summary = "Open its stream of notices", .query = {LOCAL_ID}},
-    {HTTP_DELETE, "/{server_name}/mcp", ROUTE_OPEN, .handler = local_own_mcp,
+    {HTTP_DELETE, "/{own_server}/mcp", ROUTE_OPEN, .handler = local_own_mcp,
      .summary = "End a session", .query = {LOCAL_ID}},
 };
 
