@@ -15,7 +15,7 @@
 
 /* ---- the files ---- */
 
-enum { FILES = 8, KNOWN_MAX = 4, TEXT_MAX = 4096, ADDED_MAX = 4 };
+enum { FILES = 9, KNOWN_MAX = 4, TEXT_MAX = 4096, ADDED_MAX = 4 };
 
 /* As it was when it was looked at; all zero: not there. */
 struct mark {
@@ -27,14 +27,14 @@ struct mark {
 
 /* What is known of a user's logins. */
 struct known {
-    char home[USER_TEXT_MAX];
-    const char *shell; /* NULL: free */
-    bool is_ours, has_profile;
+    char home[USER_TEXT_MAX]; /* empty: free */
+    bool is_sh_ours, is_bash_ours, has_profile;
     struct mark marks[FILES];
 };
 
 enum {
-    SHELL,
+    SH,
+    BASH,
     PROFILE,
     PROFILE_D,
     BASHRC,
@@ -50,14 +50,17 @@ static unsigned n_known;
 static const char *path_of(int file, const struct known *k, char path[static USER_TEXT_MAX + 32])
 {
     static const char *const names[FILES] = {
-        [PROFILE] = "/etc/profile",         [PROFILE_D] = "/etc/profile.d",
-        [BASHRC] = "/etc/bash.bashrc",      [USER_PROFILE] = "/.profile",
-        [USER_BASHRC] = "/.bashrc",         [USER_BASH_PROFILE] = "/.bash_profile",
+        [SH] = "/bin/sh",
+        [BASH] = "/bin/bash",
+        [PROFILE] = "/etc/profile",
+        [PROFILE_D] = "/etc/profile.d",
+        [BASHRC] = "/etc/bash.bashrc",
+        [USER_PROFILE] = "/.profile",
+        [USER_BASHRC] = "/.bashrc",
+        [USER_BASH_PROFILE] = "/.bash_profile",
         [USER_BASH_LOGIN] = "/.bash_login",
     };
 
-    if (file == SHELL)
-        return k->shell;
     if (file < USER_PROFILE)
         return names[file];
     (void)snprintf(path, USER_TEXT_MAX + 32, "%s%s", k->home, names[file]);
@@ -104,11 +107,6 @@ static bool is_empty(const char *path)
     return n == 0;
 }
 
-static bool is_bash(const struct known *k)
-{
-    return strcmp(k->shell, "/bin/bash") == 0;
-}
-
 /* Bash as sh, or another shell, would change more than is known here. */
 static bool is_dash(const char *path)
 {
@@ -118,39 +116,37 @@ static bool is_dash(const char *path)
     return n == 4 && memcmp(target, "dash", 4) == 0;
 }
 
-static bool learn(struct known *k)
+static void learn(struct known *k)
 {
     char path[USER_TEXT_MAX + 32];
     const struct mark *m = k->marks;
 
     k->has_profile = m[USER_PROFILE].ino != 0;
-    if (!has_text("/etc/profile", LOGIN_PROFILE) || !is_empty("/etc/profile.d") ||
-        (k->has_profile && !has_text(path_of(USER_PROFILE, k, path), LOGIN_USER_PROFILE)))
-        return false;
-    if (!is_bash(k))
-        return is_dash(k->shell);
-    return has_text("/etc/bash.bashrc", LOGIN_BASHRC) &&
-           has_text(path_of(USER_BASHRC, k, path), LOGIN_USER_BASHRC) &&
-           !m[USER_BASH_PROFILE].ino && !m[USER_BASH_LOGIN].ino;
+    bool is_ours =
+        has_text("/etc/profile", LOGIN_PROFILE) && is_empty("/etc/profile.d") &&
+        (!k->has_profile || has_text(path_of(USER_PROFILE, k, path), LOGIN_USER_PROFILE));
+    k->is_sh_ours = is_ours && is_dash("/bin/sh");
+    k->is_bash_ours = is_ours && has_text("/etc/bash.bashrc", LOGIN_BASHRC) &&
+                      has_text(path_of(USER_BASHRC, k, path), LOGIN_USER_BASHRC) &&
+                      !m[USER_BASH_PROFILE].ino && !m[USER_BASH_LOGIN].ino;
 }
 
-static struct known *find(const char *home, const char *shell)
+static struct known *find(const char *home)
 {
     for (unsigned i = 0; i < KNOWN_MAX; i++)
-        if (known[i].shell && strcmp(known[i].shell, shell) == 0 &&
-            strcmp(known[i].home, home) == 0)
+        if (strcmp(known[i].home, home) == 0)
             return &known[i];
     struct known *k = &known[n_known++ % KNOWN_MAX];
-    *k = (struct known){.shell = shell};
+    *k = (struct known){0};
     (void)snprintf(k->home, sizeof k->home, "%s", home);
     return k;
 }
 
-/* What there is to know of a login, or NULL. */
-static const struct known *know(const char *home, const char *shell)
+/* What there is to know of a user's logins. */
+static const struct known *know(const char *home)
 {
     char path[USER_TEXT_MAX + 32];
-    struct known *k = find(home, shell);
+    struct known *k = find(home);
     bool has_changed = false;
 
     for (int i = 0; i < FILES; i++) {
@@ -159,8 +155,8 @@ static const struct known *know(const char *home, const char *shell)
         k->marks[i] = now;
     }
     if (has_changed)
-        k->is_ours = learn(k);
-    return k->is_ours ? k : NULL;
+        learn(k);
+    return k;
 }
 
 /* ---- the environment ---- */
@@ -201,12 +197,14 @@ static ssize_t copy_env(char **ret, char *const *env, const char *home)
 bool login_env(struct login *l, struct arena *a, const struct user *user, const char *shell,
                char *const *env)
 {
-    const struct known *k = know(user->home, shell);
+    const struct known *k = user->home[0] ? know(user->home) : NULL;
+    bool is_bash = strcmp(shell, "/bin/bash") == 0;
     size_t n = 0;
 
     while (env[n])
         n++;
-    l->env = k ? arena_zalloc(a, n + ADDED_MAX + 1, sizeof *l->env) : NULL;
+    bool is_known = k && (is_bash ? k->is_bash_ours : k->is_sh_ours);
+    l->env = is_known ? arena_zalloc(a, n + ADDED_MAX + 1, sizeof *l->env) : NULL;
     ssize_t copied = l->env ? copy_env(l->env, env, user->home) : -1;
     if (copied < 0)
         return false;
@@ -214,7 +212,7 @@ bool login_env(struct login *l, struct arena *a, const struct user *user, const 
     struct str path = arena_printf(a, "PATH=%s%s%s", k->has_profile ? user->home : "",
                                    k->has_profile ? LOGIN_USER_DIR ":" : "", LOGIN_PATH);
     l->env[l->n++] = (char *)(uintptr_t)path.p;
-    l->has_name = is_bash(k);
+    l->has_name = is_bash;
     if (l->has_name)
         l->env[l->n++] = arena_strdup(a, "SHLVL=0"); /* one for the shell, which is not there */
     return path.p && l->env[l->n - 1];

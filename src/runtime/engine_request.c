@@ -258,12 +258,17 @@ int engine_send_hostname(struct engine_cell *c, const char *hostname, struct err
     return send_ahead(c, "/claim", "hostname", hostname, e);
 }
 
-/* Both shells: most clients start one of them for every command. */
+/* Both shells, which most clients start for every command, and a command that is known to need none
+ * of them: what the first process has to find out for that, it then knows. */
 int engine_rehearse(struct engine_cell *c)
 {
+    static const char *const commands[] = {"command -v bash >/dev/null && bash -lc true", "true"};
+    int r = 0;
+
     c->is_rehearsed = true;
-    return send_ahead(c, "/run", "command", "command -v bash >/dev/null && bash -lc true",
-                      &(struct err)ERR_INIT);
+    for (size_t i = 0; r == 0 && i < ARRAY_LEN(commands); i++)
+        r = send_ahead(c, "/run", "command", commands[i], &(struct err)ERR_INIT);
+    return r;
 }
 
 /* ---- commands ---- */
