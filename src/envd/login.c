@@ -15,7 +15,20 @@
 
 /* ---- the files ---- */
 
-enum { FILES = 9, KNOWN_MAX = 4, TEXT_MAX = 4096, ADDED_MAX = 4 };
+enum { KNOWN_MAX = 4, TEXT_MAX = 4096, ADDED_MAX = 4 };
+
+enum {
+    SH,
+    BASH,
+    PROFILE,
+    PROFILE_D,
+    BASHRC,
+    USER_PROFILE,
+    USER_BASHRC,
+    USER_BASH_PROFILE,
+    USER_BASH_LOGIN,
+    FILES
+};
 
 /* As it was when it was looked at; all zero: not there. */
 struct mark {
@@ -32,38 +45,29 @@ struct known {
     struct mark marks[FILES];
 };
 
-enum {
-    SH,
-    BASH,
-    PROFILE,
-    PROFILE_D,
-    BASHRC,
-    USER_PROFILE,
-    USER_BASHRC,
-    USER_BASH_PROFILE,
-    USER_BASH_LOGIN
-};
-
 static struct known known[KNOWN_MAX];
 static unsigned n_known;
 
+static const struct {
+    const char *path;
+    bool is_users; /* below the home directory */
+} files[FILES] = {
+    [SH] = {"/bin/sh", false},
+    [BASH] = {"/bin/bash", false},
+    [PROFILE] = {"/etc/profile", false},
+    [PROFILE_D] = {"/etc/profile.d", false},
+    [BASHRC] = {"/etc/bash.bashrc", false},
+    [USER_PROFILE] = {"/.profile", true},
+    [USER_BASHRC] = {"/.bashrc", true},
+    [USER_BASH_PROFILE] = {"/.bash_profile", true},
+    [USER_BASH_LOGIN] = {"/.bash_login", true},
+};
+
 static const char *path_of(int file, const struct known *k, char path[static USER_TEXT_MAX + 32])
 {
-    static const char *const names[FILES] = {
-        [SH] = "/bin/sh",
-        [BASH] = "/bin/bash",
-        [PROFILE] = "/etc/profile",
-        [PROFILE_D] = "/etc/profile.d",
-        [BASHRC] = "/etc/bash.bashrc",
-        [USER_PROFILE] = "/.profile",
-        [USER_BASHRC] = "/.bashrc",
-        [USER_BASH_PROFILE] = "/.bash_profile",
-        [USER_BASH_LOGIN] = "/.bash_login",
-    };
-
-    if (file < USER_PROFILE)
-        return names[file];
-    (void)snprintf(path, USER_TEXT_MAX + 32, "%s%s", k->home, names[file]);
+    if (!files[file].is_users)
+        return files[file].path;
+    (void)snprintf(path, USER_TEXT_MAX + 32, "%s%s", k->home, files[file].path);
     return path;
 }
 
