@@ -80,6 +80,9 @@ struct local_spec {
 int local_create(struct core *core, const struct local_spec *s, sandbox_fn *fn, void *ctx,
                  struct err *e);
 
+/* Ends SB and all that is kept for it; false after answering why it cannot. */
+bool local_end(struct api_req *r, struct sandbox *sb);
+
 /* ---- handlers ---- */
 
 api_handler local_acquire, local_list, local_show, local_release;

@@ -139,13 +139,6 @@ static void reply_message(struct api_req *r, struct str id, const char *status, 
     api_reply_json(r, 200, &b);
 }
 
-static void on_released(void *ctx, struct sandbox *sb, const struct err *e)
-{
-    (void)ctx;
-    (void)sb;
-    (void)e; /* it is recorded by core */
-}
-
 void local_old_release(struct api_req *r)
 {
     struct sandbox *sb = local_find_for(r);
@@ -153,13 +146,8 @@ void local_old_release(struct api_req *r)
     if (!sb)
         return;
     struct str id = arena_str(r->arena, id_of(sb));
-    int code = sandbox_delete(sb, on_released, NULL);
-    if (code < 0 && code != -ENOENT) {
-        klavis_fail(r, code, NULL);
+    if (!local_end(r, sb))
         return;
-    }
-    vault_sweep(locals_vault(r->api->locals));
-    ports_close(locals_ports(r->api->locals), id);
     reply_message(r, id, "idle",
                   arena_printf(r->arena,
                                "Sandbox " STR_FMT

@@ -289,24 +289,30 @@ static void on_released(void *ctx, struct sandbox *sb, const struct err *e)
     (void)e; /* it is recorded by core */
 }
 
+bool local_end(struct api_req *r, struct sandbox *sb)
+{
+    struct str id = arena_str(r->arena, json_str(json_get(local_of(sb), "id"), STR("")));
+    int code = sandbox_delete(sb, on_released, NULL);
+
+    if (code < 0 && code != -ENOENT) {
+        klavis_fail(r, code, NULL);
+        return false;
+    }
+    vault_sweep(locals_vault(r->api->locals));
+    ports_close(locals_ports(r->api->locals), id);
+    local_apps_sweep(r->api->locals);
+    return true;
+}
+
 void local_release(struct api_req *r)
 {
     auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&b);
     struct sandbox *sb = local_find_for(r);
-
-    if (!sb)
-        return;
     struct str id = api_param(r, "local_sandbox_id");
-    struct str own_id = arena_str(r->arena, json_str(json_get(local_of(sb), "id"), STR("")));
-    int code = sandbox_delete(sb, on_released, NULL);
-    if (code < 0 && code != -ENOENT) {
-        klavis_fail(r, code, NULL);
+
+    if (!sb || !local_end(r, sb))
         return;
-    }
-    vault_sweep(locals_vault(r->api->locals));
-    ports_close(locals_ports(r->api->locals), own_id);
-    local_apps_sweep(r->api->locals);
     jw_object(&w);
     put(&w, "message",
         arena_printf(r->arena,

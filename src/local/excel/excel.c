@@ -70,6 +70,17 @@ bool excel_range(const struct local_call *c, const char *first, const char *seco
     return true;
 }
 
+bool excel_take_range(struct local_call *c, const char *first, const char *second,
+                      const char *intro, struct range *ret)
+{
+    struct str bad;
+
+    if (excel_range(c, first, second, ret, &bad))
+        return true;
+    excel_error(c, "%sInvalid cell reference: " STR_FMT, intro, STR_ARG(bad));
+    return false;
+}
+
 bool excel_check_size(struct local_call *c, struct range r)
 {
     uint64_t n = (uint64_t)(r.row2 - r.row + 1) * (r.col2 - r.col + 1);

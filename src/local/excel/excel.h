@@ -36,6 +36,9 @@ struct str excel_arg(const struct local_call *c, const char *name);
  * prefix of a text is a cell, the rest does not matter. *BAD is the one that is none. */
 bool excel_range(const struct local_call *c, const char *first, const char *second,
                  struct range *ret, struct str *bad);
+/* The same; false with an answer that begins with INTRO. */
+bool excel_take_range(struct local_call *c, const char *first, const char *second,
+                      const char *intro, struct range *ret);
 /* False with an answer when a range is too large. */
 bool excel_check_size(struct local_call *c, struct range r);
 

@@ -311,17 +311,15 @@ static struct str bounds_fault(struct arena *a, struct range used, struct ref fr
 
 void excel_validate_range(struct local_call *c)
 {
-    struct str start = local_str(c, "start_cell"), end = excel_arg(c, "end_cell"), bad;
+    struct str start = local_str(c, "start_cell"), end = excel_arg(c, "end_cell");
     struct excel x;
     struct range r;
     struct ref from, to;
 
     if (!excel_open_sheet(c, &x))
         return;
-    if (!excel_range(c, "start_cell", "end_cell", &r, &bad)) {
-        excel_error(c, "Invalid range: Invalid cell reference: " STR_FMT, STR_ARG(bad));
+    if (!excel_take_range(c, "start_cell", "end_cell", "Invalid range: ", &r))
         return;
-    }
     struct range used = sheet_used(x.sheet);
     (void)ref_read(start, &from);
     if (end.len == 0 || ref_read(end, &to) == 0)

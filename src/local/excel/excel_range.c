@@ -62,16 +62,13 @@ void excel_merge(struct excel *x, struct range r)
 
 void excel_merge_cells(struct local_call *c)
 {
-    struct str bad;
     struct excel x;
     struct range r;
 
     if (!excel_edit_sheet(c, &x))
         return;
-    if (!excel_range(c, "start_cell", "end_cell", &r, &bad)) {
-        excel_error(c, "Invalid cell reference: " STR_FMT, STR_ARG(bad));
+    if (!excel_take_range(c, "start_cell", "end_cell", "", &r))
         return;
-    }
     if (excel_arg(c, "end_cell").len == 0) {
         excel_error(c, "Both start and end cells must be specified for merging");
         return;
@@ -83,16 +80,13 @@ void excel_merge_cells(struct local_call *c)
 
 void excel_unmerge_cells(struct local_call *c)
 {
-    struct str bad;
     struct excel x;
     struct range r;
 
     if (!excel_edit_sheet(c, &x))
         return;
-    if (!excel_range(c, "start_cell", "end_cell", &r, &bad)) {
-        excel_error(c, "Invalid cell reference: " STR_FMT, STR_ARG(bad));
+    if (!excel_take_range(c, "start_cell", "end_cell", "", &r))
         return;
-    }
     struct str text = range_text(&c->arena, r);
     struct xml *n = find_merged(x.sheet, r);
     if (!n) {
@@ -169,7 +163,7 @@ static void put_copies(struct excel *x, struct sheet *to, struct range r, struct
 
 void excel_copy_range(struct local_call *c)
 {
-    struct str target = excel_arg(c, "target_sheet"), bad;
+    struct str target = excel_arg(c, "target_sheet");
     struct err e = ERR_INIT;
     struct excel x;
     struct range r;
@@ -183,10 +177,8 @@ void excel_copy_range(struct local_call *c)
                     STR_ARG(target));
         return;
     }
-    if (!excel_range(c, "source_start", "source_end", &r, &bad)) {
-        excel_error(c, "Invalid source range: Invalid cell reference: " STR_FMT, STR_ARG(bad));
+    if (!excel_take_range(c, "source_start", "source_end", "Invalid source range: ", &r))
         return;
-    }
     if (ref_read(local_str(c, "target_start"), &at) == 0) {
         excel_error(c, "Invalid target cell: " STR_FMT, STR_ARG(local_str(c, "target_start")));
         return;
@@ -209,16 +201,14 @@ void excel_copy_range(struct local_call *c)
 
 void excel_delete_range(struct local_call *c)
 {
-    struct str direction = local_str(c, "shift_direction"), bad;
+    struct str direction = local_str(c, "shift_direction");
     struct excel x;
     struct range r;
 
     if (!excel_edit_sheet(c, &x))
         return;
-    if (!excel_range(c, "start_cell", "end_cell", &r, &bad)) {
-        excel_error(c, "Invalid range: Invalid cell reference: " STR_FMT, STR_ARG(bad));
+    if (!excel_take_range(c, "start_cell", "end_cell", "Invalid range: ", &r))
         return;
-    }
     struct range used = sheet_used(x.sheet);
     if (r.row2 > used.row2) {
         excel_error(c, "End row %u out of bounds (1-%u)", r.row2, used.row2);
