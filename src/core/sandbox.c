@@ -221,6 +221,8 @@ void sandbox_touch(struct sandbox *sb)
     /* The timer finds out when it fires too early. */
     sb->last_active_ms = clock_mono_ms();
     sb->last_active_us = clock_real_us();
+    if (sb->set->engine)
+        engine_note_use(sb->set->engine);
 }
 
 void sandbox_hold(struct sandbox *sb)
@@ -392,6 +394,8 @@ void sandbox_begin(struct sandbox *sb)
 {
     sm_move(&sb->sm, SANDBOX_RUNNING);
     sandbox_make_known(sb);
+    /* There is nothing to see yet, and its owner has other things for the processors to do. */
+    sb->figures.sampled_us = clock_mono_us();
 }
 
 /* Writes the present state down; TX may hold events already. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The cell engine: the stock, creation and the end of cells. See engine.h. */
+/* The cell engine: creation and the end of cells. See engine.h. */
 #include "runtime/engine.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +12,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/mem.h"
 #include "runtime/engine_internal.h"
 #include "sys/io.h"
 
-/* Building a cell right beside the first command of the one that was just handed out would slow
- * that command down. */
-enum { RETRY_MS = 500, REFILL_MS = 8, QUIET_MS = 40, REHEARSE_MS = 2, QUEUE_MAX = 65536 };
+enum { QUEUE_MAX = 65536 };
 
 /* ---- sending ---- */
 
@@ -81,15 +77,9 @@ static void drop_queue(struct engine *en)
     en->n_queued = 0;
 }
 
-/* ---- the stock ---- */
+/* ---- creation ---- */
 
-static bool fits(const struct cell_spec *a, const struct cell_spec *b)
-{
-    return strcmp(a->template_name, b->template_name) == 0 && a->disk.kind == b->disk.kind &&
-           a->disk.bytes == b->disk.bytes;
-}
-
-static int ask_for(struct engine *en, struct building *b)
+int engine_ask_for(struct engine *en, struct building *b)
 {
     b->tag = en->next_tag++;
     packet_begin(&en->out, PROTO_CREATE, b->tag);
@@ -99,96 +89,6 @@ static int ask_for(struct engine *en, struct building *b)
         list_append(&en->building, &b->node);
     return r;
 }
-
-static void on_retry(struct loop_timer *t);
-
-static void retry_later(struct engine *en)
-{
-    (void)loop_timer_start(en->loop, &en->retry, RETRY_MS, on_retry);
-}
-
-static void refill(struct engine *en)
-{
-    while (en->io.loop && en->n_stock + en->n_stock_building < en->options.stock) {
-        struct building *b = mem_zalloc(1, sizeof *b);
-        if (b)
-            b->spec = en->options.stock_spec;
-        if (!b || ask_for(en, b) < 0) {
-            free(b);
-            retry_later(en);
-            return;
-        }
-        en->n_stock_building++;
-    }
-}
-
-static void retry_in(struct engine *en, int64_t delay_ms)
-{
-    if (!en->retry.loop)
-        (void)loop_timer_start(en->loop, &en->retry, delay_ms, on_retry);
-}
-
-/* How long to wait yet before cells are made: while an eighth of the stock is left, until nobody
- * has asked for a while, because who was just given a cell is about to use it. */
-static int64_t refill_in_ms(const struct engine *en)
-{
-    int64_t quiet_ms = clock_mono_ms() - en->claimed_ms;
-
-    return 8 * en->n_stock > en->options.stock && quiet_ms < QUIET_MS ? QUIET_MS - quiet_ms : 0;
-}
-
-static void refill_soon(struct engine *en)
-{
-    en->claimed_ms = clock_mono_ms();
-    if (en->n_stock == 0)
-        refill(en);
-    else
-        retry_in(en, REFILL_MS);
-}
-
-/* Lets the next cell of the stock rehearse, while that is full and nobody asks for any: a machine
- * that is busy has nothing to spare for that. */
-static void rehearse(struct engine *en)
-{
-    int64_t quiet_ms = clock_mono_ms() - en->claimed_ms;
-
-    if (en->n_stock < en->options.stock)
-        return; /* the next one that is added comes back here */
-    list_each(node, &en->stock)
-    {
-        struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (c->is_rehearsed)
-            continue;
-        if (quiet_ms >= REFILL_MS)
-            (void)engine_rehearse(c);
-        retry_in(en, quiet_ms >= REFILL_MS ? REHEARSE_MS : REFILL_MS);
-        return;
-    }
-}
-
-/* The spawner's word that a cell died may still be on its way. */
-static bool is_alive(const struct engine_cell *c)
-{
-    struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
-
-    return poll(&p, 1, 0) == 0;
-}
-
-static struct engine_cell *take_from_stock(struct engine *en, const struct cell_spec *spec)
-{
-    list_each(node, &en->stock)
-    {
-        struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (!fits(&c->info.spec, spec) || !is_alive(c))
-            continue;
-        list_del(node);
-        en->n_stock--;
-        return c;
-    }
-    return NULL;
-}
-
-/* ---- creation ---- */
 
 /* What the host cannot enforce is refused, unless the operator said otherwise. */
 static int check_limits(struct engine *en, const struct cell_spec *s, struct err *e)
@@ -264,7 +164,7 @@ static int build(struct engine *en, const char *label, const struct cell_spec *s
     (void)snprintf(b->label, sizeof b->label, "%s", label);
     if (!b->spec.hostname[0])
         (void)snprintf(b->spec.hostname, sizeof b->spec.hostname, "%s", label);
-    r = ask_for(en, b);
+    r = engine_ask_for(en, b);
     if (r < 0)
         free(b);
     return r < 0 ? err_sys(e, r, "create cell '%s'", label) : 0;
@@ -282,7 +182,7 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
     int r = check_limits(en, spec, why);
     if (r < 0)
         return r;
-    struct engine_cell *c = take_from_stock(en, spec);
+    struct engine_cell *c = engine_stock_take(en, spec);
     if (c) {
         r = dress(c, label, spec, &(struct err)ERR_INIT);
         claim(en, c);
@@ -294,7 +194,7 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
     if (!c)
         return build(en, label, spec, fn, ctx, why);
     fn(ctx, c, NULL);
-    refill_soon(en);
+    engine_stock_taken(en);
     return 0;
 }
 
@@ -317,16 +217,7 @@ static struct building *take_building(struct engine *en, uint32_t tag)
 static void hand_over(struct engine *en, struct building *b, struct engine_cell *c, struct err *e)
 {
     if (!b->fn) {
-        en->n_stock_building--;
-        if (c) {
-            list_append(&en->stock, &c->node);
-            en->n_stock++;
-            (void)engine_cell_egress(c);
-            retry_in(en, REHEARSE_MS);
-        } else {
-            drop(en, c);
-            retry_later(en);
-        }
+        engine_stock_add(en, c);
         return;
     }
     if (c) {
@@ -414,7 +305,7 @@ static void on_gone(struct engine *en, struct packet *p)
         return;
     en->n_stock--;
     bury(en, c, status);
-    refill(en);
+    engine_stock_tend(en);
 }
 
 static void bury_all(struct engine *en)
@@ -474,7 +365,7 @@ static int attach(struct engine *en, struct err *e)
     if (r < 0)
         return err_sys(e, r, "watch the spawner");
     compare(en);
-    refill(en);
+    engine_stock_tend(en);
     return 0;
 }
 
@@ -487,21 +378,15 @@ static void lose_spawner(struct engine *en)
     if (attach(en, NULL) == 0)
         return;
     bury_all(en);
-    retry_later(en);
+    engine_retry_later(en);
 }
 
-static void on_retry(struct loop_timer *t)
+void engine_retry(struct engine *en)
 {
-    struct engine *en = container_of(t, struct engine, retry);
-    int64_t wait_ms = refill_in_ms(en);
-
-    if (en->io.loop && wait_ms > 0) {
-        retry_in(en, wait_ms);
-    } else if (en->io.loop) {
-        refill(en);
-        rehearse(en);
-    } else if (attach(en, NULL) < 0)
-        retry_later(en);
+    if (en->io.loop)
+        engine_stock_tend(en);
+    else if (attach(en, NULL) < 0)
+        engine_retry_later(en);
 }
 
 void engine_dispatch(struct engine *en)

@@ -55,6 +55,9 @@ unsigned engine_n_stock(const struct engine *en);
 unsigned engine_n_cells(const struct engine *en);
 /* Cells that are being built, for the stock and for callers. */
 unsigned engine_n_building(const struct engine *en);
+/* Somebody is busy with cells: refilling the stock waits for a while, so that it does not take the
+ * processors from them. Claims, commands and kills count by themselves. */
+void engine_note_use(struct engine *en);
 /* Process id of the spawner. */
 uint32_t engine_spawner_pid(const struct engine *en);
 

@@ -107,6 +107,7 @@ void engine_cell_kill(struct engine_cell *c)
     if (c->is_ending)
         return;
     c->is_ending = true;
+    engine_note_use(en);
     (void)kern_pidfd_kill(c->pidfd, SIGKILL);
     if (!c->end_io.loop)
         (void)loop_io_start(en->loop, &c->end_io, c->pidfd, EPOLLIN, on_end);
@@ -187,6 +188,7 @@ int engine_cell_connect(struct engine_cell *c, uint16_t port)
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct sockaddr_in6 a6 = {
         .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    engine_note_use(c->engine);
     int fd = connect_inside(c, (const struct sockaddr *)&a4, sizeof a4);
 
     return fd == -ECONNREFUSED ? connect_inside(c, (const struct sockaddr *)&a6, sizeof a6) : fd;

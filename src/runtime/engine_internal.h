@@ -50,7 +50,8 @@ struct engine {
     struct list stock, cells, building;
     unsigned n_stock, n_cells, n_stock_building;
     struct loop_timer retry; /* of the stock, or of the spawner when it died */
-    int64_t claimed_ms;      /* when a cell was last taken from the stock */
+    int64_t used_ms;         /* when somebody last asked for a cell or used one */
+    int64_t waits_ms;        /* since when the stock waits for a moment without that; 0: not */
     struct buf out;
     struct packet in;
 };
@@ -59,12 +60,28 @@ struct engine {
 
 /* Sends en->out to the spawner, or queues it. */
 int engine_send(struct engine *en);
+/* Asks the spawner for a cell. 0: B is in en->building now; else -errno. */
+int engine_ask_for(struct engine *en, struct building *b);
+/* What en->retry is for: looks after the stock, or for the spawner. */
+void engine_retry(struct engine *en);
 /* The cell of this name in the stock or among the claimed ones, or NULL. */
 struct engine_cell *engine_lookup(struct engine *en, uint32_t slot, uint64_t generation);
 /* Reports and frees a claimed cell whose processes are gone, before the spawner says so. */
 void engine_cell_ended(struct engine_cell *c);
 /* Handles the packet in en->in and finishes it. */
 void engine_dispatch(struct engine *en);
+
+/* ---- engine_stock.c ---- */
+
+/* A cell of the stock that fits and lives, or NULL; engine_stock_taken() follows when it was handed
+ * out. */
+struct engine_cell *engine_stock_take(struct engine *en, const struct cell_spec *spec);
+void engine_stock_taken(struct engine *en);
+/* A cell that was built for the stock; NULL: it could not be. */
+void engine_stock_add(struct engine *en, struct engine_cell *c);
+/* Makes cells and lets them rehearse, as far as that is to be done now. */
+void engine_stock_tend(struct engine *en);
+void engine_retry_later(struct engine *en);
 
 /* ---- engine_spawner.c: starting, greeting, listing; all blocking ---- */
 

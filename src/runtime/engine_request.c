@@ -69,6 +69,7 @@ const char *engine_cell_address(const struct engine_cell *c)
 
 int engine_cell_dial(struct engine_cell *c)
 {
+    engine_note_use(c->engine);
     return dial(c->engine, c->address, NULL);
 }
 
@@ -155,12 +156,15 @@ static void on_answer(void *ctx, const struct http_response *r)
 {
     struct request *q = ctx;
     struct engine_cell *c = q->cell;
+    struct engine *en = c->engine;
 
     q->call = NULL;
     if (!q->fn) {
         request_free(q);
-        if (--c->n_ahead == 0)
-            send_waiting(c);
+        if (--c->n_ahead > 0)
+            return;
+        send_waiting(c);
+        engine_stock_tend(en);
         return;
     }
     /* Out of the list first: the callback may end the cell or send more. */
@@ -335,6 +339,7 @@ int engine_cell_run(struct engine_cell *c, const struct engine_run *run, engine_
     put_run(&w, run);
     q->fn = fn;
     q->ctx = ctx;
+    engine_note_use(c->engine);
     if (c->n_ahead > 0 && buf_ok(&q->body))
         return 0;
     int r = request_send(q, why);

@@ -297,6 +297,28 @@ static void a_stock_makes_creation_a_claim(void **state)
         lab_sh(l, c, "user", "i=0; while [ $i -lt 40 ]; do sleep 5 & i=$((i+1)); done", &r), 2);
 }
 
+static void a_stock_waits_for_those_who_use_cells(void **state)
+{
+    struct lab *l = *state;
+
+    assert_true(lab_wait_stock(l));
+    (void)create(l, "first", NULL);
+    for (int i = 0; i < 10; i++) {
+        engine_note_use(l->engine);
+        (void)loop_run_once(l->loop, 20);
+        assert_int_equal(engine_n_building(l->engine), 0);
+    }
+    /* Nobody does any more. */
+    assert_true(lab_wait_stock(l));
+    /* While little is left, nothing is waited for. */
+    for (int i = 0; i < 4; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "more%d", i);
+        (void)create(l, name, NULL);
+    }
+    assert_int_equal(engine_n_building(l->engine), 4);
+}
+
 static void every_kind_of_disk_works(void **state)
 {
     struct lab *l = *state;
@@ -456,6 +478,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(ports_are_reached_from_outside, setup, teardown),
         cmocka_unit_test_setup_teardown(there_is_no_way_out, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stock_makes_creation_a_claim, setup_stock, teardown),
+        cmocka_unit_test_setup_teardown(a_stock_waits_for_those_who_use_cells, setup_stock,
+                                        teardown),
         cmocka_unit_test_setup_teardown(every_kind_of_disk_works, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(cells_are_found_again, setup, teardown),
