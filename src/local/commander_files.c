@@ -221,13 +221,13 @@ void commander_create_directory(struct local_call *c)
 void commander_list_directory(struct local_call *c)
 {
     const char *path = commander_path(c, local_str(c, "path"));
-    auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
-    int r = path ? fs_list_names(c, path, &b) : 0;
+    struct buf *b = local_buf(c);
+    int r = path ? fs_list_names(c, path, b) : 0;
 
     if (path && r < 0)
         commander_fail(c, r, "scandir", path);
     else if (path)
-        local_text(c, buf_str(&b));
+        local_text(c, buf_str(b));
 }
 
 void commander_move_file(struct local_call *c)

@@ -18,14 +18,7 @@
 /* Text as content and, where a client asks for structure, as {"content": …}. */
 void fs_answer(struct local_call *c, struct str text)
 {
-    auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
-
-    local_text(c, text);
-    (void)buf_add_lit(&b, "{\"content\":");
-    (void)json_write_str(&b, text);
-    (void)buf_add_char(&b, '}');
-    if (buf_ok(&b))
-        local_structured(c, buf_str(&b));
+    local_text_twice(c, "content", text);
 }
 
 /* ---- reading ---- */

@@ -35,12 +35,18 @@ static size_t indent_of(struct str line)
 static struct str splice(struct local_call *c, struct str text, size_t at, size_t len,
                          struct str by)
 {
-    auto_buf struct buf b = BUF_INIT(LOCAL_FILE_MAX);
+    struct str rest = str_skip(text, at + len);
+    size_t total = at + by.len + rest.len;
+    char *p = total <= LOCAL_FILE_MAX ? arena_alloc(&c->arena, total + 1) : NULL;
 
-    (void)buf_add_str(&b, str_slice(text, 0, at));
-    (void)buf_add_str(&b, by);
-    (void)buf_add_str(&b, str_skip(text, at + len));
-    return buf_ok(&b) ? arena_str(&c->arena, buf_str(&b)) : STR_NULL;
+    if (!p)
+        return STR_NULL;
+    memcpy(p, text.p, at);
+    if (by.len > 0)
+        memcpy(p + at, by.p, by.len);
+    memcpy(p + at + by.len, rest.p, rest.len);
+    p[total] = '\0';
+    return str_n(p, total);
 }
 
 /* ---- lines that are the same but for the space around them ---- */
@@ -121,29 +127,29 @@ static struct str apply(struct local_call *c, struct str text, const struct json
 /* In a fence of more backquotes than the difference has in a row. */
 static void show(struct local_call *c, const char *path, struct str before, struct str after)
 {
-    auto_buf struct buf diff = BUF_INIT(LOCAL_FILE_MAX), out = BUF_INIT(LOCAL_ANSWER_MAX);
+    struct buf *diff = local_buf(c), *out = local_buf(c);
     static const char line[] =
         "===================================================================";
     size_t n_quotes = 3, n = 0;
 
-    (void)buf_printf(&diff, "Index: %s\n%s\n--- %s\toriginal\n+++ %s\tmodified\n", path, line, path,
+    (void)buf_printf(diff, "Index: %s\n%s\n--- %s\toriginal\n+++ %s\tmodified\n", path, line, path,
                      path);
-    if (textdiff_hunks(&diff, before, after, CONTEXT_LINES, &c->arena) < 0) {
+    if (textdiff_hunks(diff, before, after, CONTEXT_LINES, &c->arena) < 0) {
         local_fail(c, "The texts are too large to be compared");
         return;
     }
-    for (size_t i = 0; i < diff.len; i++) {
-        n = diff.p[i] == '`' ? n + 1 : 0;
+    for (size_t i = 0; i < diff->len; i++) {
+        n = diff->p[i] == '`' ? n + 1 : 0;
         n_quotes = n >= n_quotes ? n + 1 : n_quotes;
     }
     for (size_t i = 0; i < n_quotes; i++)
-        (void)buf_add_char(&out, '`');
-    (void)buf_add_lit(&out, "diff\n");
-    (void)buf_add_str(&out, buf_str(&diff));
+        (void)buf_add_char(out, '`');
+    (void)buf_add_lit(out, "diff\n");
+    (void)buf_add_str(out, buf_str(diff));
     for (size_t i = 0; i < n_quotes; i++)
-        (void)buf_add_char(&out, '`');
-    (void)buf_add_lit(&out, "\n\n");
-    fs_answer(c, buf_str(&out));
+        (void)buf_add_char(out, '`');
+    (void)buf_add_lit(out, "\n\n");
+    fs_answer(c, buf_str(out));
 }
 
 void fs_edit_file(struct local_call *c)

@@ -2,16 +2,21 @@
 /* Listings, trees and searches of the server "filesystem". */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/glob.h"
 #include "local/filesystem.h"
+#include "sys/io.h"
 
-enum { DEPTH_MAX = 64, NAME_WIDTH = 30 };
+enum { DEPTH_MAX = 64, NAME_WIDTH = 30, DENTS_BYTES = 4096 };
 
 struct entry {
     const char *name;
@@ -29,33 +34,41 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
-static void close_dir(DIR **d)
+static int add_entry(struct local_call *c, struct listing *l, const struct dirent *e)
 {
-    if (*d)
-        (void)closedir(*d);
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+        return 0;
+    if (l->n == LOCAL_ENTRIES_MAX)
+        return -EFBIG;
+    struct entry *all = arena_grow(&c->arena, l->items, l->n, &l->cap, sizeof *all);
+    char *name = all ? arena_strdup(&c->arena, e->d_name) : NULL;
+    if (!name)
+        return -ENOMEM;
+    l->items = all;
+    l->items[l->n++] = (struct entry){.name = name, .is_dir = e->d_type == DT_DIR};
+    return 0;
 }
 
-/* The entries of PATH in the order of their bytes. 0 or -errno. */
+/* The entries of PATH in the order of their bytes. 0 or -errno. opendir() would ask for memory. */
 static int list(struct local_call *c, const char *path, struct listing *ret)
 {
-    __attribute__((cleanup(close_dir))) DIR *d = opendir(path);
-    struct dirent *e;
+    alignas(struct dirent) char data[DENTS_BYTES];
+    auto_close int fd = io_open(path, O_RDONLY | O_DIRECTORY, 0);
+    long n = fd;
+    int r = 0;
 
     *ret = (struct listing){0};
-    if (!d)
-        return -errno;
-    while ((e = readdir(d))) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        if (ret->n == LOCAL_ENTRIES_MAX)
-            return -EFBIG;
-        struct entry *all = arena_grow(&c->arena, ret->items, ret->n, &ret->cap, sizeof *all);
-        char *name = all ? arena_strdup(&c->arena, e->d_name) : NULL;
-        if (!name)
-            return -ENOMEM;
-        ret->items = all;
-        ret->items[ret->n++] = (struct entry){.name = name, .is_dir = e->d_type == DT_DIR};
+    if (fd < 0)
+        return fd;
+    while (r == 0 && (n = syscall(SYS_getdents64, fd, data, sizeof data)) > 0) {
+        for (long at = 0; r == 0 && at < n;) {
+            const struct dirent *e = (const struct dirent *)(data + at);
+            r = add_entry(c, ret, e);
+            at += e->d_reclen;
+        }
     }
+    if (r < 0 || n < 0)
+        return r < 0 ? r : -errno;
     if (ret->n > 0)
         qsort(ret->items, ret->n, sizeof *ret->items, by_bytes);
     return 0;
@@ -68,22 +81,25 @@ int fs_list_names(struct local_call *c, const char *path, struct buf *out)
     struct listing l;
     int r = list(c, path, &l);
 
-    for (size_t i = 0; r == 0 && i < l.n; i++)
-        (void)buf_printf(out, "%s%s %s", i > 0 ? "\n" : "", l.items[i].is_dir ? "[DIR]" : "[FILE]",
-                         l.items[i].name);
+    for (size_t i = 0; r == 0 && i < l.n; i++) {
+        if (i > 0)
+            (void)buf_add_char(out, '\n');
+        (void)buf_add_str(out, l.items[i].is_dir ? STR("[DIR] ") : STR("[FILE] "));
+        (void)buf_add_str(out, str_of(l.items[i].name));
+    }
     return r;
 }
 
 void fs_list_directory(struct local_call *c)
 {
-    auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
+    struct buf *b = local_buf(c);
     const char *path = place_arg(c, "path");
-    int r = path ? fs_list_names(c, path, &b) : 0;
+    int r = path ? fs_list_names(c, path, b) : 0;
 
     if (path && r < 0)
         place_fail(c, r, "scandir", path);
     else if (path)
-        fs_answer(c, buf_str(&b));
+        fs_answer(c, buf_str(b));
 }
 
 /* The order in which people sort: marks, digits, letters; small before large only where nothing

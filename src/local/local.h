@@ -29,7 +29,8 @@ enum {
     LOCAL_BODY_MAX = 64 << 20,   /* bytes of a request */
     LOCAL_ANSWER_MAX = 96 << 20, /* bytes of an answer */
     LOCAL_FILE_MAX = 64 << 20,   /* bytes of a file that a tool reads as a whole */
-    LOCAL_ENTRIES_MAX = 100000   /* that a listing or a search looks at */
+    LOCAL_ENTRIES_MAX = 100000,  /* that a listing or a search looks at */
+    LOCAL_BUFS = 4               /* of local_buf() in one call */
 };
 
 /* The same for all calls. */
@@ -51,6 +52,8 @@ struct local_call {
     /* For answer.c. */
     struct buf content; /* items of the array */
     unsigned n_items;
+    struct buf bufs[LOCAL_BUFS]; /* of local_buf() */
+    unsigned n_bufs;
     struct str structured; /* JSON text; .p NULL: none */
     bool is_error;
 };
@@ -77,15 +80,21 @@ struct str local_str(const struct local_call *c, const char *name);
 int64_t local_int(const struct local_call *c, const char *name, int64_t fallback);
 bool local_bool(const struct local_call *c, const char *name);
 
+/* An empty buffer for up to LOCAL_ANSWER_MAX bytes that lives as long as the call, and whose memory
+ * the next one uses again: for what every call builds. */
+struct buf *local_buf(struct local_call *c);
+
 /* ---- answers (answer.c): content items, in the order of these calls ---- */
 
 void local_text(struct local_call *c, struct str text);
+/* The same, and as structuredContent {KEY: TEXT}. */
+void local_text_twice(struct local_call *c, const char *key, struct str text);
 void local_textf(struct local_call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* TYPE is "image" or "audio"; the bytes are sent as base64. */
 void local_media(struct local_call *c, const char *type, const char *mime, struct str bytes);
 /* Any other kind of bytes, as an embedded resource. */
 void local_blob(struct local_call *c, struct str uri, const char *mime, struct str bytes);
-/* structuredContent; JSON is the text of an object. */
+/* structuredContent; JSON is the text of an object, which has to last as long as the call. */
 void local_structured(struct local_call *c, struct str json);
 /* A failure: what was said before is dropped. */
 void local_fail(struct local_call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tidepool-local: see local/local.h.
  *
- *     tidepool-local [--keep] --listen ADDRESS [--root DIR] [--mail DIR] [--imap ADDRESS]
- *                    [--smtp ADDRESS]
+ *     tidepool-local [--keep] --listen ADDRESS [--also ADDRESS] [--root DIR] [--mail DIR]
+ *                    [--imap ADDRESS] [--smtp ADDRESS]
  *
  *     tidepool-local --execute DIR ROOT       see local/archive/execution.h
  *
@@ -27,14 +27,25 @@
 
 static int usage(void)
 {
-    (void)fprintf(stderr, "usage: tidepool-local [--keep] --listen ADDRESS [--root DIR]\n"
-                          "                      [--mail DIR] [--imap ADDRESS] [--smtp ADDRESS]\n"
+    (void)fprintf(stderr, "usage: tidepool-local [--keep] --listen ADDRESS [--also ADDRESS]\n"
+                          "                      [--root DIR] [--mail DIR] [--imap ADDRESS]\n"
+                          "                      [--smtp ADDRESS]\n"
                           "       tidepool-local --execute DIR ROOT\n"
                           "       tidepool-local --version\n");
     return 2;
 }
 
-static int run(const char *address, const struct local *local)
+/* Whoever took the address answers in our place: what comes out of a cell is the cell's word. */
+static void listen_also(struct local_serve *s, const char *address)
+{
+    struct err e = ERR_INIT;
+    int fd = http_listen(address, false, &e);
+
+    if (fd < 0 || local_serve_also(s, fd, &e) < 0)
+        (void)fprintf(stderr, "tidepool-local: %s\n", err_text(&e));
+}
+
+static int run(const char *address, const char *also, const struct local *local)
 {
     struct err e = ERR_INIT;
     struct loop *loop = loop_new(&e);
@@ -47,10 +58,13 @@ static int run(const char *address, const struct local *local)
     }
     extract_recover(local->root);
     int fd = loop ? http_listen(address, false, &e) : -ENOMEM;
-    if (fd < 0 || !local_serve_new(loop, local, fd, &e)) {
+    struct local_serve *s = fd < 0 ? NULL : local_serve_new(loop, local, fd, &e);
+    if (!s) {
         (void)fprintf(stderr, "tidepool-local: %s\n", err_text(&e));
         return 1;
     }
+    if (also)
+        listen_also(s, also);
     (void)printf("listening on port %d\n", http_listen_port(fd));
     /* The other servers do not depend on it. */
     if (mail_start(loop, local, &e) < 0)
@@ -76,16 +90,13 @@ static void keep(void)
 
 int main(int argc, char **argv)
 {
-    const char *address = NULL;
+    const char *address = NULL, *also = NULL;
     struct local local = {.root = "/data", .home = getenv("HOME")};
     char mail[PATH_MAX];
     const struct {
         const char *name, **value;
-    } options[] = {{"--listen", &address},
-                   {"--root", &local.root},
-                   {"--mail", &local.mail},
-                   {"--imap", &local.imap},
-                   {"--smtp", &local.smtp}};
+    } options[] = {{"--listen", &address},  {"--also", &also},       {"--root", &local.root},
+                   {"--mail", &local.mail}, {"--imap", &local.imap}, {"--smtp", &local.smtp}};
 
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         (void)printf("tidepool-local %s\n", TIDEPOOL_VERSION);
@@ -113,5 +124,5 @@ int main(int argc, char **argv)
     (void)snprintf(mail, sizeof mail, "%s/.local/state/tidepool-mail", local.home);
     if (!local.mail)
         local.mail = mail;
-    return run(address, &local);
+    return run(address, also, &local);
 }

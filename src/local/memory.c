@@ -164,16 +164,16 @@ static void with_graph(struct local_call *c, void (*work)(struct graph *g))
 /* V as pretty JSON text, and as structure: under KEY, or as it is without one. */
 static void answer(struct graph *g, const struct json *v, const char *key)
 {
-    auto_buf struct buf text = BUF_INIT(LOCAL_FILE_MAX), plain = BUF_INIT(LOCAL_FILE_MAX);
+    struct buf *text = local_buf(g->c), *plain = local_buf(g->c);
 
-    (void)json_write(&text, v, JSON_PRETTY);
+    (void)json_write(text, v, JSON_PRETTY);
     if (key)
-        (void)buf_printf(&plain, "{\"%s\":", key);
-    (void)json_write(&plain, v, JSON_COMPACT);
+        (void)buf_printf(plain, "{\"%s\":", key);
+    (void)json_write(plain, v, JSON_COMPACT);
     if (key)
-        (void)buf_add_char(&plain, '}');
-    local_text(g->c, buf_str(&text));
-    local_structured(g->c, buf_str(&plain));
+        (void)buf_add_char(plain, '}');
+    local_text(g->c, buf_str(text));
+    local_structured(g->c, buf_str(plain));
 }
 
 static void answer_done(struct graph *g, const char *message)

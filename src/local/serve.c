@@ -68,6 +68,8 @@ static void free_job(struct job *j)
 {
     buf_done(&j->out);
     buf_done(&j->call.content);
+    for (size_t i = 0; i < LOCAL_BUFS; i++)
+        buf_done(&j->call.bufs[i]);
     arena_done(&j->call.arena);
     free(j);
 }
@@ -102,6 +104,8 @@ static void keep_job(struct job *j)
     }
     recycle_buf(&j->out);
     recycle_buf(&j->call.content);
+    for (size_t i = 0; i < LOCAL_BUFS; i++)
+        recycle_buf(&j->call.bufs[i]);
     arena_recycle(&j->call.arena, KEEP_BYTES);
     j->next = s->kept;
     s->kept = j;
@@ -115,9 +119,9 @@ static struct job *new_job(struct local_serve *s)
     if (j) {
         s->kept = j->next;
         s->n_kept--;
-        const struct buf content = j->call.content;
-        const struct arena arena = j->call.arena;
-        j->call = (struct local_call){.content = content, .arena = arena};
+        struct local_call call = {.content = j->call.content, .arena = j->call.arena};
+        memcpy(call.bufs, j->call.bufs, sizeof call.bufs);
+        j->call = call;
         return j;
     }
     j = mem_zalloc(1, sizeof *j);
@@ -282,4 +286,9 @@ struct local_serve *local_serve_new(struct loop *loop, const struct local *local
     free(s->pool);
     free(s);
     return NULL;
+}
+
+int local_serve_also(struct local_serve *s, int listen_fd, struct err *e)
+{
+    return http_server_listen(s->http, listen_fd, e);
 }

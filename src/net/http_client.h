@@ -62,8 +62,8 @@ struct http_client_stats {
 };
 struct http_client_stats http_client_stats(const struct http_client *c);
 
-/* Begins to connect to "127.0.0.1:80", "[::1]:80", "localhost:80" or "unix:/path", the addresses of
- * http_listen(); other names only with MAY_RESOLVE. Non-blocking socket or -errno. */
+/* Begins to connect to "127.0.0.1:80", "[::1]:80", "localhost:80", "unix:/path" or "unix:@name"
+ * (see http_listen()); other names only with MAY_RESOLVE. Non-blocking socket or -errno. */
 int http_dial(const char *address, bool may_resolve, struct err *e);
 
 /* ---- calls ---- */

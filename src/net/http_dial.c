@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -37,7 +38,11 @@ static int dial_unix(const char *path, struct err *e)
         return err_set(e, -ENAMETOOLONG, "path of a unix socket: 1 to %zu bytes",
                        sizeof sa.sun_path - 1);
     memcpy(sa.sun_path, path, len + 1);
-    return start_connect((struct sockaddr *)&sa, (socklen_t)sizeof sa, e);
+    if (path[0] != '@')
+        return start_connect((struct sockaddr *)&sa, (socklen_t)sizeof sa, e);
+    sa.sun_path[0] = '\0';
+    return start_connect((struct sockaddr *)&sa,
+                         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len), e);
 }
 
 /* Splits "host:port" and "[v6]:port" into NUL-terminated copies. */

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -36,6 +37,11 @@ static int parse_unix(struct str path, union address *ret, socklen_t *ret_len)
     ret->un = (struct sockaddr_un){.sun_family = AF_UNIX};
     memcpy(ret->un.sun_path, path.p, path.len);
     *ret_len = sizeof ret->un;
+    /* No file: a name of the network namespace, which ends where the address does. */
+    if (path.p[0] == '@') {
+        ret->un.sun_path[0] = '\0';
+        *ret_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + path.len);
+    }
     return 0;
 }
 

@@ -71,7 +71,8 @@ int io_open(const char *path, int flags, mode_t mode)
     if (fault_hit(FAULT_IO))
         return -EIO;
     do
-        fd = open(path, flags | O_CLOEXEC, mode);
+        /* musl's open() sets the flag once more, by a call of its own. */
+        fd = openat(AT_FDCWD, path, flags | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
     return fd < 0 ? -errno : fd;
 }

@@ -226,6 +226,9 @@ def test_tools_come_back():
         servers = by_name(sandbox)
         call(s, servers["filesystem"], "filesystem_write_file", path="a", content="1")
         name = "local-" + sandbox["local_sandbox_id"].replace("-", "")
+        # Calls come by the name, not by the port: who listens there, and a connection.
+        found = s.run(name, "grep -c ' @tidepool-local$' /proc/net/unix")
+        tap.equal(found["output"].strip(), "2", found)
         s.run(name, "kill -9 $(pgrep -n tidepool-local)")
         tap.equal(texts(call(s, servers["filesystem"], "filesystem_read_file", path="a")), ["1"])
         s.stop()

@@ -19,6 +19,7 @@
 #include "core/server.h"
 #include "core/share.h"
 #include "mcp/http.h"
+#include "net/beside.h"
 #include "net/http_client.h"
 
 enum {
@@ -67,6 +68,18 @@ static int open_vault(struct locals *l, struct err *e)
     return l->resets ? 0 : -ENOMEM;
 }
 
+/* The port shows whether anybody is there, and where; sandboxes of older versions, and what stands
+ * in for the tools, have nothing else. */
+static int dial(void *ctx, const char *address, struct err *e)
+{
+    auto_close int fd = forward_dial(ctx, address, e);
+
+    if (fd < 0)
+        return fd;
+    int beside = beside_dial(fd, LOCAL_DOOR, NULL);
+    return beside < 0 ? take_fd(fd) : beside;
+}
+
 struct locals *locals_new(struct core *core, struct err *e)
 {
     struct locals *l = mem_zalloc(1, sizeof *l);
@@ -76,7 +89,7 @@ struct locals *locals_new(struct core *core, struct err *e)
                      .head_ms = ANSWER_MS,
                      .idle_ms = 60000,
                      .keep_ms = KEEP_MS},
-        .dial = forward_dial,
+        .dial = dial,
         .ctx = core,
     };
 

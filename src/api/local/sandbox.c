@@ -145,12 +145,12 @@ static void on_made(void *ctx, struct sandbox *sb, const struct err *e)
 /* Programs reach mail where it is listened for from the start; a sandbox without costs nothing. */
 static const struct json *first_process(struct arena *a, bool has_mail)
 {
-    static const char *const words[] = {"--keep",         "--listen", "127.0.0.1:49984",
-                                        "--root",         LOCAL_ROOT, "--imap",
+    static const char *const words[] = {"--keep",         "--listen", "127.0.0.1:49984", "--also",
+                                        LOCAL_DOOR,       "--root",   LOCAL_ROOT,        "--imap",
                                         "127.0.0.1:1143", "--smtp",   "127.0.0.1:1587"};
     struct json *args = json_new_array(a);
 
-    for (size_t i = 0; args && i < (has_mail ? ARRAY_LEN(words) : 5); i++)
+    for (size_t i = 0; args && i < (has_mail ? ARRAY_LEN(words) : 7); i++)
         (void)json_push(a, args, json_new_str(a, str_of(words[i])));
     return args;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/fault.h"
+#include "net/http_client.h"
 
 /* ---- connections ---- */
 
@@ -392,6 +393,13 @@ static void addresses(void **state)
     auto_close int second = http_listen(path, false, NULL); /* nobody listens any more */
     assert_true(second >= 0);
     (void)unlink(path + 5);
+    (void)snprintf(path, sizeof path, "unix:@test_http_server.%d", (int)getpid());
+    auto_close int named = http_listen(path, false, NULL);
+    auto_close int dialled = http_dial(path, false, NULL);
+    assert_true(named >= 0 && dialled >= 0);
+    assert_int_equal(http_listen(path, false, NULL), -EADDRINUSE);
+    path[strlen(path) - 1] = '\0'; /* the whole name counts, and nothing behind it */
+    assert_int_equal(http_dial(path, false, NULL), -ECONNREFUSED);
 }
 
 int main(void)
