@@ -45,6 +45,21 @@ static void on_done(void *ctx)
     sandbox_unref(sb);
 }
 
+/* The cell's own service is reached by connections that the engine keeps: it has one already. */
+static int set_address(struct api_req *r, struct sandbox *sb)
+{
+    struct proxy_pass *pass = &r->forward->pass;
+    struct engine_cell *cell = sandbox_cell(sb);
+
+    if (r->forward->port == FORWARD_OWN && cell) {
+        pass->address = engine_cell_address(cell);
+        pass->client = engine_http(sandboxes_engine(r->core->sandboxes, NULL));
+        return 0;
+    }
+    pass->address = arena_printf(r->arena, "%s:%u", sb->id, r->forward->port).p;
+    return pass->address ? 0 : -ENOMEM;
+}
+
 static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct api_req *r = ctx;
@@ -54,8 +69,7 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
         r->forward->refuse(r, r->forward, e);
         return;
     }
-    pass->address = arena_printf(r->arena, "%s:%u", sb->id, r->forward->port).p;
-    if (!pass->address) {
+    if (set_address(r, sb) < 0) {
         api_fail(r, -ENOMEM, NULL);
         return;
     }

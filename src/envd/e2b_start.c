@@ -166,6 +166,8 @@ static void on_progress(struct proc_watch *watch)
             return;
         }
         proc_drop_output(watch->proc);
+        /* What is left to say leaves as one piece. */
+        http_cork(c->req);
         send_end(c, end->status);
         connect_end(c);
         return;

@@ -16,6 +16,7 @@ enum {
     ARENA_MAX = 1 << 20,
     OUT_MAX = 4 << 20, /* a request's head, and body bytes written before the connection is made */
     INFOS_MAX = 16,    /* 1xx responses to one request */
+    BODY_IOV = 3,
 };
 
 /* ---- the end of a call ---- */
@@ -241,6 +242,7 @@ static struct http_call *new_call(struct http_client *client, const struct http_
     c->is_out_chunked = req->is_streamed && req->length < 0;
     c->out_left = req->is_streamed ? req->length : 0;
     c->is_out_done = !req->is_streamed;
+    c->is_held = req->is_streamed && req->is_held;
     c->wants_upgrade = req->upgrade != NULL;
     c->address = req->address ? arena_strdup(&c->arena, req->address) : NULL;
     if ((req->address && !c->address) || write_head(c, req) < 0) {
@@ -290,6 +292,7 @@ static void send_request(struct http_call *c)
 {
     struct iovec iov[2] = {{c->out.p, c->out.len}, {(void *)(uintptr_t)c->body.p, c->body.len}};
 
+    c->is_held = false;
     (void)stream_writev(c->conn->stream, iov, c->body.len ? 2 : 1);
     if (!c->may_retry)
         buf_done(&c->out);
@@ -302,7 +305,8 @@ void call_connected(struct http_call *c, bool is_late)
         call_fail(c, c->out.error, "request body written before the connection was made");
         return;
     }
-    send_request(c);
+    if (!c->is_held)
+        send_request(c);
     if (c->is_paused)
         stream_pause(c->conn->stream);
     if (is_late && !c->is_out_done)
@@ -311,12 +315,29 @@ void call_connected(struct http_call *c, bool is_late)
 
 /* ---- the request's body ---- */
 
+/* The head that was held, together with the first parts of the body. */
+static int write_first(struct http_call *c, const struct iovec *iov, int n)
+{
+    struct iovec all[BODY_IOV + 1] = {{c->out.p, c->out.len}};
+
+    for (int i = 0; i < n; i++)
+        all[i + 1] = iov[i];
+    c->is_held = false;
+    int r = stream_writev(c->conn->stream, all, n + 1);
+    buf_done(&c->out);
+    await_head(c);
+    return r;
+}
+
 static int write_parts(struct http_call *c, const struct iovec *iov, int n)
 {
     if (!c->conn)
         return -EPIPE;
     if (c->conn->stream)
-        return stream_writev(c->conn->stream, iov, n) < 0 ? -EPIPE : 0;
+        return (c->is_held ? write_first(c, iov, n) : stream_writev(c->conn->stream, iov, n)) < 0
+                   ? -EPIPE
+                   : 0;
+    c->is_held = false;
     for (int i = 0; i < n; i++)
         (void)buf_add(&c->out, iov[i].iov_base, iov[i].iov_len);
     return c->out.error;
@@ -337,7 +358,8 @@ int http_call_write(struct http_call *c, const void *p, size_t len)
         return write_parts(c, &(struct iovec){(void *)(uintptr_t)p, len}, 1);
     }
     int n = snprintf(line, sizeof line, "%zx\r\n", len);
-    struct iovec iov[3] = {{line, (size_t)n}, {(void *)(uintptr_t)p, len}, {line + n - 2, 2}};
+    struct iovec iov[BODY_IOV] = {
+        {line, (size_t)n}, {(void *)(uintptr_t)p, len}, {line + n - 2, 2}};
     return write_parts(c, iov, 3);
 }
 
@@ -345,6 +367,8 @@ ssize_t http_call_splice(struct http_call *c, int from, size_t max)
 {
     if (c->is_over || c->is_out_done || c->is_out_chunked || !c->conn || !c->conn->stream)
         return -EOPNOTSUPP;
+    if (c->is_held)
+        send_request(c);
     if (max > (uint64_t)c->out_left)
         max = (size_t)c->out_left;
     ssize_t n = max > 0 ? splice_to(c->conn->stream, from, max) : -EOPNOTSUPP;
@@ -409,11 +433,6 @@ void call_timeout(struct http_call *c)
 }
 
 /* ---- the response ---- */
-
-bool http_call_has_data(const struct http_call *c)
-{
-    return c->has_more && (c->framing == FRAMING_LENGTH || c->framing == FRAMING_CLOSE);
-}
 
 void http_call_pause(struct http_call *c)
 {
@@ -487,7 +506,6 @@ static void on_switch(struct http_call *c)
 static void on_final(struct http_call *c, bool is_last)
 {
     c->has_head = true;
-    c->has_more = !is_last;
     set_framing(c);
     stream_set_timeout(c->conn->stream, c->client->opts.timeouts.idle_ms);
     enter(c);
@@ -572,23 +590,21 @@ static size_t feed_body(struct http_call *c, const char *p, size_t len)
 
 size_t call_feed(struct http_call *c, const char *p, size_t len)
 {
-    size_t used = 0;
-    bool is_on = true;
+    size_t used = 0, n = 1;
 
-    if (!c->has_byte) {
-        c->has_byte = true;
+    enter(c);
+    c->has_byte = true;
+    if (!c->is_held)
         buf_done(&c->out);
-    }
     if (c->has_head)
         stream_set_timeout(c->conn->stream, c->client->opts.timeouts.idle_ms);
-    while (is_on && used < len && !c->is_paused) {
-        /* Holds the call while a part of the response may end it. */
-        enter(c);
-        size_t n =
-            c->has_head ? feed_body(c, p + used, len - used) : feed_head(c, p + used, len - used);
-        is_on = leave(c) && n > 0;
+    while (n > 0 && used < len && !c->is_paused && !c->is_over) {
+        n = c->has_head ? feed_body(c, p + used, len - used) : feed_head(c, p + used, len - used);
         used += n;
     }
+    if (!c->is_over && c->ops->on_caught_up)
+        c->ops->on_caught_up(c, c->ctx);
+    (void)leave(c);
     return used;
 }
 

@@ -81,6 +81,8 @@ struct http_request {
     struct str body;     /* whole body; must stay valid until the call is over */
     bool is_streamed;    /* instead: the body comes by http_call_write() */
     int64_t length;      /* of a streamed body; -1: not known (chunked) */
+    bool is_held;        /* the head of a streamed request leaves with the first bytes of its body,
+                            of which there must be some */
     const char *upgrade; /* asks to switch to this protocol ("websocket"); may be NULL */
     size_t max_body;     /* http_client_fetch(): of the response, -EMSGSIZE past it; 0: 1 MiB */
 };
@@ -93,6 +95,8 @@ struct http_call_ops {
     void (*on_head)(struct http_call *c, void *ctx, const struct http_head *head);
     /* Some of the body: 0, or -errno to end the call with it. */
     int (*on_data)(struct http_call *c, void *ctx, const char *p, size_t len);
+    /* All that had arrived was handed over: what the two above held back may go on. May be NULL. */
+    void (*on_caught_up)(struct http_call *c, void *ctx);
     /* May take at most MAX bytes that wait in the socket FROM, as splice_to(). May be NULL. */
     ssize_t (*on_bulk)(struct http_call *c, void *ctx, int from, size_t max);
     /* The request body may go on: a new connection is made (one from the pool is ready, and no call
@@ -120,10 +124,9 @@ ssize_t http_call_splice(struct http_call *c, int from, size_t max);
 bool http_call_is_full(const struct http_call *c);
 /* Ends the request body: 0; -EINVAL when bytes are missing to the length (abort then). */
 int http_call_end(struct http_call *c);
-/* Stops / resumes on_data(). In on_head(): true when on_data() follows at once. */
+/* Stops / resumes on_data(). */
 void http_call_pause(struct http_call *c);
 void http_call_resume(struct http_call *c);
-bool http_call_has_data(const struct http_call *c);
 
 /* In on_head() with status 101: gives the stream away; what came behind the head goes to OPS. The
  * call is over without on_end(). */

@@ -55,12 +55,12 @@ struct http_call {
     int64_t out_left; /* bytes to come of a streamed body with a length */
     bool is_streamed, is_out_chunked, is_out_done;
     bool may_retry, wants_upgrade;
+    bool is_held;     /* the head waits in `out` for the first bytes of the body */
     bool was_sending; /* the request was not out yet when the timer was set */
 
     size_t scanned, n_infos;
     struct http_head head;
     bool has_byte, has_head, is_paused;
-    bool has_more; /* bytes came together with the head */
     enum framing framing;
     struct http_chunked chunked;
     uint64_t left; /* FRAMING_LENGTH: bytes to come */

@@ -132,12 +132,22 @@ int http_add_header(struct http_req *r, const char *name, struct str value)
 
 /* ---- the end of a request ---- */
 
+static void uncork(struct http_xchg *x)
+{
+    if (!x->is_corked)
+        return;
+    x->is_corked = false;
+    if (x->req.conn->stream)
+        stream_uncork(x->req.conn->stream);
+}
+
 /* Gives the request back; returns its connection. */
 static struct http_conn *release(struct http_xchg *x)
 {
     struct http_conn *c = x->req.conn;
     struct http_server *s = c->server;
 
+    uncork(x);
     if (s && s->opts.on_done)
         s->opts.on_done(&x->req, s->opts.ctx);
     c->x = NULL;
@@ -303,14 +313,17 @@ bool http_is_full(const struct http_req *r)
 
 void http_cork(struct http_req *r)
 {
-    if (r->conn->stream)
-        stream_cork(r->conn->stream);
+    struct http_xchg *x = http_xchg_of(r);
+
+    if (x->is_corked || !r->conn->stream)
+        return;
+    x->is_corked = true;
+    stream_cork(r->conn->stream);
 }
 
 void http_uncork(struct http_req *r)
 {
-    if (r->conn->stream)
-        stream_uncork(r->conn->stream);
+    uncork(http_xchg_of(r));
 }
 
 void http_on_drain(struct http_req *r, void (*fn)(struct http_req *r, void *ctx), void *ctx)

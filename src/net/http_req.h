@@ -81,7 +81,8 @@ int http_write(struct http_req *r, const void *p, size_t len);
 /* The same for at most MAX bytes that wait in the socket FROM; as splice_to(). */
 ssize_t http_splice(struct http_req *r, int from, size_t max);
 bool http_is_full(const struct http_req *r);
-/* Between these the parts of an answer are gathered, to be sent with one system call. */
+/* Between these the parts of an answer are gathered, to be sent with one system call. The end of
+ * the answer uncorks, too. Both are safe to repeat. */
 void http_cork(struct http_req *r);
 void http_uncork(struct http_req *r);
 /* FN is also called when the peer is gone and there is no on_abort(). */

@@ -15,7 +15,11 @@
 #include "net/http_hop.h"
 #include "proxy/tunnel.h"
 
-enum { KEPT_PER_ADDRESS = 32 };
+enum {
+    KEPT_PER_ADDRESS = 32,
+    SMALL = 8192, /* pieces of an answer below this leave together when they came together */
+    HELD_BODY_MAX = 65536,
+};
 
 struct proxy {
     struct http_client *client;
@@ -36,7 +40,6 @@ struct exchange {
     void *ctx;
     bool is_reading; /* the request's body */
     bool is_started; /* the answer */
-    bool is_corked;  /* its head waits for the first bytes of the body */
 };
 
 /* ---- the end ---- */
@@ -208,6 +211,7 @@ static void on_head(struct http_call *c, void *ctx, const struct http_head *head
     struct exchange *x = ctx;
     int64_t length = length_of(x, head);
 
+    (void)c;
     if (head->status == 101) {
         switch_protocols(x, head);
         return;
@@ -222,9 +226,7 @@ static void on_head(struct http_call *c, void *ctx, const struct http_head *head
         x->filter = NULL;
     x->is_started = true;
     http_on_drain(x->req, on_client_drain, x);
-    x->is_corked = http_call_has_data(c);
-    if (x->is_corked)
-        http_cork(x->req);
+    http_cork(x->req);
     http_start(x->req, head->status, NULL, length);
 }
 
@@ -232,18 +234,26 @@ static int on_data(struct http_call *c, void *ctx, const char *p, size_t len)
 {
     struct exchange *x = ctx;
 
+    if (len < SMALL)
+        http_cork(x->req);
     /* A client that is gone is told by on_abort(). */
     if (x->filter)
         x->filter->data(x->filter->ctx, x->req, p, len);
     else
         (void)http_write(x->req, p, len);
-    if (x->is_corked) {
-        x->is_corked = false;
+    if (len >= SMALL)
         http_uncork(x->req);
-    }
     if (http_is_full(x->req))
         http_call_pause(c);
     return 0;
+}
+
+static void on_caught_up(struct http_call *c, void *ctx)
+{
+    struct exchange *x = ctx;
+
+    (void)c;
+    http_uncork(x->req);
 }
 
 static ssize_t on_bulk(struct http_call *c, void *ctx, int from, size_t max)
@@ -279,6 +289,7 @@ static void on_end(struct http_call *c, void *ctx, int result, const char *why)
 static const struct http_call_ops call_ops = {
     .on_head = on_head,
     .on_data = on_data,
+    .on_caught_up = on_caught_up,
     .on_bulk = on_bulk,
     .on_drain = on_service_drain,
     .on_end = on_end,
@@ -289,6 +300,14 @@ static const struct http_call_ops call_ops = {
 static bool has_body(const struct http_req *r, const struct proxy_pass *pass)
 {
     return !pass->has_no_body && (r->head.is_chunked || r->head.content_length > 0);
+}
+
+/* The first bytes of the body are here, or will be in a moment. */
+static bool is_at_hand(const struct http_req *r)
+{
+    const struct http_head *h = &r->head;
+
+    return !h->is_chunked && !h->expects_continue && h->content_length <= HELD_BODY_MAX;
 }
 
 /* The protocol that R asks to switch to; NULL: none. */
@@ -314,14 +333,16 @@ static struct http_call *start_call(struct exchange *x, const struct proxy_pass 
         .fd = take_fd(fd),
         .method = pass->method.len ? pass->method : r->head.method_text,
         .target = pass->target,
-        .host = pass->host,
+        .host = pass->host.len ? pass->host : STR("localhost"),
         .headers = headers.items,
         .n_headers = headers.n,
         .is_streamed = has_body(r, pass),
         .length = r->head.is_chunked ? -1 : r->head.content_length,
+        .is_held = is_at_hand(r),
         .upgrade = has_body(r, pass) ? NULL : upgrade_of(r),
     };
-    return http_client_call(x->proxy->client, &request, &call_ops, x, e);
+    return http_client_call(pass->client ? pass->client : x->proxy->client, &request, &call_ops, x,
+                            e);
 }
 
 void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pass)

@@ -18,6 +18,7 @@
 #include "proxy/rewrite.h"
 
 struct proxy;
+struct http_client;
 struct http_head;
 
 /* Time to connect; nothing else is limited, because streams may be silent for long. */
@@ -60,7 +61,8 @@ struct proxy_fault {
 };
 
 struct proxy_pass {
-    const char *address; /* the service, for dial(); connections to it are kept … */
+    const char *address;        /* the service, for dial(); connections to it are kept … */
+    struct http_client *client; /* keeps them in the proxy's place; NULL: the proxy does */
     int fd; /* … or, > 0, a socket: connected or connecting, taken over in any case, not kept */
     struct str method; /* empty: the request's own */
     struct str target; /* path and query for the service */

@@ -40,7 +40,7 @@ static inline struct http_client *new_client(void)
 
 struct record {
     struct buf log; /* "i100 h200 body." and, on failure, "!" instead of the dot */
-    int n_ends, result, n_drains;
+    int n_ends, result, n_drains, n_caught_up;
     char why[200];
     struct http_call *call;
     char abort_in; /* 'h', 'd': that callback aborts */
@@ -80,6 +80,12 @@ static inline int on_data(struct http_call *c, void *ctx, const char *p, size_t 
     return r->data_result;
 }
 
+static inline void on_caught_up(struct http_call *c, void *ctx)
+{
+    (void)c;
+    ((struct record *)ctx)->n_caught_up++;
+}
+
 static inline void on_drain(struct http_call *c, void *ctx)
 {
     (void)c;
@@ -102,6 +108,7 @@ __attribute__((unused)) static const struct http_call_ops record_ops = {
     .on_info = on_info,
     .on_head = on_head,
     .on_data = on_data,
+    .on_caught_up = on_caught_up,
     .on_drain = on_drain,
     .on_end = on_end,
 };

@@ -306,6 +306,33 @@ static void streamed_bodies(void **state)
     buf_done(&r.log);
 }
 
+static void a_held_head_leaves_with_the_body(void **state)
+{
+    struct http_client *c = new_client();
+    struct http_request req = {.method = STR("POST"), .target = STR("/"), .length = 2};
+    struct record r;
+    char all[256];
+
+    (void)state;
+    record_init(&r);
+    req.is_streamed = req.is_held = true;
+    int fd = start(c, &r, req);
+    assert_int_equal(recv(fd, all, sizeof all, MSG_DONTWAIT), -1);
+    assert_int_equal(http_call_write(r.call, "ab", 2), 0);
+    ssize_t n = recv(fd, all, sizeof all, MSG_DONTWAIT);
+    assert_true(n > 0 && str_ends(str_n(all, (size_t)n), STR("\r\n\r\nab")));
+    peer_send(loop, fd, STR(CHUNKED "1\r\na\r\n1\r\nb\r\n"));
+    assert_int_equal(r.n_caught_up, 1);
+    (void)close(fd);
+    /* An answer to nothing ends the call like any other. */
+    fd = start(c, &r, req);
+    peer_send(loop, fd, STR(CL("0")));
+    assert_string_equal(buf_cstr(&r.log), "h200 ab!h200 .");
+    (void)close(fd);
+    http_client_free(c);
+    buf_done(&r.log);
+}
+
 static void a_large_upload_waits_for_the_peer(void **state)
 {
     enum { TOTAL = 8 << 20, PIECE = 100000 };
@@ -752,6 +779,7 @@ int main(void)
         TEST(bad_requests_are_refused),
         TEST(addresses),
         TEST(streamed_bodies),
+        TEST(a_held_head_leaves_with_the_body),
         TEST(a_large_upload_waits_for_the_peer),
         TEST(a_paused_download_holds_the_peer_back),
         TEST(bytes_kept_by_a_pause_come_before_the_end),
