@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The server "localmemory": a graph of entities and relations. The file is the truth: it is read
- * for every call and written after every change, a line of JSON per entity and relation, because
- * agents read and write it through other servers as well. */
+/* The server "localmemory": a graph of entities and relations. The file is the truth: it is looked
+ * at for every call and written after every change, because agents read and write it through other
+ * servers as well. Reading: memory_graph.c. */
 #include "local/memory.h"
 
 #include <errno.h>
@@ -9,11 +9,10 @@
 #include <pthread.h>
 
 #include "base/cleanup.h"
+#include "local/memory_graph.h"
 #include "local/place.h"
 #include "local/servers.h"
 #include "sys/io.h"
-
-enum { GRAPH_MAX = 100000 /* entities, and relations */ };
 
 /* Where the graph is, below the workspace. */
 static const struct {
@@ -74,43 +73,7 @@ static bool has_text(const struct json *array, struct str text)
     return false;
 }
 
-/* Puts the members KEYS of V, in that order, into a new object behind ARRAY's items. */
-static void push_members(struct graph *g, struct json *array, const struct json *v,
-                         const char *const keys[3])
-{
-    struct json *copy = json_new_object(&g->c->arena);
-
-    for (size_t i = 0; copy && i < 3; i++) {
-        const struct json *value = json_get(v, keys[i]);
-        if (value)
-            (void)json_set(&g->c->arena, copy, keys[i], value);
-    }
-    if (copy)
-        (void)json_push(&g->c->arena, array, copy);
-}
-
-static const char *const entity_keys[3] = {"name", "entityType", "observations"};
-static const char *const relation_keys[3] = {"from", "to", "relationType"};
-
 /* ---- the file ---- */
-
-static int load(struct graph *g)
-{
-    struct str text = STR(""), line;
-    int r = place_read(g->c, g->path, &text);
-
-    if (r < 0 && r != -ENOENT)
-        return r;
-    while (text.p) {
-        line = str_cut(&text, '\n');
-        const struct json *v = json_parse(&g->c->arena, line, NULL, NULL);
-        if (str_is(text_of(v, "type"), "entity") && g->entities->n < GRAPH_MAX)
-            push_members(g, g->entities, v, entity_keys);
-        else if (str_is(text_of(v, "type"), "relation") && g->relations->n < GRAPH_MAX)
-            push_members(g, g->relations, v, relation_keys);
-    }
-    return 0;
-}
 
 static void write_lines(struct buf *b, const char *type, const struct json *array)
 {
@@ -139,23 +102,28 @@ static bool save(struct graph *g)
     return r == 0;
 }
 
-/* Runs WORK on the graph; it says whether the graph has to be saved. */
-static void with_graph(struct local_call *c, void (*work)(struct graph *g))
+/* Runs WORK on the graph that LOAD gives. */
+static void with_graph(struct local_call *c,
+                       int (*load)(struct local_call *c, const char *path,
+                                   struct memory_graph *ret),
+                       void (*work)(struct graph *g))
 {
-    struct graph g = {
-        .c = c, .entities = json_new_array(&c->arena), .relations = json_new_array(&c->arena)};
+    struct graph g = {.c = c, .path = path_of(&c->arena, c->local, c->benchmark)};
+    struct memory_graph found;
 
-    g.path = path_of(&c->arena, c->local, c->benchmark);
-    if (!g.path || !g.entities || !g.relations) {
+    if (!g.path) {
         local_fail(c, "out of memory");
         return;
     }
     (void)pthread_mutex_lock(&lock);
-    int r = load(&g);
-    if (r < 0)
+    int r = load(c, g.path, &found);
+    if (r < 0) {
         place_fail(c, r, "open", g.path);
-    else
+    } else {
+        g.entities = found.entities;
+        g.relations = found.relations;
         work(&g);
+    }
     (void)pthread_mutex_unlock(&lock);
 }
 
@@ -215,8 +183,8 @@ static void do_create_entities(struct graph *g)
     for (size_t i = 0; added && given && i < given->n; i++) {
         if (find_entity(g->entities, text_of(&given->items[i], "name")))
             continue;
-        push_members(g, g->entities, &given->items[i], entity_keys);
-        push_members(g, added, &given->items[i], entity_keys);
+        memory_push_entity(&g->c->arena, g->entities, &given->items[i]);
+        memory_push_entity(&g->c->arena, added, &given->items[i]);
     }
     if (save(g))
         answer(g, added, "entities");
@@ -233,8 +201,8 @@ static void do_create_relations(struct graph *g)
             is_known = is_known || is_same_relation(&g->relations->items[k], &given->items[i]);
         if (is_known)
             continue;
-        push_members(g, g->relations, &given->items[i], relation_keys);
-        push_members(g, added, &given->items[i], relation_keys);
+        memory_push_relation(&g->c->arena, g->relations, &given->items[i]);
+        memory_push_relation(&g->c->arena, added, &given->items[i]);
     }
     if (save(g))
         answer(g, added, "relations");
@@ -373,7 +341,8 @@ static void do_read_graph(struct graph *g)
 static bool contains(struct str text, struct str part)
 {
     for (size_t i = 0; i + part.len <= text.len; i++) {
-        if (str_ieq(str_slice(text, i, i + part.len), part))
+        if (part.len == 0 || (((text.p[i] ^ part.p[0]) & ~0x20) == 0 &&
+                              str_ieq(str_slice(text, i, i + part.len), part)))
             return true;
     }
     return false;
@@ -408,20 +377,20 @@ static void do_open_nodes(struct graph *g)
     answer_part(g, is_opened);
 }
 
-#define TOOL(name)                                                                                 \
+#define TOOL(name, load)                                                                           \
     static void name(struct local_call *c)                                                         \
     {                                                                                              \
-        with_graph(c, do_##name);                                                                  \
+        with_graph(c, load, do_##name);                                                            \
     }
-TOOL(create_entities)
-TOOL(create_relations)
-TOOL(add_observations)
-TOOL(delete_entities)
-TOOL(delete_observations)
-TOOL(delete_relations)
-TOOL(read_graph)
-TOOL(search_nodes)
-TOOL(open_nodes)
+TOOL(create_entities, memory_load)
+TOOL(create_relations, memory_load)
+TOOL(add_observations, memory_load)
+TOOL(delete_entities, memory_load)
+TOOL(delete_observations, memory_load)
+TOOL(delete_relations, memory_load)
+TOOL(read_graph, memory_look)
+TOOL(search_nodes, memory_look)
+TOOL(open_nodes, memory_look)
 #undef TOOL
 
 static const struct local_tool tools[] = {
@@ -437,6 +406,15 @@ static const struct local_tool tools[] = {
 };
 
 const struct local_server memory_server = {"localmemory", tools, ARRAY_LEN(tools)};
+
+void memory_rest(void)
+{
+    /* One that is under way may go on for long. */
+    if (pthread_mutex_trylock(&lock) != 0)
+        return;
+    memory_forget();
+    (void)pthread_mutex_unlock(&lock);
+}
 
 /* ---- the whole file ---- */
 

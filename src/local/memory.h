@@ -6,3 +6,5 @@
 
 /* Replaces the file by the body; the parameter "benchmark" says which file it is. */
 void memory_put(struct request *q);
+/* Nobody has called for a while: lets go of the memory that calls use again. */
+void memory_rest(void);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "local/bridge/bridge.h"
+#include "local/memory.h"
 #include "local/pool.h"
 #include "local/request.h"
 #include "local/servers.h"
@@ -33,6 +34,7 @@ struct job {
     struct local_call call;
     struct buf out;
     int64_t took_us;
+    bool was_slow;    /* the call of its tool before this one */
     struct job *next; /* of those that are kept */
 };
 
@@ -84,6 +86,7 @@ static void on_idle(struct loop_timer *t)
         free_job(j);
     }
     s->n_kept = 0;
+    memory_rest();
 }
 
 static void recycle_buf(struct buf *b)
@@ -158,22 +161,23 @@ static void on_done(struct loop_msg *m)
     finish(container_of(m, struct job, msg));
 }
 
-/* Of the processor's time: on a busy machine every call takes long, and would take longer with a
- * thread that has to wait for its turn. */
-static int64_t spent_us(void)
+/* On a busy machine every call takes long, and would take longer with a thread that has to wait for
+ * its turn: after a call that took long it is the processor's time that counts, which the kernel
+ * has to be asked for. */
+static int64_t now_us(const struct job *j)
 {
     struct timespec t = {0};
 
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    (void)clock_gettime(j->was_slow ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
 static void work(struct job *j)
 {
-    int64_t begin_us = spent_us();
+    int64_t begin_us = now_us(j);
 
     local_run(&j->call, &j->out);
-    j->took_us = spent_us() - begin_us;
+    j->took_us = now_us(j) - begin_us;
 }
 
 static void run(struct pool_job *pj)
@@ -197,6 +201,9 @@ static bool is_quick(struct local_serve *s, const struct local_server *server,
 
 static void start(struct local_serve *s, struct job *j, const struct local_server *server)
 {
+    const struct quick *q = quick_of(s, j->call.tool);
+
+    j->was_slow = q->tool == j->call.tool && q->us >= QUICK_US;
     if (is_quick(s, server, j->call.tool)) {
         work(j);
         finish(j);
