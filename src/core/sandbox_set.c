@@ -386,6 +386,7 @@ void sandboxes_sample(struct sandboxes *set)
     metrics_set(m, METRIC_SANDBOXES_RUNNING, n - set->n_paused);
     metrics_set(m, METRIC_CELLS_WARM, set->engine ? engine_n_stock(set->engine) : 0);
     metrics_set(m, METRIC_CELLS_TAKEN, set->engine ? engine_n_cells(set->engine) : 0);
+    metrics_set(m, METRIC_CELLS_OLD, set->engine ? engine_n_old_cells(set->engine) : 0);
     metrics_set(m, METRIC_CELLS_BUILDING, set->engine ? engine_n_building(set->engine) : 0);
     if (set->egress)
         sample_egress(m, set->egress);

@@ -138,6 +138,17 @@ static int hello(struct client *cl, struct packet *p, struct err *e)
     return 0;
 }
 
+/* The template has changed, and nobody should be given what was made ahead from the old one. */
+static void drop_unclaimed(struct spawner *s, const char *template_name)
+{
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        struct cell *c = s->slots[i];
+        if (c->state == CELL_READY && c->info.label[0] == '\0' &&
+            strcmp(c->info.spec.template_name, template_name) == 0)
+            cell_kill(c);
+    }
+}
+
 static int add_template(struct client *cl, struct packet *p, struct err *e)
 {
     struct proto_template t;
@@ -148,6 +159,8 @@ static int add_template(struct client *cl, struct packet *p, struct err *e)
     int r = world_add_template(cl->spawner, &t, p, e);
     if (r < 0)
         return r;
+    if (r > 0)
+        drop_unclaimed(cl->spawner, t.name);
     send_ok(cl, p->tag);
     return 0;
 }
@@ -224,13 +237,21 @@ static int quit(struct client *cl, struct packet *p, struct err *e)
     return 0;
 }
 
+static int clean(struct client *cl, struct packet *p, struct err *e)
+{
+    (void)p;
+    (void)e;
+    sweep_trash(cl->spawner);
+    return 0;
+}
+
 static const struct {
     uint32_t kind;
     int (*handle)(struct client *cl, struct packet *p, struct err *e);
 } requests[] = {
     {PROTO_HELLO, hello},   {PROTO_TEMPLATE, add_template}, {PROTO_CREATE, create},
     {PROTO_KILL, kill_one}, {PROTO_LABEL, label},           {PROTO_LIST, list_cells},
-    {PROTO_QUIT, quit},
+    {PROTO_QUIT, quit},     {PROTO_CLEAN, clean},
 };
 
 static void dispatch(struct client *cl, struct packet *p)

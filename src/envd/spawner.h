@@ -108,10 +108,11 @@ void spawner_work_ahead(struct spawner *s);
 /* Moves this process into the small mount namespace. CELLS is a detached mount of the cells
  * directory. */
 int world_enter(int cells_tree, const char *mount_point, struct err *e);
-/* Takes over the layers of a template, or finds that they are the known ones. */
+/* Takes over the layers of a template: 0, also when they are the known ones, or 1 when they take
+ * the place of others. */
 int world_add_template(struct spawner *s, const struct proto_template *spec, struct packet *p,
                        struct err *e);
-const struct spawner_template *world_find_template(const struct spawner *s, const char *name);
+struct spawner_template *world_find_template(struct spawner *s, const char *name);
 
 /* ---- netns.c ---- */
 /* A network namespace with loopback up and no way out; from the pool when there is one. */
@@ -130,6 +131,8 @@ bool disks_refill(struct spawner *s);
 void sweep_leftovers(struct spawner *s);
 /* Moves SLOT's files out of the way; a child process deletes them. */
 void sweep_slot(struct spawner *s, const char *slot);
+/* Deletes what others have put into the trash. */
+void sweep_trash(struct spawner *s);
 /* Takes FD, a disk that nobody needs any more; a child process unmounts it. */
 void sweep_disk(struct spawner *s, int fd);
 /* Called for the end of the deleting child. */

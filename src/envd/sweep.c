@@ -156,6 +156,12 @@ void sweep_cleaner_ended(struct spawner *s)
         clean_soon(s);
 }
 
+void sweep_trash(struct spawner *s)
+{
+    if (has_trash(s))
+        clean_soon(s);
+}
+
 void sweep_disk(struct spawner *s, int fd)
 {
     if (s->n_used_disks == SPAWNER_DISKS_USED)
@@ -226,8 +232,7 @@ static void sweep_directories(struct spawner *s)
         if (is_slot(d->d_name))
             sweep_slot(s, d->d_name);
     (void)closedir(dir);
-    if (has_trash(s))
-        clean_soon(s);
+    sweep_trash(s);
 }
 
 void sweep_leftovers(struct spawner *s)

@@ -173,9 +173,9 @@ int world_enter(int cells_tree, const char *mount_point, struct err *e)
 
 /* ---- templates ---- */
 
-const struct spawner_template *world_find_template(const struct spawner *s, const char *name)
+struct spawner_template *world_find_template(struct spawner *s, const char *name)
 {
-    for (unsigned i = s->n_templates; i-- > 0;)
+    for (unsigned i = 0; i < s->n_templates; i++)
         if (str_is(str_of(s->templates[i].spec.name), name))
             return &s->templates[i];
     return NULL;
@@ -208,11 +208,32 @@ static int attach_layer(const struct spawner_template *t, uint32_t layer, int fd
                  : 0;
 }
 
+/* Cells have copies of these mounts: the living ones keep the layers that they were built on. */
+static void detach_layers(const struct spawner_template *t)
+{
+    for (uint32_t i = 0; i < t->spec.n_layers; i++) {
+        char path[32];
+        (void)snprintf(path, sizeof path, "/tpl/%u.%u", t->index, (unsigned)i);
+        (void)kern_umount(path, KERN_UMOUNT_DETACH);
+    }
+}
+
+static int attach_layers(const struct spawner_template *t, const struct packet *p, struct err *e)
+{
+    int r = 0;
+
+    for (uint32_t i = 0; r == 0 && i < t->spec.n_layers; i++)
+        r = attach_layer(t, i, p->fds[i], e);
+    if (r < 0)
+        detach_layers(t);
+    return r;
+}
+
 int world_add_template(struct spawner *s, const struct proto_template *spec, struct packet *p,
                        struct err *e)
 {
     struct spawner_template t = {.spec = *spec, .index = s->n_templates};
-    const struct spawner_template *old = world_find_template(s, spec->name);
+    struct spawner_template *old = world_find_template(s, spec->name);
 
     if (p->n_fds != spec->n_layers)
         return err_set(e, -EINVAL, "template '%s' came without its layers", spec->name);
@@ -225,14 +246,18 @@ int world_add_template(struct spawner *s, const struct proto_template *spec, str
     }
     if (old && is_same(old, &t))
         return 0;
-    /* A changed template gets a new entry: living cells keep the layers that they were built on. */
-    if (s->n_templates == SPAWNER_TEMPLATES)
+    if (!old && s->n_templates == SPAWNER_TEMPLATES)
         return err_set(e, -ENOBUFS, "too many templates");
-    for (uint32_t i = 0; i < spec->n_layers; i++) {
-        int r = attach_layer(&t, i, p->fds[i], e);
-        if (r < 0)
-            return r;
+    if (old) {
+        t.index = old->index;
+        detach_layers(old);
     }
-    s->templates[s->n_templates++] = t;
-    return 0;
+    int r = attach_layers(&t, p, e);
+    if (r < 0)
+        return r;
+    if (old)
+        *old = t;
+    else
+        s->templates[s->n_templates++] = t;
+    return old != NULL;
 }

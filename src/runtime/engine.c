@@ -16,67 +16,6 @@
 #include "runtime/engine_internal.h"
 #include "sys/io.h"
 
-enum { QUEUE_MAX = 65536 };
-
-/* ---- sending ---- */
-
-struct queued {
-    struct list node;
-    struct buf data;
-};
-
-static void queued_free(struct queued *q)
-{
-    list_del(&q->node);
-    buf_done(&q->data);
-    free(q);
-}
-
-static int enqueue(struct engine *en)
-{
-    if (en->n_queued == QUEUE_MAX)
-        return -ENOBUFS;
-    struct queued *q = mem_zalloc(1, sizeof *q);
-    if (!q)
-        return -ENOMEM;
-    list_append(&en->queue, &q->node);
-    buf_init(&q->data, PACKET_MAX);
-    int r = buf_add_str(&q->data, buf_str(&en->out));
-    if (r < 0) {
-        queued_free(q);
-        return r;
-    }
-    en->n_queued++;
-    return loop_io_want(&en->io, EPOLLIN | EPOLLOUT);
-}
-
-int engine_send(struct engine *en)
-{
-    if (!en->io.loop)
-        return -ENOTCONN;
-    int r = list_is_empty(&en->queue) ? packet_send(en->io.fd, &en->out, NULL, 0) : -EAGAIN;
-    return r == -EAGAIN ? enqueue(en) : r;
-}
-
-static int flush_queue(struct engine *en)
-{
-    while (!list_is_empty(&en->queue)) {
-        struct queued *q = list_entry(en->queue.next, struct queued, node);
-        int r = packet_send(en->io.fd, &q->data, NULL, 0);
-        if (r < 0)
-            return r == -EAGAIN ? 0 : r;
-        queued_free(q);
-        en->n_queued--;
-    }
-    return loop_io_want(&en->io, EPOLLIN);
-}
-
-static void drop_queue(struct engine *en)
-{
-    list_each(node, &en->queue) queued_free(list_entry(node, struct queued, node));
-    en->n_queued = 0;
-}
-
 /* ---- creation ---- */
 
 int engine_ask_for(struct engine *en, struct building *b)
@@ -84,7 +23,7 @@ int engine_ask_for(struct engine *en, struct building *b)
     b->tag = en->next_tag++;
     packet_begin(&en->out, PROTO_CREATE, b->tag);
     proto_put_spec(&en->out, &b->spec);
-    int r = engine_send(en);
+    int r = spawner_link_send(&en->spawner);
     if (r == 0)
         list_append(&en->building, &b->node);
     return r;
@@ -101,7 +40,7 @@ static int check_limits(struct engine *en, const struct cell_spec *s, struct err
     const bool wanted[] = {s->limits.memory_bytes > 0, s->limits.pids > 0, s->limits.cpu_milli > 0};
 
     for (size_t i = 0; i < ARRAY_LEN(needs); i++)
-        if (wanted[i] && !(en->cgroup.can & needs[i].can) && !en->options.allows_unenforced)
+        if (wanted[i] && !(en->spawner.cgroup.can & needs[i].can) && !en->options.allows_unenforced)
             return err_set(e, -EOPNOTSUPP, "this host cannot limit %s", needs[i].what);
     return 0;
 }
@@ -111,25 +50,26 @@ static int prepare_disk(struct engine *en, const struct disk_spec *disk, struct 
 {
     if (disk->kind >= DISK_COUNT)
         return err_set(e, -EINVAL, "unknown kind of disk");
-    if (!disk_can(disk, en->state, e))
+    if (!disk_can(disk, en->home, e))
         return e->code;
-    return disk_prepare(disk, en->state, e);
+    return disk_prepare(disk, en->home, e);
 }
 
-static void claim(struct engine *en, struct engine_cell *c)
+void engine_claim(struct engine_cell *c)
 {
-    list_append(&en->cells, &c->node);
-    en->n_cells++;
+    list_append(&c->engine->cells, &c->node);
+    c->engine->n_cells++;
+    c->spawner->n_cells++;
 }
 
 /* Nobody was told of C, so its end is not reported either. */
-static void drop(struct engine *en, struct engine_cell *c)
+static void drop(struct engine_cell *c)
 {
     if (!c)
         return;
     c->info.label[0] = '\0';
     if (list_is_empty(&c->node))
-        claim(en, c);
+        engine_claim(c);
     engine_cell_kill(c);
 }
 
@@ -185,11 +125,11 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
     struct engine_cell *c = engine_stock_take(en, spec);
     if (c) {
         r = dress(c, label, spec, &(struct err)ERR_INIT);
-        claim(en, c);
+        engine_claim(c);
     }
     if (c && r < 0) {
         /* It may have died in the stock: a new one is as good. */
-        drop(en, take(c));
+        drop(take(c));
     }
     if (!c)
         return build(en, label, spec, fn, ctx, why);
@@ -221,17 +161,18 @@ static void hand_over(struct engine *en, struct building *b, struct engine_cell 
         return;
     }
     if (c) {
-        claim(en, c);
+        engine_claim(c);
         if (engine_cell_name(c, b->label, b->spec.hostname, e) < 0) {
-            drop(en, c);
+            drop(c);
             c = NULL;
         }
     }
     b->fn(b->ctx, c, c ? NULL : e);
 }
 
-static void on_cell(struct engine *en, struct packet *p)
+static void on_cell(struct spawner_link *s, struct packet *p)
 {
+    struct engine *en = s->engine;
     struct err e = ERR_INIT;
     struct cell_info info;
     auto_free struct building *b = take_building(en, p->tag);
@@ -239,7 +180,7 @@ static void on_cell(struct engine *en, struct packet *p)
     proto_get_info(&p->body, &info);
     if (!b || wire_done(&p->body) < 0)
         return;
-    hand_over(en, b, engine_cell_new(en, &info, p, &e), &e);
+    hand_over(en, b, engine_cell_new(s, &info, p, &e), &e);
 }
 
 static void on_error(struct engine *en, struct packet *p)
@@ -255,19 +196,32 @@ static void on_error(struct engine *en, struct packet *p)
     hand_over(en, b, NULL, &e);
 }
 
-/* Reports and frees C, which the spawner no longer has. */
-static void bury(struct engine *en, struct engine_cell *c, int status)
+/* Reports and frees C, a claimed cell that its spawner no longer has. A spawner of another build
+ * ends with its last one. */
+static void bury(struct engine_cell *c, int status)
 {
+    struct engine *en = c->engine;
+    struct spawner_link *s = c->spawner;
+
     list_del(&c->node);
+    en->n_cells--;
+    s->n_cells--;
     if (c->info.label[0] != '\0' && en->options.on_gone)
         en->options.on_gone(en->options.ctx, c, status);
+    engine_cell_free(c);
+    if (s != &en->spawner && s->n_cells == 0)
+        spawner_link_quit(s);
+}
+
+static void bury_stock(struct engine_cell *c)
+{
+    c->engine->n_stock--;
     engine_cell_free(c);
 }
 
 void engine_cell_ended(struct engine_cell *c)
 {
-    c->engine->n_cells--;
-    bury(c->engine, c, SIGKILL);
+    bury(c, SIGKILL);
 }
 
 static struct engine_cell *find_in(struct list *head, uint32_t slot, uint64_t generation)
@@ -296,25 +250,14 @@ static void on_gone(struct engine *en, struct packet *p)
     struct engine_cell *c = find_in(&en->cells, slot, generation);
 
     if (c) {
-        en->n_cells--;
-        bury(en, c, status);
+        bury(c, status);
         return;
     }
     c = find_in(&en->stock, slot, generation);
     if (!c)
         return;
-    en->n_stock--;
-    bury(en, c, status);
+    bury_stock(c);
     engine_stock_tend(en);
-}
-
-static void bury_all(struct engine *en)
-{
-    for (struct list *node; (node = list_pop(&en->stock));)
-        engine_cell_free(list_entry(node, struct engine_cell, node));
-    for (struct list *node; (node = list_pop(&en->cells));)
-        bury(en, list_entry(node, struct engine_cell, node), -1);
-    en->n_stock = en->n_cells = 0;
 }
 
 static void fail_building(struct engine *en)
@@ -332,67 +275,163 @@ static void fail_building(struct engine *en)
 
 static void on_spawner(struct loop_io *io, uint32_t events);
 
-/* After a new list: what is not in it is gone, and what should have ended is told again. */
-static void compare(struct engine *en)
+/* What S has not shown in its last list is gone, and what should have ended is told again. */
+static void compare(struct spawner_link *s)
 {
+    struct engine *en = s->engine;
+
     list_each(node, &en->cells)
     {
         struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (!c->is_seen) {
-            en->n_cells--;
-            bury(en, c, -1);
-        } else if (take(c->is_ending)) {
+        if (c->spawner != s)
+            continue;
+        if (!c->is_seen)
+            bury(c, -1);
+        else if (take(c->is_ending))
             engine_cell_kill(c);
-        }
     }
     list_each(node, &en->stock)
     {
         struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (c->is_seen)
-            continue;
-        en->n_stock--;
-        bury(en, c, -1);
+        if (c->spawner == s && !c->is_seen)
+            bury_stock(c);
     }
 }
 
-static int attach(struct engine *en, struct err *e)
+/* S is gone with all of its cells. */
+static void bury_all(struct spawner_link *s)
 {
-    int r = engine_attach(en, e);
+    list_each(node, &s->engine->cells)
+    {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
+        if (c->spawner == s)
+            c->is_seen = false;
+    }
+    list_each(node, &s->engine->stock)
+    {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
+        if (c->spawner == s)
+            c->is_seen = false;
+    }
+    compare(s);
+}
+
+static int attach(struct spawner_link *s, struct err *e)
+{
+    struct engine *en = s->engine;
+    int r = engine_attach(s, e);
 
     if (r < 0)
         return r;
-    r = loop_io_start(en->loop, &en->io, en->io.fd, EPOLLIN, on_spawner);
+    r = loop_io_start(en->loop, &s->io, s->io.fd, EPOLLIN, on_spawner);
     if (r < 0)
         return err_sys(e, r, "watch the spawner");
-    compare(en);
-    engine_stock_tend(en);
+    compare(s);
+    if (s == &en->spawner)
+        engine_stock_tend(en);
     return 0;
 }
 
-/* Either it died, and all cells with it, or only the connection broke: the list will tell. */
-static void lose_spawner(struct engine *en)
+/* ---- spawners of other builds ---- */
+
+/* What it has made ahead nobody will take any more. */
+static void retire(struct spawner_link *s)
 {
-    engine_detach(en);
-    drop_queue(en);
-    fail_building(en);
-    if (attach(en, NULL) == 0)
+    list_each(node, &s->engine->cells)
+    {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
+        if (c->spawner == s && c->info.label[0] == '\0')
+            engine_cell_kill(c);
+    }
+    if (s->n_cells == 0)
+        spawner_link_quit(s);
+}
+
+static void old_free(struct spawner_link *s)
+{
+    engine_detach(s);
+    list_del(&s->node);
+    s->engine->n_old--;
+    free(s);
+}
+
+static int attach_old(struct engine *en, const char *place, struct err *e)
+{
+    if (en->n_old == ENGINE_OLD_MAX)
+        return err_set(e, -ENOBUFS, "more than %d spawners of other builds", (int)ENGINE_OLD_MAX);
+    struct spawner_link *s = mem_zalloc(1, sizeof *s);
+    if (!s)
+        return err_sys(e, -ENOMEM, "spawner of another build");
+    spawner_link_init(s, en);
+    (void)snprintf(s->place, sizeof s->place, "%s", place);
+    list_append(&en->old, &s->node);
+    en->n_old++;
+    int r = attach(s, e);
+    if (r < 0) {
+        bury_all(s);
+        old_free(s);
+        return err_ctx(e, r, "spawner of another build in '%s'", place);
+    }
+    retire(s);
+    return 0;
+}
+
+static void tidy(struct engine *en)
+{
+    if (en->n_cells == 0 && en->n_old == 0)
+        engine_place_tidy(en);
+}
+
+/* It has ended as it was asked to, or it died, and is replaced by one that sweeps and ends. */
+static void lose_old(struct spawner_link *s)
+{
+    struct engine *en = s->engine;
+    bool has_ended = s->is_quitting;
+
+    engine_detach(s);
+    s->is_quitting = false;
+    if (!has_ended && attach(s, NULL) == 0) {
+        retire(s);
         return;
-    bury_all(en);
+    }
+    bury_all(s);
+    if (has_ended)
+        engine_place_remove(en, s->place);
+    old_free(s);
+    tidy(en);
+}
+
+/* Either it died, and all cells with it, or only the connection broke: the list will tell. */
+static void lose_spawner(struct spawner_link *s)
+{
+    struct engine *en = s->engine;
+
+    if (s != &en->spawner) {
+        lose_old(s);
+        return;
+    }
+    engine_detach(s);
+    fail_building(en);
+    if (attach(s, NULL) == 0)
+        return;
+    bury_all(s);
     engine_retry_later(en);
 }
 
 void engine_retry(struct engine *en)
 {
-    if (en->io.loop)
+    if (en->spawner.io.loop)
         engine_stock_tend(en);
-    else if (attach(en, NULL) < 0)
+    else if (attach(&en->spawner, NULL) < 0)
         engine_retry_later(en);
 }
 
-void engine_dispatch(struct engine *en)
+void engine_dispatch(struct spawner_link *s)
 {
+    struct engine *en = s->engine;
+
     if (en->in.kind == PROTO_CELL)
-        on_cell(en, &en->in);
+        on_cell(s, &en->in);
     else if (en->in.kind == PROTO_ERROR)
         on_error(en, &en->in);
     else if (en->in.kind == PROTO_GONE)
@@ -402,21 +441,21 @@ void engine_dispatch(struct engine *en)
 
 static void on_spawner(struct loop_io *io, uint32_t events)
 {
-    struct engine *en = container_of(io, struct engine, io);
+    struct spawner_link *s = container_of(io, struct spawner_link, io);
 
-    if (events & EPOLLOUT && flush_queue(en) < 0) {
-        lose_spawner(en);
+    if (events & EPOLLOUT && spawner_link_flush(s) < 0) {
+        lose_spawner(s);
         return;
     }
     while (io->loop) {
-        int r = packet_receive(io->fd, &en->in);
+        int r = packet_receive(io->fd, &s->engine->in);
         if (r == -EAGAIN)
             return;
         if (r <= 0) {
-            lose_spawner(en);
+            lose_spawner(s);
             return;
         }
-        engine_dispatch(en);
+        engine_dispatch(s);
     }
 }
 
@@ -433,24 +472,24 @@ static char *make_instance(const char *state)
 
 static int prepare(struct engine *en, const struct engine_options *o, struct err *e)
 {
-    char cells[PATH_MAX];
-
     en->state = mem_strdup(o->state);
     en->envd = mem_strdup(o->envd);
     en->instance = o->instance ? mem_strdup(o->instance) : make_instance(o->state);
     if (!en->state || !en->envd || !en->instance)
         return err_sys(e, -ENOMEM, "engine");
-    if (o->state[0] != '/' ||
-        snprintf(cells, sizeof cells, "%s/cells", o->state) >= (int)sizeof cells)
+    if (o->state[0] != '/')
         return err_set(e, -EINVAL, "the state directory needs an absolute path");
-    int r = io_mkdirs(cells, 0700, e);
+    int r = engine_place_choose(en, e);
     if (r < 0)
         return r;
     en->state_fd = io_open(o->state, O_RDONLY | O_DIRECTORY, 0);
     en->home_netns_fd = io_open("/proc/self/ns/net", O_RDONLY, 0);
     if (en->state_fd < 0 || en->home_netns_fd < 0)
         return err_set(e, -EIO, "cannot open '%s'", o->state);
-    return 0;
+    r = engine_http_open(en, e);
+    if (r == 0 && o->stock > 0)
+        r = disk_prepare(&o->stock_spec.disk, en->home, e);
+    return r;
 }
 
 struct engine *engine_open(struct loop *l, const struct engine_options *o, struct err *e)
@@ -463,22 +502,23 @@ struct engine *engine_open(struct loop *l, const struct engine_options *o, struc
     }
     en->loop = l;
     en->options = *o;
-    en->io.fd = en->state_fd = en->sockets_fd = en->home_netns_fd = -1;
+    en->state_fd = en->home_netns_fd = -1;
     en->next_tag = 1;
-    list_init(&en->queue);
+    spawner_link_init(&en->spawner, en);
+    list_init(&en->old);
     list_init(&en->stock);
     list_init(&en->cells);
     list_init(&en->building);
     buf_init(&en->out, PACKET_MAX);
     int r = prepare(en, o, e);
     if (r == 0)
-        r = engine_http_open(en, e);
-    if (r == 0 && o->stock > 0)
-        r = disk_prepare(&o->stock_spec.disk, o->state, e);
+        r = attach(&en->spawner, e);
     if (r == 0)
-        r = attach(en, e);
-    if (r == 0)
+        r = engine_place_each(en, attach_old, e);
+    if (r == 0) {
+        tidy(en);
         return en;
+    }
     engine_close(en);
     return NULL;
 }
@@ -487,40 +527,59 @@ void engine_close(struct engine *en)
 {
     if (!en)
         return;
-    engine_detach(en);
-    drop_queue(en);
+    engine_detach(&en->spawner);
+    list_each(node, &en->old) engine_detach(list_entry(node, struct spawner_link, node));
     loop_timer_stop(&en->retry);
     en->options.on_gone = NULL;
-    bury_all(en);
+    bury_all(&en->spawner);
+    list_each(node, &en->old)
+    {
+        struct spawner_link *s = list_entry(node, struct spawner_link, node);
+        bury_all(s);
+        old_free(s);
+    }
     http_client_free(en->http);
     for (struct list *node; (node = list_pop(&en->building));)
         free(list_entry(node, struct building, node));
     buf_done(&en->out);
     close_p(&en->state_fd);
-    close_p(&en->sockets_fd);
     close_p(&en->home_netns_fd);
     free(en->state);
     free(en->envd);
     free(en->instance);
+    free(en->home);
     free(en);
+}
+
+/* Ends S and waits for that. */
+static void shut_down(struct spawner_link *s)
+{
+    struct engine *en = s->engine;
+
+    if (!s->io.loop)
+        return;
+    (void)io_set_nonblock(s->io.fd, false);
+    (void)spawner_link_flush(s);
+    spawner_link_quit(s);
+    while (packet_receive(s->io.fd, &en->in) > 0)
+        packet_done(&en->in);
 }
 
 void engine_shutdown(struct engine *en)
 {
-    if (en->io.loop) {
-        (void)io_set_nonblock(en->io.fd, false);
-        (void)flush_queue(en);
-        packet_begin(&en->out, PROTO_QUIT, 0);
-        (void)engine_send(en);
-        while (packet_receive(en->io.fd, &en->in) > 0)
-            packet_done(&en->in);
+    list_each(node, &en->old)
+    {
+        struct spawner_link *s = list_entry(node, struct spawner_link, node);
+        shut_down(s);
+        engine_place_remove(en, s->place);
     }
+    shut_down(&en->spawner);
     engine_close(en);
 }
 
 unsigned engine_can(const struct engine *en)
 {
-    return en->cgroup.can;
+    return en->spawner.cgroup.can;
 }
 
 unsigned engine_n_stock(const struct engine *en)
@@ -533,6 +592,11 @@ unsigned engine_n_cells(const struct engine *en)
     return en->n_cells;
 }
 
+unsigned engine_n_old_cells(const struct engine *en)
+{
+    return en->n_cells - en->spawner.n_cells;
+}
+
 unsigned engine_n_building(const struct engine *en)
 {
     unsigned n = 0;
@@ -543,7 +607,7 @@ unsigned engine_n_building(const struct engine *en)
 
 uint32_t engine_spawner_pid(const struct engine *en)
 {
-    return en->spawner_pid;
+    return en->spawner.pid;
 }
 
 void engine_each(struct engine *en, engine_cell_fn *fn, void *ctx)

@@ -40,8 +40,9 @@ struct engine_options {
     void *ctx;
 };
 
-/* Connects to the spawner of the state directory, or starts one; blocks for some milliseconds. NULL
- * with E filled. */
+/* Connects to the spawner of this build in the state directory, or starts one, and to those of
+ * other builds, which go on for the cells that they have; blocks for some milliseconds. NULL with E
+ * filled. */
 struct engine *engine_open(struct loop *l, const struct engine_options *o, struct err *e);
 /* Lets go of everything; cells and spawner go on. Pending callbacks are not called. */
 void engine_close(struct engine *en);
@@ -53,6 +54,8 @@ unsigned engine_can(const struct engine *en);
 /* Cells that wait in the stock / that were claimed. */
 unsigned engine_n_stock(const struct engine *en);
 unsigned engine_n_cells(const struct engine *en);
+/* Of these: cells of spawners of another build of tidepool-envd, which end with their last one. */
+unsigned engine_n_old_cells(const struct engine *en);
 /* Cells that are being built, for the stock and for callers. */
 unsigned engine_n_building(const struct engine *en);
 /* Somebody is busy with cells: refilling the stock waits for a while, so that it does not take the

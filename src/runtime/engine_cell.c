@@ -21,7 +21,7 @@
 
 /* ---- cells ---- */
 
-struct engine_cell *engine_cell_new(struct engine *en, const struct cell_info *info,
+struct engine_cell *engine_cell_new(struct spawner_link *s, const struct cell_info *info,
                                     struct packet *p, struct err *e)
 {
     struct engine_cell *c = mem_zalloc(1, sizeof *c);
@@ -32,11 +32,12 @@ struct engine_cell *engine_cell_new(struct engine *en, const struct cell_info *i
     }
     list_init(&c->node);
     list_init(&c->requests);
-    c->engine = en;
+    c->engine = s->engine;
+    c->spawner = s;
     c->info = *info;
     proto_slot_name(c->slot_name, info->slot);
-    (void)snprintf(c->address, sizeof c->address, "%s/%llu", c->slot_name,
-                   (unsigned long long)info->generation);
+    (void)snprintf(c->address, sizeof c->address, "%s/%llu/%u", c->slot_name,
+                   (unsigned long long)info->generation, s->id);
     c->pidfd = packet_take_fd(p, 0);
     c->netns_fd = packet_take_fd(p, 1);
     return c;
@@ -88,7 +89,7 @@ int engine_cell_name(struct engine_cell *c, const char *label, const char *hostn
     wire_put_u32(&en->out, c->info.slot);
     wire_put_u64(&en->out, c->info.generation);
     wire_put_str(&en->out, str_of(label));
-    r = engine_send(en);
+    r = spawner_link_send(c->spawner);
     return r < 0 ? err_sys(e, r, "label cell '%s'", c->slot_name) : 0;
 }
 
@@ -114,17 +115,17 @@ void engine_cell_kill(struct engine_cell *c)
     packet_begin(&en->out, PROTO_KILL, 0);
     wire_put_u32(&en->out, c->info.slot);
     wire_put_u64(&en->out, c->info.generation);
-    (void)engine_send(en);
+    (void)spawner_link_send(c->spawner);
 }
 
 int engine_cell_freeze(struct engine_cell *c, bool freeze, struct err *e)
 {
-    return cgroup_freeze(&c->engine->cgroup, c->slot_name, freeze, e);
+    return cgroup_freeze(&c->spawner->cgroup, c->slot_name, freeze, e);
 }
 
 int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, struct err *e)
 {
-    int r = cgroup_limit(&c->engine->cgroup, c->slot_name, l, e);
+    int r = cgroup_limit(&c->spawner->cgroup, c->slot_name, l, e);
 
     if (r == 0)
         c->info.spec.limits = *l;
@@ -133,7 +134,7 @@ int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, stru
 
 int engine_cell_usage(const struct engine_cell *c, struct cgroup_usage *ret, struct err *e)
 {
-    return cgroup_usage(&c->engine->cgroup, c->slot_name, ret, e);
+    return cgroup_usage(&c->spawner->cgroup, c->slot_name, ret, e);
 }
 
 void engine_cell_storage(const struct engine_cell *c, struct engine_storage *ret)
@@ -141,7 +142,7 @@ void engine_cell_storage(const struct engine_cell *c, struct engine_storage *ret
     struct statvfs disk;
     char root[32];
 
-    *ret = (struct engine_storage){.cache_bytes = cgroup_cache(&c->engine->cgroup, c->slot_name)};
+    *ret = (struct engine_storage){.cache_bytes = cgroup_cache(&c->spawner->cgroup, c->slot_name)};
     /* Between the end of a cell and the report of it the number may be another's: then these
      * figures are wrong once, and nothing else. */
     (void)snprintf(root, sizeof root, "/proc/%u/root", c->info.pid);

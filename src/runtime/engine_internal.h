@@ -2,23 +2,27 @@
 /* What the files of the engine share. */
 #pragma once
 
+#include <limits.h>
+
 #include "base/buf.h"
 #include "base/list.h"
 #include "net/http_client.h"
 #include "runtime/engine.h"
+#include "runtime/engine_link.h"
 #include "runtime/packet.h"
 
 struct engine_cell {
     struct list node; /* in engine.stock or engine.cells */
     struct engine *engine;
+    struct spawner_link *spawner;
     struct cell_info info;
     char slot_name[PROTO_SLOT_NAME_MAX];
     int pidfd;
     struct loop_io end_io;      /* pidfd, from the kill on */
     int netns_fd;               /* until it is asked for its way out */
     struct egress_cell *egress; /* or NULL */
-    char address[PROTO_SLOT_NAME_MAX +
-                 24];     /* "SLOT/GENERATION": a slot has many cells in its life */
+    /* "SLOT/GENERATION/SPAWNER": a slot has many cells in its life */
+    char address[PROTO_SLOT_NAME_MAX + 36];
     struct list requests; /* struct request: waiting for answers, or to be sent */
     unsigned n_ahead;     /* requests of ours that others wait for: the hostname, the rehearsal */
     bool is_rehearsed;
@@ -41,12 +45,13 @@ struct engine {
     struct http_client *http; /* to the first processes of cells */
     struct engine_options options;
     char *state, *envd, *instance;
-    int state_fd, sockets_fd, home_netns_fd;
-    struct loop_io io; /* the spawner */
-    uint32_t spawner_pid, next_tag;
-    struct cgroup cgroup;
-    struct list queue; /* packets that the spawner's socket had no room for */
-    size_t n_queued;
+    char template_root[PATH_MAX]; /* of the default template as it is now */
+    char *home; /* the place of this build's spawner, with the state directory's path */
+    int state_fd, home_netns_fd;
+    struct spawner_link spawner; /* of this build */
+    struct list old;             /* struct spawner_link: of other builds */
+    unsigned n_old;
+    uint32_t next_tag, next_link_id;
     struct list stock, cells, building;
     unsigned n_stock, n_cells, n_stock_building;
     struct loop_timer retry; /* of the stock, or of the spawner when it died */
@@ -58,18 +63,18 @@ struct engine {
 
 /* ---- engine.c ---- */
 
-/* Sends en->out to the spawner, or queues it. */
-int engine_send(struct engine *en);
-/* Asks the spawner for a cell. 0: B is in en->building now; else -errno. */
+/* Asks the spawner for a cell. 0: B is in engine.building now; else -errno. */
 int engine_ask_for(struct engine *en, struct building *b);
-/* What en->retry is for: looks after the stock, or for the spawner. */
+/* What engine.retry is for: looks after the stock, or for the spawner. */
 void engine_retry(struct engine *en);
 /* The cell of this name in the stock or among the claimed ones, or NULL. */
 struct engine_cell *engine_lookup(struct engine *en, uint32_t slot, uint64_t generation);
 /* Reports and frees a claimed cell whose processes are gone, before the spawner says so. */
 void engine_cell_ended(struct engine_cell *c);
-/* Handles the packet in en->in and finishes it. */
-void engine_dispatch(struct engine *en);
+/* Enters C among the claimed ones. */
+void engine_claim(struct engine_cell *c);
+/* Handles the packet in engine.in, which came from S, and finishes it. */
+void engine_dispatch(struct spawner_link *s);
 
 /* ---- engine_stock.c ---- */
 
@@ -83,15 +88,10 @@ void engine_stock_add(struct engine *en, struct engine_cell *c);
 void engine_stock_tend(struct engine *en);
 void engine_retry_later(struct engine *en);
 
-/* ---- engine_spawner.c: starting, greeting, listing; all blocking ---- */
-
-int engine_attach(struct engine *en, struct err *e);
-void engine_detach(struct engine *en);
-
 /* ---- engine_cell.c ---- */
 
-/* A cell from what the spawner says; takes the descriptors out of P. */
-struct engine_cell *engine_cell_new(struct engine *en, const struct cell_info *info,
+/* A cell from what its spawner says; takes the descriptors out of P. */
+struct engine_cell *engine_cell_new(struct spawner_link *s, const struct cell_info *info,
                                     struct packet *p, struct err *e);
 void engine_cell_free(struct engine_cell *c);
 /* Gives the cell its name, inside and at the spawner. */

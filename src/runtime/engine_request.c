@@ -34,14 +34,20 @@ struct request {
 
 /* ---- the way there ---- */
 
-/* ADDRESS is "SLOT/GENERATION". */
+/* ADDRESS is "SLOT/GENERATION/SPAWNER". */
 static int dial(void *ctx, const char *address, struct err *e)
 {
     struct engine *en = ctx;
     char name[PROTO_SLOT_NAME_MAX];
+    const char *id = strrchr(address, '/');
+    uint64_t n = 0;
+    struct spawner_link *s =
+        id && str_to_u64(str_of(id + 1), &n) == 0 ? spawner_link_find(en, (uint32_t)n) : NULL;
 
+    if (!s)
+        return err_sys(e, -ECONNREFUSED, "connect to cell '%s'", address);
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(address, "/"), address);
-    int fd = packet_connect_at(en->sockets_fd, name, SOCK_STREAM | SOCK_NONBLOCK);
+    int fd = packet_connect_at(s->sockets_fd, name, SOCK_STREAM | SOCK_NONBLOCK);
     return fd < 0 ? err_sys(e, fd, "connect to cell '%s'", address) : fd;
 }
 

@@ -22,18 +22,21 @@
 #define SOCKET_NAME "spawner.sock"
 
 /* Runs `tidepool-envd spawn`, which returns when the spawner listens. */
-static int start_spawner(struct engine *en, struct err *e)
+static int start_spawner(struct spawner_link *s, struct err *e)
 {
-    char socket_path[PATH_MAX];
-    const char *argv[] = {en->envd,     "spawn",      "--socket", socket_path, "--state", en->state,
-                          "--instance", en->instance, "--cgroup", NULL,        NULL};
+    struct engine *en = s->engine;
+    char place[PATH_MAX], socket_path[PATH_MAX], instance[CGROUP_NAME_MAX];
+    const char *argv[] = {en->envd,     "spawn",  "--socket", socket_path, "--state", place,
+                          "--instance", instance, "--cgroup", NULL,        NULL};
     char *const env[] = {NULL};
     int status;
     pid_t pid;
 
-    if (snprintf(socket_path, sizeof socket_path, "%s/" SOCKET_NAME, en->state) >=
-        (int)sizeof socket_path)
+    if (engine_place_path(en, s->place, place, sizeof place) < 0 ||
+        snprintf(socket_path, sizeof socket_path, "%s/" SOCKET_NAME, place) >=
+            (int)sizeof socket_path)
         return err_sys(e, -ENAMETOOLONG, "spawner socket");
+    engine_place_instance(en, s->place, instance, sizeof instance);
     if (en->options.cgroup == CGROUP_NONE)
         argv[8] = NULL;
     else
@@ -49,32 +52,37 @@ static int start_spawner(struct engine *en, struct err *e)
     return 0;
 }
 
-static int connect_spawner(struct engine *en, struct err *e)
+/* Where one of another build died, the new one is to sweep. */
+static int connect_spawner(struct spawner_link *s, struct err *e)
 {
-    int fd = packet_connect_at(en->state_fd, SOCKET_NAME, SOCK_SEQPACKET);
+    char name[ENGINE_PLACE_MAX + sizeof SOCKET_NAME];
+    int state_fd = s->engine->state_fd;
 
+    (void)snprintf(name, sizeof name, "%s/" SOCKET_NAME, s->place);
+    int fd = packet_connect_at(state_fd, name, SOCK_SEQPACKET);
     if (fd == -ENOENT || fd == -ECONNREFUSED) {
-        int r = start_spawner(en, e);
+        int r = start_spawner(s, e);
         if (r < 0)
             return r;
-        fd = packet_connect_at(en->state_fd, SOCKET_NAME, SOCK_SEQPACKET);
+        fd = packet_connect_at(state_fd, name, SOCK_SEQPACKET);
     }
     return fd < 0 ? err_sys(e, fd, "connect to the spawner") : fd;
 }
 
 /* Sends en->out and waits for the answer in en->in, which the caller has to finish. What else
  * arrives meanwhile is handled as usual. */
-static int call(struct engine *en, uint32_t tag, const int *fds, size_t n_fds, struct err *e)
+static int call(struct spawner_link *s, uint32_t tag, const int *fds, size_t n_fds, struct err *e)
 {
-    int r = packet_send(en->io.fd, &en->out, fds, n_fds);
+    struct engine *en = s->engine;
+    int r = packet_send(s->io.fd, &en->out, fds, n_fds);
 
     while (r == 0) {
-        int n = packet_receive(en->io.fd, &en->in);
+        int n = packet_receive(s->io.fd, &en->in);
         if (n <= 0)
             return err_sys(e, n < 0 ? n : -ECONNRESET, "spawner");
         if (en->in.tag == tag)
             break;
-        engine_dispatch(en);
+        engine_dispatch(s);
     }
     if (r < 0)
         return err_sys(e, r, "spawner");
@@ -84,31 +92,32 @@ static int call(struct engine *en, uint32_t tag, const int *fds, size_t n_fds, s
     return err_set(e, r < 0 ? r : -EIO, STR_FMT, STR_ARG(wire_get_str(&en->in.body)));
 }
 
-static int greet(struct engine *en, struct err *e)
+static int greet(struct spawner_link *s, struct err *e)
 {
+    struct engine *en = s->engine;
     uint32_t tag = en->next_tag++;
 
     packet_begin(&en->out, PROTO_HELLO, tag);
-    int r = call(en, tag, NULL, 0, e);
+    int r = call(s, tag, NULL, 0, e);
     if (r < 0)
         return r;
     struct wire_reader *body = &en->in.body;
     uint32_t version = wire_get_u32(body);
-    en->spawner_pid = wire_get_u32(body);
-    en->cgroup = (struct cgroup){.version = wire_get_u32(body), .n_trees = wire_get_u32(body)};
-    if (en->cgroup.n_trees > CGROUP_HIERARCHIES || 1 + en->cgroup.n_trees != en->in.n_fds)
-        en->in.body.is_bad = true;
-    close_p(&en->sockets_fd);
-    en->sockets_fd = packet_take_fd(&en->in, 0);
-    for (size_t i = 0; !body->is_bad && i < en->cgroup.n_trees; i++) {
-        en->cgroup.trees[i] =
+    s->pid = wire_get_u32(body);
+    s->cgroup = (struct cgroup){.version = wire_get_u32(body), .n_trees = wire_get_u32(body)};
+    if (s->cgroup.n_trees > CGROUP_HIERARCHIES || 1 + s->cgroup.n_trees != en->in.n_fds)
+        body->is_bad = true;
+    s->sockets_fd = packet_take_fd(&en->in, 0);
+    for (size_t i = 0; !body->is_bad && i < s->cgroup.n_trees; i++) {
+        s->cgroup.trees[i] =
             (struct cgroup_tree){.can = wire_get_u32(body), .fd = packet_take_fd(&en->in, 1 + i)};
-        en->cgroup.can |= en->cgroup.trees[i].can;
+        s->cgroup.can |= s->cgroup.trees[i].can;
     }
     packet_done(&en->in);
     if (version != PROTO_VERSION || wire_done(body) < 0) {
-        en->cgroup.n_trees = 0;
-        return err_set(e, -EPROTO, "the running spawner is of another version");
+        s->cgroup.n_trees = 0;
+        return err_set(e, -EPROTO, "spawner %u speaks version %u of the protocol, not %d", s->pid,
+                       version, PROTO_VERSION);
     }
     return 0;
 }
@@ -126,11 +135,11 @@ int engine_add_template(struct engine *en, const struct proto_template *t,
             r = err_sys(e, fds[n], "layer '%s'", layers[n]);
     }
     if (r == 0) {
-        (void)io_set_nonblock(en->io.fd, false);
+        (void)io_set_nonblock(en->spawner.io.fd, false);
         packet_begin(&en->out, PROTO_TEMPLATE, tag);
         proto_put_template(&en->out, t);
-        r = call(en, tag, fds, n, e);
-        (void)io_set_nonblock(en->io.fd, en->io.loop != NULL);
+        r = call(&en->spawner, tag, fds, n, e);
+        (void)io_set_nonblock(en->spawner.io.fd, en->spawner.io.loop != NULL);
     }
     while (n > 0)
         (void)close(fds[--n]);
@@ -141,19 +150,20 @@ int engine_add_template(struct engine *en, const struct proto_template *t,
 static int add_default_template(struct engine *en, struct err *e)
 {
     const struct proto_template t = {.name = "default", .has_usr = true, .n_layers = 2};
-    char root[PATH_MAX], local[PATH_MAX];
+    char *root = en->template_root, local[PATH_MAX];
     /* It lies beside the program that runs cells. */
     const char *slash = strrchr(en->envd, '/');
     (void)snprintf(local, sizeof local, "%.*s/tidepool-local", slash ? (int)(slash - en->envd) : 1,
                    slash ? en->envd : ".");
-    int r = template_build_default(en->state, local, root, sizeof root, e);
+    int r = template_build_default(en->state, local, root, sizeof en->template_root, e);
 
     return r < 0 ? r : engine_add_template(en, &t, (const char *const[]){root, "/usr"}, e);
 }
 
 /* A cell without label was built for the stock, or for a daemon that died before it heard of it. */
-static int adopt(struct engine *en, struct err *e)
+static int adopt(struct spawner_link *s, struct err *e)
 {
+    struct engine *en = s->engine;
     struct cell_info info;
 
     proto_get_info(&en->in.body, &info);
@@ -164,37 +174,45 @@ static int adopt(struct engine *en, struct err *e)
         c->is_seen = true;
         return 0;
     }
-    c = engine_cell_new(en, &info, &en->in, e);
+    c = engine_cell_new(s, &info, &en->in, e);
     if (!c)
         return -ENOMEM;
     c->is_seen = true;
-    bool is_claimed = info.label[0] != '\0';
-    if (!is_claimed)
+    if (s == &en->spawner && info.label[0] == '\0') {
         (void)engine_cell_egress(c);
-    list_append(is_claimed ? &en->cells : &en->stock, &c->node);
-    *(is_claimed ? &en->n_cells : &en->n_stock) += 1;
+        list_append(&en->stock, &c->node);
+        en->n_stock++;
+    } else {
+        engine_claim(c);
+    }
     return 0;
 }
 
-static void forget_seen(struct list *head)
+static void forget_seen(struct list *head, const struct spawner_link *s)
 {
-    list_each(node, head) list_entry(node, struct engine_cell, node)->is_seen = false;
+    list_each(node, head)
+    {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
+        if (c->spawner == s)
+            c->is_seen = false;
+    }
 }
 
-static int list_cells(struct engine *en, struct err *e)
+static int list_cells(struct spawner_link *s, struct err *e)
 {
+    struct engine *en = s->engine;
     uint32_t tag = en->next_tag++;
 
-    forget_seen(&en->cells);
-    forget_seen(&en->stock);
+    forget_seen(&en->cells, s);
+    forget_seen(&en->stock, s);
     packet_begin(&en->out, PROTO_LIST, tag);
-    int r = call(en, tag, NULL, 0, e);
+    int r = call(s, tag, NULL, 0, e);
     while (r == 0 && en->in.kind == PROTO_CELL) {
-        r = adopt(en, e);
+        r = adopt(s, e);
         packet_done(&en->in);
         if (r < 0)
             return r;
-        int n = packet_receive(en->io.fd, &en->in);
+        int n = packet_receive(s->io.fd, &en->in);
         if (n <= 0)
             return err_sys(e, n < 0 ? n : -ECONNRESET, "spawner");
     }
@@ -202,32 +220,32 @@ static int list_cells(struct engine *en, struct err *e)
     return r;
 }
 
-int engine_attach(struct engine *en, struct err *e)
+int engine_attach(struct spawner_link *s, struct err *e)
 {
-    int r = connect_spawner(en, e);
+    struct engine *en = s->engine;
+    int r = connect_spawner(s, e);
 
     if (r < 0)
         return r;
-    en->io.fd = r;
-    r = greet(en, e);
-    if (r == 0)
+    s->io.fd = r;
+    r = greet(s, e);
+    if (r == 0 && s == &en->spawner)
         r = add_default_template(en, e);
     if (r == 0)
-        r = list_cells(en, e);
+        r = list_cells(s, e);
     if (r == 0)
-        r = io_set_nonblock(en->io.fd, true);
+        r = io_set_nonblock(s->io.fd, true);
     if (r < 0)
-        engine_detach(en);
+        engine_detach(s);
     return r;
 }
 
-void engine_detach(struct engine *en)
+void engine_detach(struct spawner_link *s)
 {
-    int fd = en->io.fd;
-
-    loop_io_stop(&en->io);
-    if (fd >= 0)
-        (void)close(fd);
-    en->io.fd = -1;
-    cgroup_close(&en->cgroup);
+    loop_io_stop(&s->io);
+    close_p(&s->io.fd);
+    close_p(&s->sockets_fd);
+    s->io.fd = s->sockets_fd = -1;
+    cgroup_close(&s->cgroup);
+    spawner_link_drop(s);
 }

@@ -113,7 +113,7 @@ static bool rehearse(struct engine *en, unsigned at_once)
 
 void engine_stock_tend(struct engine *en)
 {
-    if (!en->io.loop || en->options.stock == 0)
+    if (!en->spawner.io.loop || en->options.stock == 0)
         return;
     unsigned at_once = how_many(en);
     bool is_behind = !is_full(en);

@@ -23,6 +23,7 @@ enum proto_kind {
     PROTO_LABEL,    /* slot, generation, label: no reply */
     PROTO_LIST,     /* → one CELL for each living cell, then OK */
     PROTO_QUIT,     /* ends all cells and the spawner; the connection closes when it is done */
+    PROTO_CLEAN,    /* something was moved into the trash: no reply */
 
     PROTO_OK = 64,
     PROTO_ERROR, /* i32 errno as u32, text */

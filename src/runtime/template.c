@@ -308,7 +308,7 @@ int template_build_default(const char *state, const char *local, char *ret_path,
                            struct err *e)
 {
     char temp[PATH_MAX];
-    int len = snprintf(ret_path, size, "%s/templates/default/%016llx", state,
+    int len = snprintf(ret_path, size, "%s/" TEMPLATE_DEFAULTS "/%016llx", state,
                        (unsigned long long)host_key(local));
 
     if (len < 0 || (size_t)len >= size)

@@ -12,7 +12,9 @@
 #include "base/err.h"
 
 /* Where cells have the tools of workspaces (src/local). */
-#define TEMPLATE_LOCAL "opt/tidepool/tidepool-local"
+/* Where default templates are, below the state directory: one for each state of the host. */
+#define TEMPLATE_DEFAULTS "templates/default"
+#define TEMPLATE_LOCAL    "opt/tidepool/tidepool-local"
 
 /* Makes sure that the skeleton for this host is in STATE/templates/default/KEY and stores its path.
  * KEY changes with what is copied from the host, so that a template in use never changes. LOCAL is

@@ -6,11 +6,15 @@ half made is left.
 """
 
 import concurrent.futures
+import os
+import shutil
 import signal
 import sys
 import time
 
 import cells
+import census
+import service
 import tap
 
 COUNTERS = int(sys.argv[1]) if len(sys.argv) > 1 else 50
@@ -173,6 +177,58 @@ def test_creates_that_nobody_heard_of():
             s.until(lambda: metric(s, "tidepool_cells_warm") >= cells.WARM)
             tap.equal(metric(s, "tidepool_sandboxes_running"), len(names))
             s.remove_all()
+
+
+def build_of(path, mark):
+    """Installs the program with something behind it, which makes it another build."""
+    envd = os.environ.get("TIDEPOOL_ENVD") or os.path.join(
+        os.path.dirname(service.PROGRAM), "tidepool-envd")
+    os.makedirs(path, exist_ok=True)
+    for name in ("tidepool-envd", "tidepool-local"):
+        new = os.path.join(path, name + ".new")
+        shutil.copy(os.path.join(os.path.dirname(envd), name), new)
+        with open(new, "ab") as f:
+            f.write(mark)
+        os.rename(new, os.path.join(path, name))
+    return os.path.join(path, "tidepool-envd")
+
+
+def test_an_upgrade():
+    """Sandboxes go on in the old program, new ones get the new one, and the old one ends with its
+    last sandbox."""
+    tail = "tail -c 8 /opt/tidepool/tidepool-local"
+    with cells.running() as s:
+        bin_dir = os.path.join(os.path.dirname(s.state), "bin")
+        s.stop()
+        s.env["TIDEPOOL_CELLS_ENVD"] = build_of(bin_dir, b"build 01")
+        s.start()
+        s.create(name="old", timeout=-1)
+        s.run("old", COUNT)
+        old = cells.spawner_pid(s.state)
+        for how, mark in ((signal.SIGKILL, b"build 02"), (signal.SIGTERM, b"build 03")):
+            before = count(s, "old")
+            build_of(bin_dir, mark)
+            restart(s, how)
+            # Before the stock could be full of new ones, and after.
+            s.create(name="new")
+            tap.equal(s.run("new", tail)["output"], mark.decode())
+            s.until(lambda: metric(s, "tidepool_cells_warm") >= cells.WARM)
+            s.create(name="newer")
+            tap.equal(s.run("newer", tail)["output"], mark.decode())
+            s.until(lambda: count(s, "old") > before)
+            tap.equal(s.run("old", tail)["output"], "build 01")
+            tap.equal(metric(s, "tidepool_cells_old"), 1)
+            tap.equal(cells.spawner_pid(s.state) == old, False, "a spawner of the new build")
+            s.post("/api/v1/sandbox/pause/old")
+            s.remove("new")
+            s.remove("newer")
+            tap.equal(s.post("/api/v1/sandbox/resume/old").status, 200)
+        tap.equal(s.remove("old").status, 200)
+        s.until(lambda: len(cells.places(s.state)) == 1)
+        s.until(lambda: not cells.is_running(old))
+        tap.equal(metric(s, "tidepool_cells_old"), 0)
+        counted = census.Census(s, cells.spawner_pid)
+        counted.settle(cells.WARM)
 
 
 def metric(s, name):

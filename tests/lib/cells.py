@@ -7,6 +7,7 @@
 """
 
 import contextlib
+import glob
 import os
 import shutil
 import socket
@@ -14,6 +15,7 @@ import struct
 import tempfile
 import time
 
+import census
 import service
 import tap
 
@@ -68,14 +70,25 @@ class Service(service.Service):
         return time.monotonic() - start
 
 
-def spawner_pid(state):
-    """The process that all cells of a state directory die with, or 0."""
+def places(state):
+    """The directories of spawners, that of the build that was started last at the end."""
+    found = glob.glob(os.path.join(state, "spawners", "*"))
+    return sorted(found, key=lambda path: os.stat(path).st_ctime_ns)
+
+
+def pid_at(place):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         try:
-            s.connect(os.path.join(state, "spawner.sock"))
+            s.connect(os.path.join(place, "spawner.sock"))
         except OSError:
             return 0
         return struct.unpack("3i", s.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+
+
+def spawner_pid(state):
+    """The process that all new cells of a state directory die with, or 0."""
+    found = places(state)
+    return pid_at(found[-1]) if found else 0
 
 
 def thaw(pid):
@@ -87,18 +100,26 @@ def thaw(pid):
             f.write("THAWED")
 
 
-def end_spawner(state):
-    pid = spawner_pid(state)
-    if not pid:
-        return
+def is_running(pid):
+    """What is dead has no program, also before somebody reaps it."""
+    return census.link("/proc/%d/exe" % pid) != ""
+
+
+def end_process(pid):
     with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
         cells = [int(x) for x in f.read().split()]
     os.kill(pid, 9)
     for cell in cells:
         thaw(cell)
     end = time.monotonic() + 10
-    while os.path.exists("/proc/%d" % pid) and time.monotonic() < end:
+    while is_running(pid) and time.monotonic() < end:
         time.sleep(0.01)
+
+
+def end_spawner(state):
+    """Ends all of them, also those of other builds."""
+    for pid in filter(None, map(pid_at, places(state))):
+        end_process(pid)
 
 
 @contextlib.contextmanager
@@ -117,7 +138,7 @@ def running(*options, **more):
             s.remove_all()
             status = s.stop()
             assert status == 0, "exit status %d\n%s" % (status, s.log()[-3000:])
-            assert spawner_pid(state) == 0, "the spawner is still there"
+            assert not any(map(pid_at, places(state))), "a spawner is still there"
     except BaseException:
         if s:
             print("# the service's log:\n# " + s.log()[-3000:].replace("\n", "\n# "))

@@ -93,9 +93,11 @@ class Census:
     def __init__(self, s, spawner_pid):
         """S runs; SPAWNER_PID(state) finds the parent of its cells."""
         self.s, self.find_spawner = s, spawner_pid
-        self.cells_dir = os.path.join(s.state, "cells")
         self.alive = set()  # slots with a cell, as of the last look
         self.groups = sorted(x for x in links(s.process.pid) if x.startswith("/sys/fs/cgroup/"))
+        # Groups are called after the state directory and the build, directories after the build.
+        build = os.path.basename(self.groups[0]).rpartition("-")[2] if self.groups else ""
+        self.cells_dir = os.path.join(s.state, "spawners", build, "cells")
 
     def look(self):
         """All of it, as a dictionary to compare."""

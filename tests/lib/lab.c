@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "runtime/engine_internal.h"
 #include "sys/io.h"
 
 enum { WAIT_MS = 20000 };
@@ -27,7 +28,7 @@ bool lab_must_skip(void)
     return true;
 }
 
-static const char *envd_path(void)
+const char *lab_envd(void)
 {
     const char *path = getenv("TIDEPOOL_ENVD");
 
@@ -46,7 +47,7 @@ static void on_gone(void *ctx, struct engine_cell *c, int status)
 static int open_engine(struct lab *l, unsigned stock, enum cgroup_version version, struct err *e)
 {
     struct engine_options o = {.state = l->state,
-                               .envd = envd_path(),
+                               .envd = l->envd ? l->envd : lab_envd(),
                                .cgroup = version,
                                .stock = stock,
                                .stock_spec = lab_spec(),
@@ -78,7 +79,7 @@ int lab_reopen(struct lab *l, struct err *e)
 {
     engine_close(l->engine);
     loop_free(l->loop);
-    return open_engine(l, 0, CGROUP_NONE, e);
+    return open_engine(l, l->stock_again, CGROUP_NONE, e);
 }
 
 static void remove_tree(int dirfd, const char *name)
@@ -291,12 +292,11 @@ void lab_count(struct lab *l, struct lab_census *ret)
     ret->mounts += count_lines(path, "");
     (void)snprintf(path, sizeof path, "/proc/%u/fd", pid);
     ret->spawner_fds = count_dir(path);
-    (void)snprintf(path, sizeof path, "%s/cells/.trash", l->state);
+    (void)snprintf(path, sizeof path, "%s/cells/.trash", l->engine->home);
     ret->files = count_dir(path);
     struct cgroup g;
-    char instance[32];
-    (void)snprintf(instance, sizeof instance, "i%016llx",
-                   (unsigned long long)str_hash(str_of(l->state), 0));
+    char instance[CGROUP_NAME_MAX];
+    engine_place_instance(l->engine, l->engine->spawner.place, instance, sizeof instance);
     if (cgroup_open_self(&g, instance, CGROUP_NONE, NULL) == 0) {
         cgroup_each(&g, count_group, &ret->cgroups);
         cgroup_close(&g);

@@ -12,8 +12,9 @@ struct lab {
     struct loop *loop;
     struct engine *engine;
     char state[64];
-    unsigned stock;
-    unsigned n_gone; /* cells whose end was reported */
+    const char *envd;            /* NULL: $TIDEPOOL_ENVD */
+    unsigned stock, stock_again; /* now; after lab_reopen() */
+    unsigned n_gone;             /* cells whose end was reported */
     int last_status;
 };
 
@@ -26,6 +27,8 @@ struct lab_result {
 
 /* True, and a TAP line that skips all, when this machine cannot run cells. */
 bool lab_must_skip(void);
+/* The program that becomes cells. */
+const char *lab_envd(void);
 /* Opens an engine that keeps STOCK cells; VERSION CGROUP_NONE takes what the host has. */
 int lab_open(struct lab *l, unsigned stock, enum cgroup_version version, struct err *e);
 /* Connects again, as a restarted daemon does. */

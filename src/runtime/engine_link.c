@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* The connection to one spawner: what is sent there, at once or when there is room. */
+#include "runtime/engine_link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "runtime/engine_internal.h"
+
+enum { QUEUE_MAX = 65536 };
+
+struct queued {
+    struct list node;
+    struct buf data;
+};
+
+void spawner_link_init(struct spawner_link *s, struct engine *en)
+{
+    *s = (struct spawner_link){.engine = en, .id = en->next_link_id++, .sockets_fd = -1};
+    s->io.fd = -1;
+    list_init(&s->node);
+    list_init(&s->queue);
+}
+
+static void queued_free(struct queued *q)
+{
+    list_del(&q->node);
+    buf_done(&q->data);
+    free(q);
+}
+
+static int enqueue(struct spawner_link *s)
+{
+    if (s->n_queued == QUEUE_MAX)
+        return -ENOBUFS;
+    struct queued *q = mem_zalloc(1, sizeof *q);
+    if (!q)
+        return -ENOMEM;
+    list_append(&s->queue, &q->node);
+    buf_init(&q->data, PACKET_MAX);
+    int r = buf_add_str(&q->data, buf_str(&s->engine->out));
+    if (r < 0) {
+        queued_free(q);
+        return r;
+    }
+    s->n_queued++;
+    return loop_io_want(&s->io, EPOLLIN | EPOLLOUT);
+}
+
+int spawner_link_send(struct spawner_link *s)
+{
+    if (!s->io.loop)
+        return -ENOTCONN;
+    int r = list_is_empty(&s->queue) ? packet_send(s->io.fd, &s->engine->out, NULL, 0) : -EAGAIN;
+    return r == -EAGAIN ? enqueue(s) : r;
+}
+
+int spawner_link_flush(struct spawner_link *s)
+{
+    while (!list_is_empty(&s->queue)) {
+        struct queued *q = list_entry(s->queue.next, struct queued, node);
+        int r = packet_send(s->io.fd, &q->data, NULL, 0);
+        if (r < 0)
+            return r == -EAGAIN ? 0 : r;
+        queued_free(q);
+        s->n_queued--;
+    }
+    return loop_io_want(&s->io, EPOLLIN);
+}
+
+void spawner_link_drop(struct spawner_link *s)
+{
+    list_each(node, &s->queue) queued_free(list_entry(node, struct queued, node));
+    s->n_queued = 0;
+}
+
+void spawner_link_quit(struct spawner_link *s)
+{
+    if (s->is_quitting)
+        return;
+    packet_begin(&s->engine->out, PROTO_QUIT, 0);
+    s->is_quitting = spawner_link_send(s) == 0;
+}
+
+struct spawner_link *spawner_link_find(struct engine *en, uint32_t id)
+{
+    if (en->spawner.id == id)
+        return &en->spawner;
+    list_each(node, &en->old)
+    {
+        struct spawner_link *s = list_entry(node, struct spawner_link, node);
+        if (s->id == id)
+            return s;
+    }
+    return NULL;
+}
