@@ -5,14 +5,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "sys/io.h"
 
-enum { FILE_MAX = 1 << 20, ID_MAX = 65535 };
+enum { FILE_MAX = 1 << 20, ID_MAX = 65535, KNOWN_MAX = 2, SETTLED_S = 2 };
+
+#define PASSWD "/etc/passwd"
+#define GROUP  "/etc/group"
 
 /* The content of a regular file; nothing when it is something else, such as a FIFO that would
  * block us. */
@@ -61,16 +66,26 @@ static bool parse_user(struct str line, struct user *u)
            copy_text(u->shell, shell) == 0;
 }
 
+/* LINE is of the user that is called NAME, or has UID unless that is -1. */
+static bool is_of(struct str line, const char *name, int64_t uid)
+{
+    unsigned id;
+
+    if (str_is(str_cut(&line, ':'), name))
+        return true;
+    (void)str_cut(&line, ':');
+    return uid >= 0 && get_id(str_cut(&line, ':'), &id) == 0 && id == uid;
+}
+
 static bool find_user(const char *name, struct str file, struct user *ret)
 {
-    unsigned uid = 0;
-    bool is_number = get_id(str_of(name), &uid) == 0;
+    unsigned id;
+    int64_t uid = get_id(str_of(name), &id) == 0 ? (int64_t)id : -1;
 
     while (file.p) {
+        struct str line = str_cut(&file, '\n');
         struct user u = {0};
-        if (!parse_user(str_cut(&file, '\n'), &u))
-            continue;
-        if (!str_is(str_of(u.name), name) && !(is_number && u.uid == uid))
+        if (!is_of(line, name, uid) || !parse_user(line, &u))
             continue;
         *ret = u;
         return true;
@@ -118,9 +133,73 @@ int user_find_in(const char *name, const char *passwd, const char *group, struct
     return 0;
 }
 
+/* ---- the last ones ---- */
+
+/* A file as it was when it was looked at; all zero: not there. */
+struct mark {
+    dev_t dev;
+    ino_t ino;
+    off_t size;
+    struct timespec changed;
+};
+
+static struct known {
+    char name[USER_TEXT_MAX]; /* as it was asked for; empty: free */
+    struct mark passwd, group;
+    struct user user;
+} known[KNOWN_MAX];
+
+static struct mark look(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return (struct mark){0};
+    return (struct mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
+}
+
+static bool is_same(const struct mark *a, const struct mark *b)
+{
+    return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* A file that was changed just now may change again without a later time. */
+static bool is_settled(const struct mark *m)
+{
+    return m->changed.tv_sec + SETTLED_S < clock_real_us() / 1000000;
+}
+
+static void remember(const struct known *k)
+{
+    static unsigned n;
+
+    if (is_settled(&k->passwd) && is_settled(&k->group))
+        known[n++ % KNOWN_MAX] = *k;
+}
+
+/* Every command asks for its user, and mostly for the same one. */
 int user_find(const char *name, struct user *ret, struct err *e)
 {
-    return user_find_in(name, "/etc/passwd", "/etc/group", ret, e);
+    struct known now = {.passwd = look(PASSWD), .group = look(GROUP)};
+
+    if (strlen(name) >= sizeof now.name)
+        return user_find_in(name, PASSWD, GROUP, ret, e);
+    for (size_t i = 0; i < KNOWN_MAX; i++) {
+        const struct known *k = &known[i];
+        if (strcmp(k->name, name) != 0 || !is_same(&k->passwd, &now.passwd) ||
+            !is_same(&k->group, &now.group))
+            continue;
+        *ret = k->user;
+        return 0;
+    }
+    int r = user_find_in(name, PASSWD, GROUP, ret, e);
+    if (r < 0 || !*name)
+        return r;
+    (void)snprintf(now.name, sizeof now.name, "%s", name);
+    now.user = *ret;
+    remember(&now);
+    return 0;
 }
 
 /* ---- names of numbers ---- */
@@ -160,8 +239,8 @@ static void read_names(struct user_names *n)
     if (n->is_read)
         return;
     n->is_read = true;
-    (void)read_regular("/etc/passwd", &n->users);
-    (void)read_regular("/etc/group", &n->groups);
+    (void)read_regular(PASSWD, &n->users);
+    (void)read_regular(GROUP, &n->groups);
 }
 
 const char *user_names_user(struct user_names *n, uid_t uid)

@@ -256,6 +256,26 @@ def test_users():
     tap.equal(rpc("List", {}, basic("1000"))[0], 401)
 
 
+@only_in_a_cell
+def test_users_are_those_of_the_files_now():
+    """Who was found is remembered until one of the files changes, also within the same tick."""
+    def home():
+        return run("pwd", headers=basic("guest"))[0]["stdout"]
+
+    tap.equal(refused({"process": {"cmd": "id"}}, basic("guest"))[0], "unauthenticated")
+    run("echo guest:x:1234:1234::/tmp:/bin/sh >> /etc/passwd", headers=basic("root"))
+    tap.equal(home(), "/tmp\n")
+    tap.equal(run("id -G", headers=basic("guest"))[0]["stdout"], "1234\n")
+    for place in ("/usr", "/etc") * 3:
+        run("sed 's#^guest.*#guest:x:1234:1234::%s:/bin/sh#' /etc/passwd > /tmp/new; "
+            "cat /tmp/new > /etc/passwd" % place, headers=basic("root"))
+        tap.equal(home(), place + "\n")
+    run("echo extra:x:4321:guest >> /etc/group", headers=basic("root"))
+    tap.equal(run("id -G", headers=basic("guest"))[0]["stdout"], "1234 4321\n")
+    run("sed -i /^guest:/d /etc/passwd; sed -i /^extra:/d /etc/group", headers=basic("root"))
+    tap.equal(refused({"process": {"cmd": "id"}}, basic("guest"))[0], "unauthenticated")
+
+
 def test_directories():
     tap.equal(run("pwd", cwd="/tmp")[0]["stdout"], "/tmp\n")
     tap.equal(run("pwd", cwd="~")[0]["stdout"], "/home/user\n")
