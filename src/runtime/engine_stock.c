@@ -17,7 +17,7 @@
 enum {
     RETRY_MS = 500,
     REFILL_MS = 8,  /* after a claim: first comes the command of who was just given a cell */
-    QUIET_MS = 200, /* a busy client may need as long between two requests */
+    QUIET_MS = 300, /* a busy client may need as long between two requests */
     LATE_MS = 2000, /* no wait is longer */
     AT_ONCE = 2,
     AT_ONCE_LOW = 4,
