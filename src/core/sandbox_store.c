@@ -190,6 +190,8 @@ int sandbox_submit(struct sandbox *sb, struct store_tx *tx, sandbox_fn *fn, void
         return -ENOMEM;
     }
     *s = (struct submitted){sandbox_ref(sb), fn, ctx};
+    if (!fn)
+        store_tx_put_off(tx);
     int r = store_submit(core->store, tx, core->loop, on_done, s);
     if (r < 0) {
         sandbox_unref(sb);

@@ -18,6 +18,7 @@ enum {
     KEEP_EVENTS = 1000000,
     GROUP_MAX = 1024, /* transactions in one commit: bounds the wait of the first one */
     QUIET_MS = 10,    /* without transactions: time for chores */
+    PUT_OFF_MS = 20,  /* how long a transaction that nobody waits for is put off */
     FOREVER = -1,
 };
 
@@ -29,7 +30,7 @@ struct store {
     pthread_cond_t wake;  /* the writer: there is work, or the end */
     pthread_cond_t ran;   /* store_run(): a transaction is done */
     struct store_tx *first, **last;
-    size_t n_queued, max_queued;
+    size_t n_queued, max_queued, n_awaited; /* awaited: of the queued ones */
     bool is_ending;
     struct store_stats stats;
 };
@@ -82,6 +83,7 @@ static struct store_tx *take_group(struct store *s, size_t *ret_n)
     size_t n = 0;
 
     while (*end && n < GROUP_MAX) {
+        s->n_awaited -= !(*end)->may_wait;
         end = &(*end)->next;
         n++;
     }
@@ -95,9 +97,9 @@ static struct store_tx *take_group(struct store *s, size_t *ret_n)
     return n > 0 ? first : NULL;
 }
 
-/* Waits for transactions, but not beyond WAIT_MS; FOREVER: until the store ends. With the lock
+/* Waits until *N is not 0, but not beyond WAIT_MS; FOREVER: until the store ends. With the lock
  * held. */
-static void wait_for_work(struct store *s, int wait_ms)
+static void wait_for(struct store *s, const size_t *n, int wait_ms)
 {
     struct timespec end;
     int r = wait_ms == 0 ? ETIMEDOUT : 0;
@@ -106,7 +108,7 @@ static void wait_for_work(struct store *s, int wait_ms)
     end.tv_nsec += wait_ms * 1000000L;
     end.tv_sec += end.tv_nsec / 1000000000L;
     end.tv_nsec %= 1000000000L;
-    while (r != ETIMEDOUT && !s->first && !s->is_ending)
+    while (r != ETIMEDOUT && *n == 0 && !s->is_ending)
         r = wait_ms == FOREVER ? pthread_cond_wait(&s->wake, &s->lock)
                                : pthread_cond_clockwait(&s->wake, &s->lock, CLOCK_MONOTONIC, &end);
 }
@@ -115,7 +117,9 @@ static void wait_for_work(struct store *s, int wait_ms)
 static struct store_tx *next_group(struct store *s, int wait_ms, size_t *ret_n)
 {
     (void)pthread_mutex_lock(&s->lock);
-    wait_for_work(s, wait_ms);
+    wait_for(s, &s->n_queued, wait_ms);
+    if (s->n_queued > 0)
+        wait_for(s, &s->n_awaited, PUT_OFF_MS);
     struct store_tx *txs = take_group(s, ret_n);
     (void)pthread_mutex_unlock(&s->lock);
     return txs;
@@ -175,7 +179,8 @@ static int enqueue(struct store *s, struct store_tx *tx)
         tx->next = NULL;
         *s->last = tx;
         s->last = &tx->next;
-        if (s->n_queued++ == 0)
+        s->n_awaited += !tx->may_wait;
+        if (s->n_queued++ == 0 || (!tx->may_wait && s->n_awaited == 1))
             (void)pthread_cond_signal(&s->wake);
         r = 0;
     }

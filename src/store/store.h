@@ -88,6 +88,10 @@ struct store_event {
  * so that a transaction that fails leaves no hole. */
 void store_tx_event(struct store_tx *tx, const struct store_event *ev);
 
+/* Nobody waits for TX: it is written together with the next one that somebody waits for, or a
+ * moment later. The order stays as it is. */
+void store_tx_put_off(struct store_tx *tx);
+
 /* Hands TX over. DONE runs on LOOP's thread and gets 0; -EEXIST on a uniqueness conflict; the code
  * of store_tx_expect(); -ENOSPC, -EIO… otherwise. TX and its rows are freed when DONE returns.
  * Returns 0, or -EBUSY when the queue is full, -ENOMEM, or what went wrong while TX was filled

@@ -140,6 +140,12 @@ void store_tx_expect(struct store_tx *tx, int64_t n_rows, int code)
     st->expect_code = code;
 }
 
+void store_tx_put_off(struct store_tx *tx)
+{
+    if (tx)
+        tx->may_wait = true;
+}
+
 /* Copies the strings of EV in place: 0 or -ENOMEM. */
 static int own_strings(struct arena *a, struct store_event *ev)
 {

@@ -33,6 +33,7 @@ struct store_tx {
     int error;    /* while it is filled: the first thing that went wrong */
     int result;   /* after it was applied */
     bool is_done; /* for store_run(); under the store's lock */
+    bool may_wait;
 
     struct arena arena;
     struct store_stmt **stmts;

@@ -271,6 +271,32 @@ static void submissions_end_in_order_on_their_loop(void **state)
     loop_free(t.loop);
 }
 
+static void what_is_put_off_is_written_all_the_same(void **state)
+{
+    struct tally t = {.loop = loop_new(NULL), .store = fixture_open(), .wanted = 1};
+
+    (void)state;
+    /* Alone, and as the first of two; on_done() checks the order. */
+    for (int i = 0; i < 20; i++) {
+        struct store_tx *tx = store_tx_new();
+        fixture_event(tx, "box", "made");
+        store_tx_put_off(tx);
+        assert_int_equal(store_submit(t.store, tx, t.loop, on_done, &t), 0);
+        if (i % 2) {
+            tx = store_tx_new();
+            fixture_event(tx, "box", "made");
+            assert_int_equal(store_submit(t.store, tx, t.loop, on_done, &t), 0);
+            t.wanted++;
+        }
+        assert_int_equal(loop_run(t.loop), 0);
+        t.wanted = t.n + 1;
+    }
+    assert_int_equal(fixture_count(t.store), 30);
+    store_tx_put_off(NULL);
+    store_close(t.store);
+    loop_free(t.loop);
+}
+
 static void *submit_from_a_thread(void *arg)
 {
     struct tally *t = arg;
@@ -418,6 +444,7 @@ int main(void)
         TEST(too_much_is_refused_when_it_is_submitted),
         TEST(one_that_fails_leaves_its_neighbours_alone),
         TEST(submissions_end_in_order_on_their_loop),
+        TEST(what_is_put_off_is_written_all_the_same),
         TEST(several_loops_share_the_store),
         TEST(closing_applies_what_was_submitted),
 #ifdef TIDEPOOL_FAULT
