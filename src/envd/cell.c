@@ -173,9 +173,13 @@ static int take_netns(void *ctx, struct err *e)
     return c->netns_fd < 0 ? c->netns_fd : 0;
 }
 
+/* That of a cell which lived is kept until the daemon knows of the end, and has let go of it. */
 static void undo_netns(void *ctx)
 {
-    close_fd(&((struct cell *)ctx)->netns_fd);
+    struct cell *c = ctx;
+
+    if (c->state != CELL_CLEANING)
+        close_fd(&c->netns_fd);
 }
 
 static int make_sync(void *ctx, struct err *e)
@@ -447,6 +451,7 @@ static void finish(struct cell *c)
             return;
     }
     spawner_tell_gone(c);
+    netns_give_back(s, take_fd(c->netns_fd));
     slot_give_back(c);
     spawner_work_ahead(s);
     if (s->is_quitting && s->n_used == 0)

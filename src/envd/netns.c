@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Network namespaces for cells. They are made in the host's user namespace, ahead of demand since
  * making one takes longer than all other namespaces together, and so the cell's root has no rights
- * over them: no addresses, routes, sysctls or firewall of its own. */
+ * over them: no addresses, routes, sysctls or firewall of its own. That is why one which nothing
+ * ever went through is as good as new when its cell is gone: the next cell gets it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -49,17 +50,71 @@ static int furnish(void)
     return io_open("/proc/thread-self/ns/net", O_RDONLY, 0);
 }
 
+/* Back to the host's network. A spawner that cannot return would do everything else inside. */
+static void go_home(const struct spawner *s)
+{
+    if (setns(s->home_netns_fd, CLONE_NEWNET) < 0)
+        _exit(1);
+}
+
 static int make(struct spawner *s)
 {
     if (unshare(CLONE_NEWNET) < 0)
         return -errno;
     int fd = furnish();
-    if (setns(s->home_netns_fd, CLONE_NEWNET) == 0)
-        return fd;
-    int r = -errno;
-    if (fd >= 0)
+    go_home(s);
+    return fd;
+}
+
+/* ---- used ones ---- */
+
+enum { COUNTERS_MAX = 16384 };
+
+/* Everything that the kernel counts in the namespace that this thread is in, as text. */
+static size_t read_counters(char ret[static COUNTERS_MAX])
+{
+    static const char *const files[] = {"/proc/thread-self/net/dev", "/proc/thread-self/net/snmp",
+                                        "/proc/thread-self/net/snmp6"};
+    size_t len = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        auto_close int fd = io_open(files[i], O_RDONLY, 0);
+        ssize_t n;
+        while (fd >= 0 && (n = io_read(fd, ret + len, COUNTERS_MAX - len)) > 0)
+            len += (size_t)n;
+    }
+    return len;
+}
+
+/* No packet and no attempt at one is left in the books: what else could a cell have changed? Its
+ * sockets are gone with its processes, addresses and settings were never its own. */
+static bool is_unused(const struct spawner *s, int fd)
+{
+    static char first[COUNTERS_MAX], now[COUNTERS_MAX];
+    static size_t n_first;
+
+    if (n_first == 0) {
+        if (unshare(CLONE_NEWNET) < 0)
+            return false;
+        if (raise_loopback() == 0)
+            n_first = read_counters(first);
+        go_home(s);
+    }
+    if (setns(fd, CLONE_NEWNET) < 0)
+        return false;
+    size_t n = read_counters(now);
+    go_home(s);
+    return n > 0 && n < COUNTERS_MAX && n == n_first && memcmp(first, now, n) == 0;
+}
+
+void netns_give_back(struct spawner *s, int fd)
+{
+    if (fd < 0)
+        return;
+    if (s->n_netns < SPAWNER_NETNS_POOL && is_unused(s, fd))
+        s->netns_pool[s->n_netns++] = fd;
+    else
         (void)close(fd);
-    return r;
 }
 
 int netns_take(struct spawner *s, struct err *e)
@@ -72,7 +127,7 @@ int netns_take(struct spawner *s, struct err *e)
 
 bool netns_refill(struct spawner *s)
 {
-    if (s->n_netns == SPAWNER_NETNS_POOL)
+    if (s->n_netns >= SPAWNER_NETNS_AHEAD)
         return false;
     int fd = make(s);
     if (fd < 0)

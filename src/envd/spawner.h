@@ -21,7 +21,8 @@ enum {
     SPAWNER_SLOTS = 4096, /* also how many uid ranges there are */
     SPAWNER_TEMPLATES = 64,
     SPAWNER_CLIENTS = 16,
-    SPAWNER_NETNS_POOL = 16,
+    SPAWNER_NETNS_POOL = 128,
+    SPAWNER_NETNS_AHEAD = 16,
     SPAWNER_SLOTS_AHEAD = 8,
     SPAWNER_DISK_SIZES = 4, /* that disks are made ahead for */
     SPAWNER_DISKS_AHEAD = 4,
@@ -117,7 +118,10 @@ struct spawner_template *world_find_template(struct spawner *s, const char *name
 /* ---- netns.c ---- */
 /* A network namespace with loopback up and no way out; from the pool when there is one. */
 int netns_take(struct spawner *s, struct err *e);
-/* Makes one for the pool; false when the pool is full or the kernel refused. */
+/* Takes back that of a cell which is gone for everybody. One that was never used is for the next
+ * cell, any other goes. */
+void netns_give_back(struct spawner *s, int fd);
+/* Makes one for the pool; false when there are enough or the kernel refused. */
 bool netns_refill(struct spawner *s);
 
 /* ---- disks.c ---- */

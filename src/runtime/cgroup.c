@@ -389,7 +389,9 @@ int cgroup_make(const struct cgroup *g, const char *name, const struct cgroup_li
             return err_sys(e, r, "control group '%s'", name);
         }
     }
-    int r = cgroup_limit(g, name, limits, e);
+    /* A new group has no limits. */
+    static const struct cgroup_limits none;
+    int r = memcmp(limits, &none, sizeof none) == 0 ? 0 : cgroup_limit(g, name, limits, e);
     if (r < 0)
         (void)cgroup_unmake(g, name);
     return r;
