@@ -102,14 +102,16 @@ static int open_upper_dir(struct cell *c, struct err *e)
 }
 
 /* The last user of an image unmounts it, which takes longer than the rest of a cell's end: it is
- * held here until then, for the cleaner. */
+ * held here until then. */
 static void undo_upper(void *ctx)
 {
     struct cell *c = ctx;
 
-    if (c->info.spec.disk.kind == DISK_IMAGE && c->upper_fd >= 0)
-        sweep_disk(c->spawner, take_fd(c->upper_fd));
-    close_fd(&c->upper_fd);
+    if (c->info.spec.disk.kind == DISK_IMAGE && c->upper.fd >= 0) {
+        disks_give_back(c->spawner, c->info.spec.disk.bytes, c->upper);
+        c->upper.fd = -1;
+    }
+    close_fd(&c->upper.fd);
     if (c->info.spec.disk.kind == DISK_DIR)
         sweep_slot(c->spawner, c->name);
 }
@@ -121,11 +123,10 @@ static int make_upper(void *ctx, struct err *e)
 
     if (disk->kind == DISK_TMPFS)
         return 0;
-    c->upper_fd =
-        disk->kind == DISK_DIR ? open_upper_dir(c, e) : disks_take(c->spawner, disk->bytes, e);
-    int r = c->upper_fd;
+    int r = disk->kind == DISK_DIR ? c->upper.fd = open_upper_dir(c, e)
+                                   : disks_take(c->spawner, disk->bytes, &c->upper, e);
     if (r >= 0) {
-        r = layout_upper(c->upper_fd, c->info.uid_base, c->tmpl->spec.has_usr);
+        r = layout_upper(c->upper.fd, c->info.uid_base, c->tmpl->spec.has_usr);
         if (r == 0)
             return 0;
         (void)err_sys(e, r, "prepare upper layer");
@@ -264,7 +265,7 @@ static int release_cell(void *ctx, struct err *e)
     close_entries(c);
     close_layers(c);
     if (c->info.spec.disk.kind != DISK_IMAGE)
-        close_fd(&c->upper_fd);
+        close_fd(&c->upper.fd);
     close_fd(&c->listen_fd);
     close_fd(&c->peer_fd);
     return 0;
@@ -350,8 +351,9 @@ static void start_info(struct cell *c, const struct cell_spec *spec)
 /* All steps, or those that are left with the limits that were not known before. */
 static int build(struct cell *c, struct err *e)
 {
+    static const struct cgroup_limits none;
     size_t n_done = take(c->n_ahead);
-    int r = n_done ? cgroup_limit(&c->spawner->cgroup, c->name, &c->info.spec.limits, e) : 0;
+    int r = n_done ? cgroup_limit(&c->spawner->cgroup, c->name, &none, &c->info.spec.limits, e) : 0;
 
     if (r == 0)
         r = step_run(steps + n_done, ARRAY_LEN(steps) - n_done, c, e);

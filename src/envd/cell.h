@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "loop/loop.h"
 #include "runtime/cgroup.h"
+#include "runtime/disk.h"
 #include "runtime/proto.h"
 
 struct spawner;
@@ -27,8 +28,8 @@ struct cell {
 
     int userns_fd; /* of the slot: a user namespace with its uid range, for idmapped mounts */
     int netns_fd, pidfd, listen_fd, sync_fd;
-    int upper_fd; /* mount of the upper layer's home: an image until the end, a directory while the
-                     cell is built; -1: the cell makes a tmpfs */
+    struct disk_image upper; /* mount of the upper layer's home: an image until the end, a directory
+                                while the cell is built; none: the cell makes a tmpfs */
     struct loop_io pid_io, sync_io;
     struct loop_timer timer; /* start-up deadline; later, retries of the tear-down */
     int wait_status;

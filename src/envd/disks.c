@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Disk images made ahead of demand: a loop device and a mount take longer than all the rest of a
- * cell. Which sizes are wanted is learned from what is asked for. */
+/* Disk images, of which making and removing takes longer than all the rest of a cell: a loop device
+ * and a mount. So some are made ahead of demand (which sizes are wanted is learned from what is
+ * asked for), and a disk that its cell has hardly written to is emptied for the next one. No file,
+ * name or attribute of the cell before is left then, and what was in its blocks cannot be read
+ * through a file system. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -12,7 +16,7 @@
 static void stock_drop(struct spawner *s, struct disk_stock *d)
 {
     while (d->n > 0)
-        sweep_disk(s, d->fds[--d->n]);
+        sweep_disk(s, d->images[--d->n].fd);
     d->bytes = 0;
 }
 
@@ -33,12 +37,50 @@ static struct disk_stock *stock_of(struct spawner *s, uint64_t bytes)
     return &s->disks[0];
 }
 
-int disks_take(struct spawner *s, uint64_t bytes, struct err *e)
+int disks_take(struct spawner *s, uint64_t bytes, struct disk_image *ret, struct err *e)
 {
     struct disk_stock *d = stock_of(s, bytes);
 
-    return d->n > 0 ? d->fds[--d->n] : disk_mount_image(&s->dirs, bytes, e);
+    if (d->n == 0)
+        return disk_mount_image(&s->dirs, bytes, ret, e);
+    *ret = d->images[--d->n];
+    return 0;
 }
+
+/* ---- used ones ---- */
+
+/* What is worth being removed piece by piece, while the spawner does nothing else. Without a journal
+ * ext4 does not use inodes again that were removed in the last minutes, and looks at each of them
+ * whenever it needs one: after so many uses a new disk is cheaper. */
+enum { FILES_MAX = 200, BLOCKS_MAX = 1024, USES_MAX = 16 };
+
+static bool is_little(int fd)
+{
+    struct statvfs st;
+
+    return fstatvfs(fd, &st) == 0 && st.f_files - st.f_ffree <= FILES_MAX &&
+           st.f_blocks - st.f_bfree <= BLOCKS_MAX;
+}
+
+/* All that a cell, or an overlay for it, has made. */
+static bool empty(int fd)
+{
+    return sweep_below(fd, "root/u") && sweep_below(fd, "root/w/work") &&
+           sweep_below(fd, "usr/u") && sweep_below(fd, "usr/w/work");
+}
+
+void disks_give_back(struct spawner *s, uint64_t bytes, struct disk_image image)
+{
+    struct disk_stock *d = stock_of(s, bytes);
+
+    if (d->n < SPAWNER_DISKS_KEPT && ++image.n_uses < USES_MAX && is_little(image.fd) &&
+        disk_mount_again(&s->dirs, &image) == 0 && empty(image.fd))
+        d->images[d->n++] = image;
+    else
+        sweep_disk(s, image.fd);
+}
+
+/* ---- new ones ---- */
 
 /* The first new directory has the file system read what the next ones find in memory. */
 static void touch(int fd)
@@ -51,13 +93,11 @@ bool disks_refill(struct spawner *s)
 {
     for (size_t i = 0; i < SPAWNER_DISK_SIZES; i++) {
         struct disk_stock *d = &s->disks[i];
-        if (d->bytes == 0 || d->n == SPAWNER_DISKS_AHEAD)
+        if (d->bytes == 0 || d->n >= SPAWNER_DISKS_AHEAD)
             continue;
-        int fd = disk_mount_image(&s->dirs, d->bytes, NULL);
-        if (fd < 0)
+        if (disk_mount_image(&s->dirs, d->bytes, &d->images[d->n], NULL) < 0)
             return false;
-        touch(fd);
-        d->fds[d->n++] = fd;
+        touch(d->images[d->n++].fd);
         return true;
     }
     return false;

@@ -124,8 +124,8 @@ static int attach_upper(void *ctx, struct err *e)
     char size[24], inodes[24];
     uint64_t bytes = c->info.spec.disk.bytes;
 
-    if (c->upper_fd >= 0) {
-        int r = kern_attach(c->upper_fd, AT_FDCWD, "/up");
+    if (c->upper.fd >= 0) {
+        int r = kern_attach(c->upper.fd, AT_FDCWD, "/up");
         return r < 0 ? err_sys(e, r, "attach upper layer") : 0;
     }
     (void)snprintf(size, sizeof size, "%llu", (unsigned long long)bytes);

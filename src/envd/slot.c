@@ -115,7 +115,7 @@ struct cell *slot_add(struct spawner *s, struct err *e)
 
     if (!c)
         return NULL;
-    c->netns_fd = c->pidfd = c->listen_fd = c->sync_fd = c->upper_fd = c->peer_fd = -1;
+    c->netns_fd = c->pidfd = c->listen_fd = c->sync_fd = c->upper.fd = c->peer_fd = -1;
     s->free_slots[s->n_free++] = c->info.slot;
     return c;
 }

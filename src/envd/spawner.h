@@ -26,6 +26,7 @@ enum {
     SPAWNER_SLOTS_AHEAD = 8,
     SPAWNER_DISK_SIZES = 4, /* that disks are made ahead for */
     SPAWNER_DISKS_AHEAD = 4,
+    SPAWNER_DISKS_KEPT = 32,
     SPAWNER_DISKS_USED = 64,
     SPAWNER_UID_RANGE = 65536,
 };
@@ -43,7 +44,7 @@ struct spawner_template {
 struct disk_stock {
     uint64_t bytes; /* 0: unused */
     unsigned n;
-    int fds[SPAWNER_DISKS_AHEAD];
+    struct disk_image images[SPAWNER_DISKS_KEPT];
 };
 
 struct client {
@@ -125,8 +126,10 @@ void netns_give_back(struct spawner *s, int fd);
 bool netns_refill(struct spawner *s);
 
 /* ---- disks.c ---- */
-/* A detached mount of an empty image of this size; from the stock when there is one. */
-int disks_take(struct spawner *s, uint64_t bytes, struct err *e);
+/* An empty image of this size; from the stock when there is one. */
+int disks_take(struct spawner *s, uint64_t bytes, struct disk_image *ret, struct err *e);
+/* Takes back that of a cell which is gone: emptied for the next one when there is little on it. */
+void disks_give_back(struct spawner *s, uint64_t bytes, struct disk_image image);
 /* Makes one of a size that was asked for before; false when there are enough. */
 bool disks_refill(struct spawner *s);
 
@@ -137,6 +140,8 @@ void sweep_leftovers(struct spawner *s);
 void sweep_slot(struct spawner *s, const char *slot);
 /* Deletes what others have put into the trash. */
 void sweep_trash(struct spawner *s);
+/* Removes NAME below DIR, if it is there, with all that is in it; false when something is left. */
+bool sweep_below(int dir, const char *name);
 /* Takes FD, a disk that nobody needs any more; a child process unmounts it. */
 void sweep_disk(struct spawner *s, int fd);
 /* Called for the end of the deleting child. */

@@ -23,7 +23,7 @@ enum { DEPTH_MAX = 100, SWEEP_ROUNDS = 500, ROUND_US = 2000, CLEAN_MS = 5 };
 
 /* ---- deleting ---- */
 
-/* Where the deleting child is: TRASH is the directory that it empties. */
+/* Where deleting is: TRASH is the directory that the child empties, or -1. */
 struct place {
     int trash, dir, depth;
 };
@@ -53,6 +53,8 @@ static bool move_up(const struct place *at, const char *name)
 {
     char unique[17];
 
+    if (at->trash < 0)
+        return false;
     id_hex(unique, sizeof unique - 1);
     return renameat(at->dir, name, at->trash, unique) == 0;
 }
@@ -71,6 +73,13 @@ static bool remove_entry(const struct place *at, const char *name)
         return false;
     (void)remove_content(&below);
     return unlinkat(at->dir, name, AT_REMOVEDIR) == 0;
+}
+
+bool sweep_below(int dir, const char *name)
+{
+    struct place at = {.trash = -1, .dir = dir, .depth = 0};
+
+    return remove_entry(&at, name) || errno == ENOENT;
 }
 
 /* Rounds until nothing is left or nothing goes away any more. */

@@ -368,11 +368,43 @@ void cgroup_remove(struct cgroup *g)
 
 /* ---- groups ---- */
 
-int cgroup_limit(const struct cgroup *g, const char *name, const struct cgroup_limits *limits,
-                 struct err *e)
+/* What it takes to write it down: all processors together are no limit. */
+static uint32_t cpu_limit_of(const struct cgroup_limits *l)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n > 0 && l->cpu_milli >= 1000 * (uint64_t)n ? 0 : l->cpu_milli;
+}
+
+struct change {
+    const struct cgroup_limits *was, *now;
+};
+
+/* Writes down what has changed and this tree can do. */
+static int limit_tree(const struct cgroup_ops *ops, const struct cgroup_tree *t, const char *name,
+                      struct change c, struct err *e)
+{
+    uint32_t cpu = cpu_limit_of(c.now);
+    int r = 0;
+
+    if (t->can & CGROUP_CAN_MEMORY && c.now->memory_bytes != c.was->memory_bytes)
+        r = ops->limit_memory(t, name, c.now->memory_bytes);
+    if (r < 0)
+        return err_sys(e, r, "memory limit");
+    if (t->can & CGROUP_CAN_PIDS && c.now->pids != c.was->pids)
+        r = ops->limit_pids(t, name, c.now->pids);
+    if (r < 0)
+        return err_sys(e, r, "process limit");
+    if (t->can & CGROUP_CAN_CPU && cpu != cpu_limit_of(c.was))
+        r = ops->limit_cpu(t, name, cpu);
+    return r < 0 ? err_sys(e, r, "processor limit") : 0;
+}
+
+int cgroup_limit(const struct cgroup *g, const char *name, const struct cgroup_limits *was,
+                 const struct cgroup_limits *limits, struct err *e)
 {
     for (size_t i = 0; i < g->n_trees; i++) {
-        int r = ops_of(g)->limit(&g->trees[i], name, limits, e);
+        int r = limit_tree(ops_of(g), &g->trees[i], name, (struct change){was, limits}, e);
         if (r < 0)
             return err_ctx(e, r, "control group '%s'", name);
     }
@@ -382,6 +414,8 @@ int cgroup_limit(const struct cgroup *g, const char *name, const struct cgroup_l
 int cgroup_make(const struct cgroup *g, const char *name, const struct cgroup_limits *limits,
                 struct err *e)
 {
+    static const struct cgroup_limits none;
+
     for (size_t i = 0; i < g->n_trees; i++) {
         int r = make_dir_at(g->trees[i].fd, name);
         if (r < 0) {
@@ -389,9 +423,7 @@ int cgroup_make(const struct cgroup *g, const char *name, const struct cgroup_li
             return err_sys(e, r, "control group '%s'", name);
         }
     }
-    /* A new group has no limits. */
-    static const struct cgroup_limits none;
-    int r = memcmp(limits, &none, sizeof none) == 0 ? 0 : cgroup_limit(g, name, limits, e);
+    int r = cgroup_limit(g, name, &none, limits, e);
     if (r < 0)
         (void)cgroup_unmake(g, name);
     return r;

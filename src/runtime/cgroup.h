@@ -75,9 +75,9 @@ void cgroup_remove(struct cgroup *g);
 /* Makes the group NAME (it may exist, if empty) and sets the limits. */
 int cgroup_make(const struct cgroup *g, const char *name, const struct cgroup_limits *limits,
                 struct err *e);
-/* Changes the limits of a living group. */
-int cgroup_limit(const struct cgroup *g, const char *name, const struct cgroup_limits *limits,
-                 struct err *e);
+/* Changes the limits of a living group from WAS. As many processors as there are is no limit. */
+int cgroup_limit(const struct cgroup *g, const char *name, const struct cgroup_limits *was,
+                 const struct cgroup_limits *limits, struct err *e);
 /* Version 2: the directory for CLONE_INTO_CGROUP in ret[0]. Version 1: one `tasks` file per
  * hierarchy, for the new process to write "0" to. Returns how many; the caller closes them. */
 int cgroup_entries(const struct cgroup *g, const char *name, int ret[CGROUP_HIERARCHIES],
@@ -102,8 +102,9 @@ void cgroup_each(const struct cgroup *g, void (*fn)(const char *name, void *ctx)
 
 /* What a version does with an existing group, in the tree's own files. */
 struct cgroup_ops {
-    int (*limit)(const struct cgroup_tree *t, const char *name, const struct cgroup_limits *l,
-                 struct err *e);
+    int (*limit_memory)(const struct cgroup_tree *t, const char *name, uint64_t bytes);
+    int (*limit_pids)(const struct cgroup_tree *t, const char *name, uint32_t pids);
+    int (*limit_cpu)(const struct cgroup_tree *t, const char *name, uint32_t milli);
     int (*freeze)(const struct cgroup_tree *t, const char *name, bool freeze);
     void (*usage)(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u);
     const char *entry; /* file that a process enters by; NULL: the directory itself */

@@ -38,20 +38,6 @@ static int limit_pids(const struct cgroup_tree *t, const char *name, uint32_t pi
                      : cgroup_write_u64(t, name, "pids.max", pids);
 }
 
-static int limit(const struct cgroup_tree *t, const char *name, const struct cgroup_limits *l,
-                 struct err *e)
-{
-    int r = 0;
-
-    if (t->can & CGROUP_CAN_MEMORY && (r = limit_memory(t, name, l->memory_bytes)) < 0)
-        return err_sys(e, r, "memory limit");
-    if (t->can & CGROUP_CAN_PIDS && (r = limit_pids(t, name, l->pids)) < 0)
-        return err_sys(e, r, "process limit");
-    if (t->can & CGROUP_CAN_CPU && (r = limit_cpu(t, name, l->cpu_milli)) < 0)
-        return err_sys(e, r, "processor limit");
-    return 0;
-}
-
 /* A process that forks or executes at the wrong moment can leave the group half frozen for good;
  * thawing it and trying again is what helps. */
 static int freeze(const struct cgroup_tree *t, const char *name, bool on)
@@ -89,4 +75,10 @@ static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_u
 }
 
 const struct cgroup_ops cgroup_v1_ops = {
-    .limit = limit, .freeze = freeze, .usage = usage, .entry = "tasks"};
+    .limit_memory = limit_memory,
+    .limit_pids = limit_pids,
+    .limit_cpu = limit_cpu,
+    .freeze = freeze,
+    .usage = usage,
+    .entry = "tasks",
+};

@@ -23,6 +23,11 @@ static int limit_memory(const struct cgroup_tree *t, const char *name, uint64_t 
     return r == -ENOENT ? 0 : r;
 }
 
+static int limit_pids(const struct cgroup_tree *t, const char *name, uint32_t pids)
+{
+    return limit_number(t, name, "pids.max", pids);
+}
+
 static int limit_cpu(const struct cgroup_tree *t, const char *name, uint32_t milli)
 {
     char value[32];
@@ -32,20 +37,6 @@ static int limit_cpu(const struct cgroup_tree *t, const char *name, uint32_t mil
     (void)snprintf(value, sizeof value, "%llu %d", (unsigned long long)milli * CPU_PERIOD_US / 1000,
                    CPU_PERIOD_US);
     return cgroup_write(t, name, "cpu.max", value);
-}
-
-static int limit(const struct cgroup_tree *t, const char *name, const struct cgroup_limits *l,
-                 struct err *e)
-{
-    int r = 0;
-
-    if (t->can & CGROUP_CAN_MEMORY && (r = limit_memory(t, name, l->memory_bytes)) < 0)
-        return err_sys(e, r, "memory limit");
-    if (t->can & CGROUP_CAN_PIDS && (r = limit_number(t, name, "pids.max", l->pids)) < 0)
-        return err_sys(e, r, "process limit");
-    if (t->can & CGROUP_CAN_CPU && (r = limit_cpu(t, name, l->cpu_milli)) < 0)
-        return err_sys(e, r, "processor limit");
-    return 0;
 }
 
 static int freeze(const struct cgroup_tree *t, const char *name, bool on)
@@ -70,4 +61,10 @@ static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_u
         u->pids = (uint32_t)cgroup_read_u64(t, name, "pids.current", NULL);
 }
 
-const struct cgroup_ops cgroup_v2_ops = {.limit = limit, .freeze = freeze, .usage = usage};
+const struct cgroup_ops cgroup_v2_ops = {
+    .limit_memory = limit_memory,
+    .limit_pids = limit_pids,
+    .limit_cpu = limit_cpu,
+    .freeze = freeze,
+    .usage = usage,
+};

@@ -190,10 +190,10 @@ static int copy_sparse(int from, int to, off_t size)
     return 0;
 }
 
-/* A free loop device with FILE behind it, which frees itself with its last user. Not with direct
- * I/O: that waits for the disk here and at the end of the cell, whose files nobody needs then; what
- * is cached counts as the cell's memory all the same. */
-static int attach_loop(const struct disk_dirs *d, int file, char *ret_path, size_t size)
+/* A free loop device with FILE behind it, which frees itself with its last user; its number in
+ * *RET_NR. Not with direct I/O: that waits for the disk here and at the end of the cell, whose files
+ * nobody needs then; what is cached counts as the cell's memory all the same. */
+static int attach_loop(const struct disk_dirs *d, int file, int *ret_nr)
 {
     struct loop_config config = {
         .fd = (uint32_t)file,
@@ -216,7 +216,7 @@ static int attach_loop(const struct disk_dirs *d, int file, char *ret_path, size
         if (fd < 0)
             return -errno;
         if (ioctl(fd, LOOP_CONFIGURE, &config) == 0) {
-            (void)snprintf(ret_path, size, "/proc/self/fd/%d/%s", d->dev, name);
+            *ret_nr = nr;
             return take_fd(fd);
         }
         if (errno != EBUSY)
@@ -226,13 +226,16 @@ static int attach_loop(const struct disk_dirs *d, int file, char *ret_path, size
 }
 
 /* A cell does not outlive its host: nothing has to reach the disk in order. Inode tables are holes
- * already and need no zeroes from the background. */
-static int mount_ext4(const char *device)
+ * already and need no zeroes from the background. For a device that is mounted already the kernel
+ * gives the same file system, and looks at no option. */
+static int mount_ext4(const struct disk_dirs *d, int loop)
 {
     static const char *const flags[] = {"discard", "nobarrier", "noinit_itable"};
+    char device[64];
     auto_close int fs = kern_fsopen("ext4");
     int r = fs;
 
+    (void)snprintf(device, sizeof device, "/proc/self/fd/%d/loop%d", d->dev, loop);
     if (r >= 0)
         r = kern_fsconfig(fs, "source", device);
     for (size_t i = 0; r >= 0 && i < ARRAY_LEN(flags); i++)
@@ -242,9 +245,10 @@ static int mount_ext4(const char *device)
     return r < 0 ? r : kern_fsmount(fs, KERN_ATTR_NODEV);
 }
 
-int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct err *e)
+int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct disk_image *ret,
+                     struct err *e)
 {
-    char name[64], device[64];
+    char name[64];
 
     image_name(name, sizeof name, bytes);
     auto_close int from = openat(d->cells, name, O_RDONLY | O_CLOEXEC);
@@ -257,9 +261,21 @@ int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct err *e)
     int r = copy_sparse(from, to, (off_t)bytes);
     if (r < 0)
         return err_sys(e, r, "copy image");
-    auto_close int loop = attach_loop(d, to, device, sizeof device);
+    auto_close int loop = attach_loop(d, to, &ret->loop);
     if (loop < 0)
         return err_sys(e, loop, "loop device");
-    r = mount_ext4(device);
-    return r < 0 ? err_sys(e, r, "mount image") : r;
+    ret->n_uses = 0;
+    ret->fd = mount_ext4(d, ret->loop);
+    return ret->fd < 0 ? err_sys(e, ret->fd, "mount image") : 0;
+}
+
+int disk_mount_again(const struct disk_dirs *d, struct disk_image *image)
+{
+    int fd = mount_ext4(d, image->loop);
+
+    if (fd < 0)
+        return fd;
+    (void)close(image->fd);
+    image->fd = fd;
+    return 0;
 }

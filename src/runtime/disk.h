@@ -36,6 +36,16 @@ struct disk_dirs {
     int cells, dev;
     const char *owner;
 };
-/* Copies the empty image and returns a detached mount of the copy, which has no name: file and loop
- * device go with the last use of the mount, whoever dies. */
-int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct err *e);
+/* A mounted image. */
+struct disk_image {
+    int fd;   /* a mount that is attached nowhere, or was; -1: none */
+    int loop; /* the number of its device */
+    unsigned n_uses;
+};
+/* Copies the empty image and mounts the copy, which has no name: file and loop device go with the
+ * last use of the mount, whoever dies. */
+int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct disk_image *ret,
+                     struct err *e);
+/* Mounts the file system of IMAGE once more in place of the first mount, which a cell had, and
+ * which cannot be attached anywhere again. */
+int disk_mount_again(const struct disk_dirs *d, struct disk_image *image);

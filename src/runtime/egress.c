@@ -119,6 +119,7 @@ void egress_close(struct egress *eg)
         loop_io_stop(&eg->addresses);
         (void)close(fd);
     }
+    sklookup_done(&eg->programs);
     close_p(&eg->home_netns_fd);
     netguard_done(&eg->guard);
     free(eg);
@@ -235,7 +236,7 @@ static int steer(struct egress_cell *c, int netns_fd, struct sockets *s, struct 
 
     c->steering = EGRESS_BY_SK_LOOKUP;
     if (wanted != EGRESS_BY_NFTABLES)
-        r = c->steering_fd = sklookup_attach(netns_fd, c->listener.fd, e);
+        r = c->steering_fd = sklookup_attach(&c->egress->programs, netns_fd, c->listener.fd, e);
     if (r >= 0 || wanted == EGRESS_BY_SK_LOOKUP)
         return r < 0 ? r : 0;
     c->steering = EGRESS_BY_NFTABLES;
@@ -301,7 +302,7 @@ void egress_detach(struct egress_cell *c)
 {
     if (!c)
         return;
-    close_p(&c->steering_fd);
+    sklookup_detach(&c->egress->programs, take_fd(c->steering_fd));
     int fd = c->listener.fd;
     loop_io_stop(&c->listener);
     loop_timer_stop(&c->relisten);

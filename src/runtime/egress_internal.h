@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "runtime/dns_resolver.h"
 #include "runtime/egress.h"
+#include "runtime/sklookup.h"
 
 struct egress {
     struct loop *loop;
@@ -16,6 +17,7 @@ struct egress {
     struct netguard guard;
     struct loop_io addresses; /* changes of the host's own */
     struct dns_resolver resolver;
+    struct sklookup_stock programs;
     struct list cells;         /* struct egress_cell */
     struct egress_stats ended; /* of cells that are gone */
     unsigned n_conns;

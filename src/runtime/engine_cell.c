@@ -125,7 +125,7 @@ int engine_cell_freeze(struct engine_cell *c, bool freeze, struct err *e)
 
 int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, struct err *e)
 {
-    int r = cgroup_limit(&c->spawner->cgroup, c->slot_name, l, e);
+    int r = cgroup_limit(&c->spawner->cgroup, c->slot_name, &c->info.spec.limits, l, e);
 
     if (r == 0)
         c->info.spec.limits = *l;

@@ -134,40 +134,118 @@ static int load_program(int map_fd)
 
 /* ---- the map and the link ---- */
 
-static int make_map(int listen_fd)
+static int make_map(void)
 {
     union bpf_attr attr = {.map_type = BPF_MAP_TYPE_SOCKMAP};
 
     attr.key_size = sizeof(uint32_t);
     attr.value_size = sizeof(uint64_t);
     attr.max_entries = 1;
-    auto_close int fd = bpf(BPF_MAP_CREATE, &attr);
-    if (fd < 0)
-        return fd;
-    uint32_t key = 0;
-    uint64_t value = (uint64_t)listen_fd;
-    memset(&attr, 0, sizeof attr);
-    attr.map_fd = (uint32_t)fd;
-    attr.key = (uint64_t)(uintptr_t)&key;
-    attr.value = (uint64_t)(uintptr_t)&value;
-    int r = bpf(BPF_MAP_UPDATE_ELEM, &attr);
-    return r < 0 ? r : take_fd(fd);
+    return bpf(BPF_MAP_CREATE, &attr);
 }
 
-int sklookup_attach(int netns_fd, int listen_fd, struct err *e)
+static int put_listener(int map, int listen_fd)
 {
+    uint32_t key = 0;
+    uint64_t value = (uint64_t)listen_fd;
     union bpf_attr attr = {.map_type = 0};
-    auto_close int map = make_map(listen_fd);
 
+    attr.map_fd = (uint32_t)map;
+    attr.key = (uint64_t)(uintptr_t)&key;
+    attr.value = (uint64_t)(uintptr_t)&value;
+    return bpf(BPF_MAP_UPDATE_ELEM, &attr);
+}
+
+/* A program and its map, kept ones or new; both are the caller's. */
+static int get_program(struct sklookup_stock *s, int *ret_map, struct err *e)
+{
+    if (s->n > 0) {
+        *ret_map = s->kept[--s->n].map;
+        return s->kept[s->n].program;
+    }
+    auto_close int map = make_map();
     if (map < 0)
         return err_sys(e, map, "socket map");
-    auto_close int program = load_program(map);
+    int program = load_program(map);
     if (program < 0)
         return err_sys(e, program, "program of type sk_lookup");
+    *ret_map = take_fd(map);
+    return program;
+}
+
+int sklookup_attach(struct sklookup_stock *s, int netns_fd, int listen_fd, struct err *e)
+{
+    union bpf_attr attr = {.map_type = 0};
+    auto_close int map = -1;
+    auto_close int program = get_program(s, &map, e);
+
+    if (program < 0)
+        return program;
+    int r = put_listener(map, listen_fd);
+    if (r < 0)
+        return err_sys(e, r, "socket map");
     attr.link_create.prog_fd = (uint32_t)program;
     attr.link_create.target_fd = (uint32_t)netns_fd;
     attr.link_create.attach_type = BPF_SK_LOOKUP;
     /* The link keeps the program, the program the map, the map the listener. */
     int link = bpf(BPF_LINK_CREATE, &attr);
     return link < 0 ? err_sys(e, link, "attach sk_lookup") : link;
+}
+
+/* ---- used programs ---- */
+
+static int get_info(int fd, void *info, uint32_t len)
+{
+    union bpf_attr attr = {.map_type = 0};
+
+    attr.info.bpf_fd = (uint32_t)fd;
+    attr.info.info_len = len;
+    attr.info.info = (uint64_t)(uintptr_t)info;
+    return bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+}
+
+static int open_by_id(int cmd, uint32_t id)
+{
+    union bpf_attr attr = {.map_type = 0};
+
+    attr.prog_id = id;
+    return bpf(cmd, &attr);
+}
+
+/* Of many cells every descriptor counts: only the link is held, and the rest asked for when it is
+ * needed again. A host that does not let us ask loads a new one each time. */
+static void keep_program(struct sklookup_stock *s, int link)
+{
+    struct bpf_link_info of_link = {0};
+    struct bpf_prog_info of_program = {0};
+    uint32_t map_id = 0;
+
+    if (s->n == SKLOOKUP_KEPT || get_info(link, &of_link, sizeof of_link) < 0)
+        return;
+    auto_close int program = open_by_id(BPF_PROG_GET_FD_BY_ID, of_link.prog_id);
+    of_program.nr_map_ids = 1;
+    of_program.map_ids = (uint64_t)(uintptr_t)&map_id;
+    if (program < 0 || get_info(program, &of_program, sizeof of_program) < 0)
+        return;
+    int map = open_by_id(BPF_MAP_GET_FD_BY_ID, map_id);
+    if (map < 0)
+        return;
+    s->kept[s->n].map = map;
+    s->kept[s->n++].program = take_fd(program);
+}
+
+void sklookup_detach(struct sklookup_stock *s, int fd)
+{
+    if (fd < 0)
+        return;
+    keep_program(s, fd);
+    (void)close(fd);
+}
+
+void sklookup_done(struct sklookup_stock *s)
+{
+    while (s->n > 0) {
+        (void)close(s->kept[--s->n].program);
+        (void)close(s->kept[s->n].map);
+    }
 }

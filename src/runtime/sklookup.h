@@ -10,6 +10,18 @@
 
 enum { SKLOOKUP_DNS_PORT = 53 };
 
+/* Programs that no namespace uses: loading one takes longer than all the rest of an attachment. */
+enum { SKLOOKUP_KEPT = 32 };
+struct sklookup_stock {
+    struct {
+        int program, map;
+    } kept[SKLOOKUP_KEPT];
+    unsigned n;
+};
+
 /* Gives connections in the namespace to LISTEN_FD, a listening TCP socket made there. Returns a
- * descriptor, or -errno; closing it ends the steering, connections that exist go on. */
-int sklookup_attach(int netns_fd, int listen_fd, struct err *e);
+ * descriptor, or -errno. */
+int sklookup_attach(struct sklookup_stock *s, int netns_fd, int listen_fd, struct err *e);
+/* Ends the steering behind FD, which it closes; connections that exist go on. */
+void sklookup_detach(struct sklookup_stock *s, int fd);
+void sklookup_done(struct sklookup_stock *s);

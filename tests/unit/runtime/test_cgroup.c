@@ -138,6 +138,17 @@ static void version_1_uses_each_hierarchy_once(void **state)
     expect("memory/tidepool/test/s0001/memory.memsw.limit_in_bytes", "1000000");
     expect("pids/tidepool/test/s0001/pids.max", "64");
     expect("cpu,cpuacct/tidepool/test/s0001/cpu.cfs_quota_us", "25000");
+    /* Only what has changed is written; all processors together are no limit. */
+    struct cgroup_limits later = {.memory_bytes = 1000000, .pids = 65, .cpu_milli = 64000000};
+    put("memory/tidepool/test/s0001/memory.limit_in_bytes", "kept...");
+    assert_int_equal(cgroup_limit(&g, "s0001", &limits, &later, NULL), 0);
+    expect("memory/tidepool/test/s0001/memory.limit_in_bytes", "kept...");
+    expect("pids/tidepool/test/s0001/pids.max", "65");
+    expect("cpu,cpuacct/tidepool/test/s0001/cpu.cfs_quota_us", "-1000");
+    put("cpu,cpuacct/tidepool/test/s0001/cpu.cfs_quota_us", "kept.");
+    limits.cpu_milli = 0;
+    assert_int_equal(cgroup_limit(&g, "s0001", &limits, &later, NULL), 0);
+    expect("cpu,cpuacct/tidepool/test/s0001/cpu.cfs_quota_us", "kept.");
     assert_int_equal(cgroup_entries(&g, "s0001", entries, NULL), 4);
     for (int i = 0; i < 4; i++)
         assert_int_equal(close(entries[i]), 0);
@@ -185,12 +196,15 @@ static void version_2_uses_the_own_group(void **state)
                      0);
     assert_int_equal(g.version, CGROUP_V2);
     assert_int_equal(g.can & (CGROUP_CAN_MEMORY | CGROUP_CAN_PIDS | CGROUP_CAN_FREEZE), 11);
-    struct cgroup_limits limits = {.memory_bytes = 1 << 20, .cpu_milli = 1500};
+    struct cgroup_limits limits = {.memory_bytes = 1 << 20, .pids = 9, .cpu_milli = 900};
     assert_int_equal(cgroup_make(&g, "s0001", &limits, NULL), 0);
     expect("v2/svc/tidepool/test/s0001/memory.max", "1048576");
     expect("v2/svc/tidepool/test/s0001/memory.swap.max", "0");
+    expect("v2/svc/tidepool/test/s0001/pids.max", "9");
+    expect("v2/svc/tidepool/test/s0001/cpu.max", "90000 100000");
+    struct cgroup_limits fewer = {.memory_bytes = 1 << 20, .cpu_milli = 900};
+    assert_int_equal(cgroup_limit(&g, "s0001", &limits, &fewer, NULL), 0);
     expect("v2/svc/tidepool/test/s0001/pids.max", "max");
-    expect("v2/svc/tidepool/test/s0001/cpu.max", "150000 100000");
     assert_int_equal(cgroup_entries(&g, "s0001", entries, NULL), 1);
     assert_int_equal(close(entries[0]), 0);
     put("v2/svc/tidepool/test/s0001/memory.stat", "anon 4096\nfile 12288\n");
