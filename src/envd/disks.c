@@ -49,9 +49,9 @@ int disks_take(struct spawner *s, uint64_t bytes, struct disk_image *ret, struct
 
 /* ---- used ones ---- */
 
-/* What is worth being removed piece by piece, while the spawner does nothing else. Without a journal
- * ext4 does not use inodes again that were removed in the last minutes, and looks at each of them
- * whenever it needs one: after so many uses a new disk is cheaper. */
+/* What is worth being removed piece by piece, while the spawner does nothing else. Without a
+ * journal ext4 does not use inodes again that were removed in the last minutes, and looks at each
+ * of them whenever it needs one: after so many uses a new disk is cheaper. */
 enum { FILES_MAX = 200, BLOCKS_MAX = 1024, USES_MAX = 16 };
 
 static bool is_little(int fd)

@@ -11,17 +11,18 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "envd/facts.h"
 #include "envd/hostname.h"
 #include "envd/layout.h"
+#include "envd/oldroot.h"
 #include "envd/spawner.h"
 #include "runtime/kern.h"
 #include "runtime/step.h"
@@ -113,9 +114,7 @@ static int mount_new(const char *type, const struct option *options, unsigned at
 /* Binds FROM to TO. */
 static int bind_to(const char *from, const char *to)
 {
-    auto_close int fd = kern_open_tree(AT_FDCWD, from, KERN_TREE_CLONE);
-
-    return fd < 0 ? fd : kern_attach(fd, AT_FDCWD, to);
+    return mount(from, to, NULL, MS_BIND, NULL) < 0 ? -errno : 0;
 }
 
 static int attach_upper(void *ctx, struct err *e)
@@ -163,22 +162,38 @@ static int mount_overlay(struct cell *c, const char *lower, const char *home, co
 
     (void)snprintf(upper, sizeof upper, "/up/%s/u", home);
     (void)snprintf(work, sizeof work, "/up/%s/w", home);
+    /* Memory has nothing to sync anyway. */
+    bool is_tmpfs = c->info.spec.disk.kind == DISK_TMPFS;
     const struct option options[] = {
-        {"lowerdir", lower}, {"upperdir", upper}, {"workdir", work},
-        {"userxattr", NULL}, {"volatile", NULL},  {NULL, NULL},
+        {"lowerdir", lower},
+        {"upperdir", upper},
+        {"workdir", work},
+        {"userxattr", NULL},
+        {is_tmpfs ? NULL : "volatile", NULL},
+        {NULL, NULL},
     };
     unsigned attrs = KERN_ATTR_NODEV | (c->tmpl->spec.no_new_privs ? KERN_ATTR_NOSUID : 0U);
     return mount_new("overlay", options, attrs, path, e);
 }
 
-/* The workspace, which is empty below, as a directory of the upper layer alone: two sides of an
- * overlay are merged anew each time that one is listed. A cell can do without it. */
-static void furnish_root(void)
+static const char *hostname_of(const struct cell *c)
 {
-    if (mkdir("/up/root/u/data", 0777) == 0) {
+    return c->info.spec.hostname[0] ? c->info.spec.hostname : "cell";
+}
+
+/* What every cell has of its own: the workspace, and the facts about it, for which a claim finds
+ * the files. Made before there is an overlay, which takes several times as long for each. */
+static void furnish_root(const struct cell *c)
+{
+    static const char *const dirs[] = {"/up/root/u/etc", "/up/root/u/run"};
+    char hostname[HOSTNAME_MAX];
+
+    if (mkdir("/up/root/u/data", 0777) == 0)
         (void)chmod("/up/root/u/data", 0777);
-        (void)setxattr("/up/root/u/data", "user.overlay.opaque", "y", 1, 0);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+        (void)mkdir(dirs[i], 0755);
+    hostname_clean(hostname, hostname_of(c));
+    facts_write("/up/root/u", &(struct facts){.hostname = hostname});
 }
 
 static int mount_root(void *ctx, struct err *e)
@@ -189,7 +204,7 @@ static int mount_root(void *ctx, struct err *e)
     size_t len = 0;
 
     if (c->tmpl->spec.has_usr)
-        furnish_root();
+        furnish_root(c);
     for (uint32_t i = 0; i < n; i++)
         len +=
             (size_t)snprintf(lower + len, sizeof lower - len, "%s/l%u", i ? ":" : "", (unsigned)i);
@@ -285,10 +300,8 @@ static int mount_proc(void *ctx, struct err *e)
     if (r < 0)
         return r;
     for (size_t i = 0; i < ARRAY_LEN(masks); i++) {
-        if (access(masks[i].path, F_OK) < 0 && errno == ENOENT)
-            continue;
         r = bind_to(masks[i].is_dir ? "/t/mask/dir" : "/t/mask/file", masks[i].path);
-        if (r < 0)
+        if (r < 0 && r != -ENOENT)
             return err_sys(e, r, "mask '%s'", masks[i].path + strlen("/new"));
     }
     auto_close int fd = kern_open_tree(AT_FDCWD, "/new/proc/sys", KERN_TREE_CLONE);
@@ -305,7 +318,7 @@ static int pivot(void *ctx, struct err *e)
         return err_sys(e, -errno, "enter new root");
     int r = kern_pivot_root(".", ".");
     if (r == 0)
-        r = kern_umount(".", KERN_UMOUNT_DETACH);
+        r = oldroot_leave();
     if (r == 0 && chdir("/") < 0)
         r = -errno;
     return r < 0 ? err_sys(e, r, "pivot_root") : 0;
@@ -315,15 +328,9 @@ static int pivot(void *ctx, struct err *e)
 
 static int set_hostname(void *ctx, struct err *e)
 {
-    struct cell *c = ctx;
-    const char *name = c->info.spec.hostname[0] ? c->info.spec.hostname : "cell";
+    int r = hostname_set(hostname_of(ctx));
 
-    int r = hostname_set(name);
-    if (r < 0)
-        return err_sys(e, r, "hostname");
-    /* The files are made now, while nobody waits; a claim only writes into them. */
-    facts_write(&(struct facts){.hostname = name});
-    return 0;
+    return r < 0 ? err_sys(e, r, "hostname") : 0;
 }
 
 /* Descriptors 0, 1 and 2 become the cell's own /dev/null, 3 the listener, 4 the report; every other

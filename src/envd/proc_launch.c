@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "envd/login.h"
+#include "envd/oldroot.h"
 #include "envd/plain.h"
 #include "runtime/kern.h"
 #include "runtime/login.h"
@@ -239,6 +240,12 @@ static void child_say_no_exec(const char *name, int error)
     _exit(error == ENOENT ? CODE_NOT_FOUND : CODE_NOT_EXECUTABLE);
 }
 
+/* Executing what is not there costs more than a look. */
+static bool child_sees(const char *path)
+{
+    return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
 /* Returns when there is nothing to execute: then the shell is to say what is wrong. */
 static void child_exec_direct(struct launch_direct *d)
 {
@@ -250,6 +257,8 @@ static void child_exec_direct(struct launch_direct *d)
     memcpy(d->pwd, pwd, sizeof pwd - 1);
     d->env[d->n_env] = d->pwd;
     for (size_t i = 0; i < d->n_tries; i++) {
+        if (!child_sees(d->tries[i].path))
+            continue;
         d->env[d->n_env + 1] = d->tries[i].name;
         (void)execve(d->tries[i].path, d->argv, d->env);
         if (errno != ENOENT && errno != ENOTDIR)
@@ -265,6 +274,8 @@ static void child_exec(struct launch *l)
         child_exec_direct(&l->direct);
 
     for (size_t i = 0; i < l->n_paths; i++) {
+        if (!child_sees(l->paths[i]))
+            continue;
         (void)execve(l->paths[i], l->args->argv, l->env);
         if (errno != ENOENT && errno != ENOTDIR)
             error = errno;
@@ -319,6 +330,10 @@ static void raise_oom_score(pid_t pid)
 
 pid_t launch_start(struct launch *l, struct err *e)
 {
+    int r = oldroot_wait();
+
+    if (r < 0)
+        _exit(1); /* the cell can see more than it should, and ends */
     /* A fork would copy the page tables of the first process for every command; the child only
      * arranges itself and calls exec, with its own signals blocked. */
     /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */

@@ -20,8 +20,9 @@ static void write_facts(const struct serve *s)
     char hostname[HOSTNAME_MAX];
 
     hostname_clean(hostname, s->claim.name ? s->claim.name : "cell");
-    facts_write(&(struct facts){
-        .hostname = hostname, .sandbox_id = s->e2b.sandbox_id, .template_id = s->e2b.template_id});
+    facts_write("", &(struct facts){.hostname = hostname,
+                                    .sandbox_id = s->e2b.sandbox_id,
+                                    .template_id = s->e2b.template_id});
 }
 
 static void on_claim(struct serve *s, struct http_req *r, const struct json *body)

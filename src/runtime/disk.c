@@ -191,8 +191,8 @@ static int copy_sparse(int from, int to, off_t size)
 }
 
 /* A free loop device with FILE behind it, which frees itself with its last user; its number in
- * *RET_NR. Not with direct I/O: that waits for the disk here and at the end of the cell, whose files
- * nobody needs then; what is cached counts as the cell's memory all the same. */
+ * *RET_NR. Not with direct I/O: that waits for the disk here and at the end of the cell, whose
+ * files nobody needs then; what is cached counts as the cell's memory all the same. */
 static int attach_loop(const struct disk_dirs *d, int file, int *ret_nr)
 {
     struct loop_config config = {

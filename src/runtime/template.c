@@ -36,7 +36,6 @@ static const struct entry entries[] = {
     {"home", 0755, 0, NULL},
     {"home/user", 0755, 1000, NULL},
     {"root", 0700, 0, NULL},
-    {"data", 0777, 0, NULL},
     {"code", 0777, 0, NULL},
     {"tmp", 01777, 0, NULL},
     {"run", 0755, 0, NULL},
@@ -73,8 +72,6 @@ static const struct entry entries[] = {
      "users:x:100:\nuser:x:1000:\nnogroup:x:65534:\n"},
     /* No passwords: `*` matches none, and sudo asks for none. */
     {"etc/shadow", 0640, 0, "root:*:19000:0:99999:7:::\nuser:*:19000:0:99999:7:::\n"},
-    {"etc/hostname", 0644, 0, "cell\n"},
-    {"etc/hosts", 0644, 0, "127.0.0.1 localhost cell\n::1 localhost ip6-localhost ip6-loopback\n"},
     {"etc/resolv.conf", 0644, 0, "nameserver 127.0.0.1\noptions timeout:2 attempts:2\n"},
     {"etc/nsswitch.conf", 0644, 0,
      "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\n"
