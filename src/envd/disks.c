@@ -13,10 +13,16 @@
 #include "base/cleanup.h"
 #include "envd/spawner.h"
 
+static void drop(struct spawner *s, const struct disk_image *image)
+{
+    (void)close(image->file);
+    sweep_disk(s, image->fd);
+}
+
 static void stock_drop(struct spawner *s, struct disk_stock *d)
 {
     while (d->n > 0)
-        sweep_disk(s, d->images[--d->n].fd);
+        drop(s, &d->images[--d->n]);
     d->bytes = 0;
 }
 
@@ -52,14 +58,16 @@ int disks_take(struct spawner *s, uint64_t bytes, struct disk_image *ret, struct
 /* What is worth being removed piece by piece, while the spawner does nothing else. Without a
  * journal ext4 does not use inodes again that were removed in the last minutes, and looks at each
  * of them whenever it needs one: after so many uses a new disk is cheaper. */
-enum { FILES_MAX = 200, BLOCKS_MAX = 1024, USES_MAX = 16 };
+enum { FILES_MAX = 200, USED_MAX = 8 << 20, TAKEN_MAX = 32 << 20, USES_MAX = 16 };
 
-static bool is_little(int fd)
+static bool is_little(const struct disk_image *image)
 {
-    struct statvfs st;
+    struct statvfs inside;
+    struct stat outside;
 
-    return fstatvfs(fd, &st) == 0 && st.f_files - st.f_ffree <= FILES_MAX &&
-           st.f_blocks - st.f_bfree <= BLOCKS_MAX;
+    return fstatvfs(image->fd, &inside) == 0 && inside.f_files - inside.f_ffree <= FILES_MAX &&
+           (inside.f_blocks - inside.f_bfree) * inside.f_frsize <= USED_MAX &&
+           fstat(image->file, &outside) == 0 && outside.st_blocks * 512 <= TAKEN_MAX;
 }
 
 /* All that a cell, or an overlay for it, has made. */
@@ -73,11 +81,11 @@ void disks_give_back(struct spawner *s, uint64_t bytes, struct disk_image image)
 {
     struct disk_stock *d = stock_of(s, bytes);
 
-    if (d->n < SPAWNER_DISKS_KEPT && ++image.n_uses < USES_MAX && is_little(image.fd) &&
+    if (d->n < SPAWNER_DISKS_KEPT && ++image.n_uses < USES_MAX && is_little(&image) &&
         disk_mount_again(&s->dirs, &image) == 0 && empty(image.fd))
         d->images[d->n++] = image;
     else
-        sweep_disk(s, image.fd);
+        drop(s, &image);
 }
 
 /* ---- new ones ---- */

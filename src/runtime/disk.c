@@ -226,11 +226,13 @@ static int attach_loop(const struct disk_dirs *d, int file, int *ret_nr)
 }
 
 /* A cell does not outlive its host: nothing has to reach the disk in order. Inode tables are holes
- * already and need no zeroes from the background. For a device that is mounted already the kernel
- * gives the same file system, and looks at no option. */
+ * already and need no zeroes from the background. Without `discard`, which would have the cell wait
+ * for the host's disk whenever it removes a file: what an image has taken it keeps to its end. For
+ * a device that is mounted already the kernel gives the same file system, and looks at no option.
+ */
 static int mount_ext4(const struct disk_dirs *d, int loop)
 {
-    static const char *const flags[] = {"discard", "nobarrier", "noinit_itable"};
+    static const char *const flags[] = {"nobarrier", "noinit_itable"};
     char device[64];
     auto_close int fs = kern_fsopen("ext4");
     int r = fs;
@@ -264,9 +266,12 @@ int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct disk_imag
     auto_close int loop = attach_loop(d, to, &ret->loop);
     if (loop < 0)
         return err_sys(e, loop, "loop device");
-    ret->n_uses = 0;
     ret->fd = mount_ext4(d, ret->loop);
-    return ret->fd < 0 ? err_sys(e, ret->fd, "mount image") : 0;
+    if (ret->fd < 0)
+        return err_sys(e, ret->fd, "mount image");
+    ret->file = take_fd(to);
+    ret->n_uses = 0;
+    return 0;
 }
 
 int disk_mount_again(const struct disk_dirs *d, struct disk_image *image)

@@ -39,6 +39,7 @@ struct disk_dirs {
 /* A mounted image. */
 struct disk_image {
     int fd;   /* a mount that is attached nowhere, or was; -1: none */
+    int file; /* the image itself */
     int loop; /* the number of its device */
     unsigned n_uses;
 };
