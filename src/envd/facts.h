@@ -9,6 +9,6 @@ struct facts {
     const char *sandbox_id, *template_id; /* NULL: not known yet */
 };
 
-/* Writes them all, below ROOT ("" for /). Everything in a cell is the cell's own: what cannot be written, because it is no
- * regular file or there is no such directory, is left alone. */
+/* Writes them all, below ROOT ("" for /). Everything in a cell is the cell's own: what cannot be
+ * written, because it is no regular file or there is no such directory, is left alone. */
 void facts_write(const char *root, const struct facts *f);
