@@ -96,6 +96,7 @@ struct e2b_proc {
     char *tag;  /* may be NULL */
     bool has_pty;
     struct list subs;         /* struct e2b_sub, e2b_start.c */
+    struct buf event;         /* room for large ones, kept from one to the next */
     bool has_left;            /* somebody was there, and nobody is: */
     uint64_t left_seq;        /* what the last one that left would have read next */
     char left_boot[BOOT_MAX]; /* and which daemon it came from */

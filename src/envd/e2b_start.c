@@ -31,6 +31,7 @@ enum {
     ROWS = 24,
     EVENT_MAX = 256 << 10,
     EVENT_FRAME = 64, /* of an event, around its data */
+    LARGE = 8 << 10,  /* data of one that more are expected after */
     INFO_MAX = 4 << 20,
 };
 
@@ -55,15 +56,16 @@ static void send_start(struct connect_call *c, pid_t pid)
     connect_send(c, &b);
 }
 
-static void send_data(struct connect_call *c, const struct ring_chunk *chunk)
+/* A program that prints much has its events made in the same memory. */
+static void send_data(struct connect_call *c, struct buf *b, const struct ring_chunk *chunk)
 {
     static const char *const names[PROC_SOURCE_COUNT] = {"stdout", "stderr", "pty"};
-    auto_buf struct buf b = BUF_INIT(EVENT_MAX);
     struct jw w;
 
-    (void)buf_reserve(&b, chunk->len * 4 / 3 + EVENT_FRAME);
-    connect_message(&b);
-    w = jw_to(&b);
+    buf_clear(b);
+    (void)buf_reserve(b, chunk->len * 4 / 3 + EVENT_FRAME);
+    connect_message(b);
+    w = jw_to(b);
     jw_object(&w);
     jw_key(&w, "event");
     jw_object(&w);
@@ -73,7 +75,9 @@ static void send_data(struct connect_call *c, const struct ring_chunk *chunk)
     jw_end(&w);
     jw_end(&w);
     jw_end(&w);
-    connect_send(c, &b);
+    connect_send(c, b);
+    if (chunk->len < LARGE)
+        buf_done(b);
 }
 
 /* As Go's os package prints them, which is what clients show. */
@@ -155,7 +159,7 @@ static void on_progress(struct proc_watch *watch)
     while (!connect_is_full(c)) {
         const struct ring_chunk *chunk = proc_watch_read(watch);
         if (chunk) {
-            send_data(c, chunk);
+            send_data(c, &sub->owner->event, chunk);
             continue;
         }
         const struct proc_end *end = proc_end(watch->proc);
@@ -166,6 +170,7 @@ static void on_progress(struct proc_watch *watch)
             return;
         }
         proc_drop_output(watch->proc);
+        buf_done(&sub->owner->event);
         /* What is left to say leaves as one piece. */
         http_cork(c->req);
         send_end(c, end->status);
@@ -264,6 +269,7 @@ static void owner_free(void *ctx)
 
     if (!o)
         return;
+    buf_done(&o->event);
     free(o->info);
     free(o->tag);
     free(o);
@@ -468,6 +474,7 @@ void e2b_start(struct connect_call *c)
         return;
     }
     list_init(&owner->subs);
+    buf_init(&owner->event, EVENT_MAX);
     owner->has_pty = args.has_pty;
     sub->is_starter = true;
     if (pjson_has(&m, START_TAG))

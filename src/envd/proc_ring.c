@@ -9,6 +9,10 @@
 
 #include "base/mem.h"
 
+/* Memory of a stream of large chunks is used again: the allocator would give each of them back to
+ * the kernel. */
+enum { SPARE_MIN = 16 << 10 };
+
 static struct ring_chunk *first(const struct ring *r)
 {
     return list_is_empty(&r->chunks) ? NULL : list_entry(r->chunks.next, struct ring_chunk, node);
@@ -24,9 +28,35 @@ static void drop_first(struct ring *r)
         if (reader->at == c)
             reader->at = NULL;
     }
-    r->bytes -= sizeof *c + c->len;
+    r->bytes -= sizeof *c + c->room;
     list_del(&c->node);
-    free(c);
+    if (c->room >= SPARE_MIN) {
+        free(r->spare);
+        r->spare = c;
+    } else {
+        free(c);
+    }
+}
+
+static void drop_spare(struct ring *r)
+{
+    free(r->spare);
+    r->spare = NULL;
+}
+
+/* A chunk with room for LEN bytes, and not much more; or NULL. */
+static struct ring_chunk *make_chunk(struct ring *r, size_t len)
+{
+    struct ring_chunk *c = r->spare;
+
+    if (c && c->room >= len && c->room / 2 < len) {
+        r->spare = NULL;
+        return c;
+    }
+    c = mem_alloc(sizeof *c + len);
+    if (c)
+        c->room = len;
+    return c;
 }
 
 static bool is_wanted(const struct ring *r, const struct ring_chunk *c)
@@ -56,6 +86,8 @@ void ring_set_max(struct ring *r, size_t max)
 {
     r->max = max;
     trim(r);
+    if (max == 0)
+        drop_spare(r);
 }
 
 void ring_done(struct ring *r)
@@ -63,11 +95,12 @@ void ring_done(struct ring *r)
     assert(list_is_empty(&r->readers));
     while (first(r))
         drop_first(r);
+    drop_spare(r);
 }
 
 int ring_add(struct ring *r, enum proc_source source, const char *p, size_t len)
 {
-    struct ring_chunk *c = mem_alloc(sizeof *c + len);
+    struct ring_chunk *c = make_chunk(r, len);
 
     if (!c)
         return -ENOMEM;
@@ -76,7 +109,7 @@ int ring_add(struct ring *r, enum proc_source source, const char *p, size_t len)
     c->len = len;
     memcpy(c->data, p, len);
     list_append(&r->chunks, &c->node);
-    r->bytes += sizeof *c + len;
+    r->bytes += sizeof *c + c->room;
     trim(r);
     return 0;
 }
@@ -91,7 +124,7 @@ bool ring_is_full(const struct ring *r)
         const struct ring_chunk *c = list_entry(node, struct ring_chunk, node);
         if (bytes <= r->max || is_wanted(r, c))
             break;
-        bytes -= sizeof *c + c->len;
+        bytes -= sizeof *c + c->room;
     }
     return bytes > r->max;
 }

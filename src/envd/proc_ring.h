@@ -19,7 +19,7 @@ struct ring_chunk {
     struct list node;
     uint64_t seq; /* from 1, without gaps */
     enum proc_source source;
-    size_t len;
+    size_t len, room;
     char data[];
 };
 
@@ -33,6 +33,7 @@ struct ring {
     struct list chunks, readers;
     size_t bytes, max; /* with what the chunks themselves cost */
     uint64_t next_seq;
+    struct ring_chunk *spare; /* a large one that was dropped last, for the next; or NULL */
 };
 
 void ring_init(struct ring *r, size_t max);

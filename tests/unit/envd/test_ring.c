@@ -146,6 +146,34 @@ static void the_place_before_a_chunk_is_found_by_bytes(void **state)
     ring_done(&r);
 }
 
+static void large_chunks_use_the_same_memory_again(void **state)
+{
+    static const size_t sizes[] = {32768, 32768, 30000, 32768, 100, 32768};
+    struct ring r;
+    struct ring_reader a;
+    static char data[32768];
+
+    (void)state;
+    ring_init(&r, 40000);
+    ring_attach(&r, &a, 1);
+    for (size_t i = 0; i < 60; i++) {
+        size_t len = sizes[i % ARRAY_LEN(sizes)];
+        memset(data, (int)('a' + i % 26), len);
+        assert_int_equal(ring_add(&r, PROC_STDOUT, data, len), 0);
+        const struct ring_chunk *c = ring_read(&r, &a);
+        assert_int_equal(c->seq, i + 1);
+        assert_int_equal(c->len, len);
+        assert_memory_equal(c->data, data, len);
+        assert_true(c->room >= len && c->room < 2 * len);
+        assert_true(r.bytes <= 2 * 40000);
+    }
+    assert_non_null(r.spare);
+    ring_set_max(&r, 0);
+    assert_null(r.spare);
+    ring_detach(&r, &a);
+    ring_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +182,7 @@ int main(void)
         cmocka_unit_test(nothing_is_lost_while_somebody_has_to_read_it),
         cmocka_unit_test(without_readers_the_oldest_go),
         cmocka_unit_test(a_slow_reader_keeps_what_a_fast_one_has_read),
+        cmocka_unit_test(large_chunks_use_the_same_memory_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
