@@ -24,7 +24,7 @@
 
 enum {
     ANSWER_MS = 360000, /* a tool may run a program for minutes */
-    KEEP_MS = 1500
+    KEEP_MS = 20000     /* an agent thinks between two calls; dialling costs as much as a call */
 };
 
 struct locals {

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "local/archive/names.h"
 #include "local/archive/tar_read.h"
+#include "local/archive/writer.h"
 #include "sys/io.h"
 
 enum {
@@ -35,9 +36,7 @@ struct extract {
     uint64_t n_entries;
     struct buf links; /* names, a NUL behind each */
 
-    /* The entry under way. */
-    int file_fd;
-    int64_t mtime_s;
+    struct writer *writer;
     /* The directory of the last entry, which is mostly that of the next. */
     int dir_fd;
     char dir[TREE_PATH_MAX], path[TREE_PATH_MAX];
@@ -128,17 +127,18 @@ static int add_file(struct extract *x, const struct tar_entry *t, const char *na
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     mode_t mode = (t->mode & 0777) | 0600;
 
-    x->file_fd = openat(x->dir_fd, name, flags, mode);
-    if (x->file_fd < 0 && errno == EEXIST) {
+    int fd = openat(x->dir_fd, name, flags, mode);
+    if (fd < 0 && errno == EEXIST) {
         int r = make_room(x, name);
         if (r < 0)
             return r;
-        x->file_fd = openat(x->dir_fd, name, flags, mode);
+        fd = openat(x->dir_fd, name, flags, mode);
     }
-    if (x->file_fd < 0)
+    if (fd < 0)
         return fail(x, -errno, "make");
     if (mode & UMASK)
-        (void)fchmod(x->file_fd, mode);
+        (void)fchmod(fd, mode);
+    writer_begin(x->writer, fd, x->path, t->mtime_s);
     return 0;
 }
 
@@ -208,7 +208,6 @@ static int on_entry(void *ctx, const struct tar_entry *t, struct err *e)
         r = make_room(x, name);
     if (r < 0)
         return r;
-    x->mtime_s = t->mtime_s;
     switch (t->type) {
     case TAR_FILE: return add_file(x, t, name);
     case TAR_DIRECTORY: return add_dir(x, t, name);
@@ -221,19 +220,15 @@ static int on_entry(void *ctx, const struct tar_entry *t, struct err *e)
 static int on_file_data(void *ctx, const char *p, size_t len, struct err *e)
 {
     struct extract *x = ctx;
-    int r = io_write_all(x->file_fd, p, len);
 
-    return r < 0 ? err_sys(e, r, "'%s': write", x->path) : 0;
+    return writer_data(x->writer, p, len, e);
 }
 
 static int on_file_end(void *ctx, struct err *e)
 {
     struct extract *x = ctx;
-    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = x->mtime_s}};
 
-    (void)futimens(x->file_fd, times);
-    int r = close(take_fd(x->file_fd)) < 0 ? -errno : 0;
-    return r < 0 ? err_sys(e, r, "'%s': write", x->path) : 0;
+    return writer_end(x->writer, e);
 }
 
 /* ---- bytes ---- */
@@ -306,6 +301,8 @@ int extract_commit(struct extract *x, struct err *e)
         r = tar_reader_finish(x->tar, e);
     if (r == 0)
         r = check_links(x);
+    if (r == 0)
+        r = writer_finish(x->writer, e);
     if (r < 0)
         return r;
     if (renameat(x->own_fd, "new", x->own_fd, "commit") < 0)
@@ -318,8 +315,7 @@ void extract_free(struct extract *x)
 {
     if (!x)
         return;
-    if (x->file_fd >= 0)
-        (void)close(x->file_fd);
+    writer_free(x->writer);
     if (x->dir_fd >= 0)
         (void)close(x->dir_fd);
     if (x->new_fd >= 0)
@@ -377,11 +373,12 @@ struct extract *extract_new(const char *root, const struct extract_limits *limit
     x->limits = *limits;
     if (x->limits.max_entries == 0)
         x->limits.max_entries = EXTRACT_ENTRIES_MAX;
-    x->root_fd = x->own_fd = x->new_fd = x->file_fd = x->dir_fd = -1;
+    x->root_fd = x->own_fd = x->new_fd = x->dir_fd = -1;
     buf_init(&x->links, LINKS_MAX);
     x->gunzip = gunzip_new(on_plain, x);
     x->tar = tar_reader_new(&sink, x);
-    if (!x->gunzip || !x->tar)
+    x->writer = writer_new();
+    if (!x->gunzip || !x->tar || !x->writer)
         (void)err_set(e, -ENOMEM, "out of memory");
     else if (open_places(x, e) == 0)
         return x;
