@@ -28,7 +28,7 @@ enum { OPENAPI_MAX = 4 << 20 };
 
 static void run(struct api_req *r)
 {
-    if (r->match.route->flags & ROUTE_CREATES)
+    if (r->match.route->flags & (ROUTE_CREATES | ROUTE_REPEATS))
         api_idem_run(r);
     else
         r->match.route->handler(r);

@@ -131,7 +131,7 @@ static void put_params(struct jw *w, const struct route *row)
     }
     for (size_t i = 0; i < ROUTE_MAX_ARGS && row->query[i].name; i++)
         put_param(w, "query", str_of(row->query[i].name), &row->query[i]);
-    if (row->flags & ROUTE_CREATES)
+    if (row->flags & (ROUTE_CREATES | ROUTE_REPEATS))
         put_param(w, "header", str_of(idem.name), &idem);
     jw_end(w);
 }

@@ -37,7 +37,8 @@ enum route_body {
 enum route_flag {
     ROUTE_CREATES = 1, /* a creating POST: honours Idempotency-Key and the limit on creates */
     ROUTE_QUIET = 2,   /* successes are logged at debug only: health checks, scrapes */
-    ROUTE_GRADES = 4   /* also for keys of graders, which can call nothing else */
+    ROUTE_GRADES = 4,  /* also for keys of graders, which can call nothing else */
+    ROUTE_REPEATS = 8  /* honours Idempotency-Key; every handler of such a row calls api_record() */
 };
 
 /* The method of a row that takes every method. */

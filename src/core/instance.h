@@ -28,11 +28,8 @@
 #include "core/instance_op.h"
 #include "loop/loop.h"
 
-struct app_entry;
-struct app_registry;
-struct core;
-struct instance_template;
 struct instances;
+struct store_tx;
 
 enum {
     INSTANCE_ID_LEN = 36, /* a UUID in text */
@@ -41,6 +38,7 @@ enum {
     INSTANCE_TTL_MIN_S = 60,
     INSTANCE_TTL_MAX_S = 86400,
     INSTANCE_BATCH_MAX = 1000,
+    INSTANCE_RECORD_MAX = 200, /* that are lent in one transaction */
     INSTANCE_EMAIL_MAX = 254,
     INSTANCE_WORD_MAX = 64,   /* bytes of a benchmark's or data set's name */
     INSTANCE_TAGS_MAX = 4096, /* bytes of the tags, as JSON */
@@ -60,11 +58,10 @@ struct instance {
     struct instances *set;
     char id[INSTANCE_ID_LEN + 1];    /* of the slot: "sandbox_id" */
     char lease[INSTANCE_ID_LEN + 1]; /* "instance_id"; "" when there is none */
-    char account[ACCOUNT_ID_MAX + 1];
-    char server[APP_NAME_MAX + 1]; /* the app's name */
-    char *email;                   /* of the test account */
-    bool has_own_email;            /* which somebody asked for by name */
-    bool is_new;                   /* not written down yet */
+    char account[ACCOUNT_ID_MAX + 1], server[APP_NAME_MAX + 1]; /* server: the app's name */
+    char *email;                                                /* of the test account */
+    bool has_own_email; /* which somebody asked for by name */
+    bool is_new;        /* not written down yet */
     int64_t created_us, updated_us;
 
     /* Of the lease. */
@@ -72,8 +69,8 @@ struct instance {
     char *benchmark, *data;    /* "" when none was named */
     char *tags;                /* JSON: array, object, or "null" */
     int64_t ttl_s, expires_us; /* -1 and 0: never */
+    int64_t start_us;          /* of its clock; 0: the time of the day */
     uint64_t seed;
-    int64_t start_us;            /* of its clock; 0: the time of the day */
     bool has_seed;               /* somebody asked for this one */
     struct instance_own *own;    /* of instance*.c; NULL while idle */
     struct account_key *key;     /* whose quota it counts against, or NULL */
@@ -96,6 +93,8 @@ struct instance_args {
     uint64_t seed;
     int64_t start_us;
     unsigned count; /* 0: one */
+    /* NULL, or adds to the one transaction that lends all of ITEMS; CTX is FN's. */
+    int (*record)(void *ctx, struct instance **items, size_t n, struct store_tx *tx);
 };
 
 /* On success ITEMS are N occupied instances and E is NULL; else N is 0. */

@@ -51,6 +51,9 @@ static int check_args(const struct instance_args *a, struct err *e)
 {
     if (a->count > INSTANCE_BATCH_MAX)
         return err_set(e, -EINVAL, "count is at most %d", INSTANCE_BATCH_MAX);
+    if (a->record && a->count > INSTANCE_RECORD_MAX)
+        return err_set(e, -EINVAL, "count is at most %d with an Idempotency-Key",
+                       INSTANCE_RECORD_MAX);
     if (a->count > 1 && a->email.len > 0)
         return err_set(e, -EINVAL, "one test account has one sandbox");
     if (a->email.len > INSTANCE_EMAIL_MAX ||
@@ -303,7 +306,11 @@ static int submit_batch(struct acquisition *q, size_t first, size_t n)
         if (!q->is_preparation)
             instance_tx_acquired(tx, in);
     }
-    int r = store_submit(core->store, tx, core->loop, on_durable, b);
+    int r = q->args.record ? q->args.record(q->ctx, q->items, q->n, tx) : 0;
+    if (r < 0)
+        store_tx_free(tx);
+    else
+        r = store_submit(core->store, tx, core->loop, on_durable, b);
     if (r < 0)
         free(b);
     return r;
@@ -312,11 +319,11 @@ static int submit_batch(struct acquisition *q, size_t first, size_t n)
 /* The slots are reserved: writes them down. */
 static void submit(struct acquisition *q)
 {
-    size_t first = 0;
+    size_t first = 0, per_tx = q->args.record ? q->n : PER_TX;
 
     q->n_pending = 1;
     while (first < q->n && !q->err.code) {
-        size_t n = q->n - first < PER_TX ? q->n - first : PER_TX;
+        size_t n = q->n - first < per_tx ? q->n - first : per_tx;
         int r = submit_batch(q, first, n);
         if (r < 0)
             (void)err_sys(&q->err, r, "store");

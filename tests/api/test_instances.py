@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Instances of apps under load and over time: many clients at once, apps that change, the batch."""
 
+import http.client
 import json
 import os
 import threading
+import time
 
 import shops
 import tap
@@ -192,6 +194,69 @@ def test_a_batch():
         some = s.get("/sandbox").json["sandboxes"][0]
         tap.equal(s.delete("/sandbox/shop/" + some["sandbox_id"]).status, 200)
         tap.equal(shops.Shop(s).id, some["sandbox_id"])
+
+
+def acquire(s, idem, body=None, **more):
+    return s.post("/sandbox/shop", body or {}, headers={"Idempotency-Key": idem}, **more)
+
+
+def leases(s):
+    return sorted(x["sandbox_id"] for x in s.get("/sandbox").json["sandboxes"])
+
+
+def test_the_same_acquire_again():
+    with shops.running() as s:
+        first = acquire(s, "a")
+        tap.equal((first.status, first.json["status"]), (201, "occupied"))
+        again = acquire(s, "a")
+        tap.equal((again.status, again.body), (201, first.body))
+        tap.equal(again.headers["Idempotency-Replayed"], "true")
+        tap.equal(acquire(s, "a", {"seed": 3}).status, 422)
+        tap.equal(len(leases(s)), 1)
+        many = acquire(s, "b", {"count": 200})
+        tap.equal((many.status, len(many.json)), (201, 200))
+        s.kill()
+        s.start()
+        tap.equal(acquire(s, "b", {"count": 200}).body, many.body)
+        tap.equal(len(leases(s)), 201)
+        tap.equal(acquire(s, "c", {"count": 201}).status, 400)
+        fork = "/sandbox/shop/%s/fork" % first.json["sandbox_id"]
+        made = s.post(fork, {}, headers={"Idempotency-Key": "a"})
+        tap.equal(made.status, 201, made)
+        tap.equal(s.post(fork, {}, headers={"Idempotency-Key": "a"}).body, made.body)
+        tap.equal(len(leases(s)), 202)
+
+
+def test_acquires_when_the_service_is_killed():
+    """Some are lent but never answered. Repeated, each has one sandbox and no other is lent."""
+    with shops.running() as s:
+        tap.equal(acquire(s, "first").status, 201)
+        for turn in range(4):
+            known = {}
+
+            def work(i):
+                try:
+                    known[i] = acquire(s, "t%d-%d" % (turn, i), timeout=5).body
+                except (OSError, http.client.HTTPException):
+                    pass
+
+            before = len(leases(s))
+            threads = [threading.Thread(target=work, args=(i,)) for i in range(24)]
+            for t in threads:
+                t.start()
+            time.sleep(0.01 + 0.015 * turn)
+            s.kill()
+            for t in threads:
+                t.join()
+            s.start()
+            answers = [acquire(s, "t%d-%d" % (turn, i)) for i in range(24)]
+            tap.equal({a.status for a in answers}, {201})
+            for i, body in known.items():
+                tap.equal(answers[i].body, body)
+            mine = {a.json["sandbox_id"] for a in answers}
+            tap.equal(len(mine), 24)
+            tap.equal(mine <= set(leases(s)), True)
+            tap.equal(len(leases(s)), before + 24)
 
 
 if __name__ == "__main__":

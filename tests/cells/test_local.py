@@ -338,4 +338,25 @@ def test_calls_run_beside_each_other():
         tap.equal(slow.is_alive(), False)
 
 
+def test_the_same_acquire_again():
+    with cells.running() as s:
+        for path, body in (("/local-sandbox", {"server_names": ["filesystem"]}),
+                           ("/sandbox/localmemory", {})):
+            def ask(**fields):
+                return s.post(path, dict(body, **fields), headers={"Idempotency-Key": "a"},
+                              timeout=60)
+
+            n = len(s.names())
+            first = ask()
+            tap.equal(first.status, 201, first)
+            again = ask()
+            tap.equal((again.status, again.body), (201, first.body))
+            tap.equal(again.headers["Idempotency-Replayed"], "true")
+            tap.equal(ask(ttl_seconds=600).status, 422)
+            s.kill()
+            s.start()
+            tap.equal(ask().body, first.body)
+            tap.equal(len(s.names()), n + 1)
+
+
 tap.main(globals())

@@ -433,6 +433,7 @@ void klavis_fork(struct api_req *r)
         return;
     }
     *made = (struct klavis_made){.r = r, .is_list = args.count > 0, .is_fork = true};
+    klavis_record_made(made, &args);
     instance_fork(in, &args, klavis_on_made, made);
 }
 

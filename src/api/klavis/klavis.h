@@ -91,14 +91,17 @@ struct str klavis_base(struct api_req *r);
 struct str klavis_url(struct arena *a, struct str base, const struct instance *in);
 /* A sandbox that was just acquired. */
 void klavis_put_created(struct jw *w, struct arena *a, struct str base, const struct instance *in);
+struct instance_args;
 /* Answers an instances_acquire() or instance_fork() whose CTX is a struct klavis_made. */
 struct klavis_made {
     struct api_req *r;
     bool is_list; /* the answer is an array */
     bool is_fork;
+    struct str answer; /* when it was recorded */
 };
 void klavis_on_made(void *ctx, struct instance **items, size_t n, const struct err *e);
+/* Has the answer recorded, with what makes it true, when the request has an Idempotency-Key. */
+void klavis_record_made(struct klavis_made *m, struct instance_args *args);
 
-struct instance_args;
 /* What BODY (an AcquireSandboxRequest, or NULL) asks for; faults are added to IN. */
 void klavis_read_args(struct klavis_input *in, const struct json *body, struct instance_args *ret);

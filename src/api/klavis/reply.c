@@ -79,7 +79,7 @@ void klavis_put_created(struct jw *w, struct arena *a, struct str base, const st
     put(w, in->spelling, url);
     jw_end(w);
     put(w, "server_name", str_of(in->spelling));
-    put(w, "status", str_of(instance_status(in)));
+    put(w, "status", STR("occupied"));
     put(w, "message", STR(ACQUIRED));
     jw_end(w);
 }
@@ -96,11 +96,40 @@ void klavis_refuse_made(struct api_req *r, const struct err *e)
         klavis_fail(r, e->code, e);
 }
 
+static void put_made(struct buf *out, const struct klavis_made *m, struct instance **items,
+                     size_t n)
+{
+    struct jw w = jw_to(out);
+    struct str base = klavis_base(m->r);
+
+    if (m->is_list)
+        jw_array(&w);
+    for (size_t i = 0; i < n; i++)
+        klavis_put_created(&w, m->r->arena, base, items[i]);
+    if (m->is_list)
+        jw_end(&w);
+}
+
+static int record(void *ctx, struct instance **items, size_t n, struct store_tx *tx)
+{
+    struct klavis_made *m = ctx;
+    struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
+
+    put_made(&out, m, items, n);
+    m->answer = buf_ok(&out) ? arena_str(m->r->arena, buf_str(&out)) : STR_NULL;
+    return m->answer.p ? api_record(m->r, tx, 201, m->answer) : -ENOMEM;
+}
+
+void klavis_record_made(struct klavis_made *m, struct instance_args *args)
+{
+    if (api_idem_key(m->r).len > 0)
+        args->record = record;
+}
+
 void klavis_on_made(void *ctx, struct instance **items, size_t n, const struct err *e)
 {
     struct klavis_made *m = ctx;
     struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
-    struct jw w = jw_to(&out);
 
     if (e && m->is_fork) {
         klavis_fail(m->r, e->code, e);
@@ -110,13 +139,11 @@ void klavis_on_made(void *ctx, struct instance **items, size_t n, const struct e
         klavis_refuse_made(m->r, e);
         return;
     }
-    struct str base = klavis_base(m->r);
-    if (m->is_list)
-        jw_array(&w);
-    for (size_t i = 0; i < n; i++)
-        klavis_put_created(&w, m->r->arena, base, items[i]);
-    if (m->is_list)
-        jw_end(&w);
+    if (m->answer.p) {
+        api_reply(m->r, 201, "application/json", m->answer);
+        return;
+    }
+    put_made(&out, m, items, n);
     api_reply_json(m->r, 201, &out);
 }
 

@@ -49,6 +49,7 @@ enum { DATA_MAX = 16 << 20, LOCAL_DATA_MAX = 48 << 20 }; /* bytes of an initiali
      ROUTE_KEY,                                                                                    \
      ROUTE_BYTES,                                                                                  \
      .handler = local_old_acquire,                                                                 \
+     .flags = ROUTE_REPEATS,                                                                       \
      .status = 201,                                                                                \
      .summary = "Acquire a local sandbox",                                                         \
      .request = "AcquireSandboxRequest",                                                           \
@@ -76,8 +77,8 @@ static const struct route routes[] = {
      .query = {{"benchmark", "string", "For this benchmark"},
                {"server_name", "string", "Of this server"}}},
     {HTTP_POST, "/sandbox/{server_name!}", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_acquire,
-     .status = 201, .summary = "Acquire a sandbox", .request = "AcquireSandboxRequest",
-     .response = "CreateSandboxResponse"},
+     .flags = ROUTE_REPEATS, .status = 201, .summary = "Acquire a sandbox",
+     .request = "AcquireSandboxRequest", .response = "CreateSandboxResponse"},
     {HTTP_GET, SANDBOX, ROUTE_KEY, .handler = klavis_show, .flags = ROUTE_GRADES,
      .summary = "Get sandbox details", .response = "SandboxInfo"},
     {HTTP_DELETE, SANDBOX, ROUTE_KEY, .handler = klavis_release, .summary = "Release a sandbox",
@@ -107,7 +108,8 @@ static const struct route routes[] = {
     {HTTP_POST, SANDBOX "/restore", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_restore,
      .summary = "Extension: go back to a kept state", .request = "SnapshotRequest",
      .response = "SandboxMessage"},
-    {HTTP_POST, SANDBOX "/fork", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_fork, .status = 201,
+    {HTTP_POST, SANDBOX "/fork", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_fork,
+     .flags = ROUTE_REPEATS, .status = 201,
      .summary = "Extension: acquire a sandbox with the state of this one",
      .request = "AcquireSandboxRequest", .response = "CreateSandboxResponse"},
     {HTTP_GET, SANDBOX "/calls", ROUTE_KEY, .handler = klavis_calls, .flags = ROUTE_GRADES,
@@ -116,8 +118,9 @@ static const struct route routes[] = {
                {"limit", "integer", "At most so many; 1000 unless given"}}},
 
     /* Local sandboxes. */
-    {HTTP_POST, "/local-sandbox", ROUTE_KEY, ROUTE_BYTES, .handler = local_acquire, .status = 201,
-     .summary = "Acquire a local sandbox", .request = "AcquireLocalSandboxRequest"},
+    {HTTP_POST, "/local-sandbox", ROUTE_KEY, ROUTE_BYTES, .handler = local_acquire,
+     .flags = ROUTE_REPEATS, .status = 201, .summary = "Acquire a local sandbox",
+     .request = "AcquireLocalSandboxRequest"},
     {HTTP_GET, "/local-sandbox", ROUTE_KEY, .handler = local_list,
      .summary = "List local sandboxes", .response = "LocalSandboxes"},
     {HTTP_GET, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = local_show,

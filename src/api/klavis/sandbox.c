@@ -92,6 +92,7 @@ void klavis_acquire(struct api_req *r)
         return;
     }
     *made = (struct klavis_made){.r = r, .is_list = args.count > 0};
+    klavis_record_made(made, &args);
     instances_acquire(r->core->instances, &args, klavis_on_made, made);
 }
 

@@ -67,9 +67,12 @@ void local_put_auth_data(struct jw *w, struct api_req *r, const struct sandbox *
 
 /* Rows for the servers of NAMES, an array of names or "ALL"; NULL after answering R. */
 struct json *local_choose(struct api_req *r, const struct json *names);
-/* Makes a local sandbox as BODY, a checked request, asks for; FN answers R, which is its CTX. */
+/* Writes the answer to who acquired SB. */
+typedef void local_put_fn(struct jw *w, struct api_req *r, const struct sandbox *sb);
+/* Makes a local sandbox as BODY, a checked request, asks for, and answers R as PUT says; the same
+ * when the request comes again. */
 void local_make(struct api_req *r, const struct json *body, const struct json *servers,
-                sandbox_fn *fn);
+                local_put_fn *put);
 
 struct local_spec {
     struct account_key *key;
@@ -77,6 +80,7 @@ struct local_spec {
     struct str id;
     int64_t timeout_s;        /* -1: never */
     const struct json *extra; /* with what makes it a local one */
+    int (*record)(void *ctx, struct sandbox *sb, struct store_tx *tx); /* or NULL */
 };
 /* As sandbox_create(). */
 int local_create(struct core *core, const struct local_spec *s, sandbox_fn *fn, void *ctx,

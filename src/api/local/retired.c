@@ -53,30 +53,22 @@ static void put_head(struct jw *w, struct api_req *r, const struct sandbox *sb)
 
 /* ---- acquire, show, release ---- */
 
-static void on_made(void *ctx, struct sandbox *sb, const struct err *e)
+static void put_acquired(struct jw *w, struct api_req *r, const struct sandbox *sb)
 {
-    struct api_req *r = ctx;
-    auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
-    struct jw w = jw_to(&b);
-
-    if (e) {
-        klavis_fail(r, e->code, e);
-        return;
-    }
     const struct json *servers = json_get(local_of(sb), "servers");
-    put_head(&w, r, sb);
-    jw_key(&w, "server_urls");
-    jw_object(&w);
+
+    put_head(w, r, sb);
+    jw_key(w, "server_urls");
+    jw_object(w);
     for (size_t i = 0; servers && i < servers->n; i++) {
         const struct json *server = json_at(servers, i);
-        jw_key_str(&w, json_str(json_get(server, "name"), STR("")));
-        jw_str(&w, local_url(r, sb, server));
+        jw_key_str(w, json_str(json_get(server, "name"), STR("")));
+        jw_str(w, local_url(r, sb, server));
     }
-    jw_end(&w);
-    put(&w, "message",
+    jw_end(w);
+    put(w, "message",
         STR("Sandbox acquired successfully. Use server_urls to connect to the MCP server."));
-    jw_end(&w);
-    api_reply_json(r, 201, &b);
+    jw_end(w);
 }
 
 void local_old_acquire(struct api_req *r)
@@ -95,7 +87,7 @@ void local_old_acquire(struct api_req *r)
         (void)json_push(r->arena, names, json_new_str(r->arena, server));
     struct json *servers = names ? local_choose(r, names) : NULL;
     if (servers)
-        local_make(r, body, servers, on_made);
+        local_make(r, body, servers, put_acquired);
     else if (!names)
         klavis_fail(r, -ENOMEM, NULL);
 }

@@ -82,6 +82,11 @@ static void put_sandbox(struct jw *w, struct api_req *r, const struct sandbox *s
     jw_end(w);
 }
 
+static void put_acquired(struct jw *w, struct api_req *r, const struct sandbox *sb)
+{
+    put_sandbox(w, r, sb, false);
+}
+
 /* ---- acquiring ---- */
 
 static struct json *text(struct api_req *r, struct str s)
@@ -128,18 +133,32 @@ struct json *local_choose(struct api_req *r, const struct json *names)
     return servers;
 }
 
-static void on_made(void *ctx, struct sandbox *sb, const struct err *e)
+struct making {
+    struct api_req *r;
+    local_put_fn *put;
+    struct str answer;
+};
+
+/* The answer is made before it is true, because it is stored with what makes it true. */
+static int record(void *ctx, struct sandbox *sb, struct store_tx *tx)
 {
-    struct api_req *r = ctx;
+    struct making *m = ctx;
     auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&b);
 
-    if (e) {
-        klavis_fail(r, e->code, e);
-        return;
-    }
-    put_sandbox(&w, r, sb, false);
-    api_reply_json(r, 201, &b);
+    m->put(&w, m->r, sb);
+    m->answer = buf_ok(&b) ? arena_str(m->r->arena, buf_str(&b)) : STR_NULL;
+    return m->answer.p ? api_record(m->r, tx, 201, m->answer) : -ENOMEM;
+}
+
+static void on_made(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    struct making *m = ctx;
+
+    if (sb)
+        api_reply(m->r, 201, "application/json", m->answer);
+    else
+        klavis_fail(m->r, e->code, e);
 }
 
 /* Programs reach mail where it is listened for from the start; a sandbox without costs nothing. */
@@ -170,6 +189,7 @@ int local_create(struct core *core, const struct local_spec *s, sandbox_fn *fn, 
                  .workdir = STR_INIT(LOCAL_ROOT),
                  .timeout_s = s->timeout_s,
                  .extra = s->extra},
+        .record = s->record,
         .fn = fn,
         .ctx = ctx,
     };
@@ -177,8 +197,9 @@ int local_create(struct core *core, const struct local_spec *s, sandbox_fn *fn, 
 }
 
 void local_make(struct api_req *r, const struct json *body, const struct json *servers,
-                sandbox_fn *fn)
+                local_put_fn *put_answer)
 {
+    struct making *m = arena_new(r->arena, struct making);
     struct err e = ERR_INIT;
     char id[ID_UUID_LEN + 1];
 
@@ -191,8 +212,8 @@ void local_make(struct api_req *r, const struct json *body, const struct json *s
     (void)json_set(r->arena, local, "email",
                    text(r, json_str(json_get(body, "test_account_email"), STR(""))));
     (void)json_set(r->arena, local, "servers", servers);
-    int code =
-        local && extra ? ports_open(locals_ports(r->api->locals), r->arena, local, &e) : -ENOMEM;
+    int code = m && local && extra ? ports_open(locals_ports(r->api->locals), r->arena, local, &e)
+                                   : -ENOMEM;
     if (code < 0) {
         klavis_fail(r, code, &e);
         return;
@@ -204,8 +225,10 @@ void local_make(struct api_req *r, const struct json *body, const struct json *s
         .id = str_of(id),
         .timeout_s = json_is(ttl, JSON_NULL) ? -1 : json_int(ttl, LOCAL_TTL_DEFAULT_S),
         .extra = extra,
+        .record = record,
     };
-    code = local_create(r->core, &spec, fn, r, &e);
+    *m = (struct making){.r = r, .put = put_answer};
+    code = local_create(r->core, &spec, on_made, m, &e);
     if (code < 0) {
         ports_close(locals_ports(r->api->locals), str_of(id));
         klavis_fail(r, code, &e);
@@ -224,7 +247,7 @@ void local_acquire(struct api_req *r)
     if (!servers)
         return;
     local_apps_sweep(r->api->locals);
-    local_make(r, body, servers, on_made);
+    local_make(r, body, servers, put_acquired);
 }
 
 /* ---- the others ---- */
