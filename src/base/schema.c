@@ -32,6 +32,18 @@ struct checker {
 static int check(struct checker *c, const struct schema *s, const struct json *v,
                  const struct place *at);
 
+/* As check(), but nobody is told why not. */
+static int check_quietly(struct checker *c, const struct schema *s, const struct json *v,
+                         const struct place *at)
+{
+    struct schema_error *err = c->err;
+
+    c->err = NULL;
+    int r = check(c, s, v, at);
+    c->err = err;
+    return r;
+}
+
 /* ---- violations ---- */
 
 static bool put_char(char *path, size_t *len, char ch)
@@ -309,15 +321,28 @@ static int check_member(struct checker *c, const struct schema *s, const struct 
     return check(c, s->additional, &m->value, &here);
 }
 
+static int check_name(struct checker *c, const struct schema *s, const struct json_member *m,
+                      const struct place *at)
+{
+    const struct json name = {.type = JSON_STRING, .s = m->key};
+    int r = check_quietly(c, s->names, &name, at);
+
+    return r == -EINVAL ? violated(c, "propertyNames", at,
+                                   "has the property '%.160s', whose name is not allowed", m->key.p)
+                        : r;
+}
+
 static int check_object(struct checker *c, const struct schema *s, const struct json *v,
                         const struct place *at)
 {
     int r = check_required(c, s, v, at);
 
-    if (!s->n_properties && !s->additional)
+    if (!s->n_properties && !s->additional && !s->names)
         return r;
     for (uint32_t i = 0; i < v->n && r == 0; i++) {
         r = spend(c, 1);
+        if (r == 0 && s->names)
+            r = check_name(c, s, &v->members[i], at);
         if (r == 0)
             r = check_member(c, s, &v->members[i], at);
     }
@@ -325,18 +350,6 @@ static int check_object(struct checker *c, const struct schema *s, const struct 
 }
 
 /* ---- combinations ---- */
-
-/* As check(), but nobody is told why not. */
-static int check_quietly(struct checker *c, const struct schema *s, const struct json *v,
-                         const struct place *at)
-{
-    struct schema_error *err = c->err;
-
-    c->err = NULL;
-    int r = check(c, s, v, at);
-    c->err = err;
-    return r;
-}
 
 /* How many of LIST accept V, counting no further than MAX; or -E2BIG. */
 static int count_matches(struct checker *c, const struct schema_list *list, const struct json *v,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON Schema: validation of values against the keywords that tool catalogs use:
  *
- *   type (name or list) enum const · properties required additionalProperties · items minItems
- *   maxItems · minLength maxLength pattern format · minimum maximum exclusiveMinimum
+ *   type (name or list) enum const · properties required additionalProperties propertyNames · items
+ *   minItems maxItems · minLength maxLength pattern format · minimum maximum exclusiveMinimum
  *   exclusiveMaximum · anyOf oneOf allOf not · $ref (#, #/$defs/x, any local pointer) $defs
  *   definitions · nullable · true / false schemas
  *

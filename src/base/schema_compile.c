@@ -322,6 +322,7 @@ static const struct keyword {
     {"allOf", read_list, offsetof(struct schema, all_of)},
     {"not", read_schema, offsetof(struct schema, negated)},
     {"additionalProperties", read_schema, offsetof(struct schema, additional)},
+    {"propertyNames", read_schema, offsetof(struct schema, names)},
     {"$ref", read_ref, 0},
     {"$defs", read_definitions, 0},
     {"definitions", read_definitions, 0},

@@ -58,6 +58,6 @@ struct schema {
     struct schema_property *properties; /* by name */
     uint32_t n_properties;
     const struct json *required; /* an array of strings */
-    const struct schema *additional, *items, *negated, *ref;
+    const struct schema *additional, *names, *items, *negated, *ref;
     struct schema_list any_of, one_of, all_of;
 };

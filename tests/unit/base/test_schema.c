@@ -146,6 +146,8 @@ static void messages_say_what_is_wrong(void **state)
         {"{\"exclusiveMaximum\":10}", "10.0", "10 is not less than 10"},
         {"{\"required\":[\"id\"]}", "{}", "lacks the property 'id'"},
         {"{\"additionalProperties\":false}", "{\"x\":1}", "has the unknown property 'x'"},
+        {"{\"propertyNames\":{\"minLength\":2}}", "{\"x\":1}",
+         "has the property 'x', whose name is not allowed"},
         {"{\"pattern\":\"^a$\"}", "\"b\"", "does not match the pattern ^a$"},
         {"{\"format\":\"date\"}", "\"b\"", "is not a valid date"},
         {"{\"enum\":[1,2]}", "3", "is not one of the 2 values allowed"},
