@@ -138,6 +138,8 @@ static void store(struct creation *c)
     sandbox_start_clock(sb);
     sb->created_us = sb->started_us;
     sandbox_tx_insert(tx, sb);
+    /* It lives no longer than the machine runs. */
+    store_tx_sync_later(tx);
     int r = c->rq.record ? c->rq.record(c->rq.ctx, sb, tx) : 0;
     if (r < 0)
         store_tx_free(tx);

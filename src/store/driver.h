@@ -11,10 +11,11 @@ struct store_db; /* a driver's own */
 
 enum store_mark {
     STORE_BEGIN,
-    STORE_SAVEPOINT,   /* one level; there is at most one */
-    STORE_RELEASE,     /* keeps what happened since the savepoint */
-    STORE_ROLLBACK_TO, /* undoes it, and forgets the savepoint */
-    STORE_COMMIT,      /* 0 means durable */
+    STORE_BEGIN_UNSYNCED, /* the commit is durable only after sync(), or after a later commit */
+    STORE_SAVEPOINT,      /* one level; there is at most one */
+    STORE_RELEASE,        /* keeps what happened since the savepoint */
+    STORE_ROLLBACK_TO,    /* undoes it, and forgets the savepoint */
+    STORE_COMMIT,         /* 0 means durable */
     STORE_ROLLBACK,
     STORE_MARK_COUNT
 };
@@ -37,6 +38,8 @@ struct store_driver {
     /* False when there is no transaction any more: some failures make a database roll all of it
      * back without being asked. */
     bool (*in_transaction)(struct store_db *db);
+    /* Makes durable what was committed without that. */
+    int (*sync)(struct store_db *db);
     /* Work that can wait, such as moving a log into the tables. How much has piled up; and to do
      * it, between transactions. */
     enum store_chores (*chores)(struct store_db *db);

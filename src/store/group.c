@@ -114,12 +114,21 @@ static int apply_saved(struct group *g, struct store_tx *tx, struct chain_link *
     return r;
 }
 
+static bool all_may_sync_later(const struct store_tx *txs)
+{
+    for (; txs; txs = txs->next)
+        if (!txs->may_sync_later)
+            return false;
+    return true;
+}
+
 /* All of it in one transaction of the database, or none and -errno. A transaction of the store that
  * fails on its own account is no reason for that. */
 static int apply_together(struct group *g, struct store_tx *txs)
 {
     struct chain_link head = g->head;
-    int r = mark(g, STORE_BEGIN);
+    bool is_unsynced = all_may_sync_later(txs);
+    int r = mark(g, is_unsynced ? STORE_BEGIN_UNSYNCED : STORE_BEGIN);
 
     for (struct store_tx *tx = txs; r == 0 && tx; tx = tx->next)
         r = apply_saved(g, tx, &head);
@@ -134,6 +143,7 @@ static int apply_together(struct group *g, struct store_tx *txs)
     }
     g->head = head;
     g->commits++;
+    g->is_unsynced = is_unsynced;
     return 0;
 }
 
@@ -156,6 +166,13 @@ void group_apply(struct group *g, struct store_tx *txs, size_t n)
         group_apply(g, tx, 1);
         tx->next = next;
     }
+}
+
+/* What fails is tried again; a disk that refuses will also refuse the next commit, and say so. */
+void group_sync(struct group *g)
+{
+    if (g->is_unsynced && g->driver->sync(g->db) == 0)
+        g->is_unsynced = false;
 }
 
 /* ---- start and retention ---- */

@@ -14,11 +14,14 @@ struct group {
     int64_t pruned;         /* up to this number events were removed */
     int64_t keep_events;    /* negative: all */
     uint64_t commits;
+    bool is_unsynced; /* the last commit, or some before it, may not be on the disk yet */
 };
 
 /* Reads where the chain ends. 0 or -errno. */
 int group_load(struct group *g, struct err *e);
 /* Applies the N transactions of the list TXS and sets their results. */
 void group_apply(struct group *g, struct store_tx *txs, size_t n);
+/* Sees to it that all that was applied is on the disk. */
+void group_sync(struct group *g);
 /* Removes a batch of events over the limit. True when there is more to remove. */
 bool group_prune(struct group *g);

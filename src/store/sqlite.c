@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The SQLite driver: prepared statements and transaction marks. The database is in WAL mode with
- * synchronous=FULL: a commit has been synced when it returns. */
+ * synchronous=FULL: a commit has been synced when it returns. For transactions that may be synced
+ * later it is NORMAL. */
 #include "store/sqlite.h"
 
 #include <assert.h>
@@ -25,6 +26,7 @@ enum { LOG_SOME = 1000, LOG_DUE = 8000 };
 struct store_db {
     sqlite3 *c;
     int lock_fd, n_log;
+    bool is_normal; /* how commits are synced now */
     struct prepared stmts[STORE_SQL_COUNT];
     sqlite3_stmt *marks[STORE_MARK_COUNT];
 };
@@ -36,9 +38,13 @@ static const char *const sql_texts[STORE_SQL_COUNT] = {
 };
 
 static const char *const mark_texts[STORE_MARK_COUNT] = {
-    [STORE_BEGIN] = "BEGIN",        [STORE_SAVEPOINT] = "SAVEPOINT tx",
-    [STORE_RELEASE] = "RELEASE tx", [STORE_ROLLBACK_TO] = "ROLLBACK TO tx",
-    [STORE_COMMIT] = "COMMIT",      [STORE_ROLLBACK] = "ROLLBACK",
+    [STORE_BEGIN] = "BEGIN",
+    [STORE_BEGIN_UNSYNCED] = "BEGIN",
+    [STORE_SAVEPOINT] = "SAVEPOINT tx",
+    [STORE_RELEASE] = "RELEASE tx",
+    [STORE_ROLLBACK_TO] = "ROLLBACK TO tx",
+    [STORE_COMMIT] = "COMMIT",
+    [STORE_ROLLBACK] = "ROLLBACK",
 };
 
 /* ---- errors ---- */
@@ -202,9 +208,26 @@ static int run(struct store_db *db, sqlite3_stmt *stmt)
     return r;
 }
 
+/* Cannot be changed inside a transaction. */
+static int set_synced(struct store_db *db, bool is_normal)
+{
+    if (db->is_normal == is_normal)
+        return 0;
+    const char *text = is_normal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL";
+    int r = sqlite_errno(db->c, sqlite3_exec(db->c, text, NULL, NULL, NULL));
+    if (r == 0)
+        db->is_normal = is_normal;
+    return r;
+}
+
 static int db_mark(struct store_db *db, enum store_mark mark)
 {
-    int r = run(db, db->marks[mark]);
+    int r = 0;
+
+    if (mark == STORE_BEGIN || mark == STORE_BEGIN_UNSYNCED)
+        r = set_synced(db, mark == STORE_BEGIN_UNSYNCED);
+    if (r == 0)
+        r = run(db, db->marks[mark]);
 
     return r == 0 && mark == STORE_ROLLBACK_TO ? run(db, db->marks[STORE_RELEASE]) : r;
 }
@@ -212,6 +235,16 @@ static int db_mark(struct store_db *db, enum store_mark mark)
 static bool db_in_transaction(struct store_db *db)
 {
     return sqlite3_get_autocommit(db->c) == 0;
+}
+
+static int db_sync(struct store_db *db)
+{
+    sqlite3_file *log = NULL;
+    int rc = sqlite3_file_control(db->c, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+
+    if (rc == SQLITE_OK && log && log->pMethods)
+        rc = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+    return rc == SQLITE_OK ? 0 : -EIO;
 }
 
 /* ---- opening and closing ---- */
@@ -290,6 +323,7 @@ const struct store_driver store_driver_sqlite = {
     .mark = db_mark,
     .exec = db_exec,
     .in_transaction = db_in_transaction,
+    .sync = db_sync,
     .chores = db_chores,
     .tidy = db_tidy,
 };

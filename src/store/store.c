@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "store/group.h"
 
@@ -129,6 +130,7 @@ static void count(struct store *s, const struct store_tx *txs)
 {
     (void)pthread_mutex_lock(&s->lock);
     s->stats.commits = s->group.commits;
+    s->stats.is_unsynced = s->group.is_unsynced;
     for (; txs; txs = txs->next) {
         s->stats.transactions += txs->result == 0;
         s->stats.failures += txs->result < 0;
@@ -144,21 +146,52 @@ static bool is_ending(struct store *s)
     return ending;
 }
 
+static int shorter(int a_ms, int b_ms)
+{
+    return a_ms == FOREVER || (b_ms != FOREVER && b_ms < a_ms) ? b_ms : a_ms;
+}
+
+/* How long until what was committed at SINCE_MS has to be on the disk. */
+static int sync_in_ms(const struct store *s, int64_t since_ms)
+{
+    int64_t left_ms = since_ms + STORE_SYNC_MS - clock_mono_ms();
+
+    return !s->group.is_unsynced ? FOREVER : left_ms > 0 ? (int)left_ms : 0;
+}
+
+static void apply(struct store *s, struct store_tx *txs, size_t n)
+{
+    group_apply(&s->group, txs, n);
+    count(s, txs);
+    post_results(s, txs);
+}
+
+static void sync_all(struct store *s)
+{
+    group_sync(&s->group);
+    count(s, NULL);
+}
+
 /* Old events are removed between groups, and while nobody waits; so is the log tidied. */
 static void *writer(void *arg)
 {
     struct store *s = arg;
     bool prune_more = group_prune(&s->group);
+    int64_t since_ms = 0;
 
     while (!is_ending(s)) {
         size_t n;
+        bool was_unsynced = s->group.is_unsynced;
         enum store_chores chores = s->group.driver->chores(s->group.db);
         int wait_ms = prune_more ? 0 : chores == STORE_CHORES_NONE ? FOREVER : QUIET_MS;
-        struct store_tx *txs = next_group(s, wait_ms, &n);
-        if (txs) {
-            group_apply(&s->group, txs, n);
-            count(s, txs);
-            post_results(s, txs);
+        struct store_tx *txs = next_group(s, shorter(wait_ms, sync_in_ms(s, since_ms)), &n);
+        if (txs)
+            apply(s, txs, n);
+        if (s->group.is_unsynced && !was_unsynced) {
+            since_ms = clock_mono_ms();
+        } else if (sync_in_ms(s, since_ms) == 0) {
+            sync_all(s);
+            since_ms = clock_mono_ms();
         }
         if (chores == STORE_CHORES_DUE || (chores == STORE_CHORES_SOME && !txs))
             s->group.driver->tidy(s->group.db);

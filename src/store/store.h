@@ -92,6 +92,12 @@ void store_tx_event(struct store_tx *tx, const struct store_event *ev);
  * moment later. The order stays as it is. */
 void store_tx_put_off(struct store_tx *tx);
 
+/* What TX says is over anyway when the machine goes down: DONE runs when the file has it, where a
+ * service that was killed finds it; the disk has it STORE_SYNC_MS later, or with the next
+ * transaction that is not like this. */
+#define STORE_SYNC_MS 50
+void store_tx_sync_later(struct store_tx *tx);
+
 /* Hands TX over. DONE runs on LOOP's thread and gets 0; -EEXIST on a uniqueness conflict; the code
  * of store_tx_expect(); -ENOSPC, -EIO… otherwise. TX and its rows are freed when DONE returns.
  * Returns 0, or -EBUSY when the queue is full, -ENOMEM, or what went wrong while TX was filled
@@ -135,6 +141,7 @@ struct store_stats {
     uint64_t queued;       /* waiting now */
     uint64_t transactions; /* that succeeded */
     uint64_t failures;     /* that failed */
-    uint64_t commits;      /* of the database; each makes one or more transactions durable */
+    uint64_t commits;      /* of the database; each writes one or more transactions */
+    bool is_unsynced;      /* the disk does not have all of them yet */
 };
 struct store_stats store_stats(struct store *s);

@@ -146,6 +146,12 @@ void store_tx_put_off(struct store_tx *tx)
         tx->may_wait = true;
 }
 
+void store_tx_sync_later(struct store_tx *tx)
+{
+    if (tx)
+        tx->may_sync_later = true;
+}
+
 /* Copies the strings of EV in place: 0 or -ENOMEM. */
 static int own_strings(struct arena *a, struct store_event *ev)
 {

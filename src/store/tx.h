@@ -34,6 +34,7 @@ struct store_tx {
     int result;   /* after it was applied */
     bool is_done; /* for store_run(); under the store's lock */
     bool may_wait;
+    bool may_sync_later;
 
     struct arena arena;
     struct store_stmt **stmts;

@@ -290,6 +290,82 @@ static void what_waits_is_committed_together(void **state)
     loop_free(loop);
 }
 
+static struct store_tx *later(int i)
+{
+    struct store_tx *tx = step(i);
+
+    store_tx_sync_later(tx);
+    return tx;
+}
+
+static void wait_for(struct loop *loop, const int *n_done, int wanted)
+{
+    while (*n_done < wanted)
+        assert_int_equal(loop_run_once(loop, 1000), 0);
+}
+
+/* The answer does not wait for the disk, the disk is not forgotten, and whoever must wait for it
+ * does, also for what came before. */
+static void what_may_be_synced_later_is(void **state)
+{
+    struct store *s = fixture_open();
+    struct loop *loop = loop_new(NULL);
+    int n_done = 0;
+
+    (void)state;
+    store_tx_sync_later(NULL);
+    assert_non_null(loop);
+    assert_int_equal(fixture_run(s, step(0)), 0);
+    assert_false(store_stats(s).is_unsynced);
+    faults_hold_sync();
+    for (int i = 1; i <= 3; i++) {
+        assert_int_equal(store_submit(s, later(i), loop, on_done, &n_done), 0);
+        wait_for(loop, &n_done, i);
+    }
+    faults_wait_until_held();
+    assert_true(store_stats(s).is_unsynced);
+    faults_release_sync();
+    while (store_stats(s).is_unsynced)
+        assert_int_equal(loop_run_once(loop, 1), 0);
+    /* One of each kind in a group: the disk first. */
+    faults_hold_sync();
+    assert_int_equal(store_submit(s, step(4), loop, on_done, &n_done), 0);
+    faults_wait_until_held();
+    assert_int_equal(store_submit(s, later(5), loop, on_done, &n_done), 0);
+    assert_int_equal(store_submit(s, step(6), loop, on_done, &n_done), 0);
+    assert_int_equal(loop_run_once(loop, 20), 0);
+    assert_int_equal(n_done, 3);
+    faults_release_sync();
+    wait_for(loop, &n_done, 6);
+    assert_false(store_stats(s).is_unsynced);
+    is_at(s, 6);
+    verify(s, 7);
+    store_close(s);
+    loop_free(loop);
+}
+
+/* A sync that fails is tried again. */
+static void a_late_sync_may_fail(void **state)
+{
+    struct store *s = fixture_open();
+    struct loop *loop = loop_new(NULL);
+    int n_done = 0;
+
+    (void)state;
+    assert_non_null(loop);
+    assert_int_equal(fixture_run(s, step(0)), 0);
+    assert_int_equal(store_submit(s, later(1), loop, on_done, &n_done), 0);
+    wait_for(loop, &n_done, 1);
+    faults_fail_io(1);
+    while (!faults_fired())
+        assert_int_equal(loop_run_once(loop, 1), 0);
+    while (store_stats(s).is_unsynced)
+        assert_int_equal(loop_run_once(loop, 1), 0);
+    is_at(s, 1);
+    store_close(s);
+    loop_free(loop);
+}
+
 static void the_queue_is_bounded(void **state)
 {
     struct store *s = fixture_open_with((struct store_opts){.max_queued = 10});
@@ -318,6 +394,7 @@ static void the_queue_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(what_may_be_synced_later_is),          TEST(a_late_sync_may_fail),
         TEST(every_write_and_sync_may_fail),        TEST(every_allocation_may_fail),
         TEST(every_write_of_a_checkpoint_may_fail), TEST(a_group_meets_a_failing_disk),
         TEST(a_new_file_may_fail_at_every_step),    TEST(an_old_file_may_fail_at_every_step),
