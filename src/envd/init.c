@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "envd/facts.h"
 #include "envd/inside.h"
 #include "envd/serve.h"
 
@@ -77,6 +78,7 @@ void init_main(int listen_fd)
 
     if (!l)
         _exit(1);
+    facts_keep();
     forget_args();
     reset_signals();
     (void)signal(SIGPIPE, SIG_IGN);

@@ -193,7 +193,8 @@ static void furnish_root(const struct cell *c)
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
         (void)mkdir(dirs[i], 0755);
     hostname_clean(hostname, hostname_of(c));
-    facts_write("/up/root/u", &(struct facts){.hostname = hostname});
+    facts_write("/up/root/u",
+                &(struct facts){.hostname = hostname, .template_id = c->tmpl->spec.name});
 }
 
 static int mount_root(void *ctx, struct err *e)
