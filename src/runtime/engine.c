@@ -134,6 +134,7 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
     if (!c)
         return build(en, label, spec, fn, ctx, why);
     fn(ctx, c, NULL);
+    engine_cell_tell_label(c);
     engine_stock_taken(en);
     return 0;
 }
@@ -168,6 +169,8 @@ static void hand_over(struct engine *en, struct building *b, struct engine_cell 
         }
     }
     b->fn(b->ctx, c, c ? NULL : e);
+    if (c)
+        engine_cell_tell_label(c);
 }
 
 static void on_cell(struct spawner_link *s, struct packet *p)

@@ -85,12 +85,19 @@ int engine_cell_name(struct engine_cell *c, const char *label, const char *hostn
     if (r < 0)
         return r;
     (void)snprintf(c->info.label, sizeof c->info.label, "%s", label);
+    return 0;
+}
+
+void engine_cell_tell_label(struct engine_cell *c)
+{
+    struct engine *en = c->engine;
+
     packet_begin(&en->out, PROTO_LABEL, 0);
     wire_put_u32(&en->out, c->info.slot);
     wire_put_u64(&en->out, c->info.generation);
-    wire_put_str(&en->out, str_of(label));
-    r = spawner_link_send(c->spawner);
-    return r < 0 ? err_sys(e, r, "label cell '%s'", c->slot_name) : 0;
+    wire_put_str(&en->out, str_of(c->info.label));
+    if (spawner_link_send(c->spawner) < 0)
+        engine_cell_kill(c);
 }
 
 static void on_end(struct loop_io *io, uint32_t events)

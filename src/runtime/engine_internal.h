@@ -94,8 +94,12 @@ void engine_retry_later(struct engine *en);
 struct engine_cell *engine_cell_new(struct spawner_link *s, const struct cell_info *info,
                                     struct packet *p, struct err *e);
 void engine_cell_free(struct engine_cell *c);
-/* Gives the cell its name, inside and at the spawner. */
+/* Gives the cell its name. */
 int engine_cell_name(struct engine_cell *c, const char *label, const char *hostname, struct err *e);
+/* Tells the spawner the label, by which a later daemon finds the cell: before anybody is told of
+ * the cell, but after whoever asked has had it do something, since the spawner would run in
+ * between. */
+void engine_cell_tell_label(struct engine_cell *c);
 
 /* ---- engine_request.c: the conversation with the first process of a cell ---- */
 
