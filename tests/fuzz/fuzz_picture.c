@@ -4,7 +4,7 @@
 
 #include "local/powerpoint/font.h"
 #include "local/powerpoint/image.h"
-#include "local/powerpoint/picture.h"
+#include "office/picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct picture look;
 
     arena_init(&a, 64 << 20);
-    (void)picture_measure(s, &look);
+    (void)picture_look(s, &look);
     /* A head that promises millions of pixels is not what this looks for. */
     if (size < 24 || (data[16] == 0 && data[17] == 0 && data[20] == 0 && data[21] == 0)) {
         struct image m;

@@ -3,9 +3,9 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "local/word/picture.h"
 #include "local/word/table.h"
 #include "local/word/tools.h"
+#include "office/picture.h"
 
 enum { EMU_PER_INCH = 914400 };
 
@@ -263,7 +263,7 @@ static void add_drawing(struct word *w, struct str rel, struct str file, const i
 /* In English Metric Units: as large as it says itself, or of the width that is wanted. */
 static void size_of(const struct picture *pic, double inches, int64_t ret[2])
 {
-    double width = pic->width / pic->dpi_x, height = pic->height / pic->dpi_y;
+    double width = (double)pic->width / pic->dpi_x, height = (double)pic->height / pic->dpi_y;
 
     if (inches > 0) {
         height *= inches / width;

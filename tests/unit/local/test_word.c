@@ -1,46 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the word server: pictures by their bytes, and tools when memory runs out. */
+/* The parts of the word server: tools when memory runs out. */
 #include "../check.h"
 
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "local/word/picture.h"
 #include "local/word/tools.h"
 
 enum { MAX = 64 << 20 };
-
-static void pictures_tell_their_size(void **state)
-{
-    static const struct {
-        struct str bytes;
-        uint32_t width, height;
-        int dpi;
-    } rows[] = {
-        {STR_INIT("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0\0\0\0\x20"), 256, 32, 72},
-        {STR_INIT("GIF89a\x10\0\x08\0"), 16, 8, 72},
-        {STR_INIT("BM................\x07\0\0\0\xf7\xff\xff\xff........\x13\x0b\0\0\x13\x0b\0\0"),
-         7, 9, 72},
-        {STR_INIT("\xff\xd8\xff\xff\xe0\0\x10JFIF\0\1\1\2\0\x1c\0\x1c\0\0"
-                  "\xff\xc4\0\4..\xff\xc2\0\x0b\x08\0\x30\0\x40\1"),
-         64, 48, 71},
-        /* Cut, empty, or of no kind. */
-        {STR_INIT("\x89PNG\r\n\x1a\n"), 0, 0, 0},
-        {STR_INIT("\xff\xd8\xff\xe0\xff\xff"), 0, 0, 0},
-        {STR_INIT("GIF89a\0\0\1\0"), 0, 0, 0},
-        {STR_INIT("BM"), 0, 0, 0},
-        {STR_INIT(""), 0, 0, 0},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct picture p = {0};
-        assert_int_equal(picture_look(rows[i].bytes, &p), rows[i].width > 0);
-        assert_int_equal(p.width, rows[i].width);
-        assert_int_equal(p.height, rows[i].height);
-        assert_int_equal((int)p.dpi_x, rows[i].dpi);
-    }
-}
 
 static const char arguments[] =
     "{\"text\": \"one two three\", \"level\": 2, \"rows\": 3, \"cols\": 3, \"data\": [[\"a\", "
@@ -120,7 +87,6 @@ static void memory_may_run_out_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures_tell_their_size),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
 
