@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "apps/scan.h"
 #include "base/cleanup.h"
 
 static const char *const weekdays[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
@@ -93,20 +94,12 @@ static bool take_digits(struct str *s, size_t n, int *ret)
     return true;
 }
 
-static bool take_char(struct str *s, char c)
-{
-    if (s->len == 0 || s->p[0] != c)
-        return false;
-    *s = str_skip(*s, 1);
-    return true;
-}
-
 static bool take_date(struct str *s, struct civil *c)
 {
     if (!take_digits(s, 4, &c->year))
         return false;
-    bool has_dash = take_char(s, '-');
-    if (!take_digits(s, 2, &c->month) || (has_dash && !take_char(s, '-')) ||
+    bool has_dash = scan_char(s, '-');
+    if (!take_digits(s, 2, &c->month) || (has_dash && !scan_char(s, '-')) ||
         !take_digits(s, 2, &c->day))
         return false;
     return c->year >= CIVIL_YEAR_MIN && c->month >= 1 && c->month <= 12 && c->day >= 1 &&
@@ -119,7 +112,7 @@ static bool take_fraction(struct str *s)
     int digit;
     size_t before = s->len;
 
-    if (!take_char(s, '.') && !take_char(s, ','))
+    if (!scan_char(s, '.') && !scan_char(s, ','))
         return true;
     while (take_digits(s, 1, &digit))
         continue;
@@ -130,11 +123,11 @@ static bool take_time(struct str *s, struct civil *c)
 {
     if (!take_digits(s, 2, &c->hour))
         return false;
-    bool has_colon = take_char(s, ':');
+    bool has_colon = scan_char(s, ':');
     if (!take_digits(s, 2, &c->minute))
         return false;
     bool has_second =
-        has_colon ? take_char(s, ':') : s->len > 0 && s->p[0] >= '0' && s->p[0] <= '9';
+        has_colon ? scan_char(s, ':') : s->len > 0 && s->p[0] >= '0' && s->p[0] <= '9';
     if (has_second && (!take_digits(s, 2, &c->second) || !take_fraction(s)))
         return false;
     /* A leap second is the one behind it. */
@@ -148,12 +141,12 @@ static bool take_offset(struct str *s, struct civil_text *t)
     if (s->len == 0)
         return true;
     t->has_offset = true;
-    if (take_char(s, 'Z') || take_char(s, 'z'))
+    if (scan_char(s, 'Z') || scan_char(s, 'z'))
         return true;
-    bool is_west = take_char(s, '-');
-    if ((!is_west && !take_char(s, '+')) || !take_digits(s, 2, &hour))
+    bool is_west = scan_char(s, '-');
+    if ((!is_west && !scan_char(s, '+')) || !take_digits(s, 2, &hour))
         return false;
-    (void)take_char(s, ':');
+    (void)scan_char(s, ':');
     if (s->len > 0 && !take_digits(s, 2, &minute))
         return false;
     t->offset_s = (hour * 3600 + minute * 60) * (is_west ? -1 : 1);
@@ -170,7 +163,7 @@ int civil_read(struct str text, struct civil_text *ret)
         return -EINVAL;
     if (s.len > 0) {
         t.is_date = false;
-        if ((!take_char(&s, 'T') && !take_char(&s, 't') && !take_char(&s, ' ')) ||
+        if ((!scan_char(&s, 'T') && !scan_char(&s, 't') && !scan_char(&s, ' ')) ||
             !take_time(&s, &c) || !take_offset(&s, &t) || s.len > 0)
             return -EINVAL;
     }

@@ -16,6 +16,7 @@
 #include "apps/db.h"
 #include "apps/engine.h"
 #include "apps/pg.h"
+#include "apps/quote.h"
 #include "apps/verify.h"
 #include "base/mem.h"
 #include "sys/digest.h"
@@ -111,7 +112,7 @@ static int admin_do(PGconn *c, struct err *e, const char *fmt, const char *a, co
 
     for (const char *p = fmt; *p; p++) {
         if (*p == '@' || *p == '#')
-            pg_add_name(&sql, str_of(*p == '@' ? a : b));
+            quote_name(&sql, str_of(*p == '@' ? a : b));
         else
             (void)buf_add_char(&sql, *p);
     }
@@ -235,7 +236,7 @@ static int finish_database(PGconn *c, const char *name, struct err *e)
 
     put_name(database, 'd', name);
     (void)buf_add_lit(&sql, "COMMENT ON DATABASE ");
-    pg_add_name(&sql, str_of(database));
+    quote_name(&sql, str_of(database));
     char *text = PQescapeLiteral(c, name, strlen(name));
     (void)buf_printf(&sql, " IS %s", text ? text : "''");
     PQfreemem(text);

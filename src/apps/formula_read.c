@@ -4,18 +4,11 @@
 #include <stdlib.h>
 
 #include "apps/formula_impl.h"
+#include "apps/scan.h"
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
-}
-
-static bool take_char(struct str *s, char c)
-{
-    if (s->len == 0 || s->p[0] != c)
-        return false;
-    *s = str_skip(*s, 1);
-    return true;
 }
 
 /* At most MAX digits; false when there are none or more. */
@@ -134,18 +127,18 @@ static void give_plain(const struct plain *p, bool is_percent, bool is_money,
 
 static bool read_plain(struct str s, struct formula_entry *ret)
 {
-    bool is_minus = take_char(&s, '-');
+    bool is_minus = scan_char(&s, '-');
     size_t n = currency(s);
     struct plain p;
 
     if (!is_minus)
-        (void)take_char(&s, '+');
+        (void)scan_char(&s, '+');
     s = str_skip(s, n);
     if (n > 0 && !is_minus)
-        is_minus = take_char(&s, '-');
+        is_minus = scan_char(&s, '-');
     if (!take_plain(&s, &p))
         return false;
-    bool is_percent = n == 0 && take_char(&s, '%');
+    bool is_percent = n == 0 && scan_char(&s, '%');
     if (s.len > 0)
         return false;
     p.number = (is_minus ? -p.number : p.number) / (is_percent ? 100 : 1);
@@ -174,8 +167,8 @@ static bool take_iso(struct str *s, struct fx_date *d)
     if (!take_int(&t, 4, &d->year) || d->year < 1000 || t.len == 0)
         return false;
     char sep = t.p[0];
-    if ((sep != '-' && sep != '/') || !take_char(&t, sep) || !take_int(&t, 2, &d->month) ||
-        !take_char(&t, sep) || !take_int(&t, 2, &d->day))
+    if ((sep != '-' && sep != '/') || !scan_char(&t, sep) || !take_int(&t, 2, &d->month) ||
+        !scan_char(&t, sep) || !take_int(&t, 2, &d->day))
         return false;
     *s = t;
     return true;
@@ -189,8 +182,8 @@ static bool take_us(struct str *s, struct fx_date *d)
     if (!take_int(&t, 2, &d->month) || t.len == 0)
         return false;
     char sep = t.p[0];
-    if ((sep != '-' && sep != '/') || !take_char(&t, sep) || !take_int(&t, 2, &d->day) ||
-        !take_char(&t, sep) || !take_int(&t, 4, &d->year))
+    if ((sep != '-' && sep != '/') || !scan_char(&t, sep) || !take_int(&t, 2, &d->day) ||
+        !scan_char(&t, sep) || !take_int(&t, 4, &d->year))
         return false;
     d->year = full_year(d->year);
     *s = t;
@@ -223,16 +216,16 @@ static bool take_named(struct str *s, struct fx_date *d)
     struct str t = *s;
     bool is_day_first = take_int(&t, 2, &d->day);
 
-    while (take_char(&t, ' ') || take_char(&t, '-'))
+    while (scan_char(&t, ' ') || scan_char(&t, '-'))
         continue;
     d->month = take_month(&t);
-    (void)take_char(&t, '.');
-    while (take_char(&t, ' ') || take_char(&t, '-'))
+    (void)scan_char(&t, '.');
+    while (scan_char(&t, ' ') || scan_char(&t, '-'))
         continue;
     if (d->month == 0 || (!is_day_first && !take_int(&t, 2, &d->day)))
         return false;
-    (void)take_char(&t, ',');
-    while (take_char(&t, ' ') || take_char(&t, '-'))
+    (void)scan_char(&t, ',');
+    while (scan_char(&t, ' ') || scan_char(&t, '-'))
         continue;
     if (!take_int(&t, 4, &d->year) || d->year < 1000)
         return false;
@@ -264,10 +257,10 @@ static bool take_time(struct str *s, double *ret, bool *ret_half)
 
     if (!take_int(&t, 2, &h))
         return false;
-    bool has_minutes = take_char(&t, ':');
+    bool has_minutes = scan_char(&t, ':');
     if (has_minutes && !take_int(&t, 2, &m))
         return false;
-    if (has_minutes && take_char(&t, ':') && !take_int(&t, 2, &sec))
+    if (has_minutes && scan_char(&t, ':') && !take_int(&t, 2, &sec))
         return false;
     if (!take_half(&t, &h, ret_half) || (!has_minutes && !*ret_half))
         return false;
@@ -302,9 +295,9 @@ static bool read_date(struct str s, struct formula_entry *ret)
         ret->format = date_forms[i].format;
         return true;
     }
-    if ((!take_char(&s, ' ') && !take_char(&s, 'T')) || !take_time(&s, &time, &is_half))
+    if ((!scan_char(&s, ' ') && !scan_char(&s, 'T')) || !take_time(&s, &time, &is_half))
         return false;
-    (void)take_char(&s, 'Z');
+    (void)scan_char(&s, 'Z');
     fx_give_look(&ret->value, serial + time, FORMULA_LOOK_DATETIME);
     ret->format = date_forms[i].with_time;
     return s.len == 0;

@@ -99,6 +99,18 @@ void lang_text(struct lang_out *o, struct str value)
     add(o, (struct json){.type = JSON_STRING, .s = own});
 }
 
+void lang_phrase(struct buf *b, struct str text, bool is_prefix)
+{
+    (void)buf_add_char(b, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.p[i] == '"')
+            (void)buf_add_char(b, '"');
+        /* FTS5 would read no further than a NUL. */
+        (void)buf_add_char(b, text.p[i] ? text.p[i] : ' ');
+    }
+    (void)buf_add_str(b, is_prefix ? STR("\" *") : STR("\""));
+}
+
 void lang_template(struct lang_out *o, const char *template, struct str value)
 {
     unsigned own = 0;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "apps/lang_impl.h"
+#include "apps/scan.h"
 
 /* SQLite allows 200 levels of an expression. */
 #define HEIGHT_MAX 90
@@ -79,24 +80,16 @@ static void add_child(struct node *n, struct node *child)
         n->height = child->height + 1;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static char peek(struct formula *f)
 {
-    while (f->rest.len > 0 && is_space(f->rest.p[0]))
-        f->rest = str_skip(f->rest, 1);
+    scan_blanks(&f->rest);
     return f->rest.len > 0 ? f->rest.p[0] : '\0';
 }
 
 static bool take_char(struct formula *f, char c)
 {
-    if (peek(f) != c)
-        return false;
-    f->rest = str_skip(f->rest, 1);
-    return true;
+    scan_blanks(&f->rest);
+    return scan_char(&f->rest, c);
 }
 
 /* What is before END; a backslash takes the character behind it as it is. */

@@ -9,6 +9,7 @@
 
 #include "apps/civil.h"
 #include "apps/lang_impl.h"
+#include "apps/scan.h"
 
 /* What SQLite's limits on the depth of expressions and on its parser's stack leave room for. */
 enum { MAX_TERMS = 100, MAX_DEPTH = 8 };
@@ -40,17 +41,11 @@ struct value {
 
 /* ---- tokens ---- */
 
-static void skip_blanks(struct parser *p)
-{
-    while (p->rest.len > 0 && strchr(" \t\r\n", p->rest.p[0]) && p->rest.p[0] != '\0')
-        p->rest = str_skip(p->rest, 1);
-}
-
 static struct str peek_word(struct parser *p)
 {
     size_t n = 0;
 
-    skip_blanks(p);
+    scan_blanks(&p->rest);
     while (n < p->rest.len && (((p->rest.p[n] | 32) >= 'a' && (p->rest.p[n] | 32) <= 'z')))
         n++;
     return str_slice(p->rest, 0, n);
@@ -66,11 +61,8 @@ static bool take_word(struct parser *p, const char *word)
 
 static bool take_char(struct parser *p, char c)
 {
-    skip_blanks(p);
-    if (p->rest.len == 0 || p->rest.p[0] != c)
-        return false;
-    p->rest = str_skip(p->rest, 1);
-    return true;
+    scan_blanks(&p->rest);
+    return scan_char(&p->rest, c);
 }
 
 /* 'it\'s' */
@@ -93,7 +85,7 @@ static int take_quoted(struct parser *p, struct value *ret)
 
 static int take_value(struct parser *p, struct value *ret)
 {
-    skip_blanks(p);
+    scan_blanks(&p->rest);
     if (p->rest.len > 0 && p->rest.p[0] == '\'')
         return take_quoted(p, ret);
     struct str word = peek_word(p);
@@ -157,7 +149,7 @@ static const char *take_comparison(struct parser *p, bool is_ordered)
 {
     static const char *const all[] = {"<=", ">=", "!=", "=", "<", ">"};
 
-    skip_blanks(p);
+    scan_blanks(&p->rest);
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         if (!str_starts(p->rest, str_of(all[i])) || (!is_ordered && strpbrk(all[i], "<>")))
             continue;
@@ -258,7 +250,7 @@ static int read_term(struct parser *p)
         p->rest = str_skip(p->rest, word.len);
         /* "sharedWithMe" alone is a term. */
         if (fields[i].kind == KIND_BOOL) {
-            skip_blanks(p);
+            scan_blanks(&p->rest);
             if (p->rest.len == 0 || !strchr("=!", p->rest.p[0])) {
                 lang_sql(&p->out, "%s = 1", setting(p, fields[i].name));
                 return 0;
@@ -299,12 +291,12 @@ int lang_drive(const struct json *config, struct str text, struct arena *a,
     struct parser p = {.config = config, .rest = text};
 
     lang_begin(&p.out, a);
-    skip_blanks(&p);
+    scan_blanks(&p.rest);
     if (p.rest.len == 0)
         lang_sql(&p.out, "1");
     else if (read_or(&p) < 0)
         return invalid(&p.out, e);
-    skip_blanks(&p);
+    scan_blanks(&p.rest);
     return p.rest.len > 0 ? invalid(&p.out, e) : lang_end(&p.out, ret, e);
 }
 

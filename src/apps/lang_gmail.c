@@ -74,14 +74,7 @@ static void emit_match(struct parser *p, const char *columns, struct str phrase)
         phrase.len--;
     if (columns)
         (void)buf_printf(&b, "{%s} : ", columns);
-    (void)buf_add_char(&b, '"');
-    for (size_t i = 0; i < phrase.len; i++) {
-        if (phrase.p[i] == '"')
-            (void)buf_add_char(&b, '"');
-        /* FTS5 would read no further than a NUL. */
-        (void)buf_add_char(&b, phrase.p[i] == '\0' ? ' ' : phrase.p[i]);
-    }
-    (void)buf_add_str(&b, is_prefix ? STR("\" *") : STR("\""));
+    lang_phrase(&b, phrase, is_prefix);
     p->out.has_failed |= !buf_ok(&b);
     lang_template(&p->out, setting(p, "match"), buf_str(&b));
 }

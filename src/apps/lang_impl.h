@@ -27,6 +27,10 @@ void lang_drop(struct lang_out *o);
 /* Appends TEMPLATE, SQL of the app, with a parameter of VALUE for every '?' in it. */
 void lang_template(struct lang_out *o, const char *template, struct str value);
 
+/* Appends TEXT as a string of FTS5, which takes all of its characters for text; IS_PREFIX: as the
+ * beginning of a word. */
+void lang_phrase(struct buf *b, struct str text, bool is_prefix);
+
 /* How many entries of its stack SQLite's parser needs for SQL, about; it has 100, and what stands
  * around an expression needs some. */
 #define LANG_MAX_STACK 60

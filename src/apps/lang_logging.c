@@ -11,6 +11,7 @@
 
 #include "apps/bigquery/moment.h"
 #include "apps/lang_impl.h"
+#include "apps/scan.h"
 #include "base/cleanup.h"
 
 /* What SQLite's limits on the depth of expressions leave room for. */
@@ -41,8 +42,7 @@ struct parser {
 static void skip_blanks(struct parser *p)
 {
     for (;;) {
-        while (p->rest.len > 0 && p->rest.p[0] && strchr(" \t\r\n", p->rest.p[0]))
-            p->rest = str_skip(p->rest, 1);
+        scan_blanks(&p->rest);
         if (!str_starts(p->rest, STR("--")))
             return;
         ptrdiff_t end = str_chr(p->rest, '\n');
@@ -95,10 +95,7 @@ static bool take_operator(struct parser *p, const char *word)
 static bool take_char(struct parser *p, char c)
 {
     skip_blanks(p);
-    if (p->rest.len == 0 || p->rest.p[0] != c)
-        return false;
-    p->rest = str_skip(p->rest, 1);
-    return true;
+    return scan_char(&p->rest, c);
 }
 
 static enum op take_op(struct parser *p)

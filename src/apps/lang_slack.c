@@ -149,20 +149,10 @@ static bool has_word(struct str text)
     return false;
 }
 
-/* A string of FTS5, which takes all of its characters for text; "abc*" is a beginning. */
+/* "abc*" is a beginning. */
 static void add_match(struct buf *b, const struct term *t)
 {
-    bool is_prefix = t->key == WORD && str_ends(t->value, STR("*"));
-
-    (void)buf_add_char(b, '"');
-    for (size_t i = 0; i < t->value.len; i++) {
-        /* FTS5 ends its text at a NUL. */
-        char c = t->value.p[i] ? t->value.p[i] : ' ';
-        if (c == '"')
-            (void)buf_add_char(b, '"');
-        (void)buf_add_char(b, c);
-    }
-    (void)buf_add_str(b, is_prefix ? STR("\" *") : STR("\""));
+    lang_phrase(b, t->value, t->key == WORD && str_ends(t->value, STR("*")));
 }
 
 static void add_word(struct query *q, const struct term *t)

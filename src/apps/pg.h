@@ -80,8 +80,6 @@ int pg_run(PGconn *c, const struct pg_query *q, PGresult **ret, struct err *e);
 int pg_do(PGconn *c, const char *sql, PGresult **ret, struct err *e);
 int pg_do_with(PGconn *c, const char *sql, const char *const *values, int n, PGresult **ret,
                struct err *e);
-/* Appends a name in quotes. */
-void pg_add_name(struct buf *b, struct str name);
 
 /* ---- scripts ---- */
 

@@ -146,14 +146,3 @@ int pg_do(PGconn *c, const char *sql, PGresult **ret, struct err *e)
 {
     return pg_do_with(c, sql, NULL, 0, ret, e);
 }
-
-void pg_add_name(struct buf *b, struct str name)
-{
-    (void)buf_add_char(b, '"');
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.p[i] == '"')
-            (void)buf_add_char(b, '"');
-        (void)buf_add_char(b, name.p[i]);
-    }
-    (void)buf_add_char(b, '"');
-}

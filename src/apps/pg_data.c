@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apps/pg.h"
+#include "apps/quote.h"
 
 /* ---- in ---- */
 
@@ -25,9 +26,9 @@ static int run_built(PGconn *c, struct buf *sql, const char *value, struct err *
 
 static void add_table(struct buf *b, struct str schema, struct str table)
 {
-    pg_add_name(b, schema);
+    quote_name(b, schema);
     (void)buf_add_char(b, '.');
-    pg_add_name(b, table);
+    quote_name(b, table);
 }
 
 static int make_table(PGconn *c, struct str schema, const struct json *t, struct err *e)
@@ -40,7 +41,7 @@ static int make_table(PGconn *c, struct str schema, const struct json *t, struct
     (void)buf_add_lit(&b, " (");
     for (size_t i = 0; columns && i < columns->n; i++) {
         (void)buf_add_str(&b, i > 0 ? STR(", ") : STR(""));
-        pg_add_name(&b, columns->members[i].key);
+        quote_name(&b, columns->members[i].key);
         (void)buf_add_char(&b, ' ');
         (void)buf_add_str(&b, json_str(&columns->members[i].value, STR("")));
     }
@@ -56,7 +57,7 @@ static int add_row(PGconn *c, struct str schema, struct str table, const struct 
 
     for (size_t i = 0; i < row->n; i++) {
         (void)buf_add_str(&names, i > 0 ? STR(", ") : STR(""));
-        pg_add_name(&names, row->members[i].key);
+        quote_name(&names, row->members[i].key);
     }
     (void)json_write(&text, row, 0);
     if (!buf_cstr(&text) || !buf_ok(&names))
@@ -119,7 +120,7 @@ static int add_schema(PGconn *c, const struct json *s, struct counts *n, struct 
     const struct json *tables = json_get(s, "tables");
 
     (void)buf_add_lit(&b, "CREATE SCHEMA IF NOT EXISTS ");
-    pg_add_name(&b, name);
+    quote_name(&b, name);
     int r = str_is(name, "public") ? 0 : run_built(c, &b, NULL, e);
     for (size_t i = 0; r == 0 && json_is(tables, JSON_ARRAY) && i < tables->n; i++, n->tables++) {
         r = make_table(c, name, &tables->items[i], e);

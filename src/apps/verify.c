@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "apps/quote.h"
+
 enum { ARENA_MAX = 32 << 20, SQL_MAX = 64 << 10 };
 
 struct check {
@@ -22,18 +24,6 @@ static int query(struct check *c, struct str sql, const struct json *params)
     return c->rows ? 0 : c->err.code;
 }
 
-/* "x" with its quotes doubled. */
-static void put_name(struct buf *out, struct str name)
-{
-    (void)buf_add_char(out, '"');
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.p[i] == '"')
-            (void)buf_add_char(out, '"');
-        (void)buf_add_char(out, name.p[i]);
-    }
-    (void)buf_add_char(out, '"');
-}
-
 static int count_rows(struct check *c)
 {
     const struct json *where = json_get(c->spec, "where");
@@ -41,10 +31,10 @@ static int count_rows(struct check *c)
     struct json *params = json_new_array(c->arena);
 
     (void)buf_add_lit(&sql, "SELECT count(*) FROM ");
-    put_name(&sql, json_str(json_get(c->spec, "table"), STR("")));
+    quote_name(&sql, json_str(json_get(c->spec, "table"), STR("")));
     for (size_t i = 0; params && where && i < where->n; i++) {
         (void)buf_add_str(&sql, i == 0 ? STR(" WHERE ") : STR(" AND "));
-        put_name(&sql, where->members[i].key);
+        quote_name(&sql, where->members[i].key);
         c->source->put_same(&sql, i + 1);
         if (json_push(c->arena, params, &where->members[i].value) < 0)
             params = NULL;
