@@ -12,6 +12,6 @@ struct facts {
 /* Writes them all, below ROOT ("" for /). Everything in a cell is the cell's own: what cannot be
  * written, because it is no regular file or there is no such directory, is left alone. */
 void facts_write(const char *root, const struct facts *f);
-/* Opens the files, so that the next facts_write() finds them open. Only while nothing has run in the
- * cell that could have touched them: what is right already is not written then. */
+/* Opens the files, so that the next facts_write() finds them open. Only while nothing has run in
+ * the cell that could have touched them: what is right already is not written then. */
 void facts_keep(void);
