@@ -11,7 +11,8 @@ import tap
 # Everything that a sandbox can see of its disk, its root directory and its network.
 LOOK = r"""
 stat -c '%a %u %g %F' / /etc /usr /data /home/user /tmp /usr/local
-find / -xdev -printf '%p %m %U %G %y %l\n' 2>/dev/null | grep -v -e '^/usr/' -e '^/etc/alternatives/' | sort
+find / -xdev -printf '%p %m %U %G %y %l\n' 2>/dev/null | sort |
+    grep -v -e '^/usr/' -e '^/etc/alternatives/'
 ls -l /usr/bin/secret /usr/bin/yes 2>&1; ls -ld /usr/bin /usr/bin/python /usr | cut -d' ' -f1-4
 df --output=iused,ipcent / | tail -1
 getfattr -d -m - / /data /etc 2>/dev/null
@@ -23,7 +24,8 @@ set -e
 echo secret > /secret; echo secret > /etc/secret; echo x >> /etc/passwd; rm /etc/profile
 mkdir -p /data/deep/er; echo secret > /data/deep/er/file; ln -s /data /data/deep/link
 echo '#!/bin/sh' > /usr/bin/secret; chmod 4755 /usr/bin/secret; rm -f /usr/bin/yes
-chmod 711 / /data /usr; chown user /data; mkfifo /tmp/pipe; mknod /tmp/hole c 0 0 2>/dev/null || true
+chmod 711 / /data /usr; chown user /data; mkfifo /tmp/pipe
+mknod /tmp/hole c 0 0 2>/dev/null || true
 ln /etc/secret /etc/again; touch -d 2001-01-01 /; rm /etc/hosts; mkdir /etc/hosts
 """
 TALK = "python3 -c 'import socket; s = socket.create_server((\"127.0.0.1\", 0)); " \

@@ -116,10 +116,32 @@ def end_process(pid):
         time.sleep(0.01)
 
 
+def groups_of(pids):
+    """The control groups that the cells with these first processes are below."""
+    found = set()
+    for pid in pids:
+        with contextlib.suppress(OSError), open("/proc/%d/cgroup" % pid) as f:
+            paths = [line.strip().split(":", 2)[2] for line in f]
+            found.update(os.path.dirname(x) for x in paths if "/tidepool/" in x)
+    return [x for below in found for x in glob.glob("/sys/fs/cgroup/*" + below)]
+
+
+def remove_groups(groups):
+    """What a spawner that was killed leaves until the next one starts, and here none does."""
+    end = time.monotonic() + 5
+    while any(map(os.path.exists, groups)) and time.monotonic() < end:
+        for path in [x for group in groups for x in (*glob.glob(group + "/*/"), group)]:
+            with contextlib.suppress(OSError):
+                os.rmdir(path)
+        time.sleep(0.005)
+
+
 def end_spawner(state):
     """Ends all of them, also those of other builds."""
     for pid in filter(None, map(pid_at, places(state))):
+        groups = groups_of(census.children(pid))
         end_process(pid)
+        remove_groups(groups)
 
 
 @contextlib.contextmanager
