@@ -120,7 +120,7 @@ static bool has_good_sum(const char *block)
 
 static struct str field(const char *p, size_t len)
 {
-    return str_n(p, strnlen(p, len));
+    return len > 0 ? str_n(p, strnlen(p, len)) : STR("");
 }
 
 /* ---- extended headers ---- */
