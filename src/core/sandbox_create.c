@@ -27,7 +27,7 @@ struct creation {
     struct sandbox_create rq;
     struct http_call *claim; /* under way, or NULL */
     struct buf body;         /* of the claim */
-    bool is_storing, is_stored;
+    bool is_storing, is_stored, is_labelled;
     int64_t began_us;
     struct err e; /* what went wrong so far */
 };
@@ -101,9 +101,15 @@ static void unstore(struct sandbox *sb)
     (void)sandbox_submit(sb, tx, NULL, NULL);
 }
 
-/* Goes on when nothing is under way any more. */
+/* Goes on when nothing is under way any more. The label is told while there still is something to
+ * wait for, if that can be. */
 static void settle(struct creation *c)
 {
+    if (c->claim && c->is_storing)
+        return;
+    if (c->sb->cell && !c->is_labelled)
+        engine_cell_tell_label(c->sb->cell);
+    c->is_labelled = true;
     if (c->claim || c->is_storing)
         return;
     if (c->e.code == 0 && !c->sb->cell && !c->sb->set->is_stopped)
@@ -189,11 +195,11 @@ static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
         return;
     }
     c->sb->cell = cell;
-    /* The row first: the disk takes longer than the cell. */
-    if (!may_refuse(c->sb))
-        store(c);
     if (sandbox_open_network(c->sb, &c->e) == 0)
         claim(c);
+    /* The cell first: the writer of the store may take this processor at once. */
+    if (c->claim && !may_refuse(c->sb))
+        store(c);
     settle(c);
 }
 

@@ -134,7 +134,8 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
     if (!c)
         return build(en, label, spec, fn, ctx, why);
     fn(ctx, c, NULL);
-    engine_cell_tell_label(c);
+    if (!en->options.is_claimed_by_caller)
+        engine_cell_tell_label(c);
     engine_stock_taken(en);
     return 0;
 }
@@ -169,7 +170,7 @@ static void hand_over(struct engine *en, struct building *b, struct engine_cell 
         }
     }
     b->fn(b->ctx, c, c ? NULL : e);
-    if (c)
+    if (c && !c->engine->options.is_claimed_by_caller)
         engine_cell_tell_label(c);
 }
 

@@ -96,10 +96,6 @@ struct engine_cell *engine_cell_new(struct spawner_link *s, const struct cell_in
 void engine_cell_free(struct engine_cell *c);
 /* Gives the cell its name. */
 int engine_cell_name(struct engine_cell *c, const char *label, const char *hostname, struct err *e);
-/* Tells the spawner the label, by which a later daemon finds the cell: before anybody is told of
- * the cell, but after whoever asked has had it do something, since the spawner would run in
- * between. */
-void engine_cell_tell_label(struct engine_cell *c);
 
 /* ---- engine_request.c: the conversation with the first process of a cell ---- */
 

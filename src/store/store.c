@@ -204,6 +204,7 @@ static void *writer(void *arg)
 
 static int enqueue(struct store *s, struct store_tx *tx)
 {
+    bool has_news = false;
     int r = -EBUSY;
 
     (void)pthread_mutex_lock(&s->lock);
@@ -213,11 +214,13 @@ static int enqueue(struct store *s, struct store_tx *tx)
         *s->last = tx;
         s->last = &tx->next;
         s->n_awaited += !tx->may_wait;
-        if (s->n_queued++ == 0 || (!tx->may_wait && s->n_awaited == 1))
-            (void)pthread_cond_signal(&s->wake);
+        has_news = s->n_queued++ == 0 || (!tx->may_wait && s->n_awaited == 1);
         r = 0;
     }
     (void)pthread_mutex_unlock(&s->lock);
+    /* Not before: the writer would wake only to wait for the lock. */
+    if (has_news)
+        (void)pthread_cond_signal(&s->wake);
     return r;
 }
 
