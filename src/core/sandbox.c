@@ -277,8 +277,9 @@ static void finish(struct sandbox *sb)
     struct store_tx *tx = store_tx_new();
 
     sandbox_log_end(sb);
-
     sandbox_tx_delete(tx, sb);
+    /* A machine that goes down before this is on the disk ends it once more, as lost. */
+    store_tx_sync_later(tx);
     int r = sandbox_submit(sb, tx, on_removed, NULL);
     if (r < 0) {
         struct err e = ERR_INIT;
@@ -315,6 +316,7 @@ void sandbox_end(struct sandbox *sb, enum sandbox_end reason)
     /* Nobody waits for this one: it only tells a restart why the cell is gone. */
     sandbox_tx_update(tx, sb);
     add_limit_event(tx, sb, reason);
+    store_tx_sync_later(tx);
     (void)sandbox_submit(sb, tx, NULL, NULL);
     if (!sb->cell)
         finish(sb);

@@ -97,10 +97,14 @@ static int apply_one(struct group *g, struct store_tx *tx, struct chain_link *he
     return r;
 }
 
-/* With a savepoint around it. Returns -errno only when the whole group is lost. */
-static int apply_saved(struct group *g, struct store_tx *tx, struct chain_link *head)
+/* With a savepoint around it, unless it is alone. Returns -errno only when the whole group is lost.
+ */
+static int apply_saved(struct group *g, struct store_tx *tx, struct chain_link *head, bool is_alone)
 {
     struct chain_link before = *head;
+
+    if (is_alone)
+        return apply_one(g, tx, head);
     int r = mark(g, STORE_SAVEPOINT);
 
     if (r < 0)
@@ -131,7 +135,7 @@ static int apply_together(struct group *g, struct store_tx *txs)
     int r = mark(g, is_unsynced ? STORE_BEGIN_UNSYNCED : STORE_BEGIN);
 
     for (struct store_tx *tx = txs; r == 0 && tx; tx = tx->next)
-        r = apply_saved(g, tx, &head);
+        r = apply_saved(g, tx, &head, tx == txs && !tx->next);
     if (r == 0 && head.seq != g->head.seq)
         r = note_link(g, STR(CHAIN_META_HEAD), &head);
     if (r == 0)
