@@ -30,7 +30,7 @@
 
 enum { SHM_BYTES = 64 << 20, INODE_PER_BYTES = 8192, PTYS_MAX = 256 };
 
-#define OOM_SCORE "300"
+#define OOM_SCORE "100"
 
 /* ---- identity ---- */
 
@@ -60,8 +60,9 @@ static int enter_groups(void *ctx, struct err *e)
     return unshare(CLONE_NEWCGROUP) < 0 ? err_sys(e, -errno, "cgroup namespace") : 0;
 }
 
-/* When the whole machine runs out of memory, cells go before the host's own programs. Written while
- * this process still has the host's uid, which owns the file. */
+/* When the whole machine runs out of memory, cells go before the host's own programs. Commands have
+ * the same score and more memory, so they go before their first process does. Written while this
+ * process still has the host's uid, which owns the file, and may not be lowered from here on. */
 static int set_oom_score(void *ctx, struct err *e)
 {
     auto_close int fd = io_open("/proc/self/oom_score_adj", O_WRONLY, 0);

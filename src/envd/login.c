@@ -38,29 +38,33 @@ struct mark {
     struct timespec changed;
 };
 
-/* What is known of a user's logins. */
+/* What is known of a user's logins with a shell. */
 struct known {
     char home[USER_TEXT_MAX]; /* empty: free */
-    bool is_sh_ours, is_bash_ours, has_profile;
+    bool is_bash;             /* else /bin/sh */
+    bool is_ours, has_profile;
     struct mark marks[FILES];
 };
 
 static struct known known[KNOWN_MAX];
 static unsigned n_known;
 
+enum { FOR_SH = 1, FOR_BASH = 2, FOR_BOTH = 3 };
+
 static const struct {
     const char *path;
     bool is_users; /* below the home directory */
+    unsigned shells;
 } files[FILES] = {
-    [SH] = {"/bin/sh", false},
-    [BASH] = {"/bin/bash", false},
-    [PROFILE] = {"/etc/profile", false},
-    [PROFILE_D] = {"/etc/profile.d", false},
-    [BASHRC] = {"/etc/bash.bashrc", false},
-    [USER_PROFILE] = {"/.profile", true},
-    [USER_BASHRC] = {"/.bashrc", true},
-    [USER_BASH_PROFILE] = {"/.bash_profile", true},
-    [USER_BASH_LOGIN] = {"/.bash_login", true},
+    [SH] = {"/bin/sh", false, FOR_SH},
+    [BASH] = {"/bin/bash", false, FOR_BASH},
+    [PROFILE] = {"/etc/profile", false, FOR_BOTH},
+    [PROFILE_D] = {"/etc/profile.d", false, FOR_BOTH},
+    [BASHRC] = {"/etc/bash.bashrc", false, FOR_BASH},
+    [USER_PROFILE] = {"/.profile", true, FOR_BOTH},
+    [USER_BASHRC] = {"/.bashrc", true, FOR_BASH},
+    [USER_BASH_PROFILE] = {"/.bash_profile", true, FOR_BASH},
+    [USER_BASH_LOGIN] = {"/.bash_login", true, FOR_BASH},
 };
 
 static const char *path_of(int file, const struct known *k, char path[static USER_TEXT_MAX + 32])
@@ -126,34 +130,37 @@ static void learn(struct known *k)
     const struct mark *m = k->marks;
 
     k->has_profile = m[USER_PROFILE].ino != 0;
-    bool is_ours =
-        has_text("/etc/profile", LOGIN_PROFILE) && is_empty("/etc/profile.d") &&
-        (!k->has_profile || has_text(path_of(USER_PROFILE, k, path), LOGIN_USER_PROFILE));
-    k->is_sh_ours = is_ours && is_dash("/bin/sh");
-    k->is_bash_ours = is_ours && has_text("/etc/bash.bashrc", LOGIN_BASHRC) &&
-                      has_text(path_of(USER_BASHRC, k, path), LOGIN_USER_BASHRC) &&
-                      !m[USER_BASH_PROFILE].ino && !m[USER_BASH_LOGIN].ino;
+    k->is_ours = has_text("/etc/profile", LOGIN_PROFILE) && is_empty("/etc/profile.d") &&
+                 (!k->has_profile || has_text(path_of(USER_PROFILE, k, path), LOGIN_USER_PROFILE));
+    if (k->is_ours && !k->is_bash)
+        k->is_ours = is_dash("/bin/sh");
+    else if (k->is_ours)
+        k->is_ours = has_text("/etc/bash.bashrc", LOGIN_BASHRC) &&
+                     has_text(path_of(USER_BASHRC, k, path), LOGIN_USER_BASHRC) &&
+                     !m[USER_BASH_PROFILE].ino && !m[USER_BASH_LOGIN].ino;
 }
 
-static struct known *find(const char *home)
+static struct known *find(const char *home, bool is_bash)
 {
     for (unsigned i = 0; i < KNOWN_MAX; i++)
-        if (strcmp(known[i].home, home) == 0)
+        if (known[i].is_bash == is_bash && strcmp(known[i].home, home) == 0)
             return &known[i];
     struct known *k = &known[n_known++ % KNOWN_MAX];
-    *k = (struct known){0};
+    *k = (struct known){.is_bash = is_bash};
     (void)snprintf(k->home, sizeof k->home, "%s", home);
     return k;
 }
 
-/* What there is to know of a user's logins. */
-static const struct known *know(const char *home)
+/* What there is to know of a user's logins with this shell. */
+static const struct known *know(const char *home, bool is_bash)
 {
     char path[USER_TEXT_MAX + 32];
-    struct known *k = find(home);
+    struct known *k = find(home, is_bash);
     bool has_changed = false;
 
     for (int i = 0; i < FILES; i++) {
+        if (!(files[i].shells & (is_bash ? FOR_BASH : FOR_SH)))
+            continue;
         struct mark now = look(path_of(i, k, path));
         has_changed = has_changed || !is_same(&now, &k->marks[i]);
         k->marks[i] = now;
@@ -201,14 +208,13 @@ static ssize_t copy_env(char **ret, char *const *env, const char *home)
 bool login_env(struct login *l, struct arena *a, const struct user *user, const char *shell,
                char *const *env)
 {
-    const struct known *k = user->home[0] ? know(user->home) : NULL;
     bool is_bash = strcmp(shell, "/bin/bash") == 0;
+    const struct known *k = user->home[0] ? know(user->home, is_bash) : NULL;
     size_t n = 0;
 
     while (env[n])
         n++;
-    bool is_known = k && (is_bash ? k->is_bash_ours : k->is_sh_ours);
-    l->env = is_known ? arena_zalloc(a, n + ADDED_MAX + 1, sizeof *l->env) : NULL;
+    l->env = k && k->is_ours ? arena_zalloc(a, n + ADDED_MAX + 1, sizeof *l->env) : NULL;
     ssize_t copied = l->env ? copy_env(l->env, env, user->home) : -1;
     if (copied < 0)
         return false;

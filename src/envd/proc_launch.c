@@ -19,13 +19,10 @@
 #include "envd/plain.h"
 #include "runtime/kern.h"
 #include "runtime/login.h"
-#include "sys/io.h"
 
 enum { BARE_ENV = 4, CODE_NOT_FOUND = 127, CODE_NOT_EXECUTABLE = 126 };
 
 #define DEFAULT_PATH LOGIN_PATH
-/* When memory runs out, what the cell runs goes before its first process does. */
-#define OOM_SCORE "100"
 
 static struct rlimit child_files; /* rlim_max 0: as this process has it */
 
@@ -316,18 +313,6 @@ static void child_main(struct launch *l)
     child_exec(l);
 }
 
-/* From outside and after exec: only then has the process a memory of its own, whose settings belong
- * to the cell. */
-static void raise_oom_score(pid_t pid)
-{
-    char path[40];
-
-    (void)snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)pid);
-    auto_close int fd = io_open(path, O_WRONLY, 0);
-    if (fd >= 0)
-        (void)io_write(fd, OOM_SCORE, sizeof OOM_SCORE - 1);
-}
-
 pid_t launch_start(struct launch *l, struct err *e)
 {
     int r = oldroot_wait();
@@ -344,10 +329,8 @@ pid_t launch_start(struct launch *l, struct err *e)
     /* NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
     if (pid < 0)
         return err_sys(e, -errno, "fork");
-    if (l->error == 0) {
-        raise_oom_score(pid);
+    if (l->error == 0)
         return pid;
-    }
     /* Not reaped here: the loop's reaper takes it like any stranger. */
     if (strcmp(l->what, "directory") == 0)
         return err_sys(e, -l->error, "directory '%s'", l->cwd);

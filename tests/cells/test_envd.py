@@ -246,9 +246,18 @@ def test_orphans_are_reaped():
 
 def test_commands_inherit_nothing_of_the_first_process():
     a = run("ls /proc/self/fd | tr '\\n' ' '; grep SigIgn /proc/self/status; "
-            "grep SigBlk /proc/self/status; cat /proc/self/oom_score_adj")
+            "grep SigBlk /proc/self/status")
     tap.equal(a["stdout"].split(),
-              ["0", "1", "2", "3", "SigIgn:", "0" * 16, "SigBlk:", "0" * 16, "100"])
+              ["0", "1", "2", "3", "SigIgn:", "0" * 16, "SigBlk:", "0" * 16])
+
+
+@only_in_a_cell
+def test_memory_is_taken_from_commands_first():
+    """All have the same score, so that the size decides; and nobody can lower it."""
+    a = run("cat /proc/self/oom_score_adj /proc/1/oom_score_adj; "
+            "echo 0 > /proc/self/oom_score_adj", user="root")
+    tap.equal(a["stdout"].split(), ["100", "100"])
+    tap.contains(a["stderr"], "Permission denied")
 
 
 @only_in_a_cell
