@@ -30,6 +30,8 @@
 
 enum { START_MAX_MS = 10000, RETRY_MS = 2, RETRY_SLOW_MS = 1000, RETRIES_FAST = 100 };
 
+#define OOM_SCORE "100"
+
 static void close_fd(int *fd)
 {
     if (*fd >= 0)
@@ -251,6 +253,18 @@ static void undo_fork(void *ctx)
     close_fd(&c->pidfd);
 }
 
+/* When the whole machine runs out of memory, cells go before the host's own programs. Commands have
+ * the same score as their first process and more memory, so they go before it. Written from here,
+ * where it becomes the least that the cell may choose, too (with CAP_SYS_RESOURCE). */
+static int set_oom_score(pid_t pid)
+{
+    char path[40];
+
+    (void)snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)pid);
+    auto_close int fd = io_open(path, O_WRONLY, 0);
+    return fd < 0 ? fd : io_write_all(fd, OOM_SCORE, sizeof OOM_SCORE - 1);
+}
+
 static int release_cell(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
@@ -258,6 +272,9 @@ static int release_cell(void *ctx, struct err *e)
 
     if (r < 0)
         return err_sys(e, r, "uid map");
+    r = set_oom_score((pid_t)c->info.pid);
+    if (r < 0)
+        return err_sys(e, r, "oom_score_adj");
     r = io_write_all(c->sync_fd, "g", 1);
     if (r < 0)
         return err_sys(e, r, "go");

@@ -30,8 +30,6 @@
 
 enum { SHM_BYTES = 64 << 20, INODE_PER_BYTES = 8192, PTYS_MAX = 256 };
 
-#define OOM_SCORE "100"
-
 /* ---- identity ---- */
 
 static int wait_for_go(void *ctx, struct err *e)
@@ -58,18 +56,6 @@ static int enter_groups(void *ctx, struct err *e)
             return err_sys(e, r, "enter control group");
     }
     return unshare(CLONE_NEWCGROUP) < 0 ? err_sys(e, -errno, "cgroup namespace") : 0;
-}
-
-/* When the whole machine runs out of memory, cells go before the host's own programs. Commands have
- * the same score and more memory, so they go before their first process does. Written while this
- * process still has the host's uid, which owns the file, and may not be lowered from here on. */
-static int set_oom_score(void *ctx, struct err *e)
-{
-    auto_close int fd = io_open("/proc/self/oom_score_adj", O_WRONLY, 0);
-
-    (void)ctx;
-    int r = fd < 0 ? fd : io_write_all(fd, OOM_SCORE, strlen(OOM_SCORE));
-    return r < 0 ? err_sys(e, r, "oom_score_adj") : 0;
 }
 
 static int become_root(void *ctx, struct err *e)
@@ -364,13 +350,19 @@ static int confine_step(void *ctx, struct err *e)
 }
 
 static const struct step steps[] = {
-    {"wait", wait_for_go, NULL},         {"control groups", enter_groups, NULL},
-    {"oom score", set_oom_score, NULL},  {"identity", become_root, NULL},
-    {"upper layer", attach_upper, NULL}, {"lower layers", attach_layers, NULL},
-    {"root", mount_root, NULL},          {"/usr", mount_usr, NULL},
-    {"/dev", mount_dev, NULL},           {"/dev/shm", mount_shm, NULL},
-    {"/proc", mount_proc, NULL},         {"new root", pivot, NULL},
-    {"hostname", set_hostname, NULL},    {"descriptors", arrange_descriptors, NULL},
+    {"wait", wait_for_go, NULL},
+    {"control groups", enter_groups, NULL},
+    {"identity", become_root, NULL},
+    {"upper layer", attach_upper, NULL},
+    {"lower layers", attach_layers, NULL},
+    {"root", mount_root, NULL},
+    {"/usr", mount_usr, NULL},
+    {"/dev", mount_dev, NULL},
+    {"/dev/shm", mount_shm, NULL},
+    {"/proc", mount_proc, NULL},
+    {"new root", pivot, NULL},
+    {"hostname", set_hostname, NULL},
+    {"descriptors", arrange_descriptors, NULL},
     {"confinement", confine_step, NULL},
 };
 

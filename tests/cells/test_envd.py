@@ -253,11 +253,9 @@ def test_commands_inherit_nothing_of_the_first_process():
 
 @only_in_a_cell
 def test_memory_is_taken_from_commands_first():
-    """All have the same score, so that the size decides; and nobody can lower it."""
-    a = run("cat /proc/self/oom_score_adj /proc/1/oom_score_adj; "
-            "echo 0 > /proc/self/oom_score_adj", user="root")
+    """All have the same score, so that the size decides."""
+    a = run("cat /proc/self/oom_score_adj /proc/1/oom_score_adj", user="root")
     tap.equal(a["stdout"].split(), ["100", "100"])
-    tap.contains(a["stderr"], "Permission denied")
 
 
 @only_in_a_cell
