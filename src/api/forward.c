@@ -52,9 +52,10 @@ static int set_address(struct api_req *r, struct sandbox *sb)
     struct engine_cell *cell = sandbox_cell(sb);
 
     if (r->forward->port == FORWARD_OWN && cell) {
-        pass->address = engine_cell_address(cell);
+        /* A copy: the request may outlive the cell. */
+        pass->address = arena_strdup(r->arena, engine_cell_address(cell));
         pass->client = engine_http(sandboxes_engine(r->core->sandboxes, NULL));
-        return 0;
+        return pass->address ? 0 : -ENOMEM;
     }
     pass->address = arena_printf(r->arena, "%s:%u", sb->id, r->forward->port).p;
     return pass->address ? 0 : -ENOMEM;

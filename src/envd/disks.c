@@ -101,8 +101,12 @@ bool disks_refill(struct spawner *s)
 {
     for (size_t i = 0; i < SPAWNER_DISK_SIZES; i++) {
         struct disk_stock *d = &s->disks[i];
-        if (d->bytes == 0 || d->n >= SPAWNER_DISKS_AHEAD)
+        if (d->bytes == 0 || d->n == SPAWNER_DISKS_AHEAD)
             continue;
+        if (d->n > SPAWNER_DISKS_AHEAD) {
+            drop(s, &d->images[--d->n]);
+            return true;
+        }
         if (disk_mount_image(&s->dirs, d->bytes, &d->images[d->n], NULL) < 0)
             return false;
         touch(d->images[d->n++].fd);

@@ -127,8 +127,12 @@ int netns_take(struct spawner *s, struct err *e)
 
 bool netns_refill(struct spawner *s)
 {
-    if (s->n_netns >= SPAWNER_NETNS_AHEAD)
+    if (s->n_netns == SPAWNER_NETNS_AHEAD)
         return false;
+    if (s->n_netns > SPAWNER_NETNS_AHEAD) {
+        (void)close(s->netns_pool[--s->n_netns]);
+        return true;
+    }
     int fd = make(s);
     if (fd < 0)
         return false;

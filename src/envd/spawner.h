@@ -122,7 +122,8 @@ int netns_take(struct spawner *s, struct err *e);
 /* Takes back that of a cell which is gone for everybody. One that was never used is for the next
  * cell, any other goes. */
 void netns_give_back(struct spawner *s, int fd);
-/* Makes one for the pool; false when there are enough or the kernel refused. */
+/* Makes one for the pool, or lets one go that is too much for quiet times; false when there are
+ * just enough or the kernel refused. */
 bool netns_refill(struct spawner *s);
 
 /* ---- disks.c ---- */
@@ -130,7 +131,8 @@ bool netns_refill(struct spawner *s);
 int disks_take(struct spawner *s, uint64_t bytes, struct disk_image *ret, struct err *e);
 /* Takes back that of a cell which is gone: emptied for the next one when there is little on it. */
 void disks_give_back(struct spawner *s, uint64_t bytes, struct disk_image image);
-/* Makes one of a size that was asked for before; false when there are enough. */
+/* Makes one of a size that was asked for before, or lets one go; false when there are just enough.
+ */
 bool disks_refill(struct spawner *s);
 
 /* ---- sweep.c ---- */

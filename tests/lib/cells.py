@@ -127,7 +127,8 @@ def groups_of(pids):
 
 
 def remove_groups(groups):
-    """What a spawner that was killed leaves until the next one starts, and here none does."""
+    """What a spawner that was killed leaves until the next one starts: after that one, and no
+    service, is there any more."""
     end = time.monotonic() + 5
     while any(map(os.path.exists, groups)) and time.monotonic() < end:
         for path in [x for group in groups for x in (*glob.glob(group + "/*/"), group)]:
@@ -139,9 +140,7 @@ def remove_groups(groups):
 def end_spawner(state):
     """Ends all of them, also those of other builds."""
     for pid in filter(None, map(pid_at, places(state))):
-        groups = groups_of(census.children(pid))
         end_process(pid)
-        remove_groups(groups)
 
 
 @contextlib.contextmanager
@@ -168,5 +167,8 @@ def running(*options, **more):
     finally:
         if s and s.process.poll() is None:
             s.kill()
+        groups = groups_of(c for pid in map(pid_at, places(state)) if pid
+                           for c in census.children(pid))
         end_spawner(state)
+        remove_groups(groups)
         shutil.rmtree(path, ignore_errors=True)

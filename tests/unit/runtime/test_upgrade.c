@@ -133,8 +133,9 @@ static void wait_for_end_of(pid_t pid)
     struct lab_census left = {.files = 1};
     int64_t end_ms = clock_mono_ms() + WAIT_MS;
 
-    while ((is_running(pid) || lab.engine->n_old > 0 || left.files > 0) &&
-           clock_mono_ms() < end_ms) {
+    while (
+        (is_running(pid) || lab.engine->n_old > 0 || left.files > 0 || n_below("spawners") > 1) &&
+        clock_mono_ms() < end_ms) {
         (void)loop_run_once(lab.loop, 20);
         lab_count(&lab, &left);
     }
@@ -308,8 +309,9 @@ static void new_tools_reach_new_cells(void **state)
     }
     check_local(engine_find(lab.engine, "tools 0"), "tools 0");
     check_local(engine_find(lab.engine, "first"), "local");
-    /* Templates go when nobody can have them any more. */
-    assert_int_equal(n_below(TEMPLATE_DEFAULTS), 4);
+    /* Templates go when nobody can have them any more; one more may be there, whose unclaimed cells
+     * were still about to end. */
+    assert_in_range(n_below(TEMPLATE_DEFAULTS), 4, 5);
     while (engine_n_cells(lab.engine) > 0)
         lab_kill(&lab, list_entry(lab.engine->cells.next, struct engine_cell, node));
     restart();
