@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "envd/mark.h"
 #include "runtime/login.h"
 #include "sys/io.h"
 
@@ -28,14 +29,6 @@ enum {
     USER_BASH_PROFILE,
     USER_BASH_LOGIN,
     FILES
-};
-
-/* As it was when it was looked at; all zero: not there. */
-struct mark {
-    dev_t dev;
-    ino_t ino;
-    off_t size;
-    struct timespec changed;
 };
 
 /* What is known of a user's logins with a shell. */
@@ -73,21 +66,6 @@ static const char *path_of(int file, const struct known *k, char path[static USE
         return files[file].path;
     (void)snprintf(path, USER_TEXT_MAX + 32, "%s%s", k->home, files[file].path);
     return path;
-}
-
-static struct mark look(const char *path)
-{
-    struct stat st;
-
-    if (stat(path, &st) < 0)
-        return (struct mark){0};
-    return (struct mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
-}
-
-static bool is_same(const struct mark *a, const struct mark *b)
-{
-    return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
-           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
 static bool has_text(const char *path, const char *text)
@@ -161,8 +139,8 @@ static const struct known *know(const char *home, bool is_bash)
     for (int i = 0; i < FILES; i++) {
         if (!(files[i].shells & (is_bash ? FOR_BASH : FOR_SH)))
             continue;
-        struct mark now = look(path_of(i, k, path));
-        has_changed = has_changed || !is_same(&now, &k->marks[i]);
+        struct mark now = mark_of(path_of(i, k, path));
+        has_changed = has_changed || !mark_is_same(&now, &k->marks[i]);
         k->marks[i] = now;
     }
     if (has_changed)

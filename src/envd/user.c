@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "envd/mark.h"
 #include "sys/io.h"
 
 enum { FILE_MAX = 1 << 20, ID_MAX = 65535, KNOWN_MAX = 2, SETTLED_S = 2 };
@@ -135,34 +136,11 @@ int user_find_in(const char *name, const char *passwd, const char *group, struct
 
 /* ---- the last ones ---- */
 
-/* A file as it was when it was looked at; all zero: not there. */
-struct mark {
-    dev_t dev;
-    ino_t ino;
-    off_t size;
-    struct timespec changed;
-};
-
 static struct known {
     char name[USER_TEXT_MAX]; /* as it was asked for; empty: free */
     struct mark passwd, group;
     struct user user;
 } known[KNOWN_MAX];
-
-static struct mark look(const char *path)
-{
-    struct stat st;
-
-    if (stat(path, &st) < 0)
-        return (struct mark){0};
-    return (struct mark){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
-}
-
-static bool is_same(const struct mark *a, const struct mark *b)
-{
-    return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
-           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
-}
 
 /* A file that was changed just now may change again without a later time. */
 static bool is_settled(const struct mark *m)
@@ -181,14 +159,14 @@ static void remember(const struct known *k)
 /* Every command asks for its user, and mostly for the same one. */
 int user_find(const char *name, struct user *ret, struct err *e)
 {
-    struct known now = {.passwd = look(PASSWD), .group = look(GROUP)};
+    struct known now = {.passwd = mark_of(PASSWD), .group = mark_of(GROUP)};
 
     if (strlen(name) >= sizeof now.name)
         return user_find_in(name, PASSWD, GROUP, ret, e);
     for (size_t i = 0; i < KNOWN_MAX; i++) {
         const struct known *k = &known[i];
-        if (strcmp(k->name, name) != 0 || !is_same(&k->passwd, &now.passwd) ||
-            !is_same(&k->group, &now.group))
+        if (strcmp(k->name, name) != 0 || !mark_is_same(&k->passwd, &now.passwd) ||
+            !mark_is_same(&k->group, &now.group))
             continue;
         *ret = k->user;
         return 0;
