@@ -34,35 +34,6 @@ static int no_memory(struct err *e)
     return err_set(e, -ENOMEM, "out of memory");
 }
 
-/* ---- files ---- */
-
-static int read_file(const struct app *app, const char *name, struct arena *a, struct str *ret,
-                     struct err *e)
-{
-    auto_buf struct buf b = BUF_INIT(APP_FILE_MAX);
-    char path[PATH_MAX];
-
-    (void)snprintf(path, sizeof path, "%s/%s", app->dir, name);
-    int r = io_read_file(path, &b, e);
-    if (r < 0)
-        return r;
-    *ret = arena_str(a, buf_str(&b));
-    return ret->p ? 0 : no_memory(e);
-}
-
-static const struct json *read_json(const struct app *app, const char *name, struct arena *a,
-                                    struct err *e)
-{
-    struct str text;
-
-    if (read_file(app, name, a, &text, e) < 0)
-        return NULL;
-    const struct json *v = json_parse(a, text, NULL, e);
-    if (!v)
-        (void)err_ctx(e, e ? e->code : -EINVAL, "%s", name);
-    return v;
-}
-
 /* ---- app.json ---- */
 
 static int read_errors(struct app *app, const struct json *v, struct err *e)
@@ -124,10 +95,8 @@ static int read_facts(const struct json *about, const char *key, const struct js
 
 static int read_about(struct app *app, struct err *e)
 {
-    const struct json *v = read_json(app, "app.json", &app->arena, e);
+    const struct json *v = app->folder.about;
 
-    if (!v)
-        return e ? e->code : -EINVAL;
     app->title = json_str(json_get(v, "title"), STR_NULL).p;
     if (!app->title)
         return err_set(e, -EINVAL, "app.json: /title is missing");
@@ -150,41 +119,71 @@ static int read_about(struct app *app, struct err *e)
         r = read_facts(v, "auth_data", &app->auth_data, e);
     if (r == 0)
         r = read_facts(v, "metadata", &app->metadata, e);
+    if (r == 0)
+        r = read_facts(v, "benchmarks", &app->benchmarks, e);
     return r < 0 ? r : read_languages(app, json_get(v, "languages"), e);
 }
 
 /* ---- scripts ---- */
 
-static int read_scripts(struct app *app, const char *file, struct scripts *ret, struct err *e)
+static int read_scripts(struct app *app, size_t level, const char *file, struct scripts *ret,
+                        struct err *e)
 {
+    struct scripts base = app->scripts;
     struct str text;
-    int r = read_file(app, file, &app->arena, &text, e);
+    int r = folder_read_at(&app->folder, level, file, &app->arena, &text, e);
 
     if (r < 0)
         return r;
-    r = scripts_parse(&app->arena, text, ret, e);
+    r = scripts_parse_on(&base, &app->arena, text, ret, e);
     return r < 0 ? err_ctx(e, r, "%s", file) : 0;
 }
 
-static int join_scripts(struct app *app, struct err *e)
+/* MORE comes first, and counts where both have a script. */
+static int put_before(struct app *app, const struct scripts *more, struct err *e)
 {
-    struct scripts tools, data = {0};
-    int r = read_scripts(app, "tools.sql", &tools, e);
+    size_t n = more->n + app->scripts.n;
+    struct script *all = arena_zalloc(&app->arena, n + 1, sizeof *all);
 
-    if (r == 0) {
-        r = read_scripts(app, "data.sql", &data, e);
-        if (r == -ENOENT)
-            r = 0;
-    }
-    if (r < 0)
-        return r;
-    struct script *all = arena_zalloc(&app->arena, tools.n + data.n + 1, sizeof *all);
     if (!all)
         return no_memory(e);
-    memcpy(all, tools.items, tools.n * sizeof *all);
-    if (data.n > 0)
-        memcpy(all + tools.n, data.items, data.n * sizeof *all);
-    app->scripts = (struct scripts){all, tools.n + data.n};
+    if (more->n > 0)
+        memcpy(all, more->items, more->n * sizeof *all);
+    if (app->scripts.n > 0)
+        memcpy(all + more->n, app->scripts.items, app->scripts.n * sizeof *all);
+    app->scripts = (struct scripts){all, n};
+    return 0;
+}
+
+/* One of the two files of scripts, that of the farthest base first. MUST: there has to be one. */
+static int join_scripts(struct app *app, const char *file, bool must, struct err *e)
+{
+    struct scripts own = {0};
+    bool is_found = false;
+
+    for (size_t i = app->folder.n; i > 0; i--) {
+        struct err missing = ERR_INIT;
+        int r = read_scripts(app, i - 1, file, &own, &missing);
+        if (r == -ENOENT)
+            own = (struct scripts){0};
+        else if (r < 0)
+            return err_set(e, r, "%s", err_text(&missing));
+        is_found = is_found || r == 0;
+        if (put_before(app, &own, e) < 0)
+            return -ENOMEM;
+    }
+    app->n_own = own.n;
+    return is_found || !must ? 0 : err_set(e, -ENOENT, "%s is missing", file);
+}
+
+static int read_all_scripts(struct app *app, struct err *e)
+{
+    int r = join_scripts(app, "data.sql", false, e);
+
+    if (r == 0)
+        r = join_scripts(app, "tools.sql", true, e);
+    if (r < 0)
+        return r;
     app->import = scripts_find(&app->scripts, STR("import"));
     app->export = scripts_find(&app->scripts, STR("export"));
     if (!app->import != !app->export)
@@ -217,15 +216,16 @@ static int read_tool(struct app *app, const struct json *v, struct app_tool *t, 
     t->files = json_get(v, "files");
     if (t->files && !json_is(t->files, JSON_OBJECT))
         return err_set(e, -EINVAL, "%s: files is an object", name.p);
-    t->script = scripts_find(&app->scripts, name);
+    struct str script = json_str(json_get(v, "script"), name);
+    t->script = scripts_find(&app->scripts, script);
     if (!t->script)
-        return err_set(e, -EINVAL, "%s: has no script in tools.sql", name.p);
+        return err_set(e, -EINVAL, "%s: has no script in tools.sql", script.p);
     return 0;
 }
 
 static int read_tools(struct app *app, struct err *e)
 {
-    const struct json *v = read_json(app, "tools.json", &app->arena, e);
+    const struct json *v = folder_json(&app->folder, "tools.json", &app->arena, e);
 
     if (!v)
         return e ? e->code : -EINVAL;
@@ -243,12 +243,21 @@ static int read_tools(struct app *app, struct err *e)
     return 0;
 }
 
+static bool is_used(const struct app *app, const struct script *s)
+{
+    for (size_t i = 0; i < app->n_tools; i++) {
+        if (app->tools[i].script == s)
+            return true;
+    }
+    return false;
+}
+
 /* A script that is no tool's was misspelled, or is dead. */
 static int check_scripts(const struct app *app, struct err *e)
 {
-    for (size_t i = 0; i < app->scripts.n; i++) {
+    for (size_t i = 0; i < app->n_own; i++) {
         const struct script *s = &app->scripts.items[i];
-        if (s != app->import && s != app->export && !app_tool(app, s->name))
+        if (!s->is_part && !is_used(app, s))
             return err_set(e, -EINVAL, "tools.sql: line %u: " STR_FMT " is not in tools.json",
                            s->line, STR_ARG(s->name));
     }
@@ -273,18 +282,23 @@ static int collect_hidden(struct app *app, struct err *e)
 
 /* ---- the app ---- */
 
+static const char *last_word(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 static int set_names(struct app *app, const char *dir, struct err *e)
 {
-    size_t len = strlen(dir);
+    const struct folder *f = &app->folder;
+    int r = folder_open(&app->folder, dir, &app->arena, e);
 
-    while (len > 1 && dir[len - 1] == '/')
-        len--;
-    struct str path = arena_str(&app->arena, str_n(dir, len));
-    if (!path.p)
-        return no_memory(e);
-    const char *slash = strrchr(path.p, '/');
-    app->dir = path.p;
-    app->name = slash ? slash + 1 : path.p;
+    if (r < 0)
+        return r;
+    app->dir = f->dirs[0];
+    app->name = last_word(f->dirs[f->n - 1]);
+    app->variant = f->n > 1 ? last_word(f->dirs[0]) : NULL;
     if (strlen(app->name) > APP_NAME_MAX)
         return err_set(e, -EINVAL, "the name is longer than %d bytes", APP_NAME_MAX);
     return 0;
@@ -298,11 +312,11 @@ static int load(struct app *app, const char *dir, struct err *e)
     if (r == 0)
         r = read_about(app, e);
     if (r == 0)
-        r = read_file(app, "schema.sql", &app->arena, &schema, e);
+        r = folder_read(&app->folder, "schema.sql", &app->arena, &schema, e);
     if (r < 0)
         return r;
     app->schema_sql = schema.p;
-    r = join_scripts(app, e);
+    r = read_all_scripts(app, e);
     if (r == 0)
         r = read_tools(app, e);
     if (r == 0)
@@ -342,18 +356,23 @@ const struct app_tool *app_tool(const struct app *app, struct str name)
     return NULL;
 }
 
+static void seed_file(char out[PATH_MAX], struct str name)
+{
+    (void)snprintf(out, PATH_MAX, "seed/" STR_FMT ".json", STR_ARG(name));
+}
+
 bool app_has_seed(const struct app *app, struct str name)
 {
-    char path[PATH_MAX];
+    char file[PATH_MAX];
 
-    (void)snprintf(path, sizeof path, "%s/seed/" STR_FMT ".json", app->dir, STR_ARG(name));
-    return access(path, R_OK) == 0;
+    seed_file(file, name);
+    return folder_has(&app->folder, file);
 }
 
 const struct json *app_seed(const struct app *app, const char *name, struct arena *a, struct err *e)
 {
-    char file[128];
+    char file[PATH_MAX];
 
-    (void)snprintf(file, sizeof file, "seed/%s.json", name);
-    return read_json(app, file, a, e);
+    seed_file(file, str_of(name));
+    return folder_json(&app->folder, file, a, e);
 }

@@ -2,20 +2,23 @@
 /* An app: a product as a folder of data (docs/adr/0006), loaded and ready to be used.
  *
  *   app.json      {"title", "group", "engine", "errors", "is_indented", "ids", "texts",
- *                 "languages", "headers", "auth_data", "metadata"}; all but the title may be
- *                 missing
- *   tools.json    [{"name", "description", "inputSchema", "annotations", "files"}]
+ *                 "languages", "headers", "auth_data", "metadata", "benchmarks", "base"}; all but
+ *                 the title may be missing
+ *   tools.json    [{"name", "description", "inputSchema", "annotations", "files", "script"}]
  *   schema.sql    the tables
  *   tools.sql     a script per tool
  *   data.sql      the scripts import (initialize bodies) and export (dumps); apps without data of
  *                 their own have none
  *   seed/         NAME.json: bodies for import; default.json is what an instance begins with
- *   cases/        NAME.jsonl: calls and what comes of them, see apps/check.h */
+ *   cases/        NAME.jsonl: calls and what comes of them, see apps/check.h
+ *   VARIANT/      other tools for the same tables: see apps/folder.h. A tool's script may be one of
+ *                 the base's, by its name or by the one in "script" */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "apps/folder.h"
 #include "apps/script.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -28,7 +31,7 @@ struct app_engine;
 enum {
     APP_NAME_MAX = 64,
     APP_MAX_TOOLS = 256,
-    APP_FILE_MAX = 16 << 20 /* bytes of one file */
+    APP_FILE_MAX = FOLDER_FILE_MAX /* bytes of one file */
 };
 
 /* How a product tells that a call failed. */
@@ -64,7 +67,9 @@ struct app_tool {
 
 struct app {
     struct arena arena;
-    const char *name; /* of the folder */
+    struct folder folder;
+    const char *name;    /* of the folder; of a variant: of what it is based on */
+    const char *variant; /* of its folder; NULL: it is none */
     const char *dir, *title, *group;
     const struct app_engine *engine; /* see apps/engine.h */
     enum app_errors errors;
@@ -74,11 +79,14 @@ struct app {
      * "{token}" is a secret of the lease; or NULL. */
     const struct json *auth_data, *metadata;
     const struct json *headers; /* {PARAMETER: a request's header}, or NULL */
+    /* {BENCHMARK: the variant that it is run with, a folder in this one}, or NULL. */
+    const struct json *benchmarks;
     /* The parameters that scripts have and clients must not give: an object; NULL: none. */
     const struct json *hidden;
     const char *texts[APP_TEXT_COUNT]; /* with "{name}", "{text}", "{json}" */
     const char *schema_sql;
-    struct scripts scripts;               /* of tools.sql and data.sql */
+    struct scripts scripts;               /* of tools.sql and data.sql, then those of the bases */
+    size_t n_own;                         /* of the folder's own tools.sql */
     const struct script *import, *export; /* NULL: no data of its own */
     struct app_tool *tools;
     size_t n_tools;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/enc.h"
@@ -161,32 +162,61 @@ static void add_content(struct buf *out, const char *dir, const char *name)
     (void)io_read_file(path, out, NULL);
 }
 
-/* SHA-256 over all files of the folder DIR, as ADD puts them. */
-static int digest_folder(const char *dir, void (*add)(struct buf *, const char *, const char *),
-                         unsigned char out[DIGEST_SHA256_LEN])
+typedef void add_fn(struct buf *out, const char *dir, const char *name);
+
+static void add_files(struct buf *out, const char *dir, add_fn *add, struct arena *a)
 {
-    struct arena a auto_arena;
-    auto_buf struct buf all = BUF_INIT(4 * (size_t)APP_FILE_MAX);
     char seeds[PATH_MAX], name[PATH_MAX];
     size_t n;
 
-    arena_init(&a, 1 << 20);
-    (void)buf_printf(&all, "%s\n", dir);
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        add(&all, dir, files[i]);
+        add(out, dir, files[i]);
     (void)snprintf(seeds, sizeof seeds, "%s/seed", dir);
-    const char **names = list_dir(seeds, ".json", &a, &n);
+    const char **names = list_dir(seeds, ".json", a, &n);
     for (size_t i = 0; i < n && i < MAX_SEEDS; i++) {
         (void)snprintf(name, sizeof name, "seed/%s", names[i]);
-        add(&all, dir, name);
+        add(out, dir, name);
     }
+}
+
+static void add_variants(struct buf *out, const char *dir, add_fn *add, struct arena *a)
+{
+    char path[PATH_MAX], about[PATH_MAX];
+    size_t n;
+    const char **names = list_dir(dir, "", a, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (snprintf(path, sizeof path, "%s/%s", dir, names[i]) < PATH_MAX &&
+            snprintf(about, sizeof about, "%s/app.json", path) < PATH_MAX &&
+            access(about, R_OK) == 0)
+            add_files(out, path, add, a);
+    }
+}
+
+/* SHA-256 over all files of the app in ROOT and of its variants, as ADD puts them, for the one of
+ * them that is called NAME. */
+static int digest_app(const char *root, const char *name, add_fn *add,
+                      unsigned char out[DIGEST_SHA256_LEN])
+{
+    struct arena a auto_arena;
+    auto_buf struct buf all = BUF_INIT(4 * (size_t)APP_FILE_MAX);
+
+    arena_init(&a, 1 << 20);
+    (void)buf_printf(&all, "%s\n%s\n", root, name);
+    add_files(&all, root, add, &a);
+    add_variants(&all, root, add, &a);
     digest_sha256(out, buf_str(&all));
     return buf_ok(&all) ? 0 : all.error;
 }
 
 /* ---- loading ---- */
 
-static int load(struct known *k, const char *dir, struct err *e)
+/* Where an app is: DIR is ROOT, or a variant in it. */
+struct place {
+    const char *name, *root, *dir;
+};
+
+static int load(struct known *k, const struct place *p, struct err *e)
 {
     unsigned char digest[DIGEST_SHA256_LEN];
     struct app_entry *x = mem_zalloc(1, sizeof *x);
@@ -194,9 +224,9 @@ static int load(struct known *k, const char *dir, struct err *e)
     if (!x)
         return err_set(e, -ENOMEM, "out of memory");
     x->n_refs = 1;
-    int r = app_load(dir, &x->app, e);
+    int r = app_load(p->dir, &x->app, e);
     if (r == 0)
-        r = digest_folder(dir, add_content, digest);
+        r = digest_app(p->root, p->name, add_content, digest);
     if (r < 0) {
         app_entry_unref(x);
         return err_ctx(e, r, "load");
@@ -210,15 +240,16 @@ static int load(struct known *k, const char *dir, struct err *e)
 }
 
 /* Loads anew when the files look different. */
-static void refresh(struct app_registry *r, struct known *k, const char *dir)
+static void refresh(struct app_registry *r, struct known *k, const struct place *p)
 {
     unsigned char looks[DIGEST_SHA256_LEN];
 
-    if (digest_folder(dir, add_looks, looks) < 0 || memcmp(looks, k->looks, sizeof looks) == 0)
+    if (digest_app(p->root, p->name, add_looks, looks) < 0 ||
+        memcmp(looks, k->looks, sizeof looks) == 0)
         return;
     memcpy(k->looks, looks, sizeof looks);
     k->why = (struct err)ERR_INIT;
-    if (load(k, dir, &k->why) == 0)
+    if (load(k, p, &k->why) == 0)
         return;
     app_entry_unref(take(k->entry));
     k->is_told = false;
@@ -265,6 +296,21 @@ static struct known *know(struct app_registry *r, const char *name)
     return k;
 }
 
+static struct app_entry *get(struct app_registry *r, const struct place *p, struct err *e)
+{
+    struct known *k = know(r, p->name);
+
+    if (!k) {
+        (void)err_set(e, -ENOMEM, "out of memory");
+        return NULL;
+    }
+    refresh(r, k, p);
+    if (k->entry)
+        return app_entry_ref(k->entry);
+    (void)err_set(e, -EUCLEAN, "%s", err_text(&k->why));
+    return NULL;
+}
+
 struct app_entry *app_registry_get(struct app_registry *r, struct str name, struct err *e)
 {
     char word[APP_NAME_MAX + 1], dir[PATH_MAX];
@@ -273,16 +319,25 @@ struct app_entry *app_registry_get(struct app_registry *r, struct str name, stru
         (void)err_set(e, -ENOENT, "there is no app '" STR_FMT "'", STR_ARG(name));
         return NULL;
     }
-    struct known *k = know(r, word);
-    if (!k) {
-        (void)err_set(e, -ENOMEM, "out of memory");
+    return get(r, &(struct place){.name = word, .root = dir, .dir = dir}, e);
+}
+
+struct app_entry *app_registry_get_for(struct app_registry *r, struct str name,
+                                       struct str benchmark, struct err *e)
+{
+    struct app_entry *x auto_(app_entry_unref) = app_registry_get(r, name, e);
+    struct str folder =
+        x ? json_str(json_get_str(x->app->benchmarks, benchmark), STR_NULL) : STR_NULL;
+    char key[PATH_MAX], dir[PATH_MAX];
+
+    if (!folder.p)
+        return take(x);
+    (void)snprintf(key, sizeof key, "%s/%s", x->app->name, folder.p);
+    if (snprintf(dir, sizeof dir, "%s/%s", x->app->dir, folder.p) >= PATH_MAX) {
+        (void)err_set(e, -EUCLEAN, "%s: the path is too long", key);
         return NULL;
     }
-    refresh(r, k, dir);
-    if (k->entry)
-        return app_entry_ref(k->entry);
-    (void)err_set(e, -EUCLEAN, "%s", err_text(&k->why));
-    return NULL;
+    return get(r, &(struct place){.name = key, .root = x->app->dir, .dir = dir}, e);
 }
 
 const char **app_registry_names(const struct app_registry *r, struct arena *a, size_t *n)

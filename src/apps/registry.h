@@ -4,7 +4,8 @@
  * one thread.
  *
  * Whether something changed is looked at with every app_registry_get(): names, sizes and times of
- * the files, no content. */
+ * the files, no content. A folder and its variants are one: what changes in one of them, all are
+ * loaded again for. */
 #pragma once
 
 #include "apps/app.h"
@@ -31,6 +32,9 @@ void app_registry_free(struct app_registry *r);
 /* The app of that name, in any case of letters, as its files are now: a reference of the caller's.
  * NULL with E filled: -ENOENT; -EUCLEAN when it is broken, E says where. */
 struct app_entry *app_registry_get(struct app_registry *r, struct str name, struct err *e);
+/* The same with the tools of BENCHMARK, when the app has a variant for it. */
+struct app_entry *app_registry_get_for(struct app_registry *r, struct str name,
+                                       struct str benchmark, struct err *e);
 struct app_entry *app_entry_ref(struct app_entry *x);
 void app_entry_unref(struct app_entry *x);
 DEFINE_CLEANUP(struct app_entry *, app_entry_unref)

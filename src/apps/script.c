@@ -7,13 +7,16 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
-#define NAME_MARK STR("-- name:")
+#define NAME_MARK    STR("-- name:")
+#define PART_MARK    STR("-- part:")
+#define INCLUDE_MARK STR("-- include:")
 
 struct reader {
     struct arena *arena;
     struct str text;
     size_t at;
     unsigned line;
+    const struct scripts *base, *before; /* of others; of this file so far */
     struct err *err;
 };
 
@@ -22,6 +25,11 @@ struct reader {
 static bool is_at(const struct reader *r, struct str word)
 {
     return str_starts(str_skip(r->text, r->at), word);
+}
+
+static bool is_at_begin(const struct reader *r)
+{
+    return is_at(r, NAME_MARK) || is_at(r, PART_MARK);
 }
 
 static void step(struct reader *r)
@@ -54,7 +62,7 @@ static void skip_blank(struct reader *r)
     while (r->at < r->text.len) {
         if (strchr(" \t\r\n", r->text.p[r->at]))
             step(r);
-        else if (is_at(r, STR("--")) && !is_at(r, NAME_MARK))
+        else if (is_at(r, STR("--")) && !is_at_begin(r) && !is_at(r, INCLUDE_MARK))
             skip_line(r);
         else
             return;
@@ -129,7 +137,7 @@ static int read_statement(struct reader *r, struct script_statement *st)
     size_t base = r->at;
 
     *st = (struct script_statement){.line = r->line};
-    while (r->at < r->text.len && r->text.p[r->at] != ';' && !is_at(r, NAME_MARK)) {
+    while (r->at < r->text.len && r->text.p[r->at] != ';' && !is_at_begin(r)) {
         int rc = is_at(r, STR("{{")) ? read_query(r, st, base) : skip_token(r);
         if (rc < 0)
             return rc;
@@ -157,43 +165,93 @@ static bool is_volatile(struct str sql)
     return false;
 }
 
+/* The rest of the line behind MARK. */
+static struct str read_name(struct reader *r, struct str mark)
+{
+    r->at += mark.len;
+    size_t start = r->at;
+    skip_line(r);
+    struct str name = str_trim(str_slice(r->text, start, r->at));
+    if (name.len > 0 && name.p[name.len - 1] == '\r')
+        name.len--;
+    return name;
+}
+
+static const struct script *find(const struct scripts *s, struct str name, bool is_part)
+{
+    for (size_t i = 0; s && i < s->n; i++) {
+        if (s->items[i].is_part == is_part && str_eq(s->items[i].name, name))
+            return &s->items[i];
+    }
+    return NULL;
+}
+
+struct statements {
+    struct script_statement items[SCRIPT_MAX_STATEMENTS];
+    size_t n;
+};
+
+static int include(struct reader *r, struct statements *found)
+{
+    unsigned line = r->line;
+    struct str name = read_name(r, INCLUDE_MARK);
+    const struct script *part = find(r->before, name, true);
+
+    if (!part)
+        part = find(r->base, name, true);
+    if (!part)
+        return err_set(r->err, -EINVAL, "line %u: there is no part '" STR_FMT "' before it", line,
+                       STR_ARG(name));
+    if (found->n + part->n > SCRIPT_MAX_STATEMENTS)
+        return -E2BIG;
+    memcpy(found->items + found->n, part->statements, part->n * sizeof part->statements[0]);
+    found->n += part->n;
+    return 0;
+}
+
+static int read_next(struct reader *r, struct statements *found)
+{
+    if (is_at(r, INCLUDE_MARK))
+        return include(r, found);
+    if (found->n == SCRIPT_MAX_STATEMENTS)
+        return -E2BIG;
+    int rc = read_statement(r, &found->items[found->n]);
+    found->n += rc == 0;
+    return rc;
+}
+
 static int read_statements(struct reader *r, struct script *s)
 {
-    struct script_statement found[SCRIPT_MAX_STATEMENTS];
+    struct statements found = {.n = 0};
 
-    for (skip_blank(r); r->at < r->text.len && !is_at(r, NAME_MARK); skip_blank(r)) {
-        if (s->n == SCRIPT_MAX_STATEMENTS)
+    for (skip_blank(r); r->at < r->text.len && !is_at_begin(r); skip_blank(r)) {
+        int rc = read_next(r, &found);
+        if (rc == -E2BIG)
             return err_set(r->err, -EINVAL, "line %u: more than %d statements", s->line,
                            SCRIPT_MAX_STATEMENTS);
-        int rc = read_statement(r, &found[s->n]);
         if (rc < 0)
             return rc;
-        s->n++;
     }
-    if (s->n == 0)
+    if (found.n == 0)
         return err_set(r->err, -EINVAL, "line %u: " STR_FMT " has no statements", s->line,
                        STR_ARG(s->name));
-    s->statements = arena_alloc(r->arena, s->n * sizeof *found);
+    s->n = found.n;
+    s->statements = arena_alloc(r->arena, s->n * sizeof found.items[0]);
     if (!s->statements)
         return err_set(r->err, -ENOMEM, "out of memory");
-    memcpy(s->statements, found, s->n * sizeof *found);
+    memcpy(s->statements, found.items, s->n * sizeof found.items[0]);
     for (size_t i = 0; i < s->n; i++)
         s->is_volatile = s->is_volatile || is_volatile(s->statements[i].sql);
     return 0;
 }
 
-static int read_script(struct reader *r, const struct scripts *before, struct script *s)
+static int read_script(struct reader *r, struct script *s)
 {
-    *s = (struct script){.line = r->line};
-    r->at += NAME_MARK.len;
-    size_t start = r->at;
-    skip_line(r);
-    s->name = str_trim(str_slice(r->text, start, r->at));
-    if (s->name.len > 0 && s->name.p[s->name.len - 1] == '\r')
-        s->name.len--;
+    *s = (struct script){.line = r->line, .is_part = is_at(r, PART_MARK)};
+    s->name = read_name(r, s->is_part ? PART_MARK : NAME_MARK);
     if (s->name.len == 0)
         return err_set(r->err, -EINVAL, "line %u: the name is missing", s->line);
-    const struct script *same = scripts_find(before, s->name);
+    const struct script *same = find(r->before, s->name, s->is_part);
     if (same)
         return err_set(r->err, -EINVAL, "line %u: " STR_FMT " is in line %u already", s->line,
                        STR_ARG(s->name), same->line);
@@ -205,23 +263,26 @@ static size_t count_names(struct str text)
 {
     size_t n = 0;
 
-    while (text.len > 0)
-        n += str_starts(str_cut(&text, '\n'), NAME_MARK);
+    while (text.len > 0) {
+        struct str line = str_cut(&text, '\n');
+        n += str_starts(line, NAME_MARK) || str_starts(line, PART_MARK);
+    }
     return n;
 }
 
-int scripts_parse(struct arena *a, struct str text, struct scripts *ret, struct err *e)
+int scripts_parse_on(const struct scripts *base, struct arena *a, struct str text,
+                     struct scripts *ret, struct err *e)
 {
-    struct reader r = {.arena = a, .text = text, .line = 1, .err = e};
+    struct reader r = {.arena = a, .text = text, .line = 1, .base = base, .before = ret, .err = e};
     size_t max = count_names(text);
 
     *ret = (struct scripts){.items = arena_zalloc(a, max ? max : 1, sizeof *ret->items)};
     if (!ret->items)
         return err_set(e, -ENOMEM, "out of memory");
     for (skip_blank(&r); r.at < text.len; skip_blank(&r)) {
-        if (!is_at(&r, NAME_MARK) || ret->n == max)
+        if (!is_at_begin(&r) || ret->n == max)
             return err_set(e, -EINVAL, "line %u: expected a line '-- name: …'", r.line);
-        int rc = read_script(&r, ret, &ret->items[ret->n]);
+        int rc = read_script(&r, &ret->items[ret->n]);
         if (rc < 0)
             return rc;
         ret->n++;
@@ -229,11 +290,12 @@ int scripts_parse(struct arena *a, struct str text, struct scripts *ret, struct 
     return 0;
 }
 
+int scripts_parse(struct arena *a, struct str text, struct scripts *ret, struct err *e)
+{
+    return scripts_parse_on(NULL, a, text, ret, e);
+}
+
 const struct script *scripts_find(const struct scripts *s, struct str name)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        if (str_eq(s->items[i].name, name))
-            return &s->items[i];
-    }
-    return NULL;
+    return find(s, name, false);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of SQL scripts. A line "-- name: NAME" begins a script, which goes on to the next such
  * line; its statements end with ';'. Where a statement says "{{LANGUAGE :param}}", the argument is
- * a query that becomes a part of the statement (see docs/adr/0006). */
+ * a query that becomes a part of the statement (see docs/adr/0006). A line "-- part: NAME" begins
+ * statements that are no script of their own: "-- include: NAME" behind it, in a script or another
+ * part, stands for them. */
 #pragma once
 
 #include <stdbool.h>
@@ -36,6 +38,7 @@ struct script {
     size_t n;
     /* It may say something else each time: it has SQLite's own clock or random numbers in it. */
     bool is_volatile;
+    bool is_part;
 };
 
 struct scripts {
@@ -44,7 +47,11 @@ struct scripts {
 };
 
 /* Reads TEXT into A. -EINVAL with "line 12: …" in E: text before the first name, a name twice or
- * without statements, a statement without its ';', an open quote or comment, a malformed query. */
+ * without statements, a statement without its ';', an open quote or comment, a malformed query, a
+ * part that is not known. */
 int scripts_parse(struct arena *a, struct str text, struct scripts *ret, struct err *e);
-/* NULL when there is none of that name. */
+/* The same, where the parts may also be those of BASE, which may be NULL. */
+int scripts_parse_on(const struct scripts *base, struct arena *a, struct str text,
+                     struct scripts *ret, struct err *e);
+/* NULL when there is none of that name; parts are not looked at. */
 const struct script *scripts_find(const struct scripts *s, struct str name);

@@ -96,7 +96,9 @@ static int run_show(struct cli_call *call)
     struct err e = ERR_INIT;
     struct app_registry *r auto_(app_registry_free) = instances_registry(&call->config, &e);
     struct app_entry *x auto_(app_entry_unref) =
-        r ? app_registry_get(r, str_of(call->args[0]), &e) : NULL;
+        r ? app_registry_get_for(r, str_of(call->args[0]),
+                                 call->n_args > 1 ? str_of(call->args[1]) : STR(""), &e)
+          : NULL;
 
     if (!x)
         return cli_fail(call, &e);
@@ -107,10 +109,11 @@ static int run_show(struct cli_call *call)
 const struct cli_verb verb_app_show = {
     .name = "app show",
     .summary = "Show an emulated product and its tools",
-    .help = "Tells where the app NAME is, and which tools it has.",
-    .args = "NAME",
+    .help = "Tells where the app NAME is, and which tools it has: for BENCHMARK those of its "
+            "variant, if it has one.",
+    .args = "NAME [BENCHMARK]",
     .min_args = 1,
-    .max_args = 1,
+    .max_args = 2,
     .settings = CLI_STATE_SETTINGS,
     .run = run_show,
 };

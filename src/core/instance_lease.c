@@ -407,7 +407,7 @@ static struct instance_template *choose_template(struct instances *set,
     struct app_entry *entry auto_(app_entry_unref) = NULL;
     struct str data;
 
-    entry = app_registry_get(set->registry, args->server, e);
+    entry = app_registry_get_for(set->registry, args->server, args->benchmark, e);
     if (!entry || choose_data(entry->app, args, &data, e) < 0)
         return NULL;
     return template_get(set, entry, data, e);

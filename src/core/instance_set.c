@@ -70,7 +70,7 @@ static void restore_lease(struct instance *in, struct str key_id)
         (void)account_key_ref(in->key);
     }
     in->own->is_restored = true;
-    entry = app_registry_get(set->registry, str_of(in->server), &e);
+    entry = app_registry_get_for(set->registry, str_of(in->server), str_of(in->benchmark), &e);
     if (entry)
         in->own->template = template_get(set, entry, str_of(in->data), &e);
     (void)map_put(&set->by_lease, str_of(in->lease), in, NULL);

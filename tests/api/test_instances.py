@@ -144,6 +144,37 @@ def test_an_app_of_the_users_own():
         tap.equal(answer.json["server_name"], "my_shop")
 
 
+def tools_of(s, target):
+    answer = s.post(target, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+                    headers=shops.RPC)
+    return [x["name"] for x in answer.json["result"]["tools"]]
+
+
+def test_a_benchmark_may_have_tools_of_its_own():
+    """For the same content; also after a restart, in a fork, and when the files have changed."""
+    with shops.running() as s:
+        one, other = shops.Shop(s, benchmark="Toolathlon"), shops.Shop(s, benchmark="MCP_Atlas")
+        tap.equal(tools_of(s, one.target), ["order", "buy", "price"])
+        tap.equal(tools_of(s, other.target), ["get_order", "create_order", "find_products"])
+        one.stock_up("ink")
+        tap.equal(one.call("price", product="ink"), {"price": 1})
+        s.stop()
+        s.start()
+        one.close()
+        tap.equal(tools_of(s, one.target), ["order", "buy", "price"])
+        tap.equal(one.call("price", product="ink"), {"price": 1})
+        fork = s.post("/sandbox/shop/%s/fork" % one.id, {}).json
+        tap.equal(tools_of(s, "/" + fork["server_url"].split("/", 3)[3]), ["order", "buy", "price"])
+        path = os.path.join(s.apps, "shop", "counter", "tools.json")
+        with open(path) as f:
+            text = f.read()
+        with open(path, "w") as f:
+            f.write(text.replace('"price"', '"cost",\n    "script": "price"', 1))
+        tap.equal(tools_of(s, one.target), ["order", "buy", "price"])
+        new = shops.Shop(s, benchmark="Toolathlon")
+        tap.equal(tools_of(s, new.target), ["order", "buy", "cost"])
+
+
 SLOW = """
 -- name: count_up
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :to)

@@ -35,7 +35,8 @@ def broken(file, old, new):
 
 def test_a_good_app_passes():
     p = check(SHOP)
-    tap.equal(p.stdout, "shop: 3 tools, 12 cases, ok\n", "report")
+    tap.equal(p.stdout, "shop: 3 tools, 12 cases, ok\nshop/counter: 3 tools, 6 cases, ok\n",
+              "report")
     tap.equal(p.stderr, "", "standard error")
     tap.equal(p.returncode, 0, "status")
 
@@ -74,6 +75,12 @@ def test_mistakes_are_found():
             ("cases/orders.jsonl", "only 2 left", "only 3 left", "cases/orders.jsonl:3:"),
             ("cases/orders.jsonl", '"tool": "get_order", "args": {"order_id": 9}', '"tool": "x"',
              "cases/orders.jsonl:7: no tool 'x'"),
+            ("counter/app.json", '".."', '"../bar"', "bar/app.json"),
+            ("counter/app.json", '".."', '"."', "app.json: /base: more than 4 folders"),
+            ("counter/tools.json", '"get_order"', '"gets"', "gets: has no script in tools.sql"),
+            ("counter/tools.sql", "include: known", "include: new",
+             "tools.sql: line 2: there is no part 'new_product' before it"),
+            ("counter/cases/all.jsonl", "no such", "such a", "cases/all.jsonl:2:"),
             ("seed/default.json", '"price": 5, ', "", "NOT NULL constraint failed")):
         tap.contains(broken(file, old, new), want)
 
@@ -121,6 +128,8 @@ def test_lists():
         tap.equal(p.returncode, 0, p.stderr)
         for part in ("title    Shop\n", "get_order (only reads)\n    One order", "create_order\n"):
             tap.contains(p.stdout, part)
+        p = app("show", "--state", state, "shop", "Toolathlon", TIDEPOOL_APPS_DIR=apps)
+        tap.contains(p.stdout, "price (only reads)\n")
         p = app("show", "--state", state, "nowhere", TIDEPOOL_APPS_DIR=apps)
         tap.equal(p.returncode, 1, "status")
         tap.contains(p.stderr, "nowhere")

@@ -225,19 +225,12 @@ static struct mcp_tool *make_tools(struct arena *a, const struct app *app)
     return failed ? NULL : tools;
 }
 
-/* DIR/data.json, when there is one. */
 static int read_data_schema(struct served *s, const struct app *app, struct err *e)
 {
-    struct buf text auto_buf = BUF_INIT(TEXT_MAX);
-    struct str path = arena_printf(&s->arena, "%s/data.json", app->dir);
-    int r = path.p ? io_read_file(path.p, &text, NULL) : -ENOMEM;
-
-    if (r == -ENOENT)
+    if (!folder_has(&app->folder, "data.json"))
         return 0;
-    if (r < 0)
-        return err_sys(e, r, "data.json");
-    s->data = json_parse(&s->arena, buf_str(&text), NULL, e);
-    return s->data ? 0 : err_ctx(e, -EUCLEAN, "data.json");
+    s->data = folder_json(&app->folder, "data.json", &s->arena, e);
+    return s->data ? 0 : err_ctx(e, -EUCLEAN, "schema of the data");
 }
 
 static int fill(struct served *s, struct core *core, const struct app *app, struct err *e)

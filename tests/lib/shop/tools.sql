@@ -17,3 +17,7 @@ SELECT json_object('id', :id, 'ticket', :ticket) AS result;
 -- name: find_products
 SELECT json_group_array(name) AS result
 FROM (SELECT name FROM product WHERE {{words :query}} ORDER BY name LIMIT ifnull(:limit, 10));
+
+-- part: known_product
+SELECT stock, price FROM product WHERE name = :product;
+SELECT 'no such product: ' || :product AS error WHERE :stock IS NULL;

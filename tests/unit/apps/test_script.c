@@ -72,6 +72,35 @@ static void queries_are_found(void **state)
     assert_true(str_is(st->queries[1].param, "words"));
 }
 
+static void parts_stand_where_they_are_included(void **state)
+{
+    static const char base[] = "-- part: who\n"
+                               "SELECT id AS me FROM user;\n"
+                               "-- part: both\n"
+                               "-- include: who\n"
+                               "SELECT 2 AS two;\n";
+    static const char text[] = "-- part: last\n"
+                               "SELECT :me AS result;\n"
+                               "-- name: tell\n"
+                               "-- include: both\n"
+                               "SELECT 3 AS three;\n"
+                               "-- include: last\r\n";
+    struct scripts below;
+
+    (void)state;
+    assert_int_equal(scripts_parse(&arena, str_of(base), &below, &e), 0);
+    assert_null(scripts_find(&below, STR("both")));
+    assert_int_equal(scripts_parse_on(&below, &arena, str_of(text), &scripts, &e), 0);
+    const struct script *s = scripts_find(&scripts, STR("tell"));
+    assert_non_null(s);
+    assert_int_equal(s->n, 4);
+    assert_string_equal(s->statements[0].sql.p, "SELECT id AS me FROM user");
+    assert_string_equal(s->statements[2].sql.p, "SELECT 3 AS three");
+    assert_string_equal(s->statements[3].sql.p, "SELECT :me AS result");
+    assert_int_equal(scripts_parse(&arena, str_of(text), &scripts, &e), -EINVAL);
+    assert_string_equal(err_text(&e), "line 4: there is no part 'both' before it");
+}
+
 static void mistakes_are_told_with_their_line(void **state)
 {
     static const struct {
@@ -113,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(scripts_have_names_and_statements, setup, teardown),
         cmocka_unit_test_setup_teardown(queries_are_found, setup, teardown),
+        cmocka_unit_test_setup_teardown(parts_stand_where_they_are_included, setup, teardown),
         cmocka_unit_test_setup_teardown(mistakes_are_told_with_their_line, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_is_no_mistake, setup, teardown),
     };
