@@ -90,11 +90,13 @@ SELECT r.id AS record_id, f.id AS field_id, f.name, f.pos,
 FROM record r JOIN field f ON f.table_id = r.table_id;
 
 -- What is said of a base, a table or a field that there is not.
+CREATE VIEW denied AS
+SELECT 'Invalid permissions, or the requested model was not found. Check that both '
+       || 'your user and your token have the required permissions, and that the '
+       || 'model names and/or ids are correct.' AS message;
+
 CREATE VIEW forbidden AS
-SELECT airtable_error(403, 'INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND',
-                      'Invalid permissions, or the requested model was not found. Check that both '
-                      || 'your user and your token have the required permissions, and that the '
-                      || 'model names and/or ids are correct.') AS text;
+SELECT airtable_error(403, 'INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND', message) AS text FROM denied;
 
 CREATE VIEW field_json AS
 SELECT id, table_id, pos,
