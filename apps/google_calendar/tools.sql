@@ -1,3 +1,75 @@
+-- part: find_calendar
+SELECT id AS calendar, timezone AS zone FROM calendar
+WHERE id = iif(:calendar_id = 'primary', (SELECT email FROM account), :calendar_id)
+  AND NOT is_deleted;
+SELECT 'Google Calendar API Error (404): Not Found' AS error WHERE :calendar IS NULL;
+
+-- part: find_event
+-- An event of :calendar, or a single date of a recurring one.
+SELECT n AS found FROM event WHERE id = :event_id AND calendar = :calendar;
+SELECT parent, at, parent_zone
+FROM (SELECT n AS parent, zone AS parent_zone, recurrence, start_s,
+             time_read(substr(:event_id, length(id) + 2), zone) AS at
+      FROM shown
+      WHERE :found IS NULL AND id = substr(:event_id, 1, instr(:event_id, '_') - 1)
+        AND calendar = :calendar AND recurrence IS NOT NULL)
+WHERE at IS NOT NULL
+  AND json_array_length(recur_starts(recurrence, start_s, parent_zone, at, at + 1)) = 1;
+
+-- part: say_not_found
+SELECT 'Event with ID ' || :event_id || ' not found. Available events: '
+       || (SELECT json_group_array(json_object('id', id, 'summary', title,
+                                               'start', time_write(start_s, zone,
+                                                                   '%Y-%m-%dT%H:%M:%S%Z')))
+           FROM (SELECT * FROM shown
+                 WHERE calendar = :calendar
+                   AND (recurrence IS NOT NULL
+                     OR (end_s > now_ms() / 1000 - 172800 AND start_s < now_ms() / 1000 + 31536000))
+                 ORDER BY start_s, n LIMIT 50)) AS error
+WHERE :found IS NULL AND :parent IS NULL;
+
+-- part: except_date
+UPDATE event
+SET recurrence = json_insert(recurrence, '$[#]',
+                             iif(days IS NULL,
+                                 'EXDATE:' || time_write(:at, 'UTC', '%Y%m%dT%H%M%SZ'),
+                                 'EXDATE;VALUE=DATE:' || time_write(:at, :parent_zone, '%Y%m%d')))
+WHERE n = :parent;
+
+-- part: give_own_date
+-- A single date of a recurring event becomes an event of its own.
+-- include: except_date
+INSERT INTO event (id, calendar, title, description, location, visibility, start_s, end_s, days,
+                   timezone, recurring_id, meeting_link, creator, created, updated)
+SELECT :event_id, calendar, title, description, location, visibility, :at, :at + end_s - start_s,
+       days, timezone, id, meeting_link, creator, created, now()
+FROM event WHERE n = :parent;
+INSERT INTO attendee
+SELECT (SELECT n FROM event WHERE id = :event_id), position, email, name, response, is_optional,
+       comment
+FROM attendee WHERE event = :parent;
+
+-- part: choose_events
+-- What takes place from :low to :high: [n, start, end] of each.
+SELECT json_group_array(json_array(n, at, until)) AS chosen
+FROM (
+  SELECT n, at, until
+  FROM (
+    SELECT *, iif(days IS NULL, at + end_s - start_s,
+                  time_read(date(time_write(at, zone, '%Y-%m-%d'), '+' || days || ' days'), zone))
+                AS until
+    FROM (SELECT shown.*, o.value AS at
+          FROM shown,
+               json_each(recur_starts(recurrence, start_s, zone,
+                                      :low - (end_s - start_s) - 86400, :high)) o
+          WHERE calendar = :calendar
+            AND (recurrence IS NOT NULL OR (start_s < :high AND end_s >= :low)))
+  )
+  WHERE until > :low OR (until = :low AND at = :low)
+  ORDER BY iif(:order_by = 'updated', updated, NULL), at, until, n
+  LIMIT max(1, min(:max_results, 2500))
+);
+
 -- name: google_calendar_get_current_time
 SELECT json_object('datetime', time_write(now_ms() / 1000, timezone, '%Y-%m-%dT%H:%M:%S'),
                    'timezone', timezone,
@@ -22,10 +94,7 @@ FROM (SELECT drop_nulls(json_object('id', id, 'name', name, 'description', descr
       ORDER BY position LIMIT :max_results OFFSET :skip);
 
 -- name: google_calendar_create_event
-SELECT id AS calendar, timezone AS zone FROM calendar
-WHERE id = iif(:calendar_id = 'primary', (SELECT email FROM account), :calendar_id)
-  AND NOT is_deleted;
-SELECT 'Google Calendar API Error (404): Not Found' AS error WHERE :calendar IS NULL;
+-- include: find_calendar
 SELECT time_read(:start_datetime, :zone) AS start_s, time_read(:end_datetime, :zone) AS end_s;
 SELECT 'Invalid datetime format: ' || iif(:start_s IS NULL, :start_datetime, :end_datetime) AS error
 WHERE :start_s IS NULL OR :end_s IS NULL;
@@ -61,15 +130,13 @@ SELECT json_object('event', drop_nulls(json_object(
 FROM shown WHERE n = :n;
 
 -- name: google_calendar_list_events
-SELECT id AS calendar, timezone AS zone FROM calendar
-WHERE id = iif(:calendar_id = 'primary', (SELECT email FROM account), :calendar_id)
-  AND NOT is_deleted;
-SELECT 'Google Calendar API Error (404): Not Found' AS error WHERE :calendar IS NULL;
+-- include: find_calendar
 SELECT time_read(:min_end_datetime, :zone) AS a, time_read(:max_start_datetime, :zone) AS b;
 SELECT 'Invalid datetime format: ' || iif(:a IS NULL, :min_end_datetime, :max_start_datetime)
        AS error
 WHERE :a IS NULL OR :b IS NULL;
-SELECT min(:a, :b) AS low, max(:a, :b) AS high;
+SELECT min(:a, :b) AS low, max(:a, :b) AS high, 'startTime' AS order_by;
+-- include: choose_events
 SELECT json_object('count', count(*), 'events', json_group_array(json(item))) AS result
 FROM (
   SELECT drop_nulls(json_object(
@@ -87,58 +154,16 @@ FROM (
            'endDate', iif(days IS NULL, NULL, time_write(until, zone, '%Y-%m-%d')),
            'timezone', iif(days IS NULL, zone, NULL), 'attendees', json(attendees),
            'dayOfWeek', time_write(at, zone, '%A'))) AS item
-  FROM (
-    SELECT *, iif(days IS NULL, at + end_s - start_s,
-                  time_read(date(time_write(at, zone, '%Y-%m-%d'), '+' || days || ' days'), zone))
-                AS until
-    FROM (SELECT shown.*, o.value AS at
-          FROM shown,
-               json_each(recur_starts(recurrence, start_s, zone,
-                                      :low - (end_s - start_s) - 86400, :high)) o
-          WHERE calendar = :calendar
-            AND (recurrence IS NOT NULL OR (start_s < :high AND end_s >= :low)))
-  )
-  WHERE until > :low OR (until = :low AND at = :low)
-  ORDER BY at, until, n
-  LIMIT max(1, min(:max_results, 2500))
+  FROM (SELECT shown.*, c.key AS place, c.value ->> 1 AS at, c.value ->> 2 AS until
+        FROM json_each(:chosen) c JOIN shown ON n = c.value ->> 0)
+  ORDER BY place
 );
 
 -- name: google_calendar_update_event
-SELECT n AS found FROM event, account WHERE id = :event_id AND calendar = email;
--- A single date of a recurring event becomes an event of its own.
-SELECT parent, at, parent_zone
-FROM (SELECT n AS parent, zone AS parent_zone, recurrence, start_s,
-             time_read(substr(:event_id, length(id) + 2), zone) AS at
-      FROM shown
-      WHERE :found IS NULL AND id = substr(:event_id, 1, instr(:event_id, '_') - 1)
-        AND calendar = (SELECT email FROM account) AND recurrence IS NOT NULL)
-WHERE at IS NOT NULL
-  AND json_array_length(recur_starts(recurrence, start_s, parent_zone, at, at + 1)) = 1;
-SELECT 'Event with ID ' || :event_id || ' not found. Available events: '
-       || (SELECT json_group_array(json_object('id', id, 'summary', title,
-                                               'start', time_write(start_s, zone,
-                                                                   '%Y-%m-%dT%H:%M:%S%Z')))
-           FROM (SELECT * FROM shown
-                 WHERE calendar = (SELECT email FROM account)
-                   AND (recurrence IS NOT NULL
-                     OR (end_s > now_ms() / 1000 - 172800 AND start_s < now_ms() / 1000 + 31536000))
-                 ORDER BY start_s, n LIMIT 50)) AS error
-WHERE :found IS NULL AND :parent IS NULL;
-UPDATE event
-SET recurrence = json_insert(recurrence, '$[#]',
-                             iif(days IS NULL,
-                                 'EXDATE:' || time_write(:at, 'UTC', '%Y%m%dT%H%M%SZ'),
-                                 'EXDATE;VALUE=DATE:' || time_write(:at, :parent_zone, '%Y%m%d')))
-WHERE n = :parent;
-INSERT INTO event (id, calendar, title, description, location, visibility, start_s, end_s, days,
-                   timezone, recurring_id, meeting_link, creator, created, updated)
-SELECT :event_id, calendar, title, description, location, visibility, :at, :at + end_s - start_s,
-       days, timezone, id, meeting_link, creator, created, now()
-FROM event WHERE n = :parent;
-INSERT INTO attendee
-SELECT (SELECT n FROM event WHERE id = :event_id), position, email, name, response, is_optional,
-       comment
-FROM attendee WHERE event = :parent;
+SELECT email AS calendar FROM account;
+-- include: find_event
+-- include: say_not_found
+-- include: give_own_date
 SELECT n, zone, days AS old_days, start_s AS old_start, end_s AS old_end, recurring_id AS series
 FROM shown WHERE id = :event_id;
 SELECT ifnull(time_read(nullif(:updated_start_datetime, ''), :zone), :old_start) AS start_s,
@@ -185,24 +210,10 @@ FROM shown WHERE n = :n;
 
 -- name: google_calendar_delete_event
 SELECT iif(:calendar_id = 'primary', (SELECT email FROM account), :calendar_id) AS calendar;
-SELECT n AS found FROM event WHERE id = :event_id AND calendar = :calendar;
--- A single date of a recurring event becomes an exception of that.
-SELECT parent, at, parent_zone
-FROM (SELECT n AS parent, zone AS parent_zone, recurrence, start_s,
-             time_read(substr(:event_id, length(id) + 2), zone) AS at
-      FROM shown
-      WHERE :found IS NULL AND id = substr(:event_id, 1, instr(:event_id, '_') - 1)
-        AND calendar = :calendar AND recurrence IS NOT NULL)
-WHERE at IS NOT NULL
-  AND json_array_length(recur_starts(recurrence, start_s, parent_zone, at, at + 1)) = 1;
+-- include: find_event
 SELECT 'Google Calendar API Error (404): Not Found' AS error
 WHERE :found IS NULL AND :parent IS NULL;
-UPDATE event
-SET recurrence = json_insert(recurrence, '$[#]',
-                             iif(days IS NULL,
-                                 'EXDATE:' || time_write(:at, 'UTC', '%Y%m%dT%H%M%SZ'),
-                                 'EXDATE;VALUE=DATE:' || time_write(:at, :parent_zone, '%Y%m%d')))
-WHERE n = :parent;
+-- include: except_date
 DELETE FROM event WHERE n = :found OR (:found IS NOT NULL AND recurring_id = :event_id);
 SELECT 'Event with ID ''' || :event_id || ''' successfully deleted from calendar ''' || :calendar_id
        || '''. '
@@ -212,26 +223,8 @@ SELECT 'Event with ID ''' || :event_id || ''' successfully deleted from calendar
 
 -- name: google_calendar_add_attendees_to_event
 SELECT iif(:calendar_id = 'primary', (SELECT email FROM account), :calendar_id) AS calendar;
-SELECT n AS found FROM event WHERE id = :event_id AND calendar = :calendar;
--- A single date of a recurring event becomes an event of its own.
-SELECT parent, at, parent_zone
-FROM (SELECT n AS parent, zone AS parent_zone, recurrence, start_s,
-             time_read(substr(:event_id, length(id) + 2), zone) AS at
-      FROM shown
-      WHERE :found IS NULL AND id = substr(:event_id, 1, instr(:event_id, '_') - 1)
-        AND calendar = :calendar AND recurrence IS NOT NULL)
-WHERE at IS NOT NULL
-  AND json_array_length(recur_starts(recurrence, start_s, parent_zone, at, at + 1)) = 1;
-SELECT 'Event with ID ' || :event_id || ' not found. Available events: '
-       || (SELECT json_group_array(json_object('id', id, 'summary', title,
-                                               'start', time_write(start_s, zone,
-                                                                   '%Y-%m-%dT%H:%M:%S%Z')))
-           FROM (SELECT * FROM shown
-                 WHERE calendar = :calendar
-                   AND (recurrence IS NOT NULL
-                     OR (end_s > now_ms() / 1000 - 172800 AND start_s < now_ms() / 1000 + 31536000))
-                 ORDER BY start_s, n LIMIT 50)) AS error
-WHERE :found IS NULL AND :parent IS NULL;
+-- include: find_event
+-- include: say_not_found
 SELECT 'Google Calendar API Error (400): Invalid attendee email.' AS error
 FROM json_each(:attendees) WHERE NOT mail_is_address(value) LIMIT 1;
 SELECT json_group_array(value) AS added, count(*) AS n_added
@@ -245,21 +238,7 @@ SELECT 'No new attendees were added to event ''' || :event_id
            FROM (SELECT email FROM attendee WHERE event = ifnull(:found, :parent)
                  ORDER BY position)) || ']' AS result,
        iif(:n_added > 0, :parent, NULL) AS parent;
-UPDATE event
-SET recurrence = json_insert(recurrence, '$[#]',
-                             iif(days IS NULL,
-                                 'EXDATE:' || time_write(:at, 'UTC', '%Y%m%dT%H%M%SZ'),
-                                 'EXDATE;VALUE=DATE:' || time_write(:at, :parent_zone, '%Y%m%d')))
-WHERE n = :parent;
-INSERT INTO event (id, calendar, title, description, location, visibility, start_s, end_s, days,
-                   timezone, recurring_id, meeting_link, creator, created, updated)
-SELECT :event_id, calendar, title, description, location, visibility, :at, :at + end_s - start_s,
-       days, timezone, id, meeting_link, creator, created, now()
-FROM event WHERE n = :parent;
-INSERT INTO attendee
-SELECT (SELECT n FROM event WHERE id = :event_id), position, email, name, response, is_optional,
-       comment
-FROM attendee WHERE event = :parent;
+-- include: give_own_date
 SELECT n FROM event WHERE id = :event_id;
 INSERT INTO attendee (event, position, email, response)
 SELECT :n, (SELECT ifnull(max(position), -1) + 1 FROM attendee WHERE event = :n) + key, value,
