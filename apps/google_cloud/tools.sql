@@ -25,7 +25,8 @@ SELECT iif(:dry_run,
                       || iif(:answer ->> 'returned' > 5,
                              '... and ' || ((:answer ->> 'returned') - 5) || ' more rows', ''),
                     'No results returned.')
-             || iif(:answer ->> 'kind' IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE_TABLE'),
+             || iif(:answer ->> 'kind' IN ('INSERT', 'UPDATE', 'DELETE', 'MERGE',
+                                              'TRUNCATE_TABLE'),
                     char(10) || 'Rows affected: ' || (:answer ->> 'total'), '')) AS result;
 
 -- name: bigquery_list_datasets

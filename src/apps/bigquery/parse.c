@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading queries and statements. */
+/* Reading queries. */
 #include "apps/bigquery/parse.h"
-
-#include <errno.h>
 
 #include "base/cleanup.h"
 
@@ -88,8 +86,6 @@ struct bq_expr *bq_parse_names(struct bq_parser *p)
 
 /* ---- FROM ---- */
 
-static struct bq_from *parse_joins(struct bq_parser *p);
-
 static struct bq_from *from_new(struct bq_parser *p, enum bq_from_kind kind)
 {
     struct bq_from *f = p->has_failed ? NULL : arena_new(p->arena, struct bq_from);
@@ -120,7 +116,7 @@ static struct bq_from *parse_unnest(struct bq_parser *p)
     return f;
 }
 
-static bool is_query(const struct bq_parser *p)
+bool bq_is_query(const struct bq_parser *p)
 {
     size_t n = 0;
 
@@ -129,15 +125,15 @@ static bool is_query(const struct bq_parser *p)
     return bq_is_word(bq_peek_at(p, n), "SELECT") || bq_is_word(bq_peek_at(p, n), "WITH");
 }
 
-static struct bq_from *parse_source(struct bq_parser *p)
+struct bq_from *bq_parse_source(struct bq_parser *p)
 {
     struct bq_from *f;
 
     if (bq_take_word(p, "UNNEST"))
         return parse_unnest(p);
-    if (bq_is_sign(bq_peek(p), "(") && !is_query(p)) {
+    if (bq_is_sign(bq_peek(p), "(") && !bq_is_query(p)) {
         p->at++;
-        f = bq_enter(p) ? parse_joins(p) : NULL;
+        f = bq_enter(p) ? bq_parse_joins(p) : NULL;
         bq_leave(p);
         return f && bq_need_sign(p, ")") ? f : NULL;
     }
@@ -181,9 +177,9 @@ static const char *take_join(struct bq_parser *p)
     return NULL;
 }
 
-static struct bq_from *parse_joins(struct bq_parser *p)
+struct bq_from *bq_parse_joins(struct bq_parser *p)
 {
-    struct bq_from *left = parse_source(p);
+    struct bq_from *left = bq_parse_source(p);
     unsigned n = 0;
     const char *join;
 
@@ -193,7 +189,7 @@ static struct bq_from *parse_joins(struct bq_parser *p)
             return NULL;
         f->join = join;
         f->left = left;
-        f->right = parse_source(p);
+        f->right = bq_parse_source(p);
         if (!f->right)
             return NULL;
         if (bq_take_word(p, "ON"))
@@ -279,7 +275,7 @@ static struct bq_select *parse_select(struct bq_parser *p)
         (void)bq_take_words(p, "AS", "VALUE");
     s->items = parse_items(p);
     if (s->items && bq_take_word(p, "FROM"))
-        s->from = parse_joins(p);
+        s->from = bq_parse_joins(p);
     if (bq_take_word(p, "WHERE"))
         s->where = bq_parse_expr(p);
     if (bq_take_words(p, "GROUP", "BY"))
@@ -391,210 +387,4 @@ struct bq_query *bq_parse_query(struct bq_parser *p)
     struct bq_query *q = parse_query(p);
     bq_leave(p);
     return q;
-}
-
-/* ---- changes ---- */
-
-static bool parse_insert(struct bq_parser *p, struct bq_statement *s)
-{
-    struct bq_expr **end = &s->rows;
-
-    s->kind = BQ_S_INSERT;
-    (void)bq_take_word(p, "INTO");
-    s->table = bq_parse_path(p);
-    if (s->table && bq_is_sign(bq_peek(p), "(") && !is_query(p))
-        s->columns = bq_parse_names(p);
-    if (!bq_take_word(p, "VALUES")) {
-        s->query = bq_parse_query(p);
-        return s->query;
-    }
-    do {
-        struct bq_expr *row = bq_expr_new(p, BQ_E_STRUCT);
-        if (!row || !bq_need_sign(p, "("))
-            return false;
-        row->first = bq_parse_list(p);
-        if (!row->first || !bq_need_sign(p, ")"))
-            return false;
-        *end = row;
-        end = &row->next;
-    } while (bq_take_sign(p, ","));
-    return true;
-}
-
-static bool parse_update(struct bq_parser *p, struct bq_statement *s)
-{
-    struct bq_expr **end = &s->sets;
-
-    s->kind = BQ_S_UPDATE;
-    s->table = bq_parse_path(p);
-    s->alias = bq_take_alias(p);
-    if (!s->table || !bq_need_word(p, "SET"))
-        return false;
-    do {
-        struct str name = bq_need_name(p);
-        if (bq_take_sign(p, ".")) /* t.column */
-            name = bq_need_name(p);
-        if (!name.p || !bq_need_sign(p, "="))
-            return false;
-        *end = bq_parse_expr(p);
-        if (!*end)
-            return false;
-        (*end)->alias = name;
-        end = &(*end)->next;
-    } while (bq_take_sign(p, ","));
-    if (bq_take_word(p, "FROM"))
-        s->from = parse_joins(p);
-    if (!bq_need_word(p, "WHERE"))
-        return false;
-    s->where = bq_parse_expr(p);
-    return s->where;
-}
-
-static bool parse_delete(struct bq_parser *p, struct bq_statement *s)
-{
-    s->kind = BQ_S_DELETE;
-    (void)bq_take_word(p, "FROM");
-    s->table = bq_parse_path(p);
-    s->alias = bq_take_alias(p);
-    if (!s->table || !bq_need_word(p, "WHERE"))
-        return false;
-    s->where = bq_parse_expr(p);
-    return s->where;
-}
-
-/* ---- tables and datasets ---- */
-
-/* OPTIONS(…), PARTITION BY …, CLUSTER BY …, DEFAULT …: read and not used. */
-static void skip_options(struct bq_parser *p)
-{
-    unsigned depth = 0;
-
-    while (bq_peek(p)->kind != BQ_END && !p->has_failed) {
-        const struct bq_token *t = bq_peek(p);
-        if (depth == 0 &&
-            (bq_is_word(t, "AS") || bq_is_sign(t, ";") || bq_is_sign(t, ",") || bq_is_sign(t, ")")))
-            return;
-        depth += bq_is_sign(t, "(");
-        depth -= bq_is_sign(t, ")");
-        p->at++;
-    }
-}
-
-static void skip_table_options(struct bq_parser *p)
-{
-    while (bq_is_word(bq_peek(p), "PARTITION") || bq_is_word(bq_peek(p), "CLUSTER") ||
-           bq_is_word(bq_peek(p), "OPTIONS")) {
-        p->at++;
-        skip_options(p);
-        while (bq_take_sign(p, ","))
-            skip_options(p);
-    }
-}
-
-static const struct bq_type *parse_columns(struct bq_parser *p)
-{
-    struct bq_type *row = arena_new(p->arena, struct bq_type);
-    struct bq_field *fields = NULL;
-    size_t cap = 0;
-
-    if (!row || !bq_need_sign(p, "("))
-        return NULL;
-    row->kind = BQ_STRUCT;
-    do {
-        if (bq_is_sign(bq_peek(p), ")"))
-            break;
-        fields = arena_grow(p->arena, fields, row->n, &cap, sizeof *fields);
-        if (!fields || row->n == BQ_MAX_COLUMNS)
-            return bq_no_memory(p);
-        fields[row->n].name = bq_need_name(p);
-        fields[row->n].type = bq_parse_type(p);
-        if (!fields[row->n++].type)
-            return NULL;
-        skip_options(p); /* NOT NULL, DEFAULT, OPTIONS */
-    } while (bq_take_sign(p, ","));
-    row->fields = fields;
-    return bq_need_sign(p, ")") ? row : NULL;
-}
-
-static bool parse_create(struct bq_parser *p, struct bq_statement *s)
-{
-    s->is_or_replace = bq_take_words(p, "OR", "REPLACE");
-    (void)(bq_take_word(p, "TEMP") || bq_take_word(p, "TEMPORARY"));
-    bool is_schema = bq_take_word(p, "SCHEMA");
-    s->kind = is_schema ? BQ_S_CREATE_SCHEMA : BQ_S_CREATE_TABLE;
-    if (!is_schema && !bq_take_word(p, "TABLE"))
-        return bq_unexpected(p, "keyword TABLE or keyword SCHEMA");
-    if (bq_take_word(p, "IF"))
-        s->is_if_not_exists = bq_need_word(p, "NOT") && bq_need_word(p, "EXISTS");
-    s->table = bq_parse_path(p);
-    if (!s->table || is_schema) {
-        skip_table_options(p);
-        return s->table;
-    }
-    if (bq_is_sign(bq_peek(p), "(")) {
-        s->row = parse_columns(p);
-        if (!s->row)
-            return false;
-    }
-    skip_table_options(p);
-    if (bq_take_word(p, "AS"))
-        s->query = bq_parse_query(p);
-    else if (!s->row)
-        return bq_unexpected(p, "\"(\" or keyword AS");
-    return !p->has_failed;
-}
-
-static bool parse_drop(struct bq_parser *p, struct bq_statement *s)
-{
-    bool is_schema = bq_take_word(p, "SCHEMA");
-
-    s->kind = is_schema ? BQ_S_DROP_SCHEMA : BQ_S_DROP_TABLE;
-    if (!is_schema && !bq_take_word(p, "TABLE"))
-        return bq_unexpected(p, "keyword TABLE or keyword SCHEMA");
-    s->is_if_exists = bq_take_words(p, "IF", "EXISTS");
-    s->table = bq_parse_path(p);
-    s->is_cascade = bq_take_word(p, "CASCADE");
-    return s->table;
-}
-
-static bool parse_statement(struct bq_parser *p, struct bq_statement *s)
-{
-    const struct bq_token *t = bq_peek(p);
-
-    if (bq_take_word(p, "INSERT"))
-        return parse_insert(p, s);
-    if (bq_take_word(p, "UPDATE"))
-        return parse_update(p, s);
-    if (bq_take_word(p, "DELETE"))
-        return parse_delete(p, s);
-    if (bq_take_word(p, "CREATE"))
-        return parse_create(p, s);
-    if (bq_take_word(p, "DROP"))
-        return parse_drop(p, s);
-    if (bq_take_words(p, "TRUNCATE", "TABLE")) {
-        s->kind = BQ_S_TRUNCATE;
-        s->table = bq_parse_path(p);
-        return s->table;
-    }
-    if (!bq_is_word(t, "SELECT") && !bq_is_word(t, "WITH") && !bq_is_sign(t, "("))
-        return bq_unexpected(p, NULL);
-    s->kind = BQ_S_SELECT;
-    s->query = bq_parse_query(p);
-    return s->query;
-}
-
-int bq_parse(struct bq_parser *p, struct str text, struct bq_statement *ret)
-{
-    int r = bq_lex(p, text);
-
-    if (r < 0)
-        return r == -ENOMEM ? err_set(p->err, r, "out of memory") : r;
-    *ret = (struct bq_statement){0};
-    bool is_whole = parse_statement(p, ret);
-    (void)bq_take_sign(p, ";");
-    if (is_whole && bq_peek(p)->kind != BQ_END)
-        (void)bq_unexpected(p, "end of input");
-    if (is_whole && !p->has_failed)
-        return 0;
-    return p->err->code ? p->err->code : err_set(p->err, -EINVAL, "Syntax error");
 }

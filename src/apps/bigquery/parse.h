@@ -9,18 +9,29 @@
 /* -EINVAL with E, -ENOMEM. */
 int bq_lex(struct bq_parser *p, struct str text);
 
-/* ---- parse.c ---- */
+/* ---- parse_statement.c ---- */
 
 enum bq_statement_kind {
     BQ_S_SELECT,
     BQ_S_INSERT,
     BQ_S_UPDATE,
     BQ_S_DELETE,
+    BQ_S_MERGE,
     BQ_S_CREATE_TABLE,
     BQ_S_DROP_TABLE,
     BQ_S_TRUNCATE,
     BQ_S_CREATE_SCHEMA,
     BQ_S_DROP_SCHEMA
+};
+
+/* WHEN … THEN … of MERGE. */
+struct bq_when {
+    struct bq_when *next;
+    enum { BQ_W_BOTH, BQ_W_SOURCE_ONLY, BQ_W_TARGET_ONLY, BQ_W_COUNT } of;
+    enum { BQ_W_UPDATE, BQ_W_DELETE, BQ_W_INSERT } does;
+    struct bq_expr *where; /* NULL: always */
+    struct bq_expr *sets;
+    struct bq_expr *columns, *row; /* row NULL: all of the source */
 };
 
 struct bq_statement {
@@ -31,14 +42,23 @@ struct bq_statement {
     struct bq_expr *columns;   /* of INSERT: BQ_E_NAMEs */
     struct bq_expr *rows;      /* of INSERT: BQ_E_STRUCTs */
     struct bq_expr *sets;      /* of UPDATE: values with the column as alias */
-    struct bq_from *from;      /* of UPDATE */
-    struct bq_expr *where;     /* of UPDATE and DELETE */
+    struct bq_from *from;      /* of UPDATE and MERGE */
+    struct bq_expr *where;     /* of UPDATE, DELETE and MERGE */
+    struct bq_when *whens;     /* of MERGE */
     const struct bq_type *row; /* of CREATE TABLE: a struct, or NULL */
     bool is_if_not_exists, is_if_exists, is_or_replace, is_cascade;
 };
 
 int bq_parse(struct bq_parser *p, struct str text, struct bq_statement *ret);
+
+/* ---- parse.c ---- */
+
 struct bq_query *bq_parse_query(struct bq_parser *p);
+/* Whether a query comes next, in however many brackets. */
+bool bq_is_query(const struct bq_parser *p);
+/* A table, a query or an array; and joins of them. */
+struct bq_from *bq_parse_source(struct bq_parser *p);
+struct bq_from *bq_parse_joins(struct bq_parser *p);
 /* A table's name: dots may be in backticks, dashes in the project's part. */
 struct bq_expr *bq_parse_path(struct bq_parser *p);
 struct bq_expr *bq_parse_names(struct bq_parser *p);

@@ -14,8 +14,10 @@ static struct lang_check check = {
               " (1, 2, '[2,\"y\",\"2026-02-01\"]'), (1, 3, '[3,\"x\",null]');",
     .languages = "{}",
     .scripts = "-- name: find\n"
-               "SELECT coalesce('! ' || (r ->> 'error'), r ->> 'rows') AS result"
-               " FROM (SELECT bq_query(:q, '', 10, 0) AS r);\n",
+               "SELECT bq_query(:q, '', 10, 0) AS r;\n"
+               "SELECT :r ->> 'error' AS error;\n"
+               "SELECT iif(:r ->> 'kind' IN ('SELECT', 'SCRIPT'), :r ->> 'rows',"
+               " (:r ->> 'kind') || ' ' || (:r ->> 'total')) AS result;\n",
 };
 
 static const struct lang_case cases[] = {
@@ -40,23 +42,83 @@ static const struct lang_case cases[] = {
      "Row 1: {'t': '2026-07-01 14:00'}\n"},
     {"SELECT SAFE.PARSE_DATE('%Y', 'x') AS d, SAFE_CAST('1e3' AS FLOAT64) AS f",
      "Row 1: {'d': None, 'f': 1000.0}\n"},
-    {"SELECT b.a FROM d.t", "! Unrecognized name: b at [1:8]"},
-    {"SELECT a FROM d.bq_table", "! Not found: Table p:d.bq_table was not found in location US"},
-    {"SELECT a FROM project", "! Table \"project\" must be qualified with a dataset (e.g. "
+    {"SELECT b.a FROM d.t", "error: Unrecognized name: b at [1:8]"},
+    {"SELECT a FROM d.bq_table",
+     "error: Not found: Table p:d.bq_table was not found in location US"},
+    {"SELECT a FROM project", "error: Table \"project\" must be qualified with a dataset (e.g. "
                               "dataset.table)."},
     {"SELECT \"a' OR 1\" AS x", "Row 1: {'x': \"a' OR 1\"}\n"},
     {"SELECT `sql` FROM d.sqlite_schema",
-     "! Not found: Table p:d.sqlite_schema was not found in location US"},
-    {"SELECT load_extension('x')", "! Function not found: load_extension at [1:8]"},
-    {"", "! Syntax error: Unexpected end of query at [1:1]"},
-    {"SELECT 1 +", "! Syntax error: Unexpected end of query at [1:11]"},
-    {"SELECT CAST(1 AS BLOB)", "! Type not found: BLOB at [1:18]"},
+     "error: Not found: Table p:d.sqlite_schema was not found in location US"},
+    {"SELECT load_extension('x')", "error: Function not found: load_extension at [1:8]"},
+    {"", "error: Syntax error: Unexpected end of query at [1:1]"},
+    {"SELECT 1 +", "error: Syntax error: Unexpected end of query at [1:11]"},
+    {"SELECT CAST(1 AS BLOB)", "error: Type not found: BLOB at [1:18]"},
 };
 
 static void test_queries(void **state)
 {
     (void)state;
     lang_check_all(&check, cases, ARRAY_LEN(cases));
+}
+
+/* Each case is run on what those before it have left. */
+static const struct lang_case merges[] = {
+    {"CREATE TABLE d.m AS SELECT 1 AS id, 'one' AS name, [1] AS l UNION ALL SELECT 2, 'two', [2] "
+     "UNION ALL SELECT 3, 'three', [3]",
+     "CREATE_TABLE 3"},
+    {"CREATE TABLE d.n AS SELECT 2 AS id, 'TWO' AS name, 'u' AS op UNION ALL SELECT 3, NULL, 'd' "
+     "UNION ALL SELECT 4, 'FOUR', 'i' UNION ALL SELECT 5, 'FIVE', 'x'",
+     "CREATE_TABLE 4"},
+    /* The first WHEN that fits counts; rows of which none does stay as they are. */
+    {"MERGE INTO d.m AS t USING d.n AS s ON t.id = s.id "
+     "WHEN MATCHED AND s.op = 'd' THEN DELETE "
+     "WHEN MATCHED THEN UPDATE SET name = CONCAT(t.name, '/', s.name), t.l = [s.id, 0] "
+     "WHEN NOT MATCHED BY TARGET AND s.op <> 'x' THEN INSERT (name, id) VALUES (s.name, id) "
+     "WHEN NOT MATCHED BY SOURCE AND t.id > 0 THEN UPDATE SET name = UPPER(name)",
+     "MERGE 4"},
+    {"SELECT * FROM d.m ORDER BY id", "Row 1: {'id': 1, 'name': 'ONE', 'l': [1]}\n"
+                                      "Row 2: {'id': 2, 'name': 'two/TWO', 'l': [2, 0]}\n"
+                                      "Row 3: {'id': 4, 'name': 'FOUR', 'l': []}\n"},
+    {"MERGE d.m USING (SELECT id + 10, name, CAST(NULL AS ARRAY<INT64>) FROM d.n WHERE id = 5) "
+     "ON FALSE WHEN NOT MATCHED THEN INSERT ROW WHEN NOT MATCHED BY SOURCE THEN DELETE",
+     "MERGE 4"},
+    {"SELECT id, name FROM d.m", "Row 1: {'id': 15, 'name': 'FIVE'}\n"},
+    {"MERGE d.m t USING (SELECT 15 AS id UNION ALL SELECT 15) s ON t.id = s.id "
+     "WHEN MATCHED THEN DELETE",
+     "error: UPDATE/MERGE must match at most one source row for each target row"},
+    {"UPDATE d.m SET name = 'x' FROM (SELECT 15 AS k UNION ALL SELECT 15) s WHERE id = k",
+     "error: UPDATE/MERGE must match at most one source row for each target row"},
+    {"SELECT id, name FROM d.m", "Row 1: {'id': 15, 'name': 'FIVE'}\n"},
+    /* Two rows of the source, but only one for which something is done. */
+    {"MERGE d.m t USING (SELECT 15 AS id, 1 AS k UNION ALL SELECT 15, 2) s ON t.id = s.id "
+     "WHEN MATCHED AND k = 2 THEN UPDATE SET id = t.id + k",
+     "MERGE 1"},
+    {"SELECT id, name FROM d.m", "Row 1: {'id': 17, 'name': 'FIVE'}\n"},
+    {"MERGE d.m USING d.n ON m.id = n.id WHEN NOT MATCHED THEN INSERT (id) VALUES (m.id)",
+     "error: Unrecognized name: m at [1:78]"},
+    {"MERGE d.m USING d.n ON m.id = n.id WHEN NOT MATCHED BY SOURCE THEN UPDATE SET name = n.name",
+     "error: Unrecognized name: n at [1:86]"},
+    {"MERGE d.m USING d.n ON 1 WHEN MATCHED THEN DELETE",
+     "error: MERGE ON clause should return type BOOL, but returns type INT64 at [1:24]"},
+    {"MERGE d.m USING d.n ON TRUE WHEN NOT MATCHED THEN INSERT (id, name) VALUES (1)",
+     "error: Inserted row has wrong column count; Has 1, expected 2 at [1:76]"},
+    {"MERGE d.m USING d.n ON TRUE WHEN NOT MATCHED THEN INSERT (id, id) VALUES (1, 2)",
+     "error: INSERT has columns with duplicate name: id at [1:63]"},
+    {"MERGE d.m USING d.n ON TRUE WHEN NOT MATCHED THEN INSERT ROW",
+     "error: Query column 3 has type STRING which cannot be inserted into column l, which has type "
+     "ARRAY<INT64>"},
+    {"MERGE d.m USING d.n ON TRUE WHEN MATCHED THEN INSERT ROW",
+     "error: Syntax error: Expected keyword DELETE or keyword UPDATE but got identifier \"INSERT\" "
+     "at [1:47]"},
+    {"MERGE d.m USING d.n ON TRUE",
+     "error: Syntax error: Expected keyword WHEN but got end of query at [1:28]"},
+};
+
+static void test_merge(void **state)
+{
+    (void)state;
+    lang_check_all(&check, merges, ARRAY_LEN(merges));
 }
 
 /* Whatever is nested in however many levels is refused, not run out of stack over. */
@@ -70,13 +132,13 @@ static void test_depth(void **state)
         (void)buf_add_lit(&b, "SELECT ");
         for (int n = 0; n < 3000; n++)
             (void)buf_printf(&b, "%s", parts[i]);
-        assert_true(str_starts(lang_check_find(&check, buf_str(&b)), STR("! ")));
+        assert_true(str_starts(lang_check_find(&check, buf_str(&b)), STR("error: ")));
     }
     auto_buf struct buf sum = BUF_INIT(64 << 10);
     (void)buf_add_lit(&sum, "SELECT 1");
     for (int n = 0; n < 3000; n++)
         (void)buf_add_lit(&sum, " + 1");
-    assert_true(str_starts(lang_check_find(&check, buf_str(&sum)), STR("! ")));
+    assert_true(str_starts(lang_check_find(&check, buf_str(&sum)), STR("error: ")));
 }
 
 static int set_up(void **state)
@@ -97,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queries),
+        cmocka_unit_test(test_merge),
         cmocka_unit_test(test_depth),
     };
 
