@@ -131,7 +131,7 @@ static int read_scripts(struct app *app, size_t level, const char *file, struct 
 {
     struct scripts base = app->scripts;
     struct str text;
-    int r = folder_read_at(&app->folder, level, file, &app->arena, &text, e);
+    int r = folder_read_at(&app->folder, level, file, &text, e);
 
     if (r < 0)
         return r;

@@ -16,13 +16,13 @@ static int no_memory(struct err *e)
 
 /* ---- files ---- */
 
-int folder_read_at(const struct folder *f, size_t level, const char *name, struct arena *a,
-                   struct str *ret, struct err *e)
+static int read_from(const char *dir, const char *name, struct arena *a, struct str *ret,
+                     struct err *e)
 {
     auto_buf struct buf b = BUF_INIT(FOLDER_FILE_MAX);
     char path[PATH_MAX];
 
-    (void)snprintf(path, sizeof path, "%s/%s", f->dirs[level], name);
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
     int r = io_read_file(path, &b, e);
     if (r < 0)
         return r;
@@ -30,31 +30,12 @@ int folder_read_at(const struct folder *f, size_t level, const char *name, struc
     return ret->p ? 0 : no_memory(e);
 }
 
-/* The first folder with that file; the folder itself when there is none. */
-static size_t find_level(const struct folder *f, const char *name)
-{
-    char path[PATH_MAX];
-
-    for (size_t i = 0; i < f->n; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", f->dirs[i], name);
-        if (access(path, R_OK) == 0)
-            return i;
-    }
-    return 0;
-}
-
-int folder_read(const struct folder *f, const char *name, struct arena *a, struct str *ret,
-                struct err *e)
-{
-    return folder_read_at(f, find_level(f, name), name, a, ret, e);
-}
-
-static const struct json *json_at_level(const struct folder *f, size_t level, const char *name,
-                                        struct arena *a, struct err *e)
+static const struct json *json_from(const char *dir, const char *name, struct arena *a,
+                                    struct err *e)
 {
     struct str text;
 
-    if (folder_read_at(f, level, name, a, &text, e) < 0)
+    if (read_from(dir, name, a, &text, e) < 0)
         return NULL;
     const struct json *v = json_parse(a, text, NULL, e);
     if (!v)
@@ -62,18 +43,45 @@ static const struct json *json_at_level(const struct folder *f, size_t level, co
     return v;
 }
 
+static bool is_in(const char *dir, const char *name)
+{
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+    return access(path, R_OK) == 0;
+}
+
+/* The first folder with that file; the folder itself when there is none. */
+static const char *find_dir(const struct folder *f, const char *name)
+{
+    size_t i = 0;
+
+    while (i < f->n && !is_in(f->dirs[i], name))
+        i++;
+    return f->dirs[i < f->n ? i : 0];
+}
+
+int folder_read_at(const struct folder *f, size_t level, const char *name, struct str *ret,
+                   struct err *e)
+{
+    return read_from(f->dirs[level], name, f->arena, ret, e);
+}
+
+int folder_read(const struct folder *f, const char *name, struct arena *a, struct str *ret,
+                struct err *e)
+{
+    return read_from(find_dir(f, name), name, a, ret, e);
+}
+
 const struct json *folder_json(const struct folder *f, const char *name, struct arena *a,
                                struct err *e)
 {
-    return json_at_level(f, find_level(f, name), name, a, e);
+    return json_from(find_dir(f, name), name, a, e);
 }
 
 bool folder_has(const struct folder *f, const char *name)
 {
-    char path[PATH_MAX];
-
-    (void)snprintf(path, sizeof path, "%s/%s", f->dirs[find_level(f, name)], name);
-    return access(path, R_OK) == 0;
+    return is_in(find_dir(f, name), name);
 }
 
 /* ---- bases ---- */
@@ -95,12 +103,11 @@ static struct str walk(const char *dir, struct str path, struct arena *a)
     return arena_str(a, at);
 }
 
-static int add_dir(struct folder *f, const char *from, struct str path, struct arena *a,
-                   struct err *e)
+static int add_dir(struct folder *f, const char *from, struct str path, struct err *e)
 {
     if (f->n == FOLDER_MAX)
         return err_set(e, -ELOOP, "app.json: /base: more than %d folders", FOLDER_MAX);
-    f->dirs[f->n] = walk(from, path, a).p;
+    f->dirs[f->n] = walk(from, path, f->arena).p;
     if (!f->dirs[f->n])
         return no_memory(e);
     f->n++;
@@ -129,9 +136,10 @@ int folder_open(struct folder *f, const char *dir, struct arena *a, struct err *
 
     if (dir[0] != '/' && !getcwd(here, sizeof here))
         return err_sys(e, -errno, "the working directory");
-    int r = add_dir(f, here, str_of(dir), a, e);
+    f->arena = a;
+    int r = add_dir(f, here, str_of(dir), e);
     while (r == 0) {
-        const struct json *own = json_at_level(f, f->n - 1, "app.json", a, e);
+        const struct json *own = json_from(f->dirs[f->n - 1], "app.json", a, e);
         if (!own)
             return e ? e->code : -EINVAL;
         if (!json_is(own, JSON_OBJECT))
@@ -141,7 +149,7 @@ int folder_open(struct folder *f, const char *dir, struct arena *a, struct err *
         struct str base = json_str(json_get(own, "base"), STR_NULL);
         if (!base.p)
             return 0;
-        r = add_dir(f, f->dirs[f->n - 1], base, a, e);
+        r = add_dir(f, f->dirs[f->n - 1], base, e);
     }
     return r;
 }

@@ -17,16 +17,17 @@ enum {
 };
 
 struct folder {
+    struct arena *arena;
     const char *dirs[FOLDER_MAX]; /* the folder itself first, what all is based on last */
     size_t n;
     const struct json *about; /* app.json, with the members of the bases */
 };
 
-/* DIR and its bases; everything in A. E names the file. */
+/* DIR and its bases; everything in A, which has to live as long as F. E names the file. */
 int folder_open(struct folder *f, const char *dir, struct arena *a, struct err *e);
-/* The file NAME of folder LEVEL alone. -ENOENT when it is not there. */
-int folder_read_at(const struct folder *f, size_t level, const char *name, struct arena *a,
-                   struct str *ret, struct err *e);
+/* The file NAME of folder LEVEL alone, in the folder's arena. -ENOENT when it is not there. */
+int folder_read_at(const struct folder *f, size_t level, const char *name, struct str *ret,
+                   struct err *e);
 /* The file NAME of the first folder that has it. */
 int folder_read(const struct folder *f, const char *name, struct arena *a, struct str *ret,
                 struct err *e);

@@ -326,17 +326,15 @@ struct app_entry *app_registry_get_for(struct app_registry *r, struct str name,
                                        struct str benchmark, struct err *e)
 {
     struct app_entry *x auto_(app_entry_unref) = app_registry_get(r, name, e);
-    struct str folder =
-        x ? json_str(json_get_str(x->app->benchmarks, benchmark), STR_NULL) : STR_NULL;
     char key[PATH_MAX], dir[PATH_MAX];
 
+    if (!x)
+        return NULL;
+    struct str folder = json_str(json_get_str(x->app->benchmarks, benchmark), STR_NULL);
     if (!folder.p)
         return take(x);
     (void)snprintf(key, sizeof key, "%s/%s", x->app->name, folder.p);
-    if (snprintf(dir, sizeof dir, "%s/%s", x->app->dir, folder.p) >= PATH_MAX) {
-        (void)err_set(e, -EUCLEAN, "%s: the path is too long", key);
-        return NULL;
-    }
+    (void)snprintf(dir, sizeof dir, "%s/%s", x->app->dir, folder.p);
     return get(r, &(struct place){.name = key, .root = x->app->dir, .dir = dir}, e);
 }
 
