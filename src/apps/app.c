@@ -208,9 +208,10 @@ static int read_tool(struct app *app, const struct json *v, struct app_tool *t, 
     t->input = json_get(v, "inputSchema");
     if (!json_is(t->input, JSON_OBJECT))
         return err_set(e, -EINVAL, "%s: the inputSchema is missing", name.p);
-    t->schema = schema_compile(&app->arena, t->input, e);
+    const struct json *accepts = json_get(v, "accepts");
+    t->schema = schema_compile(&app->arena, accepts ? accepts : t->input, e);
     if (!t->schema)
-        return err_ctx(e, -EINVAL, "%s: inputSchema", name.p);
+        return err_ctx(e, -EINVAL, "%s: %s", name.p, accepts ? "accepts" : "inputSchema");
     t->annotations = json_get(v, "annotations");
     t->is_read_only = json_bool(json_get(t->annotations, "readOnlyHint"), false);
     t->files = json_get(v, "files");

@@ -4,7 +4,9 @@
  *   app.json      {"title", "group", "engine", "errors", "is_indented", "ids", "texts",
  *                 "languages", "headers", "auth_data", "metadata", "benchmarks", "base"}; all but
  *                 the title may be missing
- *   tools.json    [{"name", "description", "inputSchema", "annotations", "files", "script"}]
+ *   tools.json    [{"name", "description", "inputSchema", "accepts", "annotations", "files",
+ *                 "script"}]; accepts: what arguments are checked by and completed from where
+ *                 the product takes more, or other things, than it tells
  *   schema.sql    the tables
  *   tools.sql     a script per tool
  *   data.sql      the scripts import (initialize bodies) and export (dumps); apps without data of
@@ -56,7 +58,7 @@ enum app_text {
 struct app_tool {
     const char *name, *description;
     const struct json *input, *annotations; /* annotations may be NULL */
-    const struct schema *schema;            /* of the arguments */
+    const struct schema *schema;            /* of the arguments: accepts, or input */
     const struct script *script;
     bool is_read_only;
     /* {ARGUMENT: "read" or "write"}: files of the workspace. What is in one that is read is the

@@ -35,7 +35,7 @@ def broken(file, old, new):
 
 def test_a_good_app_passes():
     p = check(SHOP)
-    tap.equal(p.stdout, "shop: 3 tools, 12 cases, ok\nshop/counter: 3 tools, 6 cases, ok\n",
+    tap.equal(p.stdout, "shop: 3 tools, 12 cases, ok\nshop/counter: 3 tools, 7 cases, ok\n",
               "report")
     tap.equal(p.stderr, "", "standard error")
     tap.equal(p.returncode, 0, "status")
@@ -78,6 +78,7 @@ def test_mistakes_are_found():
             ("counter/app.json", '".."', '"../bar"', "bar/app.json"),
             ("counter/app.json", '".."', '"."', "app.json: /base: more than 4 folders"),
             ("counter/tools.json", '"get_order"', '"gets"', "gets: has no script in tools.sql"),
+            ("counter/tools.json", '["integer", "string"]', '"whole"', "order: accepts"),
             ("counter/tools.sql", "include: known", "include: new",
              "tools.sql: line 2: there is no part 'new_product' before it"),
             ("counter/cases/all.jsonl", "no such", "such a", "cases/all.jsonl:2:"),
