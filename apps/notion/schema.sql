@@ -144,22 +144,26 @@ SELECT id, parent_type, parent_id, pos, 'child_database',
        json_object('title', notion_plain(title)), created, edited, created_by, edited_by,
        is_archived FROM database;
 
+CREATE VIEW node_full AS
+SELECT node.*, iif(parent_type = 'workspace', '{"type":"workspace","workspace":true}',
+                   json_object('type', parent_type, parent_type, parent_id)) AS parent,
+       iif(type <> 'child_database' AND (
+             EXISTS (SELECT 1 FROM block c WHERE c.parent_id = node.id AND NOT c.is_archived)
+             OR EXISTS (SELECT 1 FROM page c WHERE c.parent_id = node.id AND NOT c.is_archived)
+             OR EXISTS (SELECT 1 FROM database c
+                        WHERE c.parent_id = node.id AND NOT c.is_archived)),
+           'true', 'false') AS has_children
+FROM node;
+
 CREATE VIEW block_json AS
 SELECT id, json_object(
-         'blockId', id, 'objectType', 'block',
-         'parentInfo', json(iif(parent_type = 'workspace', '{"type":"workspace","workspace":true}',
-                                json_object('type', parent_type, parent_type, parent_id))),
+         'blockId', id, 'objectType', 'block', 'parentInfo', json(parent),
          'createdAt', created, 'lastEditedAt', edited, 'createdBy', created_by,
-         'lastEditedBy', edited_by,
-         'hasChildren', json(iif(type <> 'child_database' AND (
-            EXISTS (SELECT 1 FROM block c WHERE c.parent_id = node.id AND NOT c.is_archived)
-            OR EXISTS (SELECT 1 FROM page c WHERE c.parent_id = node.id AND NOT c.is_archived)
-            OR EXISTS (SELECT 1 FROM database c WHERE c.parent_id = node.id AND NOT c.is_archived)),
-            'true', 'false')),
+         'lastEditedBy', edited_by, 'hasChildren', json(has_children),
          'isArchived', json(iif(is_archived, 'true', 'false')),
          'isInTrash', json(iif(is_archived, 'true', 'false')),
          'blockType', type, type || 'Data', json(data)) AS json
-FROM node;
+FROM node_full;
 
 CREATE VIEW comment_json AS
 SELECT id, json_object(
@@ -181,3 +185,75 @@ SELECT id, name, type, iif(type = 'person',
                                   FROM user o, self WHERE o.id = self.owner),
                      'botWorkspaceName', 'Larkspur Robotics')) AS json
 FROM user;
+
+-- ---- as the API shows them, for the tools of benchmarks ----
+
+CREATE VIEW user_object AS
+SELECT id, json_object(
+         'object', 'user', 'id', id, 'name', name, 'avatar_url', NULL, 'type', type,
+         type, iif(type = 'person', json_object('email', email),
+                   json_object('owner', json_object('type', 'workspace', 'workspace', json('true')),
+                               'workspace_name', 'Larkspur Robotics'))) AS json
+FROM user;
+
+-- Properties that are people have all of them that the API knows.
+CREATE VIEW page_object AS
+SELECT id, json_object(
+         'object', 'page', 'id', id, 'created_time', created, 'last_edited_time', edited,
+         'created_by', json_object('object', 'user', 'id', created_by),
+         'last_edited_by', json_object('object', 'user', 'id', edited_by),
+         'cover', json(cover), 'icon', json(icon), 'parent', json(parent),
+         'archived', json(iif(is_archived, 'true', 'false')),
+         'in_trash', json(iif(is_archived, 'true', 'false')),
+         'properties', (
+           SELECT json_group_object(s.key, json(CASE s.value ->> 'type'
+                    WHEN 'people' THEN json_set(s.value, '$.people', json((
+                      SELECT json_group_array(json(u.json))
+                      FROM json_each(s.value, '$.people') e
+                      CROSS JOIN user_object u ON u.id = e.value ->> 'id')))
+                    WHEN 'relation' THEN json_set(s.value, '$.has_more', json('false'))
+                    ELSE s.value END))
+           FROM json_each(notion_show(schema, properties, about, NULL)) s),
+         'url', 'https://www.notion.example/' || replace(id, '-', ''), 'public_url', NULL) AS json
+FROM page_full;
+
+CREATE VIEW database_object AS
+SELECT id, json_object(
+         'object', 'database', 'id', id, 'cover', json(cover), 'icon', json(icon),
+         'created_time', created, 'created_by', json_object('object', 'user', 'id', created_by),
+         'last_edited_by', json_object('object', 'user', 'id', edited_by),
+         'last_edited_time', edited, 'title', json(title), 'description', json(description),
+         'is_inline', json('false'), 'properties', json(properties),
+         'parent', json(iif(parent_type = 'workspace', '{"type":"workspace","workspace":true}',
+                            json_object('type', parent_type, parent_type, parent_id))),
+         'url', 'https://www.notion.example/' || replace(id, '-', ''), 'public_url', NULL,
+         'archived', json(iif(is_archived, 'true', 'false')),
+         'in_trash', json(iif(is_archived, 'true', 'false'))) AS json
+FROM database;
+
+CREATE VIEW block_object AS
+SELECT id, json_object(
+         'object', 'block', 'id', id, 'parent', json(parent), 'created_time', created,
+         'last_edited_time', edited, 'created_by', json_object('object', 'user', 'id', created_by),
+         'last_edited_by', json_object('object', 'user', 'id', edited_by),
+         'has_children', json(has_children), 'archived', json(iif(is_archived, 'true', 'false')),
+         'in_trash', json(iif(is_archived, 'true', 'false')), 'type', type, type, json(data))
+           AS json
+FROM node_full;
+
+CREATE VIEW comment_object AS
+SELECT id, json_object(
+         'object', 'comment', 'id', id,
+         'parent', json_object('type', parent_type, parent_type, parent_id),
+         'discussion_id', discussion_id, 'created_time', created, 'last_edited_time', created,
+         'created_by', json_object('object', 'user', 'id', created_by),
+         'rich_text', json(rich_text)) AS json
+FROM comment;
+
+-- By the type that lists say they are of.
+CREATE VIEW object AS
+SELECT 'user' AS type, id, json FROM user_object
+UNION ALL SELECT 'page_or_database', id, json FROM page_object
+UNION ALL SELECT 'page_or_database', id, json FROM database_object
+UNION ALL SELECT 'block', id, json FROM block_object
+UNION ALL SELECT 'comment', id, json FROM comment_object;

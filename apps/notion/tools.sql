@@ -1,36 +1,19 @@
--- name: notion_create_page
--- The server takes {"page": {"content", "properties"}} and, as it did before, the API's own body.
-SELECT nullif(ifnull(:page -> 'properties', ''), '{}') AS given;
-SELECT iif(ifnull(:given, '') <> '',
-           iif(json_type(:given, '$.title') = 'text',
-               json_set(:given, '$.title', json_object('title', notion_text(:given ->> 'title'))),
-               :given),
-           :args -> 'properties') AS wanted,
-       CASE WHEN :parent ->> 'database_id' IS NOT NULL THEN 'database_id'
-            WHEN :parent ->> 'page_id' IS NOT NULL THEN 'page_id'
-            WHEN ifnull(:parent, '{}') = '{}' OR :parent ->> 'workspace' THEN 'workspace'
-       END AS parent_type,
-       notion_id(coalesce(:parent ->> 'database_id', :parent ->> 'page_id')) AS parent_id;
-SELECT failed AS error FROM self
-WHERE NOT ifnull(CASE :parent_type
-  WHEN 'workspace' THEN 1
-  WHEN 'page_id' THEN EXISTS (SELECT 1 FROM page WHERE id = :parent_id AND NOT is_archived)
-  WHEN 'database_id' THEN EXISTS (SELECT 1 FROM database WHERE id = :parent_id AND NOT is_archived)
-  END, 0);
-SELECT notion_values(ifnull((SELECT properties FROM database
-                             WHERE :parent_type = 'database_id' AND id = :parent_id), plain_schema),
-                     NULL, :wanted, 0) AS made,
-       notion_blocks(coalesce(notion_markdown(nullif(:page ->> 'content', '')),
-                              :args -> 'children', '[]')) AS flat0
-FROM self;
-SELECT failed AS error FROM self WHERE :made IS NULL;
-SELECT failed AS error FROM self
-WHERE EXISTS (SELECT 1 FROM json_each(:made, '$.values') v JOIN json_each(v.value, '$.people') e
-              WHERE e.value ->> 'id' NOT IN (SELECT id FROM user))
-   OR EXISTS (SELECT 1 FROM json_each(:made, '$.values') v JOIN json_each(v.value, '$.relation') e
-              WHERE notion_id(e.value ->> 'id') IS NULL
-                 OR notion_id(e.value ->> 'id') NOT IN (SELECT id FROM page));
-SELECT failed AS error FROM self WHERE :flat0 IS NULL;
+-- The parts are those that the tools of benchmarks need, too: see api/.
+
+-- part: strangers
+-- Someone or something that the values of :made name and that there is not.
+SELECT kind AS stranger_kind, id AS stranger
+FROM (SELECT 'user' AS kind, e.value ->> 'id' AS id
+      FROM json_each(:made, '$.values') v JOIN json_each(v.value, '$.people') e
+      WHERE e.value ->> 'id' NOT IN (SELECT id FROM user)
+      UNION ALL
+      SELECT 'page', e.value ->> 'id'
+      FROM json_each(:made, '$.values') v JOIN json_each(v.value, '$.relation') e
+      WHERE notion_id(e.value ->> 'id') IS NULL
+         OR notion_id(e.value ->> 'id') NOT IN (SELECT id FROM page));
+
+-- part: write_page
+-- A page of the values :made with the blocks :flat0.
 SELECT new_id('page') AS id;
 INSERT INTO page
 SELECT :id, :parent_type, :parent_id, ifnull((SELECT max(pos) FROM node WHERE parent_id
@@ -46,6 +29,129 @@ SELECT value ->> 'id', iif(value ->> 'parent' < 0, 'page_id', 'block_id'),
        0 + 1 * (key + 1), value ->> 'type', value -> 'data', now(), now(),
        self.bot, self.bot, 0
 FROM json_each(:flat), self;
+
+-- part: change_page
+UPDATE page SET properties = :made -> 'values', icon = ifnull(:icon, icon),
+                cover = ifnull(:cover, cover), is_archived = ifnull(:wanted, is_archived),
+                edited = now(), edited_by = (SELECT bot FROM self)
+WHERE id = :id;
+UPDATE database SET properties = :made -> 'schema'
+WHERE :parent_type = 'database_id' AND id = :parent_id AND properties <> :made -> 'schema';
+
+-- part: parent_there
+SELECT failed AS error FROM self
+WHERE NOT ifnull(CASE :parent_type
+  WHEN 'workspace' THEN 1
+  WHEN 'page_id' THEN EXISTS (SELECT 1 FROM page WHERE id = :parent_id AND NOT is_archived)
+  WHEN 'database_id' THEN EXISTS (SELECT 1 FROM database WHERE id = :parent_id AND NOT is_archived)
+  END, 0);
+
+-- part: find_pages
+-- The pages of the database :id by :request.
+SELECT json_group_array(id) AS ids
+FROM (SELECT p.id FROM page p
+      WHERE p.parent_id = :id AND p.is_archived = :is_archived AND {{notion_filter :request}}
+      ORDER BY {{notion_sort :request}}, p.pos DESC);
+
+-- part: slice
+-- From where on, and how many.
+SELECT iif(:start_cursor IS NULL, 0,
+           (SELECT key FROM json_each(:ids) WHERE value = notion_id(:start_cursor))) AS first,
+       iif(ifnull(:page_size, 0) = 0, 100, :page_size) AS size;
+
+-- part: write_database
+SELECT new_id('database') AS id;
+INSERT INTO database
+SELECT :id, :parent_type, :parent_id, ifnull((SELECT max(pos) FROM node WHERE parent_id
+    IS :parent_id AND parent_type = :parent_type), 0) + 1, :name, :about, :schema, :icon, :cover,
+        now(), now(),
+       bot, bot, 0, (SELECT ifnull(max(grp), 0) + 1 FROM database), NULL, NULL FROM self;
+
+-- part: change_database
+UPDATE database SET title = :name, description = :about, properties = :schema,
+                    icon = ifnull(:icon, icon), cover = ifnull(:cover, cover),
+                    is_archived = ifnull(:archived, is_archived), edited = now(),
+                    edited_by = (SELECT bot FROM self)
+WHERE id = :id;
+
+-- part: find_all
+-- Pages and databases by their titles.
+SELECT json_group_array(id) AS ids
+FROM (SELECT id FROM (
+        SELECT id, 'page' AS object, title, edited, pos FROM page_full WHERE NOT is_archived
+        UNION ALL
+        SELECT id, 'database', notion_plain(title), edited, pos FROM database WHERE NOT is_archived)
+      WHERE {{words :query}} AND object = ifnull(:filter ->> 'value', object)
+      ORDER BY iif(:sort ->> 'direction' = 'ascending', edited, NULL),
+               iif(ifnull(:sort ->> 'direction', '') <> 'ascending', edited, NULL) DESC, pos, id);
+
+-- part: write_comment
+SELECT new_id('comment') AS id, ifnull(:thread, new_id('discussion')) AS thread;
+INSERT INTO comment
+SELECT :id, :parent_type, :parent_id, :thread, :text, now(), bot FROM self;
+
+-- part: touch_page
+-- The page of a block is edited with it.
+UPDATE page SET edited = now(), edited_by = (SELECT bot FROM self)
+WHERE id = (WITH RECURSIVE up (id, type) AS (
+              SELECT parent_id, parent_type FROM node WHERE id = :id
+              UNION ALL
+              SELECT b.parent_id, b.parent_type FROM up JOIN block b ON b.id = up.id
+              WHERE up.type = 'block_id')
+            SELECT id FROM up WHERE type = 'page_id' LIMIT 1);
+
+-- part: trash
+UPDATE block SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self) WHERE id = :id;
+UPDATE page SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self) WHERE id = :id;
+UPDATE database SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self)
+    WHERE id = :id;
+
+-- part: append
+-- Behind the last one, or in between: the gap is shared.
+SELECT ifnull(:place, (SELECT ifnull(max(pos), 0) FROM node WHERE parent_id = :id)) AS base;
+SELECT ifnull(((SELECT min(pos) FROM node WHERE parent_id = :id AND pos > :base) - :base)
+              / (json_array_length(:flat0) + 1), 1) AS step;
+SELECT json_group_array(json_set(value, '$.id', new_id('block'))) AS flat FROM json_each(:flat0);
+INSERT INTO block
+SELECT value ->> 'id', iif(value ->> 'parent' < 0, :parent_type, 'block_id'),
+       iif(value ->> 'parent' < 0, :id, :flat ->> ('$[' || (value ->> 'parent') || '].id')),
+       :base + :step * (key + 1), value ->> 'type', value -> 'data', now(), now(),
+       self.bot, self.bot, 0
+FROM json_each(:flat), self;
+-- The page of a block is edited with it.
+UPDATE page SET edited = now(), edited_by = (SELECT bot FROM self)
+WHERE id = (WITH RECURSIVE up (id, type) AS (
+              SELECT :id, :parent_type
+              UNION ALL
+              SELECT b.parent_id, b.parent_type FROM up JOIN block b ON b.id = up.id
+              WHERE up.type = 'block_id')
+            SELECT id FROM up WHERE type = 'page_id' LIMIT 1);
+
+-- name: notion_create_page
+-- The server takes {"page": {"content", "properties"}} and, as it did before, the API's own body.
+SELECT nullif(ifnull(:page -> 'properties', ''), '{}') AS given;
+SELECT iif(ifnull(:given, '') <> '',
+           iif(json_type(:given, '$.title') = 'text',
+               json_set(:given, '$.title', json_object('title', notion_text(:given ->> 'title'))),
+               :given),
+           :args -> 'properties') AS wanted,
+       CASE WHEN :parent ->> 'database_id' IS NOT NULL THEN 'database_id'
+            WHEN :parent ->> 'page_id' IS NOT NULL THEN 'page_id'
+            WHEN ifnull(:parent, '{}') = '{}' OR :parent ->> 'workspace' THEN 'workspace'
+       END AS parent_type,
+       notion_id(coalesce(:parent ->> 'database_id', :parent ->> 'page_id')) AS parent_id;
+-- include: parent_there
+SELECT notion_values(ifnull((SELECT properties FROM database
+                             WHERE :parent_type = 'database_id' AND id = :parent_id), plain_schema),
+                     NULL, :wanted, 0) AS made,
+       notion_blocks(coalesce(notion_markdown(nullif(:page ->> 'content', '')),
+                              :args -> 'children', '[]')) AS flat0
+FROM self;
+SELECT failed AS error FROM self WHERE :made IS NULL;
+-- include: strangers
+SELECT failed AS error FROM self WHERE :stranger IS NOT NULL;
+SELECT failed AS error FROM self WHERE :flat0 IS NULL;
+-- include: write_page
 SELECT json AS result FROM page_json WHERE id = :id;
 
 -- name: notion_get_page
@@ -65,18 +171,9 @@ SELECT parent_type, parent_id, is_archived, notion_values(schema, properties, :p
 FROM page_full WHERE id = :id;
 -- What is in the trash has to come out of it first.
 SELECT failed AS error FROM self WHERE :made IS NULL OR (:is_archived AND ifnull(:wanted, 1));
-SELECT failed AS error FROM self
-WHERE EXISTS (SELECT 1 FROM json_each(:made, '$.values') v JOIN json_each(v.value, '$.people') e
-              WHERE e.value ->> 'id' NOT IN (SELECT id FROM user))
-   OR EXISTS (SELECT 1 FROM json_each(:made, '$.values') v JOIN json_each(v.value, '$.relation') e
-              WHERE notion_id(e.value ->> 'id') IS NULL
-                 OR notion_id(e.value ->> 'id') NOT IN (SELECT id FROM page));
-UPDATE page SET properties = :made -> 'values', icon = ifnull(:icon, icon),
-                cover = ifnull(:cover, cover), is_archived = ifnull(:wanted, is_archived),
-                edited = now(), edited_by = (SELECT bot FROM self)
-WHERE id = :id;
-UPDATE database SET properties = :made -> 'schema'
-WHERE :parent_type = 'database_id' AND id = :parent_id AND properties <> :made -> 'schema';
+-- include: strangers
+SELECT failed AS error FROM self WHERE :stranger IS NOT NULL;
+-- include: change_page
 SELECT json AS result FROM page_json WHERE id = :id;
 
 -- name: notion_query_database
@@ -86,13 +183,8 @@ SELECT json_object('filter', json(:filter), 'sorts', json(:sorts), 'schema', jso
     AS request,
        coalesce(:archived, :in_trash, 0) AS is_archived
 FROM database WHERE id = :id;
-SELECT json_group_array(id) AS ids
-FROM (SELECT p.id FROM page p
-      WHERE p.parent_id = :id AND p.is_archived = :is_archived AND {{notion_filter :request}}
-      ORDER BY {{notion_sort :request}}, p.pos DESC);
-SELECT iif(:start_cursor IS NULL, 0,
-           (SELECT key FROM json_each(:ids) WHERE value = notion_id(:start_cursor))) AS first,
-       iif(ifnull(:page_size, 0) = 0, 100, :page_size) AS size;
+-- include: find_pages
+-- include: slice
 SELECT failed AS error FROM self WHERE :first IS NULL OR :size NOT BETWEEN 1 AND 100;
 SELECT json_object(
          'nextPageCursor', :ids ->> ('$[' || (:first + :size) || ']'),
@@ -117,23 +209,13 @@ SELECT iif(:parent ->> 'page_id' IS NOT NULL, 'page_id',
        notion_rich_text(:title) AS name,
        notion_rich_text(ifnull(:description, '[]')) AS about,
        notion_schema(NULL, :properties) AS schema;
-SELECT failed AS error FROM self
-WHERE NOT ifnull(CASE :parent_type
-  WHEN 'workspace' THEN 1
-  WHEN 'page_id' THEN EXISTS (SELECT 1 FROM page WHERE id = :parent_id AND NOT is_archived)
-  WHEN 'database_id' THEN EXISTS (SELECT 1 FROM database WHERE id = :parent_id AND NOT is_archived)
-  END, 0);
+-- include: parent_there
 SELECT failed AS error FROM self
 WHERE :name IS NULL OR :about IS NULL OR :schema IS NULL
    OR EXISTS (SELECT 1 FROM json_each(:schema) WHERE value ->> 'type' = 'relation'
               AND ifnull(notion_id(json_extract(value, '$.relation.database_id')), '')
                   NOT IN (SELECT id FROM database));
-SELECT new_id('database') AS id;
-INSERT INTO database
-SELECT :id, :parent_type, :parent_id, ifnull((SELECT max(pos) FROM node WHERE parent_id
-    IS :parent_id AND parent_type = :parent_type), 0) + 1, :name, :about, :schema, :icon, :cover,
-        now(), now(),
-       bot, bot, 0, (SELECT ifnull(max(grp), 0) + 1 FROM database), NULL, NULL FROM self;
+-- include: write_database
 SELECT json AS result FROM database_json WHERE id = :id;
 
 -- name: notion_update_database
@@ -146,47 +228,20 @@ SELECT iif(:title IS NULL, title, notion_rich_text(:title)) AS name,
 FROM database WHERE id = :id;
 SELECT failed AS error FROM self
 WHERE :name IS NULL OR :about IS NULL OR :schema IS NULL OR (:is_archived AND ifnull(:archived, 1));
-UPDATE database SET title = :name, description = :about, properties = :schema,
-                    icon = ifnull(:icon, icon), cover = ifnull(:cover, cover),
-                    is_archived = ifnull(:archived, is_archived), edited = now(),
-                    edited_by = (SELECT bot FROM self)
-WHERE id = :id;
+-- include: change_database
 SELECT json AS result FROM database_json WHERE id = :id;
 
 -- name: notion_create_database_item
 SELECT 'database_id' AS parent_type, notion_id(:database_id) AS parent_id;
-SELECT failed AS error FROM self
-WHERE NOT ifnull(CASE :parent_type
-  WHEN 'workspace' THEN 1
-  WHEN 'page_id' THEN EXISTS (SELECT 1 FROM page WHERE id = :parent_id AND NOT is_archived)
-  WHEN 'database_id' THEN EXISTS (SELECT 1 FROM database WHERE id = :parent_id AND NOT is_archived)
-  END, 0);
+-- include: parent_there
 SELECT notion_values(properties, NULL, :properties, 0) AS made,
        notion_blocks(ifnull(:children, '[]')) AS flat0
 FROM database WHERE id = :parent_id;
 SELECT failed AS error FROM self WHERE :made IS NULL;
-SELECT failed AS error FROM self
-WHERE EXISTS (SELECT 1 FROM json_each(:made, '$.values') v JOIN json_each(v.value, '$.people') e
-              WHERE e.value ->> 'id' NOT IN (SELECT id FROM user))
-   OR EXISTS (SELECT 1 FROM json_each(:made, '$.values') v JOIN json_each(v.value, '$.relation') e
-              WHERE notion_id(e.value ->> 'id') IS NULL
-                 OR notion_id(e.value ->> 'id') NOT IN (SELECT id FROM page));
+-- include: strangers
+SELECT failed AS error FROM self WHERE :stranger IS NOT NULL;
 SELECT failed AS error FROM self WHERE :flat0 IS NULL;
-SELECT new_id('page') AS id;
-INSERT INTO page
-SELECT :id, :parent_type, :parent_id, ifnull((SELECT max(pos) FROM node WHERE parent_id
-    IS :parent_id AND parent_type = :parent_type), 0) + 1, :made -> 'values', :icon, :cover,
-        now(), now(),
-       bot, bot, 0 FROM self;
-UPDATE database SET properties = :made -> 'schema'
-WHERE :parent_type = 'database_id' AND id = :parent_id AND properties <> :made -> 'schema';
-SELECT json_group_array(json_set(value, '$.id', new_id('block'))) AS flat FROM json_each(:flat0);
-INSERT INTO block
-SELECT value ->> 'id', iif(value ->> 'parent' < 0, 'page_id', 'block_id'),
-       iif(value ->> 'parent' < 0, :id, :flat ->> ('$[' || (value ->> 'parent') || '].id')),
-       0 + 1 * (key + 1), value ->> 'type', value -> 'data', now(), now(),
-       self.bot, self.bot, 0
-FROM json_each(:flat), self;
+-- include: write_page
 SELECT json AS result FROM page_json WHERE id = :id;
 
 -- name: notion_search
@@ -200,23 +255,14 @@ WHERE (ifnull(:filter, '{}') <> '{}'
    OR (ifnull(:sort, '{}') <> '{}'
        AND (ifnull(:sort ->> 'timestamp', '') <> 'last_edited_time'
             OR ifnull(:sort ->> 'direction', '') NOT IN ('ascending', 'descending')));
-SELECT json_group_array(id) AS ids
-FROM (SELECT id FROM (
-        SELECT id, 'page' AS object, title, edited, pos FROM page_full WHERE NOT is_archived
-        UNION ALL
-        SELECT id, 'database', notion_plain(title), edited, pos FROM database WHERE NOT is_archived)
-      WHERE {{words :query}} AND object = ifnull(:filter ->> 'value', object)
-      ORDER BY iif(:sort ->> 'direction' = 'ascending', edited, NULL),
-               iif(ifnull(:sort ->> 'direction', '') <> 'ascending', edited, NULL) DESC, pos, id);
+-- include: find_all
 SELECT replace(failed_search, '%',
     'body failed validation: the start_cursor or the page_size is not valid.') AS error
 FROM self
 WHERE (:start_cursor IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM json_each(:ids) WHERE value = notion_id(:start_cursor)))
    OR ifnull(:page_size, 1) NOT BETWEEN 0 AND 100;
-SELECT iif(:start_cursor IS NULL, 0,
-           (SELECT key FROM json_each(:ids) WHERE value = notion_id(:start_cursor))) AS first,
-       iif(ifnull(:page_size, 0) = 0, 100, :page_size) AS size;
+-- include: slice
 SELECT failed AS error FROM self WHERE :first IS NULL OR :size NOT BETWEEN 1 AND 100;
 SELECT json_object(
          'nextPageCursor', :ids ->> ('$[' || (:first + :size) || ']'),
@@ -234,9 +280,7 @@ SELECT json AS result FROM user_json WHERE id = notion_id(:user_id);
 
 -- name: notion_list_users
 SELECT json_group_array(id) AS ids FROM (SELECT id FROM user ORDER BY id);
-SELECT iif(:start_cursor IS NULL, 0,
-           (SELECT key FROM json_each(:ids) WHERE value = notion_id(:start_cursor))) AS first,
-       iif(ifnull(:page_size, 0) = 0, 100, :page_size) AS size;
+-- include: slice
 SELECT failed AS error FROM self WHERE :first IS NULL OR :size NOT BETWEEN 1 AND 100;
 SELECT json_object(
          'nextPageCursor', :ids ->> ('$[' || (:first + :size) || ']'),
@@ -259,9 +303,7 @@ SELECT iif(:discussion_id IS NOT NULL,
 SELECT failed AS error FROM self
 WHERE :text IS NULL OR :parent_type IS NULL OR json_array_length(:text) = 0
    OR (:discussion_id IS NOT NULL AND :parent IS NOT NULL AND :parent <> '{}');
-SELECT new_id('comment') AS id, ifnull(:thread, new_id('discussion')) AS thread;
-INSERT INTO comment
-SELECT :id, :parent_type, :parent_id, :thread, :text, now(), bot FROM self;
+-- include: write_comment
 SELECT json AS result FROM comment_json WHERE id = :id;
 
 -- name: notion_get_comments
@@ -269,9 +311,7 @@ SELECT (SELECT id FROM node WHERE id = notion_id(:block_id)) AS id;
 SELECT failed AS error FROM self WHERE :id IS NULL;
 SELECT json_group_array(id) AS ids
 FROM (SELECT id FROM comment WHERE parent_id = :id ORDER BY created, rowid);
-SELECT iif(:start_cursor IS NULL, 0,
-           (SELECT key FROM json_each(:ids) WHERE value = notion_id(:start_cursor))) AS first,
-       iif(ifnull(:page_size, 0) = 0, 100, :page_size) AS size;
+-- include: slice
 SELECT failed AS error FROM self WHERE :first IS NULL OR :size NOT BETWEEN 1 AND 100;
 SELECT json_object(
          'nextPageCursor', :ids ->> ('$[' || (:first + :size) || ']'),
@@ -323,31 +363,14 @@ WHERE :new_data IS NULL OR (:is_archived AND ifnull(:archived, 1))
 UPDATE block SET data = :new_data, is_archived = ifnull(:archived, is_archived), edited = now(),
                  edited_by = (SELECT bot FROM self)
 WHERE id = :id;
--- The page of a block is edited with it.
-UPDATE page SET edited = now(), edited_by = (SELECT bot FROM self)
-WHERE id = (WITH RECURSIVE up (id, type) AS (
-              SELECT parent_id, parent_type FROM node WHERE id = :id
-              UNION ALL
-              SELECT b.parent_id, b.parent_type FROM up JOIN block b ON b.id = up.id
-              WHERE up.type = 'block_id')
-            SELECT id FROM up WHERE type = 'page_id' LIMIT 1);
+-- include: touch_page
 SELECT json AS result FROM block_json WHERE id = :id;
 
 -- name: notion_delete_block
 SELECT (SELECT id FROM node WHERE id = notion_id(:block_id) AND NOT is_archived) AS id;
 SELECT failed_block AS error FROM self WHERE :id IS NULL;
-UPDATE block SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self) WHERE id = :id;
-UPDATE page SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self) WHERE id = :id;
-UPDATE database SET is_archived = 1, edited = now(), edited_by = (SELECT bot FROM self)
-    WHERE id = :id;
--- The page of a block is edited with it.
-UPDATE page SET edited = now(), edited_by = (SELECT bot FROM self)
-WHERE id = (WITH RECURSIVE up (id, type) AS (
-              SELECT parent_id, parent_type FROM node WHERE id = :id
-              UNION ALL
-              SELECT b.parent_id, b.parent_type FROM up JOIN block b ON b.id = up.id
-              WHERE up.type = 'block_id')
-            SELECT id FROM up WHERE type = 'page_id' LIMIT 1);
+-- include: trash
+-- include: touch_page
 SELECT json AS result FROM block_json WHERE id = :id;
 
 -- name: notion_get_block_children
@@ -356,9 +379,7 @@ SELECT failed AS error FROM self WHERE :id IS NULL;
 SELECT json_group_array(id) AS ids
 FROM (SELECT id FROM node WHERE parent_id = :id AND parent_type <> 'database_id' AND NOT is_archived
       ORDER BY pos, id);
-SELECT iif(:start_cursor IS NULL, 0,
-           (SELECT key FROM json_each(:ids) WHERE value = notion_id(:start_cursor))) AS first,
-       iif(ifnull(:page_size, 0) = 0, 100, :page_size) AS size;
+-- include: slice
 SELECT failed AS error FROM self WHERE :first IS NULL OR :size NOT BETWEEN 1 AND 100;
 SELECT json_object(
          'nextPageCursor', :ids ->> ('$[' || (:first + :size) || ']'),
@@ -382,25 +403,7 @@ WHERE :id IS NULL OR :flat0 IS NULL OR json_array_length(:children) NOT BETWEEN 
    OR :type NOT IN ('child_page', 'paragraph', 'bulleted_list_item', 'numbered_list_item', 'to_do',
                     'toggle', 'quote', 'callout', 'heading_1', 'heading_2', 'heading_3', 'column',
                     'column_list', 'synced_block', 'table');
--- Behind the last one, or in between: the gap is shared.
-SELECT ifnull(:place, (SELECT ifnull(max(pos), 0) FROM node WHERE parent_id = :id)) AS base;
-SELECT ifnull(((SELECT min(pos) FROM node WHERE parent_id = :id AND pos > :base) - :base)
-              / (json_array_length(:flat0) + 1), 1) AS step;
-SELECT json_group_array(json_set(value, '$.id', new_id('block'))) AS flat FROM json_each(:flat0);
-INSERT INTO block
-SELECT value ->> 'id', iif(value ->> 'parent' < 0, :parent_type, 'block_id'),
-       iif(value ->> 'parent' < 0, :id, :flat ->> ('$[' || (value ->> 'parent') || '].id')),
-       :base + :step * (key + 1), value ->> 'type', value -> 'data', now(), now(),
-       self.bot, self.bot, 0
-FROM json_each(:flat), self;
--- The page of a block is edited with it.
-UPDATE page SET edited = now(), edited_by = (SELECT bot FROM self)
-WHERE id = (WITH RECURSIVE up (id, type) AS (
-              SELECT :id, :parent_type
-              UNION ALL
-              SELECT b.parent_id, b.parent_type FROM up JOIN block b ON b.id = up.id
-              WHERE up.type = 'block_id')
-            SELECT id FROM up WHERE type = 'page_id' LIMIT 1);
+-- include: append
 SELECT json_object(
          'nextPageCursor', NULL, 'hasMoreResults', json('false'),
          'items', json_group_array(json(json)), 'itemCount', count(*), 'objectType', 'list')
