@@ -1,7 +1,7 @@
 -- Besides what Klavis's format names, tables may have "rows" (objects by the names of the fields,
--- or arrays), objects "content_base64" for what is no text, and log sinks a "destination"; dumps
--- have them. Lost in a dump: jobs, operations, older versions of objects, ids and addresses of
--- machines.
+-- or arrays) or, for views, "view_query" and "view_columns" (names), objects "content_base64" for
+-- what is no text, and log sinks a "destination"; dumps have them. Lost in a dump: jobs,
+-- operations, older versions of objects, ids and addresses of machines.
 
 -- name: import
 SELECT 'Dataset ' || (value ->> 'id') || ' is there already' AS error
@@ -33,9 +33,25 @@ WHERE f.type = 'object' AND bq_type_name(f.value) IS NULL LIMIT 1;
 SELECT ifnull(max(n), 0) AS last FROM bq_table;
 INSERT INTO bq_table
 SELECT :last + 1 + key, value ->> 'dataset_id', value ->> 'id', value ->> 'description',
-       ifnull(value -> 'fields', '[]'), value ->> 'row_count', ifnull(value ->> 'created_at', now())
+       ifnull(value -> 'fields', '[]'), value ->> 'row_count',
+       ifnull(value ->> 'created_at', now()), value ->> 'view_query',
+       iif(json_type(value, '$.view_columns') = 'array', value -> 'view_columns', NULL)
 FROM json_each(:args, '$.tables') WHERE type = 'object';
 UPDATE bq_table SET fields = '[]' WHERE n > :last AND fields = 'null';
+SELECT 'View ' || (value ->> 'dataset_id') || '.' || (value ->> 'id') || ': '
+       || iif(json_type(value, '$.view_query') = 'text', 'a view has no rows',
+              'view_query is no text') AS error
+FROM json_each(:args, '$.tables')
+WHERE value ->> 'view_query' IS NOT NULL
+  AND (json_type(value, '$.view_query') <> 'text' OR json_array_length(value, '$.rows') > 0)
+LIMIT 1;
+-- A view that comes without its fields has to be one; with them, it may name what is no more.
+SELECT 'View ' || dataset || '.' || id || ': ' || (made ->> 'error') AS error
+FROM (SELECT dataset, id, bq_view(view_query, view_columns) AS made FROM bq_table
+      WHERE n > :last AND view_query IS NOT NULL AND fields = '[]')
+WHERE made ->> 'error' IS NOT NULL LIMIT 1;
+UPDATE bq_table SET fields = bq_view(view_query, view_columns) -> 'fields'
+WHERE n > :last AND view_query IS NOT NULL AND fields = '[]';
 SELECT 'Table ' || t.id || ': row ' || (r.key + 1) || ' does not fit its fields' AS error
 FROM bq_table t, json_each(:args, '$.tables[' || (t.n - :last - 1) || '].rows') r
 WHERE t.n > :last AND bq_row(t.fields, r.value) IS NULL LIMIT 1;
@@ -137,7 +153,9 @@ SELECT json_object(
                'dataset_id', dataset, 'id', id, 'description', description,
                'fields', json(fields),
                'row_count', iif(n_rows > 0, CAST(n_rows AS TEXT), row_count),
-               'created_at', created_at, 'rows', json(rows)))))
+               'created_at', created_at, 'rows', json(rows),
+               'type', iif(view_query IS NULL, NULL, 'VIEW'), 'view_query', view_query,
+               'view_columns', json(view_columns)))))
              FROM (SELECT t.*, (SELECT count(*) FROM bq_row r WHERE r.t = t.n) AS n_rows,
                           (SELECT json_group_array(json(bq_row_object(t.fields, r.d)))
                            FROM (SELECT d FROM bq_row r WHERE r.t = t.n ORDER BY r.n) r

@@ -66,7 +66,9 @@ CREATE TABLE bq_table (
   description TEXT,
   fields TEXT NOT NULL, -- JSON: [{name, type, mode, description, fields}]
   row_count TEXT,       -- as initialize said it, of a table without rows
-  created_at TEXT NOT NULL
+  created_at TEXT NOT NULL,
+  view_query TEXT,      -- of a view
+  view_columns TEXT     -- JSON: their names, where they are not those of the query
 );
 CREATE INDEX bq_table_by_name ON bq_table (dataset, id);
 CREATE TABLE bq_row (t INTEGER NOT NULL, n INTEGER NOT NULL, d TEXT NOT NULL, PRIMARY KEY (t, n))

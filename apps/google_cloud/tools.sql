@@ -100,6 +100,10 @@ SELECT 'Error loading CSV data to BigQuery: ' || '400 Invalid table ID "' || :ta
        AS error
 WHERE :table_id = '' OR :table_id GLOB '*[^A-Za-z0-9_-]*';
 SELECT (SELECT n FROM bq_table WHERE dataset = :dataset_id AND id = :table_id) AS t;
+SELECT 'Error loading CSV data to BigQuery: 400 ' || p.id || ':' || dataset || '.' || b.id
+       || ' is not allowed for this operation because it is currently a VIEW.; reason: invalid'
+       AS error
+FROM bq_table b, project p WHERE n = :t AND view_query IS NOT NULL;
 SELECT (SELECT count(*) FROM bq_row WHERE t = :t) AS n_before;
 SELECT 'Error loading CSV data to BigQuery: ' || '409 Already Exists: Table ' || id || ':'
        || :dataset_id || '.' || :table_id
@@ -142,6 +146,10 @@ SELECT 'Error exporting BigQuery table: ' || '404 Not found: Table ' || id || ':
        || '; reason: notFound, message: Not found: Table ' || id || ':' || :dataset_id || '.'
        || :table_id AS error
 FROM project WHERE :t IS NULL;
+SELECT 'Error exporting BigQuery table: 400 Using table ' || p.id || ':' || dataset || '.' || b.id
+       || ' is not allowed for this operation because of its type. Try using a different table '
+       || 'that is of type TABLE.; reason: invalid' AS error
+FROM bq_table b, project p WHERE n = :t AND view_query IS NOT NULL;
 SELECT 'Error exporting BigQuery table: ' || '404 Not found: URI gs://' || :destination_bucket
        || '/' || :destination_path
        || '; reason: notFound, message: Not found: URI gs://' || :destination_bucket || '/'
@@ -601,6 +609,8 @@ SELECT 'Error exporting logs to BigQuery: 400 Provided Schema does not match Tab
 FROM project
 WHERE EXISTS (SELECT 1 FROM bq_table
               WHERE dataset = :dataset_id AND bq_table.id = :table_id
+                AND view_query IS NOT NULL
+                 OR dataset = :dataset_id AND bq_table.id = :table_id
                 AND (SELECT group_concat(value ->> 'name') FROM json_each(fields))
                     <> (SELECT group_concat(value ->> 'name') FROM json_each(:fields)));
 INSERT INTO bq_table (n, dataset, id, fields, created_at)

@@ -57,4 +57,36 @@ def test_seed_as_body():
             tap.equal(dump(s, path), empty, name)
 
 
+def test_views_of_bigquery():
+    """A view comes in with its query alone; what it shows, and its type, go out."""
+    with service.running() as s:
+        view = {"dataset_id": "d", "id": "a_view", "view_query": "SELECT n, w + 1 FROM d.b_view",
+                "view_columns": ["n", "w"]}
+        body = {"datasets": [{"id": "d"}], "tables": [view, {
+            "dataset_id": "d", "id": "b_view",
+            "view_query": "SELECT x AS n, LENGTH(y) AS w FROM d.t"
+        }, {"dataset_id": "d", "id": "t", "rows": [[1, "one"]], "fields": [
+            {"name": "x", "type": "INTEGER"}, {"name": "y", "type": "STRING"}]}]}
+        path = acquire(s, "google_cloud")
+        tap.equal(s.post(path + "/initialize", body).status, 200)
+        out = dump(s, path)
+        tap.equal([(x["id"], x.get("type"), x.get("view_query"), "rows" in x)
+                   for x in out["tables"]],
+                  [("a_view", "VIEW", view["view_query"], False),
+                   ("b_view", "VIEW", body["tables"][1]["view_query"], False),
+                   ("t", None, None, True)])
+        tap.equal([(x["name"], x["type"]) for x in out["tables"][0]["fields"]],
+                  [("n", "INTEGER"), ("w", "INTEGER")])
+        again = acquire(s, "google_cloud")
+        tap.equal(s.post(again + "/initialize", out).status, 200)
+        tap.equal(json.dumps(dump(s, again)), json.dumps(out))
+        for wrong, text in ({"view_query": "SELECT z FROM d.t"}, "Unrecognized name: z"), \
+                ({"view_query": "SELECT"}, "Syntax error"), ({"view_query": 5}, "is no text"), \
+                ({"view_query": "SELECT 1 AS n", "rows": [[1]]}, "has no rows"):
+            answer = s.post(path + "/initialize", {"tables": [
+                {"dataset_id": "d", "id": "x", **wrong}]})
+            tap.equal(answer.status, 400, answer)
+            tap.contains(answer.body.decode(), text)
+
+
 tap.main(globals())

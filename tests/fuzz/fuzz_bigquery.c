@@ -11,13 +11,16 @@
 
 static const char schema[] =
     "CREATE TABLE bq_dataset (id TEXT PRIMARY KEY, location, created_at, updated_at);"
-    "CREATE TABLE bq_table (n INTEGER PRIMARY KEY, dataset, id, fields, created_at);"
+    "CREATE TABLE bq_table (n INTEGER PRIMARY KEY, dataset, id, fields, created_at,"
+    " view_query, view_columns);"
     "CREATE TABLE bq_row (t INTEGER, n INTEGER, d TEXT, PRIMARY KEY (t, n));"
     "CREATE TABLE secret (x);"
     "INSERT INTO bq_dataset (id) VALUES ('d');"
     "INSERT INTO bq_table VALUES (1, 'd', 't', '[{\"name\":\"a\",\"type\":\"INTEGER\"},"
     "{\"name\":\"s\",\"type\":\"STRING\"},{\"name\":\"l\",\"type\":\"STRING\",\"mode\":"
-    "\"REPEATED\"}]', '');";
+    "\"REPEATED\"}]', '', NULL, NULL), (2, 'd', 'v', '[{\"name\":\"a\",\"type\":\"INTEGER\"}]', '',"
+    "'WITH x AS (SELECT a FROM d.t) SELECT * FROM x', '[\"b\"]'),"
+    "(3, 'd', 'w', '[]', '', 'SELECT b FROM d.v JOIN d.w USING (b)', NULL);";
 
 /* NOLINTNEXTLINE(readability-function-size): SQLite asks for so many */
 static int authorize(void *ctx, int action, const char *table, const char *more, const char *base,

@@ -4,8 +4,9 @@
  * SQLite only as a quoted literal.
  *
  * A table of BigQuery is a row of bq_table (n, dataset, id, fields) and its rows are rows of bq_row
- * (t, n, d), where d is a JSON array in the order of the fields. Values are what SQLite has for
- * them; a BOOL is 0 or 1, a DATE "2026-01-15", a DATETIME "2026-01-15T09:00:00", a TIMESTAMP
+ * (t, n, d), where d is a JSON array in the order of the fields. A view is one with a view_query,
+ * perhaps with view_columns, the names of its columns as a JSON array. Values are what SQLite has
+ * for them; a BOOL is 0 or 1, a DATE "2026-01-15", a DATETIME "2026-01-15T09:00:00", a TIMESTAMP
  * "2026-01-15 09:00:00+00", a TIME "09:00:00", with ".123456" where there is a fraction, so that
  * they sort as texts do; NUMERIC is a number; BYTES are base64; ARRAY, STRUCT and JSON are JSON. */
 #pragma once
@@ -97,6 +98,11 @@ enum { BQ_SHOWN_ROWS = 5 };
 
 /* Runs TEXT. -EINVAL: E says why as BigQuery does; what was changed has to be rolled back. */
 int bq_run(struct bq_run *q, struct str text, struct err *e);
+
+/* Appends the schema of a view with QUERY: a JSON array of fields. NAMES are those of its columns,
+ * as a JSON array of texts; NULL: those that the query gives them. -EINVAL with E. */
+int bq_view_fields(struct bq_run *q, struct str query, const struct json *names, struct buf *out,
+                   struct err *e);
 
 /* Whether LIST ("a,b*"; empty: all) has NAME. */
 bool bq_is_allowed(struct str list, struct str name);

@@ -141,7 +141,7 @@ void bq_run_insert(struct bq_gen *g, const struct bq_statement *s)
     struct bq_table t;
     struct bq_into into;
 
-    if (!bq_find_table(g, s->table, &t) || !bq_into_columns(g, s->columns, &t, &into))
+    if (!bq_find_target(g, s->table, &t) || !bq_into_columns(g, s->columns, &t, &into))
         return;
     struct str rows =
         s->query ? bq_rows_of_query(g, s->query, &into) : values_rows(g, s->rows, &into);
@@ -192,7 +192,7 @@ void bq_run_update(struct bq_gen *g, const struct bq_statement *s)
     struct bq_scope scope = {0};
 
     scope.end = &scope.ranges;
-    if (!bq_find_table(g, s->table, &t))
+    if (!bq_find_target(g, s->table, &t))
         return;
     struct str own = bq_gen_table(g, &t, s->alias, &scope);
     unsigned name = g->n_names;
@@ -219,7 +219,7 @@ void bq_run_delete(struct bq_gen *g, const struct bq_statement *s)
     struct bq_scope scope = {0};
 
     scope.end = &scope.ranges;
-    if (!bq_find_table(g, s->table, &t))
+    if (!bq_find_target(g, s->table, &t))
         return;
     struct str own = bq_gen_table(g, &t, s->alias, &scope);
     unsigned name = g->n_names;
@@ -236,7 +236,7 @@ void bq_run_truncate(struct bq_gen *g, const struct bq_statement *s)
 {
     struct bq_table t;
 
-    if (bq_find_table(g, s->table, &t))
+    if (bq_find_target(g, s->table, &t))
         g->run->n_rows =
             bq_sql_change(g, bq_printf(g, "DELETE FROM bq_row WHERE t = %lld", (long long)t.n));
 }

@@ -80,6 +80,38 @@ static void fn_query(sqlite3_context *x, int n, sqlite3_value **v)
     }
 }
 
+/* bq_view(query, names or NULL): {"fields": […]} or {"error"}. */
+static void fn_view(sqlite3_context *x, int n, sqlite3_value **v)
+{
+    struct appdb *db = fn_db(x);
+    struct arena a auto_arena;
+    auto_buf struct buf out = BUF_INIT(APPDB_RESULT_MAX);
+    auto_buf struct buf fields = BUF_INIT(1 << 20);
+    struct err e = ERR_INIT;
+    struct jw w = jw_to(&out);
+
+    (void)n;
+    arena_init(&a, 64UL << 20);
+    struct bq_run q = {.db = db->c,
+                       .arena = &a,
+                       .project = project_of(db->c, &a),
+                       .allowed = STR(""),
+                       .now_us = appdb_now_us(db),
+                       .is_dry = true};
+    const struct json *names =
+        sqlite3_value_type(v[1]) == SQLITE_NULL ? NULL : json_parse(&a, fn_text(v[1]), NULL, NULL);
+    struct str query = arena_str(&a, fn_text(v[0]));
+    int r = query.p ? bq_view_fields(&q, query, names, &fields, &e) : -ENOMEM;
+    jw_object(&w);
+    jw_key(&w, r < 0 ? "error" : "fields");
+    if (r < 0)
+        jw_cstr(&w, err_text(&e));
+    else
+        jw_raw(&w, buf_str(&fields));
+    jw_end(&w);
+    fn_give_json(x, &out);
+}
+
 /* bq_csv(text, has_header, fields or NULL): {"fields": […], "rows": […]} or {"error"}. */
 static void fn_csv(sqlite3_context *x, int n, sqlite3_value **v)
 {
@@ -172,6 +204,7 @@ static void fn_csv_line(sqlite3_context *x, int n, sqlite3_value **v)
 
 const struct sql_function functions_bigquery_query[] = {
     {"bq_query", 4, SQLITE_DIRECTONLY | SQLITE_SUBTYPE, fn_query},
+    {"bq_view", 2, SQLITE_DIRECTONLY | SQLITE_SUBTYPE, fn_view},
     {"bq_csv", 3, PURE | SQLITE_SUBTYPE, fn_csv},
     {"py_repr", 1, PURE, fn_repr},
     {"csv_line", 2, PURE, fn_csv_line},

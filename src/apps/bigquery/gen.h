@@ -57,6 +57,14 @@ struct bq_table {
     int64_t n;
     struct str dataset, id;
     const struct bq_type *row;
+    struct str view;          /* its query; .p NULL: a table */
+    const struct json *names; /* of the view's columns, or NULL: those that the query gives them */
+};
+
+/* A view whose query is being compiled. */
+struct bq_view {
+    const struct bq_view *up;
+    int64_t n;
 };
 
 struct bq_gen {
@@ -66,6 +74,7 @@ struct bq_gen {
     bool has_failed;
     unsigned n_names, depth;
     struct bq_named *ctes;
+    const struct bq_view *views;          /* the innermost that is compiled */
     struct bq_table tables[BQ_MAX_DEPTH]; /* that are read */
     size_t n_tables;
 };
@@ -101,8 +110,10 @@ struct bq_result bq_gen_query(struct bq_gen *g, const struct bq_query *q,
 
 /* The tables of F, which become ranges of S. */
 struct str bq_gen_from(struct bq_gen *g, const struct bq_from *f, struct bq_scope *s);
-/* Finds the table of a path; false: it failed. */
+/* Finds the table or view of a path; false: it failed. */
 bool bq_find_table(struct bq_gen *g, const struct bq_expr *path, struct bq_table *ret);
+/* Finds a table whose rows are to be changed, which those of a view cannot be. */
+bool bq_find_target(struct bq_gen *g, const struct bq_expr *path, struct bq_table *ret);
 /* The dataset and the table that a path names. */
 bool bq_split_path(struct bq_gen *g, const struct bq_expr *path, struct str *dataset,
                    struct str *table);

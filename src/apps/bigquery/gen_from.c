@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Where rows come from: tables, queries, arrays and joins of them. */
+#include <errno.h>
 #include <sqlite3.h>
+#include <stdio.h>
 
 #include "apps/bigquery/gen.h"
+#include "apps/bigquery/parse.h"
 #include "base/cleanup.h"
 
 /* ---- tables ---- */
@@ -71,21 +74,31 @@ static const struct bq_type *row_type(struct arena *a, struct str fields)
     return bq_type_of_field(a, field);
 }
 
+static struct str column_text(struct bq_gen *g, sqlite3_stmt *st, int i)
+{
+    const char *text = (const char *)sqlite3_column_text(st, i);
+
+    return text ? arena_str(g->arena, str_of(text)) : STR_NULL;
+}
+
 static bool read_table(struct bq_gen *g, struct bq_table *t)
 {
     sqlite3_stmt *st = NULL;
-    int rc = sqlite3_prepare_v2(
-        g->run->db, "SELECT n, fields FROM bq_table WHERE dataset = ?1 AND id = ?2", -1, &st, NULL);
+    int rc = sqlite3_prepare_v2(g->run->db,
+                                "SELECT n, fields, view_query, view_columns FROM bq_table"
+                                " WHERE dataset = ?1 AND id = ?2",
+                                -1, &st, NULL);
 
     if (rc == SQLITE_OK)
         rc = sqlite3_bind_text(st, 1, t->dataset.p, (int)t->dataset.len, SQLITE_STATIC);
     if (rc == SQLITE_OK)
         rc = sqlite3_bind_text(st, 2, t->id.p, (int)t->id.len, SQLITE_STATIC);
     if (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(st, 1);
+        struct str fields = column_text(g, st, 1), names = column_text(g, st, 3);
         t->n = sqlite3_column_int64(st, 0);
-        struct str fields = arena_str(g->arena, str_of(text ? text : "[]"));
-        t->row = fields.p ? row_type(g->arena, fields) : NULL;
+        t->row = row_type(g->arena, fields.p ? fields : STR("[]"));
+        t->view = column_text(g, st, 2);
+        t->names = names.p ? json_parse(g->arena, names, NULL, NULL) : NULL;
     }
     (void)sqlite3_finalize(st);
     return t->row;
@@ -111,6 +124,19 @@ bool bq_find_table(struct bq_gen *g, const struct bq_expr *path, struct bq_table
     }
     g->tables[g->n_tables++] = *ret;
     return true;
+}
+
+bool bq_find_target(struct bq_gen *g, const struct bq_expr *path, struct bq_table *ret)
+{
+    if (!bq_find_table(g, path, ret))
+        return false;
+    if (ret->view.p)
+        bq_fail_as(g, 400, "invalid",
+                   "Using table " STR_FMT ":" STR_FMT "." STR_FMT
+                   " is not allowed for this operation because of its type. Try using a different "
+                   "table that is of type TABLE.",
+                   STR_ARG(g->run->project), STR_ARG(ret->dataset), STR_ARG(ret->id));
+    return !g->has_failed;
 }
 
 /* ---- ranges ---- */
@@ -174,17 +200,30 @@ static const struct {
         const char *name;
         enum bq_kind kind;
     } columns[8];
-    const char *sql; /* %s: the quoted project, then the quoted dataset */
+    const char *sql; /* %p: the project, %d: the dataset, %a: those that are allowed; quoted */
 } views[] = {
     {"TABLES",
      {{"table_catalog", BQ_STRING},
       {"table_schema", BQ_STRING},
       {"table_name", BQ_STRING},
       {"table_type", BQ_STRING},
+      {"is_insertable_into", BQ_STRING},
       {"creation_time", BQ_TIMESTAMP}},
-     "SELECT %s AS c0, dataset AS c1, id AS c2, 'BASE TABLE' AS c3,"
-     " bq_cast('TIMESTAMP', created_at, 'STRING', 1) AS c4"
-     " FROM bq_table WHERE %s IN (dataset, '')"},
+     "SELECT %p AS c0, dataset AS c1, id AS c2,"
+     " iif(view_query IS NULL, 'BASE TABLE', 'VIEW') AS c3,"
+     " iif(view_query IS NULL, 'YES', 'NO') AS c4,"
+     " bq_cast('TIMESTAMP', created_at, 'STRING', 1) AS c5"
+     " FROM bq_table WHERE %d IN (dataset, '') AND list_allows(%a, dataset)"},
+    {"VIEWS",
+     {{"table_catalog", BQ_STRING},
+      {"table_schema", BQ_STRING},
+      {"table_name", BQ_STRING},
+      {"view_definition", BQ_STRING},
+      {"check_option", BQ_STRING},
+      {"use_standard_sql", BQ_STRING}},
+     "SELECT %p AS c0, dataset AS c1, id AS c2, view_query AS c3, NULL AS c4, 'YES' AS c5"
+     " FROM bq_table"
+     " WHERE view_query IS NOT NULL AND %d IN (dataset, '') AND list_allows(%a, dataset)"},
     {"COLUMNS",
      {{"table_catalog", BQ_STRING},
       {"table_schema", BQ_STRING},
@@ -193,18 +232,25 @@ static const struct {
       {"ordinal_position", BQ_INT64},
       {"is_nullable", BQ_STRING},
       {"data_type", BQ_STRING}},
-     "SELECT %s AS c0, b.dataset AS c1, b.id AS c2, f.value ->> 'name' AS c3, f.key + 1 AS c4,"
+     "SELECT %p AS c0, b.dataset AS c1, b.id AS c2, f.value ->> 'name' AS c3, f.key + 1 AS c4,"
      " iif(f.value ->> 'mode' = 'REQUIRED', 'NO', 'YES') AS c5, bq_type_name(f.value) AS c6"
-     " FROM bq_table b, json_each(b.fields) f WHERE %s IN (b.dataset, '')"},
+     " FROM bq_table b, json_each(b.fields) f"
+     " WHERE %d IN (b.dataset, '') AND list_allows(%a, b.dataset)"},
     {"SCHEMATA",
      {{"catalog_name", BQ_STRING}, {"schema_name", BQ_STRING}, {"location", BQ_STRING}},
-     "SELECT %s AS c0, id AS c1, location AS c2 FROM bq_dataset WHERE %s IS NOT NULL"},
+     "SELECT %p AS c0, id AS c1, location AS c2 FROM bq_dataset"
+     " WHERE %d IS NOT NULL AND list_allows(%a, id)"},
 };
 
 static struct str gen_view(struct bq_gen *g, size_t i, struct str dataset, struct bq_range *r)
 {
     unsigned t = ++g->n_names;
-    struct str project = bq_quote(g, g->run->project), name = bq_quote(g, dataset);
+    const struct {
+        char letter;
+        struct str sql;
+    } values[] = {{'p', bq_quote(g, g->run->project)},
+                  {'d', bq_quote(g, dataset)},
+                  {'a', bq_quote(g, g->run->allowed)}};
 
     for (size_t k = 0; k < ARRAY_LEN(views[i].columns) && views[i].columns[k].name; k++) {
         const struct bq_column c = {.name = str_of(views[i].columns[k].name),
@@ -214,10 +260,16 @@ static struct str gen_view(struct bq_gen *g, size_t i, struct str dataset, struc
             return STR_NULL;
     }
     auto_buf struct buf b = BUF_INIT(64 << 10);
-    const char *sql = views[i].sql, *at = strstr(sql, "%s"), *second = strstr(at + 2, "%s");
-    (void)buf_printf(&b, "%.*s" STR_FMT "%.*s" STR_FMT "%s", (int)(at - sql), sql, STR_ARG(project),
-                     (int)(second - at - 2), at + 2, STR_ARG(name), second + 2);
-    return bq_printf(g, "(" STR_FMT ") AS t%u", STR_ARG(buf_str(&b)), t);
+    for (const char *p = views[i].sql; *p; p++) {
+        if (*p != '%') {
+            (void)buf_add_char(&b, *p);
+            continue;
+        }
+        p++;
+        for (size_t k = 0; k < ARRAY_LEN(values); k++)
+            (void)buf_add_str(&b, values[k].letter == *p ? values[k].sql : STR(""));
+    }
+    return buf_ok(&b) ? bq_printf(g, "(" STR_FMT ") AS t%u", STR_ARG(buf_str(&b)), t) : STR_NULL;
 }
 
 /* [project.][dataset.]INFORMATION_SCHEMA.TABLES; *IS_IT is false when F is none of those. */
@@ -233,7 +285,15 @@ static struct str gen_information(struct bq_gen *g, const struct bq_from *f, str
     *is_it = e && e->next && !e->next->next;
     if (!*is_it)
         return STR_NULL;
-    struct str dataset = before && !str_eq(before->text, g->run->project) ? before->text : STR("");
+    bool is_all = !before || str_eq(before->text, g->run->project) ||
+                  str_starts(before->text, STR("region-"));
+    struct str dataset = is_all ? STR("") : before->text;
+    if (dataset.len > 0 && !bq_is_allowed(g->run->allowed, dataset)) {
+        bq_fail_as(g, 403, "accessDenied",
+                   "Access denied: Dataset '" STR_FMT "' is not in allowed datasets list",
+                   STR_ARG(dataset));
+        return STR_NULL;
+    }
     for (size_t i = 0; i < ARRAY_LEN(views); i++) {
         if (!str_iis(e->next->text, views[i].name))
             continue;
@@ -311,6 +371,68 @@ static bool is_range(const struct bq_scope *s, struct str name)
     return false;
 }
 
+/* ---- views ---- */
+
+/* G's failure, and that it came of the view T: the innermost that it came of. */
+static void blame_view(struct bq_gen *g, const struct bq_table *t, const struct bq_from *f)
+{
+    char why[sizeof g->err->text];
+
+    g->has_failed = true;
+    (void)snprintf(why, sizeof why, "%s", err_text(g->err));
+    if (!str_is(str_of(g->run->reason), "invalidQuery") ||
+        str_find(str_of(why), STR("; failed to parse view")) >= 0)
+        return;
+    (void)err_set(g->err, -EINVAL,
+                  "%s; failed to parse view '" STR_FMT "." STR_FMT "." STR_FMT "' at [%u:%u]", why,
+                  STR_ARG(g->run->project), STR_ARG(t->dataset), STR_ARG(t->id), f->line,
+                  f->column);
+}
+
+/* What the query of a view gives, under the view's own names. */
+static struct bq_result gen_view_query(struct bq_gen *g, const struct bq_table *t)
+{
+    struct bq_parser p = {.arena = g->arena, .err = g->err};
+    const struct bq_query *q = bq_parse_text(&p, t->view);
+    const struct bq_view view = {.up = g->views, .n = t->n};
+    struct bq_named *ctes = g->ctes;
+    struct bq_result r = {0};
+
+    for (const struct bq_view *v = g->views; v; v = v->up) {
+        if (v->n == t->n)
+            bq_fail_as(g, 400, "invalid",
+                       "View " STR_FMT ":" STR_FMT "." STR_FMT " refers to itself",
+                       STR_ARG(g->run->project), STR_ARG(t->dataset), STR_ARG(t->id));
+    }
+    if (!q || g->has_failed)
+        return r;
+    /* It sees nothing of the query that names it. */
+    g->ctes = NULL;
+    g->views = &view;
+    r = bq_gen_query(g, q, NULL);
+    g->views = view.up;
+    g->ctes = ctes;
+    for (size_t i = 0; t->names && i < r.columns.n && i < t->names->n; i++)
+        r.columns.items[i].name = json_str(json_at(t->names, i), r.columns.items[i].name);
+    return r;
+}
+
+static struct str gen_stored(struct bq_gen *g, const struct bq_from *f, struct bq_scope *s,
+                             const struct bq_table *table)
+{
+    struct bq_result q = gen_view_query(g, table);
+    unsigned t = ++g->n_names;
+
+    if (!q.sql.p) {
+        blame_view(g, table, f);
+        return STR_NULL;
+    }
+    struct bq_range *r = add_range(g, s, f->alias.p ? f->alias : table->id);
+    if (!r || !add_columns(g, r, t, &q.columns))
+        return STR_NULL;
+    return bq_printf(g, "(" STR_FMT ") AS t%u", STR_ARG(q.sql), t);
+}
+
 static struct str gen_named(struct bq_gen *g, const struct bq_from *f, struct bq_scope *s)
 {
     const struct bq_named *c = find_cte(g, f->expr);
@@ -322,8 +444,10 @@ static struct str gen_named(struct bq_gen *g, const struct bq_from *f, struct bq
     struct str sql = gen_information(g, f, s, &is_it);
     if (is_it)
         return sql;
+    if (!c && !bq_find_table(g, f->expr, &table))
+        return STR_NULL;
     if (!c)
-        return bq_find_table(g, f->expr, &table) ? bq_gen_table(g, &table, f->alias, s) : STR_NULL;
+        return table.view.p ? gen_stored(g, f, s, &table) : bq_gen_table(g, &table, f->alias, s);
     unsigned t = ++g->n_names;
     struct bq_range *r = add_range(g, s, f->alias.p ? f->alias : f->expr->first->text);
     if (!r || !add_columns(g, r, t, &c->columns))

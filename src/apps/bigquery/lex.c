@@ -277,7 +277,10 @@ static int read_plain(struct lexer *l, struct bq_token *t)
 static int read_token(struct lexer *l, struct bq_token *t)
 {
     skip_blanks(l);
-    *t = (struct bq_token){.kind = BQ_END, .line = l->line, .column = l->column};
+    *t = (struct bq_token){.kind = BQ_END,
+                           .begin = l->p->text.len - l->rest.len,
+                           .line = l->line,
+                           .column = l->column};
     if (l->rest.len == 0)
         return 0;
     int prefix = string_prefix(l->rest);
@@ -292,6 +295,7 @@ int bq_lex(struct bq_parser *p, struct str text)
 {
     struct lexer l = {.p = p, .rest = text, .line = 1, .column = 1};
 
+    p->text = text;
     do {
         p->tokens = arena_grow(p->arena, p->tokens, p->n, &l.cap, sizeof *p->tokens);
         if (!p->tokens)

@@ -18,7 +18,7 @@ static bool open_merge(struct bq_gen *g, struct merge *m)
     struct bq_scope *both = &m->scopes[BQ_W_BOTH];
 
     both->end = &both->ranges;
-    if (!bq_find_table(g, m->s->table, &m->table))
+    if (!bq_find_target(g, m->s->table, &m->table))
         return false;
     m->own = bq_gen_table(g, &m->table, m->s->alias, both);
     m->name = g->n_names;

@@ -19,6 +19,8 @@ enum bq_statement_kind {
     BQ_S_MERGE,
     BQ_S_CREATE_TABLE,
     BQ_S_DROP_TABLE,
+    BQ_S_CREATE_VIEW,
+    BQ_S_DROP_VIEW,
     BQ_S_TRUNCATE,
     BQ_S_CREATE_SCHEMA,
     BQ_S_DROP_SCHEMA
@@ -39,7 +41,8 @@ struct bq_statement {
     struct bq_expr *table; /* a path */
     struct str alias;
     struct bq_query *query;
-    struct bq_expr *columns;   /* of INSERT: BQ_E_NAMEs */
+    struct str text;           /* of CREATE VIEW: the query's */
+    struct bq_expr *columns;   /* of INSERT and CREATE VIEW: BQ_E_NAMEs */
     struct bq_expr *rows;      /* of INSERT: BQ_E_STRUCTs */
     struct bq_expr *sets;      /* of UPDATE: values with the column as alias */
     struct bq_from *from;      /* of UPDATE and MERGE */
@@ -50,6 +53,8 @@ struct bq_statement {
 };
 
 int bq_parse(struct bq_parser *p, struct str text, struct bq_statement *ret);
+/* A text that is one query, as views have it; NULL: failed. */
+struct bq_query *bq_parse_text(struct bq_parser *p, struct str text);
 
 /* ---- parse.c ---- */
 

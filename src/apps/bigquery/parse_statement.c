@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "apps/bigquery/parse.h"
+#include "base/cleanup.h"
 
 /* ---- changes ---- */
 
@@ -219,21 +220,9 @@ static const struct bq_type *parse_columns(struct bq_parser *p)
     return bq_need_sign(p, ")") ? row : NULL;
 }
 
-static bool parse_create(struct bq_parser *p, struct bq_statement *s)
+/* What is left of CREATE TABLE behind the name. */
+static bool parse_create_table(struct bq_parser *p, struct bq_statement *s)
 {
-    s->is_or_replace = bq_take_words(p, "OR", "REPLACE");
-    (void)(bq_take_word(p, "TEMP") || bq_take_word(p, "TEMPORARY"));
-    bool is_schema = bq_take_word(p, "SCHEMA");
-    s->kind = is_schema ? BQ_S_CREATE_SCHEMA : BQ_S_CREATE_TABLE;
-    if (!is_schema && !bq_take_word(p, "TABLE"))
-        return bq_unexpected(p, "keyword TABLE or keyword SCHEMA");
-    if (bq_take_word(p, "IF"))
-        s->is_if_not_exists = bq_need_word(p, "NOT") && bq_need_word(p, "EXISTS");
-    s->table = bq_parse_path(p);
-    if (!s->table || is_schema) {
-        skip_table_options(p);
-        return s->table;
-    }
     if (bq_is_sign(bq_peek(p), "(")) {
         s->row = parse_columns(p);
         if (!s->row)
@@ -247,13 +236,87 @@ static bool parse_create(struct bq_parser *p, struct bq_statement *s)
     return !p->has_failed;
 }
 
+/* (a OPTIONS(…), b) */
+static struct bq_expr *parse_view_columns(struct bq_parser *p)
+{
+    struct bq_expr *first = NULL, **end = &first;
+
+    if (!bq_need_sign(p, "("))
+        return NULL;
+    do {
+        struct bq_expr *e = bq_expr_new(p, BQ_E_NAME);
+        if (!e)
+            return NULL;
+        e->text = bq_need_name(p);
+        *end = e;
+        end = &e->next;
+        skip_options(p);
+    } while (bq_take_sign(p, ","));
+    return bq_need_sign(p, ")") ? first : NULL;
+}
+
+static bool parse_create_view(struct bq_parser *p, struct bq_statement *s)
+{
+    if (bq_is_sign(bq_peek(p), "("))
+        s->columns = parse_view_columns(p);
+    skip_table_options(p);
+    if (!bq_need_word(p, "AS"))
+        return false;
+    size_t begin = bq_peek(p)->begin;
+    s->query = bq_parse_query(p);
+    s->text = str_trim(str_slice(p->text, begin, bq_peek(p)->begin));
+    return s->query;
+}
+
+/* The kinds of things that are made and dropped. */
+static const struct {
+    const char *word;
+    enum bq_statement_kind create, drop;
+} things[] = {
+    {"TABLE", BQ_S_CREATE_TABLE, BQ_S_DROP_TABLE},
+    {"VIEW", BQ_S_CREATE_VIEW, BQ_S_DROP_VIEW},
+    {"SCHEMA", BQ_S_CREATE_SCHEMA, BQ_S_DROP_SCHEMA},
+};
+
+static bool take_thing(struct bq_parser *p, size_t *ret)
+{
+    for (size_t i = 0; i < ARRAY_LEN(things); i++) {
+        *ret = i;
+        if (bq_take_word(p, things[i].word))
+            return true;
+    }
+    return bq_unexpected(p, "keyword TABLE, keyword VIEW or keyword SCHEMA");
+}
+
+static bool parse_create(struct bq_parser *p, struct bq_statement *s)
+{
+    size_t thing;
+
+    s->is_or_replace = bq_take_words(p, "OR", "REPLACE");
+    (void)(bq_take_word(p, "TEMP") || bq_take_word(p, "TEMPORARY"));
+    if (!take_thing(p, &thing))
+        return false;
+    s->kind = things[thing].create;
+    if (bq_take_word(p, "IF"))
+        s->is_if_not_exists = bq_need_word(p, "NOT") && bq_need_word(p, "EXISTS");
+    s->table = bq_parse_path(p);
+    if (!s->table)
+        return false;
+    if (s->kind == BQ_S_CREATE_TABLE)
+        return parse_create_table(p, s);
+    if (s->kind == BQ_S_CREATE_VIEW)
+        return parse_create_view(p, s);
+    skip_table_options(p);
+    return true;
+}
+
 static bool parse_drop(struct bq_parser *p, struct bq_statement *s)
 {
-    bool is_schema = bq_take_word(p, "SCHEMA");
+    size_t thing;
 
-    s->kind = is_schema ? BQ_S_DROP_SCHEMA : BQ_S_DROP_TABLE;
-    if (!is_schema && !bq_take_word(p, "TABLE"))
-        return bq_unexpected(p, "keyword TABLE or keyword SCHEMA");
+    if (!take_thing(p, &thing))
+        return false;
+    s->kind = things[thing].drop;
     s->is_if_exists = bq_take_words(p, "IF", "EXISTS");
     s->table = bq_parse_path(p);
     s->is_cascade = bq_take_word(p, "CASCADE");
@@ -302,4 +365,13 @@ int bq_parse(struct bq_parser *p, struct str text, struct bq_statement *ret)
     if (is_whole && !p->has_failed)
         return 0;
     return p->err->code ? p->err->code : err_set(p->err, -EINVAL, "Syntax error");
+}
+
+struct bq_query *bq_parse_text(struct bq_parser *p, struct str text)
+{
+    struct bq_query *q = bq_lex(p, text) == 0 ? bq_parse_query(p) : NULL;
+
+    if (q && bq_peek(p)->kind != BQ_END)
+        return bq_unexpected(p, "end of input");
+    return q;
 }

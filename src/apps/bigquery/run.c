@@ -121,6 +121,8 @@ static const struct {
     [BQ_S_MERGE] = {"MERGE", bq_run_merge},
     [BQ_S_CREATE_TABLE] = {"CREATE_TABLE", bq_run_create_table},
     [BQ_S_DROP_TABLE] = {"DROP_TABLE", bq_run_drop_table},
+    [BQ_S_CREATE_VIEW] = {"CREATE_VIEW", bq_run_create_view},
+    [BQ_S_DROP_VIEW] = {"DROP_VIEW", bq_run_drop_table},
     [BQ_S_TRUNCATE] = {"TRUNCATE_TABLE", bq_run_truncate},
     [BQ_S_CREATE_SCHEMA] = {"CREATE_SCHEMA", bq_run_create_schema},
     [BQ_S_DROP_SCHEMA] = {"DROP_SCHEMA", bq_run_drop_schema},

@@ -54,6 +54,8 @@ void bq_run_merge(struct bq_gen *g, const struct bq_statement *s);
 /* ---- define.c ---- */
 
 void bq_run_create_table(struct bq_gen *g, const struct bq_statement *s);
+void bq_run_create_view(struct bq_gen *g, const struct bq_statement *s);
+/* DROP TABLE and DROP VIEW. */
 void bq_run_drop_table(struct bq_gen *g, const struct bq_statement *s);
 void bq_run_create_schema(struct bq_gen *g, const struct bq_statement *s);
 void bq_run_drop_schema(struct bq_gen *g, const struct bq_statement *s);

@@ -20,12 +20,14 @@ enum bq_token_kind {
 struct bq_token {
     enum bq_token_kind kind;
     struct str text;
+    size_t begin; /* in the whole text */
     unsigned line, column;
 };
 
 struct bq_parser {
     struct arena *arena;
     struct err *err;
+    struct str text;
     struct bq_token *tokens; /* the last one is BQ_END */
     size_t n, at;
     unsigned depth;

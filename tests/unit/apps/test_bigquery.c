@@ -6,10 +6,12 @@ static struct lang_check check = {
     .schema = "CREATE TABLE project (id TEXT PRIMARY KEY); INSERT INTO project VALUES ('p');"
               "CREATE TABLE bq_dataset (id TEXT PRIMARY KEY, location TEXT, created_at TEXT,"
               " updated_at TEXT); INSERT INTO bq_dataset (id) VALUES ('d');"
-              "CREATE TABLE bq_table (n INTEGER PRIMARY KEY, dataset, id, fields, created_at);"
+              "CREATE TABLE bq_table (n INTEGER PRIMARY KEY, dataset, id, fields, created_at,"
+              " view_query, view_columns);"
               "CREATE TABLE bq_row (t INTEGER, n INTEGER, d TEXT, PRIMARY KEY (t, n));"
               "INSERT INTO bq_table VALUES (1, 'd', 't', '[{\"name\":\"a\",\"type\":\"INTEGER\"},"
-              "{\"name\":\"s\",\"type\":\"STRING\"},{\"name\":\"day\",\"type\":\"DATE\"}]', '');"
+              "{\"name\":\"s\",\"type\":\"STRING\"},{\"name\":\"day\",\"type\":\"DATE\"}]', '',"
+              " NULL, NULL);"
               "INSERT INTO bq_row VALUES (1, 1, '[1,\"x\",\"2026-01-05\"]'),"
               " (1, 2, '[2,\"y\",\"2026-02-01\"]'), (1, 3, '[3,\"x\",null]');",
     .languages = "{}",
@@ -115,6 +117,79 @@ static const struct lang_case merges[] = {
      "error: Syntax error: Expected keyword WHEN but got end of query at [1:28]"},
 };
 
+static const struct lang_case stored[] = {
+    {"CREATE VIEW d.v AS\n  SELECT s, SUM(a) AS n -- of all\n  FROM d.t GROUP BY s; ",
+     "CREATE_VIEW 0"},
+    {"SELECT v.n FROM `p.d.v` AS v WHERE s = 'x'", "Row 1: {'n': 4}\n"},
+    {"SELECT view_definition FROM d.INFORMATION_SCHEMA.VIEWS",
+     "Row 1: {'view_definition': 'SELECT s, SUM(a) AS n -- of all\\n  FROM d.t GROUP BY s'}\n"},
+    /* A view over a view, with names of its own; what is around it is not seen in it. */
+    {"CREATE VIEW IF NOT EXISTS d.w (label OPTIONS(description='x, y'), total) OPTIONS(a = 1) AS "
+     "(SELECT * FROM p.d.v)",
+     "CREATE_VIEW 0"},
+    {"WITH v AS (SELECT 9 AS n) SELECT * FROM d.w JOIN v ON TRUE ORDER BY label",
+     "Row 1: {'label': 'x', 'total': 4, 'n': 9}\nRow 2: {'label': 'y', 'total': 2, 'n': 9}\n"},
+    {"SELECT table_name, table_type FROM d.INFORMATION_SCHEMA.TABLES WHERE table_name IN ('t', "
+     "'w')",
+     "Row 1: {'table_name': 't', 'table_type': 'BASE TABLE'}\n"
+     "Row 2: {'table_name': 'w', 'table_type': 'VIEW'}\n"},
+    {"SELECT column_name, data_type FROM d.INFORMATION_SCHEMA.COLUMNS WHERE table_name = 'w'",
+     "Row 1: {'column_name': 'label', 'data_type': 'STRING'}\n"
+     "Row 2: {'column_name': 'total', 'data_type': 'INT64'}\n"},
+    /* It follows its table. */
+    {"INSERT INTO d.t VALUES (10, 'z', NULL)", "INSERT 1"},
+    {"SELECT total FROM d.w WHERE label = 'z'", "Row 1: {'total': 10}\n"},
+    {"DELETE FROM d.t WHERE a = 10", "DELETE 1"},
+    {"CREATE VIEW d.v AS SELECT 1 AS a", "error: Already Exists: Table p:d.v"},
+    {"CREATE VIEW IF NOT EXISTS d.v AS SELECT 1 AS a", "CREATE_VIEW 0"},
+    {"CREATE OR REPLACE VIEW d.v AS SELECT s, n FROM (SELECT total AS n, label AS s FROM d.w)",
+     "error: View p:d.v refers to itself"},
+    {"CREATE OR REPLACE VIEW d.v AS SELECT s, a AS n, day FROM d.t WHERE a > 2", "CREATE_VIEW 0"},
+    {"SELECT * FROM d.v", "Row 1: {'s': 'x', 'n': 3, 'day': None}\n"},
+    {"CREATE OR REPLACE VIEW d.v AS SELECT a AS n, s FROM d.t WHERE a = 2", "CREATE_VIEW 0"},
+    {"SELECT * FROM d.w", "Row 1: {'label': 2, 'total': 'y'}\n"},
+    {"CREATE OR REPLACE TABLE d.v (a INT64)",
+     "error: p:d.v is not allowed for this operation because it is currently a VIEW."},
+    {"CREATE OR REPLACE VIEW d.t AS SELECT 1 AS a",
+     "error: p:d.t is not allowed for this operation because it is currently a TABLE."},
+    {"INSERT INTO d.v VALUES (1, 'a')",
+     "error: Using table p:d.v is not allowed for this operation because of its type. Try using a "
+     "different table that is of type TABLE."},
+    {"DROP VIEW d.t",
+     "error: p:d.t is not allowed for this operation because it is currently a TABLE."},
+    {"DROP TABLE d.v",
+     "error: p:d.v is not allowed for this operation because it is currently a VIEW."},
+    {"CREATE VIEW d.x AS SELECT a + 1 FROM d.t",
+     "error: CREATE VIEW columns must be named, but column 1 has no name at [1:27]"},
+    {"CREATE VIEW d.x AS SELECT a, s AS A FROM d.t",
+     "error: Duplicate column names in the result are not supported. Found duplicate(s): A"},
+    {"CREATE VIEW d.x (a, b) AS SELECT 1 AS a",
+     "error: The number of columns in the column list, 2, does not match the number of columns of "
+     "the query, 1"},
+    {"CREATE VIEW d.x AS SELECT a FROM d.none",
+     "error: Not found: Table p:d.none was not found in location US"},
+    {"CREATE VIEW none.x AS SELECT 1 AS a", "error: Not found: Dataset p:none"},
+    {"CREATE VIEW d.x SELECT 1 AS a",
+     "error: Syntax error: Expected keyword AS but got keyword SELECT at [1:17]"},
+    {"CREATE OR REPLACE VIEW d.v AS SELECT b FROM (SELECT 1 AS b)", "CREATE_VIEW 0"},
+    {"CREATE VIEW d.x AS SELECT b FROM d.v", "CREATE_VIEW 0"},
+    {"CREATE OR REPLACE VIEW d.v AS SELECT 1 AS c", "CREATE_VIEW 0"},
+    {"SELECT 1 FROM d.x AS y",
+     "error: Unrecognized name: b at [1:8]; failed to parse view 'p.d.x' at [1:15]"},
+    {"DROP VIEW d.x", "DROP_VIEW 0"},
+    {"DROP VIEW d.v", "DROP_VIEW 0"},
+    {"SELECT * FROM d.w", "error: Not found: Table p:d.v was not found in location US"},
+    {"DROP VIEW d.v", "error: Not found: Table p:d.v"},
+    {"DROP VIEW IF EXISTS d.v", "DROP_VIEW 0"},
+    {"DROP VIEW d.w", "DROP_VIEW 0"},
+};
+
+static void test_views(void **state)
+{
+    (void)state;
+    lang_check_all(&check, stored, ARRAY_LEN(stored));
+}
+
 static void test_merge(void **state)
 {
     (void)state;
@@ -159,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queries),
+        cmocka_unit_test(test_views),
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_depth),
     };
