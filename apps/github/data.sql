@@ -1,8 +1,12 @@
 -- Initialize bodies and dumps. Beyond Klavis' format a repository may say that it is "private" and
 -- which is its "default_branch"; issues and pull requests who is their "author", their "assignees"
--- (logins) and "comments" ({"author", "body"}); pull requests that they are a "draft", and their
--- "reviews" ({"author", "state", "body", "comments": [{"path", "line", "body"}]}). Dumps have these
--- members only where they say more than these rules do:
+-- (logins) and "comments" ({"author", "body"}); pull requests that they are a "draft", their
+-- "reviewers" (logins), and their "reviews" ({"author", "state", "body", "comments": [{"path",
+-- "line", "body", "reply_to"}]}, "reply_to" being the place of another one among all comments of
+-- the reviews, from 1); issues their "type", the "state_reason" and "sub_issues" (numbers, or
+-- "owner/name#number"). A repository may have "tags" ({"name", "branch", "message"}) and "releases"
+-- ({"tag", "name", "body", "draft", "prerelease"}). Dumps have these members only where they say
+-- more than these rules do:
 --
 --   - a repository "owner/name" belongs to that account, one without an owner to the caller
 --   - the default branch is main, else master, else the first; it has one commit, and each other
@@ -18,12 +22,12 @@
 SELECT now, me, my_name, my_email, signature FROM session;
 -- Repositories.
 INSERT INTO stage_repo (place, full_name, owner, name, description, is_private, default_branch,
-                        branches, prs, issues)
+                        branches, prs, issues, tags, releases)
 SELECT key, full, iif(instr(full, '/'), substr(full, 1, instr(full, '/') - 1),
                       (SELECT login FROM account WHERE is_me)),
        trim(substr(full, instr(full, '/') + 1)), value ->> 'description',
        ifnull(value ->> 'private', 0), value ->> 'default_branch', value -> 'branches',
-       value -> 'prs', value -> 'issues'
+       value -> 'prs', value -> 'issues', value -> 'tags', value -> 'releases'
 FROM (SELECT key, value, value ->> 'name' AS full FROM json_each(:args, '$.repos')
       WHERE type = 'object');
 SELECT 'repository "' || full_name || '": there is no account "' || owner || '"' AS error
@@ -126,18 +130,19 @@ WHERE NOT s.is_default AND b.sha <> m.sha;
 
 -- Issues and pull requests: those with a number keep it, the others follow behind.
 INSERT INTO stage_item (repo_id, is_pull, place, given, title, body, state, labels, author,
-                        assignees, comments)
+                        assignees, comments, sub_issues, state_reason, type)
 SELECT s.id, 0, i.key, i.value ->> 'id', i.value ->> 'issue_title', i.value ->> 'description',
        ifnull(lower(i.value ->> 'status'), 'open'), i.value -> 'labels', i.value ->> 'author',
-       i.value -> 'assignees', i.value -> 'comments'
+       i.value -> 'assignees', i.value -> 'comments', i.value -> 'sub_issues',
+       i.value ->> 'state_reason', i.value ->> 'type'
 FROM stage_repo s, json_each(s.issues) i WHERE i.type = 'object';
 INSERT INTO stage_item (repo_id, is_pull, place, given, title, body, state, labels, author,
-                        assignees, comments, head, base, is_draft, reviews)
+                        assignees, comments, head, base, is_draft, reviews, reviewers)
 SELECT s.id, 1, p.key, p.value ->> 'id', p.value ->> 'pr_title', p.value ->> 'description',
        ifnull(lower(p.value ->> 'status'), 'open'), p.value -> 'labels', p.value ->> 'author',
        p.value -> 'assignees', p.value -> 'comments', p.value ->> 'source_branch',
        ifnull(p.value ->> 'target_branch', 'main'), ifnull(p.value ->> 'draft', 0),
-       p.value -> 'reviews'
+       p.value -> 'reviews', p.value -> 'reviewers'
 FROM stage_repo s, json_each(s.prs) p WHERE p.type = 'object';
 UPDATE stage_item SET number = n.number
 FROM (SELECT repo_id, is_pull, place,
@@ -160,22 +165,29 @@ LEFT JOIN branch t ON t.repo_id = i.repo_id AND t.name = i.base
 WHERE i.is_pull AND (h.sha IS NULL OR t.sha IS NULL) LIMIT 1;
 SELECT '"' || title || '": there is no user "' || login || '"' AS error
 FROM (SELECT title, author AS login FROM stage_item WHERE author IS NOT NULL
-      UNION ALL SELECT title, value FROM stage_item, json_each(assignees) WHERE type = 'text'
-      UNION ALL SELECT title, value ->> 'author' FROM stage_item, json_each(comments)
-      WHERE type = 'object' AND value ->> 'author' IS NOT NULL
-      UNION ALL SELECT title, value ->> 'author' FROM stage_item, json_each(reviews)
-      WHERE type = 'object' AND value ->> 'author' IS NOT NULL)
-WHERE login NOT IN (SELECT login FROM account WHERE type = 'User') LIMIT 1;
-SELECT '"' || title || '": a review is APPROVED, CHANGES_REQUESTED or COMMENTED' AS error
-FROM stage_item, json_each(reviews)
-WHERE type = 'object' AND ifnull(upper(value ->> 'state'), '')
-                          NOT IN ('APPROVED', 'CHANGES_REQUESTED', 'COMMENTED') LIMIT 1;
+      UNION ALL SELECT title, value FROM stage_item, json_each(assignees) j WHERE j.type = 'text'
+      UNION ALL SELECT title, value FROM stage_item, json_each(reviewers) j WHERE j.type = 'text'
+      UNION ALL SELECT title, value ->> 'author' FROM stage_item, json_each(comments) j
+      WHERE j.type = 'object' AND value ->> 'author' IS NOT NULL
+      UNION ALL SELECT title, value ->> 'author' FROM stage_item, json_each(reviews) j
+      WHERE j.type = 'object' AND value ->> 'author' IS NOT NULL)
+WHERE login NOT IN (SELECT login FROM account WHERE type <> 'Organization') LIMIT 1;
+SELECT '"' || title || '": a review is APPROVED, CHANGES_REQUESTED, COMMENTED or PENDING' AS error
+FROM stage_item, json_each(reviews) j
+WHERE j.type = 'object' AND ifnull(upper(value ->> 'state'), '')
+      NOT IN ('APPROVED', 'CHANGES_REQUESTED', 'COMMENTED', 'PENDING') LIMIT 1;
+SELECT '"' || title || '": the state_reason is completed, not_planned, duplicate or reopened'
+       AS error
+FROM stage_item
+WHERE state_reason NOT IN ('completed', 'not_planned', 'duplicate', 'reopened') LIMIT 1;
+SELECT '"' || title || '": there is no type "' || type || '"' AS error
+FROM stage_item WHERE type NOT IN (SELECT name FROM issue_type) LIMIT 1;
 INSERT INTO issue (id, repo_id, number, is_pull, title, body, state, author_id, created_at,
-                   updated_at, closed_at)
+                   updated_at, closed_at, state_reason, type)
 SELECT new_id('issue'), repo_id, number, is_pull, title, body,
        iif(state = 'open', 'open', 'closed'),
        ifnull((SELECT id FROM account WHERE login = i.author), :me),
-       :now, :now, iif(state = 'open', NULL, :now)
+       :now, :now, iif(state = 'open', NULL, :now), nullif(state_reason, 'completed'), type
 FROM stage_item i ORDER BY repo_id, is_pull, place;
 INSERT INTO pull (issue_id, head_repo_id, head, base, head_sha, base_sha, is_draft, merged_at,
                   merge_sha)
@@ -200,6 +212,19 @@ SELECT n.id, a.id, s.key
 FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number,
      json_each(i.assignees) s
 JOIN account a ON a.login = s.value;
+INSERT OR IGNORE INTO pull_reviewer
+SELECT n.id, a.id, s.key
+FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number,
+     json_each(i.reviewers) s
+JOIN account a ON a.login = s.value
+WHERE n.is_pull;
+INSERT OR IGNORE INTO sub_issue
+SELECT c.id, n.id, s.key
+FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number,
+     json_each(i.sub_issues) s
+JOIN issue_view c ON (c.repo_id = n.repo_id AND c.number = s.value)
+                  OR c.full_name || '#' || c.number = s.value
+WHERE c.id <> n.id AND NOT c.is_pull;
 INSERT INTO comment
 SELECT new_id('comment'), n.id,
        ifnull((SELECT id FROM account WHERE login = c.value ->> 'author'), :me),
@@ -227,6 +252,35 @@ JOIN (SELECT id, issue_id, row_number() OVER (PARTITION BY issue_id ORDER BY id)
       FROM review) w ON w.issue_id = x.issue_id AND w.nth = x.nth,
      json_each(x.comments) c
 WHERE c.type = 'object' AND c.value ->> 'path' IS NOT NULL ORDER BY w.id, c.key;
+-- So have their comments.
+UPDATE review_comment SET reply_to = x.target
+FROM (SELECT o.id, t.id AS target
+      FROM (SELECT n.id AS issue_id, c.value ->> 'reply_to' AS reply_to,
+                   row_number() OVER (PARTITION BY n.id ORDER BY r.key, c.key) AS nth
+            FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number,
+                 json_each(i.reviews) r, json_each(r.value, '$.comments') c
+            WHERE r.type = 'object' AND c.type = 'object' AND c.value ->> 'path' IS NOT NULL) p
+      JOIN review_place o ON o.issue_id = p.issue_id AND o.nth = p.nth
+      JOIN review_place t ON t.issue_id = p.issue_id AND t.nth = p.reply_to) x
+WHERE review_comment.id = x.id;
+
+-- Tags and releases.
+SELECT 'repository "' || full_name || '": there is no branch "' || branch || '" for a tag' AS error
+FROM (SELECT s.full_name, s.id, ifnull(t.value ->> 'branch', r.default_branch) AS branch
+      FROM stage_repo s JOIN repo r ON r.id = s.id, json_each(s.tags) t WHERE t.type = 'object') x
+WHERE NOT EXISTS (SELECT 1 FROM branch b WHERE b.repo_id = x.id AND b.name = x.branch) LIMIT 1;
+INSERT OR IGNORE INTO tag
+SELECT r.id, t.value ->> 'name', b.sha, ifnull(t.value ->> 'message', ''), :now
+FROM stage_repo s CROSS JOIN repo r ON r.id = s.id, json_each(s.tags) t
+JOIN branch b ON b.repo_id = r.id AND b.name = ifnull(t.value ->> 'branch', r.default_branch)
+WHERE t.type = 'object' AND t.value ->> 'name' <> '';
+INSERT OR IGNORE INTO release (id, repo_id, tag, name, body, is_draft, is_prerelease, author_id,
+                               created_at)
+SELECT new_id('release'), s.id, e.value ->> 'tag', ifnull(e.value ->> 'name', e.value ->> 'tag'),
+       ifnull(e.value ->> 'body', ''), ifnull(e.value ->> 'draft', 0),
+       ifnull(e.value ->> 'prerelease', 0), :me, :now
+FROM stage_repo s, json_each(s.releases) e
+WHERE e.type = 'object' AND e.value ->> 'tag' <> '' ORDER BY s.place, e.key;
 
 -- People who know the organisation's repositories, and code scanning.
 INSERT INTO star
@@ -310,6 +364,11 @@ FROM (
                                     FROM comment c JOIN account u ON u.id = c.author_id
                                     WHERE c.issue_id = i.id ORDER BY c.created_at, c.id)),
                             'draft', iif(p.is_draft, json('true'), NULL),
+                            'reviewers', (
+                              SELECT iif(count(*) > 0, json_group_array(login), NULL)
+                              FROM (SELECT u.login FROM pull_reviewer s
+                                    JOIN account u ON u.id = s.account_id
+                                    WHERE s.issue_id = i.id ORDER BY s.place)),
                             'reviews', (
                               SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
                               FROM (SELECT drop_nulls(json_object(
@@ -321,7 +380,10 @@ FROM (
                                                FROM (SELECT drop_nulls(json_object(
                                                               'path', q.path,
                                                               'line', ifnull(q.line, q.position),
-                                                              'body', q.body)) AS json
+                                                              'body', q.body,
+                                                              'reply_to', (
+                                                                SELECT o.nth FROM review_place o
+                                                                WHERE o.id = q.reply_to))) AS json
                                                      FROM review_comment q
                                                      WHERE q.review_id = w.id ORDER BY q.id))))
                                            AS json
@@ -336,7 +398,7 @@ FROM (
              SELECT json_group_array(json(json))
              FROM (SELECT drop_nulls(json_object(
                             'id', i.number, 'issue_title', i.title, 'description', i.body,
-                            'status', i.state,
+                            'status', i.state, 'state_reason', i.state_reason, 'type', i.type,
                             'labels', (SELECT json_group_array(label)
                                        FROM (SELECT label FROM issue_label l
                                              WHERE l.issue_id = i.id ORDER BY place)),
@@ -352,9 +414,35 @@ FROM (
                                              'author', iif(u.is_me, NULL, u.login),
                                              'body', c.body)) AS json
                                     FROM comment c JOIN account u ON u.id = c.author_id
-                                    WHERE c.issue_id = i.id ORDER BY c.created_at, c.id)))) AS json
+                                    WHERE c.issue_id = i.id ORDER BY c.created_at, c.id)),
+                            'sub_issues', (
+                              SELECT iif(count(*) > 0, json_group_array(name), NULL)
+                              FROM (SELECT iif(c.repo_id = i.repo_id, c.number,
+                                               c.full_name || '#' || c.number) AS name
+                                    FROM sub_issue s JOIN issue_view c ON c.id = s.issue_id
+                                    WHERE s.parent_id = i.id ORDER BY s.place)))) AS json
                    FROM issue i JOIN implied_author m ON m.issue_id = i.id
                    JOIN account a ON a.id = i.author_id
                    WHERE i.repo_id = r.id AND NOT i.is_pull
-                   ORDER BY i.number)))) AS json
+                   ORDER BY i.number)),
+           'tags', (
+             SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+             FROM (SELECT drop_nulls(json_object(
+                            'name', t.name,
+                            -- One at a commit of the past comes back at the default branch.
+                            'branch', (SELECT b.name FROM branch b
+                                       WHERE b.repo_id = r.id AND b.sha = t.sha
+                                         AND NOT EXISTS (SELECT 1 FROM branch d
+                                                         WHERE d.repo_id = r.id AND d.sha = t.sha
+                                                           AND d.name = r.default_branch)
+                                       ORDER BY b.name LIMIT 1),
+                            'message', nullif(t.message, ''))) AS json
+                   FROM tag t WHERE t.repo_id = r.id AND r.head IS NOT NULL ORDER BY t.name)),
+           'releases', (
+             SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+             FROM (SELECT drop_nulls(json_object(
+                            'tag', e.tag, 'name', e.name, 'body', nullif(e.body, ''),
+                            'draft', iif(e.is_draft, json('true'), NULL),
+                            'prerelease', iif(e.is_prerelease, json('true'), NULL))) AS json
+                   FROM release e WHERE e.repo_id = r.id ORDER BY e.id)))) AS json
   FROM repo_view r ORDER BY r.id);

@@ -3,7 +3,7 @@
 CREATE TABLE account (
   id INTEGER PRIMARY KEY,
   login TEXT NOT NULL UNIQUE COLLATE NOCASE,
-  type TEXT NOT NULL DEFAULT 'User', -- or Organization
+  type TEXT NOT NULL DEFAULT 'User', -- or Organization, Bot
   name TEXT,
   email TEXT,
   bio TEXT,
@@ -75,6 +75,28 @@ CREATE TABLE branch (
   PRIMARY KEY (repo_id, name)
 ) WITHOUT ROWID;
 
+CREATE TABLE tag (
+  repo_id INTEGER NOT NULL REFERENCES repo (id),
+  name TEXT NOT NULL,
+  sha TEXT NOT NULL, -- of a commit
+  message TEXT NOT NULL,
+  tagged_at TEXT NOT NULL,
+  PRIMARY KEY (repo_id, name)
+) WITHOUT ROWID;
+
+CREATE TABLE release (
+  id INTEGER PRIMARY KEY,
+  repo_id INTEGER NOT NULL REFERENCES repo (id),
+  tag TEXT NOT NULL,
+  name TEXT NOT NULL,
+  body TEXT NOT NULL,
+  is_draft INTEGER NOT NULL DEFAULT 0,
+  is_prerelease INTEGER NOT NULL DEFAULT 0,
+  author_id INTEGER NOT NULL REFERENCES account (id),
+  created_at TEXT NOT NULL,
+  UNIQUE (repo_id, tag)
+);
+
 -- For import alone, empty before and after: what is in the body.
 CREATE TABLE stage_repo (
   place INTEGER PRIMARY KEY,
@@ -87,6 +109,8 @@ CREATE TABLE stage_repo (
   branches TEXT, -- JSON
   prs TEXT,
   issues TEXT,
+  tags TEXT,
+  releases TEXT,
   id INTEGER
 );
 CREATE TABLE stage_branch (
@@ -125,6 +149,10 @@ CREATE TABLE stage_item (
   assignees TEXT,
   comments TEXT,
   reviews TEXT,
+  reviewers TEXT,
+  sub_issues TEXT,
+  state_reason TEXT,
+  type TEXT,
   PRIMARY KEY (repo_id, is_pull, place)
 ) WITHOUT ROWID;
 
@@ -141,6 +169,8 @@ CREATE TABLE issue (
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
   closed_at TEXT,
+  state_reason TEXT, -- not_planned, duplicate, reopened; NULL: completed, when it is closed
+  type TEXT, -- of issue_type
   UNIQUE (repo_id, number)
 );
 CREATE INDEX issue_state ON issue (repo_id, is_pull, state);
@@ -169,6 +199,22 @@ CREATE INDEX issue_label_label ON issue_label (label);
 
 CREATE TABLE issue_assignee (
   issue_id INTEGER NOT NULL REFERENCES issue (id),
+  account_id INTEGER NOT NULL REFERENCES account (id),
+  place INTEGER NOT NULL,
+  PRIMARY KEY (issue_id, account_id)
+) WITHOUT ROWID;
+
+-- An issue has one parent at most.
+CREATE TABLE sub_issue (
+  issue_id INTEGER PRIMARY KEY REFERENCES issue (id),
+  parent_id INTEGER NOT NULL REFERENCES issue (id),
+  place INTEGER NOT NULL
+);
+CREATE INDEX sub_issue_parent ON sub_issue (parent_id);
+
+-- Who was asked for a review and has not given one.
+CREATE TABLE pull_reviewer (
+  issue_id INTEGER NOT NULL REFERENCES pull (issue_id),
   account_id INTEGER NOT NULL REFERENCES account (id),
   place INTEGER NOT NULL,
   PRIMARY KEY (issue_id, account_id)
@@ -206,7 +252,8 @@ CREATE TABLE review_comment (
   start_side TEXT,
   body TEXT NOT NULL,
   created_at TEXT NOT NULL,
-  updated_at TEXT NOT NULL
+  updated_at TEXT NOT NULL,
+  reply_to INTEGER REFERENCES review_comment (id) -- the first comment of its thread
 );
 CREATE INDEX review_comment_review ON review_comment (review_id);
 
@@ -263,9 +310,16 @@ SELECT i.id AS issue_id,
                 (SELECT id FROM account WHERE is_me)) AS author_id
 FROM issue i LEFT JOIN pull p ON p.issue_id = i.id;
 
+-- The places of comments of reviews in their pull request, as a dump tells them.
+CREATE VIEW review_place AS
+SELECT c.id, r.issue_id,
+       row_number() OVER (PARTITION BY r.issue_id ORDER BY r.id, c.id) AS nth
+FROM review_comment c JOIN review r ON r.id = c.review_id;
+
 -- What the tools show.
 CREATE VIEW account_view AS
-SELECT a.*, (SELECT count(*) FROM repo r WHERE r.owner_id = a.id) AS repos FROM account a;
+SELECT a.*, (SELECT count(*) FROM repo r WHERE r.owner_id = a.id) AS repos FROM account a
+WHERE a.type <> 'Bot';
 
 CREATE VIEW person AS
 SELECT id, login, json_object('username', login, 'profile_id', id) AS json FROM account;
@@ -360,6 +414,230 @@ SELECT a.*, r.severity, drop_nulls(json_object(
          'created_at', a.created_at, 'updated_at', a.updated_at, 'fixed_at', a.fixed_at)) AS json
 FROM alert a JOIN scan_rule r ON r.id = a.rule_id;
 
+-- The objects of the REST API, as the tools that pass them on show them.
+CREATE VIEW rest_user AS
+SELECT id, login, json_object(
+         'login', login, 'id', id, 'avatar_url', 'https://avatars.github.example/u/' || id,
+         'url', 'https://api.github.example/users/' || login,
+         'html_url', 'https://github.example/' || login, 'type', type,
+         'site_admin', json('false')) AS json
+FROM account;
+
+CREATE VIEW rest_repo AS
+SELECT r.*, json_object(
+         'id', r.id, 'name', r.name, 'full_name', r.full_name,
+         'private', json(iif(r.is_private, 'true', 'false')), 'owner', json(u.json),
+         'html_url', 'https://github.example/' || r.full_name, 'description', r.description,
+         'fork', json(iif(r.parent_id IS NULL, 'false', 'true')),
+         'url', 'https://api.github.example/repos/' || r.full_name,
+         'created_at', r.created_at, 'updated_at', r.updated_at, 'pushed_at', r.pushed_at,
+         'git_url', 'git://github.example/' || r.full_name || '.git',
+         'ssh_url', 'git@github.example:' || r.full_name || '.git',
+         'clone_url', 'https://github.example/' || r.full_name || '.git', 'homepage', NULL,
+         'stargazers_count', r.stars, 'watchers_count', r.stars, 'language', r.language,
+         'has_issues', json('true'), 'forks_count', r.forks, 'archived', json('false'),
+         'disabled', json('false'), 'open_issues_count', r.open_issues, 'license', NULL,
+         'allow_forking', json('true'), 'topics', json('[]'),
+         'visibility', iif(r.is_private, 'private', 'public'), 'forks', r.forks,
+         'open_issues', r.open_issues, 'watchers', r.stars,
+         'default_branch', r.default_branch) AS json
+FROM (SELECT v.*, (SELECT count(*) FROM issue i WHERE i.repo_id = v.id AND i.state = 'open')
+                  AS open_issues FROM repo_view v) r
+JOIN rest_user u ON u.id = r.owner_id;
+
+-- Labels of a repository: those it was made with, and all that its issues have.
+CREATE VIEW rest_label AS
+SELECT l.repo_id, l.label, json_object(
+         'id', ('0x' || substr(git_blob(l.repo_id || '/' || lower(l.label)), 1, 8)) ->> '$',
+         'url', 'https://api.github.example/repos/' || r.full_name || '/labels/'
+                || replace(l.label, ' ', '%20'),
+         'name', l.label, 'color', ifnull(s.color, 'ededed'),
+         'default', json(iif(s.label IS NULL, 'false', 'true')),
+         'description', s.description) AS json
+FROM (SELECT DISTINCT repo_id, label
+      FROM (SELECT r.id AS repo_id, s.label FROM repo r, label_style s
+            UNION ALL
+            SELECT i.repo_id, l.label FROM issue_label l JOIN issue i ON i.id = l.issue_id)) l
+JOIN repo_view r ON r.id = l.repo_id LEFT JOIN label_style s ON s.label = l.label;
+
+CREATE TABLE label_style (
+  label TEXT PRIMARY KEY COLLATE NOCASE,
+  color TEXT NOT NULL,
+  description TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- What issues and pull requests have in common.
+CREATE VIEW issue_parts AS
+SELECT i.*, u.json AS user,
+       'https://api.github.example/repos/' || i.full_name AS api,
+       'https://github.example/' || i.full_name || iif(i.is_pull, '/pull/', '/issues/') || i.number
+       AS html_url,
+       CASE WHEN i.author = i.owner THEN 'OWNER'
+            WHEN i.owner_type = 'Organization' AND EXISTS (
+              SELECT 1 FROM account a JOIN account o ON o.login = i.owner AND a.company = o.name
+              WHERE a.id = i.author_id) THEN 'MEMBER' ELSE 'NONE' END AS association,
+       (SELECT json_group_array(json(json))
+        FROM (SELECT json_object(
+                       'id', ('0x' || substr(git_blob(i.repo_id || '/' || lower(l.label)), 1, 8))
+                             ->> '$',
+                       'name', l.label, 'color', ifnull(s.color, 'ededed'),
+                       'default', json(iif(s.label IS NULL, 'false', 'true')),
+                       'description', s.description) AS json
+              FROM issue_label l LEFT JOIN label_style s ON s.label = l.label
+              WHERE l.issue_id = i.id ORDER BY l.place)) AS labels,
+       (SELECT json_group_array(json(json))
+        FROM (SELECT q.json FROM issue_assignee s JOIN rest_user q ON q.id = s.account_id
+              WHERE s.issue_id = i.id ORDER BY s.place)) AS assignees
+FROM issue_view i JOIN rest_user u ON u.id = i.author_id;
+
+CREATE VIEW rest_issue AS
+SELECT i.id, i.repo_id, i.number, drop_nulls(json_object(
+         'url', i.api || '/issues/' || i.number, 'repository_url', i.api, 'html_url', i.html_url,
+         'id', i.id, 'number', i.number, 'title', i.title, 'user', json(i.user),
+         'labels', json(i.labels), 'state', i.state,
+         'state_reason', iif(i.state = 'closed' AND NOT i.is_pull,
+                             ifnull(i.state_reason, 'completed'), i.state_reason),
+         'locked', json('false'), 'assignee', json(i.assignees -> 0),
+         'assignees', json(i.assignees), 'comments', i.comments, 'created_at', i.created_at,
+         'updated_at', i.updated_at, 'closed_at', i.closed_at,
+         'author_association', i.association, 'body', i.body,
+         'type', (SELECT json(t.json) FROM issue_type t WHERE t.name = i.type),
+         'draft', iif(i.is_pull, json(iif(i.is_draft, 'true', 'false')), NULL),
+         'pull_request', iif(i.is_pull, json_object(
+           'url', i.api || '/pulls/' || i.number, 'html_url', i.html_url,
+           'diff_url', i.html_url || '.diff', 'patch_url', i.html_url || '.patch',
+           'merged_at', i.merged_at), NULL))) AS json
+FROM issue_parts i;
+
+CREATE VIEW issue_type AS
+SELECT column1 AS name, json_object('id', column2, 'name', column1, 'description', column3,
+                                    'color', column4, 'is_enabled', json('true')) AS json
+FROM (VALUES ('Task', 25110471, 'A specific piece of work', 'yellow'),
+             ('Bug', 25110474, 'An unexpected problem or behavior', 'red'),
+             ('Feature', 25110477, 'A request, idea, or new functionality', 'blue'));
+
+CREATE VIEW rest_pull AS
+SELECT i.id, i.repo_id, i.number, json_object(
+         'url', i.api || '/pulls/' || i.number, 'id', i.id, 'html_url', i.html_url,
+         'diff_url', i.html_url || '.diff', 'patch_url', i.html_url || '.patch',
+         'issue_url', i.api || '/issues/' || i.number, 'number', i.number, 'state', i.state,
+         'locked', json('false'), 'title', i.title, 'user', json(i.user), 'body', i.body,
+         'created_at', i.created_at, 'updated_at', i.updated_at, 'closed_at', i.closed_at,
+         'merged_at', i.merged_at, 'merge_commit_sha', v.merge_sha,
+         'assignee', json(i.assignees -> 0), 'assignees', json(i.assignees),
+         'requested_reviewers', (
+           SELECT json_group_array(json(json))
+           FROM (SELECT q.json FROM pull_reviewer s JOIN rest_user q ON q.id = s.account_id
+                 WHERE s.issue_id = i.id ORDER BY s.place)),
+         'labels', json(i.labels), 'milestone', NULL,
+         'draft', json(iif(i.is_draft, 'true', 'false')),
+         'head', json_object('label', h.owner || ':' || v.head, 'ref', v.head, 'sha', v.head_now,
+                             'user', (SELECT json(json) FROM rest_user WHERE id = h.owner_id),
+                             'repo', json(h.json)),
+         'base', json_object('label', i.owner || ':' || v.base, 'ref', v.base, 'sha', v.base_now,
+                             'user', (SELECT json(json) FROM rest_user WHERE id = b.owner_id),
+                             'repo', json(b.json)),
+         'author_association', i.association) AS json,
+       json_object(
+         'merged', json(iif(i.merged_at IS NULL, 'false', 'true')),
+         'merged_by', iif(i.merged_at IS NULL, NULL,
+                          (SELECT json(json) FROM rest_user WHERE id = (SELECT me FROM session))),
+         'comments', i.comments,
+         'review_comments', (SELECT count(*) FROM review_comment c JOIN review r
+                             ON r.id = c.review_id
+                             WHERE r.issue_id = i.id AND r.state <> 'PENDING'),
+         'maintainer_can_modify', json(iif(i.maintainer_can_modify, 'true', 'false'))) AS more
+FROM issue_parts i JOIN pull_view v ON v.issue_id = i.id
+JOIN rest_repo h ON h.id = v.head_repo_id JOIN rest_repo b ON b.id = i.repo_id;
+
+CREATE VIEW rest_comment AS
+SELECT c.*, json_object(
+         'url', i.api || '/issues/comments/' || c.id,
+         'html_url', i.html_url || '#issuecomment-' || c.id,
+         'issue_url', i.api || '/issues/' || i.number, 'id', c.id, 'user', json(u.json),
+         'created_at', c.created_at, 'updated_at', c.updated_at,
+         'author_association', 'MEMBER', 'body', c.body) AS json
+FROM comment c JOIN issue_parts i ON i.id = c.issue_id JOIN rest_user u ON u.id = c.author_id;
+
+CREATE VIEW rest_review AS
+SELECT r.*, drop_nulls(json_object(
+         'id', r.id, 'user', json(u.json), 'body', r.body, 'state', r.state,
+         'html_url', i.html_url || '#pullrequestreview-' || r.id,
+         'pull_request_url', i.api || '/pulls/' || i.number,
+         'author_association', 'MEMBER',
+         'submitted_at', iif(r.state = 'PENDING', NULL, r.submitted_at),
+         'commit_id', r.commit_sha)) AS json
+FROM review r JOIN issue_parts i ON i.id = r.issue_id JOIN rest_user u ON u.id = r.author_id;
+
+CREATE VIEW rest_review_comment AS
+SELECT c.*, r.issue_id, r.author_id, r.state AS review_state, drop_nulls(json_object(
+         'url', i.api || '/pulls/comments/' || c.id, 'pull_request_review_id', r.id, 'id', c.id,
+         'path', c.path, 'position', c.position, 'commit_id', r.commit_sha,
+         'in_reply_to_id', c.reply_to, 'user', json(u.json), 'body', c.body,
+         'created_at', c.created_at, 'updated_at', c.updated_at,
+         'html_url', i.html_url || '#discussion_r' || c.id,
+         'pull_request_url', i.api || '/pulls/' || i.number, 'author_association', 'MEMBER',
+         'start_line', c.start_line, 'start_side', c.start_side,
+         'line', ifnull(c.line, c.position), 'side', ifnull(c.side, 'RIGHT'),
+         'subject_type', iif(ifnull(c.line, c.position) IS NULL, 'file', 'line'))) AS json
+FROM review_comment c JOIN review r ON r.id = c.review_id JOIN issue_parts i ON i.id = r.issue_id
+JOIN rest_user u ON u.id = r.author_id;
+
+-- A commit says nothing of repositories: it is shown as one of repo_id.
+CREATE VIEW rest_commit AS
+SELECT r.id AS repo_id, c.sha, json_object(
+         'sha', c.sha,
+         'commit', json_object(
+           'author', json_object('name', c.author_name, 'email', c.author_email,
+                                 'date', c.committed_at),
+           'committer', json_object('name', c.committer_name, 'email', c.committer_email,
+                                    'date', c.committed_at),
+           'message', c.message,
+           'tree', json_object('sha', c.tree, 'url', 'https://api.github.example/repos/'
+                                                     || r.full_name || '/git/trees/' || c.tree),
+           'comment_count', 0),
+         'url', 'https://api.github.example/repos/' || r.full_name || '/commits/' || c.sha,
+         'html_url', 'https://github.example/' || r.full_name || '/commit/' || c.sha,
+         'author', (SELECT json(u.json) FROM account a JOIN rest_user u ON u.id = a.id
+                    WHERE a.email = c.author_email),
+         'committer', (SELECT json(u.json) FROM account a JOIN rest_user u ON u.id = a.id
+                       WHERE a.email = c.committer_email),
+         'parents', (SELECT json_group_array(json_object(
+                              'sha', p.value,
+                              'url', 'https://api.github.example/repos/' || r.full_name
+                                     || '/commits/' || p.value,
+                              'html_url', 'https://github.example/' || r.full_name || '/commit/'
+                                          || p.value)) FROM json_each(c.parents) p)) AS json
+FROM repo_view r, git_commit c;
+
+-- A tag with a message is an object of its own, which has a name.
+CREATE VIEW tag_view AS
+SELECT t.*, r.full_name, git_blob(t.name || ' ' || t.sha || ' ' || t.message) AS tag_sha
+FROM tag t JOIN repo_view r ON r.id = t.repo_id;
+
+CREATE VIEW rest_release AS
+SELECT e.*, json_object(
+         'url', 'https://api.github.example/repos/' || r.full_name || '/releases/' || e.id,
+         'html_url', 'https://github.example/' || r.full_name || '/releases/tag/' || e.tag,
+         'id', e.id, 'tag_name', e.tag, 'target_commitish', r.default_branch, 'name', e.name,
+         'body', e.body, 'draft', json(iif(e.is_draft, 'true', 'false')),
+         'prerelease', json(iif(e.is_prerelease, 'true', 'false')), 'author', json(u.json),
+         'created_at', e.created_at, 'published_at', iif(e.is_draft, NULL, e.created_at),
+         'assets', json('[]')) AS json
+FROM release e JOIN repo_view r ON r.id = e.repo_id JOIN rest_user u ON u.id = e.author_id;
+
+-- The organisation's teams.
+CREATE TABLE team (
+  slug TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE team_member (
+  slug TEXT NOT NULL REFERENCES team (slug),
+  login TEXT NOT NULL COLLATE NOCASE,
+  PRIMARY KEY (slug, login)
+) WITHOUT ROWID;
+
 -- The people of the company, and two from outside.
 INSERT INTO account (id, login, type, name, email, bio, company, location, followers, following,
                      created_at, updated_at, is_me, can_write)
@@ -403,6 +681,30 @@ VALUES
   (72418803, 'mwebb', 'User', 'Marcus Webb', 'marcus@brightpath-parts.example', NULL,
    'Brightpath Parts', 'Leeds, United Kingdom', 5, 8, '2022-04-12T14:26:39Z',
    '2025-10-07T08:08:00Z', 0, 0);
+
+-- Who issues are assigned to, and reviews asked for, by the tools of that name.
+INSERT INTO account (id, login, type, created_at, updated_at)
+VALUES (98198556, 'Copilot', 'Bot', '2025-05-19T16:00:00Z', '2025-05-19T16:00:00Z');
+
+INSERT INTO team VALUES
+  ('firmware', 'Firmware', 'What runs on the robots'),
+  ('platform', 'Platform', 'Harbor and what it runs on'),
+  ('product', 'Product', 'What is built next, and how it looks');
+INSERT INTO team_member VALUES
+  ('firmware', 'dkim'), ('firmware', 'mchen'), ('firmware', 'trivera'), ('platform', 'aokafor'),
+  ('platform', 'jlindqvist'), ('platform', 'mchen'), ('product', 'pnair'),
+  ('product', 'smarchetti');
+
+INSERT INTO label_style VALUES
+  ('bug', 'd73a4a', 'Something isn''t working'),
+  ('documentation', '0075ca', 'Improvements or additions to documentation'),
+  ('duplicate', 'cfd3d7', 'This issue or pull request already exists'),
+  ('enhancement', 'a2eeef', 'New feature or request'),
+  ('good first issue', '7057ff', 'Good for newcomers'),
+  ('help wanted', '008672', 'Extra attention is needed'),
+  ('invalid', 'e4e669', 'This doesn''t seem right'),
+  ('question', 'd876e3', 'Further information is requested'),
+  ('wontfix', 'ffffff', 'This will not be worked on');
 
 INSERT INTO language VALUES
   ('c', 'C'), ('cc', 'C++'), ('cpp', 'C++'), ('cs', 'C#'), ('css', 'CSS'), ('go', 'Go'),

@@ -171,6 +171,7 @@ static const struct sql_function *const tables[] = {
     functions_calc,
     functions_diff,
     functions_git,
+    functions_github,
     functions_json,
     functions_mail,
     functions_markup,

@@ -24,6 +24,7 @@ extern const struct sql_function functions_calc[];
 extern const struct sql_function functions_diff[];
 extern const struct sql_function functions_formula[];
 extern const struct sql_function functions_git[];
+extern const struct sql_function functions_github[];
 extern const struct sql_function functions_json[];
 extern const struct sql_function functions_mail[];
 extern const struct sql_function functions_markup[];

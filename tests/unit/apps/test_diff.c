@@ -173,6 +173,21 @@ static const struct {
     {"text_has('Robots drifting', 'DRIFT')", "1"},
     {"text_has('adrift', 'drift')", "0"},
     {"text_has('x', '')", "1"},
+    {"github_failure(NULL, 'failed to get issue', '{\"message\":\"Not Found\"}')",
+     "failed to get issue: {\"message\":\"Not Found\"}"},
+    {"github_failure('octokit', 'failed', '{\"message\":\"Not Found\",\"documentation_url\":"
+     "\"https://d.example\"}')",
+     "Error: Not Found - https://d.example"},
+    {"github_failure('octokit', 'failed', '{\"message\":\"Invalid\",\"errors\":[\"a\",{\"b\":1}],"
+     "\"documentation_url\":\"d\"}')",
+     "Error: Invalid: \"a\", {\"b\":1} - d"},
+    {"github_failure('GET u', 'failed', '{\"message\":\"Not Found\",\"status\":\"404\"}')",
+     "failed: GET u: 404 Not Found []"},
+    {"github_failure('GET u', 'failed', '{\"message\":\"Bad\",\"status\":\"422\",\"errors\":["
+     "{\"resource\":\"Issue\",\"field\":\"title\",\"code\":\"missing\"},\"no\"]}')",
+     "failed: GET u: 422 Bad [{Resource:Issue Field:title Code:missing Message:} "
+     "{Resource: Field: Code: Message:no}]"},
+    {"github_failure('GET u', 'failed', 'no JSON')", "failed: GET u: 500  []"},
 };
 
 static void test_functions(void **state)
