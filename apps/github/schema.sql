@@ -405,6 +405,23 @@ SELECT v.issue_id AS id, drop_nulls(json_object(
          'is_merged', json(iif(v.merged_at IS NULL, 'false', 'true')))) AS json
 FROM pull_view v JOIN person a ON a.id = v.author_id;
 
+-- The files that a search for code looks at: those of default branches, not of forks.
+CREATE VIEW code AS
+WITH RECURSIVE f (repo_id, path, type, sha) AS MATERIALIZED (
+  SELECT b.repo_id, '', 'tree', c.tree
+  FROM repo r JOIN branch b ON b.repo_id = r.id AND b.name = r.default_branch
+  JOIN git_commit c ON c.sha = b.sha WHERE r.parent_id IS NULL
+  UNION ALL
+  SELECT f.repo_id, f.path || iif(f.path = '', '', '/') || e.name, e.type, e.sha
+  FROM f JOIN tree_entry e ON e.tree = f.sha WHERE f.type = 'tree')
+SELECT f.path, f.sha, b.content, b.size, r.id AS repo_id, r.name AS repo, r.owner, r.full_name,
+       r.head, r.owner_type, r.is_private,
+       substr(f.path, 1 + length(rtrim(f.path, replace(f.path, '/', '')))) AS filename,
+       iif(instr(f.path, '.'),
+           substr(f.path, 1 + length(rtrim(f.path, replace(f.path, '.', '')))), '') AS extension
+FROM f JOIN blob b ON b.sha = f.sha JOIN repo_view r ON r.id = f.repo_id
+WHERE f.type = 'blob';
+
 CREATE VIEW alert_json AS
 SELECT a.*, r.severity, drop_nulls(json_object(
          'alert_id', a.id, 'alert_number', a.number, 'state', a.state, 'severity', r.severity,
@@ -448,7 +465,8 @@ JOIN rest_user u ON u.id = r.owner_id;
 -- Labels of a repository: those it was made with, and all that its issues have.
 CREATE VIEW rest_label AS
 SELECT l.repo_id, l.label, json_object(
-         'id', ('0x' || substr(git_blob(l.repo_id || '/' || lower(l.label)), 1, 8)) ->> '$',
+         'id', l.repo_id * 1000000 + (unicode(l.label) * 8191 + unicode(substr(l.label, -1)) * 127
+                                      + length(l.label)) % 1000000,
          'url', 'https://api.github.example/repos/' || r.full_name || '/labels/'
                 || replace(l.label, ' ', '%20'),
          'name', l.label, 'color', ifnull(s.color, 'ededed'),
@@ -478,8 +496,9 @@ SELECT i.*, u.json AS user,
               WHERE a.id = i.author_id) THEN 'MEMBER' ELSE 'NONE' END AS association,
        (SELECT json_group_array(json(json))
         FROM (SELECT json_object(
-                       'id', ('0x' || substr(git_blob(i.repo_id || '/' || lower(l.label)), 1, 8))
-                             ->> '$',
+                       'id', i.repo_id * 1000000
+                             + (unicode(l.label) * 8191 + unicode(substr(l.label, -1)) * 127
+                                + length(l.label)) % 1000000,
                        'name', l.label, 'color', ifnull(s.color, 'ededed'),
                        'default', json(iif(s.label IS NULL, 'false', 'true')),
                        'description', s.description) AS json
@@ -507,6 +526,24 @@ SELECT i.id, i.repo_id, i.number, drop_nulls(json_object(
            'url', i.api || '/pulls/' || i.number, 'html_url', i.html_url,
            'diff_url', i.html_url || '.diff', 'patch_url', i.html_url || '.patch',
            'merged_at', i.merged_at), NULL))) AS json
+FROM issue_parts i;
+
+-- An issue or a pull request as an item of a list in Markdown.
+CREATE VIEW issue_card AS
+SELECT id, number, title, is_pull, comments, full_name, html_url,
+       '- **State**: ' || state || char(10) || '- **Author**: ' || author || char(10)
+       || '- **Created**: '
+       || printf('%d/%d/%d', substr(created_at, 6), substr(created_at, 9), created_at) || char(10)
+       || '- **Updated**: '
+       || printf('%d/%d/%d', substr(updated_at, 6), substr(updated_at, 9), updated_at) || char(10)
+       AS lines,
+       '- **Branch**: ' || head || ' → ' || base || char(10)
+       || iif(ifnull(is_draft, 0), '- **Status**: Draft' || char(10), '') AS branches,
+       ifnull((SELECT '- **Labels**: ' || group_concat(label, ', ') || char(10)
+               FROM (SELECT label FROM issue_label l WHERE l.issue_id = i.id ORDER BY place)), '')
+       || ifnull((SELECT '- **Assignees**: ' || group_concat(login, ', ') || char(10)
+                  FROM (SELECT a.login FROM issue_assignee s JOIN account a ON a.id = s.account_id
+                        WHERE s.issue_id = i.id ORDER BY s.place)), '') AS people
 FROM issue_parts i;
 
 CREATE VIEW issue_type AS

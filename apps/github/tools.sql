@@ -3,6 +3,9 @@
 -- A failure is told by github_failure(): the tools here say :failed and what the API answered;
 -- other sets of tools have a :request, and say it in other ways.
 
+-- part: session
+SELECT now, me, my_name, my_email, signature FROM session;
+
 -- part: find_repo
 SELECT id AS repo_id, full_name, default_branch, can_write FROM repo_view
 WHERE owner = :owner AND name = :repo;
@@ -18,6 +21,18 @@ SELECT github_failure(:request, :failed, not_found) AS error FROM body WHERE :is
 -- part: find_pull
 -- include: find_repo
 -- include: find_pull_of_repo
+
+-- part: find_commit
+-- :ref is a branch, a tag, or the beginning of a commit's name.
+SELECT coalesce((SELECT sha FROM branch
+                 WHERE repo_id = :repo_id
+                   AND 'refs/heads/' || name IN (:ref, 'refs/' || :ref, 'refs/heads/' || :ref)),
+                (SELECT sha FROM tag
+                 WHERE repo_id = :repo_id
+                   AND 'refs/tags/' || name IN (:ref, 'refs/' || :ref, 'refs/tags/' || :ref)),
+                (SELECT sha FROM git_commit
+                 WHERE length(:ref) >= 7 AND sha >= lower(:ref) AND sha < lower(:ref) || 'g'))
+       AS start;
 
 -- part: merge_base
 SELECT (WITH RECURSIVE
@@ -140,6 +155,45 @@ WHERE repo_id = :repo_id AND state = 'open' AND NOT is_pull AND :branch_name = :
               WHERE replace(lower(' ' || :closing || ' '), char(10), ' ')
                     GLOB '*[^a-z]' || word || ' [#]' || number || '[^0-9]*');
 
+-- part: find_tag
+-- Only tags with a message are objects.
+SELECT json_object(
+         'tag', name, 'sha', tag_sha,
+         'url', 'https://api.github.example/repos/' || full_name || '/git/tags/' || tag_sha,
+         'message', message,
+         'tagger', json_object('name', s.my_name, 'email', s.my_email, 'date', tagged_at),
+         'object', json_object(
+           'type', 'commit', 'sha', sha,
+           'url', 'https://api.github.example/repos/' || full_name || '/git/commits/' || sha),
+         'verification', json_object('verified', json('false'), 'reason', 'unsigned'))
+       AS tag_object
+FROM tag_view, session s WHERE repo_id = :repo_id AND name = :tag AND message <> '';
+SELECT github_failure(:request, :failed, not_found) AS error FROM body WHERE :tag_object IS NULL;
+
+-- part: ref
+SELECT json_object(
+         'ref', 'refs/heads/' || :branch,
+         'url', 'https://api.github.example/repos/' || :full_name || '/git/refs/heads/' || :branch,
+         'object', json_object(
+           'sha', :commit_sha, 'type', 'commit',
+           'url', 'https://api.github.example/repos/' || :full_name || '/git/commits/'
+                  || :commit_sha)) AS reference;
+
+-- part: reply_target
+-- A thread is known by its first comment.
+SELECT ifnull(c.reply_to, c.id) AS thread FROM review_comment c JOIN review r ON r.id = c.review_id
+WHERE r.issue_id = :issue_id AND c.id = :target AND r.state <> 'PENDING';
+SELECT github_failure(:request, :failed, not_found) AS error FROM body
+WHERE :target IS NOT NULL AND :thread IS NULL;
+
+-- part: reply
+INSERT INTO review_comment (id, review_id, path, line, position, side, start_line, start_side, body,
+                            created_at, updated_at, reply_to)
+SELECT new_id('comment'), :review_id, path, line, position, side, start_line, start_side, :body,
+       :now, :now, id
+FROM review_comment WHERE id = :thread
+RETURNING id AS reply_id;
+
 -- part: changes
 -- include: two_trees
 -- A file that went away and came back unchanged under another name was renamed.
@@ -185,7 +239,7 @@ WHERE state = 'open' AND id IN (SELECT issue_id FROM pull
 -- include: close_issues
 
 -- part: merge_pull
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_repo
 SELECT github_failure(:request, :failed, no_access) AS error FROM body WHERE NOT :can_write;
 -- include: find_pull_of_repo
@@ -237,7 +291,7 @@ WHERE id = :issue_id;
 -- include: move_branch
 
 -- part: update_branch
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_pull
 SELECT github_failure(:request, :failed, json_object(
          'message', 'expected head sha didn’t match current head ref.',
@@ -272,7 +326,7 @@ WHERE state = 'open' AND id IN (SELECT issue_id FROM pull
                                 WHERE head_repo_id = :head_repo_id AND head = :head_branch);
 
 -- part: add_comment
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_repo
 SELECT id AS issue_id FROM issue WHERE repo_id = :repo_id AND number = :issue_number;
 SELECT github_failure(:request, :failed, not_found) AS error FROM body WHERE :issue_id IS NULL;
@@ -289,7 +343,7 @@ RETURNING id AS comment_id;
 UPDATE issue SET updated_at = :now WHERE id = :issue_id;
 
 -- part: create_issue
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_repo
 SELECT github_failure(:request, :failed, json_object(
          'message', 'Validation Failed',
@@ -323,7 +377,7 @@ INSERT OR IGNORE INTO issue_assignee
 SELECT :issue_id, a.id, s.key FROM json_each(:assignees) s JOIN account a ON a.login = s.value;
 
 -- part: update_issue
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_repo
 SELECT github_failure(:request, :failed, no_access) AS error FROM body WHERE NOT :can_write;
 SELECT id AS issue_id, state AS state_before FROM issue
@@ -376,7 +430,7 @@ INSERT OR IGNORE INTO issue_assignee
 SELECT :issue_id, a.id, s.key FROM json_each(:assignees) s JOIN account a ON a.login = s.value;
 
 -- part: update_pull
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_repo
 SELECT github_failure(:request, :failed, no_access) AS error FROM body WHERE NOT :can_write;
 -- include: find_pull_of_repo
@@ -417,7 +471,7 @@ SET title = ifnull(:title, title), body = ifnull(:body, body), state = ifnull(:s
 WHERE id = :issue_id;
 
 -- part: create_pull
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_repo
 SELECT iif(instr(:head, ':'), substr(:head, instr(:head, ':') + 1), :head) AS head_branch,
        iif(instr(:head, ':'), substr(:head, 1, instr(:head, ':') - 1), :owner) AS head_owner;
@@ -506,14 +560,11 @@ SELECT github_failure(:request, :failed, json_object(
          'message', 'Git Repository is empty.',
          'documentation_url', docs, 'status', '409')) AS error FROM body
 WHERE NOT EXISTS (SELECT 1 FROM branch WHERE repo_id = :repo_id);
-SELECT coalesce((SELECT sha FROM branch WHERE repo_id = :repo_id AND name = :ref),
-                (SELECT sha FROM git_commit
-                 WHERE length(:ref) >= 7 AND sha >= lower(:ref) AND sha < lower(:ref) || 'g'))
-       AS start;
+-- include: find_commit
 SELECT github_failure(:request, :failed, not_found) AS error FROM body WHERE :start IS NULL;
 
 -- part: write_file
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_repo
 SELECT github_failure(:request, :failed, no_access) AS error FROM body WHERE NOT :can_write;
 SELECT ltrim(:path, '/') AS file_path, :branch AS branch_name;
@@ -560,7 +611,7 @@ UPDATE repo SET default_branch = :branch WHERE id = :repo_id AND :parent IS NULL
 -- include: move_branch
 
 -- part: push_files
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_repo
 SELECT github_failure(:request, :failed, no_access) AS error FROM body WHERE NOT :can_write;
 SELECT b.sha AS parent, c.tree AS tree_before, b.name AS branch_name
@@ -611,7 +662,7 @@ WITH RECURSIVE c (rest, name) AS (
                                       '-')
   FROM c WHERE rest <> '')
 SELECT substr(name, 1, 100) AS repo_name FROM c WHERE rest = '';
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 SELECT github_failure(:request, :failed, json_object(
          'message', 'Repository creation failed.',
          'errors', json_array(json_object(
@@ -661,12 +712,8 @@ SELECT github_failure(:request, :failed, json_object(
          'message', 'This repository is empty.',
          'documentation_url', docs, 'status', '404')) AS error FROM body
 WHERE NOT EXISTS (SELECT 1 FROM branch WHERE repo_id = :repo_id);
-SELECT tree FROM git_commit
-WHERE sha = coalesce((SELECT sha FROM branch
-                      WHERE repo_id = :repo_id
-                        AND 'refs/heads/' || name IN (:ref, 'refs/heads/' || :ref)),
-                     (SELECT sha FROM git_commit
-                      WHERE length(:ref) >= 7 AND sha >= lower(:ref) AND sha < lower(:ref) || 'g'));
+-- include: find_commit
+SELECT tree FROM git_commit WHERE sha = :start;
 SELECT github_failure(:request, :failed, json_object(
          'message', 'No commit found for the ref ' || :ref,
          'documentation_url', docs, 'status', '404')) AS error FROM body
@@ -683,7 +730,7 @@ SELECT type AS found, sha AS object FROM f WHERE path = :file_path;
 SELECT github_failure(:request, :failed, not_found) AS error FROM body WHERE :found IS NULL;
 
 -- part: fork
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_repo
 SELECT id AS new_owner_id, login AS new_owner FROM account
 WHERE iif(ifnull(:organization, '') = '', is_me, login = :organization AND type = 'Organization');
@@ -716,7 +763,7 @@ INSERT INTO branch SELECT :fork_id, name, sha FROM branch
 WHERE repo_id = :repo_id AND :fork_id IS NOT NULL;
 
 -- part: create_branch
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_repo
 SELECT github_failure(:request, :failed, no_access) AS error FROM body WHERE NOT :can_write;
 SELECT ifnull(nullif(:from_branch, ''), :default_branch) AS source;
@@ -941,7 +988,7 @@ FROM (SELECT json_object('review_id', r.id, 'reviewer', json(p.json), 'state', r
 
 -- name: github_create_pull_request_review
 SELECT NULL AS request, 'failed to create pull request review' AS failed;
-SELECT now, me, my_name, my_email, signature FROM session;
+-- include: session
 -- include: find_pull
 SELECT github_failure(:request, :failed, json_object(
          'message', 'Unprocessable Entity',
@@ -1107,39 +1154,7 @@ FROM (SELECT json FROM repo_json r WHERE {{github_repos :query}}
 
 -- name: github_search_code
 SELECT 'missing required parameter: q' AS error WHERE trim(:q) = '';
-WITH RECURSIVE
-  f (repo_id, path, type, sha) AS MATERIALIZED (
-    SELECT b.repo_id, '', 'tree', c.tree
-    FROM repo r JOIN branch b ON b.repo_id = r.id AND b.name = r.default_branch
-    JOIN git_commit c ON c.sha = b.sha WHERE r.parent_id IS NULL
-    UNION ALL
-    SELECT f.repo_id, f.path || iif(f.path = '', '', '/') || e.name, e.type, e.sha
-    FROM f JOIN tree_entry e ON e.tree = f.sha WHERE f.type = 'tree'),
-  code AS (
-    SELECT f.path, f.sha, b.content, b.size, r.name AS repo, r.owner, r.full_name, r.head,
-           r.owner_type, r.is_private,
-           substr(f.path, 1 + length(rtrim(f.path, replace(f.path, '/', '')))) AS filename,
-           iif(instr(f.path, '.'),
-               substr(f.path, 1 + length(rtrim(f.path, replace(f.path, '.', '')))), '') AS extension
-    FROM f JOIN blob b ON b.sha = f.sha JOIN repo_view r ON r.id = f.repo_id
-    WHERE f.type = 'blob')
 SELECT count(*) AS total FROM code WHERE {{github_code :q}};
-WITH RECURSIVE
-  f (repo_id, path, type, sha) AS MATERIALIZED (
-    SELECT b.repo_id, '', 'tree', c.tree
-    FROM repo r JOIN branch b ON b.repo_id = r.id AND b.name = r.default_branch
-    JOIN git_commit c ON c.sha = b.sha WHERE r.parent_id IS NULL
-    UNION ALL
-    SELECT f.repo_id, f.path || iif(f.path = '', '', '/') || e.name, e.type, e.sha
-    FROM f JOIN tree_entry e ON e.tree = f.sha WHERE f.type = 'tree'),
-  code AS (
-    SELECT f.path, f.sha, b.content, b.size, r.name AS repo, r.owner, r.full_name, r.head,
-           r.owner_type, r.is_private,
-           substr(f.path, 1 + length(rtrim(f.path, replace(f.path, '/', '')))) AS filename,
-           iif(instr(f.path, '.'),
-               substr(f.path, 1 + length(rtrim(f.path, replace(f.path, '.', '')))), '') AS extension
-    FROM f JOIN blob b ON b.sha = f.sha JOIN repo_view r ON r.id = f.repo_id
-    WHERE f.type = 'blob')
 SELECT json_object('total_matches', :total, 'code_results', json_group_array(json(json))) AS result
 FROM (SELECT json_object(
                'file_name', filename, 'file_path', path,
