@@ -21,6 +21,8 @@
 
 #define SOCKET_NAME "spawner.sock"
 
+enum { MEET_TRIES = 20, MEET_US = 10000 };
+
 /* Runs `tidepool-envd spawn`, which returns when the spawner listens. */
 static int start_spawner(struct spawner_link *s, struct err *e)
 {
@@ -220,15 +222,27 @@ static int list_cells(struct spawner_link *s, struct err *e)
     return r;
 }
 
+/* One that is dying may still take a connection, which then breaks without an answer. */
+static int meet(struct spawner_link *s, struct err *e)
+{
+    for (int tries = 1;; tries++) {
+        int r = connect_spawner(s, e);
+        if (r < 0)
+            return r;
+        s->io.fd = r;
+        r = greet(s, e);
+        if ((r != -ECONNRESET && r != -EPIPE) || tries == MEET_TRIES)
+            return r;
+        engine_detach(s);
+        (void)usleep(MEET_US);
+    }
+}
+
 int engine_attach(struct spawner_link *s, struct err *e)
 {
     struct engine *en = s->engine;
-    int r = connect_spawner(s, e);
+    int r = meet(s, e);
 
-    if (r < 0)
-        return r;
-    s->io.fd = r;
-    r = greet(s, e);
     if (r == 0 && s == &en->spawner)
         r = add_default_template(en, e);
     if (r == 0)
