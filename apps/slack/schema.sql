@@ -235,6 +235,15 @@ SELECT m.user_id, m.channel_id, o.user_id
 FROM member m JOIN channel c ON c.id = m.channel_id JOIN member o ON o.channel_id = m.channel_id
 WHERE c.kind = 'im' AND o.user_id <> m.user_id;
 
+-- The conversations of USER_ID by their names: direct messages have that of the other.
+CREATE VIEW named_channel AS
+SELECT m.user_id, c.id, c.kind, iif(c.kind = 'im', '@' || u.name, '#' || c.name) AS name,
+       iif(c.kind = 'im', 'DM with ' || u.real_name, ifnull(c.purpose, '')) AS purpose,
+       (SELECT count(*) FROM member n WHERE n.channel_id = c.id) AS n_members
+FROM member m JOIN channel c ON c.id = m.channel_id
+LEFT JOIN member o ON c.kind = 'im' AND o.channel_id = c.id AND o.user_id <> m.user_id
+LEFT JOIN user u ON u.id = o.user_id;
+
 -- The ts of the next message of each conversation: the time, but later than all that are there.
 CREATE VIEW next_ts AS
 SELECT id AS channel_id, printf('%d.%06d', us / 1000000, us % 1000000) AS ts

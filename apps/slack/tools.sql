@@ -1,3 +1,47 @@
+-- part: history_page
+-- The messages of :channel, newest first; :next is where to go on.
+SELECT json_group_array(id) AS page, count(*) AS n_page
+FROM (SELECT id FROM message
+      WHERE channel_id = :channel AND thread_ts IS NULL AND ts <= :since
+        AND (ts > :low OR :inclusive AND ts = :low) AND (ts < :high OR :inclusive AND ts = :high)
+      ORDER BY ts DESC LIMIT :n + 1);
+SELECT replace(ts, '.', '') AS next FROM message
+WHERE :n_page > :n AND id = :page ->> ('$[' || :n || ']');
+
+-- part: replies_page
+-- The message that began the thread comes first, whatever the times.
+SELECT json_group_array(id) AS page, count(*) AS n_page
+FROM (SELECT id FROM (
+        SELECT id, 0 AS is_reply, ts FROM message
+        WHERE channel_id = :channel AND ts = :parent AND :since = ''
+        UNION ALL
+        SELECT id, 1, ts FROM message
+        WHERE channel_id = :channel AND thread_ts = :parent AND ts >= :since
+          AND (ts > :low OR :inclusive AND ts = :low) AND (ts < :high OR :inclusive
+            AND ts = :high))
+      ORDER BY is_reply, ts LIMIT :n + 1);
+SELECT replace(ts, '.', '') AS next FROM message
+WHERE :n_page > :n AND id = :page ->> ('$[' || :n || ']');
+
+-- part: text_fits
+SELECT 'no_text' AS error WHERE trim(:text) = '';
+SELECT 'msg_too_long' AS error WHERE length(:text) > 40000;
+
+-- part: post
+-- A message, or a reply to the one of :parent.
+INSERT INTO message (channel_id, ts, user_id, text, thread_ts)
+SELECT channel_id, ts, :author, :text, :parent FROM next_ts WHERE channel_id = :channel
+RETURNING id, ts;
+INSERT INTO fts_message (rowid, text) VALUES (:id, :text);
+
+-- part: search
+SELECT json_group_array(id) AS found, count(*) AS total
+FROM (SELECT m.id
+      FROM message m JOIN member own ON own.channel_id = m.channel_id AND own.user_id = :me
+      WHERE {{slack :search}}
+      ORDER BY iif(:sort = 'score', iif(:sort_dir = 'asc', -1, 1) * {{slack_score :search}}, 0),
+               iif(:sort_dir = 'asc', m.ts, NULL), m.ts DESC, m.channel_id);
+
 -- name: slack_user_list_channels
 SELECT iif(ifnull(:limit, 0) = 0, 100, min(CAST(:limit AS INTEGER), 200)) AS n,
        nullif(:cursor, '') AS place;
@@ -49,13 +93,7 @@ SELECT iif(ifnull(:limit, 0) = 0, 10, min(CAST(:limit AS INTEGER), 999)) AS n,
        iif(:oldest <> '', printf('%017.6f', CAST(:oldest AS REAL)), '') AS low,
        iif(:latest <> '', printf('%017.6f', CAST(:latest AS REAL)), '9') AS high;
 SELECT 'invalid_limit' AS error WHERE :n < 1;
-SELECT json_group_array(id) AS page, count(*) AS n_page, max(key) AS last
-FROM (SELECT id, ts AS key FROM message
-      WHERE channel_id = :channel AND thread_ts IS NULL AND ts <= :since
-        AND (ts > :low OR :inclusive AND ts = :low) AND (ts < :high OR :inclusive AND ts = :high)
-      ORDER BY ts DESC LIMIT :n + 1);
-SELECT replace(ts, '.', '') AS next FROM message
-WHERE :n_page > :n AND id = :page ->> ('$[' || :n || ']');
+-- include: history_page
 SELECT json_group_array(json(item)) AS items, count(*) AS got
 FROM (SELECT CASE WHEN :response_format = 'detailed' THEN raw ELSE drop_nulls(json_object(
                'user_id', m.user_id, 'ts', m.ts, 'text', m.text, 'thread_ts', raw ->> 'thread_ts',
@@ -89,19 +127,7 @@ SELECT iif(ifnull(:limit, 0) = 0, 10, min(CAST(:limit AS INTEGER), 1000)) AS n,
        iif(:oldest <> '', printf('%017.6f', CAST(:oldest AS REAL)), '') AS low,
        iif(:latest <> '', printf('%017.6f', CAST(:latest AS REAL)), '9') AS high;
 SELECT 'invalid_limit' AS error WHERE :n < 1;
--- The message that began the thread comes first, whatever the times.
-SELECT json_group_array(id) AS page, count(*) AS n_page
-FROM (SELECT id FROM (
-        SELECT id, 0 AS is_reply, ts FROM message
-        WHERE channel_id = :channel AND ts = :parent AND :since = ''
-        UNION ALL
-        SELECT id, 1, ts FROM message
-        WHERE channel_id = :channel AND thread_ts = :parent AND ts >= :since
-          AND (ts > :low OR :inclusive AND ts = :low) AND (ts < :high OR :inclusive
-            AND ts = :high))
-      ORDER BY is_reply, ts LIMIT :n + 1);
-SELECT replace(ts, '.', '') AS next FROM message
-WHERE :n_page > :n AND id = :page ->> ('$[' || :n || ']');
+-- include: replies_page
 SELECT json_group_array(json(item)) AS items, count(*) AS got
 FROM (SELECT CASE WHEN :response_format = 'detailed' THEN raw
              WHEN m.ts = :parent THEN json_object(
@@ -178,12 +204,7 @@ WHERE :cursor <> '' AND :cursor <> '*' AND :cursor NOT GLOB 'offset:[0-9]*';
 SELECT iif(ifnull(:count, 0) = 0, 20, min(CAST(:count AS INTEGER), 100)) AS n,
        iif(:cursor GLOB 'offset:*', CAST(substr(:cursor, 8) AS INTEGER), 0) AS skip;
 SELECT 'invalid_count' AS error WHERE :n < 1;
-SELECT json_group_array(id) AS found, count(*) AS total
-FROM (SELECT m.id
-      FROM message m JOIN member own ON own.channel_id = m.channel_id AND own.user_id = :me
-      WHERE {{slack :search}}
-      ORDER BY iif(:sort = 'score', iif(:sort_dir = 'asc', -1, 1) * {{slack_score :search}}, 0),
-               iif(:sort_dir = 'asc', m.ts, NULL), m.ts DESC, m.channel_id);
+-- include: search
 SELECT json_group_array(json(item)) AS items, count(*) AS got
 FROM (SELECT CASE WHEN :response_format = 'detailed' THEN drop_nulls(json_object(
                'iid', printf('%08x-0000-4000-8000-%012x', m.id, m.id),
@@ -232,12 +253,9 @@ SELECT id AS author FROM user WHERE rank = 1;
 SELECT channel_id AS channel FROM place WHERE user_id = :author AND called = :channel_id;
 SELECT 'channel_not_found' AS error
 WHERE :channel IS NULL;
-SELECT 'no_text' AS error WHERE trim(:text) = '';
-SELECT 'msg_too_long' AS error WHERE length(:text) > 40000;
-INSERT INTO message (channel_id, ts, user_id, text)
-SELECT channel_id, ts, :author, :text FROM next_ts WHERE channel_id = :channel
-RETURNING id, ts;
-INSERT INTO fts_message (rowid, text) VALUES (:id, :text);
+-- include: text_fits
+SELECT NULL AS parent;
+-- include: post
 SELECT json_object('ok', json('true'), 'channel', :channel, 'ts', ts, 'message', json(raw))
   AS result
 FROM raw_message WHERE id = :id;
@@ -247,15 +265,11 @@ SELECT id AS author FROM user WHERE rank = 1;
 SELECT channel_id AS channel FROM place WHERE user_id = :author AND called = :channel_id;
 SELECT 'channel_not_found' AS error
 WHERE :channel IS NULL;
-SELECT 'no_text' AS error WHERE trim(:text) = '';
-SELECT 'msg_too_long' AS error WHERE length(:text) > 40000;
+-- include: text_fits
 SELECT ifnull(thread_ts, ts) AS parent FROM message
 WHERE channel_id = :channel AND ts = :thread_ts;
 SELECT 'thread_not_found' AS error WHERE :parent IS NULL;
-INSERT INTO message (channel_id, ts, user_id, text, thread_ts)
-SELECT channel_id, ts, :author, :text, :parent FROM next_ts WHERE channel_id = :channel
-RETURNING id, ts;
-INSERT INTO fts_message (rowid, text) VALUES (:id, :text);
+-- include: post
 SELECT json_object('ok', json('true'), 'channel', :channel, 'ts', ts, 'message', json(raw))
   AS result
 FROM raw_message WHERE id = :id;
@@ -293,12 +307,9 @@ SELECT iif(EXISTS (SELECT 1 FROM channel WHERE kind = 'public_channel'
             AND :channel_id IN (id, name, '#' || name)), 'not_in_channel', 'channel_not_found')
               AS error
 WHERE :channel IS NULL;
-SELECT 'no_text' AS error WHERE trim(:text) = '';
-SELECT 'msg_too_long' AS error WHERE length(:text) > 40000;
-INSERT INTO message (channel_id, ts, user_id, text)
-SELECT channel_id, ts, :author, :text FROM next_ts WHERE channel_id = :channel
-RETURNING id, ts;
-INSERT INTO fts_message (rowid, text) VALUES (:id, :text);
+-- include: text_fits
+SELECT NULL AS parent;
+-- include: post
 SELECT json_object('ok', json('true'), 'channel', :channel, 'ts', ts, 'message', json(raw))
   AS result
 FROM raw_message WHERE id = :id;
@@ -310,15 +321,11 @@ SELECT iif(EXISTS (SELECT 1 FROM channel WHERE kind = 'public_channel'
             AND :channel_id IN (id, name, '#' || name)), 'not_in_channel', 'channel_not_found')
               AS error
 WHERE :channel IS NULL;
-SELECT 'no_text' AS error WHERE trim(:text) = '';
-SELECT 'msg_too_long' AS error WHERE length(:text) > 40000;
+-- include: text_fits
 SELECT ifnull(thread_ts, ts) AS parent FROM message
 WHERE channel_id = :channel AND ts = :thread_ts;
 SELECT 'thread_not_found' AS error WHERE :parent IS NULL;
-INSERT INTO message (channel_id, ts, user_id, text, thread_ts)
-SELECT channel_id, ts, :author, :text, :parent FROM next_ts WHERE channel_id = :channel
-RETURNING id, ts;
-INSERT INTO fts_message (rowid, text) VALUES (:id, :text);
+-- include: post
 SELECT json_object('ok', json('true'), 'channel', :channel, 'ts', ts, 'message', json(raw))
   AS result
 FROM raw_message WHERE id = :id;

@@ -21,6 +21,7 @@ extern const struct sql_function functions_bigquery_text[];
 extern const struct sql_function functions_bigquery_time[];
 extern const struct sql_function functions_bigquery_value[];
 extern const struct sql_function functions_calc[];
+extern const struct sql_function functions_csv[];
 extern const struct sql_function functions_diff[];
 extern const struct sql_function functions_formula[];
 extern const struct sql_function functions_git[];
@@ -30,6 +31,7 @@ extern const struct sql_function functions_mail[];
 extern const struct sql_function functions_markup[];
 extern const struct sql_function functions_notion[];
 extern const struct sql_function functions_search[];
+extern const struct sql_function functions_slack[];
 extern const struct sql_function functions_time[];
 extern const struct sql_function functions_tree[];
 

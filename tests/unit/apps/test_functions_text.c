@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of scripts for texts and objects: text_match, html_text, adf_text, json_pick. */
+/* The functions of scripts for texts and objects: text_match, html_text, adf_text, json_pick,
+ * csv_row, slack_text, slack_date. */
 #include "../check.h"
 
 #include <stdio.h>
@@ -33,6 +34,31 @@ static const struct {
     {"json_pick('a, c', '{\"a\":1,\"b\":2,\"c\":null}')", "{\"a\":1,\"c\":null}"},
     {"json_pick('*all', '{\"a\":1}', NULL, '{\"a\":2,\"b\":3}')", "{\"a\":1,\"b\":3}"},
     {"json_pick('', '{\"a\":1}')", "{}"},
+    {"csv_row('a', 'b,c', NULL, 'd\"e', 7, 'f g', ' h', 'i\nj', '')",
+     "a,\"b,c\",,\"d\"\"e\",7,f g,\" h\",\"i\nj\",\n"},
+    {"csv_row('\\.', '\\')", "\"\\.\",\\\n"},
+    {"slack_text('  Ça va?  *Yes*, it''s \t(done)! ')", "Ça va? Yes, its done"},
+    {"slack_text('<@U1> see <https://a.example/x?y=1#z|the page> and <https://b.example>')",
+     "U1 see https://a.example/x?y=1#z - the page, and https://b.example"},
+    {"slack_text('[docs!](http://a.example) ')", "http://a.example - docs"},
+    {"slack_text('<https://a.example|open [x](y) [] 5 °C ✅🚀 日本 — ok')",
+     "https://a.exampleopen xy 5 C 日本 ok"},
+    {"slack_text('http:// <>') || slack_text('') || slack_text(NULL)", "http://"},
+    {"slack_date('2026-01-15', now())", "2026-01-15"},
+    {"slack_date(' 2026/2/3 ', now())", "2026-02-03"},
+    {"slack_date('02-03-2026', now())", "2026-02-03"},
+    {"slack_date('23/02/2026', now())", "2026-02-23"},
+    {"slack_date('Feb 3, 2026', now())", "2026-02-03"},
+    {"slack_date('3 February 2026', now())", "2026-02-03"},
+    {"slack_date('2026-sept-3', now())", "2026-09-03"},
+    {"slack_date('July 2025', now()) || slack_date('2025 jul', now())", "2025-07-012025-07-01"},
+    {"slack_date('Yesterday', '2026-03-01T09:00:00Z')", "2026-02-28"},
+    {"slack_date('tomorrow', '2026-03-01')", "2026-03-02"},
+    {"slack_date('3 days ago', '2026-03-01')", "2026-02-26"},
+    {"coalesce(slack_date('July', now()), slack_date('', now()), slack_date('30 Feb 2026', now()), "
+     "slack_date('2026-13-01', now()), slack_date('1-2-26', now()), slack_date('a b c', now()), "
+     "slack_date('1 2 3 2026', now()), slack_date('today', 'x'), 'none')",
+     "none"},
     {"text_match('cold boot', 'a boot, COLD')", "1"},
     {"text_match('cold boot', 'cold', 'boot')", "1"},
     {"text_match('\"cold boot\"', 'cold', 'boot')", "0"},
