@@ -16,7 +16,8 @@ SELECT iif(:dry_run,
              || (:answer ->> 'bytes') || char(10) || 'Estimated cost: $'
              || format('%.4f', (:answer ->> 'bytes') * 5.0 / 1099511627776) || ' USD',
            'Query executed successfully.' || char(10)
-             || 'Total rows: ' || iif(:answer ->> 'kind' = 'SELECT', :answer ->> 'total', 0)
+             || 'Total rows: '
+             || iif(:answer ->> 'kind' IN ('SELECT', 'SCRIPT'), :answer ->> 'total', 0)
              || ', Returned: ' || (:answer ->> 'returned') || char(10)
              || 'Bytes processed: ' || (:answer ->> 'bytes') || ', Execution time: '
              || rand_int(180, 950) || 'ms' || char(10, 10)

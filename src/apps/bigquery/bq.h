@@ -23,7 +23,8 @@
 enum {
     BQ_MAX_TOKENS = 20000,
     BQ_MAX_DEPTH = 40, /* of what is nested in a query */
-    BQ_MAX_COLUMNS = 1000
+    BQ_MAX_COLUMNS = 1000,
+    BQ_MAX_STEPS = 1000 /* of a script that are run */
 };
 
 /* ---- types ---- */
@@ -96,7 +97,8 @@ struct bq_run {
 
 enum { BQ_SHOWN_ROWS = 5 };
 
-/* Runs TEXT. -EINVAL: E says why as BigQuery does; what was changed has to be rolled back. */
+/* Runs TEXT, a statement or a script, of which the last SELECT has the rows. -EINVAL: E says why as
+ * BigQuery does; what was changed has to be rolled back. */
 int bq_run(struct bq_run *q, struct str text, struct err *e);
 
 /* Appends the schema of a view with QUERY: a JSON array of fields. NAMES are those of its columns,

@@ -122,7 +122,7 @@ static bool may_create(struct bq_gen *g, const struct bq_statement *s, const str
 {
     bool is_view;
 
-    if (!has_dataset(g, t->dataset)) {
+    if (!s->is_temp && !has_dataset(g, t->dataset)) {
         bq_fail_as(g, 404, "notFound", "Not found: Dataset " STR_FMT ":" STR_FMT,
                    STR_ARG(g->run->project), STR_ARG(t->dataset));
         return false;
@@ -151,12 +151,43 @@ static struct str new_rows(struct bq_gen *g, const struct bq_statement *s, struc
                                                         : STR_NULL;
 }
 
+/* The name of CREATE TEMP TABLE, which is known from now on. */
+static bool open_temp(struct bq_gen *g, const struct bq_statement *s, struct bq_table *t)
+{
+    struct bq_var *temp = arena_new(g->arena, struct bq_var);
+
+    if (!g->is_script)
+        bq_fail(g, NULL, "Use of CREATE TEMPORARY TABLE requires a script or session");
+    else if (s->table->first->next)
+        bq_fail(g, s->table, "Temporary tables may not be qualified");
+    else if (!temp)
+        bq_fail(g, NULL, "Query is too complex: it needs too much memory");
+    if (g->has_failed)
+        return false;
+    t->dataset = STR(BQ_TEMP);
+    t->id = s->table->first->text;
+    *temp = (struct bq_var){.next = g->temps, .name = t->id};
+    g->temps = temp;
+    return true;
+}
+
+void bq_drop_temps(struct bq_gen *g)
+{
+    if (!g->temps)
+        return;
+    (void)bq_sql_change(g, STR("DELETE FROM bq_row WHERE t IN (SELECT n FROM bq_table"
+                               " WHERE dataset = '" BQ_TEMP "')"));
+    (void)bq_sql_change(g, STR("DELETE FROM bq_table WHERE dataset = '" BQ_TEMP "'"));
+}
+
 void bq_run_create_table(struct bq_gen *g, const struct bq_statement *s)
 {
     struct bq_table t = {.row = s->row};
     int64_t old = 0;
 
-    if (!bq_split_path(g, s->table, &t.dataset, &t.id) || !may_create(g, s, &t, &old))
+    if (s->is_temp ? !open_temp(g, s, &t) : !bq_split_path(g, s->table, &t.dataset, &t.id))
+        return;
+    if (!may_create(g, s, &t, &old))
         return;
     struct str rows = new_rows(g, s, &t);
     if (g->has_failed || !t.row || g->run->is_dry)

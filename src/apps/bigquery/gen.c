@@ -71,6 +71,15 @@ struct bq_sql bq_made(struct bq_gen *g, const struct bq_type *type, const char *
     return r;
 }
 
+struct bq_var *bq_find_var(const struct bq_gen *g, struct str name)
+{
+    struct bq_var *v = g->vars;
+
+    while (v && !str_ieq(v->name, name))
+        v = v->next;
+    return v;
+}
+
 struct str bq_quote(struct bq_gen *g, struct str s)
 {
     auto_buf struct buf b = BUF_INIT(4 << 20);

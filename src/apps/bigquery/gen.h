@@ -61,6 +61,16 @@ struct bq_table {
     const struct json *names; /* of the view's columns, or NULL: those that the query gives them */
 };
 
+/* A variable of a script. */
+struct bq_var {
+    struct bq_var *next;
+    struct str name;
+    const struct bq_type *type;
+    struct str sql; /* its value, as a literal */
+};
+
+#define BQ_TEMP " temp" /* the dataset of tables that live as long as the script */
+
 /* A view whose query is being compiled. */
 struct bq_view {
     const struct bq_view *up;
@@ -74,7 +84,10 @@ struct bq_gen {
     bool has_failed;
     unsigned n_names, depth;
     struct bq_named *ctes;
-    const struct bq_view *views;          /* the innermost that is compiled */
+    const struct bq_view *views; /* the innermost that is compiled */
+    bool is_script;
+    struct bq_var *vars;
+    struct bq_var *temps;                 /* their names */
     struct bq_table tables[BQ_MAX_DEPTH]; /* that are read */
     size_t n_tables;
 };
@@ -90,6 +103,8 @@ void bq_fail_as(struct bq_gen *g, int code, const char *reason, const char *fmt,
 struct str bq_printf(struct bq_gen *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 struct bq_sql bq_made(struct bq_gen *g, const struct bq_type *type, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* The variable of that name, or NULL. */
+struct bq_var *bq_find_var(const struct bq_gen *g, struct str name);
 /* S as a literal of SQLite. */
 struct str bq_quote(struct bq_gen *g, struct str s);
 bool bq_add_column(struct bq_gen *g, struct bq_columns *to, const struct bq_column *c);

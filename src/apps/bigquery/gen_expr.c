@@ -246,6 +246,13 @@ static struct bq_sql gen_path(struct bq_gen *g, const struct bq_expr *e, const s
             r = gen_field(g, &r, rest->text, rest);
         return g->has_failed ? failed : r;
     }
+    const struct bq_var *var = bq_find_var(g, e->first->text);
+    if (var) {
+        r = (struct bq_sql){.sql = var->sql, .type = var->type};
+        for (rest = e->first->next; rest && !g->has_failed; rest = rest->next)
+            r = gen_field(g, &r, rest->text, rest);
+        return g->has_failed ? failed : r;
+    }
     if (!e->first->next && bq_is_bare_call(e->first->text)) {
         const struct bq_expr call = {.kind = BQ_E_CALL,
                                      .text = e->first->text,

@@ -49,6 +49,12 @@ bool bq_split_path(struct bq_gen *g, const struct bq_expr *path, struct str *dat
         return false;
     *table = parts[n - 1];
     *dataset = n > 1 ? parts[n - 2] : STR("");
+    for (const struct bq_var *t = g->temps; n == 1 && t; t = t->next) {
+        if (str_eq(t->name, *table)) {
+            *dataset = STR(BQ_TEMP);
+            return true;
+        }
+    }
     if (dataset->len > 0 && bq_is_allowed(g->run->allowed, *dataset))
         return true;
     if (dataset->len > 0)
@@ -396,6 +402,7 @@ static struct bq_result gen_view_query(struct bq_gen *g, const struct bq_table *
     const struct bq_query *q = bq_parse_text(&p, t->view);
     const struct bq_view view = {.up = g->views, .n = t->n};
     struct bq_named *ctes = g->ctes;
+    struct bq_var *vars = g->vars;
     struct bq_result r = {0};
 
     for (const struct bq_view *v = g->views; v; v = v->up) {
@@ -408,9 +415,11 @@ static struct bq_result gen_view_query(struct bq_gen *g, const struct bq_table *
         return r;
     /* It sees nothing of the query that names it. */
     g->ctes = NULL;
+    g->vars = NULL;
     g->views = &view;
     r = bq_gen_query(g, q, NULL);
     g->views = view.up;
+    g->vars = vars;
     g->ctes = ctes;
     for (size_t i = 0; t->names && i < r.columns.n && i < t->names->n; i++)
         r.columns.items[i].name = json_str(json_at(t->names, i), r.columns.items[i].name);

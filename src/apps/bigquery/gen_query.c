@@ -82,7 +82,7 @@ static bool refuse_ungrouped(struct bq_gen *g, const struct bq_expr *e)
 {
     const struct bq_expr *last = e->first;
 
-    if (bq_is_bare_call(e->first->text))
+    if (bq_is_bare_call(e->first->text) || bq_find_var(g, e->first->text))
         return true;
     while (last->next)
         last = last->next;

@@ -49,12 +49,42 @@ struct bq_statement {
     struct bq_expr *where;     /* of UPDATE, DELETE and MERGE */
     struct bq_when *whens;     /* of MERGE */
     const struct bq_type *row; /* of CREATE TABLE: a struct, or NULL */
-    bool is_if_not_exists, is_if_exists, is_or_replace, is_cascade;
+    bool is_if_not_exists, is_if_exists, is_or_replace, is_cascade, is_temp;
 };
 
-int bq_parse(struct bq_parser *p, struct str text, struct bq_statement *ret);
+bool bq_parse_statement(struct bq_parser *p, struct bq_statement *s);
 /* A text that is one query, as views have it; NULL: failed. */
 struct bq_query *bq_parse_text(struct bq_parser *p, struct str text);
+
+/* ---- parse_script.c ---- */
+
+enum bq_step_kind {
+    BQ_P_STATEMENT,
+    BQ_P_DECLARE,
+    BQ_P_SET,
+    BQ_P_IF,
+    BQ_P_BLOCK,
+    BQ_P_BEGIN, /* a transaction */
+    BQ_P_COMMIT,
+    BQ_P_ROLLBACK
+};
+
+struct bq_step {
+    struct bq_step *next;
+    enum bq_step_kind kind;
+    unsigned line, column;
+    struct bq_statement statement;
+    struct bq_expr *names;      /* of DECLARE and SET */
+    const struct bq_type *type; /* of DECLARE; NULL: the value's */
+    struct bq_expr *value;      /* that they get, perhaps NULL; the condition of IF */
+    struct bq_step *body;       /* of IF and of a block */
+    struct bq_step *other;      /* of ELSE, and what a block does about a failure */
+    bool is_list;               /* SET (a, b) = … */
+    bool has_handler;           /* of a block */
+};
+
+/* A statement, or a script: what else there is than one BQ_P_STATEMENT. */
+int bq_parse(struct bq_parser *p, struct str text, struct bq_step **ret);
 
 /* ---- parse.c ---- */
 
@@ -96,6 +126,8 @@ struct str bq_need_name(struct bq_parser *p);
 /* [AS] name; .p NULL: none. */
 struct str bq_take_alias(struct bq_parser *p);
 void *bq_unexpected(struct bq_parser *p, const char *expected);
+/* Fails with "… at [line:column]" of the next token. */
+void *bq_refuse(struct bq_parser *p, const char *why);
 void *bq_no_memory(struct bq_parser *p);
 struct bq_expr *bq_expr_new(struct bq_parser *p, enum bq_expr_kind kind);
 /* The nesting gets deeper / is left again. */

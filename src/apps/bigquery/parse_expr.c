@@ -353,6 +353,19 @@ static struct bq_expr *parse_call(struct bq_parser *p, const struct bq_token *na
     return p->has_failed ? NULL : e;
 }
 
+/* @@row_count, @@error.message: a variable of that name. */
+static struct bq_expr *parse_system(struct bq_parser *p)
+{
+    struct bq_expr *e = bq_expr_new(p, BQ_E_PATH), *name = bq_expr_new(p, BQ_E_NAME);
+
+    if (!e || !name || !bq_need_sign(p, "@@"))
+        return NULL;
+    struct str word = bq_need_name(p);
+    name->text = word.p ? arena_printf(p->arena, "@@" STR_FMT, STR_ARG(word)) : word;
+    e->first = name;
+    return name->text.p ? e : p->has_failed ? NULL : bq_no_memory(p);
+}
+
 /* A column, a.b.c, or a function. */
 static struct bq_expr *parse_name(struct bq_parser *p)
 {
@@ -361,6 +374,8 @@ static struct bq_expr *parse_name(struct bq_parser *p)
     bool is_safe = bq_is_word(t, "SAFE") && bq_is_sign(bq_peek_at(p, 1), ".") &&
                    bq_peek_at(p, 2)->kind == BQ_WORD && bq_is_sign(bq_peek_at(p, 3), "(");
 
+    if (bq_is_sign(t, "@@"))
+        return parse_system(p);
     if (is_safe) {
         p->at += 3;
         return parse_call(p, bq_peek_at(p, (size_t)-1), true);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading statements: what is done with queries, rows, tables and datasets. */
-#include <errno.h>
+#include <stdio.h>
 
 #include "apps/bigquery/parse.h"
 #include "base/cleanup.h"
@@ -285,6 +285,8 @@ static bool take_thing(struct bq_parser *p, size_t *ret)
         if (bq_take_word(p, things[i].word))
             return true;
     }
+    if (bq_peek(p)->kind == BQ_WORD)
+        return bq_refuse(p, "Only tables, views and schemas are supported");
     return bq_unexpected(p, "keyword TABLE, keyword VIEW or keyword SCHEMA");
 }
 
@@ -293,7 +295,7 @@ static bool parse_create(struct bq_parser *p, struct bq_statement *s)
     size_t thing;
 
     s->is_or_replace = bq_take_words(p, "OR", "REPLACE");
-    (void)(bq_take_word(p, "TEMP") || bq_take_word(p, "TEMPORARY"));
+    s->is_temp = bq_take_word(p, "TEMP") || bq_take_word(p, "TEMPORARY");
     if (!take_thing(p, &thing))
         return false;
     s->kind = things[thing].create;
@@ -323,7 +325,32 @@ static bool parse_drop(struct bq_parser *p, struct bq_statement *s)
     return s->table;
 }
 
-static bool parse_statement(struct bq_parser *p, struct bq_statement *s)
+/* What BigQuery has and this has not. */
+static bool is_unsupported(const struct bq_parser *p)
+{
+    static const char *const words[] = {
+        "ALTER",   "ASSERT", "BREAK",  "CALL",   "CASE",    "CLONE",  "CONTINUE",
+        "EXECUTE", "EXPORT", "FOR",    "GRANT",  "ITERATE", "LEAVE",  "LOAD",
+        "LOOP",    "RAISE",  "REPEAT", "RETURN", "REVOKE",  "UNDROP", "WHILE"};
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (bq_is_word(bq_peek(p), words[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool refuse_unsupported(struct bq_parser *p)
+{
+    char text[64];
+    bool is_execute = bq_is_word(bq_peek(p), "EXECUTE");
+
+    (void)snprintf(text, sizeof text, "Statement not supported: " STR_FMT "%s",
+                   STR_ARG(str_slice(bq_peek(p)->text, 0, 16)), is_execute ? " IMMEDIATE" : "");
+    return bq_refuse(p, text);
+}
+
+bool bq_parse_statement(struct bq_parser *p, struct bq_statement *s)
 {
     const struct bq_token *t = bq_peek(p);
 
@@ -344,27 +371,13 @@ static bool parse_statement(struct bq_parser *p, struct bq_statement *s)
         s->table = bq_parse_path(p);
         return s->table;
     }
+    if (is_unsupported(p))
+        return refuse_unsupported(p);
     if (!bq_is_word(t, "SELECT") && !bq_is_word(t, "WITH") && !bq_is_sign(t, "("))
         return bq_unexpected(p, NULL);
     s->kind = BQ_S_SELECT;
     s->query = bq_parse_query(p);
     return s->query;
-}
-
-int bq_parse(struct bq_parser *p, struct str text, struct bq_statement *ret)
-{
-    int r = bq_lex(p, text);
-
-    if (r < 0)
-        return r == -ENOMEM ? err_set(p->err, r, "out of memory") : r;
-    *ret = (struct bq_statement){0};
-    bool is_whole = parse_statement(p, ret);
-    (void)bq_take_sign(p, ";");
-    if (is_whole && bq_peek(p)->kind != BQ_END)
-        (void)bq_unexpected(p, "end of input");
-    if (is_whole && !p->has_failed)
-        return 0;
-    return p->err->code ? p->err->code : err_set(p->err, -EINVAL, "Syntax error");
 }
 
 struct bq_query *bq_parse_text(struct bq_parser *p, struct str text)

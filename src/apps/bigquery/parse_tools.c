@@ -128,6 +128,14 @@ void *bq_unexpected(struct bq_parser *p, const char *expected)
     return NULL;
 }
 
+void *bq_refuse(struct bq_parser *p, const char *why)
+{
+    if (!p->has_failed)
+        (void)err_set(p->err, -EINVAL, "%s at [%u:%u]", why, bq_peek(p)->line, bq_peek(p)->column);
+    p->has_failed = true;
+    return NULL;
+}
+
 bool bq_need_word(struct bq_parser *p, const char *word)
 {
     char text[64];

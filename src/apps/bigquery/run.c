@@ -12,8 +12,7 @@
 
 /* ---- SQLite ---- */
 
-/* What SQLite or one of our functions says of a query that failed. */
-static void fail_step(struct bq_gen *g, int rc)
+void bq_sql_fail(struct bq_gen *g, int rc)
 {
     const char *why = sqlite3_errmsg(g->run->db);
 
@@ -38,7 +37,7 @@ sqlite3_stmt *bq_sql_prepare(struct bq_gen *g, struct str sql)
                  : sqlite3_prepare_v2(g->run->db, sql.p, (int)sql.len, &st, NULL);
 
     if (rc != SQLITE_OK && !g->has_failed)
-        fail_step(g, rc);
+        bq_sql_fail(g, rc);
     return st;
 }
 
@@ -53,7 +52,7 @@ int64_t bq_sql_change(struct bq_gen *g, struct str sql)
     while (rc == SQLITE_ROW)
         rc = sqlite3_step(st);
     if (rc != SQLITE_DONE)
-        fail_step(g, rc);
+        bq_sql_fail(g, rc);
     (void)sqlite3_finalize(st);
     return g->has_failed ? -1 : sqlite3_total_changes64(g->run->db) - before;
 }
@@ -65,6 +64,18 @@ int64_t bq_sql_number(struct bq_gen *g, struct str sql)
 
     (void)sqlite3_finalize(st);
     return n;
+}
+
+void bq_sql_undo(struct bq_gen *g, const char *savepoint, bool is_undone)
+{
+    char sql[64];
+
+    (void)snprintf(sql, sizeof sql, "ROLLBACK TO %s", savepoint);
+    if (is_undone && !g->run->is_dry)
+        (void)sqlite3_exec(g->run->db, sql, NULL, NULL, NULL);
+    (void)snprintf(sql, sizeof sql, "RELEASE %s", savepoint);
+    if (!g->run->is_dry)
+        (void)sqlite3_exec(g->run->db, sql, NULL, NULL, NULL);
 }
 
 /* ---- SELECT ---- */
@@ -104,7 +115,7 @@ static void run_select(struct bq_gen *g, const struct bq_statement *s)
             put_row(g, st, &r.columns);
     }
     if (st && rc != SQLITE_DONE && rc != SQLITE_ROW)
-        fail_step(g, rc);
+        bq_sql_fail(g, rc);
     (void)sqlite3_finalize(st);
 }
 
@@ -136,25 +147,36 @@ static void count_bytes(struct bq_gen *g)
                          (long long)g->tables[i].n));
 }
 
+void bq_run_statement(struct bq_gen *g, const struct bq_statement *s)
+{
+    g->n_tables = 0;
+    kinds[s->kind].run(g, s);
+    if (!g->has_failed)
+        count_bytes(g);
+}
+
 int bq_run(struct bq_run *q, struct str text, struct err *e)
 {
     struct err own = ERR_INIT;
     struct bq_parser p = {.arena = q->arena, .err = e ? e : &own};
     struct bq_gen *g = mem_zalloc(1, sizeof *g);
-    struct bq_statement s;
+    struct bq_step *steps = NULL;
 
     q->code = 400;
     q->reason = "invalidQuery";
     q->kind = "SCRIPT";
     if (!g)
         return err_set(e, -ENOMEM, "out of memory");
-    int r = bq_parse(&p, text, &s);
+    int r = bq_parse(&p, text, &steps);
     if (r == 0) {
         *g = (struct bq_gen){.run = q, .arena = q->arena, .err = p.err};
-        q->kind = kinds[s.kind].name;
-        kinds[s.kind].run(g, &s);
-        if (!g->has_failed)
-            count_bytes(g);
+        g->is_script = steps->next || steps->kind != BQ_P_STATEMENT;
+        if (g->is_script) {
+            bq_run_script(g, steps);
+        } else {
+            q->kind = kinds[steps->statement.kind].name;
+            bq_run_statement(g, &steps->statement);
+        }
         r = g->has_failed ? -EINVAL : 0;
     }
     free(g);

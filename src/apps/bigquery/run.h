@@ -14,6 +14,12 @@
 sqlite3_stmt *bq_sql_prepare(struct bq_gen *g, struct str sql);
 /* Runs SQL, unless the run is dry, and gives how many rows it changed; -1: failed. */
 int64_t bq_sql_change(struct bq_gen *g, struct str sql);
+/* Ends a savepoint, with IS_UNDONE as if nothing had been done since it began. */
+void bq_sql_undo(struct bq_gen *g, const char *savepoint, bool is_undone);
+/* What SQLite or one of our functions says of a query that failed. */
+void bq_sql_fail(struct bq_gen *g, int rc);
+/* Runs one statement. */
+void bq_run_statement(struct bq_gen *g, const struct bq_statement *s);
 /* The first column of the first row; 0 when there is none. */
 int64_t bq_sql_number(struct bq_gen *g, struct str sql);
 
@@ -51,7 +57,14 @@ void bq_run_truncate(struct bq_gen *g, const struct bq_statement *s);
 
 void bq_run_merge(struct bq_gen *g, const struct bq_statement *s);
 
+/* ---- script.c ---- */
+
+void bq_run_script(struct bq_gen *g, const struct bq_step *steps);
+
 /* ---- define.c ---- */
+
+/* Drops the tables that were to live as long as the script. */
+void bq_drop_temps(struct bq_gen *g);
 
 void bq_run_create_table(struct bq_gen *g, const struct bq_statement *s);
 void bq_run_create_view(struct bq_gen *g, const struct bq_statement *s);

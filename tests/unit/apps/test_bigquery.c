@@ -2,6 +2,8 @@
 /* BigQuery's SQL: what queries give. */
 #include "lang_check.h"
 
+#include "apps/bigquery/bq.h"
+
 static struct lang_check check = {
     .schema = "CREATE TABLE project (id TEXT PRIMARY KEY); INSERT INTO project VALUES ('p');"
               "CREATE TABLE bq_dataset (id TEXT PRIMARY KEY, location TEXT, created_at TEXT,"
@@ -190,6 +192,105 @@ static void test_views(void **state)
     lang_check_all(&check, stored, ARRAY_LEN(stored));
 }
 
+static const struct lang_case scripts[] = {
+    {"SELECT 1 AS a; SELECT 2 AS b;", "Row 1: {'b': 2}\n"},
+    {"SELECT 1 AS a; CREATE TABLE d.s AS SELECT 7 AS n; INSERT INTO d.s VALUES (8);",
+     "Row 1: {'a': 1}\n"},
+    {"SELECT SUM(n) AS n FROM d.s", "Row 1: {'n': 15}\n"},
+    {"DECLARE x INT64 DEFAULT 3;\nDECLARE y, z STRING;\nDECLARE day DEFAULT DATE '2026-01-31';\n"
+     "SET x = x * 2; SET (y, z) = ('it\\'s', CONCAT('<', x, '>'));\n"
+     "SELECT x, y, z, DATE_ADD(day, INTERVAL 1 DAY) AS d",
+     "Row 1: {'x': 6, 'y': \"it's\", 'z': '<6>', 'd': datetime.date(2026, 2, 1)}\n"},
+    /* A column hides a variable of its name; arrays, structs and queries are values too. */
+    {"DECLARE a INT64 DEFAULT 100; DECLARE k ARRAY<INT64>; DECLARE r STRUCT<n INT64, s STRING>;"
+     "SET k = (SELECT ARRAY_AGG(a ORDER BY a) FROM d.t); SET r = (SELECT AS STRUCT 5 AS n, 'q' AS "
+     "s);"
+     "SELECT k, r.n + k[OFFSET(1)] AS m, COUNT(*) AS c FROM d.t WHERE a < 3 AND a IN UNNEST(k)",
+     "Row 1: {'k': [1, 2, 3], 'm': 7, 'c': 2}\n"},
+    {"DECLARE n INT64; SET n = (SELECT COUNT(*) FROM d.t);"
+     "IF n > 5 THEN SELECT 'many' AS w; ELSEIF n > 2 THEN SELECT 'some' AS w; SET n = 0;"
+     " ELSE SELECT 'few' AS w; END IF; IF n IS NULL THEN SELECT 0 AS w; END IF;",
+     "Row 1: {'w': 'some'}\n"},
+    {"DECLARE n INT64; IF n > 1 THEN SELECT 1 AS x; ELSE SELECT 2 AS x; END IF",
+     "Row 1: {'x': 2}\n"},
+    {"BEGIN DECLARE i INT64 DEFAULT 1; BEGIN SET i = i + 1; END; SELECT i; END; SELECT i",
+     "error: Query error: Unrecognized name: i at [1:82]"},
+    {"UPDATE d.s SET n = n + 1 WHERE TRUE; SELECT @@row_count AS n", "Row 1: {'n': 2}\n"},
+    /* What a failure undoes: the statement, where it is caught, else all of the call. */
+    {"BEGIN INSERT INTO d.s VALUES (1); INSERT INTO d.s SELECT 1 / a FROM UNNEST([1, 0]) AS a;"
+     " EXCEPTION WHEN ERROR THEN SELECT @@error.message AS m, COUNT(*) AS n FROM d.s; END",
+     "Row 1: {'m': 'Query error: Query column 1 has type FLOAT64 which cannot be inserted into "
+     "column n, which has type INT64 at [1:35]', 'n': 3}\n"},
+    {"BEGIN MERGE d.s USING UNNEST([1, 1]) AS u ON n = u WHEN MATCHED THEN DELETE;"
+     " EXCEPTION WHEN ERROR THEN SELECT COUNT(*) AS n FROM d.s; END",
+     "Row 1: {'n': 3}\n"},
+    {"DELETE FROM d.s WHERE TRUE; SELECT * FROM d.none",
+     "error: Query error: Not found: Table p:d.none was not found in location US at [1:29]"},
+    {"SELECT COUNT(*) AS n FROM d.s", "Row 1: {'n': 3}\n"},
+    {"BEGIN TRANSACTION; DELETE FROM d.s WHERE n = 1; COMMIT TRANSACTION;"
+     "BEGIN; DELETE FROM d.s WHERE TRUE; ROLLBACK; BEGIN TRANSACTION; TRUNCATE TABLE d.s;"
+     "SELECT COUNT(*) AS n FROM d.s",
+     "Row 1: {'n': 0}\n"},
+    {"SELECT n FROM d.s ORDER BY n", "Row 1: {'n': 8}\nRow 2: {'n': 9}\n"},
+    {"CREATE TEMP TABLE big AS SELECT a, s FROM d.t WHERE a > 1; DELETE FROM big WHERE a = 3;"
+     "SELECT b.s, (SELECT COUNT(*) FROM big) AS n FROM big AS b",
+     "Row 1: {'s': 'y', 'n': 1}\n"},
+    {"SELECT a FROM big",
+     "error: Table \"big\" must be qualified with a dataset (e.g. dataset.table)."},
+    {"CREATE TEMP TABLE big AS SELECT 1 AS a",
+     "error: Use of CREATE TEMPORARY TABLE requires a script or session"},
+    {"SELECT 1; CREATE TEMP TABLE d.big AS SELECT 1 AS a",
+     "error: Query error: Temporary tables may not be qualified at [1:29]"},
+    {"SET x = 1", "error: Query error: Undeclared variable: x at [1:5]"},
+    {"DECLARE x INT64; SET x = 'a';",
+     "error: Query error: Cannot assign a value of type STRING to variable x of type INT64 at "
+     "[1:22]"},
+    {"DECLARE x INT64; DECLARE X STRING; SELECT 1",
+     "error: Query error: Variable 'X' redeclaration is not allowed at [1:26]"},
+    {"SELECT 1; DECLARE x INT64",
+     "error: Variable declarations are allowed only at the start of a block or script at [1:11]"},
+    {"DECLARE a, b INT64; SET (a, b) = (1, 2, 3)",
+     "error: Query error: Expected 2 values for SET, but got STRUCT<_field_1 INT64, _field_2 "
+     "INT64, _field_3 INT64> at [1:34]"},
+    {"IF 1 THEN SELECT 1; END IF",
+     "error: Query error: IF condition should return type BOOL, but returns type INT64 at [1:4]"},
+    {"IF TRUE THEN SELECT 1 END IF",
+     "error: Syntax error: Expected \";\" but got keyword END at [1:23]"},
+    {"BEGIN SELECT 1;", "error: Syntax error: Expected keyword END but got end of query at [1:16]"},
+    {"SELECT 1; END", "error: Syntax error: Unexpected keyword END at [1:11]"},
+    {"SELECT 1;; SELECT 2", "error: Syntax error: Unexpected \";\" at [1:10]"},
+    {"SELECT 1 SELECT 2",
+     "error: Syntax error: Expected end of input but got keyword SELECT at [1:10]"},
+    {"COMMIT", "error: Query error: COMMIT TRANSACTION without an open transaction at [1:1]"},
+    {"LOOP SELECT 1; END LOOP", "error: Statement not supported: LOOP at [1:1]"},
+    {"SELECT 1;\nEXECUTE IMMEDIATE 'SELECT 1'",
+     "error: Statement not supported: EXECUTE IMMEDIATE at [2:1]"},
+    {"CALL d.p()", "error: Statement not supported: CALL at [1:1]"},
+    {"CREATE PROCEDURE d.p() BEGIN SELECT 1; END",
+     "error: Only tables, views and schemas are supported at [1:8]"},
+    {"SELECT @@error.message", "error: Unrecognized name: @@error at [1:8]"},
+};
+
+static void test_scripts(void **state)
+{
+    (void)state;
+    lang_check_all(&check, scripts, ARRAY_LEN(scripts));
+}
+
+static void test_steps(void **state)
+{
+    auto_buf struct buf b = BUF_INIT(64 << 10);
+
+    (void)state;
+    for (int n = 1; n < BQ_MAX_STEPS; n++)
+        (void)buf_add_lit(&b, "BEGIN END;");
+    (void)buf_add_lit(&b, "SELECT 1 AS a;");
+    assert_true(str_is(lang_check_find(&check, buf_str(&b)), "Row 1: {'a': 1}\n"));
+    (void)buf_add_lit(&b, "SELECT 2 AS a");
+    assert_true(str_starts(lang_check_find(&check, buf_str(&b)),
+                           STR("error: Query error: Resources exceeded")));
+}
+
 static void test_merge(void **state)
 {
     (void)state;
@@ -199,14 +300,18 @@ static void test_merge(void **state)
 /* Whatever is nested in however many levels is refused, not run out of stack over. */
 static void test_depth(void **state)
 {
-    static const char *const parts[] = {"(", "NOT ", "- ", "[", "(SELECT ", "CASE WHEN "};
+    static const char *const parts[][2] = {
+        {"SELECT ", "("}, {"SELECT ", "NOT "},     {"SELECT ", "- "},
+        {"SELECT ", "["}, {"SELECT ", "(SELECT "}, {"SELECT ", "CASE WHEN "},
+        {"", "BEGIN "},   {"", "IF TRUE THEN "},
+    };
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         auto_buf struct buf b = BUF_INIT(64 << 10);
-        (void)buf_add_lit(&b, "SELECT ");
+        (void)buf_printf(&b, "%s", parts[i][0]);
         for (int n = 0; n < 3000; n++)
-            (void)buf_printf(&b, "%s", parts[i]);
+            (void)buf_printf(&b, "%s", parts[i][1]);
         assert_true(str_starts(lang_check_find(&check, buf_str(&b)), STR("error: ")));
     }
     auto_buf struct buf sum = BUF_INIT(64 << 10);
@@ -233,10 +338,8 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_queries),
-        cmocka_unit_test(test_views),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_queries), cmocka_unit_test(test_views), cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_scripts), cmocka_unit_test(test_steps), cmocka_unit_test(test_depth),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
