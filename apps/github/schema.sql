@@ -528,6 +528,16 @@ SELECT i.id, i.repo_id, i.number, drop_nulls(json_object(
            'merged_at', i.merged_at), NULL))) AS json
 FROM issue_parts i;
 
+-- An issue that says how far its sub-issues are.
+CREATE VIEW issue_whole AS
+SELECT i.id, iif(s.n IS NULL, i.json, json_patch(i.json, json_object(
+         'sub_issues_summary', json_object('total', s.n, 'completed', s.done,
+                                           'percent_completed', s.done * 100 / s.n)))) AS json
+FROM rest_issue i
+LEFT JOIN (SELECT s.parent_id, count(*) AS n, sum(c.state = 'closed') AS done
+           FROM sub_issue s JOIN issue c ON c.id = s.issue_id GROUP BY s.parent_id) s
+  ON s.parent_id = i.id;
+
 -- An issue or a pull request as an item of a list in Markdown.
 CREATE VIEW issue_card AS
 SELECT id, number, title, is_pull, comments, full_name, html_url,
@@ -646,6 +656,22 @@ SELECT r.id AS repo_id, c.sha, json_object(
                               'html_url', 'https://github.example/' || r.full_name || '/commit/'
                                           || p.value)) FROM json_each(c.parents) p)) AS json
 FROM repo_view r, git_commit c;
+
+CREATE VIEW minimal_commit AS
+SELECT repo_id, sha, drop_nulls(json_object(
+         'sha', sha, 'html_url', json ->> 'html_url',
+         'commit', json_object('message', json ->> '$.commit.message',
+                               'author', json -> '$.commit.author',
+                               'committer', json -> '$.commit.committer'),
+         'author', iif(json ->> '$.author.login' IS NULL, NULL, json_object(
+           'login', json ->> '$.author.login', 'id', json ->> '$.author.id',
+           'profile_url', json ->> '$.author.html_url',
+           'avatar_url', json ->> '$.author.avatar_url')),
+         'committer', iif(json ->> '$.committer.login' IS NULL, NULL, json_object(
+           'login', json ->> '$.committer.login', 'id', json ->> '$.committer.id',
+           'profile_url', json ->> '$.committer.html_url',
+           'avatar_url', json ->> '$.committer.avatar_url')))) AS json
+FROM rest_commit;
 
 -- A tag with a message is an object of its own, which has a name.
 CREATE VIEW tag_view AS

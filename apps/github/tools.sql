@@ -208,7 +208,8 @@ SELECT json_group_array(drop_nulls(json_object(
          'sha', ifnull(new_sha, old_sha), 'filename', path, 'status', status,
          'additions', patch -> 'additions', 'deletions', patch -> 'deletions',
          'changes', (patch ->> 'additions') + (patch ->> 'deletions'),
-         'patch', patch ->> 'patch', 'previous_filename', gone))) AS changes
+         'patch', patch ->> 'patch', 'previous_filename', gone,
+         'previous_sha', old_sha))) AS changes
 FROM (SELECT path, gone, old_sha, new_sha,
              CASE WHEN new_sha IS NULL THEN 'removed' WHEN old_sha IS NOT NULL THEN 'modified'
                   WHEN gone IS NOT NULL THEN 'renamed' ELSE 'added' END AS status,
@@ -227,6 +228,35 @@ FROM (SELECT path, gone, old_sha, new_sha,
 -- include: merge_base
 SELECT :merge_base AS old_commit, :head_sha AS new_commit;
 -- include: changes
+
+-- part: pull_detail
+-- A pull request with what it changes, and whether it can be merged.
+SELECT head_now AS head_sha, base_now AS base_sha FROM pull_view WHERE issue_id = :issue_id;
+-- include: pull_changes
+SELECT :base_sha AS our_commit, :head_sha AS their_commit;
+-- include: three_trees
+WITH RECURSIVE
+  ours (sha) AS (
+    SELECT :base_sha UNION
+    SELECT p.value FROM ours JOIN git_commit c ON c.sha = ours.sha, json_each(c.parents) p),
+  theirs (sha) AS (
+    SELECT :head_sha UNION
+    SELECT p.value FROM theirs JOIN git_commit c ON c.sha = theirs.sha, json_each(c.parents) p)
+SELECT count(*) AS n_commits FROM theirs WHERE sha NOT IN (SELECT sha FROM ours);
+SELECT json_patch(json_patch(p.json, p.more), json_object(
+         'mergeable', json(CASE WHEN i.state = 'closed' THEN NULL WHEN :is_conflict THEN 'false'
+                                ELSE 'true' END),
+         'mergeable_state', CASE WHEN i.state = 'closed' THEN 'unknown'
+                                 WHEN :is_conflict THEN 'dirty' WHEN l.is_draft THEN 'draft'
+                                 ELSE 'clean' END,
+         'commits', :n_commits,
+         'additions', (SELECT CAST(total(value ->> 'additions') AS INTEGER)
+                       FROM json_each(:changes)),
+         'deletions', (SELECT CAST(total(value ->> 'deletions') AS INTEGER)
+                       FROM json_each(:changes)),
+         'changed_files', json_array_length(:changes))) AS pull
+FROM rest_pull p JOIN issue i ON i.id = p.id JOIN pull l ON l.issue_id = p.id
+WHERE p.id = :issue_id;
 
 -- part: move_branch
 -- :branch_name goes to :commit_sha, whose files are :files.
@@ -376,10 +406,7 @@ WHERE trim(value) <> '';
 INSERT OR IGNORE INTO issue_assignee
 SELECT :issue_id, a.id, s.key FROM json_each(:assignees) s JOIN account a ON a.login = s.value;
 
--- part: update_issue
--- include: session
--- include: find_repo
-SELECT github_failure(:request, :failed, no_access) AS error FROM body WHERE NOT :can_write;
+-- part: change_issue
 SELECT id AS issue_id, state AS state_before FROM issue
 WHERE repo_id = :repo_id AND number = :issue_number;
 SELECT github_failure(:request, :failed, not_found) AS error FROM body WHERE :issue_id IS NULL;
@@ -428,6 +455,12 @@ WHERE trim(value) <> '';
 DELETE FROM issue_assignee WHERE issue_id = :issue_id AND :assignees IS NOT NULL;
 INSERT OR IGNORE INTO issue_assignee
 SELECT :issue_id, a.id, s.key FROM json_each(:assignees) s JOIN account a ON a.login = s.value;
+
+-- part: update_issue
+-- include: session
+-- include: find_repo
+SELECT github_failure(:request, :failed, no_access) AS error FROM body WHERE NOT :can_write;
+-- include: change_issue
 
 -- part: update_pull
 -- include: session
