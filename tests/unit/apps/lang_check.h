@@ -10,7 +10,7 @@
 #include "apps/lang.h"
 
 struct lang_check {
-    const char *schema, *languages; /* languages: app.json's */
+    const char *schema, *languages; /* languages: app.json's; NULL: none */
     const char *scripts;            /* of :q */
     size_t script;                  /* which of them is asked */
     struct arena arena;
@@ -27,16 +27,18 @@ static inline void lang_check_open(struct lang_check *c)
 {
     struct err e = ERR_INIT;
 
-    arena_init(&c->arena, 32 << 20);
+    arena_init(&c->arena, 64 << 20);
     (void)snprintf(c->path, sizeof c->path, "/tmp/test_lang.%d.db", (int)getpid());
     (void)unlink(c->path);
     assert_int_equal(scripts_parse(&c->arena, str_of(c->scripts), &c->parsed, &e), 0);
     struct appdb_env env = {.scripts = &c->parsed,
                             .seed = 1,
                             .start_us = 1768467600000000, /* 2026-01-15T09:00:00Z */
-                            .compile = lang_compile,
-                            .ctx = json_parse(&c->arena, str_of(c->languages), NULL, &e)};
-    assert_non_null(env.ctx);
+                            .compile = lang_compile};
+    if (c->languages) {
+        env.ctx = json_parse(&c->arena, str_of(c->languages), NULL, &e);
+        assert_non_null(env.ctx);
+    }
     if (appdb_create(c->path, c->schema, &e) < 0 ||
         appdb_open(c->path, false, &env, &c->db, &e) < 0)
         fail_msg("%s", err_text(&e));
@@ -49,18 +51,27 @@ static inline void lang_check_close(struct lang_check *c)
     arena_done(&c->arena);
 }
 
-/* The answer, or "error: …". */
-static inline struct str lang_check_find(struct lang_check *c, struct str query)
+/* What SCRIPT makes of QUERY. */
+static inline struct appdb_call lang_check_run(struct lang_check *c, const struct script *script,
+                                               struct str query)
 {
-    struct appdb_call call = {.script = &c->parsed.items[c->script],
-                              .args = json_new_object(&c->arena),
-                              .arena = &c->arena};
+    struct appdb_call call = {
+        .script = script, .args = json_new_object(&c->arena), .arena = &c->arena};
     struct err e = ERR_INIT;
 
+    assert_non_null(script);
     assert_int_equal(
         json_set(&c->arena, (struct json *)call.args, "q", json_new_str(&c->arena, query)), 0);
     if (appdb_run(c->db, &call, &e) < 0)
         fail_msg(STR_FMT ": %s", STR_ARG(query), err_text(&e));
+    return call;
+}
+
+/* The answer, or "error: …". */
+static inline struct str lang_check_find(struct lang_check *c, struct str query)
+{
+    struct appdb_call call = lang_check_run(c, &c->parsed.items[c->script], query);
+
     return call.error.p ? arena_printf(&c->arena, "error: " STR_FMT, STR_ARG(call.error))
                         : call.result;
 }

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Airtable's formulas and sorts: which records they find, and in which order. */
-#include "../check.h"
+#include "lang_check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "apps/lang.h"
 #include "base/buf.h"
-
-#define START_US 1768467600000000 /* 2026-01-15T09:00:00Z, a Thursday */
 
 static const char schema[] =
     "CREATE TABLE tables (id TEXT PRIMARY KEY, primary_field TEXT);"
@@ -191,38 +183,19 @@ static const struct {
     {"[{\"field\":\"Made\",\"direction\":\"desc\"}]", "4,3,2,1"},
 };
 
-static struct arena arena;
-static struct scripts scripts;
-static struct appdb *db;
-static char path[64];
+static struct lang_check check = {.schema = schema, .languages = config, .scripts = scripts_text};
 
 static int set_up(void **state)
 {
-    struct err e = ERR_INIT;
-
     (void)state;
-    arena_init(&arena, 64 << 20);
-    (void)snprintf(path, sizeof path, "/tmp/test_lang_airtable.%d.db", (int)getpid());
-    (void)unlink(path);
-    assert_int_equal(scripts_parse(&arena, str_of(scripts_text), &scripts, &e), 0);
-    struct json *languages = json_parse(&arena, str_of(config), NULL, &e);
-    assert_non_null(languages);
-    struct appdb_env env = {.scripts = &scripts,
-                            .seed = 1,
-                            .start_us = START_US,
-                            .compile = lang_compile,
-                            .ctx = languages};
-    assert_int_equal(appdb_create(path, schema, &e), 0);
-    assert_int_equal(appdb_open(path, false, &env, &db, &e), 0);
+    lang_check_open(&check);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    appdb_close(db);
-    (void)unlink(path);
-    arena_done(&arena);
+    lang_check_close(&check);
     return 0;
 }
 
@@ -230,20 +203,12 @@ static int tear_down(void **state)
 static struct appdb_call run(const char *script, const char *query, const char *sort)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
-    struct appdb_call call = {.script = scripts_find(&scripts, str_of(script)),
-                              .args = json_new_object(&arena),
-                              .arena = &arena};
-    struct err e = ERR_INIT;
 
     (void)buf_add_lit(&b, "{\"query\":");
     (void)json_write_str(&b, str_of(query));
     (void)buf_printf(&b, ",\"sort\":%s,\"fields\":%s}", sort, fields);
     assert_true(buf_ok(&b));
-    assert_int_equal(
-        json_set(&arena, (struct json *)call.args, "q", json_new_str(&arena, buf_str(&b))), 0);
-    if (appdb_run(db, &call, &e) < 0)
-        fail_msg("%s: %s", query, err_text(&e));
-    return call;
+    return lang_check_run(&check, scripts_find(&check.parsed, str_of(script)), buf_str(&b));
 }
 
 static void test_found(void **state)

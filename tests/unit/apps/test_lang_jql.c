@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* JQL: what is found by queries, in which order, and what is said of wrong ones. */
-#include "../check.h"
+#include "lang_check.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "apps/aql.h"
-#include "apps/lang.h"
-
-#define START_US 1768467600000000 /* 2026-01-15T09:00:00Z, a Thursday */
 
 static const char schema[] =
     "CREATE TABLE i (id INTEGER PRIMARY KEY, state TEXT, who TEXT, pri TEXT, points REAL,"
@@ -222,53 +216,25 @@ static const struct {
     {"status was Closed", "The value 'Closed' does not exist for the field 'status'."},
 };
 
-static struct arena arena;
-static struct scripts scripts;
-static struct appdb *db;
-static char path[64];
+static struct lang_check check = {.schema = schema, .languages = config, .scripts = scripts_text};
 
 static int set_up(void **state)
 {
-    struct err e = ERR_INIT;
-
     (void)state;
-    arena_init(&arena, 64 << 20);
-    (void)snprintf(path, sizeof path, "/tmp/test_lang_jql.%d.db", (int)getpid());
-    (void)unlink(path);
-    assert_int_equal(scripts_parse(&arena, str_of(scripts_text), &scripts, &e), 0);
-    struct json *languages = json_parse(&arena, str_of(config), NULL, &e);
-    assert_non_null(languages);
-    struct appdb_env env = {.scripts = &scripts,
-                            .seed = 1,
-                            .start_us = START_US,
-                            .compile = lang_compile,
-                            .ctx = languages};
-    assert_int_equal(appdb_create(path, schema, &e), 0);
-    assert_int_equal(appdb_open(path, false, &env, &db, &e), 0);
+    lang_check_open(&check);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    appdb_close(db);
-    (void)unlink(path);
-    arena_done(&arena);
+    lang_check_close(&check);
     return 0;
 }
 
 static struct appdb_call search(const char *script, struct str query)
 {
-    struct appdb_call call = {.script = scripts_find(&scripts, str_of(script)),
-                              .args = json_new_object(&arena),
-                              .arena = &arena};
-    struct err e = ERR_INIT;
-
-    assert_int_equal(json_set(&arena, (struct json *)call.args, "q", json_new_str(&arena, query)),
-                     0);
-    if (appdb_run(db, &call, &e) < 0)
-        fail_msg("%.*s: %s", (int)query.len, query.p, err_text(&e));
-    return call;
+    return lang_check_run(&check, scripts_find(&check.parsed, str_of(script)), query);
 }
 
 static void expect(const char *script, const char *query, const char *expected)
@@ -319,7 +285,7 @@ static struct str repeated(const char *begin, const char *part, size_t n, const 
     for (size_t i = 0; i < n; i++)
         (void)buf_add_str(&b, str_of(part));
     (void)buf_add_str(&b, str_of(end));
-    struct str all = arena_str(&arena, buf_str(&b));
+    struct str all = arena_str(&check.arena, buf_str(&b));
     buf_done(&b);
     return all;
 }
@@ -352,9 +318,10 @@ static void test_bad_config(void **state)
     struct appdb_predicate p;
 
     (void)state;
-    struct json *languages = json_parse(&arena, str_of(config), NULL, &e);
-    assert_int_equal(lang_compile(languages, STR("jql"), STR("assignee = loop()"), &arena, &p, &e),
-                     -EOPNOTSUPP);
+    struct json *languages = json_parse(&check.arena, str_of(config), NULL, &e);
+    assert_int_equal(
+        lang_compile(languages, STR("jql"), STR("assignee = loop()"), &check.arena, &p, &e),
+        -EOPNOTSUPP);
     assert_string_equal(err_text(&e), "app.json: {f} where no function can be");
 }
 

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Linear's filters: what is found by them. */
-#include "../check.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "apps/lang.h"
-
-#define START_US 1768467600000000 /* 2026-01-15T09:00:00Z */
+#include "lang_check.h"
 
 static const char schema[] =
     "CREATE TABLE u (id INTEGER PRIMARY KEY, name TEXT, me INTEGER);"
@@ -123,49 +115,26 @@ static const struct {
                                "a time or a duration in ISO 8601."},
 };
 
-static struct arena arena;
-static struct scripts scripts;
-static struct appdb *db;
-static char path[64];
+static struct lang_check check = {.schema = schema, .languages = config, .scripts = scripts_text};
 
 static int set_up(void **state)
 {
-    struct err e = ERR_INIT;
-
     (void)state;
-    arena_init(&arena, 16 << 20);
-    (void)snprintf(path, sizeof path, "/tmp/test_lang_linear.%d.db", (int)getpid());
-    (void)unlink(path);
-    assert_int_equal(scripts_parse(&arena, str_of(scripts_text), &scripts, &e), 0);
-    struct json *languages = json_parse(&arena, str_of(config), NULL, &e);
-    assert_non_null(languages);
-    struct appdb_env env = {.scripts = &scripts,
-                            .seed = 1,
-                            .start_us = START_US,
-                            .compile = lang_compile,
-                            .ctx = languages};
-    assert_int_equal(appdb_create(path, schema, &e), 0);
-    assert_int_equal(appdb_open(path, false, &env, &db, &e), 0);
+    lang_check_open(&check);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    appdb_close(db);
-    (void)unlink(path);
-    arena_done(&arena);
+    lang_check_close(&check);
     return 0;
 }
 
 /* FILTER has apostrophes for quotes, but not in a text with quotes. */
 static struct appdb_call search(const char *filter)
 {
-    struct appdb_call call = {.script = scripts_find(&scripts, STR("find")),
-                              .args = json_new_object(&arena),
-                              .arena = &arena};
-    struct err e = ERR_INIT;
-    char *text = arena_strdup(&arena, filter);
+    char *text = arena_strdup(&check.arena, filter);
     bool is_quoted = false;
 
     for (char *p = text; *p; p++) {
@@ -173,11 +142,7 @@ static struct appdb_call search(const char *filter)
         if (*p == '\'' && !is_quoted)
             *p = '"';
     }
-    assert_int_equal(
-        json_set(&arena, (struct json *)call.args, "q", json_new_str(&arena, str_of(text))), 0);
-    if (appdb_run(db, &call, &e) < 0)
-        fail_msg("%s: %s", filter, err_text(&e));
-    return call;
+    return lang_check_run(&check, &check.parsed.items[0], str_of(text));
 }
 
 static void test_found(void **state)

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Notion's filters and sorts: which pages they find, and in which order. */
-#include "../check.h"
+#include "lang_check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "apps/lang.h"
 #include "base/buf.h"
 
-#define START_US 1768467600000000 /* 2026-01-15T09:00:00Z, a Thursday */
-#define ID(n)    "00000000-0000-4000-8000-00000000000" #n
+#define ID(n) "00000000-0000-4000-8000-00000000000" #n
 
 static const char tables[] =
     "CREATE TABLE page (id TEXT PRIMARY KEY, created TEXT, edited TEXT, by TEXT, properties TEXT);"
@@ -177,55 +171,30 @@ static const struct {
     {"[5]", "!"},
 };
 
-static struct arena arena;
-static struct scripts scripts;
-static struct appdb *db;
-static char path[64];
+static struct lang_check check = {.schema = tables, .languages = config, .scripts = scripts_text};
 
 static int set_up(void **state)
 {
-    struct err e = ERR_INIT;
-
     (void)state;
-    arena_init(&arena, 64 << 20);
-    (void)snprintf(path, sizeof path, "/tmp/test_lang_notion.%d.db", (int)getpid());
-    (void)unlink(path);
-    assert_int_equal(scripts_parse(&arena, str_of(scripts_text), &scripts, &e), 0);
-    struct json *languages = json_parse(&arena, str_of(config), NULL, &e);
-    assert_non_null(languages);
-    struct appdb_env env = {.scripts = &scripts,
-                            .seed = 1,
-                            .start_us = START_US,
-                            .compile = lang_compile,
-                            .ctx = languages};
-    assert_int_equal(appdb_create(path, tables, &e), 0);
-    assert_int_equal(appdb_open(path, false, &env, &db, &e), 0);
+    lang_check_open(&check);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    appdb_close(db);
-    (void)unlink(path);
-    arena_done(&arena);
+    lang_check_close(&check);
     return 0;
 }
 
 static struct str run(const char *script, const char *filter, const char *sorts)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
-    struct appdb_call call = {.script = scripts_find(&scripts, str_of(script)),
-                              .args = json_new_object(&arena),
-                              .arena = &arena};
-    struct err e = ERR_INIT;
 
     (void)buf_printf(&b, "{\"filter\":%s,\"sorts\":%s,\"schema\":%s}", filter, sorts, schema);
     assert_true(buf_ok(&b));
-    assert_int_equal(
-        json_set(&arena, (struct json *)call.args, "q", json_new_str(&arena, buf_str(&b))), 0);
-    if (appdb_run(db, &call, &e) < 0)
-        fail_msg("%s %s: %s", filter, sorts, err_text(&e));
+    struct appdb_call call =
+        lang_check_run(&check, scripts_find(&check.parsed, str_of(script)), buf_str(&b));
     return call.is_query_error ? STR("!") : call.result;
 }
 

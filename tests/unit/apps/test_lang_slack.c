@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Searches of chats: what is found by them. */
-#include "../check.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "apps/lang.h"
-
-#define START_US 1768467600000000 /* 2026-01-15T09:00:00Z, a Thursday */
+#include "lang_check.h"
 
 static const char schema[] =
     "CREATE TABLE m (id INTEGER PRIMARY KEY, at TEXT, who TEXT, place TEXT, text TEXT);"
@@ -108,54 +100,25 @@ static const struct {
     {"-on:someday", "1,2,3,4,5"},
 };
 
-static struct arena arena;
-static struct scripts scripts;
-static struct appdb *db;
-static char path[64];
+static struct lang_check check = {.schema = schema, .languages = config, .scripts = scripts_text};
 
 static int set_up(void **state)
 {
-    struct err e = ERR_INIT;
-    struct json *languages;
-
     (void)state;
-    arena_init(&arena, 16 << 20);
-    (void)snprintf(path, sizeof path, "/tmp/test_lang_slack.%d.db", (int)getpid());
-    (void)unlink(path);
-    assert_int_equal(scripts_parse(&arena, str_of(scripts_text), &scripts, &e), 0);
-    languages = json_parse(&arena, str_of(config), NULL, &e);
-    assert_non_null(languages);
-    struct appdb_env env = {.scripts = &scripts,
-                            .seed = 1,
-                            .start_us = START_US,
-                            .compile = lang_compile,
-                            .ctx = languages};
-    assert_int_equal(appdb_create(path, schema, &e), 0);
-    assert_int_equal(appdb_open(path, false, &env, &db, &e), 0);
+    lang_check_open(&check);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    appdb_close(db);
-    (void)unlink(path);
-    arena_done(&arena);
+    lang_check_close(&check);
     return 0;
 }
 
 static struct appdb_call search(const char *script, struct str query)
 {
-    struct appdb_call call = {.script = scripts_find(&scripts, str_of(script)),
-                              .args = json_new_object(&arena),
-                              .arena = &arena};
-    struct err e = ERR_INIT;
-
-    assert_int_equal(json_set(&arena, (struct json *)call.args, "q", json_new_str(&arena, query)),
-                     0);
-    if (appdb_run(db, &call, &e) < 0)
-        fail_msg("%.*s: %s", (int)query.len, query.p, err_text(&e));
-    return call;
+    return lang_check_run(&check, scripts_find(&check.parsed, str_of(script)), query);
 }
 
 static void test_found(void **state)
