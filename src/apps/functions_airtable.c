@@ -274,22 +274,8 @@ static struct json *as_choices(const struct cell *c, const struct json *v)
     return as_list(c, v, as_text);
 }
 
-static struct json *as_date(const struct cell *c, const struct json *v)
-{
-    char text[CLOCK_RFC3339_MAX];
-    int64_t us;
-
-    if (!json_is(v, JSON_STRING))
-        return NULL;
-    if (v->s.len == 0)
-        return empty(c);
-    if (read_instant(v->s, &us) < 0)
-        return NULL;
-    clock_rfc3339(text, us);
-    return json_new_str(c->arena, str_n(text, strlen("2026-01-30")));
-}
-
-static struct json *as_datetime(const struct cell *c, const struct json *v)
+/* "2026-01-30T10:00:00.000Z", or the first LEN characters of it. */
+static struct json *as_instant(const struct cell *c, const struct json *v, size_t len)
 {
     char text[CLOCK_RFC3339_MAX];
     int64_t us;
@@ -302,7 +288,17 @@ static struct json *as_datetime(const struct cell *c, const struct json *v)
         return NULL;
     clock_rfc3339_us(text, us);
     (void)memcpy(text + strlen("2026-01-30T10:00:00.000"), "Z", 2);
-    return json_new_str(c->arena, str_of(text));
+    return json_new_str(c->arena, str_n(text, len));
+}
+
+static struct json *as_date(const struct cell *c, const struct json *v)
+{
+    return as_instant(c, v, strlen("2026-01-30"));
+}
+
+static struct json *as_datetime(const struct cell *c, const struct json *v)
+{
+    return as_instant(c, v, strlen("2026-01-30T10:00:00.000Z"));
 }
 
 static struct json *as_link(const struct cell *c, const struct json *v)

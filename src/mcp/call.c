@@ -157,7 +157,7 @@ void mcp_reply_whole(struct mcp_call *call, struct str result)
     end(c);
 }
 
-static void put_text(struct jw *w, struct str text)
+void mcp_put_text(struct jw *w, struct str text)
 {
     jw_key(w, "content");
     jw_array(w);
@@ -174,7 +174,7 @@ void mcp_reply_text(struct mcp_call *call, struct str text, bool is_error)
 {
     struct jw *w = mcp_result_begin(call);
 
-    put_text(w, text);
+    mcp_put_text(w, text);
     if (is_error) {
         jw_key(w, "isError");
         jw_bool(w, true);
@@ -186,7 +186,7 @@ void mcp_reply_json(struct mcp_call *call, struct str json_text)
 {
     struct jw *w = mcp_result_begin(call);
 
-    put_text(w, json_text);
+    mcp_put_text(w, json_text);
     if (json_text.len > 0 && json_text.p[0] == '{') {
         jw_key(w, "structuredContent");
         jw_raw(w, json_text);

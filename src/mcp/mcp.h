@@ -121,6 +121,8 @@ enum mcp_error {
 struct jw *mcp_result_begin(struct mcp_call *call);
 void mcp_result_end(struct mcp_call *call);
 /* A tool's result of one text. */
+/* The "content" of a result that is one text, into its object. */
+void mcp_put_text(struct jw *w, struct str text);
 void mcp_reply_text(struct mcp_call *call, struct str text, bool is_error);
 /* A tool's result of a JSON value: as text, and as structuredContent when it is an object. */
 void mcp_reply_json(struct mcp_call *call, struct str json_text);

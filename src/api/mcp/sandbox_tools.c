@@ -14,25 +14,12 @@ enum { ANSWER_MAX = 4 * SANDBOX_SPEC_MAX, LIST_MAX = 4 << 20 };
 
 /* ---- showing ---- */
 
-static void put_content(struct jw *w, struct str text)
-{
-    jw_key(w, "content");
-    jw_array(w);
-    jw_object(w);
-    jw_key(w, "type");
-    jw_cstr(w, "text");
-    jw_key(w, "text");
-    jw_str(w, text);
-    jw_end(w);
-    jw_end(w);
-}
-
 /* TEXT, and SB as structured content. */
 static void reply_sandbox(struct mcp_call *c, const struct sandbox *sb, struct str text)
 {
     struct jw *w = mcp_result_begin(c);
 
-    put_content(w, text);
+    mcp_put_text(w, text);
     jw_key(w, "structuredContent");
     native_put_sandbox(w, sb);
     mcp_result_end(c);
@@ -73,7 +60,7 @@ void tool_list(struct mcp_call *c)
         return;
     }
     struct jw *w = mcp_result_begin(c);
-    put_content(w, buf_str(&text));
+    mcp_put_text(w, buf_str(&text));
     jw_key(w, "structuredContent");
     jw_object(w);
     jw_key(w, "sandboxes");
