@@ -23,8 +23,7 @@ struct schema_error;
 
 typedef void mcp_handler(struct mcp_call *call);
 
-/* ---- the description; texts may be NULL where nothing is said, and must outlive the server ----
- */
+/* ---- the description; texts may be NULL: nothing is said; they must outlive the server ---- */
 
 struct mcp_tool {
     const char *name, *title, *description;
@@ -120,10 +119,9 @@ enum mcp_error {
  * engine's. The end completes the call: CALL must not be used afterwards. */
 struct jw *mcp_result_begin(struct mcp_call *call);
 void mcp_result_end(struct mcp_call *call);
-/* A tool's result of one text. */
-/* The "content" of a result that is one text, into its object. */
-void mcp_put_text(struct jw *w, struct str text);
+/* A tool's result of one text; only its "content", into the object of a result. */
 void mcp_reply_text(struct mcp_call *call, struct str text, bool is_error);
+void mcp_put_text(struct jw *w, struct str text);
 /* A tool's result of a JSON value: as text, and as structuredContent when it is an object. */
 void mcp_reply_json(struct mcp_call *call, struct str json_text);
 /* A JSON-RPC error; DATA is JSON text or empty. */
