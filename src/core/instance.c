@@ -69,6 +69,7 @@ static void free_texts(struct instance *in)
     free(take(in->benchmark));
     free(take(in->data));
     free(take(in->tags));
+    free(take(in->owner));
 }
 
 void instance_free(struct instance *in)
@@ -126,6 +127,7 @@ void instance_end_own(struct instance *in)
         free(own->snapshots[i]);
     template_unref(own->template);
     free(take(in->own));
+    free(take(in->owner));
     if (in->key) {
         quota_live_end(&in->key->use);
         account_key_unref(take(in->key));
@@ -220,8 +222,15 @@ void instance_forget_lease(struct instance *in)
 
 /* ---- finding ---- */
 
+bool instance_is_owned(const struct instance *in)
+{
+    return in->owner && in->owner[0];
+}
+
 bool instance_is_visible(const struct instance *in, const struct account_key *key)
 {
+    if (instance_is_owned(in))
+        return false;
     return key->account->role != ACCOUNT_USER || strcmp(key->account->id, in->account) == 0;
 }
 

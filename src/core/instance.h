@@ -68,6 +68,7 @@ struct instance {
     char *spelling;            /* of the server's name, as it was asked for */
     char *benchmark, *data;    /* "" when none was named */
     char *tags;                /* JSON: array, object, or "null" */
+    char *owner;               /* see instance_args; NULL or "" when it has none */
     int64_t ttl_s, expires_us; /* -1 and 0: never */
     int64_t start_us;          /* of its clock; 0: the time of the day */
     uint64_t seed;
@@ -88,6 +89,7 @@ struct instance_args {
     struct str email, benchmark;
     struct str data;         /* name of the data set; empty: the benchmark's when there is one */
     const struct json *tags; /* array of strings, or object; or NULL */
+    struct str owner;        /* of what it is a part of: then it is in no list and no quota */
     int64_t ttl_s;           /* 0: the default; -1: never */
     bool has_seed;
     uint64_t seed;

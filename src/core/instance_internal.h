@@ -99,6 +99,8 @@ struct instance_pool *instance_pool(struct instances *set, const char *account, 
 void instance_make_known(struct instance *in);
 void instance_forget_lease(struct instance *in);
 int instance_copy_text(char **to, struct str text);
+/* Whether it is a part of something else. */
+bool instance_is_owned(const struct instance *in);
 
 /* ---- instance_content.c ---- */
 

@@ -97,12 +97,13 @@ static int copy_args(struct acquisition *q, const struct instance_args *from, st
     q->args.email = arena_str(a, from->email);
     q->args.benchmark = arena_str(a, from->benchmark);
     q->args.data = arena_str(a, data);
+    q->args.owner = arena_str(a, from->owner);
     q->args.tags = NULL;
     if (json_write(&tags, from->tags, JSON_COMPACT) < 0)
         return err_set(&q->err, -EINVAL, "the tags are longer than %d bytes", INSTANCE_TAGS_MAX);
     q->tags = arena_str(a, buf_str(&tags));
-    bool is_whole =
-        q->args.spelling.p && q->args.email.p && q->args.benchmark.p && q->args.data.p && q->tags.p;
+    bool is_whole = q->args.spelling.p && q->args.email.p && q->args.benchmark.p &&
+                    q->args.data.p && q->args.owner.p && q->tags.p;
     return is_whole ? 0 : err_set(&q->err, -ENOMEM, "out of memory");
 }
 
@@ -186,6 +187,8 @@ static int fill_lease(struct acquisition *q, struct instance *in, struct err *e)
     if (r == 0)
         r = instance_copy_text(&in->tags, q->tags);
     if (r == 0)
+        r = instance_copy_text(&in->owner, a->owner);
+    if (r == 0)
         r = instance_begin_own(in);
     if (r < 0)
         return err_set(e, r, "out of memory");
@@ -217,11 +220,12 @@ static int begin_lease(struct acquisition *q, struct instance *in, struct err *e
     struct account_key *key = q->args.key;
     int r = fill_lease(q, in, e);
 
-    if (r == 0)
+    if (r == 0 && !instance_is_owned(in))
         r = quota_live_begin(&key->use, &key->limits, e);
     if (r < 0)
         return r;
-    in->key = account_key_ref(key);
+    if (!instance_is_owned(in))
+        in->key = account_key_ref(key);
     if (map_put(&q->set->by_lease, str_of(in->lease), in, NULL) < 0)
         return err_set(e, -ENOMEM, "out of memory");
     sm_move(&in->sm, INSTANCE_ACQUIRING);

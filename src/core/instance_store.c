@@ -30,6 +30,8 @@ static void put_spec(struct buf *out, const struct instance *in)
     jw_cstr(&w, in->data);
     jw_key(&w, "tags");
     jw_raw(&w, str_of(in->tags));
+    jw_key(&w, "owner");
+    jw_cstr(&w, in->owner ? in->owner : "");
     jw_key(&w, "ttl");
     jw_int(&w, in->ttl_s);
     jw_key(&w, "seed");
@@ -75,14 +77,19 @@ void instance_tx_update(struct store_tx *tx, const struct instance *in)
     put_lease(tx, in);
 }
 
+/* What somebody acquired is told; a part of something else is not. */
 void instance_tx_acquired(struct store_tx *tx, const struct instance *in)
 {
+    if (instance_is_owned(in))
+        return;
     event_add(tx, EVENT_APP_ACQUIRED, str_of(in->account), str_of(in->id), "App %s acquired",
               in->server);
 }
 
 void instance_tx_released(struct store_tx *tx, const struct instance *in, bool is_ttl)
 {
+    if (instance_is_owned(in))
+        return;
     event_add(tx, is_ttl ? EVENT_APP_EXPIRED : EVENT_APP_RELEASED, str_of(in->account),
               str_of(in->id), is_ttl ? "App %s released, its time was over" : "App %s released",
               in->server);
@@ -135,6 +142,8 @@ static int read_spec(struct instance *in, struct str text, struct err *e)
         r = read_text(&in->benchmark, v, "benchmark");
     if (r == 0)
         r = read_text(&in->data, v, "data");
+    if (r == 0)
+        r = read_text(&in->owner, v, "owner");
     return r < 0 ? err_sys(e, r, "instance %s", in->id) : 0;
 }
 

@@ -293,6 +293,8 @@ static void enter_ending(struct sandbox *sb, enum sandbox_end reason)
     forget(sb);
     sb->end_reason = reason;
     sm_move(&sb->sm, SANDBOX_ENDING);
+    if (sb->set->on_end)
+        sb->set->on_end(sb->set->on_end_ctx, sb);
 }
 
 static void add_limit_event(struct store_tx *tx, const struct sandbox *sb, enum sandbox_end reason)

@@ -301,6 +301,12 @@ struct sandboxes *sandboxes_open(struct core *c, struct err *e)
     return set;
 }
 
+void sandboxes_watch(struct sandboxes *set, void (*fn)(void *ctx, struct sandbox *sb), void *ctx)
+{
+    set->on_end = fn;
+    set->on_end_ctx = ctx;
+}
+
 /* The cells of those that are ending die with the spawner as well as without; the next start finds
  * their rows and finishes them. */
 static bool has_survivors(const struct sandboxes *set)

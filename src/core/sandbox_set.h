@@ -6,6 +6,7 @@
 
 struct core;
 struct engine;
+struct sandbox;
 struct sandboxes;
 
 /* Reads what the store has, finds the living cells, and brings both together: cells without a row
@@ -20,5 +21,8 @@ void sandboxes_free(struct sandboxes *set);
 /* NULL when there are none; E says why. */
 struct engine *sandboxes_engine(const struct sandboxes *set, struct err *e);
 unsigned sandboxes_n_live(const struct sandboxes *set);
+/* FN is told of every sandbox whose end begins, when it is not known any more. There is one such.
+ */
+void sandboxes_watch(struct sandboxes *set, void (*fn)(void *ctx, struct sandbox *sb), void *ctx);
 /* Brings the sampled metrics up to date. */
 void sandboxes_sample(struct sandboxes *set);

@@ -135,9 +135,56 @@ def test_reset_and_restart():
         call(s, cloud, "storage_create_bucket", bucket_name="later")
         tap.equal(s.post("/local-sandbox/%s/reset" % key, timeout=120).status, 200)
         tap.equal(call(s, cloud, "storage_list_buckets"), "Found 1 buckets:\n- reports: US")
-        tap.equal(s.get("/sandbox?server_name=google_cloud").json["total_count"], 1)
+        tap.equal(s.get("/sandbox").json["total_count"], 0)
         tap.equal(s.delete("/local-sandbox/" + key).status, 200)
-        s.until(lambda: s.get("/sandbox?server_name=google_cloud").json["total_count"] == 0, 60)
+
+
+def n_instances(s):
+    """Instances of apps that are lent, those included that nobody sees."""
+    line = [x for x in s.get("/metrics").body.decode().splitlines()
+            if x.startswith("tidepool_apps_live ")]
+    return int(float(line[0].split()[1]))
+
+
+def test_the_state_belongs_to_the_sandbox():
+    """It is in no list and counts against nothing; it ends when the sandbox does, however that
+    comes."""
+    with cells.running() as s:
+        own = s.make_key(limits={"max_live": 1})["key"]
+        answer = s.post("/local-sandbox", {"server_names": NAMES}, key=own, timeout=120)
+        tap.equal(answer.status, 201, answer)
+        cloud = answer.json["servers"][0]
+        tap.contains(call(s, cloud, "storage_create_bucket", bucket_name="first"), "Success")
+        tap.equal((n_instances(s), s.get("/sandbox").json["total_count"],
+                   s.get("/sandbox", key=own).json["total_count"]), (1, 0, 0))
+        events = s.get("/api/v1/events?limit=500").json["data"]
+        tap.equal([x["reason"] for x in events if x["reason"].startswith("App")], [])
+        tap.equal(s.delete("/local-sandbox/" + answer.json["local_sandbox_id"], key=own).status,
+                  200)
+        s.until(lambda: n_instances(s) == 0, 5)
+        # Its time is over, or it is deleted as what it is underneath.
+        for end in ("PATCH", {"timeout": 1}), ("DELETE", None):
+            key, servers = acquire(s)
+            call(s, servers["google_cloud"], "storage_list_buckets")
+            tap.equal(n_instances(s), 1)
+            answer = s.request(end[0], "/api/v1/sandbox/local-" + key.replace("-", ""), end[1])
+            tap.equal(answer.status, 200, answer)
+            s.until(lambda: n_instances(s) == 0, 10)
+
+
+def test_the_sandbox_is_lost():
+    with cells.running() as s:
+        kept, servers = acquire(s)
+        call(s, servers["google_cloud"], "storage_create_bucket", bucket_name="kept")
+        s.kill()
+        s.start()
+        tap.equal(n_instances(s), 1)
+        tap.contains(call(s, servers["google_cloud"], "storage_list_buckets"), "- kept")
+        s.kill()
+        cells.end_spawner(s.state)  # as a reboot of the host does
+        s.start()
+        s.until(lambda: n_instances(s) == 0, 5)
+        tap.equal(s.get("/local-sandbox/" + kept).status, 404)
 
 
 tap.main(globals())

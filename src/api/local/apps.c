@@ -23,9 +23,11 @@
 
 static const char *const names[] = {"google_cloud"};
 
-/* The instance of a server's item, once it is known. */
+enum { KEY_MAX = LOCAL_ID_LEN + APP_NAME_MAX + 2 };
+
+/* The instance of a local sandbox's server, once it is known. */
 struct entry {
-    char item[LOCAL_ID_LEN + 1], lease[INSTANCE_ID_LEN + 1];
+    char key[KEY_MAX], lease[INSTANCE_ID_LEN + 1];
     struct local_apps *apps;
     struct list waiting; /* struct waiter, while it is acquired */
     bool is_pending;
@@ -38,18 +40,24 @@ struct waiter {
 };
 
 struct local_apps {
+    struct locals *locals;
     struct core *core;
-    struct map by_item; /* struct entry */
+    struct map by_key; /* struct entry; by the local sandbox's id and the server's name */
 };
+
+static void on_end(void *ctx, struct sandbox *sb);
 
 struct local_apps *local_apps_new(struct locals *l)
 {
     struct local_apps *a = mem_zalloc(1, sizeof *a);
 
-    if (a) {
-        a->core = locals_core(l);
-        map_init(&a->by_item, INSTANCE_MAX);
-    }
+    if (!a)
+        return NULL;
+    a->locals = l;
+    a->core = locals_core(l);
+    map_init(&a->by_key, INSTANCE_MAX);
+    if (a->core->sandboxes)
+        sandboxes_watch(a->core->sandboxes, on_end, a);
     return a;
 }
 
@@ -60,9 +68,11 @@ void local_apps_free(struct local_apps *a)
 
     if (!a)
         return;
-    for (size_t i = 0; map_next(&a->by_item, &i, &key, &e);)
+    if (a->core->sandboxes)
+        sandboxes_watch(a->core->sandboxes, NULL, NULL);
+    for (size_t i = 0; map_next(&a->by_key, &i, &key, &e);)
         free(e);
-    map_done(&a->by_item);
+    map_done(&a->by_key);
     free(a);
 }
 
@@ -83,31 +93,30 @@ bool local_app_is(const struct locals *l, struct str name)
 
 /* ---- finding ---- */
 
-static struct str item_of(const struct sandbox *sb, struct str name)
+static struct str key_of(char out[KEY_MAX], struct str local, struct str name)
 {
-    const struct json *servers = json_get(local_of(sb), "servers");
-
-    for (size_t i = 0; servers && i < servers->n; i++) {
-        const struct json *row = json_at(servers, i);
-        if (str_eq(json_str(json_get(row, "name"), STR("")), name))
-            return json_str(json_get(row, "id"), STR(""));
-    }
-    return STR("");
+    (void)snprintf(out, KEY_MAX, STR_FMT "/" STR_FMT, STR_ARG(local), STR_ARG(name));
+    return str_of(out);
 }
 
-/* The one that was acquired for ITEM by an earlier run of the service, or NULL. */
-static struct instance *find_tagged(struct instances *set, const char *item)
+static struct str id_of(const struct sandbox *sb)
+{
+    return json_str(json_get(local_of(sb), "id"), STR(""));
+}
+
+/* The one that was acquired for it by an earlier run of the service, or NULL. */
+static struct instance *find_owned(struct instances *set, struct str local, struct str name)
 {
     for (struct instance *in = NULL; (in = instance_next(set, in));) {
-        if (in->tags && strstr(in->tags, item))
+        if (in->owner && str_is(local, in->owner) && str_is(name, in->server))
             return in;
     }
     return NULL;
 }
 
-static struct instance *find(struct local_apps *a, struct str item)
+static struct instance *find(struct local_apps *a, struct str key)
 {
-    const struct entry *e = map_get(&a->by_item, item);
+    const struct entry *e = map_get(&a->by_key, key);
     struct instances *set = a->core->instances;
 
     return e && !e->is_pending ? instance_by_lease(set, str_of(e->lease)) : NULL;
@@ -126,24 +135,33 @@ static void tell(struct entry *e, struct instance *in, const struct err *why)
     }
 }
 
+static void drop_entry(struct entry *e)
+{
+    (void)map_del(&e->apps->by_key, str_of(e->key));
+    free(e);
+}
+
 static void on_acquired(void *ctx, struct instance **items, size_t n, const struct err *why)
 {
     struct entry *e = ctx;
-    struct err none = ERR_INIT;
+    struct err own = ERR_INIT;
 
     e->is_pending = false;
+    if (n > 0 && !locals_knows(e->apps->locals, str_of(items[0]->owner))) {
+        instance_release(items[0], STR_NULL, false, NULL, NULL);
+        (void)err_set(&own, -ENOENT, "the sandbox has ended");
+        n = 0;
+    }
     if (n > 0)
         (void)snprintf(e->lease, sizeof e->lease, "%s", items[0]->lease);
-    else if (!why)
-        (void)err_set(&none, -EBUSY, "the server cannot be started now");
-    tell(e, n > 0 ? items[0] : NULL, n > 0 ? NULL : why ? why : &none);
-    if (n == 0) {
-        (void)map_del(&e->apps->by_item, str_of(e->item));
-        free(e);
-    }
+    else if (!why && !own.code)
+        (void)err_set(&own, -EBUSY, "the server cannot be started now");
+    tell(e, n > 0 ? items[0] : NULL, n > 0 ? NULL : why ? why : &own);
+    if (n == 0)
+        drop_entry(e);
 }
 
-static struct entry *new_entry(struct local_apps *a, struct str item)
+static struct entry *new_entry(struct local_apps *a, struct str key)
 {
     struct entry *e = mem_zalloc(1, sizeof *e);
     void *old = NULL;
@@ -152,8 +170,8 @@ static struct entry *new_entry(struct local_apps *a, struct str item)
         return NULL;
     list_init(&e->waiting);
     e->apps = a;
-    (void)snprintf(e->item, sizeof e->item, STR_FMT, STR_ARG(item));
-    if (map_put(&a->by_item, item, e, &old) < 0) {
+    (void)snprintf(e->key, sizeof e->key, STR_FMT, STR_ARG(key));
+    if (map_put(&a->by_key, key, e, &old) < 0) {
         free(e);
         return NULL;
     }
@@ -163,22 +181,13 @@ static struct entry *new_entry(struct local_apps *a, struct str item)
 
 static void acquire(struct entry *e, struct sandbox *sb, struct str name)
 {
-    struct arena arena auto_arena;
-    const struct json *local = local_of(sb);
-
-    arena_init(&arena, 64 << 10);
-    struct json *tags = json_new_object(&arena), *id = json_get(local, "id");
-    const struct json *item = json_new_str(&arena, str_of(e->item));
-    if (!tags || !item || json_set(&arena, tags, "local_sandbox_id", id) < 0 ||
-        json_set(&arena, tags, "server_id", item) < 0) {
-        on_acquired(e, NULL, 0, NULL);
-        return;
-    }
+    const struct json *benchmark = json_get(local_of(sb), "benchmark");
     const struct instance_args args = {.key = sb->key,
                                        .server = name,
-                                       .benchmark = json_str(json_get(local, "benchmark"), STR("")),
-                                       .tags = tags,
+                                       .benchmark = json_str(benchmark, STR("")),
+                                       .owner = id_of(sb),
                                        .ttl_s = -1};
+
     e->is_pending = true;
     instances_acquire(e->apps->core->instances, &args, on_acquired, e);
 }
@@ -188,17 +197,18 @@ void local_app_get(struct locals *l, struct sandbox *sb, struct str name, local_
                    void *ctx)
 {
     struct local_apps *a = locals_apps(l);
-    struct str item = item_of(sb, name);
-    struct instance *in = find(a, item);
+    char text[KEY_MAX];
+    struct str key = key_of(text, id_of(sb), name);
+    struct instance *in = find(a, key);
     struct err why = ERR_INIT;
 
     if (in) {
         fn(ctx, in, NULL);
         return;
     }
-    struct entry *e = map_get(&a->by_item, item);
+    struct entry *e = map_get(&a->by_key, key);
     if (!e || !e->is_pending)
-        e = new_entry(a, item);
+        e = new_entry(a, key);
     struct waiter *w = e ? mem_zalloc(1, sizeof *w) : NULL;
     if (!w || !sb->key) {
         free(w);
@@ -210,7 +220,7 @@ void local_app_get(struct locals *l, struct sandbox *sb, struct str name, local_
     list_append(&e->waiting, &w->node);
     if (e->is_pending)
         return;
-    in = find_tagged(a->core->instances, e->item);
+    in = find_owned(a->core->instances, id_of(sb), name);
     if (in)
         on_acquired(e, &in, 1, NULL);
     else
@@ -219,29 +229,47 @@ void local_app_get(struct locals *l, struct sandbox *sb, struct str name, local_
 
 /* ---- ending ---- */
 
-/* The local sandbox that IN belongs to; "" when it is none of ours. */
-static void owner_of(const struct instance *in, char out[LOCAL_ID_LEN + 1])
+static void end(struct local_apps *a, struct instance *in)
 {
-    static const char key[] = "\"local_sandbox_id\":\"";
-    const char *at = in->tags ? strstr(in->tags, key) : NULL;
+    char text[KEY_MAX];
+    struct entry *e = map_get(&a->by_key, key_of(text, str_of(in->owner), str_of(in->server)));
 
-    out[0] = '\0';
-    if (at && strlen(at) > sizeof key + LOCAL_ID_LEN)
-        (void)snprintf(out, LOCAL_ID_LEN + 1, "%s", at + sizeof key - 1);
+    if (e && !e->is_pending)
+        drop_entry(e);
+    instance_release(in, STR_NULL, false, NULL, NULL);
+}
+
+/* A sandbox ends, for whatever reason; that of a reset comes again. */
+static void on_end(void *ctx, struct sandbox *sb)
+{
+    struct local_apps *a = ctx;
+    struct str id = id_of(sb);
+
+    if (id.len == 0 || !a->core->instances || locals_knows(a->locals, id))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct instance *in = local_has_server(sb, str_of(names[i]))
+                                  ? find_owned(a->core->instances, id, str_of(names[i]))
+                                  : NULL;
+        if (in)
+            end(a, in);
+    }
 }
 
 void local_apps_sweep(struct locals *l)
 {
-    struct instances *set = locals_core(l)->instances;
+    struct local_apps *a = locals_apps(l);
+    struct instances *set = a->core->instances;
     struct instance *next = set ? instance_next(set, NULL) : NULL;
-    char id[LOCAL_ID_LEN + 1];
 
+    /* Where there are no cells now, the sandboxes may be there again after the next start. */
+    if (!a->core->sandboxes || !sandboxes_engine(a->core->sandboxes, NULL))
+        return;
     while (next) {
         struct instance *in = next;
         next = instance_next(set, in);
-        owner_of(in, id);
-        if (id[0] && !locals_knows(l, str_of(id)))
-            instance_release(in, STR_NULL, false, NULL, NULL);
+        if (in->owner && in->owner[0] && !locals_knows(l, str_of(in->owner)))
+            end(a, in);
     }
 }
 

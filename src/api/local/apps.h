@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Servers of local sandboxes whose work is done by an app (src/apps): a local sandbox with such a
  * server has an instance of the app to itself, acquired when it is first needed. The instance's
- * tags name the local sandbox and the server's item in it,
- *
- *     {"local_sandbox_id": …, "server_id": …}
- *
- * by which it is found again after a restart, and ends when the local sandbox is no more. */
+ * owner is the local sandbox, by whose id it is found again after a restart, and with which it
+ * ends. */
 #pragma once
 
 #include "api/local/local.h"
@@ -23,7 +20,8 @@ typedef void local_app_fn(void *ctx, struct instance *in, const struct err *e);
 /* Gives FN the instance of SB's server NAME, perhaps at once, or NULL with E. */
 void local_app_get(struct locals *l, struct sandbox *sb, struct str name, local_app_fn *fn,
                    void *ctx);
-/* Releases the instances whose local sandbox has ended. */
+/* Releases the instances whose local sandbox has ended while nobody looked: before a restart, or in
+ * a reset. */
 void local_apps_sweep(struct locals *l);
 
 /* MCP of SB's server NAME, for local_mcp(). */

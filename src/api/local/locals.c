@@ -107,8 +107,10 @@ struct locals *locals_new(struct core *core, struct err *e)
     l->client = r == 0 ? http_client_new(&o, e) : NULL;
     if (l->client && open_vault(l, e) == 0)
         l->ports = l->client ? ports_new(l, core, e) : NULL;
-    if (l->ports)
+    if (l->ports) {
+        local_apps_sweep(l);
         return l;
+    }
     locals_free(l);
     return NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
+#include "api/local/apps.h"
 #include "api/local/archive.h"
 #include "api/local/transfer.h"
 #include "base/cleanup.h"
@@ -77,7 +78,8 @@ static void reply(struct api_req *r, const char *id)
 static void finish(struct reset *t, int status, const char *why)
 {
     struct api_req *r = t->r;
-    struct vault *v = locals_vault(t->set->locals);
+    struct locals *l = t->set->locals;
+    struct vault *v = locals_vault(l);
     char id[LOCAL_ID_LEN + 1];
 
     (void)snprintf(id, sizeof id, "%s", t->id);
@@ -86,6 +88,7 @@ static void finish(struct reset *t, int status, const char *why)
     vault_unlink(v, str_of(id), "reset");
     drop(t);
     vault_sweep(v);
+    local_apps_sweep(l);
     if (r && why)
         api_error(r, status, STR_FMT, STR_ARG(text));
     else if (r)

@@ -246,7 +246,6 @@ void local_acquire(struct api_req *r)
     struct json *servers = local_choose(r, json_get(body, "server_names"));
     if (!servers)
         return;
-    local_apps_sweep(r->api->locals);
     local_make(r, body, servers, put_acquired);
 }
 
@@ -323,7 +322,6 @@ bool local_end(struct api_req *r, struct sandbox *sb)
     }
     vault_sweep(locals_vault(r->api->locals));
     ports_close(locals_ports(r->api->locals), id);
-    local_apps_sweep(r->api->locals);
     return true;
 }
 

@@ -378,6 +378,39 @@ static void who_gets_what(void **state)
         assert_non_null(strstr(call(t.items[i], "get_order", "{\"order_id\": 1001}"), "cup"));
 }
 
+/* What is a part of something else counts for nobody, and nobody sees it. */
+static void a_part(void **state)
+{
+    struct instance_args args = {.data = STR("default"), .owner = STR("the-whole"), .ttl_s = -1};
+    int64_t max_live = key->limits.max_live;
+    char lease[INSTANCE_ID_LEN + 1];
+
+    (void)state;
+    key->limits.max_live = 1;
+    struct instance *in = acquire(args);
+    memcpy(lease, in->lease, sizeof lease);
+    assert_int_equal(key->use.n_live, 0);
+    assert_false(instance_is_visible(in, key));
+    assert_null(instance_find(core.instances, str_of(in->id), key));
+    struct instance *other = acquire(plain);
+    assert_int_equal(try_acquire(plain, NULL), -EDQUOT);
+    assert_int_equal(try_acquire(args, NULL), 0);
+    key->limits.max_live = max_live;
+    (void)call(in, "create_order", "{\"product\": \"tea\"}");
+    release(other, "");
+    restart();
+
+    in = again(lease);
+    assert_string_equal(in->owner, "the-whole");
+    assert_int_equal(key->use.n_live, 0);
+    assert_false(instance_is_visible(in, key));
+    assert_non_null(strstr(call(in, "get_order", "{\"order_id\": 1001}"), "tea"));
+    release(in, "");
+    /* The slot is as any other. */
+    assert_true(instance_is_visible(in, key));
+    assert_int_equal(key->use.n_live, 0);
+}
+
 static void what_changed(void **state)
 {
     struct instance *in = acquire(plain);
@@ -492,6 +525,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_restart, setup, teardown),
         cmocka_unit_test_setup_teardown(time_is_over, setup, teardown),
         cmocka_unit_test_setup_teardown(who_gets_what, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_part, setup, teardown),
         cmocka_unit_test_setup_teardown(what_changed, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_true, setup, teardown),
         cmocka_unit_test_setup_teardown(forks, setup, teardown),
