@@ -32,6 +32,8 @@ static const struct lang languages[] = {
     {"logging", lang_logging, false},
     {"notion_filter", lang_notion_filter, false},
     {"notion_sort", lang_notion_sort, true},
+    {"odata", lang_odata, false},
+    {"odata_order", lang_odata_order, true},
     {"slack", lang_slack, false},
     {"slack_score", lang_slack_score, false},
     {"words", lang_words, false},

@@ -83,3 +83,8 @@ int lang_notion_filter(const struct json *config, struct str text, struct arena 
                        struct appdb_predicate *ret, struct err *e);
 int lang_notion_sort(const struct json *config, struct str text, struct arena *a,
                      struct appdb_predicate *ret, struct err *e);
+/* lang_odata.c: filters and orders of Microsoft Graph, see there. */
+int lang_odata(const struct json *config, struct str text, struct arena *a,
+               struct appdb_predicate *ret, struct err *e);
+int lang_odata_order(const struct json *config, struct str text, struct arena *a,
+                     struct appdb_predicate *ret, struct err *e);
