@@ -11,7 +11,7 @@ static struct lang_check check = {
               " (2, 'It''s a test', 'bob@x.example', 1, 20, 1768000000, 1768000000, '[\"Red\"]'),"
               " (3, 'Re: release PLAN', NULL, 0, 30, 1768450000, 1768450000, '[]');",
     .languages =
-        "{\"odata\": {\"type\": \"graph.message\", \"texts\": {\"subject\": \"m.subject\","
+        "{\"odata\": {\"type\": \"graph.mail\", \"texts\": {\"subject\": \"m.subject\","
         "\"from/emailAddress/address\": \"m.sender\"}, \"bools\": {\"isRead\": \"m.is_read\"},"
         "\"numbers\": {\"size\": \"m.size\"}, \"times\": {\"receivedDateTime\": \"m.received\"},"
         "\"clocks\": {\"start/dateTime\": \"m.begins\"}, \"sets\": {"
@@ -29,7 +29,7 @@ static struct lang_check check = {
 };
 
 #define SYNTAX(at, text) "error: Syntax error at position " at " in '" text "'."
-#define UNKNOWN(name)    "error: Could not find a property named '" name "' on type 'graph.message'."
+#define UNKNOWN(name)    "error: Could not find a property named '" name "' on type 'graph.mail'."
 #define MIXED(left, right, op)                                                                     \
     "error: A binary operator with incompatible types was detected. Found operand types"           \
     " '" left "' and '" right "' for operator kind '" op "'."
