@@ -1,8 +1,23 @@
 CREATE TABLE account (
   email TEXT PRIMARY KEY,
-  name TEXT NOT NULL
+  name TEXT NOT NULL,
+  root TEXT NOT NULL -- id of the folder that holds everything else
 );
-INSERT INTO account VALUES ('maya.chen@larkspur.example', 'Maya Chen');
+INSERT INTO account VALUES ('maya.chen@larkspur.example', 'Maya Chen', '0ALarkspurMayaUk9PVA');
+
+CREATE TABLE folder (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  parent TEXT REFERENCES folder (id) -- NULL: the root
+);
+-- Names from the root on, such as Finance/2026.
+CREATE VIEW folder_path AS
+WITH RECURSIVE p(id, path) AS (
+  SELECT id, name FROM folder WHERE parent IS NULL
+  UNION ALL
+  SELECT f.id, p.path || '/' || f.name FROM p JOIN folder f ON f.parent = p.id
+)
+SELECT id, path FROM p;
 
 CREATE TABLE spreadsheet (
   id TEXT PRIMARY KEY,
@@ -10,7 +25,8 @@ CREATE TABLE spreadsheet (
   created TEXT NOT NULL,
   modified TEXT NOT NULL,
   rank INTEGER NOT NULL UNIQUE, -- the larger, the newer
-  seed INTEGER NOT NULL -- of the random numbers in its formulas
+  seed INTEGER NOT NULL, -- of the random numbers in its formulas
+  folder TEXT REFERENCES folder (id) -- NULL: the root
 );
 CREATE INDEX spreadsheet_modified ON spreadsheet (modified, rank);
 
@@ -41,6 +57,32 @@ CREATE TABLE cell (
   PRIMARY KEY (spreadsheet_id, sheet_id, row, col),
   FOREIGN KEY (spreadsheet_id, sheet_id) REFERENCES sheet (spreadsheet_id, sheet_id)
 ) WITHOUT ROWID;
+
+-- What areas of a sheet have besides values, in the order in which it came: see
+-- src/apps/sheets/update.h. The ends do not belong to an area; NULL is the sheet's own.
+CREATE TABLE feature (
+  spreadsheet_id TEXT NOT NULL,
+  sheet_id INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  row0 INTEGER NOT NULL,
+  col0 INTEGER NOT NULL,
+  row1 INTEGER,
+  col1 INTEGER,
+  body TEXT NOT NULL, -- JSON
+  PRIMARY KEY (spreadsheet_id, sheet_id, n),
+  FOREIGN KEY (spreadsheet_id, sheet_id) REFERENCES sheet (spreadsheet_id, sheet_id)
+);
+
+-- With whom a spreadsheet is shared.
+CREATE TABLE permission (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL,
+  spreadsheet_id TEXT NOT NULL REFERENCES spreadsheet (id),
+  email TEXT NOT NULL COLLATE NOCASE,
+  role TEXT NOT NULL CHECK (role IN ('reader', 'commenter', 'writer')),
+  UNIQUE (spreadsheet_id, email)
+);
 
 -- A spreadsheet as book_calculate() takes it.
 CREATE VIEW book AS

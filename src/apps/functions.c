@@ -183,6 +183,7 @@ static const struct sql_function *const tables[] = {
     functions_tree,
     functions_a1,
     functions_formula,
+    functions_sheets,
     functions_bigquery_query,
     functions_bigquery_row,
     functions_bigquery_text,

@@ -31,6 +31,7 @@ extern const struct sql_function functions_mail[];
 extern const struct sql_function functions_markup[];
 extern const struct sql_function functions_notion[];
 extern const struct sql_function functions_search[];
+extern const struct sql_function functions_sheets[];
 extern const struct sql_function functions_slack[];
 extern const struct sql_function functions_time[];
 extern const struct sql_function functions_tree[];

@@ -1,87 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of scripts for cells of spreadsheets. A value is a type ('number', 'text', 'boolean',
- * 'error', 'blank'), an SQL value and a look ('plain', 'date', …). */
+/* Functions of scripts for cells of spreadsheets. A value is a type, an SQL value and a look, see
+ * apps/formula_json.h. */
 #include <errno.h>
-#include <math.h>
 
 #include "apps/formula_book.h"
+#include "apps/formula_json.h"
 #include "apps/functions.h"
 #include "base/json.h"
 
 enum { BOOK_ARENA_MAX = 256 << 20, BOOK_MAX_CHANGED = 1000 };
 
-static const char *const types[] = {
-    [FORMULA_BLANK] = "blank",  [FORMULA_NUMBER] = "number", [FORMULA_TEXT] = "text",
-    [FORMULA_BOOL] = "boolean", [FORMULA_ERROR] = "error",
-};
-static const char *const looks[FORMULA_LOOK_COUNT] = {
-    [FORMULA_LOOK_PLAIN] = "plain",       [FORMULA_LOOK_PERCENT] = "percent",
-    [FORMULA_LOOK_CURRENCY] = "currency", [FORMULA_LOOK_DATE] = "date",
-    [FORMULA_LOOK_TIME] = "time",         [FORMULA_LOOK_DATETIME] = "datetime",
-};
-
-/* The index of NAME, or N. */
-static size_t index_of(const char *const *names, size_t n, struct str name)
-{
-    size_t i = 0;
-
-    while (i < n && !str_is(name, names[i]))
-        i++;
-    return i;
-}
-
 /* ---- values ---- */
-
-/* From a type, a value and a look as JSON has them. */
-static struct formula_value read_value(const struct json *type, const struct json *value,
-                                       const struct json *look)
-{
-    struct formula_value v = {.type = FORMULA_BLANK};
-    size_t t = index_of(types, ARRAY_LEN(types), json_str(type, STR("")));
-    size_t l = index_of(looks, ARRAY_LEN(looks), json_str(look, STR("")));
-
-    if (t == ARRAY_LEN(types))
-        return v;
-    v.type = (enum formula_type)t;
-    if (v.type == FORMULA_NUMBER) {
-        v.number = json_real(value, 0);
-        if (l < FORMULA_LOOK_COUNT)
-            v.look = (enum formula_look)l;
-    } else if (v.type == FORMULA_TEXT) {
-        v.text = json_str(value, STR(""));
-    } else if (v.type == FORMULA_BOOL) {
-        v.flag = json_is(value, JSON_BOOL) ? json_bool(value, false) : json_int(value, 0) != 0;
-    } else if (v.type == FORMULA_ERROR) {
-        v.error = formula_error_of(json_str(value, STR("")));
-        v.error = v.error == FORMULA_ERROR_COUNT ? FORMULA_ERROR_PARSE : v.error;
-    }
-    return v;
-}
-
-static void write_number(struct jw *w, double d)
-{
-    if (!(d < trunc(d)) && !(d > trunc(d)) && fabs(d) < 9e15)
-        jw_int(w, (int64_t)d);
-    else
-        jw_real(w, d);
-}
-
-/* type, value, look; a boolean as 0 or 1, which is what SQL has. */
-static void write_value(struct jw *w, const struct formula_value *v)
-{
-    jw_cstr(w, types[v->type]);
-    switch (v->type) {
-    case FORMULA_NUMBER: write_number(w, v->number); break;
-    case FORMULA_TEXT: jw_str(w, v->text); break;
-    case FORMULA_BOOL: jw_int(w, v->flag); break;
-    case FORMULA_ERROR: jw_cstr(w, formula_error_text(v->error)); break;
-    case FORMULA_BLANK:
-    case FORMULA_ARRAY:
-    case FORMULA_AREA:
-    case FORMULA_TYPE_COUNT: jw_null(w); break;
-    }
-    jw_cstr(w, looks[v->type == FORMULA_NUMBER ? v->look : FORMULA_LOOK_PLAIN]);
-}
 
 static struct formula_value value_of(sqlite3_value **v)
 {
@@ -99,7 +28,7 @@ static struct formula_value value_of(sqlite3_value **v)
     case SQLITE_TEXT: value = (struct json){.type = JSON_STRING, .s = fn_text(v[1])}; break;
     default: break;
     }
-    return read_value(&type, &value, &look);
+    return formula_value_read(&type, &value, &look);
 }
 
 /* cell_show(type, value, look, format): as the cell shows it. */
@@ -136,7 +65,7 @@ static void fn_enter(sqlite3_context *x, int n, sqlite3_value **v)
     jw_cstr(&w, entry.format);
     jw_key(&w, "value");
     jw_array(&w);
-    write_value(&w, &entry.value);
+    formula_value_write(&w, &entry.value);
     jw_end(&w);
     jw_end(&w);
     fn_give_json(x, &b);
@@ -186,7 +115,7 @@ static int read_cells(const struct json *in, struct formula_book *b)
         if (!read_place(c, b->n_sheets, &to->at))
             return -EINVAL;
         to->formula = json_str(json_at(c, 3), STR_NULL);
-        to->value = read_value(json_at(c, 4), json_at(c, 5), json_at(c, 6));
+        to->value = formula_value_read(json_at(c, 4), json_at(c, 5), json_at(c, 6));
         to->is_spilled = json_int(json_at(c, 7), 0) != 0;
     }
     return 0;
@@ -246,7 +175,7 @@ static void write_book(struct buf *out, const struct formula_book *b)
         jw_int(&w, c->at.sheet);
         jw_int(&w, c->at.row);
         jw_int(&w, c->at.col);
-        write_value(&w, &c->value);
+        formula_value_write(&w, &c->value);
         jw_int(&w, c->is_spilled);
         jw_end(&w);
     }

@@ -6,6 +6,7 @@ import json
 import os
 
 import service
+import shops
 import tap
 
 APPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "apps")
@@ -87,6 +88,47 @@ def test_views_of_bigquery():
                 {"dataset_id": "d", "id": "x", **wrong}]})
             tap.equal(answer.status, 400, answer)
             tap.contains(answer.body.decode(), text)
+
+
+def test_folders_of_spreadsheets():
+    """Folders and what they hold come from bodies; a request's header says which is the usual."""
+    body = {"folders": ["Empty"], "spreadsheets": [
+        {"title": "Plan", "folder": "Finance/2026",
+         "permissions": [{"email": "a@b.example", "role": "reader"}],
+         "sheets": [{"title": "Sheet1", "cells": [{"row": 0, "col": 0, "value": 0.5}],
+                     "features": [{"kind": "pattern", "endColumn": 1, "value": "0%"}]}]},
+        {"title": "Loose"}]}
+    with service.running() as s:
+        answer = s.post("/sandbox/google_sheets", {"benchmark": "Toolathlon"})
+        path = "/sandbox/google_sheets/" + answer.json["sandbox_id"]
+        target = "/" + answer.json["server_url"].split("/", 3)[3]
+        headers = dict(shops.RPC)
+
+        def call(tool, **args):
+            answer = s.post(target, {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                                     "params": {"name": tool, "arguments": args}}, headers=headers)
+            return json.loads(answer.json["result"]["content"][0]["text"])
+
+        tap.equal(s.post(path + "/initialize", body).status, 200)
+        tap.equal(dump(s, path)["folders"], ["Empty", "Finance", "Finance/2026"])
+        tap.equal(s.post(acquire(s, "google_sheets") + "/initialize", dump(s, path)).status, 200)
+        top = call("list_folders")
+        tap.equal([x["name"] for x in top], ["Empty", "Finance"])
+        year, = call("list_folders", parent_folder_id=top[1]["id"])
+        tap.equal((year["name"], year["parent"]), ("2026", top[1]["id"]))
+        plan, = call("list_spreadsheets", folder_id=year["id"])
+        tap.equal(plan["title"], "Plan")
+        values = call("get_sheet_data", spreadsheet_id=plan["id"], sheet="Sheet1")
+        tap.equal(values["valueRanges"][0]["values"], [["50%"]])
+        tap.equal([x["title"] for x in call("list_spreadsheets")], ["Plan", "Loose"])
+        headers["x-sheets-folder-id"] = "the-usual"
+        tap.equal(call("list_spreadsheets"), [])
+        tap.equal(call("create_spreadsheet", title="New")["folder"], "the-usual")
+        tap.equal([x["title"] for x in call("list_spreadsheets")], ["New"])
+        tap.equal(dump(s, path)["spreadsheets"][0]["folder"], "the-usual")
+        bad = {"spreadsheets": [{"title": "x", "sheets": [
+            {"title": "y", "features": [{"kind": "chart"}]}]}]}
+        tap.equal(s.post(path + "/initialize", bad).status, 400)
 
 
 tap.main(globals())

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A formula over a sheet whose cells are made of their places. The value has to be one that a cell
- * can have. The same bytes are typed into a cell, and read as a range. */
+ * can have. The same bytes are typed into a cell, and read as a range. When cells move, a formula
+ * stays one. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "apps/formula.h"
+#include "apps/formula_edit.h"
 #include "base/buf.h"
 #include "fuzz.h"
 
@@ -63,6 +66,24 @@ static void check_range(struct arena *a, struct str text)
     check(memcmp(&again, &ref.range, sizeof again) == 0);
 }
 
+static const struct formula_edit edits[] = {
+    {.kind = FORMULA_EDIT_INSERT, .sheet = STR_INIT("own"), .is_rows = true, .at = 2, .n = 9},
+    {.kind = FORMULA_EDIT_DELETE, .sheet = STR_INIT("own"), .at = 1, .n = 2},
+    {.kind = FORMULA_EDIT_SHIFT, .rows = -3, .cols = 1},
+};
+
+static void check_edit(const struct formula_env *env, struct str text,
+                       const struct formula_edit *edit)
+{
+    auto_buf struct buf b = BUF_INIT(16 << 20);
+    struct err e = ERR_INIT;
+
+    formula_edit(&b, text, STR("Own"), edit);
+    check(buf_ok(&b));
+    check(formula_compile(env->arena, buf_str(&b), env, 0, &e) || e.code == -E2BIG ||
+          e.code == -ENOMEM);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     auto_arena struct arena a;
@@ -85,6 +106,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct formula *f = formula_compile(&a, text, &env, 0, NULL);
     if (!f)
         return 0;
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++)
+        check_edit(&env, text, &edits[i]);
     formula_eval(f, &env, (struct formula_place){0, 3, 2}, &v);
     if (v.type != FORMULA_ARRAY) {
         check_value(&v);

@@ -8,6 +8,7 @@
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
 #include "api/klavis/served.h"
+#include "api/local/caller.h"
 #include "api/local/local.h"
 #include "base/mem.h"
 #include "core/instance.h"
@@ -37,13 +38,21 @@ static struct mcp_server *admit(struct api_req *r, struct mcp_scope *ret)
         return NULL;
     }
     struct mcp_server *s = klavis_mcp_server(r->api->klavis, in, &e);
-    struct served_caller *who = s ? mem_zalloc(1, sizeof *who) : NULL;
+    struct str headers = instance_app(in) && instance_app(in)->headers
+                             ? local_headers_of(r->arena, &r->http->head.headers)
+                             : STR("");
+    if (!headers.p) {
+        api_error(r, 431, "The headers are too large");
+        return NULL;
+    }
+    struct served_caller *who = s ? mem_zalloc(1, sizeof *who + headers.len + 1) : NULL;
     if (!who) {
         api_fail(r, e.code ? e.code : -ENOMEM, &e);
         return NULL;
     }
     who->core = r->core;
     (void)snprintf(who->lease, sizeof who->lease, "%s", in->lease);
+    memcpy(who->headers, headers.p, headers.len);
     *ret = (struct mcp_scope){.owner = str_of(who->lease), .ctx = who, .release = free};
     api_add_cors(r);
     return s;

@@ -146,7 +146,7 @@ static int add_hidden(struct mcp_call *c, const struct app *app)
     if (!hidden)
         return 0;
     const struct json *headers =
-        who->locals ? json_parse(c->arena, str_of(who->headers), NULL, NULL) : NULL;
+        who->headers[0] ? json_parse(c->arena, str_of(who->headers), NULL, NULL) : NULL;
     if (!c->args)
         c->args = json_new_object(c->arena);
     for (size_t i = 0; json_is(c->args, JSON_OBJECT) && i < hidden->n; i++)

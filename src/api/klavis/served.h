@@ -21,10 +21,11 @@ struct served {
 struct served_caller {
     struct core *core;
     char lease[37];
-    /* Of the server of a local sandbox; else NULL, "" and "". */
+    /* Of the server of a local sandbox; else NULL and "". */
     struct locals *locals;
     char local[37];
-    char headers[]; /* "x-…" of the request: JSON text of an object */
+    /* "x-…" of the request: JSON text of an object; "" when the app does not ask for any. */
+    char headers[];
 };
 
 struct served *served_new(struct core *core, const struct app *app, struct err *e);

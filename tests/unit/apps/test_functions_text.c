@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of scripts for texts and objects: text_match, html_text, adf_text, json_pick,
- * csv_row, slack_text, slack_date. */
+ * csv_row, slack_text, slack_date, sheets_rows, sheets_merge. */
 #include "../check.h"
 
 #include <stdio.h>
@@ -80,6 +80,12 @@ static const struct {
     {"json_nest('[{\"i\":\"1\",\"p\":null,\"c\":[]},{\"i\":\"2\",\"p\":\"1\",\"c\":[]}]', 'i', "
      "'p', 'c')",
      "[{\"i\":\"1\",\"c\":[{\"i\":\"2\",\"c\":[]}]}]"},
+    {"sheets_rows('[[2,1,\"a\"],[2,3,1],[4,2,true]]', 1, 1, '\"\"')",
+     "[[],[\"a\",\"\",1],[],[\"\",true]]"},
+    {"sheets_rows('[]', 0, 0, '{}')", "[]"},
+    {"sheets_merge('[{\"a.b\":1,\"a.c\":{\"d\":2}},{\"a.b\":null,\"e.f\":null}]')",
+     "{\"a\":{\"c\":{\"d\":2}}}"},
+    {"sheets_update('{}', 'x', '[]')", "{\"error\":\"line 1 column 1: expected a value\"}"},
 };
 
 static void test_cases(void **state)
