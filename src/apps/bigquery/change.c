@@ -189,7 +189,7 @@ static bool check_once(struct bq_gen *g, unsigned name, struct str source)
 void bq_run_update(struct bq_gen *g, const struct bq_statement *s)
 {
     struct bq_table t;
-    struct bq_scope scope = {0};
+    struct bq_scope scope = {.is_joined = s->from};
 
     scope.end = &scope.ranges;
     if (!bq_find_target(g, s->table, &t))

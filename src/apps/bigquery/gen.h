@@ -38,6 +38,7 @@ struct bq_scope {
     struct bq_range *ranges, **end;
     const struct bq_columns *aliases; /* of SELECT, where they may be used; else NULL */
     bool prefers_aliases;
+    bool is_joined; /* its sources are looked at for each row of another */
 };
 
 /* What a query gives; its columns in the SQL are c0, c1, … */

@@ -147,6 +147,16 @@ bool bq_find_target(struct bq_gen *g, const struct bq_expr *path, struct bq_tabl
 
 /* ---- ranges ---- */
 
+/* What is joined with others is copied first: SQLite then makes an index of the copy where it needs
+ * one, which it cannot of what it finds in JSON or calculates. It is told to by a LIMIT, and
+ * expects more rows of a range than of one value. */
+static struct str gen_source(struct bq_gen *g, const struct bq_scope *s, struct str sql, unsigned t)
+{
+    return s->is_joined
+               ? bq_printf(g, "(SELECT * FROM (" STR_FMT ") LIMIT -1) AS t%u", STR_ARG(sql), t)
+               : bq_printf(g, "(" STR_FMT ") AS t%u", STR_ARG(sql), t);
+}
+
 static struct bq_range *add_range(struct bq_gen *g, struct bq_scope *s, struct str name)
 {
     for (const struct bq_range *r = s->ranges; r; r = r->next) {
@@ -179,13 +189,16 @@ static bool add_columns(struct bq_gen *g, struct bq_range *r, unsigned t,
     return true;
 }
 
-struct str bq_gen_table(struct bq_gen *g, const struct bq_table *table, struct str alias,
-                        struct bq_scope *s)
+static struct str gen_table(struct bq_gen *g, const struct bq_table *table, struct str alias,
+                            struct bq_scope *s, bool is_target)
 {
     unsigned t = ++g->n_names;
     struct bq_range *r = add_range(g, s, alias.p ? alias : table->id);
     auto_buf struct buf b = BUF_INIT(1 << 20);
+    bool is_alone = !s->is_joined && g->depth <= 1;
+    long long n = table->n;
 
+    (void)buf_printf(&b, "%s", is_target ? "n, d" : "1");
     for (size_t i = 0; r && i < table->row->n; i++) {
         const struct bq_column c = {.name = table->row->fields[i].name,
                                     .type = table->row->fields[i].type,
@@ -194,8 +207,16 @@ struct str bq_gen_table(struct bq_gen *g, const struct bq_table *table, struct s
             return STR_NULL;
         (void)buf_printf(&b, ", d ->> '$[%zu]' AS c%zu", i, i);
     }
-    return bq_printf(g, "(SELECT n, d" STR_FMT " FROM bq_row WHERE t = %lld) AS t%u",
-                     STR_ARG(buf_str(&b)), (long long)table->n, t);
+    if (!buf_ok(&b))
+        return STR_NULL;
+    return bq_printf(g, "(SELECT " STR_FMT " FROM bq_row WHERE t BETWEEN %lld AND %lld%s) AS t%u",
+                     STR_ARG(buf_str(&b)), n, n, is_alone ? "" : " LIMIT -1", t);
+}
+
+struct str bq_gen_table(struct bq_gen *g, const struct bq_table *table, struct str alias,
+                        struct bq_scope *s)
+{
+    return gen_table(g, table, alias, s, true);
 }
 
 /* ---- what describes the tables ---- */
@@ -439,7 +460,7 @@ static struct str gen_stored(struct bq_gen *g, const struct bq_from *f, struct b
     struct bq_range *r = add_range(g, s, f->alias.p ? f->alias : table->id);
     if (!r || !add_columns(g, r, t, &q.columns))
         return STR_NULL;
-    return bq_printf(g, "(" STR_FMT ") AS t%u", STR_ARG(q.sql), t);
+    return gen_source(g, s, q.sql, t);
 }
 
 static struct str gen_named(struct bq_gen *g, const struct bq_from *f, struct bq_scope *s)
@@ -456,7 +477,8 @@ static struct str gen_named(struct bq_gen *g, const struct bq_from *f, struct bq
     if (!c && !bq_find_table(g, f->expr, &table))
         return STR_NULL;
     if (!c)
-        return table.view.p ? gen_stored(g, f, s, &table) : bq_gen_table(g, &table, f->alias, s);
+        return table.view.p ? gen_stored(g, f, s, &table)
+                            : gen_table(g, &table, f->alias, s, false);
     unsigned t = ++g->n_names;
     struct bq_range *r = add_range(g, s, f->alias.p ? f->alias : f->expr->first->text);
     if (!r || !add_columns(g, r, t, &c->columns))
@@ -473,7 +495,7 @@ static struct str gen_derived(struct bq_gen *g, const struct bq_from *f, struct 
 
     if (!r || !add_columns(g, r, t, &q.columns))
         return STR_NULL;
-    return bq_printf(g, "(" STR_FMT ") AS t%u", STR_ARG(q.sql), t);
+    return gen_source(g, s, q.sql, t);
 }
 
 /* ---- joins ---- */

@@ -353,6 +353,7 @@ static struct str wrap_qualify(struct bq_gen *g, const struct buf *inner, size_t
 static bool put_select(struct bq_gen *g, const struct bq_select *s, struct bq_scope *scope,
                        struct bq_columns *items, struct buf *b)
 {
+    scope->is_joined = s->from && s->from->kind == BQ_F_JOIN;
     struct str from = s->from ? bq_gen_from(g, s->from, scope) : STR("");
 
     if (!from.p || !gen_items(g, s, scope, items) || !check_items(g, s, items))
@@ -511,7 +512,9 @@ static bool put_ctes(struct bq_gen *g, const struct bq_query *q, const struct bq
         (void)buf_printf(b, "%s" STR_FMT "(", before, STR_ARG(n->sql_name));
         for (size_t i = 0; i < r.columns.n; i++)
             (void)buf_printf(b, "%sc%zu", i > 0 ? ", " : "", i);
-        (void)buf_printf(b, ") AS (" STR_FMT ")", STR_ARG(r.sql));
+        /* As in joins of tables: see gen_from.c. */
+        (void)buf_printf(b, ") AS %s(" STR_FMT ")", q->is_recursive ? "" : "MATERIALIZED ",
+                         STR_ARG(r.sql));
     }
     return true;
 }

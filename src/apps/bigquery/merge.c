@@ -18,6 +18,7 @@ static bool open_merge(struct bq_gen *g, struct merge *m)
     struct bq_scope *both = &m->scopes[BQ_W_BOTH];
 
     both->end = &both->ranges;
+    both->is_joined = true;
     if (!bq_find_target(g, m->s->table, &m->table))
         return false;
     m->own = bq_gen_table(g, &m->table, m->s->alias, both);
@@ -105,22 +106,30 @@ static struct str gen_whens(struct bq_gen *g, const struct merge *m, int of)
     return bq_printf(g, STR_FMT, STR_ARG(buf_str(&b)));
 }
 
-/* Writes down what is to be done with the rows of one side or both. */
+/* The rows of one side or both. */
+static struct str gen_rows(struct bq_gen *g, const struct merge *m, int of)
+{
+    struct str pairs =
+        bq_printf(g, STR_FMT "%sJOIN " STR_FMT " ON " STR_FMT, STR_ARG(m->source),
+                  of == BQ_W_SOURCE_ONLY ? " LEFT " : " ", STR_ARG(m->own), STR_ARG(m->on));
+
+    if (!pairs.p || of == BQ_W_BOTH)
+        return pairs;
+    if (of == BQ_W_SOURCE_ONLY)
+        return bq_printf(g, STR_FMT " WHERE t%u.n IS NULL", STR_ARG(pairs), m->name);
+    return bq_printf(g, STR_FMT " WHERE t%u.n NOT IN (SELECT t%u.n FROM " STR_FMT ")",
+                     STR_ARG(m->own), m->name, m->name, STR_ARG(pairs));
+}
+
+/* Writes down what is to be done with them. */
 static bool decide(struct bq_gen *g, const struct merge *m, int of)
 {
     static const struct bq_table notes = {.n = 0};
-    const struct str *outer = of == BQ_W_SOURCE_ONLY ? &m->source : &m->own;
-    const struct str *inner = of == BQ_W_SOURCE_ONLY ? &m->own : &m->source;
-    struct str whens = gen_whens(g, m, of), from;
+    struct str whens = gen_whens(g, m, of);
 
     if (!whens.p || whens.len == 0)
         return !g->has_failed;
-    from = of == BQ_W_BOTH ? bq_printf(g, STR_FMT " JOIN " STR_FMT " ON " STR_FMT, STR_ARG(m->own),
-                                       STR_ARG(m->source), STR_ARG(m->on))
-                           : bq_printf(g,
-                                       STR_FMT " WHERE NOT EXISTS (SELECT 1 FROM " STR_FMT
-                                               " WHERE " STR_FMT ")",
-                                       STR_ARG(*outer), STR_ARG(*inner), STR_ARG(m->on));
+    struct str from = gen_rows(g, m, of);
     if (!from.p)
         return false;
     return bq_insert_rows(g, &notes,

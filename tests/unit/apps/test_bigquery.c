@@ -99,6 +99,10 @@ static const struct lang_case merges[] = {
      "WHEN MATCHED AND k = 2 THEN UPDATE SET id = t.id + k",
      "MERGE 1"},
     {"SELECT id, name FROM d.m", "Row 1: {'id': 17, 'name': 'FIVE'}\n"},
+    {"MERGE d.m USING (d.n JOIN (SELECT 2 AS k) AS o ON n.id = o.k) ON m.id = k + 15 "
+     "WHEN MATCHED THEN UPDATE SET name = n.name WHEN NOT MATCHED BY SOURCE THEN DELETE",
+     "MERGE 1"},
+    {"SELECT id, name FROM d.m", "Row 1: {'id': 17, 'name': 'TWO'}\n"},
     {"MERGE d.m USING d.n ON m.id = n.id WHEN NOT MATCHED THEN INSERT (id) VALUES (m.id)",
      "error: Unrecognized name: m at [1:78]"},
     {"MERGE d.m USING d.n ON m.id = n.id WHEN NOT MATCHED BY SOURCE THEN UPDATE SET name = n.name",
@@ -277,6 +281,37 @@ static void test_scripts(void **state)
     lang_check_all(&check, scripts, ARRAY_LEN(scripts));
 }
 
+/* Joins do not look at all pairs of rows, which would be more steps than a call has. */
+static const struct lang_case large[] = {
+    {"CREATE TABLE d.l AS SELECT x, [x] AS y FROM UNNEST(GENERATE_ARRAY(1, 5000)) AS x",
+     "CREATE_TABLE 5000"},
+    {"SELECT COUNT(*) AS n FROM d.l a JOIN d.l b ON a.x = b.x + 1", "Row 1: {'n': 4999}\n"},
+    {"SELECT COUNT(*) AS n FROM d.l a LEFT JOIN (SELECT x + 5 AS x FROM d.l) b USING (x) "
+     "WHERE b.x IS NULL",
+     "Row 1: {'n': 5}\n"},
+    {"WITH b AS (SELECT x * 2 AS x FROM d.l) SELECT COUNT(*) AS n FROM d.l a JOIN b ON a.x = b.x",
+     "Row 1: {'n': 2500}\n"},
+    {"CREATE VIEW d.k AS SELECT -x AS x FROM d.l", "CREATE_VIEW 0"},
+    {"SELECT COUNT(*) AS n FROM d.k a JOIN d.k b ON a.x = b.x", "Row 1: {'n': 5000}\n"},
+    {"DROP VIEW d.k", "DROP_VIEW 0"},
+    {"SELECT COUNT(*) AS n FROM d.l a WHERE NOT EXISTS (SELECT 1 FROM d.l b WHERE b.x = a.x + 7)",
+     "Row 1: {'n': 7}\n"},
+    {"MERGE d.l a USING (SELECT x + 1 AS x FROM d.l) b ON a.x = b.x WHEN MATCHED THEN UPDATE SET "
+     "y = [1, 2] WHEN NOT MATCHED THEN INSERT (x) VALUES (x) WHEN NOT MATCHED BY SOURCE THEN "
+     "DELETE",
+     "MERGE 5001"},
+    {"SELECT MIN(x) AS a, MAX(x) AS b, SUM(ARRAY_LENGTH(y)) AS n FROM d.l",
+     "Row 1: {'a': 2, 'b': 5001, 'n': 9998}\n"},
+    {"UPDATE d.l SET y = [b.a] FROM d.t b WHERE l.x = b.a", "UPDATE 2"},
+    {"DROP TABLE d.l", "DROP_TABLE 0"},
+};
+
+static void test_large(void **state)
+{
+    (void)state;
+    lang_check_all(&check, large, ARRAY_LEN(large));
+}
+
 static void test_steps(void **state)
 {
     auto_buf struct buf b = BUF_INIT(64 << 10);
@@ -339,7 +374,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queries), cmocka_unit_test(test_views), cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_scripts), cmocka_unit_test(test_steps), cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_scripts), cmocka_unit_test(test_steps), cmocka_unit_test(test_large),
+        cmocka_unit_test(test_depth),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
