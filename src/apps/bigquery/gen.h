@@ -87,8 +87,7 @@ struct bq_gen {
     struct bq_named *ctes;
     const struct bq_view *views; /* the innermost that is compiled */
     bool is_script;
-    struct bq_var *vars;
-    struct bq_var *temps;                 /* their names */
+    struct bq_var *vars, *temps;          /* temps: names of tables in BQ_TEMP */
     struct bq_table tables[BQ_MAX_DEPTH]; /* that are read */
     size_t n_tables;
 };
