@@ -470,6 +470,6 @@ int lang_odata_order(const struct json *config, struct str text, struct arena *a
         return r;
     }
     if (p.out.sql.len == 0)
-        lang_sql(&p.out, "1");
+        lang_sql(&p.out, "NULL"); /* a number would be a column */
     return lang_end(&p.out, ret, e);
 }
