@@ -5,8 +5,12 @@
 -- "line", "body", "reply_to"}]}, "reply_to" being the place of another one among all comments of
 -- the reviews, from 1); issues their "type", the "state_reason" and "sub_issues" (numbers, or
 -- "owner/name#number"). A repository may have "tags" ({"name", "branch", "message"}) and "releases"
--- ({"tag", "name", "body", "draft", "prerelease"}). Dumps have these members only where they say
--- more than these rules do:
+-- ({"tag", "name", "body", "draft", "prerelease"}), "discussions" ({"number", "title", "body",
+-- "category", "author", "comments"}), "workflow_runs" that were asked for ({"workflow", "branch",
+-- "conclusion"}), whether the caller "starred" it and has a "subscription" of it; issues and pull
+-- requests what became of their "notification" (read, done) and the "subscription" of them. Beside
+-- "repos" there may be "gists" ({"id", "description", "public", "files": {name: content}}). Dumps
+-- have these members only where they say more than these rules do:
 --
 --   - a repository "owner/name" belongs to that account, one without an owner to the caller
 --   - the default branch is main, else master, else the first; it has one commit, and each other
@@ -15,6 +19,7 @@
 --   - a pull request is by whom its branch is; an issue by whom its description says it was
 --     "reported by @login"
 --   - repositories of the organisation have stars, and all are looked at by code scanning
+--   - workflows on the default branch ran once, and the caller is notified of what others have open
 --
 -- Histories, times, stars and forks have no place in it: they are lost in a dump.
 
@@ -22,12 +27,15 @@
 SELECT now, me, my_name, my_email, signature FROM session;
 -- Repositories.
 INSERT INTO stage_repo (place, full_name, owner, name, description, is_private, default_branch,
-                        branches, prs, issues, tags, releases)
+                        branches, prs, issues, tags, releases, discussions, workflow_runs, starred,
+                        subscription)
 SELECT key, full, iif(instr(full, '/'), substr(full, 1, instr(full, '/') - 1),
                       (SELECT login FROM account WHERE is_me)),
        trim(substr(full, instr(full, '/') + 1)), value ->> 'description',
        ifnull(value ->> 'private', 0), value ->> 'default_branch', value -> 'branches',
-       value -> 'prs', value -> 'issues', value -> 'tags', value -> 'releases'
+       value -> 'prs', value -> 'issues', value -> 'tags', value -> 'releases',
+       value -> 'discussions', value -> 'workflow_runs', value ->> 'starred',
+       value ->> 'subscription'
 FROM (SELECT key, value, value ->> 'name' AS full FROM json_each(:args, '$.repos')
       WHERE type = 'object');
 SELECT 'repository "' || full_name || '": there is no account "' || owner || '"' AS error
@@ -130,19 +138,23 @@ WHERE NOT s.is_default AND b.sha <> m.sha;
 
 -- Issues and pull requests: those with a number keep it, the others follow behind.
 INSERT INTO stage_item (repo_id, is_pull, place, given, title, body, state, labels, author,
-                        assignees, comments, sub_issues, state_reason, type)
+                        assignees, comments, sub_issues, state_reason, type, notification,
+                        subscription)
 SELECT s.id, 0, i.key, i.value ->> 'id', i.value ->> 'issue_title', i.value ->> 'description',
        ifnull(lower(i.value ->> 'status'), 'open'), i.value -> 'labels', i.value ->> 'author',
        i.value -> 'assignees', i.value -> 'comments', i.value -> 'sub_issues',
-       i.value ->> 'state_reason', i.value ->> 'type'
+       i.value ->> 'state_reason', i.value ->> 'type', i.value ->> 'notification',
+       i.value ->> 'subscription'
 FROM stage_repo s, json_each(s.issues) i WHERE i.type = 'object';
 INSERT INTO stage_item (repo_id, is_pull, place, given, title, body, state, labels, author,
-                        assignees, comments, head, base, is_draft, reviews, reviewers)
+                        assignees, comments, head, base, is_draft, reviews, reviewers,
+                        notification, subscription)
 SELECT s.id, 1, p.key, p.value ->> 'id', p.value ->> 'pr_title', p.value ->> 'description',
        ifnull(lower(p.value ->> 'status'), 'open'), p.value -> 'labels', p.value ->> 'author',
        p.value -> 'assignees', p.value -> 'comments', p.value ->> 'source_branch',
        ifnull(p.value ->> 'target_branch', 'main'), ifnull(p.value ->> 'draft', 0),
-       p.value -> 'reviews', p.value -> 'reviewers'
+       p.value -> 'reviews', p.value -> 'reviewers', p.value ->> 'notification',
+       p.value ->> 'subscription'
 FROM stage_repo s, json_each(s.prs) p WHERE p.type = 'object';
 UPDATE stage_item SET number = n.number
 FROM (SELECT repo_id, is_pull, place,
@@ -282,11 +294,91 @@ SELECT new_id('release'), s.id, e.value ->> 'tag', ifnull(e.value ->> 'name', e.
 FROM stage_repo s, json_each(s.releases) e
 WHERE e.type = 'object' AND e.value ->> 'tag' <> '' ORDER BY s.place, e.key;
 
+-- Discussions: those with a number keep it, the others follow behind the issues.
+SELECT 'discussion "' || title || '": there is no ' || iif(is_category, 'category', 'user') || ' "'
+       || name || '"' AS error
+FROM (SELECT d.value ->> 'title' AS title, 1 AS is_category, d.value ->> 'category' AS name
+      FROM stage_repo s, json_each(s.discussions) d
+      WHERE d.type = 'object'
+        AND d.value ->> 'category' NOT IN (SELECT name FROM discussion_category)
+      UNION ALL
+      SELECT d.value ->> 'title', 0, j.value
+      FROM stage_repo s, json_each(s.discussions) d, json_tree(d.value) j
+      WHERE d.type = 'object' AND j.key = 'author'
+        AND j.value NOT IN (SELECT login FROM account WHERE type <> 'Organization')) LIMIT 1;
+INSERT INTO discussion
+SELECT new_id('discussion'), s.id,
+       ifnull(d.value ->> 'number', n.number - 1
+                                    + row_number() OVER (PARTITION BY s.id,
+                                                         d.value ->> 'number' IS NULL
+                                                         ORDER BY d.key)),
+       ifnull(d.value ->> 'category', 'General'), ifnull(d.value ->> 'title', ''),
+       ifnull(d.value ->> 'body', ''),
+       ifnull((SELECT id FROM account WHERE login = d.value ->> 'author'), :me), :now
+FROM stage_repo s CROSS JOIN next_number n ON n.repo_id = s.id, json_each(s.discussions) d
+WHERE d.type = 'object' ORDER BY s.place, d.key;
+INSERT INTO discussion_comment
+SELECT new_id('discussion_comment'), x.id,
+       ifnull((SELECT id FROM account WHERE login = c.value ->> 'author'), :me),
+       ifnull(c.value ->> 'body', '')
+FROM (SELECT s.id AS repo_id, d.value -> 'comments' AS comments,
+             row_number() OVER (PARTITION BY s.id ORDER BY d.key) AS nth
+      FROM stage_repo s, json_each(s.discussions) d WHERE d.type = 'object') y
+JOIN (SELECT id, repo_id, row_number() OVER (PARTITION BY repo_id ORDER BY id) AS nth
+      FROM discussion) x ON x.repo_id = y.repo_id AND x.nth = y.nth, json_each(y.comments) c
+WHERE c.type = 'object' ORDER BY x.id, c.key;
+
+-- Workflows.
+INSERT INTO workflow_run (id, repo_id, path, branch, sha, event, number, conclusion, created_at)
+SELECT new_id('run'), w.repo_id, w.path, r.default_branch, r.head, 'push', 1, 'success', :now
+FROM stage_repo s CROSS JOIN repo_view r ON r.id = s.id CROSS JOIN workflow w ON w.repo_id = r.id
+WHERE instr(w.content, 'push') ORDER BY s.place, w.path;
+INSERT INTO workflow_run (id, repo_id, path, branch, sha, event, number, conclusion, created_at)
+SELECT new_id('run'), s.id, '.github/workflows/' || (x.value ->> 'workflow'), b.name, b.sha,
+       'workflow_dispatch', 1000 + x.key, ifnull(x.value ->> 'conclusion', 'success'), :now
+FROM stage_repo s, json_each(s.workflow_runs) x
+JOIN repo r ON r.id = s.id
+JOIN branch b ON b.repo_id = r.id AND b.name = ifnull(x.value ->> 'branch', r.default_branch)
+WHERE x.type = 'object' AND x.value ->> 'workflow' IS NOT NULL ORDER BY s.place, x.key;
+-- Their numbers go on where those of the pushes end.
+UPDATE workflow_run SET number = n.number
+FROM (SELECT id, row_number() OVER (PARTITION BY repo_id, path ORDER BY id) AS number
+      FROM workflow_run) n
+WHERE n.id = workflow_run.id AND workflow_run.number >= 1000;
+
+-- What the caller is told of, and what became of it.
+INSERT INTO notification (id, issue_id, reason, state, subscription, updated_at)
+SELECT new_id('notification'), n.id,
+       CASE WHEN EXISTS (SELECT 1 FROM issue_assignee a
+                         WHERE a.issue_id = n.id AND a.account_id = :me) THEN 'assign'
+            WHEN EXISTS (SELECT 1 FROM pull_reviewer a
+                         WHERE a.issue_id = n.id AND a.account_id = :me) THEN 'review_requested'
+            ELSE 'subscribed' END,
+       ifnull(i.notification, 'unread'), i.subscription, :now
+FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number
+WHERE i.notification IN ('read', 'done') OR (n.state = 'open' AND n.author_id <> :me)
+   OR i.subscription IS NOT NULL
+ORDER BY i.repo_id, i.is_pull, i.place;
+UPDATE notification SET read_at = :now WHERE state <> 'unread';
+INSERT INTO repo_subscription SELECT id, subscription FROM stage_repo
+WHERE subscription IN ('ignored', 'subscribed');
+INSERT OR IGNORE INTO gist
+SELECT ifnull(value ->> 'id', substr(git_blob(value), 1, 32)), ifnull(value ->> 'description', ''),
+       ifnull(value ->> 'public', 0), :now, :now
+FROM json_each(:args, '$.gists') WHERE type = 'object' ORDER BY key;
+INSERT OR IGNORE INTO gist_file
+SELECT ifnull(g.value ->> 'id', substr(git_blob(g.value), 1, 32)), f.key, ifnull(f.value, '')
+FROM json_each(:args, '$.gists') g, json_each(g.value, '$.files') f
+WHERE g.type = 'object';
+
 -- People who know the organisation's repositories, and code scanning.
 INSERT INTO star
-SELECT s.id, a.id, strftime('%Y-%m-%dT%H:%M:%SZ', :now, '-' || (a.id % 89 + 1) || ' hours')
-FROM stage_repo s JOIN account o ON o.login = s.owner AND o.type = 'Organization'
-JOIN account a ON a.type = 'User' AND (a.id + length(s.name)) % 3 <> 0;
+SELECT s.id, a.account_id,
+       strftime('%Y-%m-%dT%H:%M:%SZ', :now, '-' || (a.account_id % 89 + 1) || ' hours')
+FROM stage_repo s CROSS JOIN implied_star a ON a.repo_id = s.id;
+DELETE FROM star
+WHERE account_id = :me AND repo_id IN (SELECT id FROM stage_repo WHERE starred = 0);
+INSERT OR IGNORE INTO star SELECT id, :me, :now FROM stage_repo WHERE starred;
 INSERT INTO alert (id, repo_id, number, rule_id, path, line, created_at, updated_at)
 SELECT new_id('alert'), repo_id, row_number() OVER (PARTITION BY repo_id ORDER BY path, rule_id),
        rule_id, path, 1 + length(before) - length(replace(before, char(10), '')), :now, :now
@@ -319,7 +411,14 @@ WITH RECURSIVE
   folders AS MATERIALIZED (
     SELECT repo_id, branch, git_folders(json_group_array(json_array(f.path, b.content))) AS json
     FROM f JOIN blob b ON b.sha = f.sha WHERE f.type = 'blob' GROUP BY 1, 2)
-SELECT json_object('repos', json_group_array(json(json))) AS result
+SELECT drop_nulls(json_object('repos', json_group_array(json(json)), 'gists', (
+         SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+         FROM (SELECT json_object(
+                        'id', g.id, 'description', g.description,
+                        'public', json(iif(g.is_public, 'true', 'false')),
+                        'files', (SELECT json_group_object(f.name, f.content) FROM gist_file f
+                                  WHERE f.gist_id = g.id)) AS json
+               FROM gist g ORDER BY g.created_at, g.id)))) AS result
 FROM (
   SELECT drop_nulls(json_object(
            'name', iif(r.owner_id = (SELECT me FROM session), r.name, r.full_name),
@@ -346,6 +445,10 @@ FROM (
              FROM (SELECT drop_nulls(json_object(
                             'id', i.number, 'pr_title', i.title, 'description', i.body,
                             'status', iif(p.merged_at IS NULL, i.state, 'merged'),
+                            'notification', (SELECT nullif(t.state, 'unread') FROM notification t
+                                             WHERE t.issue_id = i.id),
+                            'subscription', (SELECT t.subscription FROM notification t
+                                             WHERE t.issue_id = i.id),
                             'source_branch', p.head, 'target_branch', p.base,
                             'labels', (SELECT json_group_array(label)
                                        FROM (SELECT label FROM issue_label l
@@ -399,6 +502,10 @@ FROM (
              FROM (SELECT drop_nulls(json_object(
                             'id', i.number, 'issue_title', i.title, 'description', i.body,
                             'status', i.state, 'state_reason', i.state_reason, 'type', i.type,
+                            'notification', (SELECT nullif(t.state, 'unread') FROM notification t
+                                             WHERE t.issue_id = i.id),
+                            'subscription', (SELECT t.subscription FROM notification t
+                                             WHERE t.issue_id = i.id),
                             'labels', (SELECT json_group_array(label)
                                        FROM (SELECT label FROM issue_label l
                                              WHERE l.issue_id = i.id ORDER BY place)),
@@ -444,5 +551,33 @@ FROM (
                             'tag', e.tag, 'name', e.name, 'body', nullif(e.body, ''),
                             'draft', iif(e.is_draft, json('true'), NULL),
                             'prerelease', iif(e.is_prerelease, json('true'), NULL))) AS json
-                   FROM release e WHERE e.repo_id = r.id ORDER BY e.id)))) AS json
+                   FROM release e WHERE e.repo_id = r.id ORDER BY e.id)),
+           'discussions', (
+             SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+             FROM (SELECT drop_nulls(json_object(
+                            'number', d.number, 'title', d.title, 'body', d.body,
+                            'category', d.category, 'author', iif(u.is_me, NULL, u.login),
+                            'comments', (
+                              SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+                              FROM (SELECT drop_nulls(json_object(
+                                             'author', iif(a.is_me, NULL, a.login),
+                                             'body', c.body)) AS json
+                                    FROM discussion_comment c JOIN account a ON a.id = c.author_id
+                                    WHERE c.discussion_id = d.id ORDER BY c.id)))) AS json
+                   FROM discussion d JOIN account u ON u.id = d.author_id
+                   WHERE d.repo_id = r.id ORDER BY d.number)),
+           'workflow_runs', (
+             SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+             FROM (SELECT json_object('workflow', substr(w.path, 19), 'branch', w.branch,
+                                      'conclusion', w.conclusion) AS json
+                   FROM workflow_run w JOIN branch b ON b.repo_id = r.id AND b.name = w.branch
+                   WHERE w.repo_id = r.id AND w.event = 'workflow_dispatch' ORDER BY w.id)),
+           'starred', (
+             SELECT iif(x.is_star <> x.is_implied, json(iif(x.is_star, 'true', 'false')), NULL)
+             FROM (SELECT EXISTS (SELECT 1 FROM star t WHERE t.repo_id = r.id
+                                  AND t.account_id = (SELECT me FROM session)) AS is_star,
+                          EXISTS (SELECT 1 FROM implied_star t WHERE t.repo_id = r.id
+                                  AND t.account_id = (SELECT me FROM session)) AS is_implied) x),
+           'subscription', (SELECT state FROM repo_subscription t WHERE t.repo_id = r.id)
+         )) AS json
   FROM repo_view r ORDER BY r.id);

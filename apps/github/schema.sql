@@ -111,6 +111,10 @@ CREATE TABLE stage_repo (
   issues TEXT,
   tags TEXT,
   releases TEXT,
+  discussions TEXT,
+  workflow_runs TEXT,
+  starred INTEGER,
+  subscription TEXT,
   id INTEGER
 );
 CREATE TABLE stage_branch (
@@ -153,6 +157,8 @@ CREATE TABLE stage_item (
   sub_issues TEXT,
   state_reason TEXT,
   type TEXT,
+  notification TEXT,
+  subscription TEXT,
   PRIMARY KEY (repo_id, is_pull, place)
 ) WITHOUT ROWID;
 
@@ -256,6 +262,97 @@ CREATE TABLE review_comment (
   reply_to INTEGER REFERENCES review_comment (id) -- the first comment of its thread
 );
 CREATE INDEX review_comment_review ON review_comment (review_id);
+
+CREATE TABLE discussion (
+  id INTEGER PRIMARY KEY,
+  repo_id INTEGER NOT NULL REFERENCES repo (id),
+  number INTEGER NOT NULL, -- one of the row of its issues
+  category TEXT NOT NULL, -- of discussion_category
+  title TEXT NOT NULL,
+  body TEXT NOT NULL,
+  author_id INTEGER NOT NULL REFERENCES account (id),
+  created_at TEXT NOT NULL,
+  UNIQUE (repo_id, number)
+);
+
+CREATE TABLE discussion_comment (
+  id INTEGER PRIMARY KEY,
+  discussion_id INTEGER NOT NULL REFERENCES discussion (id),
+  author_id INTEGER NOT NULL REFERENCES account (id),
+  body TEXT NOT NULL
+);
+CREATE INDEX discussion_comment_discussion ON discussion_comment (discussion_id);
+
+CREATE TABLE gist (
+  id TEXT PRIMARY KEY,
+  description TEXT NOT NULL,
+  is_public INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE gist_file (
+  gist_id TEXT NOT NULL REFERENCES gist (id),
+  name TEXT NOT NULL,
+  content TEXT NOT NULL,
+  PRIMARY KEY (gist_id, name)
+) WITHOUT ROWID;
+
+-- What the caller is told of: an issue or a pull request of others.
+CREATE TABLE notification (
+  id INTEGER PRIMARY KEY,
+  issue_id INTEGER NOT NULL UNIQUE REFERENCES issue (id),
+  reason TEXT NOT NULL,
+  state TEXT NOT NULL DEFAULT 'unread', -- read, done
+  subscription TEXT, -- ignored, subscribed
+  updated_at TEXT NOT NULL,
+  read_at TEXT
+);
+
+-- Of the caller, where it was set.
+CREATE TABLE repo_subscription (
+  repo_id INTEGER PRIMARY KEY REFERENCES repo (id),
+  state TEXT NOT NULL -- ignored, subscribed
+);
+
+-- Actions: a run of a file in .github/workflows.
+CREATE TABLE workflow_run (
+  id INTEGER PRIMARY KEY,
+  repo_id INTEGER NOT NULL REFERENCES repo (id),
+  path TEXT NOT NULL,
+  branch TEXT NOT NULL,
+  sha TEXT NOT NULL,
+  event TEXT NOT NULL, -- push, workflow_dispatch
+  number INTEGER NOT NULL,
+  attempt INTEGER NOT NULL DEFAULT 1,
+  conclusion TEXT NOT NULL, -- what it comes to: success, failure, cancelled
+  created_at TEXT NOT NULL,
+  started_at TEXT, -- NULL: it is over; else it takes its time
+  has_logs INTEGER NOT NULL DEFAULT 1,
+  UNIQUE (repo_id, path, number)
+);
+
+-- What packages are known for, and how a manifest is known to have one.
+CREATE TABLE advisory (
+  ghsa_id TEXT PRIMARY KEY,
+  cve_id TEXT NOT NULL,
+  ecosystem TEXT NOT NULL,
+  package TEXT NOT NULL,
+  severity TEXT NOT NULL,
+  summary TEXT NOT NULL,
+  cwe_id TEXT NOT NULL,
+  vulnerable TEXT NOT NULL,
+  patched TEXT NOT NULL,
+  published_at TEXT NOT NULL,
+  manifest TEXT NOT NULL,
+  globs TEXT NOT NULL -- JSON
+) WITHOUT ROWID;
+
+CREATE TABLE secret_rule (
+  type TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  needle TEXT NOT NULL,
+  length INTEGER NOT NULL -- of the secret
+) WITHOUT ROWID;
 
 -- Code scanning: repositories with a workflow codeql.yml on their default branch are looked at by
 -- these rules. An alert is fixed when what it points at is gone.
@@ -689,6 +786,207 @@ SELECT e.*, json_object(
          'assets', json('[]')) AS json
 FROM release e JOIN repo_view r ON r.id = e.repo_id JOIN rest_user u ON u.id = e.author_id;
 
+CREATE VIEW next_number AS
+SELECT id AS repo_id,
+       1 + max(ifnull((SELECT max(number) FROM issue i WHERE i.repo_id = r.id), 0),
+               ifnull((SELECT max(number) FROM discussion d WHERE d.repo_id = r.id), 0)) AS number
+FROM repo r;
+
+-- Whose stars a repository has from the beginning.
+CREATE VIEW implied_star AS
+SELECT r.id AS repo_id, a.id AS account_id
+FROM repo r JOIN account o ON o.id = r.owner_id AND o.type = 'Organization'
+JOIN account a ON a.type = 'User' AND (a.id + length(r.name)) % 3 <> 0;
+
+-- The workflows of a repository: what is on the default branch.
+CREATE VIEW workflow AS
+SELECT r.id AS repo_id, r.full_name, '.github/workflows/' || q.name AS path, q.name AS file,
+       r.id * 1000 + (unicode(q.name) * 31 + unicode(substr(q.name, 2)) * 7 + length(q.name)) % 1000
+       AS id,
+       b.content,
+       iif(b.content GLOB 'name: *',
+           substr(b.content, 7, instr(b.content || char(10), char(10)) - 7),
+           '.github/workflows/' || q.name) AS name,
+       iif(instr(b.content, char(10) || 'jobs:'),
+           ltrim(substr(b.content, instr(b.content, char(10) || 'jobs:') + 6), char(10, 32)),
+           'build:') AS jobs
+FROM repo_view r JOIN git_commit c ON c.sha = r.head
+JOIN tree_entry g ON g.tree = c.tree AND g.name = '.github'
+JOIN tree_entry w ON w.tree = g.sha AND w.name = 'workflows'
+JOIN tree_entry q ON q.tree = w.sha AND q.name LIKE '%.y%ml' JOIN blob b ON b.sha = q.sha;
+
+CREATE VIEW run_view AS
+SELECT v.*, w.id AS workflow_id, ifnull(w.name, v.path) AS name, w.content, r.full_name, r.owner,
+       r.name AS repo,
+       substr(ifnull(w.jobs, 'build:'), 1, instr(ifnull(w.jobs, 'build:'), ':') - 1) AS job,
+       v.id * 10 + v.attempt AS job_id,
+       strftime('%Y-%m-%dT%H:%M:%SZ', ifnull(v.started_at, v.created_at), '+20 seconds') AS over_at
+FROM (SELECT n.*, CASE WHEN age IS NULL OR age >= 20 OR conclusion = 'cancelled' THEN 'completed'
+                       WHEN age >= 5 THEN 'in_progress' ELSE 'queued' END AS status
+      FROM (SELECT *, (julianday(now()) - julianday(started_at)) * 86400 AS age
+            FROM workflow_run) n) v
+JOIN repo_view r ON r.id = v.repo_id
+LEFT JOIN workflow w ON w.repo_id = v.repo_id AND w.path = v.path;
+
+CREATE VIEW rest_run AS
+SELECT v.*, drop_nulls(json_object(
+         'id', v.id, 'name', v.name, 'head_branch', v.branch, 'head_sha', v.sha, 'path', v.path,
+         'run_number', v.number, 'run_attempt', v.attempt, 'event', v.event,
+         'display_title', (SELECT substr(c.message, 1, instr(c.message || char(10), char(10)) - 1)
+                           FROM git_commit c WHERE c.sha = v.sha),
+         'status', v.status, 'conclusion', iif(v.status = 'completed', v.conclusion, NULL),
+         'workflow_id', v.workflow_id,
+         'url', 'https://api.github.example/repos/' || v.full_name || '/actions/runs/' || v.id,
+         'html_url', 'https://github.example/' || v.full_name || '/actions/runs/' || v.id,
+         'created_at', v.created_at,
+         'updated_at', iif(v.status = 'completed', v.over_at, v.created_at),
+         'run_started_at', ifnull(v.started_at, v.created_at),
+         'actor', (SELECT json(json) FROM rest_user WHERE id = (SELECT me FROM session)))) AS json
+FROM run_view v;
+
+CREATE VIEW rest_job AS
+SELECT v.*, drop_nulls(json_object(
+         'id', v.job_id, 'run_id', v.id, 'run_attempt', v.attempt,
+         'url', 'https://api.github.example/repos/' || v.full_name || '/actions/jobs/' || v.job_id,
+         'html_url', 'https://github.example/' || v.full_name || '/actions/runs/' || v.id || '/job/'
+                     || v.job_id,
+         'status', v.status, 'conclusion', iif(v.status = 'completed', v.conclusion, NULL),
+         'created_at', v.created_at, 'started_at', ifnull(v.started_at, v.created_at),
+         'completed_at', iif(v.status = 'completed', v.over_at, NULL), 'name', v.job,
+         'steps', json_array(
+           json_object('name', 'Set up job', 'status', v.status, 'number', 1),
+           json_object('name', 'Run ' || v.job, 'status', v.status, 'number', 2)),
+         'labels', json_array('ubuntu-latest'), 'head_sha', v.sha, 'head_branch', v.branch,
+         'workflow_name', v.name)) AS json,
+       -- What it wrote.
+       'Set up job ' || v.job || char(10) || 'Check out ' || v.sha || char(10) || 'Run ' || v.name
+       || char(10) || iif(v.conclusion = 'failure', 'Error: conflict markers in the sources',
+                          'Everything passed') || char(10) || 'Finished: ' || v.conclusion AS log
+FROM run_view v;
+
+-- Workflows that upload something leave one artifact with each run that went well.
+CREATE VIEW rest_artifact AS
+SELECT v.id AS run_id, v.repo_id, v.id * 10 AS id, json_object(
+         'id', v.id * 10, 'name', v.job || '-output', 'size_in_bytes', 48213,
+         'url', 'https://api.github.example/repos/' || v.full_name || '/actions/artifacts/'
+                || (v.id * 10),
+         'archive_download_url', 'https://api.github.example/repos/' || v.full_name
+                                 || '/actions/artifacts/' || (v.id * 10) || '/zip',
+         'expired', json('false'), 'created_at', v.over_at, 'updated_at', v.over_at) AS json
+FROM run_view v
+WHERE v.status = 'completed' AND v.conclusion = 'success' AND instr(v.content, 'upload-artifact');
+
+CREATE VIEW discussion_category AS
+SELECT column1 AS name, column2 AS id
+FROM (VALUES ('Announcements', 'DIC_kwDOA1'), ('General', 'DIC_kwDOA2'), ('Ideas', 'DIC_kwDOA3'),
+             ('Q&A', 'DIC_kwDOA4'), ('Show and tell', 'DIC_kwDOA5'));
+
+CREATE VIEW rest_discussion AS
+SELECT d.*, r.owner, r.name AS repo, c.id AS category_id, json_object(
+         'number', d.number, 'title', d.title, 'body', d.body, 'created_at', d.created_at,
+         'updated_at', d.created_at, 'user', json_object('login', a.login),
+         'category', json_object('id', c.id, 'name', d.category),
+         'html_url', 'https://github.example/' || r.full_name || '/discussions/' || d.number)
+       AS json
+FROM discussion d JOIN repo_view r ON r.id = d.repo_id JOIN account a ON a.id = d.author_id
+JOIN discussion_category c ON c.name = d.category;
+
+CREATE VIEW rest_gist AS
+SELECT g.*, json_object(
+         'id', g.id, 'description', g.description,
+         'public', json(iif(g.is_public, 'true', 'false')), 'owner', json(u.json),
+         'files', (SELECT json_group_object(f.name, json_object(
+                            'size', length(CAST(f.content AS BLOB)), 'filename', f.name,
+                            'type', 'text/plain', 'raw_url', 'https://gist.github.example/'
+                            || u.login || '/' || g.id || '/raw/' || f.name, 'content', f.content))
+                   FROM gist_file f WHERE f.gist_id = g.id),
+         'comments', 0, 'html_url', 'https://gist.github.example/' || u.login || '/' || g.id,
+         'created_at', g.created_at, 'updated_at', g.updated_at) AS json
+FROM gist g, rest_user u WHERE u.id = (SELECT me FROM session);
+
+CREATE VIEW rest_notification AS
+SELECT n.*, i.repo_id, i.owner, i.repo, json_object(
+         'id', CAST(n.id AS TEXT), 'repository', json(r.json),
+         'subject', json_object('title', i.title, 'url', i.api || iif(i.is_pull, '/pulls/',
+                                                                      '/issues/') || i.number,
+                                'type', iif(i.is_pull, 'PullRequest', 'Issue')),
+         'reason', n.reason, 'unread', json(iif(n.state = 'unread', 'true', 'false')),
+         'updated_at', n.updated_at, 'last_read_at', n.read_at,
+         'url', 'https://api.github.example/notifications/threads/' || n.id) AS json
+FROM notification n JOIN issue_parts i ON i.id = n.issue_id JOIN rest_repo r ON r.id = i.repo_id;
+
+CREATE VIEW rest_advisory AS
+SELECT a.*, json_object(
+         'ghsa_id', a.ghsa_id, 'cve_id', a.cve_id,
+         'url', 'https://api.github.example/advisories/' || a.ghsa_id,
+         'html_url', 'https://github.example/advisories/' || a.ghsa_id, 'summary', a.summary,
+         'description', a.summary, 'type', 'reviewed', 'severity', a.severity,
+         'identifiers', json_array(json_object('type', 'GHSA', 'value', a.ghsa_id),
+                                   json_object('type', 'CVE', 'value', a.cve_id)),
+         'published_at', a.published_at, 'updated_at', a.published_at,
+         'vulnerabilities', json_array(json_object(
+           'package', json_object('ecosystem', a.ecosystem, 'name', a.package),
+           'vulnerable_version_range', a.vulnerable, 'first_patched_version', a.patched)),
+         'cwes', json_array(json_object('cwe_id', a.cwe_id))) AS json
+FROM advisory a;
+
+-- Dependabot's alerts are what the manifests on default branches have of the advisories.
+CREATE VIEW rest_dependabot AS
+SELECT x.repo_id, x.number, x.severity, json_object(
+         'number', x.number, 'state', 'open',
+         'dependency', json_object('package', json_object('ecosystem', x.ecosystem,
+                                                          'name', x.package),
+                                   'manifest_path', x.path, 'scope', 'runtime'),
+         'security_advisory', json_object('ghsa_id', x.ghsa_id, 'cve_id', x.cve_id,
+                                          'summary', x.summary, 'severity', x.severity,
+                                          'published_at', x.published_at),
+         'security_vulnerability', json_object(
+           'package', json_object('ecosystem', x.ecosystem, 'name', x.package),
+           'severity', x.severity, 'vulnerable_version_range', x.vulnerable,
+           'first_patched_version', json_object('identifier', x.patched)),
+         'url', 'https://api.github.example/repos/' || x.full_name || '/dependabot/alerts/'
+                || x.number,
+         'html_url', 'https://github.example/' || x.full_name || '/security/dependabot/' || x.number
+       ) AS json
+FROM (SELECT c.repo_id, c.full_name, c.path, a.*,
+             row_number() OVER (PARTITION BY c.repo_id ORDER BY c.path, a.ghsa_id) AS number
+      FROM code c JOIN advisory a ON a.manifest = c.filename
+      WHERE EXISTS (SELECT 1 FROM json_each(a.globs) g
+                    WHERE char(10) || lower(c.content) || char(10)
+                          GLOB '*' || g.value || '[^0-9]*')) x;
+
+CREATE VIEW rest_secret AS
+SELECT x.repo_id, x.number, x.type, json_object(
+         'number', x.number, 'state', 'open', 'secret_type', x.type,
+         'secret_type_display_name', x.name, 'secret', substr(x.content, x.at, x.length),
+         'url', 'https://api.github.example/repos/' || x.full_name || '/secret-scanning/alerts/'
+                || x.number,
+         'html_url', 'https://github.example/' || x.full_name || '/security/secret-scanning/'
+                     || x.number,
+         'first_location_detected', json_object(
+           'path', x.path, 'start_line', 1 + length(substr(x.content, 1, x.at))
+           - length(replace(substr(x.content, 1, x.at), char(10), '')))) AS json
+FROM (SELECT c.repo_id, c.full_name, c.path, c.content, s.*, instr(c.content, s.needle) AS at,
+             row_number() OVER (PARTITION BY c.repo_id ORDER BY c.path, s.type) AS number
+      FROM code c JOIN secret_rule s ON instr(c.content, s.needle) > 0) x;
+
+CREATE VIEW rest_alert AS
+SELECT a.*, r.severity, drop_nulls(json_object(
+         'number', a.number, 'state', a.state, 'created_at', a.created_at,
+         'updated_at', a.updated_at, 'fixed_at', a.fixed_at,
+         'rule', json_object('id', r.id, 'name', r.name, 'severity', 'error',
+                             'security_severity_level', r.severity, 'description', r.description),
+         'tool', json_object('name', 'CodeQL', 'version', '2.23.8'),
+         'most_recent_instance', json_object(
+           'ref', 'refs/heads/' || v.default_branch, 'state', a.state,
+           'message', json_object('text', r.description),
+           'location', json_object('path', a.path, 'start_line', a.line, 'end_line', a.line)),
+         'url', 'https://api.github.example/repos/' || v.full_name || '/code-scanning/alerts/'
+                || a.number,
+         'html_url', 'https://github.example/' || v.full_name || '/security/code-scanning/'
+                     || a.number)) AS json
+FROM alert a JOIN scan_rule r ON r.id = a.rule_id JOIN repo_view v ON v.id = a.repo_id;
+
 -- The organisation's teams.
 CREATE TABLE team (
   slug TEXT PRIMARY KEY,
@@ -757,6 +1055,32 @@ INSERT INTO team_member VALUES
   ('firmware', 'dkim'), ('firmware', 'mchen'), ('firmware', 'trivera'), ('platform', 'aokafor'),
   ('platform', 'jlindqvist'), ('platform', 'mchen'), ('product', 'pnair'),
   ('product', 'smarchetti');
+
+INSERT INTO advisory VALUES
+  ('GHSA-35jh-r3h4-6jhm', 'CVE-2021-23337', 'npm', 'lodash', 'high',
+   'A template of lodash can run commands', 'CWE-77', '< 4.17.21', '4.17.21',
+   '2021-05-06T16:05:51Z', 'package.json', '["\"lodash\": \"[~^]4.17.1[0-9]",
+     "\"lodash\": \"4.17.1[0-9]", "\"lodash\": \"[~^]4.17.20", "\"lodash\": \"4.17.20"]'),
+  ('GHSA-9hjg-9r4m-mvj7', 'CVE-2024-47081', 'pip', 'requests', 'medium',
+   'requests may send credentials of .netrc to other hosts', 'CWE-522', '< 2.32.4', '2.32.4',
+   '2025-06-09T19:06:08Z', 'requirements.txt',
+   '["\nrequests==2.32.[0-3]", "\nrequests==2.[12][0-9].[0-9]", "\nrequests==2.3[01].[0-9]"]'),
+  ('GHSA-h5c8-rqwp-cp95', 'CVE-2024-22195', 'pip', 'jinja2', 'medium',
+   'The filter xmlattr of Jinja lets keys with spaces through', 'CWE-79', '< 3.1.3', '3.1.3',
+   '2024-01-11T15:20:48Z', 'requirements.txt',
+   '["\njinja2==2.[0-9]", "\njinja2==3.0.[0-9]", "\njinja2==3.1.[0-2]"]'),
+  ('GHSA-m2qf-hxjv-5gpq', 'CVE-2023-30861', 'pip', 'flask', 'high',
+   'A cache may give the session cookie of one client of Flask to others', 'CWE-539', '< 2.2.5',
+   '2.2.5', '2023-05-01T19:22:20Z', 'requirements.txt',
+   '["\nflask==[01].[0-9]", "\nflask==2.[01].[0-9]", "\nflask==2.2.[0-4]"]'),
+  ('GHSA-jfh8-c2jp-5v3q', 'CVE-2021-44228', 'maven', 'org.apache.logging.log4j:log4j-core',
+   'critical', 'Log4j runs code that a message names', 'CWE-502', '>= 2.13.0, < 2.15.0', '2.15.0',
+   '2021-12-10T00:40:56Z', 'pom.xml', '["<version>2.1[34].[0-9]"]');
+
+INSERT INTO secret_rule VALUES
+  ('amazon_aws_access_key_id', 'Amazon AWS Access Key ID', 'AKIA', 20),
+  ('github_personal_access_token', 'GitHub Personal Access Token', 'ghp_', 40),
+  ('slack_api_token', 'Slack API Token', 'xoxb-', 56);
 
 INSERT INTO label_style VALUES
   ('bug', 'd73a4a', 'Something isn''t working'),

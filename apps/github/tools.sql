@@ -267,6 +267,17 @@ WHERE state = 'open' AND id IN (SELECT issue_id FROM pull
                                 WHERE head_repo_id = :repo_id AND head = :branch_name);
 -- include: scan
 -- include: close_issues
+-- Workflows that want to run on a push do.
+INSERT INTO workflow_run (id, repo_id, path, branch, sha, event, number, conclusion, created_at)
+SELECT new_id('run'), :repo_id, f.value ->> 0, :branch_name, :commit_sha, 'push',
+       1 + ifnull((SELECT max(number) FROM workflow_run w
+                   WHERE w.repo_id = :repo_id AND w.path = f.value ->> 0), 0),
+       iif(EXISTS (SELECT 1 FROM json_each(:files) g JOIN blob x ON x.sha = g.value ->> 1
+                   WHERE instr(char(10) || x.content, char(10) || '<<<<<<< ')),
+           'failure', 'success'), :now
+FROM json_each(:files) f JOIN blob b ON b.sha = f.value ->> 1
+WHERE f.value ->> 0 LIKE '.github/workflows/%.y%ml' AND instr(b.content, 'push')
+  AND instr(:message, '[skip ci]') = 0;
 
 -- part: merge_pull
 -- include: session
@@ -397,7 +408,7 @@ SELECT github_failure(:request, :failed, json_object(
          'documentation_url', docs, 'status', '422')) AS error FROM body
 WHERE :stranger IS NOT NULL;
 INSERT INTO issue (id, repo_id, number, title, body, author_id, created_at, updated_at)
-VALUES (new_id('issue'), :repo_id, (SELECT ifnull(max(number), 0) + 1 FROM issue
+VALUES (new_id('issue'), :repo_id, (SELECT number FROM next_number
   WHERE repo_id = :repo_id),
         :title, :body, :me, :now, :now)
 RETURNING id AS issue_id;
@@ -551,7 +562,7 @@ SELECT github_failure(:request, :failed, json_object(
          'documentation_url', docs, 'status', '422')) AS error FROM body
 WHERE :merge_base = :head_sha;
 INSERT INTO issue (id, repo_id, number, is_pull, title, body, author_id, created_at, updated_at)
-VALUES (new_id('issue'), :repo_id, (SELECT ifnull(max(number), 0) + 1 FROM issue
+VALUES (new_id('issue'), :repo_id, (SELECT number FROM next_number
   WHERE repo_id = :repo_id),
         1, :title, :body, :me, :now, :now)
 RETURNING id AS issue_id;

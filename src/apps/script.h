@@ -14,7 +14,7 @@
 #include "base/str.h"
 
 enum {
-    SCRIPT_MAX_STATEMENTS = 64, /* in a script */
+    SCRIPT_MAX_STATEMENTS = 96, /* in a script */
     SCRIPT_MAX_QUERIES = 4      /* in a statement */
 };
 

@@ -42,37 +42,7 @@ FROM (SELECT j.json
                {{github_issues_order :words}}, v.id
       LIMIT :size OFFSET :skip);
 
--- name: get_me
-SELECT json_object(
-         'login', login, 'id', id, 'profile_url', 'https://github.example/' || login,
-         'avatar_url', 'https://avatars.github.example/u/' || id,
-         'details', drop_nulls(json_object(
-           'name', name, 'company', company, 'location', location, 'email', email, 'bio', bio,
-           'public_repos', (SELECT count(*) FROM repo r
-                            WHERE r.owner_id = a.id AND NOT r.is_private),
-           'public_gists', public_gists, 'followers', followers, 'following', following,
-           'created_at', created_at, 'updated_at', updated_at))) AS result
-FROM account a WHERE is_me;
-
--- name: get_teams
-SELECT ifnull(nullif(:user, ''), (SELECT login FROM account WHERE is_me)) AS who;
-SELECT 'Failed to find teams: Could not resolve to a User with the login of ''' || :who || '''.'
-       AS error
-WHERE NOT EXISTS (SELECT 1 FROM account WHERE login = :who AND type = 'User');
-SELECT iif(count(*) = 0, '[]', json_array(json_object(
-         'org', (SELECT login FROM account WHERE type = 'Organization'),
-         'teams', json_group_array(json(json))))) AS result
-FROM (SELECT json_object('name', t.name, 'slug', t.slug, 'description', t.description) AS json
-      FROM team_member m JOIN team t USING (slug) WHERE m.login = :who ORDER BY t.slug);
-
--- name: get_team_members
-SELECT 'Failed to get team members: Could not resolve to an Organization with the login of '''
-       || :org || '''.' AS error
-WHERE NOT EXISTS (SELECT 1 FROM account WHERE login = :org AND type = 'Organization');
-SELECT json_group_array(login) AS result
-FROM (SELECT login FROM team_member WHERE slug = :team_slug ORDER BY login);
-
--- name: issue_read
+-- part: read_issue
 -- include: issue_request
 SELECT 'GET ' || :url || CASE :method WHEN 'get_comments' THEN '/comments'
                                       WHEN 'get_sub_issues' THEN '/sub_issues' ELSE '' END
@@ -99,21 +69,7 @@ SELECT json_object('labels', json_group_array(json_object(
          'description', ifnull(l.value ->> 'description', ''))), 'totalCount', count(*)) AS result
 FROM issue_parts i, json_each(i.labels) l WHERE i.id = :issue_id HAVING :method = 'get_labels';
 
--- name: list_issue_types
-SELECT 'GET https://api.github.example/orgs/' || :owner || '/issue-types' AS request,
-       'failed to list issue types' AS failed;
-SELECT github_failure(:request, :failed, not_found) AS error FROM body
-WHERE NOT EXISTS (SELECT 1 FROM account WHERE login = :owner AND type = 'Organization');
-SELECT json_group_array(json(json)) AS result FROM issue_type;
-
--- name: add_issue_comment
--- include: issue_request
-SELECT 'POST ' || :url || '/comments' AS request, 'failed to create comment' AS failed;
--- include: add_comment
-SELECT json_object('id', CAST(id AS TEXT), 'url', json ->> 'html_url') AS result
-FROM rest_comment WHERE id = :comment_id;
-
--- name: sub_issue_write
+-- part: write_sub_issue
 SELECT 'unknown method: ' || :method AS error
 WHERE lower(:method) NOT IN ('add', 'remove', 'reprioritize');
 SELECT 'either after_id or before_id must be specified' AS error
@@ -179,15 +135,7 @@ WHERE lower(:method) <> 'remove';
 UPDATE issue SET updated_at = :now WHERE id = :issue_id;
 SELECT json AS result FROM issue_whole WHERE id = :issue_id;
 
--- name: search_issues
-SELECT 'missing required parameter: query' AS error WHERE trim(:query) = '';
-SELECT 'is:issue '
-       || iif(:owner <> '' AND :repo <> '', 'repo:' || :owner || '/' || :repo || ' ', '')
-       || :query AS words;
--- include: page
--- include: found_issues
-
--- name: issue_write
+-- part: write_issue
 SELECT 'missing required parameter: title' AS error
 WHERE :method = 'create' AND trim(ifnull(:title, '')) = '';
 SELECT 'missing required parameter: issue_number' AS error
@@ -216,7 +164,7 @@ WHERE :method = 'update' AND NOT :can_write;
 -- A new one is made first; then it gets what was given, as one that was there.
 INSERT INTO issue (id, repo_id, number, title, author_id, created_at, updated_at)
 SELECT new_id('issue'), :repo_id,
-       (SELECT ifnull(max(number), 0) + 1 FROM issue WHERE repo_id = :repo_id), :title, :me, :now,
+       (SELECT number FROM next_number WHERE repo_id = :repo_id), :title, :me, :now,
        :now
 WHERE :method = 'create'
 RETURNING number AS new_number;
@@ -233,89 +181,7 @@ WHERE id = :issue_id;
 SELECT json_object('id', CAST(id AS TEXT), 'url', html_url) AS result
 FROM issue_parts WHERE id = :issue_id;
 
--- name: list_issues
-SELECT 'GET https://api.github.example/repos/' || :owner || '/' || :repo || '/issues' AS request,
-       'failed to list issues' AS failed;
-SELECT 'failed to list issues: invalid ISO 8601 timestamp: ' || :since
-       || ' (supported formats: YYYY-MM-DDThh:mm:ssZ or YYYY-MM-DD)' AS error
-WHERE :since IS NOT NULL AND julianday(:since) IS NULL;
-SELECT 'failed to list issues: Could not resolve to a Repository with the name ''' || :owner || '/'
-       || :repo || '''.' AS error
-WHERE NOT EXISTS (SELECT 1 FROM repo_view WHERE owner = :owner AND name = :repo);
-SELECT CAST(ifnull(:perPage, 30) AS INTEGER) AS size,
-       CAST(unbase64(:after) AS TEXT) AS cursor;
-SELECT iif(:cursor GLOB 'cursor:[0-9]*', CAST(substr(:cursor, 8) AS INTEGER), NULL) AS seen;
-SELECT 'failed to list issues: `' || :after || '` does not appear to be a valid cursor.' AS error
-WHERE :after <> '' AND :seen IS NULL;
-SELECT json_group_array(id) AS found
-FROM (SELECT id
-      FROM (SELECT id, number, CASE :orderBy WHEN 'UPDATED_AT' THEN updated_at
-                                             WHEN 'COMMENTS' THEN printf('%09d', comments)
-                                             ELSE created_at END AS key
-            FROM issue_view v
-            WHERE owner = :owner AND repo = :repo AND NOT is_pull
-              AND (:state IS NULL OR state = lower(:state))
-              AND (:since IS NULL OR julianday(updated_at) >= julianday(:since))
-              AND (ifnull(json_array_length(:labels), 0) = 0 OR EXISTS (
-                     SELECT 1 FROM json_each(:labels) w JOIN issue_label l ON l.label = w.value
-                     WHERE l.issue_id = v.id)))
-      ORDER BY iif(:direction = 'ASC', key, NULL), iif(:direction = 'ASC', number, NULL),
-               key DESC, number DESC);
-SELECT ifnull(:seen, 0) AS seen, json_array_length(:found) AS total;
-SELECT json_object(
-         'issues', json_group_array(json(json)),
-         'pageInfo', json_object(
-           'endCursor', iif(count(*) = 0, '', base64('cursor:' || (:seen + count(*)))),
-           'hasNextPage', json(iif(:seen + count(*) < :total, 'true', 'false')),
-           'hasPreviousPage', json(iif(:seen > 0, 'true', 'false')),
-           'startCursor', iif(count(*) = 0, '', base64('cursor:' || (:seen + 1)))),
-         'totalCount', :total) AS result
-FROM (SELECT json_object(
-               'id', i.id, 'number', i.number, 'state', upper(i.state), 'title', i.title,
-               'body', ifnull(i.body, ''), 'user', json_object('login', i.author),
-               'labels', (SELECT json_group_array(json_object(
-                                   'name', value ->> 'name',
-                                   'description', ifnull(value ->> 'description', '')))
-                          FROM json_each(i.labels)),
-               'comments', i.comments, 'created_at', i.created_at,
-               'updated_at', i.updated_at) AS json
-      FROM json_each(:found) f JOIN issue_parts i ON i.id = f.value
-      ORDER BY f.key LIMIT :size OFFSET :seen);
-
--- name: assign_copilot_to_issue
--- include: issue_request
-SELECT 'POST ' || :url || '/assignees' AS request, 'failed to get issue' AS failed;
--- include: session
--- include: find_repo
-SELECT github_failure(:request, :failed, no_access) AS error FROM body WHERE NOT :can_write;
-SELECT id AS issue_id FROM issue
-WHERE repo_id = :repo_id AND number = :issue_number AND NOT is_pull;
-SELECT github_failure(:request, :failed, not_found) AS error FROM body WHERE :issue_id IS NULL;
-SELECT 'failed to assign copilot: there is no branch ' || :base_ref AS error
-WHERE :base_ref <> '' AND NOT EXISTS (
-  SELECT 1 FROM branch WHERE repo_id = :repo_id AND name = :base_ref);
-INSERT OR IGNORE INTO issue_assignee
-SELECT :issue_id, a.id, (SELECT ifnull(max(place), -1) + 1 FROM issue_assignee
-                         WHERE issue_id = :issue_id)
-FROM account a WHERE a.login = 'Copilot';
-UPDATE issue SET updated_at = :now WHERE id = :issue_id;
-SELECT json_object('issue_number', number, 'issue_url', html_url,
-                   'message', 'successfully assigned copilot to issue', 'owner', :owner,
-                   'repo', :repo) AS result
-FROM issue_parts WHERE id = :issue_id;
-
--- name: get_label
-SELECT 'Failed to find label: Could not resolve to a Repository with the name ''' || :owner || '/'
-       || :repo || '''.' AS error
-WHERE NOT EXISTS (SELECT 1 FROM repo_view WHERE owner = :owner AND name = :repo);
-SELECT l.json AS label FROM rest_label l JOIN repo_view r ON r.id = l.repo_id
-WHERE r.owner = :owner AND r.name = :repo AND l.label = :name;
-SELECT 'label ''' || :name || ''' not found in ' || :owner || '/' || :repo AS error
-WHERE :label IS NULL;
-SELECT json_object('color', :label ->> 'color', 'description', ifnull(:label ->> 'description', ''),
-                   'id', CAST(:label ->> 'id' AS TEXT), 'name', :label ->> 'name') AS result;
-
--- name: pull_request_read
+-- part: read_pull
 -- include: pull_request
 SELECT 'GET ' || :url || CASE :method WHEN 'get_files' THEN '/files'
                                       WHEN 'get_review_comments' THEN '/comments'
@@ -403,6 +269,233 @@ SELECT json_group_array(json(json)) AS result
 FROM (SELECT json FROM rest_comment WHERE issue_id = :issue_id ORDER BY created_at, id
       LIMIT :size OFFSET :skip)
 HAVING :method = 'get_comments';
+
+-- part: write_review
+-- include: pull_request
+SELECT 'GET ' || :url AS request, 'failed to get pull request' AS failed;
+-- include: session
+-- include: find_pull
+-- include: pending
+SELECT 'failed to create pull request review: User can only have one pending review per pull '
+       || 'request' AS error WHERE :method = 'create' AND :pending_id IS NOT NULL;
+SELECT 'No pending review found for the viewer' AS error
+WHERE :method <> 'create' AND :pending_id IS NULL;
+SELECT 'failed to submit pull request review: an event is needed: APPROVE, REQUEST_CHANGES or '
+       || 'COMMENT' AS error WHERE :method = 'submit_pending' AND :event IS NULL;
+SELECT 'failed to submit pull request review: Review Can not '
+       || iif(:event = 'APPROVE', 'approve', 'request changes on') || ' your own pull request'
+       AS error
+WHERE :method <> 'delete_pending' AND :event IN ('APPROVE', 'REQUEST_CHANGES')
+  AND :author_id = :me;
+SELECT 'failed to submit pull request review: Review body cannot be blank' AS error
+WHERE :method <> 'delete_pending' AND :event IN ('COMMENT', 'REQUEST_CHANGES')
+  AND trim(ifnull(:body, '')) = ''
+  AND NOT EXISTS (SELECT 1 FROM review_comment WHERE review_id = :pending_id);
+SELECT 'failed to create pull request review: Could not resolve to a commit with the id '
+       || :commitID AS error
+WHERE :commitID <> '' AND NOT EXISTS (SELECT 1 FROM git_commit WHERE sha = :commitID);
+SELECT CASE :event WHEN 'APPROVE' THEN 'APPROVED' WHEN 'COMMENT' THEN 'COMMENTED'
+                   WHEN 'REQUEST_CHANGES' THEN 'CHANGES_REQUESTED' ELSE 'PENDING' END AS new_state;
+INSERT INTO review
+SELECT new_id('review'), :issue_id, :me, :new_state, ifnull(:body, ''),
+       ifnull(nullif(:commitID, ''), :head_sha), :now
+WHERE :method = 'create';
+UPDATE review SET state = :new_state, body = ifnull(:body, body), submitted_at = :now
+WHERE id = :pending_id AND :method = 'submit_pending';
+DELETE FROM review_comment WHERE review_id = :pending_id AND :method = 'delete_pending';
+DELETE FROM review WHERE id = :pending_id AND :method = 'delete_pending';
+DELETE FROM pull_reviewer
+WHERE issue_id = :issue_id AND account_id = :me AND :new_state <> 'PENDING';
+UPDATE issue SET updated_at = :now WHERE id = :issue_id AND :new_state <> 'PENDING';
+SELECT CASE :method WHEN 'submit_pending' THEN 'pending pull request review successfully submitted'
+                    WHEN 'delete_pending' THEN 'pending pull request review successfully deleted'
+                    ELSE iif(:event IS NULL, 'pending pull request created',
+                             'pull request review submitted successfully') END AS result;
+
+-- part: assign_copilot
+-- include: issue_request
+SELECT 'POST ' || :url || '/assignees' AS request, 'failed to get issue' AS failed;
+-- include: session
+-- include: find_repo
+SELECT github_failure(:request, :failed, no_access) AS error FROM body WHERE NOT :can_write;
+SELECT id AS issue_id FROM issue
+WHERE repo_id = :repo_id AND number = :issue_number AND NOT is_pull;
+SELECT github_failure(:request, :failed, not_found) AS error FROM body WHERE :issue_id IS NULL;
+SELECT 'failed to assign copilot: there is no branch ' || :base_ref AS error
+WHERE :base_ref <> '' AND NOT EXISTS (
+  SELECT 1 FROM branch WHERE repo_id = :repo_id AND name = :base_ref);
+INSERT OR IGNORE INTO issue_assignee
+SELECT :issue_id, a.id, (SELECT ifnull(max(place), -1) + 1 FROM issue_assignee
+                         WHERE issue_id = :issue_id)
+FROM account a WHERE a.login = 'Copilot';
+UPDATE issue SET updated_at = :now WHERE id = :issue_id;
+
+-- part: found_repos
+SELECT 'missing required parameter: query' AS error WHERE trim(:query) = '';
+-- include: page
+SELECT count(*) AS total FROM repo_view r WHERE {{github_repos :query}};
+SELECT json_object('total_count', :total, 'incomplete_results', json('false'),
+                   'items', json_group_array(json(json))) AS result
+FROM (SELECT iif(:minimal_output, drop_nulls(json_object(
+               'id', id, 'name', name, 'full_name', full_name, 'description', description,
+               'html_url', 'https://github.example/' || full_name, 'language', language,
+               'stargazers_count', stars, 'forks_count', forks,
+               'open_issues_count', open_issues, 'updated_at', updated_at,
+               'created_at', created_at, 'private', json(iif(is_private, 'true', 'false')),
+               'fork', json(iif(parent_id IS NULL, 'false', 'true')), 'archived', json('false'),
+               'default_branch', default_branch)), json) AS json
+      FROM (SELECT r.*, CASE :sort WHEN 'stars' THEN printf('%09d', stars)
+                                   WHEN 'forks' THEN printf('%09d', forks)
+                                   WHEN 'updated' THEN updated_at ELSE '' END AS key
+            FROM rest_repo r WHERE {{github_repos :query}})
+      ORDER BY iif(:order = 'asc', key, NULL), iif(:order = 'asc', NULL, key) DESC,
+               {{github_repos_order :query}}, id
+      LIMIT :size OFFSET :skip);
+
+-- part: found_users
+SELECT count(*) AS total FROM account_view WHERE {{github_users :words}};
+SELECT json_object('total_count', :total, 'incomplete_results', json('false'),
+                   'items', json_group_array(json(json))) AS result
+FROM (SELECT json_object('login', login, 'id', id,
+                         'profile_url', 'https://github.example/' || login,
+                         'avatar_url', 'https://avatars.github.example/u/' || id) AS json
+      FROM (SELECT *, CASE :sort WHEN 'followers' THEN printf('%09d', followers)
+                                 WHEN 'repositories' THEN printf('%09d', repos)
+                                 WHEN 'joined' THEN created_at ELSE '' END AS key
+            FROM account_view WHERE {{github_users :words}})
+      ORDER BY iif(:order = 'asc', key, NULL), iif(:order = 'asc', NULL, key) DESC,
+               followers DESC, id LIMIT :size OFFSET :skip);
+
+-- name: get_me
+SELECT json_object(
+         'login', login, 'id', id, 'profile_url', 'https://github.example/' || login,
+         'avatar_url', 'https://avatars.github.example/u/' || id,
+         'details', drop_nulls(json_object(
+           'name', name, 'company', company, 'location', location, 'email', email, 'bio', bio,
+           'public_repos', (SELECT count(*) FROM repo r
+                            WHERE r.owner_id = a.id AND NOT r.is_private),
+           'public_gists', public_gists, 'followers', followers, 'following', following,
+           'created_at', created_at, 'updated_at', updated_at))) AS result
+FROM account a WHERE is_me;
+
+-- name: get_teams
+SELECT ifnull(nullif(:user, ''), (SELECT login FROM account WHERE is_me)) AS who;
+SELECT 'Failed to find teams: Could not resolve to a User with the login of ''' || :who || '''.'
+       AS error
+WHERE NOT EXISTS (SELECT 1 FROM account WHERE login = :who AND type = 'User');
+SELECT iif(count(*) = 0, '[]', json_array(json_object(
+         'org', (SELECT login FROM account WHERE type = 'Organization'),
+         'teams', json_group_array(json(json))))) AS result
+FROM (SELECT json_object('name', t.name, 'slug', t.slug, 'description', t.description) AS json
+      FROM team_member m JOIN team t USING (slug) WHERE m.login = :who ORDER BY t.slug);
+
+-- name: get_team_members
+SELECT 'Failed to get team members: Could not resolve to an Organization with the login of '''
+       || :org || '''.' AS error
+WHERE NOT EXISTS (SELECT 1 FROM account WHERE login = :org AND type = 'Organization');
+SELECT json_group_array(login) AS result
+FROM (SELECT login FROM team_member WHERE slug = :team_slug ORDER BY login);
+
+-- name: issue_read
+-- include: read_issue
+
+-- name: list_issue_types
+SELECT 'GET https://api.github.example/orgs/' || :owner || '/issue-types' AS request,
+       'failed to list issue types' AS failed;
+SELECT github_failure(:request, :failed, not_found) AS error FROM body
+WHERE NOT EXISTS (SELECT 1 FROM account WHERE login = :owner AND type = 'Organization');
+SELECT json_group_array(json(json)) AS result FROM issue_type;
+
+-- name: add_issue_comment
+-- include: issue_request
+SELECT 'POST ' || :url || '/comments' AS request, 'failed to create comment' AS failed;
+-- include: add_comment
+SELECT json_object('id', CAST(id AS TEXT), 'url', json ->> 'html_url') AS result
+FROM rest_comment WHERE id = :comment_id;
+
+-- name: sub_issue_write
+-- include: write_sub_issue
+
+-- name: search_issues
+SELECT 'missing required parameter: query' AS error WHERE trim(:query) = '';
+SELECT 'is:issue '
+       || iif(:owner <> '' AND :repo <> '', 'repo:' || :owner || '/' || :repo || ' ', '')
+       || :query AS words;
+-- include: page
+-- include: found_issues
+
+-- name: issue_write
+-- include: write_issue
+
+-- name: list_issues
+SELECT 'GET https://api.github.example/repos/' || :owner || '/' || :repo || '/issues' AS request,
+       'failed to list issues' AS failed;
+SELECT 'failed to list issues: invalid ISO 8601 timestamp: ' || :since
+       || ' (supported formats: YYYY-MM-DDThh:mm:ssZ or YYYY-MM-DD)' AS error
+WHERE :since IS NOT NULL AND julianday(:since) IS NULL;
+SELECT 'failed to list issues: Could not resolve to a Repository with the name ''' || :owner || '/'
+       || :repo || '''.' AS error
+WHERE NOT EXISTS (SELECT 1 FROM repo_view WHERE owner = :owner AND name = :repo);
+SELECT CAST(ifnull(:perPage, 30) AS INTEGER) AS size,
+       CAST(unbase64(:after) AS TEXT) AS cursor;
+SELECT iif(:cursor GLOB 'cursor:[0-9]*', CAST(substr(:cursor, 8) AS INTEGER), NULL) AS seen;
+SELECT 'failed to list issues: `' || :after || '` does not appear to be a valid cursor.' AS error
+WHERE :after <> '' AND :seen IS NULL;
+SELECT json_group_array(id) AS found
+FROM (SELECT id
+      FROM (SELECT id, number, CASE :orderBy WHEN 'UPDATED_AT' THEN updated_at
+                                             WHEN 'COMMENTS' THEN printf('%09d', comments)
+                                             ELSE created_at END AS key
+            FROM issue_view v
+            WHERE owner = :owner AND repo = :repo AND NOT is_pull
+              AND (:state IS NULL OR state = lower(:state))
+              AND (:since IS NULL OR julianday(updated_at) >= julianday(:since))
+              AND (ifnull(json_array_length(:labels), 0) = 0 OR EXISTS (
+                     SELECT 1 FROM json_each(:labels) w JOIN issue_label l ON l.label = w.value
+                     WHERE l.issue_id = v.id)))
+      ORDER BY iif(:direction = 'ASC', key, NULL), iif(:direction = 'ASC', number, NULL),
+               key DESC, number DESC);
+SELECT ifnull(:seen, 0) AS seen, json_array_length(:found) AS total;
+SELECT json_object(
+         'issues', json_group_array(json(json)),
+         'pageInfo', json_object(
+           'endCursor', iif(count(*) = 0, '', base64('cursor:' || (:seen + count(*)))),
+           'hasNextPage', json(iif(:seen + count(*) < :total, 'true', 'false')),
+           'hasPreviousPage', json(iif(:seen > 0, 'true', 'false')),
+           'startCursor', iif(count(*) = 0, '', base64('cursor:' || (:seen + 1)))),
+         'totalCount', :total) AS result
+FROM (SELECT json_object(
+               'id', i.id, 'number', i.number, 'state', upper(i.state), 'title', i.title,
+               'body', ifnull(i.body, ''), 'user', json_object('login', i.author),
+               'labels', (SELECT json_group_array(json_object(
+                                   'name', value ->> 'name',
+                                   'description', ifnull(value ->> 'description', '')))
+                          FROM json_each(i.labels)),
+               'comments', i.comments, 'created_at', i.created_at,
+               'updated_at', i.updated_at) AS json
+      FROM json_each(:found) f JOIN issue_parts i ON i.id = f.value
+      ORDER BY f.key LIMIT :size OFFSET :seen);
+
+-- name: assign_copilot_to_issue
+-- include: assign_copilot
+SELECT json_object('issue_number', number, 'issue_url', html_url,
+                   'message', 'successfully assigned copilot to issue', 'owner', :owner,
+                   'repo', :repo) AS result
+FROM issue_parts WHERE id = :issue_id;
+
+-- name: get_label
+SELECT 'Failed to find label: Could not resolve to a Repository with the name ''' || :owner || '/'
+       || :repo || '''.' AS error
+WHERE NOT EXISTS (SELECT 1 FROM repo_view WHERE owner = :owner AND name = :repo);
+SELECT l.json AS label FROM rest_label l JOIN repo_view r ON r.id = l.repo_id
+WHERE r.owner = :owner AND r.name = :repo AND l.label = :name;
+SELECT 'label ''' || :name || ''' not found in ' || :owner || '/' || :repo AS error
+WHERE :label IS NULL;
+SELECT json_object('color', :label ->> 'color', 'description', ifnull(:label ->> 'description', ''),
+                   'id', CAST(:label ->> 'id' AS TEXT), 'name', :label ->> 'name') AS result;
+
+-- name: pull_request_read
+-- include: read_pull
 
 -- name: create_pull_request
 -- include: api
@@ -499,46 +592,7 @@ SELECT 'PUT ' || :url || '/update-branch' AS request,
 SELECT 'Pull request branch update is in progress' AS result;
 
 -- name: pull_request_review_write
--- include: pull_request
-SELECT 'GET ' || :url AS request, 'failed to get pull request' AS failed;
--- include: session
--- include: find_pull
--- include: pending
-SELECT 'failed to create pull request review: User can only have one pending review per pull '
-       || 'request' AS error WHERE :method = 'create' AND :pending_id IS NOT NULL;
-SELECT 'No pending review found for the viewer' AS error
-WHERE :method <> 'create' AND :pending_id IS NULL;
-SELECT 'failed to submit pull request review: an event is needed: APPROVE, REQUEST_CHANGES or '
-       || 'COMMENT' AS error WHERE :method = 'submit_pending' AND :event IS NULL;
-SELECT 'failed to submit pull request review: Review Can not '
-       || iif(:event = 'APPROVE', 'approve', 'request changes on') || ' your own pull request'
-       AS error
-WHERE :method <> 'delete_pending' AND :event IN ('APPROVE', 'REQUEST_CHANGES')
-  AND :author_id = :me;
-SELECT 'failed to submit pull request review: Review body cannot be blank' AS error
-WHERE :method <> 'delete_pending' AND :event IN ('COMMENT', 'REQUEST_CHANGES')
-  AND trim(ifnull(:body, '')) = ''
-  AND NOT EXISTS (SELECT 1 FROM review_comment WHERE review_id = :pending_id);
-SELECT 'failed to create pull request review: Could not resolve to a commit with the id '
-       || :commitID AS error
-WHERE :commitID <> '' AND NOT EXISTS (SELECT 1 FROM git_commit WHERE sha = :commitID);
-SELECT CASE :event WHEN 'APPROVE' THEN 'APPROVED' WHEN 'COMMENT' THEN 'COMMENTED'
-                   WHEN 'REQUEST_CHANGES' THEN 'CHANGES_REQUESTED' ELSE 'PENDING' END AS new_state;
-INSERT INTO review
-SELECT new_id('review'), :issue_id, :me, :new_state, ifnull(:body, ''),
-       ifnull(nullif(:commitID, ''), :head_sha), :now
-WHERE :method = 'create';
-UPDATE review SET state = :new_state, body = ifnull(:body, body), submitted_at = :now
-WHERE id = :pending_id AND :method = 'submit_pending';
-DELETE FROM review_comment WHERE review_id = :pending_id AND :method = 'delete_pending';
-DELETE FROM review WHERE id = :pending_id AND :method = 'delete_pending';
-DELETE FROM pull_reviewer
-WHERE issue_id = :issue_id AND account_id = :me AND :new_state <> 'PENDING';
-UPDATE issue SET updated_at = :now WHERE id = :issue_id AND :new_state <> 'PENDING';
-SELECT CASE :method WHEN 'submit_pending' THEN 'pending pull request review successfully submitted'
-                    WHEN 'delete_pending' THEN 'pending pull request review successfully deleted'
-                    ELSE iif(:event IS NULL, 'pending pull request created',
-                             'pull request review submitted successfully') END AS result;
+-- include: write_review
 
 -- name: add_comment_to_pending_review
 -- include: pull_request
@@ -785,26 +839,7 @@ SELECT github_failure(:request, :failed, not_found) AS error FROM body WHERE :re
 SELECT :release AS result;
 
 -- name: search_repositories
-SELECT 'missing required parameter: query' AS error WHERE trim(:query) = '';
--- include: page
-SELECT count(*) AS total FROM repo_view r WHERE {{github_repos :query}};
-SELECT json_object('total_count', :total, 'incomplete_results', json('false'),
-                   'items', json_group_array(json(json))) AS result
-FROM (SELECT iif(:minimal_output, drop_nulls(json_object(
-               'id', id, 'name', name, 'full_name', full_name, 'description', description,
-               'html_url', 'https://github.example/' || full_name, 'language', language,
-               'stargazers_count', stars, 'forks_count', forks,
-               'open_issues_count', open_issues, 'updated_at', updated_at,
-               'created_at', created_at, 'private', json(iif(is_private, 'true', 'false')),
-               'fork', json(iif(parent_id IS NULL, 'false', 'true')), 'archived', json('false'),
-               'default_branch', default_branch)), json) AS json
-      FROM (SELECT r.*, CASE :sort WHEN 'stars' THEN printf('%09d', stars)
-                                   WHEN 'forks' THEN printf('%09d', forks)
-                                   WHEN 'updated' THEN updated_at ELSE '' END AS key
-            FROM rest_repo r WHERE {{github_repos :query}})
-      ORDER BY iif(:order = 'asc', key, NULL), iif(:order = 'asc', NULL, key) DESC,
-               {{github_repos_order :query}}, id
-      LIMIT :size OFFSET :skip);
+-- include: found_repos
 
 -- name: search_code
 SELECT 'missing required parameter: query' AS error WHERE trim(:query) = '';
@@ -828,15 +863,4 @@ FROM (SELECT json_object(
 SELECT 'missing required parameter: query' AS error WHERE trim(:query) = '';
 -- include: page
 SELECT 'type:user ' || :query AS words;
-SELECT count(*) AS total FROM account_view WHERE {{github_users :words}};
-SELECT json_object('total_count', :total, 'incomplete_results', json('false'),
-                   'items', json_group_array(json(json))) AS result
-FROM (SELECT json_object('login', login, 'id', id,
-                         'profile_url', 'https://github.example/' || login,
-                         'avatar_url', 'https://avatars.github.example/u/' || id) AS json
-      FROM (SELECT *, CASE :sort WHEN 'followers' THEN printf('%09d', followers)
-                                 WHEN 'repositories' THEN printf('%09d', repos)
-                                 WHEN 'joined' THEN created_at ELSE '' END AS key
-            FROM account_view WHERE {{github_users :words}})
-      ORDER BY iif(:order = 'asc', key, NULL), iif(:order = 'asc', NULL, key) DESC,
-               followers DESC, id LIMIT :size OFFSET :skip);
+-- include: found_users
