@@ -15,6 +15,7 @@ COUNTS = {
     "airtable": {"MCP_Atlas": 5},
     "github": {"MCP_Atlas": 33, "Toolathlon": 41},
     "google_calendar": {"Toolathlon": 5},
+    "google_sheets": {"Toolathlon": 19},
     "notion": {"MCP_Atlas": 19, "MCP_Mark": 19, "Toolathlon": 19},
     "slack": {"MCP_Atlas": 5},
 }
