@@ -6,11 +6,12 @@ WHERE :team_id NOT IN (SELECT id FROM team);
 
 -- part: find_space
 SELECT 'ClickUp API error: Space not found' AS error
-WHERE :space_id NOT IN (SELECT id FROM space);
+WHERE :space_id IS NOT NULL AND :space_id NOT IN (SELECT id FROM space);
 
 -- part: find_folder
 SELECT 'ClickUp API error: Folder not found' AS error
-WHERE :folder_id NOT IN (SELECT id FROM folder WHERE NOT is_hidden);
+WHERE :folder_id IS NOT NULL
+  AND :folder_id NOT IN (SELECT id FROM folder WHERE NOT is_hidden);
 
 -- part: find_list
 SELECT 'ClickUp API error: List not found' AS error
