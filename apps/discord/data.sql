@@ -35,14 +35,16 @@ SELECT CAST(c.value ->> 'channel_id' AS INTEGER), (SELECT id FROM server), 'text
         AND kind = 'category')
 FROM json_each(:args, '$.channels') c
 WHERE c.type = 'object' AND c.value ->> 'channel_id' IS NOT NULL;
+WITH place AS MATERIALIZED (
+  SELECT key, ifnull(value ->> 'channel_id', '1214906412838871091') AS channel,
+         value -> 'messages' AS messages
+  FROM json_each(:args, '$.channels') WHERE type = 'object')
 SELECT json_group_array(json(item)) AS lines
 FROM (SELECT json_object(
                'id', ((ifnull(1000 * time_read(m.value ->> 'timestamp', 'UTC'), now_ms())
                        - 1420070400000) << 22) + new_id('snowflake'),
-               'channel', ifnull(c.value ->> 'channel_id', '1214906412838871091'),
-               'line', json(m.value)) AS item
-      FROM json_each(:args, '$.channels') c, json_each(c.value, '$.messages') m
-      WHERE c.type = 'object' AND m.type = 'object' ORDER BY c.key, m.key);
+               'channel', p.channel, 'line', json(m.value)) AS item
+      FROM place p, json_each(p.messages) m WHERE m.type = 'object' ORDER BY p.key, m.key);
 INSERT INTO message
 SELECT l.value ->> 'id', CAST(l.value ->> 'channel' AS INTEGER),
        (SELECT id FROM user WHERE username = l.value ->> '$.line.author'

@@ -10,6 +10,13 @@ WHERE f.type = 'object' AND f.value ->> 'form_id' IN (
   UNION ALL
   SELECT e.value ->> 'form_id' FROM json_each(:args, '$.forms') e WHERE e.key < f.key)
 LIMIT 1;
+SELECT 'forms/' || f.key || '/responses: not a list of objects with answers' AS error
+FROM json_each(:args, '$.forms') f
+WHERE ifnull(json_type(f.value, '$.responses'), 'null') NOT IN ('null', 'array')
+   OR EXISTS (SELECT 1 FROM json_each(f.value, '$.responses') r
+              WHERE r.type <> 'object'
+                 OR ifnull(json_type(r.value, '$.answers'), 'null') NOT IN ('null', 'object'))
+LIMIT 1;
 SELECT 'forms/' || f.key || '/responses/' || r.key || ': not a time: '
        || (r.value ->> 'submitted_at') AS error
 FROM json_each(:args, '$.forms') f, json_each(f.value, '$.responses') r

@@ -74,11 +74,15 @@ SET first_name = ifnull(excluded.first_name, first_name),
 INSERT OR IGNORE INTO membership
 SELECT s.id, contact.id
 FROM json_each(:args, '$.contacts') c JOIN contact ON contact.email = c.value ->> 'email'
-JOIN segment s ON iif(json_type(c.value, '$.segments') = 'array',
-                      EXISTS (SELECT 1 FROM json_each(c.value, '$.segments') w
-                              WHERE w.value = s.id OR w.value = s.name
-                                AND w.value NOT IN (SELECT id FROM segment)), s.n = 0)
-WHERE c.type = 'object';
+JOIN segment s ON s.n = 0
+WHERE c.type = 'object' AND ifnull(json_type(c.value, '$.segments'), 'null') <> 'array';
+INSERT OR IGNORE INTO membership
+SELECT s.id, contact.id
+FROM json_each(:args, '$.contacts') c JOIN contact ON contact.email = c.value ->> 'email',
+     json_each(c.value, '$.segments') w
+JOIN segment s ON s.id = w.value
+  OR s.name = w.value AND w.value NOT IN (SELECT id FROM segment)
+WHERE c.type = 'object' AND json_type(c.value, '$.segments') = 'array';
 SELECT json_object(
   'emails', (SELECT count(*) FROM json_each(:args, '$.emails') WHERE type = 'object'),
   'contacts', (SELECT count(*) FROM json_each(:args, '$.contacts') WHERE type = 'object'),

@@ -17,26 +17,28 @@ SELECT value ->> 'id', value ->> '$.post.title', value ->> '$.post.content',
                        time_read(value ->> '$.post.publish_date', 'UTC'), 'unixepoch'), now()),
        value ->> '$.post.publish_date' IS NOT NULL
          OR ifnull(value ->> '$.post.status', 'draft') IN ('publish', 'private'),
-       now(), ifnull(value ->> '$.post.views', 0)
+       now(), ifnull(max(0, CAST(value ->> '$.post.views' AS INTEGER)), 0)
 FROM json_each(:posts) ORDER BY key;
+WITH said AS MATERIALIZED (
+  SELECT value ->> 'id' AS id, value -> '$.post.categories' AS categories,
+         value -> '$.post.tags' AS tags
+  FROM json_each(:posts))
+SELECT json_group_array(json_object('post', id, 'kind', kind, 'name', name, 'position', position))
+       AS terms
+FROM (SELECT said.id, 'category' AS kind, t.value AS name, t.key AS position
+      FROM said, json_each(categories) t
+      UNION ALL
+      SELECT said.id, 'tag', t.value, t.key FROM said, json_each(tags) t);
 INSERT OR IGNORE INTO term
 SELECT new_id('term'), kind, name
-FROM (SELECT kind, name, min(place) AS place
-      FROM (SELECT 'category' AS kind, t.value AS name, p.key * 1000 + t.key AS place
-            FROM json_each(:posts) p, json_each(p.value, '$.post.categories') t
-            UNION ALL
-            SELECT 'tag', t.value, 1000000000 + p.key * 1000 + t.key
-            FROM json_each(:posts) p, json_each(p.value, '$.post.tags') t)
-      WHERE (kind, name) NOT IN (SELECT kind, name FROM term)
-      GROUP BY kind, lower(name) ORDER BY place);
+FROM (SELECT value ->> 'kind' AS kind, value ->> 'name' AS name, min(key) AS place
+      FROM json_each(:terms)
+      WHERE (value ->> 'kind', value ->> 'name') NOT IN (SELECT kind, name FROM term)
+      GROUP BY value ->> 'kind', lower(value ->> 'name') ORDER BY place);
 INSERT OR IGNORE INTO post_term
-SELECT p.value ->> 'id', term.id, t.key
-FROM json_each(:posts) p, json_each(p.value, '$.post.categories') t
-JOIN term ON kind = 'category' AND name = t.value
-UNION ALL
-SELECT p.value ->> 'id', term.id, t.key
-FROM json_each(:posts) p, json_each(p.value, '$.post.tags') t
-JOIN term ON kind = 'tag' AND name = t.value;
+SELECT t.value ->> 'post', term.id, t.value ->> 'position'
+FROM json_each(:terms) t
+JOIN term ON term.kind = t.value ->> 'kind' AND term.name = t.value ->> 'name';
 UPDATE post SET slug = n.slug FROM next_slug n WHERE n.id = post.id;
 SELECT json_object('posts', json_array_length(:posts)) AS result;
 

@@ -34,6 +34,7 @@ CREATE TABLE post (
   views INTEGER NOT NULL DEFAULT 0 -- of today
 );
 CREATE INDEX post_date ON post (status, date, id);
+CREATE INDEX post_slug ON post (slug);
 
 CREATE TABLE term (
   id INTEGER PRIMARY KEY,
@@ -59,32 +60,33 @@ SELECT id, 1 FROM post
 WHERE NOT EXISTS (SELECT 1 FROM post_term JOIN term ON term.id = term_id
                   WHERE post_id = post.id AND kind = 'category');
 
--- A title as a part of an address: small letters and digits, hyphens for the rest.
-CREATE VIEW slug_of AS
-SELECT id, (
-  WITH RECURSIVE walk (i, slug, c, marks) AS (
-    SELECT 0, '', ' ', 'áàâäãåéèêëíìîïóòôöõúùûüçñÁÀÂÄÃÅÉÈÊËÍÌÎÏÓÒÔÖÕÚÙÛÜÇÑ'
-    UNION ALL
-    SELECT i + 1,
-           slug || CASE
-             WHEN c GLOB '[a-z0-9]' THEN c WHEN c IN ('''', '’', '"') THEN ''
-             WHEN instr(marks, c) > 0
-             THEN substr('aaaaaaeeeeiiiiooooouuuucn', (instr(marks, c) - 1) % 25 + 1, 1)
-             WHEN slug = '' OR slug GLOB '*-' THEN '' ELSE '-' END,
-           substr(lower(html_text(p.title)), i + 1, 1), marks
-    FROM walk WHERE c <> '')
-  SELECT rtrim(slug, '-') FROM walk ORDER BY i DESC LIMIT 1) AS slug
-FROM post p;
-
--- For posts that are published and have none: of the same name the second gets -2.
+-- For posts that are published and have none, the title as a part of the address: small letters and
+-- digits, hyphens for the rest; of the same name the second gets -2.
 CREATE VIEW next_slug AS
+WITH named AS MATERIALIZED (
+  SELECT id, (
+    WITH RECURSIVE walk (i, slug, c, text, marks) AS (
+      SELECT 0, '', ' ', lower(html_text(p.title)),
+             'áàâäãåéèêëíìîïóòôöõúùûüçñÁÀÂÄÃÅÉÈÊËÍÌÎÏÓÒÔÖÕÚÙÛÜÇÑ'
+      UNION ALL
+      SELECT i + 1,
+             slug || CASE
+               WHEN c GLOB '[a-z0-9]' THEN c WHEN c IN ('''', '’', '"') THEN ''
+               WHEN instr(marks, c) > 0
+               THEN substr('aaaaaaeeeeiiiiooooouuuucn', (instr(marks, c) - 1) % 25 + 1, 1)
+               WHEN slug = '' OR slug GLOB '*-' THEN '' ELSE '-' END,
+             substr(text, i + 1, 1), text, marks
+      FROM walk WHERE c <> '')
+    SELECT ifnull(nullif(rtrim(slug, '-'), ''), CAST(p.id AS TEXT))
+    FROM walk ORDER BY i DESC LIMIT 1) AS base
+  FROM post p WHERE slug IS NULL AND status IN ('publish', 'private'))
 SELECT id, base || iif(nth = 1, '', '-' || nth) AS slug
-FROM (SELECT post.id, base,
-             (SELECT count(*) FROM post o WHERE o.slug = base OR o.slug GLOB base || '-[0-9]*')
-             + row_number() OVER (PARTITION BY base ORDER BY post.id) AS nth
-      FROM post JOIN (SELECT id, ifnull(nullif(slug, ''), CAST(id AS TEXT)) AS base
-                      FROM slug_of) b ON b.id = post.id
-      WHERE post.slug IS NULL AND post.status IN ('publish', 'private'));
+FROM (SELECT id, base,
+             (SELECT count(*) FROM post o
+              WHERE o.slug = base
+                 OR o.slug > base || '-' AND o.slug < base || '-:' AND o.slug GLOB '*-[0-9]*')
+             + row_number() OVER (PARTITION BY base ORDER BY id) AS nth
+      FROM named);
 
 -- The first 55 words of what is in a post.
 CREATE VIEW excerpt_of AS
