@@ -27,6 +27,12 @@ WHERE spreadsheet_id = :id AND sheet_id = :sheet_id
   AND (row, col) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:entries)
                      WHERE value ->> 2 = '');
 -- A cell keeps its format when a number without one of its own comes into it.
+WITH e AS MATERIALIZED (
+  SELECT value ->> 0 AS row, value ->> 1 AS col, value ->> 2 AS value,
+         json_type(value, '$[2]') AS type,
+         iif(json_type(value, '$[2]') = 'text', cell_enter(value ->> 2), NULL) AS entry
+  FROM json_each(:entries)
+)
 INSERT INTO cell (spreadsheet_id, sheet_id, row, col, formula, type, value, look, format)
 SELECT :id, :sheet_id, row, col, entry ->> '$.formula',
        CASE WHEN entry IS NOT NULL THEN entry ->> '$.value[0]'
@@ -40,10 +46,7 @@ SELECT :id, :sheet_id, row, col, entry ->> '$.formula',
                            AND kind = 'pattern' AND e.row >= row0 AND e.col >= col0
                            AND (row1 IS NULL OR e.row < row1) AND (col1 IS NULL OR e.col < col1)
                          ORDER BY n DESC LIMIT 1), '') END
-FROM (SELECT value ->> 0 AS row, value ->> 1 AS col, value ->> 2 AS value,
-             json_type(value, '$[2]') AS type,
-             iif(json_type(value, '$[2]') = 'text', cell_enter(value ->> 2), NULL) AS entry
-      FROM json_each(:entries)) e
+FROM e
 WHERE type <> 'null' AND value <> ''
 ON CONFLICT DO UPDATE SET
   formula = excluded.formula, type = excluded.type, value = excluded.value,
@@ -53,7 +56,7 @@ ON CONFLICT DO UPDATE SET
                 THEN cell.format ELSE excluded.format END,
   is_spilled = 0;
 UPDATE spreadsheet SET modified = now(), seed = rand_int(0, 4294967295) WHERE id = :id;
-SELECT iif(json_array_length(:entries) > 1000, NULL,
+SELECT iif(json_array_length(:entries) > 100, NULL,
            (SELECT json_group_array(json_array(:position, value ->> 0, value ->> 1))
             FROM json_each(:entries) WHERE json_type(value, '$[2]') <> 'null')) AS changed;
 -- include: recalculate

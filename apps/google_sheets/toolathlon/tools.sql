@@ -98,14 +98,17 @@ FROM (
 WHERE problem IS NOT NULL ORDER BY nth LIMIT 1;
 -- include: fail
 -- Where two ranges meet, the later one counts.
+WITH spot AS MATERIALIZED (
+  SELECT key AS nth, a1_range(value ->> 0) ->> 'row0' AS row0,
+         a1_range(value ->> 0) ->> 'col0' AS col0, value -> 1 AS data
+  FROM json_each(:plan)
+)
 SELECT json_group_array(json_array(row, col, json(value))) AS entries
-FROM (SELECT *, row_number() OVER (PARTITION BY row, col ORDER BY nth DESC) AS place
-      FROM (SELECT p.key AS nth, (a1_range(p.value ->> 0) ->> 'row0') + r.key AS row,
-                   (a1_range(p.value ->> 0) ->> 'col0') + v.key AS col,
-                   r.value -> v.key AS value
-            FROM json_each(:plan) p, json_each(p.value, '$[1]') r, json_each(r.value) v
-            WHERE v.type <> 'null'))
-WHERE place = 1;
+FROM (SELECT row0 + r.key AS row, col0 + v.key AS col, max(nth),
+             CASE WHEN v.type IN ('true', 'false') THEN v.type ELSE json_quote(v.value) END AS value
+      FROM spot, json_each(data) r, json_each(r.value) v
+      WHERE v.type <> 'null'
+      GROUP BY row0 + r.key, col0 + v.key);
 -- include: enter_cells
 SELECT json_group_array(json_object(
          'spreadsheetId', :id,
@@ -187,7 +190,7 @@ SELECT json_object(
                                         WHERE value ->> 4 <> '' ORDER BY key)),
                                  :row0, :col0, '""')))) AS result
 WHERE NOT :include_grid_data;
--- With formats also cells are shown that have nothing else, unless their area is a large one.
+-- With formats also cells are shown that have nothing else, unless they are very many.
 SELECT max(ifnull((SELECT max(value ->> 2) FROM json_each(:cells)), -1),
            ifnull(max(min(row1, ifnull(:row1 + 1, row1)) - 1), -1)) AS last_row,
        max(ifnull((SELECT max(value ->> 3) FROM json_each(:cells)), -1),
@@ -197,7 +200,9 @@ FROM (SELECT 1) LEFT JOIN feature
  AND (row1 - row0) * (col1 - col0) <= 10000 AND row1 > :row0 AND col1 > :col0
  AND (:row1 IS NULL OR row0 <= :row1) AND (:col1 IS NULL OR col0 <= :col1);
 WITH RECURSIVE r(row) AS (
-  SELECT :row0 WHERE :include_grid_data AND :row0 <= :last_row
+  SELECT :row0
+  WHERE :include_grid_data AND :row0 <= :last_row
+    AND (:last_row - :row0 + 1) * (:last_col - :col0 + 1) <= 100000
   UNION ALL SELECT row + 1 FROM r WHERE row < :last_row
 ), c(col) AS (
   SELECT :col0 WHERE :col0 <= :last_col
@@ -205,9 +210,11 @@ WITH RECURSIVE r(row) AS (
 ), held AS MATERIALIZED (
   SELECT value ->> 2 AS row, value ->> 3 AS col, value ->> 4 AS shown, value -> 5 AS entered,
          json_type(value, '$[5]') AS entry_type, value ->> 6 AS type, value -> 7 AS value
-  FROM json_each(:cells)
+  FROM json_each(:cells) WHERE :include_grid_data
+), place AS (
+  SELECT row, col FROM r, c UNION SELECT row, col FROM held
 ), dressed AS (
-  SELECT r.row, c.col,
+  SELECT p.row, p.col,
          CASE WHEN entered = '""' OR entered IS NULL THEN NULL
               WHEN entry_type = 'text' AND (type <> 'text' OR substr(entered, 2, 1) = '=')
               THEN json_object('formulaValue', json(entered))
@@ -223,10 +230,10 @@ WITH RECURSIVE r(row) AS (
          (SELECT sheets_merge(json_group_array(json(body)))
           FROM (SELECT body FROM feature
                 WHERE spreadsheet_id = :id AND sheet_id = :sheet_id AND kind = 'cell'
-                  AND r.row >= row0 AND c.col >= col0 AND (row1 IS NULL OR r.row < row1)
-                  AND (col1 IS NULL OR c.col < col1)
+                  AND p.row >= row0 AND p.col >= col0 AND (row1 IS NULL OR p.row < row1)
+                  AND (col1 IS NULL OR p.col < col1)
                 ORDER BY n)) AS look
-  FROM r, c LEFT JOIN held ON held.row = r.row AND held.col = c.col
+  FROM place p LEFT JOIN held ON held.row = p.row AND held.col = p.col
 )
 SELECT json_group_array(json_array(row, col, json(item))) AS grid
 FROM (SELECT row, col, json_patch(drop_nulls(json_object(

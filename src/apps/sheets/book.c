@@ -1,51 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "apps/formula_json.h"
 #include "apps/sheets/impl.h"
 
 /* ---- cells ---- */
 
-/* The number of the first cell that is not before that place. */
-static size_t lower_bound(const struct sheet *s, uint32_t row, uint32_t col)
+static int place_cmp(const void *a, const void *b)
 {
-    size_t low = 0, high = s->n_cells;
+    const struct cell *c = a, *d = b;
 
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        const struct cell *c = &s->cells[mid];
-        if (c->row < row || (c->row == row && c->col < col))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-struct cell *sheets_cell(const struct sheet *s, uint32_t row, uint32_t col)
-{
-    size_t i = lower_bound(s, row, col);
-    struct cell *c = i < s->n_cells ? &s->cells[i] : NULL;
-
-    return c && c->row == row && c->col == col ? c : NULL;
+    if (c->row != d->row)
+        return c->row < d->row ? -1 : 1;
+    return (c->col > d->col) - (c->col < d->col);
 }
 
 struct cell *sheets_put(struct sheets *b, struct sheet *s, uint32_t row, uint32_t col)
 {
-    size_t i = lower_bound(s, row, col);
+    struct cell new = {.row = row, .col = col, .format = STR("")};
+    struct cell *old =
+        s->n_sorted > 0 ? bsearch(&new, s->cells, s->n_sorted, sizeof new, place_cmp) : NULL;
 
-    if (i < s->n_cells && s->cells[i].row == row && s->cells[i].col == col)
-        return &s->cells[i];
+    if (old)
+        return old;
     struct cell *list = arena_grow(b->arena, s->cells, s->n_cells, &s->cap_cells, sizeof *list);
     if (!list) {
         (void)sheets_no_memory(b);
         return NULL;
     }
     s->cells = list;
-    memmove(list + i + 1, list + i, (s->n_cells - i) * sizeof *list);
-    s->n_cells++;
-    list[i] = (struct cell){.row = row, .col = col, .format = STR("")};
-    return &list[i];
+    if (s->n_sorted == s->n_cells &&
+        (s->n_cells == 0 || place_cmp(&list[s->n_cells - 1], &new) < 0))
+        s->n_sorted++;
+    list[s->n_cells] = new;
+    return &list[s->n_cells++];
 }
 
 void sheets_clear(struct cell *c)
@@ -62,23 +51,30 @@ void sheets_compact(struct sheet *s)
         if (s->cells[i].formula.p || s->cells[i].value.type != FORMULA_BLANK)
             s->cells[n++] = s->cells[i];
     }
-    s->n_cells = n;
+    /* Places stay in order when lines come or go: only what was put behind the others is not. */
+    if (s->n_sorted < s->n_cells && n > 0)
+        qsort(s->cells, n, sizeof s->cells[0], place_cmp);
+    s->n_cells = s->n_sorted = n;
 }
 
 /* As when a person does it: a number without a format of its own takes the one of its cell. */
-void sheets_type(struct cell *c, struct str text)
+int sheets_type(struct sheets *b, struct cell *c, struct str text)
 {
     struct formula_entry entry = {.format = ""};
 
     sheets_clear(c);
+    if (text.len > FORMULA_MAX_TEXT)
+        return sheets_fail(b, "Your input contains more than the maximum of 50000 characters in a "
+                              "single cell.");
     if (text.len > 1 && text.p[0] == '=') {
         c->formula = text;
-        return;
+        return 0;
     }
     formula_enter(text, &entry);
     c->value = entry.value;
     if (entry.format[0] || entry.value.type != FORMULA_NUMBER)
         c->format = str_of(entry.format);
+    return 0;
 }
 
 /* ---- formulas ---- */
@@ -206,6 +202,8 @@ static int read_cells(struct sheets *b, const struct json *in)
         c->value = formula_value_read(json_at(from, 4), json_at(from, 5), json_at(from, 6));
         c->format = json_str(json_at(from, 7), STR(""));
     }
+    for (size_t i = 0; i < b->n_sheets; i++)
+        sheets_compact(b->sheets[i]);
     return 0;
 }
 

@@ -29,8 +29,9 @@ struct sheet {
     int64_t id;
     struct str title;
     uint32_t rows, cols;
-    struct cell *cells; /* by row, then by column; blank ones are none */
-    size_t n_cells, cap_cells;
+    /* By row, then by column, but for those at the end that a request has put there. */
+    struct cell *cells;
+    size_t n_cells, n_sorted, cap_cells;
     struct feature *features;
     size_t n_features, cap_features;
 };
@@ -44,6 +45,7 @@ struct sheets {
     size_t n_numbers;   /* that were taken */
     struct json *reply; /* of the request under way */
     size_t request;     /* its number */
+    uint64_t n_steps;   /* of all requests */
     const char *name;   /* its name */
     struct err *err;
 };
@@ -60,6 +62,8 @@ extern const struct request requests_of_sheets[], requests_of_lines[], requests_
 /* "Invalid requests[0].NAME: …" */
 int sheets_fail(struct sheets *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int sheets_no_memory(struct sheets *b);
+/* False: all requests together look at too many cells and features; b failed. */
+bool sheets_charge(struct sheets *b, uint64_t n);
 
 /* ---- book.c ---- */
 int sheets_read(struct sheets *b, const struct json *state);
@@ -67,12 +71,11 @@ void sheets_write(struct jw *w, const struct sheets *b);
 /* By its number in JSON, which is 0 when it is not there; NULL: b failed. */
 struct sheet *sheets_sheet(struct sheets *b, const struct json *id);
 size_t sheets_index(const struct sheets *b, const struct sheet *s);
-/* The cell there, or NULL. */
-struct cell *sheets_cell(const struct sheet *s, uint32_t row, uint32_t col);
-/* The same, which is made when there is none; NULL: no memory. */
+/* The cell there, which is made when there is none; NULL: no memory. Between two calls of
+ * sheets_compact() once for each place. */
 struct cell *sheets_put(struct sheets *b, struct sheet *s, uint32_t row, uint32_t col);
 void sheets_clear(struct cell *c);
-/* Forgets cells that sheets_clear() cleared. */
+/* Forgets cells that sheets_clear() cleared, and puts all in order; also done behind a request. */
 void sheets_compact(struct sheet *s);
 /* One that has not been one before; NULL: b failed. */
 struct feature *sheets_add_feature(struct sheets *b, struct sheet *s, struct feature f);
@@ -84,7 +87,7 @@ int sheets_edit_cell(struct sheets *b, struct cell *c, struct str own,
 /* False: the sheets would be larger than they may be; b failed. */
 bool sheets_may_grow(struct sheets *b, uint64_t n_cells);
 /* What is entered as if it was typed. */
-void sheets_type(struct cell *c, struct str text);
+int sheets_type(struct sheets *b, struct cell *c, struct str text);
 
 /* ---- grid.c: places in JSON ---- */
 /* A GridRange within its sheet; NULL: b failed. */

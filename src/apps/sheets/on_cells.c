@@ -31,22 +31,33 @@ static bool same_range(const struct range *a, const struct range *b)
     return a->row0 == b->row0 && a->row1 == b->row1 && a->col0 == b->col0 && a->col1 == b->col1;
 }
 
-/* Adds F, or makes the last feature larger when F is the same beside it; what F hides is dropped
- * when it is the very same area. */
+/* F goes on behind LAST, in the same rows. */
+static bool goes_on(const struct feature *last, const struct feature *f)
+{
+    return str_eq(last->kind, f->kind) && last->range.row0 == f->range.row0 &&
+           last->range.row1 == f->range.row1 && last->range.col1 == f->range.col0 &&
+           json_equal(last->body, f->body);
+}
+
+/* Nothing is seen of OLD behind F. */
+static bool is_hidden(const struct feature *old, const struct feature *f)
+{
+    return str_eq(old->kind, f->kind) && same_range(&old->range, &f->range) &&
+           (str_is(f->kind, "pattern") || json_equal(old->body, f->body));
+}
+
 static int add_dress(struct sheets *b, struct sheet *s, struct feature f)
 {
-    struct feature *last = s->n_features > 0 ? &s->features[s->n_features - 1] : NULL;
+    size_t n = s->features ? s->n_features : 0;
 
-    if (last && str_eq(last->kind, f.kind) && last->range.row0 == f.range.row0 &&
-        last->range.row1 == f.range.row1 && last->range.col1 == f.range.col0 &&
-        json_equal(last->body, f.body)) {
-        last->range.col1 = f.range.col1;
+    if (!sheets_charge(b, n))
+        return -EINVAL;
+    if (n > 0 && goes_on(&s->features[n - 1], &f)) {
+        s->features[n - 1].range.col1 = f.range.col1;
         return 0;
     }
-    for (size_t i = s->features ? s->n_features : 0; i-- > 0;) {
-        const struct feature *old = &s->features[i];
-        if (str_eq(old->kind, f.kind) && same_range(&old->range, &f.range) &&
-            (str_is(f.kind, "pattern") || json_equal(old->body, f.body)))
+    for (size_t i = n; i-- > 0;) {
+        if (is_hidden(&s->features[i], &f))
             sheets_drop_feature(s, i);
     }
     return sheets_add_feature(b, s, f) ? 0 : -EINVAL;
@@ -70,6 +81,8 @@ static int dress_numbers(struct sheets *b, struct sheet *s, const struct range *
 
     if (!f.body)
         return sheets_no_memory(b);
+    if (!sheets_charge(b, s->n_cells))
+        return -EINVAL;
     for (size_t i = 0; i < s->n_cells; i++) {
         if (grid_has(&all, s->cells[i].row, s->cells[i].col))
             s->cells[i].format = pattern;
@@ -297,8 +310,9 @@ static int fill(struct sheets *b, struct sheet *s, const struct range *r, const 
         for (uint32_t col = r->col0; done == 0 && col < r->col1; col++) {
             struct formula_edit edit = {
                 .kind = FORMULA_EDIT_SHIFT, .rows = row - r->row0, .cols = col - r->col0};
-            done = write_cell(b, s, row, col, value);
-            done = done < 0 ? done : sheets_edit_cell(b, sheets_cell(s, row, col), s->title, &edit);
+            struct cell *c = sheets_put(b, s, row, col);
+            done = c ? set_value(b, c, value) : -ENOMEM;
+            done = done < 0 ? done : sheets_edit_cell(b, c, s->title, &edit);
         }
     }
     sheets_compact(s);

@@ -30,6 +30,8 @@ static int merge(struct sheets *b, struct sheet *s, struct range r)
         return sheets_no_memory(b);
     if (r.row1 - r.row0 == 1 && r.col1 - r.col0 == 1)
         return 0;
+    if (!sheets_charge(b, s->n_cells))
+        return -EINVAL;
     for (size_t i = 0; i < s->n_cells; i++) {
         struct cell *c = &s->cells[i];
         if (grid_has(&r, c->row, c->col) && (c->row != r.row0 || c->col != r.col0))

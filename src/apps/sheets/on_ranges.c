@@ -188,7 +188,9 @@ static int paste_data(struct sheets *b, const struct json *body)
             struct cell *c = sheets_put(b, s, row, at);
             if (!c)
                 return -ENOMEM;
-            sheets_type(c, str_cut(&line, delimiter.p[0]));
+            int r = sheets_type(b, c, str_cut(&line, delimiter.p[0]));
+            if (r < 0)
+                return r;
         }
     }
     sheets_compact(s);
@@ -262,6 +264,19 @@ static int line_cmp(const void *p, const void *q)
     return (a->row > b->row) - (a->row < b->row);
 }
 
+/* R without the rows below the last one that has something in it. */
+static struct range cut_blank(const struct sheet *s, struct range r)
+{
+    uint32_t end = r.row0 + 1;
+
+    for (size_t i = 0; i < s->n_cells; i++) {
+        if (grid_has(&r, s->cells[i].row, s->cells[i].col) && s->cells[i].row >= end)
+            end = s->cells[i].row + 1;
+    }
+    r.row1 = end;
+    return r;
+}
+
 /* The rows of R, with their cells. */
 static struct line *take_lines(struct sheets *b, const struct sheet *s, const struct range *r)
 {
@@ -319,7 +334,7 @@ static int sort_range(struct sheets *b, const struct json *body)
 
     if (!s)
         return -EINVAL;
-    r = grid_close(s, r);
+    r = cut_blank(s, grid_close(s, r));
     if (!json_is(specs, JSON_ARRAY) || specs->n == 0)
         return sheets_fail(b, "At least one sort spec is required.");
     for (size_t i = 0; i < specs->n; i++) {
@@ -336,48 +351,91 @@ static int sort_range(struct sheets *b, const struct json *body)
     return put_lines(b, s, &r, lines, r.row1 - r.row0);
 }
 
-/* The same in the columns that count; a row without values is like no other. */
-static bool is_same_line(const struct line *a, const struct line *b, const struct range *cols)
+/* The same in the columns of SPECS; a row without values is like no other. */
+static bool is_same_line(const struct line *a, const struct line *b)
 {
     bool is_same = true, has_value = false;
 
-    for (uint32_t k = cols->col0 - a->col0; k < cols->col1 - a->col0; k++) {
+    for (size_t i = 0; i < a->specs->n; i++) {
+        uint32_t k =
+            (uint32_t)json_int(json_get(json_at(a->specs, i), "dimensionIndex"), 0) - a->col0;
         is_same = is_same && value_cmp(a->values[k], b->values[k]) == 0;
         has_value = has_value || a->values[k];
     }
     return is_same && has_value;
 }
 
+/* Specs that sort by the columns from FROM to TO; NULL: b failed. */
+static struct json *new_specs(struct sheets *b, uint32_t from, uint32_t to)
+{
+    struct json *specs = json_new_array(b->arena);
+
+    for (; specs && from < to; from++) {
+        struct json *spec = json_new_object(b->arena);
+        if (!spec || json_set(b->arena, spec, "dimensionIndex", json_new_int(b->arena, from)) < 0 ||
+            json_push(b->arena, specs, spec) < 0)
+            specs = NULL;
+    }
+    if (!specs)
+        (void)sheets_no_memory(b);
+    return specs;
+}
+
+/* Which columns of R are compared. */
+static struct json *read_columns(struct sheets *b, const struct json *columns,
+                                 const struct range *r)
+{
+    const struct json *one = json_at(columns, 0);
+    int64_t from = json_int(json_get(one, "startIndex"), r->col0);
+    int64_t to = json_int(json_get(one, "endIndex"), r->col1);
+
+    if (columns && columns->n > 1)
+        (void)sheets_fail(b, "no more than one of comparisonColumns is supported here");
+    else if (from < r->col0 || to > r->col1 || from >= to)
+        (void)sheets_fail(b, "comparisonColumns are not within the range.");
+    else
+        return new_specs(b, (uint32_t)from, (uint32_t)to);
+    return NULL;
+}
+
+/* Takes out of N LINES those that are the same as one before; how many are left, or -ENOMEM. */
+static int64_t drop_same(struct sheets *b, struct line *lines, uint32_t n)
+{
+    struct line *sorted = arena_zalloc(b->arena, n, sizeof *sorted);
+    bool *is_same = arena_zalloc(b->arena, n, sizeof *is_same);
+    uint32_t first = lines[0].row, left = 0;
+
+    if (!sorted || !is_same)
+        return sheets_no_memory(b);
+    memcpy(sorted, lines, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, line_cmp);
+    for (uint32_t i = 1; i < n; i++)
+        is_same[sorted[i].row - first] = is_same_line(&sorted[i - 1], &sorted[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_same[i])
+            lines[left++] = lines[i];
+    }
+    return left;
+}
+
 static int delete_duplicates(struct sheets *b, const struct json *body)
 {
-    const struct json *columns = json_get(body, "comparisonColumns");
-    struct range r, compared;
+    struct range r;
     struct sheet *s = grid_range(b, json_get(body, "range"), &r);
-    uint32_t n = 0;
 
     if (!s)
         return -EINVAL;
-    r = compared = grid_close(s, r);
-    if (columns && columns->n > 1)
-        return sheets_fail(b, "no more than one of comparisonColumns is supported here");
-    if (columns && columns->n == 1) {
-        compared.col0 = (uint32_t)json_int(json_get(json_at(columns, 0), "startIndex"), r.col0);
-        compared.col1 = (uint32_t)json_int(json_get(json_at(columns, 0), "endIndex"), r.col1);
-        if (!grid_is_within(&compared, &r) || compared.col0 >= compared.col1)
-            return sheets_fail(b, "comparisonColumns are not within the range.");
-    }
-    struct line *lines = take_lines(b, s, &r);
+    r = cut_blank(s, grid_close(s, r));
+    struct json *specs = read_columns(b, json_get(body, "comparisonColumns"), &r);
+    struct line *lines = specs ? take_lines(b, s, &r) : NULL;
+    uint32_t n = r.row1 - r.row0;
     if (!lines)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < r.row1 - r.row0; i++) {
-        bool is_new = true;
-        for (uint32_t k = 0; is_new && k < n; k++)
-            is_new = !is_same_line(&lines[i], &lines[k], &compared);
-        if (is_new)
-            lines[n++] = lines[i];
-    }
-    int done = put_lines(b, s, &r, lines, n);
-    return done < 0 ? done : reply_count(b, "duplicatesRemovedCount", r.row1 - r.row0 - n);
+        return -EINVAL;
+    for (uint32_t i = 0; i < n; i++)
+        lines[i].specs = specs;
+    int64_t left = drop_same(b, lines, n);
+    int done = left < 0 ? -ENOMEM : put_lines(b, s, &r, lines, (uint32_t)left);
+    return done < 0 ? done : reply_count(b, "duplicatesRemovedCount", n - left);
 }
 
 /* ---- texts ---- */
@@ -461,11 +519,10 @@ static int replace_in_cell(struct sheets *b, struct cell *c, struct search *q, b
     struct str text = arena_str(b->arena, buf_str(&out));
     if (!buf_ok(&out) || !buf_ok(&shown) || !text.p)
         return sheets_no_memory(b);
-    sheets_type(c, text);
     *ret_changed = true;
     q->occurrences += n;
     *(is_formula ? &q->formulas : &q->values) += 1;
-    return 0;
+    return sheets_type(b, c, text);
 }
 
 static int replace_in_sheet(struct sheets *b, struct sheet *s, const struct range *r,

@@ -359,6 +359,7 @@ static int copy_into(struct sheets *b, const struct sheet *from, struct sheet *t
     if (from->n_features > 0)
         memcpy(to->features, from->features, from->n_features * sizeof *to->features);
     to->n_cells = from->n_cells;
+    to->n_sorted = from->n_sorted;
     to->cap_cells = from->n_cells + 1;
     to->n_features = from->n_features;
     to->cap_features = from->n_features + 1;

@@ -76,6 +76,25 @@ int sheets_no_memory(struct sheets *b)
     return err_set(b->err, -ENOMEM, "out of memory");
 }
 
+bool sheets_charge(struct sheets *b, uint64_t n)
+{
+    b->n_steps += n;
+    if (b->n_steps <= SHEETS_MAX_STEPS)
+        return true;
+    (void)sheets_fail(b, "The requests take too long together; send fewer at once.");
+    return false;
+}
+
+/* Most requests look at everything once. */
+static bool charge_all(struct sheets *b)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < b->n_sheets; i++)
+        n += b->sheets[i]->n_cells + b->sheets[i]->n_features;
+    return sheets_charge(b, n);
+}
+
 static const struct request *find(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
@@ -118,7 +137,9 @@ static int run(struct sheets *b, const struct json *in, struct json *replies)
         return sheets_no_memory(b);
     if (!json_is(&in->members[0].value, JSON_OBJECT))
         return sheets_fail(b, "an object is expected");
-    int done = r->fn(b, &in->members[0].value);
+    int done = charge_all(b) ? r->fn(b, &in->members[0].value) : -EINVAL;
+    for (size_t i = 0; done == 0 && i < b->n_sheets; i++)
+        sheets_compact(b->sheets[i]);
     if (done < 0)
         return b->err->code ? b->err->code : sheets_no_memory(b);
     return json_push(b->arena, replies, b->reply) < 0 ? sheets_no_memory(b) : 0;

@@ -27,7 +27,8 @@ enum {
     SHEETS_MAX_SHEETS = 200,
     SHEETS_MAX_FILL = 200000,    /* cells that one request writes */
     SHEETS_MAX_FEATURES = 10000, /* of a sheet */
-    SHEETS_MAX_GRID = 10000000   /* cells of all sheets, blank ones too */
+    SHEETS_MAX_GRID = 10000000,  /* cells of all sheets, blank ones too */
+    SHEETS_MAX_STEPS = 50000000  /* cells and features that all requests look at */
 };
 
 /* Appends the spreadsheet behind all REQUESTS, with "replies"; NUMBERS are taken for the ids of new

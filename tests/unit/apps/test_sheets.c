@@ -75,6 +75,15 @@ static const struct {
     {"{\"sortRange\":{\"range\":" R(0, 0, 3, 0, 1) ",\"sortSpecs\":[{\"sortOrder\":"
                                                    "\"DESCENDING\"}]}}",
      "/cells/0/5", "\"n\""},
+    {"{\"repeatCell\":{\"range\":" R(
+         0, 3, 6, 0,
+         1) ",\"fields\":\"userEnteredValue\",\"cell\":{"
+            "\"userEnteredValue\":{\"numberValue\":2}}}},{\"deleteDuplicates\":{\"range\":" R(
+                0, 0, 10, 0, 2) ",\"comparisonColumns\":[{\"startIndex\":0,\"endIndex\":1}]}}",
+     "/replies/1/deleteDuplicates", "{\"duplicatesRemovedCount\":3}"},
+    {"{\"repeatCell\":{\"range\":" R(0, 0, 1, 1, 2) ",\"fields\":\"userEnteredValue\",\"cell\":{"
+                                                    "\"userEnteredValue\":{\"numberValue\":9}}}}",
+     "/cells/1", "[0,0,1,null,\"number\",9,\"plain\",\"\"]"},
     {"{\"findReplace\":{\"find\":\"a2\",\"replacement\":\"A1\",\"allSheets\":true,"
      "\"includeFormulas\":true}}",
      "/replies/0/findReplace",
@@ -216,6 +225,27 @@ static void test_fill(void **state)
                                       "can be written at once here");
 }
 
+/* Each request looks at all cells: no more than so many of them together. */
+static void test_steps(void **state)
+{
+    auto_buf struct buf b = BUF_INIT(1 << 20);
+    size_t n = SHEETS_MAX_STEPS / SHEETS_MAX_FILL;
+
+    (void)state;
+    (void)buf_printf(&b,
+                     "[{\"addSheet\":{\"properties\":{\"sheetId\":1,\"gridProperties\":{"
+                     "\"rowCount\":%d,\"columnCount\":1}}}},{\"repeatCell\":{\"range\":{"
+                     "\"sheetId\":1},\"fields\":\"userEnteredValue\",\"cell\":{"
+                     "\"userEnteredValue\":{\"numberValue\":1}}}}",
+                     SHEETS_MAX_FILL);
+    for (size_t i = 0; i < n; i++)
+        (void)buf_add_lit(&b, ",{\"clearBasicFilter\":{}}");
+    (void)buf_add_char(&b, ']');
+    assert_null(update(buf_str(&b)));
+    assert_string_equal(err_text(&e), "Invalid requests[251].clearBasicFilter: The requests take "
+                                      "too long together; send fewer at once.");
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -233,10 +263,8 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_good), cmocka_unit_test(test_bad),   cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_fill), cmocka_unit_test(test_steps),
     };
 
     return cmocka_run_group_tests(tests, begin, end);
