@@ -1,3 +1,97 @@
+-- part: find_table
+SELECT text AS error FROM forbidden
+WHERE NOT EXISTS (SELECT 1 FROM base WHERE id = :base_id);
+SELECT (SELECT id FROM tables WHERE base_id = :base_id AND (id = :table_id OR name = :table_id))
+    AS tid;
+SELECT text AS error FROM forbidden WHERE :tid IS NULL;
+
+-- part: check_records
+SELECT airtable_error(422, 'INVALID_REQUEST_UNKNOWN',
+         'Invalid request: between 1 and 10 records can be processed at once') AS error
+WHERE json_array_length(:records) NOT BETWEEN 1 AND 10;
+SELECT airtable_error(422, 'INVALID_REQUEST_MISSING_FIELDS',
+         'Could not find field "fields" in the request body') AS error
+FROM json_each(:records) WHERE json_type(value, '$.fields') IS NOT 'object';
+
+-- part: take_cells
+-- Every cell that is written: of which record, in which field, and its value as it is kept.
+SELECT json_group_array(json_object(
+         'n', n, 'key', key, 'field', field, 'shape', shape, 'is_known', is_known,
+         'value', airtable_cell(shape, options, literal, :typecast))) AS cells
+FROM (SELECT r.key AS n, c.key, f.id AS field, f.options, t.shape, f.id IS NOT NULL AS is_known,
+             CASE c.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null'
+                     WHEN 'array' THEN c.value WHEN 'object' THEN c.value
+                         ELSE json_quote(c.value) END AS literal
+      FROM json_each(:records) r JOIN json_each(r.value, '$.fields') c
+      LEFT JOIN field f ON f.table_id = :tid AND (f.name = c.key OR f.id = c.key)
+      LEFT JOIN field_type t ON t.type = f.type);
+SELECT airtable_error(422, 'UNKNOWN_FIELD_NAME',
+         'Unknown field name: "' || (value ->> 'key') || '"') AS error
+FROM json_each(:cells) WHERE NOT value ->> 'is_known';
+SELECT airtable_error(422, 'INVALID_VALUE_FOR_COLUMN',
+         'Field "' || (value ->> 'key') || '" cannot accept ' ||
+         iif(value ->> 'shape' IS NULL, 'a value because the field is computed',
+             'the provided value')) AS error
+FROM json_each(:cells) WHERE value ->> 'value' IS NULL;
+-- Options of selects that are not there yet: only typecast makes them.
+SELECT json_group_array(json_object('field', field, 'name', name)) AS wanted
+FROM (SELECT DISTINCT w.field, w.name
+      FROM (SELECT c.value ->> 'field' AS field, e.value AS name
+            FROM json_each(:cells) c
+            JOIN json_each(iif(c.value ->> 'shape' = 'choice',
+                json_array(json(c.value ->> 'value')),
+                               c.value ->> 'value')) e
+            WHERE c.value ->> 'shape' IN ('choice', 'choices') AND e.type = 'text') w
+      JOIN field f ON f.id = w.field
+      WHERE NOT EXISTS (SELECT 1 FROM json_each(f.options, '$.choices') o
+                        WHERE o.value ->> 'name' = w.name));
+SELECT airtable_error(422, 'INVALID_MULTIPLE_CHOICE_OPTIONS',
+         'Insufficient permissions to create new select option "' || (value ->> 'name') || '"')
+             AS error
+FROM json_each(:wanted) WHERE NOT ifnull(:typecast, 0);
+UPDATE field SET options = json_set(ifnull(options, '{}'), '$.choices', json((
+  SELECT json_group_array(json(choice)) FROM (
+    SELECT value AS choice FROM json_each(field.options, '$.choices')
+    UNION ALL
+    SELECT json_object('id', new_id('choice'), 'name', value ->> 'name', 'color', 'blueLight2')
+    FROM json_each(:wanted) WHERE value ->> 'field' = field.id))))
+WHERE id IN (SELECT value ->> 'field' FROM json_each(:wanted));
+SELECT airtable_error(422, 'ROW_DOES_NOT_EXIST',
+         'Record ID ' || e.value || ' does not exist in the linked table') AS error
+FROM json_each(:cells) c JOIN json_each(c.value ->> 'value') e JOIN field f
+    ON f.id = c.value ->> 'field'
+WHERE c.value ->> 'shape' = 'links'
+  AND NOT EXISTS (SELECT 1 FROM record WHERE id = e.value
+                  AND table_id = ifnull(f.options ->> 'linkedTableId', table_id));
+-- People are written by id or e-mail address and kept whole.
+SELECT airtable_error(422, 'INVALID_VALUE_FOR_COLUMN',
+         'Field "' || (c.value ->> 'key') || '" cannot accept the provided value') AS error
+FROM json_each(:cells) c
+JOIN json_each(iif(c.value ->> 'shape' = 'user', json_array(json(c.value ->> 'value')),
+    c.value ->> 'value')) e
+WHERE c.value ->> 'shape' IN ('user', 'users') AND e.type = 'object'
+  AND NOT EXISTS (SELECT 1 FROM collaborator WHERE id = e.value ->> 'id'
+      OR email = e.value ->> 'email');
+SELECT json_group_array(json_object('n', n, 'field', field, 'value', value)) AS cells
+FROM (SELECT c.value ->> 'n' AS n, c.value ->> 'field' AS field,
+             CASE WHEN c.value ->> 'value' = 'null' THEN 'null'
+             WHEN c.value ->> 'shape' = 'user' THEN
+               (SELECT json_object('id', id, 'email', email, 'name', name) FROM collaborator
+                WHERE id = json_extract(c.value ->> 'value', '$.id')
+                   OR email = json_extract(c.value ->> 'value', '$.email'))
+             WHEN c.value ->> 'shape' = 'users' THEN
+               (SELECT json_group_array(json_object('id', u.id, 'email', u.email, 'name', u.name))
+                FROM json_each(c.value ->> 'value') e
+                JOIN collaborator u ON u.id = e.value ->> 'id' OR u.email = e.value ->> 'email')
+             WHEN c.value ->> 'shape' = 'attachments' THEN
+               (SELECT json_group_array(json_object(
+                         'id', coalesce(e.value ->> 'id', new_id('attachment')), 'url',
+                             e.value ->> 'url',
+                         'filename', coalesce(e.value ->> 'filename', 'attachment')))
+                FROM json_each(c.value ->> 'value') e)
+             ELSE c.value ->> 'value' END AS value
+      FROM json_each(:cells) c);
+
 -- name: airtable_list_bases_info
 SELECT json_object('nextPageToken', NULL, 'count', count(*),
                    'bases', json_group_array(json_object('id', id, 'name', name,
@@ -54,11 +148,7 @@ INSERT INTO grid VALUES (new_id('view'), :tid, 'Grid view', 'grid');
 SELECT json AS result FROM table_json WHERE id = :tid;
 
 -- name: airtable_update_table
-SELECT text AS error FROM forbidden
-WHERE NOT EXISTS (SELECT 1 FROM base WHERE id = :base_id);
-SELECT (SELECT id FROM tables WHERE base_id = :base_id AND (id = :table_id OR name = :table_id))
-    AS tid;
-SELECT text AS error FROM forbidden WHERE :tid IS NULL;
+-- include: find_table
 SELECT airtable_error(422, 'DUPLICATE_TABLE_NAME',
          'Cannot create more than one table with the same name') AS error
 FROM tables WHERE base_id = :base_id AND id <> :tid AND name = trim(:name) COLLATE NOCASE;
@@ -71,11 +161,7 @@ WHERE id = :tid;
 SELECT json AS result FROM table_json WHERE id = :tid;
 
 -- name: airtable_create_field
-SELECT text AS error FROM forbidden
-WHERE NOT EXISTS (SELECT 1 FROM base WHERE id = :base_id);
-SELECT (SELECT id FROM tables WHERE base_id = :base_id AND (id = :table_id OR name = :table_id))
-    AS tid;
-SELECT text AS error FROM forbidden WHERE :tid IS NULL;
+-- include: find_table
 SELECT airtable_error(422, 'DUPLICATE_OR_EMPTY_FIELD_NAME',
          'Field names have to be unique and not empty: "' || trim(:name) || '"') AS error
 WHERE trim(:name) = ''
@@ -114,11 +200,7 @@ WHERE own.id = :tid AND :inverse IS NOT NULL;
 SELECT json AS result FROM field_json WHERE id = :fid;
 
 -- name: airtable_update_field
-SELECT text AS error FROM forbidden
-WHERE NOT EXISTS (SELECT 1 FROM base WHERE id = :base_id);
-SELECT (SELECT id FROM tables WHERE base_id = :base_id AND (id = :table_id OR name = :table_id))
-    AS tid;
-SELECT text AS error FROM forbidden WHERE :tid IS NULL;
+-- include: find_table
 SELECT (SELECT id FROM field WHERE table_id = :tid AND (id = :field_id OR name = :field_id)) AS fid;
 SELECT text AS error FROM forbidden WHERE :fid IS NULL;
 SELECT airtable_error(422, 'DUPLICATE_OR_EMPTY_FIELD_NAME',
@@ -135,11 +217,7 @@ WHERE id = :fid;
 SELECT json AS result FROM field_json WHERE id = :fid;
 
 -- name: airtable_list_records
-SELECT text AS error FROM forbidden
-WHERE NOT EXISTS (SELECT 1 FROM base WHERE id = :base_id);
-SELECT (SELECT id FROM tables WHERE base_id = :base_id AND (id = :table_id OR name = :table_id))
-    AS tid;
-SELECT text AS error FROM forbidden WHERE :tid IS NULL;
+-- include: find_table
 SELECT airtable_error(422, 'INVALID_REQUEST_UNKNOWN',
          'Invalid request: parameter validation failed. Check your request data.') AS error
 WHERE :page_size NOT BETWEEN 1 AND 100 OR :max_records < 1;
@@ -179,11 +257,7 @@ FROM (SELECT id, n, json_object('id', id, 'createdAt', created, 'data', json(ifn
       ORDER BY n);
 
 -- name: airtable_get_record
-SELECT text AS error FROM forbidden
-WHERE NOT EXISTS (SELECT 1 FROM base WHERE id = :base_id);
-SELECT (SELECT id FROM tables WHERE base_id = :base_id AND (id = :table_id OR name = :table_id))
-    AS tid;
-SELECT text AS error FROM forbidden WHERE :tid IS NULL;
+-- include: find_table
 SELECT airtable_error(404, 'NOT_FOUND', NULL) AS error
 WHERE NOT EXISTS (SELECT 1 FROM record WHERE id = :record_id AND table_id = :tid);
 SELECT json_object('id', r.id, 'createdAt', r.created, 'data', json(ifnull((
@@ -193,94 +267,9 @@ SELECT json_object('id', r.id, 'createdAt', r.created, 'data', json(ifnull((
 FROM record r WHERE r.id = :record_id;
 
 -- name: airtable_create_records
-SELECT text AS error FROM forbidden
-WHERE NOT EXISTS (SELECT 1 FROM base WHERE id = :base_id);
-SELECT (SELECT id FROM tables WHERE base_id = :base_id AND (id = :table_id OR name = :table_id))
-    AS tid;
-SELECT text AS error FROM forbidden WHERE :tid IS NULL;
-SELECT airtable_error(422, 'INVALID_REQUEST_UNKNOWN',
-         'Invalid request: between 1 and 10 records can be processed at once') AS error
-WHERE json_array_length(:records) NOT BETWEEN 1 AND 10;
-SELECT airtable_error(422, 'INVALID_REQUEST_MISSING_FIELDS',
-         'Could not find field "fields" in the request body') AS error
-FROM json_each(:records) WHERE json_type(value, '$.fields') IS NOT 'object';
--- Every cell that is written: of which record, in which field, and its value as it is kept.
-SELECT json_group_array(json_object(
-         'n', n, 'key', key, 'field', field, 'shape', shape, 'is_known', is_known,
-         'value', airtable_cell(shape, options, literal, :typecast))) AS cells
-FROM (SELECT r.key AS n, c.key, f.id AS field, f.options, t.shape, f.id IS NOT NULL AS is_known,
-             CASE c.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null'
-                     WHEN 'array' THEN c.value WHEN 'object' THEN c.value
-                         ELSE json_quote(c.value) END AS literal
-      FROM json_each(:records) r JOIN json_each(r.value, '$.fields') c
-      LEFT JOIN field f ON f.table_id = :tid AND (f.name = c.key OR f.id = c.key)
-      LEFT JOIN field_type t ON t.type = f.type);
-SELECT airtable_error(422, 'UNKNOWN_FIELD_NAME',
-         'Unknown field name: "' || (value ->> 'key') || '"') AS error
-FROM json_each(:cells) WHERE NOT value ->> 'is_known';
-SELECT airtable_error(422, 'INVALID_VALUE_FOR_COLUMN',
-         'Field "' || (value ->> 'key') || '" cannot accept ' ||
-         iif(value ->> 'shape' IS NULL, 'a value because the field is computed',
-             'the provided value')) AS error
-FROM json_each(:cells) WHERE value ->> 'value' IS NULL;
--- Options of selects that are not there yet: only typecast makes them.
-SELECT json_group_array(json_object('field', field, 'name', name)) AS wanted
-FROM (SELECT DISTINCT w.field, w.name
-      FROM (SELECT c.value ->> 'field' AS field, e.value AS name
-            FROM json_each(:cells) c
-            JOIN json_each(iif(c.value ->> 'shape' = 'choice',
-                json_array(json(c.value ->> 'value')),
-                               c.value ->> 'value')) e
-            WHERE c.value ->> 'shape' IN ('choice', 'choices') AND e.type = 'text') w
-      JOIN field f ON f.id = w.field
-      WHERE NOT EXISTS (SELECT 1 FROM json_each(f.options, '$.choices') o
-                        WHERE o.value ->> 'name' = w.name));
-SELECT airtable_error(422, 'INVALID_MULTIPLE_CHOICE_OPTIONS',
-         'Insufficient permissions to create new select option "' || (value ->> 'name') || '"')
-             AS error
-FROM json_each(:wanted) WHERE NOT ifnull(:typecast, 0);
-UPDATE field SET options = json_set(ifnull(options, '{}'), '$.choices', json((
-  SELECT json_group_array(json(choice)) FROM (
-    SELECT value AS choice FROM json_each(field.options, '$.choices')
-    UNION ALL
-    SELECT json_object('id', new_id('choice'), 'name', value ->> 'name', 'color', 'blueLight2')
-    FROM json_each(:wanted) WHERE value ->> 'field' = field.id))))
-WHERE id IN (SELECT value ->> 'field' FROM json_each(:wanted));
-SELECT airtable_error(422, 'ROW_DOES_NOT_EXIST',
-         'Record ID ' || e.value || ' does not exist in the linked table') AS error
-FROM json_each(:cells) c JOIN json_each(c.value ->> 'value') e JOIN field f
-    ON f.id = c.value ->> 'field'
-WHERE c.value ->> 'shape' = 'links'
-  AND NOT EXISTS (SELECT 1 FROM record WHERE id = e.value
-                  AND table_id = ifnull(f.options ->> 'linkedTableId', table_id));
--- People are written by id or e-mail address and kept whole.
-SELECT airtable_error(422, 'INVALID_VALUE_FOR_COLUMN',
-         'Field "' || (c.value ->> 'key') || '" cannot accept the provided value') AS error
-FROM json_each(:cells) c
-JOIN json_each(iif(c.value ->> 'shape' = 'user', json_array(json(c.value ->> 'value')),
-    c.value ->> 'value')) e
-WHERE c.value ->> 'shape' IN ('user', 'users') AND e.type = 'object'
-  AND NOT EXISTS (SELECT 1 FROM collaborator WHERE id = e.value ->> 'id'
-      OR email = e.value ->> 'email');
-SELECT json_group_array(json_object('n', n, 'field', field, 'value', value)) AS cells
-FROM (SELECT c.value ->> 'n' AS n, c.value ->> 'field' AS field,
-             CASE WHEN c.value ->> 'value' = 'null' THEN 'null'
-             WHEN c.value ->> 'shape' = 'user' THEN
-               (SELECT json_object('id', id, 'email', email, 'name', name) FROM collaborator
-                WHERE id = json_extract(c.value ->> 'value', '$.id')
-                   OR email = json_extract(c.value ->> 'value', '$.email'))
-             WHEN c.value ->> 'shape' = 'users' THEN
-               (SELECT json_group_array(json_object('id', u.id, 'email', u.email, 'name', u.name))
-                FROM json_each(c.value ->> 'value') e
-                JOIN collaborator u ON u.id = e.value ->> 'id' OR u.email = e.value ->> 'email')
-             WHEN c.value ->> 'shape' = 'attachments' THEN
-               (SELECT json_group_array(json_object(
-                         'id', coalesce(e.value ->> 'id', new_id('attachment')), 'url',
-                             e.value ->> 'url',
-                         'filename', coalesce(e.value ->> 'filename', 'attachment')))
-                FROM json_each(c.value ->> 'value') e)
-             ELSE c.value ->> 'value' END AS value
-      FROM json_each(:cells) c);
+-- include: find_table
+-- include: check_records
+-- include: take_cells
 SELECT ifnull(max(pos), 0) AS last FROM record WHERE table_id = :tid;
 INSERT INTO record
 SELECT new_id('record'), :tid, :last + 1 + key, now(), now(),
@@ -314,17 +303,8 @@ FROM (SELECT json_object('id', r.id, 'createdAt', r.created, 'data', json(ifnull
       FROM record r WHERE r.table_id = :tid AND r.pos > :last ORDER BY r.pos);
 
 -- name: airtable_update_records
-SELECT text AS error FROM forbidden
-WHERE NOT EXISTS (SELECT 1 FROM base WHERE id = :base_id);
-SELECT (SELECT id FROM tables WHERE base_id = :base_id AND (id = :table_id OR name = :table_id))
-    AS tid;
-SELECT text AS error FROM forbidden WHERE :tid IS NULL;
-SELECT airtable_error(422, 'INVALID_REQUEST_UNKNOWN',
-         'Invalid request: between 1 and 10 records can be processed at once') AS error
-WHERE json_array_length(:records) NOT BETWEEN 1 AND 10;
-SELECT airtable_error(422, 'INVALID_REQUEST_MISSING_FIELDS',
-         'Could not find field "fields" in the request body') AS error
-FROM json_each(:records) WHERE json_type(value, '$.fields') IS NOT 'object';
+-- include: find_table
+-- include: check_records
 SELECT airtable_error(422, 'INVALID_REQUEST_UNKNOWN',
          'Invalid request: records without an id can only be written by an upsert') AS error
 FROM json_each(:records)
@@ -342,83 +322,7 @@ SELECT airtable_error(422, 'UNKNOWN_FIELD_NAME',
          'Unknown field name: "' || value || '"') AS error
 FROM json_each(:perform_upsert, '$.fieldsToMergeOn') w
 WHERE NOT EXISTS (SELECT 1 FROM field WHERE table_id = :tid AND (name = w.value OR id = w.value));
--- Every cell that is written: of which record, in which field, and its value as it is kept.
-SELECT json_group_array(json_object(
-         'n', n, 'key', key, 'field', field, 'shape', shape, 'is_known', is_known,
-         'value', airtable_cell(shape, options, literal, :typecast))) AS cells
-FROM (SELECT r.key AS n, c.key, f.id AS field, f.options, t.shape, f.id IS NOT NULL AS is_known,
-             CASE c.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null'
-                     WHEN 'array' THEN c.value WHEN 'object' THEN c.value
-                         ELSE json_quote(c.value) END AS literal
-      FROM json_each(:records) r JOIN json_each(r.value, '$.fields') c
-      LEFT JOIN field f ON f.table_id = :tid AND (f.name = c.key OR f.id = c.key)
-      LEFT JOIN field_type t ON t.type = f.type);
-SELECT airtable_error(422, 'UNKNOWN_FIELD_NAME',
-         'Unknown field name: "' || (value ->> 'key') || '"') AS error
-FROM json_each(:cells) WHERE NOT value ->> 'is_known';
-SELECT airtable_error(422, 'INVALID_VALUE_FOR_COLUMN',
-         'Field "' || (value ->> 'key') || '" cannot accept ' ||
-         iif(value ->> 'shape' IS NULL, 'a value because the field is computed',
-             'the provided value')) AS error
-FROM json_each(:cells) WHERE value ->> 'value' IS NULL;
--- Options of selects that are not there yet: only typecast makes them.
-SELECT json_group_array(json_object('field', field, 'name', name)) AS wanted
-FROM (SELECT DISTINCT w.field, w.name
-      FROM (SELECT c.value ->> 'field' AS field, e.value AS name
-            FROM json_each(:cells) c
-            JOIN json_each(iif(c.value ->> 'shape' = 'choice',
-                json_array(json(c.value ->> 'value')),
-                               c.value ->> 'value')) e
-            WHERE c.value ->> 'shape' IN ('choice', 'choices') AND e.type = 'text') w
-      JOIN field f ON f.id = w.field
-      WHERE NOT EXISTS (SELECT 1 FROM json_each(f.options, '$.choices') o
-                        WHERE o.value ->> 'name' = w.name));
-SELECT airtable_error(422, 'INVALID_MULTIPLE_CHOICE_OPTIONS',
-         'Insufficient permissions to create new select option "' || (value ->> 'name') || '"')
-             AS error
-FROM json_each(:wanted) WHERE NOT ifnull(:typecast, 0);
-UPDATE field SET options = json_set(ifnull(options, '{}'), '$.choices', json((
-  SELECT json_group_array(json(choice)) FROM (
-    SELECT value AS choice FROM json_each(field.options, '$.choices')
-    UNION ALL
-    SELECT json_object('id', new_id('choice'), 'name', value ->> 'name', 'color', 'blueLight2')
-    FROM json_each(:wanted) WHERE value ->> 'field' = field.id))))
-WHERE id IN (SELECT value ->> 'field' FROM json_each(:wanted));
-SELECT airtable_error(422, 'ROW_DOES_NOT_EXIST',
-         'Record ID ' || e.value || ' does not exist in the linked table') AS error
-FROM json_each(:cells) c JOIN json_each(c.value ->> 'value') e JOIN field f
-    ON f.id = c.value ->> 'field'
-WHERE c.value ->> 'shape' = 'links'
-  AND NOT EXISTS (SELECT 1 FROM record WHERE id = e.value
-                  AND table_id = ifnull(f.options ->> 'linkedTableId', table_id));
--- People are written by id or e-mail address and kept whole.
-SELECT airtable_error(422, 'INVALID_VALUE_FOR_COLUMN',
-         'Field "' || (c.value ->> 'key') || '" cannot accept the provided value') AS error
-FROM json_each(:cells) c
-JOIN json_each(iif(c.value ->> 'shape' = 'user', json_array(json(c.value ->> 'value')),
-    c.value ->> 'value')) e
-WHERE c.value ->> 'shape' IN ('user', 'users') AND e.type = 'object'
-  AND NOT EXISTS (SELECT 1 FROM collaborator WHERE id = e.value ->> 'id'
-      OR email = e.value ->> 'email');
-SELECT json_group_array(json_object('n', n, 'field', field, 'value', value)) AS cells
-FROM (SELECT c.value ->> 'n' AS n, c.value ->> 'field' AS field,
-             CASE WHEN c.value ->> 'value' = 'null' THEN 'null'
-             WHEN c.value ->> 'shape' = 'user' THEN
-               (SELECT json_object('id', id, 'email', email, 'name', name) FROM collaborator
-                WHERE id = json_extract(c.value ->> 'value', '$.id')
-                   OR email = json_extract(c.value ->> 'value', '$.email'))
-             WHEN c.value ->> 'shape' = 'users' THEN
-               (SELECT json_group_array(json_object('id', u.id, 'email', u.email, 'name', u.name))
-                FROM json_each(c.value ->> 'value') e
-                JOIN collaborator u ON u.id = e.value ->> 'id' OR u.email = e.value ->> 'email')
-             WHEN c.value ->> 'shape' = 'attachments' THEN
-               (SELECT json_group_array(json_object(
-                         'id', coalesce(e.value ->> 'id', new_id('attachment')), 'url',
-                             e.value ->> 'url',
-                         'filename', coalesce(e.value ->> 'filename', 'attachment')))
-                FROM json_each(c.value ->> 'value') e)
-             ELSE c.value ->> 'value' END AS value
-      FROM json_each(:cells) c);
+-- include: take_cells
 -- Which record each one is: by its id, or the one that agrees in all the fields to merge on.
 SELECT json_group_array(json_object('n', n, 'id', id, 'matches', matches)) AS targets
 FROM (SELECT w.key AS n, ifnull(w.value ->> 'id', min(r.id)) AS id,
@@ -486,11 +390,7 @@ FROM (SELECT r.id, t.value ->> 'id' IS NULL AS is_new,
       ORDER BY t.key);
 
 -- name: airtable_delete_records
-SELECT text AS error FROM forbidden
-WHERE NOT EXISTS (SELECT 1 FROM base WHERE id = :base_id);
-SELECT (SELECT id FROM tables WHERE base_id = :base_id AND (id = :table_id OR name = :table_id))
-    AS tid;
-SELECT text AS error FROM forbidden WHERE :tid IS NULL;
+-- include: find_table
 SELECT airtable_error(422, 'INVALID_REQUEST_UNKNOWN',
          'Invalid request: between 1 and 10 records can be processed at once') AS error
 WHERE json_array_length(:record_ids) NOT BETWEEN 1 AND 10;

@@ -1,3 +1,22 @@
+-- part: find_space
+SELECT CASE WHEN :space_identifier GLOB '*[^0-9]*'
+            THEN (SELECT id FROM space WHERE key = :space_identifier COLLATE NOCASE)
+            ELSE (SELECT id FROM space WHERE id = :space_identifier) END AS id;
+SELECT iif(:space_identifier GLOB '*[^0-9]*', 'No space found with key: ''' || :space_identifier
+  || '''',
+           'API request failed: HTTP 404') AS error
+WHERE :id IS NULL;
+
+-- part: find_page
+SELECT CASE WHEN :page_identifier GLOB '*[^0-9]*'
+            THEN (SELECT min(id) FROM page WHERE title = :page_identifier COLLATE NOCASE
+              AND status = 'current')
+            ELSE (SELECT id FROM page WHERE id = :page_identifier) END AS id;
+SELECT iif(:page_identifier GLOB '*[^0-9]*', 'No page found with title: ''' || :page_identifier
+  || '''',
+           'API request failed: HTTP 404') AS error
+WHERE :id IS NULL;
+
 -- name: confluence_create_page
 SELECT id AS space_id FROM space
 WHERE id = :space_identifier OR key = :space_identifier COLLATE NOCASE
@@ -76,14 +95,7 @@ FROM (SELECT json FROM page_view
       LIMIT :size OFFSET :skip);
 
 -- name: confluence_update_page_content
-SELECT CASE WHEN :page_identifier GLOB '*[^0-9]*'
-            THEN (SELECT min(id) FROM page WHERE title = :page_identifier COLLATE NOCASE
-              AND status = 'current')
-            ELSE (SELECT id FROM page WHERE id = :page_identifier) END AS id;
-SELECT iif(:page_identifier GLOB '*[^0-9]*', 'No page found with title: ''' || :page_identifier
-  || '''',
-           'API request failed: HTTP 404') AS error
-WHERE :id IS NULL;
+-- include: find_page
 SELECT ifnull(:update_mode, 'append') AS mode;
 UPDATE page SET
   content = CASE :mode WHEN 'append' THEN content || '<br/>' || :content
@@ -96,14 +108,7 @@ WHERE id = :id;
 SELECT json_object('page', json(json)) AS result FROM page_view WHERE id = :id;
 
 -- name: confluence_rename_page
-SELECT CASE WHEN :page_identifier GLOB '*[^0-9]*'
-            THEN (SELECT min(id) FROM page WHERE title = :page_identifier COLLATE NOCASE
-              AND status = 'current')
-            ELSE (SELECT id FROM page WHERE id = :page_identifier) END AS id;
-SELECT iif(:page_identifier GLOB '*[^0-9]*', 'No page found with title: ''' || :page_identifier
-  || '''',
-           'API request failed: HTTP 404') AS error
-WHERE :id IS NULL;
+-- include: find_page
 SELECT 'API request failed: HTTP 400' AS error
 WHERE trim(:title) = '' OR length(:title) > 255
    OR EXISTS (SELECT 1 FROM page WHERE space_id = (SELECT space_id FROM page WHERE id = :id)
@@ -153,23 +158,11 @@ SELECT drop_nulls(json_object('spaces', json_group_array(json(json)),
 FROM (SELECT json FROM space_view ORDER BY name COLLATE NOCASE, id LIMIT :size OFFSET :skip);
 
 -- name: confluence_get_space
-SELECT CASE WHEN :space_identifier GLOB '*[^0-9]*'
-            THEN (SELECT id FROM space WHERE key = :space_identifier COLLATE NOCASE)
-            ELSE (SELECT id FROM space WHERE id = :space_identifier) END AS id;
-SELECT iif(:space_identifier GLOB '*[^0-9]*', 'No space found with key: ''' || :space_identifier
-  || '''',
-           'API request failed: HTTP 404') AS error
-WHERE :id IS NULL;
+-- include: find_space
 SELECT json_object('space', json(json)) AS result FROM space_view WHERE id = :id;
 
 -- name: confluence_get_space_hierarchy
-SELECT CASE WHEN :space_identifier GLOB '*[^0-9]*'
-            THEN (SELECT id FROM space WHERE key = :space_identifier COLLATE NOCASE)
-            ELSE (SELECT id FROM space WHERE id = :space_identifier) END AS id;
-SELECT iif(:space_identifier GLOB '*[^0-9]*', 'No space found with key: ''' || :space_identifier
-  || '''',
-           'API request failed: HTTP 404') AS error
-WHERE :id IS NULL;
+-- include: find_space
 SELECT json_group_array(json(json)) AS nodes
 FROM (SELECT json_object('id', CAST(id AS TEXT), 'title', title, 'type', 'page', 'status', status,
                          'parent', CAST(parent_id AS TEXT), 'children', json('[]')) AS json
@@ -223,14 +216,7 @@ FROM (SELECT json FROM attachment_view
       LIMIT :size OFFSET :skip);
 
 -- name: confluence_get_attachments_for_page
-SELECT CASE WHEN :page_identifier GLOB '*[^0-9]*'
-            THEN (SELECT min(id) FROM page WHERE title = :page_identifier COLLATE NOCASE
-              AND status = 'current')
-            ELSE (SELECT id FROM page WHERE id = :page_identifier) END AS id;
-SELECT iif(:page_identifier GLOB '*[^0-9]*', 'No page found with title: ''' || :page_identifier
-  || '''',
-           'API request failed: HTTP 404') AS error
-WHERE :id IS NULL;
+-- include: find_page
 SELECT ifnull(:limit, 25) AS size,
        iif(:pagination_token IS NULL, 0, CAST(substr(:pagination_token, 2) AS INTEGER)) AS skip;
 SELECT 'API request failed: HTTP 400' AS error

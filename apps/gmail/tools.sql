@@ -1,43 +1,5 @@
--- name: gmail_send_email
-SELECT 'Recipient address required' AS error WHERE json_array_length(:to) = 0;
-SELECT 'Recipient email address is invalid: ' || value AS error
-FROM (SELECT value FROM json_each(:to) UNION ALL SELECT value FROM json_each(ifnull(:cc, '[]'))
-      UNION ALL SELECT value FROM json_each(ifnull(:bcc, '[]')))
-WHERE NOT mail_is_address(value) LIMIT 1;
-SELECT 'Requested entity was not found.' AS error
-WHERE :threadId IS NOT NULL AND NOT EXISTS (SELECT 1 FROM message WHERE thread_id = :threadId);
-SELECT coalesce(:threadId,
-                (SELECT thread_id FROM message
-                 WHERE header_id IN (:inReplyTo, trim(:inReplyTo, '<>')) OR id = :inReplyTo)
-               ) AS thread,
-       CASE WHEN :mimeType = 'text/html' AND :htmlBody IS NULL THEN '' ELSE :body END AS text,
-       CASE WHEN :mimeType = 'text/plain' THEN '' WHEN :htmlBody IS NOT NULL THEN :htmlBody
-            WHEN :mimeType = 'text/html' THEN :body ELSE '' END AS html,
-       (SELECT group_concat(value, ', ') FROM json_each(:to)) AS receivers,
-       (SELECT group_concat(value, ', ') FROM json_each(:cc)) AS copies,
-       (SELECT group_concat(value, ', ') FROM json_each(:bcc)) AS blind,
-       new_id('message') AS message_id;
-INSERT INTO message (id, thread_id, header_id, in_reply_to, date_ms, subject, topic, sender,
-                     receivers, copies, blind, body_text, body_html, size)
-SELECT :message_id, ifnull(:thread, :message_id), new_id('header'), trim(:inReplyTo, '<>'),
-       now_ms(), :subject, mail_topic(:subject), name || ' <' || email || '>', :receivers, :copies,
-       :blind, :text, :html, 400 + length(CAST(:subject || :text || :html AS BLOB))
-FROM account RETURNING n;
-INSERT INTO message_label SELECT :n, 'SENT';
-INSERT INTO message_label
-SELECT :n, label.id FROM label, account
-WHERE label.id IN ('INBOX', 'UNREAD')
-  AND EXISTS (SELECT 1 FROM (SELECT value FROM json_each(:to)
-                             UNION ALL SELECT value FROM json_each(ifnull(:cc, '[]'))
-                             UNION ALL SELECT value FROM json_each(ifnull(:bcc, '[]')))
-              WHERE lower(value) = account.email);
-INSERT INTO fts_message (rowid, subject, sender, receivers, copies, blind, body)
-SELECT n, subject, sender, receivers, copies, blind, body_text || ' ' || body_html
-FROM message WHERE n = :n;
-SELECT json_object('message', 'Email sent successfully with ID: ' || :message_id,
-                   'messageId', :message_id) AS result;
-
--- name: gmail_draft_email
+-- part: store_message
+-- A message of the account's own, without labels.
 SELECT 'Recipient email address is invalid: ' || value AS error
 FROM (SELECT value FROM json_each(:to) UNION ALL SELECT value FROM json_each(ifnull(:cc, '[]'))
       UNION ALL SELECT value FROM json_each(ifnull(:bcc, '[]')))
@@ -54,18 +16,35 @@ SELECT coalesce(:threadId,
        (SELECT ifnull(group_concat(value, ', '), '') FROM json_each(:to)) AS receivers,
        (SELECT group_concat(value, ', ') FROM json_each(:cc)) AS copies,
        (SELECT group_concat(value, ', ') FROM json_each(:bcc)) AS blind,
-       new_id('message') AS message_id, new_id('draft') AS draft_id;
+       new_id('message') AS message_id;
 INSERT INTO message (id, thread_id, header_id, in_reply_to, date_ms, subject, topic, sender,
                      receivers, copies, blind, body_text, body_html, size)
 SELECT :message_id, ifnull(:thread, :message_id), new_id('header'), trim(:inReplyTo, '<>'),
        now_ms(), :subject, mail_topic(:subject), name || ' <' || email || '>', :receivers, :copies,
        :blind, :text, :html, 400 + length(CAST(:subject || :text || :html AS BLOB))
 FROM account RETURNING n;
-INSERT INTO draft VALUES (:draft_id, :n);
-INSERT INTO message_label VALUES (:n, 'DRAFT');
 INSERT INTO fts_message (rowid, subject, sender, receivers, copies, blind, body)
 SELECT n, subject, sender, receivers, copies, blind, body_text || ' ' || body_html
 FROM message WHERE n = :n;
+
+-- name: gmail_send_email
+SELECT 'Recipient address required' AS error WHERE json_array_length(:to) = 0;
+-- include: store_message
+INSERT INTO message_label SELECT :n, 'SENT';
+INSERT INTO message_label
+SELECT :n, label.id FROM label, account
+WHERE label.id IN ('INBOX', 'UNREAD')
+  AND EXISTS (SELECT 1 FROM (SELECT value FROM json_each(:to)
+                             UNION ALL SELECT value FROM json_each(ifnull(:cc, '[]'))
+                             UNION ALL SELECT value FROM json_each(ifnull(:bcc, '[]')))
+              WHERE lower(value) = account.email);
+SELECT json_object('message', 'Email sent successfully with ID: ' || :message_id,
+                   'messageId', :message_id) AS result;
+
+-- name: gmail_draft_email
+-- include: store_message
+INSERT INTO draft SELECT new_id('draft'), :n RETURNING id AS draft_id;
+INSERT INTO message_label VALUES (:n, 'DRAFT');
 SELECT json_object('message', 'Email draft created successfully with ID: ' || :draft_id,
                    'draftId', :draft_id) AS result;
 

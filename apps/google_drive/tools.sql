@@ -1,4 +1,4 @@
--- name: google_drive_search_documents
+-- part: read_search
 SELECT 'Google Drive API Error (404): Shared drive not found: ' || :search_only_in_shared_drive_id
        AS error
 WHERE NOT EXISTS (SELECT 1 FROM drive WHERE id = :search_only_in_shared_drive_id)
@@ -15,6 +15,9 @@ SELECT '(mimeType = ''application/vnd.google-apps.document'' and trashed = false
                  FROM json_each(:document_not_contains))) AS q,
        (SELECT ifnull(group_concat(value, ','), 'modifiedTime desc') FROM json_each(:order_by))
          AS sort;
+
+-- name: google_drive_search_documents
+-- include: read_search
 SELECT json_object('documents_count', count(*), 'documents', json_group_array(json(item))) AS result
 FROM (SELECT drop_nulls(json_object('kind', 'drive#file', 'teamDriveId', drive_id,
                                     'driveId', drive_id, 'mimeType', mime_type, 'id', id,
@@ -29,22 +32,7 @@ FROM (SELECT drop_nulls(json_object('kind', 'drive#file', 'teamDriveId', drive_i
       LIMIT max(0, min(:limit, 1000)));
 
 -- name: google_drive_search_and_retrieve_documents
-SELECT 'Google Drive API Error (404): Shared drive not found: ' || :search_only_in_shared_drive_id
-       AS error
-WHERE NOT EXISTS (SELECT 1 FROM drive WHERE id = :search_only_in_shared_drive_id)
-  AND :search_only_in_shared_drive_id IS NOT NULL;
-SELECT 'Google Drive API Error (400): Invalid Value' AS error WHERE :pagination_token IS NOT NULL;
-SELECT '(mimeType = ''application/vnd.google-apps.document'' and trashed = false)'
-       || (SELECT ifnull(group_concat(' and (name contains ''' || word
-                                      || ''' or fullText contains ''' || word || ''')', ''), '')
-           FROM (SELECT replace(replace(value, '\', '\\'), '''', '\''') AS word
-                 FROM json_each(:document_contains)))
-       || (SELECT ifnull(group_concat(' and not (name contains ''' || word
-                                      || ''' or fullText contains ''' || word || ''')', ''), '')
-           FROM (SELECT replace(replace(value, '\', '\\'), '''', '\''') AS word
-                 FROM json_each(:document_not_contains))) AS q,
-       (SELECT ifnull(group_concat(value, ','), 'modifiedTime desc') FROM json_each(:order_by))
-         AS sort;
+-- include: read_search
 SELECT json_object('documents_count', count(*), 'documents', json_group_array(json(item))) AS result
 FROM (SELECT json_object('title', f.name,
                          'body', (SELECT iif(:return_format = 'html', d.html, d.markdown)

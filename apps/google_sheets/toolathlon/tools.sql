@@ -331,29 +331,24 @@ SELECT json_object('spreadsheetId', :id, 'totalUpdatedRows', sum(value ->> 'upda
                    'responses', json(:responses)) AS result
 FROM json_each(:responses);
 
--- name: add_rows
-SELECT 'add_rows' AS tool;
+-- part: add_lines
+-- :count of :dimension, before the one that is :start.
 -- include: find_book
 -- include: find_sheet
 SELECT json_array(json_object('insertDimension', json_object(
-         'range', json_object('sheetId', :sheet_id, 'dimension', 'ROWS',
-                              'startIndex', ifnull(:start_row, 0),
-                              'endIndex', ifnull(:start_row, 0) + :count),
-         'inheritFromBefore', json(iif(:start_row > 0, 'true', 'false'))))) AS requests;
+         'range', json_object('sheetId', :sheet_id, 'dimension', :dimension, 'startIndex', :start,
+                              'endIndex', :start + :count),
+         'inheritFromBefore', json(iif(:start > 0, 'true', 'false'))))) AS requests;
 -- include: update_book
 SELECT json_object('spreadsheetId', :id, 'replies', json(:replies)) AS result;
 
+-- name: add_rows
+SELECT 'add_rows' AS tool, 'ROWS' AS dimension, ifnull(:start_row, 0) AS start;
+-- include: add_lines
+
 -- name: add_columns
-SELECT 'add_columns' AS tool;
--- include: find_book
--- include: find_sheet
-SELECT json_array(json_object('insertDimension', json_object(
-         'range', json_object('sheetId', :sheet_id, 'dimension', 'COLUMNS',
-                              'startIndex', ifnull(:start_column, 0),
-                              'endIndex', ifnull(:start_column, 0) + :count),
-         'inheritFromBefore', json(iif(:start_column > 0, 'true', 'false'))))) AS requests;
--- include: update_book
-SELECT json_object('spreadsheetId', :id, 'replies', json(:replies)) AS result;
+SELECT 'add_columns' AS tool, 'COLUMNS' AS dimension, ifnull(:start_column, 0) AS start;
+-- include: add_lines
 
 -- name: list_sheets
 SELECT 'list_sheets' AS tool;
