@@ -101,7 +101,7 @@ static int run(const struct app_call *c, struct app_answer *ret, struct err *e)
                               .args = c->args,
                               .arena = c->arena,
                               .is_write = !c->tool->is_read_only,
-                              .is_brief = c->is_brief};
+                              .limits = c->is_brief ? APPDB_BRIEF : APPDB_USUAL};
     int r = c->run ? c->run(c->ctx, &call, e) : appdb_run(c->db, &call, e);
 
     if (r < 0)

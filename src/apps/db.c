@@ -24,7 +24,7 @@ int appdb_fail(struct appdb *db, int rc, struct err *e, const char *what)
     int code = -EINVAL;
 
     if (db->limit)
-        return err_set(e, db->is_brief ? -EAGAIN : -ETIME, "%s: %s", what, db->limit);
+        return err_set(e, db->limits == APPDB_BRIEF ? -EAGAIN : -ETIME, "%s: %s", what, db->limit);
     switch (rc & 0xff) {
     case SQLITE_NOMEM: code = -ENOMEM; break;
     case SQLITE_FULL: code = -ENOSPC; break;
@@ -71,6 +71,16 @@ static int authorize(void *ctx, int action, const char *table, const char *more,
     return SQLITE_DENY;
 }
 
+static const struct {
+    int64_t steps; /* of SQLite's machine */
+    int ms;
+    int64_t memory; /* bytes that it may add */
+} limits_of[] = {
+    [APPDB_USUAL] = {20 << 20, 2000, 64 << 20},
+    [APPDB_BRIEF] = {40000, 20, 64 << 20},
+    [APPDB_BULK] = {1 << 30, 30000, 256 << 20},
+};
+
 static int look_at_limits(void *ctx)
 {
     struct appdb *db = ctx;
@@ -80,17 +90,17 @@ static int look_at_limits(void *ctx)
         db->limit = "too many steps";
     else if (clock_mono_ms() > db->deadline_ms)
         db->limit = "takes too long";
-    else if (memory_used() - db->memory_base > APPDB_MEMORY_MAX)
+    else if (memory_used() - db->memory_base > limits_of[db->limits].memory)
         db->limit = "needs too much memory";
     return db->limit != NULL;
 }
 
-void appdb_limit(struct appdb *db, bool is_brief)
+void appdb_limit(struct appdb *db, enum appdb_limits limits)
 {
     db->limit = NULL;
-    db->is_brief = is_brief;
-    db->steps_left = is_brief ? APPDB_BRIEF_STEPS : APPDB_STEPS_MAX;
-    db->deadline_ms = clock_mono_ms() + (is_brief ? APPDB_BRIEF_MS : APPDB_TIME_MAX_MS);
+    db->limits = limits;
+    db->steps_left = limits_of[limits].steps;
+    db->deadline_ms = clock_mono_ms() + limits_of[limits].ms;
     db->memory_base = memory_used();
 }
 

@@ -24,13 +24,15 @@ struct appdb;
 struct sqlite3;
 
 enum {
-    APPDB_STEPS_MAX = 20 << 20, /* of SQLite's machine, in one call */
-    APPDB_TIME_MAX_MS = 2000,   /* of one call */
-    APPDB_BRIEF_STEPS = 40000,  /* the same of a brief one */
-    APPDB_BRIEF_MS = 20,
-    APPDB_MEMORY_MAX = 64 << 20, /* bytes that a call may add */
     APPDB_RESULT_MAX = 16 << 20, /* bytes of an answer */
     APPDB_MAX_PARAMETERS = 128   /* of a statement, and columns that are kept for later ones */
+};
+
+/* How much a call may take of steps, time and memory: see the table in db.c. */
+enum appdb_limits {
+    APPDB_USUAL,
+    APPDB_BRIEF, /* a few milliseconds, then -EAGAIN */
+    APPDB_BULK   /* what the largest body for import needs */
 };
 
 /* A compiled query: an expression with parameters ":_1", ":_2", … of these values. */
@@ -69,7 +71,7 @@ struct appdb_call {
     const struct json *args;     /* object, or NULL */
     struct arena *arena;         /* the answer is made in it */
     bool is_write;               /* a script that writes without this fails */
-    bool is_brief;               /* ends with -EAGAIN when it takes more than a few milliseconds */
+    enum appdb_limits limits;
 
     /* What came of it: error when that is not NULL, else result or content. */
     struct str error, result, content;

@@ -37,7 +37,7 @@ struct appdb {
     bool is_volatile; /* it asked for the time or a random number */
     int64_t steps_left, deadline_ms, memory_base;
     const char *limit; /* the one that was passed */
-    bool is_brief;
+    enum appdb_limits limits; /* of the call under way */
 };
 
 /* Defines the functions that scripts have. */
@@ -51,4 +51,4 @@ int appdb_fail(struct appdb *db, int rc, struct err *e, const char *what);
 void appdb_put_uri(const char *path, char out[APPDB_URI_MAX]);
 
 /* Begins the limits of a call. */
-void appdb_limit(struct appdb *db, bool is_brief);
+void appdb_limit(struct appdb *db, enum appdb_limits limits);

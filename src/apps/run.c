@@ -428,7 +428,7 @@ int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
     call->is_query_error = call->is_fixed = db->is_volatile = false;
     if (call->is_write && db->is_read_only)
         return err_set(e, -EROFS, "the database is open for reading only");
-    appdb_limit(db, call->is_brief);
+    appdb_limit(db, call->limits);
     db->now_us = db->env.start_us ? db->env.start_us + ticks * 1000000 : clock_real_us();
     int r = do_mark(db, call->is_write ? db->begin_write : db->begin, e, "begin");
     if (r < 0)
@@ -439,7 +439,7 @@ int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
         r = do_mark(db, db->commit, e, "commit");
     if (r == 0 && !run.is_over)
         return 0;
-    appdb_limit(db, false);
+    appdb_limit(db, APPDB_USUAL);
     (void)do_mark(db, db->rollback, NULL, "rollback");
     db->n_draws = draws;
     db->n_ticks = ticks;
@@ -521,7 +521,7 @@ int appdb_check(struct appdb *db, const struct script *s, const struct json *pro
     bool writes = false;
 
     arena_init(&arena, 1 << 20);
-    appdb_limit(db, false);
+    appdb_limit(db, APPDB_USUAL);
     for (size_t k = 0; k < s->n; k++) {
         int r = check_statement(&run, &s->statements[k], properties, &writes);
         if (r < 0)

@@ -38,14 +38,15 @@ static struct str run(const struct app *app, struct appdb *db, struct appdb_call
 struct str template_import(const struct app *app, struct appdb *db, const struct json *body,
                            struct arena *a, struct err *e)
 {
-    struct appdb_call call = {.script = app->import, .args = body, .arena = a, .is_write = true};
+    struct appdb_call call = {
+        .script = app->import, .args = body, .arena = a, .is_write = true, .limits = APPDB_BULK};
 
     return run(app, db, &call, e);
 }
 
 struct str template_export(const struct app *app, struct appdb *db, struct arena *a, struct err *e)
 {
-    struct appdb_call call = {.script = app->export, .arena = a};
+    struct appdb_call call = {.script = app->export, .arena = a, .limits = APPDB_BULK};
 
     return run(app, db, &call, e);
 }

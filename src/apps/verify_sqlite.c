@@ -84,7 +84,7 @@ static int run(struct query *c, struct str sql, const struct json *params)
 
     if (!c->rows)
         return err_set(c->err, -ENOMEM, "out of memory");
-    appdb_limit(c->db, false);
+    appdb_limit(c->db, APPDB_USUAL);
     c->db->now_us = clock_real_us();
     int rc = sqlite3_prepare_v2(c->db->c, sql.p, (int)sql.len, &st, &rest);
     int r = rc == SQLITE_OK ? 0 : appdb_fail(c->db, rc, c->err, "sql");

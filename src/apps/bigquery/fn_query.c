@@ -70,7 +70,7 @@ static void fn_query(sqlite3_context *x, int n, sqlite3_value **v)
     jw_end(&w);
     buf_done(&q.text);
     /* On the loop's thread it was only tried. */
-    if (q.has_hit_limits && db->is_brief)
+    if (q.has_hit_limits && db->limits == APPDB_BRIEF)
         sqlite3_result_error(x, "takes too long", -1);
     else if (q.has_hit_limits) {
         db->limit = NULL;

@@ -30,6 +30,9 @@ static const char text[] =
     "SELECT json_array(:s, :i, :d, :b, :o, :none, json(:args)) AS result;\n"
     "-- name: find\n"
     "SELECT group_concat(id) AS result FROM item WHERE {{test :q}} AND {{test :q}};\n"
+    "-- name: count\n"
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :to)\n"
+    "SELECT count(*) AS result FROM n;\n"
     "-- name: spin\n"
     "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) AS result FROM "
     "c;\n"
@@ -118,15 +121,21 @@ static int teardown(void **state)
     return unlink(path);
 }
 
-static int run(const char *name, const char *args, bool is_write)
+static int run_within(enum appdb_limits limits, const char *name, const char *args, bool is_write)
 {
     call = (struct appdb_call){.script = scripts_find(&scripts, str_of(name)),
                                .args = json_parse(&arena, str_of(args), NULL, NULL),
                                .arena = &arena,
-                               .is_write = is_write};
+                               .is_write = is_write,
+                               .limits = limits};
     assert_non_null(call.script);
     assert_non_null(call.args);
     return appdb_run(db, &call, &e);
+}
+
+static int run(const char *name, const char *args, bool is_write)
+{
+    return run_within(APPDB_USUAL, name, args, is_write);
 }
 
 static const char *result(const char *name, const char *args, bool is_write)
@@ -222,6 +231,10 @@ static void calls_have_limits(void **state)
     (void)state;
     assert_int_equal(run("spin", "{}", false), -ETIME);
     assert_true(run("hoard", "{}", false) < 0);
+    assert_int_equal(run_within(APPDB_BRIEF, "count", "{\"to\":20000}", false), -EAGAIN);
+    assert_int_equal(run("count", "{\"to\":20000}", false), 0);
+    assert_int_equal(run("count", "{\"to\":3000000}", false), -ETIME);
+    assert_int_equal(run_within(APPDB_BULK, "count", "{\"to\":3000000}", false), 0);
     /* And the next one is well. */
     assert_string_equal(result("all", "{}", false), "[\"Apple\",\"Bean\"]");
 }
@@ -264,7 +277,7 @@ static void scripts_can_be_checked(void **state)
     assert_string_equal(err_text(&e), "line 5: writes, but is said to only read");
     assert_int_equal(check("typo", "{\"item\":{}}", false), -EINVAL);
     assert_string_equal(err_text(&e),
-                        "line 29: :itm is no argument and no column of a statement before");
+                        "line 32: :itm is no argument and no column of a statement before");
     assert_int_equal(check("silent", "{}", false), -EINVAL);
     assert_string_equal(err_text(&e), "line 30: no statement has a column result or content");
     assert_int_equal(check("find", "{}", false), -EINVAL);
