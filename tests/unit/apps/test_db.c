@@ -279,7 +279,7 @@ static void scripts_can_be_checked(void **state)
     assert_string_equal(err_text(&e),
                         "line 32: :itm is no argument and no column of a statement before");
     assert_int_equal(check("silent", "{}", false), -EINVAL);
-    assert_string_equal(err_text(&e), "line 30: no statement has a column result or content");
+    assert_string_equal(err_text(&e), "line 33: no statement has a column result or content");
     assert_int_equal(check("find", "{}", false), -EINVAL);
     assert_true(check("drop", "{}", true) < 0);
 }
