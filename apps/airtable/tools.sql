@@ -92,6 +92,30 @@ FROM (SELECT c.value ->> 'n' AS n, c.value ->> 'field' AS field,
              ELSE c.value ->> 'value' END AS value
       FROM json_each(:cells) c);
 
+-- part: link_back
+-- The other ends of the links that were written, and of those that :targets do not have any more.
+UPDATE record SET data = json_patch(data, (
+  SELECT json_group_object(f.id, (
+           SELECT iif(count(*) = 0, NULL, json_group_array(o.id))
+           FROM (SELECT o.id FROM record o
+                 WHERE o.table_id = :tid
+                   AND record.id IN (SELECT value
+                                     FROM json_each(o.data, '$.'
+                                         || (f.options ->> 'inverseLinkFieldId')))
+                 ORDER BY o.pos) o))
+  FROM field f
+  WHERE f.table_id = record.table_id AND f.options ->> 'linkedTableId' = :tid
+    AND f.options ->> 'inverseLinkFieldId' IN (SELECT value ->> 'field' FROM json_each(:cells))))
+WHERE table_id IN (SELECT f.table_id FROM field f
+                   WHERE f.options ->> 'linkedTableId' = :tid
+                     AND f.options ->> 'inverseLinkFieldId' IN
+                         (SELECT value ->> 'field' FROM json_each(:cells)))
+  AND (id IN (SELECT e.value FROM json_each(:cells) c JOIN json_each(c.value ->> 'value') e
+              WHERE e.type = 'text')
+       OR EXISTS (SELECT 1 FROM field f JOIN json_each(record.data, '$.' || f.id) e
+                  WHERE f.table_id = record.table_id AND f.options ->> 'linkedTableId' = :tid
+                    AND e.value IN (SELECT value ->> 'id' FROM json_each(:targets))));
+
 -- name: airtable_list_bases_info
 SELECT json_object('nextPageToken', NULL, 'count', count(*),
                    'bases', json_group_array(json_object('id', id, 'name', name,
@@ -276,25 +300,8 @@ SELECT new_id('record'), :tid, :last + 1 + key, now(), now(),
     json_patch('{}', ifnull((SELECT json_group_object(value ->> 'field', json(value ->> 'value'))
         FROM json_each(:cells) WHERE value ->> 'n' = r.key), '{}'))
 FROM json_each(:records) r;
--- The other ends of the links that were written.
-UPDATE record SET data = json_patch(data, (
-  SELECT json_group_object(f.id, (
-           SELECT iif(count(*) = 0, NULL, json_group_array(o.id))
-           FROM (SELECT o.id FROM record o
-                 WHERE o.table_id = :tid
-                   AND record.id IN (SELECT value
-                                     FROM json_each(o.data, '$.'
-                                         || (f.options ->> 'inverseLinkFieldId')))
-                 ORDER BY o.pos) o))
-  FROM field f
-  WHERE f.table_id = record.table_id AND f.options ->> 'linkedTableId' = :tid
-    AND f.options ->> 'inverseLinkFieldId' IN (SELECT value ->> 'field' FROM json_each(:cells))))
-WHERE table_id IN (SELECT f.table_id FROM field f
-                   WHERE f.options ->> 'linkedTableId' = :tid
-                     AND f.options ->> 'inverseLinkFieldId' IN
-                         (SELECT value ->> 'field' FROM json_each(:cells)))
-  AND (id IN (SELECT e.value FROM json_each(:cells) c JOIN json_each(c.value ->> 'value') e
-              WHERE e.type = 'text'));
+SELECT '[]' AS targets;
+-- include: link_back
 SELECT json_object('count', count(*), 'records', json_group_array(json(json))) AS result
 FROM (SELECT json_object('id', r.id, 'createdAt', r.created, 'data', json(ifnull((
     SELECT json_group_object(iif(:return_fields_by_field_id, field_id, name), json(value))
@@ -351,28 +358,7 @@ SELECT new_id('record'), :tid, :last + 1 + (t.value ->> 'n'), now(), now(),
            json(value ->> 'value')) FROM json_each(:cells) WHERE value ->> 'n' = t.value ->> 'n'),
                '{}'))
 FROM json_each(:targets) t WHERE t.value ->> 'id' IS NULL;
--- The other ends of the links that were written.
-UPDATE record SET data = json_patch(data, (
-  SELECT json_group_object(f.id, (
-           SELECT iif(count(*) = 0, NULL, json_group_array(o.id))
-           FROM (SELECT o.id FROM record o
-                 WHERE o.table_id = :tid
-                   AND record.id IN (SELECT value
-                                     FROM json_each(o.data, '$.'
-                                         || (f.options ->> 'inverseLinkFieldId')))
-                 ORDER BY o.pos) o))
-  FROM field f
-  WHERE f.table_id = record.table_id AND f.options ->> 'linkedTableId' = :tid
-    AND f.options ->> 'inverseLinkFieldId' IN (SELECT value ->> 'field' FROM json_each(:cells))))
-WHERE table_id IN (SELECT f.table_id FROM field f
-                   WHERE f.options ->> 'linkedTableId' = :tid
-                     AND f.options ->> 'inverseLinkFieldId' IN
-                         (SELECT value ->> 'field' FROM json_each(:cells)))
-  AND (id IN (SELECT e.value FROM json_each(:cells) c JOIN json_each(c.value ->> 'value') e
-              WHERE e.type = 'text')
-       OR EXISTS (SELECT 1 FROM field f JOIN json_each(record.data, '$.' || f.id) e
-                  WHERE f.table_id = record.table_id AND f.options ->> 'linkedTableId' = :tid
-                    AND e.value IN (SELECT value ->> 'id' FROM json_each(:targets))));
+-- include: link_back
 SELECT drop_nulls(json_object(
          'count', count(*), 'records', json_group_array(json(json)),
          'createdRecordIds', iif(sum(is_new) > 0, json_group_array(id) FILTER (WHERE is_new), NULL),

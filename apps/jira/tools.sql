@@ -1,3 +1,17 @@
+-- part: say_no_issue
+SELECT 'Jira API error (404): {"errorMessages":["Issue does not exist or you do not have '
+  || 'permission to see it."],"errors":{}}' AS error
+WHERE :id IS NULL;
+
+-- part: find_board
+SELECT id, type FROM board WHERE id = :board_id;
+SELECT 'Jira API error (404): {"errorMessages":["Board does not exist or you do not have '
+  || 'permission to see it."],"errors":{}}' AS error
+WHERE :id IS NULL;
+SELECT 'Jira API error (400): {"errorMessages":["The board does not support sprints"],"errors":{}}'
+  AS error
+WHERE :type = 'kanban';
+
 -- name: jira_search
 SELECT {{jql_check :jql}} AS bad;
 SELECT 'Jira API error (400): ' || json_object('errorMessages', json_array(:bad),
@@ -35,9 +49,7 @@ FROM (SELECT json_object('expand', 'operations,versionedRepresentations,editmeta
 
 -- name: jira_get_issue
 SELECT id FROM issue WHERE key = upper(:issue_key) OR id = :issue_key;
-SELECT 'Jira API error (404): {"errorMessages":["Issue does not exist or you do not have '
-  || 'permission to see it."],"errors":{}}' AS error
-WHERE :id IS NULL;
+-- include: say_no_issue
 SELECT replace(:fields, '*navigable', '*all') AS names, ',' || replace(ifnull(:expand, ''), ' ',
   '') || ',' AS wants;
 SELECT EXISTS (SELECT 1 FROM json_each('[' || replace(json_quote(:names), ',', '","') || ']')
@@ -126,9 +138,7 @@ FROM (SELECT json_object('expand', 'operations,versionedRepresentations,editmeta
 -- name: jira_get_epic_issues
 SELECT i.id, t.level FROM issue i JOIN issue_type t ON t.id = i.type_id
   WHERE i.key = upper(:epic_key) OR i.id = :epic_key;
-SELECT 'Jira API error (404): {"errorMessages":["Issue does not exist or you do not have '
-  || 'permission to see it."],"errors":{}}' AS error
-WHERE :id IS NULL;
+-- include: say_no_issue
 SELECT 'Issue ' || :epic_key || ' is not an Epic' AS error WHERE :level <> 1;
 SELECT count(*) AS total FROM issue WHERE parent_id = :id;
 SELECT json_object('expand', 'names,schema', 'startAt', CAST(:startAt AS INTEGER), 'maxResults',
@@ -145,13 +155,7 @@ FROM (SELECT json_object('expand', 'operations,versionedRepresentations,editmeta
 
 -- name: jira_get_sprints_from_board
 SELECT 'Missing required argument: board_id' AS error WHERE :board_id IS NULL;
-SELECT id, type FROM board WHERE id = :board_id;
-SELECT 'Jira API error (404): {"errorMessages":["Board does not exist or you do not have '
-  || 'permission to see it."],"errors":{}}' AS error
-WHERE :id IS NULL;
-SELECT 'Jira API error (400): {"errorMessages":["The board does not support sprints"],"errors":{}}'
-  AS error
-WHERE :type = 'kanban';
+-- include: find_board
 SELECT '[' || replace(replace(json_quote(lower(:state)), ' ', ''), ',', '","') || ']' AS states
   WHERE trim(:state) <> '';
 SELECT 'Jira API error (400): ' || json_object('errorMessages', json_array('Unknown sprint state: '
@@ -170,13 +174,7 @@ FROM (SELECT json FROM sprint_view
       LIMIT CAST(:limit AS INTEGER) OFFSET max(CAST(:startAt AS INTEGER), 0));
 
 -- name: jira_create_sprint
-SELECT id, type FROM board WHERE id = :board_id;
-SELECT 'Jira API error (404): {"errorMessages":["Board does not exist or you do not have '
-  || 'permission to see it."],"errors":{}}' AS error
-WHERE :id IS NULL;
-SELECT 'Jira API error (400): {"errorMessages":["The board does not support sprints"],"errors":{}}'
-  AS error
-WHERE :type = 'kanban';
+-- include: find_board
 SELECT 'Jira API error (400): {"errorMessages":[],"errors":{"name":"You must specify a name '
   || 'for the sprint."}}' AS error
 WHERE trim(:sprint_name) = '';
@@ -382,9 +380,7 @@ FROM issue_view v WHERE v.id = :issue_id;
 
 -- name: jira_delete_issue
 SELECT id, key FROM issue WHERE key = upper(:issue_key) OR id = :issue_key;
-SELECT 'Jira API error (404): {"errorMessages":["Issue does not exist or you do not have '
-  || 'permission to see it."],"errors":{}}' AS error
-WHERE :id IS NULL;
+-- include: say_no_issue
 SELECT 'Jira API error (400): ' || json_object('errorMessages', json_array(
          'The issue ''' || :key || ''' has subtasks.  You must specify '
            || 'the ''deleteSubtasks'' parameter to delete this issue and all its subtasks.'),
@@ -402,9 +398,7 @@ SELECT '{}' AS result;
 
 -- name: jira_add_comment
 SELECT id FROM issue WHERE key = upper(:issue_key) OR id = :issue_key;
-SELECT 'Jira API error (404): {"errorMessages":["Issue does not exist or you do not have '
-  || 'permission to see it."],"errors":{}}' AS error
-WHERE :id IS NULL;
+-- include: say_no_issue
 SELECT 'Jira API error (400): {"errorMessages":[],"errors":{"comment":"Comment body can not '
   || 'be empty!"}}' AS error
 WHERE trim(:comment) = '';
