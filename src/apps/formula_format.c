@@ -291,6 +291,9 @@ static void show_pattern(struct buf *out, double number, struct str pattern)
         return;
     }
     number *= pow(10, c.scale);
+    /* Halves are rounded away from zero, also those that binary fractions only come near to. */
+    if (fabs(number) * pow(10, c.max_decimals) < 1e12)
+        number += number * 1e-15;
     if (number < 0 && i == 0 && c.has_digits) {
         char text[400];
         (void)snprintf(text, sizeof text, "%.*f", c.max_decimals, number);
