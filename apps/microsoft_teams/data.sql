@@ -99,19 +99,13 @@ FROM json_each(:args, '$.online_meetings') WHERE type = 'object' ORDER BY key;
 SELECT json_object('team_channels', :n_channels, 'team_chats', :n_chats) AS result;
 
 -- name: export
-SELECT json_group_array(json_array(thread, drop_nulls(json_object(
-         'message_id', id, 'content', content,
-         'from', iif(sender = (SELECT user_id FROM account), NULL,
-                     ifnull((SELECT email FROM user WHERE user.id = sender), sender)),
-         'created_date_time', iif(has_date, time_write(created_ms / 1000, 'UTC',
-                                                       '%Y-%m-%dT%H:%M:%SZ'), NULL))))) AS messages
-FROM (SELECT * FROM message ORDER BY n);
 SELECT json_group_array(json(item)) AS channels
 FROM (SELECT drop_nulls(json_object(
                'channel_id', id, 'name', name, 'channel_description', description,
                'channel_messages',
-               (SELECT json_group_array(json(value -> 1)) FROM json_each(:messages)
-                WHERE value ->> 0 = t.n HAVING count(*) > 0),
+               (SELECT json_group_array(json(m.item))
+                FROM (SELECT item FROM dumped_message WHERE thread = t.n ORDER BY n) m
+                HAVING count(*) > 0),
                'team', iif(team = 1, NULL, (SELECT name FROM team WHERE n = t.team)))) AS item
       FROM thread t
       WHERE team IS NOT NULL
@@ -127,8 +121,9 @@ FROM (SELECT drop_nulls(json_object(
                       FROM member WHERE thread = t.n ORDER BY position)
                 HAVING count(*) > 0),
                'chat_messages',
-               (SELECT json_group_array(json(value -> 1)) FROM json_each(:messages)
-                WHERE value ->> 0 = t.n HAVING count(*) > 0))) AS item
+               (SELECT json_group_array(json(m.item))
+                FROM (SELECT item FROM dumped_message WHERE thread = t.n ORDER BY n) m
+                HAVING count(*) > 0))) AS item
       FROM thread t WHERE team IS NULL ORDER BY n);
 SELECT drop_nulls(json_object(
          'team_channels', json(:channels), 'team_chats', json(:chats),

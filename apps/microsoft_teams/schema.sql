@@ -66,6 +66,16 @@ CREATE TABLE meeting (
 );
 CREATE INDEX meeting_user ON meeting (user_id, start_s);
 
+-- Messages as a dump has them.
+CREATE VIEW dumped_message AS
+SELECT n, thread, drop_nulls(json_object(
+         'message_id', id, 'content', content,
+         'from', iif(sender = (SELECT user_id FROM account), NULL,
+                     ifnull((SELECT email FROM user WHERE user.id = sender), sender)),
+         'created_date_time', iif(has_date, time_write(created_ms / 1000, 'UTC',
+                                                       '%Y-%m-%dT%H:%M:%SZ'), NULL))) AS item
+FROM message;
+
 CREATE VIEW shown_user AS
 SELECT id, email, json_object(
          'businessPhones', json_array(phone), 'displayName', given_name || ' ' || surname,

@@ -41,20 +41,19 @@ SET content = (SELECT value ->> 4 FROM json_each(:nodes) WHERE value ->> 0 = ite
                ORDER BY key DESC LIMIT 1), modified_s = now_ms() / 1000
 WHERE content IS NOT NULL
   AND mark IN (SELECT value ->> 0 FROM json_each(:nodes) WHERE value ->> 4 IS NOT NULL);
-INSERT INTO item (id, parent, name, content, created_s, modified_s, mark)
-SELECT iif(id IS NULL OR id IN (SELECT id FROM item) OR is_second, new_id('item'), id), NULL, name,
-       content, now_ms() / 1000, now_ms() / 1000, path
-FROM (SELECT key, value ->> 0 AS path, value ->> 2 AS name, value ->> 3 AS id,
-             value ->> 4 AS content,
+INSERT INTO item (id, name, content, created_s, modified_s, mark, parent_mark)
+SELECT iif(id IS NULL OR id IN (SELECT id FROM item) OR is_second, new_id('item'), id), name,
+       content, now_ms() / 1000, now_ms() / 1000, path, above
+FROM (SELECT key, value ->> 0 AS path, value ->> 1 AS above, value ->> 2 AS name,
+             value ->> 3 AS id, value ->> 4 AS content,
              row_number() OVER (PARTITION BY value ->> 3 ORDER BY key) > 1 AS is_second,
              row_number() OVER (PARTITION BY value ->> 0 ORDER BY key) AS nth
       FROM json_each(:nodes))
 WHERE nth = 1 AND path NOT IN (SELECT mark FROM item) ORDER BY key;
 UPDATE item
-SET parent = (SELECT up.n FROM json_each(:nodes) o JOIN item up ON up.mark = o.value ->> 1
-              WHERE o.value ->> 0 = item.mark ORDER BY o.key, up.n LIMIT 1)
+SET parent = (SELECT up.n FROM item up WHERE up.mark = item.parent_mark ORDER BY up.n LIMIT 1)
 WHERE n > :last;
-UPDATE item SET mark = NULL;
+UPDATE item SET mark = NULL, parent_mark = NULL;
 INSERT INTO shared_item (id, name, is_folder, size, shared_by, shared_s)
 SELECT iif(value ->> 'id' IS NULL OR value ->> 'id' IN (SELECT id FROM shared_item),
            new_id('item'), value ->> 'id'),

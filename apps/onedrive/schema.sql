@@ -11,7 +11,8 @@ CREATE TABLE item (
   content TEXT, -- NULL: a folder
   created_s INTEGER NOT NULL,
   modified_s INTEGER NOT NULL,
-  mark TEXT, -- during an import: the path
+  mark TEXT, -- during an import: the path, and that of the parent
+  parent_mark TEXT,
   UNIQUE (parent, name)
 );
 CREATE INDEX item_mark ON item (mark);

@@ -60,9 +60,9 @@ SELECT 'calendars' AS path, 'users(''' || email || ''')/calendars' AS context FR
 
 -- part: page_of_events
 -- Of :calendar, from :low to :high when these are given.
-SELECT json_group_array(json(json_pick(:names, item))) AS items, max(total) AS total
-FROM (SELECT shown.item, count(*) OVER () AS total
-      FROM entry m JOIN shown ON shown.n = m.n
+SELECT json_group_array(json(json_pick(:names, (SELECT item FROM shown WHERE n = chosen))))
+         AS items, max(total) AS total
+FROM (SELECT m.n AS chosen, count(*) OVER () AS total FROM entry m
       WHERE m.calendar = :calendar AND (:low IS NULL OR (m.start_s < :high AND m.end_s > :low))
         AND {{odata :filter_text}}
       ORDER BY {{odata_order :order_text}}, m.start_s, m.n LIMIT :page_size OFFSET :first);

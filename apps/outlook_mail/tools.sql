@@ -154,8 +154,9 @@ SELECT 'Error: ''message_id'' argument is required.' AS error WHERE :message_id 
 -- name: outlookMail_list_messages
 -- include: check_select
 SELECT json_object('count', count(*),
-                   'messages', json_group_array(json(json_pick(:names, item)))) AS result
-FROM (SELECT shown.item FROM mail m JOIN shown ON shown.n = m.n
+                   'messages', json_group_array(json(json_pick(
+                     :names, (SELECT item FROM shown WHERE n = chosen))))) AS result
+FROM (SELECT m.n AS chosen FROM mail m
       WHERE {{odata :filter_query}}
       ORDER BY iif(ifnull(trim(:orderby), '') = '', -m.received_s, 0), {{odata_order :orderby}},
                m.n DESC
@@ -166,8 +167,9 @@ FROM (SELECT shown.item FROM mail m JOIN shown ON shown.n = m.n
 -- include: say_folder
 -- include: check_select
 SELECT json_object('count', count(*),
-                   'messages', json_group_array(json(json_pick(:names, item)))) AS result
-FROM (SELECT shown.item FROM mail m JOIN shown ON shown.n = m.n
+                   'messages', json_group_array(json(json_pick(
+                     :names, (SELECT item FROM shown WHERE n = chosen))))) AS result
+FROM (SELECT m.n AS chosen FROM mail m
       WHERE m.folder = :folder AND {{odata :filter_query}}
       ORDER BY iif(ifnull(trim(:orderby), '') = '', -m.received_s, 0), {{odata_order :orderby}},
                m.n DESC
