@@ -231,12 +231,22 @@ FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.n
 JOIN account a ON a.login = s.value
 WHERE n.is_pull;
 INSERT OR IGNORE INTO sub_issue
-SELECT c.id, n.id, s.key
-FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number,
-     json_each(i.sub_issues) s
-JOIN issue_view c ON (c.repo_id = n.repo_id AND c.number = s.value)
-                  OR c.full_name || '#' || c.number = s.value
-WHERE c.id <> n.id AND NOT c.is_pull;
+SELECT child_id, parent_id, place
+FROM (SELECT n.id AS parent_id, s.key AS place,
+             iif(s.type = 'integer',
+                 (SELECT id FROM issue c
+                  WHERE c.repo_id = n.repo_id AND c.number = s.value AND NOT c.is_pull),
+                 (SELECT c.id FROM account o JOIN repo r ON r.owner_id = o.id
+                  JOIN issue c ON c.repo_id = r.id
+                  WHERE o.login = substr(s.value, 1, instr(s.value, '/') - 1)
+                    AND r.name = substr(s.value, instr(s.value, '/') + 1,
+                                        instr(s.value, '#') - instr(s.value, '/') - 1)
+                    AND c.number = CAST(substr(s.value, instr(s.value, '#') + 1) AS INTEGER)
+                    AND NOT c.is_pull)) AS child_id
+      FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number,
+           json_each(i.sub_issues) s
+      WHERE i.sub_issues IS NOT NULL)
+WHERE child_id <> parent_id;
 INSERT INTO comment
 SELECT new_id('comment'), n.id,
        ifnull((SELECT id FROM account WHERE login = c.value ->> 'author'), :me),
@@ -411,24 +421,24 @@ WITH RECURSIVE
   folders AS MATERIALIZED (
     SELECT repo_id, branch, git_folders(json_group_array(json_array(f.path, b.content))) AS json
     FROM f JOIN blob b ON b.sha = f.sha WHERE f.type = 'blob' GROUP BY 1, 2)
-SELECT drop_nulls(json_object('repos', json_group_array(json(json)), 'gists', (
+-- Put together as text and in one go, since it can be large.
+SELECT printf('{"repos":[%s]%s}', group_concat(json, ','), ifnull(',"gists":' || (
          SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
          FROM (SELECT json_object(
                         'id', g.id, 'description', g.description,
                         'public', json(iif(g.is_public, 'true', 'false')),
                         'files', (SELECT json_group_object(f.name, f.content) FROM gist_file f
                                   WHERE f.gist_id = g.id)) AS json
-               FROM gist g ORDER BY g.created_at, g.id)))) AS result
+               FROM gist g ORDER BY g.created_at, g.id)), '')) AS result
 FROM (
-  SELECT drop_nulls(json_object(
+  SELECT printf('%s,"branches":%s,"prs":%s,%s', rtrim(drop_nulls(json_object(
            'name', iif(r.owner_id = (SELECT me FROM session), r.name, r.full_name),
            'description', r.description,
            'private', iif(r.is_private, json('true'), NULL),
            'default_branch', (
              SELECT r.default_branch FROM branch b WHERE b.repo_id = r.id
              AND b.name <> r.default_branch AND b.name IN ('main', 'master')
-             AND (r.default_branch <> 'main') LIMIT 1),
-           'branches', (
+             AND (r.default_branch <> 'main') LIMIT 1))), '}'), (
              SELECT json_group_array(json_object('name', name,
                                                  'folders', json(ifnull(json, git_folders('[]')))))
              FROM (SELECT b.name, d.json,
@@ -439,8 +449,7 @@ FROM (
                    LEFT JOIN folders d ON d.repo_id = b.repo_id AND d.branch = b.name
                    WHERE b.repo_id = r.id
                    -- As import finds the default branch.
-                   ORDER BY b.name <> 'main', b.name <> 'master', later, b.name)),
-           'prs', (
+                   ORDER BY b.name <> 'main', b.name <> 'master', later, b.name)), (
              SELECT json_group_array(json(json))
              FROM (SELECT drop_nulls(json_object(
                             'id', i.number, 'pr_title', i.title, 'description', i.body,
@@ -496,7 +505,7 @@ FROM (
                    JOIN implied_author m ON m.issue_id = i.id
                    JOIN account a ON a.id = i.author_id
                    -- One from a fork has a branch that is not of this repository.
-                   WHERE i.repo_id = r.id AND p.head_repo_id = r.id ORDER BY i.number)),
+                   WHERE i.repo_id = r.id AND p.head_repo_id = r.id ORDER BY i.number)), substr(drop_nulls(json_object(
            'issues', (
              SELECT json_group_array(json(json))
              FROM (SELECT drop_nulls(json_object(
@@ -578,6 +587,5 @@ FROM (
                                   AND t.account_id = (SELECT me FROM session)) AS is_star,
                           EXISTS (SELECT 1 FROM implied_star t WHERE t.repo_id = r.id
                                   AND t.account_id = (SELECT me FROM session)) AS is_implied) x),
-           'subscription', (SELECT state FROM repo_subscription t WHERE t.repo_id = r.id)
-         )) AS json
+           'subscription', (SELECT state FROM repo_subscription t WHERE t.repo_id = r.id))), 2)) AS json
   FROM repo_view r ORDER BY r.id);

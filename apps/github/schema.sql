@@ -559,6 +559,17 @@ FROM (SELECT v.*, (SELECT count(*) FROM issue i WHERE i.repo_id = v.id AND i.sta
                   AS open_issues FROM repo_view v) r
 JOIN rest_user u ON u.id = r.owner_id;
 
+-- The same where it stands in something else: without what has to be counted.
+CREATE VIEW rest_repo_in AS
+SELECT r.id, r.owner_id, u.login AS owner, json_object(
+         'id', r.id, 'name', r.name, 'full_name', u.login || '/' || r.name,
+         'private', json(iif(r.is_private, 'true', 'false')), 'owner', json(u.json),
+         'html_url', 'https://github.example/' || u.login || '/' || r.name,
+         'description', r.description, 'fork', json(iif(r.parent_id IS NULL, 'false', 'true')),
+         'url', 'https://api.github.example/repos/' || u.login || '/' || r.name,
+         'default_branch', r.default_branch) AS json
+FROM repo r JOIN rest_user u ON u.id = r.owner_id;
+
 -- Labels of a repository: those it was made with, and all that its issues have.
 CREATE VIEW rest_label AS
 SELECT l.repo_id, l.label, json_object(
@@ -692,7 +703,7 @@ SELECT i.id, i.repo_id, i.number, json_object(
                              WHERE r.issue_id = i.id AND r.state <> 'PENDING'),
          'maintainer_can_modify', json(iif(i.maintainer_can_modify, 'true', 'false'))) AS more
 FROM issue_parts i JOIN pull_view v ON v.issue_id = i.id
-JOIN rest_repo h ON h.id = v.head_repo_id JOIN rest_repo b ON b.id = i.repo_id;
+JOIN rest_repo_in h ON h.id = v.head_repo_id JOIN rest_repo_in b ON b.id = i.repo_id;
 
 CREATE VIEW rest_comment AS
 SELECT c.*, json_object(
@@ -913,7 +924,7 @@ SELECT n.*, i.repo_id, i.owner, i.repo, json_object(
          'reason', n.reason, 'unread', json(iif(n.state = 'unread', 'true', 'false')),
          'updated_at', n.updated_at, 'last_read_at', n.read_at,
          'url', 'https://api.github.example/notifications/threads/' || n.id) AS json
-FROM notification n JOIN issue_parts i ON i.id = n.issue_id JOIN rest_repo r ON r.id = i.repo_id;
+FROM notification n JOIN issue_parts i ON i.id = n.issue_id JOIN rest_repo_in r ON r.id = i.repo_id;
 
 CREATE VIEW rest_advisory AS
 SELECT a.*, json_object(
