@@ -505,7 +505,8 @@ FROM (
                    JOIN implied_author m ON m.issue_id = i.id
                    JOIN account a ON a.id = i.author_id
                    -- One from a fork has a branch that is not of this repository.
-                   WHERE i.repo_id = r.id AND p.head_repo_id = r.id ORDER BY i.number)), substr(drop_nulls(json_object(
+                   WHERE i.repo_id = r.id AND p.head_repo_id = r.id ORDER BY i.number)),
+         substr(drop_nulls(json_object(
            'issues', (
              SELECT json_group_array(json(json))
              FROM (SELECT drop_nulls(json_object(
@@ -587,5 +588,6 @@ FROM (
                                   AND t.account_id = (SELECT me FROM session)) AS is_star,
                           EXISTS (SELECT 1 FROM implied_star t WHERE t.repo_id = r.id
                                   AND t.account_id = (SELECT me FROM session)) AS is_implied) x),
-           'subscription', (SELECT state FROM repo_subscription t WHERE t.repo_id = r.id))), 2)) AS json
+           'subscription', (SELECT state FROM repo_subscription t WHERE t.repo_id = r.id))), 2))
+         AS json
   FROM repo_view r ORDER BY r.id);
