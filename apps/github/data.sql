@@ -316,12 +316,17 @@ FROM (SELECT d.value ->> 'title' AS title, 1 AS is_category, d.value ->> 'catego
       FROM stage_repo s, json_each(s.discussions) d, json_tree(d.value) j
       WHERE d.type = 'object' AND j.key = 'author'
         AND j.value NOT IN (SELECT login FROM account WHERE type <> 'Organization')) LIMIT 1;
+SELECT 'number ' || number || ' of a discussion is not possible, or there twice' AS error
+FROM (SELECT s.id, d.value ->> 'number' AS number
+      FROM stage_repo s, json_each(s.discussions) d
+      WHERE d.type = 'object' AND d.value ->> 'number' IS NOT NULL
+      UNION ALL SELECT repo_id, number FROM stage_item)
+GROUP BY id, number HAVING count(*) > 1 OR typeof(number) <> 'integer' OR number < 1 LIMIT 1;
 INSERT INTO discussion
 SELECT new_id('discussion'), s.id,
-       ifnull(d.value ->> 'number', n.number - 1
-                                    + row_number() OVER (PARTITION BY s.id,
-                                                         d.value ->> 'number' IS NULL
-                                                         ORDER BY d.key)),
+       ifnull(d.value ->> 'number',
+              max(n.number - 1, ifnull(max(d.value ->> 'number') OVER (PARTITION BY s.id), 0))
+              + row_number() OVER (PARTITION BY s.id, d.value ->> 'number' IS NULL ORDER BY d.key)),
        ifnull(d.value ->> 'category', 'General'), ifnull(d.value ->> 'title', ''),
        ifnull(d.value ->> 'body', ''),
        ifnull((SELECT id FROM account WHERE login = d.value ->> 'author'), :me), :now
@@ -364,10 +369,11 @@ SELECT new_id('notification'), n.id,
             WHEN EXISTS (SELECT 1 FROM pull_reviewer a
                          WHERE a.issue_id = n.id AND a.account_id = :me) THEN 'review_requested'
             ELSE 'subscribed' END,
-       ifnull(i.notification, 'unread'), i.subscription, :now
+       iif(i.notification IN ('read', 'done'), i.notification, 'unread'),
+       iif(i.subscription IN ('ignored', 'subscribed'), i.subscription, NULL), :now
 FROM stage_item i CROSS JOIN issue n ON n.repo_id = i.repo_id AND n.number = i.number
 WHERE i.notification IN ('read', 'done') OR (n.state = 'open' AND n.author_id <> :me)
-   OR i.subscription IS NOT NULL
+   OR i.subscription IN ('ignored', 'subscribed')
 ORDER BY i.repo_id, i.is_pull, i.place;
 UPDATE notification SET read_at = :now WHERE state <> 'unread';
 INSERT INTO repo_subscription SELECT id, subscription FROM stage_repo
