@@ -13,7 +13,7 @@ APPS = os.path.join(os.environ["TIDEPOOL_SOURCE"], "apps")
 # Benchmarks with tools of their own, and how many.
 COUNTS = {
     "airtable": {"MCP_Atlas": 5},
-    "github": {"MCP_Atlas": 33, "Toolathlon": 41},
+    "github": {"MCP_Atlas": 33, "MCP_Mark": 93, "Toolathlon": 41},
     "google_calendar": {"Toolathlon": 5},
     "google_sheets": {"Toolathlon": 19},
     "notion": {"MCP_Atlas": 19, "MCP_Mark": 19, "Toolathlon": 19},
