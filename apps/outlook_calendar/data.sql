@@ -1,7 +1,8 @@
 -- Besides what Klavis's format names, events may have "calendar" (its name), "body", "body_type",
--- "is_all_day", "show_as", "importance", "sensitivity", "categories" and "is_online_meeting"; they
--- are dumped when they are not what a new event has. Lost in a dump: names and answers of
--- attendees, reminders, calendars without events.
+-- "is_all_day", "show_as", "importance", "sensitivity", "categories", "is_online_meeting",
+-- "recurrence" (pattern and range as in Microsoft Graph), "excluded" (lines of EXDATE), and
+-- "series_id" for a changed date of a recurring event; they are dumped when they are not what a new
+-- event has. Lost in a dump: names and answers of attendees, reminders, calendars without events.
 -- Events without any time begin now; those without an end take an hour, or one day.
 
 -- name: import
@@ -27,7 +28,7 @@ FROM (SELECT trim(value ->> 'calendar') AS name, min(key) AS place
       GROUP BY lower(trim(value ->> 'calendar')) ORDER BY place);
 INSERT INTO event (n, id, calendar, uid, change_key, subject, body, body_type, location, start_s,
                    end_s, start_zone, end_zone, is_all_day, show_as, importance, sensitivity,
-                   categories, is_online, created_s, modified_s)
+                   categories, is_online, recurrence, excluded, created_s, modified_s)
 SELECT :last + 1 + key,
        iif(own_id IS NULL OR own_id IN (SELECT id FROM event) OR is_second, new_id('event'),
            own_id),
@@ -38,7 +39,10 @@ SELECT :last + 1 + key,
        ifnull(end_s, start_s + iif(is_all_day, 86400, 3600)), start_zone, end_zone, is_all_day,
        ifnull(item ->> 'show_as', 'busy'), ifnull(item ->> 'importance', 'normal'),
        ifnull(item ->> 'sensitivity', 'normal'), ifnull(item -> 'categories', '[]'),
-       ifnull(item ->> 'is_online_meeting', 0), now_ms() / 1000, now_ms() / 1000
+       ifnull(item ->> 'is_online_meeting', 0),
+       iif(json_type(item, '$.recurrence') = 'object', item -> 'recurrence', NULL),
+       iif(json_type(item, '$.excluded') = 'array', item -> 'excluded', '[]'), now_ms() / 1000,
+       now_ms() / 1000
 FROM (SELECT *, ifnull(time_read(coalesce(item ->> '$.start_time.dateTime',
                                           item ->> '$.start_time.date'),
                                  iif(is_all_day, 'UTC',
@@ -61,6 +65,16 @@ FROM (SELECT *, ifnull(time_read(coalesce(item ->> '$.start_time.dateTime',
 ORDER BY key;
 SELECT 'calendar_events/' || (n - :last - 1) || ': ends before it begins' AS error
 FROM event WHERE n > :last AND end_s < start_s LIMIT 1;
+SELECT 'calendar_events/' || (n - :last - 1) || ': not a recurrence' AS error
+FROM entry
+WHERE n > :last AND recurrence IS NOT NULL
+  AND (rule IS NULL OR recur_error(lines, start_s, zone) IS NOT NULL) LIMIT 1;
+UPDATE event
+SET series = (SELECT s.n FROM json_each(:args, '$.calendar_events') i
+              JOIN event s ON s.id = i.value ->> 'series_id'
+              WHERE i.key = event.n - :last - 1 AND s.recurrence IS NOT NULL)
+WHERE n IN (SELECT :last + 1 + key FROM json_each(:args, '$.calendar_events')
+            WHERE type = 'object' AND value ->> 'series_id' IS NOT NULL);
 INSERT INTO attendee (event, position, email, name)
 SELECT :last + 1 + i.key, a.key, mail_address(a.value),
        ifnull((SELECT name FROM person WHERE email = mail_address(a.value)), mail_address(a.value))
@@ -95,5 +109,8 @@ FROM (SELECT drop_nulls(json_object(
                'show_as', nullif(show_as, 'busy'), 'importance', nullif(importance, 'normal'),
                'sensitivity', nullif(sensitivity, 'normal'),
                'categories', iif(categories = '[]', NULL, json(categories)),
-               'is_online_meeting', iif(is_online, json('true'), NULL))) AS item
+               'is_online_meeting', iif(is_online, json('true'), NULL),
+               'recurrence', json(recurrence),
+               'excluded', iif(excluded = '[]', NULL, json(excluded)),
+               'series_id', (SELECT s.id FROM event s WHERE s.n = e.series))) AS item
       FROM event e JOIN calendar ON calendar.n = e.calendar ORDER BY e.n);

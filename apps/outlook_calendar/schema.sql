@@ -1,5 +1,6 @@
 -- Calendars and their events. Times are seconds since 1970 in UTC; an event that takes all day
--- begins and ends at midnight in UTC.
+-- begins and ends at midnight in UTC. Of a recurring event there is one row; a single date of it
+-- that was changed is a row of its own (series), and is excluded from the other one.
 
 CREATE TABLE account (email TEXT PRIMARY KEY, name TEXT NOT NULL);
 
@@ -33,10 +34,14 @@ CREATE TABLE event (
   is_online INTEGER NOT NULL DEFAULT 0,
   is_reminder_on INTEGER NOT NULL DEFAULT 1,
   reminder_minutes INTEGER NOT NULL DEFAULT 15,
+  recurrence TEXT, -- Graph's object of pattern and range
+  excluded TEXT NOT NULL DEFAULT '[]', -- lines of EXDATE
+  series INTEGER REFERENCES event (n) ON DELETE CASCADE,
   created_s INTEGER NOT NULL,
   modified_s INTEGER NOT NULL
 );
 CREATE INDEX event_time ON event (calendar, start_s);
+CREATE INDEX event_series ON event (series);
 
 CREATE TABLE attendee (
   event INTEGER NOT NULL REFERENCES event (n) ON DELETE CASCADE,
@@ -58,10 +63,50 @@ CREATE TABLE zone (name TEXT PRIMARY KEY COLLATE NOCASE, iana TEXT NOT NULL) WIT
 CREATE TABLE property (kind TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (kind, name))
 WITHOUT ROWID;
 
+-- Events with the zone of their clock, and the lines of RFC 5545 for their recurrence. The first
+-- line (rule) is NULL when something is missing in it.
 CREATE VIEW entry AS
-SELECT event.*, trim(substr(iif(body_type = 'html', html_text(body), body), 1, 255),
-                     ' ' || char(10)) AS preview
-FROM event;
+SELECT *, iif(recurrence IS NULL, NULL,
+              (SELECT json_group_array(value)
+               FROM (SELECT rule AS value UNION ALL SELECT value FROM json_each(excluded))))
+            AS lines
+FROM (
+  SELECT *,
+         'RRULE:FREQ='
+         || CASE pattern WHEN 'daily' THEN 'DAILY' WHEN 'weekly' THEN 'WEEKLY'
+                         WHEN 'absoluteMonthly' THEN 'MONTHLY' WHEN 'relativeMonthly' THEN 'MONTHLY'
+                         WHEN 'absoluteYearly' THEN 'YEARLY' WHEN 'relativeYearly' THEN 'YEARLY' END
+         || iif(pattern LIKE '%Yearly', ';BYMONTH=' || (recurrence ->> '$.pattern.month'), '')
+         || iif(pattern LIKE 'absolute%', ';BYMONTHDAY='
+                                          || (recurrence ->> '$.pattern.dayOfMonth'), '')
+         || iif(pattern = 'weekly' OR pattern LIKE 'relative%',
+                ';BYDAY=' || (SELECT group_concat(upper(substr(value, 1, 2)))
+                              FROM json_each(recurrence, '$.pattern.daysOfWeek')), '')
+         || iif(pattern LIKE 'relative%',
+                ';BYSETPOS=' || CASE ifnull(recurrence ->> '$.pattern.index', 'first')
+                                WHEN 'first' THEN 1 WHEN 'second' THEN 2 WHEN 'third' THEN 3
+                                WHEN 'fourth' THEN 4 WHEN 'last' THEN -1 END, '')
+         || ';INTERVAL=' || ifnull(recurrence ->> '$.pattern.interval', 1)
+         || ';WKST=' || upper(substr(ifnull(recurrence ->> '$.pattern.firstDayOfWeek', 'sunday'), 1,
+                                     2))
+         || CASE recurrence ->> '$.range.type'
+              WHEN 'noEnd' THEN ''
+              WHEN 'numbered' THEN ';COUNT=' || (recurrence ->> '$.range.numberOfOccurrences')
+              WHEN 'endDate' THEN
+                ';UNTIL=' || time_write(time_read(substr(recurrence ->> '$.range.endDate', 1, 10)
+                                                  || 'T23:59:59', zone), 'UTC', '%Y%m%dT%H%M%SZ')
+              END AS rule
+  FROM (SELECT event.*,
+               trim(substr(iif(body_type = 'html', html_text(body), body), 1, 255),
+                    ' ' || char(10)) AS preview,
+               CASE WHEN series IS NOT NULL THEN 'exception'
+                    WHEN recurrence IS NOT NULL THEN 'seriesMaster'
+                    ELSE 'singleInstance' END AS type,
+               iif(is_all_day, 'UTC',
+                   ifnull((SELECT iana FROM zone WHERE name = start_zone), start_zone)) AS zone,
+               recurrence ->> '$.pattern.type' AS pattern
+        FROM event)
+);
 
 -- Events as they are shown.
 CREATE VIEW shown AS
@@ -76,14 +121,15 @@ SELECT m.n, json_object(
          'hasAttachments', json('false'), 'subject', subject, 'bodyPreview', preview,
          'importance', importance, 'sensitivity', sensitivity,
          'isAllDay', json(iif(is_all_day, 'true', 'false')), 'isCancelled', json('false'),
-         'isOrganizer', json('true'), 'responseRequested', json('true'), 'seriesMasterId', NULL,
-         'showAs', show_as, 'type', 'singleInstance',
+         'isOrganizer', json('true'), 'responseRequested', json('true'),
+         'seriesMasterId', (SELECT id FROM event s WHERE s.n = m.series),
+         'showAs', show_as, 'type', type,
          'webLink', 'https://outlook.office365.example/owa/?itemid=' || replace(m.id, '=', '%3D')
                     || '&exvsurl=1&path=/calendar/item',
          'onlineMeetingUrl', NULL, 'isOnlineMeeting', json(iif(is_online, 'true', 'false')),
          'onlineMeetingProvider', iif(is_online, 'teamsForBusiness', 'unknown'),
          'allowNewTimeProposals', json('true'), 'isDraft', json('false'),
-         'hideAttendees', json('false'), 'recurrence', NULL,
+         'hideAttendees', json('false'), 'recurrence', json(recurrence),
          'onlineMeeting',
          iif(is_online, json_object('joinUrl', 'https://teams.microsoft.example/l/meetup-join/'
                                                || substr(uid, 33, 24)), NULL),
@@ -181,4 +227,4 @@ UNION ALL
 SELECT 'written', value FROM json_each('["subject", "body", "start", "end", "location", "attendees",
   "isAllDay", "showAs", "importance", "sensitivity", "categories", "isOnlineMeeting",
   "onlineMeetingProvider", "isReminderOn", "reminderMinutesBeforeStart", "responseRequested",
-  "allowNewTimeProposals", "hideAttendees", "transactionId"]');
+  "allowNewTimeProposals", "hideAttendees", "transactionId", "recurrence"]');

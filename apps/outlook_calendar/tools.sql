@@ -10,13 +10,24 @@ SELECT json_indent(json_object('error', json_object(
 WHERE :calendar IS NULL;
 
 -- part: find_event
+-- An event, or a single date (:at) of a recurring one (:master).
 SELECT n FROM event WHERE id = :event_id;
+SELECT n AS master, at
+FROM (SELECT e.*, time_read(substr(:event_id, -16), 'UTC') AS at FROM entry e
+      WHERE :n IS NULL AND e.recurrence IS NOT NULL
+        AND e.id = substr(:event_id, 1, length(:event_id) - 17))
+WHERE json_array_length(recur_starts(lines, start_s, zone, at, at + 1)) = 1;
 SELECT json_indent(json_object('error', json_object(
          'code', iif(:event_id GLOB 'A[AQ]Mk*', 'ErrorItemNotFound', 'ErrorInvalidIdMalformed'),
          'message', iif(:event_id GLOB 'A[AQ]Mk*',
                         'The specified object was not found in the store.', 'Id is malformed.'))))
        AS error
-WHERE :n IS NULL;
+WHERE :n IS NULL AND :master IS NULL;
+
+-- part: exclude_date
+UPDATE event
+SET excluded = json_insert(excluded, '$[#]', 'EXDATE:' || time_write(:at, 'UTC', '%Y%m%dT%H%M%SZ'))
+WHERE n = :master;
 
 -- part: check_select
 -- :names: which members of a :kind are shown.
@@ -60,12 +71,30 @@ SELECT 'calendars' AS path, 'users(''' || email || ''')/calendars' AS context FR
 
 -- part: page_of_events
 -- Of :calendar, from :low to :high when these are given.
-SELECT json_group_array(json(json_pick(:names, (SELECT item FROM shown WHERE n = chosen))))
-         AS items, max(total) AS total
-FROM (SELECT m.n AS chosen, count(*) OVER () AS total FROM entry m
-      WHERE m.calendar = :calendar AND (:low IS NULL OR (m.start_s < :high AND m.end_s > :low))
+SELECT json_group_array(json(json_pick(
+         :names,
+         (SELECT iif(single, item,
+                     json_set(item, '$.id', own_id || time_write(at, 'UTC', '_%Y%m%dT%H%M%SZ'),
+                              '$.type', 'occurrence', '$.seriesMasterId', own_id,
+                              '$.recurrence', NULL,
+                              '$.start.dateTime', time_write(at, 'UTC',
+                                                             '%Y-%m-%dT%H:%M:%S.0000000'),
+                              '$.end.dateTime', time_write(at + span, 'UTC',
+                                                           '%Y-%m-%dT%H:%M:%S.0000000')))
+          FROM shown WHERE n = chosen)))) AS items, max(total) AS total
+FROM (SELECT m.n AS chosen, m.at, m.id AS own_id, m.end_s - m.start_s AS span,
+             :low IS NULL OR m.recurrence IS NULL AS single, count(*) OVER () AS total
+      FROM (SELECT e.*, o.value AS at
+            FROM entry e,
+                 json_each(iif(:low IS NULL, json_array(e.start_s),
+                               recur_starts(e.lines, e.start_s, e.zone,
+                                            :low - (e.end_s - e.start_s), :high))) o
+            WHERE e.calendar = :calendar
+              AND iif(:low IS NULL, e.series IS NULL,
+                      e.recurrence IS NOT NULL OR (e.start_s < :high AND e.end_s > :low))) m
+      WHERE (:low IS NULL OR (m.at < :high AND m.at + m.end_s - m.start_s > :low))
         AND {{odata :filter_text}}
-      ORDER BY {{odata_order :order_text}}, m.start_s, m.n LIMIT :page_size OFFSET :first);
+      ORDER BY {{odata_order :order_text}}, m.at, m.n LIMIT :page_size OFFSET :first);
 SELECT 'calendars/' || id || iif(:low IS NULL, '/events', '/calendarView') AS path,
        'users(''' || email || ''')/calendars(''' || id || ''')/'
        || iif(:low IS NULL, 'events', 'calendarView') AS context
@@ -86,10 +115,6 @@ FROM account;
 -- part: check_event
 -- :e, the members of an event that are written.
 SELECT json_indent(json_object('error', json_object(
-         'code', 'ErrorInvalidRequest',
-         'message', 'Recurring events cannot be made in this mailbox.'))) AS error
-WHERE json_type(:e, '$.recurrence') = 'object';
-SELECT json_indent(json_object('error', json_object(
          'code', 'RequestBodyRead',
          'message', 'The property ''' || key || ''' does not exist on type '
                     || '''Microsoft.OutlookServices.Event''. Make sure to only use property names '
@@ -99,7 +124,8 @@ SELECT json_indent(json_object('error', json_object(
          'code', 'RequestBodyRead',
          'message', 'The value of the property ''' || key || ''' has the wrong type.'))) AS error
 FROM json_each(:e)
-WHERE CASE WHEN key IN ('start', 'end', 'body', 'location') THEN type NOT IN ('object', 'null')
+WHERE CASE WHEN key IN ('start', 'end', 'body', 'location', 'recurrence')
+             THEN type NOT IN ('object', 'null')
            WHEN key IN ('attendees', 'categories') THEN type <> 'array'
            WHEN key LIKE 'is%' THEN type NOT IN ('true', 'false')
            WHEN key = 'reminderMinutesBeforeStart' THEN type <> 'integer'
@@ -156,6 +182,8 @@ SET subject = ifnull(:e ->> 'subject', subject),
     is_online = ifnull(:e ->> 'isOnlineMeeting', is_online),
     is_reminder_on = ifnull(:e ->> 'isReminderOn', is_reminder_on),
     reminder_minutes = ifnull(:e ->> 'reminderMinutesBeforeStart', reminder_minutes),
+    recurrence = CASE json_type(:e, '$.recurrence') WHEN 'object' THEN :e -> 'recurrence'
+                                                    WHEN 'null' THEN NULL ELSE recurrence END,
     change_key = new_id('change'), modified_s = now_ms() / 1000
 WHERE n = :n;
 UPDATE event
@@ -179,6 +207,18 @@ FROM event
 WHERE n = :n
   AND (end_s < start_s
     OR (is_all_day AND (start_s % 86400 <> 0 OR end_s % 86400 <> 0 OR end_s = start_s)));
+SELECT json_indent(json_object('error', json_object(
+         'code', 'ErrorPropertyValidationFailure',
+         'message', CASE WHEN series IS NOT NULL
+                           THEN 'A single date of a recurring event cannot recur itself.'
+                         WHEN rule IS NULL OR recur_error(lines, start_s, zone) IS NOT NULL
+                           THEN 'The recurrence pattern or range is not valid.'
+                         ELSE 'The start date of the range must be the date of the start.' END)))
+       AS error
+FROM entry
+WHERE n = :n AND json_type(:e, '$.recurrence') = 'object'
+  AND (series IS NOT NULL OR rule IS NULL OR recur_error(lines, start_s, zone) IS NOT NULL
+    OR recurrence ->> '$.range.startDate' <> time_write(start_s, zone, '%Y-%m-%d'));
 DELETE FROM attendee WHERE event = :n AND json_type(:e, '$.attendees') = 'array';
 INSERT INTO attendee (event, position, email, name, type)
 SELECT :n, key, address,
@@ -253,7 +293,13 @@ SELECT 'event' AS kind, NULL AS low, NULL AS high, :filter AS filter_text,
 SELECT 'event' AS kind;
 -- include: find_event
 -- include: check_select
-SELECT json_pick(:names, item) AS result FROM shown WHERE n = :n;
+SELECT json_pick(:names, iif(:n IS NOT NULL, item, json_set(
+         item, '$.id', :event_id, '$.type', 'occurrence', '$.seriesMasterId', e.id,
+         '$.recurrence', NULL,
+         '$.start.dateTime', time_write(:at, 'UTC', '%Y-%m-%dT%H:%M:%S.0000000'),
+         '$.end.dateTime', time_write(:at + e.end_s - e.start_s, 'UTC',
+                                      '%Y-%m-%dT%H:%M:%S.0000000')))) AS result
+FROM shown JOIN event e ON e.n = shown.n WHERE shown.n = ifnull(:n, :master);
 
 -- name: create_event
 -- include: find_calendar
@@ -280,11 +326,25 @@ RETURNING n;
 SELECT json_remove(json_patch(:args, ifnull(:args -> 'kwargs', '{}')), '$.kwargs', '$.event_id')
        AS e;
 -- include: check_event
+-- A single date of a recurring event becomes an event of its own.
+-- include: exclude_date
+INSERT INTO event (id, calendar, uid, change_key, subject, body, body_type, location, start_s,
+                   end_s, start_zone, end_zone, is_all_day, show_as, importance, sensitivity,
+                   categories, is_online, is_reminder_on, reminder_minutes, series, created_s,
+                   modified_s)
+SELECT :event_id, calendar, uid, change_key, subject, body, body_type, location, :at,
+       :at + end_s - start_s, start_zone, end_zone, is_all_day, show_as, importance, sensitivity,
+       categories, is_online, is_reminder_on, reminder_minutes, n, created_s, modified_s
+FROM event WHERE n = :master;
+SELECT n FROM event WHERE id = :event_id;
+INSERT INTO attendee
+SELECT :n, position, email, name, type, response FROM attendee WHERE event = :master;
 -- include: write_event
 
 -- name: delete_event
 -- include: find_event
 DELETE FROM event WHERE n = :n;
+-- include: exclude_date
 SELECT json_object('status', 'success', 'status_code', 204) AS result;
 
 -- name: list_calendar_view
@@ -309,13 +369,17 @@ SELECT json_indent(json_object('error', json_object(
 WHERE :high - :low > 62 * 86400;
 -- What keeps whom: my events, and colleagues those that they are invited to.
 SELECT json_group_array(json_array(who, n, start_s, end_s, show_as)) AS kept
-FROM (SELECT DISTINCT s.value AS who, e.n, e.start_s, e.end_s, e.show_as
-      FROM json_each(:schedules) s, event e
-      WHERE e.start_s < :high AND e.end_s > :low
+FROM (SELECT s.value AS who, e.n, o.value AS start_s, o.value + e.end_s - e.start_s AS end_s,
+             e.show_as
+      FROM json_each(:schedules) s, entry e,
+           json_each(recur_starts(e.lines, e.start_s, e.zone, :low - (e.end_s - e.start_s), :high))
+             o
+      WHERE (e.recurrence IS NOT NULL OR (e.start_s < :high AND e.end_s > :low))
+        AND o.value + e.end_s - e.start_s > :low
         AND ((lower(s.value) IN (SELECT email FROM account)
               AND e.calendar IN (SELECT n FROM calendar WHERE is_default))
           OR EXISTS (SELECT 1 FROM attendee WHERE event = e.n AND email = s.value))
-      ORDER BY s.key, e.start_s, e.n);
+      ORDER BY s.key, o.value, e.n);
 WITH RECURSIVE slot (at, until) AS (
   SELECT :low, min(:high, :low + 60 * :availability_view_interval)
   UNION ALL
@@ -351,13 +415,14 @@ FROM (
                        'isPrivate', json(iif(e.sensitivity = 'private', 'true', 'false')),
                        'status', e.show_as, 'subject', e.subject,
                        'location', ifnull(e.location, ''),
-                       'start', json_object('dateTime', time_write(e.start_s, 'UTC',
+                       'start', json_object('dateTime', time_write(e.at, 'UTC',
                                                                    '%Y-%m-%dT%H:%M:%S.0000000'),
                                             'timeZone', 'UTC'),
-                       'end', json_object('dateTime', time_write(e.end_s, 'UTC',
+                       'end', json_object('dateTime', time_write(e.until, 'UTC',
                                                                  '%Y-%m-%dT%H:%M:%S.0000000'),
                                           'timeZone', 'UTC')))
-              FROM (SELECT event.* FROM json_each(:kept) k JOIN event ON n = k.value ->> 1
+              FROM (SELECT event.*, k.value ->> 2 AS at, k.value ->> 3 AS until
+                    FROM json_each(:kept) k JOIN event ON n = k.value ->> 1
                     WHERE k.value ->> 0 = s.value ORDER BY k.key) e),
              'workingHours', json_object(
                'daysOfWeek', json('["monday","tuesday","wednesday","thursday","friday"]'),
