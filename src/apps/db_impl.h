@@ -36,7 +36,7 @@ struct appdb {
     int64_t now_us;
     bool is_volatile; /* it asked for the time or a random number */
     int64_t steps_left, deadline_ms, memory_base;
-    const char *limit; /* the one that was passed */
+    const char *limit;        /* the one that was passed */
     enum appdb_limits limits; /* of the call under way */
 };
 
