@@ -36,6 +36,7 @@ static const struct lang languages[] = {
     {"odata_order", lang_odata_order, true},
     {"slack", lang_slack, false},
     {"slack_score", lang_slack_score, false},
+    {"soql", lang_soql, false},
     {"words", lang_words, false},
 };
 

@@ -88,3 +88,6 @@ int lang_odata(const struct json *config, struct str text, struct arena *a,
                struct appdb_predicate *ret, struct err *e);
 int lang_odata_order(const struct json *config, struct str text, struct arena *a,
                      struct appdb_predicate *ret, struct err *e);
+/* lang_soql.c: the queries of Salesforce; the expression is the answer. */
+int lang_soql(const struct json *config, struct str text, struct arena *a,
+              struct appdb_predicate *ret, struct err *e);
