@@ -11,7 +11,8 @@ SELECT ifnull(json_array_length(:args, '$.team_channels'), 0) AS n_channels,
        user_id AS me FROM account;
 SELECT 'team_channels/' || key || ': unknown team: ' || (value ->> 'team') AS error
 FROM json_each(:args, '$.team_channels')
-WHERE type = 'object' AND value ->> 'team' NOT IN (SELECT name FROM team) LIMIT 1;
+WHERE type = 'object' AND value ->> 'team' IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM team t WHERE t.name = value ->> 'team') LIMIT 1;
 SELECT 'not a time: ' || value AS error
 FROM json_tree(:args)
 WHERE key IN ('created_date_time', 'start_time', 'end_time') AND type = 'text'

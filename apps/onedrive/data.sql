@@ -35,7 +35,12 @@ FROM (SELECT path, above, node ->> 'name' AS name, nullif(node ->> 'id', '') AS 
       ORDER BY place);
 SELECT 'not a name: ' || (value ->> 2) AS error FROM json_each(:nodes)
 WHERE trim(value ->> 2) = '' OR value ->> 2 GLOB '*["*:<>?/\|]*' LIMIT 1;
+SELECT 'two items have the name ' || (value ->> 2) AS error FROM json_each(:nodes)
+GROUP BY value ->> 0 HAVING count(*) > 1 AND count(value ->> 4) > 0 LIMIT 1;
 UPDATE item SET mark = lower((SELECT path FROM place WHERE place.n = item.n));
+SELECT iif(content IS NULL, 'a folder', 'a file') || ' has the name already: ' || name AS error
+FROM json_each(:nodes) JOIN item ON mark = value ->> 0
+WHERE (content IS NULL) <> (value ->> 4 IS NULL) LIMIT 1;
 UPDATE item
 SET content = (SELECT value ->> 4 FROM json_each(:nodes) WHERE value ->> 0 = item.mark
                ORDER BY key DESC LIMIT 1), modified_s = now_ms() / 1000

@@ -16,7 +16,7 @@ LIMIT 1;
 SELECT 'calendar_events/' || i.key || ': unknown time zone: ' || (t.value ->> 'timeZone') AS error
 FROM json_each(:args, '$.calendar_events') i, json_each(i.value) t
 WHERE i.type = 'object' AND t.type = 'object' AND t.key IN ('start_time', 'end_time')
-  AND t.value ->> 'timeZone' NOT IN (SELECT name FROM zone)
+  AND NOT EXISTS (SELECT 1 FROM zone z WHERE z.name = t.value ->> 'timeZone')
   AND NOT zone_exists(t.value ->> 'timeZone')
 LIMIT 1;
 INSERT INTO calendar (id, name, change_key)
@@ -24,7 +24,7 @@ SELECT new_id('calendar'), name, new_id('change')
 FROM (SELECT trim(value ->> 'calendar') AS name, min(key) AS place
       FROM json_each(:args, '$.calendar_events')
       WHERE type = 'object' AND trim(value ->> 'calendar') <> ''
-        AND trim(value ->> 'calendar') NOT IN (SELECT name FROM calendar)
+        AND NOT EXISTS (SELECT 1 FROM calendar c WHERE c.name = trim(value ->> 'calendar'))
       GROUP BY lower(trim(value ->> 'calendar')) ORDER BY place);
 INSERT INTO event (n, id, calendar, uid, change_key, subject, body, body_type, location, start_s,
                    end_s, start_zone, end_zone, is_all_day, show_as, importance, sensitivity,

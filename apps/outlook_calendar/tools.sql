@@ -143,10 +143,10 @@ LIMIT 1;
 SELECT json_indent(json_object('error', json_object(
          'code', 'TimeZoneNotSupportedException',
          'message', 'A valid TimeZone value must be specified. The following TimeZone value is not '
-                    || 'supported: ''' || name || '''.'))) AS error
-FROM (SELECT value ->> 'timeZone' AS name FROM json_each(:e)
+                    || 'supported: ''' || wanted || '''.'))) AS error
+FROM (SELECT value ->> 'timeZone' AS wanted FROM json_each(:e)
       WHERE key IN ('start', 'end') AND type = 'object')
-WHERE name NOT IN (SELECT name FROM zone) AND NOT zone_exists(name) LIMIT 1;
+WHERE NOT EXISTS (SELECT 1 FROM zone z WHERE z.name = wanted) AND NOT zone_exists(wanted) LIMIT 1;
 SELECT json_indent(json_object('error', json_object(
          'code', 'ErrorInvalidRequest',
          'message', 'Cannot convert the literal ''' || ifnull(value ->> 'dateTime', '')
@@ -391,7 +391,7 @@ SELECT json_object(
          || '#Collection(microsoft.graph.scheduleInformation)',
          'value', json_group_array(json(item))) AS result
 FROM (
-  SELECT CASE WHEN s.value NOT IN (SELECT email FROM person) THEN
+  SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM person WHERE email = s.value) THEN
            json_object('scheduleId', s.value, 'availabilityView', '', 'error', json_object(
              'message', 'Unable to resolve e-mail address ' || s.value
                         || ' to an Active Directory object.',

@@ -31,7 +31,8 @@ SELECT :last + 1 + key,
                ORDER BY f.n LIMIT 1),
               (SELECT f.n FROM folder f
                WHERE f.well_known = CASE WHEN is_draft THEN 'drafts'
-                                         WHEN lower(sender) = :me THEN 'sentitems'
+                                         WHEN lower(mail_address(sender)) = :me
+                                           THEN 'sentitems'
                                          ELSE 'inbox' END)),
        subject, body, type, mail_address(sender), importance, categories, flag, is_read, is_draft,
        has_attachments, '', new_id('index'), new_id('header'), new_id('change'), at, at, at, at
@@ -77,8 +78,10 @@ FROM json_each(:args, '$.messages') m, json_each(m.value, '$.bcc_addresses') a
 WHERE m.type = 'object' AND a.type = 'text';
 UPDATE message
 SET conversation = first.conversation
-FROM (SELECT topic, new_id('conversation') AS conversation
-      FROM (SELECT DISTINCT mail_topic(subject) AS topic FROM message WHERE n > :last)) first
+FROM (SELECT new.topic, ifnull(old.conversation, new_id('conversation')) AS conversation
+      FROM (SELECT DISTINCT mail_topic(subject) AS topic FROM message WHERE n > :last) new
+      LEFT JOIN (SELECT mail_topic(subject) AS topic, min(conversation) AS conversation
+                 FROM message WHERE n <= :last GROUP BY 1) old ON old.topic = new.topic) first
 WHERE n > :last AND mail_topic(subject) = first.topic;
 SELECT json_object('messages', :n_messages) AS result;
 
@@ -107,7 +110,7 @@ FROM (SELECT drop_nulls(json_object(
                       ORDER BY position)
                 HAVING count(*) > 0),
                'folder', (SELECT iif(well_known IS 'inbox' AND NOT is_draft
-                                       AND from_address IS NOT (SELECT email FROM account),
+                                       AND lower(from_address) IS NOT (SELECT email FROM account),
                                      NULL, name)
                           FROM folder WHERE n = m.folder),
                'is_draft', iif(is_draft, json('true'), NULL),

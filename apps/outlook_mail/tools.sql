@@ -27,13 +27,14 @@ WHERE :n IS NULL;
 -- :names: the fields that an answer has.
 SELECT json_indent(json_object('error', json_object(
          'code', 'RequestBroker--ParseUri',
-         'message', 'Could not find a property named ''' || name
+         'message', 'Could not find a property named ''' || wanted
                     || ''' on type ''Microsoft.OutlookServices.Message''.'))) AS error
 FROM (SELECT trim(CASE WHEN instr(value, '/') THEN substr(value, 1, instr(value, '/') - 1)
-                       ELSE value END) AS name
+                       ELSE value END) AS wanted
       FROM json_each('["' || replace(replace(replace(:select, '\', ''), '"', ''), ',', '","')
                      || '"]'))
-WHERE trim(:select) <> '' AND name NOT IN (SELECT name FROM property) LIMIT 1;
+WHERE trim(:select) <> ''
+  AND NOT EXISTS (SELECT 1 FROM property p WHERE p.name = wanted) LIMIT 1;
 SELECT iif(trim(:select) <> '',
            (SELECT group_concat(shown) FROM property
             WHERE name = 'id'
@@ -225,7 +226,7 @@ SELECT 'FW: ' || :topic AS draft_subject, :to_recipients AS "to", '[]' AS cc, '[
 -- include: say_message
 -- include: quote
 SELECT 'RE: ' || :topic AS draft_subject, '[]' AS cc, '[]' AS bcc,
-       iif(from_address IN (SELECT email FROM account),
+       iif(lower(from_address) IN (SELECT email FROM account),
            (SELECT json_group_array(address)
             FROM (SELECT address FROM recipient WHERE message = :n AND kind = 'to'
                   ORDER BY position)),
@@ -284,7 +285,7 @@ SELECT new_id('message'), (SELECT n FROM folder WHERE well_known = 'inbox'), sub
        body_type, from_address, importance, conversation, conversation_index, header_id,
        new_id('change'), now_ms() / 1000, now_ms() / 1000, received_s, sent_s
 FROM message
-WHERE n = :n AND EXISTS (SELECT 1 FROM recipient JOIN account ON email = address
+WHERE n = :n AND EXISTS (SELECT 1 FROM recipient JOIN account ON email = lower(address)
                          WHERE message = :n)
 RETURNING n AS copy;
 INSERT INTO recipient_row
