@@ -10,7 +10,8 @@
 SELECT id AS me FROM user WHERE is_me;
 SELECT 'a contact needs a company_name, a firstname or a lastname' AS error
 FROM json_each(:args, '$.contacts')
-WHERE trim(ifnull(value ->> 'company_name', '') || ifnull(value ->> 'firstname', '')
+WHERE type = 'object'
+  AND trim(ifnull(value ->> 'company_name', '') || ifnull(value ->> 'firstname', '')
            || ifnull(value ->> 'lastname', '')) = '' LIMIT 1;
 SELECT 'project "' || (value ->> 'name') || '": state is active or archived' AS error
 FROM json_each(:args, '$.projects') WHERE value ->> 'state' NOT IN ('active', 'archived') LIMIT 1;

@@ -9,10 +9,10 @@
 -- name: import
 SELECT min(id) AS home FROM location;
 SELECT 'product "' || (value ->> 'title') || '": '
-       || iif(value ->> 'status' NOT IN ('active', 'draft', 'archived'),
+       || iif(lower(value ->> 'status') NOT IN ('active', 'draft', 'archived'),
               'status is active, draft or archived', 'price is a number') AS error
 FROM json_each(:args, '$.products')
-WHERE value ->> 'status' NOT IN ('active', 'draft', 'archived')
+WHERE lower(value ->> 'status') NOT IN ('active', 'draft', 'archived')
    OR value ->> 'price' NOT GLOB '[0-9]*' OR value ->> 'price' GLOB '*[^0-9.]*' LIMIT 1;
 SELECT ifnull(max(id), 8142350000100) AS p_last,
        (SELECT ifnull(max(id), 44871230000200) FROM variant) AS v_last FROM product;
@@ -27,7 +27,7 @@ SELECT :p_last + p.key + 1, p.value ->> 'title', p.value ->> 'description',
           FROM c WHERE i <= length(p.value ->> 'title'))
         SELECT rtrim(text, '-') FROM c ORDER BY i DESC LIMIT 1),
        p.value ->> 'vendor', p.value ->> 'category', ifnull(p.value ->> 'tags', ''),
-       ifnull(p.value ->> 'status', 'active'), now(), now()
+       ifnull(lower(p.value ->> 'status'), 'active'), now(), now()
 FROM json_each(:args, '$.products') p WHERE p.type = 'object' ORDER BY p.key;
 -- Without variants of its own a product has one.
 SELECT json_group_array(json_object('id', :v_last + nth, 'product', product, 'position', position,
@@ -35,10 +35,11 @@ SELECT json_group_array(json_object('id', :v_last + nth, 'product', product, 'po
 FROM (SELECT row_number() OVER (ORDER BY product, position) AS nth, product, position, json
       FROM (SELECT :p_last + p.key + 1 AS product, 1 AS position, p.value AS json
             FROM json_each(:args, '$.products') p
-            WHERE ifnull(json_array_length(p.value, '$.variants'), 0) = 0
+            WHERE p.type = 'object' AND ifnull(json_array_length(p.value, '$.variants'), 0) = 0
             UNION ALL
             SELECT :p_last + p.key + 1, v.key + 1, v.value
-            FROM json_each(:args, '$.products') p, json_each(p.value, '$.variants') v)
+            FROM json_each(:args, '$.products') p, json_each(p.value, '$.variants') v
+            WHERE v.type = 'object')
       ORDER BY product, position);
 INSERT INTO variant
 SELECT value ->> 'id', value ->> 'product', value ->> 'position',
@@ -86,7 +87,7 @@ WHERE value ->> '$.json.customer_index' IS NOT NULL
 SELECT 'order ' || (value ->> 'number') || ': unknown financial_status "'
        || (value ->> '$.json.financial_status') || '"' AS error
 FROM json_each(:orders)
-WHERE value ->> '$.json.financial_status' NOT IN (
+WHERE lower(value ->> '$.json.financial_status') NOT IN (
   'pending', 'authorized', 'partially_paid', 'paid', 'partially_refunded', 'refunded', 'voided')
 LIMIT 1;
 SELECT 'order ' || (value ->> 'number') || ': status is open, closed or cancelled' AS error
@@ -94,7 +95,7 @@ FROM json_each(:orders)
 WHERE value ->> '$.json.status' NOT IN ('open', 'closed', 'cancelled') LIMIT 1;
 INSERT INTO "order"
 SELECT value ->> 'number', :c_last + 1 + (value ->> '$.json.customer_index'),
-       ifnull(value ->> '$.json.financial_status', 'pending'),
+       ifnull(lower(value ->> '$.json.financial_status'), 'pending'),
        ifnull(value ->> '$.json.status', 'open'), value ->> '$.json.shipping_address',
        ifnull(value ->> '$.json.tags', ''), value ->> '$.json.note', now(), now()
 FROM json_each(:orders) ORDER BY key;
@@ -114,9 +115,11 @@ SELECT json_group_array(json_object('number', number, 'draft', draft, 'variant',
 FROM (SELECT 0 AS kind, o.value ->> 'number' AS number, NULL AS draft, l.key AS nth,
              l.value AS json
       FROM json_each(:orders) o, json_each(o.value, '$.json.line_items') l
+      WHERE l.type = 'object'
       UNION ALL
       SELECT 1, NULL, :d_last + d.key + 1, l.key, l.value
       FROM json_each(:args, '$.draft_orders') d, json_each(d.value, '$.line_items') l
+      WHERE l.type = 'object'
       ORDER BY kind, number, draft, nth);
 SELECT 'a line item: there is no product ' || (value ->> 'product') AS error
 FROM json_each(:lines) WHERE value ->> 'variant' IS NULL LIMIT 1;
@@ -130,6 +133,7 @@ FROM (SELECT (SELECT ifnull(max(id), 5101230000600) FROM fulfillment)
              + row_number() OVER (ORDER BY o.key, f.key) AS id, o.value ->> 'number' AS number,
              f.value AS json
       FROM json_each(:orders) o, json_each(o.value, '$.json.fulfillments') f
+      WHERE f.type = 'object'
       ORDER BY o.key, f.key);
 INSERT INTO fulfillment
 SELECT f.value ->> 'id', f.value ->> 'number',
@@ -144,7 +148,7 @@ SELECT f.value ->> 'id', (
            AND s.value ->> 'line' = (SELECT count(*) FROM line k
                                      WHERE k.order_number = l.order_number AND k.id < l.id)),
        s.value ->> 'quantity'
-FROM json_each(:fulfillments) f, json_each(f.value, '$.json.lines') s;
+FROM json_each(:fulfillments) f, json_each(f.value, '$.json.lines') s WHERE s.type = 'object';
 
 SELECT ifnull(max(id), 455671200700) AS k_last FROM collection;
 INSERT INTO collection
