@@ -361,16 +361,18 @@ static int emit_record(struct soql *q, const struct query *u)
 static int read_groups(struct soql *q, const struct query *u)
 {
     struct soql_operand groups[MAX_GROUPS];
+    struct soql_scope rows = u->scope;
     size_t n = 0;
     int r;
 
+    rows.is_grouped = false;
     lang_sql(&q->out, " GROUP BY ");
     do {
         if (n == MAX_GROUPS)
             return soql_unexpected(q);
         lang_sql(&q->out, n > 0 ? ", " : "");
         if ((r = soql_operand(q, &groups[n])) < 0 ||
-            (r = soql_emit(q, &u->scope, &groups[n], NULL)) < 0)
+            (r = soql_emit(q, &rows, &groups[n], NULL)) < 0)
             return r;
         n++;
     } while ((r = soql_take(q, ",")) > 0);
@@ -419,11 +421,13 @@ static int skip_rest(struct soql *q)
 
 static int read_where(struct soql *q, const struct query *u)
 {
+    struct soql_scope rows = u->scope;
     int r = soql_take(q, "WHERE");
 
+    rows.is_grouped = false;
     if (r > 0) {
         lang_sql(&q->out, " AND ");
-        r = soql_condition(q, &u->scope);
+        r = soql_condition(q, &rows);
     }
     if (r < 0 || (r = soql_take(q, "WITH")) <= 0)
         return r;
@@ -438,7 +442,9 @@ static int read_having(struct soql *q, const struct query *u)
 
     if (r > 0)
         r = (r = soql_need(q, "BY")) < 0 ? r : read_groups(q, u);
-    if (r < 0 || (r = soql_take(q, "HAVING")) <= 0)
+    if (r < 0 || (!u->is_grouped && soql_is(q, "HAVING")))
+        return r < 0 ? r : soql_unexpected(q);
+    if ((r = soql_take(q, "HAVING")) <= 0)
         return r;
     lang_sql(&q->out, " HAVING ");
     return soql_condition(q, &u->scope);
@@ -496,16 +502,19 @@ static int emit_query(struct soql *q, const struct soql_scope *outer)
     if (!u)
         return soql_fail(q, q->token.at, "MALFORMED_QUERY", "out of memory");
     *u = (struct query){.outer = outer};
+    q->stack += SOQL_STACK_QUERY;
     if ((r = read_items(q, u)) < 0)
         return r;
     list = q->token.text;
     if ((r = read_from(q, u)) < 0)
         return r;
     u->is_grouped |= has_groups(q);
+    u->scope.is_grouped = u->is_grouped;
     if (outer && u->is_grouped)
         return soql_unexpected(q);
     if (u->is_count && !has_groups(q))
-        lang_sql(&q->out, "(SELECT json_object('totalSize', n, 'done', json('true'), 'records',"
+        lang_sql(&q->out, "(SELECT json_object('totalSize', ifnull(max(n), 0), 'done',"
+                          " json('true'), 'records',"
                           " json_array()) FROM (SELECT count(*) AS n");
     else
         lang_sql(&q->out,
@@ -525,6 +534,7 @@ static int emit_query(struct soql *q, const struct soql_scope *outer)
     }
     r = read_clauses(q, u);
     lang_sql(&q->out, "))");
+    q->stack -= SOQL_STACK_QUERY;
     return r;
 }
 
@@ -535,6 +545,7 @@ int soql_values(struct soql *q)
 
     if (++q->n_within > MAX_QUERIES)
         return soql_fail(q, q->token.at, "MALFORMED_QUERY", "the query is nested too deeply");
+    q->stack += SOQL_STACK_VALUES;
     if ((r = read_items(q, &u)) < 0)
         return r;
     if (u.n != 1 || u.is_grouped || u.items[0].kind != ITEM_FIELD)
@@ -548,6 +559,7 @@ int soql_values(struct soql *q)
     if ((r = read_where(q, &u)) < 0)
         return r;
     q->n_within--;
+    q->stack -= SOQL_STACK_VALUES;
     return 0;
 }
 

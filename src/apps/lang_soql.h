@@ -15,6 +15,16 @@ struct soql_token {
 /* What a field holds. */
 enum soql_type { SOQL_TEXT, SOQL_LONG, SOQL_NUMBER, SOQL_BOOL, SOQL_DATE, SOQL_TIME };
 
+/* What SQLite's parser needs of its stack, about; it has 100 entries. */
+enum {
+    SOQL_STACK_QUERY = 22,
+    SOQL_STACK_VALUES = 9, /* a query within a condition */
+    SOQL_STACK_CONDITION = 4,
+    SOQL_STACK_STEP = 8,  /* of a path */
+    SOQL_STACK_DAYS = 20, /* THIS_QUARTER and the like */
+    SOQL_STACK_MAX = 90
+};
+
 struct soql {
     const struct json *objects; /* app.json's */
     struct lang_out out;
@@ -24,6 +34,8 @@ struct soql {
     unsigned n_rows;   /* aliases of the table that were used: r0, r1, … */
     unsigned depth;    /* of conditions in each other */
     unsigned n_within; /* queries within conditions */
+    unsigned n_terms;  /* of all conditions */
+    unsigned stack;    /* see SOQL_STACK_MAX */
     struct err *err;   /* set once */
 };
 
@@ -32,6 +44,7 @@ struct soql_scope {
     const struct json *object;
     struct str name, alias;
     unsigned row;
+    bool is_grouped; /* functions over all rows may be asked for */
 };
 
 /* A field, or a function of one. */
@@ -46,6 +59,7 @@ struct soql_operand {
 int soql_fail(struct soql *q, size_t at, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 int soql_unexpected(struct soql *q);
+int soql_too_complicated(struct soql *q, size_t at);
 int soql_next(struct soql *q);
 bool soql_is(const struct soql *q, const char *word);
 /* 1: taken, 0: something else, or -EINVAL. */
@@ -76,9 +90,9 @@ int soql_order(struct soql *q, const struct soql_scope *s);
 
 /* ---- lang_soql_date.c ---- */
 
-/* Whether TEXT names a stretch of days, as LAST_N_DAYS:7 does; -EINVAL when its number is bad. RET
- * has SQL for its first day and for the day behind its last one. */
-int soql_days(struct soql *q, struct soql_token word, struct str ret[2]);
+/* Whether WORD names a stretch of days, as LAST_N_DAYS:7 does; -EINVAL when its number is bad. RET
+ * has SQL for its first and its last day and for the day behind it. */
+int soql_days(struct soql *q, struct soql_token word, struct str ret[3]);
 
 /* ---- lang_soql.c ---- */
 

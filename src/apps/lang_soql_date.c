@@ -54,26 +54,27 @@ static const struct {
     {"N_YEARS_AGO", YEAR, 0, 1, -1, -1},
 };
 
-/* SQL for the first day of a unit. */
-static struct str day_of(struct arena *a, enum unit unit, int64_t n)
+/* SQL for the first day of a unit, MORE behind it: further changes of the day. */
+static struct str day_of(struct arena *a, enum unit unit, int64_t n, const char *more)
 {
     static const char quarter[] = "-((strftime('%m', now()) - 1) % 3) || ' months'";
     long long i = (long long)n;
 
     switch (unit) {
-    case DAY: return arena_printf(a, "date(now(), '%lld days')", i);
+    case DAY: return arena_printf(a, "date(now(), '%lld days'%s)", i, more);
     case WEEK:
-        return arena_printf(a, "date(now(), -strftime('%%w', now()) || ' days', '%lld days')",
-                            7 * i);
-    case MONTH: return arena_printf(a, "date(now(), 'start of month', '%lld months')", i);
+        return arena_printf(a, "date(now(), -strftime('%%w', now()) || ' days', '%lld days'%s)",
+                            7 * i, more);
+    case MONTH: return arena_printf(a, "date(now(), 'start of month', '%lld months'%s)", i, more);
     case QUARTER:
-        return arena_printf(a, "date(now(), 'start of month', %s, '%lld months')", quarter, 3 * i);
+        return arena_printf(a, "date(now(), 'start of month', %s, '%lld months'%s)", quarter, 3 * i,
+                            more);
     case YEAR: break;
     }
-    return arena_printf(a, "date(now(), 'start of year', '%lld years')", i);
+    return arena_printf(a, "date(now(), 'start of year', '%lld years'%s)", i, more);
 }
 
-int soql_days(struct soql *q, struct soql_token word, struct str ret[2])
+int soql_days(struct soql *q, struct soql_token word, struct str ret[3])
 {
     struct str number = word.text, name = str_cut(&number, ':');
     int64_t n = 0;
@@ -86,9 +87,11 @@ int soql_days(struct soql *q, struct soql_token word, struct str ret[2])
             (has_number && (str_to_i64(number, &n) < 0 || n < 0 || n > 100000)))
             return soql_fail(q, word.at, "MALFORMED_QUERY", "unexpected token: '" STR_FMT "'",
                              STR_ARG(word.text));
-        ret[0] = day_of(q->out.arena, names[i].unit, names[i].from + names[i].by_from * n);
-        ret[1] = day_of(q->out.arena, names[i].unit, names[i].to + names[i].by_to * n);
-        q->out.has_failed |= !ret[0].p || !ret[1].p;
+        int64_t from = names[i].from + names[i].by_from * n, to = names[i].to + names[i].by_to * n;
+        ret[0] = day_of(q->out.arena, names[i].unit, from, "");
+        ret[1] = day_of(q->out.arena, names[i].unit, to, ", '-1 days'");
+        ret[2] = day_of(q->out.arena, names[i].unit, to, "");
+        q->out.has_failed |= !ret[0].p || !ret[1].p || !ret[2].p;
         return 1;
     }
     return 0;

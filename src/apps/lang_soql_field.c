@@ -124,6 +124,8 @@ static int emit_path(struct soql *q, const struct soql_scope *s, const struct so
         }
         at = soql_object(q, json_str(&m->value, STR("")), &object);
     }
+    if (q->stack + n * SOQL_STACK_STEP > SOQL_STACK_MAX)
+        return soql_too_complicated(q, o->at);
     q->n_rows += n - 1;
     for (unsigned i = n - 1; i > 0; i--)
         lang_sql(&q->out, "(SELECT r%u.fields ->> '" STR_FMT "%s' FROM record r%u WHERE r%u.id = ",
@@ -181,6 +183,9 @@ int soql_emit(struct soql *q, const struct soql_scope *s, const struct soql_oper
     const char *begin, *end;
     int r = 0;
 
+    if (soql_is_aggregate(o->fn) && !s->is_grouped)
+        return soql_fail(q, o->at, "MALFORMED_QUERY",
+                         "Aggregate functions are not allowed here: " STR_FMT, STR_ARG(o->fn));
     function_sql(o->fn, &begin, &end);
     lang_sql(&q->out, "%s", begin);
     if (o->path.len == 0)

@@ -43,6 +43,13 @@ int soql_unexpected(struct soql *q)
                      STR_ARG(text));
 }
 
+int soql_too_complicated(struct soql *q, size_t at)
+{
+    return soql_fail(q, at, "QUERY_TOO_COMPLICATED",
+                     "Query is either selecting too many fields or the filter conditions are too "
+                     "complicated.");
+}
+
 static bool is_letter(char c)
 {
     return ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';

@@ -7,7 +7,7 @@
 #include "apps/civil.h"
 #include "apps/lang_soql.h"
 
-enum { MAX_DEPTH = 6, MAX_LIST = 500 };
+enum { MAX_DEPTH = 6, MAX_LIST = 500, MAX_TERMS = 100 };
 
 enum value_kind {
     VALUE_NULL,
@@ -21,7 +21,7 @@ enum value_kind {
 
 struct value {
     enum value_kind kind;
-    struct str text, days[2];
+    struct str text, days[3];
     double number;
     bool is_true;
 };
@@ -116,14 +116,16 @@ static int emit_days(struct soql *q, const struct comparison *c, const struct va
     const char *op = str_is(c->op, "<") || str_is(c->op, "<=") ? "<" : ">=";
     int r;
 
+    if (q->stack + SOQL_STACK_DAYS > SOQL_STACK_MAX)
+        return soql_too_complicated(q, c->operand.at);
     lang_sql(&q->out, "%sifnull(substr(", is_other ? "NOT " : "");
     if ((r = soql_emit(q, c->scope, &c->operand, NULL)) < 0)
         return r;
     if (is_equal || is_other)
-        lang_sql(&q->out, ", 1, 10) BETWEEN " STR_FMT " AND date(" STR_FMT ", '-1 days'), 0)",
-                 STR_ARG(v->days[0]), STR_ARG(v->days[1]));
+        lang_sql(&q->out, ", 1, 10) BETWEEN " STR_FMT " AND " STR_FMT ", 0)", STR_ARG(v->days[0]),
+                 STR_ARG(v->days[1]));
     else
-        lang_sql(&q->out, ", 1, 10) %s " STR_FMT ", 0)", op, STR_ARG(v->days[is_last ? 1 : 0]));
+        lang_sql(&q->out, ", 1, 10) %s " STR_FMT ", 0)", op, STR_ARG(v->days[is_last ? 2 : 0]));
     return 0;
 }
 
@@ -271,6 +273,8 @@ static int compare(struct soql *q, const struct soql_scope *s)
     enum soql_type type;
     int r, is_not;
 
+    if (++q->n_terms > MAX_TERMS)
+        return soql_fail(q, q->token.at, "MALFORMED_QUERY", "the query has too many conditions");
     if (soql_operand(q, &c.operand) < 0 || (is_not = soql_take(q, "NOT")) < 0)
         return -EINVAL;
     if (is_not || soql_is(q, "IN")) {
@@ -311,6 +315,7 @@ int soql_condition(struct soql *q, const struct soql_scope *s)
 
     if (++q->depth > MAX_DEPTH)
         return soql_fail(q, q->token.at, "MALFORMED_QUERY", "the query is nested too deeply");
+    q->stack += SOQL_STACK_CONDITION;
     lang_sql(&q->out, "(");
     if ((r = unary(q, s)) < 0)
         return r;
@@ -324,6 +329,7 @@ int soql_condition(struct soql *q, const struct soql_scope *s)
     if (soql_is(q, "AND") || soql_is(q, "OR"))
         return soql_unexpected(q);
     lang_sql(&q->out, ")");
+    q->stack -= SOQL_STACK_CONDITION;
     q->depth--;
     return 0;
 }

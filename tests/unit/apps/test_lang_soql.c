@@ -96,6 +96,7 @@ static const struct lang_case found[] = {
 
 #define HEAD "{\"totalSize\":"
 static const struct lang_case answers[] = {
+    {"SELECT COUNT() FROM Contact LIMIT 0", HEAD "0,\"done\":true,\"records\":[]}"},
     {"SELECT COUNT() FROM Contact", HEAD "3,\"done\":true,\"records\":[]}"},
     {"SELECT COUNT(Id), max(Born) last FROM Contact",
      HEAD "1,\"done\":true,\"records\":[{\"expr0\":3,\"last\":\"2026-02-01\"}]}"},
@@ -145,6 +146,12 @@ static const struct lang_case wrong[] = {
     {"SELECT Id FROM Account nonsense here", "unexpected token: 'here'"},
     {"SELECT Name, COUNT(Id) FROM Account", "Field must be grouped or aggregated: Name"},
     {"SELECT Name FROM Account GROUP BY Size", "Field must be grouped or aggregated: Name"},
+    {"SELECT Id FROM Account HAVING COUNT(Id) > 1", "unexpected token: 'HAVING'"},
+    {A "COUNT(Id) > 1", "Aggregate functions are not allowed here: COUNT"},
+    {"SELECT Name, (SELECT Name FROM Contacts WHERE Account.Owner.Name = 'a' AND AccountId IN "
+     "(SELECT Id FROM Account WHERE ((((Id IN (SELECT Account.OwnerId FROM Contact WHERE "
+     "(Account.Owner.Name = 'x')))))))) FROM Account",
+     "the filter conditions are too complicated"},
     {"SELECT SUM(Name) FROM Account", "does not support aggregate operator SUM"},
     {"SELECT Id FROM Account; DROP TABLE record", "unexpected token: ';'"},
 };
