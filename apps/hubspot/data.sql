@@ -15,13 +15,14 @@ WHERE mail <> '' GROUP BY mail HAVING sum(n) > 1 LIMIT 1;
 SELECT 'properties: "' || ifnull(value ->> 'name', '') || '" needs a name and an object_type'
        AS error
 FROM json_each(:args, '$.properties')
-WHERE ifnull(value ->> 'name', '') = ''
-   OR ifnull(value ->> 'object_type', '') NOT IN ('contacts', 'companies', 'deals', 'tickets')
+WHERE type <> 'null'
+  AND (ifnull(value ->> 'name', '') = ''
+       OR ifnull(value ->> 'object_type', '') NOT IN ('contacts', 'companies', 'deals', 'tickets'))
 LIMIT 1;
 INSERT OR IGNORE INTO property (kind, name, label, type, field_type, description)
 SELECT value ->> 'object_type', value ->> 'name', ifnull(value ->> 'label', value ->> 'name'),
        'string', 'text', ifnull(value ->> 'description', '')
-FROM json_each(:args, '$.properties') ORDER BY key;
+FROM json_each(:args, '$.properties') WHERE type = 'object' ORDER BY key;
 -- Everything with its new id and the name that the body has for it.
 WITH item AS (
   SELECT k.key AS kind, l.key AS nth, l.value AS body
