@@ -13,7 +13,8 @@ ON CONFLICT (key) DO NOTHING;
 -- The home pages of new spaces.
 INSERT INTO stage (page_id, space_id, place, above, seed)
 SELECT new_id('page'), s.id, '', NULL,
-       json_pick('*all', b.value -> '$.home', json_object('title', s.name, 'content', ''))
+       json_pick('*all', nullif(b.value -> '$.home', 'null'),
+                 json_object('title', s.name, 'content', ''))
 FROM json_each(:args, '$.spaces') b JOIN space s ON s.key = b.value ->> '$.identifier'
 WHERE b.type = 'object' AND NOT EXISTS (SELECT 1 FROM page p WHERE p.space_id = s.id)
 GROUP BY s.id ORDER BY b.key;

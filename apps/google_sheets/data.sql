@@ -46,7 +46,7 @@ INSERT INTO spreadsheet
 SELECT new_id('spreadsheet'), s.value ->> 'title', now(), now(),
        :base + :n - s.key, rand_int(0, 4294967295),
        (SELECT id FROM folder_path WHERE path = s.value ->> 'folder')
-FROM json_each(:args, '$.spreadsheets') s;
+FROM json_each(:args, '$.spreadsheets') s WHERE s.type = 'object';
 INSERT INTO sheet
 SELECT p.id, h.key, h.value ->> 'title',
        row_number() OVER (PARTITION BY p.id
