@@ -77,6 +77,41 @@ static bool has(const struct json *all, const struct json *part)
     return json_equal(all, part);
 }
 
+/* The length of the "{name}" that PATTERN begins with, 0 when it does not. */
+static size_t hole(struct str pattern)
+{
+    size_t n = 1;
+
+    while (n < pattern.len && ((pattern.p[n] >= 'a' && pattern.p[n] <= 'z') ||
+                               (pattern.p[n] >= '0' && pattern.p[n] <= '9')))
+        n++;
+    return pattern.p[0] == '{' && n > 1 && n < pattern.len && pattern.p[n] == '}' ? n + 1 : 0;
+}
+
+/* TEXT is PATTERN, in which "{name}" stands for what is in a line up to the character behind it;
+ * that is saved. */
+static bool is_like(struct file *f, struct str text, struct str pattern)
+{
+    while (pattern.len > 0) {
+        size_t len = hole(pattern), n = 0;
+        if (len == 0) {
+            if (text.len == 0 || text.p[0] != pattern.p[0])
+                return false;
+            text = str_skip(text, 1);
+            pattern = str_skip(pattern, 1);
+            continue;
+        }
+        char stop = len < pattern.len ? pattern.p[len] : '\n';
+        while (n < text.len && text.p[n] != stop && text.p[n] != '\n')
+            n++;
+        (void)json_set_str(&f->kept, f->saved, str_slice(pattern, 1, len - 1),
+                           json_new_str(&f->kept, str_slice(text, 0, n)));
+        text = str_skip(text, n);
+        pattern = str_skip(pattern, len);
+    }
+    return text.len == 0;
+}
+
 static void differ(struct file *f, const char *tool, struct str got)
 {
     check_finding(f->check, "cases/%s:%u: %s: got " STR_FMT "%s", f->name, f->line, tool,
@@ -86,15 +121,16 @@ static void differ(struct file *f, const char *tool, struct str got)
 /* ---- one line ---- */
 
 struct expected {
-    const struct json *result, *part, *text, *error;
+    const struct json *result, *part, *text, *like, *error;
 };
 
-static bool is_as_expected(const struct expected *x, const struct app_answer *got,
+static bool is_as_expected(struct file *f, const struct expected *x, const struct app_answer *got,
                            const struct json *value)
 {
     if (x->error)
         return got->is_failure && str_eq(got->text, json_str(x->error, STR("")));
     return !got->is_failure && (!x->text || str_eq(got->text, json_str(x->text, STR("")))) &&
+           (!x->like || is_like(f, got->text, json_str(x->like, STR("")))) &&
            (!x->result || (value && json_equal(value, x->result))) &&
            (!x->part || has(value, x->part));
 }
@@ -112,7 +148,7 @@ static void note_coverage(struct file *f, const struct app_tool *t, bool is_fail
 static int run_case(struct file *f, struct json *line, struct arena *a, struct err *e)
 {
     struct expected x = {json_get(line, "result"), json_get(line, "has"), json_get(line, "text"),
-                         json_get(line, "error")};
+                         json_get(line, "like"), json_get(line, "error")};
     struct str name = json_str(json_get(line, "tool"), STR(""));
     struct app_answer got = {0};
     const struct app *app = f->check->app;
@@ -121,14 +157,14 @@ static int run_case(struct file *f, struct json *line, struct arena *a, struct e
 
     if (!call.tool)
         return err_set(e, -EINVAL, "no tool '" STR_FMT "'", STR_ARG(name));
-    if (!x.result && !x.part && !x.text && !x.error)
+    if (!x.result && !x.part && !x.text && !x.like && !x.error)
         return err_set(e, -EINVAL, "says nothing of what comes of it");
     put_saved(f, line);
     int r = app->engine->call(f->db, &call, &got, e);
     if (r < 0)
         return r;
     const struct json *value = json_parse(a, got.text, NULL, NULL);
-    if (is_as_expected(&x, &got, value))
+    if (is_as_expected(f, &x, &got, value))
         note_coverage(f, call.tool, got.is_failure);
     else
         differ(f, call.tool->name, got.text);

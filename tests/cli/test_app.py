@@ -35,7 +35,7 @@ def broken(file, old, new):
 
 def test_a_good_app_passes():
     p = check(SHOP)
-    tap.equal(p.stdout, "shop: 3 tools, 12 cases, ok\nshop/counter: 3 tools, 7 cases, ok\n",
+    tap.equal(p.stdout, "shop: 3 tools, 14 cases, ok\nshop/counter: 3 tools, 7 cases, ok\n",
               "report")
     tap.equal(p.stderr, "", "standard error")
     tap.equal(p.returncode, 0, "status")
@@ -72,6 +72,7 @@ def test_mistakes_are_found():
             ("cases/orders.jsonl", '"total": 15', '"total": 16',
              "cases/orders.jsonl:2: get_order: got"),
             ("cases/orders.jsonl", '"/ticket"', '"/tickets"', "nothing at '/tickets' to save"),
+            ("cases/orders.jsonl", '{what}', '{what}s', "cases/orders.jsonl:9: get_order: got"),
             ("cases/orders.jsonl", "only 2 left", "only 3 left", "cases/orders.jsonl:3:"),
             ("cases/orders.jsonl", '"tool": "get_order", "args": {"order_id": 9}', '"tool": "x"',
              "cases/orders.jsonl:7: no tool 'x'"),
