@@ -171,6 +171,7 @@ static const struct sql_function *const tables[] = {
     functions_calc,
     functions_csv,
     functions_diff,
+    functions_dropbox,
     functions_git,
     functions_github,
     functions_json,

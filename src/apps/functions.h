@@ -23,6 +23,7 @@ extern const struct sql_function functions_bigquery_value[];
 extern const struct sql_function functions_calc[];
 extern const struct sql_function functions_csv[];
 extern const struct sql_function functions_diff[];
+extern const struct sql_function functions_dropbox[];
 extern const struct sql_function functions_formula[];
 extern const struct sql_function functions_git[];
 extern const struct sql_function functions_github[];
