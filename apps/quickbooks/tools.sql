@@ -53,6 +53,12 @@ SELECT group_concat(name || ': ' || CASE type
          ELSE value END, char(10)) AS result
 FROM (SELECT key AS name, type, value FROM json_each(:json)) m;
 
+-- part: take
+-- What is :asked becomes the draft, without arguments that there are not.
+INSERT INTO draft
+SELECT :kind, 0, json_group_object(a.key, json(:asked -> a.fullkey))
+FROM json_each(:asked) a JOIN field f ON f.kind = :kind AND f.name = a.key;
+
 -- part: keep
 -- The draft becomes the object, or changes it.
 SELECT id AS new_id FROM draft_thing;
@@ -254,8 +260,9 @@ FROM draft_thing d;
 
 
 -- name: quickbooks_create_account
-SELECT 'quickbooks_create_account' AS tool, 'account' AS path, NULL AS old;
-INSERT INTO draft VALUES ('Account', 0, json_remove(:args, '$.id'));
+SELECT 'quickbooks_create_account' AS tool, 'Account' AS kind, 'account' AS path,
+       json_remove(:args, '$.id') AS asked, NULL AS old;
+-- include: take
 -- include: check_account
 -- include: keep
 SELECT json FROM account_row WHERE id = :new_id;
@@ -264,7 +271,8 @@ SELECT json FROM account_row WHERE id = :new_id;
 -- name: quickbooks_update_account
 SELECT 'quickbooks_update_account' AS tool, 'Account' AS kind;
 -- include: find
-INSERT INTO draft VALUES ('Account', 0, :args);
+SELECT :args AS asked;
+-- include: take
 -- include: check_account
 -- include: keep
 SELECT json FROM account_row WHERE id = :new_id;
@@ -300,12 +308,13 @@ SELECT json FROM payment_row WHERE id = :id;
 -- include: show
 
 -- name: quickbooks_create_customer
-SELECT 'quickbooks_create_customer' AS tool, 'customer' AS path, NULL AS old;
+SELECT 'quickbooks_create_customer' AS tool, 'Customer' AS kind, 'customer' AS path,
+       json_remove(:args, '$.id') AS asked, NULL AS old;
 SELECT 'Error executing tool ' || :tool || ': At least one of: display_name, first_name, '
        || 'last_name, middle_name must be provided.' AS error
 WHERE coalesce(nullif(trim(:display_name), ''), nullif(trim(:first_name), ''),
                nullif(trim(:last_name), ''), nullif(trim(:middle_name), '')) IS NULL;
-INSERT INTO draft VALUES ('Customer', 0, json_remove(:args, '$.id'));
+-- include: take
 -- include: check_name
 -- include: keep
 UPDATE thing
@@ -319,7 +328,8 @@ SELECT json FROM customer_row WHERE id = :new_id;
 SELECT 'quickbooks_update_customer' AS tool, 'Customer' AS kind;
 -- include: find
 -- A balance comes from what was posted.
-INSERT INTO draft VALUES ('Customer', 0, json_remove(:args, '$.balance'));
+SELECT json_remove(:args, '$.balance') AS asked;
+-- include: take
 -- include: check_name
 -- include: keep
 -- include: rename
@@ -343,13 +353,14 @@ SELECT json FROM customer_row WHERE id = :new_id;
 -- include: show
 
 -- name: quickbooks_create_vendor
-SELECT 'quickbooks_create_vendor' AS tool, 'vendor' AS path, NULL AS old;
+SELECT 'quickbooks_create_vendor' AS tool, 'Vendor' AS kind, 'vendor' AS path,
+       json_remove(:args, '$.id') AS asked, NULL AS old;
 SELECT 'Error executing tool ' || :tool || ': At least one of: display_name, first_name, '
        || 'last_name, middle_name, company must be provided.' AS error
 WHERE coalesce(nullif(trim(:display_name), ''), nullif(trim(:first_name), ''),
                nullif(trim(:last_name), ''), nullif(trim(:middle_name), ''),
                nullif(trim(:company), '')) IS NULL;
-INSERT INTO draft VALUES ('Vendor', 0, json_remove(:args, '$.id'));
+-- include: take
 -- include: check_name
 -- include: keep
 SELECT json FROM vendor_row WHERE id = :new_id;
@@ -359,7 +370,8 @@ SELECT json FROM vendor_row WHERE id = :new_id;
 SELECT 'quickbooks_update_vendor' AS tool, 'Vendor' AS kind;
 -- include: find
 -- A balance comes from what was posted.
-INSERT INTO draft VALUES ('Vendor', 0, json_remove(:args, '$.balance'));
+SELECT json_remove(:args, '$.balance') AS asked;
+-- include: take
 -- include: check_name
 -- include: keep
 SELECT json FROM vendor_row WHERE id = :new_id;
@@ -382,8 +394,9 @@ SELECT json FROM vendor_row WHERE id = :new_id;
 -- include: show
 
 -- name: quickbooks_create_invoice
-SELECT 'quickbooks_create_invoice' AS tool, 'invoice' AS path, NULL AS old;
-INSERT INTO draft VALUES ('Invoice', 0, json_remove(:args, '$.id'));
+SELECT 'quickbooks_create_invoice' AS tool, 'Invoice' AS kind, 'invoice' AS path,
+       json_remove(:args, '$.id') AS asked, NULL AS old;
+-- include: take
 -- include: check_customer
 -- include: check_lines
 -- The addresses of the customer are those of the invoice.
@@ -404,8 +417,8 @@ SELECT json AS result FROM invoice_row WHERE id = :new_id;
 -- name: quickbooks_update_invoice
 SELECT 'quickbooks_update_invoice' AS tool, 'Invoice' AS kind;
 -- include: find
-INSERT INTO draft
-VALUES ('Invoice', 0, iif(:line_items IS NULL, :args, json_set(:args, '$.TotalAmt', NULL)));
+SELECT iif(:line_items IS NULL, :args, json_set(:args, '$.total', NULL)) AS asked;
+-- include: take
 -- include: check_customer
 -- include: check_lines
 SELECT iif(EXISTS (SELECT 1 FROM thing t WHERE t.kind = 'Invoice' AND t.id <> :id
@@ -490,9 +503,10 @@ SET data = json_set(data, '$.DepositToAccountRef',
 WHERE :account IS NOT NULL;
 
 -- name: quickbooks_create_payment
-SELECT 'quickbooks_create_payment' AS tool, 'payment' AS path, NULL AS old;
-INSERT INTO draft
-VALUES ('Payment', 0, json_set(json_remove(:args, '$.id'), '$.amount', round(:amount * 1.0, 2)));
+SELECT 'quickbooks_create_payment' AS tool, 'Payment' AS kind, 'payment' AS path,
+       json_set(json_remove(:args, '$.id'), '$.amount', round(:amount * 1.0, 2)) AS asked,
+       NULL AS old;
+-- include: take
 -- include: check_customer
 -- include: check_payment
 -- include: keep
@@ -519,9 +533,9 @@ SELECT CASE
                   'Business Validation Error: The customer of a payment that is applied to '
                   || 'transactions cannot be changed.') END AS fault;
 -- include: refuse
-INSERT INTO draft
-VALUES ('Payment', 0, json_set(json_remove(:args, '$.deposit_account_id'), '$.amount', :sum,
-                               '$.unapplied_amount', :rest));
+SELECT json_set(json_remove(:args, '$.deposit_account_id'), '$.amount', :sum,
+                '$.unapplied_amount', :rest) AS asked;
+-- include: take
 UPDATE draft SET data = json_set(data, '$.DepositToAccountRef',
                                  json_object('value', :deposit_account_id, 'name', NULL))
 WHERE :deposit_account_id <> '';
