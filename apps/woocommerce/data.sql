@@ -8,29 +8,31 @@
 -- body says: orders in it have been taken out already.
 
 -- name: import
+-- null is as good as nothing.
+SELECT json_patch('{}', :args) AS said;
 SELECT 'orders/' || o.key || ': there is no customer ' || (o.value ->> 'customer_index') AS error
-FROM json_each(:args, '$.orders') o
-WHERE o.value ->> 'customer_index' >= ifnull(json_array_length(:args, '$.customers'), 0) LIMIT 1;
+FROM json_each(:said, '$.orders') o
+WHERE o.value ->> 'customer_index' >= ifnull(json_array_length(:said, '$.customers'), 0) LIMIT 1;
 SELECT 'orders/' || o.key || ': there is no product ' || (l.value ->> 'product_index') AS error
-FROM json_each(:args, '$.orders') o, json_each(o.value, '$.line_items') l
-WHERE l.value ->> 'product_index' >= ifnull(json_array_length(:args, '$.products'), 0) LIMIT 1;
+FROM json_each(:said, '$.orders') o, json_each(o.value, '$.line_items') l
+WHERE l.value ->> 'product_index' >= ifnull(json_array_length(:said, '$.products'), 0) LIMIT 1;
 SELECT 'products: the SKU "' || sku || '" is there twice' AS error
-FROM (SELECT value ->> 'sku' AS sku FROM json_each(:args, '$.products')
+FROM (SELECT value ->> 'sku' AS sku FROM json_each(:said, '$.products')
       UNION ALL SELECT body ->> 'sku' FROM object WHERE kind = 'product')
 WHERE sku <> '' GROUP BY sku HAVING count(*) > 1 LIMIT 1;
 SELECT 'customers: the address "' || mail || '" is there twice' AS error
-FROM (SELECT lower(value ->> 'email') AS mail FROM json_each(:args, '$.customers')
+FROM (SELECT lower(value ->> 'email') AS mail FROM json_each(:said, '$.customers')
       UNION ALL SELECT lower(body ->> 'email') FROM object WHERE kind = 'customer')
 GROUP BY mail HAVING count(*) > 1 LIMIT 1;
 SELECT k.value || '/' || l.key || ': not a time: ' || (l.value ->> 'date_created') AS error
-FROM json_each('["products","customers","orders"]') k, json_each(:args, '$.' || k.value) l
+FROM json_each('["products","customers","orders"]') k, json_each(:said, '$.' || k.value) l
 WHERE l.value ->> 'date_created' IS NOT NULL
   AND time_read(l.value ->> 'date_created', 'UTC') IS NULL LIMIT 1;
 
 -- Categories and tags.
 INSERT INTO object
 SELECT 'category', new_id('term'), json_remove(json_patch('{}', value), '$.parent'), now(), now()
-FROM (SELECT value FROM json_each(:args, '$.categories')
+FROM (SELECT value FROM json_each(:said, '$.categories')
       WHERE value ->> 'parent' IS NOT NULL
          OR lower(value ->> 'name') NOT IN (SELECT lower(body ->> 'name') FROM object
                                             WHERE kind = 'category')
@@ -39,7 +41,7 @@ INSERT INTO object
 SELECT kind, new_id('term'), json_object('name', name), now(), now()
 FROM (SELECT iif(k.value = 'tags', 'tag', 'category') AS kind, t.value ->> 'name' AS name,
              min(p.key * 1000 + t.key) AS place
-      FROM json_each('["categories","tags"]') k, json_each(:args, '$.products') p,
+      FROM json_each('["categories","tags"]') k, json_each(:said, '$.products') p,
            json_each(p.value, '$.' || k.value) t
       WHERE t.value ->> 'name' <> ''
         AND NOT EXISTS (SELECT 1 FROM object o
@@ -50,15 +52,16 @@ UPDATE object
 SET body = json_set(body, '$.parent', (
       SELECT min(p.id) FROM object p
       WHERE p.kind = 'category' AND lower(p.body ->> 'name') = lower(c.value ->> 'parent')))
-FROM json_each(:args, '$.categories') c
+FROM json_each(:said, '$.categories') c
 WHERE object.kind = 'category' AND c.value ->> 'parent' IS NOT NULL
   AND object.body ->> 'parent' IS NULL
   AND lower(object.body ->> 'name') = lower(c.value ->> 'name');
 
 -- Products with their variations and reviews.
-SELECT json_group_array(json_object('id', CAST(new_id('post') AS INTEGER), 'body', json(value)))
+SELECT json_group_array(json_object('id', CAST(new_id('post') AS INTEGER),
+                                    'body', json_patch('{}', value)))
        AS products
-FROM (SELECT value FROM json_each(:args, '$.products') ORDER BY key);
+FROM (SELECT value FROM json_each(:said, '$.products') ORDER BY key);
 INSERT INTO object
 SELECT 'product', value ->> 'id',
        json_remove(json_set(json_insert(
@@ -94,9 +97,10 @@ FROM (SELECT p.value ->> 'id' AS product, r.value AS r
       FROM json_each(:products) p, json_each(p.value, '$.body.reviews') r ORDER BY p.key, r.key);
 
 -- Customers.
-SELECT json_group_array(json_object('id', CAST(new_id('user') AS INTEGER), 'body', json(value)))
+SELECT json_group_array(json_object('id', CAST(new_id('user') AS INTEGER),
+                                    'body', json_patch('{}', value)))
        AS customers
-FROM (SELECT value FROM json_each(:args, '$.customers') ORDER BY key);
+FROM (SELECT value FROM json_each(:said, '$.customers') ORDER BY key);
 INSERT INTO object
 SELECT 'customer', value ->> 'id',
        json_insert(json_patch('{}', value -> 'body'), '$.username',
@@ -109,7 +113,7 @@ INSERT INTO object
 SELECT kind, new_id(ids), body, now(), now()
 FROM (SELECT k.kind, k.ids, json_remove(json_patch('{}', l.value), '$.methods') AS body
       FROM json_each('{"coupons":"coupon","tax_rates":"rate","webhooks":"webhook"}') j
-      JOIN kind k ON k.kind = j.value, json_each(:args, '$.' || j.key) l
+      JOIN kind k ON k.kind = j.value, json_each(:said, '$.' || j.key) l
       ORDER BY k.kind, l.key);
 UPDATE object
 SET body = json_set(body, '$.product_ids', (
@@ -125,9 +129,10 @@ SET body = json_set(body, '$.excluded_product_ids', (
 WHERE kind = 'coupon' AND body -> 'excluded_product_indexes' IS NOT NULL;
 UPDATE object SET body = json_remove(body, '$.product_indexes', '$.excluded_product_indexes')
 WHERE kind = 'coupon';
-SELECT json_group_array(json_object('id', CAST(new_id('zone') AS INTEGER), 'body', json(value)))
+SELECT json_group_array(json_object('id', CAST(new_id('zone') AS INTEGER),
+                                    'body', json_patch('{}', value)))
        AS zones
-FROM (SELECT value FROM json_each(:args, '$.zones') WHERE value ->> 'name' IS NOT NULL
+FROM (SELECT value FROM json_each(:said, '$.zones') WHERE value ->> 'name' IS NOT NULL
       ORDER BY key);
 INSERT INTO object
 SELECT 'zone', value ->> 'id', json_remove(json_patch('{}', value -> 'body'), '$.methods'),
@@ -140,7 +145,7 @@ FROM (SELECT z.value ->> 'id' AS zone, m.value AS m, z.key AS place, m.key AS nt
       FROM json_each(:zones) z, json_each(z.value, '$.body.methods') m
       UNION ALL
       SELECT 0, m.value, -1, m.key
-      FROM json_each(:args, '$.zones') z, json_each(z.value, '$.methods') m
+      FROM json_each(:said, '$.zones') z, json_each(z.value, '$.methods') m
       WHERE z.value ->> 'name' IS NULL ORDER BY 3, 4)
 WHERE m ->> 'method_id' IN (SELECT id FROM method_type);
 UPDATE gateway
@@ -148,12 +153,13 @@ SET title = ifnull(g.value ->> 'title', title), is_changed = 1,
     description = ifnull(g.value ->> 'description', description),
     is_enabled = ifnull(g.value ->> 'enabled', is_enabled),
     settings = json_patch(settings, ifnull(g.value -> 'settings', '{}'))
-FROM json_each(:args, '$.gateways') g WHERE gateway.id = g.value ->> 'id';
+FROM json_each(:said, '$.gateways') g WHERE gateway.id = g.value ->> 'id';
 
 -- Orders.
-SELECT json_group_array(json_object('id', CAST(new_id('post') AS INTEGER), 'body', json(value)))
+SELECT json_group_array(json_object('id', CAST(new_id('post') AS INTEGER),
+                                    'body', json_patch('{}', value)))
        AS orders
-FROM (SELECT value FROM json_each(:args, '$.orders') ORDER BY key);
+FROM (SELECT value FROM json_each(:said, '$.orders') ORDER BY key);
 WITH said AS MATERIALIZED (
   SELECT value ->> 'id' AS id, value -> 'body' AS body,
          :customers ->> ('$[' || (value ->> '$.body.customer_index') || '].id') AS customer
@@ -234,9 +240,9 @@ item AS MATERIALIZED (
   LEFT JOIN variation v ON v.id = l.variation_id AND v.product_id = l.product_id
   LEFT JOIN price_of c ON c.kind = iif(v.id IS NULL, 'product', 'variation')
                       AND c.id = ifnull(v.id, p.id)
-  ORDER BY l.id)
-SELECT drop_nulls(json_object(
-  'products', (SELECT json_group_array(json_patch(
+  ORDER BY l.id),
+entry AS MATERIALIZED (
+  SELECT 'products' AS list, p.place, json_patch(
        json_insert(json_remove(body, '$.images'), '$.manage_stock', json('false')),
        drop_nulls(json_object(
          'categories', json(nullif((SELECT json_group_array(json_object('name', name)) FROM term
@@ -250,11 +256,12 @@ SELECT drop_nulls(json_object(
          'reviews', json(nullif((SELECT json_group_array(json_remove(body, '$.product_id'))
                                  FROM (SELECT r.body FROM object r WHERE r.kind = 'review'
                                          AND r.body ->> 'product_id' = +p.id ORDER BY r.id)),
-                                '[]'))))))
-     FROM (SELECT * FROM product ORDER BY place) p),
-  'customers', (SELECT json_group_array(json(body)) FROM (SELECT * FROM customer ORDER BY place)),
-  'orders', (SELECT json_group_array(json(entry)) FROM (
-     SELECT json_set(json_patch(
+                                '[]'))))) AS entry
+  FROM product p
+  UNION ALL
+  SELECT 'customers', place, body FROM customer
+  UNION ALL
+  SELECT 'orders', o.id, json_set(json_patch(
               json_insert(json_remove(
                   o.body, '$.customer_id',
                   iif(o.body -> 'billing' = ifnull(a.billing, '{}'), '$.billing', '$.customer_id'),
@@ -272,9 +279,27 @@ SELECT drop_nulls(json_object(
                    FROM refund WHERE order_id = o.id), '[]'))))),
               '$.customer_index', c.place,
               '$.line_items', (SELECT json_group_array(json_set(i.item, '$.product_index', i.place))
-                               FROM item i WHERE i.order_id = o.id)) AS entry
-     FROM object o LEFT JOIN customer c ON c.id = o.body ->> 'customer_id'
-     LEFT JOIN address_of a ON a.id = c.id WHERE o.kind = 'order' ORDER BY o.id)),
+                               FROM (SELECT * FROM item WHERE order_id = o.id ORDER BY id) i))
+  FROM object o LEFT JOIN customer c ON c.id = o.body ->> 'customer_id'
+  LEFT JOIN address_of a ON a.id = c.id WHERE o.kind = 'order'),
+-- Members in the order of Klavis' format, others behind them by name.
+sorted AS MATERIALIZED (
+  SELECT list, place, (
+    SELECT json_group_object(key, json(member))
+    FROM (SELECT j.key, e.entry -> j.fullkey AS member,
+                 instr(' email first_name last_name name username description short_description '
+                       || 'type regular_price sku stock_quantity customer_index line_items status '
+                       || 'manage_stock categories images payment_method payment_method_title '
+                       || 'billing shipping ', ' ' || j.key || ' ') AS known
+          FROM json_each(e.entry) j ORDER BY known = 0, known, j.key)) AS entry
+  FROM entry e)
+SELECT drop_nulls(json_object(
+  'products', (SELECT json_group_array(json(entry))
+               FROM (SELECT entry FROM sorted WHERE list = 'products' ORDER BY place)),
+  'customers', (SELECT json_group_array(json(entry))
+                FROM (SELECT entry FROM sorted WHERE list = 'customers' ORDER BY place)),
+  'orders', (SELECT json_group_array(json(entry))
+             FROM (SELECT entry FROM sorted WHERE list = 'orders' ORDER BY place)),
   'categories', json(nullif((SELECT json_group_array(json(iif(p.id IS NULL, o.body,
          json_set(json_remove(o.body, '$.parent'), '$.parent', p.body ->> 'name'))))
      FROM (SELECT * FROM object WHERE kind = 'category' AND id <> 15 ORDER BY id) o
