@@ -38,13 +38,13 @@ FROM (SELECT min(path) AS path FROM above
 SELECT 'a file and a folder have the same path: ' || entry.path AS error
 FROM json_each(:nodes) JOIN entry ON low = value ->> 1
 WHERE (value ->> 2 IS NULL) <> (rev IS NULL) LIMIT 1;
-SELECT 'a file has files below it: ' || f.path AS error
-FROM entry f JOIN entry e ON e.up = f.low WHERE f.rev IS NOT NULL LIMIT 1;
 INSERT INTO entry (id, path, low, rev)
 SELECT new_id('entry'), path, low, ''
 FROM (SELECT max(key) AS key, value ->> 0 AS path, value ->> 1 AS low FROM json_each(:nodes)
       WHERE value ->> 2 IS NOT NULL GROUP BY value ->> 1)
 WHERE low NOT IN (SELECT low FROM entry) ORDER BY key;
+SELECT 'a folder is a file already: ' || f.path AS error
+FROM entry f JOIN entry e ON e.up = f.low WHERE f.rev IS NOT NULL LIMIT 1;
 INSERT INTO revision (rev, id, low, content, modified_s, nth)
 SELECT new_id('rev'), e.id, e.low, content, now_ms() / 1000,
        :last + row_number() OVER (ORDER BY key)
@@ -60,7 +60,8 @@ SELECT CASE WHEN value ->> 'id' IS NULL OR value ->> 'id' IN (SELECT id FROM sha
        ifnull(value ->> 'shared_link_policy', 'anyone')
 FROM json_each(:args, '$.shared_folders')
 JOIN entry e ON e.low = lower('/' || trim(value ->> 'path', '/'))
-WHERE type = 'object' AND e.n NOT IN (SELECT entry FROM shared_folder) ORDER BY key;
+WHERE type = 'object' ORDER BY key
+ON CONFLICT DO NOTHING;
 INSERT INTO member (entry, email, access)
 SELECT e.n, m.value ->> 'email', ifnull(m.value ->> 'access_level', 'viewer')
 FROM (SELECT 0 AS list, key, value FROM json_each(:args, '$.shared_folders') WHERE type = 'object'
@@ -87,7 +88,8 @@ SELECT CASE WHEN value ->> 'id' IS NULL OR value ->> 'id' IN (SELECT id FROM req
        value ->> 'title', ifnull(value ->> 'destination', '/File requests'),
        value ->> 'description', ifnull(value ->> 'is_open', 1), ifnull(value ->> 'file_count', 0)
 FROM json_each(:args, '$.file_requests')
-WHERE type = 'object' AND value ->> 'title' IS NOT NULL ORDER BY key;
+WHERE type = 'object' AND value ->> 'title' IS NOT NULL ORDER BY key
+ON CONFLICT DO NOTHING;
 SELECT 'received_files/' || key || ': not a time: ' || (value ->> 'invited') AS error
 FROM json_each(:args, '$.received_files')
 WHERE type = 'object' AND value ->> 'invited' IS NOT NULL
@@ -99,7 +101,8 @@ SELECT CASE WHEN value ->> 'id' IS NULL OR value ->> 'id' IN (SELECT id FROM rec
        ifnull(value ->> 'access_level', 'viewer'),
        ifnull(time_read(value ->> 'invited', 'UTC'), now_ms() / 1000)
 FROM json_each(:args, '$.received_files')
-WHERE type = 'object' AND value ->> 'name' IS NOT NULL ORDER BY key;
+WHERE type = 'object' AND value ->> 'name' IS NOT NULL ORDER BY key
+ON CONFLICT DO NOTHING;
 SELECT json_object('folders', ifnull(json_array_length(:args, '$.folders'), 0),
                    'files', ifnull(json_array_length(:args, '$.files'), 0)) AS result;
 

@@ -92,19 +92,23 @@ CREATE TABLE job (id TEXT PRIMARY KEY, kind TEXT NOT NULL, tale TEXT NOT NULL) W
 
 CREATE TABLE mime (extension TEXT PRIMARY KEY, type TEXT NOT NULL) WITHOUT ROWID;
 
+-- What is in a file: text, or the bytes of a data: URI when they are no text.
+CREATE VIEW version AS
+SELECT r.*, iif(is_binary, data_uri(content), content) AS bytes,
+       length(CAST(iif(is_binary, data_uri(content), content) AS BLOB)) AS size
+FROM (SELECT revision.*,
+             content LIKE 'data:%;base64,%' AND typeof(data_uri(content)) = 'blob' AS is_binary
+      FROM revision) r;
+
 CREATE VIEW node AS
-SELECT e.n, e.id, e.path, e.low, e.up, e.rev, e.locked_s, r.content, r.modified_s,
+SELECT e.n, e.id, e.path, e.low, e.up, e.rev, e.locked_s, r.content, r.bytes, r.is_binary, r.size,
        substr(e.path, length(rtrim(e.path, replace(e.path, '/', ''))) + 1) AS name,
-       CASE WHEN r.content LIKE 'data:%;base64,%'
-            THEN ifnull(length(CAST(data_uri(r.content) AS BLOB)),
-                        length(CAST(r.content AS BLOB)))
-            ELSE length(CAST(r.content AS BLOB)) END AS size,
        time_write(r.modified_s, 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS modified
-FROM entry e LEFT JOIN revision r ON r.rev = e.rev;
+FROM entry e LEFT JOIN version r ON r.rev = e.rev;
 
 -- Lines of lists, with what was deleted.
 CREATE VIEW listing AS
-SELECT low, up, 0 AS is_deleted, name, content,
+SELECT low, up, 0 AS is_deleted, name, iif(is_binary, '', content) AS content,
        iif(rev IS NULL, 'Folder: ' || name || ' (' || path || ')',
            'File: ' || name || ' (' || path || ') - Size: ' || size || ' bytes') AS found,
        ifnull(', Modified: ' || modified, '') AS behind

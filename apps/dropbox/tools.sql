@@ -112,12 +112,26 @@ UPDATE entry SET rev = :new_rev WHERE n = :n;
 
 -- part: plan
 -- :plan says for :entries which :n goes from where to where, or why it does not.
-WITH asked AS (
+WITH RECURSIVE asked AS MATERIALIZED (
   SELECT a.key AS i, a.value ->> 'from_path' AS src, a.value ->> 'to_path' AS dst,
          rtrim(a.value ->> 'to_path', replace(a.value ->> 'to_path', '/', '')) AS head,
-         e.n, e.path AS old, e.low AS old_low, e.rev
+         e.n, e.path AS old, e.low AS old_low, e.rev,
+         row_number() OVER (PARTITION BY lower(a.value ->> 'to_path') ORDER BY a.key) - 1
+         AS n_before
   FROM json_each(:entries) a
   LEFT JOIN entry e ON e.low = lower(a.value ->> 'from_path') OR e.id = a.value ->> 'from_path'
+), source (i, low) AS (
+  SELECT i, old_low FROM asked WHERE n IS NOT NULL
+  UNION ALL
+  SELECT i, rtrim(rtrim(low, replace(low, '/', '')), '/') FROM source WHERE low <> ''
+), gone AS ( -- it goes with something earlier
+  SELECT s.i FROM source s JOIN asked b ON b.old_low = s.low AND b.i < s.i WHERE NOT :is_copy
+), above (i, low) AS (
+  SELECT i, lower(rtrim(head, '/')) FROM asked
+  UNION ALL
+  SELECT i, rtrim(rtrim(low, replace(low, '/', '')), '/') FROM above WHERE low <> ''
+), blocked AS (
+  SELECT a.i FROM above a JOIN entry f ON f.low = a.low WHERE f.rev IS NOT NULL
 ), shown AS (
   SELECT asked.*, ifnull((SELECT path FROM entry WHERE low = lower(rtrim(head, '/'))),
                          rtrim(head, '/')) || '/' || substr(dst, length(head) + 1) AS goal,
@@ -135,46 +149,44 @@ WITH asked AS (
               WHEN lower(dst) > old_low || '/' AND lower(dst) < old_low || '0'
               THEN iif(:is_copy, 'duplicated_or_nested_paths', 'cant_move_folder_into_itself')
               WHEN dst = old AND NOT :is_copy THEN 'duplicated_or_nested_paths'
-              WHEN EXISTS (SELECT 1 FROM entry f WHERE f.rev IS NOT NULL
-                           AND lower(dst) > f.low || '/' AND lower(dst) < f.low || '0')
-              THEN 'to/conflict/file_ancestor'
+              WHEN i IN (SELECT i FROM gone) THEN 'from_lookup/not_found'
+              WHEN i IN (SELECT i FROM blocked) THEN 'to/conflict/file_ancestor'
               WHEN taken IS NOT NULL AND NOT :autorename THEN 'to/conflict/' || taken
-              WHEN EXISTS (SELECT 1 FROM asked b
-                           WHERE b.i < shown.i
-                             AND (lower(b.dst) = lower(shown.dst)
-                                  OR NOT :is_copy AND shown.old_low || '/' >= b.old_low || '/'
-                                     AND shown.old_low || '/' < b.old_low || '0'
-                                  OR NOT :is_copy AND b.old_low > shown.old_low || '/'
-                                     AND b.old_low < shown.old_low || '0'))
-              THEN 'duplicated_or_nested_paths' END AS why
+              WHEN n_before > 0 AND NOT :autorename THEN 'duplicated_or_nested_paths' END AS why
   FROM shown
 )
 SELECT json_group_array(json_object(
          'n', n, 'old', old, 'why', why,
-         'goal', iif(taken IS NULL OR why IS NOT NULL, goal,
-                     (WITH RECURSIVE number (i) AS (
-                        SELECT 1
+         'goal', iif(taken IS NULL AND n_before = 0 OR why IS NOT NULL, goal,
+                     (WITH RECURSIVE number (i, rest) AS (
+                        SELECT 0, n_before + (taken IS NOT NULL)
                         UNION ALL
-                        SELECT i + 1 FROM number
-                        WHERE EXISTS (SELECT 1 FROM entry
-                                      WHERE low = lower(substr(goal, 1, length(goal)
-                                                               - length(ending))
-                                                        || ' (' || i || ')' || ending))
+                        SELECT i + 1,
+                               rest - NOT EXISTS (
+                                 SELECT 1 FROM entry
+                                 WHERE low = lower(stem || ' (' || (i + 1) || ')' || ending))
+                        FROM number WHERE rest > 0
                       )
-                      SELECT substr(goal, 1, length(goal) - length(ending))
-                             || ' (' || max(i) || ')' || ending FROM number)))) AS plan
-FROM (SELECT * FROM judged ORDER BY i);
+                      SELECT stem || ' (' || max(i) || ')' || ending FROM number)))) AS plan
+FROM (SELECT *, substr(goal, 1, length(goal) - length(ending)) AS stem FROM judged ORDER BY i);
 SELECT json_group_array(value ->> 'goal') AS targets FROM json_each(:plan)
 WHERE value ->> 'why' IS NULL;
 -- include: make_folders
 
 -- part: move_planned
+-- Everything goes with the nearest that goes.
 UPDATE entry
-SET path = p.goal || substr(path, length(p.old) + 1),
-    low = lower(p.goal || substr(path, length(p.old) + 1))
-FROM (SELECT value ->> 'old' AS old, value ->> 'goal' AS goal FROM json_each(:plan)
-      WHERE value ->> 'why' IS NULL) p
-WHERE low = lower(p.old) OR low > lower(p.old) || '/' AND low < lower(p.old) || '0';
+SET path = m.goal || substr(path, length(m.old) + 1),
+    low = lower(m.goal || substr(path, length(m.old) + 1))
+FROM (SELECT e.n, p.old, p.goal, max(length(p.old))
+      FROM (SELECT value ->> 'old' AS old, value ->> 'goal' AS goal FROM json_each(:plan)
+            WHERE value ->> 'why' IS NULL) p
+      JOIN entry e ON e.low = lower(p.old)
+                   OR e.low > lower(p.old) || '/' AND e.low < lower(p.old) || '0'
+      GROUP BY e.n) m
+WHERE entry.n = m.n;
+-- What went into a folder that went elsewhere is where it was to go.
+-- include: make_folders
 
 -- part: copy_planned
 SELECT ifnull(max(n), 0) AS last FROM entry;
@@ -227,8 +239,7 @@ FROM (SELECT found, low FROM listing
         AND NOT EXISTS (
           SELECT 1 FROM json_each('[' || replace(json_quote(trim(:words)), ' ', '","') || ']') w
           WHERE w.value <> '' AND instr(lower(name), lower(w.value)) = 0
-            AND (:names OR ifnull(content, '') LIKE 'data:%;base64,%'
-                 OR NOT text_has(ifnull(content, ''), w.value)))
+            AND (:names OR NOT text_has(ifnull(content, ''), w.value)))
       ORDER BY low LIMIT :size + 1);
 SELECT (SELECT group_concat(value ->> 0, char(10)) FROM json_each(:page) WHERE key < :size)
        AS lines,
@@ -354,8 +365,7 @@ SELECT 'Name: ' || name || char(10) || 'Path: ' || path
                          WHERE s.entry = node.n), ''),
               char(10) || 'Type: File' || char(10) || 'Size: ' || size || ' bytes' || char(10)
               || 'Last Modified: ' || modified || char(10) || 'Content Hash: '
-              || dropbox_hash(iif(content LIKE 'data:%;base64,%',
-                                  ifnull(data_uri(content), content), content))) AS result
+              || dropbox_hash(bytes)) AS result
 FROM node WHERE n = :n
 UNION ALL
 SELECT 'Name: ' || :gone_name || char(10) || 'Path: ' || :gone_path WHERE :gone_path IS NOT NULL;
@@ -451,7 +461,7 @@ SELECT ifnull((SELECT rev FROM revision WHERE :path = 'rev:' || rev), :at_rev) A
        ifnull((SELECT type FROM mime WHERE :at_low LIKE '%.' || extension
                ORDER BY length(extension) DESC LIMIT 1), 'application/octet-stream') AS type;
 SELECT json_array(
-         CASE WHEN content NOT LIKE 'data:%;base64,%' THEN
+         CASE WHEN NOT is_binary THEN
                 json_object('type', 'text', 'text', content)
               WHEN :type LIKE 'image/%' OR :type LIKE 'audio/%' THEN
                 json_object('type', substr(:type, 1, 5),
@@ -459,7 +469,7 @@ SELECT json_array(
               ELSE json_object('type', 'resource', 'resource', json_object(
                      'uri', 'dropbox://' || :at_path, 'mimeType', :type,
                      'blob', substr(content, instr(content, ',') + 1))) END) AS content
-FROM revision WHERE rev = :shown_rev;
+FROM version WHERE rev = :shown_rev;
 
 -- name: dropbox_list_revisions
 SELECT 'Failed to list revisions' AS op, 'path' AS lookup,
@@ -476,9 +486,8 @@ SELECT 'Revisions for file "' || :path || '":' || char(10) || char(10)
        || group_concat(line, char(10)) AS result
 FROM (SELECT 'Revision ID: ' || rev || ' - Modified: '
              || time_write(modified_s, 'UTC', '%Y-%m-%dT%H:%M:%SZ') || ' - Size: '
-             || length(CAST(iif(content LIKE 'data:%;base64,%', ifnull(data_uri(content), content),
-                                content) AS BLOB)) || ' bytes' AS line
-      FROM revision
+             || size || ' bytes' AS line
+      FROM version
       WHERE id = ifnull(:at_id, :path) OR :mode = 'path' AND low = ifnull(:at_low, lower(:path))
       ORDER BY nth DESC LIMIT CAST(:limit AS INTEGER));
 
@@ -738,17 +747,20 @@ SELECT 'Failed to perform batch delete on ' || json_array_length(:entries) || ' 
        json_array_length(:entries) > 1000 AS bad, json_array_length(:entries) AS total;
 -- include: refuse
 -- What is below something earlier is gone when its turn comes.
-SELECT json_group_array(why) AS whys
-FROM (SELECT 'path_lookup/' || iif(d.value ->> 'path' GLOB '/?*' OR d.value ->> 'path' GLOB 'id:*',
-                                   'not_found', 'malformed_path') AS why
-      FROM json_each(:entries) d
-      LEFT JOIN entry e ON e.low = lower(d.value ->> 'path') OR e.id = d.value ->> 'path'
-      WHERE e.n IS NULL
-         OR EXISTS (SELECT 1 FROM json_each(:entries) b
-                    JOIN entry f ON f.low = lower(b.value ->> 'path') OR f.id = b.value ->> 'path'
-                    WHERE b.key < d.key
-                      AND (f.n = e.n OR e.low > f.low || '/' AND e.low < f.low || '0'))
-      ORDER BY d.key);
+WITH RECURSIVE asked AS MATERIALIZED (
+  SELECT d.key AS i, d.value ->> 'path' AS src, e.low
+  FROM json_each(:entries) d
+  LEFT JOIN entry e ON e.low = lower(d.value ->> 'path') OR e.id = d.value ->> 'path'
+), source (i, low) AS (
+  SELECT i, low FROM asked WHERE low IS NOT NULL
+  UNION ALL
+  SELECT i, rtrim(rtrim(low, replace(low, '/', '')), '/') FROM source WHERE low <> ''
+), gone AS (
+  SELECT s.i FROM source s JOIN asked b ON b.low = s.low AND b.i < s.i
+)
+SELECT json_group_array('path_lookup/' || iif(src GLOB '/?*' OR src GLOB 'id:*', 'not_found',
+                                              'malformed_path')) AS whys
+FROM (SELECT * FROM asked WHERE low IS NULL OR i IN (SELECT i FROM gone) ORDER BY i);
 DELETE FROM entry
 WHERE n IN (SELECT e.n FROM json_each(:entries) d
             JOIN entry f ON f.low = lower(d.value ->> 'path') OR f.id = d.value ->> 'path'
@@ -800,7 +812,7 @@ SELECT type FROM mime WHERE :at_low LIKE '%.' || extension AND type LIKE 'image/
                         AND type <> 'image/svg+xml';
 SELECT 'unsupported_extension' AS why WHERE :type IS NULL;
 -- include: fail
-SELECT content AS image FROM revision WHERE rev = :at_rev AND content LIKE 'data:%;base64,%';
+SELECT content AS image FROM version WHERE rev = :at_rev AND is_binary;
 SELECT 'unsupported_image' AS why WHERE :image IS NULL;
 -- include: fail
 SELECT json_array(json_object('type', 'image', 'data', substr(:image, instr(:image, ',') + 1),
