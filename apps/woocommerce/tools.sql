@@ -30,9 +30,15 @@ wrong AS MATERIALIZED (
   WHERE j.type <> 'null'
     AND (NOT CASE f.type WHEN 'string' THEN j.type = 'text'
                          WHEN 'boolean' THEN j.type IN ('true', 'false')
+                                             OR j.value IN ('true', 'false')
                          WHEN 'integer' THEN j.type = 'integer'
+                                             OR j.value <> '' AND j.value NOT GLOB '*[^0-9]*'
                          ELSE j.type = f.type END
          OR f.options IS NOT NULL AND instr(f.options, ' ' || j.value || ' ') = 0
+         OR f.name IN ('line_items', 'shipping_lines', 'fee_lines', 'coupon_lines', 'meta_data',
+                       'categories', 'tags', 'images')
+            AND EXISTS (SELECT 1 FROM json_each(i.data, '$.' || f.name) l
+                        WHERE l.type <> 'object')
          OR f.name = 'email' AND NOT mail_is_address(j.value)
          OR f.name IN ('regular_price', 'sale_price', 'amount') AND j.value GLOB '*[^0-9.]*'
          OR f.name GLOB 'date_*' AND j.value <> '' AND time_read(j.value, 'UTC') IS NULL)
@@ -148,6 +154,10 @@ SELECT json_group_array(json_object(
                          json_object('id', ifnull(value ->> 'id', CAST(new_id('line') AS INTEGER)),
                                      'total', '0.00', 'total_tax', '0.00'),
                          value)) FROM json_each(data, '$.' || f.name))
+             WHEN f.type = 'integer' AND json_type(data, '$.' || f.name) = 'text'
+               THEN CAST(data ->> f.name AS INTEGER)
+             WHEN f.type = 'boolean' AND json_type(data, '$.' || f.name) = 'text'
+               THEN data ->> f.name
              WHEN f.name = 'code' THEN json_quote(lower(data ->> 'code'))
              ELSE data -> f.name END))
            FROM field f WHERE f.kind = :kind AND data -> f.name IS NOT NULL AND error IS NULL)))
@@ -206,8 +216,8 @@ WHERE id IN (SELECT l.value ->> 'id' FROM json_each(:checked) j,
              WHERE l.value ->> 'quantity' = 0);
 UPDATE line
 SET quantity = n.quantity,
-    subtotal = ifnull(n.subtotal, line.subtotal * n.quantity / line.quantity),
-    total = ifnull(n.total, line.total * n.quantity / line.quantity)
+    subtotal = ifnull(n.subtotal, line.subtotal * n.quantity / max(line.quantity, 1)),
+    total = ifnull(n.total, line.total * n.quantity / max(line.quantity, 1))
 FROM (SELECT o.id, ifnull(l.value ->> 'quantity', o.quantity) AS quantity,
              CAST(l.value ->> 'subtotal' AS REAL) AS subtotal,
              CAST(l.value ->> 'total' AS REAL) AS total
