@@ -71,7 +71,10 @@ SELECT v.*, c.title AS channel_title,
        iif(length(v.description) > 200, substr(v.description, 1, 200) || '...', v.description)
          AS summary,
        'https://i.ytimg.com/vi/' || v.id || '/mqdefault.jpg' AS thumbnail,
-       'https://www.youtube.com/watch?v=' || v.id AS url
+       'https://www.youtube.com/watch?v=' || v.id AS url,
+       'PT' || iif(v.seconds >= 3600, (v.seconds / 3600) || 'H', '')
+         || iif(v.seconds / 60 % 60 > 0, (v.seconds / 60 % 60) || 'M', '')
+         || iif(v.seconds % 60 > 0 OR v.seconds = 0, (v.seconds % 60) || 'S', '') AS duration
 FROM video v JOIN channel c ON c.id = v.channel_id;
 
 CREATE VIEW full_video AS
@@ -80,9 +83,7 @@ SELECT id, json_object(
          'channelId', channel_id, 'channelTitle', channel_title,
          'thumbnailUrl', 'https://i.ytimg.com/vi/' || id || '/hqdefault.jpg',
          'tags', json(tags), 'categoryId', category,
-         'duration', 'PT' || iif(seconds >= 3600, (seconds / 3600) || 'H', '')
-                     || iif(seconds / 60 % 60 > 0, (seconds / 60 % 60) || 'M', '')
-                     || iif(seconds % 60 > 0 OR seconds = 0, (seconds % 60) || 'S', ''),
+         'duration', duration,
          'viewCount', CAST(views AS TEXT), 'likeCount', CAST(likes AS TEXT),
          'commentCount', CAST(comments AS TEXT), 'url', url) AS shown
 FROM shown_video;
@@ -105,4 +106,27 @@ UNION ALL
 SELECT 'VVU' || substr(channel_id, 3) || '.' || id, 'UU' || substr(channel_id, 3),
        row_number() OVER (PARTITION BY channel_id ORDER BY published DESC, n DESC) - 1, id,
        published, title, summary
+FROM shown_video;
+
+-- Videos as the API has them.
+CREATE VIEW api_video AS
+SELECT id, n, channel_id, published, views, json_object(
+         'kind', 'youtube#video', 'id', id,
+         'snippet', json_object(
+           'publishedAt', published, 'channelId', channel_id, 'title', title,
+           'description', description, 'channelTitle', channel_title, 'tags', json(tags),
+           'categoryId', category, 'liveBroadcastContent', 'none',
+           'localized', json_object('title', title, 'description', description)),
+         'contentDetails', json_object(
+           'duration', duration, 'dimension', '2d', 'definition', 'hd',
+           'caption', iif(transcript IS NULL, 'false', 'true'),
+           'licensedContent', json('false'), 'contentRating', json('{}'),
+           'projection', 'rectangular'),
+         'status', json_object(
+           'uploadStatus', 'processed', 'privacyStatus', 'public', 'license', 'youtube',
+           'embeddable', json('true'), 'publicStatsViewable', json('true'),
+           'madeForKids', json('false')),
+         'statistics', json_object(
+           'viewCount', CAST(views AS TEXT), 'likeCount', CAST(likes AS TEXT),
+           'favoriteCount', '0', 'commentCount', CAST(comments AS TEXT))) AS shown
 FROM shown_video;
