@@ -7,8 +7,6 @@
 SELECT 'memory_list/' || key || ': ' || CASE
          WHEN value ->> 'id' IN (SELECT id FROM memory)
          THEN 'is there already: ' || (value ->> 'id')
-         WHEN (SELECT count(*) FROM json_each(:args, '$.memory_list') o
-               WHERE o.value ->> 'id' = m.value ->> 'id') > 1 THEN 'twice: ' || (value ->> 'id')
          WHEN ifnull(value ->> 'content_text', '') = ''
               AND ifnull(json_array_length(value, '$.message_list'), 0) = 0
          THEN 'needs content_text or message_list'
@@ -17,6 +15,9 @@ SELECT 'memory_list/' || key || ': ' || CASE
          WHEN time_read(ifnull(value ->> 'updated_at', '2000-01-01'), 'UTC') IS NULL
          THEN 'updated_at is a time (ISO 8601)' END AS error
 FROM json_each(:args, '$.memory_list') m WHERE error IS NOT NULL LIMIT 1;
+SELECT 'memory_list: twice: ' || (value ->> 'id') AS error
+FROM json_each(:args, '$.memory_list') WHERE value ->> 'id' IS NOT NULL
+GROUP BY value ->> 'id' HAVING count(*) > 1 LIMIT 1;
 SELECT ifnull(max(n), 0) AS n_memories FROM memory;
 INSERT INTO memory
 SELECT ifnull(value ->> 'id', new_id('memory')), :n_memories + 1 + key,
