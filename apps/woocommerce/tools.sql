@@ -240,6 +240,15 @@ FROM (SELECT j.value ->> 'id' AS order_id, p.id AS product,
       FROM json_each(:checked) j, json_each(j.value, '$.data.line_items') l
       JOIN object p ON p.kind = 'product' AND p.id = l.value ->> 'product_id'
       WHERE l.value ->> 'id' IS NULL ORDER BY j.key, l.key);
+SELECT 'Error: WooCommerce API error: The ' || iif(spent < low, 'minimum', 'maximum')
+       || ' spend for this coupon is $' || printf('%.2f', iif(spent < low, low, high))
+       || '. (Status: 400)' AS error
+FROM (SELECT ifnull(CAST(c.body ->> 'minimum_amount' AS REAL), 0) AS low,
+             ifnull(CAST(c.body ->> 'maximum_amount' AS REAL), 0) AS high,
+             (SELECT ifnull(sum(subtotal), 0) FROM line WHERE order_id = j.value ->> 'id') AS spent
+      FROM json_each(:checked) j, json_each(j.value, '$.data.coupon_lines') cl
+      JOIN object c ON c.kind = 'coupon' AND c.body ->> 'code' = lower(cl.value ->> 'code'))
+WHERE spent < low OR high > 0 AND spent > high LIMIT 1;
 -- What each coupon takes off each item.
 WITH share AS (
   SELECT l.id AS line, l.order_id, c.id AS coupon, c.body ->> 'code' AS code, cl.key AS place,
@@ -254,7 +263,17 @@ WITH share AS (
   JOIN line l ON l.order_id = j.value ->> 'id'
   WHERE (ifnull(json_array_length(c.body, '$.product_ids'), 0) = 0
          OR l.product_id IN (SELECT value FROM json_each(c.body, '$.product_ids')))
-    AND l.product_id NOT IN (SELECT value FROM json_each(c.body, '$.excluded_product_ids')))
+    AND l.product_id NOT IN (SELECT value FROM json_each(c.body, '$.excluded_product_ids'))
+    AND (ifnull(json_array_length(c.body, '$.product_categories'), 0) = 0
+         OR l.product_id IN (SELECT product_id FROM product_term WHERE term_id IN
+                             (SELECT value FROM json_each(c.body, '$.product_categories'))))
+    AND l.product_id NOT IN (
+          SELECT product_id FROM product_term WHERE term_id IN
+          (SELECT value FROM json_each(c.body, '$.excluded_product_categories')))
+    AND NOT (ifnull(c.body ->> 'exclude_sale_items', 0)
+             AND (SELECT is_sale FROM price_of
+                  WHERE kind = iif(l.variation_id, 'variation', 'product')
+                    AND id = iif(l.variation_id, l.variation_id, l.product_id))))
 SELECT json_group_array(json_array(line, order_id, coupon, code, off)) AS shares
 FROM (SELECT * FROM share ORDER BY order_id, place, line);
 UPDATE line SET total = max(0, round(subtotal - s.off, 2))
