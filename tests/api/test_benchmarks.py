@@ -18,6 +18,7 @@ COUNTS = {
     "google_sheets": {"Toolathlon": 19},
     "notion": {"MCP_Atlas": 19, "MCP_Mark": 19, "Toolathlon": 19},
     "slack": {"MCP_Atlas": 5},
+    "youtube": {"Toolathlon": 9},
 }
 
 
