@@ -2,7 +2,8 @@
 -- refused for, is told as its Python client does.
 
 -- part: show
--- :object, :fields, :limit and :conditions, a JSON array of conditions, null for none
+-- :object, :fields, :limit and :wanted, {CONDITION: what is asked for}: it stands where the '?' is,
+-- and for the time of day where it has one; what is empty or null is not asked for.
 SELECT 'SELECT ' || iif(json_array_length(:fields) > 0,
                         (SELECT group_concat(value, ', ') FROM json_each(:fields)),
                         (SELECT group_concat(one, ', ')
@@ -13,8 +14,11 @@ SELECT 'SELECT ' || iif(json_array_length(:fields) > 0,
                                                       || '"Country"]') p
                                WHERE r.object = :object AND r.prefix IS NOT NULL)))
        || ' FROM ' || :object
-       || ifnull((SELECT ' WHERE ' || group_concat(value, ' AND ') FROM json_each(:conditions)
-                  WHERE value IS NOT NULL), '')
+       || ifnull((SELECT ' WHERE ' || group_concat(replace(
+                           iif(instr(value, 'T') > 0, replace(replace(key, '?T00:00:00Z', '?'),
+                                                              '?T23:59:59Z', '?'), key),
+                           '?', replace(replace(value, '\', '\\'), '''', '\''')), ' AND ')
+                  FROM json_each(:wanted) WHERE value <> ''), '')
        || ' ORDER BY CreatedDate DESC LIMIT ' || :limit AS soql;
 SELECT {{soql :soql}} AS raw;
 SELECT json_object('totalSize', :raw -> 'totalSize', 'done', json('true'),
@@ -225,21 +229,12 @@ SELECT json_object('success', json('true'), 'id', :id,
                    'message', :object || ' deleted successfully', 'object_type', :object) AS result;
 
 -- name: salesforce_get_accounts
-SELECT 'Account' AS object,
-       replace(replace(nullif(:name_contains, ''), '\', '\\'), '''', '\''')
-       AS name_contains_,
-       replace(replace(nullif(:industry, ''), '\', '\\'), '''', '\''')
-       AS industry_,
-       replace(replace(nullif(:account_type, ''), '\', '\\'), '''', '\''')
-       AS account_type_;
-SELECT json_array(
-         'Name LIKE ''%' || :name_contains_ || '%''',
-         'Industry = ''' || :industry_ || '''',
-         'Type = ''' || :account_type_ || '''',
-         'CreatedDate >= ' || nullif(:created_date_from, '')
-         || iif(instr(:created_date_from, 'T') > 0, '', 'T00:00:00Z'),
-         'CreatedDate <= ' || nullif(:created_date_to, '')
-         || iif(instr(:created_date_to, 'T') > 0, '', 'T23:59:59Z')) AS conditions;
+SELECT 'Account' AS object, json_object(
+         'Name LIKE ''%?%''', :name_contains,
+         'Industry = ''?''', :industry,
+         'Type = ''?''', :account_type,
+         'CreatedDate >= ?T00:00:00Z', :created_date_from,
+         'CreatedDate <= ?T23:59:59Z', :created_date_to) AS wanted;
 -- include: show
 
 -- name: salesforce_create_account
@@ -256,26 +251,13 @@ SELECT 'Account' AS object, :account_id AS id;
 -- include: delete
 
 -- name: salesforce_get_contacts
-SELECT 'Contact' AS object,
-       replace(replace(nullif(:account_id, ''), '\', '\\'), '''', '\''')
-       AS account_id_,
-       replace(replace(nullif(:name_contains, ''), '\', '\\'), '''', '\''')
-       AS name_contains_,
-       replace(replace(nullif(:email_contains, ''), '\', '\\'), '''', '\''')
-       AS email_contains_,
-       replace(replace(nullif(:title_contains, ''), '\', '\\'), '''', '\''')
-       AS title_contains_;
-SELECT json_array(
-         'AccountId = ''' || :account_id_ || '''',
-         '(FirstName LIKE ''%' || :name_contains_ || '%'' OR '
-         || 'LastName LIKE ''%' || :name_contains_ || '%'' OR '
-         || 'Name LIKE ''%' || :name_contains_ || '%'')',
-         'Email LIKE ''%' || :email_contains_ || '%''',
-         'Title LIKE ''%' || :title_contains_ || '%''',
-         'CreatedDate >= ' || nullif(:created_date_from, '')
-         || iif(instr(:created_date_from, 'T') > 0, '', 'T00:00:00Z'),
-         'CreatedDate <= ' || nullif(:created_date_to, '')
-         || iif(instr(:created_date_to, 'T') > 0, '', 'T23:59:59Z')) AS conditions;
+SELECT 'Contact' AS object, json_object(
+         'AccountId = ''?''', :account_id,
+         '(FirstName LIKE ''%?%'' OR LastName LIKE ''%?%'' OR Name LIKE ''%?%'')', :name_contains,
+         'Email LIKE ''%?%''', :email_contains,
+         'Title LIKE ''%?%''', :title_contains,
+         'CreatedDate >= ?T00:00:00Z', :created_date_from,
+         'CreatedDate <= ?T23:59:59Z', :created_date_to) AS wanted;
 -- include: show
 
 -- name: salesforce_create_contact
@@ -292,26 +274,15 @@ SELECT 'Contact' AS object, :contact_id AS id;
 -- include: delete
 
 -- name: salesforce_get_opportunities
-SELECT 'Opportunity' AS object,
-       replace(replace(nullif(:account_id, ''), '\', '\\'), '''', '\''')
-       AS account_id_,
-       replace(replace(nullif(:stage, ''), '\', '\\'), '''', '\''')
-       AS stage_,
-       replace(replace(nullif(:name_contains, ''), '\', '\\'), '''', '\''')
-       AS name_contains_,
-       replace(replace(nullif(:account_name_contains, ''), '\', '\\'), '''', '\''')
-       AS account_name_contains_;
-SELECT json_array(
-         'AccountId = ''' || :account_id_ || '''',
-         'StageName = ''' || :stage_ || '''',
-         'Name LIKE ''%' || :name_contains_ || '%''',
-         'Account.Name LIKE ''%' || :account_name_contains_ || '%''',
-         'CreatedDate >= ' || nullif(:created_date_from, '')
-         || iif(instr(:created_date_from, 'T') > 0, '', 'T00:00:00Z'),
-         'CreatedDate <= ' || nullif(:created_date_to, '')
-         || iif(instr(:created_date_to, 'T') > 0, '', 'T23:59:59Z'),
-         'CloseDate >= ' || nullif(:close_date_from, ''),
-         'CloseDate <= ' || nullif(:close_date_to, '')) AS conditions;
+SELECT 'Opportunity' AS object, json_object(
+         'AccountId = ''?''', :account_id,
+         'StageName = ''?''', :stage,
+         'Name LIKE ''%?%''', :name_contains,
+         'Account.Name LIKE ''%?%''', :account_name_contains,
+         'CreatedDate >= ?T00:00:00Z', :created_date_from,
+         'CreatedDate <= ?T23:59:59Z', :created_date_to,
+         'CloseDate >= ?', :close_date_from,
+         'CloseDate <= ?', :close_date_to) AS wanted;
 -- include: show
 
 -- name: salesforce_create_opportunity
@@ -333,29 +304,14 @@ SELECT 'Opportunity' AS object, :opportunity_id AS id;
 -- include: delete
 
 -- name: salesforce_get_leads
-SELECT 'Lead' AS object,
-       replace(replace(nullif(:status, ''), '\', '\\'), '''', '\''')
-       AS status_,
-       replace(replace(nullif(:name_contains, ''), '\', '\\'), '''', '\''')
-       AS name_contains_,
-       replace(replace(nullif(:company_contains, ''), '\', '\\'), '''', '\''')
-       AS company_contains_,
-       replace(replace(nullif(:email_contains, ''), '\', '\\'), '''', '\''')
-       AS email_contains_,
-       replace(replace(nullif(:industry, ''), '\', '\\'), '''', '\''')
-       AS industry_;
-SELECT json_array(
-         'Status = ''' || :status_ || '''',
-         '(FirstName LIKE ''%' || :name_contains_ || '%'' OR '
-         || 'LastName LIKE ''%' || :name_contains_ || '%'' OR '
-         || 'Name LIKE ''%' || :name_contains_ || '%'')',
-         'Company LIKE ''%' || :company_contains_ || '%''',
-         'Email LIKE ''%' || :email_contains_ || '%''',
-         'Industry = ''' || :industry_ || '''',
-         'CreatedDate >= ' || nullif(:created_date_from, '')
-         || iif(instr(:created_date_from, 'T') > 0, '', 'T00:00:00Z'),
-         'CreatedDate <= ' || nullif(:created_date_to, '')
-         || iif(instr(:created_date_to, 'T') > 0, '', 'T23:59:59Z')) AS conditions;
+SELECT 'Lead' AS object, json_object(
+         'Status = ''?''', :status,
+         '(FirstName LIKE ''%?%'' OR LastName LIKE ''%?%'' OR Name LIKE ''%?%'')', :name_contains,
+         'Company LIKE ''%?%''', :company_contains,
+         'Email LIKE ''%?%''', :email_contains,
+         'Industry = ''?''', :industry,
+         'CreatedDate >= ?T00:00:00Z', :created_date_from,
+         'CreatedDate <= ?T23:59:59Z', :created_date_to) AS wanted;
 -- include: show
 
 -- name: salesforce_create_lead
@@ -372,31 +328,16 @@ SELECT 'Lead' AS object, :lead_id AS id;
 -- include: delete
 
 -- name: salesforce_get_cases
-SELECT 'Case' AS object,
-       replace(replace(nullif(:account_id, ''), '\', '\\'), '''', '\''')
-       AS account_id_,
-       replace(replace(nullif(:status, ''), '\', '\\'), '''', '\''')
-       AS status_,
-       replace(replace(nullif(:priority, ''), '\', '\\'), '''', '\''')
-       AS priority_,
-       replace(replace(nullif(:subject_contains, ''), '\', '\\'), '''', '\''')
-       AS subject_contains_,
-       replace(replace(nullif(:case_type, ''), '\', '\\'), '''', '\''')
-       AS case_type_;
-SELECT json_array(
-         'AccountId = ''' || :account_id_ || '''',
-         'Status = ''' || :status_ || '''',
-         'Priority = ''' || :priority_ || '''',
-         'Subject LIKE ''%' || :subject_contains_ || '%''',
-         'Type = ''' || :case_type_ || '''',
-         'CreatedDate >= ' || nullif(:created_date_from, '')
-         || iif(instr(:created_date_from, 'T') > 0, '', 'T00:00:00Z'),
-         'CreatedDate <= ' || nullif(:created_date_to, '')
-         || iif(instr(:created_date_to, 'T') > 0, '', 'T23:59:59Z'),
-         'ClosedDate >= ' || nullif(:closed_date_from, '')
-         || iif(instr(:closed_date_from, 'T') > 0, '', 'T00:00:00Z'),
-         'ClosedDate <= ' || nullif(:closed_date_to, '')
-         || iif(instr(:closed_date_to, 'T') > 0, '', 'T23:59:59Z')) AS conditions;
+SELECT 'Case' AS object, json_object(
+         'AccountId = ''?''', :account_id,
+         'Status = ''?''', :status,
+         'Priority = ''?''', :priority,
+         'Subject LIKE ''%?%''', :subject_contains,
+         'Type = ''?''', :case_type,
+         'CreatedDate >= ?T00:00:00Z', :created_date_from,
+         'CreatedDate <= ?T23:59:59Z', :created_date_to,
+         'ClosedDate >= ?T00:00:00Z', :closed_date_from,
+         'ClosedDate <= ?T23:59:59Z', :closed_date_to) AS wanted;
 -- include: show
 
 -- name: salesforce_create_case
@@ -413,22 +354,15 @@ SELECT 'Case' AS object, :case_id AS id;
 -- include: delete
 
 -- name: salesforce_get_campaigns
-SELECT 'Campaign' AS object,
-       replace(replace(nullif(:status, ''), '\', '\\'), '''', '\''')
-       AS status_,
-       replace(replace(nullif(:type_filter, ''), '\', '\\'), '''', '\''')
-       AS type_filter_;
-SELECT json_array(
-         'Status = ''' || :status_ || '''',
-         'Type = ''' || :type_filter_ || '''',
-         'CreatedDate >= ' || nullif(:created_date_from, '')
-         || iif(instr(:created_date_from, 'T') > 0, '', 'T00:00:00Z'),
-         'CreatedDate <= ' || nullif(:created_date_to, '')
-         || iif(instr(:created_date_to, 'T') > 0, '', 'T23:59:59Z'),
-         'StartDate >= ' || nullif(:start_date_from, ''),
-         'StartDate <= ' || nullif(:start_date_to, ''),
-         'EndDate >= ' || nullif(:end_date_from, ''),
-         'EndDate <= ' || nullif(:end_date_to, '')) AS conditions;
+SELECT 'Campaign' AS object, json_object(
+         'Status = ''?''', :status,
+         'Type = ''?''', :type_filter,
+         'CreatedDate >= ?T00:00:00Z', :created_date_from,
+         'CreatedDate <= ?T23:59:59Z', :created_date_to,
+         'StartDate >= ?', :start_date_from,
+         'StartDate <= ?', :start_date_to,
+         'EndDate >= ?', :end_date_from,
+         'EndDate <= ?', :end_date_to) AS wanted;
 -- include: show
 
 -- name: salesforce_create_campaign
