@@ -193,8 +193,7 @@ static void add_variants(struct buf *out, const char *dir, add_fn *add, struct a
     }
 }
 
-/* SHA-256 over all files of the app in ROOT and of its variants, as ADD puts them, for the one of
- * them that is called NAME. */
+/* SHA-256 over NAME and all files of the app in ROOT and of its variants, as ADD puts them. */
 static int digest_app(const char *root, const char *name, add_fn *add,
                       unsigned char out[DIGEST_SHA256_LEN])
 {
@@ -214,6 +213,7 @@ static int digest_app(const char *root, const char *name, add_fn *add,
 /* Where an app is: DIR is ROOT, or a variant in it. */
 struct place {
     const char *name, *root, *dir;
+    const unsigned char *looks; /* of the files; NULL when they cannot be told */
 };
 
 static int load(struct known *k, const struct place *p, struct err *e)
@@ -242,12 +242,9 @@ static int load(struct known *k, const struct place *p, struct err *e)
 /* Loads anew when the files look different. */
 static void refresh(struct app_registry *r, struct known *k, const struct place *p)
 {
-    unsigned char looks[DIGEST_SHA256_LEN];
-
-    if (digest_app(p->root, p->name, add_looks, looks) < 0 ||
-        memcmp(looks, k->looks, sizeof looks) == 0)
+    if (!p->looks || memcmp(p->looks, k->looks, sizeof k->looks) == 0)
         return;
-    memcpy(k->looks, looks, sizeof looks);
+    memcpy(k->looks, p->looks, sizeof k->looks);
     k->why = (struct err)ERR_INIT;
     if (load(k, p, &k->why) == 0)
         return;
@@ -311,31 +308,36 @@ static struct app_entry *get(struct app_registry *r, const struct place *p, stru
     return NULL;
 }
 
-struct app_entry *app_registry_get(struct app_registry *r, struct str name, struct err *e)
-{
-    char word[APP_NAME_MAX + 1], dir[PATH_MAX];
-
-    if (lower(name, word) < 0 || !find_dir(r, word, dir)) {
-        (void)err_set(e, -ENOENT, "there is no app '" STR_FMT "'", STR_ARG(name));
-        return NULL;
-    }
-    return get(r, &(struct place){.name = word, .root = dir, .dir = dir}, e);
-}
-
+/* The files are looked at once for both. */
 struct app_entry *app_registry_get_for(struct app_registry *r, struct str name,
                                        struct str benchmark, struct err *e)
 {
-    struct app_entry *x auto_(app_entry_unref) = app_registry_get(r, name, e);
-    char key[PATH_MAX], dir[PATH_MAX];
+    unsigned char looks[DIGEST_SHA256_LEN];
+    char word[APP_NAME_MAX + 1], root[PATH_MAX], key[PATH_MAX], dir[PATH_MAX];
 
+    if (lower(name, word) < 0 || !find_dir(r, word, root)) {
+        (void)err_set(e, -ENOENT, "there is no app '" STR_FMT "'", STR_ARG(name));
+        return NULL;
+    }
+    struct place p = {.name = word, .root = root, .dir = root};
+    if (digest_app(root, "", add_looks, looks) == 0)
+        p.looks = looks;
+    struct app_entry *x auto_(app_entry_unref) = get(r, &p, e);
     if (!x)
         return NULL;
     struct str folder = json_str(json_get_str(x->app->benchmarks, benchmark), STR_NULL);
     if (!folder.p)
         return take(x);
-    (void)snprintf(key, sizeof key, "%s/%s", x->app->name, folder.p);
-    (void)snprintf(dir, sizeof dir, "%s/%s", x->app->dir, folder.p);
-    return get(r, &(struct place){.name = key, .root = x->app->dir, .dir = dir}, e);
+    (void)snprintf(key, sizeof key, "%s/%s", word, folder.p);
+    (void)snprintf(dir, sizeof dir, "%s/%s", root, folder.p);
+    p.name = key;
+    p.dir = dir;
+    return get(r, &p, e);
+}
+
+struct app_entry *app_registry_get(struct app_registry *r, struct str name, struct err *e)
+{
+    return app_registry_get_for(r, name, STR(""), e);
 }
 
 const char **app_registry_names(const struct app_registry *r, struct arena *a, size_t *n)
