@@ -2,6 +2,7 @@
 /* csv_row(value, …): a line of CSV with its line break. Fields are quoted where they have to be;
  * NULL is empty. */
 #include "apps/functions.h"
+#include "apps/quote.h"
 
 static bool needs_quotes(struct str s)
 {
@@ -14,17 +15,6 @@ static bool needs_quotes(struct str s)
     return s.len > 0 && (s.p[0] == ' ' || s.p[0] == '\t');
 }
 
-static void add_quoted(struct buf *out, struct str s)
-{
-    (void)buf_add_char(out, '"');
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.p[i] == '"')
-            (void)buf_add_char(out, '"');
-        (void)buf_add_char(out, s.p[i]);
-    }
-    (void)buf_add_char(out, '"');
-}
-
 static void fn_row(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
@@ -34,7 +24,7 @@ static void fn_row(sqlite3_context *x, int n, sqlite3_value **v)
         if (i > 0)
             (void)buf_add_char(&b, ',');
         if (needs_quotes(s))
-            add_quoted(&b, s);
+            quote_name(&b, s);
         else
             (void)buf_add_str(&b, s);
     }

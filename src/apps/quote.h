@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Quotes of SQL, as all its dialects have them. */
+/* Quotes as SQL has them in all its dialects, and CSV. */
 #pragma once
 
 #include "base/buf.h"
 
-/* Appends a name in quotes, whatever it holds. */
+/* Appends a name (or a field of CSV) in quotes, whatever it holds. */
 static inline void quote_name(struct buf *b, struct str name)
 {
     (void)buf_add_char(b, '"');

@@ -12,7 +12,6 @@
 #include "core/core.h"
 #include "core/instance.h"
 #include "mcp/mcp.h"
-#include "sys/io.h"
 
 enum { SERVED_MAX = 32 << 20, TEXT_MAX = 1 << 20, ANSWER_MAX = 64 << 20 };
 

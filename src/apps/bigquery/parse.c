@@ -67,7 +67,7 @@ struct bq_expr *bq_parse_path(struct bq_parser *p)
     return path;
 }
 
-struct bq_expr *bq_parse_names(struct bq_parser *p)
+struct bq_expr *bq_parse_names(struct bq_parser *p, void (*skip)(struct bq_parser *p))
 {
     struct bq_expr *first = NULL, **end = &first;
 
@@ -80,6 +80,8 @@ struct bq_expr *bq_parse_names(struct bq_parser *p)
         e->text = bq_need_name(p);
         *end = e;
         end = &e->next;
+        if (skip)
+            skip(p);
     } while (bq_take_sign(p, ","));
     return bq_need_sign(p, ")") ? first : NULL;
 }
@@ -195,7 +197,7 @@ struct bq_from *bq_parse_joins(struct bq_parser *p)
         if (bq_take_word(p, "ON"))
             f->on = bq_parse_expr(p);
         else if (bq_take_word(p, "USING"))
-            f->with = bq_parse_names(p);
+            f->with = bq_parse_names(p, NULL);
         if (++n > BQ_MAX_DEPTH)
             return bq_unexpected(p, "fewer tables");
         left = f;
@@ -209,7 +211,7 @@ struct bq_from *bq_parse_joins(struct bq_parser *p)
 static bool parse_star(struct bq_parser *p, struct bq_item *item)
 {
     if (bq_take_word(p, "EXCEPT"))
-        item->except = bq_parse_names(p);
+        item->except = bq_parse_names(p, NULL);
     if (!bq_take_word(p, "REPLACE"))
         return !p->has_failed;
     struct bq_expr **end = &item->replace;

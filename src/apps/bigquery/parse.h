@@ -96,7 +96,7 @@ struct bq_from *bq_parse_source(struct bq_parser *p);
 struct bq_from *bq_parse_joins(struct bq_parser *p);
 /* A table's name: dots may be in backticks, dashes in the project's part. */
 struct bq_expr *bq_parse_path(struct bq_parser *p);
-struct bq_expr *bq_parse_names(struct bq_parser *p);
+struct bq_expr *bq_parse_names(struct bq_parser *p, void (*skip)(struct bq_parser *p));
 
 /* ---- parse_expr.c ---- */
 

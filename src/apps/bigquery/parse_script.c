@@ -31,7 +31,7 @@ static bool parse_set(struct bq_parser *p, struct bq_step *s)
 {
     s->kind = BQ_P_SET;
     s->is_list = bq_is_sign(bq_peek(p), "(");
-    s->names = s->is_list ? bq_parse_names(p) : bq_expr_new(p, BQ_E_NAME);
+    s->names = s->is_list ? bq_parse_names(p, NULL) : bq_expr_new(p, BQ_E_NAME);
     if (s->names && !s->is_list)
         s->names->text = bq_need_name(p);
     if (!s->names || !bq_need_sign(p, "="))

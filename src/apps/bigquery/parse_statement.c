@@ -26,7 +26,7 @@ static bool parse_insert(struct bq_parser *p, struct bq_statement *s)
     (void)bq_take_word(p, "INTO");
     s->table = bq_parse_path(p);
     if (s->table && bq_is_sign(bq_peek(p), "(") && !bq_is_query(p))
-        s->columns = bq_parse_names(p);
+        s->columns = bq_parse_names(p, NULL);
     if (!bq_take_word(p, "VALUES")) {
         s->query = bq_parse_query(p);
         return s->query;
@@ -96,7 +96,7 @@ static bool parse_delete(struct bq_parser *p, struct bq_statement *s)
 static bool parse_merge_insert(struct bq_parser *p, struct bq_when *w)
 {
     if (bq_is_sign(bq_peek(p), "("))
-        w->columns = bq_parse_names(p);
+        w->columns = bq_parse_names(p, NULL);
     if (bq_take_word(p, "ROW"))
         return true;
     if (!bq_take_word(p, "VALUES"))
@@ -236,29 +236,10 @@ static bool parse_create_table(struct bq_parser *p, struct bq_statement *s)
     return !p->has_failed;
 }
 
-/* (a OPTIONS(…), b) */
-static struct bq_expr *parse_view_columns(struct bq_parser *p)
-{
-    struct bq_expr *first = NULL, **end = &first;
-
-    if (!bq_need_sign(p, "("))
-        return NULL;
-    do {
-        struct bq_expr *e = bq_expr_new(p, BQ_E_NAME);
-        if (!e)
-            return NULL;
-        e->text = bq_need_name(p);
-        *end = e;
-        end = &e->next;
-        skip_options(p);
-    } while (bq_take_sign(p, ","));
-    return bq_need_sign(p, ")") ? first : NULL;
-}
-
 static bool parse_create_view(struct bq_parser *p, struct bq_statement *s)
 {
     if (bq_is_sign(bq_peek(p), "("))
-        s->columns = parse_view_columns(p);
+        s->columns = bq_parse_names(p, skip_options);
     skip_table_options(p);
     if (!bq_need_word(p, "AS"))
         return false;
