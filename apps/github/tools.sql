@@ -46,6 +46,25 @@ SELECT (WITH RECURSIVE
         SELECT c.sha FROM ours JOIN theirs USING (sha) JOIN git_commit c ON c.sha = ours.sha
         ORDER BY c.generation DESC, c.sha LIMIT 1) AS merge_base;
 
+-- part: chosen_pulls
+-- The page of the pull requests that are asked for, as :chosen, an array of their ids.
+SELECT json_group_array(id) AS chosen
+FROM (SELECT id
+      FROM (SELECT id, number, CASE :sort WHEN 'updated' THEN updated_at
+                                          WHEN 'popularity' THEN printf('%09d', comments)
+                                          ELSE created_at END AS key
+            FROM issue_view v
+            WHERE repo_id = :repo_id AND is_pull
+              AND (:state = 'all' OR state = ifnull(:state, 'open'))
+              AND (:base IS NULL OR base = :base)
+              AND (:head IS NULL OR head = substr(:head, instr(:head, ':') + 1))
+              AND (ifnull(instr(:head, ':'), 0) = 0
+                   OR head_repo_id IN (SELECT id FROM repo_view h
+                                       WHERE h.owner = substr(:head, 1, instr(:head, ':') - 1)))) v
+      ORDER BY iif(:direction = 'asc', key, NULL), iif(:direction = 'asc', v.number, NULL),
+               key DESC, v.number DESC
+      LIMIT :size OFFSET :skip);
+
 -- part: two_trees
 -- The files at :old_commit and :new_commit.
 SELECT

@@ -384,6 +384,7 @@ SELECT :pull AS result;
 -- name: list_pull_requests
 -- include: repo
 -- include: page
+-- include: chosen_pulls
 SELECT iif(count(*) = 0, 'No pull requests found.',
            '# Pull Requests for ' || :owner || '/' || :repo || char(10, 10) || 'Showing '
            || count(*) || ' pull request(s) - Page ' || :page_number || char(10)
@@ -392,21 +393,7 @@ SELECT iif(count(*) = 0, 'No pull requests found.',
            || char(10) || group_concat(text, '')) AS result
 FROM (SELECT '## #' || c.number || ': ' || c.title || char(10, 10) || c.lines || c.branches
              || c.people || '- **URL**: ' || c.html_url || char(10, 10) AS text
-      FROM (SELECT id, number, CASE :sort WHEN 'updated' THEN updated_at
-                                          WHEN 'popularity' THEN printf('%09d', comments)
-                                          ELSE created_at END AS key
-            FROM issue_view v
-            WHERE repo_id = :repo_id AND is_pull
-              AND (:state = 'all' OR state = ifnull(:state, 'open'))
-              AND (:base IS NULL OR base = :base)
-              AND (:head IS NULL OR head = substr(:head, instr(:head, ':') + 1))
-              AND (ifnull(instr(:head, ':'), 0) = 0
-                   OR head_repo_id IN (SELECT id FROM repo_view h
-                                       WHERE h.owner = substr(:head, 1, instr(:head, ':') - 1)))) v
-      JOIN issue_card c ON c.id = v.id
-      ORDER BY iif(:direction = 'asc', key, NULL), iif(:direction = 'asc', v.number, NULL),
-               key DESC, v.number DESC
-      LIMIT :size OFFSET :skip);
+      FROM json_each(:chosen) v JOIN issue_card c ON c.id = v.value ORDER BY v.key);
 
 -- name: merge_pull_request
 -- include: octokit

@@ -552,23 +552,10 @@ FROM rest_review_comment WHERE id = :reply_id;
 SELECT 'GET ' || :api || '/pulls' AS request, 'failed to list pull requests' AS failed;
 -- include: find_repo
 -- include: page
+-- include: chosen_pulls
 SELECT json_group_array(json(json)) AS result
 FROM (SELECT j.json
-      FROM (SELECT id, number, CASE :sort WHEN 'updated' THEN updated_at
-                                          WHEN 'popularity' THEN printf('%09d', comments)
-                                          ELSE created_at END AS key
-            FROM issue_view v
-            WHERE repo_id = :repo_id AND is_pull
-              AND (:state = 'all' OR state = ifnull(:state, 'open'))
-              AND (:base IS NULL OR base = :base)
-              AND (:head IS NULL OR head = substr(:head, instr(:head, ':') + 1))
-              AND (ifnull(instr(:head, ':'), 0) = 0
-                   OR head_repo_id IN (SELECT id FROM repo_view h
-                                       WHERE h.owner = substr(:head, 1, instr(:head, ':') - 1)))) v
-      JOIN rest_pull j ON j.id = v.id
-      ORDER BY iif(:direction = 'asc', key, NULL), iif(:direction = 'asc', v.number, NULL),
-               key DESC, v.number DESC
-      LIMIT :size OFFSET :skip);
+      FROM json_each(:chosen) v JOIN rest_pull j ON j.id = v.value ORDER BY v.key);
 
 -- name: merge_pull_request
 -- include: pull_request
