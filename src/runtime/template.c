@@ -16,7 +16,7 @@
 #include "runtime/login.h"
 #include "sys/io.h"
 
-enum { VERSION = 2, COPY_MAX = 8 << 20, DEPTH_MAX = 4, ENTRIES_MAX = 20000 };
+enum { VERSION = 3, COPY_MAX = 8 << 20, DEPTH_MAX = 4, ENTRIES_MAX = 20000 };
 
 /* ---- what is ours ---- */
 
@@ -205,7 +205,9 @@ static void copy_dir(struct builder *b, const char *path, int depth)
     DIR *dir = opendir(host);
     if (!dir)
         return;
-    (void)mkdirat(b->root, path, 0755);
+    /* The service's umask is not the cell's business. */
+    if (mkdirat(b->root, path, 0700) == 0)
+        (void)fchmodat(b->root, path, 0755, 0);
     for (struct dirent *d; (d = readdir(dir)) && b->n_copied < ENTRIES_MAX;) {
         char below[PATH_MAX];
         if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
