@@ -14,7 +14,7 @@ def test_directories_of_etc_are_open():
         found = s.run("one", "find /etc -type d ! -perm -005 ! -path /etc/sudoers.d")
         tap.equal(found["output"], "", "closed directories")
         tap.equal(s.run("one", "awk 'BEGIN { print 6 * 7 }'")["output"], "42\n")
-        tap.equal(s.run("one", "ls /etc/ssl/certs >/dev/null")["exit_code"], 0)
+        tap.equal(s.run("one", "ls /etc/ssl/certs >/dev/null")["exitCode"], 0)
 
 
 tap.main(globals())
