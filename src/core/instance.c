@@ -2,6 +2,7 @@
 /* Slots and leases as objects: see instance.h. */
 #include "core/instance.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/enc.h"
+#include "base/id.h"
 #include "base/mem.h"
 #include "core/core.h"
 #include "core/instance_calls.h"
@@ -196,6 +198,23 @@ void instance_leave(struct instance *in)
 
     (void)map_del(&in->set->by_id, str_of(in->id));
     (void)map_del(&in->set->by_email, email_key(key, in->account, in->server, str_of(in->email)));
+}
+
+int instance_renew_id(struct instance *in)
+{
+    char id[INSTANCE_ID_LEN + 1];
+
+    assert(!in->own);
+    if (in->stored_id[0])
+        return 0; /* nobody was told this one */
+    id_uuid(id);
+    int r = map_put(&in->set->by_id, str_of(id), in, NULL);
+    if (r < 0)
+        return r;
+    (void)map_del(&in->set->by_id, str_of(in->id));
+    memcpy(in->stored_id, in->id, sizeof in->stored_id);
+    memcpy(in->id, id, sizeof in->id);
+    return 0;
 }
 
 void instance_make_known(struct instance *in)

@@ -3,18 +3,18 @@
  *
  *     idle → acquiring → occupied → releasing → idle
  *
- * A slot (sandbox id, a UUID) belongs to one account and one app and stays; who acquires it gets a
- * lease (instance id, a UUID), which is all that an agent needs to call tools and which ends with
- * the release or after its time. The next lease of the slot has another id. Slots and leases are
- * rows of the store; whoever asked is answered when the row is durable.
+ * A slot (a test account) belongs to one account and one app and stays. A lease of it has two UUIDs
+ * that no other lease ever has: the sandbox id to manage it by, and the instance id, with which an
+ * agent calls tools and which is dead when the lease ends. The sandbox id names the idle slot until
+ * the next lease, so that a release may be repeated; from then on it names nothing. Slots and
+ * leases are rows of the store; whoever asked is answered when the row is durable.
  *
  * The content of an instance begins as its template (the app's schema and a data set), which all
  * share for reading; the first write makes a copy. What a client was told is done survives the
  * death of the service; a loss of power may cost the last seconds of the content, or all of it: it
  * is then as after a reset.
  *
- * Everything belongs to the loop's thread, callbacks included. Callbacks may come before the
- * function that they were given to returns. */
+ * Everything belongs to the loop's thread; callbacks may come before their function returns. */
 #pragma once
 
 #include <stdbool.h>
@@ -56,8 +56,9 @@ enum instance_state {
 struct instance {
     struct sm sm; /* enum instance_state */
     struct instances *set;
-    char id[INSTANCE_ID_LEN + 1];    /* of the slot: "sandbox_id" */
-    char lease[INSTANCE_ID_LEN + 1]; /* "instance_id"; "" when there is none */
+    char id[INSTANCE_ID_LEN + 1];        /* "sandbox_id", of the lease or of the last one */
+    char stored_id[INSTANCE_ID_LEN + 1]; /* of its row, when that has another one; else "" */
+    char lease[INSTANCE_ID_LEN + 1];     /* "instance_id"; "" when there is none */
     char account[ACCOUNT_ID_MAX + 1], server[APP_NAME_MAX + 1]; /* server: the app's name */
     char *email;                                                /* of the test account */
     bool has_own_email; /* which somebody asked for by name */
@@ -99,21 +100,20 @@ struct instance_args {
     int (*record)(void *ctx, struct instance **items, size_t n, struct store_tx *tx);
 };
 
-/* On success ITEMS are N occupied instances and E is NULL; else N is 0. */
+/* ITEMS are N occupied instances, or E says why there are none. */
 typedef void instances_fn(void *ctx, struct instance **items, size_t n, const struct err *e);
 typedef void instance_fn(void *ctx, struct instance *in, const struct err *e);
 
-/* Lends one slot, or all of `count`. Errors: -ENOENT no such app; -EAGAIN none is idle and no more
- * can be made, or the test account is taken; -EDQUOT the key's limit; -EINVAL what was asked for
- * cannot be (no such data set); -EUCLEAN the app is broken; -EOPNOTSUPP this machine lacks what the
- * app's engine needs; -ENOMEM, -EBUSY. */
+/* Lends one slot, or all of `count`. -ENOENT: no such app; -EAGAIN: none is idle and no more can be
+ * made, or the test account is taken; -EDQUOT: the key's limit; -EINVAL: what was asked for cannot
+ * be (no such data set); -EUCLEAN: the app is broken; -EOPNOTSUPP: its engine is not here; -ENOMEM,
+ * -EBUSY. */
 void instances_acquire(struct instances *set, const struct instance_args *args, instances_fn *fn,
                        void *ctx);
-/* Makes the slots and the template ahead of demand. */
+/* Makes slots and the template ahead of demand. */
 void instances_prepare(struct instances *set, const struct instance_args *args, instances_fn *fn,
                        void *ctx);
-/* A new instance with the content, the clock and the random numbers of IN. ARGS: server and data
- * are IN's. */
+/* A new instance with IN's content, clock and random numbers. ARGS: server and data are IN's. */
 void instance_fork(struct instance *in, const struct instance_args *args, instances_fn *fn,
                    void *ctx);
 
@@ -124,7 +124,7 @@ void instance_release(struct instance *in, struct str lease, bool is_ttl, instan
 
 /* ---- finding ---- */
 
-/* The slot of that sandbox id, idle ones included, when KEY may know of it; or NULL. */
+/* The slot with that sandbox id, lent or idle, when KEY may know of it; or NULL. */
 struct instance *instance_find(const struct instances *set, struct str id,
                                const struct account_key *key);
 /* The occupied one with that lease, or NULL. */

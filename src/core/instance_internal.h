@@ -89,6 +89,8 @@ void instance_free(struct instance *in);
 /* Into the maps / out of them. -ENOMEM, -ENOBUFS, -EEXIST. */
 int instance_enter(struct instance *in);
 void instance_leave(struct instance *in);
+/* A new id for an idle slot, which its row gets with the next update. -ENOMEM. */
+int instance_renew_id(struct instance *in);
 int instance_begin_own(struct instance *in);
 void instance_end_own(struct instance *in);
 /* The slot of that address, or NULL. */

@@ -156,10 +156,16 @@ static struct instance *take_slot(struct acquisition *q, struct err *e)
     }
     if (!in)
         in = make_slot(q, account);
-    if (!in)
+    if (!in) {
         (void)err_set(e, -EAGAIN, "no sandbox of %s is idle", q->args.server.p);
-    else
-        list_del(&in->idle_node);
+        return NULL;
+    }
+    /* Whoever had it before knows its id, and may still use it. */
+    if (!in->is_new && !q->is_preparation && instance_renew_id(in) < 0) {
+        (void)err_set(e, -ENOMEM, "out of memory");
+        return NULL;
+    }
+    list_del(&in->idle_node);
     return in;
 }
 
@@ -275,6 +281,7 @@ static void on_durable(struct store_tx *tx, int result, void *ctx)
         (void)err_sys(&q->err, result, "store");
     for (size_t i = b->first; result == 0 && i < b->first + b->n; i++) {
         q->items[i]->is_new = false;
+        q->items[i]->stored_id[0] = 0;
         if (q->is_preparation)
             give_back_slot(q->items[i]);
         else

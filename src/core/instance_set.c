@@ -210,7 +210,7 @@ struct instances *instances_open(struct core *c, struct err *e)
         return NULL;
     }
     set->core = c;
-    map_init(&set->by_id, INSTANCE_MAX);
+    map_init(&set->by_id, INSTANCE_MAX + 1); /* one more while a slot changes its id */
     map_init(&set->by_lease, INSTANCE_MAX);
     map_init(&set->by_email, INSTANCE_MAX);
     map_init(&set->pools, INSTANCE_MAX);

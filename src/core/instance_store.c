@@ -73,8 +73,9 @@ void instance_tx_insert(struct store_tx *tx, const struct instance *in)
 void instance_tx_update(struct store_tx *tx, const struct instance *in)
 {
     store_tx_add(tx, STORE_INSTANCE_UPDATE);
-    store_tx_text(tx, str_of(in->id));
+    store_tx_text(tx, str_of(in->stored_id[0] ? in->stored_id : in->id));
     put_lease(tx, in);
+    store_tx_text(tx, str_of(in->id));
 }
 
 /* What somebody acquired is told; a part of something else is not. */

@@ -189,9 +189,58 @@ def test_release():
         tap.equal((info["status"], info["server_url"], info["tags"]), ("idle", None, None))
         tap.equal(s.get("/sandbox").json["total_count"], 0)
         again = acquire(s)
-        tap.equal(again["sandbox_id"], got["sandbox_id"], "idle slots are used again")
         assert again["server_url"] != got["server_url"]
         tap.equal(call(s, got["server_url"], "ping").status, 404)
+
+
+def account_of(s, made):
+    return s.get("/sandbox/shop/" + made["sandbox_id"]).json["metadata"]["test_account_email"]
+
+
+def test_a_late_release_is_nobody_elses():
+    """Whoever lets go twice, or too late, does nothing to the one who has the slot now."""
+    with running() as s:
+        old = acquire(s)
+        account, path = account_of(s, old), "/sandbox/shop/" + old["sandbox_id"]
+        for _ in range(2):
+            answer = s.delete(path)
+            tap.equal((answer.status, answer.json["status"]), (200, "idle"), answer)
+        new = acquire(s, body={"data": "default"})
+        tap.equal(account_of(s, new), account, "idle slots are used again")
+        tool(s, new["server_url"], "create_order", product="tea")
+        before = s.get("/sandbox/shop/%s/dump" % new["sandbox_id"]).json["data"]
+        for method, tail in (("DELETE", ""), ("DELETE", "?is_ttl=true"), ("POST", "/reset"),
+                             ("POST", "/initialize?init_default_data=true"), ("GET", ""),
+                             ("POST", "/fork"), ("GET", "/calls"), ("GET", "/dump")):
+            answer = s.request(method, path + tail)
+            tap.equal(answer.status, 404, (method, tail, answer))
+        tap.equal(s.get("/sandbox/shop/%s/dump" % new["sandbox_id"]).json["data"], before)
+        tap.equal(call(s, new["server_url"], "ping").status, 200)
+
+        # Nor after a restart, which finds the slot by its new name.
+        s.stop()
+        s.start()
+        tap.equal(s.delete(path).status, 404)
+        tap.equal(s.get("/sandbox/shop/%s/dump" % new["sandbox_id"]).json["data"], before)
+        tap.equal(s.delete("/sandbox/shop/" + new["sandbox_id"]).status, 200)
+        s.stop()
+        s.start()
+        tap.equal(s.get("/sandbox/shop/" + new["sandbox_id"]).json["status"], "idle")
+        tap.equal(account_of(s, acquire(s)), account)
+        tap.equal(s.get("/sandbox").json["total_count"], 1)
+
+
+def test_a_repeated_acquire_names_the_same_sandbox():
+    """An Idempotency-Key gets the first answer again; what it names may be gone by then."""
+    with running() as s:
+        keyed = {"Idempotency-Key": "one"}
+        first = s.post("/sandbox/shop", {}, headers=keyed).json
+        tap.equal(s.post("/sandbox/shop", {}, headers=keyed).json, first)
+        s.delete("/sandbox/shop/" + first["sandbox_id"])
+        new = acquire(s)
+        tap.equal(s.post("/sandbox/shop", {}, headers=keyed).json, first)
+        tap.equal(s.delete("/sandbox/shop/" + first["sandbox_id"]).status, 404)
+        tap.equal(s.get("/sandbox/shop/" + new["sandbox_id"]).json["status"], "occupied")
 
 
 def test_test_accounts():
@@ -204,7 +253,9 @@ def test_test_accounts():
         s.delete("/sandbox/shop/" + first["sandbox_id"])
         s.delete("/sandbox/shop/" + other["sandbox_id"])
         again = acquire(s, body={"test_account_email": "one@example.com"})
-        tap.equal(again["sandbox_id"], first["sandbox_id"])
+        tap.equal(account_of(s, again), "one@example.com")
+        tap.equal(s.delete("/sandbox/shop/" + first["sandbox_id"]).status, 404)
+        tap.equal(s.get("/sandbox/shop/" + again["sandbox_id"]).json["status"], "occupied")
 
 
 def test_prepare():

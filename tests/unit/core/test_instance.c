@@ -212,9 +212,13 @@ static void a_lease(void **state)
     assert_null(instance_by_lease(core.instances, str_of(lease)));
     assert_int_equal(ask(in, INSTANCE_CALL, "get_order", "{}").code, -ENOENT);
 
-    in = acquire(plain);
-    assert_string_equal(in->id, id);
+    /* The slot is lent again, under ids that nobody knows from before. */
+    assert_ptr_equal(instance_find(core.instances, str_of(id), key), in);
+    assert_ptr_equal(acquire(plain), in);
+    assert_string_not_equal(in->id, id);
     assert_string_not_equal(in->lease, lease);
+    assert_null(instance_find(core.instances, str_of(id), key));
+    assert_ptr_equal(instance_find(core.instances, str_of(in->id), key), in);
 }
 
 static void content(void **state)
@@ -255,8 +259,8 @@ static void a_restart(void **state)
     struct instance *in = acquire(args);
     struct instance *idle = acquire(plain);
     memcpy(lease, in->lease, sizeof lease);
-    memcpy(id, idle->id, sizeof id);
     release(idle, "");
+    memcpy(id, idle->id, sizeof id);
     (void)call(in, "create_order", "{\"product\": \"tea\"}");
     assert_int_equal(ask(in, INSTANCE_SNAPSHOT, "one", NULL).code, 0);
     restart();
@@ -277,11 +281,15 @@ static void a_restart(void **state)
     struct asked calls = ask(in, INSTANCE_CALLS, "", NULL);
     assert_non_null(strstr(calls.op.text.p, "[{\"n\":1,"));
     assert_non_null(strstr(calls.op.text.p, "{\"n\":3,"));
-    idle = acquire(plain);
-    assert_string_equal(idle->id, id);
+    idle = instance_find(core.instances, str_of(id), key);
+    assert_string_equal(instance_status(idle), "idle");
+    assert_ptr_equal(acquire(plain), idle);
+    memcpy(id, idle->id, sizeof id);
     release(in, "");
     restart();
     assert_null(again(lease));
+    idle = instance_find(core.instances, str_of(id), key);
+    assert_string_equal(instance_status(idle), "occupied");
     assert_int_equal(ask(acquire(plain), INSTANCE_RESTORE, "one", NULL).code, -ENOENT);
 }
 
@@ -336,17 +344,15 @@ static void who_gets_what(void **state)
 {
     struct instance_args args = {.email = STR("ada@larkspur.example")};
     struct instance *in = acquire(args);
-    char id[INSTANCE_ID_LEN + 1];
     struct told t = {0};
 
     (void)state;
-    memcpy(id, in->id, sizeof id);
     assert_int_equal(try_acquire(args, NULL), -EAGAIN);
     release(in, "");
     /* A test account that somebody named is for those who name it. */
-    assert_string_not_equal(acquire(plain)->id, id);
+    assert_ptr_not_equal(acquire(plain), in);
     args.email = STR("ADA@larkspur.example");
-    assert_string_equal(acquire(args)->id, id);
+    assert_ptr_equal(acquire(args), in);
 
     assert_int_equal(try_acquire((struct instance_args){.server = STR("none")}, NULL), -ENOENT);
     assert_int_equal(try_acquire((struct instance_args){.server = STR("../lib/shop")}, NULL),
