@@ -20,6 +20,9 @@ enum { LIST_MAX = 16 << 20 };
 
 DEFINE_CLEANUP(struct app_registry *, app_registry_free)
 
+/* Where the apps are can be named as for the service. */
+static const char *const app_settings[] = {"state", "config", "data", NULL};
+
 /* ---- ls ---- */
 
 static const struct table_col cols[] = {
@@ -70,7 +73,7 @@ const struct cli_verb verb_app_ls = {
     .summary = "List emulated products",
     .help = "Lists the apps of this installation: those that come with the program (apps.dir), "
             "and the folders in apps/own of the state directory, which come first.",
-    .settings = CLI_STATE_SETTINGS,
+    .settings = app_settings,
     .run = run_ls,
 };
 
@@ -114,7 +117,7 @@ const struct cli_verb verb_app_show = {
     .args = "NAME [BENCHMARK]",
     .min_args = 1,
     .max_args = 2,
-    .settings = CLI_STATE_SETTINGS,
+    .settings = app_settings,
     .run = run_show,
 };
 

@@ -83,6 +83,7 @@ struct config_note {
 struct config {
     const char *listen, *state;
     const char *config; /* the file that was read; NULL when none was */
+    const char *data;   /* NULL: see core/share.h */
     const char *domain;
     int log_level; /* enum log_level */
     int64_t io_threads;
@@ -107,7 +108,7 @@ struct config {
     } quota;
     struct {
         bool enabled;
-        const char *envd; /* NULL: beside the program */
+        const char *envd; /* NULL: see core/share.h */
         int64_t warm;
         const char *cpu_limit, *memory_limit; /* quantities */
         int64_t pids;

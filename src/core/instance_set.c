@@ -33,9 +33,10 @@ enum {
 struct app_registry *instances_registry(const struct config *config, struct err *e)
 {
     char built_in[PATH_MAX], own[PATH_MAX];
-    const char *dir = config->apps.dir;
-    const char *dirs[] = {dir ? dir : share_find("apps", TIDEPOOL_APPS, built_in), own, NULL};
+    const char *dirs[] = {config->apps.dir ? config->apps.dir : built_in, own, NULL};
 
+    if (!config->apps.dir && share_dir(config, "apps", built_in, e) < 0)
+        return NULL;
     (void)snprintf(own, sizeof own, "%s/" INSTANCES_OWN, config->state);
     struct app_registry *registry = app_registry_new(dirs);
     if (!registry)
@@ -49,7 +50,7 @@ static int open_registry(struct instances *set, struct err *e)
 
     set->registry = instances_registry(set->core->config, e);
     if (!set->registry)
-        return -ENOMEM;
+        return e->code;
     (void)snprintf(own, sizeof own, "%s/" INSTANCES_OWN, set->core->config->state);
     return io_mkdirs(own, 0700, e);
 }

@@ -17,6 +17,7 @@
 #include "core/metrics.h"
 #include "core/quantity.h"
 #include "core/sandbox_internal.h"
+#include "core/share.h"
 #include "core/template.h"
 #include "runtime/egress.h"
 #include "runtime/engine.h"
@@ -35,20 +36,12 @@ enum {
 
 /* ---- the engine ---- */
 
-/* The program inside of cells: as configured, else beside this program. */
-static int find_envd(const struct config *config, char *out, size_t size, struct err *e)
+/* The program inside of cells: as configured, else the one that came with this program. */
+static int find_envd(const struct config *config, char out[PATH_MAX], struct err *e)
 {
-    char self[PATH_MAX];
-
-    if (config->cells.envd) {
-        (void)snprintf(out, size, "%s", config->cells.envd);
-    } else {
-        ssize_t n = readlink("/proc/self/exe", self, sizeof self);
-        char *slash = n > 0 ? memrchr(self, '/', (size_t)n) : NULL;
-        if (!slash)
-            return err_set(e, -ENOENT, "cannot tell where this program is");
-        (void)snprintf(out, size, "%.*s/" ENVD_NAME, (int)(slash - self), self);
-    }
+    if (!config->cells.envd)
+        return share_program(ENVD_NAME, out, e);
+    (void)snprintf(out, PATH_MAX, "%s", config->cells.envd);
     if (access(out, X_OK) < 0)
         return err_sys(e, -errno, "cells.envd '%s'", out);
     return 0;
@@ -103,7 +96,7 @@ static int open_engine(struct sandboxes *set, struct err *e)
     if (!realpath(config->state, state))
         return err_sys(e, -errno, "state directory '%s'", config->state);
     choose_disk(set, state);
-    int r = find_envd(config, envd, sizeof envd, e);
+    int r = find_envd(config, envd, e);
     if (r == 0)
         r = usual_spec(set, &o.stock_spec, e);
     if (r == 0)

@@ -100,9 +100,10 @@ struct locals *locals_new(struct core *core, struct err *e)
         return NULL;
     }
     l->core = core;
-    int r = toolsets_load(&l->tools, share_find("local", TIDEPOOL_LOCAL, dir), local_call, e);
-    /* Without descriptions there are no servers, and acquire says so. */
-    if (r == 0 || r == -ENOENT)
+    int r = share_dir(core->config, "local", dir, e);
+    if (r == 0)
+        r = toolsets_load(&l->tools, dir, local_call, e);
+    if (r == 0)
         r = load_own(l, e);
     l->client = r == 0 ? http_client_new(&o, e) : NULL;
     if (l->client && open_vault(l, e) == 0)

@@ -99,8 +99,8 @@ static struct json *file_part(struct api_req *r, const struct row *row, const ch
     auto_buf struct buf b = BUF_INIT(FILE_MAX);
     char dir[PATH_MAX], path[PATH_MAX];
 
-    if (snprintf(path, sizeof path, "%s/data/%s.json", share_find("local", TIDEPOOL_LOCAL, dir),
-                 row->server) >= (int)sizeof path)
+    if (share_dir(r->api->core->config, "local", dir, e) < 0 ||
+        snprintf(path, sizeof path, "%s/data/%s.json", dir, row->server) >= (int)sizeof path)
         return NULL;
     struct json *v = io_read_file(path, &b, e) == 0
                          ? json_parse(r->arena, arena_str(r->arena, buf_str(&b)), NULL, e)
