@@ -147,7 +147,12 @@ static bool is_authorised(struct api_req *r, enum route_auth auth)
         api_fault(r, API_FAULT_ONLY_GRADES, STR_NULL);
         return false;
     }
-    if (auth == ROUTE_KEY || r->key->account->role == ACCOUNT_SYSTEM)
+    if (r->key->account->role == ACCOUNT_METRICS && auth != ROUTE_SCRAPE) {
+        api_fault(r, API_FAULT_ONLY_METRICS, STR_NULL);
+        return false;
+    }
+    if (auth == ROUTE_KEY || r->key->account->role == ACCOUNT_SYSTEM ||
+        r->key->account->role == ACCOUNT_METRICS)
         return true;
     api_fault(r, API_FAULT_NOT_SYSTEM, STR_NULL);
     return false;

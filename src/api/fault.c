@@ -14,6 +14,7 @@ static const struct {
     [API_FAULT_BAD_KEY] = {401, "Unauthorized"},
     [API_FAULT_NOT_SYSTEM] = {403, "this operation requires system token access"},
     [API_FAULT_ONLY_GRADES] = {403, "a grader's key may only look at what was done in apps"},
+    [API_FAULT_ONLY_METRICS] = {403, "this key may only read /metrics"},
     [API_FAULT_NO_ROUTE] = {404, "no such path"},
     [API_FAULT_BAD_METHOD] = {405, "method not allowed"},
     [API_FAULT_BAD_PATH] = {400, "malformed path: dot segments and bad escapes are refused"},

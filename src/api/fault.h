@@ -7,20 +7,21 @@
 #include "base/str.h"
 
 enum api_fault_kind {
-    API_FAULT_PLAIN,       /* the status and the text say it all */
-    API_FAULT_NO_KEY,      /* no API key was sent */
-    API_FAULT_BAD_KEY,     /* one was, but it is not known */
-    API_FAULT_NOT_SYSTEM,  /* a system key is needed */
-    API_FAULT_ONLY_GRADES, /* the key is a grader's, who may only look */
-    API_FAULT_NO_ROUTE,    /* unknown path */
-    API_FAULT_BAD_METHOD,  /* known path, other method */
-    API_FAULT_BAD_PATH,    /* dot segments, malformed escapes */
-    API_FAULT_BODY_JSON,   /* the body is no JSON */
-    API_FAULT_BODY_NONE,   /* a body is needed */
-    API_FAULT_IDEM_REUSED, /* the Idempotency-Key belongs to another request */
-    API_FAULT_IDEM_BUSY,   /* the request of that Idempotency-Key is still under way */
-    API_FAULT_RATE,        /* the key asks too often, or for too much at once: 429 */
-    API_FAULT_BUSY,        /* a queue of the service is full: 503 */
+    API_FAULT_PLAIN,        /* the status and the text say it all */
+    API_FAULT_NO_KEY,       /* no API key was sent */
+    API_FAULT_BAD_KEY,      /* one was, but it is not known */
+    API_FAULT_NOT_SYSTEM,   /* a system key is needed */
+    API_FAULT_ONLY_GRADES,  /* the key is a grader's, who may only look */
+    API_FAULT_ONLY_METRICS, /* the key may only read the metrics */
+    API_FAULT_NO_ROUTE,     /* unknown path */
+    API_FAULT_BAD_METHOD,   /* known path, other method */
+    API_FAULT_BAD_PATH,     /* dot segments, malformed escapes */
+    API_FAULT_BODY_JSON,    /* the body is no JSON */
+    API_FAULT_BODY_NONE,    /* a body is needed */
+    API_FAULT_IDEM_REUSED,  /* the Idempotency-Key belongs to another request */
+    API_FAULT_IDEM_BUSY,    /* the request of that Idempotency-Key is still under way */
+    API_FAULT_RATE,         /* the key asks too often, or for too much at once: 429 */
+    API_FAULT_BUSY,         /* a queue of the service is full: 503 */
     API_FAULT_COUNT
 };
 

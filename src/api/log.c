@@ -52,7 +52,12 @@ static bool is_traffic(const struct api_req *r)
 static enum log_level level_of(const struct http_req *h, const struct api_req *r)
 {
     /* What fails inside of a sandbox is nothing that this service could do better. */
-    if (h->status >= 500 && !(is_traffic(r) && h->status <= 504))
+    if (is_traffic(r) && h->status >= 500 && h->status <= 504)
+        return LOG_INFO;
+    /* Nothing failed: this is not built, or this host is not able to. */
+    if (h->status == 501)
+        return r && r->match.route && r->match.route->status == 501 ? LOG_INFO : LOG_WARN;
+    if (h->status >= 500)
         return LOG_ERROR;
     bool is_quiet = r && r->match.route && (r->match.route->flags & ROUTE_QUIET);
     return is_quiet && h->status < 400 ? LOG_DEBUG : LOG_INFO;

@@ -24,7 +24,8 @@ enum route_auth {
     ROUTE_OPEN,   /* anybody */
     ROUTE_KEY,    /* any valid key; the handler shows only what belongs to it */
     ROUTE_SYSTEM, /* a key of a system account */
-    ROUTE_SCRAPE  /* the same, unless the configuration lets anybody read the metrics */
+    ROUTE_SCRAPE  /* the same or one that may read the metrics, unless the configuration lets
+                   * anybody read them */
 };
 
 enum route_body {

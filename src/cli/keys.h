@@ -13,7 +13,7 @@
 struct keys_create_args {
     const char *account;                    /* made when missing; NULL: one of its own */
     const char *name;                       /* label; NULL: none */
-    const char *role;                       /* "user", "system", "grader" */
+    const char *role;                       /* "user", "system", "grader", "metrics" */
     int64_t max_live, max_creates, max_rps; /* -1: as configured */
     bool is_json;
 };

@@ -13,7 +13,7 @@ static const char *or_default(const char *value, const char *fallback)
 
 /* ---- create ---- */
 
-static const char *const roles[] = {"user", "system", "grader", NULL};
+static const char *const roles[] = {"user", "system", "grader", "metrics", NULL};
 
 static const struct cli_option create_options[] = {
     {.name = "account",
@@ -22,8 +22,8 @@ static const struct cli_option create_options[] = {
     {.name = "name", .arg = "LABEL", .help = "What the list calls the key."},
     {.name = "role",
      .arg = "ROLE",
-     .help = "Rights of the key: user (the default), system, or grader, which only sees what was "
-             "done in apps.",
+     .help = "Rights of the key: user (the default), system, grader, which only sees what was "
+             "done in apps, or metrics, which only reads /metrics.",
      .choices = roles},
     {.name = "max-live", .arg = "N", .help = "Live sandboxes of the key; 0 is no limit."},
     {.name = "max-creates", .arg = "N", .help = "Creates of the key at once; 0 is no limit."},
@@ -63,7 +63,8 @@ static int run_create(struct cli_call *call)
     if (r != CLI_OK)
         return r;
     if (account_role_parse(str_of(args.role), &(enum account_role){ACCOUNT_USER}) < 0)
-        return cli_usage(call, "--role: expected user, system or grader, got '%s'", args.role);
+        return cli_usage(call, "--role: expected user, system, grader or metrics, got '%s'",
+                         args.role);
     return keys_create(&call->config, &args, &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
 }
 

@@ -22,8 +22,10 @@ enum { ALIAS_MIN_DIGITS = 32 };
 /* What an alias points to when two tokens share it. */
 static struct account_key ambiguous;
 
-static const char *const role_names[ACCOUNT_ROLE_COUNT] = {
-    [ACCOUNT_USER] = "user", [ACCOUNT_SYSTEM] = "system", [ACCOUNT_GRADER] = "grader"};
+static const char *const role_names[ACCOUNT_ROLE_COUNT] = {[ACCOUNT_USER] = "user",
+                                                           [ACCOUNT_SYSTEM] = "system",
+                                                           [ACCOUNT_GRADER] = "grader",
+                                                           [ACCOUNT_METRICS] = "metrics"};
 
 struct accounts *accounts_new(const struct quota_limits *defaults, struct err *e)
 {

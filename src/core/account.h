@@ -23,7 +23,8 @@ struct store_tx;
 enum account_role {
     ACCOUNT_USER,
     ACCOUNT_SYSTEM,
-    ACCOUNT_GRADER, /* sees what was done in all instances of apps, and does nothing */
+    ACCOUNT_GRADER,  /* sees what was done in all instances of apps, and does nothing */
+    ACCOUNT_METRICS, /* reads the metrics, and nothing else */
     ACCOUNT_ROLE_COUNT
 };
 

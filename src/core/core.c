@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "base/cleanup.h"
 #include "base/enc.h"
@@ -325,6 +326,16 @@ void core_close(struct core *c)
     mem_wipe(c, sizeof *c);
 }
 
+static void sample_disk(struct core *c)
+{
+    struct statvfs fs;
+
+    if (statvfs(c->config->state, &fs) < 0)
+        return;
+    metrics_set(c->metrics, METRIC_STATE_FREE, (int64_t)(fs.f_bavail * fs.f_frsize));
+    metrics_set(c->metrics, METRIC_STATE_SIZE, (int64_t)(fs.f_blocks * fs.f_frsize));
+}
+
 void core_sample(struct core *c)
 {
     struct store_stats s = store_stats(c->store);
@@ -337,4 +348,5 @@ void core_sample(struct core *c)
     sandboxes_sample(c->sandboxes);
     instances_sample(c->instances);
     metrics_sample_process(c->metrics);
+    sample_disk(c);
 }

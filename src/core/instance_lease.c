@@ -293,7 +293,7 @@ static void on_durable(struct store_tx *tx, int result, void *ctx)
     if (q->err.code)
         undo_all(q);
     if (!q->is_preparation)
-        metrics_add(q->set->core->metrics, METRIC_APP_ACQUIRES, (int64_t)q->n);
+        metrics_app_acquired(q->set->core->metrics, q->args.server, q->n);
     finish(q);
 }
 

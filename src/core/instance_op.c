@@ -17,6 +17,7 @@
 #include "core/core.h"
 #include "core/instance_calls.h"
 #include "core/instance_internal.h"
+#include "core/metrics.h"
 
 enum {
     SLOW_FOR = 16, /* calls of a tool that went over the limits of the loop's thread */
@@ -154,6 +155,16 @@ void instances_close_idle(struct instances *set, int64_t before_ms, unsigned max
 
 /* ---- the queue ---- */
 
+static void count_call(const struct instance *in, const struct instance_op *op)
+{
+    enum metrics_call result = op->err.code            ? METRICS_CALL_FAILED
+                               : op->answer.is_failure ? METRICS_CALL_ERROR
+                                                       : METRICS_CALL_OK;
+
+    metrics_app_call(in->set->core->metrics, str_of(in->server), result,
+                     clock_mono_us() - op->begun_us);
+}
+
 static void end(struct instance *in, struct instance_op *op)
 {
     struct instance_own *own = in->own;
@@ -166,6 +177,8 @@ static void end(struct instance *in, struct instance_op *op)
         template_give_reader(own->template, take(own->reader));
     note_handle(in);
     own->is_busy = false;
+    if (op->what == INSTANCE_CALL)
+        count_call(in, op);
     if (op->what == INSTANCE_CALL && !e.code)
         calls_record(in, op);
     op->done(op, e.code ? &e : NULL);

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "sys/io.h"
 
@@ -26,11 +27,24 @@ static const int64_t bounds_us[] = {100,   250,    500,    1000,   2500,    5000
                                     50000, 100000, 250000, 500000, 1000000, 2500000, 10000000};
 enum { N_BOUNDS = sizeof bounds_us / sizeof bounds_us[0] };
 
-struct route_numbers {
-    uint64_t by_status[N_STATUSES];
+struct histogram {
     uint64_t buckets[N_BOUNDS + 1];
     int64_t sum_us;
 };
+
+struct route_numbers {
+    uint64_t by_status[N_STATUSES];
+    struct histogram latency;
+};
+
+struct app_numbers {
+    char *label; /* app="NAME", escaped */
+    uint64_t acquires, by_result[METRICS_CALL_COUNT];
+    struct histogram latency;
+};
+
+static const char *const results[METRICS_CALL_COUNT] = {
+    [METRICS_CALL_OK] = "ok", [METRICS_CALL_ERROR] = "error", [METRICS_CALL_FAILED] = "failed"};
 
 enum kind { COUNTER, GAUGE };
 
@@ -49,8 +63,11 @@ struct metrics {
     unsigned char status_index[STATUS_MAX];
     unsigned n_routes;
     struct metrics_route *names;
-    struct route_numbers *routes; /* n_routes + 1 */
-    struct route_numbers creates; /* of sandboxes */
+    struct route_numbers *routes;                  /* n_routes + 1 */
+    struct histogram creates;                      /* of sandboxes */
+    struct map apps;                               /* name → its number in `app` */
+    struct app_numbers *app[METRICS_MAX_APPS + 1]; /* the last one is "other" */
+    size_t n_apps;                                 /* without it */
 };
 
 struct metrics *metrics_new(struct err *e)
@@ -62,6 +79,7 @@ struct metrics *metrics_new(struct err *e)
         metrics_free(m);
         return NULL;
     }
+    map_init(&m->apps, METRICS_MAX_APPS);
     memset(m->status_index, N_STATUSES - 1, sizeof m->status_index);
     for (unsigned char i = 0; i < ARRAY_LEN(statuses); i++)
         m->status_index[statuses[i]] = i;
@@ -97,6 +115,12 @@ void metrics_free(struct metrics *m)
         return;
     free(m->names);
     free(m->routes);
+    map_done(&m->apps);
+    for (size_t i = 0; i <= METRICS_MAX_APPS; i++) {
+        if (m->app[i])
+            free(m->app[i]->label);
+        free(m->app[i]);
+    }
     free(m);
 }
 
@@ -115,14 +139,14 @@ int64_t metrics_get(const struct metrics *m, enum metric id)
     return m->values[id];
 }
 
-static void observe(struct route_numbers *r, int64_t us)
+static void observe(struct histogram *h, int64_t us)
 {
     unsigned bucket = 0;
 
     while (bucket < N_BOUNDS && us > bounds_us[bucket])
         bucket++;
-    r->buckets[bucket]++;
-    r->sum_us += us;
+    h->buckets[bucket]++;
+    h->sum_us += us;
 }
 
 void metrics_create(struct metrics *m, int64_t us)
@@ -135,7 +159,72 @@ void metrics_request(struct metrics *m, unsigned route, int status, int64_t us)
     struct route_numbers *r = &m->routes[route < m->n_routes ? route : m->n_routes];
 
     r->by_status[status > 0 && status < STATUS_MAX ? m->status_index[status] : N_STATUSES - 1]++;
-    observe(r, us);
+    observe(&r->latency, us);
+}
+
+/* ---- apps ---- */
+
+/* app="NAME" as the text format wants it. */
+static char *app_label(struct str name)
+{
+    struct buf text auto_buf = BUF_INIT(1024);
+
+    (void)buf_add_lit(&text, "app=\"");
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.p[i] == '"' || name.p[i] == '\\')
+            (void)buf_add_char(&text, '\\');
+        (void)buf_add_char(&text, name.p[i] == '\n' ? ' ' : name.p[i]);
+    }
+    (void)buf_add_char(&text, '"');
+    return buf_ok(&text) ? mem_strndup(text.p, text.len) : NULL;
+}
+
+static struct app_numbers *app_at(struct metrics *m, size_t i, struct str name)
+{
+    if (m->app[i])
+        return m->app[i];
+    struct app_numbers *x = mem_zalloc(1, sizeof *x);
+    if (x && !(x->label = app_label(name)))
+        free(take(x));
+    m->app[i] = x;
+    return x;
+}
+
+/* The numbers of app NAME; NULL without memory: then something is not counted. */
+static struct app_numbers *app_of(struct metrics *m, struct str name)
+{
+    struct app_numbers *x = map_get(&m->apps, name);
+
+    if (x)
+        return x;
+    if (m->n_apps == METRICS_MAX_APPS)
+        return app_at(m, METRICS_MAX_APPS, STR("other"));
+    x = app_at(m, m->n_apps, name);
+    if (x && map_put(&m->apps, name, x, NULL) < 0) {
+        free(x->label);
+        free(x);
+        return m->app[m->n_apps] = NULL;
+    }
+    m->n_apps += x != NULL;
+    return x;
+}
+
+void metrics_app_acquired(struct metrics *m, struct str app, size_t n)
+{
+    struct app_numbers *x = app_of(m, app);
+
+    if (x)
+        x->acquires += n;
+}
+
+void metrics_app_call(struct metrics *m, struct str app, enum metrics_call result, int64_t us)
+{
+    struct app_numbers *x = app_of(m, app);
+
+    if (!x)
+        return;
+    x->by_result[result]++;
+    observe(&x->latency, us);
 }
 
 /* ---- the process ---- */
@@ -174,11 +263,14 @@ static int64_t tv_us(struct timeval tv)
 void metrics_sample_process(struct metrics *m)
 {
     struct rusage use;
+    struct rlimit fds;
 
     if (getrusage(RUSAGE_SELF, &use) == 0)
         metrics_set(m, METRIC_CPU, tv_us(use.ru_utime) + tv_us(use.ru_stime));
     metrics_set(m, METRIC_RSS, resident_bytes());
     metrics_set(m, METRIC_FDS, open_fds());
+    if (getrlimit(RLIMIT_NOFILE, &fds) == 0)
+        metrics_set(m, METRIC_MAX_FDS, (int64_t)fds.rlim_cur);
 }
 
 /* ---- text ---- */
@@ -188,19 +280,28 @@ static void put_head(struct buf *out, const char *name, const char *help, const 
     (void)buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* Labels of a route, if it is one, up to where another label may follow. */
-static void put_labels(struct buf *out, const struct metrics_route *r, const char *next)
+/* LABELS ("" when there are none), up to where the value of another one, NEXT, follows if it is not
+ * empty. */
+static void put_labels(struct buf *out, const char *labels, const char *next)
 {
-    if (r)
-        (void)buf_printf(out, "{method=\"%s\",route=\"%s\"%s%s", r->method, r->pattern,
-                         *next ? "," : "}", next);
+    if (*labels)
+        (void)buf_printf(out, "{%s%s%s", labels, *next ? "," : "}", next);
     else if (*next)
         (void)buf_printf(out, "{%s", next);
+}
+
+/* The labels of a route, in TEXT. */
+static const char *route_labels(struct buf *text, const struct metrics_route *r)
+{
+    buf_clear(text);
+    (void)buf_printf(text, "method=\"%s\",route=\"%s\"", r->method, r->pattern);
+    return buf_cstr(text);
 }
 
 static void put_statuses(struct buf *out, const struct metrics *m)
 {
     const char *name = "tidepool_http_requests_total";
+    struct buf labels auto_buf = BUF_INIT(4096);
 
     put_head(out, name, "Requests by route and status.", "counter");
     for (unsigned i = 0; i <= m->n_routes; i++)
@@ -209,7 +310,7 @@ static void put_statuses(struct buf *out, const struct metrics *m)
             if (n == 0)
                 continue;
             (void)buf_add_str(out, str_of(name));
-            put_labels(out, &m->names[i], "status=");
+            put_labels(out, route_labels(&labels, &m->names[i]), "status=");
             if (k == N_STATUSES - 1)
                 (void)buf_printf(out, "\"other\"} %" PRIu64 "\n", n);
             else
@@ -217,37 +318,59 @@ static void put_statuses(struct buf *out, const struct metrics *m)
         }
 }
 
-static void put_histogram(struct buf *out, const char *name, const struct metrics_route *label,
-                          const struct route_numbers *r)
+static void put_histogram(struct buf *out, const char *name, const char *labels,
+                          const struct histogram *h)
 {
     uint64_t n = 0;
 
     for (unsigned b = 0; b <= N_BOUNDS; b++) {
-        n += r->buckets[b];
+        n += h->buckets[b];
         (void)buf_printf(out, "%s_bucket", name);
-        put_labels(out, label, "le=");
+        put_labels(out, labels, "le=");
         if (b == N_BOUNDS)
             (void)buf_printf(out, "\"+Inf\"} %" PRIu64 "\n", n);
         else
             (void)buf_printf(out, "\"%g\"} %" PRIu64 "\n", (double)bounds_us[b] / 1e6, n);
     }
     (void)buf_printf(out, "%s_sum", name);
-    put_labels(out, label, "");
-    (void)buf_printf(out, " %.6f\n%s_count", (double)r->sum_us / 1e6, name);
-    put_labels(out, label, "");
+    put_labels(out, labels, "");
+    (void)buf_printf(out, " %.6f\n%s_count", (double)h->sum_us / 1e6, name);
+    put_labels(out, labels, "");
     (void)buf_printf(out, " %" PRIu64 "\n", n);
 }
 
-static bool has_requests(const struct route_numbers *r)
+static bool is_observed(const struct histogram *h)
 {
     for (unsigned b = 0; b <= N_BOUNDS; b++)
-        if (r->buckets[b])
+        if (h->buckets[b])
             return true;
     return false;
 }
 
+static void put_apps(struct buf *out, const struct metrics *m)
+{
+    const char *acquires = "tidepool_app_acquires_total", *calls = "tidepool_app_calls_total";
+    const char *latency = "tidepool_app_call_duration_seconds";
+
+    put_head(out, acquires, "Instances that were lent, by app.", "counter");
+    for (size_t i = 0; i <= METRICS_MAX_APPS; i++)
+        if (m->app[i])
+            (void)buf_printf(out, "%s{%s} %" PRIu64 "\n", acquires, m->app[i]->label,
+                             m->app[i]->acquires);
+    put_head(out, calls, "Calls of tools, by app and by what came of them.", "counter");
+    for (size_t i = 0; i <= METRICS_MAX_APPS; i++)
+        for (size_t k = 0; m->app[i] && k < METRICS_CALL_COUNT; k++)
+            (void)buf_printf(out, "%s{%s,result=\"%s\"} %" PRIu64 "\n", calls, m->app[i]->label,
+                             results[k], m->app[i]->by_result[k]);
+    put_head(out, latency, "Time of a call of a tool, its wait for others included.", "histogram");
+    for (size_t i = 0; i <= METRICS_MAX_APPS; i++)
+        if (m->app[i] && is_observed(&m->app[i]->latency))
+            put_histogram(out, latency, m->app[i]->label, &m->app[i]->latency);
+}
+
 int metrics_write(struct buf *out, const struct metrics *m)
 {
+    struct buf labels auto_buf = BUF_INIT(4096);
     const char *latency = "tidepool_http_request_duration_seconds";
     const char *creates = "tidepool_sandbox_create_duration_seconds";
 
@@ -262,9 +385,10 @@ int metrics_write(struct buf *out, const struct metrics *m)
     put_statuses(out, m);
     put_head(out, latency, "Time from a request's head to the end of its answer.", "histogram");
     for (unsigned i = 0; i <= m->n_routes; i++)
-        if (has_requests(&m->routes[i]))
-            put_histogram(out, latency, &m->names[i], &m->routes[i]);
+        if (is_observed(&m->routes[i].latency))
+            put_histogram(out, latency, route_labels(&labels, &m->names[i]), &m->routes[i].latency);
     put_head(out, creates, "Time from the request for a sandbox until it runs.", "histogram");
-    put_histogram(out, creates, NULL, &m->creates);
+    put_histogram(out, creates, "", &m->creates);
+    put_apps(out, m);
     return out->error;
 }

@@ -161,7 +161,7 @@ static int read_new(struct api_req *r, struct account_new *ret)
         read_str(r, "role", &role) < 0)
         return -EINVAL;
     if (account_role_parse(role, &ret->role) < 0) {
-        api_error(r, 400, "role must be \"user\", \"system\" or \"grader\"");
+        api_error(r, 400, "role must be \"user\", \"system\", \"grader\" or \"metrics\"");
         return -EINVAL;
     }
     return read_limits(r, &ret->limits);

@@ -90,7 +90,7 @@ static const struct route routes[] = {
     "\"0\"},\"data\":" data "}}"
 #define KEY_MEMBERS                                                                                \
     "\"id\":" STRING ",\"account\":" STRING                                                        \
-    ",\"role\":{\"enum\":[\"user\",\"system\",\"grader\"]},"                                       \
+    ",\"role\":{\"enum\":[\"user\",\"system\",\"grader\",\"metrics\"]},"                           \
     "\"name\":" STRING ",\"hint\":" STRING ",\"fixed\":{\"type\":\"boolean\"},"                    \
     "\"created_at\":" STRING ",\"revoked_at\":" STRING ",\"limits\":" LIMITS
 #define LIST_OF(schema)                                                                            \
@@ -127,8 +127,9 @@ static const struct route_schema schemas[] = {
     {"Events", ENVELOPE(LIST_OF("Event"))},
     {"Key", "{\"type\":\"object\",\"properties\":{" KEY_MEMBERS "}}"},
     {"Keys", ENVELOPE(LIST_OF("Key"))},
-    {"NewKey", "{\"type\":\"object\",\"properties\":{\"account\":" STRING ",\"name\":" STRING
-               ",\"role\":{\"enum\":[\"user\",\"system\",\"grader\"]},\"limits\":" LIMITS "}}"},
+    {"NewKey",
+     "{\"type\":\"object\",\"properties\":{\"account\":" STRING ",\"name\":" STRING
+     ",\"role\":{\"enum\":[\"user\",\"system\",\"grader\",\"metrics\"]},\"limits\":" LIMITS "}}"},
     {"NewKeyAnswer",
      ENVELOPE("{\"type\":\"object\",\"properties\":{\"key\":" STRING "," KEY_MEMBERS "}}")},
     {"NewSandbox", "{\"type\":\"object\",\"properties\":{" SANDBOX_MEMBERS "}}"},

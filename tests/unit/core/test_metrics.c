@@ -2,6 +2,7 @@
 /* Metrics: the Prometheus text and the bound on the number of series. */
 #include "../check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -134,6 +135,53 @@ static void series_are_bounded(void **state)
     assert_true(b.len < a.len + a.len / 10);
 }
 
+static void apps_by_name(void **state)
+{
+    struct metrics *m = *state;
+    struct buf text auto_buf = BUF_INIT(4 << 20);
+    static const char *const lines[] = {
+        "tidepool_app_acquires_total{app=\"jira\"} 5",
+        "tidepool_app_calls_total{app=\"jira\",result=\"ok\"} 2",
+        "tidepool_app_calls_total{app=\"jira\",result=\"error\"} 0",
+        "tidepool_app_calls_total{app=\"jira\",result=\"failed\"} 1",
+        "tidepool_app_call_duration_seconds_bucket{app=\"jira\",le=\"0.001\"} 2",
+        "tidepool_app_call_duration_seconds_count{app=\"jira\"} 3",
+        "tidepool_app_acquires_total{app=\"a\\\"b\\\\c\"} 1",
+    };
+
+    metrics_app_acquired(m, STR("jira"), 2);
+    metrics_app_acquired(m, STR("jira"), 3);
+    metrics_app_call(m, STR("jira"), METRICS_CALL_OK, 900);
+    metrics_app_call(m, STR("jira"), METRICS_CALL_OK, 1000);
+    metrics_app_call(m, STR("jira"), METRICS_CALL_FAILED, 1001);
+    metrics_app_acquired(m, STR("a\"b\\c"), 1);
+    assert_int_equal(metrics_write(&text, m), 0);
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        if (!has_line(&text, lines[i]))
+            fail_msg("no line %s", lines[i]);
+}
+
+/* The last app with a name of its own, and the first one without. */
+static void apps_are_bounded(void **state)
+{
+    struct metrics *m = *state;
+    struct buf text auto_buf = BUF_INIT(4 << 20);
+    char name[32], line[96];
+
+    for (unsigned i = 0; i < METRICS_MAX_APPS + 10; i++) {
+        (void)snprintf(name, sizeof name, "app-%u", i);
+        metrics_app_acquired(m, str_of(name), 1);
+    }
+    assert_int_equal(metrics_write(&text, m), 0);
+    (void)snprintf(line, sizeof line, "tidepool_app_acquires_total{app=\"app-%u\"} 1",
+                   METRICS_MAX_APPS - 1);
+    assert_true(has_line(&text, line));
+    (void)snprintf(line, sizeof line, "tidepool_app_acquires_total{app=\"app-%u\"} 1",
+                   METRICS_MAX_APPS);
+    assert_false(has_line(&text, line));
+    assert_true(has_line(&text, "tidepool_app_acquires_total{app=\"other\"} 10"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +189,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_line_is_well_formed, setup, teardown),
         cmocka_unit_test_setup_teardown(the_process_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(series_are_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(apps_by_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(apps_are_bounded, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);
