@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "core/config.h"
 #include "core/metrics.h"
+#include "loop/work.h"
 #include "mcp/http.h"
 #include "proxy/proxy.h"
 
@@ -355,6 +356,8 @@ void api_free(struct api *a)
 {
     if (!a)
         return;
+    if (a->readers)
+        work_pool_free(a->readers);
     locals_free(a->locals);
     klavis_free(a->klavis);
     mcp_server_free(a->cell);

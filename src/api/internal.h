@@ -8,6 +8,7 @@ struct klavis;
 struct locals;
 struct mcp_server;
 struct proxy;
+struct work_pool;
 
 /* How many tokens may be tried against signatures in a second, and at once. */
 #define TRAFFIC_TRIES 50000
@@ -25,7 +26,8 @@ struct api {
     struct mcp_server *mcp;     /* the service's own tools */
     struct mcp_server *cell;    /* those that work in one sandbox */
     struct klavis *klavis;
-    struct locals *locals; /* local sandboxes */
+    struct locals *locals;     /* local sandboxes */
+    struct work_pool *readers; /* of the whole store; NULL before they are needed */
     struct buf openapi;
     struct router_match traffic; /* of requests that a host name or headers bring into sandboxes */
     struct traffic_tries tries;

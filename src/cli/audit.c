@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The audit chain on the command line: see audit.h. */
+/* The audit chain on the command line: see audit.h. Both ways end in the same JSON. */
 #include "cli/audit.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
+#include "api/native/native.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
+#include "base/enc.h"
 #include "base/json.h"
 #include "core/core.h"
 #include "store/chain.h"
@@ -15,62 +16,74 @@
 DEFINE_CLEANUP(struct store *, store_close)
 DEFINE_CLEANUP(struct store_tx *, store_tx_free)
 
-enum { LIST_MAX = 100000 };
+enum { LIST_MAX = 100000, ARENA_MAX = 512 << 20, TEXT_MAX = 128 << 20 };
+
+/* Only reads, so a service may be running, and it does not matter who named the directory. */
+static struct store *open_store(const struct client_where *where, struct err *e)
+{
+    const struct client_where named = {.config = where->config, .is_named = true};
+    struct err why = ERR_INIT;
+
+    if (client_may_go_alone(&named, &why) < 0) {
+        if (client_may_go_alone(where, e) == 0)
+            (void)err_set(e, why.code, "%s", err_text(&why));
+        return NULL;
+    }
+    return core_open_store(where->config, true, e);
+}
 
 static int open_error(const struct err *e)
 {
     return e && e->code ? e->code : -EIO;
 }
 
-static void put_report(struct buf *out, const struct chain_report *rep)
-{
-    char head[CHAIN_TEXT_MAX];
-    struct jw w = jw_to(out);
+/* ---- the chain ---- */
 
-    chain_format(head, &rep->head);
-    jw_object(&w);
-    jw_key(&w, "ok");
-    jw_bool(&w, rep->fault == CHAIN_OK);
-    jw_key(&w, "events");
-    jw_int(&w, rep->n_events);
-    jw_key(&w, "head");
-    jw_cstr(&w, head);
-    if (rep->fault != CHAIN_OK) {
-        jw_key(&w, "broken");
-        jw_int(&w, rep->seq);
-        jw_key(&w, "fault");
-        jw_cstr(&w, chain_fault_text(rep->fault));
-    }
-    jw_end(&w);
-    (void)buf_add_char(out, '\n');
-}
-
-int audit_verify(const struct config *c, bool is_json, struct buf *out, struct err *e)
+static int verify_here(const struct client_where *where, struct arena *a, struct json **ret,
+                       struct err *e)
 {
-    struct store *s auto_(store_close) = core_open_store(c, true, e);
+    struct store *s auto_(store_close) = open_store(where, e);
+    struct buf text auto_buf = BUF_INIT(4096);
+    struct jw w = jw_to(&text);
     struct chain_report rep;
-    char head[CHAIN_TEXT_MAX];
 
     if (!s)
         return open_error(e);
     int r = chain_verify(s, &rep, e);
     if (r < 0)
         return r;
-    if (is_json)
-        put_report(out, &rep);
-    if (rep.fault != CHAIN_OK)
-        return err_set(e, -EBADMSG, "the chain is broken at event %" PRId64 ": %s", rep.seq,
-                       chain_fault_text(rep.fault));
-    chain_format(head, &rep.head);
+    native_put_chain(&w, &rep);
+    *ret = buf_ok(&text) ? json_parse(a, buf_str(&text), NULL, e) : NULL;
+    return *ret ? 0 : -ENOMEM;
+}
+
+int audit_verify(const struct client_where *where, bool is_json, struct buf *out, struct err *e)
+{
+    const struct client_request rq = {"GET", "/api/v1/audit/verify", STR_NULL};
+    struct arena arena auto_arena;
+    struct json *rep = NULL;
+
+    arena_init(&arena, ARENA_MAX);
+    int r =
+        where->url ? client_ask(where, &arena, &rq, &rep, e) : verify_here(where, &arena, &rep, e);
+    if (r < 0)
+        return r;
+    if (is_json) {
+        (void)json_write(out, rep, JSON_COMPACT);
+        (void)buf_add_char(out, '\n');
+    }
+    if (!json_bool(json_get(rep, "ok"), false))
+        return err_set(e, -EBADMSG, "the chain is broken at event %" PRId64 ": " STR_FMT,
+                       json_int(json_get(rep, "broken"), 0),
+                       STR_ARG(json_str(json_get(rep, "fault"), STR("?"))));
     if (!is_json)
-        (void)buf_printf(out, "The chain is whole: %" PRId64 " events, newest link %s\n",
-                         rep.n_events, head);
+        (void)buf_printf(out, "The chain is whole: %" PRId64 " events, newest link " STR_FMT "\n",
+                         json_int(json_get(rep, "events"), 0),
+                         STR_ARG(json_str(json_get(rep, "head"), STR("?"))));
     return 0;
 }
 
 /* ---- listing ---- */
-
-enum { COL_SEQ, COL_AT, COL_ACCOUNT, COL_OBJECT, COL_KIND, COL_TYPE, COL_REASON, COL_MESSAGE };
 
 /* The newest rows that the filter lets through. */
 static void add_query(struct store_tx *tx, const struct audit_list_args *args)
@@ -89,39 +102,13 @@ static void add_query(struct store_tx *tx, const struct audit_list_args *args)
         store_tx_text(tx, str_of(args->sandbox));
 }
 
-static void put_event(struct buf *out, const struct store_value *cols, bool is_json)
+static int list_here(const struct client_where *where, const struct audit_list_args *args,
+                     struct arena *a, struct json **ret, struct err *e)
 {
-    static const char *const names[] = {"seq",  "at",   "account", "object",
-                                        "kind", "type", "reason",  "message"};
-    char at[CLOCK_RFC3339_MAX];
+    struct store *s auto_(store_close) = open_store(where, e);
+    struct buf text auto_buf = BUF_INIT(TEXT_MAX);
+    struct jw w = jw_to(&text);
 
-    clock_rfc3339_us(at, cols[COL_AT].i);
-    if (!is_json) {
-        (void)buf_printf(out, "%" PRId64 "  %s  " STR_FMT "  " STR_FMT "  " STR_FMT "\n",
-                         cols[COL_SEQ].i, at,
-                         STR_ARG(cols[COL_ACCOUNT].s.len ? cols[COL_ACCOUNT].s : STR("-")),
-                         STR_ARG(cols[COL_REASON].s), STR_ARG(cols[COL_MESSAGE].s));
-        return;
-    }
-    struct jw w = jw_to(out);
-    jw_object(&w);
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        jw_key(&w, names[i]);
-        if (i == COL_SEQ)
-            jw_int(&w, cols[i].i);
-        else
-            jw_str(&w, i == COL_AT ? str_of(at) : cols[i].s);
-    }
-    jw_end(&w);
-    (void)buf_add_char(out, '\n');
-}
-
-int audit_list(const struct config *c, const struct audit_list_args *args, struct buf *out,
-               struct err *e)
-{
-    if (args->limit > LIST_MAX)
-        return err_set(e, -EINVAL, "at most %d events at once", LIST_MAX);
-    struct store *s auto_(store_close) = core_open_store(c, true, e);
     if (!s)
         return open_error(e);
     struct store_tx *tx auto_(store_tx_free) = store_tx_new();
@@ -129,10 +116,68 @@ int audit_list(const struct config *c, const struct audit_list_args *args, struc
     int r = store_run(s, tx, e);
     if (r < 0)
         return r;
+    jw_array(&w);
     for (size_t i = store_tx_n_rows(tx, 0); i > 0; i--) {
-        const struct store_value *cols = store_tx_row(tx, 0, i - 1).cols;
-        if (cols[COL_SEQ].i > args->after)
-            put_event(out, cols, args->is_json);
+        struct store_row row = store_tx_row(tx, 0, i - 1);
+        if (row.cols[0].i > args->after)
+            native_put_audit(&w, &row);
     }
-    return out->error;
+    jw_end(&w);
+    *ret = buf_ok(&text) ? json_parse(a, buf_str(&text), NULL, e) : NULL;
+    return *ret ? 0 : -ENOMEM;
+}
+
+static int list_there(const struct client_where *where, const struct audit_list_args *args,
+                      struct arena *a, struct json **ret, struct err *e)
+{
+    struct buf target auto_buf = BUF_INIT(16384);
+
+    (void)buf_printf(&target, "/api/v1/audit?after=%" PRId64 "&limit=%" PRId64, args->after,
+                     args->limit);
+    if (args->account) {
+        (void)buf_add_lit(&target, "&account=");
+        (void)enc_percent(&target, str_of(args->account));
+    }
+    if (args->sandbox) {
+        (void)buf_add_lit(&target, "&sandbox=");
+        (void)enc_percent(&target, str_of(args->sandbox));
+    }
+    const struct client_request rq = {"GET", buf_cstr(&target), STR_NULL};
+    return rq.target ? client_ask(where, a, &rq, ret, e) : err_sys(e, -ENAMETOOLONG, "events");
+}
+
+static struct str member(const struct json *event, const char *name)
+{
+    struct str s = json_str(json_get(event, name), STR(""));
+
+    return s.len > 0 ? s : STR("-");
+}
+
+static void put_event(struct buf *out, const struct json *event, bool is_json)
+{
+    if (is_json) {
+        (void)json_write(out, event, JSON_COMPACT);
+        (void)buf_add_char(out, '\n');
+        return;
+    }
+    (void)buf_printf(out, "%" PRId64 "  " STR_FMT "  " STR_FMT "  " STR_FMT "  " STR_FMT "\n",
+                     json_int(json_get(event, "seq"), 0), STR_ARG(member(event, "at")),
+                     STR_ARG(member(event, "account")), STR_ARG(member(event, "reason")),
+                     STR_ARG(member(event, "message")));
+}
+
+int audit_list(const struct client_where *where, const struct audit_list_args *args,
+               struct buf *out, struct err *e)
+{
+    struct arena arena auto_arena;
+    struct json *events = NULL;
+
+    if (args->limit > LIST_MAX)
+        return err_set(e, -EINVAL, "at most %d events at once", LIST_MAX);
+    arena_init(&arena, ARENA_MAX);
+    int r = where->url ? list_there(where, args, &arena, &events, e)
+                       : list_here(where, args, &arena, &events, e);
+    for (size_t i = 0; r == 0 && json_at(events, i); i++)
+        put_event(out, json_at(events, i), args->is_json);
+    return r < 0 ? r : out->error;
 }

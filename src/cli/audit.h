@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The audit chain on the command line. Opens the store read-only, so a service may be running. */
+/* The audit chain on the command line: asked of the service by its address, or read from the store
+ * of the state directory, beside a running service or without one. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,11 +8,11 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "core/config.h"
+#include "cli/client.h"
 
 /* Recomputes the hash of every event. 0 when the chain is whole; -EBADMSG when it is not, with the
  * first broken event in OUT. */
-int audit_verify(const struct config *c, bool is_json, struct buf *out, struct err *e);
+int audit_verify(const struct client_where *where, bool is_json, struct buf *out, struct err *e);
 
 struct audit_list_args {
     const char *account, *sandbox; /* NULL: all */
@@ -19,5 +20,5 @@ struct audit_list_args {
     int64_t limit;                 /* newest so many */
     bool is_json;                  /* one object a line */
 };
-int audit_list(const struct config *c, const struct audit_list_args *args, struct buf *out,
-               struct err *e);
+int audit_list(const struct client_where *where, const struct audit_list_args *args,
+               struct buf *out, struct err *e);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/mem.h"
@@ -244,11 +245,31 @@ int client_send(struct client *c, struct arena *a, const struct client_request *
     return r < 0 ? r : x.result;
 }
 
-int client_ask(const struct config *config, struct arena *a, const struct client_request *rq,
+int client_may_go_alone(const struct client_where *where, struct err *e)
+{
+    const char *state = where->config->state;
+    auto_free char *store = NULL;
+
+    if (!where->is_named)
+        return err_set(e, -ENOTCONN,
+                       "no service is running on the state directory '%s'; start it, name another "
+                       "one with --url, or work on the files of a stopped one with --state",
+                       state);
+    if (core_path(where->config, CORE_STORE_FILE, &store) < 0)
+        return err_sys(e, -ENOMEM, "store");
+    if (access(store, F_OK) < 0)
+        return err_set(e, -ENOTCONN,
+                       "no service has used the state directory '%s' yet; start one with 'tidepool "
+                       "serve --state', or name a running one with --url",
+                       state);
+    return 0;
+}
+
+int client_ask(const struct client_where *where, struct arena *a, const struct client_request *rq,
                struct json **ret_data, struct err *e)
 {
     struct err why = ERR_INIT;
-    struct client *c auto_(client_free) = client_open(config, NULL, NULL, &why);
+    struct client *c auto_(client_free) = client_open(where->config, where->url, where->key, &why);
     struct json *doc = NULL;
 
     if (!c)

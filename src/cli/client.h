@@ -22,6 +22,14 @@ struct loop;
 struct ws;
 struct ws_opts;
 
+/* Which service is meant. */
+struct client_where {
+    const struct config *config;
+    const char *url, *key; /* URL NULL: the one of the state directory, KEY NULL: its system key */
+    bool is_named;         /* the caller said which state directory, so its store may be opened
+                            * directly when no service runs on it */
+};
+
 struct client_request {
     const char *method, *target;
     struct str body; /* JSON, or empty */
@@ -63,7 +71,10 @@ int client_transfer(struct client *c, const struct client_transfer *t, struct er
 struct ws *client_ws(struct client *c, const char *target, const struct ws_opts *opts,
                      struct err *e);
 
-/* One request to the service of C's state directory: *ret_data is the "data" of the answer. Returns
- * as client_send(). */
-int client_ask(const struct config *c, struct arena *a, const struct client_request *rq,
+/* One request to the service that WHERE means: *ret_data is the "data" of the answer. Returns as
+ * client_send(). */
+int client_ask(const struct client_where *where, struct arena *a, const struct client_request *rq,
                struct json **ret_data, struct err *e);
+/* 0 when the state directory of WHERE has a store that may be worked on without a service; else
+ * -ENOTCONN with E filled. */
+int client_may_go_alone(const struct client_where *where, struct err *e);

@@ -15,7 +15,6 @@
 #include "cli/client.h"
 #include "core/core.h"
 #include "store/store.h"
-#include "sys/io.h"
 
 DEFINE_CLEANUP(struct store_tx *, store_tx_free)
 
@@ -39,14 +38,14 @@ static inline void offline_done_p(struct offline *o)
     offline_done(o);
 }
 
-static int offline_open(struct offline *o, const struct config *c, struct err *e)
+static int offline_open(struct offline *o, const struct client_where *where, struct err *e)
 {
     const struct quota_limits none = {0};
-    int r = io_mkdirs(c->state, 0700, e);
+    int r = client_may_go_alone(where, e);
 
     if (r < 0)
         return r;
-    o->store = core_open_store(c, false, e);
+    o->store = core_open_store(where->config, false, e);
     if (!o->store)
         return e && e->code ? e->code : -EIO;
     o->accounts = accounts_new(&none, e);
@@ -63,14 +62,14 @@ static struct json *key_json(struct arena *a, const struct account_key *k, const
     return buf_ok(&text) ? json_parse(a, buf_str(&text), NULL, NULL) : NULL;
 }
 
-static int create_offline(const struct config *c, const struct account_new *args, struct arena *a,
-                          struct json **ret, struct err *e)
+static int create_offline(const struct client_where *where, const struct account_new *args,
+                          struct arena *a, struct json **ret, struct err *e)
 {
     struct offline o __attribute__((cleanup(offline_done_p))) = {0};
     struct store_tx *tx auto_(store_tx_free) = NULL;
     char secret[ACCOUNT_SECRET_LEN + 1];
     struct account_new full = *args;
-    int r = offline_open(&o, c, e);
+    int r = offline_open(&o, where, e);
 
     if (r < 0)
         return r;
@@ -86,12 +85,12 @@ static int create_offline(const struct config *c, const struct account_new *args
     return accounts_settle(o.accounts, k, store_run(o.store, tx, e));
 }
 
-static int list_offline(const struct config *c, const struct keys_list_args *args, struct arena *a,
-                        struct json **ret, struct err *e)
+static int list_offline(const struct client_where *where, const struct keys_list_args *args,
+                        struct arena *a, struct json **ret, struct err *e)
 {
     struct offline o __attribute__((cleanup(offline_done_p))) = {0};
     const struct account_key *k;
-    int r = offline_open(&o, c, e);
+    int r = offline_open(&o, where, e);
 
     *ret = json_new_array(a);
     for (size_t i = 0; r == 0 && (k = accounts_at(o.accounts, i)); i++)
@@ -101,11 +100,11 @@ static int list_offline(const struct config *c, const struct keys_list_args *arg
     return r;
 }
 
-static int revoke_offline(const struct config *c, const char *id, struct err *e)
+static int revoke_offline(const struct client_where *where, const char *id, struct err *e)
 {
     struct offline o __attribute__((cleanup(offline_done_p))) = {0};
     struct store_tx *tx auto_(store_tx_free) = NULL;
-    int r = offline_open(&o, c, e);
+    int r = offline_open(&o, where, e);
 
     if (r < 0)
         return r;
@@ -154,8 +153,8 @@ static struct str member(const struct json *key, const char *name)
     return json_str(json_get(key, name), STR("-"));
 }
 
-int keys_create(const struct config *c, const struct keys_create_args *args, struct buf *out,
-                struct err *e)
+int keys_create(const struct client_where *where, const struct keys_create_args *args,
+                struct buf *out, struct err *e)
 {
     struct arena arena auto_arena;
     struct buf body auto_buf = BUF_INIT(16384);
@@ -171,9 +170,9 @@ int keys_create(const struct config *c, const struct keys_create_args *args, str
         return err_set(e, -EINVAL, "no such role: %s", args->role);
     put_request(&body, &new);
     const struct client_request rq = {"POST", "/api/v1/keys", buf_str(&body)};
-    int r = client_ask(c, &arena, &rq, &key, e);
+    int r = client_ask(where, &arena, &rq, &key, e);
     if (r == -ENOTCONN)
-        r = create_offline(c, &new, &arena, &key, e);
+        r = create_offline(where, &new, &arena, &key, e);
     if (r < 0)
         return r;
     if (args->is_json)
@@ -209,7 +208,7 @@ static const char *list_target(struct buf *out, const struct keys_list_args *arg
     return buf_cstr(out);
 }
 
-int keys_list(const struct config *c, const struct keys_list_args *args, struct buf *out,
+int keys_list(const struct client_where *where, const struct keys_list_args *args, struct buf *out,
               struct err *e)
 {
     struct arena arena auto_arena;
@@ -218,9 +217,9 @@ int keys_list(const struct config *c, const struct keys_list_args *args, struct 
 
     arena_init(&arena, ARENA_MAX);
     const struct client_request rq = {"GET", list_target(&target, args), STR_NULL};
-    int r = rq.target ? client_ask(c, &arena, &rq, &keys, e) : err_sys(e, -ENOMEM, "keys");
+    int r = rq.target ? client_ask(where, &arena, &rq, &keys, e) : err_sys(e, -ENOMEM, "keys");
     if (r == -ENOTCONN)
-        r = list_offline(c, args, &arena, &keys, e);
+        r = list_offline(where, args, &arena, &keys, e);
     if (r < 0)
         return r;
     if (args->is_json)
@@ -234,7 +233,7 @@ int keys_list(const struct config *c, const struct keys_list_args *args, struct 
 
 /* ---- revoke ---- */
 
-int keys_revoke(const struct config *c, const char *id, struct buf *out, struct err *e)
+int keys_revoke(const struct client_where *where, const char *id, struct buf *out, struct err *e)
 {
     struct arena arena auto_arena;
     struct buf target auto_buf = BUF_INIT(4096);
@@ -244,8 +243,9 @@ int keys_revoke(const struct config *c, const char *id, struct buf *out, struct 
     (void)buf_add_lit(&target, "/api/v1/keys/");
     (void)enc_percent(&target, str_of(id));
     const struct client_request rq = {"DELETE", buf_cstr(&target), STR_NULL};
-    int r = rq.target ? client_ask(c, &arena, &rq, &data, e) : err_set(e, -EINVAL, "no such key");
+    int r =
+        rq.target ? client_ask(where, &arena, &rq, &data, e) : err_set(e, -EINVAL, "no such key");
     if (r == -ENOTCONN)
-        r = revoke_offline(c, id, e);
+        r = revoke_offline(where, id, e);
     return r < 0 ? r : buf_printf(out, "Key %s is revoked.\n", id);
 }

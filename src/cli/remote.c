@@ -34,17 +34,42 @@ int remote_fail(struct remote *r, int code, struct err *e)
     return cli_fail(r->call, e);
 }
 
+/* What the state directory was said by: "flag --state", "environment …", "default". */
+static struct str state_source(const struct config *config)
+{
+    return str_of(config->sources[config_find(STR("state")) - config_options]);
+}
+
+int remote_where(struct cli_call *call, struct client_where *ret)
+{
+    struct str source = state_source(&call->config);
+    const char *url = cli_value(call, "url");
+    /* A flag is stronger than the environment, whose key belongs to its URL. */
+    bool has_flag = !url && str_starts(source, STR("flag")) && or_env(NULL, "TIDEPOOL_URL");
+
+    *ret = (struct client_where){
+        .config = &call->config,
+        .url = has_flag ? NULL : or_env(url, "TIDEPOOL_URL"),
+        .key =
+            has_flag ? cli_value(call, "key") : or_env(cli_value(call, "key"), "TIDEPOOL_API_KEY"),
+        .is_named = !str_is(source, "default"),
+    };
+    if (ret->url && !ret->key)
+        return cli_usage(call, "a key is needed for %s: --key or TIDEPOOL_API_KEY", ret->url);
+    return CLI_OK;
+}
+
 int remote_open(struct remote *r, struct cli_call *call)
 {
-    const char *url = or_env(cli_value(call, "url"), "TIDEPOOL_URL");
-    const char *key = or_env(cli_value(call, "key"), "TIDEPOOL_API_KEY");
+    struct client_where where;
     struct err e = ERR_INIT;
+    int status = remote_where(call, &where);
 
     *r = (struct remote){.call = call};
     arena_init(&r->arena, ARENA_MAX);
-    if (url && !key)
-        return cli_usage(call, "a key is needed for %s: --key or TIDEPOOL_API_KEY", url);
-    r->client = client_open(&call->config, url, key, &e);
+    if (status != CLI_OK)
+        return status;
+    r->client = client_open(&call->config, where.url, where.key, &e);
     return r->client ? CLI_OK : remote_fail(r, e.code, &e);
 }
 

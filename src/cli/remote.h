@@ -29,7 +29,10 @@ struct remote {
     struct arena arena; /* of all answers and targets */
 };
 
-/* Finds the service that the call means. */
+/* Which service the call means: --url, else --state, else TIDEPOOL_URL, else the configured state
+ * directory. */
+int remote_where(struct cli_call *call, struct client_where *ret);
+/* Gets ready to talk to it. */
 int remote_open(struct remote *r, struct cli_call *call);
 void remote_done(struct remote *r);
 #define auto_remote __attribute__((cleanup(remote_done)))

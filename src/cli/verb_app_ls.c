@@ -10,8 +10,9 @@
 
 #include "apps/engine.h"
 #include "apps/registry.h"
+#include "apps/skeleton.h"
 #include "base/cleanup.h"
-#include "cli/app_skeleton.h"
+#include "cli/remote.h"
 #include "cli/table.h"
 #include "cli/tty.h"
 #include "core/instance_set.h"
@@ -45,14 +46,55 @@ static void add_row(struct table *t, struct app_registry *r, const char *name)
     table_add(t, x ? STR("ok") : str_of(err_text(&e)));
 }
 
+static void add_answer(struct table *t, struct remote *r, const struct json *app)
+{
+    struct str error = remote_text(r, app, "error");
+
+    table_add(t, remote_text(r, app, "name"));
+    table_add(t, remote_text(r, app, "title"));
+    table_add(t, remote_text(r, app, "tools"));
+    table_add(t, json_bool(json_get(app, "data"), false) ? STR("yes") : STR(""));
+    table_add(t, error.len > 0 ? error : STR("ok"));
+}
+
+static int put_table(struct cli_call *call, struct table *t)
+{
+    struct err e = ERR_INIT;
+    int code = table_write(t, tty_width(STDOUT_FILENO), &call->out);
+
+    if (code < 0)
+        (void)err_sys(&e, code, "table");
+    return code < 0 ? cli_fail(call, &e) : CLI_OK;
+}
+
+static int ls_there(struct cli_call *call)
+{
+    struct remote r auto_remote = {0};
+    struct json *doc = NULL;
+    int status = remote_open(&r, call);
+
+    if (status == CLI_OK)
+        status = remote_ask(&r, "GET", "/api/v1/apps", NULL, &doc);
+    if (status != CLI_OK)
+        return status;
+    struct table t = table_new(&r.arena, cols, ARRAY_LEN(cols));
+    for (size_t i = 0; json_at(json_get(doc, "data"), i); i++)
+        add_answer(&t, &r, json_at(json_get(doc, "data"), i));
+    return put_table(call, &t);
+}
+
 static int run_ls(struct cli_call *call)
 {
+    struct client_where where;
+    int status = remote_where(call, &where);
     struct arena a auto_arena;
     struct err e = ERR_INIT;
     struct app_registry *r auto_(app_registry_free) = instances_registry(&call->config, &e);
     size_t n = 0;
 
     arena_init(&a, LIST_MAX);
+    if (status != CLI_OK || where.url)
+        return status != CLI_OK ? status : ls_there(call);
     const char **names = r ? app_registry_names(r, &a, &n) : NULL;
     if (!names) {
         if (!e.code)
@@ -62,17 +104,19 @@ static int run_ls(struct cli_call *call)
     struct table t = table_new(&a, cols, ARRAY_LEN(cols));
     for (size_t i = 0; i < n; i++)
         add_row(&t, r, names[i]);
-    int code = table_write(&t, tty_width(STDOUT_FILENO), &call->out);
-    if (code < 0)
-        (void)err_sys(&e, code, "table");
-    return code < 0 ? cli_fail(call, &e) : CLI_OK;
+    return put_table(call, &t);
 }
+
+static const struct cli_option app_options[] = {REMOTE_OPTIONS, {0}};
 
 const struct cli_verb verb_app_ls = {
     .name = "app ls",
     .summary = "List emulated products",
-    .help = "Lists the apps of this installation: those that come with the program (apps.dir), "
-            "and the folders in apps/own of the state directory, which come first.",
+    .help =
+        "Lists the apps of this installation: those that come with the program (apps.dir), "
+        "and the folders in apps/own of the state directory, which come first. With a URL those of "
+        "the service there.",
+    .options = app_options,
     .settings = app_settings,
     .run = run_ls,
 };
@@ -94,8 +138,49 @@ static void put_app(struct buf *out, const struct app_entry *x)
                          app->tools[i].description);
 }
 
+static void put_answer(struct remote *r, const struct json *app)
+{
+    static const char *const names[] = {"name", "title", "group", "engine", "folder", "version"};
+    const struct json *tools = json_get(app, "tools");
+    struct buf *out = &r->call->out;
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        (void)buf_printf(out, "%-7s  " STR_FMT "\n", names[i],
+                         STR_ARG(remote_text(r, app, names[i])));
+    (void)buf_printf(out, "data     %s\ntools    %zu\n\n",
+                     json_bool(json_get(app, "data"), false) ? "initialize and dump" : "none",
+                     tools ? (size_t)tools->n : 0);
+    for (size_t i = 0; json_at(tools, i); i++)
+        (void)buf_printf(out, STR_FMT "%s\n    " STR_FMT "\n",
+                         STR_ARG(remote_text(r, json_at(tools, i), "name")),
+                         json_bool(json_get(json_at(tools, i), "readOnly"), false) ? " (only reads)"
+                                                                                   : "",
+                         STR_ARG(remote_text(r, json_at(tools, i), "description")));
+}
+
+static int show_there(struct cli_call *call)
+{
+    struct remote r auto_remote = {0};
+    struct json *doc = NULL;
+    int status = remote_open(&r, call);
+
+    if (status == CLI_OK)
+        status = remote_ask(&r, "GET",
+                            remote_target(&r, "/api/v1/apps/", call->args[0],
+                                          "?benchmark=", call->n_args > 1 ? call->args[1] : ""),
+                            NULL, &doc);
+    if (status == CLI_OK)
+        put_answer(&r, json_get(doc, "data"));
+    return status;
+}
+
 static int run_show(struct cli_call *call)
 {
+    struct client_where where;
+    int status = remote_where(call, &where);
+
+    if (status != CLI_OK || where.url)
+        return status != CLI_OK ? status : show_there(call);
     struct err e = ERR_INIT;
     struct app_registry *r auto_(app_registry_free) = instances_registry(&call->config, &e);
     struct app_entry *x auto_(app_entry_unref) =
@@ -117,23 +202,65 @@ const struct cli_verb verb_app_show = {
     .args = "NAME [BENCHMARK]",
     .min_args = 1,
     .max_args = 2,
+    .options = app_options,
     .settings = app_settings,
     .run = run_show,
 };
 
 /* ---- new ---- */
 
+/* Asks the service to make it, where there is one. */
+static int new_there(const struct client_where *where, const char *name, char dir[PATH_MAX],
+                     struct err *e)
+{
+    struct arena arena auto_arena;
+    struct buf body auto_buf = BUF_INIT(4096);
+    struct jw w = jw_to(&body);
+    struct json *data = NULL;
+
+    arena_init(&arena, LIST_MAX);
+    jw_object(&w);
+    jw_key(&w, "name");
+    jw_cstr(&w, name);
+    jw_end(&w);
+    const struct client_request rq = {"POST", "/api/v1/apps", buf_str(&body)};
+    int r = buf_ok(&body) ? client_ask(where, &arena, &rq, &data, e) : err_sys(e, -E2BIG, "name");
+    if (r == 0)
+        (void)snprintf(dir, PATH_MAX, STR_FMT,
+                       STR_ARG(json_str(json_get(data, "folder"), STR("/?"))));
+    return r;
+}
+
+/* In the state directory of a service that is stopped. */
+static int new_alone(const struct client_where *where, const char *name, char dir[PATH_MAX],
+                     struct err *e)
+{
+    int r = client_may_go_alone(where, e);
+
+    (void)snprintf(dir, PATH_MAX, "%s/" INSTANCES_OWN "/%s", where->config->state, name);
+    return r < 0 ? r : app_skeleton_write(dir, e);
+}
+
 static int run_new(struct cli_call *call)
 {
     const char *name = call->args[0];
+    struct client_where where;
     char dir[PATH_MAX];
     struct err e = ERR_INIT;
+    int r;
 
-    if (strchr(name, '/'))
+    if (strchr(name, '/')) {
         (void)snprintf(dir, sizeof dir, "%s", name);
-    else
-        (void)snprintf(dir, sizeof dir, "%s/" INSTANCES_OWN "/%s", call->config.state, name);
-    if (app_skeleton_write(dir, &e) < 0)
+        r = app_skeleton_write(dir, &e);
+    } else {
+        int status = remote_where(call, &where);
+        if (status != CLI_OK)
+            return status;
+        r = new_there(&where, name, dir, &e);
+        if (r == -ENOTCONN)
+            r = new_alone(&where, name, dir, &e);
+    }
+    if (r < 0)
         return cli_fail(call, &e);
     (void)buf_printf(&call->out,
                      "%s\n\nCheck it with: tidepool app check %s\n"
@@ -146,12 +273,13 @@ const struct cli_verb verb_app_new = {
     .name = "app new",
     .summary = "Begin an emulated product of your own",
     .help = "Writes a small app that works: tables, three tools, data, cases. NAME is a folder in "
-            "apps/own of the state directory, where a running service finds it at once; with a "
-            "slash in it, any folder.\n\n"
+            "apps/own of the service's state directory, where it finds it at once; with a slash "
+            "in it, any folder here.\n\n"
             "An app is data: docs/APPS.md tells what its files hold.",
     .args = "NAME",
     .min_args = 1,
     .max_args = 1,
+    .options = app_options,
     .settings = CLI_STATE_SETTINGS,
     .run = run_new,
 };

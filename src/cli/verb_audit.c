@@ -3,19 +3,24 @@
 #include "cli/verbs.h"
 
 #include "cli/audit.h"
+#include "cli/remote.h"
 
 static const struct cli_option verify_options[] = {
-    {.name = "json", .help = "Print JSON."},
+    REMOTE_JSON,
+    REMOTE_OPTIONS,
     {0},
 };
 
 static int run_verify(struct cli_call *call)
 {
+    struct client_where where;
     struct err e = ERR_INIT;
+    int r = remote_where(call, &where);
 
-    return audit_verify(&call->config, cli_is_on(call, "json"), &call->out, &e) < 0
-               ? cli_fail(call, &e)
-               : CLI_OK;
+    if (r != CLI_OK)
+        return r;
+    return audit_verify(&where, cli_is_on(call, "json"), &call->out, &e) < 0 ? cli_fail(call, &e)
+                                                                             : CLI_OK;
 }
 
 const struct cli_verb verb_audit_verify = {
@@ -36,6 +41,7 @@ static const struct cli_option ls_options[] = {
     {.name = "after", .arg = "N", .help = "Only events with a greater number."},
     {.name = "limit", .arg = "N", .help = "The newest N; default 100."},
     {.name = "json", .help = "Print JSON, one object a line."},
+    REMOTE_OPTIONS,
     {0},
 };
 
@@ -46,14 +52,17 @@ static int run_ls(struct cli_call *call)
         .sandbox = cli_value(call, "sandbox"),
         .is_json = cli_is_on(call, "json"),
     };
+    struct client_where where;
     struct err e = ERR_INIT;
     int r = cli_value_int(call, "after", 0, &args.after);
 
     if (r == CLI_OK)
         r = cli_value_int(call, "limit", DEFAULT_LIMIT, &args.limit);
+    if (r == CLI_OK)
+        r = remote_where(call, &where);
     if (r != CLI_OK)
         return r;
-    return audit_list(&call->config, &args, &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
+    return audit_list(&where, &args, &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
 }
 
 const struct cli_verb verb_audit_ls = {

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/keys.h"
+#include "cli/remote.h"
 #include "core/account.h"
 
 static const char *or_default(const char *value, const char *fallback)
@@ -28,7 +29,8 @@ static const struct cli_option create_options[] = {
     {.name = "max-live", .arg = "N", .help = "Live sandboxes of the key; 0 is no limit."},
     {.name = "max-creates", .arg = "N", .help = "Creates of the key at once; 0 is no limit."},
     {.name = "max-rps", .arg = "N", .help = "Requests of the key a second; 0 is no limit."},
-    {.name = "json", .help = "Print JSON."},
+    REMOTE_JSON,
+    REMOTE_OPTIONS,
     {0},
 };
 
@@ -57,15 +59,18 @@ static int run_create(struct cli_call *call)
         .role = or_default(cli_value(call, "role"), roles[0]),
         .is_json = cli_is_on(call, "json"),
     };
+    struct client_where where;
     struct err e = ERR_INIT;
     int r = read_numbers(call, &args);
 
+    if (r == CLI_OK)
+        r = remote_where(call, &where);
     if (r != CLI_OK)
         return r;
     if (account_role_parse(str_of(args.role), &(enum account_role){ACCOUNT_USER}) < 0)
         return cli_usage(call, "--role: expected user, system, grader or metrics, got '%s'",
                          args.role);
-    return keys_create(&call->config, &args, &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
+    return keys_create(&where, &args, &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
 }
 
 const struct cli_verb verb_keys_create = {
@@ -83,7 +88,8 @@ const struct cli_verb verb_keys_create = {
 static const struct cli_option ls_options[] = {
     {.name = "account", .arg = "NAME", .help = "Only keys of this account."},
     {.name = "all", .help = "Revoked keys as well."},
-    {.name = "json", .help = "Print JSON."},
+    REMOTE_JSON,
+    REMOTE_OPTIONS,
     {0},
 };
 
@@ -94,9 +100,13 @@ static int run_ls(struct cli_call *call)
         .show_revoked = cli_is_on(call, "all"),
         .is_json = cli_is_on(call, "json"),
     };
+    struct client_where where;
     struct err e = ERR_INIT;
+    int r = remote_where(call, &where);
 
-    return keys_list(&call->config, &args, &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
+    if (r != CLI_OK)
+        return r;
+    return keys_list(&where, &args, &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
 }
 
 const struct cli_verb verb_keys_ls = {
@@ -112,11 +122,16 @@ const struct cli_verb verb_keys_ls = {
 
 static int run_revoke(struct cli_call *call)
 {
+    struct client_where where;
     struct err e = ERR_INIT;
+    int r = remote_where(call, &where);
 
-    return keys_revoke(&call->config, call->args[0], &call->out, &e) < 0 ? cli_fail(call, &e)
-                                                                         : CLI_OK;
+    if (r != CLI_OK)
+        return r;
+    return keys_revoke(&where, call->args[0], &call->out, &e) < 0 ? cli_fail(call, &e) : CLI_OK;
 }
+
+static const struct cli_option revoke_options[] = {REMOTE_OPTIONS, {0}};
 
 const struct cli_verb verb_keys_revoke = {
     .name = "keys revoke",
@@ -126,6 +141,7 @@ const struct cli_verb verb_keys_revoke = {
     .args = "ID",
     .min_args = 1,
     .max_args = 1,
+    .options = revoke_options,
     .settings = CLI_STATE_SETTINGS,
     .run = run_revoke,
 };

@@ -119,7 +119,7 @@ def test_lists():
         shutil.copytree(SHOP, os.path.join(apps, "shop"))
         shutil.copytree(SHOP, os.path.join(apps, "torn"))
         os.unlink(os.path.join(apps, "torn", "tools.sql"))
-        tap.equal(app("new", "--state", state, "mine").returncode, 0, "status")
+        tap.equal(app("new", os.path.join(state, "apps", "own", "mine")).returncode, 0, "status")
         p = app("ls", "--state", state, TIDEPOOL_APPS_DIR=apps)
         tap.equal(p.returncode, 0, p.stderr)
         rows = {line.split()[0]: line for line in p.stdout.split("\n")[1:] if line}

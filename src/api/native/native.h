@@ -7,6 +7,8 @@
 
 api_handler native_events, native_keys_list, native_keys_create, native_keys_revoke;
 api_replay native_keys_replay;
+api_handler native_audit_list, native_audit_verify;
+api_handler native_apps_list, native_apps_get, native_apps_create;
 api_handler native_sandbox_create, native_sandbox_list, native_sandbox_get, native_sandbox_delete,
     native_sandbox_change, native_sandbox_pause, native_sandbox_resume, native_sandbox_metrics,
     native_terminal_run;
@@ -25,6 +27,15 @@ void native_reply_text(struct api_req *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* A key as the API shows it, with the token itself unless that is NULL. */
 void native_put_key(struct jw *w, const struct account_key *k, const char *secret);
+struct app_registry;
+/* App NAME as a line of the list; what is wrong with it when it cannot be loaded. */
+void native_put_app_line(struct jw *w, struct app_registry *apps, const char *name);
+struct store_row;
+struct chain_report;
+/* An event of the audit chain: a row of STORE_EVENT_PAGE. */
+void native_put_audit(struct jw *w, const struct store_row *row);
+/* What a walk through the chain found. */
+void native_put_chain(struct jw *w, const struct chain_report *rep);
 /* A sandbox as the API shows it. */
 void native_put_sandbox(struct jw *w, const struct sandbox *sb);
 /* The sandbox that parameter "name" names and the caller may know of; else answers 404 and returns

@@ -25,6 +25,23 @@ static const struct route routes[] = {
      .response = "NewKeyAnswer"},
     {HTTP_DELETE, "/api/v1/keys/{id}", ROUTE_SYSTEM, .handler = native_keys_revoke,
      .summary = "Revoke a key", .response = "Done"},
+    {HTTP_GET, "/api/v1/audit", ROUTE_SYSTEM, .handler = native_audit_list,
+     .summary = "The newest events of the audit chain, oldest first", .response = "AuditEvents",
+     .query = {{"account", "string", "Only events of this account"},
+               {"sandbox", "string", "Only events of this sandbox"},
+               {"after", "integer", "Only events with a greater number"},
+               {"limit", "integer", "The newest so many; default 100, at most 100000"}}},
+    {HTTP_GET, "/api/v1/audit/verify", ROUTE_SYSTEM, .handler = native_audit_verify,
+     .summary = "Recompute the hash of every event of the audit chain", .response = "AuditReport"},
+    {HTTP_GET, "/api/v1/apps", ROUTE_KEY, .handler = native_apps_list,
+     .summary = "The apps that can be acquired", .response = "Apps"},
+    {HTTP_GET, "/api/v1/apps/{name}", ROUTE_KEY, .handler = native_apps_get,
+     .summary = "Show an app and its tools", .response = "AppAnswer",
+     .query = {{"benchmark", "string", "As it is for this benchmark"}}},
+    {HTTP_POST, "/api/v1/apps", ROUTE_SYSTEM, ROUTE_JSON, .max_body = 65536,
+     .handler = native_apps_create,
+     .summary = "Begin an app of the installation's own: a small one that works",
+     .request = "NewApp", .response = "NewAppAnswer"},
     {HTTP_POST, "/api/v1/sandbox", ROUTE_KEY, ROUTE_JSON, .handler = native_sandbox_create,
      .flags = ROUTE_CREATES, .summary = "Create a sandbox; the answer comes when it runs",
      .request = "NewSandbox", .response = "NewSandboxAnswer"},
@@ -125,6 +142,26 @@ static const struct route_schema schemas[] = {
      ",\"involvedObject\":{\"type\":\"object\",\"properties\":{\"kind\":" STRING ",\"name\":" STRING
      ",\"namespace\":" STRING ",\"apiVersion\":" STRING ",\"fieldPath\":" STRING "}}}}"},
     {"Events", ENVELOPE(LIST_OF("Event"))},
+    {"AuditEvents",
+     ENVELOPE("{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"seq\":" INTEGER
+              ",\"at\":" STRING ",\"account\":" STRING ",\"object\":" STRING ",\"kind\":" STRING
+              ",\"type\":" STRING ",\"reason\":" STRING ",\"message\":" STRING "}}}")},
+    {"AuditReport",
+     ENVELOPE("{\"type\":\"object\",\"properties\":{\"ok\":" BOOLEAN ",\"events\":" INTEGER
+              ",\"head\":" STRING ",\"broken\":" INTEGER ",\"fault\":" STRING "}}")},
+    {"App", "{\"type\":\"object\",\"properties\":{\"name\":" STRING ",\"title\":" STRING
+            ",\"tools\":" INTEGER ",\"data\":" BOOLEAN ",\"error\":" STRING "}}"},
+    {"Apps", ENVELOPE(LIST_OF("App"))},
+    {"AppAnswer", ENVELOPE("{\"type\":\"object\",\"properties\":{\"name\":" STRING
+                           ",\"title\":" STRING ",\"group\":" STRING ",\"engine\":" STRING
+                           ",\"folder\":" STRING ",\"version\":" STRING ",\"data\":" BOOLEAN
+                           ",\"tools\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+                           "\"properties\":{\"name\":" STRING ",\"description\":" STRING
+                           ",\"readOnly\":" BOOLEAN "}}}}}")},
+    {"NewApp",
+     "{\"type\":\"object\",\"required\":[\"name\"],\"properties\":{\"name\":" STRING "}}"},
+    {"NewAppAnswer",
+     ENVELOPE("{\"type\":\"object\",\"properties\":{\"name\":" STRING ",\"folder\":" STRING "}}")},
     {"Key", "{\"type\":\"object\",\"properties\":{" KEY_MEMBERS "}}"},
     {"Keys", ENVELOPE(LIST_OF("Key"))},
     {"NewKey",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a new app: see app_skeleton.h. */
-#include "cli/app_skeleton.h"
+/* The files of a new app: see skeleton.h. */
+#include "apps/skeleton.h"
 
 #include <errno.h>
 #include <limits.h>
