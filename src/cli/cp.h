@@ -18,7 +18,8 @@ struct cp_path {
     const char *path;   /* "-": standard input or output; never empty */
 };
 
-/* Reads "NAME:PATH" or "PATH". What cannot be a sandbox's name makes a path: "./a:b", "/x:y". */
+/* Reads "NAME:PATH" or "PATH"; "NAME:" is the directory where commands start. What cannot be a
+ * sandbox's name makes a path: "./a:b", "/x:y". */
 struct cp_path cp_parse(const char *text);
 /* The last component of PATH, without slashes behind it; "/" for the root. */
 struct str cp_base(const char *path);
@@ -40,6 +41,8 @@ struct cp {
     char *temp;        /* and until then */
 };
 
+/* Makes c->inside absolute: a relative path is below the directory where commands start. */
+int cp_resolve(struct cp *c, struct err *e);
 /* Both return an exit status, as in remote.h. */
 int cp_upload(struct cp *c);
 int cp_download(struct cp *c);

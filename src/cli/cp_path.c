@@ -16,7 +16,7 @@ struct cp_path cp_parse(const char *text)
     if (n == 0 || text[n] != ':')
         return (struct cp_path){STR_NULL, text};
     const char *path = text + n + 1;
-    return (struct cp_path){str_n(text, n), *path ? path : "/"};
+    return (struct cp_path){str_n(text, n), *path ? path : "."};
 }
 
 struct str cp_base(const char *path)

@@ -51,8 +51,9 @@ static int send_file(struct cp *c, const char *path, int64_t length, struct err 
 
 /* ---- commands inside ---- */
 
-/* Runs SCRIPT as root: the files of a copy may go anywhere. */
-static int run_inside(struct cp *c, const struct buf *script, struct err *e)
+/* Runs SCRIPT as USER (NULL: the sandbox's); *ret_data is the answer's. */
+static int ask_inside(struct cp *c, const struct buf *script, const char *user,
+                      const struct json **ret_data, struct err *e)
 {
     struct buf body auto_buf = BUF_INIT(8 * SCRIPT_MAX);
     struct jw w = jw_to(&body);
@@ -61,8 +62,10 @@ static int run_inside(struct cp *c, const struct buf *script, struct err *e)
     jw_object(&w);
     jw_key(&w, "command");
     jw_str(&w, buf_str(script));
-    jw_key(&w, "user");
-    jw_cstr(&w, "root");
+    if (user) {
+        jw_key(&w, "user");
+        jw_cstr(&w, user);
+    }
     jw_key(&w, "timeout");
     jw_int(&w, 3600);
     jw_end(&w);
@@ -73,13 +76,45 @@ static int run_inside(struct cp *c, const struct buf *script, struct err *e)
     int r = remote_try(c->remote, &rq, &doc, e);
     if (r < 0)
         return r;
-    const struct json *data = json_get(doc, "data");
+    const struct json *data = *ret_data = json_get(doc, "data");
     if (json_int(json_get(data, "exitCode"), 1) == 0)
         return 0;
     struct str why = str_trim(json_str(json_get(data, "errorOutput"), STR("failed")));
     while (str_ends(why, STR("\n")))
         why.len--;
     return err_set(e, -EIO, "in the sandbox: " STR_FMT, STR_ARG(why));
+}
+
+/* As root: the files of a copy may go anywhere. */
+static int run_inside(struct cp *c, const struct buf *script, struct err *e)
+{
+    const struct json *data = NULL;
+
+    return ask_inside(c, script, "root", &data, e);
+}
+
+int cp_resolve(struct cp *c, struct err *e)
+{
+    struct str path = str_of(c->inside);
+    bool is_home = str_is(path, "~") || str_starts(path, STR("~/"));
+    struct buf script auto_buf = BUF_INIT(SCRIPT_MAX);
+    const struct json *data = NULL;
+
+    if (str_starts(path, STR("/")))
+        return 0;
+    (void)buf_add_str(&script, is_home ? STR("echo ~") : STR("pwd"));
+    int r = ask_inside(c, &script, NULL, &data, e);
+    if (r < 0)
+        return r;
+    struct str start = json_str(json_get(data, "output"), STR("/"));
+    while (start.len > 1 && (str_ends(start, STR("\n")) || str_ends(start, STR("/"))))
+        start.len--;
+    /* "." is the directory itself, which is there. */
+    struct str rest = is_home ? str_skip(path, 1) : str_is(path, ".") ? STR("") : path;
+    c->inside = arena_printf(&c->remote->arena, STR_FMT "%s" STR_FMT, STR_ARG(start),
+                             is_home || str_is(start, "/") ? "" : "/", STR_ARG(rest))
+                    .p;
+    return c->inside ? 0 : err_sys(e, -ENOMEM, "copy");
 }
 
 /* 1 when the path inside is a directory, 0 when not, or -errno. */

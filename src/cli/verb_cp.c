@@ -68,6 +68,10 @@ static int run(struct cli_call *call)
     };
     (void)signal(SIGPIPE, SIG_IGN);
     (void)tty_on_end(client_loop(r.client), on_end, &c);
+    struct err e = ERR_INIT;
+    int code = cp_resolve(&c, &e);
+    if (code < 0)
+        return remote_fail(&r, code, &e);
     status = is_upload ? cp_upload(&c) : cp_download(&c);
     cp_done(&c);
     if (status == CLI_OK && cli_is_on(call, "json"))
@@ -88,7 +92,8 @@ const struct cli_verb verb_cp = {
     .help =
         "Copies a file or a directory. One side is NAME:PATH, a path in the sandbox NAME; the "
         "other is a path here, or - for standard input or output. A path here that looks like "
-        "NAME:PATH is written with ./ in front.\n\n"
+        "NAME:PATH is written with ./ in front. In the sandbox a relative path is below the "
+        "directory where its commands start, and ~ the home of its user.\n\n"
         "A directory that is already there gets the copy as an entry of its own; else the copy "
         "gets that name. What goes in belongs to the sandbox's user. On a terminal a line shows "
         "how far it is.",

@@ -23,15 +23,24 @@ static struct str trim(struct str s)
     return s;
 }
 
-const char *fs_clean(struct arena *a, const char *path)
+const char *fs_resolve(const struct serve *s, struct arena *a, const char *path, const char *user)
 {
-    return path_clean(a, trim(str_of(path)));
+    struct str p = trim(str_of(path));
+    bool is_home = str_is(p, "~") || str_starts(p, STR("~/"));
+    struct user u;
+
+    if (p.len == 0 || p.p[0] == '/')
+        return path_clean(a, p);
+    if (user_find(user && *user ? user : claim_user(&s->claim), &u, NULL) < 0)
+        u.home[0] = '\0';
+    const char *start = is_home || !s->claim.workdir ? u.home : s->claim.workdir;
+    struct str full = arena_printf(a, "%s/" STR_FMT, start, STR_ARG(is_home ? str_skip(p, 1) : p));
+    return full.p ? path_clean(a, full) : NULL;
 }
 
-const char *fs_query_path(struct http_req *r, bool needs_name)
+const char *fs_query_path(struct serve *s, struct http_req *r, bool needs_name)
 {
-    const char *given = serve_query(r, "path");
-    const char *path = fs_clean(r->arena, given ? given : "");
+    const char *path = fs_resolve(s, r->arena, serve_query(r, "path"), serve_query(r, "user"));
 
     if (!path)
         serve_fail_text(r, 500, "out of memory");

@@ -7,11 +7,13 @@
 
 #include "envd/serve_impl.h"
 
-/* Trimmed, absolute, without "." ".." and doubled slashes; in A, NULL when memory ran out. */
-const char *fs_clean(struct arena *a, const char *path);
-/* The query's path, cleaned. Answers 400 itself and returns NULL when there is none, or when it is
+/* The path that a client means, trimmed: an empty one is the root, "~" the home of USER, a relative
+ * one is below the directory where commands start. Absolute, without "." ".." and doubled slashes;
+ * in A, NULL when memory ran out. */
+const char *fs_resolve(const struct serve *s, struct arena *a, const char *path, const char *user);
+/* The query's path, resolved. Answers 400 itself and returns NULL when there is none, or when it is
  * "/" and NEEDS_NAME. */
-const char *fs_query_path(struct http_req *r, bool needs_name);
+const char *fs_query_path(struct serve *s, struct http_req *r, bool needs_name);
 /* The last component of a cleaned path; "/" for the root. */
 const char *fs_base(const char *path);
 /* The directory of a cleaned path, in A. */

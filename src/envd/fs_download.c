@@ -33,7 +33,7 @@ int fs_add_disposition(struct http_req *r, struct str name)
 void fs_download(struct serve *s, struct http_req *r)
 {
     static const struct fs_send how = {.type = "application/octet-stream"};
-    const char *path = fs_query_path(r, true);
+    const char *path = fs_query_path(s, r, true);
     struct stat st;
 
     if (!path)

@@ -147,7 +147,7 @@ static void closedir_p(DIR **dir)
 
 void fs_list(struct serve *s, struct http_req *r)
 {
-    const char *path = fs_query_path(r, false);
+    const char *path = fs_query_path(s, r, false);
     struct listing l = {0};
     struct stat st;
 
@@ -238,7 +238,7 @@ static void remove_tree(struct serve *s, struct http_req *r, const char *path)
 
 void fs_delete(struct serve *s, struct http_req *r)
 {
-    const char *path = fs_query_path(r, true);
+    const char *path = fs_query_path(s, r, true);
     struct stat st;
 
     if (!path)

@@ -286,7 +286,7 @@ static int begin(struct upload *u, struct serve *s, const char *path)
 
 void fs_upload(struct serve *s, struct http_req *r)
 {
-    const char *path = fs_query_path(r, !is_form(r));
+    const char *path = fs_query_path(s, r, !is_form(r));
 
     if (!path)
         return;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/enc.h"
 #include "base/mem.h"
+#include "envd/fs.h"
 #include "envd/pty.h"
 #include "envd/serve_impl.h"
 
@@ -267,8 +268,7 @@ static int get_args(struct serve *s, struct http_req *r, const struct json *body
         return code;
     if (!ret->user)
         ret->user = claim_user(&s->claim);
-    if (!ret->cwd)
-        ret->cwd = s->claim.workdir;
+    ret->cwd = ret->cwd ? fs_resolve(s, r->arena, ret->cwd, ret->user) : s->claim.workdir;
     ret->timeout_ms = (uint32_t)clamp(json_int(json_get(body, "timeout_ms"), 0), 0, TIMEOUT_MAX_MS);
     return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "envd/fs.h"
 #include "envd/pty.h"
 #include "envd/serve_impl.h"
 #include "net/ws.h"
@@ -235,7 +236,8 @@ static struct proc *start(struct serve *s, struct http_req *r, struct err *e)
     static char *no_env[] = {NULL};
     const char *user = serve_query(r, "user"), *cwd = serve_query(r, "cwd");
     struct proc_args args = {.user = user && *user ? user : claim_user(&s->claim),
-                             .cwd = cwd && *cwd ? cwd : s->claim.workdir,
+                             .cwd = cwd && *cwd ? fs_resolve(s, r->arena, cwd, user)
+                                                : s->claim.workdir,
                              .argv = make_argv(r),
                              .env = no_env,
                              .base_env = s->claim.env,

@@ -523,6 +523,27 @@ def test_cp_of_directories():
         tap.equal(sha256(d + "/fetched/made/sub/deep/data"), want)
 
 
+def test_cp_and_exec_mean_the_same_relative_path():
+    with sandbox() as box, sandbox("--workdir", "/srv/w") as placed, service.folder() as d:
+        os.makedirs(d + "/tree")
+        for path in (d + "/file", d + "/tree/in"):
+            with open(path, "w") as f:
+                f.write("#!/bin/sh\necho ran\n")
+            os.chmod(path, 0o755)
+        for name, start in ((box, "/home/user"), (placed, "/srv/w")):
+            good("cp", d + "/file", name + ":rel")
+            good("cp", d + "/file", name + ":")
+            good("cp", d + "/tree", name + ":dir/")
+            good("cp", d + "/tree", name + ":~/kept")
+            tap.equal(good("exec", name, "pwd; ./rel; ./file; dir/in; ~/kept/in"),
+                      start + "\n" + 4 * "ran\n")
+            tap.equal(good("exec", "--user", "root", name,
+                           "ls -A / /root | grep -c -e ^rel -e ^dir -e ^file || true"), "0\n")
+            good("cp", name + ":rel", d + "/back-" + name)
+            good("cp", name + ":dir", d + "/tree-" + name)
+            tap.equal(os.listdir(d + "/tree-" + name), ["in"])
+
+
 def test_cp_says_what_is_wrong_and_leaves_nothing():
     with sandbox() as box, service.folder() as d:
         random_file(d + "/file", 1000)

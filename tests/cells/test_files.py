@@ -123,7 +123,7 @@ def test_lists_are_sorted():
     tap.equal(listing(None)["path"], "/")
     names = [e["name"] for e in listing("")["entries"]]
     assert "tmp" in names and "usr" in names, names
-    for path in ("tmp/s", " /tmp/s ", "/tmp//./s/", "/tmp/x/../s"):
+    for path in ("../../tmp/s", " /tmp/s ", "/tmp//./s/", "/tmp/x/../s"):
         tap.equal(listing(path)["path"], "/tmp/s")
 
 
@@ -167,6 +167,31 @@ def test_paths_that_are_needed():
             answer = s.request(method, path_of(action, path))
             tap.equal((answer.status, answer.json), (400, {"code": 400,
                                                            "message": "path is required"}))
+
+
+def test_relative_paths_are_where_commands_start():
+    s = lab()
+    s.create(name="placed", workdir="/srv/work")
+    for name, start in (("box", "/home/user"), ("placed", "/srv/work")):
+        tap.equal(s.run(name, "pwd")["output"].strip(), start)
+        for path, full in (("rel/a.txt", start + "/rel/a.txt"), ("./b", start + "/b"),
+                           ("~/c", "/home/user/c"), ("rel/../d", start + "/d"),
+                           ("~tilde", start + "/~tilde")):
+            answer = s.post(path_of("/upload", path, name), path.encode())
+            tap.equal((answer.status, answer.json["data"]["files"][0]["path"]), (200, full), path)
+            tap.equal(s.run(name, "cat '%s'" % full)["output"], path)
+            tap.equal(s.get(path_of("/download", path, name)).body, path.encode())
+        answer = s.get(path_of("", "rel", name)).json["data"]
+        tap.equal((answer["path"], len(answer["entries"])), (start + "/rel", 1))
+        tap.equal(s.get(path_of("", "~", name)).json["data"]["path"], "/home/user")
+        tap.equal(s.get(path_of("", ".", name)).json["data"]["path"], start)
+        body, headers = form(("x", b"1"))
+        answer = s.post(path_of("/upload", "forms", name), body, headers=headers)
+        tap.equal(answer.json["data"]["path"], start + "/forms")
+        tap.equal(s.delete(path_of("", "b", name)).json["data"]["path"], start + "/b")
+        tap.equal(s.run(name, "pwd", cwd="rel")["output"].strip(), start + "/rel")
+        tap.equal(s.run(name, "pwd", cwd="~")["output"].strip(), "/home/user")
+    s.remove("placed")
 
 
 def test_nothing_leads_out():

@@ -97,6 +97,19 @@ def test_files():
         tap.contains(failure(use(s, "readFile", sandbox_name="one", path="/tmp/big")), "bytes")
 
 
+def test_relative_paths_are_where_commands_start():
+    with cells.running() as s:
+        s.create(name="one")
+        written = text(use(s, "writeFile", sandbox_name="one", path="a.py", content="print(6 * 7)"))
+        tap.equal(written, "12 bytes written to /home/user/a.py")
+        tap.equal(text(use(s, "runCommand", sandbox_name="one", command="python3 a.py")), "42\n")
+        tap.equal(text(use(s, "readFile", sandbox_name="one", path="~/a.py")), "print(6 * 7)")
+        for where in ({}, {"path": "."}, {"path": "~"}):
+            listed = use(s, "listFiles", sandbox_name="one", **where)["structuredContent"]
+            tap.equal((listed["path"], "a.py" in [e["name"] for e in listed["entries"]]),
+                      ("/home/user", True))
+
+
 def test_tools_inside():
     with cells.running() as s:
         s.create(name="one")

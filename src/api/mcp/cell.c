@@ -23,11 +23,13 @@ enum { MESSAGE_MAX = 4 << 20 };
 static const char run_input[] = OBJECT(
     "\"command\"", TEXT("command", "For /bin/sh") "," TEXT("cwd", "Directory to run in") "," TEXT(
                        "user", "Who runs it") "," TEXT("stdin", "Its input") "," TIMEOUT);
-static const char read_input[] = OBJECT("\"path\"", TEXT("path", "The file") "," ENCODING);
-static const char write_input[] =
-    OBJECT("\"path\",\"content\"",
-           TEXT("path", "The file") "," TEXT("content", "What it is to hold") "," ENCODING);
-static const char list_input[] = OBJECT("", TEXT("path", "The directory; / unless given"));
+static const char read_input[] =
+    OBJECT("\"path\"", TEXT("path", "The file; relative to where commands start") "," ENCODING);
+static const char write_input[] = OBJECT(
+    "\"path\",\"content\"", TEXT("path", "The file; relative to where commands start") "," TEXT(
+                                "content", "What it is to hold") "," ENCODING);
+static const char list_input[] =
+    OBJECT("", TEXT("path", "The directory; where commands start unless given"));
 
 static const char reads[] = "{\"readOnlyHint\":true,\"openWorldHint\":false}";
 static const char destroys[] = "{\"readOnlyHint\":false,\"destructiveHint\":true}";

@@ -142,7 +142,9 @@ static void reply_bytes(struct file *f, struct str body)
     } else {
         jw_key(w, "resource");
         jw_object(w);
-        put(w, "uri", arena_printf(f->call->arena, "file://" STR_FMT, STR_ARG(f->path)));
+        put(w, "uri",
+            arena_printf(f->call->arena, "file:%s" STR_FMT,
+                         str_starts(f->path, STR("/")) ? "//" : "", STR_ARG(f->path)));
         put(w, "mimeType", STR("application/octet-stream"));
         put(w, "blob", buf_str(&data));
         jw_end(w);
@@ -166,7 +168,8 @@ static void on_read(struct file *f, struct str body)
     }
 }
 
-/* The argument "path", absolute; .p is NULL after answering. */
+/* The argument "path"; relative ones are below the directory where commands start, which the
+ * sandbox knows. .p is NULL after answering. */
 static struct str read_path(struct mcp_call *c, bool needs_name)
 {
     struct str path = tool_arg(c, "path");
@@ -175,9 +178,7 @@ static struct str read_path(struct mcp_call *c, bool needs_name)
         tool_refuse(c, "path is required");
         return STR_NULL;
     }
-    if (path.len == 0)
-        return STR("/");
-    return path.p[0] == '/' ? path : arena_printf(c->arena, "/" STR_FMT, STR_ARG(path));
+    return path.len > 0 ? path : STR(".");
 }
 
 void tool_read_in(struct mcp_call *c, struct sandbox *sb)
@@ -201,10 +202,12 @@ void tool_read(struct mcp_call *c)
 
 static void on_written(struct file *f, struct str body)
 {
-    (void)body;
+    const struct json *v = json_parse(f->call->arena, body, NULL, NULL);
+    struct str path = json_str(json_get(json_at(json_get(v, "files"), 0), "path"), f->path);
+
     mcp_reply_text(f->call,
                    arena_printf(f->call->arena, "%zu bytes written to " STR_FMT, f->body.len,
-                                STR_ARG(str_slice(f->path, 0, WORDS_MAX))),
+                                STR_ARG(str_slice(path, 0, WORDS_MAX))),
                    false);
 }
 

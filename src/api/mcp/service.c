@@ -20,7 +20,7 @@
     "{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]}"
 #define NAME    TEXT("name", "Name of the sandbox")
 #define SANDBOX TEXT("sandbox_name", "Name of the sandbox")
-#define PATH    TEXT("path", "The file")
+#define PATH    TEXT("path", "The file; relative to where commands start")
 #define ENCODING                                                                                   \
     "\"encoding\":{\"type\":\"string\",\"enum\":[\"utf-8\",\"base64\"],\"description\":"           \
     "\"How the content is written; utf-8 unless given\"}"
@@ -63,7 +63,8 @@ static const char write_input[] =
     OBJECT("\"sandbox_name\",\"path\",\"content\"",
            SANDBOX "," PATH "," ENCODING "," TEXT("content", "What it is to hold"));
 static const char list_input[] =
-    OBJECT("\"sandbox_name\"", SANDBOX "," TEXT("path", "The directory; / unless given"));
+    OBJECT("\"sandbox_name\"",
+           SANDBOX "," TEXT("path", "The directory; where commands start unless given"));
 static const char get_input[] = OBJECT("\"name\"", NAME "," TEXT("template", "Ignored"));
 static const char name_input[] = OBJECT("\"name\"", NAME);
 

@@ -52,7 +52,7 @@ void tool_run_in(struct mcp_call *c, struct sandbox *sb, const struct tool_comma
 /* argument "timeout" in ms: seconds, within bounds. */
 int64_t tool_timeout_ms(const struct mcp_call *c);
 
-/* Files of SB; PATH is absolute or below the root. */
+/* Files of SB. */
 void tool_read_in(struct mcp_call *c, struct sandbox *sb);
 void tool_write_in(struct mcp_call *c, struct sandbox *sb);
 void tool_list_in(struct mcp_call *c, struct sandbox *sb);

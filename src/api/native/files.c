@@ -8,7 +8,8 @@
 
 enum { TARGET_MAX = 64 << 10 };
 
-/* An absolute path without ".", "..", and empty segments. .p is NULL when memory ran out. */
+/* An absolute path without ".", "..", and empty segments; what a relative one is below, the sandbox
+ * knows. .p is NULL when memory ran out. */
 static struct str clean_path(struct arena *a, struct str path)
 {
     char *out = arena_alloc(a, path.len + 2);
@@ -17,6 +18,8 @@ static struct str clean_path(struct arena *a, struct str path)
     if (!out)
         return STR_NULL;
     path = str_trim(path);
+    if (path.len > 0 && path.p[0] != '/')
+        return path;
     while (path.p) {
         struct str s = str_cut(&path, '/');
         if (str_is(s, "..")) {

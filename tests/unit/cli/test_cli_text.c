@@ -230,7 +230,7 @@ static void names_of_copies(void **state)
     } rows[] = {
         {"box:/tmp/x", "box", "/tmp/x"},
         {"box:x", "box", "x"},
-        {"box:", "box", "/"},
+        {"box:", "box", "."},
         {"box-1:/a:b", "box-1", "/a:b"},
         {"./box:/x", "", "./box:/x"},
         {"/box:/x", "", "/box:/x"},
