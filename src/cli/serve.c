@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,9 +22,11 @@
 #include "base/sm.h"
 #include "cli/announce.h"
 #include "cli/io_threads.h"
+#include "cli/ready.h"
 #include "cli/serve_tls.h"
 #include "core/core.h"
 #include "core/instance_set.h"
+#include "core/sandbox_limits.h"
 #include "loop/loop.h"
 #include "net/http_server.h"
 
@@ -154,6 +157,15 @@ static void on_broken_app(void *ctx, const struct err *e)
     log_warn("an app is broken", LOG_S("error", err_text(e)));
 }
 
+/* Sandboxes are made all the same, and say so themselves: their limit is 0. */
+static void warn_of_limits(const struct core *core)
+{
+    struct buf text auto_buf = BUF_INIT(4096);
+
+    if (sandboxes_put_lacks(core->sandboxes, &text) == 0 && text.len > 0)
+        log_warn("sandboxes go without a limit", LOG_S("error", buf_cstr(&text)));
+}
+
 static int open_core(struct service *s, struct err *e)
 {
     sm_set_trace(trace_move);
@@ -163,6 +175,8 @@ static int open_core(struct service *s, struct err *e)
     s->has_core = r == 0;
     if (r == 0 && s->core.no_sandboxes.code)
         log_warn("no sandboxes", LOG_S("error", err_text(&s->core.no_sandboxes)));
+    else if (r == 0)
+        warn_of_limits(&s->core);
     if (r == 0)
         app_registry_on_broken(instances_apps(s->core.instances), on_broken_app, NULL);
     return r;
@@ -285,7 +299,11 @@ static int publish(struct service *s, struct err *e)
 {
     log_info("listening", LOG_S("url", s->announce.url), LOG_I("pid", getpid()));
     announce_banner(&s->announce, &s->core);
-    return announce_publish(&s->announce, &s->core, e);
+    int r = announce_publish(&s->announce, &s->core, e);
+    int told = r < 0 ? 0 : ready_tell(getenv("NOTIFY_SOCKET"));
+    if (told < 0)
+        log_warn("the service manager was not told of the start", LOG_S("error", strerror(-told)));
+    return r;
 }
 
 int serve_run(const struct config *c, struct err *e)

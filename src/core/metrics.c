@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "core/sandbox_limits.h"
 #include "sys/io.h"
 
 /* Statuses that get a series of their own; every other one is counted as "other". */
@@ -68,6 +69,7 @@ struct metrics {
     struct map apps;                               /* name → its number in `app` */
     struct app_numbers *app[METRICS_MAX_APPS + 1]; /* the last one is "other" */
     size_t n_apps;                                 /* without it */
+    bool unenforced[SANDBOX_LIMIT_COUNT];
 };
 
 struct metrics *metrics_new(struct err *e)
@@ -137,6 +139,11 @@ void metrics_set(struct metrics *m, enum metric id, int64_t value)
 int64_t metrics_get(const struct metrics *m, enum metric id)
 {
     return m->values[id];
+}
+
+void metrics_set_unenforced(struct metrics *m, unsigned limit, bool is_unenforced)
+{
+    m->unenforced[limit] = is_unenforced;
 }
 
 static void observe(struct histogram *h, int64_t us)
@@ -298,6 +305,16 @@ static const char *route_labels(struct buf *text, const struct metrics_route *r)
     return buf_cstr(text);
 }
 
+static void put_unenforced(struct buf *out, const struct metrics *m)
+{
+    const char *name = "tidepool_limit_unenforced";
+
+    put_head(out, name, "1 for a default limit of sandboxes that this host cannot keep.", "gauge");
+    for (unsigned i = 0; i < SANDBOX_LIMIT_COUNT; i++)
+        (void)buf_printf(out, "%s{limit=\"%s\"} %d\n", name, sandbox_limit_names[i],
+                         m->unenforced[i]);
+}
+
 static void put_statuses(struct buf *out, const struct metrics *m)
 {
     const char *name = "tidepool_http_requests_total";
@@ -382,6 +399,7 @@ int metrics_write(struct buf *out, const struct metrics *m)
             (void)buf_printf(out, "%s %.6f\n", rows[i].name,
                              (double)m->values[i] / (double)rows[i].divisor);
     }
+    put_unenforced(out, m);
     put_statuses(out, m);
     put_head(out, latency, "Time from a request's head to the end of its answer.", "histogram");
     for (unsigned i = 0; i <= m->n_routes; i++)

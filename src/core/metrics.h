@@ -5,6 +5,7 @@
  * clients send. Everything belongs to the loop thread: bumping is an addition. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,8 @@ int metrics_set_routes(struct metrics *m, const struct metrics_route *routes, un
 void metrics_add(struct metrics *m, enum metric id, int64_t by);
 void metrics_set(struct metrics *m, enum metric id, int64_t value);
 int64_t metrics_get(const struct metrics *m, enum metric id);
+/* One of enum sandbox_limit: whether sandboxes go without it because the host cannot keep it. */
+void metrics_set_unenforced(struct metrics *m, unsigned limit, bool is_unenforced);
 /* Sandbox creates have a histogram of their own: one took so long, from the request to its answer.
  */
 void metrics_create(struct metrics *m, int64_t us);

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "core/event.h"
 #include "core/sandbox.h"
+#include "core/sandbox_limits.h"
 #include "net/http_client.h"
 #include "store/store.h"
 
@@ -24,13 +25,14 @@ struct sandboxes {
     struct engine *engine; /* NULL: no cells, see why */
     struct egress *egress; /* NULL: cells have no way out */
     struct err why;
-    struct disk_spec disk;     /* of sandboxes that ask for none */
-    struct map by_name, by_id; /* all that are not gone yet */
-    struct list known;         /* running and paused, newest first */
-    struct list creating;      /* struct creation */
-    struct list talks;         /* struct talk */
-    struct list logs;          /* struct sandbox_log, oldest first */
-    size_t logs_size;          /* bytes of all */
+    struct disk_spec disk;                 /* of sandboxes that ask for none */
+    struct err lacks[SANDBOX_LIMIT_COUNT]; /* why there is no such limit; code 0: there is */
+    struct map by_name, by_id;             /* all that are not gone yet */
+    struct list known;                     /* running and paused, newest first */
+    struct list creating;                  /* struct creation */
+    struct list talks;                     /* struct talk */
+    struct list logs;                      /* struct sandbox_log, oldest first */
+    size_t logs_size;                      /* bytes of all */
     unsigned n_logs;
     int64_t swept_ms; /* when old ones were looked for */
     unsigned n_paused;

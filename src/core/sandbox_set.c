@@ -50,11 +50,16 @@ static int find_envd(const struct config *config, char out[PATH_MAX], struct err
 static void choose_disk(struct sandboxes *set, const char *state)
 {
     const struct config *config = set->core->config;
+    struct err *lack = &set->lacks[SANDBOX_LIMIT_DISK];
     struct disk_spec image = {.kind = DISK_IMAGE, .bytes = (uint64_t)config->cells.disk};
 
     switch ((enum config_disk)config->cells.disk_kind) {
     case CONFIG_DISK_AUTO:
-        set->disk = disk_can(&image, state, NULL) ? image : (struct disk_spec){.kind = DISK_DIR};
+        set->disk = image;
+        if (disk_can(&image, state, lack))
+            return;
+        set->disk = (struct disk_spec){.kind = DISK_DIR};
+        (void)err_ctx(lack, lack->code, "this host cannot limit disk");
         return;
     case CONFIG_DISK_IMAGE: set->disk = image; return;
     case CONFIG_DISK_TMPFS:
@@ -105,7 +110,10 @@ static int open_engine(struct sandboxes *set, struct err *e)
         return r;
     o.egress = set->egress;
     set->engine = engine_open(set->core->loop, &o, e);
-    return set->engine ? 0 : e->code;
+    if (!set->engine)
+        return e->code;
+    sandboxes_find_lacks(set);
+    return 0;
 }
 
 struct engine *sandboxes_engine(const struct sandboxes *set, struct err *e)

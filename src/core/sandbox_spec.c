@@ -212,18 +212,28 @@ static int fill_disk(struct sandbox *sb, const struct sandbox_args *a, struct er
     return copy_str(sb, &sb->spec.disk, a->disk, "");
 }
 
+/* What it gets of a limit that it did not ask for: none where the host could not keep it. */
+static const char *usual(const struct sandbox *sb, enum sandbox_limit limit, const char *configured)
+{
+    return sandboxes_lack(sb->set, limit) ? "0" : configured;
+}
+
 static int fill_limits(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
 {
     const struct config *config = sb->set->core->config;
 
     if (copy_str(sb, &sb->spec.cpu, a->cpu, "200m") < 0 ||
         copy_str(sb, &sb->spec.memory, a->memory, "500Mi") < 0 ||
-        copy_str(sb, &sb->spec.cpu_limit, a->cpu_limit, config->cells.cpu_limit) < 0 ||
-        copy_str(sb, &sb->spec.memory_limit, a->memory_limit, config->cells.memory_limit) < 0)
+        copy_str(sb, &sb->spec.cpu_limit, a->cpu_limit,
+                 usual(sb, SANDBOX_LIMIT_CPU, config->cells.cpu_limit)) < 0 ||
+        copy_str(sb, &sb->spec.memory_limit, a->memory_limit,
+                 usual(sb, SANDBOX_LIMIT_MEMORY, config->cells.memory_limit)) < 0)
         return -ENOMEM;
     if (a->pids < 0 || a->pids > PIDS_MAX)
         return err_set(e, -EINVAL, "invalid pids %lld: 1 to %d", (long long)a->pids, PIDS_MAX);
-    sb->spec.pids = a->pids > 0 ? a->pids : config->cells.pids;
+    sb->spec.pids = a->pids;
+    if (a->pids == 0 && !sandboxes_lack(sb->set, SANDBOX_LIMIT_PIDS))
+        sb->spec.pids = config->cells.pids;
     sb->cell_spec.limits.pids = (uint32_t)sb->spec.pids;
     int r = fill_cpu(sb, e);
     if (r == 0)

@@ -280,14 +280,11 @@ static int open_tree(struct cgroup *g, const struct cgroup_open_args *args, cons
     return 0;
 }
 
-/* Version 2 is for us when it carries memory control, or when it is all there is or wanted. */
-static enum cgroup_version choose(const struct cgroup_open_args *args)
+enum cgroup_version cgroup_version_of(const char *mountinfo)
 {
     bool has_v1 = false, has_v2 = false;
-    struct str all = str_of(args->mountinfo);
+    struct str all = str_of(mountinfo);
 
-    if (args->want != CGROUP_NONE)
-        return args->want;
     while (all.p) {
         struct found f;
         if (!parse_mount(str_cut(&all, '\n'), &f))
@@ -305,7 +302,9 @@ int cgroup_open(struct cgroup *g, const struct cgroup_open_args *args, struct er
     struct str all = str_of(args->mountinfo);
     unsigned seen = 0;
 
-    *g = (struct cgroup){.version = choose(args)};
+    *g = (struct cgroup){.version = args->want};
+    if (g->version == CGROUP_NONE)
+        g->version = cgroup_version_of(args->mountinfo);
     if (snprintf(g->instance, sizeof g->instance, "%s", args->instance) >= (int)sizeof g->instance)
         return err_sys(e, -ENAMETOOLONG, "instance '%s'", args->instance);
     while (all.p && g->version != CGROUP_NONE) {
@@ -364,6 +363,26 @@ void cgroup_remove(struct cgroup *g)
         (void)unlinkat(own, "tidepool", AT_REMOVEDIR); /* stays while others use it */
     }
     cgroup_close(g);
+}
+
+bool cgroup_can_limit(const struct cgroup *g, unsigned can, struct err *e)
+{
+    static const char *const reasons[] = {
+        [CGROUP_NONE] = "no control groups are mounted; mount cgroup2 at /sys/fs/cgroup",
+        [CGROUP_V1] = "its hierarchy of control groups (version 1) is not mounted; mount it below "
+                      "/sys/fs/cgroup",
+        [CGROUP_V2] = "the control group that the service was started in does not have the "
+                      "controller; start it where systemd is the init, or in a group that has it",
+    };
+    const char *name = "";
+
+    if ((g->can & can) == can)
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(controllers); i++)
+        if (controllers[i].can == can)
+            name = controllers[i].controller;
+    (void)err_set(e, -EOPNOTSUPP, "this host cannot limit %s: %s", name, reasons[g->version]);
+    return false;
 }
 
 /* ---- groups ---- */

@@ -55,6 +55,14 @@ struct cgroup_usage {
     uint32_t pids;
 };
 
+/* The version that is used on a machine with these mounts (the content of /proc/self/mountinfo):
+ * 2 when it carries memory control, or when it is all there is. */
+enum cgroup_version cgroup_version_of(const char *mountinfo);
+
+/* True when the groups of G can be kept to one of CGROUP_CAN_MEMORY, _PIDS and _CPU; else E says
+ * why not, and what to do. */
+bool cgroup_can_limit(const struct cgroup *g, unsigned can, struct err *e);
+
 /* Finds the hierarchies in MOUNTINFO and the own groups in SELF (the content of
  * /proc/self/mountinfo and /proc/self/cgroup), and creates the instance's directories. WANT forces
  * a version, CGROUP_NONE takes what there is. On success with version CGROUP_NONE the host has no

@@ -22,6 +22,7 @@
 #include "sys/io.h"
 
 #define COPY_NAME ".images/copy"
+#define MKFS      "/usr/sbin/mkfs.ext4"
 
 enum { LOOP_TRIES = 16 };
 
@@ -54,7 +55,9 @@ bool disk_can(const struct disk_spec *s, const char *state, struct err *e)
     if (s->kind == DISK_DIR && s->bytes == 0)
         return true;
     if (s->kind == DISK_DIR) {
-        (void)err_set(e, -EOPNOTSUPP, "a plain directory cannot be limited on this file system");
+        (void)err_set(e, -EOPNOTSUPP,
+                      "this host cannot limit disk: files of sandboxes are in plain directories "
+                      "(cells.disk_kind), which nothing bounds; 'tidepool doctor' says why");
         return false;
     }
     if (s->bytes < DISK_MIN_BYTES) {
@@ -66,7 +69,11 @@ bool disk_can(const struct disk_spec *s, const char *state, struct err *e)
         return false;
     }
     if (s->kind == DISK_IMAGE && access("/dev/loop-control", R_OK | W_OK) < 0) {
-        (void)err_set(e, -EOPNOTSUPP, "there is no /dev/loop-control");
+        (void)err_set(e, -EOPNOTSUPP, "there is no /dev/loop-control; load it: modprobe loop");
+        return false;
+    }
+    if (s->kind == DISK_IMAGE && access(MKFS, X_OK) < 0) {
+        (void)err_set(e, -EOPNOTSUPP, MKFS " is not there; install it: apt install e2fsprogs");
         return false;
     }
     return true;
@@ -96,8 +103,7 @@ static int run_mkfs(const char *path, const char *content)
     char *const env[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/sbin:/usr/bin:/bin", NULL};
     int status;
     pid_t pid;
-    int r =
-        posix_spawn(&pid, "/usr/sbin/mkfs.ext4", NULL, NULL, (char *const *)(uintptr_t)argv, env);
+    int r = posix_spawn(&pid, MKFS, NULL, NULL, (char *const *)(uintptr_t)argv, env);
 
     if (r != 0)
         return -r;

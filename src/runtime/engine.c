@@ -32,16 +32,16 @@ int engine_ask_for(struct engine *en, struct building *b)
 /* What the host cannot enforce is refused, unless the operator said otherwise. */
 static int check_limits(struct engine *en, const struct cell_spec *s, struct err *e)
 {
-    static const struct {
+    const struct {
         unsigned can;
-        const char *what;
-    } needs[] = {
-        {CGROUP_CAN_MEMORY, "memory"}, {CGROUP_CAN_PIDS, "processes"}, {CGROUP_CAN_CPU, "cpu"}};
-    const bool wanted[] = {s->limits.memory_bytes > 0, s->limits.pids > 0, s->limits.cpu_milli > 0};
+        bool is_wanted;
+    } needs[] = {{CGROUP_CAN_MEMORY, s->limits.memory_bytes > 0},
+                 {CGROUP_CAN_PIDS, s->limits.pids > 0},
+                 {CGROUP_CAN_CPU, s->limits.cpu_milli > 0}};
 
-    for (size_t i = 0; i < ARRAY_LEN(needs); i++)
-        if (wanted[i] && !(en->spawner.cgroup.can & needs[i].can) && !en->options.allows_unenforced)
-            return err_set(e, -EOPNOTSUPP, "this host cannot limit %s", needs[i].what);
+    for (size_t i = 0; !en->options.allows_unenforced && i < ARRAY_LEN(needs); i++)
+        if (needs[i].is_wanted && !engine_can_limit(en, needs[i].can, e))
+            return -EOPNOTSUPP;
     return 0;
 }
 
@@ -492,7 +492,7 @@ static int prepare(struct engine *en, const struct engine_options *o, struct err
         return err_set(e, -EIO, "cannot open '%s'", o->state);
     r = engine_http_open(en, e);
     if (r == 0 && o->stock > 0)
-        r = disk_prepare(&o->stock_spec.disk, en->home, e);
+        r = prepare_disk(en, &o->stock_spec.disk, e);
     return r;
 }
 
@@ -584,6 +584,11 @@ void engine_shutdown(struct engine *en)
 unsigned engine_can(const struct engine *en)
 {
     return en->spawner.cgroup.can;
+}
+
+bool engine_can_limit(const struct engine *en, unsigned can, struct err *e)
+{
+    return cgroup_can_limit(&en->spawner.cgroup, can, e);
 }
 
 unsigned engine_n_stock(const struct engine *en)

@@ -51,6 +51,8 @@ void engine_shutdown(struct engine *en);
 
 /* What the host enforces: a set of CGROUP_CAN_*. */
 unsigned engine_can(const struct engine *en);
+/* Whether it can keep cells to a limit; as cgroup_can_limit(). */
+bool engine_can_limit(const struct engine *en, unsigned can, struct err *e);
 /* Cells that wait in the stock / that were claimed. */
 unsigned engine_n_stock(const struct engine *en);
 unsigned engine_n_cells(const struct engine *en);

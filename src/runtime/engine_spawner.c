@@ -16,12 +16,76 @@
 #include "base/cleanup.h"
 #include "runtime/engine_internal.h"
 #include "runtime/kern.h"
+#include "runtime/scope.h"
 #include "runtime/template.h"
 #include "sys/io.h"
 
 #define SOCKET_NAME "spawner.sock"
 
 enum { MEET_TRIES = 20, MEET_US = 10000 };
+
+static char *const no_env[] = {NULL};
+
+/* A process that becomes ARGV when it reads a byte from *ret_go, and ends when that is closed. */
+static pid_t fork_waiting(const char *const *argv, int *ret_go)
+{
+    int ends[2];
+    char byte;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)close(ends[1]);
+        if (read(ends[0], &byte, 1) == 1)
+            (void)execve(argv[0], (char *const *)(uintptr_t)argv, no_env);
+        _exit(127);
+    }
+    int r = pid < 0 ? -errno : 0;
+    (void)close(ends[0]);
+    if (r < 0) {
+        (void)close(ends[1]);
+        return r;
+    }
+    *ret_go = ends[1];
+    return pid;
+}
+
+static int wait_for(pid_t pid)
+{
+    int status;
+
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
+/* It is in its scope before it does anything. */
+static pid_t start_in_scope(const char *const *argv, const char *instance, struct err *e)
+{
+    char name[SCOPE_NAME_MAX];
+    auto_close int go = -1;
+    pid_t pid = fork_waiting(argv, &go);
+
+    if (pid < 0)
+        return err_sys(e, pid, "start '%s'", argv[0]);
+    scope_name(name, instance);
+    int r = scope_enter(pid, name, NULL, e);
+    if (r == 0 && write(go, "x", 1) == 1)
+        return pid;
+    (void)close(take_fd(go));
+    (void)wait_for(pid);
+    return r < 0 ? r : err_sys(e, -EIO, "start '%s'", argv[0]);
+}
+
+static pid_t start_here(const char *const *argv, struct err *e)
+{
+    pid_t pid;
+    int r = posix_spawn(&pid, argv[0], NULL, NULL, (char *const *)(uintptr_t)argv, no_env);
+
+    return r != 0 ? err_sys(e, -r, "start '%s'", argv[0]) : pid;
+}
 
 /* Runs `tidepool-envd spawn`, which returns when the spawner listens. */
 static int start_spawner(struct spawner_link *s, struct err *e)
@@ -30,9 +94,6 @@ static int start_spawner(struct spawner_link *s, struct err *e)
     char place[PATH_MAX], socket_path[PATH_MAX], instance[CGROUP_NAME_MAX];
     const char *argv[] = {en->envd,     "spawn",  "--socket", socket_path, "--state", place,
                           "--instance", instance, "--cgroup", NULL,        NULL};
-    char *const env[] = {NULL};
-    int status;
-    pid_t pid;
 
     if (engine_place_path(en, s->place, place, sizeof place) < 0 ||
         snprintf(socket_path, sizeof socket_path, "%s/" SOCKET_NAME, place) >=
@@ -43,13 +104,11 @@ static int start_spawner(struct spawner_link *s, struct err *e)
         argv[8] = NULL;
     else
         argv[9] = en->options.cgroup == CGROUP_V2 ? "v2" : "v1";
-    int r = posix_spawn(&pid, en->envd, NULL, NULL, (char *const *)(uintptr_t)argv, env);
-    if (r != 0)
-        return err_sys(e, -r, "start '%s'", en->envd);
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return err_sys(e, -errno, "start '%s'", en->envd);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    bool has_scope = en->options.cgroup != CGROUP_V1 && scope_is_needed_here();
+    pid_t pid = has_scope ? start_in_scope(argv, instance, e) : start_here(argv, e);
+    if (pid < 0)
+        return pid;
+    if (wait_for(pid) < 0)
         return err_set(e, -EIO, "'%s' could not start the spawner", en->envd);
     return 0;
 }
