@@ -41,19 +41,25 @@ static void close_fd(int *fd)
 
 /* ---- steps ---- */
 
+/* A new listener is a new generation: nobody who knows the socket of an earlier cell reaches it. */
 static int make_listener(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
+    char name[PROTO_SOCKET_NAME_MAX];
 
-    c->listen_fd = packet_listen_at(c->spawner->sock_fd, c->name, SOCK_STREAM);
-    return c->listen_fd < 0 ? err_sys(e, c->listen_fd, "listen on '%s'", c->name) : 0;
+    c->info.generation = c->spawner->next_generation++;
+    proto_socket_name(name, c->info.slot, c->info.generation);
+    c->listen_fd = packet_listen_at(c->spawner->sock_fd, name, SOCK_STREAM);
+    return c->listen_fd < 0 ? err_sys(e, c->listen_fd, "listen on '%s'", name) : 0;
 }
 
 static void undo_listener(void *ctx)
 {
     struct cell *c = ctx;
+    char name[PROTO_SOCKET_NAME_MAX];
 
-    (void)unlinkat(c->spawner->sock_fd, c->name, 0);
+    proto_socket_name(name, c->info.slot, c->info.generation);
+    (void)unlinkat(c->spawner->sock_fd, name, 0);
     close_fd(&c->listen_fd);
 }
 
@@ -357,7 +363,6 @@ void cell_unprepare_all(struct spawner *s)
 
 static void start_info(struct cell *c, const struct cell_spec *spec)
 {
-    c->info.generation = c->spawner->next_generation++;
     c->info.created_us = clock_real_us();
     c->info.is_ready = false;
     c->info.label[0] = '\0';

@@ -25,6 +25,7 @@ struct engine_cell *engine_cell_new(struct spawner_link *s, const struct cell_in
                                     struct packet *p, struct err *e)
 {
     struct engine_cell *c = mem_zalloc(1, sizeof *c);
+    char socket[PROTO_SOCKET_NAME_MAX];
 
     if (!c) {
         (void)err_sys(e, -ENOMEM, "cell");
@@ -36,8 +37,8 @@ struct engine_cell *engine_cell_new(struct spawner_link *s, const struct cell_in
     c->spawner = s;
     c->info = *info;
     proto_slot_name(c->slot_name, info->slot);
-    (void)snprintf(c->address, sizeof c->address, "%s/%llu/%u", c->slot_name,
-                   (unsigned long long)info->generation, s->id);
+    proto_socket_name(socket, info->slot, info->generation);
+    (void)snprintf(c->address, sizeof c->address, "%s/%u", socket, s->id);
     c->pidfd = packet_take_fd(p, 0);
     c->netns_fd = packet_take_fd(p, 1);
     return c;

@@ -18,11 +18,10 @@ struct engine_cell {
     struct cell_info info;
     char slot_name[PROTO_SLOT_NAME_MAX];
     int pidfd;
-    struct loop_io end_io;      /* pidfd, from the kill on */
-    int netns_fd;               /* until it is asked for its way out */
-    struct egress_cell *egress; /* or NULL */
-    /* "SLOT/GENERATION/SPAWNER": a slot has many cells in its life */
-    char address[PROTO_SLOT_NAME_MAX + 36];
+    struct loop_io end_io;                    /* pidfd, from the kill on */
+    int netns_fd;                             /* until it is asked for its way out */
+    struct egress_cell *egress;               /* or NULL */
+    char address[PROTO_SOCKET_NAME_MAX + 12]; /* "SOCKET/SPAWNER" */
     struct list requests; /* struct request: waiting for answers, or to be sent */
     unsigned n_ahead;     /* requests of ours that others wait for: the hostname, the rehearsal */
     bool is_rehearsed;

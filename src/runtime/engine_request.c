@@ -34,11 +34,11 @@ struct request {
 
 /* ---- the way there ---- */
 
-/* ADDRESS is "SLOT/GENERATION/SPAWNER". */
+/* ADDRESS is "SOCKET/SPAWNER". */
 static int dial(void *ctx, const char *address, struct err *e)
 {
     struct engine *en = ctx;
-    char name[PROTO_SLOT_NAME_MAX];
+    char name[PROTO_SOCKET_NAME_MAX];
     const char *id = strrchr(address, '/');
     uint64_t n = 0;
     struct spawner_link *s =

@@ -91,3 +91,9 @@ void proto_slot_name(char ret[PROTO_SLOT_NAME_MAX], uint32_t slot)
 {
     (void)snprintf(ret, PROTO_SLOT_NAME_MAX, "s%04u", (unsigned)slot);
 }
+
+void proto_socket_name(char ret[PROTO_SOCKET_NAME_MAX], uint32_t slot, uint64_t generation)
+{
+    (void)snprintf(ret, PROTO_SOCKET_NAME_MAX, "s%04u.%llu", (unsigned)slot,
+                   (unsigned long long)generation);
+}

@@ -10,7 +10,7 @@
 #include "runtime/disk.h"
 #include "runtime/wire.h"
 
-enum { PROTO_VERSION = 2, PROTO_NAME_MAX = 64, PROTO_LAYERS_MAX = 8 };
+enum { PROTO_VERSION = 3, PROTO_NAME_MAX = 64, PROTO_LAYERS_MAX = 8 };
 
 /* ---- engine → spawner, and what comes back ---- */
 
@@ -68,6 +68,11 @@ void proto_get_name(struct wire_reader *r, char *ret, size_t size);
 /* The directory and group of a slot: "s0007". */
 enum { PROTO_SLOT_NAME_MAX = 16 };
 void proto_slot_name(char ret[PROTO_SLOT_NAME_MAX], uint32_t slot);
+
+/* The control socket of a cell: "s0007.1700000000000000". Slots are used again, sockets never: a
+ * connection meant for a cell that has ended finds nobody instead of the slot's next tenant. */
+enum { PROTO_SOCKET_NAME_MAX = PROTO_SLOT_NAME_MAX + 24 };
+void proto_socket_name(char ret[PROTO_SOCKET_NAME_MAX], uint32_t slot, uint64_t generation);
 
 /* ---- engine → first process of a cell: HTTP, see envd/serve.h ---- */
 

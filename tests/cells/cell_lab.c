@@ -41,10 +41,10 @@ int main(void)
     struct engine_cell *c = lab_create(&lab, "box", &spec, &e);
     if (!c || loop_io_start(lab.loop, &input, STDIN_FILENO, EPOLLIN, on_input) < 0)
         return fail(&e);
-    char slot[PROTO_SLOT_NAME_MAX];
-    proto_slot_name(slot, engine_cell_info(c)->slot);
+    char name[PROTO_SOCKET_NAME_MAX];
+    proto_socket_name(name, engine_cell_info(c)->slot, engine_cell_info(c)->generation);
     (void)printf("{\"socket\": \"/proc/%u/root/sock/%s\", \"pid\": %u}\n",
-                 engine_spawner_pid(lab.engine), slot, engine_cell_info(c)->pid);
+                 engine_spawner_pid(lab.engine), name, engine_cell_info(c)->pid);
     (void)fflush(stdout);
     (void)loop_run(lab.loop);
     loop_io_stop(&input);

@@ -93,6 +93,61 @@ static void commands_run_and_report(void **state)
     assert_int_equal(lab_sh(l, c, "root", "true", NULL), 0);
 }
 
+/* ---- what was meant for a cell that is gone ---- */
+
+enum { ASKED = 1 }; /* no answer is positive, and no errno */
+
+static void on_health(void *ctx, const struct http_response *answer)
+{
+    int *ret = ctx;
+
+    *ret = answer->error < 0 ? answer->error : answer->head.status;
+}
+
+/* GET /health at ADDRESS: -errno when that fails at once, else what *RET becomes later. */
+static int ask(struct lab *l, const char *address, int *ret)
+{
+    const struct http_request q = {
+        .address = address, .method = STR("GET"), .target = STR("/health"), .host = STR("cell")};
+    struct err e = ERR_INIT;
+
+    *ret = ASKED;
+    return http_client_fetch(engine_http(l->engine), &q, on_health, ret, &e) ? 0 : e.code;
+}
+
+static int answer_of(struct lab *l, const char *address)
+{
+    int64_t end_ms = clock_mono_ms() + 10000;
+    int ret, code = ask(l, address, &ret);
+
+    while (code == 0 && ret == ASKED && clock_mono_ms() < end_ms)
+        (void)loop_run_once(l->loop, 100);
+    return code < 0 ? code : ret;
+}
+
+/* Slots are used again, last in, first out: whoever still has the address of an ended cell must
+ * meet nobody, neither a listener that waits for the next tenant nor the tenant. */
+static void addresses_of_ended_cells_lead_nowhere(void **state)
+{
+    struct lab *l = *state;
+    struct engine_cell *c = create(l, "first", NULL);
+    uint32_t slot = engine_cell_info(c)->slot;
+    auto_free char *address = strdup(engine_cell_address(c));
+    int early;
+
+    assert_int_equal(answer_of(l, address), 200);
+    lab_kill(l, c);
+    /* The spawner prepares the slot for the next one in its own time. */
+    for (int i = 0; i < 20; i++)
+        (void)loop_run_once(l->loop, 10);
+    assert_true(ask(l, address, &early) < 0 || early < 0);
+    c = create(l, "second", NULL);
+    assert_int_equal(engine_cell_info(c)->slot, slot);
+    assert_true(answer_of(l, address) < 0);
+    assert_int_not_equal(early, 200);
+    assert_int_equal(answer_of(l, engine_cell_address(c)), 200);
+}
+
 static void output_and_time_are_bounded(void **state)
 {
     struct lab *l = *state;
@@ -484,6 +539,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(cells_are_found_again, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cell_that_ends_itself_is_reported, setup, teardown),
+        cmocka_unit_test_setup_teardown(addresses_of_ended_cells_lead_nowhere, setup, teardown),
         cmocka_unit_test_setup_teardown(a_broken_connection_loses_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(cells_end_with_their_spawner, setup, teardown),
         cmocka_unit_test_setup_teardown(version_2_clones_into_its_group, setup_v2, teardown),
