@@ -36,6 +36,7 @@ struct mcp_server *mcp_server_new(struct loop *loop, const struct mcp_desc *desc
     fill_limits(&s->table.desc.limits);
     s->loop = loop;
     map_init(&s->sessions, s->table.desc.limits.max_sessions);
+    map_init(&s->ended, MCP_MAX_ENDED);
     list_init(&s->by_use);
     list_init(&s->exchanges);
     list_init(&s->listeners);
@@ -49,6 +50,7 @@ void mcp_server_settle(struct mcp_server *s)
         return;
     loop_timer_stop(&s->sweep);
     map_done(&s->sessions);
+    map_done(&s->ended);
     mcp_table_done(&s->table);
     mem_wipe(s->key, sizeof s->key);
     free(s);

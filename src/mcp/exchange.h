@@ -24,6 +24,7 @@ struct mcp_server {
     struct mcp_table table;
     struct loop *loop;
     struct map sessions;
+    struct map ended;      /* ids that would be resumed */
     struct list by_use;    /* sessions, the one used last at the end */
     struct list exchanges; /* all under way */
     struct list listeners; /* streams of subscriptions/listen */

@@ -146,7 +146,7 @@ static bool find_wire(struct mcp_exchange *x, const struct json *message)
     x->version = v < MCP_V_COUNT ? v : MCP_V_UNSAID;
     if (!id.p || x->server->table.desc.is_stateless)
         return true;
-    struct mcp_session *n = mcp_session_find(x->server, id, x->scope.owner);
+    struct mcp_session *n = mcp_session_resume(x->server, id, x->scope.owner);
     if (n) {
         mcp_exchange_join(x, n);
         return true;
@@ -209,7 +209,7 @@ static struct mcp_session *session_of(struct mcp_server *s, struct http_req *r,
         refuse(r, 405, MCP_SERVER_ERROR, "Method not allowed without a session");
         return NULL;
     }
-    struct mcp_session *n = mcp_session_find(s, id, scope->owner);
+    struct mcp_session *n = mcp_session_resume(s, id, scope->owner);
     if (!n || n->is_pair) {
         refuse(r, 404, MCP_NO_SESSION, "Session not found");
         return NULL;
@@ -245,7 +245,7 @@ static void handle_delete(struct mcp_server *s, struct http_req *r, const struct
 
     if (!n)
         return;
-    mcp_session_free(n);
+    mcp_session_end(n);
     http_reply(r, 204, NULL, STR_NULL);
 }
 
@@ -287,17 +287,17 @@ static void send_endpoint(struct mcp_session *n, struct str messages)
 void mcp_http_sse(struct mcp_server *s, struct http_req *r, const struct mcp_scope *scope,
                   struct str messages)
 {
+    const struct mcp_hello hello = {.version = MCP_V_2024_11_05};
     struct mcp_session *n = NULL;
 
     if (!mcp_origin_is_allowed(r, s->table.desc.is_keyed))
         refuse(r, 403, MCP_SERVER_ERROR, "pages of this origin may not call");
-    else if (!(n = mcp_session_new(s, scope->owner)))
+    else if (!(n = mcp_session_new(s, scope->owner, &hello)))
         refuse(r, 503, MCP_SERVER_ERROR, "too many sessions");
     release(scope);
     if (!n)
         return;
     n->is_pair = true;
-    n->version = MCP_V_2024_11_05;
     n->main = mcp_stream_open(n, r);
     if (n->main)
         send_endpoint(n, messages);

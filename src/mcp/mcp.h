@@ -74,10 +74,11 @@ struct mcp_desc {
     /* Answers a call of a tool that there is not; NULL: error -32602. */
     mcp_handler *unknown_tool;
     size_t page; /* entries of one list answer; 0: all */
-    /* Callers prove who they are by what no foreign web page knows, so pages of the server's own
-     * host may call it; else only pages from this machine, against DNS rebinding. */
+    /* Callers prove who they are by what no foreign web page knows: pages of the server's own host
+     * may call it; else only those from this machine, against DNS rebinding. */
     bool is_keyed;
     bool is_stateless; /* initialize begins no session, so it costs nothing; nothing can be asked */
+    struct str secret; /* signs the ids of sessions, which outlive the program then; may be empty */
     bool is_unchecked; /* the callbacks check and complete arguments of tools themselves */
     struct mcp_limits limits;
 };
@@ -131,8 +132,7 @@ void mcp_reply_fail(struct mcp_call *call, int code, const char *fmt, ...)
 
 /* ---- before the answer ---- */
 
-/* Tells how far the call is, when the client wants to know. TOTAL < 0: unknown; MESSAGE may be
- * NULL. */
+/* Tells how far the call is, when the client wants it. TOTAL < 0: unknown; MESSAGE may be NULL. */
 void mcp_progress(struct mcp_call *call, double progress, double total, const char *message);
 
 enum mcp_level {

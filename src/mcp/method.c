@@ -18,13 +18,13 @@ static void put_self(struct jw *w, const struct mcp_table *t, bool is_modern)
 }
 
 /* The session that INITIALIZE begins; NULL after answering. */
-static struct mcp_session *begin_session(struct call *c)
+static struct mcp_session *begin_session(struct call *c, const struct mcp_hello *hello)
 {
     struct mcp_exchange *x = c->x;
 
     if (x->session)
         return x->session;
-    struct mcp_session *n = mcp_session_new(x->server, x->scope.owner);
+    struct mcp_session *n = mcp_session_new(x->server, x->scope.owner, hello);
     if (!n) {
         x->status = 503;
         mcp_reply_fail(&c->pub, MCP_SERVER_ERROR, "too many sessions");
@@ -46,11 +46,13 @@ static void initialize(struct call *c)
     enum mcp_version v = mcp_version_of(version->s);
     v = v < MCP_V_2026_07_28 ? v : MCP_V_NEWEST_STATEFUL;
     if (!c->x->server->table.desc.is_stateless) {
-        struct mcp_session *n = begin_session(c);
+        const struct mcp_hello hello = {v,
+                                        mcp_capabilities(json_get(c->pub.params, "capabilities"))};
+        struct mcp_session *n = begin_session(c, &hello);
         if (!n)
             return;
-        n->version = v;
-        n->can = mcp_capabilities(json_get(c->pub.params, "capabilities"));
+        n->version = hello.version;
+        n->can = hello.can;
     }
     struct jw *w = mcp_result_begin(&c->pub);
     jw_key(w, "protocolVersion");

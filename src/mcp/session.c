@@ -3,12 +3,15 @@
 #include "mcp/session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/enc.h"
 #include "base/id.h"
 #include "base/mem.h"
 #include "mcp/exchange.h"
+#include "sys/digest.h"
 
 enum { EVICT_LOOK = 64, SWEEP_MIN_MS = 1000, SWEEP_MAX_MS = 60000 };
 
@@ -71,7 +74,39 @@ static int make_room(struct mcp_server *s)
 
 /* ---- sessions ---- */
 
-struct mcp_session *mcp_session_new(struct mcp_server *s, struct str owner)
+/* The id of a session of OWNER from its name: the same, or with a signature behind it. */
+static void sign(const struct mcp_server *s, struct str owner, struct str name,
+                 char out[MCP_SESSION_ID_LEN + 1])
+{
+    const struct str *secret = &s->table.desc.secret;
+    enum { MAC_LEN = (MCP_SESSION_ID_LEN - MCP_SESSION_NAME_LEN) / 2 };
+    unsigned char all[DIGEST_SHA256_LEN], mac[DIGEST_SHA256_LEN];
+    const struct str parts[] = {STR("tidepool mcp session\n"),
+                                str_of(s->table.desc.name),
+                                STR("\n"),
+                                owner,
+                                STR("\n"),
+                                name};
+
+    memcpy(out, name.p, MCP_SESSION_NAME_LEN);
+    out[MCP_SESSION_NAME_LEN] = '\0';
+    if (secret->len == 0)
+        return;
+    digest_sha256_parts(all, parts, ARRAY_LEN(parts));
+    digest_hmac_sha256(mac, *secret, str_n((const char *)all, sizeof all));
+    enc_hex(out + MCP_SESSION_NAME_LEN, mac, MAC_LEN);
+}
+
+/* A name ends with what the client said, in two digits. */
+static void make_name(char out[MCP_SESSION_NAME_LEN + 1], const struct mcp_hello *hello)
+{
+    id_hex(out, MCP_SESSION_NAME_LEN - 2);
+    (void)snprintf(out + MCP_SESSION_NAME_LEN - 2, 3, "%x%x", hello->version & 0xf,
+                   hello->can & 0xf);
+}
+
+static struct mcp_session *begin(struct mcp_server *s, struct str owner, struct str session_name,
+                                 const struct mcp_hello *hello)
 {
     if (make_room(s) < 0)
         return NULL;
@@ -82,14 +117,15 @@ struct mcp_session *mcp_session_new(struct mcp_server *s, struct str owner)
         return NULL;
     }
     n->server = s;
-    n->version = MCP_V_NEWEST_STATEFUL;
+    n->version = hello->version;
+    n->can = hello->can;
     n->level = MCP_INFO;
     list_init(&n->node);
     list_init(&n->exchanges);
     list_init(&n->streams);
     list_init(&n->asks);
     map_init(&n->subscribed, MCP_MAX_SUBSCRIBED);
-    id_hex(n->id, MCP_SESSION_ID_LEN);
+    sign(s, owner, session_name, n->id);
     if (map_put(&s->sessions, str_of(n->id), n, NULL) < 0) {
         free(n);
         return NULL;
@@ -99,6 +135,46 @@ struct mcp_session *mcp_session_new(struct mcp_server *s, struct str owner)
     if (!s->sweep.loop)
         (void)loop_timer_start(s->loop, &s->sweep, SWEEP_MIN_MS, on_sweep);
     return n;
+}
+
+struct mcp_session *mcp_session_new(struct mcp_server *s, struct str owner,
+                                    const struct mcp_hello *hello)
+{
+    char name[MCP_SESSION_NAME_LEN + 1];
+
+    make_name(name, hello);
+    return begin(s, owner, str_of(name), hello);
+}
+
+struct mcp_session *mcp_session_resume(struct mcp_server *s, struct str id, struct str owner)
+{
+    struct mcp_session *n = mcp_session_find(s, id, owner);
+    char want[MCP_SESSION_ID_LEN + 1];
+
+    if (n || s->table.desc.secret.len == 0 || id.len != MCP_SESSION_ID_LEN ||
+        map_get(&s->sessions, id) || map_get(&s->ended, id))
+        return n;
+    struct str name = str_slice(id, 0, MCP_SESSION_NAME_LEN);
+    sign(s, owner, name, want);
+    int version = enc_hex_digit(id.p[MCP_SESSION_NAME_LEN - 2]);
+    int can = enc_hex_digit(id.p[MCP_SESSION_NAME_LEN - 1]);
+    if (!mem_eq_const(want, id.p, MCP_SESSION_ID_LEN) || version < 0 || can < 0 ||
+        version > MCP_V_NEWEST_STATEFUL)
+        return NULL;
+    const struct mcp_hello hello = {(enum mcp_version)version, (unsigned)can};
+    return begin(s, owner, name, &hello);
+}
+
+void mcp_session_end(struct mcp_session *n)
+{
+    struct mcp_server *s = n->server;
+
+    if (s->table.desc.secret.len > 0 && map_put(&s->ended, str_of(n->id), s, NULL) == -ENOBUFS) {
+        map_done(&s->ended);
+        map_init(&s->ended, MCP_MAX_ENDED);
+        (void)map_put(&s->ended, str_of(n->id), s, NULL);
+    }
+    mcp_session_free(n);
 }
 
 struct mcp_session *mcp_session_find(struct mcp_server *s, struct str id, struct str owner)

@@ -13,11 +13,13 @@ struct mcp_exchange;
 struct mcp_server;
 
 enum {
-    MCP_MAX_SUBSCRIBED = 128, /* URIs of one session or listener */
-    MCP_MAX_STREAMS = 32,     /* that a session keeps */
-    MCP_MAX_EVENTS = 256,     /* that a stream keeps */
-    MCP_MAX_KEPT = 1 << 20,   /* bytes of events that a session keeps */
-    MCP_SESSION_ID_LEN = 32,  /* hex digits */
+    MCP_MAX_SUBSCRIBED = 128,  /* URIs of one session or listener */
+    MCP_MAX_STREAMS = 32,      /* that a session keeps */
+    MCP_MAX_EVENTS = 256,      /* that a stream keeps */
+    MCP_MAX_KEPT = 1 << 20,    /* bytes of events that a session keeps */
+    MCP_SESSION_NAME_LEN = 32, /* hex digits that tell one session from others */
+    MCP_SESSION_ID_LEN = 64,   /* and with their signature, where there is one */
+    MCP_MAX_ENDED = 4096,      /* that are remembered, so that they stay ended */
     MCP_HEARTBEAT_MS = 15000,
     MCP_RETRY_MS = 1000
 };
@@ -43,10 +45,21 @@ struct mcp_session {
     bool is_pair;            /* of the older wire: it ends with its stream */
 };
 
-struct mcp_session *mcp_session_new(struct mcp_server *s, struct str owner);
+/* What a client said when it began. */
+struct mcp_hello {
+    enum mcp_version version;
+    unsigned can;
+};
+struct mcp_session *mcp_session_new(struct mcp_server *s, struct str owner,
+                                    const struct mcp_hello *hello);
 /* The session of that id and owner, used now; or NULL. */
 struct mcp_session *mcp_session_find(struct mcp_server *s, struct str id, struct str owner);
+/* The same; one that was begun before the program started, or that nobody used for long, goes on
+ * without its streams and subscriptions, unless it was ended. */
+struct mcp_session *mcp_session_resume(struct mcp_server *s, struct str id, struct str owner);
 void mcp_session_free(struct mcp_session *n);
+/* The client ended it: it does not go on. */
+void mcp_session_end(struct mcp_session *n);
 
 /* ---- streams ---- */
 

@@ -77,6 +77,27 @@ def test_sessions_belong_to_accounts():
         tap.equal(call(s, "ping", headers=session, key=own).status, 404)
 
 
+def test_sessions_outlive_the_service():
+    with service.running() as s:
+        own, other = s.make_key(account="one")["key"], s.make_key(account="two")["key"]
+        session = {"Mcp-Session-Id": begin(s, key=own)}
+        ended = {"Mcp-Session-Id": begin(s, key=own)}
+        for stop in (s.stop, s.kill):
+            stop()
+            s.start()
+            answer = call(s, "tools/list", headers=session, key=own)
+            tap.equal((answer.status, len(answer.json["result"]["tools"])), (200, len(TOOLS)))
+            tap.equal(call(s, "ping", headers=session, key=other).status, 404)
+            tap.equal(call(s, "ping", headers={"Mcp-Session-Id": "0" * 64}, key=own).status, 404)
+            last = "1" if session["Mcp-Session-Id"][0] == "0" else "0"
+            changed = {"Mcp-Session-Id": last + session["Mcp-Session-Id"][1:]}
+            tap.equal(call(s, "ping", headers=changed, key=own).status, 404)
+        tap.equal(s.delete("/mcp", headers=ended, key=own).status, 204)
+        tap.equal(call(s, "ping", headers=ended, key=own).status, 404)
+        tap.equal(s.delete("/mcp", headers=session, key=own).status, 204)
+        tap.equal(call(s, "ping", headers=session, key=own).status, 404)
+
+
 def test_pages_of_browsers():
     with service.running() as s:
         answer = call(s, "ping", headers={"Origin": "http://localhost:6274"})

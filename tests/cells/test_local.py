@@ -42,6 +42,16 @@ def call(s, server, tool, **arguments):
     return answer.get("result") or answer
 
 
+def begin(s, server):
+    """The id of a new session."""
+    answer = s.post(path_of(server["mcp_server_url"]), {
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {}}}, key=None,
+        headers={"Content-Type": "application/json"})
+    tap.equal(answer.status, 200, answer)
+    return answer.headers["Mcp-Session-Id"]
+
+
 def texts(result):
     if "content" not in result:
         raise AssertionError(result)
@@ -225,6 +235,7 @@ def test_tools_come_back():
         sandbox = acquire(s, ["filesystem", "code-runner"])
         servers = by_name(sandbox)
         call(s, servers["filesystem"], "filesystem_write_file", path="a", content="1")
+        session = begin(s, servers["filesystem"])
         name = "local-" + sandbox["local_sandbox_id"].replace("-", "")
         # Calls come by the name, not by the port: who listens there, and a connection.
         found = s.run(name, "grep -c ' @tidepool-local$' /proc/net/unix")
@@ -234,6 +245,11 @@ def test_tools_come_back():
         s.stop()
         s.start()
         tap.equal(texts(call(s, servers["filesystem"], "filesystem_read_file", path="a")), ["1"])
+        for name, status in (("filesystem", 200), ("code-runner", 404)):
+            answer = s.post(path_of(servers[name]["mcp_server_url"]),
+                            {"jsonrpc": "2.0", "id": 1, "method": "ping"}, key=None,
+                            headers={"Content-Type": "application/json", "Mcp-Session-Id": session})
+            tap.equal(answer.status, status, answer)
 
 
 def test_retired_paths_lead_to_local_sandboxes():

@@ -76,8 +76,9 @@ static void check_modern(struct str header, struct str body)
 /* Everything goes through a batch, which gathers its answers without a connection. */
 static void take_messages(unsigned version, struct str body)
 {
+    const struct mcp_hello hello = {.version = MCP_V_NEWEST_STATEFUL};
     struct mcp_server *s = server();
-    struct mcp_session *n = mcp_session_new(s, STR("o"));
+    struct mcp_session *n = mcp_session_new(s, STR("o"), &hello);
     const struct mcp_scope scope = {.owner = STR_INIT("o")};
     struct mcp_exchange *x = n ? mcp_exchange_new(s, NULL, &scope) : NULL;
     struct arena a auto_arena;

@@ -179,6 +179,7 @@ struct mcp_server *mcp_service_new(struct core *core, struct err *e)
         .n_tools = ARRAY_LEN(tools),
         .invalid = invalid,
         .is_keyed = true,
+        .secret = str_n((const char *)core->secret, sizeof core->secret),
     };
 
     return mcp_server_new(core->loop, &desc, e);
