@@ -10,7 +10,9 @@
 #include "api/klavis/klavis.h"
 #include "api/local/local.h"
 #include "api/mcp/tools.h"
+#include "api/schemas.h"
 #include "api/traffic/traffic.h"
+#include "api/warn.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/id.h"
@@ -27,12 +29,18 @@ enum { OPENAPI_MAX = 4 << 20 };
 
 /* ---- the last steps: body and handler ---- */
 
+void api_begin(struct api_req *r)
+{
+    if (api_check_body(r))
+        r->match.route->handler(r);
+}
+
 static void run(struct api_req *r)
 {
     if (r->match.route->flags & (ROUTE_CREATES | ROUTE_REPEATS))
         api_idem_run(r);
     else
-        r->match.route->handler(r);
+        api_begin(r);
 }
 
 static void on_bytes(struct http_req *h, void *ctx)
@@ -193,6 +201,7 @@ static struct api_req *new_req(struct api *a, struct http_req *h)
     r->body = NULL;
     r->idem = NULL;
     r->forward = NULL;
+    r->warnings = NULL;
     r->is_create = false;
     r->cause = STR_NULL;
     h->user = r;
@@ -343,7 +352,8 @@ struct api *api_new(struct core *core, struct err *e)
     a->proxy = proxy_new(&opts, e);
     a->mcp = a->proxy ? mcp_service_new(core, e) : NULL;
     a->cell = a->mcp ? mcp_cell_new(core, e) : NULL;
-    a->klavis = a->cell ? klavis_new(core, e) : NULL;
+    a->schemas = a->cell ? schemas_new(e) : NULL;
+    a->klavis = a->schemas ? klavis_new(core, a->schemas, e) : NULL;
     a->locals = a->klavis ? locals_new(core, e) : NULL;
     if (!a->locals || prepare(a, e) < 0) {
         api_free(a);
@@ -360,6 +370,7 @@ void api_free(struct api *a)
         work_pool_free(a->readers);
     locals_free(a->locals);
     klavis_free(a->klavis);
+    schemas_free(a->schemas);
     mcp_server_free(a->cell);
     mcp_server_free(a->mcp);
     proxy_free(a->proxy);

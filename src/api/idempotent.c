@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "api/internal.h"
+#include "api/warn.h"
 #include "base/cleanup.h"
 #include "core/idem.h"
 #include "core/metrics.h"
@@ -59,7 +60,7 @@ static void on_begun(struct idem_op *op, int verdict, const struct idem_answer *
         return;
     }
     switch ((enum idem_verdict)verdict) {
-    case IDEM_NEW: r->match.route->handler(r); return;
+    case IDEM_NEW: api_begin(r); return;
     case IDEM_REPLAY: replay(r, answer); return;
     case IDEM_MISMATCH: api_fault(r, API_FAULT_IDEM_REUSED, STR_NULL); return;
     case IDEM_IN_FLIGHT: wait_for_other(im); return;
@@ -90,7 +91,7 @@ void api_idem_run(struct api_req *r)
     struct str key = http_header_get(&r->http->head.headers, "idempotency-key");
 
     if (!key.p) {
-        r->match.route->handler(r);
+        api_begin(r);
         return;
     }
     r->idem = arena_new(r->arena, struct api_idem);
@@ -113,8 +114,9 @@ void api_idem_end(struct api_req *r)
 
 int api_record(struct api_req *r, struct store_tx *tx, int status, struct str body)
 {
-    const struct idem_answer answer = {
-        .status = status, .content_type = STR("application/json"), .body = body};
+    const struct idem_answer answer = {.status = status,
+                                       .content_type = STR("application/json"),
+                                       .body = api_with_warnings(r, body)};
 
     return r->idem ? idem_add(r->idem->op, tx, &answer) : 0;
 }

@@ -9,6 +9,7 @@ struct locals;
 struct mcp_server;
 struct proxy;
 struct work_pool;
+struct schemas;
 
 /* How many tokens may be tried against signatures in a second, and at once. */
 #define TRAFFIC_TRIES 50000
@@ -25,6 +26,7 @@ struct api {
     struct proxy *proxy;        /* into sandboxes */
     struct mcp_server *mcp;     /* the service's own tools */
     struct mcp_server *cell;    /* those that work in one sandbox */
+    struct schemas *schemas;
     struct klavis *klavis;
     struct locals *locals;     /* local sandboxes */
     struct work_pool *readers; /* of the whole store; NULL before they are needed */
@@ -55,6 +57,8 @@ void api_options(struct api_req *r);
 /* Appends the OpenAPI document of all surfaces. */
 int openapi_write(struct buf *out, const struct surface *const *surfaces, size_t n);
 
+/* The last step before a request's handler: its body is looked at. */
+void api_begin(struct api_req *r);
 /* Runs the handler of a creating request: at once without an Idempotency-Key, else after the answer
  * of an earlier request was looked for. */
 void api_idem_run(struct api_req *r);

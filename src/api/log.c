@@ -76,7 +76,7 @@ void api_log(const struct http_req *h, const struct api_req *r)
         (void)api_mask_query(&target, str_slice(h->head.query, 0, 512));
     }
     const struct account_key *key = r ? r->key : NULL;
-    struct log_field fields[12] = {
+    struct log_field fields[13] = {
         LOG_S("id", h->id),
         LOG_V("method", h->head.method_text),
         LOG_V("path", buf_ok(&target) ? buf_str(&target) : STR("?")),
@@ -94,6 +94,8 @@ void api_log(const struct http_req *h, const struct api_req *r)
         fields[n++] = LOG_S("account", key->account->id);
         fields[n++] = LOG_S("key", key->id);
     }
+    if (r && r->warnings && r->warnings->n > 0)
+        fields[n++] = LOG_V("warning", r->warnings->items[0].s);
     if (r && r->cause.len > 0)
         fields[n++] = LOG_V("error", r->cause);
     log_write(level, "request", fields, n);

@@ -235,9 +235,9 @@ static void put_components(struct jw *w, const struct surface *const *surfaces, 
     jw_key(w, "schemas");
     jw_object(w);
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < surfaces[i]->n_schemas; k++) {
-            jw_key(w, surfaces[i]->schemas[k].name);
-            jw_raw(w, str_of(surfaces[i]->schemas[k].json));
+        for (const struct route_schema *s = surfaces[i]->schemas; s && s->name; s++) {
+            jw_key(w, s->name);
+            jw_raw(w, str_of(s->json));
         }
     jw_end(w);
     jw_end(w);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "api/internal.h"
+#include "api/warn.h"
 #include "base/cleanup.h"
 
 enum { FAULT_BODY_MAX = 16384 };
@@ -38,7 +39,7 @@ void api_add_cors(struct api_req *r)
     (void)http_add_header(r->http, "Access-Control-Allow-Origin", STR("*"));
     (void)http_add_header(r->http, "Access-Control-Expose-Headers",
                           STR("X-Request-Id, X-Next-Token, X-Total-Running, Retry-After, "
-                              "Mcp-Session-Id, WWW-Authenticate"));
+                              "Tidepool-Warning, Mcp-Session-Id, WWW-Authenticate"));
 }
 
 void api_options(struct api_req *r)
@@ -65,6 +66,10 @@ void api_options(struct api_req *r)
 void api_reply(struct api_req *r, int status, const char *content_type, struct str body)
 {
     api_add_cors(r);
+    if (r->warnings && status < 300) {
+        api_add_warnings(r);
+        body = api_with_warnings(r, body);
+    }
     http_reply(r->http, status, content_type, body);
 }
 

@@ -30,6 +30,7 @@ struct api_req {
     struct json *body;       /* of ROUTE_JSON: NULL when the body was empty */
     struct api_idem *idem;   /* of a creating request with an Idempotency-Key, else NULL */
     struct forward *forward; /* of a request that is passed on into a sandbox, else NULL */
+    struct json *warnings;   /* texts: see warn.h; NULL: none */
     bool is_create;          /* counts as a create of its key until it ends */
     struct str cause;        /* of an internal error, for the log */
 };

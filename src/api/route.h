@@ -72,10 +72,14 @@ struct route {
 /* The largest JSON body of a route that names no limit of its own. */
 #define API_BODY_MAX ((size_t)1 << 20)
 
-/* A named schema of the documentation: JSON text. */
+/* A named schema: JSON text. They are written in schemas/SURFACE.json, and serve for the
+ * documentation and for reading what clients send. */
 struct route_schema {
     const char *name, *json;
 };
+/* Each ends with a row of zeroes. */
+extern const struct route_schema e2b_schemas[], klavis_schemas[], mcp_schemas[], native_schemas[],
+    ops_schemas[];
 
 /* Appends the body that tells F in the way of a surface; returns the HTTP status. */
 typedef int surface_shape(struct buf *out, const struct api_fault *f);
@@ -92,8 +96,10 @@ struct surface {
     const char *error_schema; /* what shape() writes, for the documentation */
     const struct route *routes;
     size_t n_routes;
-    const struct route_schema *schemas;
-    size_t n_schemas;
+    const struct route_schema *schemas; /* NULL: none */
+    /* Successful answers say in a member "warnings" what of the request was ignored; the header
+     * says it on all surfaces. */
+    bool has_warnings;
 };
 
 /* All surfaces, in the order of the documentation. */

@@ -299,3 +299,11 @@ const struct script *scripts_find(const struct scripts *s, struct str name)
 {
     return find(s, name, false);
 }
+
+bool script_mentions(const struct script *s, struct str word)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (str_find(s->statements[i].sql, word) >= 0)
+            return true;
+    return false;
+}

@@ -55,3 +55,5 @@ int scripts_parse_on(const struct scripts *base, struct arena *a, struct str tex
                      struct scripts *ret, struct err *e);
 /* NULL when there is none of that name; parts are not looked at. */
 const struct script *scripts_find(const struct scripts *s, struct str name);
+/* Whether WORD is in one of its statements. */
+bool script_mentions(const struct script *s, struct str word);

@@ -95,12 +95,12 @@ struct instance_args {
     bool has_seed;
     uint64_t seed;
     int64_t start_us;
-    unsigned count; /* 0: one */
+    unsigned count;      /* 0: one */
+    struct str snapshot; /* of a fork: the kept state that it begins with; empty: the present one */
     /* NULL, or adds to the one transaction that lends all of ITEMS; CTX is FN's. */
     int (*record)(void *ctx, struct instance **items, size_t n, struct store_tx *tx);
 };
 
-/* ITEMS are N occupied instances, or E says why there are none. */
 typedef void instances_fn(void *ctx, struct instance **items, size_t n, const struct err *e);
 typedef void instance_fn(void *ctx, struct instance *in, const struct err *e);
 

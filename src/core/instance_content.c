@@ -211,13 +211,21 @@ static int run_snapshot(struct job *j, struct err *e)
     return r;
 }
 
+/* The database of the snapshot that the operation names. */
+static int named_snapshot(const struct job *j, char out[INSTANCE_NAME_MAX], struct err *e)
+{
+    if (find_snapshot(j->own, j->op->name) < 0)
+        return err_set(e, -ENOENT, "there is no snapshot '" STR_FMT "'", STR_ARG(j->op->name));
+    put_snapshot(j, j->op->name, out);
+    return 0;
+}
+
 static int run_restore(struct job *j, struct err *e)
 {
     char source[INSTANCE_NAME_MAX];
 
-    if (find_snapshot(j->own, j->op->name) < 0)
-        return err_set(e, -ENOENT, "there is no snapshot '" STR_FMT "'", STR_ARG(j->op->name));
-    put_snapshot(j, j->op->name, source);
+    if (named_snapshot(j, source, e) < 0)
+        return -ENOENT;
     close_own(j, false);
     int r = j->engine->copy(j->home, source, j->name, e);
     j->own->has_copy |= r == 0;
@@ -289,10 +297,13 @@ static int run_close(struct job *j, struct err *e)
 /* The targets are being acquired: nobody else knows them. */
 static int run_copy_out(struct job *j, struct err *e)
 {
-    const char *from = settled(j);
-    int r = 0;
+    char snapshot[INSTANCE_NAME_MAX];
+    bool is_named = j->op->name.len > 0;
+    int r = is_named ? named_snapshot(j, snapshot, e) : 0;
+    const char *from = is_named ? snapshot : settled(j);
+    bool has_content = is_named || j->own->has_copy;
 
-    for (size_t i = 0; r == 0 && j->own->has_copy && i < j->op->n_targets; i++) {
+    for (size_t i = 0; r == 0 && has_content && i < j->op->n_targets; i++) {
         struct instance_own *to = j->op->targets[i]->own;
         r = j->engine->copy(j->home, from, to->name, e);
         to->has_copy = r == 0;

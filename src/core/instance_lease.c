@@ -98,12 +98,13 @@ static int copy_args(struct acquisition *q, const struct instance_args *from, st
     q->args.benchmark = arena_str(a, from->benchmark);
     q->args.data = arena_str(a, data);
     q->args.owner = arena_str(a, from->owner);
+    q->args.snapshot = arena_str(a, from->snapshot);
     q->args.tags = NULL;
     if (json_write(&tags, from->tags, JSON_COMPACT) < 0)
         return err_set(&q->err, -EINVAL, "the tags are longer than %d bytes", INSTANCE_TAGS_MAX);
     q->tags = arena_str(a, buf_str(&tags));
     bool is_whole = q->args.spelling.p && q->args.email.p && q->args.benchmark.p &&
-                    q->args.data.p && q->args.owner.p && q->tags.p;
+                    q->args.data.p && q->args.owner.p && q->args.snapshot.p && q->tags.p;
     return is_whole ? 0 : err_set(&q->err, -ENOMEM, "out of memory");
 }
 
@@ -389,6 +390,7 @@ static void on_copied(struct instance_op *op, const struct err *e)
 static void copy_content(struct acquisition *q)
 {
     q->copy = (struct instance_op){.what = (enum instance_do)INSTANCE_COPY_OUT,
+                                   .name = q->args.snapshot,
                                    .targets = q->items,
                                    .n_targets = q->n,
                                    .done = on_copied};

@@ -81,7 +81,7 @@ def test_bad_bodies():
                              ('{"limits":{"max_rps":"9"}}', 400), ('{"limits":7}', 400),
                              ('{"name":"%s"}' % ("x" * 101), 400), ("{}{}", 400),
                              ("", 200), ("  ", 200), ("{}", 200),
-                             ('{"name":null,"unknown":[1,2]}', 200),
+                             ('{"name":null,"unknown":[1,2]}', 400), ('{"name":null}', 200),
                              ('{"name":"%s"}' % ("x" * 100), 200)]:
             answer = s.post("/api/v1/keys", body)
             tap.equal(answer.status, status, body)

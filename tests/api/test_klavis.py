@@ -243,6 +243,100 @@ def test_a_repeated_acquire_names_the_same_sandbox():
         tap.equal(s.get("/sandbox/shop/" + new["sandbox_id"]).json["status"], "occupied")
 
 
+def test_release_by_tag():
+    with running() as s:
+        ann, bob = (s.make_key(account=x)["key"] for x in ("ann", "bob"))
+        mine = [acquire(s, name, {"tag": "run-1"}, key=ann) for name in ("shop", "jira", "shop")]
+        other = acquire(s, body={"tag": "run-2"}, key=ann)
+        acquire(s, body={"tag": "run-1"}, key=bob)
+        acquire(s, body={"tag": "run-1"})
+        for query in ("", "?tag=", "?tga=run-1", "?tags=%7B%7D", "?server_name=shop"):
+            answer = s.delete("/sandbox" + query, key=ann)
+            tap.equal(answer.status, 400, (query, answer))
+        tap.equal(s.delete("/sandbox?tag=nobody", key=ann).json,
+                  {"released": [], "total_count": 0, "message": "Released 0 sandboxes"})
+        answer = s.delete("/sandbox?tag=run-1&server_name=JIRA", key=ann)
+        tap.equal((answer.status, answer.json["released"]), (200, [mine[1]["sandbox_id"]]))
+        answer = s.delete("/sandbox?tag=run-1", key=ann)
+        tap.equal((answer.json["total_count"], sorted(answer.json["released"])),
+                  (2, sorted(x["sandbox_id"] for x in (mine[0], mine[2]))), answer)
+        for x in mine:
+            tap.equal(call(s, x["server_url"], "ping").status, 404)
+        tap.equal(call(s, other["server_url"], "ping").status, 200)
+        tap.equal([s.get("/sandbox?tag=run-1", key=k).json["total_count"] for k in (ann, bob)],
+                  [0, 1])
+        # An operator sees all, and releases its own.
+        tap.equal(s.delete("/sandbox?tag=run-1").json["total_count"], 1)
+        tap.equal(s.get("/sandbox?tag=run-1", key=bob).json["total_count"], 1)
+        many = s.post("/sandbox/shop", {"count": 150, "tags": {"team": "x"}}, key=bob)
+        tap.equal(many.status, 201)
+        answer = s.delete("/sandbox?tags=%7B%22team%22%3A%22x%22%7D", key=bob)
+        tap.equal(answer.json["total_count"], 150, answer)
+
+
+def test_a_dump_goes_in_again_as_it_came():
+    with running() as s:
+        one, two = acquire(s, body={"data": "default"}), acquire(s)
+        path = "/sandbox/shop/%s/" % two["sandbox_id"]
+        dump = s.get("/sandbox/shop/%s/dump" % one["sandbox_id"]).json
+        n = len(dump["data"]["products"])
+        answer = s.post(path + "initialize", dump)
+        tap.equal((answer.status, answer.json["message"]),
+                  (200, "Initialized sandbox with %d records" % n), answer)
+        tap.equal(s.get(path + "dump").json["data"], dump["data"])
+        s.post(path + "reset")
+        answer = s.post(path + "initialize", {"data": dump["data"]})
+        tap.equal(answer.json["records_created"], {"products": n}, answer)
+        # What is wrong in it is found; a dump of another server is no mistake to be silent about.
+        bad = s.post(path + "initialize", {**dump, "data": {"products": [{"name": "x"}]}})
+        tap.equal((bad.status, bad.json["detail"][0]["loc"]),
+                  (422, ["body", "products", 0, "price"]), bad)
+        bad = s.post(path + "initialize", {**dump, "server_name": "jira"})
+        tap.equal((bad.status, bad.json["detail"][0]["loc"]), (422, ["body", "server_name"]), bad)
+        # Something else that has a member of that name is no dump.
+        odd = s.post(path + "initialize", {"data": {}, "other": 1})
+        tap.equal(odd.json["warnings"], ["unknown field 'data'", "unknown field 'other'"], odd)
+
+
+def test_a_reset_says_what_became_of_the_data():
+    with running() as s:
+        got = acquire(s, body={"data": "default"})
+        path = "/sandbox/shop/" + got["sandbox_id"]
+        first = s.get(path + "/dump").json["data"]
+        s.post(path + "/initialize", {"products": [{"name": "milk", "price": 1}]})
+        answer = s.post(path + "/reset").json
+        tap.equal(answer["initialized_data"], "dropped", answer)
+        tap.contains(answer["message"], "data set: default")
+        tap.equal(s.get(path + "/dump").json["data"], first)
+
+
+def test_fork_from_a_snapshot():
+    with running() as s:
+        got = acquire(s, body={"data": "default"})
+        path = "/sandbox/shop/" + got["sandbox_id"]
+        before = s.get(path + "/dump").json["data"]
+        s.post(path + "/snapshot", {"name": "before"})
+        tool(s, got["server_url"], "create_order", product="tea")
+        after = s.get(path + "/dump").json["data"]
+        assert before != after
+        for restarted in (False, True):
+            if restarted:
+                s.stop()
+                s.start()
+            for body, want in (({"snapshot": "before"}, before), ({}, after),
+                               ({"snapshot": None}, after)):
+                fork = s.post(path + "/fork", body)
+                tap.equal(fork.status, 201, fork)
+                at = "/sandbox/shop/%s/dump" % fork.json["sandbox_id"]
+                tap.equal(s.get(at).json["data"], want, body)
+        many = s.post(path + "/fork", {"snapshot": "before", "count": 3}).json
+        tap.equal([s.get("/sandbox/shop/%s/dump" % x["sandbox_id"]).json["data"] for x in many],
+                  [before] * 3)
+        answer = s.post(path + "/fork", {"snapshot": "never"})
+        tap.equal((answer.status, answer.json["detail"]), (404, "there is no snapshot 'never'"))
+        tap.equal(s.get(path + "/dump").json["data"], after, "the original is as it was")
+
+
 def test_test_accounts():
     with running() as s:
         first = acquire(s, body={"test_account_email": "one@example.com"})

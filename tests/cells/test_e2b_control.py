@@ -121,9 +121,13 @@ def test_defaults_of_both_wires():
         body = {"templateID": "base", "timeout": 300, "secure": True, "autoPause": False,
                 "autoResume": {"enabled": False}, "envVars": {}, "metadata": {}, "mcp": None,
                 "allow_internet_access": True, "network": None, "volumeMounts": [], "iam": None}
-        tap.equal(e.post("/sandboxes", body).status, 201)
-        body = {"templateID": "base", "mcp": {"github": {"token": "x"}}, "unknown": 1}
-        tap.equal(e.post("/v2/sandboxes", body).status, 201)
+        answer = e.post("/sandboxes", body)
+        tap.equal((answer.status, answer.headers.get("Tidepool-Warning")), (201, None))
+        # What newer clients may send is never refused, and the answer has nothing new in it.
+        body = {"templateID": "base", "mcp": {"github": {"token": "x"}}, "timeot": 1}
+        answer = e.post("/v2/sandboxes", body)
+        tap.equal((answer.status, answer.headers["Tidepool-Warning"], "warnings" in answer.json),
+                  (201, "unknown field 'timeot'; did you mean 'timeout'?", False), answer)
         # Bodies come in chunks from npm's client.
         answer = s.request("POST", BASE + "/v2/sandboxes", iter([b'{"templateID"', b':"base"}']))
         tap.equal(answer.status, 201)

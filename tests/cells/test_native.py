@@ -166,6 +166,10 @@ def test_defaults_and_the_object():
                         autoPause=True, autoResume=True, workdir="/tmp", cpu="0.5",
                         memory="256Mi", cpu_limit="1500m", memory_limit="1Gi", pids=64, port=9000,
                         app="test", envVars={"A": "1"}, metadata={"k": "v w"}, unknown={"x": 1})
+        answer = s.post("/api/v1/sandbox", {"name": "odd", "memroy": "1Gi"})
+        tap.equal((answer.status, answer.json["warnings"]),
+                  (200, ["unknown field 'memroy'; did you mean 'memory'?"]), answer)
+        s.delete("/api/v1/sandbox/odd")
         shown = s.show("full").json["data"]
         for x in (made, shown):
             for name, want in (("name", "full"), ("template", "code-interpreter-v1"),

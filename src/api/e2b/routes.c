@@ -103,69 +103,6 @@ static const struct route routes[] = {
     REFUSED("/secrets/{rest*}", e2b_no_secrets, "Not supported: secrets"),
 };
 
-/* ---- documentation ---- */
-
-#define STRING          "{\"type\":\"string\"}"
-#define INTEGER         "{\"type\":\"integer\"}"
-#define NUMBER          "{\"type\":\"number\"}"
-#define BOOLEAN         "{\"type\":\"boolean\"}"
-#define STRINGS         "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
-#define LIST            "{\"type\":\"array\",\"items\":" STRING "}"
-#define OBJECT(members) "{\"type\":\"object\",\"properties\":{" members "}}"
-#define ARRAY_OF(schema)                                                                           \
-    "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/" schema "\"}}"
-#define EGRESS  "\"allowOut\":" LIST ",\"denyOut\":" LIST
-#define INGRESS "\"allowPublicTraffic\":" BOOLEAN ",\"maskRequestHost\":" STRING
-
-static const struct route_schema schemas[] = {
-    {"E2bNewSandbox",
-     "{\"type\":\"object\",\"required\":[\"templateID\"],\"properties\":{\"templateID\":" STRING
-     ",\"timeout\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":86400},\"secure\":" BOOLEAN
-     ",\"allowInternetAccess\":" BOOLEAN ",\"allow_internet_access\":" BOOLEAN
-     ",\"envVars\":" STRINGS ",\"metadata\":" STRINGS ",\"autoPause\":" BOOLEAN
-     ",\"autoPauseMemory\":" BOOLEAN
-     ",\"autoResume\":" OBJECT("\"enabled\":" BOOLEAN) ",\"network\":" OBJECT(
-         EGRESS "," INGRESS) ",\"mcp\":{\"type\":\"object\"}}}"},
-    {"E2bSandbox",
-     OBJECT("\"sandboxID\":" STRING ",\"clientID\":" STRING ",\"envdVersion\":" STRING
-            ",\"envdAccessToken\":" STRING ",\"templateID\":" STRING ",\"alias\":" STRING
-            ",\"trafficAccessToken\":" STRING ",\"domain\":" STRING ",\"metadata\":" STRINGS
-            ",\"cpuCount\":" INTEGER ",\"memoryMB\":" INTEGER ",\"diskSizeMB\":" INTEGER
-            ",\"startedAt\":" STRING ",\"endAt\":" STRING
-            ",\"state\":{\"enum\":[\"running\",\"paused\"]},\"lifecycle\":" OBJECT(
-                "\"onTimeout\":{\"enum\":[\"kill\",\"pause\"]},"
-                "\"autoResume\":" BOOLEAN) ",\"allowInternetAccess\":" BOOLEAN
-                                           ",\"network\":" OBJECT(EGRESS "," INGRESS))},
-    {"E2bSandboxes", ARRAY_OF("E2bSandbox")},
-    {"E2bTimeout",
-     "{\"type\":\"object\",\"required\":[\"timeout\"],\"properties\":{\"timeout\":" INTEGER "}}"},
-    {"E2bRefresh", OBJECT("\"duration\":" INTEGER)},
-    {"E2bPause", OBJECT("\"memory\":" BOOLEAN)},
-    {"E2bResume", OBJECT("\"timeout\":" INTEGER ",\"autoPause\":" BOOLEAN ",\"memory\":" BOOLEAN)},
-    {"E2bConnect", OBJECT("\"timeout\":" INTEGER ",\"memory\":" BOOLEAN)},
-    {"E2bNetwork", OBJECT(EGRESS ",\"allow_internet_access\":" BOOLEAN)},
-    {"E2bMetric",
-     OBJECT("\"timestamp\":" STRING ",\"timestampUnix\":" INTEGER ",\"cpuCount\":" INTEGER
-            ",\"cpuUsedPct\":" NUMBER ",\"memUsed\":" INTEGER ",\"memTotal\":" INTEGER
-            ",\"memCache\":" INTEGER ",\"diskUsed\":" INTEGER ",\"diskTotal\":" INTEGER)},
-    {"E2bMetrics", ARRAY_OF("E2bMetric")},
-    {"E2bMetricsMany",
-     OBJECT("\"sandboxes\":{\"type\":\"object\",\"additionalProperties\":{\"$ref\":"
-            "\"#/components/schemas/E2bMetric\"}}")},
-    {"E2bLogEntry", OBJECT("\"timestamp\":" STRING ",\"message\":" STRING ",\"level\":" STRING
-                           ",\"fields\":" STRINGS)},
-    {"E2bLogEntries", OBJECT("\"logs\":" ARRAY_OF("E2bLogEntry"))},
-    {"E2bLogs",
-     OBJECT("\"logs\":{\"type\":\"array\",\"items\":" OBJECT(
-         "\"timestamp\":" STRING ",\"line\":" STRING) "},\"logEntries\":" ARRAY_OF("E2bLogEntry"))},
-    {"E2bTemplate", OBJECT("\"templateID\":" STRING ",\"buildID\":" STRING ",\"aliases\":" LIST)},
-    {"E2bTemplates", ARRAY_OF("E2bTemplate")},
-    {"E2bAlias", OBJECT("\"templateID\":" STRING ",\"public\":" BOOLEAN)},
-    {"E2bTeams",
-     "{\"type\":\"array\",\"items\":" OBJECT("\"teamID\":" STRING ",\"name\":" STRING
-                                             ",\"apiKey\":" STRING ",\"isDefault\":" BOOLEAN) "}"},
-};
-
 const struct surface surface_e2b = {
     .name = "e2b",
     .prefixes = prefixes,
@@ -175,6 +112,5 @@ const struct surface surface_e2b = {
     .error_schema = "Error",
     .routes = routes,
     .n_routes = ARRAY_LEN(routes),
-    .schemas = schemas,
-    .n_schemas = ARRAY_LEN(schemas),
+    .schemas = e2b_schemas,
 };

@@ -6,6 +6,8 @@
 
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
+#include "api/warn.h"
+#include "apps/script.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "core/instance.h"
@@ -74,10 +76,28 @@ static void reply_with(struct task *t, const char *key)
 
 /* ---- reset ---- */
 
+/* Local sandboxes keep what initialize brought (see local/reset.h), apps do not, as in the
+ * original: both say so. */
 static void on_reset(struct task *t)
 {
-    klavis_reply_message(t->r, t->in, STR("Reset completed. The sandbox is in its initial state."),
-                         STR_NULL);
+    struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&out);
+    const char *data = t->in->data && *t->in->data ? t->in->data : "empty";
+
+    jw_object(&w);
+    jw_key(&w, "sandbox_id");
+    jw_cstr(&w, t->in->id);
+    jw_key(&w, "status");
+    jw_cstr(&w, instance_status(t->in));
+    jw_key(&w, "message");
+    jw_str(&w, arena_printf(t->r->arena,
+                            "Reset completed. The sandbox is in its initial state (data set: %s); "
+                            "what initialize added is gone, snapshots are kept.",
+                            data));
+    jw_key(&w, "initialized_data");
+    jw_cstr(&w, "dropped");
+    jw_end(&w);
+    api_reply_json(t->r, 200, &out);
 }
 
 void klavis_reset(struct api_req *r)
@@ -174,6 +194,19 @@ static struct instance *find_with_data(struct api_req *r, struct str server)
     return NULL;
 }
 
+/* Members of DATA that neither the schema DOC nor the import of the app knows. */
+static void warn_unread(struct api_req *r, const struct json *doc, const struct app *app,
+                        const struct json *data)
+{
+    const struct json *all = json_get(doc, "properties");
+
+    for (size_t i = 0; all && json_is(data, JSON_OBJECT) && i < data->n; i++) {
+        struct str name = data->members[i].key;
+        if (!json_get_str(all, name) && !script_mentions(app->import, name))
+            api_warn(r, warn_text(r->arena, doc, STR_NULL, name));
+    }
+}
+
 /* FLAG: whether the default data come first. */
 static void initialize(struct klavis_input *input, struct instance *in, const struct json *flag,
                        struct str keep)
@@ -188,10 +221,12 @@ static void initialize(struct klavis_input *input, struct instance *in, const st
     }
     /* Dumps have members of our own beside those of the format; they have to come in again. */
     input->model.keeps_unknown = true;
+    input->dump_of = str_of(in->server);
     struct json *body = klavis_input_body(input, NULL, doc, false);
     struct task *t = klavis_input_refuse(input) ? NULL : new_task(r, in);
     if (!t)
         return;
+    warn_unread(r, doc, instance_app(in), body);
     t->records = json_new_object(r->arena);
     t->body = body;
     t->keep = keep;
@@ -423,8 +458,9 @@ void klavis_fork(struct api_req *r)
 
     klavis_input_begin(&input, r);
     struct str server = klavis_input_server(&input);
-    const struct json *body = klavis_input_body(&input, "AcquireSandboxRequest", NULL, false);
+    const struct json *body = klavis_input_body(&input, "ForkRequest", NULL, false);
     klavis_read_args(&input, body, &args);
+    args.snapshot = json_str(json_get(body, "snapshot"), STR_NULL);
     struct instance *in = klavis_input_refuse(&input) ? NULL : klavis_find(r, server);
     if (!in)
         return;

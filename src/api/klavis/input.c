@@ -4,6 +4,7 @@
 
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
+#include "api/warn.h"
 #include "base/cleanup.h"
 #include "core/server.h"
 
@@ -16,12 +17,24 @@ static const struct json *find_schema(void *ctx, struct str name)
     return klavis_schema(ctx, name);
 }
 
+static void on_dropped(struct model *m, const struct json *schema, const struct model_place *at,
+                       struct str name)
+{
+    struct api_req *r = container_of(m, struct klavis_input, model)->r;
+
+    api_warn(r, warn_text(r->arena, schema, at->in ? at->name : STR_NULL, name));
+}
+
 void klavis_input_begin(struct klavis_input *in, struct api_req *r)
 {
     in->r = r;
+    in->dump_of = STR_NULL;
     buf_init(&in->items, MODEL_MAX_DETAIL);
-    in->model = (struct model){
-        .arena = r->arena, .items = &in->items, .find = find_schema, .ctx = r->api->klavis};
+    in->model = (struct model){.arena = r->arena,
+                               .items = &in->items,
+                               .find = find_schema,
+                               .ctx = r->api->klavis,
+                               .on_dropped = on_dropped};
 }
 
 /* ---- the path ---- */
@@ -183,6 +196,42 @@ static struct json *parse(struct klavis_input *in, struct err *e)
     return str_trim(text).len > 0 ? json_parse(in->r->arena, text, NULL, e) : NULL;
 }
 
+static bool is_dump_member(struct str name)
+{
+    static const char *const names[] = {"sandbox_id", "server_name", "dumped_at", "data",
+                                        "warnings"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_is(name, names[i]))
+            return true;
+    return false;
+}
+
+/* The answer of a dump is taken as it came: its data is what counts. DOC is the schema of these. */
+static struct json *unwrap(struct klavis_input *in, const struct json *doc, struct json *v)
+{
+    struct model_place at = {.in = &in_body, .name = STR_INIT("server_name")};
+    struct json *data = json_get(v, "data"), *server = json_get(v, "server_name");
+    struct str name = json_str(server, in->dump_of);
+    const struct server *s = server_find(name);
+
+    if (!in->dump_of.p || !json_is(data, JSON_OBJECT) ||
+        json_get(json_get(doc, "properties"), "data"))
+        return v;
+    for (size_t i = 0; i < v->n; i++)
+        if (!is_dump_member(v->members[i].key))
+            return v;
+    if (!str_ieq(s ? str_of(s->name) : name, in->dump_of))
+        model_add(&in->model, &at,
+                  &(struct model_fault){.type = "value_error",
+                                        .msg = arena_printf(in->r->arena,
+                                                            "The dump is of another server than "
+                                                            "this sandbox, which is of " STR_FMT,
+                                                            STR_ARG(in->dump_of)),
+                                        .input = server});
+    return data;
+}
+
 struct json *klavis_input_body(struct klavis_input *in, const char *schema, const struct json *doc,
                                bool is_required)
 {
@@ -204,6 +253,7 @@ struct json *klavis_input_body(struct klavis_input *in, const char *schema, cons
         return NULL;
     if (!doc)
         doc = schema ? klavis_schema(in->r->api->klavis, str_of(schema)) : NULL;
+    v = unwrap(in, doc, v);
     if (!v || v->type == JSON_NULL) {
         (void)model_read(&in->model, doc, NULL, &in_body);
         return NULL;

@@ -9,6 +9,7 @@
 
 #include "api/conformance/fixtures.h"
 #include "api/klavis/served.h"
+#include "api/schemas.h"
 #include "apps/registry.h"
 #include "base/cleanup.h"
 #include "base/map.h"
@@ -25,29 +26,17 @@ enum { SCHEMAS_MAX = 4 << 20, SERVED_MAX = 4096 };
 struct klavis {
     struct core *core;
     struct arena arena;
-    struct map schemas; /* by name: struct json */
-    struct map served;  /* by app and version: struct served */
+    struct schemas *schemas; /* the names of the operator's own servers are added */
+    struct map served;       /* by app and version: struct served */
     struct mcp_server *conformance;
 };
-
-static int read_schemas(struct klavis *k, struct err *e)
-{
-    for (size_t i = 0; i < KLAVIS_N_SCHEMAS; i++) {
-        struct json *doc = json_parse(&k->arena, str_of(klavis_schemas[i].json), NULL, e);
-        if (!doc)
-            return err_ctx(e, -EINVAL, "schema %s", klavis_schemas[i].name);
-        if (map_put(&k->schemas, str_of(klavis_schemas[i].name), doc, NULL) < 0)
-            return err_sys(e, -ENOMEM, "schemas");
-    }
-    return 0;
-}
 
 /* The names that the operator has added can be asked for as well. */
 static int add_own_servers(struct klavis *k, struct err *e)
 {
     const char *text = k->core->config->local.servers;
     const struct json *own = text ? json_parse(&k->arena, str_of(text), NULL, e) : NULL;
-    struct json *names = json_get(map_get(&k->schemas, STR("LocalSandboxMCPServer")), "enum");
+    struct json *names = json_get(schemas_get(k->schemas, STR("LocalSandboxMCPServer")), "enum");
 
     for (uint32_t i = 0; own && i < own->n; i++) {
         const struct json *name = json_new_str(&k->arena, own->members[i].key);
@@ -57,7 +46,7 @@ static int add_own_servers(struct klavis *k, struct err *e)
     return text && !own ? -ENOMEM : 0;
 }
 
-struct klavis *klavis_new(struct core *core, struct err *e)
+struct klavis *klavis_new(struct core *core, struct schemas *schemas, struct err *e)
 {
     struct klavis *k = mem_zalloc(1, sizeof *k);
 
@@ -66,11 +55,11 @@ struct klavis *klavis_new(struct core *core, struct err *e)
         return NULL;
     }
     k->core = core;
+    k->schemas = schemas;
     arena_init(&k->arena, SCHEMAS_MAX);
-    map_init(&k->schemas, KLAVIS_N_SCHEMAS);
     map_init(&k->served, SERVED_MAX);
     k->conformance = conformance_new(core->loop, e);
-    if (!k->conformance || read_schemas(k, e) < 0 || add_own_servers(k, e) < 0) {
+    if (!k->conformance || add_own_servers(k, e) < 0) {
         klavis_free(k);
         return NULL;
     }
@@ -88,7 +77,6 @@ void klavis_free(struct klavis *k)
         served_free(s);
     mcp_server_free(k->conformance);
     map_done(&k->served);
-    map_done(&k->schemas);
     arena_done(&k->arena);
     free(k);
 }
@@ -105,7 +93,7 @@ void klavis_stop(struct klavis *k)
 
 const struct json *klavis_schema(const struct klavis *k, struct str name)
 {
-    return map_get(&k->schemas, name);
+    return schemas_get(k->schemas, name);
 }
 
 /* What no app can be called, no file is looked for. */

@@ -10,13 +10,11 @@ struct app;
 struct instance;
 struct klavis;
 struct mcp_server;
+struct schemas;
 struct server;
 
-enum { KLAVIS_N_SCHEMAS = 33 };
-extern const struct route_schema klavis_schemas[KLAVIS_N_SCHEMAS];
-
-/* What the surface keeps as long as the service runs: its schemas, and a server for each app. */
-struct klavis *klavis_new(struct core *core, struct err *e);
+/* What the surface keeps as long as the service runs: the schemas, and a server for each app. */
+struct klavis *klavis_new(struct core *core, struct schemas *schemas, struct err *e);
 void klavis_free(struct klavis *k);
 /* The service stops: ends streams that would stay open for ever. */
 void klavis_stop(struct klavis *k);
@@ -26,8 +24,8 @@ bool klavis_knows(void *ctx, struct str name);
 api_handler klavis_acquire, klavis_show, klavis_list, klavis_release, klavis_reset, klavis_prepare,
     klavis_initialize, klavis_dump;
 /* Extensions. */
-api_handler klavis_diff, klavis_verify, klavis_snapshot, klavis_snapshots, klavis_restore,
-    klavis_fork, klavis_calls;
+api_handler klavis_release_all, klavis_diff, klavis_verify, klavis_snapshot, klavis_snapshots,
+    klavis_restore, klavis_fork, klavis_calls;
 /* The same for IN, whoever it was found by. With KEEP not empty the state afterwards is kept under
  * that name. */
 void klavis_initialize_in(struct api_req *r, struct instance *in, struct str keep);
@@ -42,6 +40,7 @@ api_handler klavis_mcp, klavis_mcp_stream, klavis_mcp_messages;
 /* All that is wrong with a request is collected, then told at once. */
 struct klavis_input {
     struct api_req *r;
+    struct str dump_of; /* a server: the body may also be a whole dump of it, or {"data": …} */
     struct buf items;
     struct model model;
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "api/klavis/model_impl.h"
+#include "api/warn.h"
 #include "base/cleanup.h"
 
 enum { DEPTH_MAX = 64 };
@@ -132,6 +133,31 @@ static void keep(struct model *m, struct json *out, struct str name, const struc
         m->has_failed = true;
 }
 
+/* A member that the schema does not know. */
+static void take_unknown(struct model_walk *k, const struct json *schema,
+                         const struct json_member *member, const struct model_place *at,
+                         struct json *out)
+{
+    const struct json *rest = json_get(schema, "additionalProperties");
+    struct model_place here = {.in = at, .name = member->key};
+    struct str near = warn_nearest(schema, member->key);
+
+    if (json_is(rest, JSON_BOOL) && !rest->b)
+        model_add(k->m, &here,
+                  &(struct model_fault){
+                      .type = "extra_forbidden",
+                      .msg = near.p ? arena_printf(k->m->arena,
+                                                   "Extra inputs are not permitted; did you mean "
+                                                   "'" STR_FMT "'?",
+                                                   STR_ARG(near))
+                                    : STR("Extra inputs are not permitted"),
+                      .input = &member->value});
+    else if (k->m->keeps_unknown)
+        keep(k->m, out, member->key, &member->value);
+    else if (k->m->on_dropped)
+        k->m->on_dropped(k->m, schema, at, member->key);
+}
+
 static struct json *read_members(struct model_walk *k, const struct json *schema,
                                  struct json *value, const struct model_place *at)
 {
@@ -148,10 +174,9 @@ static struct json *read_members(struct model_walk *k, const struct json *schema
         else if (is_required(schema, name))
             (void)model_refuse(k->m, &here, "missing", "Field required", value);
     }
-    for (size_t i = 0; k->m->keeps_unknown && i < value->n; i++) {
+    for (size_t i = 0; i < value->n; i++)
         if (!json_get_str(all, value->members[i].key))
-            keep(k->m, out, value->members[i].key, &value->members[i].value);
-    }
+            take_unknown(k, schema, &value->members[i], at, out);
     return k->m->n_items == before ? out : NULL;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Validation as the original's framework does it. A model is a JSON Schema; a value is read
  * leniently ("90" is an integer where one is wanted, "yes" a boolean), members that the model does
- * not know are dropped unless it keeps them, and every fault is told, not only the first: with its
- * type, its place, a message and what was sent.
+ * not know are dropped unless it keeps them (refused where the schema has additionalProperties
+ * false), and every fault is told, not only the first: with its type, its place, a message and what
+ * was sent.
  *
  * Of JSON Schema it knows: type, properties, required, additionalProperties, items, prefixItems,
  * enum, const, anyOf, $ref, minimum, maximum, exclusiveMinimum, minLength, maxLength, pattern,
@@ -33,6 +34,9 @@ struct model {
     /* The document of a $ref that is not "#/$defs/…"; may be NULL. */
     const struct json *(*find)(void *ctx, struct str name);
     void *ctx;
+    /* Told of each member NAME at AT that SCHEMA does not know and that is dropped; may be NULL. */
+    void (*on_dropped)(struct model *m, const struct json *schema, const struct model_place *at,
+                       struct str name);
     bool keeps_unknown; /* members that the model does not know stay as they are */
     bool has_failed;    /* no memory */
 };

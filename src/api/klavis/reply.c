@@ -67,7 +67,7 @@ static void put(struct jw *w, const char *key, struct str value)
     jw_str(w, value);
 }
 
-void klavis_put_created(struct jw *w, struct arena *a, struct str base, const struct instance *in)
+static void put_created(struct jw *w, struct arena *a, struct str base, const struct instance *in)
 {
     struct str url = klavis_url(a, base, in);
 
@@ -81,6 +81,11 @@ void klavis_put_created(struct jw *w, struct arena *a, struct str base, const st
     put(w, "server_name", str_of(in->spelling));
     put(w, "status", STR("occupied"));
     put(w, "message", STR(ACQUIRED));
+}
+
+void klavis_put_created(struct jw *w, struct arena *a, struct str base, const struct instance *in)
+{
+    put_created(w, a, base, in);
     jw_end(w);
 }
 
@@ -104,8 +109,15 @@ static void put_made(struct buf *out, const struct klavis_made *m, struct instan
 
     if (m->is_list)
         jw_array(&w);
-    for (size_t i = 0; i < n; i++)
-        klavis_put_created(&w, m->r->arena, base, items[i]);
+    for (size_t i = 0; i < n; i++) {
+        put_created(&w, m->r->arena, base, items[i]);
+        /* Of an answer that is no list the reply itself takes care. */
+        if (m->is_list && m->r->warnings) {
+            jw_key(&w, "warnings");
+            jw_value(&w, m->r->warnings);
+        }
+        jw_end(&w);
+    }
     if (m->is_list)
         jw_end(&w);
 }

@@ -254,16 +254,23 @@ static bool read_tags_query(struct api_req *r, const struct json **ret)
     return false;
 }
 
+static bool read_filter(struct api_req *r, struct filter *ret)
+{
+    struct str name = api_query(r, "server_name");
+    const struct server *s = server_find(name);
+
+    *ret = (struct filter){.tag = api_query(r, "tag"), .server = s ? str_of(s->name) : name};
+    return read_tags_query(r, &ret->tags);
+}
+
 void klavis_list(struct api_req *r)
 {
     struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&out);
-    struct str name = api_query(r, "server_name");
-    const struct server *s = server_find(name);
-    struct filter f = {.tag = api_query(r, "tag"), .server = s ? str_of(s->name) : name};
+    struct filter f;
     int64_t n = 0;
 
-    if (!read_tags_query(r, &f.tags))
+    if (!read_filter(r, &f))
         return;
     jw_object(&w);
     jw_key(&w, "sandboxes");
@@ -312,6 +319,109 @@ static void on_released(void *ctx, struct instance *in, const struct err *e)
                      in->id),
         STR_NULL);
 }
+
+/* ---- releasing many ---- */
+
+struct release_all {
+    struct api_req *r;
+    size_t n_pending, n_released;
+    struct buf ids; /* JSON texts with commas between them */
+    struct err err;
+};
+
+struct release_one {
+    struct release_all *all;
+    struct str id, lease;
+};
+
+static void reply_released(struct release_all *all)
+{
+    struct buf ids auto_buf = all->ids, out auto_buf = BUF_INIT(ANSWER_MAX);
+
+    if (all->err.code) {
+        klavis_fail(all->r, all->err.code, &all->err);
+        return;
+    }
+    if (!buf_ok(&ids)) {
+        klavis_fail(all->r, ids.error, NULL);
+        return;
+    }
+    (void)buf_printf(&out,
+                     "{\"released\":[" STR_FMT "],\"total_count\":%zu,"
+                     "\"message\":\"Released %zu sandbox%s\"}",
+                     STR_ARG(buf_str(&ids)), all->n_released, all->n_released,
+                     all->n_released == 1 ? "" : "es");
+    api_reply_json(all->r, 200, &out);
+}
+
+static void on_one_released(void *ctx, struct instance *in, const struct err *e)
+{
+    struct release_one *one = ctx;
+    struct release_all *all = one->all;
+
+    (void)in;
+    if (e) {
+        all->err = *e;
+    } else {
+        klavis_forget(all->r->api->klavis, one->lease);
+        (void)buf_printf(&all->ids, "%s\"" STR_FMT "\"", all->n_released > 0 ? "," : "",
+                         STR_ARG(one->id));
+        all->n_released++;
+    }
+    if (--all->n_pending == 0)
+        reply_released(all);
+}
+
+/* Of the caller's own account only, whoever it is: an operator does not release those of all. */
+static bool is_own(const struct api_req *r, const struct instance *in)
+{
+    return strcmp(in->account, r->key->account->id) == 0;
+}
+
+static void release_one(struct release_all *all, struct instance *in)
+{
+    struct release_one *one = arena_new(all->r->arena, struct release_one);
+
+    if (one)
+        *one = (struct release_one){.all = all,
+                                    .id = arena_str(all->r->arena, str_of(in->id)),
+                                    .lease = arena_str(all->r->arena, str_of(in->lease))};
+    if (!one || !one->id.p || !one->lease.p) {
+        (void)err_set(&all->err, -ENOMEM, "out of memory");
+        return;
+    }
+    all->n_pending++;
+    instance_release(in, one->lease, false, on_one_released, one);
+}
+
+void klavis_release_all(struct api_req *r)
+{
+    struct release_all *all = arena_new(r->arena, struct release_all);
+    struct filter f;
+
+    if (!read_filter(r, &f))
+        return;
+    if (f.tag.len == 0 && (!f.tags || f.tags->n == 0)) {
+        api_error(r, 400, "tag or tags is required: which sandboxes to release");
+        return;
+    }
+    if (!all) {
+        klavis_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    *all = (struct release_all){.r = r, .n_pending = 1, .ids = BUF_INIT(ANSWER_MAX)};
+    struct instance *next = r->core->instances ? instance_next(r->core->instances, NULL) : NULL;
+    while (next) {
+        struct instance *in = next;
+        next = instance_next(r->core->instances, in);
+        if (is_own(r, in) && is_listed(r, &f, in))
+            release_one(all, in);
+    }
+    if (--all->n_pending == 0)
+        reply_released(all);
+}
+
+/* ---- releasing one ---- */
 
 void klavis_release(struct api_req *r)
 {

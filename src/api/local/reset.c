@@ -69,7 +69,9 @@ static void reply(struct api_req *r, const char *id)
     jw_key(&w, "status");
     jw_str(&w, STR("occupied"));
     jw_key(&w, "message");
-    jw_str(&w, STR("Local sandbox reset completed"));
+    jw_str(&w, STR("Local sandbox reset completed: a new cell, with what initialize brought."));
+    jw_key(&w, "initialized_data");
+    jw_str(&w, STR("kept"));
     jw_end(&w);
     api_reply_json(r, 200, &b);
 }

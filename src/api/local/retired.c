@@ -263,6 +263,7 @@ void local_memory_initialize(struct api_req *r)
     struct klavis_input in;
 
     klavis_input_begin(&in, r);
+    in.dump_of = STR("localmemory");
     const struct json *body = klavis_input_body(&in, "MemoryData", NULL, false);
     if (klavis_input_refuse(&in))
         return;

@@ -280,6 +280,7 @@ void local_state_initialize(struct api_req *r)
     const struct json *flag = klavis_input_query(&in, "init_default_data", "QueryBool");
     const struct json *schema = file_part(r, s->row, "schema", &e);
     in.model.keeps_unknown = true;
+    in.dump_of = str_of(s->row->server);
     struct json *body = schema ? klavis_input_body(&in, NULL, schema, false) : NULL;
     struct json *first = json_bool(flag, false) ? file_part(r, s->row, "default", &e) : NULL;
     struct sandbox *sb = s->sb; /* an answer takes S away */

@@ -16,12 +16,6 @@
 
 static const char *const prefixes[] = {"/mcp", LOCAL_SERVERS(PREFIX), NULL};
 
-static const struct route_schema schemas[] = {
-    {"RpcError", "{\"type\":\"object\",\"required\":[\"jsonrpc\",\"error\",\"id\"],\"properties\":{"
-                 "\"jsonrpc\":{\"const\":\"2.0\"},\"error\":{\"type\":\"object\","
-                 "\"required\":[\"code\",\"message\"]},\"id\":{}}}"},
-};
-
 enum { MESSAGE_MAX = 4 << 20, LOCAL_MESSAGE_MAX = 64 << 20 };
 
 /* The endpoint with and without a slash behind it: clients differ. */
@@ -114,6 +108,5 @@ const struct surface surface_mcp = {
     .error_schema = "RpcError",
     .routes = routes,
     .n_routes = ARRAY_LEN(routes),
-    .schemas = schemas,
-    .n_schemas = ARRAY_LEN(schemas),
+    .schemas = mcp_schemas,
 };

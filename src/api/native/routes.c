@@ -98,129 +98,15 @@ static const struct route routes[] = {
                {"timestamps", "boolean", "Each line begins with its time"}}},
 };
 
-#define STRING "{\"type\":\"string\"}"
-#define LIMIT  "{\"type\":[\"integer\",\"null\"],\"minimum\":0}"
-#define LIMITS                                                                                     \
-    "{\"type\":\"object\",\"properties\":{\"max_live\":" LIMIT ",\"max_creates\":" LIMIT           \
-    ",\"max_rps\":" LIMIT "}}"
-#define ENVELOPE(data)                                                                             \
-    "{\"type\":\"object\",\"required\":[\"code\",\"data\"],\"properties\":{\"code\":{\"const\":"   \
-    "\"0\"},\"data\":" data "}}"
-#define KEY_MEMBERS                                                                                \
-    "\"id\":" STRING ",\"account\":" STRING                                                        \
-    ",\"role\":{\"enum\":[\"user\",\"system\",\"grader\",\"metrics\"]},"                           \
-    "\"name\":" STRING ",\"hint\":" STRING ",\"fixed\":{\"type\":\"boolean\"},"                    \
-    "\"created_at\":" STRING ",\"revoked_at\":" STRING ",\"limits\":" LIMITS
-#define LIST_OF(schema)                                                                            \
-    "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/" schema "\"}}"
-
-#define INTEGER     "{\"type\":\"integer\"}"
-#define BOOLEAN     "{\"type\":\"boolean\"}"
-#define STRINGS     "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
-#define STRING_LIST "{\"type\":\"array\",\"items\":" STRING "}"
-#define NETWORK_MEMBERS                                                                            \
-    "\"allowInternetAccess\":" BOOLEAN ",\"network\":{\"type\":\"object\",\"properties\":{"        \
-    "\"allowOut\":" STRING_LIST ",\"denyOut\":" STRING_LIST "}}"
-#define SANDBOX_MEMBERS                                                                            \
-    "\"name\":{\"type\":\"string\",\"pattern\":\"^[a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?$\"},"         \
-    "\"template\":" STRING ",\"image\":" STRING ",\"cmd\":" STRING ",\"args\":" STRING_LIST        \
-    ",\"app\":" STRING ",\"envVars\":" STRINGS ",\"metadata\":" STRINGS ",\"timeout\":" INTEGER    \
-    ",\"idle_timeout\":" INTEGER ",\"autoPause\":" BOOLEAN ",\"autoResume\":" BOOLEAN              \
-    ",\"workdir\":" STRING ",\"cpu\":" STRING ",\"memory\":" STRING ",\"cpu_limit\":" STRING       \
-    ",\"memory_limit\":" STRING ",\"disk\":" STRING ",\"pids\":" INTEGER ",\"port\":" INTEGER      \
-    "," NETWORK_MEMBERS
-
-#define PLACE_MEMBERS                                                                              \
-    "\"sandbox\":" STRING ",\"pod\":" STRING ",\"container\":" STRING ",\"path\":" STRING
-
-static const struct route_schema schemas[] = {
-    {"Done", ENVELOPE(STRING)},
-    {"Event",
-     "{\"type\":\"object\",\"properties\":{\"name\":" STRING ",\"reason\":" STRING
-     ",\"type\":{\"enum\":[\"Normal\",\"Warning\"]},\"message\":" STRING
-     ",\"count\":{\"type\":\"integer\"},\"eventTime\":" STRING ",\"firstTimestamp\":" STRING
-     ",\"lastTimestamp\":" STRING
-     ",\"involvedObject\":{\"type\":\"object\",\"properties\":{\"kind\":" STRING ",\"name\":" STRING
-     ",\"namespace\":" STRING ",\"apiVersion\":" STRING ",\"fieldPath\":" STRING "}}}}"},
-    {"Events", ENVELOPE(LIST_OF("Event"))},
-    {"AuditEvents",
-     ENVELOPE("{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"seq\":" INTEGER
-              ",\"at\":" STRING ",\"account\":" STRING ",\"object\":" STRING ",\"kind\":" STRING
-              ",\"type\":" STRING ",\"reason\":" STRING ",\"message\":" STRING "}}}")},
-    {"AuditReport",
-     ENVELOPE("{\"type\":\"object\",\"properties\":{\"ok\":" BOOLEAN ",\"events\":" INTEGER
-              ",\"head\":" STRING ",\"broken\":" INTEGER ",\"fault\":" STRING "}}")},
-    {"App", "{\"type\":\"object\",\"properties\":{\"name\":" STRING ",\"title\":" STRING
-            ",\"tools\":" INTEGER ",\"data\":" BOOLEAN ",\"error\":" STRING "}}"},
-    {"Apps", ENVELOPE(LIST_OF("App"))},
-    {"AppAnswer", ENVELOPE("{\"type\":\"object\",\"properties\":{\"name\":" STRING
-                           ",\"title\":" STRING ",\"group\":" STRING ",\"engine\":" STRING
-                           ",\"folder\":" STRING ",\"version\":" STRING ",\"data\":" BOOLEAN
-                           ",\"tools\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-                           "\"properties\":{\"name\":" STRING ",\"description\":" STRING
-                           ",\"readOnly\":" BOOLEAN "}}}}}")},
-    {"NewApp",
-     "{\"type\":\"object\",\"required\":[\"name\"],\"properties\":{\"name\":" STRING "}}"},
-    {"NewAppAnswer",
-     ENVELOPE("{\"type\":\"object\",\"properties\":{\"name\":" STRING ",\"folder\":" STRING "}}")},
-    {"Key", "{\"type\":\"object\",\"properties\":{" KEY_MEMBERS "}}"},
-    {"Keys", ENVELOPE(LIST_OF("Key"))},
-    {"NewKey",
-     "{\"type\":\"object\",\"properties\":{\"account\":" STRING ",\"name\":" STRING
-     ",\"role\":{\"enum\":[\"user\",\"system\",\"grader\",\"metrics\"]},\"limits\":" LIMITS "}}"},
-    {"NewKeyAnswer",
-     ENVELOPE("{\"type\":\"object\",\"properties\":{\"key\":" STRING "," KEY_MEMBERS "}}")},
-    {"NewSandbox", "{\"type\":\"object\",\"properties\":{" SANDBOX_MEMBERS "}}"},
-    {"SandboxChange",
-     "{\"type\":\"object\",\"properties\":{\"timeout\":" INTEGER "," NETWORK_MEMBERS "}}"},
-    {"Sandbox", "{\"type\":\"object\",\"properties\":{\"id\":" STRING ",\"user\":" STRING
-                ",\"status\":{\"enum\":[\"running\",\"paused\"]},\"created_at\":" STRING
-                ",\"started_at\":" STRING ",\"expires_at\":" STRING ",\"last_active_at\":" STRING
-                ",\"paused_at\":" STRING ",\"url\":" STRING "," SANDBOX_MEMBERS "}}"},
-    {"NewSandboxAnswer",
-     "{\"type\":\"object\",\"required\":[\"code\",\"data\"],\"properties\":{\"code\":{\"const\":"
-     "\"0\"},"
-     "\"data\":" STRING ",\"sandbox\":{\"$ref\":\"#/components/schemas/Sandbox\"}}}"},
-    {"SandboxAnswer", ENVELOPE("{\"$ref\":\"#/components/schemas/Sandbox\"}")},
-    {"Sandboxes", ENVELOPE(LIST_OF("Sandbox"))},
-    {"Names",
-     "{\"type\":\"object\",\"required\":[\"names\"],\"properties\":{\"names\":" STRING_LIST "}}"},
-    {"SandboxMetrics",
-     ENVELOPE("{\"type\":\"object\",\"properties\":{\"items\":{\"type\":\"object\","
-              "\"additionalProperties\":{\"type\":\"object\",\"properties\":{\"sandbox\":" STRING
-              ",\"pod\":" STRING ",\"cpuMilli\":" INTEGER ",\"memoryBytes\":" INTEGER
-              ",\"memoryMB\":" INTEGER ",\"processes\":" INTEGER ",\"sampledAt\":" STRING "}}}}}")},
-    {"Run", "{\"type\":\"object\",\"required\":[\"command\"],\"properties\":{\"command\":" STRING
-            ",\"timeout\":{\"type\":\"number\"},\"cwd\":" STRING ",\"env\":" STRINGS
-            ",\"stdin\":" STRING ",\"stdin_base64\":" STRING ",\"user\":" STRING
-            ",\"encoding\":{\"enum\":[\"utf-8\",\"base64\"]}}}"},
-    {"RunAnswer",
-     ENVELOPE("{\"type\":\"object\",\"properties\":{\"sandbox\":" STRING ",\"pod\":" STRING
-              ",\"container\":" STRING ",\"command\":" STRING ",\"encoding\":" STRING
-              ",\"output\":" STRING ",\"errorOutput\":" STRING ",\"exitCode\":" INTEGER
-              ",\"timedOut\":" BOOLEAN ",\"truncated\":" BOOLEAN ",\"durationMs\":" INTEGER
-              ",\"executedAt\":" STRING "}}")},
-    {"Files", ENVELOPE("{\"type\":\"object\",\"properties\":{" PLACE_MEMBERS
-                       ",\"entries\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-                       "\"properties\":{\"name\":" STRING ",\"path\":" STRING ",\"isDir\":" BOOLEAN
-                       ",\"size\":" INTEGER "}}},\"fetchedAt\":" STRING "}}")},
-    {"FileDeleted",
-     ENVELOPE("{\"type\":\"object\",\"properties\":{" PLACE_MEMBERS ",\"deletedAt\":" STRING "}}")},
-    {"FileUploaded", ENVELOPE("{\"type\":\"object\",\"properties\":{" PLACE_MEMBERS
-                              ",\"fileName\":" STRING ",\"uploadedAt\":" STRING "}}")},
-    {"Logs", ENVELOPE("{\"type\":\"object\",\"properties\":{\"sandbox\":" STRING ",\"pod\":" STRING
-                      ",\"container\":" STRING ",\"logs\":" STRING ",\"fetchedAt\":" STRING "}}")},
-};
-
 const struct surface surface_native = {
     .name = "native",
     .prefixes = prefixes,
     .is_guarded = true,
     .has_cors = true,
+    .has_warnings = true,
     .shape = api_fault_code_message,
     .error_schema = "Error",
     .routes = routes,
     .n_routes = ARRAY_LEN(routes),
-    .schemas = schemas,
-    .n_schemas = ARRAY_LEN(schemas),
+    .schemas = native_schemas,
 };

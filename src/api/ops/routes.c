@@ -18,14 +18,6 @@ static const struct route routes[] = {
     {HTTP_GET, "/openapi.json", .handler = ops_openapi, .summary = "This document"},
 };
 
-static const struct route_schema schemas[] = {
-    {"Error", "{\"type\":\"object\",\"required\":[\"code\",\"message\"],\"properties\":{"
-              "\"code\":{\"type\":\"integer\",\"description\":\"The HTTP status\"},"
-              "\"message\":{\"type\":\"string\"}}}"},
-    {"Health", "{\"type\":\"object\",\"required\":[\"status\",\"version\"],\"properties\":{"
-               "\"status\":{\"const\":\"ok\"},\"version\":{\"type\":\"string\"}}}"},
-};
-
 const struct surface surface_ops = {
     .name = "ops",
     .prefixes = prefixes,
@@ -34,6 +26,5 @@ const struct surface surface_ops = {
     .error_schema = "Error",
     .routes = routes,
     .n_routes = ARRAY_LEN(routes),
-    .schemas = schemas,
-    .n_schemas = ARRAY_LEN(schemas),
+    .schemas = ops_schemas,
 };
