@@ -12,6 +12,7 @@
 #include "base/enc.h"
 #include "base/id.h"
 #include "base/mem.h"
+#include "core/backup_take.h"
 #include "core/config.h"
 #include "core/event.h"
 #include "core/idem.h"
@@ -280,6 +281,7 @@ static int open_sandboxes(struct core *c, struct err *e)
 
 static int open_instances(struct core *c, struct err *e)
 {
+    backup_sweep(c->config);
     c->instances = instances_open(c, e);
     return c->instances ? 0 : e && e->code ? e->code : -ENOMEM;
 }

@@ -9,6 +9,7 @@
 #include "core/account.h"
 #include "loop/loop.h"
 
+struct backup_take;
 struct config;
 struct idem;
 struct instances;
@@ -34,6 +35,7 @@ struct core {
     struct metrics *metrics;
     struct sandboxes *sandboxes;
     struct instances *instances;           /* of apps */
+    struct backup_take *backup;            /* that is being made, or NULL */
     struct err no_sandboxes;               /* why there can be none; code 0: there can */
     unsigned char secret[CORE_SECRET_LEN]; /* what derived keys come from; never in the store */
     char

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/instance_backup.h"
 #include "core/instance_internal.h"
 #include "sys/io.h"
 
@@ -267,6 +268,27 @@ void calls_record(struct instance *in, const struct instance_op *op)
         buf_clear(&c->pending);
     else if (c->pending.len > PENDING_MAX || (tool && !tool->is_read_only))
         calls_flush(in);
+}
+
+int calls_save(struct instance *in, struct err *e)
+{
+    static const char *const suffixes[] = {".old", ".jsonl"};
+    char dir[PATH_MAX], from[PATH_MAX], to[PATH_MAX];
+
+    calls_flush(in);
+    (void)snprintf(dir, sizeof dir, "%s/" INSTANCES_SAVED "/calls", in->set->dir);
+    int r = io_mkdirs(dir, 0700, e);
+    for (size_t i = 0; r == 0 && i < ARRAY_LEN(suffixes); i++) {
+        auto_buf struct buf text = BUF_INIT(2 * (size_t)FILE_MAX + LINE_MAX_BYTES);
+        put_path(in, suffixes[i], from);
+        if (snprintf(to, sizeof to, "%s/%s%s", dir, in->id, suffixes[i]) >= (int)sizeof to)
+            return err_sys(e, -ENAMETOOLONG, "calls");
+        r = io_read_file(from, &text, NULL);
+        if (r == 0)
+            r = append(to, buf_str(&text));
+        r = r == -ENOENT ? 0 : r;
+    }
+    return r < 0 && !(e && e->code) ? err_sys(e, r, "save the calls") : r;
 }
 
 void calls_drop(struct instance *in)

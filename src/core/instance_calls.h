@@ -22,6 +22,8 @@ void calls_flush(struct instance *in);
 void calls_flush_all(struct instances *set);
 /* Gives the array for INSTANCE_CALLS. */
 int calls_read(struct instance *in, struct instance_op *op, struct err *e);
+/* Copies the files into the folder for backups. On a worker's thread, within an operation. */
+int calls_save(struct instance *in, struct err *e);
 /* Removes all of it, files included. */
 void calls_drop(struct instance *in);
 /* Flushes and forgets what is in memory. */

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "core/instance_backup.h"
 #include "core/instance_calls.h"
 #include "core/instance_internal.h"
 
@@ -315,6 +316,36 @@ static int run_copy_out(struct job *j, struct err *e)
     return r;
 }
 
+/* ---- backups ---- */
+
+/* A copy of the database NAME in the folder for backups. */
+static int save(const struct job *j, const char *name, struct err *e)
+{
+    char to[sizeof INSTANCES_SAVED + INSTANCE_NAME_MAX];
+
+    (void)snprintf(to, sizeof to, INSTANCES_SAVED "/%s", name);
+    return j->engine->copy(j->home, name, to, e);
+}
+
+static int run_save(struct job *j, struct err *e)
+{
+    char name[INSTANCE_NAME_MAX];
+    int r = calls_save(j->in, e);
+
+    if (j->engine != &app_engine_sqlite)
+        return r;
+    close_own(j, false);
+    if (r == 0 && j->own->has_copy)
+        r = save(j, j->name, e);
+    if (r == 0 && j->own->has_base)
+        r = save(j, j->base, e);
+    for (unsigned i = 0; r == 0 && i < j->own->n_snapshots; i++) {
+        put_snapshot(j, str_of(j->own->snapshots[i]), name);
+        r = save(j, name, e);
+    }
+    return r;
+}
+
 /* What each operation does, and whether it is short enough for the loop's thread. */
 static const struct {
     int (*run)(struct job *j, struct err *e);
@@ -326,7 +357,7 @@ static const struct {
     [INSTANCE_SNAPSHOT] = {run_snapshot, false},  [INSTANCE_RESTORE] = {run_restore, false},
     [INSTANCE_SNAPSHOTS] = {run_snapshots, true}, [INSTANCE_CALLS] = {run_calls, false},
     [INSTANCE_DROP] = {run_drop, true},           [INSTANCE_COPY_OUT] = {run_copy_out, false},
-    [INSTANCE_CLOSE] = {run_close, false},
+    [INSTANCE_CLOSE] = {run_close, false},        [INSTANCE_SAVE] = {run_save, false},
 };
 
 bool content_is_short(enum instance_do what)

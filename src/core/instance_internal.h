@@ -54,8 +54,8 @@ struct instance_own {
     struct list unwritten;        /* in the set's list of those with calls that wait */
 };
 
-/* Not of instance_op.h: what releases, forks and the limit on open databases do. */
-enum { INSTANCE_DROP = INSTANCE_DO_COUNT, INSTANCE_COPY_OUT, INSTANCE_CLOSE };
+/* Not of instance_op.h: what releases, forks, the limit on open databases and backups do. */
+enum { INSTANCE_DROP = INSTANCE_DO_COUNT, INSTANCE_COPY_OUT, INSTANCE_CLOSE, INSTANCE_SAVE };
 
 /* ---- the set ---- */
 
@@ -120,7 +120,7 @@ void instance_forget_answers(struct instance *in);
 void instance_enqueue(struct instance *in, struct instance_op *op);
 /* Goes on with the queue. */
 void instance_drain(struct instance *in);
-/* All that wait end with -ENOENT. */
+/* All that wait end with -ENOENT, but for what a backup has asked for. */
 void instance_fail_queue(struct instance *in);
 void instance_close_handle(struct instance *in, bool is_dropped);
 /* Closes what was not used since BEFORE_MS, and the longest unused over MAX. */

@@ -318,10 +318,20 @@ void instance_fail_queue(struct instance *in)
 {
     struct instance_op *op;
     struct err e = ERR_INIT;
+    struct list kept, *node;
 
     (void)err_set(&e, -ENOENT, "the instance was released");
-    while ((op = next_op(in->own)))
-        op->done(op, &e);
+    list_init(&kept);
+    while ((op = next_op(in->own))) {
+        if (op->what == (enum instance_do)INSTANCE_SAVE)
+            list_append(&kept, &op->node);
+        else
+            op->done(op, &e);
+    }
+    while ((node = list_pop(&kept))) {
+        list_append(&in->own->queue, node);
+        in->own->n_queued++;
+    }
 }
 
 void instance_enqueue(struct instance *in, struct instance_op *op)

@@ -45,3 +45,30 @@ void digest_hmac_sha256(unsigned char out[DIGEST_SHA256_LEN], struct str key, st
 {
     must(HMAC(EVP_sha256(), bytes(key), (int)key.len, bytes(data), data.len, out, NULL) != NULL);
 }
+
+/* ---- piece by piece ---- */
+
+struct digest *digest_new(void)
+{
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+
+    if (ctx)
+        must(EVP_DigestInit_ex(ctx, EVP_sha256(), NULL));
+    return (struct digest *)ctx;
+}
+
+void digest_free(struct digest *d)
+{
+    EVP_MD_CTX_free((EVP_MD_CTX *)d);
+}
+
+void digest_add(struct digest *d, const void *p, size_t len)
+{
+    must(EVP_DigestUpdate((EVP_MD_CTX *)d, p, len));
+}
+
+void digest_end(struct digest *d, unsigned char out[DIGEST_SHA256_LEN])
+{
+    must(EVP_DigestFinal_ex((EVP_MD_CTX *)d, out, NULL));
+    must(EVP_DigestInit_ex((EVP_MD_CTX *)d, EVP_sha256(), NULL));
+}

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -171,4 +172,22 @@ int io_set_nonblock(int fd, bool on)
         return -errno;
     flags = on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
     return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    return remove(path) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int io_remove_tree(const char *path)
+{
+    enum { WALK_FDS = 16 };
+    int r = nftw(path, remove_one, WALK_FDS, FTW_DEPTH | FTW_PHYS);
+
+    if (r == -1)
+        return errno == ENOENT ? 0 : -errno;
+    return r;
 }

@@ -31,4 +31,8 @@ int io_sync_parent(const char *path);
 /* mkdir -p; existing directories keep their mode, new ones get MODE. */
 int io_mkdirs(const char *path, mode_t mode, struct err *e);
 
+/* Removes PATH and, when it is a directory, all below it; links are not followed. 0 also when there
+ * is nothing, or -errno of the first that could not be removed. */
+int io_remove_tree(const char *path);
+
 int io_set_nonblock(int fd, bool on);

@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "fuzz.h"
 #include "local/archive/names.h"
-#include "local/archive/tar_read.h"
-#include "local/archive/tar_write.h"
+#include "base/tar_read.h"
+#include "base/tar_write.h"
 
 enum { OUT_MAX = 8 << 20 };
 

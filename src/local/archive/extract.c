@@ -14,7 +14,7 @@
 #include "base/gunzip.h"
 #include "base/mem.h"
 #include "local/archive/names.h"
-#include "local/archive/tar_read.h"
+#include "base/tar_read.h"
 #include "local/archive/writer.h"
 #include "sys/io.h"
 

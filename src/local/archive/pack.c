@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "local/archive/names.h"
 #include "local/archive/pgzip.h"
-#include "local/archive/tar_write.h"
+#include "base/tar_write.h"
 #include "sys/io.h"
 
 enum { CHUNK_BYTES = 128 << 10, HEADER_MAX = 16 << 10, NAMES_MAX = 256 << 20 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "local/archive/tar_write.h"
+#include "base/tar_write.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/buf.h"
-#include "local/archive/tar_read.h"
+#include "base/tar_read.h"
 
 /* Appends the header of an entry; the data of a file follow, then tar_put_padding(). 0 or OUT's
  * error. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "local/archive/tar_read.h"
+#include "base/tar_read.h"
 
 #include <errno.h>
 #include <stdlib.h>

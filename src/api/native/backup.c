@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* POST /api/v1/backup: a backup of everything, streamed while a thread reads it. */
+#include "core/backup_take.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "api/native/native.h"
+#include "api/req.h"
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "loop/work.h"
+
+enum { PIECE_MAX = 8 << 20 };
+
+struct sending {
+    struct api_req *r;
+    struct backup_take *take;
+    struct work work;
+    struct buf piece;
+    struct err err;
+    int result;      /* of backup_next() */
+    bool is_reading; /* the thread has it */
+    bool is_gone;    /* the client left */
+};
+
+static void go_on(struct sending *s);
+
+static void finish(struct sending *s, bool is_done)
+{
+    struct http_req *h = s->r->http;
+
+    backup_take_end(s->take, is_done);
+    buf_done(&s->piece);
+    free(s);
+    if (is_done)
+        http_end(h);
+    else
+        http_abort(h);
+}
+
+/* On the thread. */
+static void run_next(struct work *w)
+{
+    struct sending *s = container_of(w, struct sending, work);
+
+    buf_clear(&s->piece);
+    s->result = backup_next(backup_take_file(s->take), &s->piece, &s->err);
+}
+
+static void on_next(struct work *w)
+{
+    struct sending *s = container_of(w, struct sending, work);
+
+    s->is_reading = false;
+    /* The answer has begun: what it cannot tell any more, the log does. */
+    if (s->result < 0)
+        s->r->cause = arena_printf(s->r->arena, "backup: %s", err_text(&s->err));
+    bool is_sent =
+        !s->is_gone && s->result >= 0 && http_write(s->r->http, s->piece.p, s->piece.len) == 0;
+    if (is_sent && s->result > 0)
+        go_on(s);
+    else
+        finish(s, is_sent);
+}
+
+static void on_drain(struct http_req *h, void *ctx)
+{
+    (void)h;
+    go_on(ctx);
+}
+
+static void go_on(struct sending *s)
+{
+    if (s->is_reading)
+        return;
+    if (http_is_full(s->r->http) && !s->is_gone) {
+        http_on_drain(s->r->http, on_drain, s);
+        return;
+    }
+    s->work = (struct work){.run = run_next, .done = on_next};
+    s->is_reading = true;
+    if (backup_take_run(s->take, &s->work) == 0)
+        return;
+    s->is_reading = false;
+    finish(s, false);
+}
+
+static void on_abort(struct http_req *h)
+{
+    struct sending *s = h->abort_ctx;
+
+    s->is_gone = true;
+    go_on(s); /* whose next piece ends it */
+}
+
+static void on_taken(void *ctx, struct backup_take *t, const struct err *e)
+{
+    struct sending *s = ctx;
+    struct api_req *r = s->r;
+
+    s->take = t;
+    if (e) {
+        struct err why = *e;
+        backup_take_end(t, false);
+        buf_done(&s->piece);
+        free(s);
+        api_fail(r, why.code, &why);
+        return;
+    }
+    (void)http_add_header(r->http, "Cache-Control", STR("private, no-store"));
+    (void)http_add_header(
+        r->http, "Tidepool-Size",
+        arena_printf(r->arena, "%llu", (unsigned long long)backup_size(backup_take_file(t))));
+    r->http->on_abort = on_abort;
+    r->http->abort_ctx = s;
+    http_start(r->http, 200, "application/x-tar", -1);
+    go_on(s);
+}
+
+void native_backup(struct api_req *r)
+{
+    struct sending *s = mem_zalloc(1, sizeof *s);
+    struct err e = ERR_INIT;
+
+    if (!s) {
+        api_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    s->r = r;
+    buf_init(&s->piece, PIECE_MAX);
+    if (backup_take(r->core, str_is(api_query(r, "archives"), "true"), on_taken, s, &e))
+        return;
+    buf_done(&s->piece);
+    free(s);
+    if (e.code == -EBUSY)
+        api_error(r, 409, "%s", err_text(&e));
+    else
+        api_fail(r, e.code, &e);
+}
