@@ -159,6 +159,9 @@ void announce_banner(const struct announce *a, const struct core *core)
                  a->url);
     if (core->system_key[0])
         (void)printf("  Key  %s\n       (also in %s/" CORE_KEY_FILE ")\n", core->system_key, state);
+    if (core->no_sandboxes.code)
+        (void)printf("\n  No sandboxes: %s ('tidepool doctor' says more)\n",
+                     err_text(&core->no_sandboxes));
     (void)printf("\nThings to try:\n\n"
                  "  curl %s/healthz\n"
                  "  curl -H \"Authorization: Bearer $(cat %s/" CORE_KEY_FILE ")\" "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The checks of `tidepool doctor`. Whatever a check tries, it tries in a forked child with
- * namespaces of its own, so that nothing on the machine changes. */
+ * namespaces of its own, or in a sandbox that goes again: nothing on the machine changes. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,6 +20,7 @@ enum doctor_status {
 struct doctor_result {
     enum doctor_status status;
     char detail[DOCTOR_DETAIL_MAX]; /* what was found */
+    const char *fix;                /* NULL: that of the check */
 };
 
 struct doctor_check {
@@ -55,9 +56,12 @@ bool doctor_kernel_is_at_least(int major, int minor);
 doctor_fn doctor_kernel, doctor_user_ns, doctor_namespace, doctor_clone3, doctor_pidfd,
     doctor_openat2, doctor_seccomp, doctor_sk_lookup, doctor_nftables;
 /* doctor_mount.c */
-doctor_fn doctor_overlay, doctor_idmap;
+doctor_fn doctor_overlay, doctor_idmap, doctor_images;
 /* doctor_cgroup.c */
 doctor_fn doctor_cgroup;
+/* doctor_sandbox.c: doctor_sandbox() first; the others use what it has opened. */
+doctor_fn doctor_sandbox, doctor_limit;
+void doctor_sandbox_done(void);
 /* doctor_capacity.c */
 doctor_fn doctor_capacity, doctor_inotify;
 /* The most descriptors that the service can have: it raises its limit where it may. */
@@ -68,4 +72,4 @@ int64_t doctor_memory_kib(void);
 /* The state directory, or its nearest parent that exists. */
 void doctor_existing_parent(const char *state, char out[4096]);
 doctor_fn doctor_device, doctor_files, doctor_disk, doctor_inodes, doctor_memory, doctor_tool,
-    doctor_state, doctor_port, doctor_certificate, doctor_kvm;
+    doctor_glob, doctor_state, doctor_port, doctor_certificate, doctor_kvm;

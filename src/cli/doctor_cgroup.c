@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "runtime/scope.h"
 #include "sys/io.h"
 
 /* What limits and pauses cells. Version 2 freezes without a controller. */
@@ -15,6 +16,7 @@ static const char *const wanted[] = {"memory", "pids", "cpu", "freezer"};
 enum { N_WANTED = 4, FREEZER = 3 };
 
 struct found {
+    struct str own; /* the group of version 2 that sandboxes would be below */
     bool has_v1, has_v2, is_writable;
     bool v1[N_WANTED], v2[N_WANTED];
 };
@@ -25,13 +27,13 @@ static void mark(bool *set, struct str word)
         set[i] |= str_is(word, wanted[i]);
 }
 
-/* Reads DIR's cgroup.controllers. */
+/* Reads the cgroup.controllers of the hierarchy at DIR, where sandboxes would be. */
 static void read_v2(struct found *f, struct str dir)
 {
     struct buf path auto_buf = BUF_INIT(4096), text auto_buf = BUF_INIT(4096);
 
     f->has_v2 = f->v2[FREEZER] = true;
-    (void)buf_printf(&path, STR_FMT, STR_ARG(dir));
+    (void)buf_printf(&path, STR_FMT STR_FMT, STR_ARG(dir), STR_ARG(f->own));
     if (!buf_cstr(&path))
         return;
     f->is_writable |= access(buf_cstr(&path), W_OK) == 0;
@@ -74,11 +76,25 @@ static void read_mount(struct found *f, struct str line)
         read_v1(f, dir, line);
 }
 
+/* Where systemd gives sandboxes a scope, all controllers come with it; else they live below the own
+ * group: the line "0::/path" of SELF. */
+static struct str own_group(struct str self, bool has_scope)
+{
+    while (!has_scope && self.p) {
+        struct str line = str_cut(&self, '\n');
+        if (str_starts(line, STR("0::/")))
+            return str_skip(line, 3);
+    }
+    return STR("");
+}
+
 void doctor_cgroup(const struct doctor_check *check, const struct config *c,
                    struct doctor_result *r)
 {
     struct buf text auto_buf = BUF_INIT(1 << 20), lacking auto_buf = BUF_INIT(64);
+    struct buf self auto_buf = BUF_INIT(1 << 20);
     struct found f = {0};
+    bool has_scope = scope_is_needed_here();
 
     (void)check;
     (void)c;
@@ -86,6 +102,8 @@ void doctor_cgroup(const struct doctor_check *check, const struct config *c,
         doctor_say(r, DOCTOR_WARN, "/proc/self/mountinfo cannot be read");
         return;
     }
+    (void)io_read_file("/proc/self/cgroup", &self, NULL);
+    f.own = own_group(buf_str(&self), has_scope);
     for (struct str rest = buf_str(&text); rest.p;)
         read_mount(&f, str_cut(&rest, '\n'));
     /* In a hybrid layout each controller is in one of the two. */
@@ -101,5 +119,6 @@ void doctor_cgroup(const struct doctor_check *check, const struct config *c,
     else if (!f.is_writable)
         doctor_say(r, DOCTOR_WARN, "%s, not writable for this user", version);
     else
-        doctor_say(r, DOCTOR_OK, "%s with memory, pids, cpu and freezer", version);
+        doctor_say(r, DOCTOR_OK, "%s with memory, pids, cpu and freezer%s", version,
+                   has_scope ? ", in a scope of systemd" : "");
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -144,10 +145,11 @@ void doctor_memory(const struct doctor_check *check, const struct config *c,
 
 void doctor_tool(const struct doctor_check *check, const struct config *c, struct doctor_result *r)
 {
-    const char *path = getenv("PATH");
+    /* What a sandbox sees of the host, wherever else the caller may have programs. */
+    static const char dirs[] = "/usr/local/bin:/usr/bin:/usr/local/sbin:/usr/sbin";
 
     (void)c;
-    for (struct str rest = str_of(path ? path : "/usr/bin:/bin"); rest.p;) {
+    for (struct str rest = str_of(dirs); rest.p;) {
         struct str dir = str_cut(&rest, ':');
         char file[DOCTOR_DETAIL_MAX];
         (void)snprintf(file, sizeof file, STR_FMT "/%s", STR_ARG(dir), check->word);
@@ -156,7 +158,20 @@ void doctor_tool(const struct doctor_check *check, const struct config *c, struc
             return;
         }
     }
-    doctor_say(r, DOCTOR_MISSING, "not in PATH");
+    doctor_say(r, DOCTOR_MISSING, "not in /usr");
+}
+
+void doctor_glob(const struct doctor_check *check, const struct config *c, struct doctor_result *r)
+{
+    glob_t found;
+
+    (void)c;
+    if (glob(check->word, 0, NULL, &found) != 0) {
+        doctor_say(r, DOCTOR_MISSING, "not found");
+        return;
+    }
+    doctor_say(r, DOCTOR_OK, "%s", found.gl_pathv[0]);
+    globfree(&found);
 }
 
 void doctor_state(const struct doctor_check *check, const struct config *c, struct doctor_result *r)

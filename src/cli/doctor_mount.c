@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "runtime/disk.h"
 #include "sys/io.h"
 
 /* ---- overlay ---- */
@@ -60,11 +61,32 @@ void doctor_overlay(const struct doctor_check *check, const struct config *c,
     int code = doctor_in_child(try_overlay, NULL);
 
     (void)check;
-    (void)c;
     if (code == -EIO || code == -EOPNOTSUPP)
-        doctor_say(r, DOCTOR_WARN, "mounts, but not with its upper layer in memory");
+        doctor_say(r, c->cells.disk_kind == CONFIG_DISK_TMPFS ? DOCTOR_MISSING : DOCTOR_OK,
+                   "mounts in a user namespace, but not with its upper layer in memory");
+    else if (code == -ENODEV)
+        doctor_say(r, DOCTOR_MISSING, "the kernel has no overlay file system");
     else
         doctor_judge(r, code, "mounts in a user namespace");
+}
+
+/* ---- disks of sandboxes ---- */
+
+void doctor_images(const struct doctor_check *check, const struct config *c,
+                   struct doctor_result *r)
+{
+    const struct disk_spec image = {DISK_IMAGE, (uint64_t)c->cells.disk};
+    struct err e = ERR_INIT;
+
+    (void)check;
+    if (c->cells.disk_kind == CONFIG_DISK_DIR || c->cells.disk_kind == CONFIG_DISK_TMPFS)
+        doctor_say(r, DOCTOR_OK, "not used (cells.disk_kind)");
+    else if (geteuid() != 0)
+        doctor_say(r, DOCTOR_WARN, "not checked without root");
+    else if (disk_can(&image, c->state, &e))
+        doctor_say(r, DOCTOR_OK, "loop devices and mkfs.ext4");
+    else
+        doctor_say(r, DOCTOR_MISSING, "%.250s", err_text(&e));
 }
 
 /* ---- idmapped mounts ---- */

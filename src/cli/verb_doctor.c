@@ -9,6 +9,8 @@
 
 #define FIX_KERNEL    "Run a kernel from 5.19 on; 6.6 or newer is best."
 #define FIX_NAMESPACE "Use a kernel with CONFIG_NAMESPACES, outside of a restricted container."
+#define FIX_LIMIT(controller)                                                                      \
+    "Let sandboxes have the controller " controller ": see 'cgroups' above."
 #define FIX_TOOL(pkg) "Install it: apt install " pkg ". Sandboxes see the host's /usr by default."
 
 static const struct doctor_check checks[] = {
@@ -23,11 +25,16 @@ static const struct doctor_check checks[] = {
     {"uts namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWUTS},
     {"cgroup namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWCGROUP},
     {"cgroups", true, doctor_cgroup,
-     "Mount cgroup2 at /sys/fs/cgroup with memory, pids and cpu; as a user, get a delegated "
-     "subtree (systemd: Delegate=yes).",
+     "Mount cgroup2 at /sys/fs/cgroup with memory, pids and cpu. Without systemd as init, start "
+     "the "
+     "service in a group that has them: they are enabled in cgroup.subtree_control of its parent.",
      NULL, 0},
-    {"overlay", true, doctor_overlay, "Load it: modprobe overlay; kernel 6.6 for layers in memory.",
+    {"overlay", true, doctor_overlay,
+     "Load it: modprobe overlay, or use a kernel with CONFIG_OVERLAY_FS; 6.6 for layers in memory.",
      NULL, 0},
+    {"disk images", true, doctor_images,
+     "apt install e2fsprogs; modprobe loop. Without, nothing bounds the files of a sandbox.", NULL,
+     0},
     {"idmapped mounts", true, doctor_idmap,
      "Run as root on a file system that supports them: ext4, xfs, btrfs, tmpfs.", NULL, 0},
     {"clone3", true, doctor_clone3, FIX_KERNEL, NULL, 0},
@@ -55,11 +62,27 @@ static const struct doctor_check checks[] = {
     {"inotify instances", false, doctor_inotify,
      "Raise it: sysctl fs.inotify.max_user_instances=8192; watching files fails beyond it.", NULL,
      0},
+    {"sandbox", true, doctor_sandbox,
+     "See what is missing above; else the log of the service says more.", NULL, 0},
+    {"limit memory", true, doctor_limit, FIX_LIMIT("memory"), "memory", 0},
+    {"limit processes", true, doctor_limit, FIX_LIMIT("pids"), "pids", 0},
+    {"limit cpu", true, doctor_limit, FIX_LIMIT("cpu"), "cpu", 0},
+    {"limit disk", true, doctor_limit,
+     "apt install e2fsprogs, and have loop devices: modprobe loop (cells.disk_kind: image).",
+     "disk", 0},
     {"git", false, doctor_tool, FIX_TOOL("git"), "git", 0},
     {"bash", false, doctor_tool, FIX_TOOL("bash"), "bash", 0},
     {"python3", false, doctor_tool, FIX_TOOL("python3"), "python3", 0},
+    {"pip", false, doctor_tool, FIX_TOOL("python3-pip"), "pip3", 0},
+    {"venv", false, doctor_glob, FIX_TOOL("python3-venv"),
+     "/usr/lib/python3*/ensurepip/__init__.py", 0},
     {"node", false, doctor_tool, FIX_TOOL("nodejs"), "node", 0},
+    {"npm", false, doctor_tool, FIX_TOOL("npm"), "npm", 0},
+    {"sudo", false, doctor_tool, FIX_TOOL("sudo"), "sudo", 0},
     {"curl", false, doctor_tool, FIX_TOOL("curl"), "curl", 0},
+    {"ca-certificates", false, doctor_glob, FIX_TOOL("ca-certificates"),
+     "/etc/ssl/certs/ca-certificates.crt", 0},
+    {"cc", false, doctor_tool, FIX_TOOL("gcc libc6-dev"), "cc", 0},
     {"tar", false, doctor_tool, FIX_TOOL("tar"), "tar", 0},
     {"state directory", true, doctor_state,
      "Choose another with --state, or: chmod 0700 and chown it to the service's user.", NULL, 0},
@@ -79,7 +102,7 @@ static void show_line(struct buf *out, const struct doctor_check *k, const struc
 {
     (void)buf_printf(out, "%-8s %-18s %s\n", names[r->status], k->name, r->detail);
     if (r->status != DOCTOR_OK)
-        (void)buf_printf(out, "%-8s %-18s %s\n", "", "", k->fix);
+        (void)buf_printf(out, "%-8s %-18s %s\n", "", "", r->fix ? r->fix : k->fix);
 }
 
 static void show_object(struct jw *w, const struct doctor_check *k, const struct doctor_result *r)
@@ -94,7 +117,7 @@ static void show_object(struct jw *w, const struct doctor_check *k, const struct
     jw_key(w, "detail");
     jw_cstr(w, r->detail);
     jw_key(w, "fix");
-    jw_cstr(w, r->status == DOCTOR_OK ? NULL : k->fix);
+    jw_cstr(w, r->status == DOCTOR_OK ? NULL : r->fix ? r->fix : k->fix);
     jw_end(w);
 }
 
@@ -120,6 +143,7 @@ static int run(struct cli_call *call)
         else
             show_line(&call->out, &checks[i], &r);
     }
+    doctor_sandbox_done();
     if (is_json) {
         jw_end(&w);
         jw_key(&w, "ok");
@@ -144,10 +168,13 @@ const struct cli_verb verb_doctor = {
     .name = "doctor",
     .summary = "Check whether this machine can run the service",
     .help = "Checks the kernel, namespaces, cgroups, mounts, limits, space, tools, the state "
-            "directory and the port. Each line says ok, warn or missing, what was found, and what "
-            "to do about it. Exits with 1 when something required is missing.\n\n"
-            "Features are tried in child processes with namespaces of their own; nothing on the "
-            "machine is changed. Without root some can only be guessed, which the line says.",
+            "directory and the port; then makes a sandbox as any create does, runs commands in it "
+            "as its user and as root, and sees whether the limits on memory, processes, cpu and "
+            "disk bite. Each line says ok, warn or missing, what was found, and what to do about "
+            "it. Exits with 1 when something required is missing.\n\n"
+            "Sandboxes are made by the service that runs on the state directory, else by one of "
+            "its own that goes again; nothing on the machine is changed. Without root they cannot "
+            "be made, and some features only be guessed, which the line says.",
     .options = options,
     .settings = settings,
     .run = run,

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "runtime/engine_internal.h"
+#include "runtime/kern.h"
 #include "sys/io.h"
 
 /* ---- creation ---- */
@@ -474,6 +475,16 @@ static char *make_instance(const char *state)
     return mem_strdup(name);
 }
 
+/* Asking for it loads the module, where there is one. */
+static int check_overlay(struct err *e)
+{
+    auto_close int fd = kern_fsopen("overlay");
+
+    if (fd == -ENODEV)
+        return err_set(e, fd, "the kernel has no overlay file system; load it: modprobe overlay");
+    return fd < 0 ? err_sys(e, fd, "overlay file system") : 0;
+}
+
 static int prepare(struct engine *en, const struct engine_options *o, struct err *e)
 {
     en->state = mem_strdup(o->state);
@@ -490,7 +501,9 @@ static int prepare(struct engine *en, const struct engine_options *o, struct err
     en->home_netns_fd = io_open("/proc/self/ns/net", O_RDONLY, 0);
     if (en->state_fd < 0 || en->home_netns_fd < 0)
         return err_set(e, -EIO, "cannot open '%s'", o->state);
-    r = engine_http_open(en, e);
+    r = check_overlay(e);
+    if (r == 0)
+        r = engine_http_open(en, e);
     if (r == 0 && o->stock > 0)
         r = prepare_disk(en, &o->stock_spec.disk, e);
     return r;

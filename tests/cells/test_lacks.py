@@ -38,6 +38,7 @@ def test_a_whole_host():
         tap.equal(unenforced(s), set())
         tap.equal(warnings(s), [])
         tap.equal(s.create(name="a")["cpu_limit"], "2000m")
+        assert "No sandboxes" not in s.output()
 
 
 def test_without_the_cpu_controller():
@@ -73,6 +74,8 @@ def test_without_e2fsprogs_but_with_images_asked_for():
         assert answer.status in (501, 503), answer
         tap.contains(answer.body.decode(), "apt install e2fsprogs")
         tap.contains(s.log(), "apt install e2fsprogs")
+        tap.contains(s.output(), "No sandboxes: ")
+        tap.contains(s.output(), "apt install e2fsprogs")
 
 
 tap.main(globals())

@@ -11,22 +11,31 @@ import tempfile
 import threading
 import time
 
+import cells
+import census
+import lacking
 import tap
+import unheard
 
 TIDEPOOL = os.environ["TIDEPOOL"]
 CHECKS = ["kernel", "user namespaces", "pid namespace", "mount namespace", "network namespace",
-          "ipc namespace", "uts namespace", "cgroup namespace", "cgroups", "overlay",
+          "ipc namespace", "uts namespace", "cgroup namespace", "cgroups", "overlay", "disk images",
           "idmapped mounts", "clone3", "pidfd", "openat2", "seccomp", "bpf sk_lookup", "nftables",
           "tun", "open files", "disk", "inodes", "memory",
-          "sandboxes at once", "inotify instances", "git", "bash", "python3", "node", "curl",
-          "tar", "state directory", "port", "certificate", "kvm"]
+          "sandboxes at once", "inotify instances", "sandbox", "limit memory", "limit processes",
+          "limit cpu", "limit disk", "git", "bash", "python3", "pip", "venv", "node", "npm", "sudo",
+          "curl", "ca-certificates", "cc", "tar", "state directory", "port", "certificate", "kvm"]
+LIMITS = ["limit memory", "limit processes", "limit cpu", "limit disk"]
+ENVD = os.environ.get("TIDEPOOL_ENVD") or os.path.join(os.path.dirname(TIDEPOOL), "tidepool-envd")
 
 
-def run(*args, **more):
-    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+def run(*args, program=TIDEPOOL, cells=False, **more):
+    """Sandboxes are made where a test is about them."""
+    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "TIDEPOOL_CELLS_ENVD": ENVD,
+           "TIDEPOOL_CELLS_ENABLED": str(cells).lower()}
     env.update(more.pop("env", {}))
-    return subprocess.run([TIDEPOOL, "doctor", *args], env=env, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=60, **more)
+    return subprocess.run([program, "doctor", *args], env=env, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=120, **more)
 
 
 def free_port():
@@ -62,6 +71,7 @@ def mounts():
 def test_every_check_reports():
     by_name, _ = report()
     tap.equal(list(by_name), CHECKS, "checks")
+    assert all(len(c["fix"] or "") < 200 for c in by_name.values())
     for c in by_name.values():
         assert c["status"] in ("ok", "warn", "missing"), c
         assert c["detail"], c
@@ -121,10 +131,106 @@ def test_nothing_is_left_behind():
 
 
 def test_missing_tools_are_warnings():
-    by_name, _ = report(env={"PATH": "/nonexistent"})
-    for tool in ("git", "bash", "python3", "node", "curl", "tar"):
-        tap.equal(by_name[tool]["status"], "warn", tool)
-        tap.contains(by_name[tool]["fix"], "apt install")
+    """Whatever PATH says: a sandbox sees the host's /usr."""
+    if os.geteuid() != 0:
+        raise tap.Skip("needs root to hide programs")
+    tools = ("git", "bash", "python3", "pip3", "node", "npm", "sudo", "curl", "cc", "tar")
+    hide = "; ".join("for f in /usr/bin/%s /usr/local/bin/%s; do "
+                     "[ ! -e $f ] || mount --bind /dev/null $f; done" % (t, t) for t in tools)
+    with lacking.program(hide) as program:
+        by_name, _ = report(program=program)
+    for tool in tools:
+        check = by_name["pip" if tool == "pip3" else tool]
+        tap.equal(check["status"], "warn", tool)
+        tap.contains(check["fix"], "apt install")
+
+
+def needs_root():
+    if os.geteuid() != 0:
+        raise tap.Skip("sandboxes need root")
+
+
+def report_with_cells(**more):
+    """The report, with a look at what is left of it."""
+    needs_root()
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as d:
+        state = os.path.join(d, "not", "there")
+        by_name, _ = report("--state", state, cells=True, **more)
+        tap.equal(os.listdir(d), [], "files that are left")
+        lines = [census.read("/proc/%s/cmdline" % pid) for pid in os.listdir("/proc")
+                 if pid.isdigit()]
+        tap.equal([x for x in lines if d in str(x)], [], "processes")
+    return by_name
+
+
+def missing(by_name):
+    return [name for name, c in by_name.items() if c["status"] == "missing"]
+
+
+def test_a_sandbox_is_made_and_its_limits_bite():
+    before = mounts()
+    by_name = report_with_cells()
+    tap.equal(list(by_name), CHECKS, "checks")
+    for name in ("sandbox", *LIMITS):
+        tap.equal((by_name[name]["status"], name), ("ok", name), by_name[name]["detail"])
+    tap.equal(mounts(), before, "mounts")
+
+
+def test_the_running_service_is_asked():
+    with cells.running() as s:
+        by_name, _ = report("--state", s.state, cells=True)
+        tap.equal(by_name["sandbox"]["status"], "ok")
+        tap.contains(by_name["sandbox"]["detail"], "by the running service")
+        for name in LIMITS:
+            tap.equal((by_name[name]["status"], name), ("ok", name), by_name[name]["detail"])
+        tap.equal(s.names(), [])
+
+
+def test_without_the_cpu_controller():
+    with lacking.program(lacking.CPU) as program:
+        by_name = report_with_cells(program=program)
+    for name in ("cgroups", "limit cpu"):
+        tap.equal(by_name[name]["status"], "missing", name)
+    tap.equal(by_name["sandbox"]["status"], "ok")
+    tap.contains(by_name["cgroups"]["detail"], "without")
+    tap.contains(by_name["cgroups"]["detail"], "cpu")
+    tap.contains(by_name["cgroups"]["fix"], "Mount cgroup2")
+    tap.contains(by_name["limit cpu"]["detail"], "cannot limit cpu")
+
+
+def test_limits_that_do_not_bite():
+    """The operator lets sandboxes be made all the same."""
+    with lacking.program(lacking.GROUPS) as program:
+        by_name = report_with_cells(program=program,
+                                    env={"TIDEPOOL_CELLS_ALLOW_UNENFORCED": "true"})
+    tap.equal(missing(by_name), ["cgroups", "limit memory", "limit processes", "limit cpu"])
+    for name in missing(by_name)[1:]:
+        tap.contains(by_name[name]["detail"], "nothing stopped it")
+
+
+def test_without_e2fsprogs():
+    with lacking.program(lacking.MKFS) as program:
+        by_name = report_with_cells(program=program)
+    tap.equal(missing(by_name), ["disk images", "limit disk"])
+    for name in missing(by_name):
+        tap.contains(by_name[name]["fix"], "apt install e2fsprogs")
+
+
+def test_without_overlay():
+    with unheard.of("overlay") as preexec:
+        by_name = report_with_cells(preexec_fn=preexec)
+    tap.equal(missing(by_name), ["overlay", "sandbox"])
+    tap.contains(by_name["overlay"]["fix"], "modprobe overlay")
+    tap.contains(by_name["sandbox"]["detail"], "modprobe overlay")
+    for name in LIMITS:
+        tap.equal(by_name[name]["status"], "warn", name)
+        tap.contains(by_name[name]["detail"], "not checked")
+
+
+def test_sandboxes_that_are_switched_off():
+    by_name, _ = report()
+    tap.equal(by_name["sandbox"]["status"], "warn")
+    tap.contains(by_name["sandbox"]["detail"], "cells.enabled")
 
 
 def wait_for_service(state):
@@ -208,6 +314,10 @@ def test_without_root_it_says_what_it_could_not_check():
     tap.equal(list(by_name), CHECKS, "checks")
     tap.equal(by_name["idmapped mounts"]["status"], "warn")
     tap.contains(by_name["idmapped mounts"]["detail"], "without root")
+    tap.equal(p.returncode, 1)
+    tap.equal(by_name["sandbox"]["status"], "missing")
+    tap.contains(by_name["sandbox"]["detail"], "need root")
+    tap.contains(by_name["sandbox"]["fix"], "sudo tidepool doctor")
 
 
 tap.main(globals())

@@ -16,6 +16,7 @@ import service
 # Version 1 has a mount for each controller, version 2 one for all.
 CPU = "umount /sys/fs/cgroup/cpu 2>/dev/null || umount /sys/fs/cgroup/cpu,cpuacct 2>/dev/null || " \
       "umount -R /sys/fs/cgroup"
+GROUPS = "umount -R /sys/fs/cgroup"
 MKFS = "mount --bind /dev/null /usr/sbin/mkfs.ext4"
 
 
