@@ -140,8 +140,10 @@ static void put_summary(struct cli_call *call, const struct making *m,
     for (size_t i = 0; json_at(left, i); i++)
         (void)buf_printf(&call->out, "  " STR_FMT "\n",
                          STR_ARG(json_str(json_at(left, i), STR_NULL)));
-    for (struct str rest = buf_str(&m->left_out); rest.len > 0;)
-        (void)buf_printf(&call->out, "  " STR_FMT "\n", STR_ARG(str_cut(&rest, '\n')));
+    for (struct str rest = buf_str(&m->left_out); rest.len > 0;) {
+        struct str line = str_cut(&rest, '\n');
+        (void)buf_printf(&call->out, "  " STR_FMT "\n", STR_ARG(line));
+    }
     (void)buf_add_lit(&call->out,
                       "It holds keys and secrets: keep it where only you can read it.\n");
 }
