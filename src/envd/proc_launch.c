@@ -293,14 +293,17 @@ static void child_descriptors(struct launch *l)
     (void)kern_close_range(3, ~0U);
 }
 
-/* In the parent's memory and with its stack: system calls only. All signals but SIGPIPE have their
- * default in the parent (init.c). */
+/* In the parent's memory and with its stack: system calls only. In a cell all signals but SIGPIPE
+ * have their default (init.c); the others are those that nohup and shells ignore for what they
+ * start, under which no terminal could hang up or interrupt. */
 static void child_main(struct launch *l)
 {
+    static const int signals[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     sigset_t none;
 
     (void)sigemptyset(&none);
-    (void)signal(SIGPIPE, SIG_DFL);
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+        (void)signal(signals[i], SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)setsid();
     if (child_files.rlim_max)

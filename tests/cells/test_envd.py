@@ -33,7 +33,15 @@ class Unix(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-lab = subprocess.Popen([os.environ["CELL_LAB"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def be_in_the_background():
+    """nohup and shells without job control ignore these for what they start. In a cell a terminal
+    hangs up and interrupts by them."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+lab = subprocess.Popen([os.environ["CELL_LAB"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                       preexec_fn=be_in_the_background)
 first = lab.stdout.readline()
 if not first or first.startswith(b"1..0"):
     print(first.decode() or "1..0 # SKIP no cell can be made here")
