@@ -114,6 +114,7 @@ struct config {
         int64_t pids;
         int disk_kind; /* enum config_disk */
         int64_t disk;  /* bytes */
+        struct config_list etc;
         bool allow_unenforced;
         bool internet;
         const char *dns, *open_networks; /* lists of addresses, of networks; or NULL */

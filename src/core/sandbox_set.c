@@ -89,6 +89,8 @@ static int open_engine(struct sandboxes *set, struct err *e)
     struct engine_options o = {.state = state,
                                .envd = envd,
                                .stock = (unsigned)config->cells.warm,
+                               .etc = config->cells.etc.items,
+                               .n_etc = config->cells.etc.n,
                                .allows_unenforced = config->cells.allow_unenforced,
                                .is_claimed_by_caller = true,
                                .on_gone = sandbox_on_gone,

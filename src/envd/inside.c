@@ -199,32 +199,23 @@ static int mount_root(void *ctx, struct err *e)
     return mount_overlay(c, lower, "root", "/new", e);
 }
 
-/* What users of a cell expect of /usr and the host's need not have: /usr/local is theirs, and
- * Python has its short name. A cell can do without either. */
-static void furnish_usr(const char *lower)
-{
-    char path[24];
-
-    if (mkdir("/up/usr/u/local", 0777) == 0)
-        (void)chmod("/up/usr/u/local", 0777);
-    (void)snprintf(path, sizeof path, "%s/bin/python", lower);
-    if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return;
-    (void)snprintf(path, sizeof path, "%s/bin/python3", lower);
-    if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
-        (mkdir("/up/usr/u/bin", 0755) == 0 || errno == EEXIST))
-        (void)symlink("python3", "/up/usr/u/bin/python");
-}
-
+/* What a template has of /usr lies over the host's. */
 static int mount_usr(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
-    char lower[8];
+    char lower[PROTO_LAYERS_MAX * 10] = "";
+    uint32_t last = c->n_layers - 1;
+    size_t len = 0;
 
     if (!c->tmpl->spec.has_usr)
         return 0;
-    (void)snprintf(lower, sizeof lower, "/l%u", (unsigned)c->n_layers - 1);
-    furnish_usr(lower);
+    for (uint32_t i = 0; i < last; i++) {
+        char path[16];
+        (void)snprintf(path, sizeof path, "/l%u/usr", (unsigned)i);
+        if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            len += (size_t)snprintf(lower + len, sizeof lower - len, "%s:", path);
+    }
+    (void)snprintf(lower + len, sizeof lower - len, "/l%u", (unsigned)last);
     return mount_overlay(c, lower, "usr", "/new/usr", e);
 }
 

@@ -27,7 +27,9 @@ struct engine_options {
     const char *envd;     /* the program tidepool-envd */
     const char *instance; /* names the control groups; NULL: made from the state directory's path */
     enum cgroup_version cgroup; /* CGROUP_NONE: what the host has */
-    unsigned stock;             /* how many cells are kept ready */
+    const char *const *etc;     /* see struct template_source; outlives the engine */
+    size_t n_etc;
+    unsigned stock; /* how many cells are kept ready */
     struct cell_spec stock_spec;
     bool allows_unenforced;    /* create cells although the host cannot keep them to their limits */
     bool is_claimed_by_caller; /* who creates a cell tells it its hostname, with the rest of /claim,

@@ -216,7 +216,9 @@ static int add_default_template(struct engine *en, struct err *e)
     const char *slash = strrchr(en->envd, '/');
     (void)snprintf(local, sizeof local, "%.*s/tidepool-local", slash ? (int)(slash - en->envd) : 1,
                    slash ? en->envd : ".");
-    int r = template_build_default(en->state, local, root, sizeof en->template_root, e);
+    const struct template_source from = {
+        .local = local, .etc = en->options.etc, .n_etc = en->options.n_etc};
+    int r = template_build_default(en->state, &from, root, sizeof en->template_root, e);
 
     return r < 0 ? r : engine_add_template(en, &t, (const char *const[]){root, "/usr"}, e);
 }
