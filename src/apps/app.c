@@ -93,10 +93,44 @@ static int read_facts(const struct json *about, const char *key, const struct js
     return 0;
 }
 
+/* Each member of V is one of NAMES, which ends with NULL; WHERE it is, for the message. */
+static int refuse_unknown(const struct json *v, const char *where, const char *const *names,
+                          struct err *e)
+{
+    auto_buf struct buf known = BUF_INIT(1024);
+
+    for (size_t k = 0; names[k]; k++)
+        (void)buf_printf(&known, "%s%s", k > 0 ? ", " : "", names[k]);
+    for (size_t i = 0; json_is(v, JSON_OBJECT) && i < v->n; i++) {
+        size_t k = 0;
+        while (names[k] && !str_is(v->members[i].key, names[k]))
+            k++;
+        if (!names[k])
+            return err_set(e, -EINVAL, "app.json: %s/" STR_FMT " is not known; there are " STR_FMT,
+                           where, STR_ARG(v->members[i].key), STR_ARG(buf_str(&known)));
+    }
+    return 0;
+}
+
+static int check_members(const struct json *v, struct err *e)
+{
+    static const char *const names[] = {
+        "title", "group",     "base",    "engine",     "errors",   "texts",     "is_indented",
+        "ids",   "languages", "headers", "benchmarks", "metadata", "auth_data", NULL};
+    const char *own[APP_TEXT_COUNT + 1] = {NULL};
+
+    for (size_t i = 0; i < APP_TEXT_COUNT; i++)
+        own[i] = texts[i].key;
+    int r = refuse_unknown(v, "", names, e);
+    return r < 0 ? r : refuse_unknown(json_get(v, "texts"), "/texts", own, e);
+}
+
 static int read_about(struct app *app, struct err *e)
 {
     const struct json *v = app->folder.about;
 
+    if (check_members(v, e) < 0)
+        return -EINVAL;
     app->title = json_str(json_get(v, "title"), STR_NULL).p;
     if (!app->title)
         return err_set(e, -EINVAL, "app.json: /title is missing");

@@ -112,17 +112,47 @@ static bool is_like(struct file *f, struct str text, struct str pattern)
     return text.len == 0;
 }
 
-static void differ(struct file *f, const char *tool, struct str got)
-{
-    check_finding(f->check, "cases/%s:%u: %s: got " STR_FMT "%s", f->name, f->line, tool,
-                  STR_ARG(str_slice(got, 0, SHOWN)), got.len > SHOWN ? "…" : "");
-}
-
 /* ---- one line ---- */
 
 struct expected {
     const struct json *result, *part, *text, *like, *error;
 };
+
+/* As the case says it: "has {…}". */
+static void put_expected(struct buf *out, const struct expected *x)
+{
+    const struct {
+        const char *name;
+        const struct json *value;
+    } all[] = {{"error", x->error},
+               {"result", x->result},
+               {"has", x->part},
+               {"text", x->text},
+               {"like", x->like}};
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        if (!all[i].value)
+            continue;
+        (void)buf_printf(out, "%s%s ", out->len > 0 ? " and " : "", all[i].name);
+        (void)json_write(out, all[i].value, JSON_COMPACT);
+    }
+}
+
+static void differ(struct file *f, const char *tool, const struct expected *x,
+                   const struct app_answer *got, const struct json *value)
+{
+    auto_buf struct buf want = BUF_INIT(APP_FILE_MAX), have = BUF_INIT(APP_FILE_MAX);
+
+    put_expected(&want, x);
+    /* What is compared as JSON is shown in the same form. */
+    if (value && (x->result || x->part))
+        (void)json_write(&have, value, JSON_COMPACT);
+    struct str text = buf_str(&want), result = have.len > 0 ? buf_str(&have) : got->text;
+    check_finding(f->check, "cases/%s:%u: %s: expected " STR_FMT "%s\n    got %s" STR_FMT "%s",
+                  f->name, f->line, tool, STR_ARG(str_slice(text, 0, SHOWN)),
+                  text.len > SHOWN ? "…" : "", got->is_failure ? "the error " : "",
+                  STR_ARG(str_slice(result, 0, SHOWN)), result.len > SHOWN ? "…" : "");
+}
 
 static bool is_as_expected(struct file *f, const struct expected *x, const struct app_answer *got,
                            const struct json *value)
@@ -167,7 +197,7 @@ static int run_case(struct file *f, struct json *line, struct arena *a, struct e
     if (is_as_expected(f, &x, &got, value))
         note_coverage(f, call.tool, got.is_failure);
     else
-        differ(f, call.tool->name, got.text);
+        differ(f, call.tool->name, &x, &got, value);
     save(f, json_get(line, "save"), value);
     f->check->n_cases++;
     return 0;

@@ -23,7 +23,7 @@
 
 void check_finding(struct app_check *c, const char *fmt, ...)
 {
-    char text[1024];
+    char text[4096];
     va_list ap;
 
     va_start(ap, fmt);

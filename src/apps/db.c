@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/clocks.h"
 #include "apps/db_impl.h"
 #include "apps/memory.h"
 #include "base/clock.h"
@@ -55,9 +56,10 @@ static int authorize(void *ctx, int action, const char *table, const char *more,
                      const char *trigger)
 {
     (void)ctx;
-    (void)more;
     (void)schema;
     (void)trigger;
+    if (action == SQLITE_FUNCTION && more && clocks_is_refused(more))
+        return SQLITE_DENY;
     /* What SQLite keeps for itself is only read. */
     if (action != SQLITE_READ && table && strncmp(table, "sqlite_", 7) == 0)
         return SQLITE_DENY;
@@ -125,8 +127,11 @@ int appdb_create(const char *path, const char *schema, struct err *e)
 {
     struct appdb db = {0};
     char *text = NULL;
-    int rc = sqlite3_open_v2(path, &db.c, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
 
+    /* Defaults of columns are not asked about when a statement uses them. */
+    if (clocks_refuse(str_of(schema), 1, e) < 0)
+        return err_ctx(e, -EACCES, "schema");
+    int rc = sqlite3_open_v2(path, &db.c, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db.c, "BEGIN;" META, NULL, NULL, NULL);
     if (rc == SQLITE_OK)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apps/clocks.h"
 #include "apps/db_impl.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -39,9 +40,11 @@ static int prepare_text(struct run *run, struct str sql, unsigned flags, sqlite3
                         unsigned line)
 {
     struct appdb *db = run->db;
-    int rc = sqlite3_prepare_v3(db->c, sql.p, (int)sql.len, flags, ret, NULL);
     char where[32];
 
+    if (clocks_refuse(sql, line, run->err) < 0)
+        return -EACCES;
+    int rc = sqlite3_prepare_v3(db->c, sql.p, (int)sql.len, flags, ret, NULL);
     if (rc == SQLITE_OK && *ret)
         return 0;
     (void)snprintf(where, sizeof where, "line %u", line);

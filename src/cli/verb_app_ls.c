@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "apps/check.h"
 #include "apps/engine.h"
 #include "apps/registry.h"
 #include "apps/skeleton.h"
@@ -31,7 +33,43 @@ static const struct table_col cols[] = {
     {.title = "DATA"}, {.title = "STATE", .may_shrink = true},
 };
 
-static void add_row(struct table *t, struct app_registry *r, const char *name)
+/* Those that come with the program were checked before. */
+static bool is_own(const struct config *config, const struct app *app)
+{
+    char own[PATH_MAX];
+
+    (void)snprintf(own, sizeof own, "%s/" INSTANCES_OWN "/", config->state);
+    return str_starts(str_of(app->dir), str_of(own));
+}
+
+struct fault {
+    struct arena *arena;
+    struct str text; /* the first finding */
+};
+
+static void note(void *ctx, const char *text)
+{
+    struct fault *f = ctx;
+
+    if (!f->text.p)
+        f->text = arena_str(f->arena, str_of(text));
+}
+
+/* What is wrong with it; STR_NULL when nothing is. */
+static struct str check(struct arena *a, const struct app *app)
+{
+    struct fault f = {.arena = a};
+    struct app_check c = {.app = app, .finding = note, .ctx = &f};
+    const char *tmp = getenv("TMPDIR");
+    struct err e = ERR_INIT;
+
+    if (app_check(&c, tmp ? tmp : "/tmp", &e) < 0)
+        note(&f, err_text(&e));
+    return f.text;
+}
+
+static void add_row(struct table *t, const struct config *config, struct app_registry *r,
+                    const char *name)
 {
     struct err e = ERR_INIT;
     struct app_entry *x auto_(app_entry_unref) = app_registry_get(r, str_of(name), &e);
@@ -43,7 +81,11 @@ static void add_row(struct table *t, struct app_registry *r, const char *name)
     else
         table_add(t, STR(""));
     table_add(t, x && x->app->import ? STR("yes") : STR(""));
-    table_add(t, x ? STR("ok") : str_of(err_text(&e)));
+    struct str fault = x && is_own(config, x->app) ? check(t->arena, x->app) : STR_NULL;
+    if (fault.p)
+        table_add(t, fault);
+    else
+        table_add(t, x ? STR("ok") : str_of(err_text(&e)));
 }
 
 static void add_answer(struct table *t, struct remote *r, const struct json *app)
@@ -103,7 +145,7 @@ static int run_ls(struct cli_call *call)
     }
     struct table t = table_new(&a, cols, ARRAY_LEN(cols));
     for (size_t i = 0; i < n; i++)
-        add_row(&t, r, names[i]);
+        add_row(&t, &call->config, r, names[i]);
     return put_table(call, &t);
 }
 
@@ -112,10 +154,9 @@ static const struct cli_option app_options[] = {REMOTE_OPTIONS, {0}};
 const struct cli_verb verb_app_ls = {
     .name = "app ls",
     .summary = "List emulated products",
-    .help =
-        "Lists the apps of this installation: those that come with the program (apps.dir), "
-        "and the folders in apps/own of the state directory, which come first. With a URL those of "
-        "the service there.",
+    .help = "Lists the apps of this installation: those that come with the program (apps.dir), "
+            "and the folders in apps/own of the state directory, which come first and are checked. "
+            "With a URL those of the service there.",
     .options = app_options,
     .settings = app_settings,
     .run = run_ls,

@@ -72,6 +72,7 @@ struct instances {
     struct map by_id, by_lease, by_email; /* the last by account, server and address */
     struct map pools;                     /* by account and server */
     struct map templates;                 /* by name */
+    struct map checked;                   /* of app_checks.c, by the app's name */
     struct list occupied;                 /* newest lease first */
     struct list open;                     /* struct instance_own with a handle */
     struct list unwritten;                /* struct instance_own with calls that wait */

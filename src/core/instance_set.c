@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/app_checks.h"
 #include "core/config.h"
 #include "core/core.h"
 #include "core/instance_calls.h"
@@ -216,6 +217,7 @@ struct instances *instances_open(struct core *c, struct err *e)
     map_init(&set->by_email, INSTANCE_MAX);
     map_init(&set->pools, INSTANCE_MAX);
     map_init(&set->templates, APP_REGISTRY_MAX);
+    map_init(&set->checked, APP_REGISTRY_MAX);
     list_init(&set->occupied);
     list_init(&set->open);
     list_init(&set->unwritten);
@@ -279,6 +281,7 @@ void instances_free(struct instances *set)
             app_engine_at(i)->stop(set->homes[i].home);
         (void)pthread_mutex_destroy(&set->homes[i].lock);
     }
+    app_checks_free(set);
     app_registry_free(set->registry);
     free(set->dir);
     free(set);

@@ -4,6 +4,7 @@
 import http.client
 import json
 import os
+import re
 import threading
 import time
 
@@ -81,7 +82,7 @@ def add_tool(s, name, sql):
 
 def test_reads_of_an_untouched_world_are_kept_and_never_stale():
     with shops.running() as s:
-        add_tool(s, "draw", "SELECT json_object('n', random()) AS result;")
+        add_tool(s, "draw", "SELECT json_object('n', rand_int(1, 1000000)) AS result;")
         add_tool(s, "clock", "SELECT json_object('t', now()) AS result;")
         one, two = shops.Shop(s, data="default"), shops.Shop(s, data="default")
         empty = shops.Shop(s)
@@ -142,6 +143,26 @@ def test_an_app_of_the_users_own():
         answer = s.post("/sandbox/my_shop", {})
         tap.equal(answer.status, 201, answer)
         tap.equal(answer.json["server_name"], "my_shop")
+
+
+def test_an_own_app_that_fails_its_check():
+    """The list of the service says what is wrong with it, and that it was mended."""
+    def lines(s):
+        return {x["name"]: x.get("error") for x in s.get("/api/v1/apps").json["data"]}
+
+    with shops.running() as s:
+        tap.equal(s.post("/api/v1/apps", {"name": "mine"}).status, 200)
+        path = os.path.join(s.state, "apps", "own", "mine", "tools.sql")
+        tap.equal(lines(s), {"mine": None, "shop": None})
+        with open(path) as f:
+            text = f.read()
+        with open(path, "w") as f:
+            f.write(re.sub("(\n-- name: .*\n)", r"\1SELECT datetime('now') AS x;\n", text, count=1))
+        tap.contains(lines(s)["mine"], "datetime() of the machine's time is not the instance's")
+        tap.contains(lines(s)["mine"], "tools.sql: ")
+        with open(path, "w") as f:
+            f.write(text)
+        tap.equal(lines(s), {"mine": None, "shop": None})
 
 
 def tools_of(s, target):

@@ -2,6 +2,7 @@
 """`tidepool app`: a good app passes `check`, and each mistake is found and placed; a new one works;
 `ls` and `show` tell what there is."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -70,10 +71,15 @@ def test_mistakes_are_found():
             ("data.sql", "'stock', stock", "'stock', stock + 1",
              "seed/default: export, import and export again differ"),
             ("cases/orders.jsonl", '"total": 15', '"total": 16',
-             "cases/orders.jsonl:2: get_order: got"),
+             "cases/orders.jsonl:2: get_order: expected result "),
+            ("cases/orders.jsonl", '"total": 15', '"total": 16',
+             'Z"}\n    got {"id":1001,"product":"tea","quantity":3,"total":15,'),
             ("cases/orders.jsonl", '"/ticket"', '"/tickets"', "nothing at '/tickets' to save"),
-            ("cases/orders.jsonl", '{what}', '{what}s', "cases/orders.jsonl:9: get_order: got"),
-            ("cases/orders.jsonl", "only 2 left", "only 3 left", "cases/orders.jsonl:3:"),
+            ("cases/orders.jsonl", '{what}', '{what}s',
+             "cases/orders.jsonl:9: get_order: expected like "),
+            ("cases/orders.jsonl", "only 2 left", "only 3 left",
+             'expected error "{\\"error\\": \\"only 3 left\\"}"\n'
+             '    got the error {"error": "only 2 left"}'),
             ("cases/orders.jsonl", '"tool": "get_order", "args": {"order_id": 9}', '"tool": "x"',
              "cases/orders.jsonl:7: no tool 'x'"),
             ("counter/app.json", '".."', '"../bar"', "bar/app.json"),
@@ -83,8 +89,49 @@ def test_mistakes_are_found():
             ("counter/tools.sql", "include: known", "include: new",
              "tools.sql: line 2: there is no part 'new_product' before it"),
             ("counter/cases/all.jsonl", "no such", "such a", "cases/all.jsonl:2:"),
-            ("seed/default.json", '"price": 5, ', "", "NOT NULL constraint failed")):
+            ("seed/default.json", '"price": 5, ', "", "NOT NULL constraint failed"),
+            ("app.json", '"title"', '"titel": "x", "title"',
+             "app.json: /titel is not known; there are title, group, "),
+            ("app.json", '"missing"', '"mising"',
+             "app.json: /texts/mising is not known; there are missing, ")):
         tap.contains(broken(file, old, new), want)
+
+
+def test_clocks_and_random_numbers_of_the_machine_are_refused():
+    ours, draw = "use now() or now_ms()", "use rand_int(), rand_text() or new_id()"
+    for sql, want in (
+            ("random()", "line 2: random() is not the instance's: " + draw),
+            ("abs(RANDOM () % 5)", "line 2: random() is not the instance's: " + draw),
+            ("hex(randomblob(4))", "randomblob() is not the instance's: " + draw),
+            ("CURRENT_TIMESTAMP", "current_timestamp is not the instance's: " + ours),
+            ("current_date", "current_date is not the instance's"),
+            ("datetime('now')", "datetime() of the machine's time is not the instance's: " + ours),
+            ("datetime( /* x */ 'NOW', '+1 day')", "datetime() of the machine's time"),
+            ("unixepoch()", "unixepoch() of the machine's time"),
+            ("strftime('%s')", "strftime() of the machine's time"),
+            ("strftime('%Y-%m', 'now')", "strftime() of the machine's time")):
+        text = broken("tools.sql", "SELECT id, product",
+                      "SELECT %s AS x;\nSELECT id, product" % sql)
+        tap.contains(text, "tools.sql: get_order: ")
+        tap.contains(text, want)
+    text = broken("schema.sql", "CREATE TABLE orders (",
+                  "CREATE TABLE stamped (at TEXT DEFAULT CURRENT_TIMESTAMP);\n"
+                  "CREATE TABLE orders (")
+    tap.contains(text, "schema: line")
+    tap.contains(text, "current_timestamp is not the instance's")
+    # Texts, comments, names and times of the instance are none of these.
+    fine = ("SELECT 'random() datetime(''now'')', datetime(now(), '+1 day'), date(:order_id), "
+            "strftime('%s', now()), julianday('2026-01-01'), :order_id = 'now' AS random "
+            "/* random() */ -- date('now')\n;\n")
+    with tempfile.TemporaryDirectory() as tmp:
+        shop = shutil.copytree(SHOP, os.path.join(tmp, "shop"))
+        path = os.path.join(shop, "tools.sql")
+        with open(path) as f:
+            text = f.read()
+        with open(path, "w") as f:
+            f.write(text.replace("SELECT id, product", fine + "SELECT id, product", 1))
+        p = check(shop)
+        tap.equal((p.returncode, p.stderr), (0, ""), p.stdout)
 
 
 def test_tools_without_cases_are_found():
@@ -126,6 +173,18 @@ def test_lists():
         tap.equal(sorted(rows), ["mine", "shop", "torn"])
         tap.equal(rows["shop"].split(), ["shop", "Shop", "3", "yes", "ok"])
         tap.contains(rows["torn"], "tools.sql")
+        # One of one's own that fails its check is not ok.
+        with open(os.path.join(state, "apps", "own", "mine", "tools.sql"), "a") as f:
+            f.write("\n-- name: draw\nSELECT random() AS result;\n")
+        tools = os.path.join(state, "apps", "own", "mine", "tools.json")
+        with open(tools) as f:
+            rows = json.load(f)
+        with open(tools, "w") as f:
+            json.dump(rows + [{"name": "draw", "description": "Draws.",
+                               "inputSchema": {"type": "object"}}], f)
+        p = app("ls", "--state", state, TIDEPOOL_APPS_DIR=apps, COLUMNS="200")
+        tap.contains(p.stdout, "tools.sql: draw: line")
+        tap.equal([x.split()[-1] for x in p.stdout.split("\n") if x.startswith("shop")], ["ok"])
         p = app("show", "--state", state, "SHOP", TIDEPOOL_APPS_DIR=apps)
         tap.equal(p.returncode, 0, p.stderr)
         for part in ("title    Shop\n", "get_order (only reads)\n    One order", "create_order\n"):

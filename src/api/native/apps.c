@@ -11,6 +11,7 @@
 #include "apps/registry.h"
 #include "apps/skeleton.h"
 #include "base/cleanup.h"
+#include "core/app_checks.h"
 #include "core/config.h"
 #include "core/instance_set.h"
 
@@ -30,7 +31,9 @@ static void put_bool(struct jw *w, const char *name, bool b)
 
 /* ---- the list ---- */
 
-void native_put_app_line(struct jw *w, struct app_registry *apps, const char *name)
+/* SET: of whose checks it tells, or NULL. */
+static void put_line(struct jw *w, struct app_registry *apps, const struct instances *set,
+                     const char *name)
 {
     struct err e = ERR_INIT;
     struct app_entry *x auto_(app_entry_unref) = app_registry_get(apps, str_of(name), &e);
@@ -42,14 +45,21 @@ void native_put_app_line(struct jw *w, struct app_registry *apps, const char *na
         jw_key(w, "tools");
         jw_int(w, (int64_t)x->app->n_tools);
         put_bool(w, "data", x->app->import != NULL);
-    } else {
-        put_text(w, "error", err_text(&e));
     }
+    const char *found = x && set ? app_checks_fault(set, x) : NULL;
+    if (!x || found)
+        put_text(w, "error", found ? found : err_text(&e));
     jw_end(w);
 }
 
-void native_apps_list(struct api_req *r)
+void native_put_app_line(struct jw *w, struct app_registry *apps, const char *name)
 {
+    put_line(w, apps, NULL, name);
+}
+
+static void on_checked(void *ctx)
+{
+    struct api_req *r = ctx;
     struct app_registry *apps = instances_apps(r->core->instances);
     struct buf body auto_buf = BUF_INIT(LIST_MAX);
     struct jw w = native_begin(&body);
@@ -62,10 +72,15 @@ void native_apps_list(struct api_req *r)
     }
     jw_array(&w);
     for (size_t i = 0; i < n; i++)
-        native_put_app_line(&w, apps, names[i]);
+        put_line(&w, apps, r->core->instances, names[i]);
     jw_end(&w);
     native_end(&w);
     api_reply_json(r, 200, &body);
+}
+
+void native_apps_list(struct api_req *r)
+{
+    app_checks_run(r->core->instances, on_checked, r);
 }
 
 /* ---- one of them ---- */

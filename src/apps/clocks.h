@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* SQLite's own clock and random numbers, which are not the instance's: with them the same calls
+ * would not give the same bytes (docs/adr/0006). Scripts and schemas that use them are refused. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+/* -EACCES with E, which names what to use instead, when SQL asks for the machine's time or random
+ * numbers: random(), randomblob(), CURRENT_TIMESTAMP and the like, and date functions of 'now' or
+ * of nothing. LINE is that of SQL's first character. Quoted texts and comments are no SQL. */
+int clocks_refuse(struct str sql, unsigned line, struct err *e);
+/* Whether the function NAME is one of those that no statement may call. */
+bool clocks_is_refused(const char *name);

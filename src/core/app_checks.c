@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Checking the installation's own apps: see app_checks.h. */
+#include "core/app_checks.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "apps/check.h"
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "core/config.h"
+#include "core/core.h"
+#include "core/instance_internal.h"
+
+enum { NAMES_MAX = 1 << 20, OWN_MAX = 64 };
+
+/* What came of a check. */
+struct checked {
+    struct app_entry *entry; /* a reference */
+    char *fault;             /* NULL: none */
+};
+
+struct job {
+    struct work work;
+    struct instances *set;
+    app_checks_fn *fn;
+    void *ctx;
+    struct checked *items[OWN_MAX];
+    size_t n;
+};
+
+static void checked_free(struct checked *c)
+{
+    if (!c)
+        return;
+    app_entry_unref(c->entry);
+    free(c->fault);
+    free(c);
+}
+
+/* ---- on a worker ---- */
+
+static void note(void *ctx, const char *text)
+{
+    struct checked *c = ctx;
+
+    if (!c->fault)
+        c->fault = mem_strdup(text);
+}
+
+static void check(struct checked *c, const struct app *app)
+{
+    struct app_check what = {.app = app, .finding = note, .ctx = c};
+    const char *tmp = getenv("TMPDIR");
+    struct err e = ERR_INIT;
+
+    if (app_check(&what, tmp ? tmp : "/tmp", &e) < 0)
+        note(c, err_text(&e));
+}
+
+static void run(struct work *w)
+{
+    struct job *j = container_of(w, struct job, work);
+
+    for (size_t i = 0; i < j->n; i++) {
+        const struct app *app = j->items[i]->entry->app;
+        const struct json *variants = app->benchmarks;
+        check(j->items[i], app);
+        for (size_t k = 0; variants && k < variants->n; k++) {
+            struct app *variant auto_(app_free) = NULL;
+            struct err e = ERR_INIT;
+            char path[PATH_MAX];
+            (void)snprintf(path, sizeof path, "%s/%s", app->dir,
+                           json_str(&variants->members[k].value, STR("")).p);
+            if (app_load(path, &variant, &e) < 0)
+                note(j->items[i], err_text(&e));
+            else
+                check(j->items[i], variant);
+        }
+    }
+}
+
+/* ---- on the loop's thread ---- */
+
+static void done(struct work *w)
+{
+    struct job *j = container_of(w, struct job, work);
+
+    for (size_t i = 0; i < j->n; i++) {
+        struct checked *c = j->items[i];
+        void *old = NULL;
+        if (map_put(&j->set->checked, str_of(c->entry->app->name), c, &old) < 0)
+            checked_free(c);
+        checked_free(old);
+    }
+    j->fn(j->ctx);
+    free(j);
+}
+
+const char *app_checks_fault(const struct instances *set, const struct app_entry *x)
+{
+    const struct checked *c = map_get(&set->checked, str_of(x->app->name));
+
+    return c && c->entry == x ? c->fault : NULL;
+}
+
+static void add(struct job *j, const char *name)
+{
+    struct instances *set = j->set;
+    struct app_entry *x auto_(app_entry_unref) =
+        app_registry_get(set->registry, str_of(name), NULL);
+    const struct checked *known = x ? map_get(&set->checked, str_of(x->app->name)) : NULL;
+    char own[PATH_MAX];
+
+    (void)snprintf(own, sizeof own, "%s/" INSTANCES_OWN "/", set->core->config->state);
+    if (!x || !str_starts(str_of(x->app->dir), str_of(own)) || (known && known->entry == x))
+        return;
+    struct checked *c = j->n < OWN_MAX ? mem_zalloc(1, sizeof *c) : NULL;
+    if (!c)
+        return;
+    c->entry = take(x);
+    j->items[j->n++] = c;
+}
+
+void app_checks_run(struct instances *set, app_checks_fn *fn, void *ctx)
+{
+    struct arena a auto_arena;
+    struct job *j = mem_zalloc(1, sizeof *j);
+    size_t n = 0;
+
+    arena_init(&a, NAMES_MAX);
+    const char **names = app_registry_names(set->registry, &a, &n);
+    if (!j) {
+        fn(ctx);
+        return;
+    }
+    *j = (struct job){.set = set, .fn = fn, .ctx = ctx, .work = {.run = run, .done = done}};
+    for (size_t i = 0; names && i < n; i++)
+        add(j, names[i]);
+    if (j->n > 0 && instances_submit(set, &j->work) == 0)
+        return;
+    for (size_t i = 0; i < j->n; i++)
+        checked_free(j->items[i]);
+    fn(ctx);
+    free(j);
+}
+
+void app_checks_free(struct instances *set)
+{
+    void *value;
+
+    for (size_t i = 0; map_next(&set->checked, &i, NULL, &value);)
+        checked_free(value);
+    map_done(&set->checked);
+}
