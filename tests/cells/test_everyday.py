@@ -168,6 +168,49 @@ def test_what_users_have_of_their_own():
             tap.equal((done["output"], done["errorOutput"]), (want, ""), command)
 
 
+def run_program(s, program, command):
+    """The output of a command in a new sandbox, if the host has the program."""
+    if not shutil.which(program, path=ENV["PATH"]):
+        raise tap.Skip("this host has no " + program)
+    s.create(name="one")
+    done = s.run("one", command, timeout=110)
+    tap.equal(done["exitCode"], 0, done["output"] + done["errorOutput"])
+    return done["output"]
+
+
+def test_matplotlib_draws():
+    if on_host("/usr/bin/python3 -c 'import matplotlib'")[0] != 0:
+        raise tap.Skip("this host has no python3-matplotlib")
+    with cells.running() as s:
+        tap.equal(run_program(s, "python3", """python3 - <<'END'
+import matplotlib
+matplotlib.use("agg")
+import matplotlib.pyplot as plot
+plot.plot([1, 4, 9])
+plot.title("squares")
+plot.savefig("plot.png")
+plot.savefig("plot.pdf")
+print(open("plot.png", "rb").read(4))
+END"""), "b'\\x89PNG'\n")
+
+
+def test_libreoffice_converts():
+    with cells.running() as s:
+        found = run_program(s, "soffice", """printf 'a,b\n1,2\n' >t.csv &&
+            soffice --headless --convert-to xlsx t.csv >/dev/null &&
+            soffice --headless --convert-to pdf t.xlsx >/dev/null && head -c 4 t.pdf""")
+        tap.equal(found, "%PDF")
+
+
+def test_chromium_takes_a_screenshot():
+    with cells.running() as s:
+        found = run_program(s, "chromium", """echo '<h1>hello</h1>' >a.html &&
+            chromium --headless --no-sandbox --disable-gpu --screenshot=a.png a.html 2>err ||
+            { cat err; exit 1; }
+            head -c 4 a.png | tail -c 3""")
+        tap.equal(found, "PNG")
+
+
 def test_secrets_of_the_host_stay_there():
     with cells.running() as s:
         s.create(name="one")
