@@ -21,8 +21,13 @@ enum {
 struct app_entry {
     unsigned n_refs;
     struct app *app;
-    char digest[APP_DIGEST_LEN + 1]; /* of the files that its databases are made of */
+    char *root, *name;               /* its folder; NAME, or NAME/VARIANT for one of its variants */
+    char digest[APP_DIGEST_LEN + 1]; /* of its name and its files, wherever they are */
 };
+
+/* The app in the folder ROOT, or its variant when NAME has one: a reference of the caller's. NULL
+ * with E filled. */
+struct app_entry *app_entry_load(const char *root, const char *name, struct err *e);
 
 /* A folder's name has small letters only. DIRS (NULL-terminated, copied) may be missing; of two
  * apps with one name the one in the later directory counts. NULL without memory. */

@@ -235,9 +235,7 @@ static int read_all(struct reading *g, int fd, struct err *e)
     if (lseek(fd, 0, SEEK_SET) < 0)
         return err_sys(e, -errno, "read");
     int r = feed_all(fd, t, e);
-    if (r == 0 && is_whole)
-        r = tar_reader_finish(t, e);
-    if (r == 0 && (!is_whole || !g->is_closed))
+    if (r == 0 && (!is_whole || !g->is_closed || tar_reader_finish(t, NULL) < 0))
         r = err_set(e, -EINVAL, "it is cut short");
     return r;
 }

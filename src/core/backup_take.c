@@ -191,7 +191,7 @@ struct backup_take {
     struct backup *file;
     struct instances_saved saved;
     struct err err;
-    bool is_done;
+    void (*ended)(void *ctx);
 };
 
 static void take_free(struct backup_take *t)
@@ -301,7 +301,12 @@ static void run_sweep(struct work *w)
 
 static void on_swept(struct work *w)
 {
-    take_free(container_of(w, struct backup_take, work));
+    struct backup_take *t = container_of(w, struct backup_take, work);
+    void (*ended)(void *ctx) = t->ended;
+    void *ctx = t->ctx;
+
+    take_free(t);
+    ended(ctx);
 }
 
 static void on_noted(struct store_tx *tx, int result, void *ctx)
@@ -321,13 +326,15 @@ static void note_made(struct core *c, uint64_t bytes)
     (void)store_submit(c->store, tx, c->loop, on_noted, NULL);
 }
 
-void backup_take_end(struct backup_take *t, bool is_done)
+void backup_take_end(struct backup_take *t, bool is_done, void (*fn)(void *ctx), void *ctx)
 {
+    t->ended = fn;
+    t->ctx = ctx;
     if (is_done)
         note_made(t->core, backup_size(t->file));
     t->work = (struct work){.run = run_sweep, .done = on_swept};
     if (work_submit(t->pool, t->core->loop, &t->work) < 0)
-        take_free(t);
+        on_swept(&t->work);
 }
 
 /* ---- of a state directory that no service has ---- */

@@ -30,8 +30,9 @@ struct backup_take *backup_take(struct core *c, bool has_archives, backup_take_f
 struct backup *backup_take_file(const struct backup_take *t);
 /* Runs W on the thread of this backup; 0 or -EBUSY. */
 int backup_take_run(struct backup_take *t, struct work *w);
-/* Removes the copies. IS_DONE: the backup was made, which becomes an event. T is gone. */
-void backup_take_end(struct backup_take *t, bool is_done);
+/* Removes the copies, then calls FN; T is gone then. IS_DONE: the backup was made, which becomes an
+ * event. */
+void backup_take_end(struct backup_take *t, bool is_done, void (*fn)(void *ctx), void *ctx);
 /* Removes what a service that was killed left of one. */
 void backup_sweep(const struct config *config);
 

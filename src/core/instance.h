@@ -20,8 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "apps/app.h"
 #include "apps/call.h"
+#include "apps/registry.h"
 #include "base/list.h"
 #include "base/sm.h"
 #include "core/account.h"
@@ -30,7 +30,6 @@
 
 struct instances;
 struct store_tx;
-
 enum {
     INSTANCE_ID_LEN = 36, /* a UUID in text */
     INSTANCE_MAX = 65536, /* slots in the installation */
@@ -66,12 +65,13 @@ struct instance {
     int64_t created_us, updated_us;
 
     /* Of the lease. */
-    char *spelling;            /* of the server's name, as it was asked for */
-    char *benchmark, *data;    /* "" when none was named */
-    char *tags;                /* JSON: array, object, or "null" */
-    char *owner;               /* see instance_args; NULL or "" when it has none */
-    int64_t ttl_s, expires_us; /* -1 and 0: never */
-    int64_t start_us;          /* of its clock; 0: the time of the day */
+    char app[APP_DIGEST_LEN + 1]; /* the digest of the app it was made from; "": not known */
+    char *spelling;               /* of the server's name, as it was asked for */
+    char *benchmark, *data;       /* "" when none was named */
+    char *tags;                   /* JSON: array, object, or "null" */
+    char *owner;                  /* see instance_args; NULL or "" when it has none */
+    int64_t ttl_s, expires_us;    /* -1 and 0: never */
+    int64_t start_us;             /* of its clock; 0: the time of the day */
     uint64_t seed;
     bool has_seed;               /* somebody asked for this one */
     struct instance_own *own;    /* of instance*.c; NULL while idle */

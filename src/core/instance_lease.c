@@ -200,6 +200,7 @@ static int fill_lease(struct acquisition *q, struct instance *in, struct err *e)
     if (r < 0)
         return err_set(e, r, "out of memory");
     in->own->template = template_ref(q->template);
+    (void)snprintf(in->app, sizeof in->app, "%s", q->template->entry->digest);
     id_uuid(in->lease);
     in->updated_us = clock_real_us();
     in->ttl_s = a->ttl_s == 0 ? INSTANCE_TTL_DEFAULT_S : a->ttl_s;

@@ -18,6 +18,7 @@
 #include "core/core.h"
 #include "core/instance_calls.h"
 #include "core/instance_internal.h"
+#include "core/instance_keep.h"
 #include "core/metrics.h"
 #include "core/share.h"
 #include "sys/io.h"
@@ -72,7 +73,7 @@ static void restore_lease(struct instance *in, struct str key_id)
         (void)account_key_ref(in->key);
     }
     in->own->is_restored = true;
-    entry = app_registry_get_for(set->registry, str_of(in->server), str_of(in->benchmark), &e);
+    entry = instance_find_app(in);
     if (entry)
         in->own->template = template_get(set, entry, str_of(in->data), &e);
     (void)map_put(&set->by_lease, str_of(in->lease), in, NULL);
@@ -175,7 +176,8 @@ static void on_tick(struct loop_timer *t)
     instances_close_idle(set, now_ms - IDLE_MS, (unsigned)set->core->config->apps.max_open);
     for (size_t i = 0; map_next(&set->templates, &i, NULL, &value);)
         template_close_readers(value, now_ms - IDLE_MS);
-    templates_forget(set, now_ms - TEMPLATE_IDLE_MS);
+    if (templates_forget(set, now_ms - TEMPLATE_IDLE_MS))
+        instances_sweep_kept(set, false);
     calls_flush_all(set);
     (void)loop_timer_start(set->core->loop, t, TICK_MS, on_tick);
 }
@@ -196,6 +198,8 @@ static int open_all(struct instances *set, struct err *e)
     if (!set->workers)
         return e && e->code ? e->code : -ENOMEM;
     r = instances_load(set, enter_row, e);
+    if (r == 0)
+        instances_sweep_kept(set, true);
     if (r == 0)
         r = sweep_files(set, e);
     if (r == 0)

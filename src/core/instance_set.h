@@ -2,6 +2,8 @@
 /* All instances of the service, from its start to its stop. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/err.h"
 
@@ -24,6 +26,8 @@ struct app_registry *instances_registry(const struct config *config, struct err 
 
 /* The apps that can be acquired. */
 struct app_registry *instances_apps(const struct instances *set);
+/* Whether an app of that name is in use, perhaps one whose folder is gone. */
+bool instances_serve(const struct instances *set, struct str name);
 unsigned instances_n_live(const struct instances *set);
 unsigned instances_n_open(const struct instances *set);
 /* Brings the sampled metrics up to date. */

@@ -22,6 +22,8 @@ static void put_spec(struct buf *out, const struct instance *in)
     if (!in->lease[0])
         return;
     jw_object(&w);
+    jw_key(&w, "app");
+    jw_cstr(&w, in->app);
     jw_key(&w, "spelling");
     jw_cstr(&w, in->spelling);
     jw_key(&w, "benchmark");
@@ -131,6 +133,8 @@ static int read_spec(struct instance *in, struct str text, struct err *e)
     const struct json *v = json_parse(&a, text, NULL, e);
     if (!v)
         return e ? e->code : -EINVAL;
+    struct str app = json_str(json_get(v, "app"), STR(""));
+    (void)snprintf(in->app, sizeof in->app, STR_FMT, STR_ARG(app));
     in->ttl_s = json_int(json_get(v, "ttl"), -1);
     in->seed = (uint64_t)json_int(json_get(v, "seed"), 0);
     in->has_seed = json_bool(json_get(v, "has_seed"), false);

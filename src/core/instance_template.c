@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "core/core.h"
 #include "core/instance_internal.h"
+#include "core/instance_keep.h"
 
 /* An open database that nobody uses now. */
 struct reader {
@@ -67,15 +68,19 @@ struct instance_template *template_get(struct instances *set, struct app_entry *
     return t;
 }
 
-void templates_forget(struct instances *set, int64_t before_ms)
+bool templates_forget(struct instances *set, int64_t before_ms)
 {
+    bool is_less = false;
     void *value;
 
     for (size_t i = 0; map_next(&set->templates, &i, NULL, &value);) {
         struct instance_template *t = value;
-        if (t->n_refs == 1 && t->used_ms < before_ms)
+        if (t->n_refs == 1 && t->used_ms < before_ms) {
             template_unref(t);
+            is_less = true;
+        }
     }
+    return is_less;
 }
 
 /* ---- making ---- */
@@ -109,6 +114,7 @@ static int make(struct instance_template *t, struct err *e)
     const struct json *seed = NULL;
 
     arena_init(&a, SEED_ARENA);
+    instances_keep(t->set, t->entry);
     t->home = start_home(t->set, app->engine, e);
     if (!t->home)
         return e->code;

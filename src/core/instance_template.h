@@ -43,8 +43,9 @@ struct instance_template *template_get(struct instances *set, struct app_entry *
                                        struct str data, struct err *e);
 struct instance_template *template_ref(struct instance_template *t);
 void template_unref(struct instance_template *t);
-/* Lets go of those that nobody refers to or asked for since BEFORE_MS. */
-void templates_forget(struct instances *set, int64_t before_ms);
+/* Lets go of those that nobody refers to or asked for since BEFORE_MS. True when there were some.
+ */
+bool templates_forget(struct instances *set, int64_t before_ms);
 /* Calls W->fn when T is ready, perhaps at once, or cannot be. W->node stays linked until then. */
 void template_want(struct instance_template *t, struct template_wait *w);
 /* An open reader that nobody uses, or NULL; and back. */

@@ -119,7 +119,7 @@ bool klavis_knows(void *ctx, struct str name)
         return false;
     struct app_entry *entry auto_(app_entry_unref) =
         app_registry_get(instances_apps(k->core->instances), name, &e);
-    return entry || e.code == -EUCLEAN;
+    return entry || e.code == -EUCLEAN || instances_serve(k->core->instances, name);
 }
 
 /* The server of IN's app as IN has it, made when it is first needed. */

@@ -22,21 +22,35 @@ struct sending {
     int result;      /* of backup_next() */
     bool is_reading; /* the thread has it */
     bool is_gone;    /* the client left */
+    bool is_begun;   /* the answer */
+    bool is_done, is_ending;
 };
 
 static void go_on(struct sending *s);
 
-static void finish(struct sending *s, bool is_done)
+/* The copies are gone: whoever got the answer may ask for the next backup. */
+static void on_ended(void *ctx)
 {
-    struct http_req *h = s->r->http;
+    struct sending *s = ctx;
+    struct api_req *r = s->r;
+    struct err why = s->err;
+    bool is_begun = s->is_begun, is_done = s->is_done;
 
-    backup_take_end(s->take, is_done);
     buf_done(&s->piece);
     free(s);
-    if (is_done)
-        http_end(h);
+    if (!is_begun)
+        api_fail(r, why.code, &why);
+    else if (is_done)
+        http_end(r->http);
     else
-        http_abort(h);
+        http_abort(r->http);
+}
+
+static void finish(struct sending *s, bool is_done)
+{
+    s->is_done = is_done;
+    s->is_ending = true;
+    backup_take_end(s->take, is_done, on_ended, s);
 }
 
 /* On the thread. */
@@ -72,7 +86,7 @@ static void on_drain(struct http_req *h, void *ctx)
 
 static void go_on(struct sending *s)
 {
-    if (s->is_reading)
+    if (s->is_reading || s->is_ending)
         return;
     if (http_is_full(s->r->http) && !s->is_gone) {
         http_on_drain(s->r->http, on_drain, s);
@@ -101,17 +115,15 @@ static void on_taken(void *ctx, struct backup_take *t, const struct err *e)
 
     s->take = t;
     if (e) {
-        struct err why = *e;
-        backup_take_end(t, false);
-        buf_done(&s->piece);
-        free(s);
-        api_fail(r, why.code, &why);
+        s->err = *e;
+        finish(s, false);
         return;
     }
     (void)http_add_header(r->http, "Cache-Control", STR("private, no-store"));
     (void)http_add_header(
         r->http, "Tidepool-Size",
         arena_printf(r->arena, "%llu", (unsigned long long)backup_size(backup_take_file(t))));
+    s->is_begun = true;
     r->http->on_abort = on_abort;
     r->http->abort_ctx = s;
     http_start(r->http, 200, "application/x-tar", -1);
