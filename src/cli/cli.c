@@ -12,11 +12,13 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "cli/verbs.h"
+#include "core/config_value.h"
 #include "core/suggest.h"
 #include "sys/io.h"
 
-#define PROGRAM "tidepool"
-#define MAX_OUT (64UL << 20)
+#define PROGRAM     "tidepool"
+#define MAX_OUT     (64UL << 20)
+#define SECONDS_MAX (100LL * 365 * 86400)
 
 #define VERB(name) &verb_##name,
 const struct cli_verb *const cli_verbs[] = {
@@ -105,6 +107,40 @@ int cli_value_int(const struct cli_call *call, const char *name, int64_t fallbac
 
     if (value && (str_to_i64(str_of(value), &v) < 0 || v < 0))
         return cli_usage(call, "--%s: expected a whole number, got '%s'", name, value);
+    *ret = v;
+    return CLI_OK;
+}
+
+/* A number without a unit is seconds; else units from the largest to the smallest. */
+static int read_seconds(struct str text, int64_t *ret)
+{
+    int64_t sum_ms = 0, ms;
+
+    if (str_to_i64(text, ret) == 0)
+        return *ret >= -1 ? 0 : -EINVAL;
+    while (text.len > 0) {
+        size_t n = 0;
+        while (n < text.len && text.p[n] >= '0' && text.p[n] <= '9')
+            n++;
+        while (n < text.len && (text.p[n] < '0' || text.p[n] > '9'))
+            n++;
+        if (config_duration(str_slice(text, 0, n), &ms) < 0 || ms > SECONDS_MAX * 1000 - sum_ms)
+            return -EINVAL;
+        sum_ms += ms;
+        text = str_skip(text, n);
+    }
+    *ret = (sum_ms + 999) / 1000;
+    return 0;
+}
+
+int cli_value_seconds(const struct cli_call *call, const char *name, int64_t fallback, int64_t *ret)
+{
+    const char *value = cli_value(call, name);
+    int64_t v = fallback;
+
+    if (value && (!*value || read_seconds(str_of(value), &v) < 0))
+        return cli_usage(call, "--%s: expected a time such as 90, 90s, 15m or 1h30m, got '%s'",
+                         name, value);
     *ret = v;
     return CLI_OK;
 }

@@ -76,6 +76,11 @@ bool cli_is_on(const struct cli_call *call, const char *name);
  * telling the user. */
 int cli_value_int(const struct cli_call *call, const char *name, int64_t fallback, int64_t *ret);
 
+/* The value of NAME as seconds: "90", "90s", "15m", "1h30m"; as cli_value_int(). -1 is taken as it
+ * is. */
+int cli_value_seconds(const struct cli_call *call, const char *name, int64_t fallback,
+                      int64_t *ret);
+
 /* Says "tidepool VERB: …" on standard error. Return CLI_FAILED / CLI_USAGE (with a hint at --help).
  */
 int cli_fail(const struct cli_call *call, const struct err *e);

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "cli/remote.h"
 
-enum kind { TEXT, NUMBER, SWITCH };
+enum kind { TEXT, NUMBER, SECONDS, SWITCH };
 
 /* Options that become members of the request as they are. */
 static const struct {
@@ -15,8 +15,8 @@ static const struct {
     {"name", "name", TEXT},
     {"template", "template", TEXT},
     {"image", "image", TEXT},
-    {"timeout", "timeout", NUMBER},
-    {"idle-timeout", "idle_timeout", NUMBER},
+    {"timeout", "timeout", SECONDS},
+    {"idle-timeout", "idle_timeout", SECONDS},
     {"cpu", "cpu_limit", TEXT},
     {"memory", "memory_limit", TEXT},
     {"disk", "disk", TEXT},
@@ -27,6 +27,15 @@ static const struct {
     {"auto-pause", "autoPause", SWITCH},
     {"auto-resume", "autoResume", SWITCH},
 };
+
+static int put_seconds(const struct cli_call *call, const char *option, struct jw *w)
+{
+    int64_t seconds = 0;
+    int r = cli_value_seconds(call, option, 0, &seconds);
+
+    jw_int(w, seconds);
+    return r;
+}
 
 static int put_number(const struct cli_call *call, const char *option, struct jw *w)
 {
@@ -50,6 +59,8 @@ static int put_members(const struct cli_call *call, struct jw *w)
         jw_key(w, members[i].member);
         if (members[i].kind == NUMBER)
             r = put_number(call, members[i].option, w);
+        else if (members[i].kind == SECONDS)
+            r = put_seconds(call, members[i].option, w);
         else if (members[i].kind == SWITCH)
             jw_bool(w, cli_is_on(call, members[i].option));
         else
@@ -119,8 +130,8 @@ static const struct cli_option options[] = {
     {.name = "metadata",
      .arg = "NAME=VALUE",
      .help = "Note to find it by; may be given several times."},
-    {.name = "timeout", .arg = "SECONDS", .help = "How long it lives; -1 is for ever."},
-    {.name = "idle-timeout", .arg = "SECONDS", .help = "How long it lives when nobody uses it."},
+    {.name = "timeout", .arg = "TIME", .help = "How long it lives: 90, 15m, 2h; -1 is for ever."},
+    {.name = "idle-timeout", .arg = "TIME", .help = "How long it lives when nobody uses it."},
     {.name = "auto-pause", .help = "Pause it at the end of its time instead of ending it."},
     {.name = "auto-resume", .help = "Let it go on by itself when somebody uses it."},
     {.name = "cpu", .arg = "QUANTITY", .help = "Processors it may use: 500m, 2."},

@@ -3,7 +3,6 @@
 #include "cli/verbs.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/enc.h"
@@ -11,7 +10,13 @@
 #include "cli/remote.h"
 #include "sys/io.h"
 
-enum { TIMED_OUT = 124, TIMEOUT_MAX_S = 86400, INPUT_MAX = 8 << 20, BODY_MAX = 16 << 20 };
+enum {
+    TIMED_OUT = 124,
+    TIMEOUT_MAX_S = 86400,
+    INPUT_MAX = 8 << 20,
+    BODY_MAX = 16 << 20,
+    LINE_MAX_BYTES = 2 << 20
+};
 
 /* ---- the request ---- */
 
@@ -42,8 +47,10 @@ static int put_input(const struct cli_call *call, struct jw *w)
 static int put_timeout(const struct cli_call *call, struct jw *w)
 {
     int64_t timeout;
-    int r = cli_value_int(call, "timeout", TIMEOUT_MAX_S, &timeout);
+    int r = cli_value_seconds(call, "timeout", TIMEOUT_MAX_S, &timeout);
 
+    if (r == CLI_OK && (timeout < 1 || timeout > TIMEOUT_MAX_S))
+        return cli_usage(call, "--timeout: expected a time up to a day");
     jw_key(w, "timeout");
     jw_int(w, timeout);
     return r;
@@ -68,6 +75,10 @@ static int put_request(const struct cli_call *call, struct buf *out)
     jw_str(&w, buf_str(&command));
     jw_key(&w, "encoding");
     jw_cstr(&w, "base64");
+    if (!cli_is_on(call, "json")) {
+        jw_key(&w, "stream");
+        jw_bool(&w, true);
+    }
     put_text(call, "user", &w);
     put_text(call, "cwd", &w);
     int r = put_timeout(call, &w);
@@ -81,36 +92,93 @@ static int put_request(const struct cli_call *call, struct buf *out)
 
 /* ---- the answer ---- */
 
-static int write_output(const struct json *data, const char *member, int fd)
-{
-    struct str text = json_str(json_get(data, member), STR(""));
-    struct buf raw auto_buf = BUF_INIT(text.len + 4);
+/* Lines of JSON, each with a piece of output or with how it ended. */
+struct answer {
+    struct buf line, raw;
+    struct str body; /* of the request */
+    size_t sent;
+    struct err e;
+    int status; /* -1: it has not ended */
+};
 
-    if (!str_is(json_str(json_get(data, "encoding"), STR("")), "base64"))
-        return io_write_all(fd, text.p, text.len);
-    int r = enc_unbase64(&raw, text);
-    return r < 0 ? r : io_write_all(fd, raw.p, raw.len);
+static int write_piece(struct answer *a, const struct json *line, const char *member, int fd)
+{
+    struct str text = json_str(json_get(line, member), STR_NULL);
+
+    if (!text.p)
+        return 0;
+    buf_clear(&a->raw);
+    int r = enc_unbase64(&a->raw, text);
+    if (r == 0)
+        r = io_write_all(fd, a->raw.p, a->raw.len);
+    return r < 0 ? err_sys(&a->e, r, "output") : 0;
 }
 
-/* Passes on what the command wrote, and returns its exit status. */
-static int pass_on(struct cli_call *call, const struct json *data)
+static int take_line(struct answer *a, struct str text)
 {
-    struct err e = ERR_INIT;
-    int r = write_output(data, "output", STDOUT_FILENO);
+    struct arena arena auto_arena;
 
-    if (r == 0)
-        r = write_output(data, "errorOutput", STDERR_FILENO);
-    if (r < 0) {
-        (void)err_sys(&e, r, "output");
-        return cli_fail(call, &e);
+    arena_init(&arena, 4 * (size_t)LINE_MAX_BYTES);
+    const struct json *line = json_parse(&arena, text, NULL, &a->e);
+    if (!line)
+        return err_ctx(&a->e, -EPROTO, "answer of the service");
+    const struct json *code = json_get(line, "exitCode");
+    if (code)
+        a->status = json_bool(json_get(line, "timedOut"), false) ? TIMED_OUT
+                                                                 : (int)(json_int(code, 0) & 0xff);
+    int r = write_piece(a, line, "stdout", STDOUT_FILENO);
+    return r < 0 ? r : write_piece(a, line, "stderr", STDERR_FILENO);
+}
+
+static int on_bytes(void *ctx, const char *p, size_t n)
+{
+    struct answer *a = ctx;
+    struct str rest = str_n(p, n);
+    int r = 0;
+
+    for (ptrdiff_t end; r == 0 && (end = str_chr(rest, '\n')) >= 0;) {
+        r = buf_add(&a->line, rest.p, (size_t)end);
+        if (r == 0)
+            r = take_line(a, buf_str(&a->line));
+        buf_clear(&a->line);
+        rest = str_skip(rest, (size_t)end + 1);
     }
-    if (json_bool(json_get(data, "truncated"), false))
-        (void)fputs("tidepool exec: the output was too large and is cut; write it to a file and "
-                    "use 'tidepool cp'\n",
-                    stderr);
-    if (json_bool(json_get(data, "timedOut"), false))
-        return TIMED_OUT;
-    return (int)(json_int(json_get(data, "exitCode"), 0) & 0xff);
+    return r < 0 ? r : buf_add_str(&a->line, rest);
+}
+
+static ssize_t read_body(void *ctx, char *p, size_t n)
+{
+    struct answer *a = ctx;
+    struct str rest = str_skip(a->body, a->sent);
+
+    n = n < rest.len ? n : rest.len;
+    memcpy(p, rest.p, n);
+    a->sent += n;
+    return (ssize_t)n;
+}
+
+/* Passes on what the command writes while it runs, and returns its exit status. */
+static int follow(struct remote *r, const char *target, const struct buf *body)
+{
+    struct answer a = {.line = BUF_INIT(LINE_MAX_BYTES),
+                       .raw = BUF_INIT(LINE_MAX_BYTES),
+                       .body = buf_str(body),
+                       .status = -1};
+    const struct client_transfer t = {.method = "POST",
+                                      .target = target,
+                                      .length = (int64_t)body->len,
+                                      .read = read_body,
+                                      .write = on_bytes,
+                                      .ctx = &a};
+    int code = !target         ? err_sys(&a.e, -ENAMETOOLONG, "request")
+               : !buf_ok(body) ? err_sys(&a.e, body->error, "request")
+                               : client_transfer(r->client, &t, &a.e);
+
+    buf_done(&a.line);
+    buf_done(&a.raw);
+    if (code == 0 && a.status < 0)
+        code = err_set(&a.e, -ECONNRESET, "the connection was lost before the command ended");
+    return code < 0 ? remote_fail(r, code, &a.e) : a.status;
 }
 
 static int run(struct cli_call *call)
@@ -122,13 +190,14 @@ static int run(struct cli_call *call)
 
     if (status == CLI_OK)
         status = remote_open(&r, call);
-    if (status == CLI_OK)
-        status = remote_ask(
-            &r, "POST", remote_target(&r, "/api/v1/terminal/sandbox/", call->args[0]), &body, &doc);
     if (status != CLI_OK)
         return status;
+    const char *target = remote_target(&r, "/api/v1/terminal/sandbox/", call->args[0]);
     if (!cli_is_on(call, "json"))
-        return pass_on(call, json_get(doc, "data"));
+        return follow(&r, target, &body);
+    status = remote_ask(&r, "POST", target, &body, &doc);
+    if (status != CLI_OK)
+        return status;
     return cli_put_json(&call->out, json_get(doc, "data")) < 0 ? CLI_FAILED : CLI_OK;
 }
 
@@ -139,9 +208,11 @@ static const struct cli_option options[] = {
      .letter = 'e',
      .arg = "NAME=VALUE",
      .help = "Variable of its environment; may be given several times."},
-    {.name = "timeout", .arg = "SECONDS", .help = "Kill it after so long; default a day."},
+    {.name = "timeout",
+     .arg = "TIME",
+     .help = "Kill it after so long: 90, 15m, 1h; default a day."},
     {.name = "stdin", .letter = 'i', .help = "Give it what comes on standard input, to its end."},
-    REMOTE_JSON,
+    {.name = "json", .help = "Print JSON once it has ended, with at most 8 MiB of each output."},
     REMOTE_OPTIONS,
     {0},
 };
@@ -149,12 +220,13 @@ static const struct cli_option options[] = {
 const struct cli_verb verb_exec = {
     .name = "exec",
     .summary = "Run a command in a sandbox",
-    .help = "Runs a command in a sandbox and passes on what it wrote, byte for byte, once it has "
-            "ended. One word is taken as text for the shell, with pipes and all; several words "
-            "reach the command as they are.\n\n"
-            "Exits as the command did: 128 and the signal when one killed it, 124 when its time "
-            "was over, 1 also when it could not be run. A command goes on when this is broken "
-            "off. For one that talks back use 'tidepool shell'.",
+    .help =
+        "Runs a command in a sandbox and passes on what it writes, byte for byte and as it comes. "
+        "One word is taken as text for the shell, with pipes and all; several words "
+        "reach the command as they are.\n\n"
+        "Exits as the command did: 128 and the signal when one killed it, 124 when its time "
+        "was over, 1 also when it could not be run. Ctrl-C interrupts the command. For one that "
+        "talks back use 'tidepool shell'.",
     .args = "NAME [--] COMMAND [ARGUMENT]...",
     .min_args = 2,
     .max_args = 65536,

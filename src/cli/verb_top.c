@@ -228,7 +228,7 @@ static int run(struct cli_call *call)
 {
     struct remote r auto_remote = {0};
     int64_t seconds;
-    int status = cli_value_int(call, "interval", EVERY_MS / 1000, &seconds);
+    int status = cli_value_seconds(call, "interval", EVERY_MS / 1000, &seconds);
 
     if (status == CLI_OK && (seconds < 1 || seconds > 3600))
         return cli_usage(call, "--interval: expected 1 to 3600 seconds");
@@ -243,7 +243,7 @@ static int run(struct cli_call *call)
 
 static const struct cli_option options[] = {
     {.name = "once", .help = "Print the table once and end; always so without a terminal."},
-    {.name = "interval", .arg = "SECONDS", .help = "Time between two looks; default 2."},
+    {.name = "interval", .arg = "TIME", .help = "Time between two looks; default 2."},
     REMOTE_JSON,
     REMOTE_OPTIONS,
     {0},

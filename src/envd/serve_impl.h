@@ -32,6 +32,10 @@ void serve_read_json(struct serve *s, struct http_req *r, serve_body_fn *fn);
 
 void serve_claim(struct serve *s, struct http_req *r);
 void serve_run(struct serve *s, struct http_req *r);
+/* Runs ARGS for POST /run, answering while it runs. */
+void serve_flow(struct serve *s, struct http_req *r, struct proc_args *args);
+/* Answers for a command that did not start. */
+void serve_fail_start(struct http_req *r, const struct err *e);
 void serve_terminal(struct serve *s, struct http_req *r);
 void serve_health(struct serve *s, struct http_req *r);
 void serve_stats(struct serve *s, struct http_req *r);

@@ -4,7 +4,8 @@
  * {command | argv[], cwd, env, user, stdin | stdin_base64, timeout_ms, max_output, encoding}.
  * `command` is text for `sh -lc`. With "encoding":"base64" the outputs come as base64, else as
  * UTF-8 in which bytes that are none are replaced. A command whose requester leaves goes on until
- * it ends or its time is over. */
+ * it ends or its time is over; with "tied":true it is killed. With "stream":true see serve_flow.c.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -29,7 +30,7 @@ struct run {
     struct http_req *req;
     struct buf out, err; /* created with the most that is wanted; more is dropped */
     int64_t start_us;
-    bool is_cut, is_base64, has_begun; /* has_begun: an answer in slices */
+    bool is_cut, is_base64, is_tied, has_begun; /* has_begun: an answer in slices */
     struct proc_end end;
     enum { PART_STDOUT, PART_STDERR, PART_REST, PART_COUNT } part; /* of the answer, under way */
     size_t sent;                                                   /* bytes of that output */
@@ -171,6 +172,8 @@ static void on_abort(struct http_req *r)
 
     bool has_begun = run->has_begun;
 
+    if (run->is_tied && run->watch.proc)
+        proc_kill_all(run->watch.proc);
     run_free(run);
     if (has_begun)
         http_end(r);
@@ -273,6 +276,14 @@ static int get_args(struct serve *s, struct http_req *r, const struct json *body
     return 0;
 }
 
+/* Users, directories and programs that are not there are wrong arguments, not routes. */
+void serve_fail_start(struct http_req *r, const struct err *e)
+{
+    int status = serve_status_of(e->code);
+
+    serve_fail(r, status == 404 || status == 403 ? 400 : status, e);
+}
+
 static void on_run(struct serve *s, struct http_req *r, const struct json *body)
 {
     struct err e = ERR_INIT;
@@ -283,6 +294,10 @@ static void on_run(struct serve *s, struct http_req *r, const struct json *body)
         serve_fail(r, e.code == -ENOMEM ? 500 : 400, &e);
         return;
     }
+    if (json_bool(json_get(body, "stream"), false)) {
+        serve_flow(s, r, &args);
+        return;
+    }
     struct run *run = mem_zalloc(1, sizeof *run);
     if (!run) {
         serve_fail_text(r, 500, "out of memory");
@@ -290,6 +305,7 @@ static void on_run(struct serve *s, struct http_req *r, const struct json *body)
     }
     run->req = r;
     run->start_us = clock_mono_us();
+    run->is_tied = json_bool(json_get(body, "tied"), false);
     run->is_base64 = str_is(json_str(json_get(body, "encoding"), STR("")), "base64");
     run->watch.fn = on_progress;
     buf_init(&run->out, max);
@@ -297,9 +313,7 @@ static void on_run(struct serve *s, struct http_req *r, const struct json *body)
     struct proc *p = proc_start(&s->procs, &args, &e);
     if (!p) {
         free(run);
-        /* Users, directories and programs that are not there are wrong arguments, not routes. */
-        int status = serve_status_of(e.code);
-        serve_fail(r, status == 404 || status == 403 ? 400 : status, &e);
+        serve_fail_start(r, &e);
         return;
     }
     r->user = run;

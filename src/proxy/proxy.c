@@ -336,6 +336,7 @@ static struct http_call *start_call(struct exchange *x, const struct proxy_pass 
         .host = pass->host.len ? pass->host : STR("localhost"),
         .headers = headers.items,
         .n_headers = headers.n,
+        .body = pass->has_no_body ? pass->body : STR_NULL,
         .is_streamed = has_body(r, pass),
         .length = r->head.is_chunked ? -1 : r->head.content_length,
         .is_held = is_at_hand(r),

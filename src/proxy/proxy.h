@@ -67,7 +67,8 @@ struct proxy_pass {
     struct str method; /* empty: the request's own */
     struct str target; /* path and query for the service */
     struct str host;   /* empty: "localhost" */
-    bool has_no_body;  /* the request's body is not passed on */
+    bool has_no_body;  /* the request's body is not passed on … */
+    struct str body;   /* … but this, in the request's arena, unless it is empty */
     struct rewrite_rules rules;
     const struct proxy_filter *filter; /* NULL: none; must stay valid as long as the request */
     void (*fail)(struct http_req *r, const struct proxy_fault *f); /* answers R */

@@ -126,6 +126,7 @@ struct engine_run {
     struct str input;
     uint32_t timeout_ms; /* 0: none */
     uint32_t max_output; /* 0: PROTO_OUTPUT_MAX */
+    bool is_tied;        /* it ends when nobody waits for it any more */
 };
 
 struct engine_result {
@@ -138,3 +139,8 @@ struct engine_result {
 typedef void engine_run_fn(void *ctx, const struct engine_result *r, const struct err *e);
 int engine_cell_run(struct engine_cell *c, const struct engine_run *run, engine_run_fn *fn,
                     void *ctx, struct err *e);
+/* Breaks off what was started with CTX and is_tied: FN is called with -ECANCELED. Does nothing when
+ * that is over. */
+void engine_cell_cancel(struct engine_cell *c, const void *ctx);
+/* The body of POST /run (src/envd/serve_run.c) for RUN; the outputs come while it runs. */
+int engine_put_stream(struct buf *out, const struct engine_run *run);

@@ -308,9 +308,19 @@ static void put_input(struct jw *w, struct str input)
     jw_str(w, buf_str(&text));
 }
 
-static void put_run(struct jw *w, const struct engine_run *run)
+static void put_flag(struct jw *w, const char *key, bool is_on)
+{
+    if (!is_on)
+        return;
+    jw_key(w, key);
+    jw_bool(w, true);
+}
+
+static void put_run(struct jw *w, const struct engine_run *run, bool is_streamed)
 {
     jw_object(w);
+    put_flag(w, "stream", is_streamed);
+    put_flag(w, "tied", run->is_tied);
     jw_key(w, "argv");
     jw_array(w);
     for (const char *const *arg = run->argv; *arg; arg++)
@@ -342,7 +352,7 @@ int engine_cell_run(struct engine_cell *c, const struct engine_run *run, engine_
     if (!q)
         return err_sys(why, -ENOMEM, "request to cell");
     struct jw w = jw_to(&q->body);
-    put_run(&w, run);
+    put_run(&w, run, false);
     q->fn = fn;
     q->ctx = ctx;
     engine_note_use(c->engine);
@@ -352,4 +362,31 @@ int engine_cell_run(struct engine_cell *c, const struct engine_run *run, engine_
     if (r < 0)
         request_free(q);
     return r;
+}
+
+void engine_cell_cancel(struct engine_cell *c, const void *ctx)
+{
+    struct err e = ERR_INIT;
+
+    list_each(node, &c->requests)
+    {
+        struct request *q = list_entry(node, struct request, node);
+        if (!q->fn || q->ctx != ctx)
+            continue;
+        if (q->call)
+            http_call_abort(q->call);
+        list_del(&q->node);
+        (void)err_set(&e, -ECANCELED, "the command was cancelled");
+        q->fn(q->ctx, NULL, &e);
+        request_free(q);
+        return;
+    }
+}
+
+int engine_put_stream(struct buf *out, const struct engine_run *run)
+{
+    struct jw w = jw_to(out);
+
+    put_run(&w, run, true);
+    return out->error;
 }

@@ -98,7 +98,7 @@ def test_create_hands_over_every_option():
 
 def test_wrong_options_are_refused_before_anything_happens():
     tap.contains(bad(2, "create", "--env", "novalue"), "expected NAME=VALUE, got 'novalue'")
-    tap.contains(bad(2, "create", "--timeout", "soon"), "expected a whole number")
+    tap.contains(bad(2, "create", "--timeout", "soon"), "expected a time")
     tap.contains(bad(2, "show"), "expected NAME")
     tap.contains(bad(2, "rm"), "expected NAME..., or --all")
     tap.contains(bad(2, "rm", "--all", "x"), "exclude each other")
@@ -262,6 +262,54 @@ def test_the_api_takes_and_gives_base64():
         tap.equal(ask(stdin="x", encoding="utf-8").json["data"]["output"], "x")
         for wrong in ({"encoding": "hex"}, {"stdin_base64": "*"}, {"stdin_base64": 1}):
             tap.equal(ask(**wrong).status, 400)
+
+
+def test_exec_passes_output_on_as_it_comes():
+    with sandbox() as box:
+        p = subprocess.Popen([service.PROGRAM, "exec", box, "--",
+                              "sh", "-c", "echo one; echo two >&2; until [ -e go ]; do sleep 0.05; "
+                              "done; echo three; exit 7"],
+                             env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        tap.equal(p.stdout.readline(), b"one\n")
+        tap.equal(p.stderr.readline(), b"two\n")
+        good("exec", box, "touch go")
+        tap.equal((p.stdout.read(), p.stderr.read(), p.wait(20)), (b"three\n", b"", 7))
+        p.stdout.close()
+        p.stderr.close()
+
+
+def test_exec_cuts_nothing():
+    with sandbox() as box:
+        status, out, err = run("exec", box, "head -c 30000000 /dev/zero; head -c 9000000 "
+                                            "/dev/zero >&2")
+        tap.equal((status, len(out), len(err)), (0, 30_000_000, 9_000_000))
+
+
+def test_exec_is_interrupted():
+    with sandbox() as box:
+        for command, left in (("trap 'echo int > got; exit' INT; echo up; while :; do sleep 0.05; "
+                               "done", "int\n"), ("trap '' INT; echo up; sleep 7043", "")):
+            p = subprocess.Popen([service.PROGRAM, "exec", box, "--", "sh", "-c", command], env=ENV,
+                                 stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(
+                                     signal.SIGINT, signal.SIG_DFL))
+            tap.equal(p.stdout.readline(), b"up\n")
+            p.send_signal(signal.SIGINT)
+            tap.equal(p.wait(20), -signal.SIGINT)
+            p.stdout.close()
+            server.until(lambda: good("exec", box, "pgrep -f '[s]leep 0.05|[s]leep 7043' || true")
+                         == "", 20)
+            tap.equal(good("exec", box, "cat got 2>/dev/null; rm -f got"), left)
+
+
+def test_times_have_units():
+    with sandbox("--timeout", "1h", "--idle-timeout", "1h30m") as box:
+        shown = json.loads(good("show", "--json", box))
+        tap.equal((shown["timeout"], shown["idle_timeout"]), (3600, 5400))
+        tap.equal(good("exec", "--timeout", "1h", box, "echo hi"), "hi\n")
+        tap.equal(run("exec", "--timeout", "1s", box, "sleep 100")[0], 124)
+        for wrong in ("1x", "", "h", "-5", "2d"):
+            err = bad(2, "exec", "--timeout", wrong, box, "true")
+            tap.contains(err, "--timeout: expected a time")
 
 
 def test_exec_ends_with_its_time():

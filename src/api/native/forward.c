@@ -126,9 +126,26 @@ static const struct proxy_filter *new_envelope(struct api_req *r, const struct s
     return &e->filter;
 }
 
+static const char *const dropped[] = {"authorization", "x-api-key", "cookie", "referer", NULL};
+
+void native_forward_body(struct api_req *r, struct sandbox *sb, struct str target, struct str body)
+{
+    struct proxy_pass pass = {.target = target,
+                              .rules = {.headers = dropped},
+                              .has_no_body = true,
+                              .body = body,
+                              .filter = new_envelope(r, sb, false)};
+
+    if (!body.p || !pass.filter) {
+        api_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    api_add_cors(r);
+    native_forward(r, sb, FORWARD_OWN, &pass);
+}
+
 void native_forward_own(struct api_req *r, struct sandbox *sb, struct str target, bool envelope)
 {
-    static const char *const dropped[] = {"authorization", "x-api-key", "cookie", "referer", NULL};
     struct proxy_pass pass = {.target = target, .rules = {.headers = dropped}};
 
     pass.filter = new_envelope(r, sb, envelope);

@@ -13,3 +13,6 @@ void native_forward(struct api_req *r, struct sandbox *sb, uint16_t port,
  * set, JSON that tells a success gets the envelope of the surface and the members that name the
  * sandbox. */
 void native_forward_own(struct api_req *r, struct sandbox *sb, struct str target, bool envelope);
+/* The same with BODY, which is in R's arena, in place of the request's; a success passes as it is.
+ */
+void native_forward_body(struct api_req *r, struct sandbox *sb, struct str target, struct str body);

@@ -71,8 +71,9 @@ static const struct route routes[] = {
      .response = "SandboxMetrics"},
     {HTTP_POST, "/api/v1/terminal/sandbox/{name}", ROUTE_KEY, ROUTE_JSON, .max_body = RUN_BODY_MAX,
      .handler = native_terminal_run,
-     .summary = "Run a command (sh -lc) and answer with what it wrote", .request = "Run",
-     .response = "RunAnswer"},
+     .summary = "Run a command (sh -lc) and answer with what it wrote; with \"stream\" as lines "
+                "of JSON while it runs",
+     .request = "Run", .response = "RunAnswer"},
     {HTTP_GET, "/api/v1/terminal/sandbox/{name}/ws", ROUTE_KEY, .handler = native_terminal_ws,
      .status = 101, .summary = "A terminal over a WebSocket; frames are JSON texts",
      .query = {{"api_key", "string", "The key, where a header cannot be set"}}},

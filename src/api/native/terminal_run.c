@@ -2,12 +2,14 @@
 /* POST /api/v1/terminal/sandbox/{name}: runs a command and answers with what it wrote.
  *
  * JSON holds text only: with "encoding":"base64" the outputs come as base64, and "stdin_base64" is
- * taken in place of "stdin". Otherwise bytes that are no UTF-8 are replaced. */
+ * taken in place of "stdin". With "stream":true the answer is lines of JSON while it runs, see
+ * envd/serve_flow.c. Otherwise bytes that are no UTF-8 are replaced. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
 #include "api/body.h"
+#include "api/native/forward.h"
 #include "api/native/native.h"
 #include "base/clock.h"
 #include "base/enc.h"
@@ -20,6 +22,7 @@ enum {
     TIMEOUT_DEFAULT_S = 60,
     TIMEOUT_MAX_S = 86400,
     ANSWER_MAX = 12 * PROTO_OUTPUT_MAX, /* escaped, a byte can take six */
+    STREAM_MAX = 32 << 20,              /* of a request, input included */
     OOM_CODE = 137
 };
 
@@ -119,12 +122,16 @@ static void on_result(void *ctx, const struct engine_result *result, const struc
     finish(sb);
 }
 
-static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+/* ARGV has room for four. */
+static struct engine_run make_run(const struct run *t, const struct sandbox *sb, const char **argv)
 {
-    struct run *t = ctx;
-    const char *const argv[] = {"/bin/sh", "-lc", t->command.p, NULL};
     const char *workdir = sb->spec.workdir.len > 0 ? sb->spec.workdir.p : NULL;
-    struct engine_run run = {
+
+    argv[0] = "/bin/sh";
+    argv[1] = "-lc";
+    argv[2] = t->command.p;
+    argv[3] = NULL;
+    return (struct engine_run){
         .user = t->user.len > 0 ? t->user.p : sb->template->user,
         .cwd = t->cwd.len > 0 ? t->cwd.p : workdir,
         .argv = argv,
@@ -132,6 +139,13 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
         .input = t->input,
         .timeout_ms = (uint32_t)t->timeout_ms,
     };
+}
+
+static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+{
+    struct run *t = ctx;
+    const char *argv[4];
+    struct engine_run run = make_run(t, sb, argv);
     struct err why = ERR_INIT;
 
     if (e) {
@@ -146,6 +160,19 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
         refuse(t, why.code ? &why : &(struct err){.code = r});
         finish(sb);
     }
+}
+
+/* The cell answers while the command runs, and ends it when the client leaves. */
+static void stream(struct run *t, struct sandbox *sb)
+{
+    struct buf body auto_buf = BUF_INIT(STREAM_MAX);
+    const char *argv[4];
+    const struct engine_run run = make_run(t, sb, argv);
+
+    if (!run.env || engine_put_stream(&body, &run) < 0)
+        api_fail(t->req, -ENOMEM, NULL);
+    else
+        native_forward_body(t->req, sb, STR("/run"), arena_str(t->req->arena, buf_str(&body)));
 }
 
 static int read_timeout(struct api_req *r, struct run *t)
@@ -243,8 +270,13 @@ void native_terminal_run(struct api_req *r)
         return;
     }
     t->req = r;
-    if (read_run(r, t) < 0)
+    bool is_streamed = false;
+    if (read_run(r, t) < 0 || api_body_bool(r, "stream", &is_streamed) < 0)
         return;
+    if (is_streamed) {
+        stream(t, sb);
+        return;
+    }
     int code = sandbox_use(sb, on_usable, t);
     if (code < 0)
         native_sandbox_fail(r, code, NULL);
