@@ -208,6 +208,7 @@ struct store_value *tx_add_row(struct store_stmt *st, struct arena *a, size_t n_
 
 void tx_clear_results(struct store_tx *tx)
 {
+    tx->result = 0;
     for (size_t i = 0; i < tx->n_stmts; i++) {
         tx->stmts[i]->n_rows = 0;
         tx->stmts[i]->n_changed = 0;

@@ -221,6 +221,45 @@ static void one_that_fails_leaves_its_neighbours_alone(void **state)
     store_close(s);
 }
 
+/* A database that runs out of space once: it rolls everything back, as SQLite does then. */
+static int n_until_full;
+
+static int full_once_exec(struct store_db *db, struct store_stmt *st, struct arena *a)
+{
+    if (--n_until_full != 0)
+        return store_driver_sqlite.exec(db, st, a);
+    (void)store_driver_sqlite.mark(db, STORE_ROLLBACK);
+    return -ENOSPC;
+}
+
+/* What is tried again alone and succeeds is reported as done: its rows are there. */
+static void a_second_attempt_counts(void **state)
+{
+    struct store_driver driver = store_driver_sqlite;
+    struct group g = {.driver = &driver, .keep_events = -1};
+    const struct store_opts opts = {.path = fixture_path("db")};
+
+    (void)state;
+    driver.exec = full_once_exec;
+    g.db = driver.open(&opts, NULL);
+    assert_non_null(g.db);
+    for (int n = 1; n <= 4; n++) {
+        struct store_tx *a = fixture_set("a", "1"), *b = fixture_set("b", "1");
+        fixture_event(a, "a", "made");
+        fixture_event(b, "b", "made");
+        a->next = b;
+        n_until_full = n;
+        group_apply(&g, a, 2);
+        assert_true(n_until_full < 0);
+        assert_int_equal(a->result, 0);
+        assert_int_equal(b->result, 0);
+        assert_int_equal(g.head.seq, 2 * n);
+        store_tx_free(a);
+        store_tx_free(b);
+    }
+    driver.close(g.db);
+}
+
 /* ---- loops ---- */
 
 struct tally {
@@ -443,6 +482,7 @@ int main(void)
         TEST(expectations_decide),
         TEST(too_much_is_refused_when_it_is_submitted),
         TEST(one_that_fails_leaves_its_neighbours_alone),
+        TEST(a_second_attempt_counts),
         TEST(submissions_end_in_order_on_their_loop),
         TEST(what_is_put_off_is_written_all_the_same),
         TEST(several_loops_share_the_store),
