@@ -10,11 +10,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/loop.h>
+#include <linux/major.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
@@ -196,6 +198,20 @@ static int copy_sparse(int from, int to, off_t size)
     return 0;
 }
 
+/* Opens the loop device NR. In a container /dev does not follow the kernel, which makes devices as
+ * they are asked for: what is missing gets its node here. */
+static int open_loop(const struct disk_dirs *d, int nr)
+{
+    char name[24];
+
+    (void)snprintf(name, sizeof name, "loop%d", nr);
+    int fd = openat(d->dev, name, O_RDWR | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT &&
+        mknodat(d->dev, name, S_IFBLK | 0600, makedev(LOOP_MAJOR, (unsigned)nr)) == 0)
+        fd = openat(d->dev, name, O_RDWR | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
 /* A free loop device with FILE behind it, which frees itself with its last user; its number in
  * *RET_NR. Not with direct I/O: that waits for the disk here and at the end of the cell, whose
  * files nobody needs then; what is cached counts as the cell's memory all the same. */
@@ -214,13 +230,11 @@ static int attach_loop(const struct disk_dirs *d, int file, int *ret_nr)
                    d->owner);
     for (int i = 0; i < LOOP_TRIES; i++) {
         int nr = ioctl(control, LOOP_CTL_GET_FREE);
-        char name[24];
         if (nr < 0)
             return -errno;
-        (void)snprintf(name, sizeof name, "loop%d", nr);
-        auto_close int fd = openat(d->dev, name, O_RDWR | O_CLOEXEC);
+        auto_close int fd = open_loop(d, nr);
         if (fd < 0)
-            return -errno;
+            return fd;
         if (ioctl(fd, LOOP_CONFIGURE, &config) == 0) {
             *ret_nr = nr;
             return take_fd(fd);
