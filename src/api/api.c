@@ -10,6 +10,7 @@
 #include "api/klavis/klavis.h"
 #include "api/local/local.h"
 #include "api/mcp/tools.h"
+#include "api/native/event_streams.h"
 #include "api/schemas.h"
 #include "api/traffic/traffic.h"
 #include "api/warn.h"
@@ -368,6 +369,7 @@ void api_free(struct api *a)
         return;
     if (a->readers)
         work_pool_free(a->readers);
+    event_streams_free(a->streams);
     locals_free(a->locals);
     klavis_free(a->klavis);
     schemas_free(a->schemas);
@@ -381,6 +383,7 @@ void api_free(struct api *a)
 
 void api_stop(struct api *a)
 {
+    event_streams_stop(a->streams);
     mcp_hang_up(a->mcp);
     klavis_stop(a->klavis);
     locals_stop(a->locals);

@@ -4,6 +4,7 @@
 
 #include "api/req.h"
 
+struct event_streams;
 struct klavis;
 struct locals;
 struct mcp_server;
@@ -28,8 +29,9 @@ struct api {
     struct mcp_server *cell;    /* those that work in one sandbox */
     struct schemas *schemas;
     struct klavis *klavis;
-    struct locals *locals;     /* local sandboxes */
-    struct work_pool *readers; /* of the whole store; NULL before they are needed */
+    struct locals *locals;         /* local sandboxes */
+    struct work_pool *readers;     /* of the whole store; NULL before they are needed */
+    struct event_streams *streams; /* of events; NULL before the first */
     struct buf openapi;
     struct router_match traffic; /* of requests that a host name or headers bring into sandboxes */
     struct traffic_tries tries;

@@ -36,6 +36,14 @@ const char *event_reason_name(enum event_reason reason)
     return reasons[reason].name.p;
 }
 
+bool event_reason_is_known(struct str name)
+{
+    for (size_t i = 0; i < EVENT_REASON_COUNT; i++)
+        if (str_eq(name, reasons[i].name))
+            return true;
+    return false;
+}
+
 /* ---- writing ---- */
 
 /* The length of the first at most MAX bytes of S that ends with a whole character. */
@@ -307,5 +315,53 @@ int event_query(struct store *s, struct loop *loop, const struct event_filter *f
     int r = next_page(q);
     if (r < 0)
         query_free(q);
+    return r;
+}
+
+/* ---- following ---- */
+
+struct reading {
+    event_rows_fn *fn;
+    void *ctx;
+};
+
+static void on_rows(struct store_tx *tx, int result, void *ctx)
+{
+    struct reading *g = ctx;
+    struct event_row rows[EVENT_PAGE_MAX];
+    size_t n = result < 0 ? 0 : store_tx_n_rows(tx, 0);
+
+    for (size_t i = 0; i < n && i < EVENT_PAGE_MAX; i++) {
+        const struct store_value *c = store_tx_row(tx, 0, i).cols;
+        rows[i] = (struct event_row){.seq = c[C_SEQ].i,
+                                     .at_us = c[C_AT].i,
+                                     .account = c[C_ACCOUNT].s,
+                                     .object = c[C_SANDBOX].s,
+                                     .kind = c[C_KIND].s,
+                                     .type = c[C_TYPE].s,
+                                     .reason = c[C_REASON].s,
+                                     .message = c[C_MESSAGE].s};
+    }
+    g->fn(result, rows, n, g->ctx);
+    free(g);
+}
+
+int event_read(struct store *s, struct loop *loop, const struct event_page *page, event_rows_fn *fn,
+               void *ctx)
+{
+    struct reading *g = mem_zalloc(1, sizeof *g);
+
+    if (!g)
+        return -ENOMEM;
+    *g = (struct reading){fn, ctx};
+    struct store_tx *tx = store_tx_new();
+    store_tx_add(tx, page->is_system ? STORE_EVENT_NEXT : STORE_EVENT_NEXT_ACCOUNT);
+    store_tx_int(tx, page->after);
+    store_tx_int(tx, page->limit < EVENT_PAGE_MAX ? page->limit : EVENT_PAGE_MAX);
+    if (!page->is_system)
+        store_tx_text(tx, page->account);
+    int r = store_submit(s, tx, loop, on_rows, g);
+    if (r < 0)
+        free(g);
     return r;
 }

@@ -26,6 +26,9 @@ const char *event_reason_name(enum event_reason reason);
 void event_add(struct store_tx *tx, enum event_reason reason, struct str account, struct str object,
                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/* True when NAME is the reason of some event. */
+bool event_reason_is_known(struct str name);
+
 /* ---- reading ---- */
 
 #define EVENT_DEFAULT_LIMIT 100
@@ -47,3 +50,27 @@ typedef void event_answer(int result, struct str items, void *ctx);
 #define EVENT_MAX_SCAN 20000
 int event_query(struct store *s, struct loop *loop, const struct event_filter *filter,
                 event_answer *fn, void *ctx);
+
+/* ---- following ---- */
+
+/* An event as it is in the log; everything is valid during the call. */
+struct event_row {
+    int64_t seq, at_us;
+    struct str account, object, kind, type, reason, message;
+};
+
+struct event_page {
+    bool is_system;     /* as in event_filter */
+    struct str account; /* copied */
+    int64_t after;      /* events with greater numbers */
+    unsigned limit;
+};
+
+/* RESULT is 0 or -errno; ROWS the N oldest events that fit, oldest first. */
+typedef void event_rows_fn(int result, const struct event_row *rows, size_t n, void *ctx);
+
+#define EVENT_PAGE_MAX 200
+/* Reads a page of at most EVENT_PAGE_MAX and calls FN on LOOP's thread. 0, or -ENOMEM or -EBUSY
+ * (then FN is not called). */
+int event_read(struct store *s, struct loop *loop, const struct event_page *page, event_rows_fn *fn,
+               void *ctx);

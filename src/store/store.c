@@ -130,6 +130,7 @@ static void count(struct store *s, const struct store_tx *txs)
     (void)pthread_mutex_lock(&s->lock);
     s->stats.commits = s->group.commits;
     s->stats.is_unsynced = s->group.is_unsynced;
+    s->stats.last_event = s->group.head.seq;
     for (; txs; txs = txs->next) {
         s->stats.transactions += txs->result == 0;
         s->stats.failures += txs->result < 0;
@@ -306,7 +307,9 @@ static int open_database(struct store *s, const struct store_opts *opts, struct 
     s->group.db = s->group.driver->open(opts, e);
     if (!s->group.db)
         return -1;
-    return group_load(&s->group, e);
+    int r = group_load(&s->group, e);
+    s->stats.last_event = s->group.head.seq;
+    return r;
 }
 
 struct store *store_open(const struct store_opts *opts, struct err *e)

@@ -143,5 +143,6 @@ struct store_stats {
     uint64_t failures;     /* that failed */
     uint64_t commits;      /* of the database; each writes one or more transactions */
     bool is_unsynced;      /* the disk does not have all of them yet */
+    int64_t last_event;    /* the number of the newest event that is committed; 0: none */
 };
 struct store_stats store_stats(struct store *s);

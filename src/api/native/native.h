@@ -5,7 +5,7 @@
 #include "api/req.h"
 #include "api/route.h"
 
-api_handler native_backup;
+api_handler native_backup, native_events_stream;
 api_handler native_events, native_keys_list, native_keys_create, native_keys_revoke;
 api_replay native_keys_replay;
 api_handler native_audit_list, native_audit_verify;
