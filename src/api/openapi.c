@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The OpenAPI 3.1 document, written from the route tables. */
 #include <stdio.h>
+#include <string.h>
 
 #include "api/internal.h"
 #include "base/cleanup.h"
+
+#define ABOUT                                                                                      \
+    "Sandboxes for agents: cells under /api/v1 and /e2b/v1, products under /sandbox, workspaces "  \
+    "under /local-sandbox, MCP servers under /mcp and /SERVER/mcp. A path below /sandbox/NAME "    \
+    "that no product has is passed on to the service inside of the sandbox NAME."
 
 static const char *method_word(enum http_method m)
 {
@@ -86,16 +92,38 @@ static void put_ref(struct jw *w, const char *schema)
     jw_end(w);
 }
 
-/* "content":{"application/json":{"schema":{…}}} */
-static void put_content(struct jw *w, const char *schema)
+/* What is no JSON: files as parts, text, or any bytes. */
+static const char *plain_schema(struct str type)
 {
+    if (str_is(type, "multipart/form-data"))
+        return "{\"type\":\"object\",\"properties\":{\"file\":{\"type\":\"array\",\"items\":{"
+               "\"type\":\"string\",\"format\":\"binary\"}}}}";
+    if (str_starts(type, STR("text/")))
+        return "{\"type\":\"string\"}";
+    return str_is(type, "*/*") ? "{}" : "{\"type\":\"string\",\"format\":\"binary\"}";
+}
+
+/* "content":{"application/json":{"schema":{…}}}, for each of TYPES; nothing when neither is named.
+ */
+static void put_content(struct jw *w, const char *schema, const char *types)
+{
+    struct str rest = types ? str_of(types) : STR("application/json");
+
+    if (!schema && !types)
+        return;
     jw_key(w, "content");
     jw_object(w);
-    jw_key(w, "application/json");
-    jw_object(w);
-    jw_key(w, "schema");
-    put_ref(w, schema);
-    jw_end(w);
+    while (rest.p) {
+        struct str type = str_trim(str_cut(&rest, ','));
+        jw_key_str(w, type);
+        jw_object(w);
+        jw_key(w, "schema");
+        if (schema && str_is(type, "application/json"))
+            put_ref(w, schema);
+        else
+            jw_raw(w, str_of(plain_schema(type)));
+        jw_end(w);
+    }
     jw_end(w);
 }
 
@@ -116,14 +144,15 @@ static void put_param(struct jw *w, const char *in, struct str name, const struc
     jw_end(w);
 }
 
-static void put_params(struct jw *w, const struct route *row)
+/* PATH: the pattern that the document has for the row's, with its names of parameters. */
+static void put_params(struct jw *w, const struct route *row, const char *path)
 {
     static const struct route_arg idem = {
         "Idempotency-Key", "string", "The same key and body within 24 hours give the same answer."};
 
     jw_key(w, "parameters");
     jw_array(w);
-    struct str rest = str_of(row->pattern);
+    struct str rest = str_of(path);
     while (rest.p) {
         struct str s = str_cut(&rest, '/');
         if (s.len > 2 && s.p[0] == '{')
@@ -136,23 +165,35 @@ static void put_params(struct jw *w, const struct route *row)
     jw_end(w);
 }
 
+static const char *status_text(int status)
+{
+    switch (status) {
+    case 101: return "The protocol changes to WebSocket";
+    case 202: return "Accepted; the answer comes over the stream";
+    case 204: return "Success, without a body";
+    case 301: return "A redirection";
+    case 501: return "Not supported";
+    default: return "Success";
+    }
+}
+
 static void put_responses(struct jw *w, const struct surface *s, const struct route *row)
 {
-    char status[8];
+    int status = row->status ? row->status : 200;
+    char text[8];
 
-    (void)snprintf(status, sizeof status, "%d", row->status ? row->status : 200);
+    (void)snprintf(text, sizeof text, "%d", status);
     jw_key(w, "responses");
     jw_object(w);
-    jw_key(w, status);
+    jw_key(w, text);
     jw_object(w);
-    put_member(w, "description", "Success");
-    if (row->response)
-        put_content(w, row->response);
+    put_member(w, "description", status_text(status));
+    put_content(w, status < 400 ? row->response : s->error_schema, row->response_type);
     jw_end(w);
     jw_key(w, "default");
     jw_object(w);
     put_member(w, "description", "Any error");
-    put_content(w, s->error_schema);
+    put_content(w, s->error_schema, NULL);
     jw_end(w);
     jw_end(w);
 }
@@ -173,7 +214,8 @@ static void put_security(struct jw *w, const struct route *row)
     jw_end(w);
 }
 
-static void put_operation(struct jw *w, const struct surface *s, const struct route *row)
+static void put_operation(struct jw *w, const struct surface *s, const struct route *row,
+                          const char *path)
 {
     jw_key(w, method_word(row->method));
     jw_object(w);
@@ -185,11 +227,11 @@ static void put_operation(struct jw *w, const struct surface *s, const struct ro
     jw_end(w);
     if (row->auth == ROUTE_SYSTEM || row->auth == ROUTE_SCRAPE)
         put_member(w, "description", "Needs a key of a system account.");
-    put_params(w, row);
-    if (row->request) {
+    put_params(w, row, path);
+    if (row->request || row->request_type) {
         jw_key(w, "requestBody");
         jw_object(w);
-        put_content(w, row->request);
+        put_content(w, row->request, row->request_type);
         jw_end(w);
     }
     put_responses(w, s, row);
@@ -197,27 +239,49 @@ static void put_operation(struct jw *w, const struct surface *s, const struct ro
     jw_end(w);
 }
 
-static bool is_first_of_path(const struct surface *s, size_t i)
+/* Whether two patterns are one path of the document, where names of parameters make no difference.
+ */
+static bool is_same_path(const char *a, const char *b)
 {
-    for (size_t k = 0; k < i; k++)
-        if (str_eq(str_of(s->routes[k].pattern), str_of(s->routes[i].pattern)))
+    struct str x = str_of(a), y = str_of(b);
+
+    while (x.p && y.p) {
+        struct str s = str_cut(&x, '/'), t = str_cut(&y, '/');
+        bool is_param = s.len > 0 && t.len > 0 && s.p[0] == '{' && t.p[0] == '{';
+        if (!is_param && !str_eq(s, t))
             return false;
-    return true;
+    }
+    return !x.p && !y.p;
 }
 
-/* All rows of one pattern, under its path. */
+/* Row I's path or operation is in the document before it: of two rows that differ in the names of
+ * their parameters alone, or in what the parameters may be, the first is documented. */
+static bool is_before(const struct surface *s, size_t i, bool is_operation)
+{
+    const struct route *row = &s->routes[i];
+
+    for (size_t k = 0; k < i; k++)
+        if (is_same_path(s->routes[k].pattern, row->pattern) &&
+            (!is_operation ||
+             strcmp(method_word(s->routes[k].method), method_word(row->method)) == 0))
+            return true;
+    return false;
+}
+
+/* All rows of one path. */
 static void put_paths(struct jw *w, const struct surface *s)
 {
     char path[256];
 
     for (size_t i = 0; i < s->n_routes; i++) {
-        if (!is_first_of_path(s, i))
+        const char *pattern = s->routes[i].pattern;
+        if (is_before(s, i, false))
             continue;
-        jw_key_str(w, doc_path(path, sizeof path, s->routes[i].pattern));
+        jw_key_str(w, doc_path(path, sizeof path, pattern));
         jw_object(w);
         for (size_t k = i; k < s->n_routes; k++)
-            if (str_eq(str_of(s->routes[k].pattern), str_of(s->routes[i].pattern)))
-                put_operation(w, s, &s->routes[k]);
+            if (is_same_path(s->routes[k].pattern, pattern) && !is_before(s, k, true))
+                put_operation(w, s, &s->routes[k], pattern);
         jw_end(w);
     }
 }
@@ -253,7 +317,10 @@ int openapi_write(struct buf *out, const struct surface *const *surfaces, size_t
     jw_object(&w);
     put_member(&w, "title", "Tidepool");
     put_member(&w, "version", TIDEPOOL_VERSION);
+    put_member(&w, "description", ABOUT);
     jw_end(&w);
+    jw_key(&w, "servers");
+    jw_raw(&w, STR("[{\"url\":\"/\",\"description\":\"The service that this document is of\"}]"));
     jw_key(&w, "paths");
     jw_object(&w);
     for (size_t i = 0; i < n; i++)

@@ -66,6 +66,9 @@ struct route {
     /* Documentation: the success status (0: 200) and names out of the surface's schemas. */
     int status;
     const char *summary, *request, *response;
+    /* Their content types, with commas between several; NULL: application/json where a schema is
+     * named, else no body. Of what is not JSON the documentation says that it is text or bytes. */
+    const char *request_type, *response_type;
     struct route_arg query[ROUTE_MAX_ARGS];
 };
 

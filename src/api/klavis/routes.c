@@ -20,8 +20,12 @@ enum { DATA_MAX = 16 << 20, LOCAL_DATA_MAX = 48 << 20 }; /* bytes of an initiali
 
 /* What is in a local sandbox. */
 #define LOCAL_DATA(path)                                                                           \
-    {HTTP_POST, path "/reset", ROUTE_KEY, .handler = local_reset,                                  \
-     .summary = "Reset a local sandbox"},                                                          \
+    {HTTP_POST,                                                                                    \
+     path "/reset",                                                                                \
+     ROUTE_KEY,                                                                                    \
+     .handler = local_reset,                                                                       \
+     .summary = "Reset a local sandbox",                                                           \
+     .response = "SandboxMessage"},                                                                \
         {HTTP_POST,                                                                                \
          path "/upload-url",                                                                       \
          ROUTE_KEY,                                                                                \
@@ -73,7 +77,7 @@ static const struct route routes[] = {
                {"tags", "string", "Only those with all members of this JSON object as tags"},
                {"server_name", "string", "Only those of this server"}}},
     {HTTP_POST, "/sandbox/prepare", ROUTE_KEY, .handler = klavis_prepare,
-     .summary = "Make sandboxes ahead of demand",
+     .summary = "Make sandboxes ahead of demand", .response = "PrepareResponse",
      .query = {{"benchmark", "string", "For this benchmark"},
                {"server_name", "string", "Of this server"}}},
     {HTTP_POST, "/sandbox/{server_name!}", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_acquire,
@@ -88,7 +92,8 @@ static const struct route routes[] = {
     {HTTP_POST, SANDBOX "/reset", ROUTE_KEY, .handler = klavis_reset,
      .summary = "Reset a sandbox to its initial state", .response = "SandboxMessage"},
     {HTTP_POST, SANDBOX "/initialize", ROUTE_KEY, ROUTE_BYTES, DATA_MAX,
-     .handler = klavis_initialize, .summary = "Add data to a sandbox", .response = "SandboxMessage",
+     .handler = klavis_initialize, .summary = "Add data to a sandbox",
+     .request = "InitializeRequest", .response = "SandboxMessage",
      .query = {{"init_default_data", "boolean", "The app's own data first"}}},
     {HTTP_GET, SANDBOX "/dump", ROUTE_KEY, .handler = klavis_dump, .flags = ROUTE_GRADES,
      .summary = "All data of a sandbox, as initialize takes it", .response = "SandboxDump"},
@@ -108,7 +113,8 @@ static const struct route routes[] = {
      .flags = ROUTE_GRADES, .summary = "Extension: check assertions on the state",
      .request = "VerifyRequest", .response = "VerifyResponse"},
     {HTTP_POST, SANDBOX "/snapshot", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_snapshot,
-     .summary = "Extension: keep the state under a name", .request = "SnapshotRequest"},
+     .summary = "Extension: keep the state under a name", .request = "SnapshotRequest",
+     .response = "SnapshotResponse"},
     {HTTP_GET, SANDBOX "/snapshots", ROUTE_KEY, .handler = klavis_snapshots, .flags = ROUTE_GRADES,
      .summary = "Extension: the names of kept states", .response = "SandboxSnapshots"},
     {HTTP_POST, SANDBOX "/restore", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_restore,
@@ -126,16 +132,16 @@ static const struct route routes[] = {
     /* Local sandboxes. */
     {HTTP_POST, "/local-sandbox", ROUTE_KEY, ROUTE_BYTES, .handler = local_acquire,
      .flags = ROUTE_REPEATS, .status = 201, .summary = "Acquire a local sandbox",
-     .request = "AcquireLocalSandboxRequest"},
+     .request = "AcquireLocalSandboxRequest", .response = "LocalSandbox"},
     {HTTP_GET, "/local-sandbox", ROUTE_KEY, .handler = local_list,
      .summary = "List local sandboxes", .response = "LocalSandboxes"},
     {HTTP_GET, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = local_show,
-     .summary = "Get local sandbox details"},
+     .summary = "Get local sandbox details", .response = "LocalSandbox"},
     {HTTP_DELETE, "/local-sandbox/{local_sandbox_id}", ROUTE_KEY, .handler = local_release,
-     .summary = "Release a local sandbox"},
+     .summary = "Release a local sandbox", .response = "Message"},
     {HTTP_POST, LOCAL_APP "/initialize", ROUTE_KEY, ROUTE_BYTES, DATA_MAX,
      .handler = local_app_initialize, .summary = "Add data to a server of a local sandbox",
-     .response = "SandboxMessage",
+     .request = "InitializeRequest", .response = "SandboxMessage",
      .query = {{"init_default_data", "boolean", "The app's own data first"}}},
     {HTTP_GET, LOCAL_APP "/dump", ROUTE_KEY, .handler = local_app_dump,
      .summary = "All data of a server of a local sandbox, as initialize takes it",
@@ -143,7 +149,8 @@ static const struct route routes[] = {
     LOCAL_DATA("/local-sandbox/{local_sandbox_id}"),
     {HTTP_POST, "/local-sandbox/poste_email_toolathlon/{local_sandbox_id}/initialize", ROUTE_KEY,
      ROUTE_BYTES, LOCAL_DATA_MAX, .handler = local_state_initialize,
-     .summary = "Put mail into a local sandbox", .response = "SandboxMessage",
+     .summary = "Put mail into a local sandbox", .request = "InitializeRequest",
+     .response = "SandboxMessage",
      .query = {{"init_default_data", "boolean", "The default data first"}}},
     {HTTP_GET, "/local-sandbox/poste_email_toolathlon/{local_sandbox_id}/dump", ROUTE_KEY,
      .handler = local_state_dump, .summary = "All mail of a local sandbox, as initialize takes it",
@@ -152,25 +159,29 @@ static const struct route routes[] = {
      .handler = local_execution_upload_url, .summary = "Get a URL to upload a program",
      .request = "ExecutionRequest", .response = "UploadUrl"},
     {HTTP_POST, "/local-sandbox/{local_sandbox_id}/execute", ROUTE_KEY, ROUTE_BYTES,
-     .handler = local_execute, .summary = "Run an uploaded program", .request = "ExecutionRequest"},
+     .handler = local_execute, .summary = "Run an uploaded program", .request = "ExecutionRequest",
+     .response = "ExecutionStarted"},
     {HTTP_GET, "/local-sandbox/{local_sandbox_id}/execution-status", ROUTE_KEY,
      .handler = local_execution_status, .summary = "How far a program is",
-     .query = {{"execution_name", "string", "Which"}}},
+     .response = "ExecutionStatus", .query = {{"execution_name", "string", "Which"}}},
     {HTTP_GET, "/local-sandbox/{local_sandbox_id}/execution-logs", ROUTE_KEY,
      .handler = local_execution_logs, .summary = "What a program has printed",
+     .response = "ExecutionLogs",
      .query = {{"execution_name", "string", "Which"},
                {"cursor", "integer", "Only what is behind this byte"}}},
     {HTTP_POST, "/local-sandbox/{local_sandbox_id}/export-artifacts", ROUTE_KEY, ROUTE_BYTES,
      .handler = local_export_artifacts, .summary = "Download a program's directory",
      .request = "ExecutionRequest", .response = "DownloadUrl"},
     {HTTP_PUT, LOCAL_ARCHIVE, ROUTE_OPEN, ROUTE_STREAM, .handler = local_put,
-     .summary = "Upload an archive to a signed URL"},
+     .summary = "Upload an archive to a signed URL", .request_type = "application/gzip",
+     .response_type = "text/plain"},
     {HTTP_GET, LOCAL_ARCHIVE, ROUTE_OPEN, .handler = local_get,
-     .summary = "Download an archive from a signed URL"},
+     .summary = "Download an archive from a signed URL", .response_type = "application/gzip"},
 
     {HTTP_GET, "/local-sandbox/{local_sandbox_id}/servers/{server_name}/log", ROUTE_KEY,
      .handler = local_own_log,
-     .summary = "Extension: what a server of the operator's own wrote to its errors"},
+     .summary = "Extension: what a server of the operator's own wrote to its errors",
+     .response = "ServerLog"},
 
     /* Local sandboxes under the paths that they had before: see local/retired.c. */
     LOCAL_OLD("/sandbox/local_dev"),
@@ -183,13 +194,15 @@ static const struct route routes[] = {
      .handler = local_memory_dump, .summary = "All entities and relations",
      .response = "SandboxDump"},
     {HTTP_POST, "/sandbox/local_memory/{local_sandbox_id}/upload-url", ROUTE_KEY,
-     .handler = local_memory_upload_url, .summary = "Get a URL to upload the file of a graph to"},
+     .handler = local_memory_upload_url, .summary = "Get a URL to upload the file of a graph to",
+     .response = "UploadUrl"},
     {HTTP_POST, "/sandbox/localmemory/{local_sandbox_id}/reset", ROUTE_KEY, .handler = local_reset,
-     .summary = "Reset a local sandbox"},
+     .summary = "Reset a local sandbox", .response = "SandboxMessage"},
 
     /* What is no server of this surface is a sandbox of the native one. */
     {HTTP_POST, "/sandbox/{name}/mcp", ROUTE_OPEN, ROUTE_STREAM, .handler = mcp_cell_endpoint,
-     .summary = "Send a message to the MCP server that works in a sandbox",
+     .summary = "Send a message to the MCP server that works in a sandbox", .request = "RpcMessage",
+     .response = "RpcMessage", .response_type = "application/json, text/event-stream",
      .query = {{"port", "integer", "Pass it on to this port of the sandbox instead"}}},
     {HTTP_POST, "/sandbox/{name}", ROUTE_KEY, ROUTE_BYTES, .handler = klavis_acquire, .status = 201,
      .summary = "Acquire a sandbox of a server that is not known: 422"},

@@ -14,6 +14,9 @@
         X("/pdf-tools"), X("/google_cloud"), X("/localmemory"), X("/poste_email_toolathlon")
 #define PREFIX(path) path
 
+#define MESSAGES "application/json, text/event-stream"
+#define EVENTS   "text/event-stream"
+
 static const char *const prefixes[] = {"/mcp", LOCAL_SERVERS(PREFIX), NULL};
 
 enum { MESSAGE_MAX = 4 << 20, LOCAL_MESSAGE_MAX = 64 << 20 };
@@ -26,9 +29,16 @@ enum { MESSAGE_MAX = 4 << 20, LOCAL_MESSAGE_MAX = 64 << 20 };
      .body = ROUTE_BYTES,                                                                          \
      .max_body = MESSAGE_MAX,                                                                      \
      .handler = mcp_endpoint,                                                                      \
-     .summary = "Send a message to the service's MCP server"},                                     \
-        {HTTP_GET, path, .auth = ROUTE_KEY, .handler = mcp_endpoint,                               \
-         .summary = "Open or resume a stream of an MCP session"},                                  \
+     .summary = "Send a message to the service's MCP server",                                      \
+     .request = "RpcMessage",                                                                      \
+     .response = "RpcMessage",                                                                     \
+     .response_type = MESSAGES},                                                                   \
+        {HTTP_GET,                                                                                 \
+         path,                                                                                     \
+         .auth = ROUTE_KEY,                                                                        \
+         .handler = mcp_endpoint,                                                                  \
+         .summary = "Open or resume a stream of an MCP session",                                   \
+         .response_type = EVENTS},                                                                 \
     {                                                                                              \
         HTTP_DELETE, path, .auth = ROUTE_KEY, .handler = mcp_endpoint, .status = 204,              \
                            .summary = "End an MCP session"                                         \
@@ -51,9 +61,16 @@ enum { MESSAGE_MAX = 4 << 20, LOCAL_MESSAGE_MAX = 64 << 20 };
      .max_body = LOCAL_MESSAGE_MAX,                                                                \
      .handler = klavis_mcp,                                                                        \
      .summary = "Send a message to a server of a local sandbox",                                   \
+     .request = "RpcMessage",                                                                      \
+     .response = "RpcMessage",                                                                     \
+     .response_type = MESSAGES,                                                                    \
      .query = {LOCAL_ID}},                                                                         \
-        {HTTP_GET, path "/mcp", .handler = klavis_mcp,                                             \
-         .summary = "Open or resume a stream of a session", .query = {LOCAL_ID}},                  \
+        {HTTP_GET,                                                                                 \
+         path "/mcp",                                                                              \
+         .handler = klavis_mcp,                                                                    \
+         .summary = "Open or resume a stream of a session",                                        \
+         .response_type = EVENTS,                                                                  \
+         .query = {LOCAL_ID}},                                                                     \
     {                                                                                              \
         HTTP_DELETE, path "/mcp", .handler = klavis_mcp, .status = 204,                            \
                                   .summary = "End a session", .query = {                           \
@@ -65,38 +82,41 @@ static const struct route routes[] = {
     ENDPOINT("/mcp"),
     ENDPOINT("/mcp/"),
     {HTTP_GET, "/mcp/sse", .auth = ROUTE_KEY, .handler = mcp_older_stream,
-     .summary = "Open the stream of the older MCP transport"},
+     .summary = "Open the stream of the older MCP transport", .response_type = EVENTS},
     {HTTP_POST, "/mcp/messages", .auth = ROUTE_KEY, .body = ROUTE_BYTES, .max_body = MESSAGE_MAX,
      .handler = mcp_older_messages, .status = 202,
-     .summary = "Send a message over the older MCP transport",
+     .summary = "Send a message over the older MCP transport", .request = "RpcMessage",
      .query = {{"sessionId", "string", "from the stream's first event"}}},
 
     LOCAL_SERVERS(LOCAL_ENDPOINT),
 
     /* Of the apps that were acquired. */
     {HTTP_POST, INSTANCE "/mcp", ROUTE_OPEN, ROUTE_BYTES, MESSAGE_MAX, .handler = klavis_mcp,
-     .summary = "Send a message to the MCP server of an app", .query = {LEASE}},
+     .summary = "Send a message to the MCP server of an app", .request = "RpcMessage",
+     .response = "RpcMessage", .response_type = MESSAGES, .query = {LEASE}},
     {HTTP_GET, INSTANCE "/mcp", ROUTE_OPEN, .handler = klavis_mcp,
      .summary = "Open or resume a stream of a session, where the app has sessions",
-     .query = {LEASE}},
+     .response_type = EVENTS, .query = {LEASE}},
     {HTTP_DELETE, INSTANCE "/mcp", ROUTE_OPEN, .handler = klavis_mcp, .status = 204,
      .summary = "End a session, where the app has sessions", .query = {LEASE}},
     {HTTP_GET, INSTANCE "/sse", ROUTE_OPEN, .handler = klavis_mcp_stream,
-     .summary = "Open the stream of the older MCP transport to an app", .query = {LEASE}},
+     .summary = "Open the stream of the older MCP transport to an app", .response_type = EVENTS,
+     .query = {LEASE}},
     {HTTP_POST, INSTANCE "/messages", ROUTE_OPEN, ROUTE_BYTES, MESSAGE_MAX,
      .handler = klavis_mcp_messages, .status = 202,
-     .summary = "Send a message to an app over the older MCP transport",
+     .summary = "Send a message to an app over the older MCP transport", .request = "RpcMessage",
      .query = {LEASE, {"sessionId", "string", "from the stream's first event"}}},
 
     /* Servers of the operator's own, in local sandboxes. */
     {HTTP_POST, "/{own_server}/mcp", ROUTE_OPEN, ROUTE_STREAM, LOCAL_MESSAGE_MAX,
      .handler = local_own_mcp,
      .summary = "Send a message to a server of the operator's own in a local sandbox",
+     .request = "RpcMessage", .response = "RpcMessage", .response_type = MESSAGES,
      .query = {LOCAL_ID}},
     {HTTP_GET, "/{own_server}/mcp", ROUTE_OPEN, .handler = local_own_mcp,
-     .summary = "Open its stream of notices", .query = {LOCAL_ID}},
+     .summary = "Open its stream of notices", .response_type = EVENTS, .query = {LOCAL_ID}},
     {HTTP_DELETE, "/{own_server}/mcp", ROUTE_OPEN, .handler = local_own_mcp,
-     .summary = "End a session", .query = {LOCAL_ID}},
+     .summary = "End a session", .response_type = "text/plain", .query = {LOCAL_ID}},
 };
 
 const struct surface surface_mcp = {

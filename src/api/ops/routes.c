@@ -12,10 +12,11 @@ static const struct route routes[] = {
      .summary = "Is the service up", .response = "Health"},
     {HTTP_POST, "/healthz", .handler = ops_health_post, .flags = ROUTE_QUIET, .body = ROUTE_BYTES,
      .max_body = 65536, .summary = "The same; a JSON body is parsed and dropped",
-     .response = "Health"},
+     .request = "Anything", .response = "Health"},
     {HTTP_GET, "/metrics", ROUTE_SCRAPE, .handler = ops_metrics, .flags = ROUTE_QUIET,
-     .summary = "Prometheus metrics"},
-    {HTTP_GET, "/openapi.json", .handler = ops_openapi, .summary = "This document"},
+     .summary = "Prometheus metrics", .response_type = "text/plain"},
+    {HTTP_GET, "/openapi.json", .handler = ops_openapi, .summary = "This document",
+     .response = "Anything"},
 };
 
 const struct surface surface_ops = {

@@ -11,9 +11,10 @@ static const char *const prefixes[] = {"/sandboxes/router", NULL};
 static const struct route routes[] = {
     {ROUTE_ANY, TRAFFIC_PATTERN, ROUTE_OPEN, ROUTE_STREAM, .handler = traffic_router,
      .summary = "Any request to a port inside of a sandbox, WebSockets included; the same as host "
-                "{port}-{id}.{domain} and as headers E2b-Sandbox-Id and E2b-Sandbox-Port"},
+                "{port}-{id}.{domain} and as headers E2b-Sandbox-Id and E2b-Sandbox-Port",
+     .response_type = "*/*"},
     {ROUTE_ANY, "/sandboxes/router/{id}/{port}", ROUTE_OPEN, ROUTE_STREAM,
-     .handler = traffic_router, .summary = "The same for the path /"},
+     .handler = traffic_router, .summary = "The same for the path /", .response_type = "*/*"},
 };
 
 const struct surface surface_traffic = {
