@@ -17,6 +17,7 @@ static const struct route routes[] = {
                {"limit", "integer", "At most so many; default 100, never more than 500"}}},
     {HTTP_GET, "/api/v1/events/stream", ROUTE_KEY, .handler = native_events_stream,
      .summary = "Events as they happen, as server-sent events; Last-Event-ID goes on after one",
+     .response_type = "text/event-stream",
      .query = {{"after", "integer", "Begin behind the event with this number; default: now"},
                {"reasons", "string", "Only these, with commas between them"},
                {"sandbox", "string", "Only events of this sandbox"}}},
