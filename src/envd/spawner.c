@@ -159,7 +159,7 @@ static int add_template(struct client *cl, struct packet *p, struct err *e)
     int r = world_add_template(cl->spawner, &t, p, e);
     if (r < 0)
         return r;
-    if (r > 0)
+    if (r > 0 && !t.keeps_cells)
         drop_unclaimed(cl->spawner, t.name);
     send_ok(cl, p->tag);
     return 0;

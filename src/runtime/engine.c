@@ -63,8 +63,7 @@ void engine_claim(struct engine_cell *c)
     c->spawner->n_cells++;
 }
 
-/* Nobody was told of C, so its end is not reported either. */
-static void drop(struct engine_cell *c)
+void engine_drop(struct engine_cell *c)
 {
     if (!c)
         return;
@@ -130,7 +129,7 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
     }
     if (c && r < 0) {
         /* It may have died in the stock: a new one is as good. */
-        drop(take(c));
+        engine_drop(take(c));
     }
     if (!c)
         return build(en, label, spec, fn, ctx, why);
@@ -159,6 +158,10 @@ static struct building *take_building(struct engine *en, uint32_t tag)
 /* A finished cell for whoever asked; E is set when that failed. */
 static void hand_over(struct engine *en, struct building *b, struct engine_cell *c, struct err *e)
 {
+    if (!b->fn && b->is_outdated) {
+        engine_drop(c);
+        c = NULL;
+    }
     if (!b->fn) {
         engine_stock_add(en, c);
         return;
@@ -166,7 +169,7 @@ static void hand_over(struct engine *en, struct building *b, struct engine_cell 
     if (c) {
         engine_claim(c);
         if (engine_cell_name(c, b->label, b->spec.hostname, e) < 0) {
-            drop(c);
+            engine_drop(c);
             c = NULL;
         }
     }
@@ -383,7 +386,8 @@ static int attach_old(struct engine *en, const char *place, struct err *e)
 
 static void tidy(struct engine *en)
 {
-    if (en->n_cells == 0 && en->n_old == 0)
+    /* What is being built looks like what is left over. */
+    if (en->n_cells == 0 && en->n_old == 0 && !en->renewal)
         engine_place_tidy(en);
 }
 
@@ -534,6 +538,7 @@ struct engine *engine_open(struct loop *l, const struct engine_options *o, struc
         r = engine_place_each(en, attach_old, e);
     if (r == 0) {
         tidy(en);
+        engine_template_watch(en);
         return en;
     }
     engine_close(en);
@@ -547,6 +552,7 @@ void engine_close(struct engine *en)
     engine_detach(&en->spawner);
     list_each(node, &en->old) engine_detach(list_entry(node, struct spawner_link, node));
     loop_timer_stop(&en->retry);
+    engine_template_unwatch(en);
     en->options.on_gone = NULL;
     bury_all(&en->spawner);
     list_each(node, &en->old)

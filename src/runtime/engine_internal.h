@@ -36,6 +36,7 @@ struct building {
     char label[PROTO_NAME_MAX];
     struct cell_spec spec;
     engine_cell_fn *fn; /* NULL: for the stock */
+    bool is_outdated;   /* its template has been replaced since */
     void *ctx;
 };
 
@@ -45,6 +46,12 @@ struct engine {
     struct engine_options options;
     char *state, *envd, *instance;
     char template_root[PATH_MAX]; /* of the default template as it is now */
+    struct loop_timer looks;      /* at what it was made from */
+    uint64_t template_stamp;      /* what they saw last */
+    unsigned n_looks;
+    bool has_old_templates;         /* which nobody may need any more */
+    struct work_pool *workers;      /* one thread, from the first renewal on */
+    struct engine_renewal *renewal; /* under way, or NULL */
     char *home; /* the place of this build's spawner, with the state directory's path */
     int state_fd, home_netns_fd;
     struct spawner_link spawner; /* of this build */
@@ -70,6 +77,8 @@ void engine_retry(struct engine *en);
 struct engine_cell *engine_lookup(struct engine *en, uint32_t slot, uint64_t generation);
 /* Reports and frees a claimed cell whose processes are gone, before the spawner says so. */
 void engine_cell_ended(struct engine_cell *c);
+/* Ends a cell that nobody was told of, so its end is not reported either. */
+void engine_drop(struct engine_cell *c);
 /* Enters C among the claimed ones. */
 void engine_claim(struct engine_cell *c);
 /* Handles the packet in engine.in, which came from S, and finishes it. */
@@ -86,6 +95,16 @@ void engine_stock_add(struct engine *en, struct engine_cell *c);
 /* Makes cells and lets them rehearse, as far as that is to be done now. */
 void engine_stock_tend(struct engine *en);
 void engine_retry_later(struct engine *en);
+/* Ends all cells of the stock. */
+void engine_stock_drop(struct engine *en);
+
+/* ---- engine_template.c ---- */
+
+/* Makes the default template, if it is not there, and tells the spawner. */
+int engine_template_add(struct engine *en, struct err *e);
+/* From now on it follows the host. */
+void engine_template_watch(struct engine *en);
+void engine_template_unwatch(struct engine *en);
 
 /* ---- engine_cell.c ---- */
 

@@ -17,7 +17,6 @@
 #include "runtime/engine_internal.h"
 #include "runtime/kern.h"
 #include "runtime/scope.h"
-#include "runtime/template.h"
 #include "sys/io.h"
 
 #define SOCKET_NAME "spawner.sock"
@@ -208,21 +207,6 @@ int engine_add_template(struct engine *en, const struct proto_template *t,
     return r < 0 ? err_ctx(e, r, "template '%s'", t->name) : 0;
 }
 
-static int add_default_template(struct engine *en, struct err *e)
-{
-    const struct proto_template t = {.name = "default", .has_usr = true, .n_layers = 2};
-    char *root = en->template_root, local[PATH_MAX];
-    /* It lies beside the program that runs cells. */
-    const char *slash = strrchr(en->envd, '/');
-    (void)snprintf(local, sizeof local, "%.*s/tidepool-local", slash ? (int)(slash - en->envd) : 1,
-                   slash ? en->envd : ".");
-    const struct template_source from = {
-        .local = local, .etc = en->options.etc, .n_etc = en->options.n_etc};
-    int r = template_build_default(en->state, &from, root, sizeof en->template_root, e);
-
-    return r < 0 ? r : engine_add_template(en, &t, (const char *const[]){root, "/usr"}, e);
-}
-
 /* A cell without label was built for the stock, or for a daemon that died before it heard of it. */
 static int adopt(struct spawner_link *s, struct err *e)
 {
@@ -305,7 +289,7 @@ int engine_attach(struct spawner_link *s, struct err *e)
     int r = meet(s, e);
 
     if (r == 0 && s == &en->spawner)
-        r = add_default_template(en, e);
+        r = engine_template_add(en, e);
     if (r == 0)
         r = list_cells(s, e);
     if (r == 0)

@@ -156,6 +156,14 @@ struct engine_cell *engine_stock_take(struct engine *en, const struct cell_spec 
     return NULL;
 }
 
+void engine_stock_drop(struct engine *en)
+{
+    for (struct list *node; (node = list_pop(&en->stock));) {
+        en->n_stock--;
+        engine_drop(list_entry(node, struct engine_cell, node));
+    }
+}
+
 void engine_stock_taken(struct engine *en)
 {
     engine_note_use(en);

@@ -72,6 +72,7 @@ void proto_put_template(struct buf *b, const struct proto_template *t)
     wire_put_str(b, str_of(t->name));
     wire_put_u32(b, t->no_new_privs);
     wire_put_u32(b, t->has_usr);
+    wire_put_u32(b, t->keeps_cells);
     wire_put_u32(b, t->n_layers);
 }
 
@@ -81,6 +82,7 @@ void proto_get_template(struct wire_reader *r, struct proto_template *ret)
     proto_get_name(r, ret->name, sizeof ret->name);
     ret->no_new_privs = wire_get_u32(r) != 0;
     ret->has_usr = wire_get_u32(r) != 0;
+    ret->keeps_cells = wire_get_u32(r) != 0;
     ret->n_layers = wire_get_u32(r);
     if (ret->n_layers == 0 || ret->n_layers > PROTO_LAYERS_MAX ||
         ret->n_layers <= (ret->has_usr ? 1U : 0U))

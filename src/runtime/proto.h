@@ -52,6 +52,7 @@ struct proto_template {
     char name[PROTO_NAME_MAX];
     bool no_new_privs;
     bool has_usr;      /* the last layer is laid below /usr instead of below the root */
+    bool keeps_cells;  /* when it replaces one, cells that nobody has claimed live on */
     uint32_t n_layers; /* top layer first */
 };
 

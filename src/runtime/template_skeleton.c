@@ -11,7 +11,7 @@
 #include "runtime/login.h"
 #include "runtime/template_internal.h"
 
-enum { LOCAL_DEPTH = 4, LOCAL_MAX = 2000 };
+enum { LOCAL_DEPTH = 3, LOCAL_MAX = 2000 };
 
 static const struct template_entry entries[] = {
     {"etc", 0755, 0, 0, NULL},

@@ -319,6 +319,37 @@ static void new_tools_reach_new_cells(void **state)
     check_local(create("last"), "tools 2");
 }
 
+/* The stock is made anew, and what lives goes on with what it has. */
+static void a_running_engine_follows_its_host(void **state)
+{
+    (void)state;
+    lab.stock_again = STOCK;
+    install("a build", "before");
+    restart();
+    check_local(create("old"), "before");
+    assert_true(lab_wait_stock(&lab));
+    char root[sizeof lab.engine->template_root];
+    memcpy(root, lab.engine->template_root, sizeof root);
+    install("a build", "after");
+    for (int i = 0; i < 1000 && strcmp(root, lab.engine->template_root) == 0; i++)
+        (void)loop_run_once(lab.loop, 20);
+    assert_string_not_equal(root, lab.engine->template_root);
+    check_local(create("at once"), "after");
+    assert_true(lab_wait_stock(&lab));
+    for (int i = 0; i < STOCK; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "new %d", i);
+        check_local(create(name), "after");
+    }
+    check_local(engine_find(lab.engine, "old"), "before");
+    assert_int_equal(n_below(TEMPLATE_DEFAULTS), 2);
+    while (engine_n_cells(lab.engine) > 0)
+        lab_kill(&lab, list_entry(lab.engine->cells.next, struct engine_cell, node));
+    for (int i = 0; i < 1000 && n_below(TEMPLATE_DEFAULTS) > 1; i++)
+        (void)loop_run_once(lab.loop, 20);
+    assert_int_equal(n_below(TEMPLATE_DEFAULTS), 1);
+}
+
 static void a_template_may_change_often(void **state)
 {
     const struct proto_template t = {.name = "own", .n_layers = 1};
@@ -348,6 +379,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_a_dead_one_left_is_swept, setup, teardown),
         cmocka_unit_test_setup_teardown(the_first_layout_is_known, setup, teardown),
         cmocka_unit_test_setup_teardown(new_tools_reach_new_cells, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_running_engine_follows_its_host, setup, teardown),
         cmocka_unit_test_setup_teardown(a_template_may_change_often, setup, teardown),
     };
 
