@@ -3,6 +3,7 @@
 #include "api/api.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "api/forward.h"
@@ -379,6 +380,11 @@ void api_free(struct api *a)
     router_free(a->router);
     buf_done(&a->openapi);
     free(a);
+}
+
+void api_set_url(struct api *a, const char *url)
+{
+    (void)snprintf(a->url, sizeof a->url, "%s", url);
 }
 
 void api_stop(struct api *a)

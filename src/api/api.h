@@ -29,6 +29,9 @@ void api_stop(struct api *a);
 /* The server whose connections /metrics counts. */
 void api_set_server(struct api *a, struct http_server *s);
 
+/* The address of the service, for those who come by its local socket. */
+void api_set_url(struct api *a, const char *url);
+
 /* The OpenAPI document, and the numbers of this moment as Prometheus text. */
 struct str api_openapi(const struct api *a);
 int api_metrics(struct api *a, struct buf *out);

@@ -35,6 +35,7 @@ struct api {
     struct buf openapi;
     struct router_match traffic; /* of requests that a host name or headers bring into sandboxes */
     struct traffic_tries tries;
+    char url[256]; /* under which this machine reaches the service; "": not known */
     char boot[33]; /* tells this start of the service from others */
 };
 

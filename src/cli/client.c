@@ -385,6 +385,77 @@ int client_transfer(struct client *c, const struct client_transfer *t, struct er
     return r < 0 ? r : x.result;
 }
 
+/* ---- requests beside others ---- */
+
+struct client_op {
+    struct client *client;
+    struct client_post post;
+    struct http_call *call;
+};
+
+static void op_head(struct http_call *call, void *ctx, const struct http_head *head)
+{
+    struct client_op *op = ctx;
+
+    (void)call;
+    (void)op->post.head(op->post.ctx, head);
+}
+
+static int op_data(struct http_call *call, void *ctx, const char *p, size_t len)
+{
+    struct client_op *op = ctx;
+
+    (void)call;
+    return op->post.write(op->post.ctx, p, len);
+}
+
+static void op_end(struct http_call *call, void *ctx, int result, const char *why)
+{
+    struct client_op *op = ctx;
+    struct client_post post = op->post;
+    struct err e = ERR_INIT;
+
+    (void)call;
+    if (result < 0)
+        result = no_answer(op->client, result, why, &e);
+    free(op);
+    post.end(post.ctx, result, &e);
+}
+
+struct client_op *client_post(struct client *c, const struct client_post *p, struct err *e)
+{
+    static const struct http_call_ops ops = {
+        .on_head = op_head, .on_data = op_data, .on_end = op_end};
+    struct http_header headers[N_HEADERS + CLIENT_MAX_HEADERS];
+    struct http_request request = request_of(c, "POST", p->target, headers);
+    struct client_op *op = mem_zalloc(1, sizeof *op);
+    struct err why = ERR_INIT;
+
+    if (!op) {
+        (void)err_sys(e, -ENOMEM, "request");
+        return NULL;
+    }
+    for (size_t i = 0; i < p->n_headers && i < CLIENT_MAX_HEADERS; i++)
+        headers[request.n_headers++] = p->headers[i];
+    request.body = p->body;
+    op->client = c;
+    op->post = *p;
+    op->call = http_client_call(c->http, &request, &ops, op, &why);
+    if (op->call)
+        return op;
+    free(op);
+    int code = no_answer(c, why.code, err_text(&why), e);
+    if (!e->code)
+        (void)err_set(e, code, "no service is running");
+    return NULL;
+}
+
+void client_op_abort(struct client_op *op)
+{
+    http_call_abort(op->call);
+    free(op);
+}
+
 struct ws *client_ws(struct client *c, const char *target, const struct ws_opts *opts,
                      struct err *e)
 {

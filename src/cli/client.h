@@ -67,6 +67,24 @@ enum { CLIENT_MAX_HEADERS = 8 };
 /* Does it and waits. Errors as of client_send(), and those of the functions. */
 int client_transfer(struct client *c, const struct client_transfer *t, struct err *e);
 
+/* A request beside others, while the loop goes on. */
+struct client_post {
+    const char *target;
+    struct str body; /* must stay valid until it is over */
+    const struct http_header *headers;
+    size_t n_headers;
+    int (*head)(void *ctx, const struct http_head *head); /* also of refusals */
+    int (*write)(void *ctx, const char *p, size_t n);
+    /* It is over: 0, or -errno with E filled (-ENOTCONN: no service is running). */
+    void (*end)(void *ctx, int result, const struct err *e);
+    void *ctx;
+};
+struct client_op;
+/* Starts it; NULL with E filled, and no callback. */
+struct client_op *client_post(struct client *c, const struct client_post *p, struct err *e);
+/* Breaks it off: no callback follows. */
+void client_op_abort(struct client_op *op);
+
 /* Opens a WebSocket on TARGET, on the client's loop. As ws_connect(). */
 struct ws *client_ws(struct client *c, const char *target, const struct ws_opts *opts,
                      struct err *e);

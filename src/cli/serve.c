@@ -297,6 +297,7 @@ static int listen_local(struct service *s, struct err *e)
 /* The file comes last: who sees it can talk to the service. */
 static int publish(struct service *s, struct err *e)
 {
+    api_set_url(s->api, s->announce.url);
     log_info("listening", LOG_S("url", s->announce.url), LOG_I("pid", getpid()));
     announce_banner(&s->announce, &s->core);
     int r = announce_publish(&s->announce, &s->core, e);

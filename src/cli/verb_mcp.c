@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* tidepool mcp: the service's MCP server for programs that speak to a process. A line of standard
- * input is a message, posted to /mcp; what comes back is written line by line. */
+ * input is a message, posted to /mcp beside those that are not answered yet; what comes back is
+ * written line by line.
+ *
+ * What follows an initialize waits for its answer, which has the session. A cancelled request is
+ * not answered any more: the service is told, and then its answer is not waited for. */
 #include "cli/verbs.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/enc.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "cli/remote.h"
+#include "loop/loop.h"
 #include "net/http.h"
 #include "net/sse.h"
 #include "sys/io.h"
@@ -18,45 +27,149 @@ enum {
     MESSAGE_MAX = 4 << 20,
     ANSWER_MAX = 16 << 20,
     SESSION_MAX = 128,
-    NAME_MAX_BYTES = 16384
+    NAME_MAX_BYTES = 16384,
+    UNDER_WAY_MAX = 64,
+    WAITING_MAX = 256
 };
 
 #define META "io.modelcontextprotocol/protocolVersion"
 
 struct bridge {
-    struct remote *remote;
+    struct client *client;
+    struct loop *loop;
     char session[SESSION_MAX + 1]; /* "" before there is one */
-    /* The message under way. */
-    struct str message;
-    size_t sent;
+    struct loop_io input;
+    struct buf in;
+    struct list waiting, under_way; /* messages */
+    size_t n_waiting, n_under_way;
+    bool is_beginning; /* an initialize is under way */
+    bool has_ended;    /* the input */
+    int error;         /* of the input or the output */
+};
+
+struct message {
+    struct list node;
+    struct bridge *bridge;
+    struct arena arena;
+    struct str line;
+    const struct json *json; /* NULL: it is none */
+    struct client_op *op;    /* NULL: not sent */
     struct buf answer;
     struct sse_parser events;
-    bool is_stream;
+    bool is_stream, is_cancelled;
     struct http_header headers[CLIENT_MAX_HEADERS];
     size_t n_headers;
 };
 
+static void pump(struct bridge *b);
+
+/* ---- messages ---- */
+
+static struct message *message_new(struct bridge *b, struct str line)
+{
+    struct message *m = mem_zalloc(1, sizeof *m);
+
+    if (!m)
+        return NULL;
+    m->bridge = b;
+    arena_init(&m->arena, 16 * MESSAGE_MAX);
+    buf_init(&m->answer, ANSWER_MAX);
+    sse_parser_init(&m->events, ANSWER_MAX);
+    list_init(&m->node);
+    m->line = arena_str(&m->arena, line);
+    if (m->line.p)
+        m->json = json_parse(&m->arena, m->line, NULL, NULL);
+    return m;
+}
+
+static void message_free(struct message *m)
+{
+    list_del(&m->node);
+    sse_parser_done(&m->events);
+    buf_done(&m->answer);
+    arena_done(&m->arena);
+    free(m);
+}
+
+static bool is_method(const struct message *m, const char *method)
+{
+    return str_is(json_str(json_get(m->json, "method"), STR_NULL), method);
+}
+
+/* It says its revision itself, as 2026-07-28 does: there is no session. */
+static bool is_modern(const struct message *m)
+{
+    const struct json *meta = json_get(json_get(m->json, "params"), "_meta");
+
+    return json_is(json_get(meta, META), JSON_STRING);
+}
+
+static bool is_same(const struct json *a, const struct json *b)
+{
+    struct buf x auto_buf = BUF_INIT(4096), y auto_buf = BUF_INIT(4096);
+
+    return a && b && json_write(&x, a, JSON_COMPACT) == 0 && json_write(&y, b, JSON_COMPACT) == 0 &&
+           str_eq(buf_str(&x), buf_str(&y));
+}
+
+/* The request with this id in LIST, or NULL. */
+static struct message *find(struct list *list, const struct json *id)
+{
+    list_each(it, list)
+    {
+        struct message *m = list_entry(it, struct message, node);
+        if (json_get(m->json, "method") && is_same(json_get(m->json, "id"), id))
+            return m;
+    }
+    return NULL;
+}
+
 /* ---- answers ---- */
 
-static int write_line(struct str text)
+static int write_line(struct bridge *b, struct str text)
 {
     struct buf line auto_buf = BUF_INIT(ANSWER_MAX + 1);
 
+    if (text.len == 0)
+        return 0;
     (void)buf_add_str(&line, text);
-    if (text.len == 0 || buf_add_char(&line, '\n') < 0)
-        return line.error;
-    return io_write_all(STDOUT_FILENO, line.p, line.len);
+    int r =
+        buf_add_char(&line, '\n') < 0 ? line.error : io_write_all(STDOUT_FILENO, line.p, line.len);
+    if (r < 0)
+        b->error = r;
+    return r;
+}
+
+/* The service could not be asked: whoever waits for an answer is told why. */
+static void write_failure(struct message *m, const struct err *e)
+{
+    struct arena *a = &m->arena;
+    struct json *error = json_new_object(a), *answer = json_new_object(a);
+    const struct json *id = json_get(m->json, "id");
+    struct buf text auto_buf = BUF_INIT(MESSAGE_MAX);
+
+    if (!id || !json_get(m->json, "method") || m->is_cancelled)
+        return;
+    (void)json_set(a, error, "code", json_new_int(a, -32000));
+    (void)json_set(a, error, "message", json_new_str(a, str_of(err_text(e))));
+    (void)json_set(a, answer, "jsonrpc", json_new_str(a, STR("2.0")));
+    (void)json_set(a, answer, "id", id);
+    (void)json_set(a, answer, "error", error);
+    if (json_write(&text, answer, JSON_COMPACT) == 0)
+        (void)write_line(m->bridge, buf_str(&text));
 }
 
 static int on_event(void *ctx, const struct sse_event *ev)
 {
-    (void)ctx;
-    return write_line(ev->data);
+    struct message *m = ctx;
+
+    return m->is_cancelled ? 0 : write_line(m->bridge, ev->data);
 }
 
 static int on_head(void *ctx, const struct http_head *head)
 {
-    struct bridge *b = ctx;
+    struct message *m = ctx;
+    struct bridge *b = m->bridge;
     struct str id = http_header_get(&head->headers, "mcp-session-id");
     struct str type = http_header_get(&head->headers, "content-type");
 
@@ -64,39 +177,28 @@ static int on_head(void *ctx, const struct http_head *head)
         memcpy(b->session, id.p, id.len);
         b->session[id.len] = '\0';
     }
-    /* The session is gone, perhaps with the service: go on without. */
+    /* The session is gone: go on without. */
     if (head->status == 404)
         b->session[0] = '\0';
-    b->is_stream = str_starts(type, STR("text/event-stream"));
+    m->is_stream = str_starts(type, STR("text/event-stream"));
     return 0;
 }
 
 static int on_bytes(void *ctx, const char *p, size_t n)
 {
-    struct bridge *b = ctx;
+    struct message *m = ctx;
 
-    if (b->is_stream)
-        return sse_parser_feed(&b->events, str_n(p, n), on_event, b);
-    return buf_add(&b->answer, p, n);
+    if (m->is_stream)
+        return sse_parser_feed(&m->events, str_n(p, n), on_event, m);
+    return buf_add(&m->answer, p, n);
 }
 
-static ssize_t read_message(void *ctx, char *p, size_t n)
+/* ---- sending ---- */
+
+static void add_header(struct message *m, struct str name, struct str value)
 {
-    struct bridge *b = ctx;
-    struct str rest = str_skip(b->message, b->sent);
-
-    n = n < rest.len ? n : rest.len;
-    memcpy(p, rest.p, n);
-    b->sent += n;
-    return (ssize_t)n;
-}
-
-/* ---- headers ---- */
-
-static void add_header(struct bridge *b, struct str name, struct str value)
-{
-    if (value.len > 0 && b->n_headers < CLIENT_MAX_HEADERS)
-        b->headers[b->n_headers++] = (struct http_header){name, value};
+    if (value.len > 0 && m->n_headers < CLIENT_MAX_HEADERS)
+        m->headers[m->n_headers++] = (struct http_header){name, value};
 }
 
 /* NAME as a header may hold it. */
@@ -116,126 +218,229 @@ static struct str plain(struct arena *a, struct str name)
 }
 
 /* What 2026-07-28 wants to be repeated, and what older revisions need. */
-static void add_headers(struct bridge *b, struct arena *a, const struct json *message)
+static void add_headers(struct message *m)
 {
-    const struct json *params = json_get(message, "params");
+    const struct json *params = json_get(m->json, "params");
     struct str version = json_str(json_get(json_get(params, "_meta"), META), STR_NULL);
     struct str name = json_str(json_get(params, "name"), STR_NULL);
 
-    b->n_headers = 0;
-    add_header(b, STR("Accept"), STR("application/json, text/event-stream"));
+    add_header(m, STR("Accept"), STR("application/json, text/event-stream"));
     if (version.len == 0) {
-        add_header(b, STR("Mcp-Session-Id"), str_of(b->session));
+        add_header(m, STR("Mcp-Session-Id"), str_of(m->bridge->session));
         return;
     }
-    add_header(b, STR("MCP-Protocol-Version"), version);
-    add_header(b, STR("Mcp-Method"), json_str(json_get(message, "method"), STR_NULL));
-    add_header(b, STR("Mcp-Name"),
-               plain(a, name.len ? name : json_str(json_get(params, "uri"), STR_NULL)));
+    add_header(m, STR("MCP-Protocol-Version"), version);
+    add_header(m, STR("Mcp-Method"), json_str(json_get(m->json, "method"), STR_NULL));
+    add_header(m, STR("Mcp-Name"),
+               plain(&m->arena, name.len ? name : json_str(json_get(params, "uri"), STR_NULL)));
 }
 
-/* ---- messages ---- */
-
-/* The service could not be asked: whoever waits for an answer is told why. */
-static int write_failure(struct arena *a, const struct json *message, const struct err *e)
+/* M is over, and gone. */
+static void done(struct message *m)
 {
-    struct json *error = json_new_object(a), *answer = json_new_object(a);
-    const struct json *id = json_get(message, "id");
-    struct buf text auto_buf = BUF_INIT(MESSAGE_MAX);
+    struct bridge *b = m->bridge;
 
-    if (!id || !json_get(message, "method"))
-        return 0;
-    (void)json_set(a, error, "code", json_new_int(a, -32000));
-    (void)json_set(a, error, "message", json_new_str(a, str_of(err_text(e))));
-    (void)json_set(a, answer, "jsonrpc", json_new_str(a, STR("2.0")));
-    (void)json_set(a, answer, "id", id);
-    (void)json_set(a, answer, "error", error);
-    return json_write(&text, answer, JSON_COMPACT) < 0 ? -ENOMEM : write_line(buf_str(&text));
+    if (is_method(m, "initialize"))
+        b->is_beginning = false;
+    b->n_under_way--;
+    message_free(m);
 }
 
-static int pass(struct bridge *b, struct str line)
+/* The service knows by now that the request with this id is not wanted any more. */
+static void drop_cancelled(struct bridge *b, const struct json *id)
 {
-    struct arena a auto_arena;
+    struct message *m = find(&b->under_way, id);
+
+    if (!m || !m->is_cancelled)
+        return;
+    client_op_abort(m->op);
+    done(m);
+}
+
+static void on_end(void *ctx, int result, const struct err *e)
+{
+    struct message *m = ctx;
+    struct bridge *b = m->bridge;
+    struct err why = *e;
+
+    if (result == -ENOTCONN && !why.code)
+        (void)err_set(&why, result, "no service is running");
+    if (result < 0)
+        write_failure(m, &why);
+    else if (!m->is_stream && !m->is_cancelled)
+        (void)write_line(b, str_trim(buf_str(&m->answer)));
+    if (is_method(m, "notifications/cancelled"))
+        drop_cancelled(b, json_get(json_get(m->json, "params"), "requestId"));
+    done(m);
+    pump(b);
+}
+
+static void send_message(struct message *m)
+{
+    struct bridge *b = m->bridge;
     struct err e = ERR_INIT;
 
-    arena_init(&a, 16 * MESSAGE_MAX);
-    const struct json *message = json_parse(&a, line, NULL, NULL);
-    add_headers(b, &a, message);
-    b->message = line;
-    b->sent = 0;
-    buf_clear(&b->answer);
-    sse_parser_init(&b->events, ANSWER_MAX);
-    const struct client_transfer t = {
-        .method = "POST",
-        .target = "/mcp",
-        .length = (int64_t)line.len,
-        .read = read_message,
-        .head = on_head,
-        .write = on_bytes,
-        .ctx = b,
-        .headers = b->headers,
-        .n_headers = b->n_headers,
-        .takes_refusals = true,
-    };
-    int r = client_transfer(b->remote->client, &t, &e);
-    sse_parser_done(&b->events);
-    if (r == 0)
-        return b->is_stream ? 0 : write_line(str_trim(buf_str(&b->answer)));
-    if (r == -ENOTCONN)
-        (void)err_set(&e, r, "no service is running");
-    return write_failure(&a, message, &e);
+    add_headers(m);
+    const struct client_post p = {.target = "/mcp",
+                                  .body = m->line,
+                                  .headers = m->headers,
+                                  .n_headers = m->n_headers,
+                                  .head = on_head,
+                                  .write = on_bytes,
+                                  .end = on_end,
+                                  .ctx = m};
+    m->op = client_post(b->client, &p, &e);
+    if (!m->op) {
+        write_failure(m, &e);
+        message_free(m);
+        return;
+    }
+    b->is_beginning = b->is_beginning || is_method(m, "initialize");
+    b->n_under_way++;
+    list_append(&b->under_way, &m->node);
 }
 
-/* Takes whole lines off IN and passes them on. */
-static int pass_lines(struct bridge *b, struct buf *in)
+/* True when M, which cancels another one, needs not be sent. */
+static bool cancel(struct message *m)
+{
+    struct bridge *b = m->bridge;
+    const struct json *id = json_get(json_get(m->json, "params"), "requestId");
+    struct message *other = find(&b->waiting, id);
+
+    if (other) {
+        b->n_waiting--;
+        message_free(other);
+        return true;
+    }
+    other = find(&b->under_way, id);
+    if (!other)
+        return false;
+    other->is_cancelled = true;
+    if (!is_modern(other))
+        return false;
+    /* Without a session the end of the connection says it. */
+    drop_cancelled(b, id);
+    return true;
+}
+
+static void pump(struct bridge *b)
+{
+    while (b->n_waiting > 0 && b->n_under_way < UNDER_WAY_MAX && !b->is_beginning) {
+        struct message *m = list_entry(list_pop(&b->waiting), struct message, node);
+        b->n_waiting--;
+        send_message(m);
+    }
+    if (b->input.loop)
+        (void)loop_io_want(&b->input, b->n_waiting < WAITING_MAX ? EPOLLIN : 0);
+}
+
+/* ---- the input ---- */
+
+static int take_line(struct bridge *b, struct str line)
+{
+    struct message *m = message_new(b, line);
+
+    if (!m)
+        return -ENOMEM;
+    if (is_method(m, "notifications/cancelled") && cancel(m)) {
+        message_free(m);
+        return 0;
+    }
+    list_append(&b->waiting, &m->node);
+    b->n_waiting++;
+    pump(b);
+    return 0;
+}
+
+/* Takes whole lines off the input. */
+static int take_lines(struct bridge *b)
 {
     for (;;) {
-        ptrdiff_t end = str_chr(buf_str(in), '\n');
+        ptrdiff_t end = str_chr(buf_str(&b->in), '\n');
         if (end < 0)
             return 0;
-        struct str line = str_slice(buf_str(in), 0, (size_t)end);
+        struct str line = str_slice(buf_str(&b->in), 0, (size_t)end);
         if (str_ends(line, STR("\r")))
             line.len--;
-        int r = str_trim(line).len > 0 ? pass(b, line) : 0;
-        buf_consume(in, (size_t)end + 1);
+        int r = str_trim(line).len > 0 ? take_line(b, line) : 0;
+        buf_consume(&b->in, (size_t)end + 1);
         if (r < 0)
             return r;
     }
 }
 
-/* Reads until the end of the input. 0 or -errno. */
+/* 0, or -errno; sets has_ended at the end. */
+static int read_some(struct bridge *b)
+{
+    size_t room = b->in.max - b->in.len, want = room < READ_MAX ? room : READ_MAX;
+    int r = room > 0 ? buf_reserve(&b->in, want) : -EMSGSIZE;
+
+    if (r < 0)
+        return r;
+    ssize_t n = io_read(STDIN_FILENO, b->in.p + b->in.len, want);
+    b->has_ended = n == 0;
+    if (n < 0)
+        return (int)n;
+    b->in.len += (size_t)n;
+    return take_lines(b);
+}
+
+static void on_input(struct loop_io *io, uint32_t events)
+{
+    struct bridge *b = container_of(io, struct bridge, input);
+    int r = read_some(b);
+
+    (void)events;
+    if (r < 0)
+        b->error = r;
+    if (b->has_ended || r < 0)
+        loop_io_stop(io);
+}
+
+/* Reads until the end of the input and of all that is under way. 0 or -errno. */
 static int serve(struct bridge *b)
 {
-    struct buf in auto_buf = BUF_INIT(MESSAGE_MAX);
+    int r = loop_io_start(b->loop, &b->input, STDIN_FILENO, EPOLLIN, on_input);
 
-    for (;;) {
-        size_t room = in.max - in.len;
-        int r = room > 0 ? buf_reserve(&in, room < READ_MAX ? room : READ_MAX) : -EMSGSIZE;
-        if (r < 0)
-            return r;
-        ssize_t n = read(STDIN_FILENO, in.p + in.len, room < READ_MAX ? room : READ_MAX);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : 0;
-        in.len += (size_t)n;
-        r = pass_lines(b, &in);
-        if (r < 0)
-            return r;
+    /* A file cannot be waited for, and need not be. */
+    while (r == -EPERM && !b->has_ended && b->error == 0)
+        b->error = read_some(b);
+    r = r == -EPERM ? 0 : r;
+    while (r >= 0 && b->error == 0 && !(b->has_ended && b->n_under_way + b->n_waiting == 0))
+        r = loop_run_once(b->loop, -1);
+    return r < 0 ? r : b->error;
+}
+
+static void close_bridge(struct bridge *b)
+{
+    struct list *it;
+
+    loop_io_stop(&b->input);
+    while ((it = list_pop(&b->waiting)))
+        message_free(list_entry(it, struct message, node));
+    while ((it = list_pop(&b->under_way))) {
+        struct message *m = list_entry(it, struct message, node);
+        client_op_abort(m->op);
+        message_free(m);
     }
+    buf_done(&b->in);
 }
 
 static int run(struct cli_call *call)
 {
     struct remote r auto_remote = {0};
-    struct bridge b = {.remote = &r, .answer = BUF_INIT(ANSWER_MAX)};
     struct err e = ERR_INIT;
     int status = remote_open(&r, call);
 
     if (status != CLI_OK)
         return status;
+    struct bridge b = {
+        .client = r.client, .loop = client_loop(r.client), .in = BUF_INIT(MESSAGE_MAX)};
+    list_init(&b.waiting);
+    list_init(&b.under_way);
+    (void)signal(SIGPIPE, SIG_IGN);
     int code = serve(&b);
-    buf_done(&b.answer);
+    close_bridge(&b);
     if (code == 0)
         return CLI_OK;
     (void)err_sys(&e, code, "standard input and output");
@@ -249,7 +454,8 @@ const struct cli_verb verb_mcp = {
     .summary = "Serve the tools of the service on standard input and output",
     .help = "For programs that start MCP servers as processes, such as desktop clients: every line "
             "of standard input is a message for the service's MCP server, and its answers are "
-            "lines of standard output. Messages are passed on one after another.",
+            "lines of standard output. Requests are answered as they are done, in any order; one "
+            "that is cancelled ends, and so does the command that it runs.",
     .options = options,
     .settings = CLI_STATE_SETTINGS,
     .run = run,

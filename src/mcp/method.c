@@ -194,6 +194,8 @@ static void call_tool(struct call *c)
         return;
     }
     c->pub.row = row->row->row;
+    if (t->desc.rename)
+        t->desc.rename(&c->pub);
     bool is_checked = !t->desc.is_unchecked;
     if (is_checked && schema_check(row->schema, c->pub.args, &why) < 0)
         refuse_args(c, &why);

@@ -5,12 +5,13 @@ import json
 import subprocess
 
 import service
+import shops
 import tap
 
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 TOOLS = ["createSandbox", "getSandbox", "listSandbox", "deleteSandbox", "sandboxExecutor",
          "runCommand", "readFile", "writeFile", "listFiles", "pauseSandbox", "resumeSandbox",
-         "acquireApp", "releaseApp", "resetApp"]
+         "listApps", "acquireApp", "listAppTools", "callAppTool", "releaseApp", "resetApp"]
 
 
 def call(s, method, params=None, path="/mcp", headers=None, **more):
@@ -46,11 +47,72 @@ def test_tools():
         tap.equal(needed["createSandbox"], [])
 
 
+def test_one_name_for_the_same_argument():
+    with service.running() as s:
+        tools = {t["name"]: t["inputSchema"] for t in call(s, "tools/list").json["result"]["tools"]}
+        for name, schema in tools.items():
+            assert "name" not in schema["properties"], name
+            if name.endswith("Sandbox") and name not in ("createSandbox", "listSandbox"):
+                tap.equal(schema["required"], ["sandbox_name"], name)
+        for wanted in ("sandbox_name", "template", "cpu", "memory", "disk", "timeout",
+                       "idle_timeout", "env", "metadata", "network", "allowInternetAccess"):
+            assert wanted in tools["createSandbox"]["properties"], wanted
+
+
+def test_apps_by_one_connection():
+    with shops.running() as s:
+        own, other = s.make_key(account="one")["key"], s.make_key(account="two")["key"]
+
+        def use(tool, key=own, **arguments):
+            return call(s, "tools/call", {"name": tool, "arguments": arguments},
+                        key=key).json["result"]
+        listed = use("listApps")["structuredContent"]["apps"]
+        shop, = [x for x in listed if x["name"] == "shop"]
+        tap.equal((shop["title"], shop["tools"]), ("Shop", 3))
+        made = use("acquireApp", server_name="shop", data="default")["structuredContent"]
+        app = made["sandbox_id"]
+        tools = use("listAppTools", sandbox_id=app)["structuredContent"]["tools"]
+        tap.equal([t["name"] for t in tools], ["get_order", "create_order", "find_products"])
+        tap.equal(tools[0]["inputSchema"]["required"], ["order_id"])
+        answer = use("callAppTool", sandbox_id=app, tool_name="create_order",
+                     arguments={"product": "tea"})
+        assert not answer.get("isError"), answer
+        # The same instance as by its own address.
+        path = made["server_url"].split("/", 3)[3]
+        direct = call(s, "tools/call", {"name": "get_order", "arguments": {"order_id": 1}},
+                      path="/" + path, key=None).json["result"]
+        tap.equal(use("callAppTool", sandbox_id=app, tool_name="get_order",
+                      arguments={"order_id": 1})["content"], direct["content"])
+        for key, tool, arguments in (
+                (other, "callAppTool", {"sandbox_id": app, "tool_name": "get_order",
+                                        "arguments": {"order_id": 1}}),
+                (other, "listAppTools", {"sandbox_id": app}),
+                (own, "listAppTools", {"sandbox_id": "none"})):
+            tap.equal(use(tool, key=key, **arguments)["isError"], True, tool)
+        answer = call(s, "tools/call", {"name": "callAppTool", "arguments": {
+            "sandbox_id": app, "tool_name": "none"}}, key=own).json
+        tap.contains(answer["result"]["content"][0]["text"], "Unknown tool: none")
+        use("releaseApp", sandbox_id=app)
+        tap.equal(use("listAppTools", sandbox_id=app)["isError"], True)
+
+
+def test_addresses_over_the_socket_can_be_reached():
+    with shops.running() as s:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "acquireApp", "arguments": {"server_name": "shop"}}}
+        answer, = bridge([message], "--state", s.state)
+        url = answer["result"]["structuredContent"]["server_url"]
+        tap.equal(url.split("/shop/")[0], s.url)
+
+
 def test_errors_of_tools():
     with service.running() as s:
         for name, arguments, text in (
-                ("getSandbox", {}, "sandbox name is required"),
-                ("getSandbox", {"name": ""}, "sandbox name is required"),
+                ("getSandbox", {}, "sandbox_name is required"),
+                ("getSandbox", {"name": ""}, "sandbox_name is required"),
+                ("getSandbox", {"sandbox_name": "none"}, "sandbox none not found"),
+                ("releaseApp", {}, "sandbox_id is required"),
+                ("callAppTool", {"sandbox_id": "x"}, "tool_name is required"),
                 ("getSandbox", {"name": "none"}, "sandbox none not found"),
                 ("deleteSandbox", {"name": "none"}, "sandbox none not found"),
                 ("sandboxExecutor", {"tool_name": "x"}, "sandbox_name is required"),
@@ -174,7 +236,11 @@ def test_bridge():
                 ask(5, "tools/call", name="listSandbox", _meta=meta),
                 ask(6, "tools/call", name="grün", _meta=meta)]
     with service.running() as s:
-        one, two, three, bad, four, five, six = bridge(messages, "--state", s.state)
+        answers = bridge(messages, "--state", s.state)
+        order = [1, 2, "three", None, 4, 5, 6]
+        tap.equal((answers[0]["id"], len(answers)), (1, len(order)))
+        answers.sort(key=lambda m: order.index(m["id"]))
+        one, two, three, bad, four, five, six = answers
         tap.equal(one["result"]["protocolVersion"], "2025-11-25")
         tap.equal([t["name"] for t in two["result"]["tools"]], TOOLS)
         tap.equal((three["id"], three["result"]["structuredContent"]), ("three", {"sandboxes": []}))

@@ -3,8 +3,10 @@
 
 import base64
 import json
+import subprocess
 
 import cells
+import service
 import tap
 
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
@@ -132,6 +134,91 @@ def test_tools_inside():
         failure(inside("sandbox_execute_bash", cmd="echo", env={"A": 1}))
         tap.contains(failure(inside("nothing")), "there is no tool nothing")
         failure(use(s, "sandboxExecutor", sandbox_name="one", tool_name="sandbox_execute_bash"))
+
+
+def test_create_takes_what_the_api_takes():
+    with cells.running() as s:
+        made = use(s, "createSandbox", sandbox_name="full", cpu=1.5, memory="256Mi", disk="64Mi",
+                   timeout=500, idle_timeout=400, env={"A": "b"}, metadata={"k": "v"},
+                   workdir="/srv/w", allowInternetAccess=False)["structuredContent"]
+        tap.equal([made[k] for k in ("name", "cpu_limit", "memory_limit", "disk", "timeout",
+                                     "idle_timeout", "metadata", "allowInternetAccess")],
+                  ["full", "1.5", "256Mi", "64Mi", 500, 400, {"k": "v"}, False])
+        tap.equal(text(use(s, "runCommand", sandbox_name="full", command="echo $A; pwd")),
+                  "b\n/srv/w\n")
+        made = use(s, "createSandbox", name="old", memory_limit="128Mi",
+                   network={"denyOut": ["0.0.0.0/0"]})["structuredContent"]
+        tap.equal((made["name"], made["memory_limit"]), ("old", "128Mi"))
+        tap.equal(made["network"]["denyOut"], ["0.0.0.0/0"])
+        failure(use(s, "createSandbox", sandbox_name="bad", memory="lots"))
+        failure(use(s, "createSandbox", sandbox_name="bad", env={"A": 1}))
+
+
+class Bridge:
+    """`tidepool mcp` as a client has it."""
+
+    def __init__(self, s):
+        self.process = subprocess.Popen(
+            [service.PROGRAM, "mcp", "--state", s.state], env=service.clean_env(), text=True,
+            bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.send(1, "initialize", protocolVersion="2025-11-25", capabilities={})
+        tap.equal(self.receive()["id"], 1)
+
+    def send(self, number, method, **params):
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        if number is not None:
+            message["id"] = number
+        self.process.stdin.write(json.dumps(message) + "\n")
+
+    def use(self, number, tool, **arguments):
+        self.send(number, "tools/call", name=tool, arguments=arguments)
+
+    def receive(self):
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        rest = self.process.stdout.read()
+        self.process.stdout.close()
+        return rest, self.process.wait(30)
+
+
+def test_bridge_answers_in_parallel():
+    with cells.running() as s:
+        s.create(name="one")
+        b = Bridge(s)
+        b.use(2, "runCommand", sandbox_name="one",
+              command="until [ -e go ]; do sleep 0.05; done; echo went")
+        b.send(3, "ping")
+        tap.equal(b.receive()["id"], 3)
+        b.use(4, "writeFile", sandbox_name="one", path="go", content="")
+        answers = {m["id"]: m["result"] for m in (b.receive(), b.receive())}
+        tap.equal((sorted(answers), text(answers[2])), ([2, 4], "went\n"))
+        tap.equal(b.close(), ("", 0))
+
+
+def test_bridge_cancels():
+    with cells.running() as s:
+        s.create(name="one")
+        b = Bridge(s)
+
+        def is_running():
+            return s.run("one", "pgrep -x sleep || true")["output"] != ""
+        b.use(2, "runCommand", sandbox_name="one", command="sleep 7045; touch done")
+        s.until(is_running)
+        b.send(None, "notifications/cancelled", requestId=2, reason="enough")
+        s.until(lambda: not is_running())
+        b.send(3, "ping")
+        tap.equal(b.receive(), {"jsonrpc": "2.0", "id": 3, "result": {}})
+        meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {}}
+        b.send("four", "tools/call", name="runCommand", _meta=meta,
+               arguments={"sandbox_name": "one", "command": "sleep 7046"})
+        s.until(is_running)
+        b.send(None, "notifications/cancelled", requestId="four")
+        s.until(lambda: not is_running())
+        tap.equal(s.run("one", "ls")["output"], "")
+        tap.equal(b.close(), ("", 0))
 
 
 def test_tenants_do_not_see_each_other():

@@ -159,7 +159,7 @@ static int add_hidden(struct mcp_call *c, const struct app *app)
     return c->args ? 0 : -ENOMEM;
 }
 
-static void on_call(struct mcp_call *c)
+void served_call(struct mcp_call *c)
 {
     const struct served_caller *who = c->ctx;
     struct instance *in = instance_by_lease(who->core->instances, str_of(who->lease));
@@ -219,7 +219,7 @@ static struct mcp_tool *make_tools(struct arena *a, const struct app *app)
                                      .description = copy_of(a, t->description, &failed),
                                      .input = text_of(a, t->input, &failed),
                                      .annotations = text_of(a, t->annotations, &failed),
-                                     .call = on_call};
+                                     .call = served_call};
     }
     return failed ? NULL : tools;
 }
@@ -241,7 +241,7 @@ static int fill(struct served *s, struct core *core, const struct app *app, stru
         .version = TIDEPOOL_VERSION,
         .tools = make_tools(&s->arena, app),
         .n_tools = app->n_tools,
-        .unknown_tool = on_call,
+        .unknown_tool = served_call,
         .is_stateless = true,
         .is_unchecked = true,
     };

@@ -9,6 +9,7 @@
 struct app;
 struct core;
 struct locals;
+struct mcp_call;
 struct mcp_server;
 
 struct served {
@@ -27,6 +28,9 @@ struct served_caller {
     /* "x-…" of the request: JSON text of an object; "" when the app does not ask for any. */
     char headers[];
 };
+
+/* Calls tool c->name of the instance that the context, a served_caller, names. */
+void served_call(struct mcp_call *c);
 
 struct served *served_new(struct core *core, const struct app *app, struct err *e);
 void served_free(struct served *s);

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Tools that acquire, reset and release apps. */
 #include <errno.h>
+#include <stdio.h>
 
 #include "api/klavis/klavis.h"
+#include "api/klavis/served.h"
 #include "api/mcp/tools.h"
+#include "api/native/native.h"
+#include "apps/registry.h"
 #include "base/cleanup.h"
 #include "core/instance.h"
+#include "core/instance_set.h"
 #include "core/server.h"
 
-enum { ANSWER_MAX = 64 << 10 };
+enum { ANSWER_MAX = 64 << 10, LIST_MAX = 4 << 20 };
 
 static void on_acquired(void *ctx, struct instance **items, size_t n, const struct err *e)
 {
@@ -103,4 +108,84 @@ void tool_reset_app(struct mcp_call *c)
     x->call = c;
     x->op = (struct instance_op){.what = INSTANCE_RESET, .arena = c->arena, .done = on_reset};
     instance_do(in, &x->op);
+}
+
+/* ---- what there is, and what it can do ---- */
+
+void tool_list_apps(struct mcp_call *c)
+{
+    const struct mcp_caller *who = c->ctx;
+    struct app_registry *apps = instances_apps(who->core->instances);
+    struct buf text auto_buf = BUF_INIT(LIST_MAX);
+    struct jw w = jw_to(&text);
+    size_t n = 0;
+    const char **names = app_registry_names(apps, c->arena, &n);
+
+    jw_object(&w);
+    jw_key(&w, "apps");
+    jw_array(&w);
+    for (size_t i = 0; names && i < n; i++)
+        native_put_app_line(&w, apps, names[i]);
+    jw_end(&w);
+    jw_end(&w);
+    if (names && buf_ok(&text))
+        mcp_reply_json(c, buf_str(&text));
+    else
+        tool_fail(c, -ENOMEM, NULL);
+}
+
+static void put_tool(struct jw *w, const struct app_tool *t)
+{
+    jw_object(w);
+    jw_key(w, "name");
+    jw_cstr(w, t->name);
+    jw_key(w, "description");
+    jw_cstr(w, t->description);
+    jw_key(w, "inputSchema");
+    jw_value(w, t->input);
+    jw_end(w);
+}
+
+void tool_list_app_tools(struct mcp_call *c)
+{
+    const struct instance *in = find_app(c);
+    const struct app *app = in ? instance_app(in) : NULL;
+    struct buf text auto_buf = BUF_INIT(LIST_MAX);
+    struct jw w = jw_to(&text);
+
+    if (!in)
+        return;
+    jw_object(&w);
+    jw_key(&w, "tools");
+    jw_array(&w);
+    for (size_t i = 0; app && i < app->n_tools; i++)
+        put_tool(&w, &app->tools[i]);
+    jw_end(&w);
+    jw_end(&w);
+    if (app && buf_ok(&text))
+        mcp_reply_json(c, buf_str(&text));
+    else
+        tool_fail(c, app ? text.error : -ENOENT, NULL);
+}
+
+/* The same call that comes by the app's own address. */
+void tool_call_app(struct mcp_call *c)
+{
+    const struct mcp_caller *who = c->ctx;
+    const struct instance *in = find_app(c);
+    struct served_caller *caller = in ? arena_zalloc(c->arena, 1, sizeof *caller + 1) : NULL;
+    struct json *args = json_get(c->args, "arguments");
+
+    if (!in)
+        return;
+    c->name = tool_arg(c, "tool_name");
+    c->args = args ? args : json_new_object(c->arena);
+    if (!caller || !c->args) {
+        tool_fail(c, -ENOMEM, NULL);
+        return;
+    }
+    caller->core = who->core;
+    (void)snprintf(caller->lease, sizeof caller->lease, "%s", in->lease);
+    c->ctx = caller;
+    served_call(c);
 }

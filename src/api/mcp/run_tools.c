@@ -19,8 +19,9 @@ enum {
 
 struct run {
     struct mcp_call *call;
-    struct sandbox *sb; /* a reference, and held */
+    struct sandbox *sb; /* a reference, and held; NULL: it does not run yet */
     struct tool_command cmd;
+    bool is_cancelled;
 };
 
 static int exit_code(int status)
@@ -96,14 +97,24 @@ static void on_result(void *ctx, const struct engine_result *result, const struc
     finish(sb);
 }
 
+/* The client does not want the answer any more: the command ends. */
+static void on_cancel(struct mcp_call *c)
+{
+    struct run *t = c->user;
+
+    t->is_cancelled = true;
+    if (t->sb && sandbox_cell(t->sb))
+        engine_cell_cancel(sandbox_cell(t->sb), t);
+}
+
 static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct run *t = ctx;
     const struct tool_command *cmd = &t->cmd;
     struct err why = ERR_INIT;
 
-    if (e) {
-        tool_fail(t->call, e->code, e);
+    if (e || t->is_cancelled) {
+        tool_fail(t->call, e ? e->code : -ECANCELED, e);
         return;
     }
     const char *workdir = sb->spec.workdir.len > 0 ? sb->spec.workdir.p : NULL;
@@ -115,6 +126,7 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
         .input = cmd->input,
         .timeout_ms = (uint32_t)cmd->timeout_ms,
         .max_output = OUTPUT_MAX,
+        .is_tied = true,
     };
     t->sb = sandbox_ref(sb);
     sandbox_hold(sb);
@@ -135,6 +147,8 @@ void tool_run_in(struct mcp_call *c, struct sandbox *sb, const struct tool_comma
     }
     t->call = c;
     t->cmd = *cmd;
+    c->user = t;
+    c->on_cancel = on_cancel;
     int code = sandbox_use(sb, on_usable, t);
     if (code < 0)
         tool_fail(c, code, NULL);

@@ -27,7 +27,7 @@ static void reply_sandbox(struct mcp_call *c, const struct sandbox *sb, struct s
 
 void tool_get(struct mcp_call *c)
 {
-    const struct sandbox *sb = tool_sandbox(c, "name");
+    const struct sandbox *sb = tool_sandbox(c, "sandbox_name");
     struct buf text auto_buf = BUF_INIT(ANSWER_MAX);
 
     if (!sb)
@@ -85,19 +85,40 @@ static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
         tool_fail(c, e->code, e);
 }
 
+/* Argument KEY, a text or a number, as text. */
+static struct str amount(const struct mcp_call *c, const char *key)
+{
+    const struct json *v = json_get(c->args, key);
+    struct buf text auto_buf = BUF_INIT(64);
+
+    if (!json_is_number(v))
+        return tool_arg(c, key);
+    return json_write(&text, v, JSON_COMPACT) == 0 ? arena_str(c->arena, buf_str(&text)) : STR_NULL;
+}
+
+static struct sandbox_args read_args(const struct mcp_call *c)
+{
+    return (struct sandbox_args){
+        .name = tool_arg(c, "sandbox_name"),
+        .has_name = tool_arg(c, "sandbox_name").p != NULL,
+        .template_name = tool_arg(c, "template"),
+        .cpu_limit = amount(c, "cpu"),
+        .memory_limit = amount(c, "memory"),
+        .disk = amount(c, "disk"),
+        .timeout_s = json_int(json_get(c->args, "timeout"), 0),
+        .idle_timeout_s = json_int(json_get(c->args, "idle_timeout"), 0),
+        .env = json_get(c->args, "env"),
+        .metadata = json_get(c->args, "metadata"),
+        .workdir = tool_arg(c, "workdir"),
+        .network = json_get(c->args, "network"),
+        .is_offline = !json_bool(json_get(c->args, "allowInternetAccess"), true),
+    };
+}
+
 void tool_create(struct mcp_call *c)
 {
     struct mcp_caller *who = c->ctx;
-    struct str template_name = tool_arg(c, "template");
-    struct sandbox_create rq = {
-        .key = who->key,
-        .args = {.name = tool_arg(c, "name"),
-                 .has_name = tool_arg(c, "name").p != NULL,
-                 .template_name = template_name.len ? template_name : tool_arg(c, "environment"),
-                 .timeout_s = json_int(json_get(c->args, "timeout"), 0)},
-        .fn = on_created,
-        .ctx = c,
-    };
+    struct sandbox_create rq = {.key = who->key, .args = read_args(c), .fn = on_created, .ctx = c};
     struct err e = ERR_INIT;
     int code = quota_create_begin(&who->key->use, &who->key->limits, &e);
 
@@ -141,7 +162,7 @@ static void on_resumed(void *ctx, struct sandbox *sb, const struct err *e)
 
 void tool_delete(struct mcp_call *c)
 {
-    struct sandbox *sb = tool_sandbox(c, "name");
+    struct sandbox *sb = tool_sandbox(c, "sandbox_name");
     int code = sb ? sandbox_delete(sb, on_deleted, c) : 0;
 
     if (code < 0)
@@ -150,7 +171,7 @@ void tool_delete(struct mcp_call *c)
 
 void tool_pause(struct mcp_call *c)
 {
-    struct sandbox *sb = tool_sandbox(c, "name");
+    struct sandbox *sb = tool_sandbox(c, "sandbox_name");
     int code = sb ? sandbox_pause(sb, on_paused, c) : 0;
 
     if (code < 0)
@@ -160,7 +181,7 @@ void tool_pause(struct mcp_call *c)
 void tool_resume(struct mcp_call *c)
 {
     const struct sandbox_resume how = {0};
-    struct sandbox *sb = tool_sandbox(c, "name");
+    struct sandbox *sb = tool_sandbox(c, "sandbox_name");
     int code = sb ? sandbox_resume(sb, &how, on_resumed, c) : 0;
 
     if (code < 0)

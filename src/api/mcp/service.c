@@ -18,7 +18,6 @@
 #define TEXT(name, about) "\"" name "\":{\"type\":\"string\",\"description\":\"" about "\"}"
 #define OBJECT(required, properties)                                                               \
     "{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]}"
-#define NAME    TEXT("name", "Name of the sandbox")
 #define SANDBOX TEXT("sandbox_name", "Name of the sandbox")
 #define PATH    TEXT("path", "The file; relative to where commands start")
 #define ENCODING                                                                                   \
@@ -34,14 +33,39 @@
     "\"ttl_seconds\":{\"type\":\"integer\",\"minimum\":60,\"maximum\":86400,\"description\":"      \
     "\"Seconds until it is released by itself; 7200 unless given\"}"
 
-static const char create_input[] = OBJECT(
-    "",
-    TEXT("name", "Lowercase letters, digits and '-', at most 50; made up unless given") "," TEXT(
-        "template",
-        "Template to make it from") "," TEXT("environment",
-                                             "The same as template") ",\"timeout\":{\"type\":"
-                                                                     "\"integer\",\"description\":"
-                                                                     "\"Seconds that it lives\"}");
+/* A quantity, as a text or as a number. */
+#define AMOUNT(name, about)                                                                        \
+    "\"" name "\":{\"type\":[\"string\",\"number\"],\"description\":\"" about "\"}"
+#define NUMBER(name, about) "\"" name "\":{\"type\":\"integer\",\"description\":\"" about "\"}"
+#define FLAG(name, about)   "\"" name "\":{\"type\":\"boolean\",\"description\":\"" about "\"}"
+#define STRINGS(name, about)                                                                       \
+    "\"" name "\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"            \
+    "\"description\":\"" about "\"}"
+#define LIST(name, about)                                                                          \
+    "\"" name "\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"" about    \
+    "\"}"
+
+#define NEW_NAME                                                                                   \
+    TEXT("sandbox_name", "Lowercase letters, digits and '-', at most 50; made up unless given")
+#define TEMPLATE     TEXT("template", "Template to make it from")
+#define CPU          AMOUNT("cpu", "Processors it may use: 500m, 2")
+#define MEMORY       AMOUNT("memory", "Memory it may use: 512Mi, 2Gi")
+#define DISK         AMOUNT("disk", "Files it may have: 5Gi")
+#define TIMEOUT      NUMBER("timeout", "Seconds that it lives; -1 is for ever")
+#define IDLE_TIMEOUT NUMBER("idle_timeout", "Seconds that it lives when nobody uses it")
+#define ENV          STRINGS("env", "Environment of every command in it")
+#define METADATA     STRINGS("metadata", "Notes to find it by")
+#define WORKDIR      TEXT("workdir", "Directory where its commands start")
+#define INTERNET     FLAG("allowInternetAccess", "False: no way out; true unless given")
+#define ALLOW_OUT    LIST("allowOut", "Addresses, networks and names that it may reach")
+#define DENY_OUT     LIST("denyOut", "And those that it may not")
+#define NETWORK                                                                                    \
+    "\"network\":{\"type\":\"object\",\"description\":\"What it may "                              \
+    "reach\",\"properties\":{" ALLOW_OUT "," DENY_OUT "}}"
+
+static const char create_input[] =
+    OBJECT("", NEW_NAME "," TEMPLATE "," CPU "," MEMORY "," DISK "," TIMEOUT "," IDLE_TIMEOUT
+                        "," ENV "," METADATA "," WORKDIR "," INTERNET "," NETWORK);
 static const char execute_input[] =
     OBJECT("\"sandbox_name\",\"tool_name\"",
            SANDBOX "," TEXT("tool_name", "Name of the tool") ",\"arguments\":{\"type\":\"object\","
@@ -65,12 +89,18 @@ static const char write_input[] =
 static const char list_input[] =
     OBJECT("\"sandbox_name\"",
            SANDBOX "," TEXT("path", "The directory; where commands start unless given"));
-static const char get_input[] = OBJECT("\"name\"", NAME "," TEXT("template", "Ignored"));
-static const char name_input[] = OBJECT("\"name\"", NAME);
+static const char name_input[] = OBJECT("\"sandbox_name\"", SANDBOX);
 
 static const char acquire_input[] = OBJECT("\"server_name\"", SERVER "," DATA "," SEED "," TTL);
 static const char app_input[] =
     OBJECT("\"sandbox_id\"", TEXT("sandbox_id", "Id that acquireApp told"));
+static const char app_call_input[] =
+    OBJECT("\"sandbox_id\",\"tool_name\"",
+           TEXT("sandbox_id", "Id that acquireApp told") "," TEXT(
+               "tool_name", "Name of the tool, as listAppTools tells it") ",\"arguments\":{"
+                                                                          "\"type\":\"object\","
+                                                                          "\"description\":"
+                                                                          "\"Its arguments\"}");
 
 static const char reads[] = "{\"readOnlyHint\":true,\"openWorldHint\":false}";
 static const char changes[] = "{\"readOnlyHint\":false,\"destructiveHint\":false}";
@@ -80,7 +110,7 @@ static const struct mcp_tool tools[] = {
     {"createSandbox", "Create a sandbox", "Makes a sandbox: an isolated Linux environment.",
      create_input, NULL, changes, tool_create, NULL},
     {"getSandbox", "Show a sandbox", "Tells about a sandbox and the tools that work in it.",
-     get_input, NULL, reads, tool_get, NULL},
+     name_input, NULL, reads, tool_get, NULL},
     {"listSandbox", "List sandboxes", "Lists your sandboxes, the newest first.", NULL, NULL, reads,
      tool_list, NULL},
     {"deleteSandbox", "Delete a sandbox", "Ends a sandbox with everything that is in it.",
@@ -100,9 +130,17 @@ static const struct mcp_tool tools[] = {
      NULL, changes, tool_pause, NULL},
     {"resumeSandbox", "Resume a sandbox", "Lets a paused sandbox go on.", name_input, NULL, changes,
      tool_resume, NULL},
+    {"listApps", "List apps", "Lists the emulated products that acquireApp lends.", NULL, NULL,
+     reads, tool_list_apps, NULL},
     {"acquireApp", "Acquire an app",
-     "Lends an emulated product and tells the URL of its MCP server; release it after use.",
+     "Lends an emulated product: listAppTools and callAppTool use it here, or connect to the URL "
+     "of "
+     "its MCP server; release it after use.",
      acquire_input, NULL, changes, tool_acquire_app, NULL},
+    {"listAppTools", "List the tools of an app", "Lists the tools of an app that was acquired.",
+     app_input, NULL, reads, tool_list_app_tools, NULL},
+    {"callAppTool", "Use a tool of an app", "Calls a tool of an app that was acquired.",
+     app_call_input, NULL, destroys, tool_call_app, NULL},
     {"releaseApp", "Release an app", "Gives an app back; all that was done in it is dropped.",
      app_input, NULL, destroys, tool_release_app, NULL},
     {"resetApp", "Reset an app", "Puts an app back to its initial state; its URL stays.", app_input,
@@ -141,7 +179,7 @@ struct sandbox *tool_sandbox(struct mcp_call *c, const char *key)
     struct sandbox *sb = sandbox_find_for(who->core->sandboxes, name, who->key);
 
     if (name.len == 0)
-        tool_refuse(c, "%s is required", str_is(str_of(key), "name") ? "sandbox name" : key);
+        tool_refuse(c, "%s is required", key);
     else if (!sb)
         tool_refuse(c, "sandbox " STR_FMT " not found", STR_ARG(str_slice(name, 0, 100)));
     return name.len > 0 ? sb : NULL;
@@ -150,7 +188,8 @@ struct sandbox *tool_sandbox(struct mcp_call *c, const char *key)
 /* "sandbox_name is required" in place of what the schema says. */
 static void invalid(struct mcp_call *c, const struct schema_error *why)
 {
-    static const char *const names[] = {"sandbox_name", "tool_name", "command", "path", "content"};
+    static const char *const names[] = {"sandbox_name", "sandbox_id", "server_name", "tool_name",
+                                        "command",      "path",       "content"};
 
     if (!str_is(str_of(why->keyword), "required")) {
         tool_refuse(c, "%s%s%s", why->path[0] ? why->path + 1 : "", why->path[0] ? ": " : "",
@@ -162,7 +201,24 @@ static void invalid(struct mcp_call *c, const struct schema_error *why)
             tool_refuse(c, "%s is required", names[i]);
             return;
         }
-    tool_refuse(c, "sandbox name is required");
+    tool_refuse(c, "%s", why->text);
+}
+
+/* Names that arguments had, or have in the API: they are understood, too. */
+static void rename_args(struct mcp_call *c)
+{
+    static const struct {
+        const char *from, *to;
+    } rows[] = {
+        {"name", "sandbox_name"},   {"environment", "template"}, {"cpu_limit", "cpu"},
+        {"memory_limit", "memory"}, {"envVars", "env"},
+    };
+
+    for (size_t i = 0; json_is(c->args, JSON_OBJECT) && i < ARRAY_LEN(rows); i++) {
+        const struct json *v = json_get(c->args, rows[i].from);
+        if (v && !json_get(c->args, rows[i].to))
+            (void)json_set(c->arena, c->args, rows[i].to, v);
+    }
 }
 
 /* ---- requests ---- */
@@ -174,10 +230,11 @@ struct mcp_server *mcp_service_new(struct core *core, struct err *e)
         .title = "Tidepool",
         .version = TIDEPOOL_VERSION,
         .instructions = "Sandboxes for agents: create one, run commands and use files in it, "
-                        "delete it. Apps: acquire one, connect to its URL, release it.",
+                        "delete it. Apps: acquire one, use its tools by callAppTool, release it.",
         .tools = tools,
         .n_tools = ARRAY_LEN(tools),
         .invalid = invalid,
+        .rename = rename_args,
         .is_keyed = true,
         .secret = str_n((const char *)core->secret, sizeof core->secret),
     };

@@ -30,6 +30,7 @@ bool mcp_scope_of(struct api_req *r, struct mcp_scope *ret);
 mcp_handler tool_create, tool_get, tool_list, tool_delete, tool_pause, tool_resume;
 mcp_handler tool_run, tool_read, tool_write, tool_files, tool_execute;
 mcp_handler tool_acquire_app, tool_release_app, tool_reset_app;
+mcp_handler tool_list_apps, tool_list_app_tools, tool_call_app;
 
 /* The sandbox that argument KEY names and the caller may know of; else answers and returns NULL. */
 struct sandbox *tool_sandbox(struct mcp_call *c, const char *key);
