@@ -33,6 +33,7 @@ enum { OPENAPI_MAX = 4 << 20 };
 
 void api_begin(struct api_req *r)
 {
+    api_check_query(r);
     if (api_check_body(r))
         r->match.route->handler(r);
 }

@@ -90,6 +90,35 @@ void api_add_warnings(struct api_req *r)
 
 /* ---- the request ---- */
 
+static bool is_documented(const struct route *row, struct str name)
+{
+    for (size_t i = 0; i < ROUTE_MAX_ARGS && row->query[i].name; i++)
+        if (str_is(name, row->query[i].name))
+            return true;
+    return str_is(name, "api_key");
+}
+
+void api_check_query(struct api_req *r)
+{
+    const struct route *row = r->match.route;
+    struct str rest = r->http->head.query;
+
+    /* What is passed on into a sandbox, or has an address that was signed, is not for here. */
+    if (row->auth == ROUTE_OPEN || row->method == ROUTE_ANY || !r->match.surface->has_warnings)
+        return;
+    while (rest.len > 0) {
+        struct str pair = str_cut(&rest, '&'), name = str_cut(&pair, '=');
+        struct suggest s = suggest_for(name);
+        if (name.len == 0 || is_documented(row, name))
+            continue;
+        for (size_t i = 0; i < ROUTE_MAX_ARGS && row->query[i].name; i++)
+            suggest_try(&s, row->query[i].name);
+        api_warn(r, arena_printf(r->arena, "unknown query parameter '" STR_FMT "'%s%s%s",
+                                 STR_ARG(plain(r->arena, name)), s.best ? "; did you mean '" : "",
+                                 s.best ? s.best : "", s.best ? "'?" : ""));
+    }
+}
+
 /* A look through a body. */
 struct look {
     struct api_req *r;

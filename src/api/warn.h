@@ -16,6 +16,8 @@ struct str warn_text(struct arena *a, const struct json *schema, struct str wher
 /* Adds a text to what the answer of R will warn of; one that is there already is not added. */
 void api_warn(struct api_req *r, struct str text);
 
+/* Looks for query parameters that R's row does not name, where it is a row of a key's. */
+void api_check_query(struct api_req *r);
 /* Looks for members of R's JSON body that the schema of its row does not know. False after
  * refusing the request. */
 bool api_check_body(struct api_req *r);

@@ -77,6 +77,25 @@ def test_initialize_warns_of_what_no_import_reads():
         tap.equal(warned(answer), (None, None))
 
 
+def test_query_parameters():
+    with shops.running() as s:
+        shop = shops.Shop(s)
+        path = "/sandbox/shop/" + shop.id
+        for method, target, want in (
+                ("POST", path + "/initialize?init_default_dta=true",
+                 "unknown query parameter 'init_default_dta'; did you mean 'init_default_data'?"),
+                ("GET", "/sandbox?tga=x", "unknown query parameter 'tga'; did you mean 'tag'?"),
+                ("GET", "/api/v1/events?limt=1&api_key=%s" % s.key,
+                 "unknown query parameter 'limt'; did you mean 'limit'?"),
+                ("GET", path + "?x%0d%0aX-Evil:1=1", "unknown query parameter 'x%0d%0aX-Evil:1'")):
+            answer = s.request(method, target)
+            tap.equal((answer.status, answer.json.get("warnings"),
+                       answer.headers.get("Tidepool-Warning")), (200, [want], want), answer)
+        for target in ("/sandbox?tag=x&server_name=shop", "/api/v1/events?limit=1&sandbox=x", path,
+                       "/openapi.json?whatever=1"):
+            tap.equal(s.get(target).headers.get("Tidepool-Warning"), None, target)
+
+
 def test_the_native_surface():
     with shops.running() as s:
         # This service's own endpoints refuse.

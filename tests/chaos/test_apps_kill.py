@@ -91,7 +91,9 @@ def test_leases_survive():
         s.start()
         tap.equal(kept.call("get_order", order_id=int(order["id"]))["product"], "tea")
         tap.equal(s.post(gone.target, "{}", key=None, headers=shops.RPC).status, 404)
-        tap.equal(shops.Shop(s).id, gone.id)
+        tap.equal(s.get("/sandbox/shop/" + gone.id).json["status"], "idle")
+        shops.Shop(s)
+        tap.equal(s.get("/sandbox/shop/" + gone.id).status, 404, "the slot is used again")
 
 
 if __name__ == "__main__":
