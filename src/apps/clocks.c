@@ -3,10 +3,13 @@
 #include "apps/clocks.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sqlite3.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #define OUR_TIME "now() or now_ms()"
 #define OUR_DRAW "rand_int(), rand_text() or new_id()"
@@ -171,4 +174,61 @@ bool clocks_is_refused(const char *name)
         if (str_iis(str_of(name), rows[i].name))
             return true;
     return false;
+}
+
+/* ---- the clock at run time ---- */
+
+#define EPOCH_MS (INT64_C(24405875) * 8640000) /* of 1970, in milliseconds of Julian days */
+
+static _Thread_local struct {
+    int64_t now_us;
+    bool *was_asked; /* NULL: the machine's time */
+} shown;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sqlite3_vfs vfs;
+
+static int now_ms(sqlite3_vfs *v, sqlite3_int64 *ret)
+{
+    (void)v;
+    if (shown.was_asked)
+        *shown.was_asked = true;
+    *ret = EPOCH_MS + (shown.was_asked ? shown.now_us : clock_real_us()) / 1000;
+    return SQLITE_OK;
+}
+
+static int now_days(sqlite3_vfs *v, double *ret)
+{
+    sqlite3_int64 ms;
+
+    (void)now_ms(v, &ms);
+    *ret = (double)ms / 86400000.0;
+    return SQLITE_OK;
+}
+
+static void register_vfs(void)
+{
+    const sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
+
+    if (!usual || usual->iVersion < 2)
+        return;
+    vfs = *usual;
+    vfs.pNext = NULL;
+    vfs.zName = "tidepool-clock";
+    vfs.xCurrentTime = now_days;
+    vfs.xCurrentTimeInt64 = now_ms;
+    if (sqlite3_vfs_register(&vfs, 0) != SQLITE_OK)
+        vfs.zName = NULL;
+}
+
+const char *clocks_vfs(void)
+{
+    (void)pthread_once(&once, register_vfs);
+    return vfs.zName;
+}
+
+void clocks_show(int64_t now_us, bool *was_asked)
+{
+    shown.now_us = now_us;
+    shown.was_asked = was_asked;
 }

@@ -253,7 +253,7 @@ static int open_immutable(const char *path, sqlite3 **ret)
 
     appdb_put_uri(path, uri);
     return sqlite3_open_v2(uri, ret, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
-                           NULL);
+                           clocks_vfs());
 }
 
 int appdb_open(const char *path, bool is_read_only, const struct appdb_env *env, struct appdb **ret,
@@ -271,7 +271,8 @@ int appdb_open(const char *path, bool is_read_only, const struct appdb_env *env,
         return err_set(e, -ENOMEM, "out of memory");
     int rc = is_read_only
                  ? open_immutable(path, &db->c)
-                 : sqlite3_open_v2(path, &db->c, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+                 : sqlite3_open_v2(path, &db->c, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                                   clocks_vfs());
     if (rc != SQLITE_OK)
         return appdb_fail(db, rc, e, path);
     int r = set_up(db, e);

@@ -422,7 +422,7 @@ static int run_all(struct run *run, int64_t draws_before)
     return r < 0 || run->is_over ? r : keep_counts(run, draws_before);
 }
 
-int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
+static int run_call(struct appdb *db, struct appdb_call *call, struct err *e)
 {
     struct run run = {.db = db, .call = call, .err = e};
     int64_t draws = db->n_draws, ticks = db->n_ticks;
@@ -433,6 +433,7 @@ int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
         return err_set(e, -EROFS, "the database is open for reading only");
     appdb_limit(db, call->limits);
     db->now_us = db->env.start_us ? db->env.start_us + ticks * 1000000 : clock_real_us();
+    clocks_show(db->now_us, &db->is_volatile);
     int r = do_mark(db, call->is_write ? db->begin_write : db->begin, e, "begin");
     if (r < 0)
         return r;
@@ -446,6 +447,14 @@ int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
     (void)do_mark(db, db->rollback, NULL, "rollback");
     db->n_draws = draws;
     db->n_ticks = ticks;
+    return r;
+}
+
+int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
+{
+    int r = run_call(db, call, e);
+
+    clocks_show(0, NULL);
     return r;
 }
 

@@ -105,6 +105,18 @@ def test_reads_of_an_untouched_world_are_kept_and_never_stale():
         tap.equal(fixed.call("clock")["t"], "2026-03-01T00:00:00.000Z")
         other = shops.Shop(s, data="default", now="2026-04-01T00:00:00Z")
         tap.equal(other.call("clock")["t"], "2026-04-01T00:00:00.000Z")
+        # So is the time that an argument means.
+        add_tool(s, "day_of", "SELECT json_object('t', datetime(:when)) AS result;")
+        with open(os.path.join(s.apps, "shop", "tools.json")) as f:
+            tools = json.load(f)
+        tools[-1]["inputSchema"]["properties"] = {"when": {"type": "string"}}
+        with open(os.path.join(s.apps, "shop", "tools.json"), "w") as f:
+            json.dump(tools, f)
+        fixed = shops.Shop(s, data="default", now="2026-03-01T00:00:00Z")
+        tap.equal([fixed.call("day_of", when=x)["t"] for x in ("now", "2020-01-01", "now")],
+                  ["2026-03-01 00:00:00", "2020-01-01 00:00:00", "2026-03-01 00:00:00"])
+        fixed.order("tea")
+        tap.equal(fixed.call("day_of", when="now")["t"], "2026-03-01 00:00:01")
         # Every call is on record, also those whose answer was kept.
         calls = [(c["tool"], c["arguments"]) for c in empty.ask("GET", "calls")["calls"]]
         tap.equal(calls, [("find_products", {})] * 3)
