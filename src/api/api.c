@@ -388,6 +388,13 @@ void api_set_url(struct api *a, const char *url)
     (void)snprintf(a->url, sizeof a->url, "%s", url);
 }
 
+int api_set_own_servers(struct api *a, const char *text, struct err *e)
+{
+    int r = locals_set_own(a->locals, text, e);
+
+    return r < 0 ? r : klavis_set_own(a->klavis, text, e);
+}
+
 void api_stop(struct api *a)
 {
     event_streams_stop(a->streams);

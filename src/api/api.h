@@ -32,6 +32,10 @@ void api_set_server(struct api *a, struct http_server *s);
 /* The address of the service, for those who come by its local socket. */
 void api_set_url(struct api *a, const char *url);
 
+/* The setting local.servers has changed: TEXT as in core/own_server.h. 0, or -errno with E filled,
+ * and they stay as they were. */
+int api_set_own_servers(struct api *a, const char *text, struct err *e);
+
 /* The OpenAPI document, and the numbers of this moment as Prometheus text. */
 struct str api_openapi(const struct api *a);
 int api_metrics(struct api *a, struct buf *out);

@@ -133,41 +133,58 @@ int announce_publish(struct announce *a, const struct core *core, struct err *e)
     return io_write_file(a->file, buf_str(&text), 0600, e);
 }
 
-/* The program as it was called, so that a suggestion can be pasted where this one was typed. */
-static const char *called_as(struct buf *out)
+/* TEXT as a shell takes it, quoted only where that is needed. */
+static const char *typed(struct buf *out, const char *text)
 {
-    struct str name = str_of(program_invocation_name);
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+";
 
-    if (strspn(name.p, plain) == name.len)
-        return name.p;
-    (void)quote_word(out, name);
-    const char *text = buf_cstr(out);
-    return text ? text : name.p;
+    if (strspn(text, plain) == strlen(text))
+        return text;
+    (void)quote_word(out, str_of(text));
+    const char *quoted = buf_cstr(out);
+    return quoted ? quoted : text;
+}
+
+static bool is_default_state(const struct config *c)
+{
+    return str_is(str_of(c->sources[config_find(STR("state")) - config_options]), "default");
 }
 
 void announce_banner(const struct announce *a, const struct core *core)
 {
     const char *state = core->config->state;
-    struct buf quoted auto_buf = BUF_INIT(16384);
+    struct buf quoted auto_buf = BUF_INIT(16384), words auto_buf = BUF_INIT(16384);
 
-    if (!core->is_first_start && !isatty(STDOUT_FILENO))
-        return;
+    struct buf at auto_buf = BUF_INIT(32768);
+    /* As it was called, so that a suggestion can be pasted where this one was typed. */
+    const char *program = typed(&quoted, program_invocation_name);
+
+    /* Where it is found without, the shorter command is the better one. */
+    if (!is_default_state(core->config))
+        (void)buf_printf(&at, " --state %s", typed(&words, state));
+    const char *where = at.len > 0 && buf_cstr(&at) ? buf_cstr(&at) : "";
     (void)printf("\nTidepool " TIDEPOOL_VERSION " is running.\n\n"
                  "  URL  %s\n",
                  a->url);
-    if (core->system_key[0])
+    /* A log or a journal is no place for the key. */
+    if (core->system_key[0] && !isatty(STDOUT_FILENO))
+        (void)printf("  Key  in %s/" CORE_KEY_FILE "\n", state);
+    else if (core->system_key[0])
         (void)printf("  Key  %s\n       (also in %s/" CORE_KEY_FILE ")\n", core->system_key, state);
     if (core->no_sandboxes.code)
         (void)printf("\n  No sandboxes: %s ('tidepool doctor' says more)\n",
                      err_text(&core->no_sandboxes));
-    (void)printf("\nThings to try:\n\n"
-                 "  curl %s/healthz\n"
+    (void)printf("\nThings to try:\n\n");
+    if (!core->no_sandboxes.code)
+        (void)printf("  %s create%s --name first\n"
+                     "  %s exec%s first -- python3 -V\n"
+                     "  %s rm%s first\n",
+                     program, where, program, where, program, where);
+    (void)printf("  %s keys create%s --name laptop\n"
                  "  curl -H \"Authorization: Bearer $(cat %s/" CORE_KEY_FILE ")\" "
-                 "%s/api/v1/events\n"
-                 "  %s keys create --state %s --name laptop\n\n",
-                 a->url, state, a->url, called_as(&quoted), state);
+                 "%s/api/v1/events\n\n",
+                 program, where, state, a->url);
     (void)fflush(stdout);
 }
 

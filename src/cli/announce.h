@@ -25,7 +25,7 @@ int announce_e2b(struct announce *a, int fd, const struct config *config, struct
 int announce_address(struct announce *a, int fd, const struct config *config, struct err *e);
 /* Writes service.json: url, pid, version, and the socket of the command line. */
 int announce_publish(struct announce *a, const struct core *core, struct err *e);
-/* Prints URL, key and three commands to try, on a terminal or at the first start. */
+/* Prints URL and commands to try; the key on a terminal, else where it is. */
 void announce_banner(const struct announce *a, const struct core *core);
 /* Removes service.json and the socket. */
 void announce_done(struct announce *a);

@@ -86,10 +86,42 @@ static void on_signal(int signo, void *ctx)
         drain_servers(s);
 }
 
+static bool is_set_outside(const struct config *c, const char *key)
+{
+    struct str source = str_of(c->sources[config_find(str_of(key)) - config_options]);
+
+    return str_starts(source, STR("flag")) || str_starts(source, STR("environment"));
+}
+
+/* Of the file only what can change while the service runs counts. */
+static void reload_servers(struct service *s)
+{
+    const struct config *c = s->config;
+    const struct config_flag flags[] = {{config_find(STR("config")), c->config},
+                                        {config_find(STR("state")), c->state}};
+    const struct config_args args = {
+        .flags = flags, .n_flags = ARRAY_LEN(flags), .home = getenv("HOME"), .no_search = true};
+    struct config fresh auto_config = {0};
+    struct err e = ERR_INIT;
+
+    if (!c->config || is_set_outside(c, "local.servers"))
+        return;
+    if (config_load(&fresh, &args, &e) < 0 ||
+        api_set_own_servers(s->api, fresh.local.servers, &e) < 0)
+        log_error("local.servers stay as they were", LOG_S("error", err_text(&e)));
+    else
+        log_info("local.servers read", LOG_S("file", c->config));
+}
+
 static void on_hangup(int signo, void *ctx)
 {
+    struct service *s = ctx;
+
     (void)signo;
-    serve_tls_reload(((struct service *)ctx)->tls);
+    if (s->is_stopping || !s->api)
+        return;
+    serve_tls_reload(s->tls);
+    reload_servers(s);
 }
 
 /* Answers that wait for the store still go out before the servers end. */

@@ -112,19 +112,26 @@ const struct cli_verb verb_config_show = {
 
 /* ---- check ---- */
 
+static void tell_mistake(void *ctx, const struct err *e)
+{
+    (void)cli_fail(ctx, e);
+}
+
 static int run_check(struct cli_call *call)
 {
     const struct config_flag flag = {config_find(STR("config")), call->args[0]};
     const struct config_flag state = {config_find(STR("state")), "/"};
     const struct config_flag flags[] = {flag, state};
-    struct config_args args = {.flags = flags, .n_flags = ARRAY_LEN(flags), .home = getenv("HOME")};
+    struct config_args args = {.flags = flags,
+                               .n_flags = ARRAY_LEN(flags),
+                               .home = getenv("HOME"),
+                               .mistake = tell_mistake,
+                               .ctx = call};
     struct config c auto_config = {0};
     struct err e = ERR_INIT;
 
-    if (config_load(&c, &args, &e) < 0) {
-        (void)cli_fail(call, &e);
+    if (config_load(&c, &args, &e) < 0)
         return CLI_USAGE;
-    }
     (void)buf_printf(&call->out, "%s: ok\n", call->args[0]);
     return CLI_OK;
 }
@@ -132,8 +139,8 @@ static int run_check(struct cli_call *call)
 const struct cli_verb verb_config_check = {
     .name = "config check",
     .summary = "Check a configuration file",
-    .help = "Reads FILE and nothing else: no flags, no environment. Prints the first mistake with "
-            "its line and exits with 2, or says that there is none.",
+    .help = "Reads FILE and nothing else: no flags, no environment. Prints every mistake with its "
+            "line and exits with 2, or says that there is none.",
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,

@@ -85,7 +85,19 @@ struct loader {
     struct err *e;
     const char *path; /* of the file */
     struct yaml_doc doc;
+    unsigned n_mistakes;
 };
+
+/* R, or 0 when it was a mistake that somebody lists. */
+static int go_on(struct loader *l, int r)
+{
+    if (r == 0 || r == -ENOMEM || !l->args->mistake)
+        return r;
+    l->args->mistake(l->args->ctx, l->e);
+    l->n_mistakes++;
+    *l->e = (struct err)ERR_INIT;
+    return 0;
+}
 
 static const char **source_of(struct loader *l, const struct config_option *o)
 {
@@ -226,6 +238,7 @@ static int apply_mapping(struct loader *l, const struct json *map, struct str pr
             continue;
         else
             r = unknown_key(l, buf_ok(&key) ? buf_str(&key) : map->members[i].key, v);
+        r = go_on(l, r);
     }
     return r;
 }
@@ -402,7 +415,7 @@ static int load(struct loader *l)
     if (r == 0)
         r = apply_all(l, apply_outside);
     if (r == 0)
-        r = check_tls(l);
+        r = go_on(l, check_tls(l));
     return r < 0 ? r : note_environment(l);
 }
 
@@ -416,6 +429,10 @@ int config_load(struct config *c, const struct config_args *args, struct err *e)
     if (!l.x.home)
         l.x.home = find_env(args, "HOME");
     int r = load(&l);
+    if (r < 0 && args->mistake)
+        args->mistake(args->ctx, e);
+    if (r == 0 && l.n_mistakes > 0)
+        r = -EINVAL;
     if (r < 0)
         config_done(c);
     return r;

@@ -158,6 +158,10 @@ struct config_args {
     char *const *env; /* like environ; NULL: none */
     const char *home; /* NULL: HOME of env */
     bool no_search;   /* reads no file but the one that is named */
+    /* Called for every mistake, the last one too; the values after one are still read. NULL: the
+     * first ends it. */
+    void (*mistake)(void *ctx, const struct err *e);
+    void *ctx;
 };
 
 /* Fills C. On failure E names the source ("tidepool.yaml:12: unknown key 'lissten' (did you mean

@@ -232,6 +232,8 @@ static int prepare(struct sandbox *sb, const struct sandbox_create *rq, struct e
     int r = sandbox_fill(sb, &rq->args, e);
 
     if (r == 0)
+        r = sandbox_check_memory(&rq->args, e);
+    if (r == 0)
         r = sandbox_name(sb, &rq->args, e);
     if (r < 0)
         return r;

@@ -2,6 +2,7 @@
 /* What a sandbox is made with: checks, defaults, names. See sandbox.h. */
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/id.h"
@@ -176,7 +177,9 @@ static int fill_cpu(struct sandbox *sb, struct err *e)
         return bad_quantity("cpu_limit", sb->spec.cpu_limit, "not a quantity such as 500m or 2", e);
     if (milli > 0 && milli < CPU_MIN_MILLI)
         return bad_quantity("cpu_limit", sb->spec.cpu_limit, "the least is 10m", e);
-    sb->cell_spec.limits.cpu_milli = (uint32_t)milli;
+    /* More than the machine has is all that it has. */
+    uint64_t has = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * 1000;
+    sb->cell_spec.limits.cpu_milli = (uint32_t)(milli > has ? has : milli);
     return 0;
 }
 
@@ -192,6 +195,20 @@ static int fill_memory(struct sandbox *sb, struct err *e)
     if (bytes > 0 && bytes < MEMORY_MIN)
         return bad_quantity("memory_limit", sb->spec.memory_limit, "the least is 16Mi", e);
     sb->cell_spec.limits.memory_bytes = bytes;
+    return 0;
+}
+
+int sandbox_check_memory(const struct sandbox_args *a, struct err *e)
+{
+    const struct str asked[] = {a->memory, a->memory_limit};
+    uint64_t has = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), bytes;
+
+    for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
+        const char *name = i == 0 ? "memory" : "memory_limit";
+        if (asked[i].len > 0 && quantity_units(asked[i], &bytes) == 0 && bytes > has)
+            return err_set(e, -EINVAL, "invalid %s \"" STR_FMT "\": this machine has %lluMi", name,
+                           STR_ARG(str_slice(asked[i], 0, 60)), (unsigned long long)(has >> 20));
+    }
     return 0;
 }
 

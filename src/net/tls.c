@@ -29,7 +29,9 @@ struct context {
 
 struct session {
     SSL *ssl;
-    bool is_broken; /* OpenSSL allows nothing but freeing after a fatal error */
+    int fd;
+    bool is_broken;  /* OpenSSL allows nothing but freeing after a fatal error */
+    bool has_looked; /* of a server: at the first byte */
 };
 
 static struct context *context_of(struct tls_ctx *t)
@@ -151,11 +153,13 @@ static void *session_open(struct tls_ctx *t, int fd, bool is_client, const char 
         return NULL;
     }
     SSL_set_bio(s->ssl, bio, bio);
+    s->fd = fd;
     if (!is_client) {
         SSL_set_accept_state(s->ssl);
         return s;
     }
     SSL_set_connect_state(s->ssl);
+    s->has_looked = true;
     if (set_peer_name(s->ssl, sni) < 0) {
         (void)fail(e, "name of the TLS server");
         session_free(s);
@@ -181,10 +185,45 @@ static ssize_t result(struct session *s, int n, uint32_t *ret_wants)
     }
 }
 
+/* What a client sees that speaks HTTP without TLS: its words would only end in a broken connection.
+ */
+static void answer_plainly(int fd)
+{
+    static const char answer[] =
+        "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n"
+        "Content-Length: 64\r\nConnection: close\r\n\r\n"
+        "This port speaks HTTPS: ask again with https:// in the address.\n";
+    char dropped[4096];
+    ssize_t n = 1;
+
+    /* What is not read would reset the connection before the answer is there. */
+    for (int i = 0; n > 0 && i < 16; i++)
+        n = recv(fd, dropped, sizeof dropped, MSG_DONTWAIT);
+    (void)send(fd, answer, sizeof answer - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)shutdown(fd, SHUT_WR);
+}
+
+/* No record of TLS begins with a capital letter; every method of HTTP does. */
+static bool is_plain_http(struct session *s)
+{
+    char c;
+
+    if (s->has_looked || recv(s->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) != 1)
+        return false;
+    s->has_looked = true;
+    if (c < 'A' || c > 'Z')
+        return false;
+    answer_plainly(s->fd);
+    s->is_broken = true;
+    return true;
+}
+
 static ssize_t session_read(void *session, void *p, size_t n, uint32_t *ret_wants)
 {
     struct session *s = session;
 
+    if (is_plain_http(s))
+        return -EPROTO;
     ERR_clear_error();
     errno = 0;
     int r = SSL_read(s->ssl, p, n > INT32_MAX ? INT32_MAX : (int)n);

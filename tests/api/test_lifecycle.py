@@ -3,8 +3,10 @@
 
 import json
 import os
+import pty
 import signal
 import socket
+import subprocess
 import time
 
 import service
@@ -27,18 +29,32 @@ def hold(s, n=1):
 def test_first_start():
     with service.running() as s:
         out = s.output()
-        for part in (s.url, s.key, "curl %s/healthz" % s.url, "/api/v1/events",
-                     "\n  %s keys create " % service.PROGRAM):
+        for part in (s.url, "Key  in %s/system.key\n" % s.state, "%s/api/v1/events" % s.url,
+                     "\n  %s keys create --state %s " % (service.PROGRAM, s.state)):
             tap.contains(out, part)
         tap.equal(s.info["pid"], s.process.pid)
         assert os.path.exists(s.info["socket"])
         s.stop()
         tap.equal(sorted(n for n in os.listdir(s.state) if n in
                          ("service.json", "tidepool.sock")), [])
-        # Later starts print the key to nobody but a terminal.
+        # Every start tells; the key is shown to nobody but a terminal.
+        first = s.url
         s.start()
-        tap.equal(s.output(), out)
-        assert s.key not in s.log()
+        tap.equal(s.output(), out + out.replace(first, s.url))
+        assert s.key not in s.log() + s.output()
+        s.stop()
+        ours, theirs = pty.openpty()
+        p = subprocess.Popen([service.PROGRAM, "serve", "--listen", "127.0.0.1:0", "--state",
+                              s.state], stdin=subprocess.DEVNULL, stdout=theirs,
+                             stderr=subprocess.DEVNULL, env=service.clean_env())
+        os.close(theirs)
+        shown = b""
+        while b"/api/v1/events" not in shown:
+            shown += os.read(ours, 4096)
+        tap.contains(shown.decode(), "Key  " + s.key)
+        p.terminate()
+        tap.equal(p.wait(30), 0)
+        os.close(ours)
 
 
 def test_requests_under_way_finish():

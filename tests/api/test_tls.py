@@ -39,6 +39,23 @@ def names(s, name, ca):
         return sorted(v for k, v in c.getpeercert()["subjectAltName"] if k == "DNS")
 
 
+def test_plain_http_is_told_so():
+    with service.folder() as path:
+        made = make(path + "/made", "cells.test")
+        for more in ((), ("--io-threads", "2")):
+            with service.running("--tls-cert", made["cert"], "--tls-key", made["key"], *more) as s:
+                for head in (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"DELETE /a HTTP/1.0\r\n\r\n",
+                             b"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"):
+                    with socket.create_connection((s.host, s.port), timeout=20) as c:
+                        c.sendall(head)
+                        data = b""
+                        while (more_data := c.recv(65536)):
+                            data += more_data
+                    tap.equal(data.split(b"\r\n")[0], b"HTTP/1.1 400 Bad Request")
+                    tap.contains(data.decode(), "This port speaks HTTPS")
+                tap.equal(s.get("/healthz").status, 200)
+
+
 def ask(c, path, host):
     c.sendall(GET % (path.encode(), host.encode()))
     data = b""

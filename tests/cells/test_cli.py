@@ -73,6 +73,18 @@ def test_create_prints_the_name():
     tap.contains(bad(1, "rm", "made"), "sandbox made not found")
 
 
+def test_the_banner_can_be_pasted():
+    """Root needs neither URL nor key on the service's own machine."""
+    ours = "  " + service.PROGRAM
+    lines = [x.strip() for x in server.output().splitlines() if x.startswith(ours)]
+    tap.equal([x[len(service.PROGRAM):].split()[0] for x in lines],
+              ["create", "exec", "rm", "keys"])
+    for line in lines:
+        p = subprocess.run(["sh", "-c", line], env=service.clean_env(), capture_output=True,
+                           timeout=100)
+        tap.equal((p.returncode, p.stderr), (0, b""), line)
+
+
 def test_create_hands_over_every_option():
     shown = json.loads(good(
         "create", "--json", "--name", "full", "--env", "A=1", "-e", "B=x=y", "--metadata", "k=v",
@@ -107,6 +119,18 @@ def test_wrong_options_are_refused_before_anything_happens():
     tap.contains(bad(2, "cp", "a:b", "c:d"), "NAME:PATH")
     tap.contains(bad(2, "logs", "-x", "y"), "unknown option '-x'")
     tap.equal(good("ls", "-q"), "")
+
+
+def test_more_than_the_machine_has():
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for memory in ("%dKi" % (total // 512), "999999Gi"):
+        tap.contains(bad(1, "create", "--memory", memory),
+                     'invalid memory_limit "%s": this machine has %dMi' % (memory, total >> 20))
+        answer = server.post("/api/v1/sandbox", {"memory": memory})
+        tap.equal(answer.status, 400, answer)
+    tap.equal(good("ls", "-q"), "")
+    with sandbox("--cpu", "1000", "--memory", "%dKi" % (total // 2048)) as box:
+        tap.equal(good("exec", box, "echo fine"), "fine\n")
 
 
 def test_the_services_words_are_passed_on():

@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 
 import cells
 import service
@@ -52,6 +53,32 @@ class Server:
         self.session = {"Mcp-Session-Id": hello.headers["Mcp-Session-Id"]}
         tap.equal(self.post({"method": "notifications/initialized"}).status, 202)
         return hello.json["result"]
+
+
+def test_hangup_reads_them_again():
+    with service.folder() as d:
+        path = os.path.join(d, "t.yaml")
+
+        def write(text):
+            with open(path, "w") as f:
+                f.write(text)
+        own = json.dumps({"command": "python3", "args": ["-c", SOURCE]})
+        write("local:\n  servers:\n    first: %s\n" % own)
+        with cells.running("--config", path) as s:
+            acquire(s, "first")
+            tap.equal(s.post("/local-sandbox", {"server_names": ["second"]}).status, 422)
+            write("local:\n  servers:\n    second: %s\n" % own)
+            s.signal(signal.SIGHUP)
+            s.log_with("local.servers read")
+            _, servers = acquire(s, "second")
+            server = Server(s, servers["second"])
+            server.initialize()
+            assert server.ask("tools/list")["result"]["tools"]
+            tap.equal(s.post("/local-sandbox", {"server_names": ["first"]}).status, 422)
+            write("local:\n  servers:\n    Wrong Name: %s\n" % own)
+            s.signal(signal.SIGHUP)
+            s.log_with("local.servers stay as they were")
+            acquire(s, "second")
 
 
 def acquire(s, *names):

@@ -179,6 +179,22 @@ def test_mistakes_name_the_file_and_line():
         tap.contains(p.stderr, "tidepool config show: " + path + message)
 
 
+def test_check_lists_every_mistake():
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "bad.yaml")
+        with open(path, "w") as f:
+            f.write("lissten: y\ntimeouts:\n  head: soon\n  body: 10s\nio_threads: 1000\n"
+                    "tls:\n  cert: /c\n")
+        lines = refuse("config", "check", path).splitlines()
+        tap.equal([x.split(path)[-1].split(" (")[0].split(", got")[0] for x in lines[:3]],
+                  [":1: unknown key 'lissten'",
+                   ":3: timeouts.head: expected a duration with its unit such as 250ms, 30s, "
+                   "5m, 2h or 7d",
+                   ":5: io_threads: out of range: must be from 0 to 64"])
+        tap.contains(lines[3], "tls.cert needs tls.key as well")
+        tap.equal(len(lines), 4)
+
+
 def test_mistakes_name_the_flag_or_variable():
     tap.contains(refuse("config", "show", "--listen", "nowhere"),
                  "flag --listen: expected an address")

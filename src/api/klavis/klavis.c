@@ -29,15 +29,18 @@ struct klavis {
     struct schemas *schemas; /* the names of the operator's own servers are added */
     struct map served;       /* by app and version: struct served */
     struct mcp_server *conformance;
+    uint32_t n_servers; /* of local sandboxes, without the operator's own */
 };
 
 /* The names that the operator has added can be asked for as well. */
-static int add_own_servers(struct klavis *k, struct err *e)
+int klavis_set_own(struct klavis *k, const char *text, struct err *e)
 {
-    const char *text = k->core->config->local.servers;
     const struct json *own = text ? json_parse(&k->arena, str_of(text), NULL, e) : NULL;
     struct json *names = json_get(schemas_get(k->schemas, STR("LocalSandboxMCPServer")), "enum");
 
+    if (!k->n_servers)
+        k->n_servers = names->n;
+    names->n = k->n_servers;
     for (uint32_t i = 0; own && i < own->n; i++) {
         const struct json *name = json_new_str(&k->arena, own->members[i].key);
         if (!name || json_push(&k->arena, names, name) < 0)
@@ -59,7 +62,7 @@ struct klavis *klavis_new(struct core *core, struct schemas *schemas, struct err
     arena_init(&k->arena, SCHEMAS_MAX);
     map_init(&k->served, SERVED_MAX);
     k->conformance = conformance_new(core->loop, e);
-    if (!k->conformance || add_own_servers(k, e) < 0) {
+    if (!k->conformance || klavis_set_own(k, core->config->local.servers, e) < 0) {
         klavis_free(k);
         return NULL;
     }

@@ -18,6 +18,8 @@ struct klavis *klavis_new(struct core *core, struct schemas *schemas, struct err
 void klavis_free(struct klavis *k);
 /* The service stops: ends streams that would stay open for ever. */
 void klavis_stop(struct klavis *k);
+/* TEXT is the setting local.servers now: those names can be asked for. */
+int klavis_set_own(struct klavis *k, const char *text, struct err *e);
 /* For router_set_known(); CTX is the struct klavis. */
 bool klavis_knows(void *ctx, struct str name);
 

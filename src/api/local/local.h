@@ -42,6 +42,8 @@ const struct toolsets *locals_tools(const struct locals *l);
 /* The ports of the host that lead into sandboxes. */
 struct ports *locals_ports(const struct locals *l);
 const struct own_servers *locals_own(const struct locals *l);
+/* Takes TEXT, a setting that was checked, in their place. On failure they stay. */
+int locals_set_own(struct locals *l, const char *text, struct err *e);
 /* Whether SB was acquired with that server. */
 bool local_has_server(const struct sandbox *sb, struct str name);
 /* The running or paused local sandbox of that id, or NULL. */

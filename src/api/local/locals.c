@@ -40,12 +40,12 @@ struct locals {
     struct local_apps *apps;
 };
 
-static int load_own(struct locals *l, struct err *e)
+static int load_own(struct own_servers *own, const char *text, struct err *e)
 {
-    int r = own_servers_load(&l->own, l->core->config->local.servers, e);
+    int r = own_servers_load(own, text, e);
 
-    for (size_t i = 0; r == 0 && i < l->own.n; i++) {
-        const char *name = l->own.items[i].name;
+    for (size_t i = 0; r == 0 && i < own->n; i++) {
+        const char *name = own->items[i].name;
         for (size_t k = 0; k < TOOLSET_SERVERS; k++) {
             if (strcmp(name, toolset_servers[k]) == 0)
                 return err_set(e, -EEXIST, "local.servers: '%s' is a server already", name);
@@ -54,6 +54,20 @@ static int load_own(struct locals *l, struct err *e)
             return err_set(e, -EEXIST, "local.servers: '%s' is the name of an app", name);
     }
     return r;
+}
+
+int locals_set_own(struct locals *l, const char *text, struct err *e)
+{
+    struct own_servers own;
+    int r = load_own(&own, text, e);
+
+    if (r < 0) {
+        own_servers_done(&own);
+        return r;
+    }
+    own_servers_done(&l->own);
+    l->own = own;
+    return 0;
 }
 
 static int open_vault(struct locals *l, struct err *e)
@@ -104,7 +118,7 @@ struct locals *locals_new(struct core *core, struct err *e)
     if (r == 0)
         r = toolsets_load(&l->tools, dir, local_call, e);
     if (r == 0)
-        r = load_own(l, e);
+        r = load_own(&l->own, l->core->config->local.servers, e);
     l->client = r == 0 ? http_client_new(&o, e) : NULL;
     if (l->client && open_vault(l, e) == 0)
         l->ports = l->client ? ports_new(l, core, e) : NULL;
