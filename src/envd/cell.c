@@ -278,6 +278,7 @@ static int release_cell(void *ctx, struct err *e)
 
     if (r < 0)
         return err_sys(e, r, "uid map");
+    view_start(c);
     r = set_oom_score((pid_t)c->info.pid);
     if (r < 0)
         return err_sys(e, r, "oom_score_adj");
@@ -364,6 +365,7 @@ void cell_unprepare_all(struct spawner *s)
 static void start_info(struct cell *c, const struct cell_spec *spec)
 {
     c->info.created_us = clock_real_us();
+    c->boot_us = view_now_us();
     c->info.is_ready = false;
     c->info.label[0] = '\0';
     c->info.pid = 0;

@@ -28,7 +28,7 @@
 #include "runtime/step.h"
 #include "sys/io.h"
 
-enum { SHM_BYTES = 64 << 20, INODE_PER_BYTES = 8192, PTYS_MAX = 256 };
+enum { INODE_PER_BYTES = 8192, PTYS_MAX = 256 };
 
 /* ---- identity ---- */
 
@@ -88,7 +88,7 @@ static int mount_new(const char *type, const struct option *options, unsigned at
         if (r < 0)
             return err_sys(e, r, "%s option '%s'", type, options->key);
     }
-    int r = kern_fscreate(fs);
+    int r = kern_fscommand(fs, KERN_FSCONFIG_CREATE);
     if (r < 0)
         return err_sys(e, r, "create %s", type);
     auto_close int fd = kern_fsmount(fs, attrs);
@@ -247,8 +247,12 @@ static int mount_shm(void *ctx, struct err *e)
         int r = bind_to("/up/shm", "/new/dev/shm");
         return r < 0 ? err_sys(e, r, "/dev/shm") : 0;
     }
-    (void)snprintf(size, sizeof size, "%d", (int)SHM_BYTES);
-    const struct option options[] = {{"size", size}, {"mode", "1777"}, {NULL, NULL}};
+    /* Half of the memory, which is what a machine of that size would have; the engine keeps it so
+     * when the limit changes. */
+    uint64_t bytes = c->info.spec.limits.memory_bytes / 2;
+    (void)snprintf(size, sizeof size, "%llu", (unsigned long long)bytes);
+    const struct option options[] = {
+        {"mode", "1777"}, {bytes > 0 ? "size" : NULL, size}, {NULL, NULL}};
     return mount_new("tmpfs", options, KERN_ATTR_NOSUID | KERN_ATTR_NODEV, "/new/dev/shm", e);
 }
 
@@ -343,6 +347,7 @@ static int confine_step(void *ctx, struct err *e)
 static const struct step steps[] = {
     {"wait", wait_for_go, NULL},
     {"control groups", enter_groups, NULL},
+    {"time", view_enter_time, NULL},
     {"identity", become_root, NULL},
     {"upper layer", attach_upper, NULL},
     {"lower layers", attach_layers, NULL},
@@ -351,6 +356,7 @@ static const struct step steps[] = {
     {"/dev", mount_dev, NULL},
     {"/dev/shm", mount_shm, NULL},
     {"/proc", mount_proc, NULL},
+    {"views", view_mount, NULL},
     {"new root", pivot, NULL},
     {"hostname", set_hostname, NULL},
     {"descriptors", arrange_descriptors, NULL},

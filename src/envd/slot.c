@@ -105,6 +105,11 @@ static struct cell *slot_new(struct spawner *s, struct err *e)
         free(c);
         return NULL;
     }
+    if (view_add_slot(c, e) < 0) {
+        (void)close(c->userns_fd);
+        free(c);
+        return NULL;
+    }
     s->slots[s->n_slots++] = c;
     return c;
 }

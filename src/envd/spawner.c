@@ -206,8 +206,10 @@ static int label(struct client *cl, struct packet *p, struct err *e)
 
     (void)e;
     proto_get_name(&p->body, name, sizeof name);
-    if (wire_done(&p->body) == 0 && c)
-        memcpy(c->info.label, name, sizeof name);
+    if (wire_done(&p->body) < 0 || !c)
+        return 0;
+    memcpy(c->info.label, name, sizeof name);
+    view_changed(c);
     return 0;
 }
 
@@ -349,6 +351,7 @@ static void on_child(int signo, void *ctx)
     /* Cells are waited for through their pidfds. */
     if (s->cleaner_pid > 0 && waitpid(s->cleaner_pid, NULL, WNOHANG) == s->cleaner_pid)
         sweep_cleaner_ended(s);
+    view_child_ended(s);
 }
 
 /* ---- start ---- */
@@ -417,6 +420,7 @@ static int open_host(struct spawner *s, const struct spawner_options *o, struct 
     auto_close int tree = kern_open_tree(cells, "", KERN_TREE_CLONE | KERN_EMPTY_PATH);
     if (tree < 0)
         return err_sys(e, tree, "clone '%s/cells'", o->state);
+    view_take_along(&s->view, &s->cgroup);
     return world_enter(tree, o->state, e);
 }
 
@@ -451,6 +455,7 @@ void spawner_close(struct spawner *s)
     /* First of all: whoever sees the end of a connection must not find the socket alive. */
     loop_io_stop(&s->listener);
     (void)close(fd);
+    view_close(s);
     cell_unprepare_all(s);
     cgroup_remove(&s->cgroup);
 }
@@ -482,6 +487,9 @@ int spawner_open(struct spawner *s, const struct spawner_options *o, struct err 
     r = loop_on_signal(s->loop, SIGCHLD, on_child, s);
     if (r < 0)
         return err_sys(e, r, "signals");
+    r = view_open(s, e);
+    if (r < 0)
+        return r;
     sweep_leftovers(s);
     spawner_work_ahead(s);
     return open_listener(s, dir, name, e);

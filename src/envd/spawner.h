@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/list.h"
 #include "envd/cell.h"
+#include "envd/view.h"
 #include "loop/loop.h"
 #include "runtime/cgroup.h"
 #include "runtime/disk.h"
@@ -57,6 +57,7 @@ struct spawner {
     struct loop *loop;
     struct cgroup cgroup;
     struct seccomp_program seccomp;
+    struct view view;
     struct disk_dirs dirs; /* the cells directory and the host's /dev */
     int uid_lock_fd;       /* byte N locked: range N is somebody's */
     int home_netns_fd, sock_fd;
@@ -101,8 +102,7 @@ void spawner_reply_cell(struct cell *c);
 void spawner_reply_error(struct cell *c, const struct err *e);
 /* Tells every client that C is gone. */
 void spawner_tell_gone(struct cell *c);
-/* Asks for cell_prepare_one(), netns_refill() and disks_refill() to be called when there is time.
- */
+/* Asks for cell_prepare_one(), netns_refill() and disks_refill() when there is time. */
 void spawner_work_ahead(struct spawner *s);
 
 /* ---- world.c: the mount namespace ---- */

@@ -263,7 +263,7 @@ static int mount_ext4(const struct disk_dirs *d, int loop)
     for (size_t i = 0; r >= 0 && i < ARRAY_LEN(flags); i++)
         r = kern_fsconfig(fs, flags[i], NULL);
     if (r >= 0)
-        r = kern_fscreate(fs);
+        r = kern_fscommand(fs, KERN_FSCONFIG_CREATE);
     return r < 0 ? r : kern_fsmount(fs, KERN_ATTR_NODEV);
 }
 

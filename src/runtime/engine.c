@@ -58,6 +58,8 @@ static int prepare_disk(struct engine *en, const struct disk_spec *disk, struct 
 
 void engine_claim(struct engine_cell *c)
 {
+    if (CPU_COUNT(&c->share.cpus) == 0)
+        engine_fit_found(c);
     list_append(&c->engine->cells, &c->node);
     c->engine->n_cells++;
     c->spawner->n_cells++;
@@ -81,6 +83,8 @@ static int dress(struct engine_cell *c, const char *label, const struct cell_spe
 
     if (memcmp(&c->info.spec.limits, &spec->limits, sizeof spec->limits) != 0)
         r = engine_cell_limit(c, &spec->limits, e);
+    else
+        engine_fit(c, false);
     if (r == 0)
         r = engine_cell_name(c, label, spec->hostname[0] ? spec->hostname : label, e);
     return r;
@@ -167,6 +171,7 @@ static void hand_over(struct engine *en, struct building *b, struct engine_cell 
         return;
     }
     if (c) {
+        engine_fit(c, false);
         engine_claim(c);
         if (engine_cell_name(c, b->label, b->spec.hostname, e) < 0) {
             engine_drop(c);
@@ -525,6 +530,7 @@ struct engine *engine_open(struct loop *l, const struct engine_options *o, struc
     en->options = *o;
     en->state_fd = en->home_netns_fd = -1;
     en->next_tag = 1;
+    engine_fit_open(&en->cpus);
     spawner_link_init(&en->spawner, en);
     list_init(&en->old);
     list_init(&en->stock);

@@ -36,6 +36,7 @@ struct engine_cell *engine_cell_new(struct spawner_link *s, const struct cell_in
     c->engine = s->engine;
     c->spawner = s;
     c->info = *info;
+    c->shm_bytes = info->spec.limits.memory_bytes / 2;
     proto_slot_name(c->slot_name, info->slot);
     proto_socket_name(socket, info->slot, info->generation);
     (void)snprintf(c->address, sizeof c->address, "%s/%u", socket, s->id);
@@ -49,6 +50,7 @@ void engine_cell_free(struct engine_cell *c)
     if (!c)
         return;
     list_del(&c->node);
+    engine_fit_done(c);
     engine_requests_fail(c);
     egress_detach(c->egress);
     loop_io_stop(&c->end_io);
@@ -135,9 +137,13 @@ int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, stru
 {
     int r = cgroup_limit(&c->spawner->cgroup, c->slot_name, &c->info.spec.limits, l, e);
 
-    if (r == 0)
-        c->info.spec.limits = *l;
-    return r;
+    if (r < 0)
+        return r;
+    c->info.spec.limits = *l;
+    /* In the stock nothing runs yet. */
+    bool is_claimed = c->info.label[0] != '\0';
+    engine_fit(c, is_claimed);
+    return 0;
 }
 
 int engine_cell_usage(const struct engine_cell *c, struct cgroup_usage *ret, struct err *e)

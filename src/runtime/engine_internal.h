@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "net/http_client.h"
 #include "runtime/engine.h"
+#include "runtime/engine_fit.h"
 #include "runtime/engine_link.h"
 #include "runtime/packet.h"
 
@@ -24,6 +25,8 @@ struct engine_cell {
     char address[PROTO_SOCKET_NAME_MAX + 12]; /* "SOCKET/SPAWNER" */
     struct list requests; /* struct request: waiting for answers, or to be sent */
     unsigned n_ahead;     /* requests of ours that others wait for: the hostname, the rehearsal */
+    struct engine_share share;
+    uint64_t shm_bytes; /* the size of its /dev/shm */
     bool is_rehearsed;
     bool is_ending;
     bool is_seen; /* in the spawner's list, after it was asked again */
@@ -63,6 +66,7 @@ struct engine {
     struct loop_timer retry; /* of the stock, or of the spawner when it died */
     int64_t used_ms;         /* when somebody last asked for a cell or used one */
     int64_t waits_ms;        /* since when the stock waits for a moment without that; 0: not */
+    struct engine_cpus cpus;
     struct buf out;
     struct packet in;
 };

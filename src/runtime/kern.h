@@ -23,6 +23,7 @@ enum {
     KERN_FSCONFIG_FLAG = 0,             /* FSCONFIG_SET_FLAG */
     KERN_FSCONFIG_STRING = 1,           /* FSCONFIG_SET_STRING */
     KERN_FSCONFIG_CREATE = 6,           /* FSCONFIG_CMD_CREATE */
+    KERN_FSCONFIG_RECONFIGURE = 7,      /* FSCONFIG_CMD_RECONFIGURE */
     KERN_ATTR_RDONLY = 0x1,             /* MOUNT_ATTR_RDONLY */
     KERN_ATTR_NOSUID = 0x2,             /* MOUNT_ATTR_NOSUID */
     KERN_ATTR_NODEV = 0x4,              /* MOUNT_ATTR_NODEV */
@@ -80,6 +81,12 @@ static inline int kern_fsopen(const char *type)
     return kern_ret(syscall(SYS_fsopen, type, KERN_FS_CLOEXEC));
 }
 
+/* The file system that is mounted at PATH, to change its options. */
+static inline int kern_fspick(const char *path)
+{
+    return kern_ret(syscall(SYS_fspick, AT_FDCWD, path, KERN_FS_CLOEXEC));
+}
+
 /* Sets one option; VALUE == NULL sets a flag. */
 static inline int kern_fsconfig(int fd, const char *key, const char *value)
 {
@@ -88,9 +95,10 @@ static inline int kern_fsconfig(int fd, const char *key, const char *value)
     return kern_ret(syscall(SYS_fsconfig, fd, cmd, key, value, 0));
 }
 
-static inline int kern_fscreate(int fd)
+/* CMD: KERN_FSCONFIG_CREATE or KERN_FSCONFIG_RECONFIGURE. */
+static inline int kern_fscommand(int fd, int cmd)
 {
-    return kern_ret(syscall(SYS_fsconfig, fd, KERN_FSCONFIG_CREATE, NULL, NULL, 0));
+    return kern_ret(syscall(SYS_fsconfig, fd, cmd, NULL, NULL, 0));
 }
 
 /* A detached mount of the file system that FD configured. */

@@ -265,7 +265,17 @@ static unsigned count_lines(const char *path, const char *word)
     return n;
 }
 
-/* Children of the spawner. */
+/* The one child of the spawner that is there for all cells (envd/view.h). */
+static bool is_viewer(struct str pid)
+{
+    char path[64];
+    auto_buf struct buf b = BUF_INIT(1 << 20);
+
+    (void)snprintf(path, sizeof path, "/proc/" STR_FMT "/comm", STR_ARG(pid));
+    return io_read_file(path, &b, NULL) == 0 && str_is(buf_str(&b), "tidepool-viewer\n");
+}
+
+/* Children of the spawner, without the viewer. */
 static unsigned count_children(uint32_t pid)
 {
     char path[64];
@@ -274,8 +284,9 @@ static unsigned count_children(uint32_t pid)
 
     (void)snprintf(path, sizeof path, "/proc/%u/task/%u/children", pid, pid);
     (void)io_read_file(path, &b, NULL);
-    for (size_t i = 0; i < b.len; i++)
-        n += b.p[i] == ' ';
+    struct str all = str_trim(buf_str(&b));
+    while (all.len > 0)
+        n += !is_viewer(str_cut(&all, ' '));
     return n;
 }
 
