@@ -127,12 +127,12 @@ static enum verdict judge_space(const struct doctor_ran *ran)
     return str_find(ran->err, STR("No space left")) >= 0 ? BITES : UNCLEAR;
 }
 
-/* Two seconds of a loop with a twentieth of a processor, which others may also keep busy. */
+/* Two seconds of a loop with a twentieth of a processor, on a machine that others may keep busy. */
 static enum verdict judge_times(const struct doctor_ran *ran)
 {
-    double used = sum_of_times(ran->out);
+    double used = sum_of_times(ran->out), most = 0.12 * (double)ran->took_us / 1e6;
 
-    return used < 0 ? UNCLEAR : used > 0.25 ? DOES_NOTHING : BITES;
+    return used < 0 ? UNCLEAR : used > most ? DOES_NOTHING : BITES;
 }
 
 static const struct limit {

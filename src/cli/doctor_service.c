@@ -279,12 +279,14 @@ int doctor_run(struct doctor_service *s, const char *name, const char *user, con
     rq.body = buf_str(&body);
     if (!target.p || !buf_ok(&body))
         return err_sys(e, -ENOMEM, "run");
+    int64_t begin_us = clock_mono_us();
     int r = client_send(s->client, &s->arena, &rq, &doc, e);
     if (r < 0)
         return r;
     const struct json *data = json_get(doc, "data");
     bool is_late = json_bool(json_get(data, "timedOut"), false);
     *ret = (struct doctor_ran){
+        .took_us = clock_mono_us() - begin_us,
         .status = is_late ? -1 : json_int(json_get(data, "exitCode"), -1),
         .out = json_str(json_get(data, "output"), STR("")),
         .err = json_str(json_get(data, "errorOutput"), STR("")),

@@ -37,6 +37,7 @@ const char *doctor_create(struct doctor_service *s, const char *members, struct 
 int doctor_remove(struct doctor_service *s, const char *name, struct err *e);
 
 struct doctor_ran {
+    int64_t took_us;     /* with the way there and back */
     int64_t status;      /* exit status, 128 and more for signals; -1: it did not end in time */
     struct str out, err; /* in the arena */
 };

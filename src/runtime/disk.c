@@ -35,8 +35,7 @@ static void image_name(char *ret, size_t size, uint64_t bytes)
 
 /* ---- what the host can do ---- */
 
-/* Below 6.6 tmpfs has no user xattrs, so an overlay on it cannot hide a lower directory. */
-static bool tmpfs_has_user_xattrs(void)
+static bool kernel_is_at_least(uint64_t want_major, uint64_t want_minor)
 {
     struct utsname u;
     uint64_t major, minor;
@@ -48,7 +47,13 @@ static bool tmpfs_has_user_xattrs(void)
     struct str second = str_slice(release, 0, strspn(release.p ? release.p : "", "0123456789"));
     if (str_to_u64(first, &major) < 0 || str_to_u64(second, &minor) < 0)
         return false;
-    return major > 6 || (major == 6 && minor >= 6);
+    return major > want_major || (major == want_major && minor >= want_minor);
+}
+
+/* Below 6.6 tmpfs has no user xattrs, so an overlay on it cannot hide a lower directory. */
+static bool tmpfs_has_user_xattrs(void)
+{
+    return kernel_is_at_least(6, 6);
 }
 
 bool disk_can(const struct disk_spec *s, const char *state, struct err *e)
@@ -267,6 +272,21 @@ static int mount_ext4(const struct disk_dirs *d, int loop)
     return r < 0 ? r : kern_fsmount(fs, KERN_ATTR_NODEV);
 }
 
+/* Has the file system read its maps of free blocks, which then count as memory of the spawner. What
+ * a cell has read counts as the cell's, and goes from the cache when that is at its limit; and late
+ * releases of Linux 6.1 (seen: 6.1.192) crash where they look for a map that went. */
+static void load_free_maps(int loop)
+{
+    char path[64], rest[4096];
+
+    if (kernel_is_at_least(6, 4))
+        return;
+    (void)snprintf(path, sizeof path, "/proc/fs/ext4/loop%d/mb_groups", loop);
+    auto_close int fd = io_open(path, O_RDONLY, 0);
+    while (fd >= 0 && io_read(fd, rest, sizeof rest) > 0)
+        ;
+}
+
 int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct disk_image *ret,
                      struct err *e)
 {
@@ -289,6 +309,7 @@ int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct disk_imag
     ret->fd = mount_ext4(d, ret->loop);
     if (ret->fd < 0)
         return err_sys(e, ret->fd, "mount image");
+    load_free_maps(ret->loop);
     ret->file = take_fd(to);
     ret->n_uses = 0;
     return 0;

@@ -30,6 +30,14 @@ int engine_ask_for(struct engine *en, struct building *b)
     return r;
 }
 
+/* It died, and its successor does not start. */
+static int check_spawner(const struct engine *en, struct err *e)
+{
+    if (en->spawner.io.loop)
+        return 0;
+    return err_set(e, -ECONNRESET, "no cells can be made: %s", err_text(&en->no_spawner));
+}
+
 /* What the host cannot enforce is refused, unless the operator said otherwise. */
 static int check_limits(struct engine *en, const struct cell_spec *s, struct err *e)
 {
@@ -123,7 +131,9 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
 
     if (label[0] == '\0' || strlen(label) >= PROTO_NAME_MAX)
         return err_set(e, -EINVAL, "a cell needs a label of 1 to %d bytes", PROTO_NAME_MAX - 1);
-    int r = check_limits(en, spec, why);
+    int r = check_spawner(en, why);
+    if (r == 0)
+        r = check_limits(en, spec, why);
     if (r < 0)
         return r;
     struct engine_cell *c = engine_stock_take(en, spec);
@@ -426,7 +436,7 @@ static void lose_spawner(struct spawner_link *s)
     }
     engine_detach(s);
     fail_building(en);
-    if (attach(s, NULL) == 0)
+    if (attach(s, &en->no_spawner) == 0)
         return;
     bury_all(s);
     engine_retry_later(en);
@@ -436,7 +446,7 @@ void engine_retry(struct engine *en)
 {
     if (en->spawner.io.loop)
         engine_stock_tend(en);
-    else if (attach(&en->spawner, NULL) < 0)
+    else if (attach(&en->spawner, &en->no_spawner) < 0)
         engine_retry_later(en);
 }
 

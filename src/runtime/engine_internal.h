@@ -58,6 +58,7 @@ struct engine {
     char *home; /* the place of this build's spawner, with the state directory's path */
     int state_fd, home_netns_fd;
     struct spawner_link spawner; /* of this build */
+    struct err no_spawner;       /* why it could not be started again; code 0: it runs */
     struct list old;             /* struct spawner_link: of other builds */
     unsigned n_old;
     uint32_t next_tag, next_link_id;

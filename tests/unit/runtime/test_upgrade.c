@@ -255,6 +255,29 @@ static void what_a_dead_one_left_is_swept(void **state)
     assert_int_equal(engine_n_cells(lab.engine), 0);
 }
 
+/* Whoever asks for a cell meanwhile is told why there is none. */
+static void a_successor_that_does_not_start(void **state)
+{
+    const struct cell_spec spec = lab_spec();
+    struct err e = ERR_INIT;
+    char aside[160];
+
+    (void)state;
+    upgrade("two");
+    pid_t old = spawner();
+    (void)snprintf(aside, sizeof aside, "%s.aside", program);
+    assert_int_equal(rename(program, aside), 0);
+    assert_int_equal(kill(old, SIGKILL), 0);
+    for (int i = 0; i < 200 && lab.engine->spawner.io.loop; i++)
+        (void)loop_run_once(lab.loop, 50);
+    assert_null(lab_create(&lab, "none", &spec, &e));
+    assert_non_null(strstr(err_text(&e), "no cells can be made: start '"));
+    assert_int_equal(rename(aside, program), 0);
+    for (int i = 0; i < 200 && !lab.engine->spawner.io.loop; i++)
+        (void)loop_run_once(lab.loop, 50);
+    assert_int_equal(lab_sh(&lab, create("again"), "root", "true", &r), 0);
+}
+
 /* The state directory itself was the place when there was only one. */
 static void the_first_layout_is_known(void **state)
 {
@@ -377,6 +400,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(builds_may_come_back, setup, teardown),
         cmocka_unit_test_setup_teardown(a_broken_connection_loses_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_dead_one_left_is_swept, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_successor_that_does_not_start, setup, teardown),
         cmocka_unit_test_setup_teardown(the_first_layout_is_known, setup, teardown),
         cmocka_unit_test_setup_teardown(new_tools_reach_new_cells, setup, teardown),
         cmocka_unit_test_setup_teardown(a_running_engine_follows_its_host, setup, teardown),
