@@ -5,10 +5,25 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/remote.h"
+#include "core/config_value.h"
 #include "sys/io.h"
 
 enum { TAIL_DEFAULT = 200 };
+
+/* The option as the service takes it: "10m" is so long ago. */
+static const char *since(struct remote *r)
+{
+    const char *value = cli_value(r->call, "since");
+    char at[CLOCK_RFC3339_MAX];
+    int64_t ms;
+
+    if (!value || config_duration(str_of(value), &ms) < 0)
+        return value;
+    clock_rfc3339(at, clock_real_us() - ms * 1000);
+    return arena_strdup(&r->arena, at);
+}
 
 static const char *target_of(struct remote *r, int64_t tail)
 {
@@ -19,8 +34,7 @@ static const char *target_of(struct remote *r, int64_t tail)
     const char *target =
         remote_target(r, "/api/v1/logs/sandbox/", call->args[0], "?tailLines=", lines);
     if (target && cli_value(call, "since"))
-        target = remote_target(r, arena_printf(&r->arena, "%s&since=", target).p,
-                               cli_value(call, "since"));
+        target = remote_target(r, arena_printf(&r->arena, "%s&since=", target).p, since(r));
     return target ? arena_printf(&r->arena, "%s&follow=%s&timestamps=%s", target,
                                  cli_is_on(call, "follow") ? "true" : "false",
                                  cli_is_on(call, "timestamps") ? "true" : "false")
@@ -75,7 +89,9 @@ static int run(struct cli_call *call)
 static const struct cli_option options[] = {
     {.name = "follow", .letter = 'f', .help = "Go on with what comes, until it is broken off."},
     {.name = "tail", .letter = 'n', .arg = "N", .help = "So many of the last lines; default 200."},
-    {.name = "since", .arg = "TIME", .help = "Only lines from then on: 2026-01-27T10:00:00Z."},
+    {.name = "since",
+     .arg = "TIME",
+     .help = "Only lines from then on: 2026-01-27T10:00:00Z, or 10m ago."},
     {.name = "timestamps", .help = "Begin every line with its time."},
     REMOTE_JSON,
     REMOTE_OPTIONS,

@@ -679,6 +679,7 @@ def test_logs_of_the_main_process():
         p.stdout.close()
         tap.equal(good("logs", "--tail", "2", box), "wrong\nlate\n")
         tap.contains(json.loads(good("logs", "--json", box))["logs"], "line 1\n")
+        tap.contains(good("logs", "--since", "1h", "--tail", "2000", box), "line 1\n")
         tap.contains(bad(1, "logs", "--tail", "0", box), "positive")
     tap.contains(bad(1, "logs", "nobody"), "sandbox nobody not found")
     tap.contains(bad(1, "logs", "-f", "nobody"), "sandbox nobody not found")

@@ -103,6 +103,62 @@ def test_a_command_is_answered_with_its_outputs_and_code():
     tap.equal((a["exitCode"], a["signal"]), (143, 15))
 
 
+def stream(command, **more):
+    """A connection and the answer that comes while the command runs."""
+    c = Unix(CELL["socket"], 60)
+    c.request("POST", "/run", json.dumps(dict(more, command=command, stream=True)))
+    return c, c.getresponse()
+
+
+def line_of(answer):
+    line = json.loads(answer.readline())
+    return {k: base64.b64decode(v) if k in ("stdout", "stderr") else v for k, v in line.items()}
+
+
+def is_there(pattern):
+    return run("pgrep -f '%s' || true" % pattern)["stdout"] != ""
+
+
+def test_outputs_come_while_the_command_runs():
+    run("rm -f /tmp/on")
+    c, answer = stream("echo one; until [ -e /tmp/on ]; do sleep 0.05; done; echo two >&2; exit 5")
+    tap.equal((answer.status, line_of(answer)), (200, {"stdout": b"one\n"}))
+    run("touch /tmp/on")
+    tap.equal(line_of(answer), {"stderr": b"two\n"})
+    end = line_of(answer)
+    tap.equal((end["exitCode"], end["signal"], end["timedOut"]), (5, 0, False))
+    tap.equal(answer.read(), b"")
+    c.close()
+    c, answer = stream("sleep 7047", timeout_ms=200)
+    end = line_of(answer)
+    tap.equal((end["exitCode"], end["signal"], end["timedOut"]), (137, 9, True))
+    c.close()
+    fails(400, "nobody-x", post("/run", {"command": "true", "user": "nobody-x", "stream": True}))
+
+
+def test_a_slow_reader_gets_all_of_a_long_output():
+    c, answer = stream("head -c 20000000 /dev/zero")
+    time.sleep(0.3)
+    n = 0
+    while "exitCode" not in (line := line_of(answer)):
+        n += len(line["stdout"])
+    tap.equal((n, line["exitCode"]), (20_000_000, 0))
+    c.close()
+
+
+def test_who_leaves_ends_a_command_that_is_tied():
+    for more in ({"stream": True}, {"tied": True}):
+        c = Unix(CELL["socket"], 60)
+        c.request("POST", "/run", json.dumps(dict(more, command="sleep 7048; true")))
+        wait_for(lambda: is_there("[s]leep 7048"))
+        c.close()
+        wait_for(lambda: not is_there("[s]leep 7048"))
+    c, answer = stream("trap '' INT; echo on; sleep 7049; true")
+    tap.equal(line_of(answer), {"stdout": b"on\n"})
+    c.close()
+    wait_for(lambda: not is_there("[s]leep 7049"))
+
+
 def test_argv_is_not_a_shell():
     status, a = post("/run", {"argv": ["printf", "%s|", "a b", "$HOME", ""]})
     tap.equal((status, a["stdout"]), (200, "a b|$HOME||"))
