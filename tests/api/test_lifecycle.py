@@ -7,6 +7,7 @@ import pty
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 import service
@@ -55,6 +56,20 @@ def test_first_start():
         p.terminate()
         tap.equal(p.wait(30), 0)
         os.close(ours)
+
+
+def test_the_service_manager_is_told():
+    """As systemd's Type=notify has it, by a path or an abstract name, once requests are served."""
+    with tempfile.TemporaryDirectory() as d:
+        for name in (os.path.join(d, "notify"), "@tidepool-test-%d" % os.getpid()):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+                manager.bind(name.replace("@", "\0"))
+                manager.settimeout(10)
+                with service.running(env={"NOTIFY_SOCKET": name}) as s:
+                    tap.equal(manager.recv(100), b"READY=1")
+                    tap.equal(s.get("/healthz").status, 200)
+    with service.running(env={"NOTIFY_SOCKET": "nowhere"}) as s:
+        tap.contains(s.log(), "the service manager was not told")
 
 
 def test_requests_under_way_finish():
