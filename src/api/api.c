@@ -15,6 +15,7 @@
 #include "api/schemas.h"
 #include "api/traffic/traffic.h"
 #include "api/warn.h"
+#include "api/webhook.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/id.h"
@@ -358,7 +359,7 @@ struct api *api_new(struct core *core, struct err *e)
     a->schemas = a->cell ? schemas_new(e) : NULL;
     a->klavis = a->schemas ? klavis_new(core, a->schemas, e) : NULL;
     a->locals = a->klavis ? locals_new(core, e) : NULL;
-    if (!a->locals || prepare(a, e) < 0) {
+    if (!a->locals || prepare(a, e) < 0 || webhook_new(core, &a->webhook, e) < 0) {
         api_free(a);
         return NULL;
     }
@@ -371,6 +372,7 @@ void api_free(struct api *a)
         return;
     if (a->readers)
         work_pool_free(a->readers);
+    webhook_free(a->webhook);
     event_streams_free(a->streams);
     locals_free(a->locals);
     klavis_free(a->klavis);
@@ -398,6 +400,7 @@ int api_set_own_servers(struct api *a, const char *text, struct err *e)
 void api_stop(struct api *a)
 {
     event_streams_stop(a->streams);
+    webhook_stop(a->webhook);
     mcp_hang_up(a->mcp);
     klavis_stop(a->klavis);
     locals_stop(a->locals);

@@ -9,6 +9,7 @@ struct klavis;
 struct locals;
 struct mcp_server;
 struct proxy;
+struct webhook;
 struct work_pool;
 struct schemas;
 
@@ -32,6 +33,7 @@ struct api {
     struct locals *locals;         /* local sandboxes */
     struct work_pool *readers;     /* of the whole store; NULL before they are needed */
     struct event_streams *streams; /* of events; NULL before the first */
+    struct webhook *webhook;       /* NULL: none is set */
     struct buf openapi;
     struct router_match traffic; /* of requests that a host name or headers bring into sandboxes */
     struct traffic_tries tries;

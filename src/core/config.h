@@ -131,6 +131,8 @@ struct config {
     } local;
     struct {
         int64_t keep;
+        const char *webhook, *webhook_secret;
+        struct config_list webhook_reasons;
     } events;
     struct {
         int64_t keep; /* ms */

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -40,6 +41,18 @@ bool event_reason_is_known(struct str name)
 {
     for (size_t i = 0; i < EVENT_REASON_COUNT; i++)
         if (str_eq(name, reasons[i].name))
+            return true;
+    return false;
+}
+
+bool event_is_end(struct str name)
+{
+    static const enum event_reason ends[] = {EVENT_SANDBOX_TIMEOUT, EVENT_SANDBOX_IDLE_TIMEOUT,
+                                             EVENT_SANDBOX_DELETED, EVENT_SANDBOX_EXITED,
+                                             EVENT_APP_RELEASED,    EVENT_APP_EXPIRED};
+
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        if (str_eq(name, reasons[ends[i]].name))
             return true;
     return false;
 }
@@ -319,6 +332,21 @@ int event_query(struct store *s, struct loop *loop, const struct event_filter *f
 }
 
 /* ---- following ---- */
+
+void event_row_write(struct jw *w, const struct event_row *ev)
+{
+    jw_object(w);
+    jw_key(w, "id");
+    jw_int(w, ev->seq);
+    write_time(w, "time", ev->at_us);
+    write_text(w, "reason", ev->reason);
+    write_text(w, "type", ev->type);
+    write_text(w, "kind", ev->kind);
+    write_text(w, "name", ev->object);
+    write_text(w, "account", ev->account);
+    write_text(w, "message", ev->message);
+    jw_end(w);
+}
 
 struct reading {
     event_rows_fn *fn;

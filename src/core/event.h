@@ -8,6 +8,8 @@
 #include "base/str.h"
 #include "store/store.h"
 
+struct jw;
+
 enum event_reason {
 #define EVENT(name, reason, kind, type) EVENT_##name,
 #include "core/event.def"
@@ -26,8 +28,10 @@ const char *event_reason_name(enum event_reason reason);
 void event_add(struct store_tx *tx, enum event_reason reason, struct str account, struct str object,
                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* True when NAME is the reason of some event. */
+/* True when NAME is the reason of some event / of one that tells the end of a sandbox or a lease,
+ * or that its time was over. */
 bool event_reason_is_known(struct str name);
+bool event_is_end(struct str name);
 
 /* ---- reading ---- */
 
@@ -58,6 +62,9 @@ struct event_row {
     int64_t seq, at_us;
     struct str account, object, kind, type, reason, message;
 };
+
+/* Writes it as an object. */
+void event_row_write(struct jw *w, const struct event_row *ev);
 
 struct event_page {
     bool is_system;     /* as in event_filter */

@@ -9,7 +9,6 @@
 #include "api/internal.h"
 #include "api/native/native.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "core/event.h"
@@ -80,30 +79,13 @@ static bool is_wanted(const struct stream *s, const struct event_row *ev)
     return s->n_reasons == 0;
 }
 
-static void put_text(struct jw *w, const char *key, struct str text)
-{
-    jw_key(w, key);
-    jw_str(w, text);
-}
-
 static int send(struct stream *s, const struct event_row *ev)
 {
     struct buf text auto_buf = BUF_INIT(DATA_MAX);
     struct jw w = jw_to(&text);
-    char at[CLOCK_RFC3339_MAX], id[24];
+    char id[24];
 
-    clock_rfc3339_us(at, ev->at_us);
-    jw_object(&w);
-    jw_key(&w, "id");
-    jw_int(&w, ev->seq);
-    put_text(&w, "time", str_of(at));
-    put_text(&w, "reason", ev->reason);
-    put_text(&w, "type", ev->type);
-    put_text(&w, "kind", ev->kind);
-    put_text(&w, "name", ev->object);
-    put_text(&w, "account", ev->account);
-    put_text(&w, "message", ev->message);
-    jw_end(&w);
+    event_row_write(&w, ev);
     (void)snprintf(id, sizeof id, "%lld", (long long)ev->seq);
     const struct sse_event event = {.id = str_of(id), .data = buf_str(&text)};
     return buf_ok(&text) ? sse_send(s->sse, &event) : text.error;
