@@ -242,6 +242,12 @@ static char *address_of(struct str host, bool is_tls)
     return mem_strdup(address);
 }
 
+static int use_tls(struct webhook *w, struct err *e)
+{
+    w->tls = tls_ctx_client(NULL, e);
+    return w->tls ? 0 : -EIO;
+}
+
 static int read_url(struct webhook *w, const char *url, struct err *e)
 {
     struct str s = str_of(url);
@@ -259,10 +265,7 @@ static int read_url(struct webhook *w, const char *url, struct err *e)
     w->target = mem_strdup(slash < 0 ? "/" : s.p + slash);
     if (!w->address || !w->host || !w->target)
         return err_sys(e, -ENOMEM, "webhook");
-    w->tls = is_tls ? tls_ctx_client(NULL, e) : NULL;
-    if (is_tls && !w->tls)
-        return e && e->code ? e->code : -EIO;
-    return 0;
+    return is_tls ? use_tls(w, e) : 0;
 }
 
 static int check_reasons(const struct config_list *list, struct err *e)
