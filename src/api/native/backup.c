@@ -39,7 +39,8 @@ static void on_ended(void *ctx)
     buf_done(&s->piece);
     free(s);
     if (!is_begun)
-        api_fail(r, why.code, &why);
+        /* The operator asks: he may know why. */
+        api_error(r, 500, "%s", err_text(&why));
     else if (is_done)
         http_end(r->http);
     else
