@@ -87,7 +87,7 @@ static struct item *new_item(struct backup *b)
 {
     if (b->n == b->cap) {
         size_t cap = b->cap ? 2 * b->cap : 64;
-        struct item *more = realloc(b->items, cap * sizeof *more);
+        struct item *more = mem_realloc(b->items, cap * sizeof *more);
         if (!more)
             return NULL;
         b->items = more;
