@@ -206,8 +206,10 @@ def test_without_a_service():
         file, elsewhere = os.path.join(folder, "b.tar"), os.path.join(folder, "elsewhere")
         state = os.path.join(folder, "state")
         s = service.Service(state)
-        lease, _, key = make_world(s)
-        s.kill()  # in the middle: logs of databases are left beside them
+        try:
+            lease, _, key = make_world(s)
+        finally:
+            s.kill()  # in the middle: logs of databases are left beside them
         status, out, err = backup(state, file)
         tap.equal(status, 0, err)
         assert not os.path.exists(os.path.join(state, "backup"))
