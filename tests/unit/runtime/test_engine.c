@@ -90,7 +90,7 @@ static void commands_run_and_report(void **state)
     run = (struct engine_run){.argv = argv, .cwd = "/nowhere"};
     assert_int_equal(lab_run(l, c, &run, &r), -ENOENT);
     /* Still there after all that. */
-    assert_int_equal(lab_sh(l, c, "root", "true", NULL), 0);
+    assert_int_equal(lab_sh(l, c, "user", "true", NULL), 0);
 }
 
 /* ---- what was meant for a cell that is gone ---- */
@@ -197,9 +197,9 @@ static void cells_do_not_see_each_other(void **state)
     assert_int_equal(lab_sh(l, b, "root", "ls /tmp /usr/new", &r), 2);
     assert_null(strstr(r.out, "x"));
     assert_int_equal(access("/usr/new", F_OK), -1);
-    assert_int_equal(lab_sh(l, a, "root", "sleep 77 & echo", &r), 0);
-    assert_int_equal(lab_sh(l, b, "root", "grep -l sleep /proc/[0-9]*/comm", &r), 1);
-    assert_int_equal(lab_sh(l, b, "root", "ls -d /proc/[0-9]* | wc -l", &r), 0);
+    assert_int_equal(lab_sh(l, a, "user", "sleep 77 & echo", &r), 0);
+    assert_int_equal(lab_sh(l, b, "user", "grep -l sleep /proc/[0-9]*/comm", &r), 1);
+    assert_int_equal(lab_sh(l, b, "user", "ls -d /proc/[0-9]* | wc -l", &r), 0);
     assert_true(strtol(r.out, NULL, 10) <= 4);
 }
 
@@ -248,7 +248,7 @@ static void limits_hold(void **state)
     /* A fifth of the time, and what one period may be overdrawn. */
     assert_in_range(u.cpu_us - before, 1, (uint64_t)(clock_mono_us() - start_us) / 5 + 150000);
     /* The first process survived all of it. */
-    assert_int_equal(lab_sh(l, c, "root", "true", &r), 0);
+    assert_int_equal(lab_sh(l, c, "user", "true", &r), 0);
 }
 
 static void a_frozen_cell_stands_still(void **state)
@@ -312,7 +312,7 @@ static void there_is_no_way_out(void **state)
     struct engine_cell *c = create(l, "closed", NULL);
 
     /* Nothing is sent: the namespace has no route at all. */
-    assert_int_equal(lab_sh(l, c, "root", "cat /proc/net/route | wc -l; ls /sys/class | wc -l", &r),
+    assert_int_equal(lab_sh(l, c, "user", "cat /proc/net/route | wc -l; ls /sys/class | wc -l", &r),
                      0);
     assert_string_equal(r.out, "1\n0\n");
     assert_int_equal(
@@ -460,7 +460,7 @@ static void a_cell_that_ends_itself_is_reported(void **state)
     /* Commands inside cannot do that. */
     c = create(l, "stays", NULL);
     (void)lab_sh(l, c, "root", "kill -9 1; kill -TERM 1; kill -STOP 1", &r);
-    assert_int_equal(lab_sh(l, c, "root", "true", &r), 0);
+    assert_int_equal(lab_sh(l, c, "user", "true", &r), 0);
 }
 
 static void a_broken_connection_loses_nothing(void **state)
@@ -476,7 +476,7 @@ static void a_broken_connection_loses_nothing(void **state)
     assert_int_equal(engine_spawner_pid(l->engine), spawner);
     assert_int_equal(l->n_gone, 1);
     assert_ptr_equal(engine_find(l->engine, "kept"), c);
-    assert_int_equal(lab_sh(l, c, "root", "true", &r), 0);
+    assert_int_equal(lab_sh(l, c, "user", "true", &r), 0);
     lab_kill(l, c);
     assert_int_equal(l->n_gone, 2);
 }
@@ -505,7 +505,7 @@ static void cells_end_with_their_spawner(void **state)
     lab_count(l, &n);
     assert_in_range(n.cgroups, 0, 8 * CGROUP_HIERARCHIES); /* made ahead */
     c = create(l, "again", NULL);
-    assert_int_equal(lab_sh(l, c, "root", "true", &r), 0);
+    assert_int_equal(lab_sh(l, c, "user", "true", &r), 0);
 }
 
 static void version_2_clones_into_its_group(void **state)

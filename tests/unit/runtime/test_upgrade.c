@@ -153,7 +153,7 @@ static void cells_go_on_and_new_ones_are_new(void **state)
     struct cgroup_usage use;
 
     (void)state;
-    assert_int_equal(lab_sh(&lab, c, "root", "echo before >/tmp/mark", &r), 0);
+    assert_int_equal(lab_sh(&lab, c, "user", "echo before >/tmp/mark", &r), 0);
     upgrade("another build");
     assert_true(is_running(old) && spawner() != old);
     assert_int_equal(engine_n_cells(lab.engine), 1);
@@ -165,18 +165,18 @@ static void cells_go_on_and_new_ones_are_new(void **state)
     assert_non_null(c);
     assert_int_equal(engine_cell_info(c)->pid, (uint32_t)first);
     assert_true(engine_cell_info(c)->uid_base != engine_cell_info(n)->uid_base);
-    assert_int_equal(lab_sh(&lab, c, "root", "cat /tmp/mark", &r), 0);
+    assert_int_equal(lab_sh(&lab, c, "user", "cat /tmp/mark", &r), 0);
     assert_string_equal(r.out, "before\n");
-    assert_int_equal(lab_sh(&lab, n, "root", "cat /tmp/mark", &r), 1);
+    assert_int_equal(lab_sh(&lab, n, "user", "cat /tmp/mark", &r), 1);
     assert_int_equal(engine_cell_freeze(c, true, NULL), 0);
-    assert_int_equal(lab_sh(&lab, n, "root", "true", &r), 0);
+    assert_int_equal(lab_sh(&lab, n, "user", "true", &r), 0);
     assert_int_equal(engine_cell_freeze(c, false, NULL), 0);
     assert_int_equal(engine_cell_usage(c, &use, NULL), 0);
     assert_true(use.pids > 0);
 
     lab_kill(&lab, c);
     wait_for_end_of(old);
-    assert_int_equal(lab_sh(&lab, n, "root", "true", &r), 0);
+    assert_int_equal(lab_sh(&lab, n, "user", "true", &r), 0);
     assert_int_equal(lab.n_gone, 1);
 }
 
@@ -207,7 +207,7 @@ static void builds_may_come_back(void **state)
     assert_int_equal(engine_n_old_cells(lab.engine), 1);
     lab_kill(&lab, engine_find(lab.engine, "b"));
     wait_for_end_of(two);
-    assert_int_equal(lab_sh(&lab, engine_find(lab.engine, "a"), "root", "true", &r), 0);
+    assert_int_equal(lab_sh(&lab, engine_find(lab.engine, "a"), "user", "true", &r), 0);
 }
 
 static void a_broken_connection_loses_nothing(void **state)
@@ -222,7 +222,7 @@ static void a_broken_connection_loses_nothing(void **state)
         (void)loop_run_once(lab.loop, 10);
     assert_int_equal(lab.n_gone, 0);
     struct engine_cell *c = engine_find(lab.engine, "stays");
-    assert_int_equal(lab_sh(&lab, c, "root", "true", &r), 0);
+    assert_int_equal(lab_sh(&lab, c, "user", "true", &r), 0);
     lab_kill(&lab, c);
     wait_for_end_of(old);
 }
@@ -247,7 +247,7 @@ static void what_a_dead_one_left_is_swept(void **state)
     for (int i = 0; i < 100 && is_running(first); i++)
         (void)usleep(20000);
     assert_false(is_running(first));
-    assert_int_equal(lab_sh(&lab, engine_find(lab.engine, "stays"), "root", "true", &r), 0);
+    assert_int_equal(lab_sh(&lab, engine_find(lab.engine, "stays"), "user", "true", &r), 0);
     /* The same while there is no engine. */
     assert_int_equal(kill(second, SIGKILL), 0);
     upgrade("three");
@@ -296,7 +296,7 @@ static void the_first_layout_is_known(void **state)
     upgrade("another build");
     struct engine_cell *c = engine_find(lab.engine, "stays");
     assert_non_null(c);
-    assert_int_equal(lab_sh(&lab, c, "root", "true", &r), 0);
+    assert_int_equal(lab_sh(&lab, c, "user", "true", &r), 0);
     lab_kill(&lab, c);
     wait_for_end_of(old);
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -389,7 +389,7 @@ static void a_template_may_change_often(void **state)
     struct lab_census n;
     lab_count(&lab, &n);
     assert_in_range(n.mounts, 1, 30);
-    assert_int_equal(lab_sh(&lab, create("usual"), "root", "true", &r), 0);
+    assert_int_equal(lab_sh(&lab, create("usual"), "user", "true", &r), 0);
 }
 
 int main(void)
