@@ -139,6 +139,10 @@ static void put_request(struct buf *out, const struct account_new *args)
         jw_key(&w, "account");
         jw_str(&w, args->account);
     }
+    if (args->grades.len > 0) {
+        jw_key(&w, "grades");
+        jw_str(&w, args->grades);
+    }
     jw_key(&w, "limits");
     jw_object(&w);
     put_limit(&w, "max_live", args->limits.max_live);
@@ -162,6 +166,7 @@ int keys_create(const struct client_where *where, const struct keys_create_args 
     struct account_new new = {
         .account = str_of(args->account),
         .label = str_of(args->name),
+        .grades = str_of(args->grades),
         .limits = {args->max_live, args->max_creates, args->max_rps},
     };
 

@@ -15,6 +15,7 @@ struct keys_create_args {
     const char *account;                    /* made when missing; NULL: one of its own */
     const char *name;                       /* label; NULL: none */
     const char *role;                       /* "user", "system", "grader", "metrics" */
+    const char *grades;                     /* the account that a grader looks at; NULL: none */
     int64_t max_live, max_creates, max_rps; /* -1: as configured */
     bool is_json;
 };

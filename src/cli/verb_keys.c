@@ -24,8 +24,11 @@ static const struct cli_option create_options[] = {
     {.name = "role",
      .arg = "ROLE",
      .help = "Rights of the key: user (the default), system, grader, which only sees what was "
-             "done in apps, or metrics, which only reads /metrics.",
+             "done in the apps of one account, or metrics, which only reads /metrics.",
      .choices = roles},
+    {.name = "grades",
+     .arg = "ACCOUNT",
+     .help = "The account whose apps a grader's key looks at; needed with --role grader."},
     {.name = "max-live", .arg = "N", .help = "Live sandboxes of the key; 0 is no limit."},
     {.name = "max-creates", .arg = "N", .help = "Creates of the key at once; 0 is no limit."},
     {.name = "max-rps", .arg = "N", .help = "Requests of the key a second; 0 is no limit."},
@@ -57,6 +60,7 @@ static int run_create(struct cli_call *call)
         .account = cli_value(call, "account"),
         .name = cli_value(call, "name"),
         .role = or_default(cli_value(call, "role"), roles[0]),
+        .grades = cli_value(call, "grades"),
         .is_json = cli_is_on(call, "json"),
     };
     struct client_where where;

@@ -353,6 +353,18 @@ static struct str wanted_account(char out[ACCOUNT_ID_MAX + 1], const struct acco
     return str_n(out, (size_t)n);
 }
 
+/* What a key grades is said when it is made: one that saw every account would be a key to them. */
+static int check_grades(const struct account_new *args, struct err *e)
+{
+    if (args->role == ACCOUNT_GRADER && args->grades.len == 0)
+        return err_set(e, -EINVAL, "a grader's key needs 'grades': the account that it looks at");
+    if (args->role != ACCOUNT_GRADER && args->grades.len > 0)
+        return err_set(e, -EINVAL, "only a key with the role grader has 'grades'");
+    if (args->grades.len > 0 && !account_id_is_valid(args->grades))
+        return err_set(e, -EINVAL, "grades: not the name of an account");
+    return 0;
+}
+
 static int check_new(const struct accounts *a, const struct account_new *args, struct err *e)
 {
     if (args->account.len > 0 && !account_id_is_valid(args->account))
@@ -360,6 +372,8 @@ static int check_new(const struct accounts *a, const struct account_new *args, s
                        "invalid account name: only lowercase letters, numbers, '-' and '_', max "
                        "%d chars",
                        ACCOUNT_ID_MAX);
+    if (check_grades(args, e) < 0)
+        return e ? e->code : -EINVAL;
     if (args->label.len > ACCOUNT_LABEL_MAX || !is_printable(args->label))
         return err_set(e, -EINVAL, "invalid name: at most %d bytes of printable text",
                        ACCOUNT_LABEL_MAX);
@@ -390,6 +404,7 @@ struct account_key *accounts_prepare(struct accounts *a, const struct account_ne
         id_hex(k->id, ACCOUNT_KEY_ID_LEN);
     if (args->label.len > 0)
         memcpy(k->label, args->label.p, args->label.len);
+    (void)snprintf(k->grades, sizeof k->grades, STR_FMT, STR_ARG(args->grades));
     (void)snprintf(k->hint, sizeof k->hint, STR_FMT,
                    STR_ARG(str_skip(args->secret, args->secret.len - 4)));
     account_hash(k->hash, args->secret);

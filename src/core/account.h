@@ -23,7 +23,7 @@ struct store_tx;
 enum account_role {
     ACCOUNT_USER,
     ACCOUNT_SYSTEM,
-    ACCOUNT_GRADER,  /* sees what was done in all instances of apps, and does nothing */
+    ACCOUNT_GRADER,  /* sees what was done in the instances of one account, and does nothing */
     ACCOUNT_METRICS, /* reads the metrics, and nothing else */
     ACCOUNT_ROLE_COUNT
 };
@@ -53,6 +53,7 @@ struct account_key {
     char label[ACCOUNT_LABEL_MAX + 1];
     char hint[8]; /* the end of the token, to tell keys apart */
     struct account *account;
+    char grades[ACCOUNT_ID_MAX + 1]; /* a grader's: whose instances it sees; empty: nobody's */
     unsigned char hash[DIGEST_SHA256_LEN];
     int64_t created_us;
     int64_t revoked_us;         /* 0: valid */
@@ -107,6 +108,8 @@ struct account_new {
     struct str id;      /* of the key; empty: random */
     struct str account; /* empty: "system", or a new one for this key */
     struct str label;
+    struct str
+        grades; /* the account whose instances a grader sees; for graders, and only for them */
     enum account_role role;
     struct quota_limits limits; /* -1: the default */
 };

@@ -41,6 +41,7 @@ void account_tx_create(struct store_tx *tx, const struct account_key *k, const c
     tx_limit(tx, k->own.max_live);
     tx_limit(tx, k->own.max_creates);
     tx_limit(tx, k->own.max_rps);
+    store_tx_text(tx, str_of(k->grades));
     event_add(tx, EVENT_KEY_CREATED, str_of(k->account->id), str_of(k->id),
               "Key %s of account %s created by %s", k->id, k->account->id, by ? by : "the service");
 }
@@ -58,7 +59,17 @@ void account_tx_revoke(struct store_tx *tx, struct account_key *k, const char *b
 
 /* ---- loading ---- */
 
-enum { COL_ID, COL_ACCOUNT, COL_LABEL, COL_HINT, COL_HASH, COL_CREATED, COL_REVOKED, COL_LIMITS };
+enum {
+    COL_ID,
+    COL_ACCOUNT,
+    COL_LABEL,
+    COL_HINT,
+    COL_HASH,
+    COL_CREATED,
+    COL_REVOKED,
+    COL_LIMITS,
+    COL_GRADES = COL_LIMITS + 3
+};
 
 static void copy_text(char *out, size_t size, struct store_value v)
 {
@@ -89,6 +100,7 @@ static int load_key(struct accounts *a, const struct store_value *c, struct err 
     copy_text(k->id, sizeof k->id, c[COL_ID]);
     copy_text(k->label, sizeof k->label, c[COL_LABEL]);
     copy_text(k->hint, sizeof k->hint, c[COL_HINT]);
+    copy_text(k->grades, sizeof k->grades, c[COL_GRADES]);
     k->account = map_get(&a->accounts, c[COL_ACCOUNT].s);
     if (!k->account || c[COL_HASH].s.len != sizeof k->hash)
         return err_set(e, -EINVAL, "key %s is malformed", k->id);

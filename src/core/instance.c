@@ -252,7 +252,8 @@ bool instance_is_visible(const struct instance *in, const struct account_key *ke
         return false;
     enum account_role role = key->account->role;
 
-    return role == ACCOUNT_SYSTEM || role == ACCOUNT_GRADER ||
+    return role == ACCOUNT_SYSTEM ||
+           (role == ACCOUNT_GRADER && strcmp(key->grades, in->account) == 0) ||
            (role == ACCOUNT_USER && strcmp(key->account->id, in->account) == 0);
 }
 

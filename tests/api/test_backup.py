@@ -383,7 +383,7 @@ def test_a_full_disk_leaves_nothing():
 def test_who_may():
     with service.running() as s:
         make_world(s)
-        for key in (s.make_key()["key"], s.make_key(role="grader")["key"],
+        for key in (s.make_key()["key"], s.make_key(role="grader", grades="ann")["key"],
                     s.make_key(role="metrics")["key"]):
             tap.equal(s.post("/api/v1/backup", key=key).status, 403)
         tap.equal(s.post("/api/v1/backup", key=None).status, 401)

@@ -131,7 +131,7 @@ def test_filters_and_faults():
             tap.equal(s.get("/api/v1/events/stream" + query).status, 400, query)
         tap.equal(s.get("/api/v1/events/stream", headers={"Last-Event-ID": "z"}).status, 400)
         tap.equal(s.get("/api/v1/events/stream", key=None).status, 401)
-        grader = s.make_key(role="grader")["key"]
+        grader = s.make_key(role="grader", grades="ann")["key"]
         tap.equal(s.get("/api/v1/events/stream", key=grader).status, 403)
         tap.equal(s.request("HEAD", "/api/v1/events/stream").status, 200)
 

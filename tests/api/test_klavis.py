@@ -496,9 +496,10 @@ def test_calls():
 
 
 def test_graders():
-    """See what was done in all sandboxes, and do nothing."""
+    """See what was done in the sandboxes of one account, and do nothing."""
     with running() as s:
-        ann, grader = s.make_key(account="ann")["key"], s.make_key(role="grader")["key"]
+        ann = s.make_key(account="ann")["key"]
+        grader = s.make_key(role="grader", grades="ann")["key"]
         got = acquire(s, key=ann, body={"data": "default"})
         tool(s, got["server_url"], "create_order", product="tea")
         path = "/sandbox/shop/" + got["sandbox_id"]
@@ -517,6 +518,55 @@ def test_graders():
                            ("GET", "/e2b/v1/sandboxes"), ("GET", "/api/v1/nowhere")):
             answer = s.request(method, at, key=grader)
             tap.equal(answer.status, 403, (at, answer))
+
+
+def test_graders_hold_no_lease():
+    """Nothing that a grader can read opens the tools of the sandbox."""
+    with running() as s:
+        ann = s.make_key(account="ann")["key"]
+        grader = s.make_key(role="grader", grades="ann")["key"]
+        got = acquire(s, key=ann, body={"data": "default"})
+        tool(s, got["server_url"], "create_order", product="tea")
+        path, lease = "/sandbox/shop/" + got["sandbox_id"], got["server_url"].split("=")[1]
+        tap.contains(s.get(path, key=ann).body.decode(), lease)
+        secrets = [lease] + list(s.get(path, key=ann).json["auth_data"].values())
+        for at in ("/sandbox", path, path + "/diff", path + "/dump", path + "/calls",
+                   path + "/snapshots"):
+            answer = s.get(at, key=grader)
+            tap.equal(answer.status, 200, (at, answer))
+            for secret in secrets:
+                tap.equal(secret in answer.body.decode(), False, (at, secret))
+        shown = s.get(path, key=grader).json
+        tap.equal((shown["server_url"], shown["auth_data"]), (None, None))
+        tap.equal(shown["metadata"]["test_account_email"],
+                  s.get(path, key=ann).json["metadata"]["test_account_email"])
+
+
+def test_graders_are_bound():
+    """A grader's key sees the sandboxes of the account that it was made for."""
+    with running() as s:
+        ann, bob = s.make_key(account="ann")["key"], s.make_key(account="bob")["key"]
+        made = s.make_key(role="grader", grades="ann")
+        tap.equal(made["grades"], "ann")
+        of_ann = acquire(s, key=ann)["sandbox_id"]
+        of_bob = acquire(s, key=bob)["sandbox_id"]
+
+        def look():
+            listed = s.get("/sandbox", key=made["key"]).json["sandboxes"]
+            tap.equal([item["sandbox_id"] for item in listed], [of_ann])
+            tap.equal(s.get("/sandbox/shop/" + of_ann, key=made["key"]).status, 200)
+            for tail in ("", "/dump", "/diff", "/calls", "/snapshots"):
+                answer = s.get("/sandbox/shop/" + of_bob + tail, key=made["key"])
+                tap.equal(answer.status, 404, (tail, answer))
+
+        look()
+        s.stop()
+        s.start()
+        look()
+        for fields in ({"role": "grader"}, {"role": "grader", "grades": "Not A Name"},
+                       {"role": "grader", "grades": 5}, {"role": "user", "grades": "ann"}):
+            answer = s.post("/api/v1/keys", fields)
+            tap.equal(answer.status, 400, (fields, answer))
 
 
 def test_repeatable():

@@ -164,6 +164,12 @@ static void put_item(struct jw *w, const struct instance *in)
     put_time(w, "updated_at", in->updated_us);
 }
 
+/* Whoever grades looks on: nothing that opens the instance or its tools is shown to them. */
+static bool may_hold_lease(const struct api_req *r)
+{
+    return r->key->account->role != ACCOUNT_GRADER;
+}
+
 /* FACTS of an app, with secrets of this lease where they have "{token}". */
 static void put_facts(struct jw *w, struct api_req *r, const struct instance *in,
                       const struct json *facts)
@@ -171,6 +177,8 @@ static void put_facts(struct jw *w, struct api_req *r, const struct instance *in
     for (size_t i = 0; facts && i < facts->n; i++) {
         struct str key = facts->members[i].key, text = facts->members[i].value.s;
         ptrdiff_t at = str_find(text, STR("{token}"));
+        if (at >= 0 && !may_hold_lease(r))
+            continue;
         if (at >= 0) {
             struct str token = str_skip(instance_token(in, key.p, r->arena), key.len);
             text = arena_printf(r->arena, STR_FMT STR_FMT STR_FMT, (int)at, text.p, STR_ARG(token),
@@ -189,13 +197,18 @@ static void put_lease(struct jw *w, struct api_req *r, const struct instance *in
     jw_key(w, "metadata");
     jw_object(w);
     put(w, "test_account_email", str_of(in->email));
-    put(w, "instance_id", str_of(in->lease));
+    if (may_hold_lease(r))
+        put(w, "instance_id", str_of(in->lease));
     if (in->expires_us > 0)
         put_time(w, "expires_at", in->expires_us);
     else
         put(w, "expires_at", STR_NULL);
     put_facts(w, r, in, app ? app->metadata : NULL);
     jw_end(w);
+    if (!may_hold_lease(r)) {
+        put(w, "auth_data", STR_NULL);
+        return;
+    }
     jw_key(w, "auth_data");
     jw_object(w);
     if (app && app->auth_data)
@@ -216,7 +229,8 @@ void klavis_show(struct api_req *r)
     bool is_lent = instance_state(in) == INSTANCE_OCCUPIED;
     jw_object(&w);
     put_item(&w, in);
-    put(&w, "server_url", is_lent ? klavis_url(r->arena, klavis_base(r), in) : STR_NULL);
+    bool has_url = is_lent && may_hold_lease(r);
+    put(&w, "server_url", has_url ? klavis_url(r->arena, klavis_base(r), in) : STR_NULL);
     if (is_lent) {
         put_lease(&w, r, in);
     } else {

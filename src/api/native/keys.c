@@ -53,6 +53,10 @@ void native_put_key(struct jw *w, const struct account_key *k, const char *secre
     jw_cstr(w, k->account->id);
     jw_key(w, "role");
     jw_cstr(w, account_role_name(k->account->role));
+    if (*k->grades) {
+        jw_key(w, "grades");
+        jw_cstr(w, k->grades);
+    }
     jw_key(w, "name");
     jw_cstr(w, k->label);
     jw_key(w, "hint");
@@ -158,7 +162,7 @@ static int read_new(struct api_req *r, struct account_new *ret)
         return -EINVAL;
     }
     if (read_str(r, "account", &ret->account) < 0 || read_str(r, "name", &ret->label) < 0 ||
-        read_str(r, "role", &role) < 0)
+        read_str(r, "role", &role) < 0 || read_str(r, "grades", &ret->grades) < 0)
         return -EINVAL;
     if (account_role_parse(role, &ret->role) < 0) {
         api_error(r, 400, "role must be \"user\", \"system\", \"grader\" or \"metrics\"");

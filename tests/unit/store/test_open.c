@@ -155,7 +155,8 @@ static void an_older_version_is_brought_up(void **state)
     fixture_event(tx, "box", "from before");
     assert_int_equal(fixture_run(s, tx), 0);
     store_close(s);
-    sql("DROP TABLE sandbox; DROP TABLE instance; PRAGMA user_version = 1");
+    sql("DROP TABLE sandbox; DROP TABLE instance; ALTER TABLE api_key DROP COLUMN grades;"
+        "PRAGMA user_version = 1");
 
     s = fixture_open();
     tx = store_tx_new();

@@ -25,6 +25,7 @@ static void add_key(struct store_tx *tx, const char *id, struct str hash)
     store_tx_null(tx);
     store_tx_int(tx, 3);
     store_tx_null(tx);
+    store_tx_text(tx, STR(""));
 }
 
 static void values_come_back_as_they_went_in(void **state)
