@@ -258,12 +258,11 @@ static int put_sums(struct backup *b, struct buf *out)
 /* One step. 0 or -errno. */
 static int advance(struct backup *b, struct buf *out, struct err *e)
 {
-    const struct item *x = b->at < b->n ? &b->items[b->at] : NULL;
-
+    if (b->at == b->n)
+        return put_sums(b, out);
+    const struct item *x = &b->items[b->at];
     if (b->step == IN_FILE)
         return put_file(b, x, out, e);
-    if (!x)
-        return put_sums(b, out);
     if (x->path)
         return begin_file(b, x, out, e);
     (void)put_head(b, x->name, x->len, out);

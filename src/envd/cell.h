@@ -32,7 +32,7 @@ struct cell {
                                 while the cell is built; none: the cell makes a tmpfs */
     struct loop_io pid_io, sync_io;
     struct loop_timer timer; /* start-up deadline; later, retries of the tear-down */
-    int64_t boot_us; /* its start, by CLOCK_BOOTTIME */
+    int64_t boot_us;         /* its start, by CLOCK_BOOTTIME */
     int wait_status;
     unsigned n_retries;
     size_t n_ahead; /* steps of the next cell's building that are done already */

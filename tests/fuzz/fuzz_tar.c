@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "fuzz.h"
-#include "local/archive/names.h"
 #include "base/tar_read.h"
 #include "base/tar_write.h"
+#include "fuzz.h"
+#include "local/archive/names.h"
 
 enum { OUT_MAX = 8 << 20 };
 

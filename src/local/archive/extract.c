@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 #include "base/gunzip.h"
 #include "base/mem.h"
-#include "local/archive/names.h"
 #include "base/tar_read.h"
+#include "local/archive/names.h"
 #include "local/archive/writer.h"
 #include "sys/io.h"
 

@@ -13,9 +13,9 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "base/tar_write.h"
 #include "local/archive/names.h"
 #include "local/archive/pgzip.h"
-#include "base/tar_write.h"
 #include "sys/io.h"
 
 enum { CHUNK_BYTES = 128 << 10, HEADER_MAX = 16 << 10, NAMES_MAX = 256 << 20 };

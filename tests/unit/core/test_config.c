@@ -145,9 +145,9 @@ static void the_state_directory_depends_on_the_user(void **state)
 static void good_value(const struct config_option *o, struct buf *text, struct buf *shown)
 {
     static const char *const fixed[CONFIG_TYPE_COUNT] = {
-        [CONFIG_STRING] = "other-value",  [CONFIG_PATH] = "/other/path",
-        [CONFIG_ADDRESS] = "10.0.0.1:80", [CONFIG_BOOL] = "false",
-        [CONFIG_LIST] = "first,second",   [CONFIG_MAP] = "{\"a\":{\"command\":\"b\"}}",
+        [CONFIG_STRING] = "another-value-of-it", [CONFIG_PATH] = "/other/path",
+        [CONFIG_ADDRESS] = "10.0.0.1:80",        [CONFIG_BOOL] = "false",
+        [CONFIG_LIST] = "first,second",          [CONFIG_MAP] = "{\"a\":{\"command\":\"b\"}}",
     };
     const char *unit = o->type == CONFIG_DURATION ? "ms" : o->type == CONFIG_SIZE ? "B" : "";
     const char *value = fixed[o->type]; /* or the last choice */
@@ -163,16 +163,24 @@ static void good_value(const struct config_option *o, struct buf *text, struct b
     (void)buf_printf(shown, "%s", buf_cstr(text));
 }
 
-static void add_yaml(struct buf *out, const struct config_option *o, const char *value)
+static void add_row(struct buf *out, const char *key, const char *value)
 {
-    struct str rest = str_of(o->key);
+    struct str rest = str_of(key);
     struct str head = str_cut(&rest, '.');
 
     if (rest.p)
-        (void)buf_printf(out, STR_FMT ":\n  " STR_FMT ": ", STR_ARG(head), STR_ARG(rest));
+        (void)buf_printf(out, STR_FMT ":\n  " STR_FMT ": %s\n", STR_ARG(head), STR_ARG(rest),
+                         value);
     else
-        (void)buf_printf(out, "%s: ", o->key);
-    (void)buf_printf(out, o->type == CONFIG_LIST ? "[%s]\n" : "%s\n", value);
+        (void)buf_printf(out, "%s: %s\n", key, value);
+}
+
+static void add_yaml(struct buf *out, const struct config_option *o, const char *value)
+{
+    char list[64];
+
+    (void)snprintf(list, sizeof list, "[%s]", value);
+    add_row(out, o->key, o->type == CONFIG_LIST ? list : value);
     if (strcmp(o->key, "tls.cert") == 0)
         (void)buf_add_lit(out, "  key: /k\n");
     if (strcmp(o->key, "tls.key") == 0)
@@ -251,10 +259,7 @@ static void every_row_refuses_the_wrong_type(void **state)
         if (o->not_in_file || strcmp(o->key, "state") == 0)
             continue;
         (void)buf_printf(&text, "# first line\n");
-        if (o->type == CONFIG_LIST)
-            (void)buf_printf(&text, "%s: %s\n", o->key, wrong[o->type].file);
-        else
-            add_yaml(&text, o, wrong[o->type].file);
+        add_row(&text, o->key, wrong[o->type].file);
         assert_int_equal(load(&c, &(struct sources){.text = buf_cstr(&text)}, &e), -EINVAL);
         assert_non_null(
             strstr(e.text, strchr(o->key, '.') ? "tidepool.yaml:3: " : "tidepool.yaml:2: "));
