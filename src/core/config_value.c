@@ -64,7 +64,7 @@ static int check_string(const struct config_option *o, struct str text, struct e
             return err_set(e, -EINVAL, "contains a control character");
     if (!str_is_utf8(text))
         return err_set(e, -EINVAL, "is not UTF-8");
-    if (o->is_secret && text.len < (size_t)o->min)
+    if (text.len < (size_t)o->min)
         return err_set(e, -EINVAL, "is shorter than %" PRId64 " characters", o->min);
     return 0;
 }

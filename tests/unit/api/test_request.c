@@ -79,6 +79,39 @@ static void queries_are_masked(void **state)
 }
 
 /* The document is one JSON value with an operation for every row. */
+/* "/a/{name}/b" without the names of parameters, which do not tell two paths apart. */
+static void bare_path(char out[256], const char *pattern)
+{
+    size_t n = 0;
+
+    for (const char *p = pattern; *p && n < 255; p++) {
+        out[n++] = *p;
+        if (*p == '{')
+            p += strcspn(p, "}") - 1;
+    }
+    out[n] = '\0';
+}
+
+/* A row for every method is documented by one. */
+static int method_of(const struct route *row)
+{
+    return (int)row->method == ROUTE_ANY ? HTTP_GET : (int)row->method;
+}
+
+/* No row before number K of S has its method and path. */
+static bool is_first(const struct surface *s, size_t k)
+{
+    char mine[256], other[256];
+
+    bare_path(mine, s->routes[k].pattern);
+    for (size_t i = 0; i < k; i++) {
+        bare_path(other, s->routes[i].pattern);
+        if (method_of(&s->routes[i]) == method_of(&s->routes[k]) && strcmp(mine, other) == 0)
+            return false;
+    }
+    return true;
+}
+
 static void openapi_has_every_route(void **state)
 {
     struct arena arena auto_arena;
@@ -94,7 +127,8 @@ static void openapi_has_every_route(void **state)
     const struct json *paths = json_get(doc, "paths");
     size_t n_rows = 0, n_operations = 0;
     for (size_t i = 0; i < api_n_surfaces; i++)
-        n_rows += api_surfaces[i]->n_routes;
+        for (size_t k = 0; k < api_surfaces[i]->n_routes; k++)
+            n_rows += is_first(api_surfaces[i], k);
     for (size_t i = 0; i < paths->n; i++)
         n_operations += paths->members[i].value.n;
     assert_int_equal(n_operations, n_rows);
