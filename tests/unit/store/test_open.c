@@ -142,7 +142,7 @@ static void a_newer_version_in_the_log_is_refused(void **state)
     assert_non_null(strstr(err_text(&e), "format 1007"));
     read_db(&after);
     assert_memory_equal(before.p, after.p, before.len);
-    sql("PRAGMA user_version = 5");
+    sql("PRAGMA user_version = 6");
     store_close(fixture_open());
 }
 

@@ -44,7 +44,7 @@ static void values_come_back_as_they_went_in(void **state)
     assert_int_equal(store_tx_n_rows(tx, 2), 2);
 
     struct store_row row = store_tx_row(tx, 2, 0);
-    assert_int_equal(row.n_cols, 10);
+    assert_int_equal(row.n_cols, 11);
     assert_str(row.cols[0].s, "k1");
     assert_int_equal(row.cols[4].type, STORE_BLOB);
     assert_str(row.cols[4].s, "\0\xff\x80 bytes\0");
