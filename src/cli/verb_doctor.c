@@ -25,7 +25,8 @@ static const struct doctor_check checks[] = {
     {"uts namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWUTS},
     {"cgroup namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWCGROUP},
     {"cgroups", true, doctor_cgroup,
-     "Mount cgroup2 at /sys/fs/cgroup with memory, pids and cpu. Without systemd as init, start "
+     "Mount cgroup2 at /sys/fs/cgroup with memory, pids and cpu, which cgroup_disable= of the "
+     "kernel's command line must not name. Without systemd as init, start "
      "the "
      "service in a group that has them: they are enabled in cgroup.subtree_control of its parent.",
      NULL, 0},

@@ -371,8 +371,9 @@ bool cgroup_can_limit(const struct cgroup *g, unsigned can, struct err *e)
         [CGROUP_NONE] = "no control groups are mounted; mount cgroup2 at /sys/fs/cgroup",
         [CGROUP_V1] = "its hierarchy of control groups (version 1) is not mounted; mount it below "
                       "/sys/fs/cgroup",
-        [CGROUP_V2] = "the control group that the service was started in does not have the "
-                      "controller; start it where systemd is the init, or in a group that has it",
+        [CGROUP_V2] = "the control group of sandboxes does not have the controller; enable it in "
+                      "the groups above (cgroup.subtree_control) and in the kernel "
+                      "(cgroup_disable= of its command line)",
     };
     const char *name = "";
 
