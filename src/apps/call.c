@@ -95,6 +95,8 @@ static struct str indent(struct str text, struct arena *a)
     return buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
 }
 
+#define TOO_MUCH "The request takes too long or returns too much; narrow it down and try again."
+
 static int run(const struct app_call *c, struct app_answer *ret, struct err *e)
 {
     struct appdb_call call = {.script = c->tool->script,
@@ -104,6 +106,10 @@ static int run(const struct app_call *c, struct app_answer *ret, struct err *e)
                               .limits = c->is_brief ? APPDB_BRIEF : APPDB_USUAL};
     int r = c->run ? c->run(c->ctx, &call, e) : appdb_run(c->db, &call, e);
 
+    /* What a caller asked too much for is no fault of ours, and told as the product's errors are.
+     */
+    if (r == -ETIME || r == -E2BIG)
+        return fail(c->app, STR(TOO_MUCH), c->arena, ret);
     if (r < 0)
         return err_ctx(e, r, "%s: %s", c->app->name, c->tool->name);
     if (call.is_query_error)

@@ -13,8 +13,17 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* How many steps SQLite takes between two looks at the limits. */
-#define STEPS_PER_LOOK 1000
+enum {
+    /* How many steps SQLite takes between two looks at the limits: so few, because each may be a
+     * function of SQLite's over a long text. */
+    STEPS_PER_LOOK = 100,
+    /* Units of work of our functions between two looks at the clock. */
+    WORK_PER_LOOK = 64 << 10,
+    /* What is left to say which limit was passed. */
+    GRACE_STEPS = 100000,
+    GRACE_MS = 500,
+    GRACE_WORK = 4 << 20
+};
 
 #define META                                                                                       \
     "CREATE TABLE tidepool_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"     \
@@ -26,6 +35,9 @@ int appdb_fail(struct appdb *db, int rc, struct err *e, const char *what)
 
     if (db->limit)
         return err_set(e, db->limits == APPDB_BRIEF ? -EAGAIN : -ETIME, "%s: %s", what, db->limit);
+    /* Values are shorter when a call is brief. */
+    if (db->limits == APPDB_BRIEF && (rc & 0xff) == SQLITE_TOOBIG)
+        return err_set(e, -EAGAIN, "%s: a value is too long", what);
     switch (rc & 0xff) {
     case SQLITE_NOMEM: code = -ENOMEM; break;
     case SQLITE_FULL: code = -ENOSPC; break;
@@ -73,14 +85,18 @@ static int authorize(void *ctx, int action, const char *table, const char *more,
     return SQLITE_DENY;
 }
 
+/* What is brief runs on the loop's thread, so none of its steps may be long: values are short
+ * there, and few are sorted. */
 static const struct {
     int64_t steps; /* of SQLite's machine */
     int ms;
     int64_t memory; /* bytes that it may add */
+    int64_t work;   /* of functions, see appdb_spend() */
+    int length;     /* bytes of a value, a row, the text of a statement */
 } limits_of[] = {
-    [APPDB_USUAL] = {20 << 20, 2000, 64 << 20},
-    [APPDB_BRIEF] = {40000, 20, 64 << 20},
-    [APPDB_BULK] = {1 << 30, 30000, 256 << 20},
+    [APPDB_USUAL] = {20 << 20, 2000, 64 << 20, 256 << 20, APPDB_RESULT_MAX},
+    [APPDB_BRIEF] = {40000, 20, 16 << 20, 2 << 20, 128 << 10},
+    [APPDB_BULK] = {1 << 30, 30000, 256 << 20, 4LL << 30, APPDB_RESULT_MAX},
 };
 
 static int look_at_limits(void *ctx)
@@ -104,6 +120,35 @@ void appdb_limit(struct appdb *db, enum appdb_limits limits)
     db->steps_left = limits_of[limits].steps;
     db->deadline_ms = clock_mono_ms() + limits_of[limits].ms;
     db->memory_base = memory_used();
+    db->work_left = limits_of[limits].work;
+    db->look_at = db->work_left - WORK_PER_LOOK;
+    if (db->c)
+        (void)sqlite3_limit(db->c, SQLITE_LIMIT_LENGTH, limits_of[limits].length);
+}
+
+bool appdb_spend(struct appdb *db, int64_t units)
+{
+    db->work_left -= units;
+    if (db->work_left >= db->look_at)
+        return true;
+    if (db->work_left < 0) {
+        db->limit = "too much work";
+        return false;
+    }
+    db->look_at = db->work_left - WORK_PER_LOOK;
+    if (clock_mono_ms() > db->deadline_ms)
+        db->limit = "takes too long";
+    return !db->limit;
+}
+
+void appdb_forgive(struct appdb *db)
+{
+    db->limit = NULL;
+    db->steps_left = GRACE_STEPS;
+    db->deadline_ms = clock_mono_ms() + GRACE_MS;
+    db->memory_base = memory_used();
+    db->work_left = GRACE_WORK;
+    db->look_at = db->work_left - WORK_PER_LOOK;
 }
 
 static void set_limits(sqlite3 *c)
@@ -265,7 +310,7 @@ int appdb_open(const char *path, bool is_read_only, const struct appdb_env *env,
         return err_set(e, -ENOMEM, "out of memory");
     db->env = *env;
     db->is_read_only = is_read_only;
-    appdb_limit(db, false);
+    appdb_limit(db, APPDB_USUAL);
     db->prepared = mem_zalloc(env->scripts->n + 1, sizeof *db->prepared);
     if (!db->prepared)
         return err_set(e, -ENOMEM, "out of memory");
@@ -301,6 +346,7 @@ void appdb_close(struct appdb *db)
     for (size_t i = 0; i < ARRAY_LEN(own); i++)
         (void)sqlite3_finalize(own[i]);
     (void)sqlite3_close(db->c);
+    free(db->uses);
     free(db);
 }
 

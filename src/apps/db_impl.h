@@ -27,6 +27,7 @@ struct appdb {
     struct prepared **prepared; /* by script, then by statement; NULL: not yet */
     struct composed composed[APPDB_COMPOSED_MAX];
     uint64_t n_composed;
+    struct fn_use *uses; /* of functions.c: what each function is defined with */
     sqlite3_stmt *begin, *begin_write, *commit, *rollback, *set_meta, *next_seq;
 
     /* Of the instance, as the database has them. */
@@ -36,11 +37,13 @@ struct appdb {
     int64_t now_us;
     bool is_volatile; /* it asked for the time or a random number */
     int64_t steps_left, deadline_ms, memory_base;
+    int64_t work_left; /* of functions, see appdb_spend() */
+    int64_t look_at;   /* the work_left at which the clock is looked at again */
     const char *limit;        /* the one that was passed */
     enum appdb_limits limits; /* of the call under way */
 };
 
-/* Defines the functions that scripts have. */
+/* Defines the functions that scripts have; -errno. What it allocates goes with DB. */
 int functions_define(struct appdb *db, struct err *e);
 
 /* E says what SQLite does; -errno. */
@@ -52,3 +55,11 @@ void appdb_put_uri(const char *path, char out[APPDB_URI_MAX]);
 
 /* Begins the limits of a call. */
 void appdb_limit(struct appdb *db, enum appdb_limits limits);
+
+/* Takes UNITS of work (about a byte that is looked at each, a nanosecond or a few) from what the
+ * call may do. False: it is used up, or the time is; what is under way ends as soon as it can. */
+bool appdb_spend(struct appdb *db, int64_t units);
+
+/* The limit was told to the caller as the product does; the call goes on for a moment, to say so.
+ */
+void appdb_forgive(struct appdb *db);

@@ -8,10 +8,46 @@
 #include "apps/id.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/mem.h"
+
+/* What a function is defined with. */
+struct fn_use {
+    struct appdb *db;
+    const struct sql_function *f;
+};
+
+enum {
+    CALL_UNITS = 64, /* of work, for calling a function at all */
+    STEP_UNITS = 4   /* for a step of a regular expression */
+};
 
 struct appdb *fn_db(sqlite3_context *x)
 {
-    return sqlite3_user_data(x);
+    const struct fn_use *use = sqlite3_user_data(x);
+
+    return use->db;
+}
+
+bool fn_spend(sqlite3_context *x, int64_t units)
+{
+    if (appdb_spend(fn_db(x), units))
+        return true;
+    /* As SQLite's own limits end a statement. */
+    sqlite3_result_error_code(x, SQLITE_INTERRUPT);
+    return false;
+}
+
+uint64_t fn_steps(sqlite3_context *x)
+{
+    int64_t left = fn_db(x)->work_left;
+
+    return left > 0 ? (uint64_t)left / STEP_UNITS : 0;
+}
+
+bool fn_spent(sqlite3_context *x, uint64_t given, uint64_t left)
+{
+    /* One more than there was when it did not suffice. */
+    return fn_spend(x, (int64_t)(given - left) * STEP_UNITS + (left == 0 ? STEP_UNITS : 0));
 }
 
 struct str fn_text(sqlite3_value *v)
@@ -138,6 +174,16 @@ static bool is_word_char(char c)
            (unsigned char)c >= 0x80;
 }
 
+/* How many bytes of A and B are the same from their beginning on, but for ASCII case. */
+static size_t common_start(struct str a, struct str b)
+{
+    size_t n = 0;
+
+    while (n < a.len && n < b.len && str_ieq_bytes(a.p + n, b.p + n, 1))
+        n++;
+    return n;
+}
+
 /* text_has(text, phrase): the phrase is in it from the beginning of a word on, so that "drift" also
  * finds "drifts". Without regard to ASCII case. */
 static void fn_text_has(sqlite3_context *x, int n, sqlite3_value **v)
@@ -149,7 +195,10 @@ static void fn_text_has(sqlite3_context *x, int n, sqlite3_value **v)
     for (size_t i = 0; !is_there && i + phrase.len <= text.len; i++) {
         if (i > 0 && is_word_char(text.p[i - 1]) && is_word_char(text.p[i]))
             continue;
-        is_there = str_ieq_bytes(text.p + i, phrase.p, phrase.len);
+        size_t len = common_start(str_skip(text, i), phrase);
+        is_there = len == phrase.len;
+        if (!fn_spend(x, (int64_t)len))
+            return;
     }
     sqlite3_result_int(x, is_there);
 }
@@ -178,35 +227,77 @@ static const struct sql_function *const tables[] = {
     functions_mail,
     functions_markup,
     functions_notion,
+    functions_printf,
     functions_search,
     functions_slack,
+    functions_sqlite,
     functions_time,
     functions_tree,
     functions_a1,
     functions_formula,
     functions_sheets,
     functions_bigquery_query,
+    functions_bigquery_regex,
     functions_bigquery_row,
     functions_bigquery_text,
     functions_bigquery_time,
     functions_bigquery_value,
 };
 
-static int define(struct appdb *db, const struct sql_function *f, struct err *e)
+/* Bytes of what a function is called with. */
+static int64_t bytes_of(int n, sqlite3_value **v)
 {
-    int rc = sqlite3_create_function_v2(db->c, f->name, f->n_args, SQLITE_UTF8 | f->flags, db,
-                                        f->fn, NULL, NULL, NULL);
+    int64_t bytes = 0;
 
-    return rc == SQLITE_OK ? 0 : appdb_fail(db, rc, e, f->name);
+    for (int i = 0; i < n; i++) {
+        int type = sqlite3_value_type(v[i]);
+        /* Numbers would become texts. */
+        if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+            bytes += sqlite3_value_bytes(v[i]);
+    }
+    return bytes;
+}
+
+static void call_counted(sqlite3_context *x, int n, sqlite3_value **v)
+{
+    const struct fn_use *use = sqlite3_user_data(x);
+
+    if (fn_spend(x, CALL_UNITS + bytes_of(n, v)))
+        use->f->fn(x, n, v);
+}
+
+static int define(struct fn_use *use, struct err *e)
+{
+    const struct sql_function *f = use->f;
+    int rc = sqlite3_create_function_v2(use->db->c, f->name, f->n_args, SQLITE_UTF8 | f->flags, use,
+                                        call_counted, NULL, NULL, NULL);
+
+    return rc == SQLITE_OK ? 0 : appdb_fail(use->db, rc, e, f->name);
+}
+
+const struct sql_function *functions_table(size_t i)
+{
+    return i < ARRAY_LEN(tables) ? tables[i] : NULL;
 }
 
 int functions_define(struct appdb *db, struct err *e)
 {
+    size_t n = 0;
     int r = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        for (const struct sql_function *f = tables[i]; r == 0 && f->name; f++)
-            r = define(db, f, e);
+        for (const struct sql_function *f = tables[i]; f->name; f++)
+            n++;
+    }
+    db->uses = mem_zalloc(n, sizeof *db->uses);
+    if (!db->uses)
+        return err_set(e, -ENOMEM, "out of memory");
+    struct fn_use *use = db->uses;
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        for (const struct sql_function *f = tables[i]; r == 0 && f->name; f++, use++) {
+            *use = (struct fn_use){db, f};
+            r = define(use, e);
+        }
     }
     return r;
 }

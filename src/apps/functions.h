@@ -12,10 +12,14 @@ struct sql_function {
     void (*fn)(sqlite3_context *x, int n, sqlite3_value **v);
 };
 
+/* All of them: table number I, or NULL past the end. */
+const struct sql_function *functions_table(size_t i);
+
 /* Of functions_*.c; see there for what the functions are. */
 extern const struct sql_function functions_a1[];
 extern const struct sql_function functions_airtable[];
 extern const struct sql_function functions_bigquery_query[];
+extern const struct sql_function functions_bigquery_regex[];
 extern const struct sql_function functions_bigquery_row[];
 extern const struct sql_function functions_bigquery_text[];
 extern const struct sql_function functions_bigquery_time[];
@@ -31,14 +35,24 @@ extern const struct sql_function functions_json[];
 extern const struct sql_function functions_mail[];
 extern const struct sql_function functions_markup[];
 extern const struct sql_function functions_notion[];
+extern const struct sql_function functions_printf[];
 extern const struct sql_function functions_search[];
 extern const struct sql_function functions_sheets[];
 extern const struct sql_function functions_slack[];
+extern const struct sql_function functions_sqlite[];
 extern const struct sql_function functions_time[];
 extern const struct sql_function functions_tree[];
 
 /* Of the call under way. */
 struct appdb *fn_db(sqlite3_context *x);
+/* Every call of a function is charged with the bytes of its arguments. A function whose time is not
+ * in proportion to them charges what it does beyond, as it goes: UNITS of about a byte looked at
+ * each. False: the call's budget is used up, the function has failed with that, and returns. */
+bool fn_spend(sqlite3_context *x, int64_t units);
+/* The same for a search by regex_search() or regex_find(): *STEPS is what it may take. Afterwards
+ * fn_spent() with what is left of it, as fn_spend(). */
+uint64_t fn_steps(sqlite3_context *x);
+bool fn_spent(sqlite3_context *x, uint64_t given, uint64_t left);
 /* "" for NULL; until the value's next conversion. */
 struct str fn_text(sqlite3_value *v);
 /* The result of the function; an error when B failed. */

@@ -160,13 +160,13 @@ static void fn_format(sqlite3_context *x, int n, sqlite3_value **v)
 static void fn_regex(sqlite3_context *x, int n, sqlite3_value **v)
 {
     struct arena arena auto_arena;
-    uint64_t steps = 10 << 20;
+    uint64_t given = fn_steps(x), steps = given;
 
     (void)n;
     arena_init(&arena, 1 << 20);
     const struct regex *re = regex_compile(&arena, fn_text(v[1]), NULL);
     int r = re ? regex_search(re, fn_text(v[0]), &steps) : -EINVAL;
-    if (r >= 0)
+    if (fn_spent(x, given, steps) && r >= 0)
         sqlite3_result_int(x, r);
 }
 

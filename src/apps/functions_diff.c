@@ -13,14 +13,16 @@ static void fn_diff_patch(sqlite3_context *x, int n, sqlite3_value **v)
     struct arena arena auto_arena;
     auto_buf struct buf patch = BUF_INIT(APPDB_RESULT_MAX), b = BUF_INIT(APPDB_RESULT_MAX);
     int64_t additions = 0, deletions = 0;
+    uint64_t given = fn_steps(x), steps = given;
     struct textdiff d;
 
     (void)n;
     arena_init(&arena, WORK_MAX);
-    if (textdiff_lines(&d, fn_text(v[0]), fn_text(v[1]), &arena) < 0) {
+    int r = textdiff_lines(&d, fn_text(v[0]), fn_text(v[1]), &arena, &steps);
+    if (r < 0)
         sqlite3_result_error_nomem(x);
+    if (!fn_spent(x, given, steps) || r < 0)
         return;
-    }
     (void)textdiff_write(&patch, &d, CONTEXT, TEXTDIFF_GIT);
     for (size_t i = 0; i < d.n; i++) {
         additions += d.changes[i].n_b;
@@ -51,10 +53,13 @@ static void fn_diff_merge(sqlite3_context *x, int n, sqlite3_value **v)
     struct arena arena auto_arena;
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
     const struct str sides[2] = {fn_text(v[1]), fn_text(v[2])};
+    uint64_t given = fn_steps(x), steps = given;
 
     (void)n;
     arena_init(&arena, WORK_MAX);
-    int r = merge_texts(&arena, fn_text(v[0]), sides, &b);
+    int r = merge_texts(&arena, fn_text(v[0]), sides, &b, &steps);
+    if (!fn_spent(x, given, steps))
+        return;
     if (r < 0)
         sqlite3_result_error_nomem(x);
     else if (r == 0)

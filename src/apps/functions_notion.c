@@ -63,6 +63,8 @@ static void fn_plain(sqlite3_context *x, int n, sqlite3_value **v)
     fn_give(x, &b);
 }
 
+enum { MARKDOWN_UNITS = 16 }; /* of work for a byte */
+
 /* notion_markdown(text): an array of blocks. */
 static void fn_markdown(sqlite3_context *x, int n, sqlite3_value **v)
 {
@@ -70,7 +72,9 @@ static void fn_markdown(sqlite3_context *x, int n, sqlite3_value **v)
 
     (void)n;
     arena_init(&a, ARENA_MAX);
-    give(x, notion_markdown(&a, fn_text(v[0])));
+    /* Every character may begin a mark, whose end is looked for; every line becomes a block. */
+    if (fn_spend(x, MARKDOWN_UNITS * (int64_t)sqlite3_value_bytes(v[0])))
+        give(x, notion_markdown(&a, fn_text(v[0])));
 }
 
 /* notion_blocks(array): flat, [{"n", "parent", "type", "data"}]. */

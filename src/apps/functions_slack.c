@@ -71,16 +71,21 @@ static size_t url_len(struct str s)
 {
     size_t n = 0;
 
+    if (!is_url(s))
+        return 0;
     while (n < s.len && !is_space(s.p[n]) && !strchr("<>\"{}|\\^`[]", s.p[n]))
         n++;
-    return is_url(s) && n > strlen("https://") ? n : 0;
+    return n > strlen("https://") ? n : 0;
 }
+
+/* How far the end of a link is looked for, so that a long text of beginnings takes no time. */
+#define LINK_MAX 4096
 
 /* <address|text> or [text](address) at the beginning of S: how long it is, 0 for none. */
 static size_t take_link(struct str s, struct str *ret_url, struct str *ret_text)
 {
     bool is_slack = s.p[0] == '<';
-    struct str rest = str_skip(s, 1);
+    struct str rest = str_slice(s, 1, LINK_MAX);
 
     if (!is_slack && s.p[0] != '[')
         return 0;
@@ -117,13 +122,13 @@ static void add_link(struct buf *out, struct str url, struct str text, bool is_l
 static void fn_clean(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
-    struct str s = fn_text(v[0]), url, text;
+    struct str s = str_trim(fn_text(v[0])), url, text;
 
     (void)n;
     while (s.len > 0) {
         size_t len = take_link(s, &url, &text);
         if (len > 0) {
-            add_link(&b, url, text, str_trim(str_skip(s, len)).len == 0);
+            add_link(&b, url, text, len == s.len);
         } else if ((len = url_len(s)) > 0) {
             (void)buf_add_str(&b, str_slice(s, 0, len));
         } else {

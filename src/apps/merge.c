@@ -70,13 +70,14 @@ static bool merge_region(struct side sides[2], int32_t start, int32_t *end, stru
     return true;
 }
 
-int merge_texts(struct arena *arena, struct str base, const struct str texts[2], struct buf *out)
+int merge_texts(struct arena *arena, struct str base, const struct str texts[2], struct buf *out,
+                uint64_t *steps)
 {
     struct side sides[2] = {0};
     int32_t at = 0;
 
     for (int i = 0; i < 2; i++) {
-        int r = textdiff_lines(&sides[i].d, base, texts[i], arena);
+        int r = textdiff_lines(&sides[i].d, base, texts[i], arena, steps);
         if (r < 0)
             return r;
     }

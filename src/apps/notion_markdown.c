@@ -49,9 +49,10 @@ static size_t match_mark(struct str rest, const struct mark *m, struct str *ret_
 /* "[text](url)" at the front of REST: its length in all, or 0. */
 static size_t match_link(struct str rest, struct str *ret_text, struct str *ret_url)
 {
+    if (rest.p[0] != '[')
+        return 0;
     ptrdiff_t close = str_find(rest, STR("]("));
-
-    if (rest.p[0] != '[' || close < 0)
+    if (close < 0)
         return 0;
     struct str url = str_skip(rest, (size_t)close + 2);
     ptrdiff_t end = str_chr(url, ')');

@@ -12,6 +12,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+/* Bytes of a query that is compiled on the loop's thread. */
+enum { BRIEF_QUERY = 2048 };
+
 /* A column of an earlier SELECT. */
 struct variable {
     struct str name;
@@ -147,6 +150,8 @@ static int compile_query(struct run *run, const struct script_query *q, struct a
     struct str text;
     int r = query_text(run, q, &text);
 
+    if (r == 0 && run->call->limits == APPDB_BRIEF && text.len > BRIEF_QUERY)
+        return err_set(run->err, -EAGAIN, "the query is long");
     if (r < 0)
         return r;
     if (!env->compile)
@@ -438,6 +443,9 @@ static int run_call(struct appdb *db, struct appdb_call *call, struct err *e)
     if (r < 0)
         return r;
     r = run_all(&run, draws);
+    /* Passed within a function that made something else of it: not to be tried here. */
+    if (r == 0 && db->limit && call->limits == APPDB_BRIEF)
+        r = err_set(e, -EAGAIN, "%s", db->limit);
     call->is_fixed = !call->is_write && !db->is_volatile && !call->script->is_volatile;
     if (r == 0 && !run.is_over)
         r = do_mark(db, db->commit, e, "commit");

@@ -44,7 +44,7 @@ static int emit_pieces(struct emitter *m, const struct regex_node *piece)
 
 /* a|b|c: split a, jump end; split b, jump end; c. The jumps are chained through x until the end
  * is known. */
-static int emit_group(struct emitter *m, const struct regex_node *group)
+static int emit_branches(struct emitter *m, const struct regex_node *group)
 {
     int jumps = -1;
 
@@ -68,6 +68,16 @@ static int emit_group(struct emitter *m, const struct regex_node *group)
         jumps = before;
     }
     return 0;
+}
+
+static int emit_group(struct emitter *m, const struct regex_node *group)
+{
+    if (!group->is_first)
+        return emit_branches(m, group);
+    int r = emit(m, (struct regex_instruction){.op = REGEX_OP_MARK, .x = 0});
+    if (r >= 0)
+        r = emit_branches(m, group);
+    return r < 0 ? r : emit(m, (struct regex_instruction){.op = REGEX_OP_MARK, .x = 1});
 }
 
 /* The ways on from SPLIT: into what follows it, or to here; the preferred one first. */
@@ -141,6 +151,8 @@ static struct regex *finish(struct arena *a, const struct emitter *m, const stru
     memcpy(program, m->program, m->n * sizeof *program);
     re->program = program;
     re->n = (uint16_t)m->n;
+    for (uint32_t i = 0; i < m->n; i++)
+        re->has_group |= program[i].op == REGEX_OP_MARK;
     re->is_anchored = !branch->next && branch->child && branch->child->type == REGEX_ASSERT &&
                       branch->child->kind == REGEX_BEGIN;
     return re;
@@ -167,6 +179,11 @@ struct regex *regex_compile(struct arena *a, struct str pattern, struct err *e)
     if (!re)
         (void)err_set(e, -ENOMEM, "out of memory");
     return re;
+}
+
+bool regex_has_group(const struct regex *re)
+{
+    return re->has_group;
 }
 
 /* ---- search ---- */
@@ -234,6 +251,10 @@ static void follow(struct search *s, uint16_t pc)
         case REGEX_OP_JUMP:
             if (see(s, i->x))
                 todo[n++] = i->x;
+            break;
+        case REGEX_OP_MARK:
+            if (see(s, (uint16_t)(pc + 1)))
+                todo[n++] = (uint16_t)(pc + 1);
             break;
         case REGEX_OP_ASSERT:
             if (holds(i->kind, &s->place) && see(s, (uint16_t)(pc + 1)))

@@ -7,9 +7,11 @@
  *
  * Patterns and texts are UTF-8 and match by code point; ^ and $ are the ends of the text. What
  * cannot be matched this way (backreferences, lookaround) or needs Unicode tables (\p) is refused
- * when compiling. Groups do not capture: the answer is whether, and where, there is a match. */
+ * when compiling. Only the first group captures: the answer is whether there is a match, and where
+ * it and that group are. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -32,10 +34,14 @@ struct regex *regex_compile(struct arena *a, struct str pattern, struct err *e);
  * is lowered by what was done; -E2BIG when it does not suffice. Threads may share RE. */
 int regex_search(const struct regex *re, struct str text, uint64_t *steps);
 
+/* True when RE has a group that captures. */
+bool regex_has_group(const struct regex *re);
+
 /* ---- where (regex_find.c) ---- */
 
 struct regex_match {
-    size_t start, end; /* bytes of the text */
+    size_t start, end;             /* bytes of the text */
+    size_t group_start, group_end; /* of its first group; both SIZE_MAX when that took no part */
 };
 
 /* How a search looks at a text. */

@@ -11,6 +11,13 @@
 struct way {
     uint16_t pc;
     size_t start;
+    size_t group[2]; /* where the first group began and ended; SIZE_MAX: not yet */
+};
+
+/* What is still to be followed, with the groups on the way there. */
+struct todo {
+    uint16_t pc;
+    size_t group[2];
 };
 
 struct finder {
@@ -22,7 +29,7 @@ struct finder {
     size_t pos;
     unsigned n, n_next;
     struct way *ways, *next; /* at this place; behind its character */
-    uint16_t *todo;
+    struct todo *todo;
     uint64_t seen[REGEX_PROGRAM_MAX / 64];
 };
 
@@ -99,28 +106,41 @@ static bool follow(struct finder *s, struct way w)
 {
     unsigned n = 0;
 
-    s->todo[n++] = w.pc;
+    s->todo[n++] = (struct todo){w.pc, {w.group[0], w.group[1]}};
     while (n > 0) {
-        uint16_t pc = s->todo[--n];
-        if (!see(s, pc))
+        struct todo t = s->todo[--n];
+        if (!see(s, t.pc))
             continue;
         s->work++;
-        const struct regex_instruction *i = &s->f->re->program[pc];
+        const struct regex_instruction *i = &s->f->re->program[t.pc];
+        struct todo on = t;
+        on.pc++;
         switch (i->op) {
         case REGEX_OP_CHAR:
-        case REGEX_OP_SET: s->ways[s->n++] = (struct way){pc, w.start}; break;
-        case REGEX_OP_SPLIT:
-            s->todo[n++] = i->y;
-            s->todo[n++] = i->x;
+        case REGEX_OP_SET:
+            s->ways[s->n++] = (struct way){t.pc, w.start, {t.group[0], t.group[1]}};
             break;
-        case REGEX_OP_JUMP: s->todo[n++] = i->x; break;
+        case REGEX_OP_SPLIT:
+            on.pc = i->y;
+            s->todo[n++] = on;
+            on.pc = i->x;
+            s->todo[n++] = on;
+            break;
+        case REGEX_OP_JUMP:
+            on.pc = i->x;
+            s->todo[n++] = on;
+            break;
+        case REGEX_OP_MARK:
+            on.group[i->x] = s->pos;
+            s->todo[n++] = on;
+            break;
         case REGEX_OP_ASSERT:
             if (holds(s, i->kind))
-                s->todo[n++] = (uint16_t)(pc + 1);
+                s->todo[n++] = on;
             break;
         case REGEX_OP_MATCH:
             s->is_found = true;
-            s->match = (struct regex_match){w.start, s->pos};
+            s->match = (struct regex_match){w.start, s->pos, t.group[0], t.group[1]};
             return true;
         }
     }
@@ -137,15 +157,17 @@ static void arrive(struct finder *s)
     for (unsigned i = 0; i < s->n_next && !is_over; i++)
         is_over = follow(s, s->next[i]);
     if (!s->is_found)
-        (void)follow(s, (struct way){0, s->pos});
+        (void)follow(s, (struct way){0, s->pos, {SIZE_MAX, SIZE_MAX}});
 }
 
 static void step_over(struct finder *s, uint32_t c)
 {
     s->n_next = 0;
     for (unsigned i = 0; i < s->n; i++) {
-        if (takes(s, &s->f->re->program[s->ways[i].pc], c))
-            s->next[s->n_next++] = (struct way){(uint16_t)(s->ways[i].pc + 1), s->ways[i].start};
+        if (!takes(s, &s->f->re->program[s->ways[i].pc], c))
+            continue;
+        s->next[s->n_next] = s->ways[i];
+        s->next[s->n_next++].pc++;
     }
 }
 

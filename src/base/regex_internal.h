@@ -37,7 +37,8 @@ struct regex_node {
     enum regex_assert kind;
     uint32_t c;
     uint32_t min, max;
-    bool is_lazy; /* prefers fewer */
+    bool is_lazy;  /* prefers fewer */
+    bool is_first; /* the first group that captures */
     struct regex_set *set;
     struct regex_node *child, *next; /* next: the sibling */
 };
@@ -56,6 +57,7 @@ enum regex_op {
     REGEX_OP_ASSERT,
     REGEX_OP_SPLIT,
     REGEX_OP_JUMP,
+    REGEX_OP_MARK, /* the first group begins (x 0) or ends (x 1) here */
     REGEX_OP_MATCH
 };
 
@@ -71,4 +73,5 @@ struct regex {
     const struct regex_instruction *program;
     uint16_t n;
     bool is_anchored; /* can match at the beginning of the text only */
+    bool has_group;
 };

@@ -15,6 +15,7 @@ struct parser {
     struct str text;
     size_t pos;
     unsigned depth;
+    bool has_group; /* one that captures came before */
     struct err *e;
 };
 
@@ -347,6 +348,7 @@ static int parse_group(struct parser *p, struct regex_node *node)
 {
     static const char *const refused[] = {"?=", "?!", "?<=", "?<!"};
     size_t at = p->pos - 1;
+    bool is_plain = false;
 
     for (size_t i = 0; i < ARRAY_LEN(refused); i++)
         if (accept(p, refused[i]))
@@ -356,9 +358,13 @@ static int parse_group(struct parser *p, struct regex_node *node)
         if (end <= 0)
             return fail(p, "expected a group name");
         p->pos += (size_t)end + 1;
-    } else if (!accept(p, "?:") && look(p, 0) == '?') {
+    } else if (accept(p, "?:")) {
+        is_plain = true;
+    } else if (look(p, 0) == '?') {
         return fail_at(p, at, -EINVAL, "unknown kind of group");
     }
+    node->is_first = !is_plain && !p->has_group;
+    p->has_group |= !is_plain;
     if (++p->depth > REGEX_DEPTH_MAX)
         return fail_at(p, at, -E2BIG, "groups nested too deeply");
     node->type = REGEX_GROUP;

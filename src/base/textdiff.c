@@ -17,6 +17,7 @@ struct work {
     struct textdiff_change *changes;
     size_t n_changes, cap;
     bool has_failed;
+    uint64_t n_steps; /* since the last spend() */
 };
 
 static int split(struct arena *arena, struct str text, struct side *ret)
@@ -53,16 +54,31 @@ static void add_change(struct work *w, struct textdiff_change c)
     w->changes[w->n_changes++] = c;
 }
 
-static bool is_same(const struct work *w, int32_t x, int32_t y)
+static bool is_same(struct work *w, int32_t x, int32_t y)
 {
+    w->n_steps += 1 + w->a.lines[x].len / 32;
     return str_eq(w->a.lines[x], w->b.lines[y]);
+}
+
+/* Takes what was done since the last call from STEPS. */
+static bool spend(struct work *w, uint64_t *steps)
+{
+    uint64_t n = w->n_steps;
+
+    w->n_steps = 0;
+    if (!steps)
+        return true;
+    bool enough = *steps > n;
+    *steps -= enough ? n : *steps;
+    return enough;
 }
 
 /* ---- the shortest way ---- */
 
 /* One step further: from how far D - 1 edits come (V) to how far D do. True at the end. */
-static bool extend(const struct work *w, int32_t *v, int32_t d)
+static bool extend(struct work *w, int32_t *v, int32_t d)
 {
+    w->n_steps += 2 * (uint64_t)d + 1;
     for (int32_t k = -d; k <= d; k += 2) {
         bool is_down = k == -d || (k != d && v[k - 1] < v[k + 1]);
         int32_t x = is_down ? v[k + 1] : v[k - 1] + 1, y = x - k;
@@ -107,7 +123,7 @@ static int32_t *keep(struct work *w, const int32_t *v, int32_t d)
     return copy;
 }
 
-static int find_changes(struct work *w)
+static int find_changes(struct work *w, uint64_t *steps)
 {
     int32_t max = w->a.n + w->b.n < TEXTDIFF_MAX_EDITS ? w->a.n + w->b.n : TEXTDIFF_MAX_EDITS;
     int32_t **kept = arena_zalloc(w->arena, (size_t)max + 1, sizeof *kept);
@@ -121,6 +137,8 @@ static int find_changes(struct work *w)
             walk_back(w, kept, d);
             return 0;
         }
+        if (!spend(w, steps))
+            return -ETIME;
         kept[d] = keep(w, v, d);
         if (!kept[d])
             return -ENOMEM;
@@ -220,7 +238,8 @@ int textdiff_write(struct buf *out, const struct textdiff *d, unsigned context,
     return buf_ok(out) ? 0 : -E2BIG;
 }
 
-int textdiff_lines(struct textdiff *ret, struct str a, struct str b, struct arena *arena)
+int textdiff_lines(struct textdiff *ret, struct str a, struct str b, struct arena *arena,
+                   uint64_t *steps)
 {
     struct work w = {.arena = arena};
     int r = split(arena, a, &w.a);
@@ -240,7 +259,7 @@ int textdiff_lines(struct textdiff *ret, struct str a, struct str b, struct aren
         w.a.n--;
         w.b.n--;
     }
-    r = find_changes(&w);
+    r = find_changes(&w, steps);
     if (r < 0 || w.has_failed)
         return r < 0 ? r : -ENOMEM;
     join_changes(&w);
@@ -253,7 +272,7 @@ int textdiff_hunks(struct buf *out, struct str a, struct str b, unsigned context
                    struct arena *arena)
 {
     struct textdiff d;
-    int r = textdiff_lines(&d, a, b, arena);
+    int r = textdiff_lines(&d, a, b, arena, NULL);
 
     return r < 0 ? r : textdiff_write(out, &d, context, TEXTDIFF_FULL);
 }

@@ -27,8 +27,11 @@ struct textdiff {
 /* How headers of hunks are written: "@@ -1,1 +1,2 @@", or as git does it "@@ -1 +1,2 @@". */
 enum textdiff_style { TEXTDIFF_FULL, TEXTDIFF_GIT };
 
-/* Compares A with B, which must outlive the result, as must ARENA. 0, -ENOMEM, -E2BIG. */
-int textdiff_lines(struct textdiff *ret, struct str a, struct str b, struct arena *arena);
+/* Compares A with B, which must outlive the result, as must ARENA. STEPS (may be NULL) is how much
+ * work is allowed and is lowered by what was done; -ETIME when it does not suffice. 0, -ENOMEM,
+ * -E2BIG. */
+int textdiff_lines(struct textdiff *ret, struct str a, struct str b, struct arena *arena,
+                   uint64_t *steps);
 /* Appends the hunks, with CONTEXT lines around; nothing without changes. -ENOMEM, -E2BIG. */
 int textdiff_write(struct buf *out, const struct textdiff *d, unsigned context,
                    enum textdiff_style style);

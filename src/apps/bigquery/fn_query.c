@@ -49,6 +49,12 @@ static void fn_query(sqlite3_context *x, int n, sqlite3_value **v)
     struct err e = ERR_INIT;
 
     (void)n;
+    /* What a caller's own statement costs is not known beforehand. */
+    if (db->limits == APPDB_BRIEF) {
+        db->limit = "takes too long";
+        sqlite3_result_error_code(x, SQLITE_INTERRUPT);
+        return;
+    }
     arena_init(&a, 64UL << 20);
     struct bq_run q = {.db = db->c,
                        .arena = &a,
@@ -69,15 +75,9 @@ static void fn_query(sqlite3_context *x, int n, sqlite3_value **v)
         put_success(&w, &q);
     jw_end(&w);
     buf_done(&q.text);
-    /* On the loop's thread it was only tried. */
-    if (q.has_hit_limits && db->limits == APPDB_BRIEF)
-        sqlite3_result_error(x, "takes too long", -1);
-    else if (q.has_hit_limits) {
-        db->limit = NULL;
-        fn_give_json(x, &out);
-    } else {
-        fn_give_json(x, &out);
-    }
+    if (q.has_hit_limits)
+        appdb_forgive(db);
+    fn_give_json(x, &out);
 }
 
 /* bq_view(query, names or NULL): {"fields": […]} or {"error"}. */

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of texts. Regular expressions are those of the C library, which knows most of what
- * BigQuery's have; what it writes otherwise is translated. */
-#include <regex.h>
+/* Functions of texts. */
 #include <stdio.h>
 
 #include "apps/bigquery/fn.h"
+#include "apps/wildcard.h"
 #include "base/cleanup.h"
-
-enum { PATTERN_MAX = 512, REPEAT_MAX = 1000, MATCHES_MAX = 10000 };
 
 /* ---- texts ---- */
 
@@ -22,54 +19,26 @@ static void fn_concat(sqlite3_context *x, int n, sqlite3_value **v)
     fn_give(x, &b);
 }
 
-/* Takes the next character of S by the next of the pattern P, which is no '%'. */
-static bool take_like(struct str s, size_t *i, struct str p, size_t *k)
+static bool spend_work(void *ctx, int64_t units)
 {
-    if (*k >= p.len || p.p[*k] == '%')
-        return false;
-    if (p.p[*k] == '_') {
-        for (++*i; *i < s.len && ((unsigned char)s.p[*i] & 0xc0) == 0x80;)
-            ++*i;
-        ++*k;
-        return true;
-    }
-    size_t at = p.p[*k] == '\\' && *k + 1 < p.len ? *k + 1 : *k;
-    if (p.p[at] != s.p[*i])
-        return false;
-    ++*i;
-    *k = at + 1;
-    return true;
+    return fn_spend(ctx, units);
 }
 
 /* bq_like(text, pattern): with regard to case; '\' escapes. */
-static bool is_like(struct str s, struct str p)
-{
-    size_t i = 0, k = 0, star = SIZE_MAX, mark = 0;
-
-    while (i < s.len) {
-        if (take_like(s, &i, p, &k))
-            continue;
-        if (k < p.len && p.p[k] == '%') {
-            star = ++k;
-            mark = i;
-        } else if (star != SIZE_MAX) {
-            k = star;
-            i = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (k < p.len && p.p[k] == '%')
-        k++;
-    return k == p.len;
-}
-
 static void fn_like(sqlite3_context *x, int n, sqlite3_value **v)
 {
-    struct str text = fn_text(v[0]), pattern = fn_text(v[1]);
-
-    if (!bq_fn_has_null(n, v))
-        sqlite3_result_int(x, pattern.len <= 10000 && is_like(text, pattern));
+    if (bq_fn_has_null(n, v))
+        return;
+    const struct wildcard w = {.pattern = fn_text(v[1]),
+                               .text = fn_text(v[0]),
+                               .many = '%',
+                               .one = '_',
+                               .escape = STR("\\"),
+                               .spend = spend_work,
+                               .ctx = x};
+    int r = wildcard_match(&w);
+    if (r >= 0)
+        sqlite3_result_int(x, r);
 }
 
 static bool is_letter(char c)
@@ -131,8 +100,11 @@ static void fn_repeat(sqlite3_context *x, int n, sqlite3_value **v)
 
     if (bq_fn_has_null(n, v))
         return;
-    for (int64_t i = 0; i < count && s.len > 0 && buf_ok(&b); i++)
+    for (int64_t i = 0; i < count && s.len > 0 && buf_ok(&b); i++) {
         (void)buf_add_str(&b, s);
+        if (!fn_spend(x, (int64_t)s.len + 8))
+            return;
+    }
     fn_give(x, &b);
 }
 
@@ -184,6 +156,8 @@ static void fn_pad(sqlite3_context *x, int n, sqlite3_value **v)
         cut += char_length(s, cut);
     if (!sqlite3_value_int(v[3]))
         (void)buf_add_str(&b, str_slice(s, 0, cut));
+    if (!fn_spend(x, want * 4))
+        return;
     for (size_t i = have; i < (size_t)want; i++) {
         size_t len = char_length(with, at);
         (void)buf_add(&b, with.p + at, len);
@@ -326,220 +300,6 @@ static void fn_format(sqlite3_context *x, int n, sqlite3_value **v)
     fn_give(x, &b);
 }
 
-/* ---- regular expressions ---- */
-
-/* What stands for "\X" in a bracket or out of it; NULL: the character itself, escaped. */
-static const char *class_of(char c, bool is_in_brackets)
-{
-    switch (c) {
-    case 'd': return is_in_brackets ? "0-9" : "[0-9]";
-    case 'D': return "[^0-9]";
-    case 'w': return is_in_brackets ? "A-Za-z0-9_" : "[A-Za-z0-9_]";
-    case 'W': return "[^A-Za-z0-9_]";
-    case 's': return is_in_brackets ? " \t\n\r\f" : "[ \t\n\r\f]";
-    case 'S': return "[^ \t\n\r\f]";
-    case 'n': return "\n";
-    case 't': return "\t";
-    case 'A': return "^";
-    case 'z': return "$";
-    default: return NULL;
-    }
-}
-
-struct pattern {
-    regex_t re;
-    int first_group; /* 0: all of the match */
-};
-
-/* The most that a repetition "{2,40}" stands for. */
-static unsigned repeat_of(struct str s)
-{
-    unsigned value = 0, most = 1;
-
-    for (size_t i = 1; i < s.len && s.p[i] != '}' && value < 100000; i++) {
-        value = s.p[i] >= '0' && s.p[i] <= '9' ? value * 10 + (unsigned)(s.p[i] - '0') : 0;
-        most = value > most ? value : most;
-    }
-    return most;
-}
-
-static void put_class(struct buf *b, char c, bool is_in_brackets)
-{
-    const char *class = class_of(c, is_in_brackets);
-
-    if (class)
-        (void)buf_printf(b, "%s", class);
-    else if (c == 'b')
-        (void)buf_add_lit(b, "\\b");
-    else
-        (void)buf_printf(b, is_in_brackets ? "%c" : "\\%c", c);
-}
-
-/* What the library has no form for, or would take too long over. */
-static bool is_refused(struct str rest, unsigned *n_repeats)
-{
-    if (rest.p[0] == '{')
-        *n_repeats *= repeat_of(rest);
-    return str_starts(rest, STR("(?")) || *n_repeats > REPEAT_MAX;
-}
-
-static bool translate(struct str p, struct buf *b, int *flags, unsigned *n_repeats)
-{
-    bool is_in = false;
-
-    if (str_starts(p, STR("(?i)"))) {
-        *flags |= REG_ICASE;
-        p = str_skip(p, 4);
-    }
-    for (size_t i = 0; i < p.len; i++) {
-        char c = p.p[i];
-        if (c == '\\' && i + 1 < p.len) {
-            put_class(b, p.p[++i], is_in);
-            continue;
-        }
-        if (!is_in && is_refused(str_skip(p, i), n_repeats))
-            return false;
-        bool is_lazy = !is_in && c == '?' && i > 0 && strchr("*+?}", p.p[i - 1]);
-        is_in = is_in ? c != ']' || p.p[i - 1] == '[' : c == '[';
-        if (!is_lazy) /* the longest match is what there is */
-            (void)buf_add_char(b, c);
-    }
-    return buf_ok(b);
-}
-
-/* "(?:…)" is a group of its own in the library: the first that counts is told. */
-static bool open_groups(struct str p, struct buf *plain, int *first)
-{
-    int n = 0;
-
-    *first = 0;
-    for (size_t i = 0; i < p.len; i++) {
-        bool is_escaped = i > 0 && p.p[i - 1] == '\\';
-        (void)buf_add_char(plain, p.p[i]);
-        if (p.p[i] != '(' || is_escaped)
-            continue;
-        if (str_starts(str_skip(p, i), STR("(?i)")))
-            continue;
-        n++;
-        if (str_starts(str_skip(p, i), STR("(?:")))
-            i += 2;
-        else if (*first == 0)
-            *first = n;
-    }
-    return buf_ok(plain);
-}
-
-static bool compile(sqlite3_context *x, struct str text, struct pattern *ret)
-{
-    auto_buf struct buf plain = BUF_INIT(4096);
-    auto_buf struct buf b = BUF_INIT(16 << 10);
-    int flags = REG_EXTENDED;
-    unsigned n_repeats = 1;
-
-    if (text.len <= PATTERN_MAX && open_groups(text, &plain, &ret->first_group) &&
-        translate(buf_str(&plain), &b, &flags, &n_repeats) && buf_cstr(&b) &&
-        regcomp(&ret->re, buf_cstr(&b), flags) == 0)
-        return true;
-    bq_fn_fail(x, "Cannot parse regular expression: " STR_FMT, STR_ARG(str_slice(text, 0, 100)));
-    return false;
-}
-
-/* The next match in S from AT on; the group that counts is MATCH[1], all of it MATCH[0]. */
-static bool find_next(const struct pattern *p, struct str s, size_t at, regmatch_t match[2])
-{
-    regmatch_t all[10];
-
-    if (at > s.len || regexec(&p->re, s.p + at, 10, all, at > 0 ? REG_NOTBOL : 0) != 0)
-        return false;
-    match[0] = all[0];
-    match[1] = p->first_group < 10 ? all[p->first_group] : all[0];
-    for (int i = 0; i < 2; i++) {
-        match[i].rm_so += match[i].rm_so < 0 ? 0 : (regoff_t)at;
-        match[i].rm_eo += match[i].rm_eo < 0 ? 0 : (regoff_t)at;
-    }
-    return true;
-}
-
-static void fn_regexp(sqlite3_context *x, int n, sqlite3_value **v)
-{
-    struct pattern p;
-    regmatch_t match[2];
-
-    if (bq_fn_has_null(n, v) || !compile(x, fn_text(v[1]), &p))
-        return;
-    sqlite3_result_int(x, find_next(&p, fn_text(v[0]), 0, match));
-    regfree(&p.re);
-}
-
-static void fn_regexp_extract(sqlite3_context *x, int n, sqlite3_value **v)
-{
-    struct pattern p;
-    regmatch_t match[2];
-
-    if (bq_fn_has_null(n, v) || !compile(x, fn_text(v[1]), &p))
-        return;
-    struct str s = fn_text(v[0]);
-    if (find_next(&p, s, 0, match) && match[1].rm_so >= 0)
-        sqlite3_result_text(x, s.p + match[1].rm_so, match[1].rm_eo - match[1].rm_so,
-                            SQLITE_TRANSIENT);
-    regfree(&p.re);
-}
-
-static void fn_regexp_all(sqlite3_context *x, int n, sqlite3_value **v)
-{
-    auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
-    struct jw w = jw_to(&b);
-    struct pattern p;
-    regmatch_t m[2];
-
-    if (bq_fn_has_null(n, v) || !compile(x, fn_text(v[1]), &p))
-        return;
-    struct str s = fn_text(v[0]);
-    jw_array(&w);
-    for (size_t at = 0, i = 0; i < MATCHES_MAX && find_next(&p, s, at, m); i++) {
-        jw_str(&w, str_slice(s, (size_t)m[1].rm_so, (size_t)m[1].rm_eo));
-        at = (size_t)m[0].rm_eo + (m[0].rm_eo == m[0].rm_so);
-    }
-    jw_end(&w);
-    regfree(&p.re);
-    fn_give_json(x, &b);
-}
-
-/* bq_regexp_replace(text, pattern, with): "\1" is the first group. */
-static void fn_regexp_replace(sqlite3_context *x, int n, sqlite3_value **v)
-{
-    auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
-    struct pattern p;
-    regmatch_t m[2];
-    size_t at = 0;
-
-    if (bq_fn_has_null(n, v) || !compile(x, fn_text(v[1]), &p))
-        return;
-    struct str s = fn_text(v[0]), with = fn_text(v[2]);
-    for (size_t i = 0; i < MATCHES_MAX && at <= s.len && find_next(&p, s, at, m); i++) {
-        (void)buf_add_str(&b, str_slice(s, at, (size_t)m[0].rm_so));
-        for (size_t k = 0; k < with.len; k++) {
-            bool is_group = with.p[k] == '\\' && k + 1 < with.len;
-            char c = is_group ? with.p[++k] : with.p[k];
-            if (is_group && (c == '0' || c == '1'))
-                (void)buf_add_str(&b,
-                                  str_slice(s, (size_t)m[c - '0'].rm_so, (size_t)m[c - '0'].rm_eo));
-            else
-                (void)buf_add_char(&b, c);
-        }
-        at = (size_t)m[0].rm_eo;
-        if (m[0].rm_eo != m[0].rm_so)
-            continue;
-        if (at < s.len) /* an empty match: the character behind it stays */
-            (void)buf_add_char(&b, s.p[at]);
-        at++;
-    }
-    if (at < s.len)
-        (void)buf_add_str(&b, str_skip(s, at));
-    regfree(&p.re);
-    fn_give(x, &b);
-}
-
 #define PURE SQLITE_DETERMINISTIC
 
 const struct sql_function functions_bigquery_text[] = {
@@ -551,9 +311,5 @@ const struct sql_function functions_bigquery_text[] = {
     {"bq_split", 2, PURE | SQLITE_SUBTYPE, fn_split},
     {"bq_pad", 4, PURE, fn_pad},
     {"bq_format", -1, PURE, fn_format},
-    {"bq_regexp", 2, PURE, fn_regexp},
-    {"bq_regexp_extract", 2, PURE, fn_regexp_extract},
-    {"bq_regexp_all", 2, PURE | SQLITE_SUBTYPE, fn_regexp_all},
-    {"bq_regexp_replace", 3, PURE, fn_regexp_replace},
     {NULL, 0, 0, NULL},
 };

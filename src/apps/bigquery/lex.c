@@ -47,10 +47,10 @@ static int fail(struct lexer *l, const char *what)
 static size_t comment_length(struct str s)
 {
     bool is_line = str_starts(s, STR("--")) || str_starts(s, STR("#"));
-    ptrdiff_t end = is_line ? str_chr(s, '\n') : str_find(str_skip(s, 2), STR("*/"));
 
     if (!is_line && !str_starts(s, STR("/*")))
         return 0;
+    ptrdiff_t end = is_line ? str_chr(s, '\n') : str_find(str_skip(s, 2), STR("*/"));
     if (end < 0)
         return s.len;
     return (size_t)end + (is_line ? 1 : 4);

@@ -32,7 +32,7 @@ static const char *patch_of(struct str a, struct str b)
     auto_buf struct buf out = BUF_INIT(1 << 20);
     struct textdiff d;
 
-    assert_int_equal(textdiff_lines(&d, a, b, &arena), 0);
+    assert_int_equal(textdiff_lines(&d, a, b, &arena, NULL), 0);
     assert_int_equal(textdiff_write(&out, &d, 3, TEXTDIFF_GIT), 0);
     return arena_str(&arena, buf_str(&out)).p;
 }
@@ -103,13 +103,13 @@ static void test_random(void **state)
     for (size_t i = 0; i < 500; i++) {
         struct str a = random_text(&seed, i % 23), b = random_text(&seed, (i * 7) % 31);
         struct textdiff d;
-        assert_int_equal(textdiff_lines(&d, a, b, &arena), 0);
+        assert_int_equal(textdiff_lines(&d, a, b, &arena, NULL), 0);
         assert_true(str_eq(apply(&d), b));
     }
     /* Past the limit of edits. */
     struct str a = random_text(&seed, 9000), b = random_text(&seed, 9000);
     struct textdiff d;
-    assert_int_equal(textdiff_lines(&d, a, b, &arena), 0);
+    assert_int_equal(textdiff_lines(&d, a, b, &arena, NULL), 0);
     assert_true(str_eq(apply(&d), b));
 }
 
@@ -138,7 +138,7 @@ static void test_merges(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         auto_buf struct buf out = BUF_INIT(4096);
-        int r = merge_texts(&arena, cases[i].base, cases[i].sides, &out);
+        int r = merge_texts(&arena, cases[i].base, cases[i].sides, &out, NULL);
         assert_int_equal(r, cases[i].merged ? 0 : 1);
         if (cases[i].merged)
             assert_string_equal(buf_cstr(&out), cases[i].merged);

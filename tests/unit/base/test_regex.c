@@ -130,7 +130,7 @@ static void matches_are_where_python_finds_them(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a auto_arena;
-        struct regex_match m = {0, 0};
+        struct regex_match m = {0};
         arena_init(&a, 1 << 20);
         const struct regex *re = regex_compile(&a, str_of(rows[i].pattern), NULL);
         assert_non_null(re);
@@ -143,6 +143,37 @@ static void matches_are_where_python_finds_them(void **state)
             (found && (m.start != (size_t)rows[i].start || m.end != (size_t)rows[i].end)))
             fail_msg("%s in %s: %d at %zu to %zu", rows[i].pattern, rows[i].text, found, m.start,
                      m.end);
+    }
+}
+
+static void the_first_group_is_found(void **state)
+{
+    static const struct {
+        const char *pattern, *text;
+        int start, end; /* start -1: it takes no part */
+    } rows[] = {
+        {"a(b)c", "xabc", 2, 3},          {"(?:a)(b)(c)", "abc", 1, 2},
+        {"(?<x>b+)", "abbb", 1, 4},       {"(a)|b", "b", -1, 0},
+        {"(a|b)*c", "abac", 2, 3},        {"(a*)b", "b", 0, 0},
+        {"(\\w+?)@", "me@x you@y", 0, 2}, {"x(a(b))", "xab", 1, 3},
+        {"(a){2,3}", "aaaa", 2, 3},       {"abc", "abc", -1, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct arena a auto_arena;
+        struct regex_match m = {0};
+        arena_init(&a, 1 << 20);
+        const struct regex *re = regex_compile(&a, str_of(rows[i].pattern), NULL);
+        assert_non_null(re);
+        assert_int_equal(regex_has_group(re), strchr(rows[i].pattern, '(') != NULL);
+        struct regex_find f = {.re = re, .text = str_of(rows[i].text)};
+        assert_int_equal(regex_find(&a, &f, &m), 1);
+        size_t start = rows[i].start < 0 ? SIZE_MAX : (size_t)rows[i].start;
+        size_t end = rows[i].start < 0 ? SIZE_MAX : (size_t)rows[i].end;
+        if (m.group_start != start || m.group_end != end)
+            fail_msg("%s in %s: %zd to %zd", rows[i].pattern, rows[i].text, (ssize_t)m.group_start,
+                     (ssize_t)m.group_end);
     }
 }
 
@@ -198,6 +229,7 @@ int main(void)
         cmocka_unit_test(bytes_that_are_no_text_match_as_one_character),
         cmocka_unit_test(matches_are_where_python_finds_them),
         cmocka_unit_test(finding_is_limited),
+        cmocka_unit_test(the_first_group_is_found),
 #ifdef TIDEPOOL_FAULT
         cmocka_unit_test(every_allocation_may_fail),
 #endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* No function does more than it is charged for: every row of the tables is called with arguments
+ * that double until its budget stops it, and the CPU time for each unit of work that it was charged
+ * with has a bound. A function whose time grows faster than what it says would pass any bound. */
+#include "../check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "apps/functions.h"
+#include "apps/lang.h"
+
+enum {
+    LONGEST = 64 << 10, /* bytes of an argument */
+    MAX_NS = 1000,      /* of CPU per unit; tens are usual, sanitizers make it more */
+    NOTICED_MS = 20     /* below it nothing is said about a call */
+};
+
+static unsigned n_faults;
+
+/* Texts that make what is not linear show: one letter, lines, words, nesting, wildcards, JSON. */
+static const char *const fillings[] = {
+    "a",      "ab ",          "x\n",  "(",      "[",           "{\"a\":", "\"",
+    "%a",     "*a*",          "é",    "a,b\n",  "<b>",         "> ",      "- x\n",
+    "1+",     "[a](b)",       "&lt;", "[1,2],", "**a",         "0",       "\\",
+    "`",      "a b c d e f ", "@u ",  "<x|",    "2026-01-01,", "#",       "/a",
+    "A1:B2,", "=SUM(A1)+",    "|",
+};
+
+struct shape {
+    const char *before, *after;
+};
+
+static const struct shape shapes[] = {{"", ""}, {"", "b"}, {"[", "0]"}, {"{\"a\":\"", "\"}"}};
+
+static int64_t cpu_ns(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* LEN bytes or a few more of it. */
+static struct str make_text(const char *filling, const struct shape *s, size_t len)
+{
+    struct buf b = BUF_INIT(4UL * LONGEST);
+
+    (void)buf_add_str(&b, str_of(s->before));
+    while (b.len < len)
+        (void)buf_add_str(&b, str_of(filling));
+    (void)buf_add_str(&b, str_of(s->after));
+    return buf_str(&b);
+}
+
+/* Which arguments are long: a bit each; the others are short, or a number. */
+static bool call(struct appdb *db, const struct sql_function *f, int n, unsigned is_long,
+                 struct str text)
+{
+    char sql[256];
+    sqlite3_stmt *st = NULL;
+    size_t len = (size_t)snprintf(sql, sizeof sql, "SELECT \"%s\"(", f->name);
+
+    for (int i = 1; i <= n; i++)
+        len += (size_t)snprintf(sql + len, sizeof sql - len, "%s?%d", i > 1 ? "," : "", i);
+    (void)snprintf(sql + len, sizeof sql - len, ")");
+    appdb_limit(db, APPDB_USUAL);
+    db->deadline_ms += 3600 * 1000; /* work alone counts here */
+    int64_t left = db->work_left, begun = cpu_ns();
+    if (sqlite3_prepare_v2(db->c, sql, -1, &st, NULL) != SQLITE_OK)
+        return false;
+    for (int i = 0; i < n; i++) {
+        /* Every other one is its second half: what is searched for in the first. */
+        size_t from = i % 2 ? text.len / 2 : 0;
+        if (is_long & (1U << i))
+            (void)sqlite3_bind_text(st, i + 1, text.p + from, (int)(text.len - from),
+                                    SQLITE_STATIC);
+        else if (is_long & (1U << (8 + i)))
+            (void)sqlite3_bind_int64(st, i + 1, (int64_t)text.len);
+        else
+            (void)sqlite3_bind_text(st, i + 1, "a", 1, SQLITE_STATIC);
+    }
+    (void)sqlite3_step(st);
+    bool is_over = db->limit != NULL;
+    (void)sqlite3_finalize(st);
+    int64_t ns = cpu_ns() - begun, units = left - db->work_left;
+    if (ns > NOTICED_MS * INT64_C(1000000) && ns > units * MAX_NS) {
+        n_faults++;
+        print_error("%s of %d arguments (long: %x), %zu bytes of '%.12s': %lld ms for %lld units\n",
+                    f->name, n, is_long, text.len, text.p, (long long)ns / 1000000,
+                    (long long)units);
+        return false;
+    }
+    return !is_over;
+}
+
+static void double_it(struct appdb *db, const struct sql_function *f, int n, unsigned is_long)
+{
+    for (size_t i = 0; i < 2 * sizeof fillings / sizeof fillings[0]; i++) {
+        const struct shape *s = &shapes[i % 2 ? 0 : 1 + i / 2 % 3];
+        bool goes_on = true;
+        for (size_t len = 2048; goes_on && len <= LONGEST; len *= 32) {
+            struct str text = make_text(fillings[i / 2], s, len);
+            goes_on = call(db, f, n, is_long, text);
+            free((char *)text.p);
+        }
+    }
+}
+
+static struct appdb *open_db(void)
+{
+    static const struct scripts none = {0};
+    const struct appdb_env env = {.scripts = &none, .seed = 1, .start_us = 1};
+    struct appdb *db = NULL;
+    struct err e = ERR_INIT;
+    char path[64];
+
+    (void)snprintf(path, sizeof path, "/tmp/test_functions_cost.%d.db", (int)getpid());
+    (void)unlink(path);
+    assert_int_equal(appdb_create(path, "CREATE TABLE t (id INTEGER PRIMARY KEY)", &e), 0);
+    assert_int_equal(appdb_open(path, true, &env, &db, &e), 0);
+    (void)unlink(path);
+    return db;
+}
+
+static void functions_are_charged_for_what_they_do(void **state)
+{
+    struct appdb *db auto_(appdb_close) = open_db();
+    const struct sql_function *table;
+    const char *only = getenv("COST_OF"); /* one function, for looking at it */
+
+    (void)state;
+    for (size_t t = 0; (table = functions_table(t)); t++) {
+        for (const struct sql_function *f = table; f->name; f++) {
+            int n = f->n_args < 0 ? 3 : f->n_args;
+            if (only && strcmp(only, f->name) != 0)
+                continue;
+            unsigned all = (1U << n) - 1;
+            const unsigned sets[] = {all, 1, 1 | 2 << 8};
+            for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+                if (n > 0 && (sets[i] & 0xff) <= all && (sets[i] >> 8) <= all &&
+                    (i == 0 || sets[i] != all))
+                    double_it(db, f, n, sets[i]);
+            }
+        }
+    }
+    assert_int_equal(n_faults, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_are_charged_for_what_they_do),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
