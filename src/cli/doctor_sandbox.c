@@ -4,6 +4,7 @@
 #include "cli/doctor.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,18 +23,18 @@ static struct str first_line(struct str text)
     return str_cut(&text, '\n');
 }
 
-static int expect(const char *name, const char *user, const char *command, const char *want,
-                  struct err *e)
+static int expect(const struct doctor_command *c, const char *want, struct err *e)
 {
+    const char *user = c->user ? c->user : "the default user";
     struct doctor_ran ran = {0};
-    int r = doctor_run(&service, name, user, command, &ran, e);
+    int r = doctor_run(&service, c, &ran, e);
 
     if (r < 0)
-        return err_ctx(e, r, "a command as %s", user ? user : "the default user");
+        return err_ctx(e, r, "a command as %s", user);
     if (ran.status == 0 && str_is(first_line(ran.out), want))
         return 0;
-    return err_set(e, -1, "'%s' as %s ended with %lld and '" STR_FMT "'", command,
-                   user ? user : "the default user", (long long)ran.status,
+    return err_set(e, -1, "'%s' as %s ended with %lld and '" STR_FMT "'", c->text, user,
+                   (long long)ran.status,
                    STR_ARG(str_slice(first_line(ran.err.len ? ran.err : ran.out), 0, 100)));
 }
 
@@ -50,10 +51,12 @@ static int use_sandbox(struct err *e)
     int r = name ? 0 : -1;
 
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(commands); i++)
-        r = expect(name, commands[i].user, commands[i].command, commands[i].want, e);
+        r = expect(&(struct doctor_command){name, commands[i].command, commands[i].user},
+                   commands[i].want, e);
     if (!name)
         return err_ctx(e, r, "create");
-    int removed = doctor_remove(&service, name, r < 0 ? &(struct err)ERR_INIT : e);
+    struct err ignored = ERR_INIT; /* the first failure is the one to report */
+    int removed = doctor_remove(&service, name, r < 0 ? &ignored : e);
     return r < 0 ? r : removed;
 }
 
@@ -97,17 +100,21 @@ enum verdict { BITES, DOES_NOTHING, UNCLEAR };
 /* Seconds of processor time: the sum of "0m0.07s 0m0.02s" in two lines, as `times` prints them. */
 static double sum_of_times(struct str text)
 {
-    char copy[128];
-    double sum = 0;
-    int at = 0, used, minutes;
-    double seconds;
+    char copy[128], *at = copy;
+    double sum = -1;
 
     (void)snprintf(copy, sizeof copy, STR_FMT, STR_ARG(str_slice(text, 0, sizeof copy - 1)));
-    while (sscanf(copy + at, " %dm%lfs%n", &minutes, &seconds, &used) == 2) {
-        sum += 60 * minutes + seconds;
-        at += used;
+    for (;;) {
+        char *m, *s;
+        double minutes = strtod(at, &m);
+        if (m == at || *m != 'm')
+            return sum;
+        double seconds = strtod(m + 1, &s);
+        if (s == m + 1 || *s != 's')
+            return sum;
+        sum = (sum < 0 ? 0 : sum) + 60 * minutes + seconds;
+        at = s + 1;
     }
-    return at > 0 ? sum : -1;
 }
 
 static enum verdict judge_kill(const struct doctor_ran *ran)
@@ -161,7 +168,7 @@ static void try_limit(const struct limit *l, struct doctor_result *r)
         doctor_say(r, DOCTOR_MISSING, "%.250s", err_text(&e));
         return;
     }
-    int code = doctor_run(&service, name, NULL, l->command, &ran, &e);
+    int code = doctor_run(&service, &(struct doctor_command){name, l->command, NULL}, &ran, &e);
     enum verdict verdict = code < 0 ? UNCLEAR : l->judge(&ran);
     if (code < 0)
         doctor_say(r, DOCTOR_WARN, "%.250s", err_text(&e));

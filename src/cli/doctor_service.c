@@ -257,21 +257,21 @@ int doctor_remove(struct doctor_service *s, const char *name, struct err *e)
     return r == -ENOENT ? 0 : err_set(e, -EBUSY, "the sandbox is still there after its removal");
 }
 
-int doctor_run(struct doctor_service *s, const char *name, const char *user, const char *command,
-               struct doctor_ran *ret, struct err *e)
+int doctor_run(struct doctor_service *s, const struct doctor_command *c, struct doctor_ran *ret,
+               struct err *e)
 {
     auto_buf struct buf body = BUF_INIT(4096);
-    struct str target = arena_printf(&s->arena, "/api/v1/terminal/sandbox/%s", name);
+    struct str target = arena_printf(&s->arena, "/api/v1/terminal/sandbox/%s", c->sandbox);
     struct client_request rq = {.method = "POST", .target = target.p};
     struct json *doc = NULL;
     struct jw w = jw_to(&body);
 
     jw_object(&w);
     jw_key(&w, "command");
-    jw_cstr(&w, command);
-    if (user) {
+    jw_cstr(&w, c->text);
+    if (c->user) {
         jw_key(&w, "user");
-        jw_cstr(&w, user);
+        jw_cstr(&w, c->user);
     }
     jw_key(&w, "timeout");
     jw_int(&w, RUN_S);

@@ -41,6 +41,10 @@ struct doctor_ran {
     int64_t status;      /* exit status, 128 and more for signals; -1: it did not end in time */
     struct str out, err; /* in the arena */
 };
-/* Runs a command line in it; USER NULL: the default one. */
-int doctor_run(struct doctor_service *s, const char *name, const char *user, const char *command,
-               struct doctor_ran *ret, struct err *e);
+/* A command line for the sandbox SANDBOX. */
+struct doctor_command {
+    const char *sandbox, *text;
+    const char *user; /* NULL: the default one */
+};
+int doctor_run(struct doctor_service *s, const struct doctor_command *c, struct doctor_ran *ret,
+               struct err *e);

@@ -157,7 +157,7 @@ static int copy_bytes(int from, int to, off_t size)
 
 static int copy_file(struct template_build *b, int dir, const char *path, unsigned flags)
 {
-    struct stat st;
+    struct stat st = {0};
     auto_close int from = open_public(dir, name_of(path), flags, &st);
 
     if (from < 0)
