@@ -112,13 +112,20 @@ void api_idem_end(struct api_req *r)
     r->idem->op = NULL;
 }
 
-int api_record(struct api_req *r, struct store_tx *tx, int status, struct str body)
+int api_record_of(struct api_req *r, struct str thing, struct store_tx *tx, int status,
+                  struct str body)
 {
     const struct idem_answer answer = {.status = status,
                                        .content_type = STR("application/json"),
-                                       .body = api_with_warnings(r, body)};
+                                       .body = api_with_warnings(r, body),
+                                       .thing = thing};
 
     return r->idem ? idem_add(r->idem->op, tx, &answer) : 0;
+}
+
+int api_record(struct api_req *r, struct store_tx *tx, int status, struct str body)
+{
+    return api_record_of(r, STR(""), tx, status, body);
 }
 
 struct str api_idem_key(const struct api_req *r)

@@ -45,6 +45,9 @@ bool api_may_see(const struct api_req *r, struct str account);
 /* Records the answer of a creating request in the transaction that creates, so that it can be
  * repeated; does nothing without an Idempotency-Key. 0 or -E2BIG. */
 int api_record(struct api_req *r, struct store_tx *tx, int status, struct str body);
+/* The same of an answer that is forgotten with THING: see idem_tx_forget(). */
+int api_record_of(struct api_req *r, struct str thing, struct store_tx *tx, int status,
+                  struct str body);
 /* The Idempotency-Key of the request, empty when it has none. */
 struct str api_idem_key(const struct api_req *r);
 

@@ -196,7 +196,14 @@ int idem_add(struct idem_op *op, struct store_tx *tx, const struct idem_answer *
     store_tx_text(tx, answer->content_type);
     store_tx_blob(tx, answer->body);
     store_tx_int(tx, clock_real_us());
+    store_tx_text(tx, answer->thing);
     return 0;
+}
+
+void idem_tx_forget(struct store_tx *tx, struct str thing)
+{
+    store_tx_add(tx, STORE_IDEM_FORGET);
+    store_tx_text(tx, thing);
 }
 
 /* ---- sweeping ---- */

@@ -27,7 +27,7 @@ struct creation {
     struct sandbox_create rq;
     struct http_call *claim; /* under way, or NULL */
     struct buf body;         /* of the claim */
-    bool is_storing, is_stored, is_labelled;
+    bool is_storing, is_stored;
     int64_t began_us;
     struct err e; /* what went wrong so far */
 };
@@ -96,20 +96,13 @@ static void unstore(struct sandbox *sb)
 {
     struct store_tx *tx = store_tx_new();
 
-    store_tx_add(tx, STORE_SANDBOX_DELETE);
-    store_tx_text(tx, str_of(sb->id));
+    sandbox_tx_undo(tx, sb);
     (void)sandbox_submit(sb, tx, NULL, NULL);
 }
 
-/* Goes on when nothing is under way any more. The label is told while there still is something to
- * wait for, if that can be. */
+/* Goes on when nothing is under way any more. */
 static void settle(struct creation *c)
 {
-    if (c->claim && c->is_storing)
-        return;
-    if (c->sb->cell && !c->is_labelled)
-        engine_cell_tell_label(c->sb->cell);
-    c->is_labelled = true;
     if (c->claim || c->is_storing)
         return;
     if (c->e.code == 0 && !c->sb->cell && !c->sb->set->is_stopped)

@@ -101,6 +101,8 @@ int sandbox_open_network(struct sandbox *sb, struct err *e);
 
 const char *sandbox_end_name(enum sandbox_end reason);
 void sandbox_tx_insert(struct store_tx *tx, const struct sandbox *sb);
+/* Its row goes, and with it the answer that a repeated create would get: nobody has it. */
+void sandbox_tx_undo(struct store_tx *tx, const struct sandbox *sb);
 void sandbox_tx_update(struct store_tx *tx, const struct sandbox *sb);
 /* Its description anew. */
 void sandbox_tx_respec(struct store_tx *tx, const struct sandbox *sb);
@@ -128,15 +130,13 @@ void sandboxes_drop_creations(struct sandboxes *set);
 bool sandbox_has_main(const struct sandbox *sb);
 /* What its cell is told, with the main process or without. */
 void sandbox_put_claim(struct buf *out, const struct sandbox *sb, bool with_main);
-/* POSTs BODY, which must live until the answer, to the first process of its cell. NULL when that
- * cannot be. */
+/* POSTs BODY, which must live until the answer, to its first process. NULL when that cannot be. */
 typedef void sandbox_answer_fn(void *ctx, const struct http_response *r);
 struct http_call *sandbox_post(const struct sandbox *sb, struct str target, const struct buf *body,
                                sandbox_answer_fn *fn, void *ctx);
 /* 0 when the answer tells a success; else -errno with E filled. */
 int sandbox_read_answer(const struct http_response *r, struct err *e);
-/* Tells a cell that was found again who it is: a create that was cut short may not have got to
- * that. */
+/* Tells a cell that was found again who it is: a create may have been cut short before that. */
 void sandbox_tell_again(struct sandbox *sb);
 /* sandbox_halt() because of REASON; when that fails the sandbox ends for it. */
 int sandbox_halt_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);

@@ -163,8 +163,7 @@ static void lose(struct sandbox *sb)
     if (sb->restored == SANDBOX_ENDING) {
         sandbox_tx_delete(tx, sb);
     } else {
-        store_tx_add(tx, STORE_SANDBOX_DELETE);
-        store_tx_text(tx, str_of(sb->id));
+        sandbox_tx_undo(tx, sb);
         event_add(tx, EVENT_SANDBOX_EXITED, str_of(sb->account), str_of(sb->name),
                   "Sandbox %s was lost while the service was down", sb->name);
     }

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "core/core.h"
 #include "core/event.h"
+#include "core/idem.h"
 #include "core/sandbox_internal.h"
 
 DEFINE_CLEANUP(struct store_tx *, store_tx_free)
@@ -62,6 +63,13 @@ void sandbox_tx_insert(struct store_tx *tx, const struct sandbox *sb)
               STR_ARG(sb->spec.template_name));
     event_add(tx, EVENT_SANDBOX_RUNNING, str_of(sb->account), str_of(sb->name),
               "Sandbox %s is running", sb->name);
+}
+
+void sandbox_tx_undo(struct store_tx *tx, const struct sandbox *sb)
+{
+    store_tx_add(tx, STORE_SANDBOX_DELETE);
+    store_tx_text(tx, str_of(sb->id));
+    idem_tx_forget(tx, str_of(sb->id));
 }
 
 void sandbox_tx_update(struct store_tx *tx, const struct sandbox *sb)

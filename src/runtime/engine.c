@@ -83,18 +83,21 @@ void engine_drop(struct engine_cell *c)
     engine_cell_kill(c);
 }
 
-/* Turns a ready cell into the asked one. */
+/* Turns a ready cell into the asked one. Its label comes first: a daemon that dies in the midst of
+ * this, or while the cell is told who it is, must not leave it looking like one of the stock. */
 static int dress(struct engine_cell *c, const char *label, const struct cell_spec *spec,
                  struct err *e)
 {
-    int r = 0;
+    bool has_other = memcmp(&c->info.spec.limits, &spec->limits, sizeof spec->limits) != 0;
 
-    if (memcmp(&c->info.spec.limits, &spec->limits, sizeof spec->limits) != 0)
-        r = engine_cell_limit(c, &spec->limits, e);
-    else
+    if (!has_other)
         engine_fit(c, false);
-    if (r == 0)
-        r = engine_cell_name(c, label, spec->hostname[0] ? spec->hostname : label, e);
+    int r = engine_cell_name(c, label, spec->hostname[0] ? spec->hostname : label, e);
+    if (r == 0 && has_other) {
+        r = engine_cell_limit(c, &spec->limits, e);
+        /* Where nobody asks before they are read, the cell's views are written at its naming. */
+        engine_cell_tell_label(c);
+    }
     return r;
 }
 
@@ -148,8 +151,6 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
     if (!c)
         return build(en, label, spec, fn, ctx, why);
     fn(ctx, c, NULL);
-    if (!en->options.is_claimed_by_caller)
-        engine_cell_tell_label(c);
     engine_stock_taken(en);
     return 0;
 }
@@ -189,8 +190,6 @@ static void hand_over(struct engine *en, struct building *b, struct engine_cell 
         }
     }
     b->fn(b->ctx, c, c ? NULL : e);
-    if (c && !c->engine->options.is_claimed_by_caller)
-        engine_cell_tell_label(c);
 }
 
 static void on_cell(struct spawner_link *s, struct packet *p)

@@ -32,8 +32,8 @@ struct engine_options {
     unsigned stock; /* how many cells are kept ready */
     struct cell_spec stock_spec;
     bool allows_unenforced;    /* create cells although the host cannot keep them to their limits */
-    bool is_claimed_by_caller; /* who creates a cell tells it its hostname, with the rest of /claim,
-                                  and the spawner its label */
+    bool is_claimed_by_caller; /* who creates a cell tells it its hostname, with the rest of /claim
+                                */
     struct egress *egress;     /* the way out of cells; NULL: they have none. Outlives the engine */
 
     /* Called when a claimed cell is gone, whoever ended it; the cell is freed afterwards. STATUS is
@@ -93,10 +93,6 @@ const struct cell_info *engine_cell_info(const struct engine_cell *c);
  * first call, which takes a moment; cells of the stock have it already. */
 struct egress_cell *engine_cell_egress(struct engine_cell *c);
 
-/* Tells the spawner the cell's label, by which a later daemon finds it. With is_claimed_by_caller
- * it is the caller's to say when: before anybody hears of the cell, best while there is something
- * else to wait for, because the spawner is woken. */
-void engine_cell_tell_label(struct engine_cell *c);
 /* Ends a cell; on_gone follows. Safe to repeat. */
 void engine_cell_kill(struct engine_cell *c);
 int engine_cell_freeze(struct engine_cell *c, bool freeze, struct err *e);

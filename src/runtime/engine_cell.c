@@ -77,20 +77,6 @@ struct egress_cell *engine_cell_egress(struct engine_cell *c)
     return c->egress;
 }
 
-int engine_cell_name(struct engine_cell *c, const char *label, const char *hostname, struct err *e)
-{
-    struct engine *en = c->engine;
-    int r = 0;
-
-    /* A cell that was built for somebody has its name already. */
-    if (!en->options.is_claimed_by_caller && strcmp(c->info.spec.hostname, hostname) != 0)
-        r = engine_send_hostname(c, hostname, e);
-    if (r < 0)
-        return r;
-    (void)snprintf(c->info.label, sizeof c->info.label, "%s", label);
-    return 0;
-}
-
 void engine_cell_tell_label(struct engine_cell *c)
 {
     struct engine *en = c->engine;
@@ -101,6 +87,19 @@ void engine_cell_tell_label(struct engine_cell *c)
     wire_put_str(&en->out, str_of(c->info.label));
     if (spawner_link_send(c->spawner) < 0)
         engine_cell_kill(c);
+}
+
+int engine_cell_name(struct engine_cell *c, const char *label, const char *hostname, struct err *e)
+{
+    struct engine *en = c->engine;
+    int r = 0;
+
+    (void)snprintf(c->info.label, sizeof c->info.label, "%s", label);
+    engine_cell_tell_label(c);
+    /* A cell that was built for somebody has its name already. */
+    if (!en->options.is_claimed_by_caller && strcmp(c->info.spec.hostname, hostname) != 0)
+        r = engine_send_hostname(c, hostname, e);
+    return r;
 }
 
 static void on_end(struct loop_io *io, uint32_t events)
@@ -141,7 +140,7 @@ int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, stru
         return r;
     c->info.spec.limits = *l;
     /* In the stock nothing runs yet. */
-    bool is_claimed = c->info.label[0] != '\0';
+    bool is_claimed = !list_is_empty(&c->node);
     engine_fit(c, is_claimed);
     return 0;
 }

@@ -117,7 +117,9 @@ void engine_template_unwatch(struct engine *en);
 struct engine_cell *engine_cell_new(struct spawner_link *s, const struct cell_info *info,
                                     struct packet *p, struct err *e);
 void engine_cell_free(struct engine_cell *c);
-/* Gives the cell its name. */
+/* Tells the spawner the cell's label, by which a later daemon finds it. */
+void engine_cell_tell_label(struct engine_cell *c);
+/* Gives the cell its name, its label first. */
 int engine_cell_name(struct engine_cell *c, const char *label, const char *hostname, struct err *e);
 
 /* ---- engine_request.c: the conversation with the first process of a cell ---- */

@@ -69,6 +69,47 @@ def test_sandboxes_survive():
             tap.equal(s.reasons("runs")[:3], ["SandboxCreated", "SandboxRunning", "SandboxDeleted"])
 
 
+def create_once(s, name, **more):
+    return s.post("/api/v1/sandbox", {"name": name}, headers={"Idempotency-Key": "k-" + name},
+                  timeout=60, **more)
+
+
+def test_a_lost_sandbox_is_not_confirmed():
+    """The recorded answer of a create goes with its sandbox when that is lost."""
+    with cells.running() as s:
+        tap.equal(create_once(s, "one").status, 200)
+        tap.equal(create_once(s, "one").headers["Idempotency-Replayed"], "true")
+        tap.equal(create_once(s, "ended").status, 200)
+        tap.equal(s.remove("ended").status, 200)
+        s.kill()
+        cells.end_spawner(s.state)
+        s.start()
+        tap.equal(s.names(), [])
+        again = create_once(s, "one")
+        tap.equal((again.status, again.headers["Idempotency-Replayed"]), (200, None), again)
+        tap.equal(s.run("one", "echo here")["output"], "here\n")
+        # What was used and ended is not made a second time.
+        tap.equal(create_once(s, "ended").headers["Idempotency-Replayed"], "true")
+
+
+def test_a_failed_create_is_not_confirmed():
+    """A cell that dies while it is told who it is: the row was written already."""
+    with cells.running() as s:
+        s.until(lambda: metric(s, "tidepool_cells_warm") >= cells.WARM)
+        pids = list(filter(census.slot_of, census.children(cells.spawner_pid(s.state))))
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            made = pool.submit(create_once, s, "one")
+            s.until(lambda: "SandboxCreated" in s.reasons("one"))
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+            tap.equal(made.result().status >= 500, True, made.result())
+        again = create_once(s, "one")
+        tap.equal((again.status, again.headers["Idempotency-Replayed"]), (200, None), again)
+        tap.equal(s.run("one", "echo here")["output"], "here\n")
+
+
 def serve_page(s, name):
     """A web server that tells which sandbox it is in."""
     s.run(name, "mkdir /tmp/www; hostname >/tmp/www/who; cd /tmp/www; "

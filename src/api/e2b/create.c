@@ -175,7 +175,7 @@ static int record_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
 
     e2b_put_sandbox(&w, c->req->core, sb);
     c->answer = buf_ok(&body) ? arena_str(c->req->arena, buf_str(&body)) : STR_NULL;
-    return c->answer.p ? api_record(c->req, tx, 201, c->answer) : -ENOMEM;
+    return c->answer.p ? api_record_of(c->req, str_of(sb->id), tx, 201, c->answer) : -ENOMEM;
 }
 
 static void on_created(void *ctx, struct sandbox *sb, const struct err *e)

@@ -148,7 +148,7 @@ static int record(void *ctx, struct sandbox *sb, struct store_tx *tx)
 
     m->put(&w, m->r, sb);
     m->answer = buf_ok(&b) ? arena_str(m->r->arena, buf_str(&b)) : STR_NULL;
-    return m->answer.p ? api_record(m->r, tx, 201, m->answer) : -ENOMEM;
+    return m->answer.p ? api_record_of(m->r, str_of(sb->id), tx, 201, m->answer) : -ENOMEM;
 }
 
 static void on_made(void *ctx, struct sandbox *sb, const struct err *e)

@@ -216,7 +216,7 @@ static int record_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
     c->answer = buf_ok(&body) ? arena_str(c->req->arena, buf_str(&body)) : STR_NULL;
     if (!c->answer.p)
         return -ENOMEM;
-    return api_record(c->req, tx, 200, c->answer);
+    return api_record_of(c->req, str_of(sb->id), tx, 200, c->answer);
 }
 
 static void on_created(void *ctx, struct sandbox *sb, const struct err *e)

@@ -446,6 +446,38 @@ static void cells_are_found_again(void **state)
     assert_int_equal(engine_n_cells(l->engine), 1);
 }
 
+/* What a daemon that starts at this very moment would find. */
+static void look_beside(void *ctx, struct engine_cell *c, const struct err *e)
+{
+    struct lab *l = ctx;
+    struct engine_options o = l->engine->options;
+    struct engine *beside;
+
+    (void)e;
+    assert_non_null(c);
+    o.stock = 0;
+    beside = engine_open(l->loop, &o, NULL);
+    assert_non_null(beside);
+    assert_non_null(engine_find(beside, "claimed"));
+    assert_int_equal(engine_n_stock(beside), l->stock - 1);
+    engine_close(beside);
+}
+
+/* Who has a cell tells it secrets: from then on it must never be taken for one of the stock. */
+static void a_cell_is_labelled_before_it_is_handed_over(void **state)
+{
+    struct lab *l = *state;
+    struct cell_spec spec = lab_spec();
+    struct err e = ERR_INIT;
+
+    assert_true(lab_wait_stock(l));
+    l->engine->options.is_claimed_by_caller = true;
+    spec.limits.memory_bytes *= 2;
+    assert_int_equal(engine_create(l->engine, "claimed", &spec, look_beside, l, &e), 0);
+    l->engine->options.is_claimed_by_caller = false;
+    lab_kill(l, engine_find(l->engine, "claimed"));
+}
+
 static void a_cell_that_ends_itself_is_reported(void **state)
 {
     struct lab *l = *state;
@@ -534,6 +566,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(ports_are_reached_from_outside, setup, teardown),
         cmocka_unit_test_setup_teardown(there_is_no_way_out, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stock_makes_creation_a_claim, setup_stock, teardown),
+        cmocka_unit_test_setup_teardown(a_cell_is_labelled_before_it_is_handed_over, setup_stock,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_stock_waits_for_those_who_use_cells, setup_stock,
                                         teardown),
         cmocka_unit_test_setup_teardown(every_kind_of_disk_works, setup, teardown),

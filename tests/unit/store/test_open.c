@@ -142,7 +142,7 @@ static void a_newer_version_in_the_log_is_refused(void **state)
     assert_non_null(strstr(err_text(&e), "format 1007"));
     read_db(&after);
     assert_memory_equal(before.p, after.p, before.len);
-    sql("PRAGMA user_version = 6");
+    sql("PRAGMA user_version = 7");
     store_close(fixture_open());
 }
 
@@ -156,6 +156,7 @@ static void an_older_version_is_brought_up(void **state)
     assert_int_equal(fixture_run(s, tx), 0);
     store_close(s);
     sql("DROP TABLE sandbox; DROP TABLE instance; ALTER TABLE api_key DROP COLUMN grades;"
+        "DROP INDEX idem_thing; ALTER TABLE idem DROP COLUMN thing;"
         "PRAGMA user_version = 1");
 
     s = fixture_open();
