@@ -32,8 +32,16 @@ enum { OPENAPI_MAX = 4 << 20 };
 
 /* ---- the last steps: body and handler ---- */
 
+/* For the one who watches the loop. */
+static void say_route(const struct api_req *r)
+{
+    loop_doing(r->core->loop, str_of(http_method_name(r->match.route->method)),
+               str_of(r->match.route->pattern));
+}
+
 void api_begin(struct api_req *r)
 {
+    say_route(r);
     api_check_query(r);
     if (api_check_body(r))
         r->match.route->handler(r);
@@ -58,6 +66,7 @@ static void on_json(struct http_req *h, void *ctx)
     struct api_req *r = ctx;
     struct err e = ERR_INIT;
 
+    say_route(r);
     if (str_trim(h->body).len > 0) {
         r->body = json_parse(r->arena, h->body, NULL, &e);
         if (!r->body && e.code == -ENOMEM) {

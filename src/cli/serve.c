@@ -28,11 +28,13 @@
 #include "core/instance_set.h"
 #include "core/sandbox_limits.h"
 #include "loop/loop.h"
+#include "loop/watch.h"
 #include "net/http_server.h"
 
 struct service {
     const struct config *config;
     struct loop *loop;
+    struct loop_watch *watch;
     struct core core;
     bool has_core;
     struct api *api;
@@ -128,6 +130,8 @@ static void on_hangup(int signo, void *ctx)
 static void close_service(struct service *s)
 {
     announce_done(&s->announce);
+    s->core.watch = NULL;
+    loop_watch_stop(s->watch);
     if (s->has_core)
         core_stop(&s->core);
     io_threads_free(s->io);
@@ -339,10 +343,24 @@ static int publish(struct service *s, struct err *e)
     return r;
 }
 
+/* On the thread of the watch. */
+static void on_stall(void *ctx, const struct loop_stall *s)
+{
+    (void)ctx;
+    log_warn("the event loop does not turn", LOG_S("doing", s->what), LOG_I("ms", s->ms),
+             LOG_I("cpu_ms", s->cpu_ms));
+}
+
+static int open_watch(struct service *s, struct err *e)
+{
+    s->watch = s->core.watch = loop_watch_start(s->loop, on_stall, s, e);
+    return s->watch ? 0 : e->code;
+}
+
 int serve_run(const struct config *c, struct err *e)
 {
     static int (*const steps[])(struct service *, struct err *) = {
-        raise_limits, open_loop,    open_core,  open_tls,    open_api,
+        raise_limits, open_loop,    open_core,  open_watch,  open_tls, open_api,
         open_servers, listen_local, listen_e2b, listen_main, publish,
     };
     struct service s = {.config = c};

@@ -20,6 +20,7 @@
 #include "core/instance_set.h"
 #include "core/metrics.h"
 #include "core/sandbox.h"
+#include "loop/watch.h"
 #include "store/store.h"
 #include "sys/io.h"
 
@@ -350,5 +351,11 @@ void core_sample(struct core *c)
     sandboxes_sample(c->sandboxes);
     instances_sample(c->instances);
     metrics_sample_process(c->metrics);
+    if (c->watch) {
+        const struct loop_stalls stalls = loop_watch_stalls(c->watch);
+        metrics_set(c->metrics, METRIC_LOOP_STALL, stalls.max_us);
+        metrics_set(c->metrics, METRIC_LOOP_STALL_CPU, stalls.max_cpu_us);
+        metrics_set(c->metrics, METRIC_LOOP_STALLS, stalls.n);
+    }
     sample_disk(c);
 }

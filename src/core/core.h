@@ -13,6 +13,7 @@ struct backup_take;
 struct config;
 struct idem;
 struct instances;
+struct loop_watch;
 struct metrics;
 struct sandboxes;
 struct store;
@@ -28,6 +29,7 @@ struct store;
 
 struct core {
     struct loop *loop;
+    struct loop_watch *watch; /* of the loop; NULL: nobody watches */
     const struct config *config;
     struct store *store;
     struct accounts *accounts;

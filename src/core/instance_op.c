@@ -237,6 +237,7 @@ static bool start(struct instance *in, struct instance_op *op)
     struct instance_own *own = in->own;
     unsigned char *slow = slow_mark(own->template, op);
 
+    loop_doing(set->core->loop, str_of(in->server), op->name);
     own->is_busy = true;
     if (is_known(in, op)) {
         end(in, op);

@@ -43,6 +43,12 @@ struct loop {
     _Atomic(struct loop_msg *) in; /* newest first; any thread */
     atomic_bool is_stopping;
 
+    /* For loop_look(): written by the loop's thread, one value at a time. What is being done is of
+     * words, and of the round that it was said in. */
+    _Atomic uint64_t round, doing_round;
+    _Atomic int64_t since_ms;
+    _Atomic uint64_t doing[LOOP_DOING_MAX / sizeof(uint64_t)];
+
     struct loop_io signals;
     sigset_t signal_set;
     struct signal_slot signal_slots[NSIG];
@@ -323,13 +329,55 @@ static int wait_ms(struct loop *l, int timeout_ms)
     return timeout_ms < 0 || left < timeout_ms ? (int)left : timeout_ms;
 }
 
+/* ---- looking at it ---- */
+
+#define set_relaxed(to, value) atomic_store_explicit(to, value, memory_order_relaxed)
+#define get_relaxed(from)      atomic_load_explicit(from, memory_order_relaxed)
+
+void loop_doing(struct loop *l, struct str what, struct str detail)
+{
+    uint64_t words[LOOP_DOING_MAX / sizeof(uint64_t)] = {0};
+    char *text = (char *)words;
+    size_t n = what.len < LOOP_DOING_MAX - 1 ? what.len : LOOP_DOING_MAX - 1;
+
+    if (n > 0)
+        (void)memcpy(text, what.p, n);
+    if (n > 0 && detail.len > 0 && n < LOOP_DOING_MAX - 2)
+        text[n++] = ' ';
+    size_t left = LOOP_DOING_MAX - 1 - n;
+    if (detail.len > 0)
+        (void)memcpy(text + n, detail.p, detail.len < left ? detail.len : left);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        set_relaxed(&l->doing[i], words[i]);
+    set_relaxed(&l->doing_round, get_relaxed(&l->round));
+}
+
+void loop_look(const struct loop *l, struct loop_look *ret)
+{
+    uint64_t words[LOOP_DOING_MAX / sizeof(uint64_t)] = {0};
+
+    ret->round = get_relaxed(&l->round);
+    ret->since_ms = get_relaxed(&l->since_ms);
+    for (size_t i = 0; get_relaxed(&l->doing_round) == ret->round && i < ARRAY_LEN(words); i++)
+        words[i] = get_relaxed(&l->doing[i]);
+    (void)memcpy(ret->doing, words, sizeof ret->doing);
+}
+
+pthread_t loop_thread(const struct loop *l)
+{
+    return l->thread;
+}
+
 int loop_run_once(struct loop *l, int timeout_ms)
 {
+    set_relaxed(&l->since_ms, 0);
     int n = epoll_wait(l->epoll_fd, l->batch, BATCH, wait_ms(l, timeout_ms));
 
     if (n < 0 && errno != EINTR)
         return -errno;
     l->now_ms = clock_mono_ms();
+    set_relaxed(&l->round, get_relaxed(&l->round) + 1);
+    set_relaxed(&l->since_ms, l->now_ms);
     l->batch_len = n < 0 ? 0 : n;
     for (l->batch_at = 0; l->batch_at < l->batch_len;) {
         struct epoll_event *ev = &l->batch[l->batch_at++];

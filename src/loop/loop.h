@@ -7,12 +7,14 @@
  * for a stopped watcher are dropped. */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 
 #include "base/err.h"
+#include "base/str.h"
 
 struct loop;
 
@@ -32,6 +34,25 @@ void loop_stop(struct loop *l);
 int64_t loop_now_ms(const struct loop *l);
 /* True on the thread that runs (or, before the first run, created) the loop. */
 bool loop_is_mine(const struct loop *l);
+
+/* ---- for whoever watches it (loop/watch.h) ---- */
+
+enum { LOOP_DOING_MAX = 64 };
+
+/* Says what the callback that runs does from here on, so that one that takes long can be named. The
+ * beginning of both is kept. On the loop's thread; a few nanoseconds. */
+void loop_doing(struct loop *l, struct str what, struct str detail);
+
+struct loop_look {
+    uint64_t round;
+    int64_t since_ms; /* of the monotonic clock; 0: it waits */
+    char doing[LOOP_DOING_MAX];
+};
+
+/* Any thread. */
+void loop_look(const struct loop *l, struct loop_look *ret);
+/* The one of loop_is_mine(). */
+pthread_t loop_thread(const struct loop *l);
 
 /* ---- descriptors ---- */
 

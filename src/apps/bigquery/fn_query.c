@@ -49,13 +49,13 @@ static void fn_query(sqlite3_context *x, int n, sqlite3_value **v)
     struct err e = ERR_INIT;
 
     (void)n;
+    arena_init(&a, 64UL << 20);
     /* What a caller's own statement costs is not known beforehand. */
     if (db->limits == APPDB_BRIEF) {
         db->limit = "takes too long";
         sqlite3_result_error_code(x, SQLITE_INTERRUPT);
         return;
     }
-    arena_init(&a, 64UL << 20);
     struct bq_run q = {.db = db->c,
                        .arena = &a,
                        .project = project_of(db->c, &a),

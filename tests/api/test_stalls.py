@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Nobody holds up the service by what a tool is asked for.
+
+An agent has a URL and nothing else. What it sends here takes long on purpose; meanwhile another
+client asks, and the event loop must not stand still. That is measured by the service itself
+(tidepool_loop_stall_cpu_seconds), in CPU time of the loop's thread, so that a busy machine does not
+matter."""
+
+import http.client
+import json
+import re
+import threading
+
+import service
+import tap
+
+RPC = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+MOST = 0.05  # seconds
+A_LONG_TIME = 120
+
+
+class Agent:
+    """An instance of an app with its default data, by its URL alone."""
+
+    def __init__(self, s, app):
+        answer = s.post("/sandbox/" + app, {"data": "default"})
+        tap.equal(answer.status, 201, answer)
+        self.s = s
+        self.target = "/" + answer.json["server_url"].partition("//")[2].partition("/")[2]
+
+    def call(self, tool, **arguments):
+        """(is it an error, its text); the service itself must not fail."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                   "params": {"name": tool, "arguments": arguments}}
+        c = http.client.HTTPConnection(self.s.host, self.s.port, timeout=A_LONG_TIME)
+        c.request("POST", self.target, json.dumps(message), RPC)
+        answer = c.getresponse()
+        body = answer.read()
+        c.close()
+        tap.equal(answer.status, 200, body[:300])
+        got = json.loads(body)
+        if "error" in got:
+            assert got["error"]["message"] != "internal error", tool
+            return True, got["error"]["message"]
+        return got["result"].get("isError", False), got["result"]["content"][0]["text"]
+
+
+def stall(s):
+    """The most CPU time that a round of the loop took so far, in seconds."""
+    text = s.get("/metrics").body.decode()
+    return float(re.search(r"^tidepool_loop_stall_cpu_seconds (\S+)", text, re.M)[1])
+
+
+class Watched:
+    """Another client asks all the time; at the end no round was long."""
+
+    def __init__(self, s, name):
+        self.s, self.name = s, name
+        self.n, self.is_over = 0, False
+
+    def ask(self):
+        while not self.is_over:
+            tap.equal(self.s.get("/healthz").status, 200)
+            self.n += 1
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.ask)
+        self.thread.start()
+        return self
+
+    def __exit__(self, kind, *more):
+        self.is_over = True
+        self.thread.join()
+        if kind:
+            return
+        took = stall(self.s)
+        assert took < MOST, "%s: a round of the loop took %.0f ms of CPU" % (self.name, took * 1000)
+
+
+QUERIES = [
+    "SELECT REGEXP_CONTAINS(REPEAT('a',40000)||'b','a+$')",
+    "SELECT REGEXP_CONTAINS(REPEAT('a',100000)||'b','(a+)+$')",
+    "SELECT REGEXP_REPLACE(REPEAT('a',100000),'a*?b|a','x')",
+    "SELECT ARRAY_LENGTH(REGEXP_EXTRACT_ALL(REPEAT('a',100000),'a|a.*b'))",
+    "SELECT LENGTH(REPLACE(REPEAT('a',1000000),REPEAT('a',500000)||'b','c'))",
+    "SELECT LENGTH(REPLACE(REPEAT('a',1000000),'a',REPEAT('b',1000)))",
+    "SELECT STRPOS(REPEAT('a',1000000),REPEAT('a',500000)||'b')",
+    "SELECT REPEAT('a',1000000) LIKE CONCAT('%',REPEAT('a%',4000),'b')",
+    "SELECT LENGTH(TRIM(REPEAT('é',400000),CONCAT(REPEAT('b',400000),'é')))",
+    "SELECT SPLIT(REPEAT('a,',400000),',')",
+    "SELECT LENGTH(FORMAT('%999999d', 1))",
+    "SELECT LPAD('a',1000000,'b')",
+    "SELECT x FROM UNNEST(GENERATE_ARRAY(1,1000000)) AS x ORDER BY -x LIMIT 1",
+    "SELECT COUNT(*) FROM UNNEST(GENERATE_ARRAY(1,10000)), UNNEST(GENERATE_ARRAY(1,10000))",
+    "SELECT " + "UPPER(" * 200 + "REPEAT('a',1000000)" + ")" * 200,
+    "SELECT " + ",".join("LOWER(REPEAT('A',%d))" % (60000 + i) for i in range(500)),
+    "SELECT " + "(" * 60000,
+    "SELECT " + "1+" * 15000 + "1",
+]
+
+
+def test_queries_of_bigquery():
+    with service.running() as s:
+        agent = Agent(s, "google_cloud")
+        for query in QUERIES:
+            with Watched(s, query[:100]):
+                agent.call("bigquery_run_query", query=query)
+        # The instance still works.
+        is_error, text = agent.call("bigquery_run_query", query="SELECT REGEXP_EXTRACT('ab','(b)')")
+        assert not is_error and "'b'" in text, text
+
+
+def test_long_texts_and_searches():
+    with service.running() as s:
+        agent = Agent(s, "motion")
+        _, text = agent.call("motion_get_workspaces")
+        workspace = re.search(r'"id": *"([^"]+)"', text)[1]
+        with Watched(s, "a description of 3 MB"):
+            is_error, text = agent.call("motion_create_task", name="long", workspace_id=workspace,
+                                        description="a" * 3000000)
+            assert not is_error, text[:300]
+        with Watched(s, "a search for 500 000 letters"):
+            agent.call("motion_search_tasks", query="a" * 500000 + "b")
+        with Watched(s, "a search that finds"):
+            is_error, text = agent.call("motion_search_tasks", query="a" * 5000)
+
+
+def nested(n, inner, before, after):
+    return before * n + inner + after * n
+
+
+def test_languages():
+    """Queries that are as long, as deep and as full of wildcards as they may be."""
+    long = "a%" * 8000
+    cases = [
+        ("salesforce", "salesforce_query", "query", [
+            "SELECT Id FROM Account WHERE Name LIKE '%%%s'" % long,
+            "SELECT Id FROM Account WHERE " + " OR ".join(["Name LIKE '%a%'"] * 900),
+            "SELECT Id FROM Account WHERE " + nested(3000, "Name = 'a'", "(", ")"),
+            "SELECT " + ",".join(["Id"] * 10000) + " FROM Account",
+        ]),
+        ("jira", "jira_search", "jql", [
+            "summary ~ \"%s\"" % ("a* " * 5000),
+            " OR ".join(["summary ~ \"a\""] * 900),
+            nested(3000, "project = X", "(", ")"),
+            "NOT " * 5000 + "project = X",
+        ]),
+        ("outlook_mail", "outlookMail_list_messages", "filter_query", [
+            " or ".join(["contains(subject,'a')"] * 900),
+            nested(3000, "isRead eq true", "(", ")"),
+            "contains(subject,'%s')" % ("a" * 60000),
+        ]),
+    ]
+    with service.running() as s:
+        for app, tool, argument, texts in cases:
+            agent = Agent(s, app)
+            for text in texts:
+                for _ in range(2):
+                    with Watched(s, "%s: %s" % (tool, text[:80])):
+                        agent.call(tool, **{argument: text})
+
+
+def test_formulas():
+    with service.running() as s:
+        agent = Agent(s, "airtable")
+        _, text = agent.call("airtable_list_bases_info")
+        base = re.search(r"\bapp\w{14}", text)[0]
+        _, text = agent.call("airtable_list_tables_info", base_id=base)
+        table = re.search(r"\btbl\w{14}", text)[0]
+        formulas = [
+            "REGEX_MATCH(REPT('a', 100000), '(a+)+b$')",
+            "REGEX_MATCH(REPT('a', 30000), '(a|b|ab)*c')",
+            "FIND(REPT('a', 50000) & 'b', REPT('a', 100000))",
+            "SUBSTITUTE(REPT('a', 100000), 'a', REPT('b', 100))",
+            nested(2000, "1", "(", ")"),
+            nested(60, "REPT('a', 1000)", "REPT(", ", 10)"),
+            "+".join(["1"] * 10000),
+            "OR(" + ",".join(["FIND('a', 'b')"] * 900) + ")",
+        ]
+        for formula in formulas:
+            with Watched(s, formula[:100]):
+                agent.call("airtable_list_records", base_id=base, table_id=table,
+                           filter_by_formula=formula)
+
+
+tap.main(globals())
