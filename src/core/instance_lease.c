@@ -33,6 +33,7 @@ struct acquisition {
     bool is_preparation;     /* the slots stay idle */
     struct instance *from;   /* of a fork, or NULL */
     struct instance_op copy; /* of its content */
+    bool *is_stored;         /* for each item: its transaction is done */
     struct instance *items[];
 };
 
@@ -254,11 +255,14 @@ static void finish(struct acquisition *q)
     free(q);
 }
 
+/* What was not written leaves no trace; a lease that was is released. */
 static void undo_all(struct acquisition *q)
 {
     for (size_t i = 0; i < q->n; i++) {
         struct instance *in = q->items[i];
-        if (instance_state(in) == INSTANCE_OCCUPIED)
+        if (q->is_stored[i] && q->is_preparation)
+            continue;
+        if (q->is_stored[i])
             instance_release(in, STR_NULL, false, NULL, NULL);
         else if (in->own)
             undo_lease(in);
@@ -266,6 +270,24 @@ static void undo_all(struct acquisition *q)
             give_back_slot(in);
     }
     q->n = 0;
+}
+
+/* Everything that could be written is: only now are slots anybody's, so that nobody has one that
+ * might be taken back because another could not be written. */
+static void settle(struct acquisition *q)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        if (!q->is_stored[i])
+            continue;
+        q->items[i]->is_new = false;
+        q->items[i]->stored_id[0] = 0;
+        if (q->is_preparation)
+            give_back_slot(q->items[i]);
+        else
+            instance_make_known(q->items[i]);
+    }
+    if (q->err.code)
+        undo_all(q);
 }
 
 struct batch {
@@ -281,19 +303,12 @@ static void on_durable(struct store_tx *tx, int result, void *ctx)
     (void)tx;
     if (result < 0)
         (void)err_sys(&q->err, result, "store");
-    for (size_t i = b->first; result == 0 && i < b->first + b->n; i++) {
-        q->items[i]->is_new = false;
-        q->items[i]->stored_id[0] = 0;
-        if (q->is_preparation)
-            give_back_slot(q->items[i]);
-        else
-            instance_make_known(q->items[i]);
-    }
+    for (size_t i = b->first; result == 0 && i < b->first + b->n; i++)
+        q->is_stored[i] = true;
     free(b);
     if (--q->n_pending > 0)
         return;
-    if (q->err.code)
-        undo_all(q);
+    settle(q);
     if (!q->is_preparation)
         metrics_app_acquired(q->set->core->metrics, q->args.server, q->n);
     finish(q);
@@ -432,7 +447,8 @@ static struct acquisition *acquisition_new(struct instance_template *t,
                                            const struct instance_args *args, struct err *e)
 {
     size_t n = args->count ? args->count : 1;
-    struct acquisition *q = mem_zalloc(1, sizeof *q + n * sizeof q->items[0]);
+    struct acquisition *q =
+        mem_zalloc(1, sizeof *q + n * (sizeof q->items[0] + sizeof q->is_stored[0]));
 
     if (!q) {
         template_unref(t);
@@ -441,6 +457,7 @@ static struct acquisition *acquisition_new(struct instance_template *t,
     }
     q->template = t;
     q->set = t->set;
+    q->is_stored = (bool *)&q->items[n];
     arena_init(&q->arena, 64 << 10);
     if (copy_args(q, args, str_of(t->data)) == 0) {
         (void)account_key_ref(q->args.key);

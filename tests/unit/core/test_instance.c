@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "core/config.h"
 #include "core/core.h"
 #include "core/instance.h"
+#include "core/instance_internal.h"
 #include "core/instance_set.h"
 
 #define SHOP VECTORS_DIR "/../lib"
@@ -523,6 +525,87 @@ static void the_same_again(void **state)
     assert_string_not_equal(call(other, "create_order", "{\"product\": \"tea\"}"), texts[0][0]);
 }
 
+/* Rows of instances past the first N cannot be written; -1: all can. */
+static void let_rows(int n)
+{
+    char path[96], sql[200];
+    sqlite3 *db;
+
+    (void)snprintf(path, sizeof path, "%s/tidepool.db", dir);
+    (void)snprintf(sql, sizeof sql,
+                   n < 0 ? "DROP TRIGGER few"
+                         : "CREATE TRIGGER few BEFORE INSERT ON instance WHEN"
+                           " (SELECT count(*) FROM instance) >= %d"
+                           " BEGIN SELECT RAISE(ABORT, 'no more'); END",
+                   n);
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    (void)sqlite3_busy_timeout(db, 10000);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* Some batches are written, the last is not. What was given back meanwhile belongs to whoever took
+ * it, and is not taken away again. */
+static void a_preparation_that_fails_late(void **state)
+{
+    const struct instance_args many = {.key = key, .server = STR("shop"), .count = 1000};
+    const struct instance_args one = {.key = key, .server = STR("shop")};
+    struct told prepared = {0}, taken = {0};
+    bool is_asked = false;
+    size_t n = 0;
+
+    (void)state;
+    release(acquire(plain), ""); /* the template is there */
+    const struct list *idle = &instance_pool(core.instances, key->account->id, "shop")->idle;
+    let_rows(950);
+    instances_prepare(core.instances, &many, on_acquired, &prepared);
+    while (!prepared.is_done) {
+        assert_int_equal(loop_run_once(loop, 1000), 0);
+        if (prepared.is_done || is_asked || list_is_empty(idle))
+            continue;
+        is_asked = true;
+        instances_acquire(core.instances, &one, on_acquired, &taken);
+    }
+    assert_int_not_equal(prepared.code, 0);
+    if (!is_asked)
+        instances_acquire(core.instances, &one, on_acquired, &taken);
+    wait_for(&taken.is_done);
+    assert_int_equal(taken.code, 0);
+    assert_int_equal(instance_state(taken.items[0]), INSTANCE_OCCUPIED);
+    assert_ptr_equal(instance_by_lease(core.instances, str_of(taken.items[0]->lease)),
+                     taken.items[0]);
+    list_each(node, idle) n++;
+    assert_int_equal(n, 899); /* nine batches are written; one of them is lent */
+    let_rows(-1);
+}
+
+/* The same of leases: none is to be seen before all are, and none is left. */
+static void an_acquisition_that_fails_late(void **state)
+{
+    struct told t = {0};
+
+    (void)state;
+    config.apps.max_live = 0;
+    release(acquire(plain), "");
+    const struct list *idle = &instance_pool(core.instances, key->account->id, "shop")->idle;
+    let_rows(950);
+    instances_acquire(core.instances,
+                      &(struct instance_args){.key = key, .server = STR("shop"), .count = 1000},
+                      on_acquired, &t);
+    while (!t.is_done) {
+        assert_int_equal(loop_run_once(loop, 1000), 0);
+        assert_int_equal(t.is_done ? 0 : instances_n_live(core.instances), 0);
+    }
+    assert_int_not_equal(t.code, 0);
+    for (size_t n = 0; n < 900;) {
+        assert_int_equal(loop_run_once(loop, 1000), 0);
+        n = 0;
+        list_each(node, idle) n++;
+    }
+    assert_int_equal(instances_n_live(core.instances), 0);
+    let_rows(-1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -536,6 +619,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_true, setup, teardown),
         cmocka_unit_test_setup_teardown(forks, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_preparation_that_fails_late, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_acquisition_that_fails_late, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("instance", tests, NULL, NULL);
