@@ -9,6 +9,8 @@ import io
 import json
 import os
 import random
+import shutil
+import subprocess
 import tarfile
 import tempfile
 import threading
@@ -16,6 +18,7 @@ import time
 import urllib.parse
 
 import cells
+import service
 import tap
 
 
@@ -97,6 +100,37 @@ def vault(s):
 
 
 FILES = {"a.txt": b"hello\n", "d/b.bin": random.Random(1).randbytes(300000), "d/e/c": b""}
+
+
+@contextlib.contextmanager
+def mounted(image, folder):
+    os.makedirs(folder, exist_ok=True)
+    subprocess.run(["mount", "-o", "loop", image, folder], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def test_an_upload_outlives_a_power_cut():
+    """What was acknowledged is on the disk, not only on its way to it."""
+    data = archive({"big": random.Random(2).randbytes(3 << 20)})
+    with service.folder() as folder, cells.running() as s:
+        disk, cut = folder + "/disk.img", folder + "/cut.img"
+        with open(disk, "wb") as f:
+            f.truncate(64 << 20)
+        subprocess.run(["mkfs.ext4", "-q", "-F", disk], check=True)
+        s.stop()
+        with mounted(disk, s.state + "/local"):
+            s.start()
+            key, _ = acquire(s)
+            tap.equal(upload(s, key, data)[0], 200)
+            shutil.copyfile(disk, cut)  # the machine stops here
+            with mounted(cut, folder + "/after") as after:
+                with open("%s/%s.upload" % (after, key), "rb") as f:
+                    tap.equal(f.read() == data, True, "the archive is whole")
+            s.remove_all()
+            s.stop()
 
 
 def test_there_and_back():

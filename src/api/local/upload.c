@@ -74,16 +74,24 @@ static int on_data(struct http_req *h, void *ctx, const char *p, size_t len)
     return 0;
 }
 
-static void on_written(void *ctx, int result)
+static void on_published(void *ctx, int result)
 {
     struct upload *u = ctx;
 
-    if (result == 0)
-        result = vault_rename(u->vault, u->id, u->part, u->name);
     if (result < 0)
         fail(u, result);
     else
         api_reply(u->r, 200, "text/plain", STR(""));
+}
+
+static void on_written(void *ctx, int result)
+{
+    struct upload *u = ctx;
+
+    if (result < 0)
+        fail(u, result);
+    else
+        vault_publish(u->vault, &(struct vault_move){u->id, u->part, u->name}, on_published, u);
 }
 
 static void on_end(struct http_req *h, void *ctx)

@@ -140,7 +140,7 @@ struct work_pool *vault_pool(const struct vault *v)
 struct keeping {
     struct work work;
     struct vault *vault;
-    char id[LOCAL_ID_LEN + 1], part[VAULT_NAME_MAX];
+    char id[LOCAL_ID_LEN + 1], part[VAULT_NAME_MAX], to[VAULT_NAME_MAX];
     int result;
     spool_fn *fn;
     void *ctx;
@@ -173,6 +173,20 @@ static void keep_file(struct work *w)
         k->result = -errno;
     if (k->result == 0)
         k->result = io_sync_parent(kept);
+}
+
+static void publish_file(struct work *w)
+{
+    struct keeping *k = container_of(w, struct keeping, work);
+    char part[PATH_MAX], path[PATH_MAX];
+
+    vault_path(k->vault, str_of(k->id), k->part, part);
+    vault_path(k->vault, str_of(k->id), k->to, path);
+    k->result = sync_file(part);
+    if (k->result == 0 && rename(part, path) < 0)
+        k->result = -errno;
+    if (k->result == 0)
+        k->result = io_sync_parent(path);
 }
 
 static void on_kept(struct work *w)
@@ -225,6 +239,19 @@ void vault_keep(struct vault *v, struct str id, const char *part, spool_fn *fn, 
         return;
     }
     k->work.run = keep_file;
+    submit(k);
+}
+
+void vault_publish(struct vault *v, const struct vault_move *m, spool_fn *fn, void *ctx)
+{
+    struct keeping *k = new_keeping(v, m->id, m->from, fn, ctx);
+
+    if (!k) {
+        fn(ctx, -ENOMEM);
+        return;
+    }
+    (void)snprintf(k->to, sizeof k->to, "%s", m->to);
+    k->work.run = publish_file;
     submit(k);
 }
 

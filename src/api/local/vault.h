@@ -53,6 +53,13 @@ int vault_link(const struct vault *v, struct str id, const char *from, char name
 /* Keeps PART, a second name of "upload" or not, as the next "init-NNN", and removes "upload" when
  * it is the same file. FN is called when that is durable, with 0 or -errno. */
 void vault_keep(struct vault *v, struct str id, const char *part, spool_fn *fn, void *ctx);
+struct vault_move {
+    struct str id;
+    const char *from, *to;
+};
+/* Gives a complete file its name, which may be taken. FN as above: then a power cut leaves all of
+ * it. */
+void vault_publish(struct vault *v, const struct vault_move *m, spool_fn *fn, void *ctx);
 struct vault_file {
     struct str id;
     const char *name;
