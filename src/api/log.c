@@ -44,6 +44,64 @@ int api_mask_query(struct buf *out, struct str query)
     return out->error;
 }
 
+/* ---- ids of local sandboxes, which open their tools ---- */
+
+enum { ID_SHOWN = 8, NAME_DIGITS = 32 };
+#define LOCAL_NAME "local-"
+
+/* How many bytes at the start of S are hex digits, and dashes too when HAS_DASHES. */
+static size_t span_id(struct str s, bool has_dashes)
+{
+    size_t n = 0;
+
+    while (n < s.len && (enc_hex_digit(s.p[n]) >= 0 || (has_dashes && s.p[n] == '-')))
+        n++;
+    return n;
+}
+
+/* The length of the id that TEXT, a part of a path or a sentence, begins with: "7d21…-…", where
+ * paths of local sandboxes have it, or that in the name "local-7d21…", anywhere; 0 when it does
+ * not. *RET_AT is where it begins. */
+static size_t find_id(struct str text, bool is_local, size_t *ret_at)
+{
+    bool is_name = str_starts(text, STR(LOCAL_NAME));
+    size_t at = is_name ? sizeof LOCAL_NAME - 1 : 0;
+    size_t n = span_id(str_skip(text, at), !is_name);
+
+    *ret_at = at;
+    return n >= NAME_DIGITS && (is_name || is_local) ? n : 0;
+}
+
+static void mask_ids(struct buf *out, struct str text, bool is_local)
+{
+    while (text.len > 0) {
+        size_t at, n = find_id(text, is_local, &at);
+        (void)buf_add_str(out, str_slice(text, 0, n > 0 ? at + ID_SHOWN : 1));
+        if (n > 0)
+            (void)buf_add_lit(out, "***");
+        text = str_skip(text, n > 0 ? at + n : 1);
+    }
+}
+
+static bool is_local_path(const struct http_req *h, const struct api_req *r)
+{
+    const struct route *route = r ? r->match.route : NULL;
+
+    return str_starts(h->head.path, STR("/local-sandbox/")) ||
+           (route && str_find(str_of(route->pattern), STR("{local_sandbox_id}")) >= 0);
+}
+
+/* An id that is spelled with escapes is the same id. */
+static void put_path(struct buf *out, const struct http_req *h, const struct api_req *r)
+{
+    struct str path = str_slice(h->head.path, 0, 1024);
+
+    if (is_local_path(h, r) && str_chr(path, '%') >= 0)
+        (void)buf_add_lit(out, "/***");
+    else
+        mask_ids(out, path, is_local_path(h, r));
+}
+
 static bool is_traffic(const struct api_req *r)
 {
     return r && r->match.surface == &surface_traffic;
@@ -63,14 +121,28 @@ static enum log_level level_of(const struct http_req *h, const struct api_req *r
     return is_quiet && h->status < 400 ? LOG_DEBUG : LOG_INFO;
 }
 
+/* What the request's makers say of it. */
+static unsigned add_remarks(struct log_field *fields, const struct api_req *r, struct buf *cause)
+{
+    unsigned n = 0;
+
+    if (r && r->warnings && r->warnings->n > 0)
+        fields[n++] = LOG_V("warning", r->warnings->items[0].s);
+    if (r && r->cause.len > 0) {
+        mask_ids(cause, r->cause, true);
+        fields[n++] = LOG_V("error", buf_ok(cause) ? buf_str(cause) : STR("?"));
+    }
+    return n;
+}
+
 void api_log(const struct http_req *h, const struct api_req *r)
 {
     enum log_level level = level_of(h, r);
-    struct buf target auto_buf = BUF_INIT(2048);
+    struct buf target auto_buf = BUF_INIT(2048), cause auto_buf = BUF_INIT(8192);
 
     if (!log_enabled(level))
         return;
-    (void)buf_add_str(&target, str_slice(h->head.path, 0, 1024));
+    put_path(&target, h, r);
     if (h->head.query.len > 0) {
         (void)buf_add_char(&target, '?');
         (void)api_mask_query(&target, str_slice(h->head.query, 0, 512));
@@ -94,9 +166,6 @@ void api_log(const struct http_req *h, const struct api_req *r)
         fields[n++] = LOG_S("account", key->account->id);
         fields[n++] = LOG_S("key", key->id);
     }
-    if (r && r->warnings && r->warnings->n > 0)
-        fields[n++] = LOG_V("warning", r->warnings->items[0].s);
-    if (r && r->cause.len > 0)
-        fields[n++] = LOG_V("error", r->cause);
+    n += add_remarks(&fields[n], r, &cause);
     log_write(level, "request", fields, n);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/enc.h"
 #include "mcp/exchange.h"
@@ -13,18 +14,44 @@
 
 /* ---- origins ---- */
 
-/* The host of "http://host:port" or "host:port", without its port. */
+static bool consists_of(struct str s, const char *more, bool is_hex)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.p[i];
+        bool is_digit = (c >= '0' && c <= '9') || (is_hex && enc_hex_digit(c) >= 0);
+        if (!is_digit && !strchr(more, c))
+            return false;
+    }
+    return s.len > 0;
+}
+
+/* The host of "host" or "host:port", without its port. STR_NULL when it is neither: whoever else
+ * reads "127.0.0.1:80@evil.example" may find another host in it. */
 static struct str host_of(struct str s)
 {
-    ptrdiff_t scheme = str_find(s, STR("://"));
+    bool is_v6 = s.len > 0 && s.p[0] == '[';
+    ptrdiff_t end = str_chr(s, is_v6 ? ']' : ':');
+    struct str host = end < 0 ? s : str_slice(s, 0, (size_t)end + is_v6);
+    struct str port = str_skip(s, host.len);
 
-    if (scheme >= 0)
-        s = str_skip(s, (size_t)scheme + 3);
-    if (s.len > 0 && s.p[0] == '[') {
-        ptrdiff_t end = str_chr(s, ']');
-        return end < 0 ? s : str_slice(s, 0, (size_t)end + 1);
-    }
-    return str_cut(&s, ':');
+    if (is_v6 && (end < 0 || !consists_of(str_slice(host, 1, host.len - 1), ":.", true)))
+        return STR_NULL;
+    for (size_t i = 0; !is_v6 && i < host.len; i++)
+        if (strchr("@/\\?#[]%", host.p[i]) || (unsigned char)host.p[i] <= ' ')
+            return STR_NULL;
+    if (port.len > 0 && (port.p[0] != ':' || !consists_of(str_skip(port, 1), "", false)))
+        return STR_NULL;
+    return host;
+}
+
+/* The same of "http://host:port". */
+static struct str origin_host(struct str origin)
+{
+    if (str_starts(origin, STR("http://")))
+        return host_of(str_skip(origin, sizeof "http://" - 1));
+    if (str_starts(origin, STR("https://")))
+        return host_of(str_skip(origin, sizeof "https://" - 1));
+    return STR_NULL;
 }
 
 static bool is_loopback(struct str host)
@@ -33,14 +60,31 @@ static bool is_loopback(struct str host)
            str_ends(host, STR(".localhost"));
 }
 
-bool mcp_origin_is_allowed(const struct http_req *r, bool is_keyed)
+/* An address is nobody's name, and DOMAIN with all below is the operator's: neither can be made to
+ * point here by somebody else. */
+static bool is_own(struct str host, const char *domain)
+{
+    size_t n = domain ? strlen(domain) : 0;
+
+    if (host.p[0] == '[' || consists_of(host, ".", false))
+        return true;
+    if (n == 0 || host.len < n || !str_ieq(str_skip(host, host.len - n), str_of(domain)))
+        return false;
+    return host.len == n || host.p[host.len - n - 1] == '.';
+}
+
+bool mcp_origin_is_allowed(const struct http_req *r, const struct mcp_desc *desc)
 {
     struct str origin = http_header_get(&r->head.headers, "origin");
 
     if (!origin.p)
         return true;
-    struct str host = host_of(origin);
-    return is_loopback(host) || (is_keyed && host.len > 0 && str_ieq(host, host_of(r->head.host)));
+    struct str host = origin_host(origin);
+    if (host.len == 0)
+        return false;
+    if (is_loopback(host))
+        return true;
+    return desc->is_keyed && str_ieq(host, host_of(r->head.host)) && is_own(host, desc->domain);
 }
 
 /* ---- 2026-07-28 ---- */

@@ -251,7 +251,7 @@ static void handle_delete(struct mcp_server *s, struct http_req *r, const struct
 
 void mcp_http(struct mcp_server *s, struct http_req *r, const struct mcp_scope *scope)
 {
-    if (!mcp_origin_is_allowed(r, s->table.desc.is_keyed)) {
+    if (!mcp_origin_is_allowed(r, &s->table.desc)) {
         refuse(r, 403, MCP_SERVER_ERROR, "pages of this origin may not call");
         release(scope);
         return;
@@ -290,7 +290,7 @@ void mcp_http_sse(struct mcp_server *s, struct http_req *r, const struct mcp_sco
     const struct mcp_hello hello = {.version = MCP_V_2024_11_05};
     struct mcp_session *n = NULL;
 
-    if (!mcp_origin_is_allowed(r, s->table.desc.is_keyed))
+    if (!mcp_origin_is_allowed(r, &s->table.desc))
         refuse(r, 403, MCP_SERVER_ERROR, "pages of this origin may not call");
     else if (!(n = mcp_session_new(s, scope->owner, &hello)))
         refuse(r, 503, MCP_SERVER_ERROR, "too many sessions");
@@ -311,7 +311,7 @@ void mcp_http_messages(struct mcp_server *s, struct http_req *r, const struct mc
     struct mcp_session *n = mcp_session_find(s, id, scope->owner);
     struct mcp_exchange *x = NULL;
 
-    if (!mcp_origin_is_allowed(r, s->table.desc.is_keyed))
+    if (!mcp_origin_is_allowed(r, &s->table.desc))
         refuse(r, 403, MCP_SERVER_ERROR, "pages of this origin may not call");
     else if (!n || !n->is_pair)
         refuse(r, 404, MCP_NO_SESSION, "Session not found");

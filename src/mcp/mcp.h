@@ -63,7 +63,7 @@ struct mcp_limits {          /* 0: the default */
 };
 
 struct mcp_desc {
-    const char *name, *title, *version, *instructions;
+    const char *name, *title, *version, *instructions, *domain;
     const struct mcp_tool *tools;
     const struct mcp_resource *resources, *templates;
     const struct mcp_prompt *prompts;
@@ -74,8 +74,8 @@ struct mcp_desc {
     mcp_handler *unknown_tool; /* answers calls of tools that there are not; NULL: -32602 */
     mcp_handler *rename;       /* may rename arguments of a tool before they are checked */
     size_t page;               /* entries of one list answer; 0: all */
-    /* Callers prove who they are by what no foreign web page knows: pages of the server's own host
-     * may call it; else only those from this machine, against DNS rebinding. */
+    /* Callers prove who they are by what no foreign web page knows: pages of the server's address
+     * or of DOMAIN may call it; else only those from this machine, against DNS rebinding. */
     bool is_keyed;
     bool is_stateless; /* initialize begins no session, so it costs nothing; nothing can be asked */
     struct str secret; /* signs the ids of sessions, which outlive the program then; may be empty */

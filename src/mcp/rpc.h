@@ -40,7 +40,7 @@ void mcp_write_error(struct buf *out, struct str id, int code, struct str messag
 
 /* ---- checks of requests ---- */
 
-bool mcp_origin_is_allowed(const struct http_req *r, bool is_keyed);
+bool mcp_origin_is_allowed(const struct http_req *r, const struct mcp_desc *desc);
 /* A fault of a 2026-07-28 request: HTTP 400 with this error. */
 struct mcp_fault {
     int code;

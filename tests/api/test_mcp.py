@@ -166,11 +166,32 @@ def test_pages_of_browsers():
         tap.equal(answer.status, 200)
         tap.contains(answer.headers["Access-Control-Expose-Headers"], "Mcp-Session-Id")
         tap.equal(call(s, "ping", headers={"Origin": "https://evil.example"}).status, 403)
+        # A name that somebody made to point here is not this service's, though Host says so too,
+        # and no host is to be found in front of an "@".
+        for origin, host, status in (
+                ("http://rebound.example", "rebound.example", 403),
+                ("http://rebound.example:%d" % s.port, "rebound.example:%d" % s.port, 403),
+                ("http://127.0.0.1:%d@evil.example" % s.port, None, 403),
+                ("http://localhost@evil.example", None, 403),
+                ("http://[::1]evil.example", None, 403),
+                ("http://localhost:80.evil.example", None, 403), ("ftp://localhost", None, 403),
+                ("http://10.1.2.3:8000", "10.1.2.3:8000", 200),
+                ("http://10.1.2.3:8000", "10.1.2.4:8000", 403)):
+            more = {"Host": host} if host else {}
+            tap.equal(call(s, "ping", headers={"Origin": origin, **more}).status, status, origin)
         asked = {"Origin": "http://localhost:6274", "Access-Control-Request-Method": "POST",
                  "Access-Control-Request-Headers": "authorization,mcp-session-id"}
         answer = s.request("OPTIONS", "/mcp", headers=asked, key=None)
         tap.equal(answer.status, 204)
         tap.contains(answer.headers["Access-Control-Allow-Headers"], "mcp-session-id")
+
+
+def test_pages_of_the_own_domain():
+    with service.running("--domain", "tide.example") as s:
+        for name, status in (("tide.example", 200), ("api.tide.example", 200),
+                             ("nottide.example", 403), ("tide.example.evil.example", 403)):
+            answer = call(s, "ping", headers={"Origin": "http://" + name, "Host": name})
+            tap.equal(answer.status, status, name)
 
 
 def test_the_service_stops_with_a_stream_open():

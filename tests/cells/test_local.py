@@ -84,6 +84,30 @@ def test_servers_share_one_workspace():
                   (True, "Access denied - path outside allowed directories"))
 
 
+def test_the_log_does_not_show_ids():
+    """Whoever has the id of a local sandbox has its tools: the log has its beginning only."""
+    with cells.running() as s:
+        sandbox = acquire(s)
+        key = sandbox["local_sandbox_id"]
+        name = "local-" + key.replace("-", "")
+        call(s, by_name(sandbox)["filesystem"], "filesystem_list_directory", path="/data")
+        for method, path in (("GET", "/local-sandbox/" + key),
+                             ("GET", "/local-sandbox/%s/dump" % key),
+                             ("POST", "/local-sandbox/%s/upload-url" % key),
+                             ("GET", "/local-sandbox/%s/nowhere" % key),
+                             ("GET", "/local-sandbox/%%%02x%s" % (ord(key[0]), key[1:])),
+                             ("GET", "/sandbox/localmemory/%s/dump" % key),
+                             ("GET", "/api/v1/sandbox/" + name), ("GET", "/sandbox/%s/x" % name),
+                             ("DELETE", "/local-sandbox/" + key)):
+            s.request(method, path, timeout=60)
+        log = s.log()
+        tap.contains(log, "/local-sandbox/%s***/dump" % key[:8])
+        tap.contains(log, "/api/v1/sandbox/local-%s***" % key[:8])
+        for secret in (key, key[1:], key.replace("-", "")):
+            shown = [line for line in log.splitlines() if secret in line]
+            tap.equal(shown, [], secret)
+
+
 def test_tools_follow_the_benchmark():
     expected = local_sets.expected()
     with cells.running() as s:

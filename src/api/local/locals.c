@@ -209,6 +209,7 @@ struct mcp_server *locals_server(struct locals *l, const struct toolset *set, st
         .n_tools = set->n_tools,
         .unknown_tool = local_call_alias,
         .is_keyed = true, /* by the id in the address */
+        .domain = l->core->config->domain,
         .secret = str_n((const char *)l->core->secret, sizeof l->core->secret),
         .limits = {.max_body = 64UL << 20, .max_answer = 128UL << 20},
     };

@@ -7,6 +7,7 @@
 #include "api/mcp/tools.h"
 #include "api/native/native.h"
 #include "base/cleanup.h"
+#include "core/config.h"
 #include "core/metrics.h"
 #include "mcp/http.h"
 
@@ -53,6 +54,7 @@ struct mcp_server *mcp_cell_new(struct core *core, struct err *e)
         .tools = tools,
         .n_tools = ARRAY_LEN(tools),
         .is_keyed = true,
+        .domain = core->config->domain,
         .is_stateless = true,
     };
 

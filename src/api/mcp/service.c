@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/schema.h"
+#include "core/config.h"
 #include "core/sandbox.h"
 #include "mcp/http.h"
 
@@ -236,6 +237,7 @@ struct mcp_server *mcp_service_new(struct core *core, struct err *e)
         .invalid = invalid,
         .rename = rename_args,
         .is_keyed = true,
+        .domain = core->config->domain,
         .secret = str_n((const char *)core->secret, sizeof core->secret),
     };
 
