@@ -5,6 +5,9 @@
 #include "api/req.h"
 #include "proxy/proxy.h"
 
+/* The cookie with a browser's key: services in cells neither get nor set it. */
+#define API_KEY_COOKIE "tidepool_key"
+
 struct sandbox;
 
 /* The port of the sandbox's own service. */

@@ -110,6 +110,16 @@ static bool find_by_host(struct place *ret, struct str name)
     return true;
 }
 
+/* Who reads the first and who reads the last would see different sandboxes. */
+static bool is_repeated(const struct http_headers *h, const char *name)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < h->n; i++)
+        n += str_iis(h->items[i].name, name);
+    return n > 1;
+}
+
 static void find_by_headers(struct place *ret, const struct http_head *head, struct str name)
 {
     struct str id = http_header_get(&head->headers, "e2b-sandbox-id");
@@ -124,7 +134,11 @@ static void find_by_headers(struct place *ret, const struct http_head *head, str
     }
     ret->kind = PLACE_SANDBOX;
     ret->port = place_port(port);
-    if (!place_id(id, ret->id))
+    if (is_repeated(&head->headers, "e2b-sandbox-id"))
+        bad(ret, "more than one header E2b-Sandbox-Id");
+    else if (is_repeated(&head->headers, "e2b-sandbox-port"))
+        bad(ret, "more than one header E2b-Sandbox-Port");
+    else if (!place_id(id, ret->id))
         bad(ret, "invalid header E2b-Sandbox-Id");
     else if (ret->port == 0)
         bad(ret, "invalid header E2b-Sandbox-Port: 1 to 65535");

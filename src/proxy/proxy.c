@@ -33,6 +33,7 @@ struct exchange {
     struct http_req *req;   /* NULL once it is answered */
     struct http_call *call; /* NULL once it is over */
     struct tunnel *tunnel;
+    const char *cookie;                /* that answers may not set, or NULL */
     const struct proxy_filter *filter; /* NULL: none, or not for this answer */
     void (*fail)(struct http_req *r, const struct proxy_fault *f);
     bool (*is_cut)(void *ctx); /* of answers without a length; else NULL */
@@ -152,11 +153,19 @@ static bool is_servers(struct str name)
     return str_iis(name, "date") || str_iis(name, "server") || str_iis(name, "x-request-id");
 }
 
-static int add_headers(struct http_req *r, const struct http_head *head)
+/* A service inside of a cell has no business with the keys of whoever looks at its pages. */
+static bool sets_key(const struct exchange *x, const struct http_header *h)
 {
+    return x->cookie && str_iis(h->name, "set-cookie") && rewrite_sets_cookie(h->value, x->cookie);
+}
+
+static int add_headers(const struct exchange *x, const struct http_head *head)
+{
+    struct http_req *r = x->req;
+
     for (size_t i = 0; i < head->headers.n; i++) {
         const struct http_header *h = &head->headers.items[i];
-        if (http_is_hop_header(&head->headers, h->name) || is_servers(h->name))
+        if (http_is_hop_header(&head->headers, h->name) || is_servers(h->name) || sets_key(x, h))
             continue;
         struct str name = arena_str(r->arena, h->name);
         if (!name.p || http_add_header(r, name.p, h->value) < 0)
@@ -177,7 +186,7 @@ static void switch_protocols(struct exchange *x, const struct http_head *head)
 {
     struct http_req *r = x->req;
 
-    if (add_headers(r, head) < 0 ||
+    if (add_headers(x, head) < 0 ||
         http_add_header(r, "Upgrade", http_header_get(&head->headers, "upgrade")) < 0) {
         run_out(x);
         return;
@@ -216,7 +225,7 @@ static void on_head(struct http_call *c, void *ctx, const struct http_head *head
         switch_protocols(x, head);
         return;
     }
-    if (add_headers(x->req, head) < 0) {
+    if (add_headers(x, head) < 0) {
         run_out(x);
         return;
     }
@@ -363,6 +372,7 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
         .proxy = p,
         .req = r,
         .filter = pass->filter,
+        .cookie = pass->rules.cookie,
         .fail = pass->fail,
         .is_cut = pass->is_cut,
         .done = pass->done,

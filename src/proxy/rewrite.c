@@ -99,6 +99,16 @@ struct str rewrite_cookie(struct arena *a, struct str value, const char *name)
     return str_n(out, len);
 }
 
+bool rewrite_sets_cookie(struct str value, const char *name)
+{
+    struct str pair = str_trim(str_cut(&value, ';'));
+
+    /* "=name=value" is a cookie without a name, which is sent as "name=value". */
+    while (str_starts(pair, STR("=")))
+        pair = str_trim(str_skip(pair, 1));
+    return str_is(str_trim(str_cut(&pair, '=')), name);
+}
+
 struct str rewrite_cookie_get(struct str value, const char *name)
 {
     while (value.p) {

@@ -13,13 +13,15 @@ struct str rewrite_query(struct arena *a, struct str query, const char *const *n
 struct str rewrite_url(struct arena *a, struct str url, const char *const *names);
 /* The value of a Cookie header without the cookies called NAME; empty when none is left. */
 struct str rewrite_cookie(struct arena *a, struct str value, const char *name);
+/* True when VALUE, of a Set-Cookie header, sets a cookie that a browser would send as NAME. */
+bool rewrite_sets_cookie(struct str value, const char *name);
 /* The value of the first cookie called NAME, or STR_NULL. */
 struct str rewrite_cookie_get(struct str value, const char *name);
 
 struct rewrite_rules {
     const char *const *headers; /* names of headers to drop */
     const char *const *params;  /* query parameters to drop out of Referer */
-    const char *cookie;         /* cookie to drop; may be NULL */
+    const char *cookie;         /* cookie to drop, also where an answer sets it; may be NULL */
     struct str prefix;          /* X-Forwarded-Prefix; empty: none */
     /* Headers of ours; those of the client with the same names are to be dropped. */
     const struct http_header *add;

@@ -158,6 +158,37 @@ def test_a_key_in_the_address_becomes_a_cookie():
     assert s.get("/sandbox/box/?api_key=wrong", key=None).headers["Set-Cookie"] is None
 
 
+def test_a_cell_cannot_set_the_cookie_of_keys():
+    """Else a page could make a browser look at others' sandboxes with a key of its choice."""
+    s = lab()
+    id = s.show("box").json["data"]["id"]
+    for path, headers in (("/sandbox/box/cookies", {}),
+                          ("/cookies", {"E2b-Sandbox-Id": id, "E2b-Sandbox-Port": "8080",
+                                        "Cookie": "tidepool_key=" + s.key})):
+        answer = s.get(path, headers=headers)
+        tap.equal(answer.status, 200, answer)
+        tap.equal(answer.headers.get_all("Set-Cookie"), ["own=1; Path=/"], path)
+    headers = {"E2b-Sandbox-Id": id, "E2b-Sandbox-Port": "8080",
+               "Cookie": "a=1; tidepool_key=" + s.key}
+    tap.equal(value(s.get("/", headers=headers).json, "cookie"), ["a=1"])
+
+
+def test_two_names_of_a_sandbox_are_refused():
+    s = lab()
+    id = s.show("box").json["data"]["id"]
+    for twice in ("E2b-Sandbox-Id", "E2b-Sandbox-Port"):
+        connection = s.connect(30)
+        connection.putrequest("GET", "/")
+        for name, text in (("E2b-Sandbox-Id", id), ("E2b-Sandbox-Port", "8080"),
+                           (twice, id if twice == "E2b-Sandbox-Id" else "8080")):
+            connection.putheader(name, text)
+        connection.endheaders()
+        answer = connection.getresponse()
+        tap.equal(answer.status, 400, twice)
+        tap.contains(answer.read().decode(), "more than one header " + twice)
+        connection.close()
+
+
 def test_public_sandboxes_are_open():
     tap.equal(lab().get("/sandbox/open/", key=None).status, 200)
     got = echo("/sandbox/open/", key="of-the-app")

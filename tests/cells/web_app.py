@@ -70,6 +70,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def on_page(self):
         self.send(PAGE, "text/html; charset=utf-8")
 
+    def on_cookies(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        for value in ("own=1; Path=/", "tidepool_key=of-the-cell; Path=/sandbox/other/",
+                      "=tidepool_key=of-the-cell"):
+            self.send_header("Set-Cookie", value)
+        self.end_headers()
+
     def on_packed(self):
         self.send(gzip.compress(PAGE), "text/html", Content_Encoding="gzip")
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "api/forward.h"
 #include "api/internal.h"
 #include "api/native/native.h"
 #include "core/core.h"
@@ -131,7 +132,7 @@ static const char *const dropped[] = {"authorization", "x-api-key", "cookie", "r
 void native_forward_body(struct api_req *r, struct sandbox *sb, struct str target, struct str body)
 {
     struct proxy_pass pass = {.target = target,
-                              .rules = {.headers = dropped},
+                              .rules = {.headers = dropped, .cookie = API_KEY_COOKIE},
                               .has_no_body = true,
                               .body = body,
                               .filter = new_envelope(r, sb, false)};
@@ -146,7 +147,8 @@ void native_forward_body(struct api_req *r, struct sandbox *sb, struct str targe
 
 void native_forward_own(struct api_req *r, struct sandbox *sb, struct str target, bool envelope)
 {
-    struct proxy_pass pass = {.target = target, .rules = {.headers = dropped}};
+    struct proxy_pass pass = {.target = target,
+                              .rules = {.headers = dropped, .cookie = API_KEY_COOKIE}};
 
     pass.filter = new_envelope(r, sb, envelope);
     if (!target.p || !pass.filter) {

@@ -7,6 +7,7 @@
  * The same paths belong to the servers of the Klavis surface; their names win. */
 #include <errno.h>
 
+#include "api/forward.h"
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
 #include "api/native/forward.h"
@@ -17,7 +18,7 @@
 #include "core/sandbox.h"
 #include "proxy/html.h"
 
-#define COOKIE "tidepool_key"
+#define COOKIE API_KEY_COOKIE
 enum { COOKIE_MAX = 2048 };
 
 static const char *const key_param[] = {"api_key", NULL};

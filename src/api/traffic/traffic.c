@@ -185,7 +185,10 @@ static void take_up(struct api_req *r, const struct traffic *t, struct sandbox *
     bool is_envd = t->port == TRAFFIC_ENVD_PORT;
     struct forward f = {
         .sandbox = sb,
-        .pass.rules = {.headers = dropped_headers(r), .params = key_param, .prefix = t->prefix},
+        .pass.rules = {.headers = dropped_headers(r),
+                       .params = key_param,
+                       .cookie = API_KEY_COOKIE,
+                       .prefix = t->prefix},
         .refuse = on_refuse,
         .fail = on_fail,
     };

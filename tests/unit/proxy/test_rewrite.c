@@ -101,6 +101,21 @@ static void cookies_are_found_and_dropped(void **state)
     }
 }
 
+static void cookies_that_answers_set(void **state)
+{
+    static const char *const own[] = {"key=1",  "key=1; Path=/", " key = 1", "key",
+                                      "=key=1", " = = key=1",    "key;x"};
+    static const char *const others[] = {"keys=1", "a=key=1", "a=1; key=2", "", "Key=1", ";key=1"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(own); i++)
+        if (!rewrite_sets_cookie(str_of(own[i]), "key"))
+            fail_msg("'%s' is not seen", own[i]);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (rewrite_sets_cookie(str_of(others[i]), "key"))
+            fail_msg("'%s' is taken for it", others[i]);
+}
+
 /* ---- headers ---- */
 
 static const struct {
@@ -209,6 +224,7 @@ int main(void)
         cmocka_unit_test(parameters_are_dropped_and_the_rest_stays),
         cmocka_unit_test(parameters_are_dropped_out_of_urls),
         cmocka_unit_test(cookies_are_found_and_dropped),
+        cmocka_unit_test(cookies_that_answers_set),
         cmocka_unit_test(headers_are_dropped_and_added),
         cmocka_unit_test(addresses_are_appended),
         cmocka_unit_test(no_memory_is_told),
