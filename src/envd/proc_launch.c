@@ -330,6 +330,8 @@ pid_t launch_start(struct launch *l, struct err *e)
     if (pid == 0)
         child_main(l);
     /* NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
+    if (pid < 0 && errno == EAGAIN)
+        return err_set(e, -EAGAIN, "the sandbox has as many processes as it may have");
     if (pid < 0)
         return err_sys(e, -errno, "fork");
     if (l->error == 0)

@@ -531,4 +531,31 @@ def test_exit_of_the_cell():
         assert s.create(name="dies")["id"] != x["id"]
 
 
+FILL = """cat >/tmp/fill.py <<'END'
+import os, time
+while True:
+    try:
+        if os.fork() == 0:
+            time.sleep(1000)
+    except OSError:
+        open("/tmp/full", "w").close()
+        time.sleep(0.01)
+END
+setsid python3 /tmp/fill.py >/dev/null 2>&1 & until [ -e /tmp/full ]; do :; done"""
+
+
+def test_commands_at_the_limit_of_processes():
+    """A sandbox that has used up its processes is no fault of the service."""
+    with cells.running(env={"TIDEPOOL_CELLS_PIDS": "24"}) as s:
+        s.create(name="box")
+        s.run("box", FILL)
+        path = "/api/v1/terminal/sandbox/box"
+        s.until(lambda: s.post(path, {"command": "true"}).status != 200)
+        for body in ({"command": "true"}, {"command": "true", "stream": True}):
+            answer = s.post(path, body)
+            tap.equal((answer.status, answer.json["message"]),
+                      (429, "the sandbox has as many processes as it may have"), answer)
+        tap.equal(s.remove("box").status, 200)
+
+
 tap.main(globals())

@@ -102,8 +102,8 @@ static void refuse(struct run *t, const struct err *e)
         api_error(t->req, 503, "the service is stopping");
     else if (!sandbox_cell(t->sb))
         api_error(t->req, 404, "sandbox %s not found: it ended while the command ran", t->sb->name);
-    else if (is_theirs)
-        api_error(t->req, 400, "%s", err_text(e));
+    else if (is_theirs || e->code == -EAGAIN)
+        api_error(t->req, is_theirs ? 400 : 429, "%s", err_text(e));
     else
         api_fail(t->req, e->code, e);
 }
