@@ -240,6 +240,22 @@ def test_directories_come_as_archives():
         tap.equal(sorted(files.values()), [b"one\n", b"two\n"])
 
 
+def test_directories_with_holes():
+    """What was never written is not read either: a file of 4 TB that takes no room."""
+    lab().run("box", "mkdir /tmp/holes; cd /tmp/holes; echo one >a; truncate -s 4T b; "
+                     "printf end | dd of=b bs=1 seek=1048576 conv=notrunc status=none; echo two >c")
+    answer = lab().get(path_of("/download", "/tmp/holes"), timeout=20)
+    tap.equal(answer.status, 200)
+    with tarfile.open(fileobj=io.BytesIO(answer.body), mode="r:gz") as t:
+        tap.equal({m.name: m.size for m in t.getmembers() if m.isfile()},
+                  {"holes/a": 4, "holes/b": 4 << 40, "holes/c": 4})
+        tap.equal([t.extractfile("holes/" + x).read() for x in "ac"], [b"one\n", b"two\n"])
+        b = t.extractfile("holes/b")
+        b.seek(1048574)
+        tap.equal(b.read(7), b"\0\0end\0\0")
+    lab().run("box", "rm -r /tmp/holes")
+
+
 def test_unknown_and_foreign_sandboxes():
     s = lab()
     body, headers = form(("x", b"1"))
