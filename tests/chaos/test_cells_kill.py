@@ -42,13 +42,14 @@ class Client(threading.Thread):
         self.s, self.number, self.made = s, number, 0
         self.books, self.counts, self.faults = {}, {}, []
         self.acknowledged = 0
+        self.creating = None  # the name whose create was not answered
 
     # ---- requests ----
 
-    def call(self, method, path, body=None):
+    def call(self, method, path, body=None, **headers):
         try:
             self.connection.request(method, path, body=body and json.dumps(body),
-                                    headers={"Authorization": "Bearer " + self.s.key})
+                                    headers={"Authorization": "Bearer " + self.s.key, **headers})
             answer = self.connection.getresponse()
             text = answer.read()
         except (OSError, http.client.HTTPException) as e:
@@ -58,16 +59,19 @@ class Client(threading.Thread):
         self.acknowledged += 1
         return json.loads(text)
 
-    def move(self, name, to, method, path, body=None):
+    def move(self, name, to, method, path, body=None, **headers):
         """A request after which NAME is in state TO; nobody knows while it is under way."""
         self.books[name] = "?"
-        self.call(method, path, body)
+        self.call(method, path, body, **headers)
         self.books[name] = to
 
     def create(self):
         name = "c%d-%d" % (self.number, self.made)
         self.made += 1
-        self.move(name, "running", "POST", "/api/v1/sandbox", {"name": name})
+        self.creating = name
+        self.move(name, "running", "POST", "/api/v1/sandbox", {"name": name},
+                  **{"Idempotency-Key": name})
+        self.creating = None
         if not self.counts:
             self.counts[name] = int(self.execute(name, COUNT))
 
@@ -152,6 +156,19 @@ def check_live(s, client):
             tap.equal(s.run(name, "hostname")["output"], name + "\n")
 
 
+def check_repeated(s, client):
+    """A create without answer, sent again: what it confirms is there."""
+    name = client.creating
+    if not name:
+        return
+    answer = s.post("/api/v1/sandbox", {"name": name}, headers={"Idempotency-Key": name})
+    tap.equal(answer.status, 200, answer)
+    shown = s.show(name)
+    tap.equal(shown.status, 200, "%s is confirmed, after %s" % (name, story(s, name)))
+    tap.equal(shown.json["data"]["id"], answer.json["sandbox"]["id"])
+    tap.equal(s.run(name, "hostname")["output"], name + "\n")
+
+
 def check_unknown(s, client):
     """Whatever became of a request without answer: the name can be deleted and used."""
     for name in [n for n, state in client.books.items() if state == "?"]:
@@ -196,6 +213,7 @@ def run_round(s, clients):
         tap.equal(c.faults, [], "client %d" % c.number)
         check_names(s, c)
         check_live(s, c)
+        check_repeated(s, c)
         check_unknown(s, c)
         forget(c)
 
