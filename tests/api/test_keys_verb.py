@@ -61,6 +61,11 @@ def check_all(state):
     tap.contains(err, "account 'alice' has the role user")
     tap.equal(run(state, "create", "--account", "Not Valid")[0], 1)
     tap.equal(run(state, "create", "--role", "king")[0], 2)
+    tap.equal(make(state, "--role", "grader", "--grades", "alice")["grades"], "alice")
+    status, _, err = run(state, "create", "--role", "grader")
+    tap.equal(status, 1)
+    tap.contains(err, "needs 'grades'")
+    tap.equal(run(state, "create", "--grades", "alice")[0], 1)
     return made, gone
 
 
