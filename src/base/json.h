@@ -55,8 +55,8 @@ struct json_member {
 #define JSON_DEPTH_MAX 1024
 
 struct json_limits {
-    uint32_t max_depth; /* nesting of arrays and objects */
-    size_t max_bytes;   /* of text */
+    uint32_t max_depth, max_values; /* nesting; values in all arrays and objects (0: any number) */
+    size_t max_bytes;               /* of text */
 };
 #define JSON_LIMITS_DEFAULT                                                                        \
     {                                                                                              \

@@ -24,7 +24,7 @@ struct parser {
     char *pool; /* where the next string goes */
     char *stack, *first_stack;
     size_t top, cap; /* bytes of the stack */
-    uint32_t depth, max_depth;
+    uint32_t depth, max_depth, values_left;
     int code; /* the first error: code, words and place */
     const char *what;
     const char *at;
@@ -79,6 +79,8 @@ static int grow_stack(struct parser *s)
 
 static inline int push(struct parser *s, const void *entry, size_t size)
 {
+    if (s->values_left-- == 0)
+        return fail_at(s, s->p, -E2BIG, "too many values");
     if (s->cap - s->top < size && grow_stack(s) < 0)
         return s->code;
     memcpy(s->stack + s->top, entry, size);
@@ -551,6 +553,7 @@ struct json *json_parse(struct arena *a, struct str text, const struct json_limi
     }
     s.end = text.len ? text.p + text.len : text.p;
     s.stack = s.first_stack = first_stack;
+    s.values_left = limits->max_values ? limits->max_values : UINT32_MAX;
     s.max_depth = limits->max_depth < JSON_DEPTH_MAX ? limits->max_depth : JSON_DEPTH_MAX;
     int r = parse_text(&s, root);
     if (s.stack != first_stack)

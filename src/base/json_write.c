@@ -198,7 +198,8 @@ static void new_line(const struct writer *w)
 
 static void put_items(struct writer *w, const struct json *v)
 {
-    for (uint32_t i = 0; i < v->n; i++) {
+    /* What is too long already gets no longer. */
+    for (uint32_t i = 0; i < v->n && !w->out->error; i++) {
         if (i > 0)
             put(w->out, ',');
         new_line(w);
@@ -226,7 +227,7 @@ static void put_sorted(struct writer *w, const struct json *v)
         w->out->error = -ENOMEM;
         return;
     }
-    for (uint32_t i = 0; i < v->n; i++)
+    for (uint32_t i = 0; i < v->n && !w->out->error; i++)
         put_member(w, &v->members[order[i].i], i == 0);
     free(order);
 }
@@ -237,7 +238,7 @@ static void put_members(struct writer *w, const struct json *v)
         put_sorted(w, v);
         return;
     }
-    for (uint32_t i = 0; i < v->n; i++)
+    for (uint32_t i = 0; i < v->n && !w->out->error; i++)
         put_member(w, &v->members[i], i == 0);
 }
 

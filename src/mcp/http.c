@@ -8,7 +8,11 @@
 #include "mcp/exchange.h"
 #include "net/http_req.h"
 
-enum { ERROR_MAX = 16 << 10, DEPTH_MAX = 64 };
+enum {
+    ERROR_MAX = 16 << 10,
+    DEPTH_MAX = 64,
+    VALUES_MAX = 500000 /* of a message: what the loop's thread reads in some 20 ms */
+};
 
 static void release(const struct mcp_scope *scope)
 {
@@ -121,7 +125,8 @@ static void take_batch(struct mcp_exchange *x, const struct json *all)
 struct json *mcp_exchange_parse(struct mcp_exchange *x, struct str body)
 {
     const struct json_limits limits = {.max_depth = DEPTH_MAX,
-                                       .max_bytes = x->server->table.desc.limits.max_body};
+                                       .max_bytes = x->server->table.desc.limits.max_body,
+                                       .max_values = VALUES_MAX};
     struct mcp_fault f = {.code = MCP_PARSE_ERROR, .message = "Parse error"};
     struct json *v = json_parse(&x->arena, body, &limits, NULL);
 

@@ -38,6 +38,8 @@ class Agent:
         body = answer.read()
         c.close()
         tap.equal(answer.status, 200, body[:300])
+        if answer.getheader("Content-Type").startswith("text/event-stream"):
+            body = re.findall(rb"^data: (.*)$", body, re.M)[-1]
         got = json.loads(body)
         if "error" in got:
             assert got["error"]["message"] != "internal error", tool
@@ -123,6 +125,28 @@ def test_long_texts_and_searches():
             agent.call("motion_search_tasks", query="a" * 500000 + "b")
         with Watched(s, "a search that finds"):
             is_error, text = agent.call("motion_search_tasks", query="a" * 5000)
+
+
+def test_messages_of_many_values():
+    """As long as a message may be, and all of it is small values."""
+    texts = [
+        '{"query":"a","x":[' + "1," * 499000 + "1]}",
+        '{"query":"a","x":[' + "1," * 1900000 + "1]}",
+        '{"query":"a",' + ",".join('"k%d":1' % i for i in range(330000)) + "}",
+        '{"query":"a","x":[' + '{"a":1},' * 480000 + "1]}",
+        '{"query":"' + "\\u0061" * 650000 + '"}',
+    ]
+    with service.running() as s:
+        agent = Agent(s, "motion")
+        for text in texts:
+            with Watched(s, text[:100]):
+                message = ('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
+                           '{"name":"motion_search_tasks","arguments":%s}}' % text)
+                c = http.client.HTTPConnection(s.host, s.port, timeout=A_LONG_TIME)
+                c.request("POST", agent.target, message, RPC)
+                answer = c.getresponse()
+                assert answer.status in (200, 400), (answer.status, answer.read())
+                c.close()
 
 
 def nested(n, inner, before, after):

@@ -5,6 +5,7 @@
 #include "../check.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -12,11 +13,13 @@
 
 #include "apps/functions.h"
 #include "apps/lang.h"
+#include "sys/io.h"
 
 enum {
-    LONGEST = 64 << 10, /* bytes of an argument */
-    MAX_NS = 1000,      /* of CPU per unit; tens are usual, sanitizers make it more */
-    NOTICED_MS = 20     /* below it nothing is said about a call */
+    LONGEST = 32 << 10,  /* bytes of an argument */
+    MAX_NS = 1000,       /* of CPU per unit; tens are usual, sanitizers make it more */
+    MAX_QUERY_NS = 3000, /* of CPU per byte of a query, for compiling it */
+    NOTICED_MS = 20      /* below it nothing is said about a call */
 };
 
 static unsigned n_faults;
@@ -102,7 +105,7 @@ static void double_it(struct appdb *db, const struct sql_function *f, int n, uns
     for (size_t i = 0; i < 2 * sizeof fillings / sizeof fillings[0]; i++) {
         const struct shape *s = &shapes[i % 2 ? 0 : 1 + i / 2 % 3];
         bool goes_on = true;
-        for (size_t len = 2048; goes_on && len <= LONGEST; len *= 32) {
+        for (size_t len = 2048; goes_on && len <= LONGEST; len *= 16) {
             struct str text = make_text(fillings[i / 2], s, len);
             goes_on = call(db, f, n, is_long, text);
             free((char *)text.p);
@@ -150,9 +153,86 @@ static void functions_are_charged_for_what_they_do(void **state)
     assert_int_equal(n_faults, 0);
 }
 
+/* ---- query languages ---- */
+
+static const char *const queries[] = {
+    "(",
+    "a ",
+    "a:b ",
+    "a = 1 AND ",
+    "NOT ",
+    "'",
+    "\"a\" ",
+    "a,",
+    "{a} & ",
+    "-a ",
+    "[",
+    "a or ",
+    "1+",
+    "IF(",
+    "\\",
+    "{\"and\":[",
+    "a eq 'b' and ",
+    "SELECT ",
+    "from:a ",
+    "(a OR b) ",
+    "a in (b) ",
+    "label:x ",
+    "a LIKE '%' OR ",
+    "contains(a,'",
+    "a~\"b*\" ",
+    "ORDER BY a ",
+};
+
+/* LANGUAGE, as an app has it, compiles long texts in time that is in proportion to them. */
+static void compile_all(struct json *languages, struct str language)
+{
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+        struct arena a auto_arena;
+        struct appdb_predicate p;
+        struct err e = ERR_INIT;
+        struct str text = make_text(queries[i], &shapes[0], LANG_MAX_TEXT - 100);
+        arena_init(&a, 256UL << 20);
+        int64_t begun = cpu_ns();
+        (void)lang_compile(languages, language, text, &a, &p, &e);
+        int64_t ns = cpu_ns() - begun;
+        if (ns > (int64_t)text.len * MAX_QUERY_NS) {
+            n_faults++;
+            print_error("%.*s: '%.20s' takes %lld ms\n", (int)language.len, language.p, text.p,
+                        (long long)ns / 1000000);
+        }
+        free((char *)text.p);
+    }
+}
+
+static void languages_compile_in_linear_time(void **state)
+{
+    glob_t apps;
+    unsigned n = 0;
+
+    (void)state;
+    n_faults = 0;
+    assert_int_equal(glob(VECTORS_DIR "/../../apps/*/app.json", 0, NULL, &apps), 0);
+    for (size_t i = 0; i < apps.gl_pathc; i++) {
+        struct arena a auto_arena;
+        struct buf text auto_buf = BUF_INIT(4 << 20);
+        struct err e = ERR_INIT;
+        arena_init(&a, 16 << 20);
+        assert_int_equal(io_read_file(apps.gl_pathv[i], &text, &e), 0);
+        const struct json *app = json_parse(&a, buf_str(&text), NULL, &e);
+        struct json *languages = json_get(app, "languages");
+        for (size_t k = 0; languages && k < languages->n; k++, n++)
+            compile_all(languages, languages->members[k].key);
+    }
+    globfree(&apps);
+    assert_true(n >= 20);
+    assert_int_equal(n_faults, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(languages_compile_in_linear_time),
         cmocka_unit_test(functions_are_charged_for_what_they_do),
     };
 

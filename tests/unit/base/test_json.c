@@ -160,6 +160,10 @@ static void size_is_limited(void **state)
     assert_non_null(json_parse(&arena, STR("1234"), &limits, &e));
     assert_null(json_parse(&arena, STR("12345"), &limits, &e));
     assert_int_equal(e.code, -E2BIG);
+    limits = (struct json_limits){.max_depth = 8, .max_bytes = 100, .max_values = 5};
+    assert_non_null(json_parse(&arena, STR("{\"a\":[1,2],\"b\":[3]}"), &limits, &e));
+    assert_null(json_parse(&arena, STR("{\"a\":[1,2],\"b\":[3,4]}"), &limits, &e));
+    assert_int_equal(e.code, -E2BIG);
     arena_init(&small, 200);
     assert_null(json_parse(&small, STR("[1,2,3,4,5,6,7,8,9,10]"), NULL, &e));
     assert_int_equal(e.code, -ENOMEM);
