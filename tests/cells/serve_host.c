@@ -69,6 +69,8 @@ static void make_world(void)
     static const char *const covered[] = {"/tmp", "/srv", "/root", "/home"};
     struct kern_mount_attr read_only = {.set = KERN_ATTR_RDONLY};
 
+    /* Not those of the parent, which removes the directory at the end. */
+    must(unshare(CLONE_NEWNS) == 0, "unshare mounts");
     must(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0, "private mounts");
     cover_file("/etc/passwd", "root:x:0:0:root:/root:/bin/bash\n"
                               "user:x:1000:1000:user:/home/user:/bin/bash\n");
@@ -142,7 +144,7 @@ int main(void)
     must(mkdtemp(dir) != NULL, dir);
     (void)snprintf(path, sizeof path, "%s/sock", dir);
     int fd = listen_at(path);
-    must(unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS) == 0, "unshare");
+    must(unshare(CLONE_NEWPID | CLONE_NEWUTS) == 0, "unshare");
     pid_t init = fork();
     if (init == 0)
         _exit(run_init(fd));
