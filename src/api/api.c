@@ -35,7 +35,7 @@ enum { OPENAPI_MAX = 4 << 20 };
 /* For the one who watches the loop. */
 static void say_route(const struct api_req *r)
 {
-    loop_doing(r->core->loop, str_of(http_method_name(r->match.route->method)),
+    loop_doing(r->core->loop, str_of(http_method_name(r->http->head.method)),
                str_of(r->match.route->pattern));
 }
 
