@@ -392,7 +392,9 @@ int loop_run_once(struct loop *l, int timeout_ms)
 
 int loop_run(struct loop *l)
 {
-    l->thread = pthread_self();
+    /* Who watches may look at it meanwhile. */
+    if (!loop_is_mine(l))
+        l->thread = pthread_self();
     while (!atomic_load(&l->is_stopping)) {
         int r = loop_run_once(l, -1);
         if (r < 0)
