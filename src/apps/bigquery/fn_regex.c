@@ -164,11 +164,12 @@ static bool find_next(struct search *s, struct regex_match *m)
     struct arena scratch auto_arena;
     uint64_t given = fn_steps(s->x), steps = given;
 
+    arena_init(&scratch, SCRATCH);
     if (s->find.from > s->find.text.len)
         return false;
-    arena_init(&scratch, SCRATCH);
     s->find.steps = &steps;
     int r = regex_find(&scratch, &s->find, m);
+    s->find.steps = NULL;
     if (!fn_spent(s->x, given + 32, steps))
         return false;
     if (r == -ENOMEM)
