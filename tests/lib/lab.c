@@ -107,9 +107,14 @@ void lab_close(struct lab *l)
 
 struct cell_spec lab_spec(void)
 {
-    return (struct cell_spec){.template_name = "default",
-                              .limits = {.memory_bytes = 256 << 20, .pids = 128},
-                              .disk = {.kind = DISK_TMPFS, .bytes = 64 << 20}};
+    struct err e = ERR_INIT;
+    struct cell_spec s = {.template_name = "default",
+                          .limits = {.memory_bytes = 256 << 20, .pids = 128},
+                          .disk = {.kind = DISK_TMPFS, .bytes = 64 << 20}};
+
+    if (!disk_can(&s.disk, "", &e))
+        s.disk.kind = DISK_IMAGE; /* the kernel of Debian 12 */
+    return s;
 }
 
 /* ---- calls that wait ---- */

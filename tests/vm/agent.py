@@ -87,7 +87,10 @@ def main():
         rest += data
         while b"\n" in rest:
             line, _, rest = rest.partition(b"\n")
-            message = json.loads(line)
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue  # the rest of something that was sent before we were there
             if message["op"] == "hello":
                 send(port, boot=boot_id())
             elif message["op"] == "run":

@@ -49,7 +49,7 @@ def test_backup_purge_install_restore():
     guest.wait_for_service()
     s = guest.Service()
     tap.equal(s.get(path).json["data"], dump, "the dump")
-    tap.equal(s.get("/api/v1/sandbox", key=key["token"]).status, 200, "with the key from before")
+    tap.equal(s.get("/api/v1/sandbox", key=key["key"]).status, 200, "with the key from before")
     tap.equal(s.reasons("box-00")[-1], "SandboxExited", "the last event")
     guest.sh("tidepool audit verify")
 

@@ -2,9 +2,9 @@
 """`./dev up` of a checkout, typed into a login on a terminal as a user would."""
 
 import contextlib
+import json
 import os
 import pty
-import re
 import select
 import signal
 import time
@@ -25,16 +25,18 @@ class Login:
         if self.pid == 0:
             os.execvp("login", ["login", "-f", user])
         self.seen = ""
-        self.type("PS1='%s' PS2= TERM=dumb; stty -echo" % PROMPT)
-        self.wait_for("\n" + PROMPT)
+        # In two halves, as what is typed is still echoed.
+        self.type("PS1='%s''%s' PS2= TERM=dumb; stty -echo" % (PROMPT[:3], PROMPT[3:]))
+        self.wait_for(PROMPT)
 
     def type(self, line):
         os.write(self.fd, line.encode() + b"\n")
 
     def wait_for(self, text, seconds=120):
-        """What came up to TEXT and behind it."""
+        """What came up to TEXT and behind it; the end of the command is the end of the wait."""
         end = time.monotonic() + seconds
         while text not in self.seen:
+            assert PROMPT not in self.seen, "no %r in:\n%s" % (text, self.seen[-3000:])
             if not select.select([self.fd], [], [], 1)[0]:
                 assert time.monotonic() < end, "no %r in:\n%s" % (text, self.seen[-3000:])
                 continue
@@ -82,11 +84,10 @@ def up():
     place, login = checkout(), Login()
     try:
         login.type("cd %s && ./dev up --listen 127.0.0.1:0 --state %s" % (place, STATE))
-        said = login.wait_for("http://127.0.0.1:", 900)
-        said += login.wait_for("\n", 10)
-        found = re.search(r"http://127\.0\.0\.1:\d+", said)
+        said = login.wait_for("is running.", 900)
         guest.until(lambda: os.path.exists(STATE + "/service.json"), 60, "no service")
-        yield Up(login, found.group()), said
+        with open(STATE + "/service.json") as f:
+            yield Up(login, json.load(f)["url"]), said
         login.type("\x03")
         login.wait_for(PROMPT, 120)
     finally:
