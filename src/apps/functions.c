@@ -262,10 +262,18 @@ static void call_counted(sqlite3_context *x, int n, sqlite3_value **v)
         use->f->fn(x, n, v);
 }
 
+/* Newer versions of SQLite, as Debian 13 has, want to be told which functions mark their results as
+ * JSON (fn_give_json()), and end the statement of one that does so without. Older ones ignore it.
+ */
+#ifndef SQLITE_RESULT_SUBTYPE
+#define SQLITE_RESULT_SUBTYPE 0x001000000
+#endif
+
 static int define(struct fn_use *use, struct err *e)
 {
     const struct sql_function *f = use->f;
-    int rc = sqlite3_create_function_v2(use->db->c, f->name, f->n_args, SQLITE_UTF8 | f->flags, use,
+    int rc = sqlite3_create_function_v2(use->db->c, f->name, f->n_args,
+                                        SQLITE_UTF8 | SQLITE_RESULT_SUBTYPE | f->flags, use,
                                         call_counted, NULL, NULL, NULL);
 
     return rc == SQLITE_OK ? 0 : appdb_fail(use->db, rc, e, f->name);
