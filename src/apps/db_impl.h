@@ -37,8 +37,8 @@ struct appdb {
     int64_t now_us;
     bool is_volatile; /* it asked for the time or a random number */
     int64_t steps_left, deadline_ms, memory_base;
-    int64_t work_left; /* of functions, see appdb_spend() */
-    int64_t look_at;   /* the work_left at which the clock is looked at again */
+    int64_t work_left;        /* of functions, see appdb_spend() */
+    int64_t look_at;          /* the work_left at which the clock is looked at again */
     const char *limit;        /* the one that was passed */
     enum appdb_limits limits; /* of the call under way */
 };
