@@ -232,7 +232,7 @@ static int fork_cell(void *ctx, struct err *e)
     }
     if (setns(c->netns_fd, CLONE_NEWNET) < 0)
         return err_sys(e, -errno, "enter network namespace");
-    pid_t pid = kern_clone3(&args);
+    pid_t pid = slot_clone(c->info.uid_base, &args);
     if (pid == 0)
         inside_main(c);
     if (setns(s->home_netns_fd, CLONE_NEWNET) < 0)

@@ -13,6 +13,7 @@
 #include "runtime/disk.h"
 #include "runtime/proto.h"
 
+struct kern_clone_args;
 struct spawner;
 struct spawner_template;
 
@@ -55,6 +56,11 @@ struct cell *slot_add(struct spawner *s, struct err *e);
 /* A free slot with a uid range and namespace, state CELL_FREE; NULL with E filled. */
 struct cell *slot_take(struct spawner *s, struct err *e);
 void slot_give_back(struct cell *c);
+/* clone3() of a process in a new user namespace, for the range that starts at BASE. The namespace
+ * belongs to that uid: what the kernel counts for whoever owns it (inotify instances, message
+ * queues, pending signals, locked memory, namespaces), whatever uids are used inside, it counts for
+ * this slot then and not for root of the host and with it for all cells together. */
+pid_t slot_clone(uint32_t base, struct kern_clone_args *args);
 /* Gives the user namespace of process PID the range that starts at BASE. */
 int slot_write_maps(pid_t pid, uint32_t base);
 /* The living cell that (SLOT, GENERATION) names, or NULL. */

@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,13 +55,34 @@ int slot_write_maps(pid_t pid, uint32_t base)
     return r < 0 ? r : write_map(pid, "gid_map", base);
 }
 
+/* Not the library's, which would look for threads. The kernel takes whoever changes its uid for one
+ * with something to hide, and closes its files below /proc, also to the child. */
+static int change_euid(uint32_t uid)
+{
+    if (syscall(SYS_setresuid, -1, uid, -1) < 0)
+        return -errno;
+    return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+pid_t slot_clone(uint32_t base, struct kern_clone_args *args)
+{
+    int r = change_euid(base);
+
+    if (r < 0)
+        return r;
+    pid_t pid = kern_clone3(args);
+    if (pid != 0 && change_euid(0) < 0)
+        _exit(1); /* nothing that it does next would be right */
+    return pid;
+}
+
 /* A user namespace with this range, held by a descriptor only: a child is born in it, is given the
  * map, and dies. */
 static int make_userns(uint32_t base)
 {
     struct kern_clone_args args = {.flags = KERN_CLONE_NEWUSER, .exit_signal = SIGCHLD};
     char path[48];
-    pid_t pid = kern_clone3(&args);
+    pid_t pid = slot_clone(base, &args);
 
     if (pid < 0)
         return pid;

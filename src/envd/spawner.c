@@ -11,10 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <linux/securebits.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -474,6 +477,9 @@ int spawner_open(struct spawner *s, const struct spawner_options *o, struct err 
     s->loop = loop_new(e);
     if (!s->loop)
         return e->code;
+    /* Capabilities stay when slot_clone() changes the uid. Where that is refused, they go for the
+     * moment of the clone, and only kernels that forbid user namespaces to users mind. */
+    (void)prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0);
     int r = seccomp_build(&s->seccomp);
     if (r < 0)
         return err_sys(e, r, "system call filter");

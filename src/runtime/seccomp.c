@@ -121,6 +121,13 @@ static const struct row table[] = {
     PRETEND_NO(io_uring_setup),
     PRETEND_NO(io_uring_enter),
     PRETEND_NO(io_uring_register),
+    /* contexts are counted for the whole machine, without any limit per user */
+    PRETEND_NO(io_setup),
+    PRETEND_NO(io_destroy),
+    PRETEND_NO(io_submit),
+    PRETEND_NO(io_cancel),
+    PRETEND_NO(io_getevents),
+    PRETEND_NO(io_pgetevents),
     DENY(userfaultfd),
     {.nr = NR_MEMFD_SECRET, .error = ENOSYS, .rule = RULE_DENY},
     DENY(add_key),
