@@ -21,6 +21,7 @@
 #include "base/id.h"
 #include "base/mem.h"
 #include "core/config.h"
+#include "core/limits.h"
 #include "core/metrics.h"
 #include "loop/work.h"
 #include "mcp/http.h"
@@ -436,5 +437,6 @@ int api_metrics(struct api *a, struct buf *out)
         metrics_set(m, METRIC_CONNS_REJECTED, (int64_t)s.rejected);
     }
     core_sample(a->core);
-    return metrics_write(out, m);
+    int r = metrics_write(out, m);
+    return r < 0 ? r : limits_write(out, a->core->limits, a->core->accounts);
 }

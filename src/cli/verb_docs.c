@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tidepool __man, __completion: what the build makes documentation and completion from. */
+/* tidepool __man, __completion, __limits: what the build makes documentation and completion from.
+ */
 #include "cli/verbs.h"
 
 #include <string.h>
+
+#include "core/limits.h"
 
 static int run_man(struct cli_call *call)
 {
@@ -42,4 +45,17 @@ const struct cli_verb verb_completion = {
     .max_args = 1,
     .is_hidden = true,
     .run = run_completion,
+};
+
+static int run_limits(struct cli_call *call)
+{
+    return limits_document(&call->out) < 0 ? CLI_FAILED : CLI_OK;
+}
+
+const struct cli_verb verb_limits = {
+    .name = "__limits",
+    .summary = "Print the documentation of limits",
+    .help = "Prints docs/LIMITS.md, as the table of limits has it.",
+    .is_hidden = true,
+    .run = run_limits,
 };

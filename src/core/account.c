@@ -51,8 +51,10 @@ void accounts_free(struct accounts *a)
         return;
     for (size_t i = 0; i < a->n_keys; i++)
         account_key_unref(a->keys[i]);
-    for (size_t i = 0; map_next(&a->accounts, &i, NULL, &account);)
+    for (size_t i = 0; map_next(&a->accounts, &i, NULL, &account);) {
+        free(((struct account *)account)->uses);
         free(account);
+    }
     map_done(&a->accounts);
     map_done(&a->by_hash);
     map_done(&a->by_alias);
@@ -167,6 +169,18 @@ int account_role_parse(struct str name, enum account_role *ret)
             return 0;
         }
     return -EINVAL;
+}
+
+struct account *accounts_account(const struct accounts *a, struct str id)
+{
+    return map_get(&a->accounts, id);
+}
+
+struct account *accounts_next(const struct accounts *a, size_t *i)
+{
+    void *account;
+
+    return map_next(&a->accounts, i, NULL, &account) ? account : NULL;
 }
 
 struct account *account_ensure(struct accounts *a, struct str id, enum account_role role,

@@ -19,6 +19,7 @@
 
 struct store;
 struct store_tx;
+struct tally;
 
 enum account_role {
     ACCOUNT_USER,
@@ -45,6 +46,7 @@ enum {
 struct account {
     char id[ACCOUNT_ID_MAX + 1]; /* also its name */
     enum account_role role;
+    struct tally *uses; /* of what it has a maximum of, see limits.h; NULL: nothing so far */
 };
 
 struct account_key {
@@ -90,6 +92,11 @@ void account_key_unref(struct account_key *k);
 struct account_key *accounts_at(const struct accounts *a, size_t i);
 /* How many of them are valid. */
 size_t accounts_n_valid(const struct accounts *a);
+
+/* The account ID, or NULL. */
+struct account *accounts_account(const struct accounts *a, struct str id);
+/* All of them in no order: the one after the number *I, which begins with 0, or NULL. */
+struct account *accounts_next(const struct accounts *a, size_t *i);
 
 bool account_id_is_valid(struct str id);
 const char *account_role_name(enum account_role role);

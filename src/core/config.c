@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "core/config_value.h"
+#include "core/limits.h"
 #include "core/own_server.h"
 #include "core/suggest.h"
 #include "core/yaml.h"
@@ -170,6 +171,14 @@ static int apply_default_state(struct loader *l)
     if (!l->x.home)
         return err_set(l->e, -EINVAL, "no state directory: neither --state nor HOME is set");
     return set(l, o, "~/.local/state/tidepool", "default", "");
+}
+
+/* Last of all, because some follow from others. */
+static int apply_derived(struct loader *l, const struct config_option *o)
+{
+    if (o->derive && strcmp(*source_of(l, o), "default") == 0)
+        *(int64_t *)field_of(l->c, o) = o->derive(l->c, o);
+    return 0;
 }
 
 /* ---- the file ---- */
@@ -414,6 +423,8 @@ static int load(struct loader *l)
         r = find_and_apply_file(l);
     if (r == 0)
         r = apply_all(l, apply_outside);
+    if (r == 0)
+        r = apply_all(l, apply_derived);
     if (r == 0)
         r = go_on(l, check_tls(l));
     return r < 0 ? r : note_environment(l);

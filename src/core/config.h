@@ -33,6 +33,8 @@ enum config_type {
     CONFIG_TYPE_COUNT
 };
 
+struct config;
+
 struct config_option {
     const char *key; /* dotted path in the file */
     enum config_type type;
@@ -41,7 +43,9 @@ struct config_option {
     const char *const *choices;                        /* NULL-terminated */
     int64_t min, max;                                  /* for secrets .min is the least length */
     int (*check)(const struct json *v, struct err *e); /* of a mapping: 0 or -errno */
-    bool is_secret;                                    /* its value is never printed */
+    /* The default of a number, when everything else is known. */
+    int64_t (*derive)(const struct config *c, const struct config_option *o);
+    bool is_secret; /* its value is never printed */
     bool not_in_file;
 };
 
@@ -105,7 +109,9 @@ struct config {
     struct {
         bool enabled;
         int64_t max_live, max_creates, max_rps;
-    } quota;
+        int64_t sandbox_memory, sandbox_cpu, sandbox_pids, sandbox_timeout;
+        int64_t account_sandboxes;
+    } quota; /* see limits.def */
     struct {
         bool enabled;
         const char *envd; /* NULL: see core/share.h */

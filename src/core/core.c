@@ -18,6 +18,7 @@
 #include "core/idem.h"
 #include "core/instance.h"
 #include "core/instance_set.h"
+#include "core/limits.h"
 #include "core/metrics.h"
 #include "core/sandbox.h"
 #include "loop/watch.h"
@@ -252,6 +253,12 @@ static int open_idem(struct core *c, struct err *e)
     return c->idem ? 0 : -ENOMEM;
 }
 
+static int open_limits(struct core *c, struct err *e)
+{
+    c->limits = limits_new(c->config, e);
+    return c->limits ? 0 : -ENOMEM;
+}
+
 static int open_metrics(struct core *c, struct err *e)
 {
     c->metrics = metrics_new(e);
@@ -290,8 +297,8 @@ static int open_instances(struct core *c, struct err *e)
 int core_open(struct core *c, struct loop *loop, const struct config *config, struct err *e)
 {
     static int (*const steps[])(struct core *, struct err *) = {
-        open_state,      open_store, open_secret, open_accounts,  open_fixed,     open_metrics,
-        open_system_key, open_idem,  note_start,  open_instances, open_sandboxes,
+        open_state,   open_limits,     open_store, open_secret, open_accounts,  open_fixed,
+        open_metrics, open_system_key, open_idem,  note_start,  open_instances, open_sandboxes,
     };
 
     *c = (struct core){.loop = loop, .config = config};
@@ -325,6 +332,7 @@ void core_close(struct core *c)
     sandboxes_free(c->sandboxes);
     instances_free(c->instances);
     accounts_free(c->accounts);
+    limits_free(c->limits);
     metrics_free(c->metrics);
     mem_wipe(c, sizeof *c);
 }

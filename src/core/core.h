@@ -13,6 +13,7 @@ struct backup_take;
 struct config;
 struct idem;
 struct instances;
+struct limits;
 struct loop_watch;
 struct metrics;
 struct sandboxes;
@@ -35,6 +36,7 @@ struct core {
     struct accounts *accounts;
     struct idem *idem;
     struct metrics *metrics;
+    struct limits *limits;
     struct sandboxes *sandboxes;
     struct instances *instances;           /* of apps */
     struct backup_take *backup;            /* that is being made, or NULL */

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/tally.h"
 #include "core/core.h"
 #include "core/event.h"
 #include "core/metrics.h"
@@ -118,6 +119,8 @@ void sandbox_leave(struct sandbox *sb)
     if (sb->is_counted)
         quota_live_end(&sb->key->use);
     sb->is_counted = false;
+    if (sb->tally)
+        tally_give(take(sb->tally), 1);
     sandbox_unref(sb);
 }
 
@@ -477,7 +480,7 @@ int sandbox_resume(struct sandbox *sb, const struct sandbox_resume *how, sandbox
 {
     if (!is_known(sb) || sb->set->is_stopped)
         return -ENOENT;
-    if (how->timeout_s > SANDBOX_TIMEOUT_MAX_S)
+    if (how->timeout_s != 0 && !sandbox_may_last(sb, how->timeout_s))
         return -EINVAL;
     if (sb->is_talking)
         return -EBUSY;
@@ -491,7 +494,7 @@ int sandbox_set_timeout(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn, v
 {
     if (!is_known(sb) || sb->set->is_stopped)
         return -ENOENT;
-    if (timeout_s > SANDBOX_TIMEOUT_MAX_S || timeout_s == 0)
+    if (timeout_s == 0 || !sandbox_may_last(sb, timeout_s))
         return -EINVAL;
     sb->timeout_s = timeout_s < 0 ? -1 : timeout_s;
     if (sandbox_state(sb) == SANDBOX_RUNNING) {
@@ -507,7 +510,7 @@ int sandbox_extend_timeout(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn
 {
     int64_t due_ms = clock_mono_ms() + timeout_s * 1000;
 
-    if (timeout_s <= 0 || timeout_s > SANDBOX_TIMEOUT_MAX_S)
+    if (timeout_s <= 0 || !sandbox_may_last(sb, timeout_s))
         return -EINVAL;
     if (is_known(sb) && (sb->timeout_s < 0 || sb->expires_ms >= due_ms))
         return write_state(sb, store_tx_new(), fn, ctx);

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "core/core.h"
 #include "core/event.h"
+#include "core/limits.h"
 #include "core/metrics.h"
 #include "core/sandbox_internal.h"
 #include "core/template.h"
@@ -198,8 +199,14 @@ static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
 
 static int count(struct sandbox *sb, struct err *e)
 {
-    int r = quota_live_begin(&sb->key->use, &sb->key->limits, e);
+    struct limits *l = sb->set->core->limits;
+    struct account *account = sb->key->account;
+    int r = limits_take(l, account, LIMIT_ACCOUNT_SANDBOXES, 1, e);
 
+    if (r < 0)
+        return r;
+    sb->tally = limits_tally(l, account, LIMIT_ACCOUNT_SANDBOXES);
+    r = quota_live_begin(&sb->key->use, &sb->key->limits, e);
     sb->is_counted = r == 0;
     return r;
 }
@@ -225,7 +232,7 @@ static int prepare(struct sandbox *sb, const struct sandbox_create *rq, struct e
     int r = sandbox_fill(sb, &rq->args, e);
 
     if (r == 0)
-        r = sandbox_check_memory(&rq->args, e);
+        r = sandboxes_check_asked(sb->set, &rq->args, rq->key->account, e);
     if (r == 0)
         r = sandbox_name(sb, &rq->args, e);
     if (r < 0)
@@ -237,6 +244,9 @@ static int prepare(struct sandbox *sb, const struct sandbox_create *rq, struct e
     sb->key = account_key_ref(rq->key);
     (void)snprintf(sb->key_id, sizeof sb->key_id, "%s", rq->key->id);
     (void)snprintf(sb->account, sizeof sb->account, "%s", rq->key->account->id);
+    /* Who asks for nothing gets no more than who does. */
+    if (rq->args.timeout_s == 0 && !sandbox_may_last(sb, sb->timeout_s))
+        sb->timeout_s = sb->spec.timeout_s = sandbox_max_timeout_s(sb);
     (void)snprintf(sb->cell_spec.hostname, sizeof sb->cell_spec.hostname, "%s", sb->name);
     return 0;
 }

@@ -89,8 +89,6 @@ int sandbox_spec_read(struct sandbox *sb, struct str text, struct err *e);
 
 /* Opens the way out of all cells, unless it is switched off. */
 int sandboxes_open_egress(struct sandboxes *set, struct err *e);
-/* -EINVAL with E filled when a caller asks for more memory than the machine has. */
-int sandbox_check_memory(const struct sandbox_args *a, struct err *e);
 /* The part of sandbox_fill() about the network. */
 int sandbox_fill_network(struct sandbox *sb, const struct sandbox_args *a, struct err *e);
 /* Lets the cell of SB out as its description says. When this fails it stays closed; -EOPNOTSUPP

@@ -4,9 +4,15 @@
  * that a create asks for is refused by the engine. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 
+struct account;
+struct sandbox;
+struct sandbox_args;
 struct sandboxes;
 
 enum sandbox_limit {
@@ -18,6 +24,15 @@ enum sandbox_limit {
 };
 
 extern const char *const sandbox_limit_names[SANDBOX_LIMIT_COUNT];
+
+/* -EINVAL with E filled when A asks for more than the machine has, or than sandboxes of ACCOUNT may
+ * ask for (limits.def). No limit at all, "0", is for the operator. */
+int sandboxes_check_asked(const struct sandboxes *set, const struct sandbox_args *a,
+                          const struct account *account, struct err *e);
+/* The longest timeout that SB can be given, in seconds. */
+int64_t sandbox_max_timeout_s(const struct sandbox *sb);
+/* Whether it can be given that one; less than 0 is none. */
+bool sandbox_may_last(const struct sandbox *sb, int64_t timeout_s);
 
 /* Finds out, once there is an engine; what is known of disks is set before. */
 void sandboxes_find_lacks(struct sandboxes *set);

@@ -14,6 +14,7 @@
 #include "core/config.h"
 #include "core/core.h"
 #include "core/event.h"
+#include "core/limits.h"
 #include "core/metrics.h"
 #include "core/quantity.h"
 #include "core/sandbox_internal.h"
@@ -129,17 +130,27 @@ struct engine *sandboxes_engine(const struct sandboxes *set, struct err *e)
 
 /* ---- after a restart ---- */
 
+/* It lives already: no limit is asked. */
+static void count(struct sandbox *sb)
+{
+    struct core *core = sb->set->core;
+    struct account *account = accounts_account(core->accounts, str_of(sb->account));
+
+    sb->tally = limits_tally(core->limits, account, LIMIT_ACCOUNT_SANDBOXES);
+    tally_add(sb->tally, 1);
+    if (sb->key)
+        sb->key->use.n_live++;
+    sb->is_counted = sb->key != NULL;
+}
+
 /* Everything that the store has is entered first; the cells are looked for afterwards. */
 static void enter_row(struct sandbox *sb)
 {
     sb->key = accounts_by_id(sb->set->core->accounts, str_of(sb->key_id));
     if (sb->key)
         (void)account_key_ref(sb->key);
-    if (sandbox_enter(sb) == 0 && sb->key) {
-        /* It lives already: the limit is not asked. */
-        sb->key->use.n_live++;
-        sb->is_counted = true;
-    }
+    if (sandbox_enter(sb) == 0)
+        count(sb);
     sandbox_unref(sb);
 }
 

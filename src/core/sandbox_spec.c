@@ -198,20 +198,6 @@ static int fill_memory(struct sandbox *sb, struct err *e)
     return 0;
 }
 
-int sandbox_check_memory(const struct sandbox_args *a, struct err *e)
-{
-    const struct str asked[] = {a->memory, a->memory_limit};
-    uint64_t has = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), bytes;
-
-    for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
-        const char *name = i == 0 ? "memory" : "memory_limit";
-        if (asked[i].len > 0 && quantity_units(asked[i], &bytes) == 0 && bytes > has)
-            return err_set(e, -EINVAL, "invalid %s \"" STR_FMT "\": this machine has %lluMi", name,
-                           STR_ARG(str_slice(asked[i], 0, 60)), (unsigned long long)(has >> 20));
-    }
-    return 0;
-}
-
 static int fill_disk(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
 {
     uint64_t bytes;

@@ -39,6 +39,30 @@ def pages():
     return out("__man").split()
 
 
+# ---- limits ----
+
+def test_the_page_of_limits_is_what_the_program_has():
+    with open(os.path.join(SOURCE, "docs", "LIMITS.md")) as f:
+        tap.equal(f.read(), out("__limits"), "docs/LIMITS.md; tidepool __limits makes it")
+
+
+def test_every_limit_is_enforced_somewhere():
+    """A row that nobody asks for is a promise that nobody keeps."""
+    source = os.path.join(SOURCE, "src")
+    texts = []
+    for where, _, names in os.walk(source):
+        for name in names:
+            if name.endswith(".c") and not name.startswith("limits"):
+                with open(os.path.join(where, name)) as f:
+                    texts.append(f.read())
+    with open(os.path.join(source, "core", "limits.def")) as f:
+        rows = re.findall(r"^LIMIT\((\w+), quota\.(\w+), \w+, (\w+),", f.read(), re.MULTILINE)
+    assert len(rows) >= 8, rows
+    for name, field, scope in rows:
+        used = r"quota\.%s\b" % field if scope == "KEY" else r"\bLIMIT_%s\b" % name
+        assert any(re.search(used, text) for text in texts), "nothing keeps to %s" % name
+
+
 # ---- man pages ----
 
 def test_every_page_is_built():

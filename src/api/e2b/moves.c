@@ -5,6 +5,7 @@
 #include "api/body.h"
 #include "api/e2b/e2b.h"
 #include "core/sandbox.h"
+#include "core/sandbox_limits.h"
 
 enum { REFRESH_MIN_S = 15, REFRESH_MAX_S = 3600 };
 
@@ -88,7 +89,7 @@ void e2b_timeout(struct api_req *r)
         api_error(r, 400, "timeout is required");
         return;
     }
-    timeout_s = clip(timeout_s, 0, SANDBOX_TIMEOUT_MAX_S);
+    timeout_s = clip(timeout_s, 0, sandbox_max_timeout_s(sb));
     if (timeout_s > 0) {
         settle(r, sb, sandbox_set_timeout(sb, timeout_s, on_moved, r));
         return;
@@ -133,8 +134,9 @@ void e2b_pause(struct api_req *r)
 
 /* ---- resume and connect ---- */
 
-static int read_resume(struct api_req *r, struct sandbox_resume *how)
+static int read_resume(struct api_req *r, const struct sandbox *sb, struct sandbox_resume *how)
 {
+    int64_t max_s = sandbox_max_timeout_s(sb);
     bool keeps_memory = true;
 
     if (api_body_object(r) < 0 || api_body_int(r, "timeout", &how->timeout_s) < 0 ||
@@ -143,7 +145,9 @@ static int read_resume(struct api_req *r, struct sandbox_resume *how)
     how->reboots = !keeps_memory;
     if (how->timeout_s < 0)
         api_error(r, 400, "Timeout must not be negative");
-    else if (how->timeout_s > SANDBOX_TIMEOUT_MAX_S)
+    else if (how->timeout_s > max_s && max_s < SANDBOX_TIMEOUT_MAX_S)
+        api_error(r, 400, "Timeout cannot be greater than %lld seconds", (long long)max_s);
+    else if (how->timeout_s > max_s)
         api_error(r, 400, "Timeout cannot be greater than %d hours", SANDBOX_TIMEOUT_MAX_S / 3600);
     else
         return 0;
@@ -155,7 +159,7 @@ void e2b_resume(struct api_req *r)
     struct sandbox_resume how = {.timeout_s = E2B_TIMEOUT_V1_S};
     struct sandbox *sb = e2b_find(r);
 
-    if (!sb || read_resume(r, &how) < 0 || api_body_bool(r, "autoPause", &how.auto_pause) < 0)
+    if (!sb || read_resume(r, sb, &how) < 0 || api_body_bool(r, "autoPause", &how.auto_pause) < 0)
         return;
     how.sets_auto_pause = api_body_member(r, "autoPause") != NULL;
     if (sandbox_state(sb) == SANDBOX_RUNNING && !sb->is_talking)
@@ -170,7 +174,7 @@ void e2b_connect(struct api_req *r)
     struct sandbox_resume how = {.timeout_s = E2B_TIMEOUT_V2_S};
     struct sandbox *sb = e2b_find(r);
 
-    if (!sb || read_resume(r, &how) < 0)
+    if (!sb || read_resume(r, sb, &how) < 0)
         return;
     if (sandbox_state(sb) == SANDBOX_PAUSED || sb->is_talking)
         settle(r, sb, sandbox_resume(sb, &how, on_connected, r));

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/e2b.h"
 #include "core/config.h"
+#include "core/limits.h"
 #include "core/metrics.h"
 #include "core/sandbox.h"
 
@@ -72,11 +73,14 @@ struct sandbox *e2b_find(struct api_req *r)
 
 static void over_quota(struct api_req *r)
 {
+    int64_t own = r->key->limits.max_live;
+    int64_t all = limits_max(r->core->limits, r->key->account, LIMIT_ACCOUNT_SANDBOXES);
+
     metrics_add(r->core->metrics, METRIC_QUOTA_REFUSED, 1);
     api_error(r, 429,
               "you have reached the maximum number of concurrent E2B sandboxes (%lld), please kill "
               "some before creating new ones",
-              (long long)r->key->limits.max_live);
+              (long long)(own > 0 && (all == 0 || own < all) ? own : all));
 }
 
 void e2b_fail(struct api_req *r, const struct sandbox *sb, int code, const struct err *e)

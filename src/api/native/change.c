@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "core/core.h"
 #include "core/sandbox.h"
+#include "core/sandbox_limits.h"
 
 enum { ANSWER_MAX = 4 * SANDBOX_SPEC_MAX };
 
@@ -32,15 +33,20 @@ static void on_changed(void *ctx, struct sandbox *sb, const struct err *e)
     api_reply_json(r, 200, &body);
 }
 
-static int read_timeout(struct api_req *r, struct change *c)
+static int read_timeout(struct api_req *r, const struct sandbox *sb, struct change *c)
 {
+    int64_t max_s = sandbox_max_timeout_s(sb);
+
     c->has_timeout = api_body_member(r, "timeout") != NULL;
     if (api_body_int(r, "timeout", &c->timeout_s) < 0)
         return -EINVAL;
-    if (!c->has_timeout || (c->timeout_s != 0 && c->timeout_s <= SANDBOX_TIMEOUT_MAX_S))
+    if (!c->has_timeout || (c->timeout_s != 0 && sandbox_may_last(sb, c->timeout_s)))
         return 0;
     if (c->timeout_s == 0)
         api_error(r, 400, "invalid timeout 0, -1 is no timeout");
+    else if (max_s < SANDBOX_TIMEOUT_MAX_S)
+        api_error(r, 400, "invalid timeout %lld, must be <= %lld (seconds)",
+                  (long long)c->timeout_s, (long long)max_s);
     else
         api_error(r, 400, "invalid timeout %lld, must be <= 60*60*24 (seconds), -1 is no timeout",
                   (long long)c->timeout_s);
@@ -79,7 +85,7 @@ void native_sandbox_change(struct api_req *r)
     struct change c = {0};
     struct err e = ERR_INIT;
 
-    if (!sb || api_body_object(r) < 0 || read_timeout(r, &c) < 0 || read_network(r, sb, &c) < 0)
+    if (!sb || api_body_object(r) < 0 || read_timeout(r, sb, &c) < 0 || read_network(r, sb, &c) < 0)
         return;
     if (!c.has_timeout && !c.has_network) {
         api_error(r, 400, "nothing to change: timeout, network or allowInternetAccess is required");

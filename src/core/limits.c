@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Maxima: see limits.h. */
+#include "core/limits.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "core/account.h"
+#include "core/config.h"
+
+enum { RESERVE_PART = 16, MODEST_PART = 64 };
+
+struct row {
+    const char *key, *resource, *whole;
+    enum limit_scope scope;
+    size_t offset;
+};
+
+static const struct row rows[LIMIT_COUNT] = {
+#define LIMIT(id, field, type, of, word, all, ...)                                                 \
+    [LIMIT_##id] = {#field, word, all, LIMIT_OF_##of, offsetof(struct config, field)},
+#include "core/limits.def"
+#undef LIMIT
+};
+
+struct limits {
+    const struct config *config;
+    struct tally service[LIMIT_COUNT];
+    uint64_t n_refused[LIMIT_COUNT], n_refused_all[LIMIT_COUNT];
+};
+
+/* ---- values ---- */
+
+static int64_t setting(const struct config *c, size_t offset)
+{
+    return *(const int64_t *)((const char *)c + offset);
+}
+
+static int64_t whole_of(const struct config *c, const struct row *r)
+{
+    struct str text = str_of(r->whole);
+    const struct config_option *o = config_find(text);
+    int64_t n = 0;
+
+    if (o)
+        return setting(c, o->offset);
+    (void)str_to_i64(text, &n);
+    return n;
+}
+
+int64_t limits_whole(const struct config *c, const char *key)
+{
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        if (strcmp(rows[i].key, key) == 0)
+            return whole_of(c, &rows[i]);
+    return 0;
+}
+
+void limits_set_whole(struct limits *l, enum limit id, int64_t max)
+{
+    struct tally *t = &l->service[id];
+
+    t->max = max;
+    t->reserve = max / RESERVE_PART;
+    t->modest = max / MODEST_PART > 0 ? max / MODEST_PART : 1;
+}
+
+struct limits *limits_new(const struct config *config, struct err *e)
+{
+    struct limits *l = mem_zalloc(1, sizeof *l);
+
+    if (!l) {
+        (void)err_sys(e, -ENOMEM, "limits");
+        return NULL;
+    }
+    l->config = config;
+    for (int i = 0; i < LIMIT_COUNT; i++) {
+        limits_set_whole(l, (enum limit)i, whole_of(config, &rows[i]));
+        l->service[i].n_refused = &l->n_refused_all[i];
+    }
+    return l;
+}
+
+void limits_free(struct limits *l)
+{
+    free(l);
+}
+
+static bool is_unbound(const struct limits *l, const struct account *a)
+{
+    return !l->config->quota.enabled || !a || a->role == ACCOUNT_SYSTEM;
+}
+
+int64_t limits_max(const struct limits *l, const struct account *a, enum limit id)
+{
+    return is_unbound(l, a) ? 0 : setting(l->config, rows[id].offset);
+}
+
+void limits_note_refusal(struct limits *l, enum limit id)
+{
+    l->n_refused[id]++;
+}
+
+uint64_t *limits_refusals(struct limits *l, enum limit id)
+{
+    return &l->n_refused[id];
+}
+
+/* ---- what an account has ---- */
+
+struct tally *limits_tally(struct limits *l, struct account *a, enum limit id)
+{
+    if (a && !a->uses)
+        a->uses = mem_zalloc(LIMIT_COUNT, sizeof *a->uses);
+    if (!a || !a->uses)
+        return &l->service[id];
+    struct tally *t = &a->uses[id];
+    if (!t->whole)
+        *t = (struct tally){.max = limits_max(l, a, id),
+                            .is_unbound = is_unbound(l, a),
+                            .n_refused = &l->n_refused[id],
+                            .whole = &l->service[id]};
+    return t;
+}
+
+int limits_refuse(const struct tally *t, enum limit id, int code, struct err *e)
+{
+    const char *word = rows[id].resource;
+
+    if (code == -ENOBUFS) {
+        const struct tally *all = t->whole ? t->whole : t;
+        return err_set(e, code,
+                       "capacity exceeded: the service has no room for more %s (%" PRId64
+                       "/%" PRId64 "), please retry later",
+                       word, all->n, all->max);
+    }
+    return err_set(e, code,
+                   "capacity exceeded: your account has reached its maximum of %s (%" PRId64
+                   "/%" PRId64 "), please delete some before creating new ones",
+                   word, t->n, t->max);
+}
+
+int limits_take(struct limits *l, struct account *a, enum limit id, int64_t n, struct err *e)
+{
+    struct tally *t = limits_tally(l, a, id);
+    int r = tally_take(t, n);
+
+    return r < 0 ? limits_refuse(t, id, r, e) : 0;
+}
+
+/* ---- metrics ---- */
+
+static const char *const scope_names[LIMIT_SCOPE_COUNT] = {
+    [LIMIT_OF_SANDBOX] = "sandbox", [LIMIT_OF_KEY] = "key", [LIMIT_OF_ACCOUNT] = "account"};
+
+static void put_head(struct buf *out, const char *name, const char *type, const char *help)
+{
+    (void)buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void put(struct buf *out, const char *name, const struct row *r, const char *of, int64_t n)
+{
+    (void)buf_printf(out, "%s{resource=\"%s\",of=\"%s\"} %" PRId64 "\n", name, r->resource, of, n);
+}
+
+static void put_maxima(struct buf *out, const struct limits *l)
+{
+    const char *name = "tidepool_limit";
+
+    put_head(out, name, "gauge",
+             "The most that one sandbox, key or account or the service may have; 0: no limit.");
+    for (int i = 0; i < LIMIT_COUNT; i++) {
+        put(out, name, &rows[i], scope_names[rows[i].scope],
+            l->config->quota.enabled ? setting(l->config, rows[i].offset) : 0);
+        if (l->service[i].max > 0)
+            put(out, name, &rows[i], "service", l->service[i].max);
+    }
+}
+
+static void put_uses(struct buf *out, const struct limits *l, const struct accounts *accounts)
+{
+    const char *name = "tidepool_limit_used";
+    int64_t most[LIMIT_COUNT] = {0};
+    const struct account *a;
+
+    for (size_t i = 0; (a = accounts_next(accounts, &i));)
+        for (int k = 0; a->uses && k < LIMIT_COUNT; k++)
+            most[k] = a->uses[k].n > most[k] ? a->uses[k].n : most[k];
+    put_head(out, name, "gauge",
+             "What the service has in use, and the account that has the most of it.");
+    for (int i = 0; i < LIMIT_COUNT; i++) {
+        if (rows[i].scope != LIMIT_OF_ACCOUNT)
+            continue;
+        put(out, name, &rows[i], "account", most[i]);
+        put(out, name, &rows[i], "service", l->service[i].n);
+    }
+}
+
+static void put_refusals(struct buf *out, const struct limits *l)
+{
+    const char *name = "tidepool_limit_refused_total";
+
+    put_head(out, name, "counter", "What was refused because it would have been over a limit.");
+    for (int i = 0; i < LIMIT_COUNT; i++) {
+        if (rows[i].scope == LIMIT_OF_KEY)
+            continue; /* tidepool_quota_refused_total */
+        put(out, name, &rows[i], scope_names[rows[i].scope], (int64_t)l->n_refused[i]);
+        if (rows[i].scope == LIMIT_OF_ACCOUNT)
+            put(out, name, &rows[i], "service", (int64_t)l->n_refused_all[i]);
+    }
+}
+
+int limits_write(struct buf *out, const struct limits *l, const struct accounts *accounts)
+{
+    put_maxima(out, l);
+    put_uses(out, l, accounts);
+    put_refusals(out, l);
+    return out->error;
+}
+
+/* ---- the page ---- */
+
+static void add_row(struct buf *out, const struct row *r)
+{
+    const struct config_option *o = config_find(str_of(r->key));
+
+    (void)buf_printf(out, "| %s | `%s` | %s | ", r->resource, r->key, o->def ? o->def : "");
+    if (config_find(str_of(r->whole)))
+        (void)buf_printf(out, "`%s`", r->whole);
+    else
+        (void)buf_add_str(out, str_of(r->whole));
+    (void)buf_printf(out, " | %s |\n", o->help);
+}
+
+int limits_document(struct buf *out)
+{
+    static const struct {
+        enum limit_scope scope;
+        const char *title;
+    } parts[] = {
+        {LIMIT_OF_SANDBOX, "What a sandbox may ask for"},
+        {LIMIT_OF_KEY, "What one key may have"},
+        {LIMIT_OF_ACCOUNT, "What one account may have"},
+    };
+
+    (void)buf_add_lit(
+        out,
+        "# Limits\n\n"
+        "Made by `tidepool __limits` from `src/core/limits.def`; a test compares them. All are "
+        "settings of the\nfile, and variables of the environment (`tidepool config show` says "
+        "what holds here). 0 is no limit, and\n`quota.enabled: false` lifts all of them. The "
+        "operator's keys are bound by the limits of keys only.\n\n"
+        "What all accounts share is never used up by a few: the last sixteenth is for accounts "
+        "that have less than\na 64th of it.\n\n"
+        "`/metrics` has for each `tidepool_limit`, `tidepool_limit_used` and "
+        "`tidepool_limit_refused_total`, with the\nlabels `resource` and `of` (sandbox, key, "
+        "account, service).\n");
+    for (size_t p = 0; p < ARRAY_LEN(parts); p++) {
+        (void)buf_printf(out,
+                         "\n## %s\n\n| resource | setting | default | for all | what it is |\n"
+                         "|---|---|---|---|---|\n",
+                         parts[p].title);
+        for (int i = 0; i < LIMIT_COUNT; i++)
+            if (rows[i].scope == parts[p].scope)
+                add_row(out, &rows[i]);
+    }
+    return out->error;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Defaults of maxima that depend on the host: see limits.h. */
+#include <unistd.h>
+
+#include "core/config.h"
+#include "core/limits.h"
+#include "core/quantity.h"
+#include "sys/io.h"
+
+enum { SHARE = 4, PIDS_SHARE = 8, PIDS_MAX = 1000000 };
+
+int64_t limits_derive_memory(const struct config *c, const struct config_option *o)
+{
+    int64_t has = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE), half = has / 2;
+    uint64_t usual = 0;
+
+    (void)o;
+    if (quantity_units(str_of(c->cells.memory_limit), &usual) < 0 || usual > (uint64_t)has)
+        usual = (uint64_t)has;
+    int64_t most = half > (int64_t)usual ? half : (int64_t)usual;
+    return most >> 20 << 20;
+}
+
+int64_t limits_derive_cpu(const struct config *c, const struct config_option *o)
+{
+    (void)c;
+    (void)o;
+    return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static int64_t read_number(const char *path)
+{
+    struct buf text auto_buf = BUF_INIT(64);
+    int64_t n;
+
+    if (io_read_file(path, &text, NULL) < 0)
+        return PIDS_MAX;
+    struct str rest = buf_str(&text);
+    return str_to_i64(str_cut(&rest, '\n'), &n) < 0 ? PIDS_MAX : n;
+}
+
+int64_t limits_derive_pids(const struct config *c, const struct config_option *o)
+{
+    int64_t pids = read_number("/proc/sys/kernel/pid_max");
+    int64_t threads = read_number("/proc/sys/kernel/threads-max");
+    int64_t most = (pids < threads ? pids : threads) / PIDS_SHARE;
+
+    (void)o;
+    if (most < c->cells.pids)
+        most = c->cells.pids;
+    return most < PIDS_MAX ? most : PIDS_MAX;
+}
+
+int64_t limits_derive_share(const struct config *c, const struct config_option *o)
+{
+    int64_t whole = limits_whole(c, o->key);
+
+    return whole > 0 && whole < SHARE ? 1 : whole / SHARE;
+}
