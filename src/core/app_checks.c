@@ -8,12 +8,17 @@
 
 #include "apps/check.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "core/config.h"
 #include "core/core.h"
 #include "core/instance_internal.h"
 
-enum { NAMES_MAX = 1 << 20, OWN_MAX = 64 };
+enum {
+    NAMES_MAX = 1 << 20,
+    OWN_MAX = 64,
+    TURN_US = 4000 /* of loading apps at a time: all of them take over 100 ms */
+};
 
 /* What came of a check. */
 struct checked {
@@ -23,6 +28,10 @@ struct checked {
 
 struct job {
     struct work work;
+    struct loop_timer next; /* between two turns */
+    struct arena arena;     /* for the names */
+    const char **names;
+    size_t n_names, n_seen;
     struct instances *set;
     app_checks_fn *fn;
     void *ctx;
@@ -83,6 +92,13 @@ static void run(struct work *w)
 
 /* ---- on the loop's thread ---- */
 
+static void end(struct job *j)
+{
+    j->fn(j->ctx);
+    arena_done(&j->arena);
+    free(j);
+}
+
 static void done(struct work *w)
 {
     struct job *j = container_of(w, struct job, work);
@@ -94,8 +110,7 @@ static void done(struct work *w)
             checked_free(c);
         checked_free(old);
     }
-    j->fn(j->ctx);
-    free(j);
+    end(j);
 }
 
 const char *app_checks_fault(const struct instances *set, const struct app_entry *x)
@@ -123,27 +138,41 @@ static void add(struct job *j, const char *name)
     j->items[j->n++] = c;
 }
 
+static void check_all(struct job *j)
+{
+    if (j->n > 0 && instances_submit(j->set, &j->work) == 0)
+        return;
+    for (size_t i = 0; i < j->n; i++)
+        checked_free(j->items[i]);
+    end(j);
+}
+
+/* Loads what has to be loaded, for a while. */
+static void take_turn(struct loop_timer *t)
+{
+    struct job *j = container_of(t, struct job, next);
+    int64_t until_us = clock_mono_us() + TURN_US;
+
+    while (j->n_seen < j->n_names && clock_mono_us() < until_us)
+        add(j, j->names[j->n_seen++]);
+    if (j->n_seen == j->n_names || loop_timer_start(j->set->core->loop, t, 1, take_turn) < 0)
+        check_all(j);
+}
+
 void app_checks_run(struct instances *set, app_checks_fn *fn, void *ctx)
 {
-    struct arena a auto_arena;
     struct job *j = mem_zalloc(1, sizeof *j);
-    size_t n = 0;
 
-    arena_init(&a, NAMES_MAX);
-    const char **names = app_registry_names(set->registry, &a, &n);
     if (!j) {
         fn(ctx);
         return;
     }
     *j = (struct job){.set = set, .fn = fn, .ctx = ctx, .work = {.run = run, .done = done}};
-    for (size_t i = 0; names && i < n; i++)
-        add(j, names[i]);
-    if (j->n > 0 && instances_submit(set, &j->work) == 0)
-        return;
-    for (size_t i = 0; i < j->n; i++)
-        checked_free(j->items[i]);
-    fn(ctx);
-    free(j);
+    arena_init(&j->arena, NAMES_MAX);
+    j->names = app_registry_names(set->registry, &j->arena, &j->n_names);
+    if (!j->names)
+        j->n_names = 0;
+    take_turn(&j->next);
 }
 
 void app_checks_free(struct instances *set)

@@ -7,8 +7,8 @@
 struct app_entry;
 struct instances;
 
-/* Checks the own apps that were not; FN is called once, perhaps at once. Without memory or a worker
- * fewer are checked. */
+/* Loads the apps that were not, a few in each round of the loop, and checks the own ones; FN is
+ * called once, perhaps at once. Without memory or a worker fewer are loaded and checked. */
 typedef void app_checks_fn(void *ctx);
 void app_checks_run(struct instances *set, app_checks_fn *fn, void *ctx);
 /* The first thing that was found wrong with the app as X has it; NULL when nothing was, or it was

@@ -151,6 +151,21 @@ def test_messages_of_many_values():
                 c.close()
 
 
+def test_lists_of_apps():
+    """All of them are loaded for that, which is as much work as there are apps."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+               "params": {"name": "listApps", "arguments": {}}}
+    with service.running() as s:
+        with Watched(s, "GET /api/v1/apps"):
+            names = [x["name"] for x in s.get("/api/v1/apps").json["data"]]
+    assert len(names) > 20, names
+    with service.running() as s:
+        with Watched(s, "listApps"):
+            answer = s.post("/mcp", message, headers=RPC)
+        listed = json.loads(answer.json["result"]["content"][0]["text"])["apps"]
+        tap.equal([x["name"] for x in listed], names)
+
+
 def nested(n, inner, before, after):
     return before * n + inner + after * n
 

@@ -9,6 +9,7 @@
 #include "api/native/native.h"
 #include "apps/registry.h"
 #include "base/cleanup.h"
+#include "core/app_checks.h"
 #include "core/instance.h"
 #include "core/instance_set.h"
 #include "core/server.h"
@@ -112,8 +113,9 @@ void tool_reset_app(struct mcp_call *c)
 
 /* ---- what there is, and what it can do ---- */
 
-void tool_list_apps(struct mcp_call *c)
+static void on_loaded(void *ctx)
 {
+    struct mcp_call *c = ctx;
     const struct mcp_caller *who = c->ctx;
     struct app_registry *apps = instances_apps(who->core->instances);
     struct buf text auto_buf = BUF_INIT(LIST_MAX);
@@ -125,13 +127,20 @@ void tool_list_apps(struct mcp_call *c)
     jw_key(&w, "apps");
     jw_array(&w);
     for (size_t i = 0; names && i < n; i++)
-        native_put_app_line(&w, apps, names[i]);
+        native_put_app_line(&w, who->core->instances, names[i]);
     jw_end(&w);
     jw_end(&w);
     if (names && buf_ok(&text))
         mcp_reply_json(c, buf_str(&text));
     else
         tool_fail(c, -ENOMEM, NULL);
+}
+
+void tool_list_apps(struct mcp_call *c)
+{
+    const struct mcp_caller *who = c->ctx;
+
+    app_checks_run(who->core->instances, on_loaded, c);
 }
 
 static void put_tool(struct jw *w, const struct app_tool *t)

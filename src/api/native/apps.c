@@ -31,12 +31,11 @@ static void put_bool(struct jw *w, const char *name, bool b)
 
 /* ---- the list ---- */
 
-/* SET: of whose checks it tells, or NULL. */
-static void put_line(struct jw *w, struct app_registry *apps, const struct instances *set,
-                     const char *name)
+void native_put_app_line(struct jw *w, struct instances *set, const char *name)
 {
     struct err e = ERR_INIT;
-    struct app_entry *x auto_(app_entry_unref) = app_registry_get(apps, str_of(name), &e);
+    struct app_entry *x auto_(app_entry_unref) =
+        app_registry_get(instances_apps(set), str_of(name), &e);
 
     jw_object(w);
     put_text(w, "name", name);
@@ -46,15 +45,10 @@ static void put_line(struct jw *w, struct app_registry *apps, const struct insta
         jw_int(w, (int64_t)x->app->n_tools);
         put_bool(w, "data", x->app->import != NULL);
     }
-    const char *found = x && set ? app_checks_fault(set, x) : NULL;
+    const char *found = x ? app_checks_fault(set, x) : NULL;
     if (!x || found)
         put_text(w, "error", found ? found : err_text(&e));
     jw_end(w);
-}
-
-void native_put_app_line(struct jw *w, struct app_registry *apps, const char *name)
-{
-    put_line(w, apps, NULL, name);
 }
 
 static void on_checked(void *ctx)
@@ -72,7 +66,7 @@ static void on_checked(void *ctx)
     }
     jw_array(&w);
     for (size_t i = 0; i < n; i++)
-        put_line(&w, apps, r->core->instances, names[i]);
+        native_put_app_line(&w, r->core->instances, names[i]);
     jw_end(&w);
     native_end(&w);
     api_reply_json(r, 200, &body);

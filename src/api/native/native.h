@@ -28,9 +28,9 @@ void native_reply_text(struct api_req *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* A key as the API shows it, with the token itself unless that is NULL. */
 void native_put_key(struct jw *w, const struct account_key *k, const char *secret);
-struct app_registry;
+struct instances;
 /* App NAME as a line of the list; what is wrong with it when it cannot be loaded. */
-void native_put_app_line(struct jw *w, struct app_registry *apps, const char *name);
+void native_put_app_line(struct jw *w, struct instances *set, const char *name);
 struct store_row;
 struct chain_report;
 /* An event of the audit chain: a row of STORE_EVENT_PAGE. */
