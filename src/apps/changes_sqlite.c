@@ -7,6 +7,7 @@
 
 #include "apps/changes.h"
 #include "apps/db_impl.h"
+#include "apps/deadline.h"
 #include "apps/value.h"
 #include "base/clock.h"
 
@@ -41,7 +42,7 @@ static int look_at_time(void *ctx)
 {
     const struct diff *d = ctx;
 
-    return clock_mono_ms() > d->deadline_ms;
+    return deadline_passed(d->deadline_ms);
 }
 
 /* ---- reading ---- */

@@ -9,6 +9,7 @@
 
 #include "apps/clocks.h"
 #include "apps/db_impl.h"
+#include "apps/deadline.h"
 #include "apps/memory.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -106,7 +107,7 @@ static int look_at_limits(void *ctx)
     db->steps_left -= STEPS_PER_LOOK;
     if (db->steps_left < 0)
         db->limit = "too many steps";
-    else if (clock_mono_ms() > db->deadline_ms)
+    else if (deadline_passed(db->deadline_ms))
         db->limit = "takes too long";
     else if (memory_used() - db->memory_base > limits_of[db->limits].memory)
         db->limit = "needs too much memory";
@@ -136,7 +137,7 @@ bool appdb_spend(struct appdb *db, int64_t units)
         return false;
     }
     db->look_at = db->work_left - WORK_PER_LOOK;
-    if (clock_mono_ms() > db->deadline_ms)
+    if (deadline_passed(db->deadline_ms))
         db->limit = "takes too long";
     return !db->limit;
 }

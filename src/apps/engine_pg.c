@@ -80,6 +80,11 @@ static void stop(struct app_home *h)
     free(h);
 }
 
+static void halt(struct app_home *h)
+{
+    pg_server_halt(&h->server);
+}
+
 /* A server that was killed is started again. */
 static PGconn *connect_as(struct app_home *h, const char *database, const char *role, struct err *e)
 {
@@ -389,6 +394,13 @@ static int revive(struct app_handle *x, struct err *e)
     return x->c ? 0 : -EIO;
 }
 
+/* What failed may have left anything behind. */
+static void leave(struct app_handle *x)
+{
+    PQfinish(x->c);
+    x->c = NULL;
+}
+
 static int check_room(struct app_handle *x, struct appdb_call *call, struct err *e)
 {
     PGresult *r auto_(pg_clear) = NULL;
@@ -408,10 +420,8 @@ static int run_script(void *ctx, struct appdb_call *call, struct err *e)
         r = check_room(x, call, e);
     if (r == 0 && !call->error.p)
         r = pg_script(x->c, call, e);
-    if (r < 0) {
-        PQfinish(x->c);
-        x->c = NULL;
-    }
+    if (r < 0)
+        leave(x);
     return r;
 }
 
@@ -436,8 +446,10 @@ static int import(struct app_handle *x, const struct json *body, struct arena *a
 
     if (r == 0)
         r = pg_import(x->c, body, &counts, e);
-    if (r < 0)
+    if (r < 0) {
+        leave(x);
         return r;
+    }
     *ret = arena_str(a, buf_str(&counts));
     return ret->p ? 0 : err_set(e, -ENOMEM, "out of memory");
 }
@@ -449,8 +461,10 @@ static int export(struct app_handle *x, struct arena *a, struct str *ret, struct
 
     if (r == 0)
         r = pg_export(x->c, &out, e);
-    if (r < 0)
+    if (r < 0) {
+        leave(x);
         return r;
+    }
     *ret = arena_str(a, buf_str(&out));
     return ret->p ? 0 : err_set(e, -ENOMEM, "out of memory");
 }
@@ -489,6 +503,7 @@ const struct app_engine app_engine_pg = {
     .name = "postgres",
     .start = start,
     .stop = stop,
+    .halt = halt,
     .make = make,
     .has = has,
     .size = size,

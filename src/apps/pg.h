@@ -46,6 +46,8 @@ struct pg_server {
 /* DIR is made. -EOPNOTSUPP: the package is not installed. */
 int pg_server_start(struct pg_server *s, const char *dir, struct err *e);
 void pg_server_stop(struct pg_server *s);
+/* The same, but S stays as it is. */
+void pg_server_halt(const struct pg_server *s);
 
 /* ---- connections ---- */
 

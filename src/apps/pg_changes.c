@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apps/changes.h"
+#include "apps/deadline.h"
 #include "apps/pg.h"
 #include "base/clock.h"
 
@@ -82,7 +83,7 @@ static int fetch(struct diff *d, struct side *s)
     PQclear(s->page);
     s->page = NULL;
     s->at = 0;
-    if (clock_mono_ms() > d->deadline_ms)
+    if (deadline_passed(d->deadline_ms))
         return err_set(d->err, -ETIME, "the comparison takes too long");
     int r = pg_do(s->c, "FETCH " PAGE " FROM rows", &s->page, d->err);
     if (r == 0 && PQntuples(s->page) == 0) {

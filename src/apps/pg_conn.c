@@ -2,12 +2,17 @@
 /* Connections: queries with a deadline. */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "apps/deadline.h"
 #include "apps/pg.h"
 #include "base/clock.h"
 
-#define GRACE_MS 3000 /* after a cancel */
+enum {
+    GRACE_MS = 3000, /* after a cancel */
+    LOOK_MS = 100    /* between two looks at whether all is to end */
+};
 
 static void ignore(void *ctx, const char *text)
 {
@@ -41,40 +46,79 @@ static void cancel(PGconn *c)
     PQfreeCancel(x);
 }
 
-/* Waits until a result can be had. */
-static int wait_result(PGconn *c, int64_t *until_ms, bool *is_cancelled)
+/* A session that does not hear of a cancel (PL/pgSQL can catch it) would go on without us. */
+static void terminate(PGconn *c)
 {
-    while (PQisBusy(c)) {
-        struct pollfd p = {.fd = PQsocket(c), .events = POLLIN};
-        int64_t left = *until_ms - clock_mono_ms();
-        if (left <= 0) {
-            if (*is_cancelled)
-                return -ETIME;
-            cancel(c);
-            *is_cancelled = true;
-            *until_ms = clock_mono_ms() + GRACE_MS;
-            continue;
-        }
-        if (poll(&p, 1, (int)left) < 0 && errno != EINTR)
-            return -errno;
-        if (p.revents && !PQconsumeInput(c))
-            return -EIO;
-    }
-    return 0;
+    const struct pg_server s = {.dir = PQhost(c)};
+    char text[16];
+    const char *const values[] = {text};
+    PGconn *admin auto_(pg_finish) = pg_connect(&s, "postgres", PG_ADMIN, NULL);
+
+    (void)snprintf(text, sizeof text, "%d", PQbackendPID(c));
+    if (admin && PQsendQueryParams(admin, "SELECT pg_terminate_backend($1::int)", 1, NULL, values,
+                                   NULL, NULL, 0))
+        PQclear(PQgetResult(admin));
 }
 
-/* Nothing can be copied to or from here. */
-static void end_copy(PGconn *c, ExecStatusType status)
+/* How long a query may still take. */
+struct wait {
+    int64_t until_ms;
+    int64_t grace_until_ms; /* 0: not cancelled yet */
+};
+
+/* 0 while there is time; else the query is cancelled, and -ETIME after a while. */
+static int look_at_time(PGconn *c, struct wait *w)
+{
+    if (w->grace_until_ms == 0 && deadline_passed(w->until_ms)) {
+        cancel(c);
+        w->grace_until_ms = clock_mono_ms() + GRACE_MS;
+    }
+    if (w->grace_until_ms == 0 || clock_mono_ms() <= w->grace_until_ms)
+        return 0;
+    terminate(c);
+    return -ETIME;
+}
+
+/* Waits a moment for more of the answer. */
+static int wait_input(PGconn *c, struct wait *w)
+{
+    struct pollfd p = {.fd = PQsocket(c), .events = POLLIN};
+    int r = look_at_time(c, w);
+
+    if (r < 0)
+        return r;
+    int64_t left = w->grace_until_ms ? LOOK_MS : deadline_left(w->until_ms) + 1;
+    if (poll(&p, 1, (int)(left < LOOK_MS ? left : LOOK_MS)) < 0 && errno != EINTR)
+        return -errno;
+    return p.revents && !PQconsumeInput(c) ? -EIO : 0;
+}
+
+/* Waits until a result can be had. */
+static int wait_result(PGconn *c, struct wait *w)
+{
+    int r = 0;
+
+    while (r == 0 && PQisBusy(c))
+        r = wait_input(c, w);
+    return r;
+}
+
+/* Nothing can be copied to or from here. What the server sends is read and forgotten. */
+static int end_copy(PGconn *c, ExecStatusType status, struct wait *w)
 {
     char *line;
+    int n = 0, r = 0;
 
     if (status == PGRES_COPY_IN)
         (void)PQputCopyEnd(c, "COPY FROM STDIN is not supported here");
-    for (int n = 0; status == PGRES_COPY_OUT && n >= 0;) {
-        n = PQgetCopyData(c, &line, 0);
+    if (status != PGRES_COPY_OUT)
+        return 0;
+    while (r == 0 && (n = PQgetCopyData(c, &line, 1)) >= 0) {
         if (n > 0)
             PQfreemem(line);
+        r = n > 0 ? look_at_time(c, w) : wait_input(c, w);
     }
+    return r;
 }
 
 /* The server's words as its clients show them: without the severity, and no line break behind. */
@@ -98,23 +142,28 @@ static int refuse(const PGresult *r, struct err *e)
 int pg_run(PGconn *c, const struct pg_query *q, PGresult **ret, struct err *e)
 {
     PGresult *last auto_(pg_clear) = NULL;
-    int64_t until_ms = clock_mono_ms() + q->max_ms;
-    bool is_cancelled = false;
+    struct wait wait = {.until_ms = clock_mono_ms() + q->max_ms};
+
+    if (deadline_passed(wait.until_ms))
+        return err_set(e, -ETIME, "takes too long");
     int is_sent = q->is_simple ? PQsendQuery(c, q->sql)
                                : PQsendQueryParams(c, q->sql, q->n, NULL, q->values, NULL, NULL, 0);
 
     if (!is_sent)
         return err_set(e, -EIO, "%s", PQerrorMessage(c));
     for (;;) {
-        int r = wait_result(c, &until_ms, &is_cancelled);
+        int r = wait_result(c, &wait);
         if (r < 0)
             return err_set(e, r, "no answer from PostgreSQL");
         PGresult *next = PQgetResult(c);
         if (!next)
             break;
         ExecStatusType status = PQresultStatus(next);
-        if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT)
-            end_copy(c, status);
+        r = end_copy(c, status, &wait);
+        if (r < 0) {
+            PQclear(next);
+            return err_set(e, r, "no answer from PostgreSQL");
+        }
         /* The first fault of several statements is the last result. */
         PQclear(last);
         last = next;

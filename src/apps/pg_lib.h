@@ -10,7 +10,7 @@
 
 /* clang-format off */
 #define PQ_FUNCTIONS(X)                                                                            \
-    X(PQcancel)                                                                                    \
+    X(PQbackendPID) X(PQcancel) X(PQhost)                                                          \
     X(PQclear) X(PQconnectdbParams) X(PQconsumeInput) X(PQerrorMessage) X(PQescapeLiteral)         \
         X(PQfinish) X(PQfname) X(PQfnumber) X(PQfreeCancel) X(PQfreemem) X(PQftype) X(PQgetCancel) \
             X(PQgetCopyData) X(PQgetResult) X(PQgetisnull) X(PQgetlength) X(PQgetvalue)            \
@@ -31,6 +31,8 @@ int pq_load(struct err *e);
 
 #ifndef PQ_OWN_NAMES
 #define PQcancel             pq.PQcancel
+#define PQbackendPID         pq.PQbackendPID
+#define PQhost               pq.PQhost
 #define PQclear              pq.PQclear
 #define PQconnectdbParams    pq.PQconnectdbParams
 #define PQconsumeInput       pq.PQconsumeInput

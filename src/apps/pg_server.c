@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "apps/deadline.h"
 #include "apps/pg.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -132,6 +133,24 @@ static int tell_log(const struct pg_server *s, const char *what, struct err *e)
     return err_set(e, -EIO, "%s failed: " STR_FMT, what, STR_ARG(str_skip(text, from)));
 }
 
+/* Waits for the end of a child, at most MS and while there is time at all; then it is killed. */
+static int wait_child(int pid, int64_t ms, int *status)
+{
+    int64_t until_ms = clock_mono_ms() + ms;
+
+    for (int r; (r = waitpid(pid, status, WNOHANG)) != pid;) {
+        if (r < 0 && errno != EINTR)
+            return -errno;
+        if (deadline_passed(until_ms)) {
+            (void)kill(pid, SIGKILL);
+            (void)waitpid(pid, status, 0);
+            return -ETIME;
+        }
+        (void)usleep(5000);
+    }
+    return 0;
+}
+
 /* ---- the cluster ---- */
 
 static int make_cluster(const struct pg_server *s, const char *data, struct err *e)
@@ -151,9 +170,8 @@ static int make_cluster(const struct pg_server *s, const char *data, struct err 
     int pid = spawn(s, "initdb", argv, e);
     if (pid < 0)
         return pid;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status == 0 ? 0 : tell_log(s, "initdb", e);
+    int r = wait_child(pid, PG_START_MAX_MS, &status);
+    return r == 0 && status == 0 ? 0 : tell_log(s, "initdb", e);
 }
 
 static int wait_for(struct pg_server *s, struct err *e)
@@ -169,7 +187,7 @@ static int wait_for(struct pg_server *s, struct err *e)
             s->pid = 0;
             return tell_log(s, "PostgreSQL", e);
         }
-        if (clock_mono_ms() > until_ms)
+        if (deadline_passed(until_ms))
             return err_set(e, -ETIME, "PostgreSQL does not answer: %s", err_text(&own));
         (void)usleep(20000);
     }
@@ -191,6 +209,7 @@ static int start_server(struct pg_server *s, const char *data, const char *place
         "max_worker_processes=2",
         "max_parallel_workers=0",
         "jit=off",
+        "client_connection_check_interval=10s",
         "timezone=UTC",
         "log_min_messages=warning",
         "log_min_error_statement=panic",
@@ -290,18 +309,36 @@ static int find_running(const struct pg_server *s)
     return str_to_i64(str_cut(&rest, '\n'), &pid) == 0 && pid > 1 ? (int)pid : 0;
 }
 
+/* Within MS; a child of ours is waited for. */
+static bool has_ended(int pid, bool is_child, int64_t ms)
+{
+    int64_t until_ms = clock_mono_ms() + ms;
+
+    for (;;) {
+        if (is_child ? waitpid(pid, NULL, WNOHANG) != 0 : kill(pid, 0) < 0)
+            return true;
+        if (clock_mono_ms() > until_ms)
+            return false;
+        (void)usleep(5000);
+    }
+}
+
+/* Sessions are sent away; a server that does not end so does without tidying up, then it has to. */
+void pg_server_halt(const struct pg_server *s)
+{
+    static const struct {
+        int signo, ms;
+    } ways[] = {{SIGINT, 2000}, {SIGQUIT, 1000}, {SIGKILL, 500}};
+    int pid = s->pid > 0 ? s->pid : find_running(s);
+    bool is_over = pid <= 0;
+
+    for (size_t i = 0; !is_over && i < ARRAY_LEN(ways); i++)
+        is_over = kill(pid, ways[i].signo) < 0 || has_ended(pid, s->pid > 0, ways[i].ms);
+}
+
 void pg_server_stop(struct pg_server *s)
 {
-    int pid = s->pid > 0 ? s->pid : find_running(s);
-
-    if (pid > 0 && kill(pid, SIGINT) == 0) {
-        if (s->pid > 0) {
-            while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                ;
-        }
-        for (int i = 0; i < 500 && kill(pid, 0) == 0; i++)
-            (void)usleep(20000);
-    }
+    pg_server_halt(s);
     free(s->dir);
     free(s->bin);
     *s = (struct pg_server){0};

@@ -4,12 +4,14 @@
 #include "cli/serve.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "api/api.h"
@@ -48,6 +50,8 @@ struct service {
     bool is_stopping;
 };
 
+enum { CLOSE_MAX_MS = 9000 }; /* for what comes after the requests, when the service is stopped */
+
 /* ---- stopping ---- */
 
 static void on_drained(void *ctx)
@@ -71,6 +75,26 @@ static void drain_servers(void *ctx)
             http_server_drain(servers[i], s->config->timeouts.shutdown, on_drained, s);
 }
 
+/* Whatever happens, the process ends in time: what was answered is on the disk. */
+static void *guard(void *arg)
+{
+    const struct service *s = arg;
+    int64_t ms = s->config->timeouts.shutdown + CLOSE_MAX_MS;
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    (void)nanosleep(&time, NULL);
+    log_error("stopped: closing took too long", LOG_I("ms", ms));
+    _exit(EXIT_FAILURE);
+}
+
+static void start_guard(struct service *s)
+{
+    pthread_t id;
+
+    if (pthread_create(&id, NULL, guard, s) == 0)
+        (void)pthread_detach(id);
+}
+
 static void on_signal(int signo, void *ctx)
 {
     struct service *s = ctx;
@@ -81,6 +105,7 @@ static void on_signal(int signo, void *ctx)
     }
     s->is_stopping = true;
     log_info("stopping", LOG_I("signal", signo), LOG_I("grace_ms", s->config->timeouts.shutdown));
+    start_guard(s);
     /* What the threads took still moves to the main server, so that one ends last. */
     if (s->io)
         io_threads_drain(s->io, s->config->timeouts.shutdown, s->loop, drain_servers, s);
@@ -134,6 +159,13 @@ static void close_service(struct service *s)
     loop_watch_stop(s->watch);
     if (s->has_core)
         core_stop(&s->core);
+    unsigned n = s->has_core ? instances_n_abandoned(s->core.instances) : 0;
+    if (n > 0) {
+        /* They use what would be freed. The store is closed, so nothing is lost but they. */
+        instances_free(s->core.instances);
+        log_warn("stopped: jobs of apps did not end", LOG_I("jobs", n));
+        _exit(EXIT_SUCCESS);
+    }
     io_threads_free(s->io);
     http_server_free(s->server);
     http_server_free(s->local);
@@ -372,8 +404,9 @@ int serve_run(const struct config *c, struct err *e)
         r = loop_run(s.loop);
         if (r < 0)
             (void)err_sys(e, r, "event loop");
-        log_info("stopped");
     }
     close_service(&s);
+    if (r == 0)
+        log_info("stopped");
     return r;
 }

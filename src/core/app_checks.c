@@ -106,7 +106,7 @@ static void done(struct work *w)
     for (size_t i = 0; i < j->n; i++) {
         struct checked *c = j->items[i];
         void *old = NULL;
-        if (map_put(&j->set->checked, str_of(c->entry->app->name), c, &old) < 0)
+        if (w->is_dropped || map_put(&j->set->checked, str_of(c->entry->app->name), c, &old) < 0)
             checked_free(c);
         checked_free(old);
     }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apps/deadline.h"
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "core/instance_backup.h"
@@ -346,18 +347,32 @@ static int run_save(struct job *j, struct err *e)
     return r;
 }
 
-/* What each operation does, and whether it is short enough for the loop's thread. */
+enum {
+    TENANT_MAX_MS = 30000, /* of what a tenant chooses the cost of */
+    COPY_MAX_MS = 120000   /* of what copies and removes databases */
+};
+
+/* What each operation does, how long that may take, and whether it is short enough for the loop's
+ * thread. */
 static const struct {
     int (*run)(struct job *j, struct err *e);
+    int max_ms;
     bool is_short;
 } kinds[] = {
-    [INSTANCE_CALL] = {run_call, true},           [INSTANCE_RESET] = {run_reset, true},
-    [INSTANCE_IMPORT] = {run_import, false},      [INSTANCE_EXPORT] = {run_export, false},
-    [INSTANCE_DIFF] = {run_diff, false},          [INSTANCE_VERIFY] = {run_verify, false},
-    [INSTANCE_SNAPSHOT] = {run_snapshot, false},  [INSTANCE_RESTORE] = {run_restore, false},
-    [INSTANCE_SNAPSHOTS] = {run_snapshots, true}, [INSTANCE_CALLS] = {run_calls, false},
-    [INSTANCE_DROP] = {run_drop, true},           [INSTANCE_COPY_OUT] = {run_copy_out, false},
-    [INSTANCE_CLOSE] = {run_close, false},        [INSTANCE_SAVE] = {run_save, false},
+    [INSTANCE_CALL] = {run_call, TENANT_MAX_MS, true},
+    [INSTANCE_RESET] = {run_reset, COPY_MAX_MS, true},
+    [INSTANCE_IMPORT] = {run_import, COPY_MAX_MS, false},
+    [INSTANCE_EXPORT] = {run_export, TENANT_MAX_MS, false},
+    [INSTANCE_DIFF] = {run_diff, TENANT_MAX_MS, false},
+    [INSTANCE_VERIFY] = {run_verify, TENANT_MAX_MS, false},
+    [INSTANCE_SNAPSHOT] = {run_snapshot, COPY_MAX_MS, false},
+    [INSTANCE_RESTORE] = {run_restore, COPY_MAX_MS, false},
+    [INSTANCE_SNAPSHOTS] = {run_snapshots, TENANT_MAX_MS, true},
+    [INSTANCE_CALLS] = {run_calls, TENANT_MAX_MS, false},
+    [INSTANCE_DROP] = {run_drop, COPY_MAX_MS, true},
+    [INSTANCE_COPY_OUT] = {run_copy_out, COPY_MAX_MS, false},
+    [INSTANCE_CLOSE] = {run_close, TENANT_MAX_MS, false},
+    [INSTANCE_SAVE] = {run_save, COPY_MAX_MS, false},
 };
 
 bool content_is_short(enum instance_do what)
@@ -370,8 +385,11 @@ int content_run(struct instance *in, struct instance_op *op, bool is_brief)
     struct job j = job_of(in, op, is_brief);
     struct err e = ERR_INIT;
 
+    /* On the loop's thread the limits of what is brief are shorter. */
+    deadline_begin(is_brief ? 0 : kinds[op->what].max_ms);
     restore(&j);
     int r = kinds[op->what].run(&j, &e);
+    deadline_begin(0);
 
     op->err.code = 0;
     if (r < 0 && !e.code)

@@ -77,6 +77,7 @@ struct instances {
     struct list open;                     /* struct instance_own with a handle */
     struct list unwritten;                /* struct instance_own with calls that wait */
     unsigned n_open, n_closing, n_live;
+    unsigned n_abandoned; /* jobs that did not end when it was stopped */
     struct loop_timer tick;
     char *dir; /* of the databases */
     bool is_stopped;

@@ -196,6 +196,8 @@ static void on_worker_done(struct work *w)
     struct instance_op *op = container_of(w, struct instance_op, work);
     struct instance *in = op->in;
 
+    if (w->is_dropped)
+        (void)err_set(&op->err, -ESHUTDOWN, "the service is stopping");
     end(in, op);
     instance_drain(in);
 }
@@ -254,7 +256,8 @@ static bool start(struct instance *in, struct instance_op *op)
         if (slow)
             *slow = SLOW_FOR;
     }
-    op->work = (struct work){.run = run_on_worker, .done = on_worker_done};
+    op->work =
+        (struct work){.owner = str_of(in->account), .run = run_on_worker, .done = on_worker_done};
     int r = instances_submit(set, &op->work);
     if (r == 0)
         return false;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apps/deadline.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -25,6 +26,11 @@
 
 enum {
     MAX_JOBS = 65536,
+    RESERVE = 16,         /* threads for accounts that have nothing under way */
+    MAX_OVERDUE = 64,     /* jobs whose threads are replaced */
+    OVERDUE_MS = 5000,    /* after which they are */
+    STOP_MS = 1000,       /* for jobs to end by themselves when the service stops */
+    STOP_HURRY_MS = 2000, /* and after they were told to */
     TICK_MS = 2000,
     IDLE_MS = 10000,              /* an open database that nobody used */
     TEMPLATE_IDLE_MS = 10 * 60000 /* a template that nobody refers to */
@@ -179,6 +185,7 @@ static void on_tick(struct loop_timer *t)
     if (templates_forget(set, now_ms - TEMPLATE_IDLE_MS))
         instances_sweep_kept(set, false);
     calls_flush_all(set);
+    work_pool_look(set->workers);
     (void)loop_timer_start(set->core->loop, t, TICK_MS, on_tick);
 }
 
@@ -194,7 +201,13 @@ static int open_all(struct instances *set, struct err *e)
         r = open_registry(set, e);
     if (r < 0)
         return r;
-    set->workers = work_pool_new((unsigned)config->apps.threads, MAX_JOBS, e);
+    const struct work_opts workers = {.n = (unsigned)config->apps.threads,
+                                      .n_reserve = RESERVE,
+                                      .n_overdue = MAX_OVERDUE,
+                                      .max_queued = MAX_JOBS,
+                                      .max_ms = OVERDUE_MS};
+    deadline_resume_all();
+    set->workers = work_pool_make(&workers, e);
     if (!set->workers)
         return e && e->code ? e->code : -ENOMEM;
     r = instances_load(set, enter_row, e);
@@ -246,9 +259,14 @@ void instances_stop(struct instances *set)
         loop_timer_stop(&((struct instance *)value)->timer);
     if (!set->workers)
         return;
-    work_pool_free(take(set->workers));
+    set->n_abandoned = work_pool_end(take(set->workers), STOP_MS, STOP_HURRY_MS, deadline_stop_all);
     /* What the workers did is told now. */
     (void)loop_run_once(set->core->loop, 0);
+}
+
+unsigned instances_n_abandoned(const struct instances *set)
+{
+    return set ? set->n_abandoned : 0;
 }
 
 static void free_all(struct map *m, void (*fn)(void *value))
@@ -267,12 +285,28 @@ static void free_instance(void *value)
     instance_free(in);
 }
 
+static void stop_engines(struct instances *set)
+{
+    for (size_t i = 0; i < INSTANCE_MAX_ENGINES; i++) {
+        const struct app_engine *engine = app_engine_at(i);
+        if (!set->homes[i].home)
+            continue;
+        void (*end)(struct app_home * h) = set->n_abandoned > 0 ? engine->halt : engine->stop;
+        if (end)
+            end(set->homes[i].home);
+    }
+}
+
 void instances_free(struct instances *set)
 {
     void *value;
 
     if (!set)
         return;
+    if (set->n_abandoned > 0) {
+        stop_engines(set);
+        return; /* what runs still uses the rest */
+    }
     free_all(&set->by_id, free_instance);
     map_done(&set->by_lease);
     map_done(&set->by_email);
@@ -280,11 +314,9 @@ void instances_free(struct instances *set)
     for (size_t i = 0; map_next(&set->templates, &i, NULL, &value);)
         template_unref(value);
     map_done(&set->templates);
-    for (size_t i = 0; i < INSTANCE_MAX_ENGINES; i++) {
-        if (set->homes[i].home)
-            app_engine_at(i)->stop(set->homes[i].home);
+    stop_engines(set);
+    for (size_t i = 0; i < INSTANCE_MAX_ENGINES; i++)
         (void)pthread_mutex_destroy(&set->homes[i].lock);
-    }
     app_checks_free(set);
     app_registry_free(set->registry);
     free(set->dir);
@@ -312,4 +344,10 @@ void instances_sample(struct instances *set)
 
     metrics_set(m, METRIC_APPS_LIVE, set->n_live);
     metrics_set(m, METRIC_APPS_OPEN, set->n_open);
+    if (!set->workers)
+        return;
+    const struct work_stats jobs = work_pool_stats(set->workers);
+    metrics_set(m, METRIC_APPS_RUNNING, jobs.running);
+    metrics_set(m, METRIC_APPS_WAITING, jobs.queued);
+    metrics_set(m, METRIC_APPS_OVERDUE, jobs.overdue);
 }

@@ -15,8 +15,11 @@ struct instances;
 /* Reads what the store has; leases that have ended meanwhile are released, files without an owner
  * removed. NULL with E filled. */
 struct instances *instances_open(struct core *c, struct err *e);
-/* Waits for the operations under way and closes all databases. Nothing may be asked afterwards. */
+/* Waits a few seconds for the operations under way. Nothing may be asked afterwards. */
 void instances_stop(struct instances *set);
+/* How many of them did not end. When that is not 0, instances_free() frees nothing, and the process
+ * has to end by _exit(). NULL is allowed. */
+unsigned instances_n_abandoned(const struct instances *set);
 void instances_free(struct instances *set);
 
 /* Where the installation's own apps are, in the state directory. */

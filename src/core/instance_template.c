@@ -158,6 +158,8 @@ static void on_made(struct work *w)
 {
     struct instance_template *t = container_of(w, struct instance_template, work);
 
+    if (w->is_dropped)
+        (void)err_set(&t->err, -ESHUTDOWN, "the service is stopping");
     tell(t);
     template_unref(t);
 }

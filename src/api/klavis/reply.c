@@ -19,6 +19,7 @@ void klavis_fail(struct api_req *r, int code, const struct err *e)
 
     switch (code) {
     case -EAGAIN:
+    case -ESHUTDOWN:
     case -EBUSY:
     case -ENOBUFS:
     case -ENOSPC:
