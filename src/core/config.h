@@ -111,15 +111,17 @@ struct config {
         int64_t max_live, max_creates, max_rps;
         int64_t sandbox_memory, sandbox_cpu, sandbox_pids, sandbox_timeout;
         int64_t account_sandboxes;
-    } quota; /* see limits.def */
+        int64_t sandbox_disk, account_disk; /* bytes */
+    } quota;                                /* see limits.def */
     struct {
         bool enabled;
         const char *envd; /* NULL: see core/share.h */
         int64_t warm;
         const char *cpu_limit, *memory_limit; /* quantities */
         int64_t pids;
-        int disk_kind; /* enum config_disk */
-        int64_t disk;  /* bytes */
+        int disk_kind;       /* enum config_disk */
+        int64_t disk;        /* bytes */
+        int64_t keep_images; /* ms */
         struct config_list etc;
         bool allow_unenforced;
         bool internet;

@@ -57,3 +57,13 @@ int64_t limits_derive_share(const struct config *c, const struct config_option *
 
     return whole > 0 && whole < SHARE ? 1 : whole / SHARE;
 }
+
+/* It comes behind the number of sandboxes in the table. */
+int64_t limits_derive_disk(const struct config *c, const struct config_option *o)
+{
+    int64_t bytes;
+
+    if (__builtin_mul_overflow(c->cells.disk, c->quota.account_sandboxes, &bytes) || bytes > o->max)
+        return o->max;
+    return bytes;
+}

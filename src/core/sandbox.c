@@ -13,6 +13,7 @@
 #include "core/core.h"
 #include "core/event.h"
 #include "core/metrics.h"
+#include "core/sandbox_disk.h"
 #include "core/sandbox_internal.h"
 #include "runtime/engine.h"
 
@@ -121,6 +122,7 @@ void sandbox_leave(struct sandbox *sb)
     sb->is_counted = false;
     if (sb->tally)
         tally_give(take(sb->tally), 1);
+    sandbox_give_disk(sb);
     sandbox_unref(sb);
 }
 

@@ -73,10 +73,11 @@ struct sandbox {
     /* Of the life cycle's own. */
     struct loop_timer timer;
     unsigned n_holds;
-    bool is_counted;     /* in its key's quota */
-    struct tally *tally; /* where it counts, of its account or the service; or NULL */
-    bool is_halted;      /* paused without its processes: a resume starts anew, mere use does not */
-    bool is_talking;     /* a move waits for an answer of the cell */
+    bool is_counted;          /* in its key's quota */
+    struct tally *disk_tally; /* the same for the bytes of its disk */
+    struct tally *tally;      /* where it counts, of its account or the service; or NULL */
+    bool is_halted;  /* paused without its processes: a resume starts anew, mere use does not */
+    bool is_talking; /* a move waits for an answer of the cell */
     struct sandbox_figures figures;
     unsigned end_reason;         /* enum sandbox_end */
     int end_status;              /* of the cell's first process, when it ended by itself */

@@ -15,6 +15,7 @@
 #include "core/event.h"
 #include "core/limits.h"
 #include "core/metrics.h"
+#include "core/sandbox_disk.h"
 #include "core/sandbox_internal.h"
 #include "core/template.h"
 #include "net/http_client.h"
@@ -206,6 +207,9 @@ static int count(struct sandbox *sb, struct err *e)
     if (r < 0)
         return r;
     sb->tally = limits_tally(l, account, LIMIT_ACCOUNT_SANDBOXES);
+    r = sandbox_take_disk(sb, e);
+    if (r < 0)
+        return r;
     r = quota_live_begin(&sb->key->use, &sb->key->limits, e);
     sb->is_counted = r == 0;
     return r;
@@ -233,6 +237,8 @@ static int prepare(struct sandbox *sb, const struct sandbox_create *rq, struct e
 
     if (r == 0)
         r = sandboxes_check_asked(sb->set, &rq->args, rq->key->account, e);
+    if (r == 0)
+        r = sandbox_check_disk(sb->set, &rq->args, rq->key->account, e);
     if (r == 0)
         r = sandbox_name(sb, &rq->args, e);
     if (r < 0)

@@ -26,6 +26,7 @@ struct sandboxes {
     struct egress *egress; /* NULL: cells have no way out */
     struct err why;
     struct disk_spec disk;                 /* of sandboxes that ask for none */
+    uint64_t host_disk;                    /* bytes; no disk can be larger */
     struct err lacks[SANDBOX_LIMIT_COUNT]; /* why there is no such limit; code 0: there is */
     struct map by_name, by_id;             /* all that are not gone yet */
     struct list known;                     /* running and paused, newest first */
@@ -86,7 +87,6 @@ int sandbox_spec_write(struct buf *out, const struct sandbox *sb);
 int sandbox_spec_read(struct sandbox *sb, struct str text, struct err *e);
 
 /* ---- sandbox_net.c ---- */
-
 /* Opens the way out of all cells, unless it is switched off. */
 int sandboxes_open_egress(struct sandboxes *set, struct err *e);
 /* The part of sandbox_fill() about the network. */

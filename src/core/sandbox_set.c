@@ -17,6 +17,7 @@
 #include "core/limits.h"
 #include "core/metrics.h"
 #include "core/quantity.h"
+#include "core/sandbox_disk.h"
 #include "core/sandbox_internal.h"
 #include "core/share.h"
 #include "core/template.h"
@@ -48,28 +49,6 @@ static int find_envd(const struct config *config, char out[PATH_MAX], struct err
     return 0;
 }
 
-static void choose_disk(struct sandboxes *set, const char *state)
-{
-    const struct config *config = set->core->config;
-    struct err *lack = &set->lacks[SANDBOX_LIMIT_DISK];
-    struct disk_spec image = {.kind = DISK_IMAGE, .bytes = (uint64_t)config->cells.disk};
-
-    switch ((enum config_disk)config->cells.disk_kind) {
-    case CONFIG_DISK_AUTO:
-        set->disk = image;
-        if (disk_can(&image, state, lack))
-            return;
-        set->disk = (struct disk_spec){.kind = DISK_DIR};
-        (void)err_ctx(lack, lack->code, "this host cannot limit disk");
-        return;
-    case CONFIG_DISK_IMAGE: set->disk = image; return;
-    case CONFIG_DISK_TMPFS:
-        set->disk = (struct disk_spec){DISK_TMPFS, (uint64_t)config->cells.disk};
-        return;
-    case CONFIG_DISK_DIR: set->disk = (struct disk_spec){.kind = DISK_DIR}; return;
-    }
-}
-
 /* What a sandbox gets that asks for nothing: the cells in the stock are such. */
 static int usual_spec(struct sandboxes *set, struct cell_spec *ret, struct err *e)
 {
@@ -92,6 +71,7 @@ static int open_engine(struct sandboxes *set, struct err *e)
                                .stock = (unsigned)config->cells.warm,
                                .etc = config->cells.etc.items,
                                .n_etc = config->cells.etc.n,
+                               .images_keep_ms = config->cells.keep_images,
                                .allows_unenforced = config->cells.allow_unenforced,
                                .is_claimed_by_caller = true,
                                .on_gone = sandbox_on_gone,
@@ -103,7 +83,7 @@ static int open_engine(struct sandboxes *set, struct err *e)
         return err_set(e, -EPERM, "sandboxes need root");
     if (!realpath(config->state, state))
         return err_sys(e, -errno, "state directory '%s'", config->state);
-    choose_disk(set, state);
+    sandboxes_choose_disk(set, state);
     int r = find_envd(config, envd, e);
     if (r == 0)
         r = usual_spec(set, &o.stock_spec, e);
@@ -138,6 +118,7 @@ static void count(struct sandbox *sb)
 
     sb->tally = limits_tally(core->limits, account, LIMIT_ACCOUNT_SANDBOXES);
     tally_add(sb->tally, 1);
+    sandbox_count_disk(sb, account);
     if (sb->key)
         sb->key->use.n_live++;
     sb->is_counted = sb->key != NULL;

@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/core.h"
 #include "core/quantity.h"
+#include "core/sandbox_disk.h"
 #include "core/sandbox_internal.h"
 #include "core/server.h"
 #include "core/template.h"
@@ -198,23 +199,6 @@ static int fill_memory(struct sandbox *sb, struct err *e)
     return 0;
 }
 
-static int fill_disk(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
-{
-    uint64_t bytes;
-
-    sb->cell_spec.disk = sb->set->disk;
-    if (a->disk.len == 0) {
-        sb->spec.disk = arena_printf(&sb->arena, "%llu", (unsigned long long)sb->set->disk.bytes);
-        return sb->spec.disk.p ? 0 : -ENOMEM;
-    }
-    if (quantity_units(a->disk, &bytes) < 0)
-        return bad_quantity("disk", a->disk, "not a quantity such as 512Mi or 2Gi", e);
-    if (bytes > 0 && bytes < DISK_MIN_BYTES)
-        return bad_quantity("disk", a->disk, "the least is 16Mi", e);
-    sb->cell_spec.disk.bytes = bytes;
-    return copy_str(sb, &sb->spec.disk, a->disk, "");
-}
-
 /* What it gets of a limit that it did not ask for: none where the host could not keep it. */
 static const char *usual(const struct sandbox *sb, enum sandbox_limit limit, const char *configured)
 {
@@ -241,7 +225,7 @@ static int fill_limits(struct sandbox *sb, const struct sandbox_args *a, struct 
     int r = fill_cpu(sb, e);
     if (r == 0)
         r = fill_memory(sb, e);
-    return r < 0 ? r : fill_disk(sb, a, e);
+    return r < 0 ? r : sandbox_fill_disk(sb, a, e);
 }
 
 static int fill_process(struct sandbox *sb, const struct sandbox_args *a, struct err *e)

@@ -4,6 +4,7 @@
  * asked for), and a disk that its cell has hardly written to is emptied for the next one. No file,
  * name or attribute of the cell before is left then, and what was in its blocks cannot be read
  * through a file system. */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -107,7 +108,13 @@ bool disks_refill(struct spawner *s)
             drop(s, &d->images[--d->n]);
             return true;
         }
-        if (disk_mount_image(&s->dirs, d->bytes, &d->images[d->n], NULL) < 0)
+        int r = disk_mount_image(&s->dirs, d->bytes, &d->images[d->n], NULL);
+        if (r == -ENOENT) {
+            /* Nobody has disks of this size any more: their image was removed. */
+            stock_drop(s, d);
+            continue;
+        }
+        if (r < 0)
             return false;
         touch(d->images[d->n++].fd);
         return true;

@@ -2,6 +2,7 @@
 /* Where a cell's own files go: see disk.h. */
 #include "runtime/disk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -31,6 +32,21 @@ enum { LOOP_TRIES = 16 };
 static void image_name(char *ret, size_t size, uint64_t bytes)
 {
     (void)snprintf(ret, size, ".images/%llu.img", (unsigned long long)bytes);
+}
+
+/* ---- sizes ---- */
+
+uint64_t disk_round(uint64_t bytes)
+{
+    static const uint64_t mebi[] = {
+        64,        256,       1 << 10,   2 << 10, 5 << 10, 10 << 10, 20 << 10, 50 << 10,
+        100 << 10, 200 << 10, 500 << 10, 1 << 20, 2 << 20, 5 << 20,  10 << 20, 16 << 20,
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(mebi); i++)
+        if (bytes <= mebi[i] << 20)
+            return mebi[i] << 20;
+    return 0;
 }
 
 /* ---- what the host can do ---- */
@@ -177,6 +193,33 @@ int disk_prepare(const struct disk_spec *s, const char *state, struct err *e)
     if (snprintf(path, sizeof path, "%s/cells/%s", state, name) >= (int)sizeof path)
         return err_sys(e, -ENAMETOOLONG, "image");
     return access(path, F_OK) == 0 ? 0 : make_image(path, s->bytes, e);
+}
+
+static bool is_kept(struct str name, const uint64_t *keep, size_t n)
+{
+    uint64_t bytes;
+    struct str size = str_cut(&name, '.');
+
+    if (!str_is(name, "img") || str_to_u64(size, &bytes) < 0)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (keep[i] == bytes)
+            return true;
+    return false;
+}
+
+void disk_sweep(const char *state, const uint64_t *keep, size_t n)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/cells/.images", state) >= (int)sizeof path)
+        return;
+    DIR *dir = opendir(path);
+    for (const struct dirent *d; dir && (d = readdir(dir));)
+        if (strstr(d->d_name, ".img") && !is_kept(str_of(d->d_name), keep, n))
+            (void)unlinkat(dirfd(dir), d->d_name, 0);
+    if (dir)
+        (void)closedir(dir);
 }
 
 /* ---- the spawner's side ---- */

@@ -21,14 +21,21 @@ struct disk_spec {
 
 enum { DISK_MIN_BYTES = 16 << 20 };
 
+/* Sizes that disks have: every size costs an image and disks made ahead, so there are few. The
+ * least of them that has BYTES, or 0 when that is more than the largest. */
+uint64_t disk_round(uint64_t bytes);
+
 /* True when this host can keep a cell to S; else E says why not. Unbounded directories are always
  * possible; a limit on one is refused, since nothing here would enforce it. STATE is the state
  * directory. */
 bool disk_can(const struct disk_spec *s, const char *state, struct err *e);
 
 /* Makes sure that an empty image of this size is in STATE/cells/.images; runs mkfs.ext4 the first
- * time. */
+ * time, and waits for it. */
 int disk_prepare(const struct disk_spec *s, const char *state, struct err *e);
+/* Removes all images from there but those of the N sizes in KEEP, and what was left half made. Not
+ * while another thread makes one. */
+void disk_sweep(const char *state, const uint64_t *keep, size_t n);
 
 /* The spawner's side. CELLS is the cells directory, DEV the host's /dev, OWNER a name that shows at
  * the loop devices. */

@@ -55,13 +55,23 @@ static int check_limits(struct engine *en, const struct cell_spec *s, struct err
 }
 
 /* Cells of the stock have a disk already. */
-static int prepare_disk(struct engine *en, const struct disk_spec *disk, struct err *e)
+static int check_disk(struct engine *en, const struct disk_spec *disk, struct err *e)
 {
     if (disk->kind >= DISK_COUNT)
         return err_set(e, -EINVAL, "unknown kind of disk");
-    if (!disk_can(disk, en->home, e))
-        return e->code;
-    return disk_prepare(disk, en->home, e);
+    return disk_can(disk, en->home, e) ? 0 : e->code;
+}
+
+/* The image of the stock's disks is made at the start, which may take its time. */
+static int prepare_stock_disk(struct engine *en, const struct disk_spec *disk, struct err *e)
+{
+    int r = check_disk(en, disk, e);
+
+    if (r == 0)
+        r = disk_prepare(disk, en->home, e);
+    if (r == 0)
+        engine_image_know(en, disk);
+    return r;
 }
 
 void engine_claim(struct engine_cell *c)
@@ -106,7 +116,7 @@ static int dress(struct engine_cell *c, const char *label, const struct cell_spe
 static int build(struct engine *en, const char *label, const struct cell_spec *spec,
                  engine_cell_fn *fn, void *ctx, struct err *e)
 {
-    int r = prepare_disk(en, &spec->disk, e);
+    int r = check_disk(en, &spec->disk, e);
 
     if (r < 0)
         return r;
@@ -119,10 +129,12 @@ static int build(struct engine *en, const char *label, const struct cell_spec *s
     (void)snprintf(b->label, sizeof b->label, "%s", label);
     if (!b->spec.hostname[0])
         (void)snprintf(b->spec.hostname, sizeof b->spec.hostname, "%s", label);
-    r = engine_ask_for(en, b);
-    if (r < 0)
-        free(b);
-    return r < 0 ? err_sys(e, r, "create cell '%s'", label) : 0;
+    r = engine_image_await(en, b, e);
+    if (r == 0)
+        return 0;
+    free(b);
+    return e->code ? err_ctx(e, r, "create cell '%s'", label)
+                   : err_sys(e, r, "create cell '%s'", label);
 }
 
 /* Six parameters: what is asked for (two), who is told (two), between the engine and the error. */
@@ -523,7 +535,7 @@ static int prepare(struct engine *en, const struct engine_options *o, struct err
     if (r == 0)
         r = engine_http_open(en, e);
     if (r == 0 && o->stock > 0)
-        r = prepare_disk(en, &o->stock_spec.disk, e);
+        r = prepare_stock_disk(en, &o->stock_spec.disk, e);
     return r;
 }
 
@@ -546,6 +558,7 @@ struct engine *engine_open(struct loop *l, const struct engine_options *o, struc
     list_init(&en->cells);
     list_init(&en->building);
     buf_init(&en->out, PACKET_MAX);
+    engine_images_open(en);
     int r = prepare(en, o, e);
     if (r == 0)
         r = attach(&en->spawner, e);
@@ -568,6 +581,7 @@ void engine_close(struct engine *en)
     list_each(node, &en->old) engine_detach(list_entry(node, struct spawner_link, node));
     loop_timer_stop(&en->retry);
     engine_template_unwatch(en);
+    engine_images_close(en);
     en->options.on_gone = NULL;
     bury_all(&en->spawner);
     list_each(node, &en->old)
@@ -642,7 +656,7 @@ unsigned engine_n_old_cells(const struct engine *en)
 
 unsigned engine_n_building(const struct engine *en)
 {
-    unsigned n = 0;
+    unsigned n = engine_image_n_waiting(en);
 
     list_each(node, &en->building) n++;
     return n;

@@ -31,6 +31,7 @@ struct engine_options {
     size_t n_etc;
     unsigned stock; /* how many cells are kept ready */
     struct cell_spec stock_spec;
+    int64_t images_keep_ms;    /* an empty image that nobody uses is removed after this time */
     bool allows_unenforced;    /* create cells although the host cannot keep them to their limits */
     bool is_claimed_by_caller; /* who creates a cell tells it its hostname, with the rest of /claim
                                 */

@@ -9,6 +9,7 @@
 #include "net/http_client.h"
 #include "runtime/engine.h"
 #include "runtime/engine_fit.h"
+#include "runtime/engine_image.h"
 #include "runtime/engine_link.h"
 #include "runtime/packet.h"
 
@@ -68,6 +69,7 @@ struct engine {
     int64_t used_ms;         /* when somebody last asked for a cell or used one */
     int64_t waits_ms;        /* since when the stock waits for a moment without that; 0: not */
     struct engine_cpus cpus;
+    struct engine_images images;
     struct buf out;
     struct packet in;
 };

@@ -71,12 +71,21 @@ struct sandbox *e2b_find(struct api_req *r)
     return NULL;
 }
 
-static void over_quota(struct api_req *r)
+/* E may be about another limit than that on their number. */
+static void over_quota(struct api_req *r, const struct err *e)
 {
     int64_t own = r->key->limits.max_live;
     int64_t all = limits_max(r->core->limits, r->key->account, LIMIT_ACCOUNT_SANDBOXES);
 
     metrics_add(r->core->metrics, METRIC_QUOTA_REFUSED, 1);
+    bool is_number =
+        (own > 0 && r->key->use.n_live >= own) ||
+        (all > 0 &&
+         limits_tally(r->core->limits, r->key->account, LIMIT_ACCOUNT_SANDBOXES)->n >= all);
+    if (!is_number && e && e->code) {
+        api_error(r, 429, "%s", err_text(e));
+        return;
+    }
     api_error(r, 429,
               "you have reached the maximum number of concurrent E2B sandboxes (%lld), please kill "
               "some before creating new ones",
@@ -100,7 +109,7 @@ void e2b_fail(struct api_req *r, const struct sandbox *sb, int code, const struc
             return;
         }
     if (code == -EDQUOT)
-        over_quota(r);
+        over_quota(r, e);
     else if (sb && code == -ENOENT)
         e2b_not_found(r);
     else if (sb && code == -EBUSY && sb->is_talking)
