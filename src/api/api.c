@@ -363,6 +363,10 @@ struct api *api_new(struct core *core, struct err *e)
     }
     a->core = core;
     const struct proxy_opts opts = {.loop = core->loop, .dial = forward_dial, .ctx = core};
+    a->ends = (struct sandbox_watch){.fn = forward_end};
+    list_init(&a->ends.node);
+    if (core->sandboxes)
+        sandboxes_watch(core->sandboxes, &a->ends);
     a->proxy = proxy_new(&opts, e);
     a->mcp = a->proxy ? mcp_service_new(core, e) : NULL;
     a->cell = a->mcp ? mcp_cell_new(core, e) : NULL;
@@ -389,6 +393,7 @@ void api_free(struct api *a)
     schemas_free(a->schemas);
     mcp_server_free(a->cell);
     mcp_server_free(a->mcp);
+    sandboxes_unwatch(&a->ends);
     proxy_free(a->proxy);
     router_free(a->router);
     buf_done(&a->openapi);

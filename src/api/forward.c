@@ -9,6 +9,8 @@
 #include "core/sandbox.h"
 #include "runtime/engine.h"
 
+static const struct proxy_fault ended = {502, -ESHUTDOWN, "it has ended"};
+
 int forward_dial(void *ctx, const char *address, struct err *e)
 {
     const struct core *core = ctx;
@@ -24,11 +26,22 @@ int forward_dial(void *ctx, const char *address, struct err *e)
     return fd < 0 ? err_sys(e, fd, "nothing answers on port " STR_FMT, STR_ARG(port)) : fd;
 }
 
+/* A process that dies closes its connections first, and is reported when all of its cell is gone:
+ * the first process of a cell lets nobody down otherwise. */
+static bool has_ended(const struct forward *f, const struct proxy_fault *fault)
+{
+    const struct engine_cell *cell = sandbox_cell(f->sandbox);
+    bool is_broken = fault->code == -ECONNRESET || fault->code == -EPIPE;
+
+    return fault->status == 502 &&
+           (!cell || !engine_cell_is_alive(cell) || (f->port == FORWARD_OWN && is_broken));
+}
+
 static void on_fail(struct http_req *h, const struct proxy_fault *fault)
 {
     struct api_req *r = h->user;
 
-    r->forward->fail(r, r->forward, fault);
+    r->forward->fail(r, r->forward, has_ended(r->forward, fault) ? &ended : fault);
 }
 
 /* What ends with the sandbox may have been cut off by it. */
@@ -79,7 +92,14 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
     pass->is_cut = is_cut;
     pass->done = on_done;
     pass->ctx = sandbox_ref(sb);
+    pass->group = &sb->forwards;
     proxy_pass(r->api->proxy, r->http, pass);
+}
+
+void forward_end(void *ctx, struct sandbox *sb)
+{
+    (void)ctx;
+    proxy_end_group(&sb->forwards, &ended);
 }
 
 void forward_start(struct api_req *r, const struct forward *f)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/req.h"
+#include "core/sandbox_set.h"
 
 struct event_streams;
 struct klavis;
@@ -26,6 +27,7 @@ struct api {
     struct router *router;
     struct http_server *server; /* may be NULL */
     struct proxy *proxy;        /* into sandboxes */
+    struct sandbox_watch ends;  /* of sandboxes, and with them of what is passed on */
     struct mcp_server *mcp;     /* the service's own tools */
     struct mcp_server *cell;    /* those that work in one sandbox */
     struct schemas *schemas;

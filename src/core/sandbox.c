@@ -73,6 +73,7 @@ struct sandbox *sandbox_new(struct sandboxes *set)
     arena_init(&sb->arena, SANDBOX_SPEC_MAX);
     arena_init(&sb->network_arena, SANDBOX_SPEC_MAX);
     list_init(&sb->waiting);
+    list_init(&sb->forwards);
     list_init(&sb->node);
     return sb;
 }
@@ -298,8 +299,11 @@ static void enter_ending(struct sandbox *sb, enum sandbox_end reason)
     forget(sb);
     sb->end_reason = reason;
     sm_move(&sb->sm, SANDBOX_ENDING);
-    if (sb->set->on_end)
-        sb->set->on_end(sb->set->on_end_ctx, sb);
+    list_each(node, &sb->set->watches)
+    {
+        const struct sandbox_watch *w = list_entry(node, struct sandbox_watch, node);
+        w->fn(w->ctx, sb);
+    }
 }
 
 static void add_limit_event(struct store_tx *tx, const struct sandbox *sb, enum sandbox_end reason)

@@ -83,6 +83,7 @@ struct sandbox {
     int end_status;              /* of the cell's first process, when it ended by itself */
     enum sandbox_state restored; /* what its row said at the start of the service */
     struct list waiting;         /* for its end */
+    struct list forwards;        /* of who passes requests on into it, and ends them with it */
     struct list node;            /* in the set, newest first */
 };
 

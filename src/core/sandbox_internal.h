@@ -40,8 +40,7 @@ struct sandboxes {
     struct loop_timer tick; /* looks at their figures */
     struct sandbox *looked; /* the last one that the tick looked at, or NULL */
     bool is_stopped;
-    void (*on_end)(void *ctx, struct sandbox *sb); /* see sandboxes_watch(); or NULL */
-    void *on_end_ctx;
+    struct list watches; /* struct sandbox_watch */
 };
 
 /* ---- sandbox.c ---- */

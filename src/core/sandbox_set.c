@@ -283,6 +283,7 @@ struct sandboxes *sandboxes_open(struct core *c, struct err *e)
     map_init(&set->by_name, SANDBOX_MAX);
     map_init(&set->by_id, SANDBOX_MAX);
     list_init(&set->known);
+    list_init(&set->watches);
     list_init(&set->creating);
     list_init(&set->talks);
     list_init(&set->logs);
@@ -295,10 +296,14 @@ struct sandboxes *sandboxes_open(struct core *c, struct err *e)
     return set;
 }
 
-void sandboxes_watch(struct sandboxes *set, void (*fn)(void *ctx, struct sandbox *sb), void *ctx)
+void sandboxes_watch(struct sandboxes *set, struct sandbox_watch *w)
 {
-    set->on_end = fn;
-    set->on_end_ctx = ctx;
+    list_append(&set->watches, &w->node);
+}
+
+void sandboxes_unwatch(struct sandbox_watch *w)
+{
+    list_del(&w->node);
 }
 
 /* The cells of those that are ending die with the spawner as well as without; the next start finds

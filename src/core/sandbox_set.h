@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/list.h"
 
 struct core;
 struct engine;
@@ -21,8 +22,13 @@ void sandboxes_free(struct sandboxes *set);
 /* NULL when there are none; E says why. */
 struct engine *sandboxes_engine(const struct sandboxes *set, struct err *e);
 unsigned sandboxes_n_live(const struct sandboxes *set);
-/* FN is told of every sandbox whose end begins, when it is not known any more. There is one such.
- */
-void sandboxes_watch(struct sandboxes *set, void (*fn)(void *ctx, struct sandbox *sb), void *ctx);
+/* Somebody whose FN is told of every sandbox whose end begins, when it is not known any more. */
+struct sandbox_watch {
+    struct list node;
+    void (*fn)(void *ctx, struct sandbox *sb);
+    void *ctx;
+};
+void sandboxes_watch(struct sandboxes *set, struct sandbox_watch *w);
+void sandboxes_unwatch(struct sandbox_watch *w);
 /* Brings the sampled metrics up to date. */
 void sandboxes_sample(struct sandboxes *set);

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "envd/inside.h"
 #include "envd/layout.h"
+#include "envd/proc_launch.h"
 #include "envd/spawner.h"
 #include "runtime/kern.h"
 #include "runtime/step.h"
@@ -30,7 +31,7 @@
 
 enum { START_MAX_MS = 10000, RETRY_MS = 2, RETRY_SLOW_MS = 1000, RETRIES_FAST = 100 };
 
-#define OOM_SCORE "100"
+#define OOM_SCORE LAUNCH_OOM_SCORE_FIRST
 
 static void close_fd(int *fd)
 {
@@ -259,9 +260,9 @@ static void undo_fork(void *ctx)
     close_fd(&c->pidfd);
 }
 
-/* When the whole machine runs out of memory, cells go before the host's own programs. Commands have
- * the same score as their first process and more memory, so they go before it. Written from here,
- * where it becomes the least that the cell may choose, too (with CAP_SYS_RESOURCE). */
+/* When the whole machine runs out of memory, cells go before the host's own programs, and in a cell
+ * commands go before the first process (LAUNCH_OOM_SCORE). Written from here, where it becomes the
+ * least that the cell may choose, too (with CAP_SYS_RESOURCE). */
 static int set_oom_score(pid_t pid)
 {
     char path[40];

@@ -47,7 +47,8 @@ struct cell {
     int n_entries;
     int layer_fds[PROTO_LAYERS_MAX];
     uint32_t n_layers;
-    int peer_fd; /* the new process's end of sync_fd */
+    int peer_fd;  /* the new process's end of sync_fd */
+    int score_fd; /* in the new process: its own oom_score_adj */
 };
 
 /* ---- slot.c ---- */

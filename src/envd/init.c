@@ -72,13 +72,14 @@ static void forget_args(void)
     memcpy(args.p, SHOWN_NAME, sizeof SHOWN_NAME);
 }
 
-void init_main(int listen_fd)
+void init_main(int listen_fd, const struct cell_info *info)
 {
     struct loop *l = loop_new(NULL);
 
     if (!l)
         _exit(1);
     facts_keep();
+    (void)proto_greeting(serve.greeting, info->slot, info->generation);
     forget_args();
     reset_signals();
     (void)signal(SIGPIPE, SIG_IGN);

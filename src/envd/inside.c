@@ -23,6 +23,7 @@
 #include "envd/hostname.h"
 #include "envd/layout.h"
 #include "envd/oldroot.h"
+#include "envd/proc_launch.h"
 #include "envd/spawner.h"
 #include "runtime/kern.h"
 #include "runtime/step.h"
@@ -40,7 +41,11 @@ static int wait_for_go(void *ctx, struct err *e)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)close(c->sync_fd);
     ssize_t n = io_read(c->peer_fd, &go, 1);
-    return n == 1 ? 0 : err_sys(e, -ECANCELED, "go");
+    if (n != 1)
+        return err_sys(e, -ECANCELED, "go");
+    /* Once it is the cell's root it may not open this any more. */
+    c->score_fd = io_open("/proc/self/oom_score_adj", O_WRONLY, 0);
+    return c->score_fd < 0 ? err_sys(e, c->score_fd, "oom_score_adj") : 0;
 }
 
 /* Version 1: a process that enters a group by itself does not wait for anybody. */
@@ -316,23 +321,25 @@ static int set_hostname(void *ctx, struct err *e)
     return r < 0 ? err_sys(e, r, "hostname") : 0;
 }
 
-/* Descriptors 0, 1 and 2 become the cell's own /dev/null, 3 the listener, 4 the report; every other
- * one belongs to the spawner and goes. */
-enum { FD_LISTEN = 3, FD_REPORT = 4, FD_HIGH = 16 };
+/* Descriptors 0, 1 and 2 become the cell's own /dev/null, 3 the listener, 4 the process's score for
+ * the OOM killer, 5 the report; every other one belongs to the spawner and goes. */
+enum { FD_LISTEN = 3, FD_SCORE, FD_REPORT, FD_HIGH = 16 };
 
 static int arrange_descriptors(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
     int listener = fcntl(c->listen_fd, F_DUPFD_CLOEXEC, FD_HIGH);
     int report = fcntl(c->peer_fd, F_DUPFD_CLOEXEC, FD_HIGH);
+    int score = fcntl(c->score_fd, F_DUPFD_CLOEXEC, FD_HIGH);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    if (listener < 0 || report < 0 || null < 0)
+    if (listener < 0 || report < 0 || score < 0 || null < 0)
         return err_sys(e, -errno, "descriptors");
     for (int fd = 0; fd <= 2; fd++)
         if (null != fd && dup2(null, fd) < 0)
             return err_sys(e, -errno, "descriptors");
-    if (dup3(listener, FD_LISTEN, O_CLOEXEC) < 0 || dup3(report, FD_REPORT, O_CLOEXEC) < 0)
+    if (dup3(listener, FD_LISTEN, O_CLOEXEC) < 0 || dup3(score, FD_SCORE, O_CLOEXEC) < 0 ||
+        dup3(report, FD_REPORT, O_CLOEXEC) < 0)
         return err_sys(e, -errno, "descriptors");
     c->peer_fd = FD_REPORT;
     int r = kern_close_range(FD_REPORT + 1, ~0U);
@@ -372,5 +379,6 @@ void inside_main(struct cell *c)
     if (send(c->peer_fd, &e, sizeof e, MSG_NOSIGNAL) < 0 || r < 0)
         _exit(1);
     (void)close(c->peer_fd);
-    init_main(FD_LISTEN);
+    launch_keep_score(FD_SCORE);
+    init_main(FD_LISTEN, &c->info);
 }

@@ -37,6 +37,21 @@ void launch_raise_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &own);
 }
 
+static int score_fd = -1; /* of this process's oom_score_adj */
+
+void launch_keep_score(int fd)
+{
+    score_fd = fd;
+}
+
+/* A child has the score that its parent had when it was born, and cannot set its own: until it
+ * executes, its files in /proc are the host's. */
+static void set_score(const char *score)
+{
+    if (score_fd >= 0)
+        (void)!write(score_fd, score, strlen(score));
+}
+
 static const char *env_get(char **env, size_t n, const char *name, size_t len)
 {
     for (size_t i = 0; i < n; i++)
@@ -325,15 +340,18 @@ pid_t launch_start(struct launch *l, struct err *e)
     /* A fork would copy the page tables of the first process for every command; the child only
      * arranges itself and calls exec, with its own signals blocked. */
     /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
+    set_score(LAUNCH_OOM_SCORE);
     pid_t pid = vfork();
 
     if (pid == 0)
         child_main(l);
+    int error = errno;
+    set_score(LAUNCH_OOM_SCORE_FIRST);
     /* NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
-    if (pid < 0 && errno == EAGAIN)
+    if (pid < 0 && error == EAGAIN)
         return err_set(e, -EAGAIN, "the sandbox has as many processes as it may have");
     if (pid < 0)
-        return err_sys(e, -errno, "fork");
+        return err_sys(e, -error, "fork");
     if (l->error == 0)
         return pid;
     /* Not reaped here: the loop's reaper takes it like any stranger. */

@@ -44,3 +44,11 @@ pid_t launch_start(struct launch *l, struct err *e);
 
 /* Lets this process have as many descriptors as it may; what it starts has as many as before. */
 void launch_raise_files(void);
+
+/* How soon the OOM killer takes the first process of a cell, and what it starts. The difference, in
+ * thousandths of the memory that is short, has commands go first: also when none of them uses much,
+ * because what fills the memory is a file system. */
+#define LAUNCH_OOM_SCORE_FIRST "100"
+#define LAUNCH_OOM_SCORE       "500"
+/* FD is this process's oom_score_adj, open for writing: what it starts gets LAUNCH_OOM_SCORE. */
+void launch_keep_score(int fd);

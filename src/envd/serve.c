@@ -75,7 +75,8 @@ static void on_e2b_request(struct http_req *r, void *ctx)
     e2b_request(ctx, r);
 }
 
-static struct http_server *new_server(struct serve *s, http_handler *handler, struct err *e)
+static struct http_server *new_server(struct serve *s, http_handler *handler, struct str greeting,
+                                      struct err *e)
 {
     struct http_server_opts o = {
         .loop = s->loop,
@@ -85,6 +86,7 @@ static struct http_server *new_server(struct serve *s, http_handler *handler, st
         .max_conns = CONNS_MAX,
         .timeouts = {.idle_ms = IDLE_MS, .body_ms = STALL_MS, .write_ms = STALL_MS},
         .max_arena = (size_t)3 * SERVE_BODY_MAX,
+        .greeting = greeting,
     };
 
     return http_server_new(&o, e);
@@ -92,7 +94,7 @@ static struct http_server *new_server(struct serve *s, http_handler *handler, st
 
 struct http_server *serve_listen_e2b(struct serve *s, int fd, struct err *e)
 {
-    struct http_server *h = new_server(s, on_e2b_request, e);
+    struct http_server *h = new_server(s, on_e2b_request, STR_NULL, e);
 
     if (!h) {
         (void)close(fd);
@@ -112,6 +114,6 @@ int serve_start(struct serve *s, struct loop *l, int listen_fd, struct err *e)
     proc_table_init(&s->procs, l);
     log_init(&s->log);
     e2b_watches_init(&s->watches, l);
-    s->http = new_server(s, on_request, e);
+    s->http = new_server(s, on_request, str_of(s->greeting), e);
     return s->http ? http_server_listen(s->http, listen_fd, e) : -ENOMEM;
 }

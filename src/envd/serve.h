@@ -28,6 +28,7 @@
 #include "envd/log.h"
 #include "envd/proc.h"
 #include "loop/loop.h"
+#include "runtime/proto.h"
 
 struct http_server;
 
@@ -39,8 +40,9 @@ struct serve {
     struct log log;
     struct e2b e2b;
     struct e2b_watches watches;
-    int64_t started_ms; /* monotonic */
+    int64_t started_ms;                /* monotonic */
+    char greeting[PROTO_GREETING_MAX]; /* that connections begin with; "": none */
 };
 
-/* Accepts connections on LISTEN_FD for ever. */
+/* Accepts connections on LISTEN_FD for ever. S is zeros, but for the greeting. */
 int serve_start(struct serve *s, struct loop *l, int listen_fd, struct err *e);

@@ -21,6 +21,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/id.h"
 #include "runtime/kern.h"
 #include "sys/io.h"
 
@@ -471,7 +472,9 @@ int spawner_open(struct spawner *s, const struct spawner_options *o, struct err 
     if (dir < 0)
         return dir;
     s->next_client_id = 1;
-    s->next_generation = (uint64_t)clock_real_us();
+    /* Not from a clock, which may be set back: no two spawners give the same ones. */
+    id_random(&s->next_generation, sizeof s->next_generation);
+    s->next_generation >>= 1;
     buf_init(&s->out, PACKET_MAX);
     (void)signal(SIGPIPE, SIG_IGN);
     s->loop = loop_new(e);

@@ -19,7 +19,7 @@ void http_conn_set_timeout(struct http_conn *c)
 
     if (!c->stream || c->in == HTTP_IN_SINK)
         return;
-    if (c->in == HTTP_IN_HEAD) {
+    if (c->in == HTTP_IN_HEAD || c->in == HTTP_IN_GREETING) {
         /* The deadline of a head that has begun does not move. */
         if (!c->is_partial)
             stream_set_timeout(c->stream, t->idle_ms);
@@ -284,9 +284,23 @@ static void leave(struct http_conn *c)
     http_conn_set_timeout(c);
 }
 
+/* Somebody who means another server must not reach this one. */
+static ssize_t on_greeting(struct http_conn *c, const char *p, size_t len)
+{
+    struct str want = c->server->opts.greeting;
+
+    if (!str_starts(want, str_n(p, len < want.len ? len : want.len)))
+        return -EPROTO;
+    if (len < want.len)
+        return 0;
+    c->in = HTTP_IN_HEAD;
+    return (ssize_t)want.len;
+}
+
 static ssize_t on_input(struct http_conn *c, const char *p, size_t len)
 {
     switch ((enum http_in)c->in) {
+    case HTTP_IN_GREETING: return on_greeting(c, p, len);
     case HTTP_IN_HEAD: return on_head(c, p, len);
     case HTTP_IN_BODY: return (ssize_t)http_on_body(c, p, len);
     case HTTP_IN_DONE: stream_pause(c->stream); return 0;
@@ -439,6 +453,7 @@ int http_conn_new(struct http_server *s, int fd)
         return -ENOMEM;
     }
     c->server = s;
+    c->in = s->opts.greeting.len > 0 ? HTTP_IN_GREETING : HTTP_IN_HEAD;
     list_append(&s->conns, &c->node);
     s->stats.accepted++;
     s->stats.active++;

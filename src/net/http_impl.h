@@ -14,10 +14,11 @@
 #include "net/http_server.h"
 
 enum http_in {
-    HTTP_IN_HEAD, /* waits for, or inside of, a head */
-    HTTP_IN_BODY, /* inside of a request's body */
-    HTTP_IN_DONE, /* the request is complete, its answer is not */
-    HTTP_IN_SINK, /* the connection will be closed: what arrives is dropped */
+    HTTP_IN_HEAD,     /* waits for, or inside of, a head */
+    HTTP_IN_BODY,     /* inside of a request's body */
+    HTTP_IN_DONE,     /* the request is complete, its answer is not */
+    HTTP_IN_SINK,     /* the connection will be closed: what arrives is dropped */
+    HTTP_IN_GREETING, /* before the first request, where the server wants one */
 };
 
 enum http_body_mode {
@@ -120,8 +121,7 @@ void http_conn_orphan(struct http_conn *c);
 bool http_conn_is_idle(const struct http_conn *c);
 /* True when the connection can serve another request after this one's answer. */
 bool http_conn_can_stay(const struct http_conn *c);
-/* The answer is complete and the request given back: on to the next request when IS_KEPT, else to
- * the end. C may be freed. */
+/* The answer is complete: on to the next request when IS_KEPT, else to the end. C may be freed. */
 void http_conn_next(struct http_conn *c, bool is_kept);
 /* The stream has another owner now; C is freed, at the latest when its callbacks return. */
 void http_conn_gone(struct http_conn *c);

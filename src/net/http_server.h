@@ -54,6 +54,8 @@ struct http_server_opts {
     size_t max_drop;  /* bytes of an unread body that are read and dropped to keep the connection;
                          256 KiB */
     const char *server_name; /* Server header; NULL: none */
+    struct str greeting;     /* what every connection has to begin with, before its first request;
+                                others are closed. Empty: nothing. Outlives the server */
 };
 
 struct http_server_stats {

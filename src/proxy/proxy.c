@@ -29,6 +29,7 @@ struct proxy {
 
 struct exchange {
     struct list node;
+    struct list in_group;
     struct proxy *proxy;
     struct http_req *req;   /* NULL once it is answered */
     struct http_call *call; /* NULL once it is over */
@@ -48,6 +49,7 @@ struct exchange {
 static void finish(struct exchange *x)
 {
     list_del(&x->node);
+    list_del(&x->in_group);
     x->proxy->n_exchanges--;
     if (x->done)
         x->done(x->ctx);
@@ -378,6 +380,9 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
         .done = pass->done,
         .ctx = pass->ctx,
     };
+    list_init(&x->in_group);
+    if (pass->group)
+        list_append(pass->group, &x->in_group);
     list_append(&p->exchanges, &x->node);
     p->n_exchanges++;
     r->on_abort = on_client_abort;
@@ -388,6 +393,17 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
     else if (has_body(r, pass) && !http_call_is_full(x->call))
         /* On a connection that was kept nothing has to be waited for. */
         on_service_drain(x->call, x);
+}
+
+void proxy_end_group(struct list *group, const struct proxy_fault *f)
+{
+    for (struct list *node; (node = list_pop(group));) {
+        struct exchange *x = list_entry(node, struct exchange, in_group);
+        if (x->tunnel)
+            tunnel_close(x->tunnel);
+        else
+            give_up(x, f);
+    }
 }
 
 /* ---- the proxy ---- */

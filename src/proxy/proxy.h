@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/list.h"
 #include "net/http_req.h"
 #include "proxy/rewrite.h"
 
@@ -78,9 +79,13 @@ struct proxy_pass {
     /* All is over, a tunnel included; the request may be gone long before. May be NULL. */
     void (*done)(void *ctx);
     void *ctx;
+    struct list *group; /* what it ends with, see proxy_end_group(); may be NULL */
 };
 
 /* Passes R on and answers it; R is the proxy's from now on, its on_abort included. Headers that
  * were added to R go out with the answer. Strings in PASS are copied where they are needed later.
  */
 void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pass);
+/* Ends everything that was passed on with GROUP, the head of a list: requests of which nothing was
+ * answered yet fail with F, answers under way and tunnels are reset. */
+void proxy_end_group(struct list *group, const struct proxy_fault *f);

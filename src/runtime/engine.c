@@ -78,6 +78,7 @@ void engine_claim(struct engine_cell *c)
 {
     if (CPU_COUNT(&c->share.cpus) == 0)
         engine_fit_found(c);
+    c->is_claimed = true;
     list_append(&c->engine->cells, &c->node);
     c->engine->n_cells++;
     c->spawner->n_cells++;
@@ -258,40 +259,21 @@ void engine_cell_ended(struct engine_cell *c)
     bury(c, SIGKILL);
 }
 
-static struct engine_cell *find_in(struct list *head, uint32_t slot, uint64_t generation)
-{
-    list_each(node, head)
-    {
-        struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (c->info.slot == slot && c->info.generation == generation)
-            return c;
-    }
-    return NULL;
-}
-
-struct engine_cell *engine_lookup(struct engine *en, uint32_t slot, uint64_t generation)
-{
-    struct engine_cell *c = find_in(&en->cells, slot, generation);
-
-    return c ? c : find_in(&en->stock, slot, generation);
-}
-
-static void on_gone(struct engine *en, struct packet *p)
+static void on_gone(struct spawner_link *s, struct packet *p)
 {
     uint32_t slot = wire_get_u32(&p->body);
     uint64_t generation = wire_get_u64(&p->body);
     int status = (int)wire_get_u32(&p->body);
-    struct engine_cell *c = find_in(&en->cells, slot, generation);
+    struct engine_cell *c = spawner_link_cell(s, slot, generation);
 
-    if (c) {
+    if (!c)
+        return;
+    if (c->is_claimed) {
         bury(c, status);
         return;
     }
-    c = find_in(&en->stock, slot, generation);
-    if (!c)
-        return;
     bury_stock(c);
-    engine_stock_tend(en);
+    engine_stock_tend(s->engine);
 }
 
 static void fail_building(struct engine *en)
@@ -384,6 +366,7 @@ static void retire(struct spawner_link *s)
 static void old_free(struct spawner_link *s)
 {
     engine_detach(s);
+    free(s->slots);
     list_del(&s->node);
     s->engine->n_old--;
     free(s);
@@ -470,7 +453,7 @@ void engine_dispatch(struct spawner_link *s)
     else if (en->in.kind == PROTO_ERROR)
         on_error(en, &en->in);
     else if (en->in.kind == PROTO_GONE)
-        on_gone(en, &en->in);
+        on_gone(s, &en->in);
     packet_done(&en->in);
 }
 
@@ -591,6 +574,7 @@ void engine_close(struct engine *en)
         old_free(s);
     }
     http_client_free(en->http);
+    free(en->spawner.slots);
     for (struct list *node; (node = list_pop(&en->building));)
         free(list_entry(node, struct building, node));
     buf_done(&en->out);

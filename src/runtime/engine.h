@@ -90,6 +90,8 @@ void engine_each(struct engine *en, engine_cell_fn *fn, void *ctx);
 struct engine_cell *engine_find(struct engine *en, const char *label);
 
 const struct cell_info *engine_cell_info(const struct engine_cell *c);
+/* False as soon as its first process has ended, also before that is reported. */
+bool engine_cell_is_alive(const struct engine_cell *c);
 /* Its way out, which allows nothing until it gets a policy; NULL when it has none. Made by the
  * first call, which takes a moment; cells of the stock have it already. */
 struct egress_cell *engine_cell_egress(struct engine_cell *c);

@@ -42,6 +42,12 @@ struct engine_cell *engine_cell_new(struct spawner_link *s, const struct cell_in
     (void)snprintf(c->address, sizeof c->address, "%s/%u", socket, s->id);
     c->pidfd = packet_take_fd(p, 0);
     c->netns_fd = packet_take_fd(p, 1);
+    int r = spawner_link_enter(s, c);
+    if (r < 0) {
+        (void)err_sys(e, r, "cell");
+        engine_cell_free(c);
+        return NULL;
+    }
     return c;
 }
 
@@ -50,6 +56,7 @@ void engine_cell_free(struct engine_cell *c)
     if (!c)
         return;
     list_del(&c->node);
+    spawner_link_leave(c->spawner, c);
     engine_fit_done(c);
     engine_requests_fail(c);
     egress_detach(c->egress);

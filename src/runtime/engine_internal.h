@@ -29,6 +29,7 @@ struct engine_cell {
     struct engine_share share;
     uint64_t shm_bytes; /* the size of its /dev/shm */
     bool is_rehearsed;
+    bool is_claimed; /* in engine.cells */
     bool is_ending;
     bool is_seen; /* in the spawner's list, after it was asked again */
 };
@@ -80,8 +81,6 @@ struct engine {
 int engine_ask_for(struct engine *en, struct building *b);
 /* What engine.retry is for: looks after the stock, or for the spawner. */
 void engine_retry(struct engine *en);
-/* The cell of this name in the stock or among the claimed ones, or NULL. */
-struct engine_cell *engine_lookup(struct engine *en, uint32_t slot, uint64_t generation);
 /* Reports and frees a claimed cell whose processes are gone, before the spawner says so. */
 void engine_cell_ended(struct engine_cell *c);
 /* Ends a cell that nobody was told of, so its end is not reported either. */
@@ -123,6 +122,12 @@ void engine_cell_free(struct engine_cell *c);
 void engine_cell_tell_label(struct engine_cell *c);
 /* Gives the cell its name, its label first. */
 int engine_cell_name(struct engine_cell *c, const char *label, const char *hostname, struct err *e);
+
+/* ---- engine_dial.c: the way to the first process of a cell ---- */
+
+/* A connection to the cell that ADDRESS names (engine_cell_address()), and to no other: a
+ * non-blocking descriptor, or -errno; -ESHUTDOWN when it has ended. CTX is the engine. */
+int engine_dial(void *ctx, const char *address, struct err *e);
 
 /* ---- engine_request.c: the conversation with the first process of a cell ---- */
 

@@ -83,6 +83,50 @@ void spawner_link_quit(struct spawner_link *s)
     s->is_quitting = spawner_link_send(s) == 0;
 }
 
+/* Grows in steps: most hosts have few. */
+static int make_room(struct spawner_link *s, uint32_t slot)
+{
+    enum { STEP = 64 };
+
+    if (slot < s->n_slots)
+        return 0;
+    if (slot >= ENGINE_SLOTS_MAX)
+        return -ENOBUFS;
+    uint32_t n = (slot / STEP + 1) * STEP;
+    struct engine_cell **grown = mem_zalloc(n, sizeof(struct engine_cell *));
+    if (!grown)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        grown[i] = s->slots[i];
+    free(s->slots);
+    s->slots = grown;
+    s->n_slots = n;
+    return 0;
+}
+
+int spawner_link_enter(struct spawner_link *s, struct engine_cell *c)
+{
+    int r = make_room(s, c->info.slot);
+
+    if (r == 0)
+        s->slots[c->info.slot] = c;
+    return r;
+}
+
+void spawner_link_leave(struct spawner_link *s, const struct engine_cell *c)
+{
+    if (c->info.slot < s->n_slots && s->slots[c->info.slot] == c)
+        s->slots[c->info.slot] = NULL;
+}
+
+struct engine_cell *spawner_link_cell(const struct spawner_link *s, uint32_t slot,
+                                      uint64_t generation)
+{
+    struct engine_cell *c = slot < s->n_slots ? s->slots[slot] : NULL;
+
+    return c && c->info.generation == generation ? c : NULL;
+}
+
 struct spawner_link *spawner_link_find(struct engine *en, uint32_t id)
 {
     if (en->spawner.id == id)

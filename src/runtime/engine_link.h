@@ -13,8 +13,9 @@
 #include "runtime/cgroup.h"
 
 struct engine;
+struct engine_cell;
 
-enum { ENGINE_OLD_MAX = 16, ENGINE_PLACE_MAX = 64 };
+enum { ENGINE_OLD_MAX = 16, ENGINE_PLACE_MAX = 64, ENGINE_SLOTS_MAX = 65536 };
 
 /* A spawner, as the engine sees it: that of this build, which makes all new cells, or one of
  * another build, which goes on for the cells that it has (docs/adr/0011). */
@@ -25,12 +26,15 @@ struct spawner_link {
     char place[ENGINE_PLACE_MAX]; /* its directory, below the state directory */
     struct loop_io io;
     uint32_t pid;
+    uint32_t version; /* of the protocol */
     int sockets_fd;
     struct cgroup cgroup;
     struct list queue; /* packets that its socket had no room for */
     size_t n_queued;
-    unsigned n_cells; /* of engine.cells */
-    bool is_quitting; /* it was asked to end */
+    unsigned n_cells;           /* of engine.cells */
+    bool is_quitting;           /* it was asked to end */
+    struct engine_cell **slots; /* its cells by slot, those of the stock included */
+    uint32_t n_slots;
 };
 
 /* ---- engine_link.c: what is sent to a spawner, without waiting ---- */
@@ -44,6 +48,12 @@ int spawner_link_flush(struct spawner_link *s);
 void spawner_link_drop(struct spawner_link *s);
 /* Asks it to end all cells and itself. */
 void spawner_link_quit(struct spawner_link *s);
+/* Enters C, which takes the place of who had its slot before, or forgets it. */
+int spawner_link_enter(struct spawner_link *s, struct engine_cell *c);
+void spawner_link_leave(struct spawner_link *s, const struct engine_cell *c);
+/* The cell that (SLOT, GENERATION) names, or NULL. */
+struct engine_cell *spawner_link_cell(const struct spawner_link *s, uint32_t slot,
+                                      uint64_t generation);
 /* The one with this id, or NULL. */
 struct spawner_link *spawner_link_find(struct engine *en, uint32_t id);
 

@@ -34,29 +34,12 @@ struct request {
 
 /* ---- the way there ---- */
 
-/* ADDRESS is "SOCKET/SPAWNER". */
-static int dial(void *ctx, const char *address, struct err *e)
-{
-    struct engine *en = ctx;
-    char name[PROTO_SOCKET_NAME_MAX];
-    const char *id = strrchr(address, '/');
-    uint64_t n = 0;
-    struct spawner_link *s =
-        id && str_to_u64(str_of(id + 1), &n) == 0 ? spawner_link_find(en, (uint32_t)n) : NULL;
-
-    if (!s)
-        return err_sys(e, -ECONNREFUSED, "connect to cell '%s'", address);
-    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(address, "/"), address);
-    int fd = packet_connect_at(s->sockets_fd, name, SOCK_STREAM | SOCK_NONBLOCK);
-    return fd < 0 ? err_sys(e, fd, "connect to cell '%s'", address) : fd;
-}
-
 int engine_http_open(struct engine *en, struct err *e)
 {
     struct http_client_opts o = {.loop = en->loop,
                                  .timeouts = {.keep_ms = KEEP_MS},
                                  .max_kept = KEPT_MAX,
-                                 .dial = dial,
+                                 .dial = engine_dial,
                                  .ctx = en};
 
     en->http = http_client_new(&o, e);
@@ -76,7 +59,7 @@ const char *engine_cell_address(const struct engine_cell *c)
 int engine_cell_dial(struct engine_cell *c)
 {
     engine_note_use(c->engine);
-    return dial(c->engine, c->address, NULL);
+    return engine_dial(c->engine, c->address, NULL);
 }
 
 /* ---- answers ---- */

@@ -162,7 +162,7 @@ static int greet(struct spawner_link *s, struct err *e)
     if (r < 0)
         return r;
     struct wire_reader *body = &en->in.body;
-    uint32_t version = wire_get_u32(body);
+    s->version = wire_get_u32(body);
     s->pid = wire_get_u32(body);
     s->cgroup = (struct cgroup){.version = wire_get_u32(body), .n_trees = wire_get_u32(body)};
     if (s->cgroup.n_trees > CGROUP_HIERARCHIES || 1 + s->cgroup.n_trees != en->in.n_fds)
@@ -174,10 +174,10 @@ static int greet(struct spawner_link *s, struct err *e)
         s->cgroup.can |= s->cgroup.trees[i].can;
     }
     packet_done(&en->in);
-    if (version != PROTO_VERSION || wire_done(body) < 0) {
+    if (s->version < PROTO_VERSION_OLDEST || s->version > PROTO_VERSION || wire_done(body) < 0) {
         s->cgroup.n_trees = 0;
-        return err_set(e, -EPROTO, "spawner %u speaks version %u of the protocol, not %d", s->pid,
-                       version, PROTO_VERSION);
+        return err_set(e, -EPROTO, "spawner %u speaks version %u of the protocol, not %d to %d",
+                       s->pid, s->version, PROTO_VERSION_OLDEST, PROTO_VERSION);
     }
     return 0;
 }
@@ -216,7 +216,7 @@ static int adopt(struct spawner_link *s, struct err *e)
     proto_get_info(&en->in.body, &info);
     if (wire_done(&en->in.body) < 0)
         return err_sys(e, -EBADMSG, "list of cells");
-    struct engine_cell *c = engine_lookup(en, info.slot, info.generation);
+    struct engine_cell *c = spawner_link_cell(s, info.slot, info.generation);
     if (c) {
         c->is_seen = true;
         return 0;

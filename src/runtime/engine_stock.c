@@ -6,7 +6,6 @@
  * ever; then few are made at once, because somebody may come back. The fewer are left, the less is
  * waited for. */
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,20 +133,13 @@ static bool fits(const struct cell_spec *a, const struct cell_spec *b)
            a->disk.bytes == b->disk.bytes;
 }
 
-/* The spawner's word that a cell died may still be on its way. */
-static bool is_alive(const struct engine_cell *c)
-{
-    struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
-
-    return poll(&p, 1, 0) == 0;
-}
-
 struct engine_cell *engine_stock_take(struct engine *en, const struct cell_spec *spec)
 {
     list_each(node, &en->stock)
     {
         struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (!fits(&c->info.spec, spec) || !is_alive(c))
+        /* The spawner's word that it died may still be on its way. */
+        if (!fits(&c->info.spec, spec) || !engine_cell_is_alive(c))
             continue;
         list_del(node);
         en->n_stock--;

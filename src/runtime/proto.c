@@ -2,6 +2,7 @@
 /* Encoding of the messages: see proto.h. */
 #include "runtime/proto.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,4 +99,25 @@ void proto_socket_name(char ret[PROTO_SOCKET_NAME_MAX], uint32_t slot, uint64_t 
 {
     (void)snprintf(ret, PROTO_SOCKET_NAME_MAX, "s%04u.%llu", (unsigned)slot,
                    (unsigned long long)generation);
+}
+
+int proto_read_socket_name(struct str name, uint32_t *ret_slot, uint64_t *ret_generation)
+{
+    uint64_t slot, generation;
+    struct str rest = name, first = str_cut(&rest, '.');
+
+    if (!str_starts(first, STR("s")) || str_to_u64(str_skip(first, 1), &slot) < 0 ||
+        slot > UINT32_MAX || !rest.p || str_to_u64(rest, &generation) < 0)
+        return -EINVAL;
+    *ret_slot = (uint32_t)slot;
+    *ret_generation = generation;
+    return 0;
+}
+
+size_t proto_greeting(char ret[PROTO_GREETING_MAX], uint32_t slot, uint64_t generation)
+{
+    char name[PROTO_SOCKET_NAME_MAX];
+
+    proto_socket_name(name, slot, generation);
+    return (size_t)snprintf(ret, PROTO_GREETING_MAX, "tidepool %s\n", name);
 }

@@ -10,7 +10,12 @@
 #include "runtime/disk.h"
 #include "runtime/wire.h"
 
-enum { PROTO_VERSION = 3, PROTO_NAME_MAX = 64, PROTO_LAYERS_MAX = 8 };
+enum {
+    PROTO_VERSION = 4,
+    PROTO_VERSION_OLDEST = 3, /* that a spawner of another build may speak: without greetings */
+    PROTO_NAME_MAX = 64,
+    PROTO_LAYERS_MAX = 8
+};
 
 /* ---- engine → spawner, and what comes back ---- */
 
@@ -74,6 +79,13 @@ void proto_slot_name(char ret[PROTO_SLOT_NAME_MAX], uint32_t slot);
  * connection meant for a cell that has ended finds nobody instead of the slot's next tenant. */
 enum { PROTO_SOCKET_NAME_MAX = PROTO_SLOT_NAME_MAX + 24 };
 void proto_socket_name(char ret[PROTO_SOCKET_NAME_MAX], uint32_t slot, uint64_t generation);
+/* And back: 0, or -EINVAL when NAME is no such name. */
+int proto_read_socket_name(struct str name, uint32_t *ret_slot, uint64_t *ret_generation);
+
+/* The first bytes of every connection to a cell's control socket, the name of the cell that is
+ * meant. The first process of any other cell closes such a connection. */
+enum { PROTO_GREETING_MAX = PROTO_SOCKET_NAME_MAX + 16 };
+size_t proto_greeting(char ret[PROTO_GREETING_MAX], uint32_t slot, uint64_t generation);
 
 /* ---- engine → first process of a cell: HTTP, see envd/serve.h ---- */
 

@@ -42,6 +42,7 @@ struct waiter {
 struct local_apps {
     struct locals *locals;
     struct core *core;
+    struct sandbox_watch ends;
     struct map by_key; /* struct entry; by the local sandbox's id and the server's name */
 };
 
@@ -56,8 +57,10 @@ struct local_apps *local_apps_new(struct locals *l)
     a->locals = l;
     a->core = locals_core(l);
     map_init(&a->by_key, INSTANCE_MAX);
+    a->ends = (struct sandbox_watch){.fn = on_end, .ctx = a};
+    list_init(&a->ends.node);
     if (a->core->sandboxes)
-        sandboxes_watch(a->core->sandboxes, on_end, a);
+        sandboxes_watch(a->core->sandboxes, &a->ends);
     return a;
 }
 
@@ -68,8 +71,7 @@ void local_apps_free(struct local_apps *a)
 
     if (!a)
         return;
-    if (a->core->sandboxes)
-        sandboxes_watch(a->core->sandboxes, NULL, NULL);
+    sandboxes_unwatch(&a->ends);
     for (size_t i = 0; map_next(&a->by_key, &i, &key, &e);)
         free(e);
     map_done(&a->by_key);

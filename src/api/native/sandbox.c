@@ -225,6 +225,9 @@ static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
 
     if (sb)
         api_reply(c->req, 200, "application/json", c->answer);
+    else if (e->code == -ENOENT || e->code == -ECONNRESET || e->code == -ETIMEDOUT)
+        /* Something that a cell is made from, or who makes it, is missing: the request is right. */
+        api_error(c->req, 503, "%s", err_text(e));
     else
         native_sandbox_fail(c->req, e->code, e);
 }

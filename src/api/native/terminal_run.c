@@ -98,9 +98,13 @@ static void refuse(struct run *t, const struct err *e)
     bool is_theirs = e->code == -ENOENT || e->code == -EACCES || e->code == -ENOTDIR ||
                      e->code == -EINVAL || e->code == -E2BIG;
 
+    const struct engine_cell *cell = sandbox_cell(t->sb);
+    /* A first process that dies closes its connections before its end is reported. */
+    bool has_ended = !cell || e->code == -ECONNRESET || e->code == -EPIPE || e->code == -ESHUTDOWN;
+
     if (!sandboxes_engine(t->req->core->sandboxes, NULL))
         api_error(t->req, 503, "the service is stopping");
-    else if (!sandbox_cell(t->sb))
+    else if (has_ended)
         api_error(t->req, 404, "sandbox %s not found: it ended while the command ran", t->sb->name);
     else if (is_theirs || e->code == -EAGAIN)
         api_error(t->req, is_theirs ? 400 : 429, "%s", err_text(e));
