@@ -226,11 +226,12 @@ static int mount_usr(void *ctx, struct err *e)
 
 static int mount_dev(void *ctx, struct err *e)
 {
-    char ptys[8];
+    struct cell *c = ctx;
+    char ptys[8], dev[PROTO_SLOT_NAME_MAX + 16];
 
-    (void)ctx;
     (void)snprintf(ptys, sizeof ptys, "%d", (int)PTYS_MAX);
-    int r = bind_to("/t/dev", "/new/dev");
+    (void)snprintf(dev, sizeof dev, "/give/%s/dev", c->name);
+    int r = bind_to(dev, "/new/dev");
     if (r < 0)
         return err_sys(e, r, "/dev");
     /* Terminals are a resource of the whole machine: `max` keeps one cell from taking all. */
@@ -282,13 +283,15 @@ static int mount_proc(void *ctx, struct err *e)
     static const struct option none = {NULL, NULL};
     struct kern_mount_attr read_only = {.set = KERN_ATTR_RDONLY};
     unsigned attrs = KERN_ATTR_NOSUID | KERN_ATTR_NODEV | KERN_ATTR_NOEXEC;
+    struct cell *c = ctx;
+    char empty[PROTO_SLOT_NAME_MAX + 16];
 
-    (void)ctx;
+    (void)snprintf(empty, sizeof empty, "/give/%s/empty", c->name);
     int r = mount_new("proc", &none, attrs, "/new/proc", e);
     if (r < 0)
         return r;
     for (size_t i = 0; i < ARRAY_LEN(masks); i++) {
-        r = bind_to(masks[i].is_dir ? "/t/mask/dir" : "/t/mask/file", masks[i].path);
+        r = bind_to(masks[i].is_dir ? empty : "/t/mask/file", masks[i].path);
         if (r < 0 && r != -ENOENT)
             return err_sys(e, r, "mask '%s'", masks[i].path + strlen("/new"));
     }

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "envd/own.h"
 #include "envd/spawner.h"
 #include "runtime/kern.h"
 #include "sys/io.h"
@@ -128,7 +129,7 @@ static struct cell *slot_new(struct spawner *s, struct err *e)
         free(c);
         return NULL;
     }
-    if (view_add_slot(c, e) < 0) {
+    if (own_add_slot(c, e) < 0 || view_add_slot(c, e) < 0) {
         (void)close(c->userns_fd);
         free(c);
         return NULL;

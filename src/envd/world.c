@@ -5,8 +5,9 @@
  *     /cells     the state directory's part for cells
  *     /tpl/N.M   lower layers of templates
  *     /sock      control sockets of cells, in memory: a file system on disk is slow at this
- *     /t         a second tmpfs, read-only for good: /t/dev (device nodes), /t/mask (an unreadable
- *                file and an empty directory, laid over what cells must not see)
+ *     /t         a second tmpfs, read-only for good: /t/mask (an unreadable file, laid over what
+ *                cells must not see)
+ *     /own       what each slot has of its own (own.c); read-only again at /give
  *     /new, /up, /l0 … /l7   empty: where a cell mounts things before it pivots
  */
 #include <errno.h>
@@ -15,10 +16,10 @@
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "envd/own.h"
 #include "envd/spawner.h"
 #include "runtime/kern.h"
 #include "runtime/step.h"
@@ -50,8 +51,9 @@ static int enter_tmpfs(void *ctx, struct err *e)
 
 static int make_dirs(void *ctx, struct err *e)
 {
-    static const char *const dirs[] = {"proc", "cells", "tpl", "sock", "t",  "new", "up", "l0",
-                                       "l1",   "l2",    "l3",  "l4",   "l5", "l6",  "l7"};
+    static const char *const dirs[] = {"proc", "cells", "tpl", "sock", "t",  "own",
+                                       "give", "new",   "up",  "l0",   "l1", "l2",
+                                       "l3",   "l4",    "l5",  "l6",   "l7"};
     (void)ctx;
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
         if (mkdir(dirs[i], 0755) < 0)
@@ -89,45 +91,11 @@ static int pivot(void *ctx, struct err *e)
     return r < 0 ? err_sys(e, r, "pivot_root") : 0;
 }
 
-/* ---- the read-only parts that all cells share ---- */
-
-static const struct {
-    const char *name;
-    unsigned major, minor;
-} devices[] = {
-    {"null", 1, 3},   {"zero", 1, 5},    {"full", 1, 7},
-    {"random", 1, 8}, {"urandom", 1, 9}, {"tty", 5, 0},
-};
-
-static const struct {
-    const char *name, *target;
-} links[] = {
-    {"fd", "/proc/self/fd"},       {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"},
-    {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"},
-};
-
-static int fill_dev(struct err *e)
-{
-    if (mkdir("t/dev", 0755) < 0 || mkdir("t/dev/pts", 0755) < 0 || mkdir("t/dev/shm", 0755) < 0)
-        return err_sys(e, -errno, "create /dev");
-    for (size_t i = 0; i < ARRAY_LEN(devices); i++) {
-        char path[32];
-        (void)snprintf(path, sizeof path, "t/dev/%s", devices[i].name);
-        if (mknod(path, S_IFCHR | 0666, makedev(devices[i].major, devices[i].minor)) < 0)
-            return err_sys(e, -errno, "create device '%s'", devices[i].name);
-    }
-    for (size_t i = 0; i < ARRAY_LEN(links); i++) {
-        char path[32];
-        (void)snprintf(path, sizeof path, "t/dev/%s", links[i].name);
-        if (symlink(links[i].target, path) < 0)
-            return err_sys(e, -errno, "create link '%s'", links[i].name);
-    }
-    return 0;
-}
+/* ---- the read-only part that all cells share ---- */
 
 static int fill_mask(struct err *e)
 {
-    if (mkdir("t/mask", 0755) < 0 || mkdir("t/mask/dir", 0555) < 0)
+    if (mkdir("t/mask", 0755) < 0)
         return err_sys(e, -errno, "create masks");
     int fd = open("t/mask/file", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
     if (fd < 0)
@@ -144,9 +112,7 @@ static int make_shared(void *ctx, struct err *e)
     (void)ctx;
     if (mount("tidepool", "t", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755,size=1m") < 0)
         return err_sys(e, -errno, "mount shared parts");
-    int r = fill_dev(e);
-    if (r == 0)
-        r = fill_mask(e);
+    int r = fill_mask(e);
     (void)umask(mask);
     if (r < 0)
         return r;
@@ -164,6 +130,7 @@ int world_enter(int cells_tree, const char *mount_point, struct err *e)
         {"attach the cells", attach_cells, NULL},
         {"mount /proc", mount_proc, NULL},
         {"create shared parts", make_shared, NULL},
+        {"create parts of slots", own_open, NULL},
         {"enter the small root", pivot, NULL},
     };
     struct entering w = {.cells_tree = cells_tree, .mount_point = mount_point};

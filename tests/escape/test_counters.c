@@ -167,7 +167,7 @@ struct world {
 static int run_python(struct world *w, struct engine_cell *c, const char *user, const char *script)
 {
     const char *const argv[] = {"python3", "-c", script, NULL};
-    struct engine_run run = {.user = user, .argv = argv, .cwd = "/tmp", .timeout_ms = 30000};
+    struct engine_run run = {.user = user, .argv = argv, .cwd = "/tmp", .timeout_ms = 15000};
 
     return lab_run(&w->lab, c, &run, &r);
 }
@@ -188,7 +188,7 @@ static long hoard(struct world *w, const struct counter *k, const char *user)
                            "print(open('/tmp/taken').read())\n",
                    k->one);
     const char *const argv[] = {"python3", "-c", script, HOARD, NULL};
-    struct engine_run run = {.user = user, .argv = argv, .cwd = "/tmp", .timeout_ms = 60000};
+    struct engine_run run = {.user = user, .argv = argv, .cwd = "/tmp", .timeout_ms = 15000};
     if (lab_run(&w->lab, w->hostile, &run, &r) != 0) {
         (void)printf("# %s: %s\n", k->name, r.err);
         return -1;
