@@ -23,8 +23,12 @@ enum {
     /* What is left to say which limit was passed. */
     GRACE_STEPS = 100000,
     GRACE_MS = 500,
-    GRACE_WORK = 4 << 20
+    GRACE_WORK = 4 << 20,
+    VALUE_MIN = 256 << 10 /* bytes that a value may have for any statement */
 };
+
+/* Bytes of a caller's statement times those of a value: some seconds at worst. */
+#define SQL_BY_VALUE (INT64_C(16) << 30)
 
 #define META                                                                                       \
     "CREATE TABLE tidepool_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"     \
@@ -112,6 +116,34 @@ static int look_at_limits(void *ctx)
     else if (memory_used() - db->memory_base > limits_of[db->limits].memory)
         db->limit = "needs too much memory";
     return db->limit != NULL;
+}
+
+/* What goes straight on takes memory without a look at the limits between. */
+static bool may_take(void *ctx, int64_t bytes)
+{
+    struct appdb *db = ctx;
+
+    if (memory_used() + bytes - db->memory_base <= 2 * limits_of[db->limits].memory)
+        return true;
+    db->limit = "needs too much memory";
+    return false;
+}
+
+void appdb_guard(struct appdb *db)
+{
+    memory_ask(db ? may_take : NULL, db);
+}
+
+void appdb_limit_values(sqlite3 *c, size_t sql_len)
+{
+    int64_t max = SQL_BY_VALUE / (int64_t)(sql_len + 1);
+    int now = sqlite3_limit(c, SQLITE_LIMIT_LENGTH, -1);
+
+    max = max < VALUE_MIN ? VALUE_MIN : max;
+    /* It may be a value itself. */
+    max = max < (int64_t)sql_len ? (int64_t)sql_len : max;
+    if (max < now)
+        (void)sqlite3_limit(c, SQLITE_LIMIT_LENGTH, (int)max);
 }
 
 void appdb_limit(struct appdb *db, enum appdb_limits limits)

@@ -56,6 +56,15 @@ void appdb_put_uri(const char *path, char out[APPDB_URI_MAX]);
 /* Begins the limits of a call. */
 void appdb_limit(struct appdb *db, enum appdb_limits limits);
 
+/* What this thread does from here on, until the same with NULL, gets no more memory than twice the
+ * limit of DB's call: statements that go straight on are not interrupted otherwise. */
+void appdb_guard(struct appdb *db);
+
+/* How long values may be for SQL of a caller with SQL_LEN bytes: SQLite does not look at limits
+ * while a statement goes straight on, and each of its terms may take the time of a value. Until the
+ * limits begin anew. */
+void appdb_limit_values(struct sqlite3 *c, size_t sql_len);
+
 /* Takes UNITS of work (about a byte that is looked at each, a nanosecond or a few) from what the
  * call may do. False: it is used up, or the time is; what is under way ends as soon as it can. */
 bool appdb_spend(struct appdb *db, int64_t units);

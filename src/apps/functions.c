@@ -223,6 +223,7 @@ static const struct sql_function *const tables[] = {
     functions_mail,
     functions_markup,
     functions_notion,
+    functions_patch,
     functions_printf,
     functions_search,
     functions_slack,

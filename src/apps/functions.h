@@ -35,6 +35,7 @@ extern const struct sql_function functions_json[];
 extern const struct sql_function functions_mail[];
 extern const struct sql_function functions_markup[];
 extern const struct sql_function functions_notion[];
+extern const struct sql_function functions_patch[];
 extern const struct sql_function functions_printf[];
 extern const struct sql_function functions_search[];
 extern const struct sql_function functions_sheets[];

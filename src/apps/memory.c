@@ -8,10 +8,24 @@
 
 static bool is_ours;
 static _Thread_local int64_t used;
+static _Thread_local struct {
+    bool (*fn)(void *ctx, int64_t bytes);
+    void *ctx;
+} asked;
+
+enum { MANY_BYTES = 64 << 10 };
+
+static bool may_take(int n)
+{
+    return n < MANY_BYTES || !asked.fn || asked.fn(asked.ctx, n);
+}
 
 static void *take_bytes(int n)
 {
-    void *p = malloc((size_t)n);
+    void *p = may_take(n) ? malloc((size_t)n) : NULL;
+
+    if (!p)
+        return NULL;
 
     used += (int64_t)malloc_usable_size(p);
     return p;
@@ -26,7 +40,7 @@ static void give_back(void *p)
 static void *resize(void *p, int n)
 {
     int64_t before = (int64_t)malloc_usable_size(p);
-    void *q = realloc(p, (size_t)n);
+    void *q = may_take(n) ? realloc(p, (size_t)n) : NULL;
 
     if (q)
         used += (int64_t)malloc_usable_size(q) - before;
@@ -61,6 +75,12 @@ void memory_setup(void)
 
     is_ours = sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) == SQLITE_OK &&
               sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK;
+}
+
+void memory_ask(bool (*fn)(void *ctx, int64_t bytes), void *ctx)
+{
+    asked.fn = fn;
+    asked.ctx = ctx;
 }
 
 int64_t memory_used(void)

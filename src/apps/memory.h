@@ -4,6 +4,7 @@
  * counts its own. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Before anything else uses SQLite, else nothing changes. */
@@ -11,3 +12,6 @@ void memory_setup(void);
 /* Bytes that this thread, or without memory_setup() all of them, took and did not give back. Only
  * the difference between two calls means something. */
 int64_t memory_used(void);
+/* Asks FN before SQLite takes BYTES more on this thread, when these are many; false: there is no
+ * more memory. NULL: nobody is asked. Without memory_setup() nobody is. */
+void memory_ask(bool (*fn)(void *ctx, int64_t bytes), void *ctx);

@@ -460,7 +460,9 @@ static int run_call(struct appdb *db, struct appdb_call *call, struct err *e)
 
 int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
 {
+    appdb_guard(db);
     int r = run_call(db, call, e);
+    appdb_guard(NULL);
 
     clocks_show(0, NULL);
     return r;

@@ -85,6 +85,7 @@ static int run(struct query *c, struct str sql, const struct json *params)
     if (!c->rows)
         return err_set(c->err, -ENOMEM, "out of memory");
     appdb_limit(c->db, APPDB_USUAL);
+    appdb_limit_values(c->db->c, sql.len);
     c->db->now_us = clock_real_us();
     int rc = sqlite3_prepare_v2(c->db->c, sql.p, (int)sql.len, &st, &rest);
     int r = rc == SQLITE_OK ? 0 : appdb_fail(c->db, rc, c->err, "sql");
@@ -105,7 +106,10 @@ static struct json *query(void *ctx, struct str sql, const struct json *params, 
 {
     struct query q = {.db = ctx, .arena = a, .rows = json_new_array(a), .err = e};
 
-    return run(&q, sql, params) == 0 ? q.rows : NULL;
+    appdb_guard(q.db);
+    int r = run(&q, sql, params);
+    appdb_guard(NULL);
+    return r == 0 ? q.rows : NULL;
 }
 
 static void put_same(struct buf *sql, size_t n)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apps/db_impl.h"
 #include "apps/value.h"
 #include "base/cleanup.h"
 #include "base/mem.h"
@@ -32,6 +33,7 @@ void bq_sql_fail(struct bq_gen *g, int rc)
 sqlite3_stmt *bq_sql_prepare(struct bq_gen *g, struct str sql)
 {
     sqlite3_stmt *st = NULL;
+    appdb_limit_values(g->run->db, sql.len);
     int rc = g->has_failed || !sql.p
                  ? SQLITE_ERROR
                  : sqlite3_prepare_v2(g->run->db, sql.p, (int)sql.len, &st, NULL);

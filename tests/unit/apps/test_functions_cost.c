@@ -13,14 +13,22 @@
 
 #include "apps/functions.h"
 #include "apps/lang.h"
+#include "apps/memory.h"
+#include "base/clock.h"
 #include "sys/io.h"
 
 enum {
-    LONGEST = 32 << 10,  /* bytes of an argument */
+    SHORTEST = 2 << 10, /* bytes of an argument */
+    LONGEST = 32 << 10,
     MAX_NS = 1000,       /* of CPU per unit; tens are usual, sanitizers make it more */
     MAX_QUERY_NS = 3000, /* of CPU per byte of a query, for compiling it */
     NOTICED_MS = 20      /* below it nothing is said about a call */
 };
+
+/* What takes less with the shortest argument would not be noticed with the longest, even if its
+ * time grew with the square. */
+#define UNTOLD_NS                                                                                  \
+    (NOTICED_MS * INT64_C(1000000) / ((LONGEST / SHORTEST) * (int64_t)(LONGEST / SHORTEST)))
 
 static unsigned n_faults;
 
@@ -59,9 +67,7 @@ static struct str make_text(const char *filling, const struct shape *s, size_t l
     return buf_str(&b);
 }
 
-/* Which arguments are long: a bit each; the others are short, or a number. */
-static bool call(struct appdb *db, const struct sql_function *f, int n, unsigned is_long,
-                 struct str text)
+static sqlite3_stmt *prepare(struct appdb *db, const struct sql_function *f, int n)
 {
     char sql[256];
     sqlite3_stmt *st = NULL;
@@ -70,11 +76,21 @@ static bool call(struct appdb *db, const struct sql_function *f, int n, unsigned
     for (int i = 1; i <= n; i++)
         len += (size_t)snprintf(sql + len, sizeof sql - len, "%s?%d", i > 1 ? "," : "", i);
     (void)snprintf(sql + len, sizeof sql - len, ")");
+    if (sqlite3_prepare_v2(db->c, sql, -1, &st, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db->c));
+    return st;
+}
+
+/* Which arguments are long: a bit each; the others are short, or a number. False: a longer text
+ * says nothing more. */
+static bool call(struct appdb *db, const struct sql_function *f, sqlite3_stmt *st, unsigned is_long,
+                 struct str text)
+{
+    int n = sqlite3_bind_parameter_count(st);
+
     appdb_limit(db, APPDB_USUAL);
     db->deadline_ms += 3600 * 1000; /* work alone counts here */
     int64_t left = db->work_left, begun = cpu_ns();
-    if (sqlite3_prepare_v2(db->c, sql, -1, &st, NULL) != SQLITE_OK)
-        return false;
     for (int i = 0; i < n; i++) {
         /* Every other one is its second half: what is searched for in the first. */
         size_t from = i % 2 ? text.len / 2 : 0;
@@ -88,7 +104,7 @@ static bool call(struct appdb *db, const struct sql_function *f, int n, unsigned
     }
     (void)sqlite3_step(st);
     bool is_over = db->limit != NULL;
-    (void)sqlite3_finalize(st);
+    (void)sqlite3_reset(st);
     int64_t ns = cpu_ns() - begun, units = left - db->work_left;
     if (ns > NOTICED_MS * INT64_C(1000000) && ns > units * MAX_NS) {
         n_faults++;
@@ -97,20 +113,23 @@ static bool call(struct appdb *db, const struct sql_function *f, int n, unsigned
                     (long long)units);
         return false;
     }
-    return !is_over;
+    return !is_over && ns > UNTOLD_NS;
 }
 
 static void double_it(struct appdb *db, const struct sql_function *f, int n, unsigned is_long)
 {
+    sqlite3_stmt *st = prepare(db, f, n);
+
     for (size_t i = 0; i < 2 * sizeof fillings / sizeof fillings[0]; i++) {
         const struct shape *s = &shapes[i % 2 ? 0 : 1 + i / 2 % 3];
         bool goes_on = true;
-        for (size_t len = 2048; goes_on && len <= LONGEST; len *= 16) {
+        for (size_t len = SHORTEST; goes_on && len <= LONGEST; len *= LONGEST / SHORTEST) {
             struct str text = make_text(fillings[i / 2], s, len);
-            goes_on = call(db, f, n, is_long, text);
+            goes_on = call(db, f, st, is_long, text);
             free((char *)text.p);
         }
     }
+    (void)sqlite3_finalize(st);
 }
 
 static struct appdb *open_db(void)
@@ -136,6 +155,7 @@ static void functions_are_charged_for_what_they_do(void **state)
     const char *only = getenv("COST_OF"); /* one function, for looking at it */
 
     (void)state;
+    n_faults = 0;
     for (size_t t = 0; (table = functions_table(t)); t++) {
         for (const struct sql_function *f = table; f->name; f++) {
             int n = f->n_args < 0 ? 3 : f->n_args;
@@ -151,6 +171,151 @@ static void functions_are_charged_for_what_they_do(void **state)
         }
     }
     assert_int_equal(n_faults, 0);
+}
+
+/* ---- SQLite's own ---- */
+
+enum {
+    LONGEST_JSON = 512 << 10,
+    NATIVE_MS = 300 /* after which the limits end a statement here */
+};
+
+/* Everything of SQLite's that SQL of a caller can reach and whose time depends on what it gets: ?1
+ * and ?2 are long. */
+static const char *const natives[] = {
+    "json(?1)",
+    "json_valid(?1)",
+    "json_type(?1)",
+    "json_type(?1, '$.k9')",
+    "json_array_length(?1)",
+    "json_extract(?1, '$.k1', '$[#-1]', '$.k99999')",
+    "?1 -> '$[#-1]'",
+    "?1 ->> 'k1'",
+    "json_set(?1, '$.new', ?2)",
+    "json_insert(?1, '$.new', ?2, '$[#]', 1)",
+    "json_replace(?1, '$.k1', ?2)",
+    "json_remove(?1, '$.k1', '$[0]')",
+    "json_patch(?1, ?2)",
+    "json_patch(json_patch(?1, ?2), ?1)",
+    "json_array(?1, json(?2))",
+    "json_object('a', ?1, 'b', json(?2))",
+    "json_quote(?1)",
+    "(SELECT json_group_array(value) FROM json_each(?1))",
+    "(SELECT json_group_object(key, value) FROM json_each(?1))",
+    "(SELECT count(fullkey || path) FROM json_tree(?1))",
+    "(SELECT count(*) FROM json_each(?1) a JOIN json_each(?2) b ON a.value = b.key)",
+    "(SELECT group_concat(value, 'and') FROM json_each(?1))",
+    "(SELECT group_concat(value, ?2) FROM json_each(?1))",
+    "(SELECT count(*) FROM (SELECT value FROM json_each(?1) ORDER BY value || key))",
+    "(SELECT count(DISTINCT value || key) FROM json_each(?1))",
+    "(SELECT max(length(x)) FROM (SELECT group_concat(value) OVER (ORDER BY key ROWS 500 PRECEDING)"
+    " AS x FROM json_each(?1)))",
+    "(SELECT max(length(x)) FROM (SELECT json_group_array(value) OVER (ORDER BY key ROWS 500 "
+    "PRECEDING) AS x FROM json_each(?1)))",
+    "(SELECT sum(value) + max(value) + count(value) FROM json_each(?1))",
+    "quote(?1)",
+    "unicode(?1)",
+    "?1 = ?2",
+    "?1 || ?2",
+    "max(?1, ?2)",
+    "coalesce(nullif(?1, ?2), ?2)",
+    "?1 + 0",
+    "abs(?1)",
+    "round(?1, 3)",
+    "CAST(?1 AS INTEGER) + CAST(?2 AS REAL)",
+    "typeof(CAST(?1 AS NUMERIC))",
+    "quote(zeroblob(length(?1)))",
+    "?1 COLLATE NOCASE = ?2",
+    "?1 COLLATE RTRIM = ?2",
+};
+
+/* What JSON can be long in: members, values, depth, one text, digits. */
+static struct str make_json(int kind, size_t len)
+{
+    struct buf b = BUF_INIT(4UL * LONGEST_JSON);
+
+    (void)buf_add_str(&b, kind == 0 ? STR("{\"k\":0") : kind == 3 ? STR("\"") : STR("[0"));
+    for (unsigned i = 0; b.len < len; i++) {
+        switch (kind) {
+        case 0: (void)buf_printf(&b, ",\"k%u\":%u", i, i); break;
+        case 1: (void)buf_printf(&b, ",%u", i); break;
+        case 2: (void)buf_add_lit(&b, ",[0"); break;
+        case 3: (void)buf_add_lit(&b, "a\\u0061é"); break;
+        default: (void)buf_add_lit(&b, "123456789"); break;
+        }
+        if (kind == 2 && i == 1500)
+            len = b.len; /* deeper is no JSON */
+    }
+    for (unsigned i = 0; kind == 2 && i < 1500 && i < (len - 2) / 3; i++)
+        (void)buf_add_char(&b, ']');
+    (void)buf_add_str(&b, kind == 0 ? STR("}") : kind == 3 ? STR("\"") : STR("]"));
+    return buf_str(&b);
+}
+
+static bool run_native(struct appdb *db, const char *expression, int kind, struct str text)
+{
+    char sql[512];
+    sqlite3_stmt *st = NULL;
+
+    (void)snprintf(sql, sizeof sql, "SELECT %s", expression);
+    appdb_limit(db, APPDB_USUAL);
+    db->deadline_ms = clock_mono_ms() + NATIVE_MS;
+    int64_t begun = cpu_ns();
+    if (sqlite3_prepare_v2(db->c, sql, -1, &st, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db->c));
+    (void)sqlite3_bind_text(st, 1, text.p, (int)text.len, SQLITE_STATIC);
+    (void)sqlite3_bind_text(st, 2, text.p, (int)text.len, SQLITE_STATIC);
+    (void)sqlite3_step(st);
+    bool is_over = db->limit != NULL;
+    (void)sqlite3_finalize(st);
+    int64_t ns = cpu_ns() - begun;
+    /* Linear, or ended soon after the limits. */
+    if (ns > 2 * NATIVE_MS * INT64_C(1000000) && ns > (int64_t)text.len * MAX_NS) {
+        n_faults++;
+        print_error("%s, kind %d of %zu bytes: %lld ms\n", expression, kind, text.len,
+                    (long long)ns / 1000000);
+        return false;
+    }
+    return !is_over;
+}
+
+static void sqlites_own_are_linear_or_end(void **state)
+{
+    struct appdb *db auto_(appdb_close) = open_db();
+
+    (void)state;
+    n_faults = 0;
+    for (size_t i = 0; i < 5 * sizeof natives / sizeof natives[0]; i++) {
+        bool goes_on = true;
+        for (size_t len = 4096; goes_on && len <= LONGEST_JSON; len *= 2) {
+            struct str text = make_json((int)(i % 5), len);
+            goes_on = run_native(db, natives[i / 5], (int)(i % 5), text);
+            free((char *)text.p);
+        }
+    }
+    assert_int_equal(n_faults, 0);
+}
+
+/* A row of many long values goes straight on: no step of it looks at the limits. */
+static void statements_get_no_more_memory_than_they_may(void **state)
+{
+    struct appdb *db auto_(appdb_close) = open_db();
+    struct buf sql auto_buf = BUF_INIT(4096);
+    sqlite3_stmt *st = NULL;
+
+    (void)state;
+    (void)buf_add_lit(&sql, "SELECT x || 0");
+    for (int i = 1; i < 20; i++)
+        (void)buf_printf(&sql, ", x || %d", i);
+    (void)buf_add_lit(&sql, " FROM (SELECT printf('%.*c', 15000000, 'a') AS x)");
+    appdb_limit(db, APPDB_USUAL);
+    assert_int_equal(sqlite3_prepare_v2(db->c, buf_cstr(&sql), -1, &st, NULL), SQLITE_OK);
+    appdb_guard(db);
+    int rc = sqlite3_step(st);
+    appdb_guard(NULL);
+    (void)sqlite3_finalize(st);
+    assert_int_equal(rc & 0xff, SQLITE_NOMEM);
+    assert_string_equal(db->limit, "needs too much memory");
 }
 
 /* ---- query languages ---- */
@@ -233,8 +398,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(languages_compile_in_linear_time),
+        cmocka_unit_test(sqlites_own_are_linear_or_end),
+        cmocka_unit_test(statements_get_no_more_memory_than_they_may),
         cmocka_unit_test(functions_are_charged_for_what_they_do),
     };
+
+    memory_setup();
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,12 @@ static const char *const expressions[] = {
     "printf('%d %s %f')",
     "printf('100%')",
     "printf('%lld|%ld', ?4, ?4)",
+    "json_patch(?1, ?2)",
+    "json_patch(?4, json_array(?5, ?6))",
+    "json_patch(json_object('a', ?1, 'b', ?2, 'c', ?4), json_object('b', ?3, 'a', NULL, 'd', ?6))",
+    "json_patch('{\"a\":{\"b\":1,\"c\":[1,2]}}', json_object('a', json_object('b', ?1, 'c', "
+    "NULL)))",
+    "json_array(json_patch('{\"x\": 1.50}', json_object(ifnull(?1, 'n'), ?2)), 'text')",
 };
 
 /* Few characters, so that there are matches. */
