@@ -40,9 +40,18 @@ class Login:
             if not select.select([self.fd], [], [], 1)[0]:
                 assert time.monotonic() < end, "no %r in:\n%s" % (text, self.seen[-3000:])
                 continue
-            self.seen += os.read(self.fd, 65536).decode(errors="replace").replace("\r", "")
+            self.seen += self.read()
         seen, self.seen = self.seen, ""
         return seen
+
+    def read(self):
+        """What is there; nothing while login hangs the terminal up to have it for itself."""
+        try:
+            return os.read(self.fd, 65536).decode(errors="replace").replace("\r", "")
+        except OSError:
+            assert os.waitpid(self.pid, os.WNOHANG)[0] == 0, "login ended:\n" + self.seen
+            time.sleep(0.1)
+            return ""
 
     def run(self, command, seconds=120):
         self.type(command)
