@@ -25,6 +25,7 @@ class Login:
         if self.pid == 0:
             os.execvp("login", ["login", "-f", user])
         self.seen = ""
+        self.wait_for("# ")
         # In two halves, as what is typed is still echoed.
         self.type("PS1='%s''%s' PS2= TERM=dumb; stty -echo" % (PROMPT[:3], PROMPT[3:]))
         self.wait_for(PROMPT)
