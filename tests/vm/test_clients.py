@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""One round of each interface: a local sandbox, an app, E2B's API and the protocol inside."""
+"""One round of each interface: a local sandbox, an app, E2B's API and the protocol inside, and the
+npm client e2b."""
 
 import base64
 import json
+import os
 import struct
+import subprocess
 
 import guest
 import tap
@@ -75,6 +78,36 @@ def test_e2b():
         read = s.get("/files?path=note.txt&username=user", key=None, headers=inside)
         tap.equal((read.status, read.body), (200, b"kept"))
         tap.equal(s.delete("/e2b/v1/sandboxes/" + box, key=None, headers=api).status, 200)
+
+
+def run_e2b_client(area):
+    """One area of tests/sdk with the newest client, unmodified."""
+    npm = "/opt/run/npm/"
+    suite = os.path.join(os.path.dirname(__file__), "..", "sdk", "suite", "main.mjs")
+    with guest.service() as s:
+        key = s.make_key(account="sdk", name="tests")["key"]
+        env = dict(os.environ, E2B_API_KEY=key, E2B_API_URL=s.url + "/e2b/v1",
+                   E2B_SANDBOX_URL=s.url, SDK_API_URL=s.url + "/e2b/v1", SDK_SANDBOX_URL=s.url,
+                   SDK_MODULES=npm + "node_modules", SDK_VERSION="2.51", SDK_AREAS=area,
+                   SDK_AT_ONCE="2")
+        done = subprocess.run([npm + "node", suite], env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=600)
+    failed = [line for line in done.stdout.splitlines() if not line.startswith("ok ")]
+    tap.equal(done.returncode, 0, "\n".join(failed)[-3000:])
+    tap.contains(done.stdout, "\nok 10 ")
+
+
+def test_the_e2b_client_runs_commands():
+    run_e2b_client("commands")
+
+
+def test_the_e2b_client_moves_files():
+    run_e2b_client("files")
+
+
+def test_the_e2b_client_pauses():
+    run_e2b_client("pause")
 
 
 tap.main(globals())

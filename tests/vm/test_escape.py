@@ -8,9 +8,9 @@ import tempfile
 
 import guest
 
-BUILD = "/opt/run/checkout/build/"
+BUILD = "/opt/run/escape/"
 ENV = {"TIDEPOOL_ENVD": "/usr/lib/tidepool/tidepool-envd",
-       "TIDEPOOL_PROBE": BUILD + "tests/escape/probe"}
+       "TIDEPOOL_PROBE": BUILD + "probe"}
 ORDINARY = 1000  # a user of the machine without rights
 ATTRIBUTE = "files: security attribute"
 
@@ -30,7 +30,7 @@ def anybody_sets_security_attributes():
 def main():
     guest.installed()
     is_known = anybody_sets_security_attributes()
-    suite = subprocess.Popen([BUILD + "tests/escape/test_escape"], stdout=subprocess.PIPE,
+    suite = subprocess.Popen([BUILD + "test_escape"], stdout=subprocess.PIPE,
                              text=True, env={**os.environ, **ENV})
     n_failed = n_known = 0
     for line in suite.stdout:

@@ -46,4 +46,18 @@ def test_its_own_size():
         assert 480 <= int(total) <= 512, "memory: " + total
 
 
+def test_runtimes_size_themselves_by_it():
+    """With control groups of version 2, which the tests of cells may not have."""
+    with guest.service() as s:
+        s.create(name="small", memory_limit="512Mi", cpu_limit="1")
+        heap = "node -p 'v8.getHeapStatistics().heap_size_limit >> 20'"
+        assert int(s.run("small", heap)["output"]) <= 512, "Node's heap"
+        tap.equal(s.run("small", "node -p 'os.cpus().length'")["output"], "1\n", "Node's processors")
+        java = s.run("small", "java -XX:+PrintFlagsFinal -XshowSettings:system -version 2>&1 | "
+                     "awk '/ MaxHeapSize / {print $2, $4} /Effective CPU|Memory Limit/'")["output"]
+        tap.contains(java, "MaxHeapSize %d\n" % (128 << 20))
+        tap.contains(java, "Effective CPU Count: 1\n")
+        tap.contains(java, "Memory Limit: 512.00M\n")
+
+
 tap.main(globals())
