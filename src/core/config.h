@@ -110,9 +110,9 @@ struct config {
         bool enabled;
         int64_t max_live, max_creates, max_rps;
         int64_t sandbox_memory, sandbox_cpu, sandbox_pids, sandbox_timeout;
-        int64_t account_sandboxes;
         int64_t sandbox_disk, account_disk; /* bytes */
-    } quota;                                /* see limits.def */
+        int64_t account_sandboxes, account_apps, account_app_slots;
+    } quota; /* see limits.def */
     struct {
         bool enabled;
         const char *envd; /* NULL: see core/share.h */

@@ -13,6 +13,7 @@
 #include "base/enc.h"
 #include "base/id.h"
 #include "base/mem.h"
+#include "base/tally.h"
 #include "core/core.h"
 #include "core/instance_calls.h"
 #include "core/instance_internal.h"
@@ -82,6 +83,8 @@ void instance_free(struct instance *in)
     loop_timer_stop(&in->timer);
     list_del(&in->node);
     list_del(&in->idle_node);
+    if (in->slot)
+        tally_give(in->slot, 1);
     free_texts(in);
     free(in->email);
     free(in);
@@ -130,6 +133,8 @@ void instance_end_own(struct instance *in)
     template_unref(own->template);
     free(take(in->own));
     free(take(in->owner));
+    if (in->lent)
+        tally_give(take(in->lent), 1);
     if (in->key) {
         quota_live_end(&in->key->use);
         account_key_unref(take(in->key));

@@ -10,9 +10,8 @@
  * leases are rows of the store; whoever asked is answered when the row is durable.
  *
  * The content of an instance begins as its template (the app's schema and a data set), which all
- * share for reading; the first write makes a copy. What a client was told is done survives the
- * death of the service; a loss of power may cost the last seconds of the content, or all of it: it
- * is then as after a reset.
+ * share for reading; the first write makes a copy. What was acknowledged survives the death of the
+ * service; a loss of power may cost the last seconds of it, or all: then it is as after a reset.
  *
  * Everything belongs to the loop's thread; callbacks may come before their function returns. */
 #pragma once
@@ -76,6 +75,7 @@ struct instance {
     bool has_seed;               /* somebody asked for this one */
     struct instance_own *own;    /* of instance*.c; NULL while idle */
     struct account_key *key;     /* whose quota it counts against, or NULL */
+    struct tally *slot, *lent;   /* where the slot and its lease count, or NULL */
     struct loop_timer timer;     /* its end */
     struct list node, idle_node; /* in the set, newest lease first; among the idle ones */
 };

@@ -131,6 +131,7 @@ void instances_close_idle(struct instances *set, int64_t before_ms, unsigned max
 /* ---- instance_store.c ---- */
 
 void instance_tx_insert(struct store_tx *tx, const struct instance *in);
+void instance_tx_delete(struct store_tx *tx, const struct instance *in);
 void instance_tx_update(struct store_tx *tx, const struct instance *in);
 void instance_tx_acquired(struct store_tx *tx, const struct instance *in);
 void instance_tx_released(struct store_tx *tx, const struct instance *in, bool is_ttl);

@@ -12,6 +12,8 @@
 #include "core/core.h"
 #include "core/instance_calls.h"
 #include "core/instance_internal.h"
+#include "core/instance_slot.h"
+#include "core/limits.h"
 #include "core/metrics.h"
 
 enum { PER_TX = 100, RETRY_MS = 1000 };
@@ -111,7 +113,7 @@ static int copy_args(struct acquisition *q, const struct instance_args *from, st
 
 /* ---- slots ---- */
 
-static struct instance *make_slot(struct acquisition *q, const char *account)
+static struct instance *make_slot(struct acquisition *q, const char *account, struct err *e)
 {
     struct instances *set = q->set;
     struct instance *in = instance_new(set);
@@ -126,7 +128,7 @@ static struct instance *make_slot(struct acquisition *q, const char *account)
     in->has_own_email = q->args.email.len > 0;
     (void)snprintf(email, sizeof email, "agent-%.8s@larkspur.example", in->id);
     if (instance_copy_text(&in->email, in->has_own_email ? q->args.email : str_of(email)) == 0 &&
-        instance_enter(in) == 0) {
+        instance_take_slot(in, q->args.key->account, e) == 0 && instance_enter(in) == 0) {
         in->is_new = true;
         return in;
     }
@@ -157,9 +159,10 @@ static struct instance *take_slot(struct acquisition *q, struct err *e)
         in = list_entry(pool->idle.next, struct instance, idle_node);
     }
     if (!in)
-        in = make_slot(q, account);
+        in = make_slot(q, account, e);
     if (!in) {
-        (void)err_set(e, -EAGAIN, "no sandbox of %s is idle", q->args.server.p);
+        if (!e->code)
+            (void)err_set(e, -EAGAIN, "no sandbox of %s is idle", q->args.server.p);
         return NULL;
     }
     /* Whoever had it before knows its id, and may still use it. */
@@ -229,6 +232,8 @@ static int begin_lease(struct acquisition *q, struct instance *in, struct err *e
     struct account_key *key = q->args.key;
     int r = fill_lease(q, in, e);
 
+    if (r == 0)
+        r = instance_take_lease(in, key->account, e);
     if (r == 0 && !instance_is_owned(in))
         r = quota_live_begin(&key->use, &key->limits, e);
     if (r < 0)
@@ -367,12 +372,12 @@ static void submit(struct acquisition *q)
 
 static int reserve(struct acquisition *q)
 {
-    int64_t max = q->set->core->config->apps.max_live;
     size_t n = q->args.count ? q->args.count : 1;
+    int room =
+        q->is_preparation ? 0 : instances_check_room(q->set, q->args.key->account, n, &q->err);
 
-    if (!q->is_preparation && max > 0 && q->set->n_live + n > (size_t)max)
-        return err_set(&q->err, -EAGAIN, "no sandbox of %s is idle: there are %u of %lld",
-                       q->args.server.p, q->set->n_live, (long long)max);
+    if (room < 0)
+        return room;
     while (q->n < n) {
         struct instance *in = take_slot(q, &q->err);
         if (!in)

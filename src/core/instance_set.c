@@ -20,6 +20,7 @@
 #include "core/instance_calls.h"
 #include "core/instance_internal.h"
 #include "core/instance_keep.h"
+#include "core/instance_slot.h"
 #include "core/metrics.h"
 #include "core/share.h"
 #include "sys/io.h"
@@ -78,6 +79,7 @@ static void restore_lease(struct instance *in, struct str key_id)
         in->key->use.n_live++;
         (void)account_key_ref(in->key);
     }
+    instance_add_lease(in);
     in->own->is_restored = true;
     entry = instance_find_app(in);
     if (entry)
@@ -96,6 +98,7 @@ static void enter_row(struct instance *in, struct str key_id)
         instance_free(in);
         return;
     }
+    instance_add_slot(in);
     if (in->lease[0])
         restore_lease(in, key_id);
     else if (!in->has_own_email)

@@ -72,6 +72,12 @@ void instance_tx_insert(struct store_tx *tx, const struct instance *in)
     put_lease(tx, in);
 }
 
+void instance_tx_delete(struct store_tx *tx, const struct instance *in)
+{
+    store_tx_add(tx, STORE_INSTANCE_DELETE);
+    store_tx_text(tx, str_of(in->stored_id[0] ? in->stored_id : in->id));
+}
+
 void instance_tx_update(struct store_tx *tx, const struct instance *in)
 {
     store_tx_add(tx, STORE_INSTANCE_UPDATE);

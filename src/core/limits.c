@@ -119,9 +119,10 @@ struct tally *limits_tally(struct limits *l, struct account *a, enum limit id)
     if (!a || !a->uses)
         return &l->service[id];
     struct tally *t = &a->uses[id];
+    int64_t max = limits_max(l, a, id);
     if (!t->whole)
-        *t = (struct tally){.max = limits_max(l, a, id),
-                            .is_unbound = is_unbound(l, a),
+        *t = (struct tally){.max = max,
+                            .is_unbound = max == 0,
                             .n_refused = &l->n_refused[id],
                             .whole = &l->service[id]};
     return t;

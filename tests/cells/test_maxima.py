@@ -7,27 +7,13 @@ import os
 import subprocess
 
 import cells
+import maxima
 import service
 import tap
 
 MIB = 1 << 20
 HOST_MIB = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB
 OPERATOR_ONLY = "no limit is for the operator's keys alone"
-
-
-def figures(s, name):
-    """The metric NAME by (resource, of)."""
-    found = {}
-    for line in s.get("/metrics").body.decode().splitlines():
-        if line.startswith(name + "{"):
-            labels, value = line[len(name) + 1:].split("} ")
-            labels = dict(x.split("=") for x in labels.split(","))
-            found[labels["resource"].strip('"'), labels["of"].strip('"')] = int(value)
-    return found
-
-
-def refused(s, resource, of):
-    return figures(s, "tidepool_limit_refused_total")[resource, of]
 
 
 def ask(s, key, **fields):
@@ -56,7 +42,7 @@ def test_what_a_sandbox_may_ask_for():
     env = {"TIDEPOOL_QUOTA_SANDBOX_PIDS": "2000"}
     with cells.running(env=env) as s:
         user = s.make_key()["key"]
-        most = figures(s, "tidepool_limit")["memory", "sandbox"] // MIB
+        most = maxima.most(s, "memory", "sandbox") // MIB
         assert 0 < most <= HOST_MIB, most
         for fields, why in (({"memory_limit": "0"}, OPERATOR_ONLY),
                             ({"memory_limit": "0Gi"}, OPERATOR_ONLY),
@@ -77,7 +63,7 @@ def test_what_a_sandbox_may_ask_for():
             tap.equal(p.returncode, 1, p)
             tap.contains(p.stderr, OPERATOR_ONLY)
         tap.equal(s.names(), [])
-        tap.equal([refused(s, x, "sandbox") for x in ("memory", "cpu", "pids")], [5, 5, 1])
+        tap.equal([maxima.refused(s, x, "sandbox") for x in ("memory", "cpu", "pids")], [5, 5, 1])
         # At the limit, and what the operator may.
         s.create(user, name="at", memory_limit="%dMi" % most, pids=2000, cpu_limit="4096")
         made = s.create(name="free", memory_limit="0", cpu_limit="0", pids=2001)
@@ -132,9 +118,8 @@ def test_one_account_takes_its_sandboxes():
         tap.contains(p.stderr, "(2/2)")
         answer = s.post("/local-sandbox", {"server_names": ["filesystem"]}, key=ada, timeout=60)
         tap.equal(answer.status, 429, answer)
-        tap.equal(refused(s, "sandboxes", "account"), 5)
-        used = figures(s, "tidepool_limit_used")
-        tap.equal((used["sandboxes", "account"], used["sandboxes", "service"]), (2, 2))
+        tap.equal(maxima.refused(s, "sandboxes"), 5)
+        tap.equal([maxima.used(s, "sandboxes", of) for of in ("account", "service")], [2, 2])
         # Bob has his share, and the operator no maximum.
         s.create(bob, name="b1")
         for i in range(3):
@@ -144,7 +129,7 @@ def test_one_account_takes_its_sandboxes():
         s.stop()
         s.start()
         tap.equal(ask(s, ada, name="a3").status, 413)
-        tap.equal(figures(s, "tidepool_limit_used")["sandboxes", "service"], 6)
+        tap.equal(maxima.used(s, "sandboxes"), 6)
         tap.equal(s.remove("a2", key=ada).status, 200)
         s.create(ada_too, name="a3")
 

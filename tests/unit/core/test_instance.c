@@ -54,6 +54,7 @@ static int setup(void **state)
                    (char *)(uintptr_t) "TIDEPOOL_APPS_DIR=" SHOP,
                    (char *)(uintptr_t) "TIDEPOOL_APPS_MAX_OPEN=2",
                    (char *)(uintptr_t) "TIDEPOOL_APPS_MAX_LIVE=40",
+                   (char *)(uintptr_t) "TIDEPOOL_QUOTA_ACCOUNT_APPS=0",
                    (char *)(uintptr_t) "TIDEPOOL_API_TOKENS=a-user-of-tests,another-user",
                    NULL};
     const struct config_args args = {.env = env, .home = "/", .no_search = true};
