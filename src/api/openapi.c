@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/internal.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 
 #define ABOUT                                                                                      \
@@ -39,16 +40,6 @@ static struct str doc_path(char *out, size_t size, const char *pattern)
     return str_n(out, n);
 }
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-static char upper(char c)
-{
-    return (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-}
-
 /* Appends the letters and digits of PATTERN, each run with a capital. */
 static size_t camel(char *out, size_t size, const char *pattern)
 {
@@ -56,9 +47,9 @@ static size_t camel(char *out, size_t size, const char *pattern)
     size_t n = 0;
 
     for (const char *p = pattern; *p && n + 1 < size; p++) {
-        if (is_word(*p))
-            out[n++] = is_start ? upper(*p) : *p;
-        is_start = !is_word(*p);
+        if (ascii_is_alnum(*p))
+            out[n++] = is_start ? ascii_upper(*p) : *p;
+        is_start = !ascii_is_alnum(*p);
     }
     return n;
 }

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "apps/a1.h"
+#include "base/ascii.h"
 
 #include <errno.h>
-
-static bool is_letter(char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* Goes on a word: a range does not end before one of these. Bytes of UTF-8 do as well. */
 static bool is_word(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '$' ||
+    return ascii_is_letter(c) || ascii_is_digit(c) || c == '_' || c == '.' || c == '$' ||
            (unsigned char)c > 127;
 }
 
@@ -27,7 +18,7 @@ int a1_column(struct str name, uint32_t *ret)
     if (name.len == 0 || name.len > 3)
         return -EINVAL;
     for (size_t i = 0; i < name.len; i++) {
-        if (!is_letter(name.p[i]))
+        if (!ascii_is_letter(name.p[i]))
             return -EINVAL;
         n = n * 26 + (uint32_t)((name.p[i] | 0x20) - 'a') + 1;
     }
@@ -61,7 +52,7 @@ static size_t scan_corner(struct str s, struct corner *ret)
 
     *ret = (struct corner){0};
     from = at += s.len > 0 && s.p[0] == '$';
-    while (at < s.len && is_letter(s.p[at]))
+    while (at < s.len && ascii_is_letter(s.p[at]))
         at++;
     if (at > from) {
         if (a1_column(str_slice(s, from, at), &ret->col) < 0)
@@ -69,7 +60,7 @@ static size_t scan_corner(struct str s, struct corner *ret)
         ret->has_col = true;
         from = at += at < s.len && s.p[at] == '$';
     }
-    for (; at < s.len && is_digit(s.p[at]) && at - from < 9; at++)
+    for (; at < s.len && ascii_is_digit(s.p[at]) && at - from < 9; at++)
         ret->row = ret->row * 10 + (uint32_t)(s.p[at] - '0');
     ret->has_row = at > from;
     if (ret->has_row && (ret->row == 0 || ret->row > A1_MAX_ROWS))
@@ -202,10 +193,11 @@ void a1_write(struct buf *out, const struct a1_range *r)
 void a1_write_sheet(struct buf *out, struct str name)
 {
     struct a1_range range;
-    bool is_plain = name.len > 0 && !is_digit(name.p[0]) && a1_scan(name, &range) != name.len;
+    bool is_plain = name.len > 0 && !ascii_is_digit(name.p[0]) && a1_scan(name, &range) != name.len;
 
     for (size_t i = 0; i < name.len; i++)
-        is_plain = is_plain && (is_letter(name.p[i]) || is_digit(name.p[i]) || name.p[i] == '_');
+        is_plain = is_plain &&
+                   (ascii_is_letter(name.p[i]) || ascii_is_digit(name.p[i]) || name.p[i] == '_');
     if (is_plain) {
         (void)buf_add_str(out, name);
         return;

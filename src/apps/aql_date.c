@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "apps/aql.h"
+#include "base/ascii.h"
 
 #define AMOUNT_MAX 100000 /* of one part of a period */
 
@@ -28,11 +29,6 @@ static const struct span {
     {"Year", "'start of year'", "'+1 year'", 'y'},
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* ---- periods ---- */
 
 static const struct unit *unit_of(char letter)
@@ -49,7 +45,7 @@ static const struct unit *read_part(struct str *s, char fallback, int *amount)
 {
     size_t n = 0;
 
-    for (*amount = 0; n < s->len && is_digit(s->p[n]) && *amount <= AMOUNT_MAX; n++)
+    for (*amount = 0; n < s->len && ascii_is_digit(s->p[n]) && *amount <= AMOUNT_MAX; n++)
         *amount = *amount * 10 + (s->p[n] - '0');
     if (n == 0 || *amount > AMOUNT_MAX)
         return NULL;
@@ -89,7 +85,7 @@ static bool fits(struct str s, const char *pattern)
         return false;
     for (size_t i = 0; i < s.len; i++) {
         char c = s.p[i], p = pattern[i];
-        bool is_ok = p == '0'   ? is_digit(c)
+        bool is_ok = p == '0'   ? ascii_is_digit(c)
                      : p == '-' ? c == '-' || c == '/'
                      : p == ' ' ? c == ' ' || c == 'T'
                                 : c == p;

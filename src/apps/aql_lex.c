@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "apps/aql.h"
+#include "base/ascii.h"
 
 static bool is_space(char c)
 {
@@ -12,9 +13,8 @@ static bool is_space(char c)
 
 static bool is_word(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '-' || c == '.' || c == '\\' || c == ':' || c == '{' || c == '}' ||
-           (unsigned char)c >= 0x80;
+    return ascii_is_word(c) || c == '-' || c == '.' || c == '\\' || c == ':' || c == '{' ||
+           c == '}' || (unsigned char)c >= 0x80;
 }
 
 static void advance(struct aql_lexer *l, size_t n)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "apps/calc_impl.h"
+#include "base/ascii.h"
 
 static struct num comparison(struct calc *c);
 static struct num factor(struct calc *c);
@@ -60,11 +61,6 @@ static bool take_sign(struct calc *c, const char *sign)
     return true;
 }
 
-static bool is_digit(char ch)
-{
-    return ch >= '0' && ch <= '9';
-}
-
 /* Whether a name goes on at TEXT. */
 static bool is_name(struct str text)
 {
@@ -72,8 +68,7 @@ static bool is_name(struct str text)
 
     if (str_starts(text, STR("×")) || str_starts(text, STR("÷")))
         return false;
-    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' ||
-           (unsigned char)ch >= 128;
+    return ascii_is_letter(ch) || ch == '_' || (unsigned char)ch >= 128;
 }
 
 /* Digits of BASE with single '_' between them, appended without; false when there are none, or the
@@ -111,7 +106,7 @@ static struct num based(struct calc *c, int base)
 
     bool is_ok = take_digits(c, base, &b);
     char next = c->rest.len > 0 ? c->rest.p[0] : 0;
-    if (is_digit(next)) {
+    if (ascii_is_digit(next)) {
         (void)snprintf(text, sizeof text, "invalid digit '%c' in %s literal", next, bases[i].name);
         return syntax(c, text);
     }
@@ -135,7 +130,7 @@ static bool take_fraction(struct calc *c, struct buf *b)
     if (c->rest.len > 0 && c->rest.p[0] == '.') {
         (void)buf_add_char(b, '.');
         c->rest = str_skip(c->rest, 1);
-        if (c->rest.len > 0 && is_digit(c->rest.p[0]) && !take_digits(c, 10, b))
+        if (c->rest.len > 0 && ascii_is_digit(c->rest.p[0]) && !take_digits(c, 10, b))
             return false;
     }
     if (c->rest.len > 0 && (c->rest.p[0] == 'e' || c->rest.p[0] == 'E')) {
@@ -213,7 +208,7 @@ static struct num name(struct calc *c)
     size_t n = 0;
     double d;
 
-    while (n < c->rest.len && (is_name(str_skip(c->rest, n)) || is_digit(c->rest.p[n])))
+    while (n < c->rest.len && (is_name(str_skip(c->rest, n)) || ascii_is_digit(c->rest.p[n])))
         n++;
     struct str word = str_slice(c->rest, 0, n);
     c->rest = str_skip(c->rest, n);
@@ -236,7 +231,8 @@ static struct num atom(struct calc *c)
 {
     skip_space(c);
     char ch = c->rest.len > 0 ? c->rest.p[0] : 0;
-    bool is_number = is_digit(ch) || (ch == '.' && c->rest.len > 1 && is_digit(c->rest.p[1]));
+    bool is_number =
+        ascii_is_digit(ch) || (ch == '.' && c->rest.len > 1 && ascii_is_digit(c->rest.p[1]));
     struct num r;
 
     if (take_sign(c, "(")) {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -52,8 +53,7 @@ static void step(struct scan *s)
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           (unsigned char)c >= 0x80;
+    return ascii_is_word(c) || (unsigned char)c >= 0x80;
 }
 
 static bool skip_comment(struct scan *s)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "apps/formula_impl.h"
+#include "base/ascii.h"
 
 /* ---- one criterion ---- */
 
@@ -52,11 +53,6 @@ static size_t pattern_char(struct str p, char *ret)
     return is_escaped ? 2 : 1;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 /* '*' is any text, '?' any character, '~' takes the meaning from them. The last '*' is gone back
  * to when what follows does not fit: time is at most the product of the lengths. */
 static bool matches(struct str text, struct str pattern)
@@ -72,7 +68,7 @@ static bool matches(struct str text, struct str pattern)
         }
         bool is_any = pattern.len > 0 && pattern.p[0] == '?';
         size_t n = pattern.len > 0 ? pattern_char(pattern, &c) : 0;
-        if (n > 0 && (is_any || lower(c) == lower(text.p[0]))) {
+        if (n > 0 && (is_any || ascii_lower(c) == ascii_lower(text.p[0]))) {
             pattern = str_skip(pattern, n);
             text = str_skip(text, 1);
             continue;

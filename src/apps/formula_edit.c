@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "apps/formula_edit.h"
+#include "base/ascii.h"
 
 /* One end of a range. Where it has no row or no column, that is the sheet's own end. */
 struct corner {
@@ -14,19 +15,10 @@ struct edit {
     const struct formula_edit *what;
 };
 
-static bool is_letter(char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_name(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '_' || c == '.' || (unsigned char)c > 127;
+    return ascii_is_letter(c) || ascii_is_digit(c) || c == '_' || c == '.' ||
+           (unsigned char)c > 127;
 }
 
 /* ---- ranges ---- */
@@ -41,7 +33,7 @@ static struct corner read_corner(struct str s)
     bool is_fixed = s.len > 0 && s.p[0] == '$';
 
     from = at += is_fixed;
-    while (at < s.len && is_letter(s.p[at]))
+    while (at < s.len && ascii_is_letter(s.p[at]))
         at++;
     if (at > from && a1_column(str_slice(s, from, at), &col) == 0) {
         c.has_col = true;
@@ -257,7 +249,8 @@ static void copy_error(struct edit *e)
 {
     size_t n = 1;
 
-    while (n < e->s.len && (is_letter(e->s.p[n]) || is_digit(e->s.p[n]) || e->s.p[n] == '/'))
+    while (n < e->s.len &&
+           (ascii_is_letter(e->s.p[n]) || ascii_is_digit(e->s.p[n]) || e->s.p[n] == '/'))
         n++;
     n += n < e->s.len && (e->s.p[n] == '!' || e->s.p[n] == '?');
     copy(e, n);

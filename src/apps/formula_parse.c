@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "apps/formula_impl.h"
+#include "base/ascii.h"
 
 struct parse {
     struct arena *arena;
@@ -267,8 +268,7 @@ static struct fx_node *parse_array(struct parse *p)
 
 static bool is_name(char c)
 {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || (unsigned char)c > 127;
+    return ascii_is_word(c) || c == '.' || (unsigned char)c > 127;
 }
 
 /* A function, a sheet, a range, TRUE or FALSE. */

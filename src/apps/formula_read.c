@@ -5,11 +5,7 @@
 
 #include "apps/formula_impl.h"
 #include "apps/scan.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+#include "base/ascii.h"
 
 /* At most MAX digits; false when there are none or more. */
 static bool take_int(struct str *s, size_t max, int *ret)
@@ -17,7 +13,7 @@ static bool take_int(struct str *s, size_t max, int *ret)
     size_t n = 0;
     int v = 0;
 
-    for (; n < s->len && is_digit(s->p[n]) && n <= max; n++)
+    for (; n < s->len && ascii_is_digit(s->p[n]) && n <= max; n++)
         v = v * 10 + (s->p[n] - '0');
     if (n == 0 || n > max)
         return false;
@@ -33,7 +29,7 @@ static int copy_digits(struct str *s, char *out, size_t room, bool *ret_commas)
 {
     size_t n = 0, run = 0, groups = 0;
 
-    for (; s->len > 0 && (is_digit(s->p[0]) || s->p[0] == ','); *s = str_skip(*s, 1)) {
+    for (; s->len > 0 && (ascii_is_digit(s->p[0]) || s->p[0] == ','); *s = str_skip(*s, 1)) {
         if (s->p[0] == ',') {
             if (n == 0 || run == 0 || run > 3 || (groups > 0 && run != 3))
                 return -1;
@@ -72,7 +68,7 @@ static bool take_plain(struct str *s, struct plain *ret)
         text[at++] = '.';
         *s = str_skip(*s, 1);
         ret->has_fraction = true;
-        for (; s->len > 0 && is_digit(s->p[0]) && at < room; *s = str_skip(*s, 1), digits++)
+        for (; s->len > 0 && ascii_is_digit(s->p[0]) && at < room; *s = str_skip(*s, 1), digits++)
             text[at++] = s->p[0];
     }
     if (digits <= 0)

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "apps/formula_impl.h"
+#include "base/ascii.h"
 #include "base/regex.h"
 #include "base/utf8.h"
 
@@ -205,16 +206,6 @@ static void fn_exact(struct fx *x, const struct fx_args *a, struct formula_value
 
 /* ---- changes ---- */
 
-static bool is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
 enum letter_case { UPPER, LOWER, PROPER };
 
 static void change_case(struct fx *x, const struct fx_args *a, enum letter_case to,
@@ -229,10 +220,10 @@ static void change_case(struct fx *x, const struct fx_args *a, enum letter_case 
     for (size_t i = 0; i < s.len; i++) {
         char c = s.p[i];
         bool up = to == UPPER || (to == PROPER && is_first);
-        (void)buf_add_char(&b, up && is_lower(c)    ? (char)(c - 32)
-                               : !up && is_upper(c) ? (char)(c + 32)
-                                                    : c);
-        is_first = !is_lower(c) && !is_upper(c) && (unsigned char)c < 128;
+        (void)buf_add_char(&b, up && ascii_is_lower(c)    ? (char)(c - 32)
+                               : !up && ascii_is_upper(c) ? (char)(c + 32)
+                                                          : c);
+        is_first = !ascii_is_lower(c) && !ascii_is_upper(c) && (unsigned char)c < 128;
     }
     fx_give_buf(x, ret, &b);
 }

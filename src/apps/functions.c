@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apps/id.h"
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -170,8 +171,7 @@ static void fn_drop_nulls(sqlite3_context *x, int n, sqlite3_value **v)
 
 static bool is_word_char(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (unsigned char)c >= 0x80;
+    return ascii_is_alnum(c) || (unsigned char)c >= 0x80;
 }
 
 /* text_has(text, phrase): the phrase is in it from the beginning of a word on, so that "drift" also

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "apps/functions.h"
+#include "base/ascii.h"
 
 enum {
     MAX_TERMS = 32,
@@ -28,15 +29,9 @@ struct terms {
 
 /* ---- words ---- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_letter(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (unsigned char)c >= 0x80;
+    return ascii_is_digit(c) || ascii_is_letter(c) || (unsigned char)c >= 0x80;
 }
 
 /* The next word of S; "4.2" is one. */
@@ -48,8 +43,8 @@ static bool next_token(struct str *s, struct str *ret)
         from++;
     size_t to = from;
     while (to < s->len &&
-           (is_letter(s->p[to]) || (s->p[to] == '.' && to > from && is_digit(s->p[to - 1]) &&
-                                    to + 1 < s->len && is_digit(s->p[to + 1]))))
+           (is_letter(s->p[to]) || (s->p[to] == '.' && to > from && ascii_is_digit(s->p[to - 1]) &&
+                                    to + 1 < s->len && ascii_is_digit(s->p[to + 1]))))
         to++;
     *ret = str_slice(*s, from, to);
     *s = str_skip(*s, to);

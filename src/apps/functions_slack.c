@@ -5,6 +5,7 @@
 
 #include "apps/civil.h"
 #include "apps/functions.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
 
@@ -30,18 +31,12 @@ static const struct {
 static bool is_kept(uint32_t c)
 {
     if (c < 0x80)
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               (c > 0 && strchr(" \t\n\f\r.,-_:/?=&%", (int)c));
+        return ascii_is_alnum((char)c) || (c > 0 && strchr(" \t\n\f\r.,-_:/?=&%", (int)c));
     for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
         if (c >= symbols[i].first && c <= symbols[i].last)
             return false;
     }
     return true;
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 /* The first character of S, unless it is dropped; several blanks become one. */
@@ -73,7 +68,7 @@ static size_t url_len(struct str s)
 
     if (!is_url(s))
         return 0;
-    while (n < s.len && !is_space(s.p[n]) && !strchr("<>\"{}|\\^`[]", s.p[n]))
+    while (n < s.len && !ascii_is_space(s.p[n]) && !strchr("<>\"{}|\\^`[]", s.p[n]))
         n++;
     return n > strlen("https://") ? n : 0;
 }
@@ -153,11 +148,6 @@ struct part {
     bool is_word;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static int month_of(struct str word)
 {
     static const char *const months[] = {"january",   "february", "march",    "april",
@@ -179,8 +169,8 @@ static size_t read_parts(struct str s, struct part ret[3])
 
     while (s.len > 0) {
         size_t len = 0;
-        bool is_number = is_digit(s.p[0]);
-        while (len < s.len && is_digit(s.p[len]) == is_number && !strchr(" -/,", s.p[len]))
+        bool is_number = ascii_is_digit(s.p[0]);
+        while (len < s.len && ascii_is_digit(s.p[len]) == is_number && !strchr(" -/,", s.p[len]))
             len++;
         if (len == 0) {
             s = str_skip(s, 1);
@@ -246,7 +236,7 @@ static bool day_of_words(struct str s, int64_t today, int64_t *ret)
             return true;
         }
     }
-    for (; i < s.len && i < 6 && is_digit(s.p[i]); i++)
+    for (; i < s.len && i < 6 && ascii_is_digit(s.p[i]); i++)
         n = 10 * n + (s.p[i] - '0');
     struct str rest = str_trim(str_skip(s, i));
     *ret = today - n;

@@ -15,6 +15,7 @@
 
 #include "apps/lang_impl.h"
 #include "apps/scan.h"
+#include "base/ascii.h"
 
 /* SQLite allows 200 levels of an expression. */
 #define HEIGHT_MAX 90
@@ -265,8 +266,7 @@ static struct node *word_node(struct formula *f)
 
     while (n < f->rest.len) {
         char c = f->rest.p[n];
-        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c < 0 ||
-                       (c >= '0' && c <= '9');
+        bool is_word = ascii_is_letter(c) || c == '_' || c < 0 || (c >= '0' && c <= '9');
         if (!is_word)
             break;
         n++;
@@ -416,7 +416,7 @@ static bool is_id(struct str id)
 {
     for (size_t i = 0; i < id.len; i++) {
         char c = id.p[i];
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
+        if (!(ascii_is_alnum(c)))
             return false;
     }
     return id.len > 0;

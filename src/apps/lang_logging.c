@@ -12,6 +12,7 @@
 #include "apps/bigquery/moment.h"
 #include "apps/lang_impl.h"
 #include "apps/scan.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 
 /* What SQLite's limits on the depth of expressions leave room for. */
@@ -52,8 +53,7 @@ static void skip_blanks(struct parser *p)
 
 static bool is_word(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (unsigned char)c >= 0x80 || (c && strchr("_./-+@%*$#", c));
+    return ascii_is_alnum(c) || (unsigned char)c >= 0x80 || (c && strchr("_./-+@%*$#", c));
 }
 
 static struct str peek_word(struct parser *p)

@@ -11,6 +11,7 @@
 #include "apps/civil.h"
 #include "apps/lang_impl.h"
 #include "apps/scan.h"
+#include "base/ascii.h"
 
 /* What SQLite's limits on the depth of expressions and on its parser's stack leave room for. */
 enum { MAX_TERMS = 100, MAX_DEPTH = 8 };
@@ -65,17 +66,12 @@ static int syntax_error(struct parser *p)
     return -EINVAL;
 }
 
-static bool is_name_char(char c)
-{
-    return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 static struct str peek_word(struct parser *p)
 {
     size_t n = 0;
 
     scan_blanks(&p->rest);
-    while (n < p->rest.len && is_name_char(p->rest.p[n]))
+    while (n < p->rest.len && ascii_is_word(p->rest.p[n]))
         n++;
     return str_slice(p->rest, 0, n);
 }
@@ -111,7 +107,7 @@ static struct str take_path(struct parser *p)
     size_t n = 0;
 
     scan_blanks(&p->rest);
-    while (n < p->rest.len && (is_name_char(p->rest.p[n]) || (n > 0 && p->rest.p[n] == '/')))
+    while (n < p->rest.len && (ascii_is_word(p->rest.p[n]) || (n > 0 && p->rest.p[n] == '/')))
         n++;
     struct str path = str_slice(p->rest, 0, n);
     p->rest = str_skip(p->rest, n);
@@ -146,7 +142,7 @@ static int take_literal(struct parser *p, struct literal *ret)
     scan_blanks(&p->rest);
     if (p->rest.len > 0 && p->rest.p[0] == '\'')
         return take_quoted(p, ret);
-    while (n < p->rest.len && (is_name_char(p->rest.p[n]) || strchr("-+:.", p->rest.p[n])))
+    while (n < p->rest.len && (ascii_is_word(p->rest.p[n]) || strchr("-+:.", p->rest.p[n])))
         n++;
     struct str word = str_slice(p->rest, 0, n);
     *ret = (struct literal){.text = word};

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "apps/lang_impl.h"
+#include "base/ascii.h"
 
 #define MAX_TERMS 40
 
@@ -142,8 +143,7 @@ static bool is_mention(const struct term *t)
 static bool has_word(struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 128)
+        if (ascii_is_alnum(text.p[i]) || (unsigned char)text.p[i] >= 128)
             return true;
     }
     return false;

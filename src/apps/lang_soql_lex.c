@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "apps/lang_soql.h"
+#include "base/ascii.h"
 
 enum { SHOWN = 30 /* bytes of the query on either side of what is wrong */ };
 
@@ -55,11 +56,6 @@ static bool is_letter(char c)
     return ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static char char_at(const struct soql *q, size_t i)
 {
     return i < q->text.len ? q->text.p[i] : '\0';
@@ -72,8 +68,8 @@ static size_t end_of(const struct soql *q, size_t at, bool is_word)
 
     for (;; i++) {
         char c = char_at(q, i);
-        bool is_in = is_letter(c) || is_digit(c) || c == '.';
-        if (!is_in && !(c == ':' && (is_digit(char_at(q, i + 1)) || !is_word)) &&
+        bool is_in = is_letter(c) || ascii_is_digit(c) || c == '.';
+        if (!is_in && !(c == ':' && (ascii_is_digit(char_at(q, i + 1)) || !is_word)) &&
             (is_word || (c != '-' && c != '+')))
             return i;
     }
@@ -102,7 +98,7 @@ static enum soql_token_kind kind_at(const struct soql *q, size_t at, size_t *ret
         *ret_end = end_of(q, at, true);
         return SOQL_WORD;
     }
-    if (is_digit(c) || (is_sign && is_digit(d))) {
+    if (ascii_is_digit(c) || (is_sign && ascii_is_digit(d))) {
         *ret_end = end_of(q, at, false);
         return SOQL_LITERAL;
     }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SQLite's parser has a stack of 100 entries, and refuses what needs more. */
 #include "apps/lang_impl.h"
-
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+#include "base/ascii.h"
 
 /* What the parenthesis at I puts on the parser's stack: itself, the name and the modifier of a
  * function, and what is before it when that is the left side of an operator. */
@@ -13,9 +9,9 @@ static unsigned cost_of(struct str sql, size_t i)
 {
     unsigned cost = 1;
 
-    if (i > 0 && is_word(sql.p[i - 1])) {
+    if (i > 0 && ascii_is_word(sql.p[i - 1])) {
         cost += 2;
-        while (i > 0 && is_word(sql.p[i - 1]))
+        while (i > 0 && ascii_is_word(sql.p[i - 1]))
             i--;
     }
     while (i > 0 && sql.p[i - 1] == ' ')

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Text encodings of bytes: see enc.h. */
 #include "base/enc.h"
+#include "base/ascii.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -132,8 +133,7 @@ int enc_unbase64(struct buf *out, struct str s)
 
 static bool is_unreserved(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
+    return ascii_is_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 int enc_percent(struct buf *out, struct str s)

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/json_internal.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -228,17 +229,12 @@ static int parse_string(struct parser *s, struct str *ret)
 
 /* ---- numbers ---- */
 
-static inline bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Digits into D; returns how many there were. FRACTION lowers the exponent with each. */
 static size_t parse_digits(struct parser *s, struct json_decimal *d, bool fraction)
 {
     const char *from = s->p;
 
-    for (; s->p < s->end && is_digit(*s->p); s->p++) {
+    for (; s->p < s->end && ascii_is_digit(*s->p); s->p++) {
         if (d->mantissa > (UINT64_MAX - 9) / 10) {
             d->cut = true;
             continue;
@@ -257,9 +253,9 @@ static int parse_exponent(struct parser *s, struct json_decimal *d)
     s->p++;
     if (peek(s) == '+' || peek(s) == '-')
         negative = *s->p++ == '-';
-    if (!is_digit(peek(s)))
+    if (!ascii_is_digit(peek(s)))
         return fail(s, "expected a digit");
-    for (; s->p < s->end && is_digit(*s->p); s->p++)
+    for (; s->p < s->end && ascii_is_digit(*s->p); s->p++)
         if (exp < 100000) /* far outside of a double's range already, far inside of int64_t's */
             exp = exp * 10 + (*s->p - '0');
     d->exp10 += negative ? -exp : exp;
@@ -287,11 +283,11 @@ static int parse_number(struct parser *s, struct json *out)
     bool integer = true;
 
     s->p += d.negative;
-    if (!is_digit(peek(s)))
+    if (!ascii_is_digit(peek(s)))
         return fail(s, "expected a digit");
     if (*s->p == '0') {
         s->p++;
-        if (is_digit(peek(s)))
+        if (ascii_is_digit(peek(s)))
             return fail(s, "leading zero");
     } else {
         (void)parse_digits(s, &d, false);
@@ -500,7 +496,7 @@ static int parse_value(struct parser *s, struct json *out)
     case 'f': out->type = JSON_BOOL; return parse_word(s, "false", 5);
     case 'n': return parse_word(s, "null", 4);
     default:
-        if (c == '-' || is_digit(c))
+        if (c == '-' || ascii_is_digit(c))
             return parse_number(s, out);
         return fail(s, "expected a value");
     }

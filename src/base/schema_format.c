@@ -3,19 +3,10 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/enc.h"
 #include "base/schema_internal.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
 
 /* ---- dates (RFC 3339) ---- */
 
@@ -27,7 +18,7 @@ static int take_digits(struct str *s, size_t n)
     if (s->len < n)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        if (!is_digit(s->p[i]))
+        if (!ascii_is_digit(s->p[i]))
             return -1;
         x = x * 10 + (s->p[i] - '0');
     }
@@ -141,7 +132,7 @@ static bool is_label(struct str s)
     if (s.len == 0 || s.len > LABEL_MAX || s.p[0] == '-' || s.p[s.len - 1] == '-')
         return false;
     for (size_t i = 0; i < s.len; i++)
-        if (!is_letter(s.p[i]) && !is_digit(s.p[i]) && s.p[i] != '-')
+        if (!ascii_is_letter(s.p[i]) && !ascii_is_digit(s.p[i]) && s.p[i] != '-')
             return false;
     return true;
 }
@@ -161,7 +152,7 @@ static bool is_hostname(struct str s)
 /* What may stand unquoted before the '@' (RFC 5321, and letters beyond ASCII as in RFC 6531). */
 static bool is_atom_char(char c)
 {
-    return is_letter(c) || is_digit(c) || (unsigned char)c >= 0x80 ||
+    return ascii_is_letter(c) || ascii_is_digit(c) || (unsigned char)c >= 0x80 ||
            (c && strchr("!#$%&'*+-/=?^_`{|}~", c));
 }
 
@@ -210,7 +201,7 @@ static bool is_email(struct str s)
 
 static bool is_uri_char(char c)
 {
-    return is_letter(c) || is_digit(c) || (c && strchr("-._~:/?#[]@!$&'()*+,;=%", c));
+    return ascii_is_letter(c) || ascii_is_digit(c) || (c && strchr("-._~:/?#[]@!$&'()*+,;=%", c));
 }
 
 static bool has_uri_chars(struct str s)
@@ -247,10 +238,11 @@ static bool is_authority(struct str s)
 
 static bool is_scheme(struct str s)
 {
-    if (s.len == 0 || !is_letter(s.p[0]))
+    if (s.len == 0 || !ascii_is_letter(s.p[0]))
         return false;
     for (size_t i = 0; i < s.len; i++)
-        if (!is_letter(s.p[i]) && !is_digit(s.p[i]) && (!s.p[i] || !strchr("+-.", s.p[i])))
+        if (!ascii_is_letter(s.p[i]) && !ascii_is_digit(s.p[i]) &&
+            (!s.p[i] || !strchr("+-.", s.p[i])))
             return false;
     return true;
 }

@@ -4,17 +4,13 @@
 
 #include <errno.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
-
-static unsigned char ascii_lower(unsigned char c)
-{
-    return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : c;
-}
 
 bool str_ieq_bytes(const char *a, const char *b, size_t len)
 {
     for (size_t i = 0; i < len; i++)
-        if (ascii_lower((unsigned char)a[i]) != ascii_lower((unsigned char)b[i]))
+        if (ascii_lower(a[i]) != ascii_lower(b[i]))
             return false;
     return true;
 }
@@ -70,16 +66,11 @@ struct str str_slice(struct str s, size_t from, size_t to)
     return str_n(s.p + from, to - from);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 struct str str_trim(struct str s)
 {
-    while (s.len && is_blank(s.p[0]))
+    while (s.len && ascii_is_blank(s.p[0]))
         s = str_n(s.p + 1, s.len - 1);
-    while (s.len && is_blank(s.p[s.len - 1]))
+    while (s.len && ascii_is_blank(s.p[s.len - 1]))
         s.len--;
     return s;
 }

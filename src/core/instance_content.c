@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "apps/deadline.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "core/instance_backup.h"
@@ -160,7 +161,7 @@ static bool is_name(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.p[i];
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool is_plain = ascii_is_alnum(c);
         if (!is_plain && c != '_' && c != '-' && (c != '.' || i == 0))
             return false;
     }

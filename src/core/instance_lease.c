@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/id.h"
@@ -43,7 +44,7 @@ static bool is_word(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.p[i];
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool is_plain = ascii_is_alnum(c);
         if (!is_plain && c != '_' && c != '-' && (c != '.' || i == 0))
             return false;
     }

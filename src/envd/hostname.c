@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The cell's name: see hostname.h. */
 #include "envd/hostname.h"
+#include "base/ascii.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -9,8 +10,7 @@
 
 static bool is_valid(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '-';
+    return ascii_is_alnum(c) || c == '.' || c == '-';
 }
 
 void hostname_clean(char ret[HOSTNAME_MAX], const char *name)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/str.h"
 
@@ -49,18 +50,13 @@ static bool is_same_program(char *const *words)
     return true;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* Cuts the next word out of *TEXT; NULL when there is none or it is not plain. */
 static char *cut_word(char **text, const char *bytes)
 {
     char *word = *text;
     size_t len = strspn(word, bytes);
 
-    if (len == 0 || (word[len] && !is_blank(word[len])))
+    if (len == 0 || (word[len] && !ascii_is_blank(word[len])))
         return NULL;
     *text = word + len;
     if (**text)

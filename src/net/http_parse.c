@@ -9,6 +9,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "net/http.h"
 #include "net/http_chars.h"
@@ -299,16 +300,11 @@ static struct str take_while(const char **p, bool (*fn)(char c))
     return str_n(start, (size_t)(*p - start));
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* "HTTP/1.x" at P, followed by END. */
 static int parse_version(struct parse *ps, const char *p, char end)
 {
-    if (memcmp(p, "HTTP/", 5) != 0 || !is_digit(p[5]) || p[6] != '.' || !is_digit(p[7]) ||
-        p[8] != end)
+    if (memcmp(p, "HTTP/", 5) != 0 || !ascii_is_digit(p[5]) || p[6] != '.' ||
+        !ascii_is_digit(p[7]) || p[8] != end)
         return fail(ps, 400, "bad protocol version");
     if (p[5] != '1')
         return fail(ps, 505, "unsupported protocol version");
@@ -383,7 +379,7 @@ static int parse_status_line(struct parse *ps, const char *p)
     if (r < 0)
         return r;
     p += 9;
-    if (p[0] < '1' || p[0] > '5' || !is_digit(p[1]) || !is_digit(p[2]))
+    if (p[0] < '1' || p[0] > '5' || !ascii_is_digit(p[1]) || !ascii_is_digit(p[2]))
         return fail(ps, 502, "bad status");
     ps->head->status = (p[0] - '0') * 100 + (p[1] - '0') * 10 + (p[2] - '0');
     if (p[3] != ' ' && p[3] != '\r')

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/enc.h"
 #include "base/mem.h"
@@ -51,17 +52,12 @@ static int fail(struct multipart *m, int error, const char *reason)
 
 /* ---- header parameters ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* True when S is not empty and made of letters, digits and MARKS. */
 static bool is_made_of(struct str s, const char *marks)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.p[i];
-        bool is_alnum = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool is_alnum = ascii_is_alnum(c);
         if (!is_alnum && (c == '\0' || !strchr(marks, c)))
             return false;
     }
@@ -123,7 +119,7 @@ static int next_param(struct arena *a, struct str *rest, struct str *ret_name,
         return r < 0 ? r : 1;
     }
     size_t n = 0;
-    while (n < rest->len && !is_blank(rest->p[n]) && rest->p[n] != ';' && rest->p[n] != '"')
+    while (n < rest->len && !ascii_is_blank(rest->p[n]) && rest->p[n] != ';' && rest->p[n] != '"')
         n++;
     *ret_value = str_slice(*rest, 0, n);
     *rest = str_skip(*rest, n);
@@ -471,7 +467,7 @@ static void feed_after(struct multipart *m, char c)
         m->after = '-';
     else if (c == '\r' && (m->after == 0 || m->after == ' '))
         m->after = '\r';
-    else if (is_blank(c) && (m->after == 0 || m->after == ' ') && m->padding++ < PADDING_MAX)
+    else if (ascii_is_blank(c) && (m->after == 0 || m->after == ' ') && m->padding++ < PADDING_MAX)
         m->after = ' ';
     else
         (void)fail(m, -EINVAL, "bytes behind a boundary");

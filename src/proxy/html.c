@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding a document's head: see html.h. Comments are skipped; attribute values may hold ">". */
 #include "proxy/html.h"
+#include "base/ascii.h"
 
 enum state { TEXT, NAME, BANG, AFTER_NAME, COMMENT };
 
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
 /* Behind "<". */
@@ -22,7 +18,7 @@ static void on_name(struct html_scan *s, char c)
     if (s->at == 4 && (is_space(c) || c == '>' || c == '/')) {
         s->state = AFTER_NAME;
         s->quote = 0;
-    } else if (s->at < 4 && lower(c) == head[s->at]) {
+    } else if (s->at < 4 && ascii_lower(c) == head[s->at]) {
         s->at++;
     } else {
         s->state = s->at == 0 && c == '!' ? BANG : TEXT;

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Which sandbox a request is for: see place.h. */
 #include "proxy/place.h"
+#include "base/ascii.h"
 
 #include <arpa/inet.h>
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* The character in lower case when ids may have it, else 0. */
 static char id_char(char c)
 {
     if (c >= 'A' && c <= 'Z')
         return (char)(c + 32);
-    return is_digit(c) || (c >= 'a' && c <= 'z') ? c : '\0';
+    return ascii_is_digit(c) || (c >= 'a' && c <= 'z') ? c : '\0';
 }
 
 uint16_t place_port(struct str text)
@@ -24,7 +20,7 @@ uint16_t place_port(struct str text)
     if (text.len > 5)
         return 0;
     for (size_t i = 0; i < text.len; i++) {
-        if (!is_digit(text.p[i]))
+        if (!ascii_is_digit(text.p[i]))
             return 0;
         port = 10 * port + (unsigned)(text.p[i] - '0');
     }
@@ -98,7 +94,7 @@ static bool find_by_host(struct place *ret, struct str name)
     if (rest.len == 0 || port.len == 0 || !id.p)
         return false;
     for (size_t i = 0; i < port.len; i++)
-        if (!is_digit(port.p[i]))
+        if (!ascii_is_digit(port.p[i]))
             return false;
     /* Not a name that we hand out, but perhaps one that somebody gave to this machine. */
     if (!place_id(id, ret->id))

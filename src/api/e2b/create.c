@@ -4,6 +4,7 @@
 
 #include "api/body.h"
 #include "api/e2b/e2b.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "core/sandbox.h"
 #include "core/template.h"
@@ -14,8 +15,7 @@ enum { ANSWER_MAX = 4 * SANDBOX_SPEC_MAX };
 
 static bool is_template_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.';
+    return ascii_is_alnum(c) || c == '-' || c == '.';
 }
 
 static bool is_template_id(struct str s)

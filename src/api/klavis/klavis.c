@@ -11,6 +11,7 @@
 #include "api/klavis/served.h"
 #include "api/schemas.h"
 #include "apps/registry.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -104,7 +105,7 @@ static bool is_app_name(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.p[i];
-        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool is_letter = ascii_is_letter(c);
         if (!is_letter && !(c >= '0' && c <= '9') && !strchr("._-", c))
             return false;
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "apps/bigquery/moment.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 
 enum { MAX_FIELDS = BQ_MAX_COLUMNS, ARENA_MAX = 256 << 20 };
@@ -158,7 +159,7 @@ static void put_name(struct buf *b, struct str s, size_t i)
     s = str_trim(s);
     for (size_t k = 0; k < s.len; k++) {
         char c = s.p[k];
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool is_plain = ascii_is_alnum(c);
         if (k == 0 && c >= '0' && c <= '9')
             (void)buf_add_char(b, '_');
         (void)buf_add_char(b, is_plain ? c : '_');

@@ -4,6 +4,7 @@
 
 #include "apps/bigquery/fn.h"
 #include "apps/wildcard.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 
 /* ---- texts ---- */
@@ -43,7 +44,7 @@ static void fn_like(sqlite3_context *x, int n, sqlite3_value **v)
 
 static bool is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
+    return ascii_is_letter(c) || (unsigned char)c >= 0x80;
 }
 
 static void fn_initcap(sqlite3_context *x, int n, sqlite3_value **v)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apps/bigquery/parse.h"
+#include "base/ascii.h"
 #include "base/cleanup.h"
 
 struct lexer {
@@ -12,16 +13,6 @@ struct lexer {
     unsigned line, column;
     size_t cap;
 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_word(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
 
 static void advance(struct lexer *l, size_t n)
 {
@@ -94,8 +85,8 @@ static bool read_digits(struct str s, size_t n, unsigned base, unsigned *ret)
         return false;
     for (size_t i = 0; i < n; i++) {
         char c = s.p[i];
-        unsigned digit = is_digit(c) ? (unsigned)(c - '0') : (unsigned)((c | 32) - 'a' + 10);
-        if (!is_word(c) || c == '_' || digit >= base)
+        unsigned digit = ascii_is_digit(c) ? (unsigned)(c - '0') : (unsigned)((c | 32) - 'a' + 10);
+        if (!ascii_is_word(c) || c == '_' || digit >= base)
             return false;
         value = value * base + digit;
     }
@@ -207,7 +198,7 @@ static size_t number_length(struct str s, bool *is_real)
     size_t n = 0;
 
     *is_real = false;
-    while (n < s.len && (is_digit(s.p[n]) || s.p[n] == '.')) {
+    while (n < s.len && (ascii_is_digit(s.p[n]) || s.p[n] == '.')) {
         if (s.p[n] == '.' && *is_real)
             break;
         *is_real |= s.p[n++] == '.';
@@ -216,9 +207,9 @@ static size_t number_length(struct str s, bool *is_real)
     if (n < s.len && (s.p[n] | 32) == 'e') {
         if (e < s.len && (s.p[e] == '+' || s.p[e] == '-'))
             e++;
-        if (e < s.len && is_digit(s.p[e])) {
+        if (e < s.len && ascii_is_digit(s.p[e])) {
             *is_real = true;
-            for (n = e; n < s.len && is_digit(s.p[n]);)
+            for (n = e; n < s.len && ascii_is_digit(s.p[n]);)
                 n++;
         }
     }
@@ -256,11 +247,11 @@ static int read_plain(struct lexer *l, struct bq_token *t)
     size_t n = 0;
     bool is_real = false;
 
-    if (is_digit(s.p[0]) || (s.len > 1 && s.p[0] == '.' && is_digit(s.p[1]))) {
+    if (ascii_is_digit(s.p[0]) || (s.len > 1 && s.p[0] == '.' && ascii_is_digit(s.p[1]))) {
         n = number_length(s, &is_real);
         t->kind = is_real ? BQ_REAL : BQ_INT;
-    } else if (is_word(s.p[0])) {
-        while (n < s.len && is_word(s.p[n]))
+    } else if (ascii_is_word(s.p[0])) {
+        while (n < s.len && ascii_is_word(s.p[n]))
             n++;
         t->kind = BQ_WORD;
     } else {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "apps/sheets/impl.h"
+#include "base/ascii.h"
 
 static int reply_count(struct sheets *b, const char *name, int64_t n)
 {
@@ -217,15 +218,10 @@ static int type_rank(const struct cell *c)
                : 4;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 static int text_cmp(struct str a, struct str b)
 {
     for (size_t i = 0; i < a.len && i < b.len; i++) {
-        int d = (unsigned char)lower(a.p[i]) - (unsigned char)lower(b.p[i]);
+        int d = (unsigned char)ascii_lower(a.p[i]) - (unsigned char)ascii_lower(b.p[i]);
         if (d != 0)
             return d;
     }

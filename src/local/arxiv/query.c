@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "local/arxiv/paper.h"
 
@@ -44,11 +45,6 @@ struct arxiv_paper *arxiv_add(struct arena *a, struct arxiv_papers *papers)
     return &items[papers->n++];
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_one_of(char c, const char *set)
 {
     return c != '\0' && strchr(set, c);
@@ -58,9 +54,9 @@ struct str arxiv_base_id(struct str id)
 {
     size_t n = id.len;
 
-    while (n > 0 && is_digit(id.p[n - 1]))
+    while (n > 0 && ascii_is_digit(id.p[n - 1]))
         n--;
-    return n > 1 && n < id.len && id.p[n - 1] == 'v' && is_digit(id.p[n - 2])
+    return n > 1 && n < id.len && id.p[n - 1] == 'v' && ascii_is_digit(id.p[n - 2])
                ? str_slice(id, 0, n - 1)
                : id;
 }
@@ -71,9 +67,9 @@ bool arxiv_is_id(struct str id)
 
     for (size_t i = 0; i < id.len; i++) {
         char c = id.p[i];
-        n_digits += is_digit(c);
+        n_digits += ascii_is_digit(c);
         n_slashes += c == '/';
-        if (!is_digit(c) && c != '.' && c != '-' && c != '/' && (c < 'a' || c > 'z') &&
+        if (!ascii_is_digit(c) && c != '.' && c != '-' && c != '/' && (c < 'a' || c > 'z') &&
             (c < 'A' || c > 'Z'))
             return false;
     }
@@ -99,7 +95,7 @@ static int read_parts(struct str text, int64_t parts[3])
         if (n > 0 && is_one_of(text.p[0], "-/."))
             text = str_skip(text, 1);
         for (int i = 0; i < widths[n]; i++, text = str_skip(text, 1)) {
-            if (text.len == 0 || !is_digit(text.p[0]))
+            if (text.len == 0 || !ascii_is_digit(text.p[0]))
                 return 0;
             parts[n] = parts[n] * 10 + (text.p[0] - '0');
         }
@@ -291,8 +287,7 @@ struct arxiv_query *arxiv_query_parse(struct arena *a, struct str text, struct e
 
 static bool in_word(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (unsigned char)c > 127;
+    return ascii_is_digit(c) || ascii_is_letter(c) || (unsigned char)c > 127;
 }
 
 /* Cuts the next word off TEXT; empty: there is none. */

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "local/excel/ref.h"
 
+#include "base/ascii.h"
 #include "base/buf.h"
-
-static bool is_letter(char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* What a reference in a formula looks like. */
 struct written {
@@ -27,7 +18,7 @@ static size_t read_written(struct str s, struct written *ret)
     *ret = (struct written){0};
     ret->is_col_fixed = i < s.len && s.p[i] == '$';
     i += ret->is_col_fixed;
-    for (begin = i; i < s.len && is_letter(s.p[i]); i++) {
+    for (begin = i; i < s.len && ascii_is_letter(s.p[i]); i++) {
         col = col * 26 + (unsigned)((s.p[i] | 32) - 'a' + 1);
         if (col > REF_COLS_MAX)
             return 0;
@@ -36,7 +27,7 @@ static size_t read_written(struct str s, struct written *ret)
         return 0;
     ret->is_row_fixed = i < s.len && s.p[i] == '$';
     i += ret->is_row_fixed;
-    for (begin = i; i < s.len && is_digit(s.p[i]); i++) {
+    for (begin = i; i < s.len && ascii_is_digit(s.p[i]); i++) {
         row = row * 10 + (unsigned)(s.p[i] - '0');
         if (row > REF_ROWS_MAX)
             return 0;
@@ -145,7 +136,8 @@ static void write_moved(struct buf *out, const struct written *w, int64_t rows, 
 
 static bool is_word(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '$' || (c & 0x80);
+    return ascii_is_letter(c) || ascii_is_digit(c) || c == '_' || c == '.' || c == '$' ||
+           (c & 0x80);
 }
 
 /* Text in quotes, or a word that may be a reference: how many bytes of S, which are written. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 
 enum { DAY_S = 86400, YEAR_MAX = 9999 };
@@ -35,16 +36,6 @@ static const struct {
 
 /* ---- reading ---- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static void skip(struct str *s, const char *chars)
 {
     while (s->len > 0 && s->p[0] && strchr(chars, s->p[0]))
@@ -65,7 +56,7 @@ static bool number(struct str *s, size_t max, int *ret)
     size_t n = 0;
 
     *ret = 0;
-    while (n < s->len && n < max && is_digit(s->p[n]))
+    while (n < s->len && n < max && ascii_is_digit(s->p[n]))
         *ret = *ret * 10 + (s->p[n++] - '0');
     *s = str_skip(*s, n);
     return n > 0;
@@ -75,7 +66,7 @@ static struct str word(struct str *s)
 {
     size_t n = 0;
 
-    while (n < s->len && is_letter(s->p[n]))
+    while (n < s->len && ascii_is_letter(s->p[n]))
         n++;
     struct str w = str_n(s->p, n);
     *s = str_skip(*s, n);
@@ -112,7 +103,7 @@ static int read_clock(struct str *s, int64_t *ret_s)
     int h, m, sec = 0, fraction;
 
     *ret_s = 0;
-    if (s->len == 0 || !is_digit(s->p[0]))
+    if (s->len == 0 || !ascii_is_digit(s->p[0]))
         return 0;
     if (!number(s, 2, &h) || !skip_char(s, ':') || !number(s, 2, &m))
         return -EINVAL;
@@ -165,7 +156,7 @@ static int read_day(struct str *s, int64_t *ret)
     int year, day;
 
     skip(s, " \t");
-    if (s->len > 0 && is_letter(s->p[0])) {
+    if (s->len > 0 && ascii_is_letter(s->p[0])) {
         (void)word(s);
         skip(s, ", \t.");
     }

@@ -2,6 +2,7 @@
 /* Tools that send mail. */
 #include <errno.h>
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/id.h"
@@ -21,8 +22,7 @@ struct outgoing {
 
 static bool is_one_of(char c, const char *others)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr(others, c));
+    return ascii_is_alnum(c) || (c && strchr(others, c));
 }
 
 /* "local@domain.tld" */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "local/powerpoint/text.h"
 
+#include "base/ascii.h"
 #include "base/cleanup.h"
 #include "local/powerpoint/shape.h"
 
@@ -76,16 +77,11 @@ struct str text_get(struct arena *a, const struct xml *body)
     return buf_ok(&b) && b.len > 0 ? arena_str(a, buf_str(&b)) : STR("");
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 struct str text_strip(struct str s)
 {
-    while (s.len > 0 && is_space(s.p[0]))
+    while (s.len > 0 && ascii_is_space(s.p[0]))
         s = str_skip(s, 1);
-    while (s.len > 0 && is_space(s.p[s.len - 1]))
+    while (s.len > 0 && ascii_is_space(s.p[s.len - 1]))
         s.len--;
     return s;
 }
