@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tools/check-layers and tools/check-src: each rule finds what breaks it, and nothing else."""
+"""tools/check-layers, check-src and check-tests: each rule finds what breaks it, and nothing else."""
 
 import os
 import subprocess
@@ -145,6 +145,19 @@ def test_exception_needs_a_reason_and_a_use():
     tap.equal(rules("src/base/a.c", HEAD, **row), ["exceptions"])
     row = {"tools/exceptions": "columns src/base/a.c\n"}
     tap.equal(sorted(rules("src/base/a.c", wide, **row)), ["columns", "exceptions"])
+
+
+def test_tests_without_assertions_are_found():
+    c = HEAD + ("static void test_good(void **state)\n{\n    helper(1);\n}\n\n"
+                "static void helper(int n)\n{\n    assert_int_equal(n, 1);\n}\n\n"
+                "static void test_idle(void **state)\n{\n    (void)state;\n}\n")
+    python = ("import lib\n\n\ndef test_good():\n    lib.must(1)\n\n\n"
+              "def test_idle():\n    print(1)\n")
+    tap.equal(findings("check-tests", {
+        "tests/unit/base/test_a.c": c, "tests/api/test_b.py": python,
+        "tests/lib/lib.py": "def must(x):\n    assert x\n"}),
+        ["tests/unit/base/test_a.c: test_idle asserts nothing",
+         "tests/api/test_b.py: test_idle asserts nothing"])
 
 
 tap.main(globals())
