@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tools/check-layers, check-src and check-tests: each rule finds what breaks it, and nothing else."""
+"""tools/check-layers, check-src, check-tests: each rule finds what breaks it, and nothing else."""
 
 import os
 import subprocess
