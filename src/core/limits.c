@@ -12,7 +12,7 @@
 #include "core/account.h"
 #include "core/config.h"
 
-enum { RESERVE_PART = 16, MODEST_PART = 64 };
+enum { RESERVE_PART = 16, MODEST_PART = 64, SHARE = 4 };
 
 struct row {
     const char *key, *resource, *whole;
@@ -112,6 +112,16 @@ uint64_t *limits_refusals(struct limits *l, enum limit id)
 
 /* ---- what an account has ---- */
 
+/* On a host that has less of it than the table says, accounts have less as well. */
+static int64_t share_of(const struct limits *l, const struct account *a, enum limit id)
+{
+    int64_t max = limits_max(l, a, id), has = l->service[id].max;
+
+    if (max <= 0 || has <= 0 || has >= whole_of(l->config, &rows[id]))
+        return max;
+    return max < has / SHARE ? max : has / SHARE + 1;
+}
+
 struct tally *limits_tally(struct limits *l, struct account *a, enum limit id)
 {
     if (a && !a->uses)
@@ -119,7 +129,7 @@ struct tally *limits_tally(struct limits *l, struct account *a, enum limit id)
     if (!a || !a->uses)
         return &l->service[id];
     struct tally *t = &a->uses[id];
-    int64_t max = limits_max(l, a, id);
+    int64_t max = share_of(l, a, id);
     if (!t->whole)
         *t = (struct tally){.max = max,
                             .is_unbound = max == 0,

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "core/config.h"
 #include "core/core.h"
+#include "core/limits.h"
 #include "core/sandbox_internal.h"
 #include "runtime/egress.h"
 #include "runtime/engine.h"
@@ -52,8 +53,11 @@ int sandboxes_open_egress(struct sandboxes *set, struct err *e)
     int n = split(dns, servers, "cells.dns", e);
     if (n < 0 || split(nets, opened, "cells.open_networks", e) < 0)
         return -EINVAL;
-    struct egress_options o = {.dns_servers = n > 0 ? servers : NULL, .opened = opened};
+    struct tally *all = limits_tally(set->core->limits, NULL, LIMIT_ACCOUNT_CONNECTIONS);
+    struct egress_options o = {
+        .dns_servers = n > 0 ? servers : NULL, .opened = opened, .tally = all};
     set->egress = egress_open(set->core->loop, &o, e);
+    limits_set_whole(set->core->limits, LIMIT_ACCOUNT_CONNECTIONS, all->max);
     return set->egress ? 0 : err_ctx(e, -EINVAL, "cells");
 }
 
@@ -187,6 +191,21 @@ static int check_closed(const struct sandbox *sb, struct err *e)
                    "allowInternetAccess false, or set cells.internet to false");
 }
 
+static void count_connections(const struct sandbox *sb, struct egress_cell *way_out)
+{
+    const struct core *core = sb->set->core;
+    struct account *account = accounts_account(core->accounts, str_of(sb->account));
+    int64_t max = limits_max(core->limits, account, LIMIT_SANDBOX_CONNECTIONS);
+
+    const struct tally own = {
+        .max = max > 0 ? max : EGRESS_CONNS_MAX,
+        .n_refused = limits_refusals(core->limits, LIMIT_SANDBOX_CONNECTIONS),
+        .whole = limits_tally(core->limits, account, LIMIT_ACCOUNT_CONNECTIONS),
+    };
+
+    egress_count_as(way_out, &own);
+}
+
 int sandbox_open_network(struct sandbox *sb, struct err *e)
 {
     struct egress_cell *way_out = engine_cell_egress(sb->cell);
@@ -194,6 +213,7 @@ int sandbox_open_network(struct sandbox *sb, struct err *e)
 
     if (!way_out)
         return check_closed(sb, e);
+    count_connections(sb, way_out);
     int r = make_policy(&p, sb->spec.network, sb->spec.is_offline, e);
     if (r < 0)
         return r;

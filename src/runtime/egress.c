@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -82,7 +83,7 @@ static int prepare(struct egress *eg, const struct egress_options *o, struct err
     return r < 0 ? r : watch_addresses(eg, e);
 }
 
-/* A connection takes two descriptors. */
+/* A connection takes two descriptors; half of all stay for the rest of the program. */
 static rlim_t max_conns(void)
 {
     struct rlimit files = {.rlim_cur = 1024};
@@ -102,7 +103,8 @@ struct egress *egress_open(struct loop *l, const struct egress_options *o, struc
     eg->loop = l;
     list_init(&eg->cells);
     eg->home_netns_fd = -1;
-    eg->max_conns = max_conns();
+    eg->all = o->tally ? o->tally : &eg->own;
+    eg->all->max = (int64_t)max_conns();
     eg->steering = o->steering;
     if (prepare(eg, o, e) == 0)
         return eg;
@@ -270,6 +272,7 @@ struct egress_cell *egress_attach(struct egress *eg, int netns_fd, const struct 
         return NULL;
     }
     c->egress = eg;
+    c->open = (struct tally){.max = EGRESS_CONNS_MAX, .whole = eg->all};
     list_append(&eg->cells, &c->node);
     c->listener.fd = c->steering_fd = -1;
     list_init(&c->conns);
@@ -316,6 +319,15 @@ void egress_detach(struct egress_cell *c)
     add_stats(&c->egress->ended, &c->stats);
     list_del(&c->node);
     free(c);
+}
+
+void egress_count_as(struct egress_cell *c, const struct tally *own)
+{
+    int64_t n = c->open.n;
+
+    tally_give(&c->open, n);
+    c->open = *own;
+    tally_add(&c->open, n);
 }
 
 int egress_set_policy(struct egress_cell *c, const struct netpolicy *policy)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/tally.h"
 #include "loop/loop.h"
 #include "runtime/netpolicy.h"
 
@@ -47,6 +48,9 @@ struct egress_options {
     const char *const *dns_servers;
     /* Networks that the guard would deny but the operator opened, NULL-terminated; may be NULL. */
     const char *const *opened;
+    /* Where open connections are counted; its maximum is set to what this host can have. NULL: they
+     * are counted all the same. */
+    struct tally *tally;
 };
 
 struct egress_stats {
@@ -71,6 +75,9 @@ struct egress_cell *egress_attach(struct egress *eg, int netns_fd, const struct 
                                   struct err *e);
 /* Cuts everything and frees the cell's part; no allowed way out remains. NULL is allowed. */
 void egress_detach(struct egress_cell *c);
+/* Connections are counted as OWN has it: its maximum, and what it is a part of, which must outlive
+ * the cell. */
+void egress_count_as(struct egress_cell *c, const struct tally *own);
 /* Replaces the policy; connections that it forbids are cut. -ENOMEM leaves all as it was. */
 int egress_set_policy(struct egress_cell *c, const struct netpolicy *policy);
 /* Which one it is. */

@@ -78,7 +78,7 @@ static void conn_free(struct egress_conn *conn, bool resets)
     dns_ask_cancel(&conn->ask);
     list_del(&conn->node);
     c->stats.n_open--;
-    c->egress->n_conns--;
+    tally_give(&c->open, 1);
     free(conn);
 }
 
@@ -449,10 +449,9 @@ static void arrive(struct egress_cell *c, int fd)
         egress_dns_accept(c, fd);
         return;
     }
-    bool has_room = c->stats.n_open < EGRESS_CONNS_MAX && c->egress->n_conns < c->egress->max_conns;
-    struct egress_conn *conn = has_room ? mem_zalloc(1, sizeof *conn) : NULL;
+    struct egress_conn *conn = r == 0 ? mem_zalloc(1, sizeof *conn) : NULL;
 
-    if (!conn || r < 0) {
+    if (!conn || tally_take(&c->open, 1) < 0) {
         c->stats.n_failed++;
         end_close(&inside, true);
         free(conn);
@@ -468,7 +467,6 @@ static void arrive(struct egress_cell *c, int fd)
     buf_init(&conn->outside.waiting, EGRESS_CHUNK);
     list_append(&c->conns, &conn->node);
     c->stats.n_open++;
-    c->egress->n_conns++;
     begin(conn);
 }
 

@@ -2,8 +2,6 @@
 /* What the files of the way out share. */
 #pragma once
 
-#include <sys/resource.h>
-
 #include "base/buf.h"
 #include "base/list.h"
 #include "runtime/dns_resolver.h"
@@ -20,8 +18,7 @@ struct egress {
     struct sklookup_stock programs;
     struct list cells;         /* struct egress_cell */
     struct egress_stats ended; /* of cells that are gone */
-    unsigned n_conns;
-    rlim_t max_conns; /* so that half of all descriptors stay for the rest of the program */
+    struct tally own, *all;    /* open connections; `all` is `own` where nobody else counts them */
     char chunk[EGRESS_CHUNK];
 };
 
@@ -41,6 +38,7 @@ struct egress_cell {
     enum egress_steering steering;
     int steering_fd;   /* of sk_lookup */
     struct list conns; /* struct egress_conn */
+    struct tally open; /* of the account's, or of all */
     struct egress_dns_socket dns[EGRESS_DNS_SOCKETS];
     struct list dns_jobs, dns_conns;
     unsigned n_dns_jobs, n_dns_conns;

@@ -6,6 +6,7 @@ import signal
 
 import cells
 import internet
+import maxima
 import tap
 
 PUBLIC = "203.0.113.10"
@@ -254,6 +255,59 @@ def test_many_at_once():
                   "print(sum(a == b\"reached 203.0.113.%d\" % (i % 200 + 1) "
                   "for i, a in enumerate(all)))")
         tap.equal(s.run("busy", "python3 -c '%s'" % script)["output"], "500\n")
+
+
+# Opens argv[1] connections and says how many of them stay open; then keeps them busy.
+HOLD = """import socket, sys, time
+held = []
+for _ in range(int(sys.argv[1])):
+    try:
+        c = socket.create_connection(("%s", 80), timeout=10)
+        c.settimeout(0.5)
+        c.recv(1)
+    except TimeoutError:
+        held.append(c)
+    except OSError:
+        pass
+print(len(held), flush=True)
+while True:
+    time.sleep(1)
+    for c in held:
+        c.send(b"G")
+""" % PUBLIC
+
+
+def hold(s, name, n, key):
+    """Holds up to N connections of a sandbox open; how many there are."""
+    s.run(name, "cat >/tmp/hold.py <<'E'\n%sE\n" % HOLD, key=key)
+    s.run(name, "(python3 /tmp/hold.py %d >/tmp/held 2>&1 &)" % n, key=key)
+    s.until(lambda: s.run(name, "cat /tmp/held", key=key)["output"].endswith("\n"), 60)
+    return int(s.run(name, "cat /tmp/held", key=key)["output"])
+
+
+def test_one_account_takes_its_connections():
+    with running(TIDEPOOL_QUOTA_ACCOUNT_CONNECTIONS="6",
+                 TIDEPOOL_QUOTA_SANDBOX_CONNECTIONS="4") as s:
+        ada, bob = (s.make_key(account=x)["key"] for x in ("ada", "bob"))
+        s.create(ada, name="a1")
+        s.create(ada, name="a2")
+        s.create(bob, name="b")
+        tap.equal(hold(s, "a1", 7, ada), 4)
+        tap.equal(hold(s, "a2", 7, ada), 2)
+        tap.equal([maxima.used(s, "connections", of) for of in ("account", "service")], [6, 6])
+        tap.equal([maxima.refused(s, "connections", of) for of in ("sandbox", "account")], [3, 5])
+        tap.equal(fetch(s, "a2", PUBLIC), "")
+        # Bob has his share; what ends makes room; after a restart it is counted as before.
+        tap.equal(hold(s, "b", 3, bob), 3)
+        tap.equal(s.remove("a1", key=ada).status, 200)
+        s.until(lambda: maxima.used(s, "connections") == 5)
+        reaches(s, "a2", PUBLIC)
+        s.stop()
+        s.start()
+        tap.equal(maxima.used(s, "connections"), 0)
+        s.run("a2", "pkill -f hold.py; rm /tmp/held; true", key=ada)
+        tap.equal(hold(s, "a2", 7, ada), 4)
+        tap.equal(maxima.used(s, "connections", "account"), 4)
 
 
 try:

@@ -10,15 +10,16 @@ import socket
 
 import cells
 import mail_desk
+import maxima
 import tap
 
 ANN, BOB = "ann@mcp.com", "bob@mcp.com"
 SERVER = mail_desk.SERVER
 
 
-def acquire(s, **fields):
+def acquire(s, key="", **fields):
     answer = s.post("/local-sandbox", {"server_names": [SERVER, "filesystem"], **fields},
-                    timeout=120)
+                    timeout=120, key=key)
     tap.equal(answer.status, 201, answer)
     server = [x for x in answer.json["servers"] if x["server_name"] == SERVER][0]
     return answer.json["local_sandbox_id"], server
@@ -110,6 +111,33 @@ def test_ports_stay_over_a_restart_and_go_with_the_sandbox():
                 return True
         s.until(is_closed, 60)
         imap(other["auth_data"]).logout()
+
+
+def greeting(auth):
+    """A connection to IMAP, and what comes first: nothing when it is refused."""
+    c = socket.create_connection((auth["imap_server"], auth["imap_port"]), timeout=60)
+    try:
+        return c, c.recv(100)
+    except ConnectionResetError:
+        return c, b""
+
+
+def test_one_account_takes_its_connections():
+    with cells.running(env={"TIDEPOOL_QUOTA_ACCOUNT_MAIL": "3"}) as s:
+        ada, bob = (s.make_key(account=x)["key"] for x in ("ada", "bob"))
+        first, second, other = (acquire(s, key)[1]["auth_data"] for key in (ada, ada, bob))
+        held = [greeting(x) for x in (first, second, first, second, first)]
+        tap.equal([text[:4] for _, text in held], [b"* OK"] * 3 + [b""] * 2)
+        tap.equal(maxima.refused(s, "mail connections"), 2)
+        held += [greeting(other) for _ in range(3)]
+        tap.equal([text[:4] for _, text in held[5:]], [b"* OK"] * 3)
+        tap.equal(maxima.used(s, "mail connections"), 6)
+        for c, _ in held:
+            c.close()
+        s.until(lambda: maxima.used(s, "mail connections") == 0)
+        c, text = greeting(first)
+        c.close()
+        tap.equal(text[:4], b"* OK")
 
 
 def test_initialize_and_dump():

@@ -39,7 +39,10 @@ def answer_http(conn):
         conn.settimeout(20)
         head = b""
         while b"\r\n\r\n" not in head:
-            more = conn.recv(4096)
+            try:
+                more = conn.recv(4096)
+            except OSError:
+                return
             if not more:
                 return
             head += more

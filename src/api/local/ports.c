@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "core/config.h"
 #include "core/core.h"
+#include "core/limits.h"
 #include "core/sandbox.h"
 #include "net/listen.h"
 #include "proxy/tunnel.h"
@@ -55,6 +56,7 @@ struct connection {
     int fd;                  /* -1: it is the tunnel's */
     struct sandbox *sandbox; /* held */
     struct tunnel *tunnel;
+    struct tally *tally; /* where it counts */
     struct loop_timer retry;
     unsigned n_tries;
 };
@@ -63,7 +65,7 @@ struct ports {
     struct locals *locals;
     struct core *core;
     struct list doors, connections;
-    size_t n_doors, n_connections;
+    size_t n_doors;
     uint16_t low, high; /* 0: the kernel chooses */
     struct loop_timer sweep;
 };
@@ -91,7 +93,7 @@ static void end(struct connection *c)
         sandbox_unref(c->sandbox);
     }
     list_del(&c->node);
-    d->ports->n_connections--;
+    tally_give(c->tally, 1);
     d->n--;
     free(c);
     drop_door(d);
@@ -165,6 +167,13 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
     dial(c);
 }
 
+static struct tally *count_for(const struct core *core, const struct sandbox *sb)
+{
+    struct account *account = accounts_account(core->accounts, str_of(sb->account));
+
+    return limits_tally(core->limits, account, LIMIT_ACCOUNT_MAIL);
+}
+
 static void on_connection(struct loop_io *io, uint32_t events)
 {
     struct door *d = container_of(io, struct door, io);
@@ -175,17 +184,18 @@ static void on_connection(struct loop_io *io, uint32_t events)
     if (fd < 0)
         return;
     struct sandbox *sb = locals_find(p->locals, str_of(d->id));
-    bool has_room = d->n < PORTS_CONNECTIONS_MAX && p->n_connections < PORTS_ALL_MAX;
-    struct connection *c = sb && has_room ? mem_zalloc(1, sizeof *c) : NULL;
-    if (!c) {
+    struct tally *tally = sb ? count_for(p->core, sb) : NULL;
+    struct connection *c = tally && d->n < PORTS_CONNECTIONS_MAX ? mem_zalloc(1, sizeof *c) : NULL;
+    if (!c || tally_take(tally, 1) < 0) {
+        free(c);
         (void)close(fd);
         return;
     }
+    c->tally = tally;
     d->is_used = true;
     c->door = d;
     c->fd = fd;
     list_append(&p->connections, &c->node);
-    p->n_connections++;
     d->n++;
     if (sandbox_use(sb, on_usable, c) < 0)
         end(c);

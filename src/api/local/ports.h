@@ -18,9 +18,8 @@ struct ports;
 struct sandbox;
 
 enum {
-    PORTS_DOORS_MAX = 8192,     /* listeners */
-    PORTS_CONNECTIONS_MAX = 64, /* of a listener */
-    PORTS_ALL_MAX = 1024        /* connections of all listeners */
+    PORTS_DOORS_MAX = 8192,    /* listeners */
+    PORTS_CONNECTIONS_MAX = 64 /* of a listener; of accounts and of all: limits.def */
 };
 
 /* Opens the ports of the sandboxes that there are. NULL with E filled. */
