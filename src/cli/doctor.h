@@ -62,8 +62,12 @@ doctor_fn doctor_cgroup;
 /* doctor_sandbox.c: doctor_sandbox() first; the others use what it has opened. */
 doctor_fn doctor_sandbox, doctor_limit;
 void doctor_sandbox_done(void);
+/* doctor_counters.c */
+doctor_fn doctor_inotify, doctor_all_files, doctor_terminals, doctor_sockets;
 /* doctor_capacity.c */
-doctor_fn doctor_capacity, doctor_inotify;
+doctor_fn doctor_capacity;
+/* The number on the first line of a file; INT64_MAX when there is none. */
+int64_t doctor_number(const char *path);
 /* The most descriptors that the service can have: it raises its limit where it may. */
 int64_t doctor_max_files(void);
 /* doctor_host.c */

@@ -19,18 +19,16 @@ enum {
     FILES_REST = 2048,
     PROCESSES_EACH = 2, /* its first one, and one that it is asked to run */
     PROCESSES_REST = 512,
-    USER_NAMESPACES_EACH = 2, /* one for its mounts */
+    NAMESPACES_OWN = 4, /* of each kind: those that count for the uid of a sandbox */
     MEMORY_EACH_KIB = 1536,
     DISK_EACH_KIB = 1024,
     GOOD_SANDBOXES = 2000,
     MIN_SANDBOXES = 8,
-    GOOD_INOTIFY = 1024,
 };
 
 /* ---- numbers ---- */
 
-/* The first number in a file; INT64_MAX when there is none. */
-static int64_t read_number(const char *path)
+int64_t doctor_number(const char *path)
 {
     struct buf text auto_buf = BUF_INIT(4096);
     int64_t n;
@@ -72,24 +70,25 @@ static int64_t by_files(const struct config *c)
 
 static int64_t by_processes(const struct config *c)
 {
-    int64_t n = min_of(read_number("/proc/sys/kernel/pid_max"),
-                       read_number("/proc/sys/kernel/threads-max"));
+    int64_t n = min_of(doctor_number("/proc/sys/kernel/pid_max"),
+                       doctor_number("/proc/sys/kernel/threads-max"));
 
     (void)c;
     return (n - PROCESSES_REST) / PROCESSES_EACH;
 }
 
-/* All namespaces of all sandboxes count as root's. */
+/* Those of the network count as root's, all others as the sandbox's own. */
 static int64_t by_namespaces(const struct config *c)
 {
-    static const char *const kinds[] = {"cgroup", "ipc", "mnt", "net", "pid", "uts"};
-    int64_t least = read_number("/proc/sys/user/max_user_namespaces") / USER_NAMESPACES_EACH;
+    static const char *const kinds[] = {"cgroup", "ipc", "mnt", "pid", "user", "uts"};
+    int64_t least = doctor_number("/proc/sys/user/max_net_namespaces");
 
     (void)c;
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         char path[64];
         (void)snprintf(path, sizeof path, "/proc/sys/user/max_%s_namespaces", kinds[i]);
-        least = min_of(least, read_number(path));
+        if (doctor_number(path) < NAMESPACES_OWN)
+            least = 0;
     }
     return least;
 }
@@ -156,20 +155,4 @@ void doctor_capacity(const struct doctor_check *check, const struct config *c,
                                                 : DOCTOR_OK,
                "about %" PRId64 " idle ones, by %s%s", counts[least], limits[least].name,
                others ? others : "");
-}
-
-/* The kernel counts the instances of all sandboxes as root's, whoever makes them inside. */
-void doctor_inotify(const struct doctor_check *check, const struct config *c,
-                    struct doctor_result *r)
-{
-    int64_t n = read_number("/proc/sys/user/max_inotify_instances");
-
-    (void)check;
-    (void)c;
-    n = min_of(n, read_number("/proc/sys/fs/inotify/max_user_instances"));
-    if (n == INT64_MAX)
-        doctor_say(r, DOCTOR_WARN, "the limit cannot be read");
-    else
-        doctor_say(r, n < GOOD_INOTIFY ? DOCTOR_WARN : DOCTOR_OK,
-                   "%" PRId64 " watchers of files, in all sandboxes together", n);
 }

@@ -63,6 +63,16 @@ static const struct doctor_check checks[] = {
     {"inotify instances", false, doctor_inotify,
      "Raise it: sysctl fs.inotify.max_user_instances=8192; watching files fails beyond it.", NULL,
      0},
+    {"files of all", false, doctor_all_files,
+     "Raise what the machine has, as systemd does: sysctl fs.file-max=9223372036854775807; then "
+     "restart the service.",
+     NULL, 0},
+    {"terminals", false, doctor_terminals,
+     "Raise what the machine has: sysctl kernel.pty.max=65536; then restart the service.", NULL, 0},
+    {"socket memory", false, doctor_sockets,
+     "Raise the three numbers of sysctl net.ipv4.tcp_mem (pages), or lower cells.memory_limit: one "
+     "sandbox could hold up the TCP connections of all.",
+     NULL, 0},
     {"sandbox", true, doctor_sandbox,
      "See what is missing above; else the log of the service says more.", NULL, 0},
     {"limit memory", true, doctor_limit, FIX_LIMIT("memory"), "memory", 0},

@@ -47,13 +47,14 @@ static int cut_bounding_set(struct err *e)
     }
 }
 
+enum { FILES_SOFT = 4096 };
+
 static const struct {
     int which;
     rlim_t soft, hard;
 } limits[] = {
     /* 1, not 0: a core_pattern that pipes ignores 0, and would run a host program on our word. */
     {RLIMIT_CORE, 1, 1},
-    {RLIMIT_NOFILE, 4096, 16384},
     {RLIMIT_MEMLOCK, 8 << 20, 8 << 20},
     {RLIMIT_MSGQUEUE, 819200, 819200},
     {RLIMIT_SIGPENDING, 8192, 8192},
@@ -62,25 +63,32 @@ static const struct {
 };
 
 /* Never above what the spawner has: raising needs a capability that not every host gives. */
-static int set_limits(struct err *e)
+static int set_limit(int which, struct rlimit want, struct err *e)
 {
-    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
-        struct rlimit now, want = {limits[i].soft, limits[i].hard};
-        if (getrlimit(limits[i].which, &now) < 0)
-            return err_sys(e, -errno, "limit %d", limits[i].which);
-        if (want.rlim_max > now.rlim_max)
-            want.rlim_max = now.rlim_max;
-        if (want.rlim_cur > want.rlim_max)
-            want.rlim_cur = want.rlim_max;
-        if (setrlimit(limits[i].which, &want) < 0)
-            return err_sys(e, -errno, "limit %d", limits[i].which);
-    }
-    return 0;
+    struct rlimit now;
+
+    if (getrlimit(which, &now) < 0)
+        return err_sys(e, -errno, "limit %d", which);
+    if (want.rlim_max > now.rlim_max)
+        want.rlim_max = now.rlim_max;
+    if (want.rlim_cur > want.rlim_max)
+        want.rlim_cur = want.rlim_max;
+    return setrlimit(which, &want) < 0 ? err_sys(e, -errno, "limit %d", which) : 0;
+}
+
+static int set_limits(const struct cell *c, struct err *e)
+{
+    int64_t files = shares_files(&c->spawner->shares, c->info.spec.limits.pids);
+    int r = set_limit(RLIMIT_NOFILE, (struct rlimit){FILES_SOFT, (rlim_t)files}, e);
+
+    for (size_t i = 0; r == 0 && i < ARRAY_LEN(limits); i++)
+        r = set_limit(limits[i].which, (struct rlimit){limits[i].soft, limits[i].hard}, e);
+    return r;
 }
 
 int confine(const struct cell *c, struct err *e)
 {
-    int r = set_limits(e);
+    int r = set_limits(c, e);
 
     /* A service that runs with a higher priority does not pass it on. */
     if (getpriority(PRIO_PROCESS, 0) < 0)

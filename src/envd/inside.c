@@ -29,7 +29,7 @@
 #include "runtime/step.h"
 #include "sys/io.h"
 
-enum { INODE_PER_BYTES = 8192, PTYS_MAX = 256 };
+enum { INODE_PER_BYTES = 8192 };
 
 /* ---- identity ---- */
 
@@ -229,12 +229,12 @@ static int mount_dev(void *ctx, struct err *e)
     struct cell *c = ctx;
     char ptys[8], dev[PROTO_SLOT_NAME_MAX + 16];
 
-    (void)snprintf(ptys, sizeof ptys, "%d", (int)PTYS_MAX);
+    (void)snprintf(ptys, sizeof ptys, "%d", c->spawner->shares.ptys);
     (void)snprintf(dev, sizeof dev, "/give/%s/dev", c->name);
     int r = bind_to(dev, "/new/dev");
     if (r < 0)
         return err_sys(e, r, "/dev");
-    /* Terminals are a resource of the whole machine: `max` keeps one cell from taking all. */
+    /* `max` keeps one cell from taking all of the machine's. */
     const struct option options[] = {{"newinstance", NULL}, {"ptmxmode", "666"}, {"mode", "620"},
                                      {"gid", "5"},          {"max", ptys},       {NULL, NULL}};
     return mount_new("devpts", options, KERN_ATTR_NOSUID | KERN_ATTR_NOEXEC, "/new/dev/pts", e);

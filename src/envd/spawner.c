@@ -493,6 +493,7 @@ int spawner_open(struct spawner *s, const struct spawner_options *o, struct err 
     s->sock_fd = io_open("/sock", O_RDONLY | O_DIRECTORY, 0);
     if (s->dirs.cells < 0 || s->sock_fd < 0)
         return err_sys(e, -ENOENT, "open /cells and /sock");
+    shares_read(&s->shares, "/proc");
     r = loop_on_signal(s->loop, SIGCHLD, on_child, s);
     if (r < 0)
         return err_sys(e, r, "signals");

@@ -16,6 +16,7 @@
 #include "runtime/packet.h"
 #include "runtime/proto.h"
 #include "runtime/seccomp.h"
+#include "runtime/shares.h"
 
 enum {
     SPAWNER_SLOTS = 4096, /* also how many uid ranges there are */
@@ -58,6 +59,7 @@ struct spawner {
     struct cgroup cgroup;
     struct seccomp_program seccomp;
     struct view view;
+    struct shares shares;
     struct disk_dirs dirs; /* the cells directory and the host's /dev */
     int uid_lock_fd;       /* byte N locked: range N is somebody's */
     int home_netns_fd, sock_fd;
@@ -107,8 +109,7 @@ void spawner_work_ahead(struct spawner *s);
 
 /* ---- world.c: the mount namespace ---- */
 
-/* Moves this process into the small mount namespace. CELLS is a detached mount of the cells
- * directory. */
+/* Moves this process into the small mount namespace; CELLS_TREE: a detached mount of its /cells. */
 int world_enter(int cells_tree, const char *mount_point, struct err *e);
 /* Takes over the layers of a template: 0, also when they are the known ones, or 1 when they take
  * the place of others. */
@@ -131,8 +132,7 @@ bool netns_refill(struct spawner *s);
 int disks_take(struct spawner *s, uint64_t bytes, struct disk_image *ret, struct err *e);
 /* Takes back that of a cell which is gone: emptied for the next one when there is little on it. */
 void disks_give_back(struct spawner *s, uint64_t bytes, struct disk_image image);
-/* Makes one of a size that was asked for before, or lets one go; false when there are just enough.
- */
+/* Makes one of a size that was asked for, or lets one go; false when there are just enough. */
 bool disks_refill(struct spawner *s);
 
 /* ---- sweep.c ---- */

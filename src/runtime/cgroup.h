@@ -27,6 +27,8 @@ enum {
 };
 
 enum { CGROUP_HIERARCHIES = 6, CGROUP_NAME_MAX = 64 };
+/* With version 1 buffers of sockets are beside the memory; this part of it is their limit. */
+enum { CGROUP_V1_SOCKETS_PART = 8 };
 
 /* One mounted hierarchy and the directory of ours in it. Version 2 has exactly one. */
 struct cgroup_tree {

@@ -7,6 +7,18 @@
 
 enum { CPU_PERIOD_US = 100000, FREEZE_TRIES = 50, FREEZE_TRY_MS = 10 };
 
+/* Buffers of sockets are no memory to version 1, and would be without limit up to that of the whole
+ * machine. Kernels may be built without this. */
+static void limit_sockets(const struct cgroup_tree *t, const char *name, uint64_t memory_bytes)
+{
+    static const char file[] = "memory.kmem.tcp.limit_in_bytes";
+
+    if (memory_bytes > 0)
+        (void)cgroup_write_u64(t, name, file, memory_bytes / CGROUP_V1_SOCKETS_PART);
+    else
+        (void)cgroup_write(t, name, file, "-1");
+}
+
 /* Memory plus swap may never be below memory, so one of the two has to move first, depending on
  * the direction; a second try of the first is the simplest correct order. */
 static int limit_memory(const struct cgroup_tree *t, const char *name, uint64_t bytes)
@@ -22,6 +34,7 @@ static int limit_memory(const struct cgroup_tree *t, const char *name, uint64_t 
     /* No swap accounting: the memory limit alone has to do. */
     if (swap < 0 && swap != -ENOENT && r == 0)
         r = cgroup_write(t, name, "memory.memsw.limit_in_bytes", value);
+    limit_sockets(t, name, bytes);
     return r;
 }
 

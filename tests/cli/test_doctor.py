@@ -22,9 +22,10 @@ CHECKS = ["kernel", "user namespaces", "pid namespace", "mount namespace", "netw
           "ipc namespace", "uts namespace", "cgroup namespace", "cgroups", "overlay", "disk images",
           "idmapped mounts", "clone3", "pidfd", "openat2", "seccomp", "bpf sk_lookup", "nftables",
           "tun", "open files", "disk", "inodes", "memory",
-          "sandboxes at once", "inotify instances", "sandbox", "limit memory", "limit processes",
-          "limit cpu", "limit disk", "git", "bash", "python3", "pip", "venv", "node", "npm", "sudo",
-          "curl", "ca-certificates", "cc", "tar", "state directory", "port", "certificate", "kvm"]
+          "sandboxes at once", "inotify instances", "files of all", "terminals", "socket memory",
+          "sandbox", "limit memory", "limit processes", "limit cpu", "limit disk", "git", "bash",
+          "python3", "pip", "venv", "node", "npm", "sudo", "curl", "ca-certificates", "cc", "tar",
+          "state directory", "port", "certificate", "kvm"]
 LIMITS = ["limit memory", "limit processes", "limit cpu", "limit disk"]
 ENVD = os.environ.get("TIDEPOOL_ENVD") or os.path.join(os.path.dirname(TIDEPOOL), "tidepool-envd")
 

@@ -17,10 +17,13 @@
 #include <linux/aio_abi.h>
 
 #include "../lib/lab.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
+#include "sys/io.h"
 
 /* What a neighbour needs of each, at least. */
 enum { MODEST = 8 };
+enum { MEMORY = 768 << 20, PIDS = 1024 };
 
 static unsigned n_checks, n_failed;
 static struct lab_result r;
@@ -95,13 +98,14 @@ static const struct counter {
     const char *name, *one;
     bool (*host)(int i);
     bool is_denied; /* sandboxes have none of it */
+    int part;       /* one cell gets so many of the machine's at most, or MODEST times two */
 } counters[] = {
-    {"inotify instances", "one = lambda i: libc.inotify_init1(0)", host_inotify, false},
+    {"inotify instances", "one = lambda i: libc.inotify_init1(0)", host_inotify, false, 0},
     {"aio contexts",
      "def one(i):\n"
      " c = ctypes.c_ulong(0)\n"
      " return libc.syscall(IO_SETUP, 1000, ctypes.byref(c))\n",
-     host_aio, true},
+     host_aio, true, 0},
     {"message queues",
      "def one(i):\n"
      " a = (ctypes.c_long * 8)(0, 10, 1024)\n"
@@ -109,23 +113,23 @@ static const struct counter {
      " q = libc.syscall(MQ_OPEN, name, 0o102, 0o600, a)\n"
      " if q >= 0: libc.syscall(MQ_OPEN + 1, name)\n"
      " return q\n",
-     host_queue, false},
+     host_queue, false, 0},
     {"timers and pending signals",
      "def one(i):\n"
      " t = ctypes.c_void_p()\n"
      " return libc.timer_create(1, None, ctypes.byref(t))\n",
-     host_timer, false},
+     host_timer, false, 0},
     {"terminals",
      "one = lambda i: os.posix_openpt(os.O_RDWR | os.O_NOCTTY)\n"
      "os.posix_openpt = getattr(os, 'posix_openpt', "
      "lambda flags: os.open('/dev/ptmx', flags))",
-     host_terminal, false},
-    {"open files", "one = lambda i: os.open('/dev/null', os.O_RDONLY)", host_file, false},
+     host_terminal, false, 32},
+    {"open files", "one = lambda i: os.open('/dev/null', os.O_RDONLY)", host_file, false, 0},
     {"pipes",
      "def one(i):\n"
      " a, b = os.pipe()\n"
      " return fcntl.fcntl(a, 1031, 1 << 18)\n",
-     host_pipe, false},
+     host_pipe, false, 0},
 };
 
 #define PRELUDE                                                                                    \
@@ -230,17 +234,76 @@ static bool cell_gets(struct world *w, const struct counter *k, const char *user
     return run_python(w, w->second, user, script) == 0;
 }
 
+static int64_t host_number(const char *path)
+{
+    auto_buf struct buf b = BUF_INIT(4096);
+    int64_t n;
+
+    if (io_read_file(path, &b, NULL) < 0)
+        return INT64_MAX;
+    struct str rest = buf_str(&b);
+    return str_to_i64(str_cut(&rest, '\n'), &n) == 0 ? n : INT64_MAX;
+}
+
+/* Of what is shared out, which is terminals. */
+static bool is_share(const struct counter *k, long n)
+{
+    int64_t all =
+        host_number("/proc/sys/kernel/pty/max") - host_number("/proc/sys/kernel/pty/reserve");
+
+    return k->part == 0 || n <= 2 * MODEST || n * k->part <= all;
+}
+
 static void try_counter(struct world *w, const struct counter *k, const char *user)
 {
     char text[64];
     long n = hoard(w, k, user);
 
     (void)snprintf(text, sizeof text, "%ld of them", n);
-    check(k->is_denied ? n == 0 : n >= MODEST, k->name, user, text);
+    check(k->is_denied ? n == 0 : n >= MODEST && is_share(k, n), k->name, user, text);
     check(host_gets(k), k->name, user, "the host's root gets its own");
     check(cell_gets(w, k, "user"), k->name, user, "a user of the second cell gets its own");
     check(cell_gets(w, k, "root"), k->name, user, "root of the second cell gets its own");
     let_go(w);
+}
+
+/* Buffers of sockets come out of one budget of the machine's (net.ipv4.tcp_mem), which its line in
+ * sockstat shows to everybody. */
+static void try_sockets(struct world *w)
+{
+    long before = 0, after = 0;
+    int code = run_python(w, w->hostile, "user",
+                          PRELUDE "import socket\n"
+                                  "def used():\n"
+                                  " return int([l.split()[-1] for l in open('/proc/net/sockstat')\n"
+                                  "             if l.startswith('TCP:')][0])\n"
+                                  "before = used()\n"
+                                  "l = socket.socket(); l.bind(('127.0.0.1', 0)); l.listen(8)\n"
+                                  "kept = []\n"
+                                  "for i in range(400):\n"
+                                  " a = socket.create_connection(l.getsockname())\n"
+                                  " kept += [a, l.accept()[0]]\n"
+                                  " a.setblocking(False)\n"
+                                  " try:\n"
+                                  "  while a.send(b'x' * 65536): pass\n"
+                                  " except BlockingIOError: pass\n"
+                                  "print(before, used())\n");
+
+    check(code == 0 && sscanf(r.out, "%ld %ld", &before, &after) == 2, "socket memory", "user",
+          "takes what it can get");
+    (void)printf("# %ld pages before, %ld after\n", before, after);
+    check((after - before) * sysconf(_SC_PAGESIZE) < MEMORY, "socket memory", "user",
+          "no more than the cell's memory");
+}
+
+/* Taking these for real would take long, and memory that a test should not need. */
+static void try_shares(struct world *w)
+{
+    int64_t files = host_number("/proc/sys/fs/file-max");
+
+    check(lab_sh(&w->lab, w->hostile, "root", "ulimit -Hn", &r) == 0 &&
+              strtol(r.out, NULL, 10) >= 1024 && strtol(r.out, NULL, 10) * PIDS < files,
+          "open files of all", "root", "fewer than the machine has");
 }
 
 static struct engine_cell *create(struct world *w, const char *name)
@@ -248,7 +311,8 @@ static struct engine_cell *create(struct world *w, const char *name)
     struct cell_spec s = lab_spec();
     struct err e = ERR_INIT;
 
-    s.limits.memory_bytes = 768 << 20;
+    s.limits.memory_bytes = MEMORY;
+    s.limits.pids = PIDS;
     struct engine_cell *c = lab_create(&w->lab, name, &s, &e);
     if (!c) {
         (void)printf("Bail out! %s\n", err_text(&e));
@@ -275,6 +339,8 @@ int main(void)
         try_counter(&w, &counters[i], "user");
         try_counter(&w, &counters[i], "root");
     }
+    try_sockets(&w);
+    try_shares(&w);
     lab_close(&w.lab);
     (void)printf("1..%u\n", n_checks);
     return n_failed > 0;
