@@ -8,6 +8,7 @@
 #include "api/forward.h"
 #include "api/local/apps.h"
 #include "api/local/local.h"
+#include "api/local/pass.h"
 #include "api/local/ports.h"
 #include "api/local/reset.h"
 #include "api/local/vault.h"
@@ -18,6 +19,7 @@
 #include "core/sandbox.h"
 #include "core/server.h"
 #include "core/share.h"
+#include "loop/work.h"
 #include "mcp/http.h"
 #include "net/beside.h"
 #include "net/http_client.h"
@@ -38,6 +40,7 @@ struct locals {
     struct resets *resets;
     struct ports *ports;
     struct local_apps *apps;
+    struct work_pool *workers; /* see pass.h; NULL: not used so far */
 };
 
 static int load_own(struct own_servers *own, const char *text, struct err *e)
@@ -138,6 +141,7 @@ void locals_free(struct locals *l)
         mcp_server_free(l->servers[i]);
     ports_free(l->ports);
     http_client_free(l->client);
+    work_pool_free(l->workers);
     resets_free(l->resets);
     local_apps_free(l->apps);
     vault_free(l->vault);
@@ -152,6 +156,15 @@ void locals_stop(struct locals *l)
         if (l->servers[i])
             mcp_hang_up(l->servers[i]);
     }
+}
+
+struct work_pool *locals_workers(struct locals *l)
+{
+    const struct work_opts o = {.n = 2, .n_reserve = 4, .max_queued = 1024};
+
+    if (!l->workers)
+        l->workers = work_pool_make(&o, NULL);
+    return l->workers;
 }
 
 const struct toolsets *locals_tools(const struct locals *l)
@@ -211,7 +224,7 @@ struct mcp_server *locals_server(struct locals *l, const struct toolset *set, st
         .is_keyed = true, /* by the id in the address */
         .domain = l->core->config->domain,
         .secret = str_n((const char *)l->core->secret, sizeof l->core->secret),
-        .limits = {.max_body = 64UL << 20, .max_answer = 128UL << 20},
+        .limits = {.max_body = 4UL << 20, .max_answer = 128UL << 20},
     };
 
     if (!*s)

@@ -8,6 +8,7 @@
 #include "api/local/apps.h"
 #include "api/local/ask.h"
 #include "api/local/caller.h"
+#include "api/local/pass.h"
 #include "base/cleanup.h"
 #include "base/schema.h"
 #include "core/sandbox.h"
@@ -17,34 +18,10 @@ enum { BODY_MAX = 100 << 20 };
 
 struct call {
     struct mcp_call *mcp;
-    const struct toolset_tool *tool;
+    struct local_pass pass;
 };
 
 /* ---- answers ---- */
-
-/* The members of the result are the tool's; what they are is checked, because anything inside of
- * the cell could have written them. */
-static void pass_on(struct call *k, struct str body)
-{
-    const struct json *v = json_parse(k->mcp->arena, body, NULL, NULL);
-    const struct json *content = json_get(v, "content");
-    const struct json *structured = json_get(v, "structuredContent");
-
-    if (!json_is(content, JSON_ARRAY)) {
-        mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "the sandbox gave no answer that can be read");
-        return;
-    }
-    struct jw *w = mcp_result_begin(k->mcp);
-    jw_key(w, "content");
-    jw_value(w, content);
-    if (k->tool->set->has_structure && json_is(structured, JSON_OBJECT)) {
-        jw_key(w, "structuredContent");
-        jw_value(w, structured);
-    }
-    jw_key(w, "isError");
-    jw_bool(w, json_bool(json_get(v, "isError"), false));
-    mcp_result_end(k->mcp);
-}
 
 static void on_answer(void *ctx, struct str body, const char *why)
 {
@@ -53,7 +30,7 @@ static void on_answer(void *ctx, struct str body, const char *why)
     if (why)
         mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "%s", why);
     else
-        pass_on(k, body);
+        local_pass_on(&k->pass, body);
 }
 
 /* ---- calls ---- */
@@ -88,7 +65,15 @@ void local_call(struct mcp_call *c)
         return;
     }
     k->mcp = c;
-    k->tool = tool;
+    /* The sandbox may be gone before its answer is passed on. */
+    k->pass = (struct local_pass){.locals = who->locals,
+                                  .call = c,
+                                  .owner = arena_strdup(c->arena, sb->account),
+                                  .has_structure = tool->set->has_structure};
+    if (!k->pass.owner) {
+        mcp_reply_fail(c, MCP_INTERNAL_ERROR, "out of memory");
+        return;
+    }
     local_ask(&(struct local_ask){
         .locals = who->locals,
         .sandbox = sb,

@@ -19,7 +19,8 @@
 
 static const char *const prefixes[] = {"/mcp", LOCAL_SERVERS(PREFIX), NULL};
 
-enum { MESSAGE_MAX = 4 << 20, LOCAL_MESSAGE_MAX = 64 << 20 };
+/* What is read here, on the loop's thread, and what is passed on as it is. */
+enum { MESSAGE_MAX = 4 << 20, PASSED_MESSAGE_MAX = 64 << 20 };
 
 /* The endpoint with and without a slash behind it: clients differ. */
 #define ENDPOINT(path)                                                                             \
@@ -58,7 +59,7 @@ enum { MESSAGE_MAX = 4 << 20, LOCAL_MESSAGE_MAX = 64 << 20 };
     {HTTP_POST,                                                                                    \
      path "/mcp",                                                                                  \
      .body = ROUTE_BYTES,                                                                          \
-     .max_body = LOCAL_MESSAGE_MAX,                                                                \
+     .max_body = MESSAGE_MAX,                                                                      \
      .handler = klavis_mcp,                                                                        \
      .summary = "Send a message to a server of a local sandbox",                                   \
      .request = "RpcMessage",                                                                      \
@@ -108,7 +109,7 @@ static const struct route routes[] = {
      .query = {LEASE, {"sessionId", "string", "from the stream's first event"}}},
 
     /* Servers of the operator's own, in local sandboxes. */
-    {HTTP_POST, "/{own_server}/mcp", ROUTE_OPEN, ROUTE_STREAM, LOCAL_MESSAGE_MAX,
+    {HTTP_POST, "/{own_server}/mcp", ROUTE_OPEN, ROUTE_STREAM, PASSED_MESSAGE_MAX,
      .handler = local_own_mcp,
      .summary = "Send a message to a server of the operator's own in a local sandbox",
      .request = "RpcMessage", .response = "RpcMessage", .response_type = MESSAGES,
