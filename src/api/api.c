@@ -217,6 +217,7 @@ static struct api_req *new_req(struct api *a, struct http_req *h)
     r->forward = NULL;
     r->warnings = NULL;
     r->is_create = false;
+    r->has_cors = false;
     r->cause = STR_NULL;
     h->user = r;
     return r;

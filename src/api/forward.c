@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "api/internal.h"
+#include "api/view.h"
 #include "core/core.h"
 #include "core/sandbox.h"
 #include "runtime/engine.h"
@@ -102,6 +103,10 @@ void forward_end(void *ctx, struct sandbox *sb)
     proxy_end_group(&sb->forwards, &ended);
 }
 
+/* What lets a browser in is none of the service's business, "tidepool_key" of former versions
+ * included: it neither gets nor sets it. */
+static const char *const view_cookies[] = {VIEW_COOKIE, VIEW_COOKIE_SECURE, "tidepool_key", NULL};
+
 void forward_start(struct api_req *r, const struct forward *f)
 {
     struct err e = ERR_INIT;
@@ -112,6 +117,9 @@ void forward_start(struct api_req *r, const struct forward *f)
         return;
     }
     *r->forward = *f;
+    r->forward->pass.rules.cookies = view_cookies;
+    if (!origin_guard(r, r->forward))
+        return;
     int code = sandbox_use(f->sandbox, on_usable, r);
     if (code < 0) {
         (void)err_set(&e, code, "sandbox %s has ended", f->sandbox->name);

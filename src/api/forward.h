@@ -2,11 +2,9 @@
 /* Requests that are answered inside of a sandbox, whichever surface they came to. */
 #pragma once
 
+#include "api/origin.h"
 #include "api/req.h"
 #include "proxy/proxy.h"
-
-/* The cookie with a browser's key: services in cells neither get nor set it. */
-#define API_KEY_COOKIE "tidepool_key"
 
 struct sandbox;
 
@@ -16,7 +14,9 @@ struct sandbox;
 struct forward {
     struct sandbox *sandbox;
     uint16_t port;
-    struct proxy_pass pass; /* address, fail, is_cut, done and ctx are filled in */
+    enum origin_kind origin; /* that a page of the answer would have */
+    struct proxy_pass pass;  /* address, fail, is_cut, done, ctx and the rules for cookies and
+                              * answers are filled in */
     /* Answer R: the sandbox cannot be used (-ENOENT it is about to end, -EHOSTDOWN paused and not
      * resumed by use); or it can, but the service inside fails. */
     void (*refuse)(struct api_req *r, const struct forward *f, const struct err *e);

@@ -5,6 +5,7 @@
 
 #include "api/forward.h"
 #include "api/internal.h"
+#include "api/view.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/enc.h"
@@ -91,10 +92,27 @@ static bool is_local_path(const struct http_req *h, const struct api_req *r)
            (route && str_find(str_of(route->pattern), STR("{local_sandbox_id}")) >= 0);
 }
 
+/* "/sandbox/NAME/~TOKEN/…" opens the sandbox: without the token. */
+static struct str mask_view(struct buf *out, struct str path)
+{
+    struct str rest = path;
+
+    if (!str_starts(path, STR("/sandbox/")))
+        return path;
+    for (int i = 0; i < 3; i++)
+        (void)str_cut(&rest, '/');
+    size_t before = path.len - rest.len;
+    if (!view_cut(&rest).p)
+        return path;
+    (void)buf_add_str(out, str_slice(path, 0, before));
+    (void)buf_add_lit(out, "~***/");
+    return rest;
+}
+
 /* An id that is spelled with escapes is the same id. */
 static void put_path(struct buf *out, const struct http_req *h, const struct api_req *r)
 {
-    struct str path = str_slice(h->head.path, 0, 1024);
+    struct str path = mask_view(out, str_slice(h->head.path, 0, 1024));
 
     if (is_local_path(h, r) && str_chr(path, '%') >= 0)
         (void)buf_add_lit(out, "/***");

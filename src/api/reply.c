@@ -34,8 +34,10 @@ bool api_may_see(const struct api_req *r, struct str account)
 /* Keys come by header, never by cookie, so any origin may read the answers. */
 void api_add_cors(struct api_req *r)
 {
-    if (!r->match.surface->has_cors || !http_header_get(&r->http->head.headers, "origin").p)
+    if (r->has_cors || !r->match.surface->has_cors ||
+        !http_header_get(&r->http->head.headers, "origin").p)
         return;
+    r->has_cors = true;
     (void)http_add_header(r->http, "Access-Control-Allow-Origin", STR("*"));
     (void)http_add_header(r->http, "Access-Control-Expose-Headers",
                           STR("X-Request-Id, X-Next-Token, X-Total-Running, Retry-After, "

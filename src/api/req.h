@@ -32,6 +32,7 @@ struct api_req {
     struct forward *forward; /* of a request that is passed on into a sandbox, else NULL */
     struct json *warnings;   /* texts: see warn.h; NULL: none */
     bool is_create;          /* counts as a create of its key until it ends */
+    bool has_cors;           /* what other origins may read is said */
     struct str cause;        /* of an internal error, for the log */
 };
 

@@ -101,6 +101,7 @@ static bool find_by_host(struct place *ret, struct str name)
         return false;
     ret->port = place_port(port);
     ret->kind = PLACE_SANDBOX;
+    ret->is_by_host = true;
     if (ret->port == 0)
         bad(ret, "invalid port in the host name: 1 to 65535");
     return true;
@@ -146,6 +147,7 @@ void place_find(struct place *ret, const struct http_head *head, struct str doma
 
     ret->kind = PLACE_HERE;
     ret->port = 0;
+    ret->is_by_host = false;
     ret->id[0] = '\0';
     ret->why = NULL;
     if (find_by_host(ret, name))
@@ -154,4 +156,27 @@ void place_find(struct place *ret, const struct http_head *head, struct str doma
         ret->kind = PLACE_E2B;
     else
         find_by_headers(ret, head, name);
+}
+
+/* ---- hosts for browsers ---- */
+
+static bool is_of_domain(struct str name, struct str domain)
+{
+    if (domain.len == 0 || name.len < domain.len ||
+        !str_ieq(str_skip(name, name.len - domain.len), domain))
+        return false;
+    return name.len == domain.len || name.p[name.len - domain.len - 1] == '.';
+}
+
+struct str place_host(struct arena *a, struct str host, struct str domain, uint16_t port,
+                      const char *id)
+{
+    struct str name = host_name(host);
+    ptrdiff_t colon = str_chr(host, ':');
+
+    domain = host_name(domain);
+    if (is_address(name) || !is_of_domain(name, domain))
+        return STR_NULL;
+    return arena_printf(a, "%u-%s." STR_FMT STR_FMT, port, id, STR_ARG(domain),
+                        STR_ARG(colon < 0 ? STR("") : str_skip(host, (size_t)colon)));
 }

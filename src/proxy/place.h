@@ -29,12 +29,19 @@ enum { PLACE_ID_MAX = 63 };
 struct place {
     enum place_kind kind;
     uint16_t port;
+    bool is_by_host;           /* PLACE_SANDBOX: the host is that sandbox's alone */
     char id[PLACE_ID_MAX + 1]; /* lower case */
     const char *why;           /* PLACE_BAD */
 };
 
 /* DOMAIN is what sandboxes are reached under; it may have a port. */
 void place_find(struct place *ret, const struct http_head *head, struct str domain);
+
+/* The host under which a browser that reached us by HOST reaches PORT of the sandbox ID: below
+ * DOMAIN, with the port of HOST. STR_NULL when HOST is not of the domain, so that nobody knows
+ * whether the browser could resolve such a name, or memory ran out. */
+struct str place_host(struct arena *a, struct str host, struct str domain, uint16_t port,
+                      const char *id);
 
 /* A port as text: 1 to 65535, digits only; 0 for anything else. */
 uint16_t place_port(struct str text);

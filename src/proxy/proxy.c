@@ -34,7 +34,7 @@ struct exchange {
     struct http_req *req;   /* NULL once it is answered */
     struct http_call *call; /* NULL once it is over */
     struct tunnel *tunnel;
-    const char *cookie;                /* that answers may not set, or NULL */
+    struct rewrite_rules rules;
     const struct proxy_filter *filter; /* NULL: none, or not for this answer */
     void (*fail)(struct http_req *r, const struct proxy_fault *f);
     bool (*is_cut)(void *ctx); /* of answers without a length; else NULL */
@@ -149,33 +149,6 @@ static void on_service_drain(struct http_call *c, void *ctx)
     http_stream_body(x->req, UINT64_MAX, &request_sink, x);
 }
 
-/* Headers that our server writes itself. */
-static bool is_servers(struct str name)
-{
-    return str_iis(name, "date") || str_iis(name, "server") || str_iis(name, "x-request-id");
-}
-
-/* A service inside of a cell has no business with the keys of whoever looks at its pages. */
-static bool sets_key(const struct exchange *x, const struct http_header *h)
-{
-    return x->cookie && str_iis(h->name, "set-cookie") && rewrite_sets_cookie(h->value, x->cookie);
-}
-
-static int add_headers(const struct exchange *x, const struct http_head *head)
-{
-    struct http_req *r = x->req;
-
-    for (size_t i = 0; i < head->headers.n; i++) {
-        const struct http_header *h = &head->headers.items[i];
-        if (http_is_hop_header(&head->headers, h->name) || is_servers(h->name) || sets_key(x, h))
-            continue;
-        struct str name = arena_str(r->arena, h->name);
-        if (!name.p || http_add_header(r, name.p, h->value) < 0)
-            return -ENOMEM;
-    }
-    return 0;
-}
-
 static void on_tunnel_done(void *ctx)
 {
     finish(ctx);
@@ -188,7 +161,7 @@ static void switch_protocols(struct exchange *x, const struct http_head *head)
 {
     struct http_req *r = x->req;
 
-    if (add_headers(x, head) < 0 ||
+    if (rewrite_answer(x->req, &x->rules, &head->headers) < 0 ||
         http_add_header(r, "Upgrade", http_header_get(&head->headers, "upgrade")) < 0) {
         run_out(x);
         return;
@@ -227,7 +200,7 @@ static void on_head(struct http_call *c, void *ctx, const struct http_head *head
         switch_protocols(x, head);
         return;
     }
-    if (add_headers(x, head) < 0) {
+    if (rewrite_answer(x->req, &x->rules, &head->headers) < 0) {
         run_out(x);
         return;
     }
@@ -374,7 +347,7 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
         .proxy = p,
         .req = r,
         .filter = pass->filter,
-        .cookie = pass->rules.cookie,
+        .rules = pass->rules,
         .fail = pass->fail,
         .is_cut = pass->is_cut,
         .done = pass->done,

@@ -65,12 +65,12 @@ struct proxy_pass {
     const char *address;        /* the service, for dial(); connections to it are kept … */
     struct http_client *client; /* keeps them in the proxy's place; NULL: the proxy does */
     int fd; /* … or, > 0, a socket: connected or connecting, taken over in any case, not kept */
-    struct str method; /* empty: the request's own */
-    struct str target; /* path and query for the service */
-    struct str host;   /* empty: "localhost" */
-    bool has_no_body;  /* the request's body is not passed on … */
-    struct str body;   /* … but this, in the request's arena, unless it is empty */
-    struct rewrite_rules rules;
+    struct str method;          /* empty: the request's own */
+    struct str target;          /* path and query for the service */
+    struct str host;            /* empty: "localhost" */
+    bool has_no_body;           /* the request's body is not passed on … */
+    struct str body;            /* … but this, in the request's arena, unless it is empty */
+    struct rewrite_rules rules; /* what it points to stays valid as long as the request */
     const struct proxy_filter *filter; /* NULL: none; must stay valid as long as the request */
     void (*fail)(struct http_req *r, const struct proxy_fault *f); /* answers R */
     /* Asked when an answer ends that nothing but the end of its connection delimits: true when that

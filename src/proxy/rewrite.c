@@ -4,10 +4,11 @@
 
 #include <errno.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "net/http_hop.h"
 
-enum { OWN_HEADERS = 5 };
+enum { OWN_HEADERS = 5, SET_COOKIE_MAX = 1 << 20 };
 
 static bool is_listed(const char *const *names, struct str name)
 {
@@ -77,7 +78,7 @@ struct str rewrite_url(struct arena *a, struct str url, const char *const *names
 
 /* ---- cookies ---- */
 
-struct str rewrite_cookie(struct arena *a, struct str value, const char *name)
+struct str rewrite_cookie(struct arena *a, struct str value, const char *const *names)
 {
     /* A separator may become longer by a space. */
     char *out = arena_alloc(a, 2 * value.len + 2);
@@ -87,7 +88,7 @@ struct str rewrite_cookie(struct arena *a, struct str value, const char *name)
         return STR_NULL;
     while (value.p) {
         struct str pair = str_trim(str_cut(&value, ';')), rest = pair;
-        if (pair.len == 0 || str_is(str_trim(str_cut(&rest, '=')), name))
+        if (pair.len == 0 || is_listed(names, str_trim(str_cut(&rest, '='))))
             continue;
         if (len > 0) {
             out[len++] = ';';
@@ -99,24 +100,59 @@ struct str rewrite_cookie(struct arena *a, struct str value, const char *name)
     return str_n(out, len);
 }
 
-bool rewrite_sets_cookie(struct str value, const char *name)
+bool rewrite_sets_cookie(struct str value, const char *const *names)
 {
     struct str pair = str_trim(str_cut(&value, ';'));
 
     /* "=name=value" is a cookie without a name, which is sent as "name=value". */
     while (str_starts(pair, STR("=")))
         pair = str_trim(str_skip(pair, 1));
-    return str_is(str_trim(str_cut(&pair, '=')), name);
+    return is_listed(names, str_trim(str_cut(&pair, '=')));
 }
 
-struct str rewrite_cookie_get(struct str value, const char *name)
+struct str rewrite_cookie_next(struct str *rest, const char *name)
 {
-    while (value.p) {
-        struct str rest = str_trim(str_cut(&value, ';'));
-        if (str_is(str_trim(str_cut(&rest, '=')), name) && rest.p)
-            return str_trim(rest);
+    while (rest->p) {
+        struct str value = str_trim(str_cut(rest, ';'));
+        if (str_is(str_trim(str_cut(&value, '=')), name) && value.p)
+            return str_trim(value);
     }
     return STR_NULL;
+}
+
+/* ---- cookies of answers ---- */
+
+static bool is_below(struct str path, struct str top)
+{
+    return str_starts(path, top) && (path.len == top.len || path.p[top.len] == '/');
+}
+
+/* Appends an attribute of a cookie as it may stay. */
+static void put_attribute(struct buf *out, struct str attribute, struct str path)
+{
+    struct str value = attribute, name = str_trim(str_cut(&value, '='));
+
+    if (str_iis(name, "domain"))
+        return;
+    (void)buf_add_lit(out, "; ");
+    value = str_trim(value);
+    /* One that does not begin with a slash means nothing to a browser. */
+    if (str_iis(name, "path") && path.len > 0 && str_starts(value, STR("/")) &&
+        !is_below(value, path))
+        (void)buf_printf(out, "Path=" STR_FMT STR_FMT, STR_ARG(path), STR_ARG(value));
+    else
+        (void)buf_add_str(out, str_trim(attribute));
+}
+
+struct str rewrite_set_cookie(struct arena *a, struct str value, struct str path)
+{
+    struct buf out auto_buf = BUF_INIT(SET_COOKIE_MAX);
+    struct str rest = value;
+
+    (void)buf_add_str(&out, str_trim(str_cut(&rest, ';')));
+    while (rest.p)
+        put_attribute(&out, str_cut(&rest, ';'), path);
+    return buf_ok(&out) ? arena_str(a, buf_str(&out)) : STR_NULL;
 }
 
 /* ---- headers ---- */
@@ -143,8 +179,8 @@ static bool is_own(struct str name)
 static struct str value_of(const struct http_req *r, const struct rewrite_rules *rules,
                            const struct http_header *h)
 {
-    if (rules->cookie && str_iis(h->name, "cookie"))
-        return rewrite_cookie(r->arena, h->value, rules->cookie);
+    if (rules->cookies && str_iis(h->name, "cookie"))
+        return rewrite_cookie(r->arena, h->value, rules->cookies);
     if (rules->params && str_iis(h->name, "referer"))
         return rewrite_url(r->arena, h->value, rules->params);
     return h->value;
@@ -205,5 +241,32 @@ int rewrite_headers(const struct http_req *r, const struct rewrite_rules *rules,
     for (size_t i = 0; i < rules->n_add; i++)
         to.items[to.n++] = rules->add[i];
     *ret = to;
+    return 0;
+}
+
+/* ---- answers ---- */
+
+/* Headers that our server writes itself. */
+static bool is_servers(struct str name)
+{
+    return str_iis(name, "date") || str_iis(name, "server") || str_iis(name, "x-request-id");
+}
+
+int rewrite_answer(struct http_req *r, const struct rewrite_rules *rules,
+                   const struct http_headers *from)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        const struct http_header *h = &from->items[i];
+        bool is_cookie = str_iis(h->name, "set-cookie");
+        if (http_is_hop_header(from, h->name) || is_servers(h->name) ||
+            is_listed_header(rules->answer_headers, h->name) ||
+            (is_cookie && rewrite_sets_cookie(h->value, rules->cookies)))
+            continue;
+        struct str name = arena_str(r->arena, h->name), value = h->value;
+        if (is_cookie)
+            value = rewrite_set_cookie(r->arena, h->value, rules->cookie_path);
+        if (!name.p || !value.p || http_add_header(r, name.p, value) < 0)
+            return -ENOMEM;
+    }
     return 0;
 }

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import http.client
 import os
+import re
 import socket
 import time
 
@@ -20,12 +21,12 @@ atexit.register(stack.close)
 state = {}
 
 
-def start_app(s, name, host="127.0.0.1", port=8080):
+def start_app(s, name, host="127.0.0.1", port=8080, key=""):
     with open(os.path.join(HERE, "web_app.py")) as f:
-        answer = s.run(name, "cat > /tmp/web_app.py", stdin=f.read())
+        answer = s.run(name, "cat > /tmp/web_app.py", stdin=f.read(), key=key)
     tap.equal(answer["exitCode"], 0, answer)
     answer = s.run(name, "python3 /tmp/web_app.py %s %d bg </dev/null >/tmp/app.log 2>&1"
-                   % (host, port))
+                   % (host, port), key=key)
     tap.equal(answer["exitCode"], 0, answer)
 
 
@@ -119,6 +120,7 @@ def test_without_slash_and_unknown_names():
 
 def test_keys_are_needed_and_never_seen_by_the_app():
     s = lab()
+    view = cookie_of(s.get("/sandbox/box/?api_key=" + s.key, key=None))
     for name in ("box", "nobody"):
         answer = s.get("/sandbox/%s/" % name, key=None)
         tap.equal((answer.status, answer.json), (401, {"code": 401, "message": "Unauthorized"}))
@@ -129,7 +131,7 @@ def test_keys_are_needed_and_never_seen_by_the_app():
             ({}, "?api_key=" + s.key),
             ({"X-API-Key": s.key, "Authorization": "Bearer " + s.key,
               "Referer": s.url + "/sandbox/box/?api_key=%s&a=1" % s.key}, "?api_key=" + s.key),
-            ({"Cookie": "a=1; tidepool_key=%s; b=2" % s.key}, "")]
+            ({"Cookie": "a=1; %s; tidepool_key=%s; b=2" % (view, s.key)}, "")]
     for headers, query in ways:
         answer = s.get("/sandbox/box/" + query, key=None, headers=headers)
         tap.equal(answer.status, 200, headers)
@@ -141,21 +143,207 @@ def test_keys_are_needed_and_never_seen_by_the_app():
     tap.equal(value(got, "authorization"), ["Bearer of-the-app"])
 
 
+def cookie_of(answer):
+    return answer.headers["Set-Cookie"].split(";")[0]
+
+
+PAGE = {"Accept": "text/html,*/*"}
+TOKEN = r"~[0-9a-f]+\.[0-9a-f]{16}\.[0-9a-f]{64}"
+
+
+def view_of(s, name, key=""):
+    """The address that a browser is led to, and its cookie."""
+    answer = s.get("/sandbox/%s/?api_key=%s" % (name, key or s.key), key=None, headers=PAGE)
+    tap.equal(answer.status, 302, answer)
+    return answer.headers["Location"], cookie_of(answer)
+
+
 def test_a_key_in_the_address_becomes_a_cookie():
     s = lab()
     answer = s.get("/sandbox/box/?api_key=" + s.key, key=None)
     cookie = answer.headers["Set-Cookie"]
-    tap.contains(cookie, "Path=/sandbox/box/;")
-    tap.contains(cookie, "HttpOnly")
+    assert re.fullmatch("tidepool_view=%s; Path=/sandbox/box/; HttpOnly; SameSite=Strict"
+                        % TOKEN[1:], cookie), cookie
     tap.equal(s.get("/sandbox/box/asset", key=None,
                     headers={"Cookie": cookie.split(";")[0]}).status, 200)
+    tap.contains(s.get("/sandbox/box/?api_key=" + s.key, key=None,
+                       headers={"X-Forwarded-Proto": "https"}).headers["Set-Cookie"],
+                 "; Path=/sandbox/box/; HttpOnly; SameSite=Strict; Secure")
     # A browser is sent to an address that scripts may read.
-    answer = s.get("/sandbox/box/p/q?x=1&api_key=%s&port=8080" % s.key, key=None,
-                   headers={"Accept": "text/html,*/*"})
-    tap.equal((answer.status, answer.headers["Location"]),
-              (302, "/sandbox/box/p/q?x=1&port=8080"))
-    tap.contains(answer.headers["Set-Cookie"], "tidepool_key=")
+    for path, headers in (("p/q?x=1&api_key=%s&port=8080" % s.key, PAGE),
+                          ("p/q?x=1&port=8080", {**PAGE, "Cookie": cookie.split(";")[0]})):
+        answer = s.get("/sandbox/box/" + path, key=None, headers=headers)
+        tap.equal((answer.status, answer.headers["Cache-Control"]), (302, "no-store"))
+        at = "/sandbox/box/%s/p/q\\?x=1&port=8080" % TOKEN
+        assert re.fullmatch(at, answer.headers["Location"]), answer.headers["Location"]
+        got = s.get(answer.headers["Location"], key=None)
+        tap.equal((got.status, got.json["target"]), (200, "/p/q?x=1"))
+        tap.equal(value(got.json, "x-forwarded-prefix"),
+                  [re.match("/sandbox/box/" + TOKEN, answer.headers["Location"])[0]])
     assert s.get("/sandbox/box/?api_key=wrong", key=None).headers["Set-Cookie"] is None
+
+
+def test_a_view_is_of_one_sandbox():
+    s = lab()
+    s.create(name="next")
+    start_app(s, "next")
+    place, cookie = view_of(s, "box")
+    tap.equal(s.get(place, key=None).status, 200)
+    for path in (place.replace("/box/", "/next/"), place.replace("/box/", "/nobody/"),
+                 re.sub(r"~[0-9a-f]", "~f", place), place[:-2] + "0/", place[:-2] + "1/"):
+        if path != place:
+            tap.equal(s.get(path, key=None).status, 401, path)
+    for name in ("next", "nobody"):
+        tap.equal(s.get("/sandbox/%s/" % name, key=None, headers={"Cookie": cookie}).status, 401)
+    # The API takes neither.
+    for headers in ({"Cookie": cookie}, {"Authorization": "Bearer " + cookie.split("=")[1]},
+                    {"Cookie": "tidepool_key=" + s.key}):
+        tap.equal(s.get("/api/v1/sandbox", key=None, headers=headers).status, 401, headers)
+    # Another one of that name does not keep the viewer out, and one of another name lets nobody in.
+    both = {"Cookie": "tidepool_view=x; %s; tidepool_view=y" % cookie}
+    tap.equal(s.get("/sandbox/box/", key=None, headers=both).status, 200)
+    tap.equal(s.get("/sandbox/box/", key=None, headers={"Cookie": "tidepool_key=" + s.key}).status,
+              401)
+    # It ends with its sandbox, though another one gets the name.
+    place, cookie = view_of(s, "next")
+    tap.equal(s.remove("next").status, 200)
+    s.create(name="next")
+    start_app(s, "next")
+    tap.equal(s.get(place, key=None).status, 401)
+    tap.equal(s.get("/sandbox/next/", key=None, headers={"Cookie": cookie}).status, 401)
+    tap.equal(s.remove("next").status, 200)
+
+
+def test_a_view_ends_with_its_key():
+    s = lab()
+    made = s.make_key(account="viewer", role="user")
+    s.create(name="theirs", key=made["key"])
+    start_app(s, "theirs", key=made["key"])
+    place, cookie = view_of(s, "theirs", made["key"])
+    tap.equal(s.get(place, key=None).status, 200)
+    tap.equal(s.delete("/api/v1/keys/" + made["id"]).status, 200)
+    tap.equal(s.get(place, key=None).status, 401)
+    tap.equal(s.get("/sandbox/theirs/", key=None, headers={"Cookie": cookie}).status, 401)
+
+
+def test_views_are_not_logged():
+    s = lab()
+    place, _ = view_of(s, "box")
+    tap.equal(s.get(place + "logged-here", key=None).status, 200)
+    log = s.log_with("logged-here")
+    tap.contains(log, "/sandbox/box/~***/logged-here")
+    assert place.split("/")[3] not in log, place
+
+
+def test_a_cookie_counts_for_its_own_origin_alone():
+    s = lab()
+    _, cookie = view_of(s, "box")
+    host, other = "http://%s:%d" % (s.host, s.port), "http://8080-x.pool.test"
+    browser = {"User-Agent": "Mozilla/5.0 (X11)"}
+    for headers, status in (({}, 200), ({"Origin": host}, 200), ({"Origin": other}, 401),
+                            ({"Origin": "null"}, 401), ({"Sec-Fetch-Site": "same-origin"}, 200),
+                            ({"Sec-Fetch-Site": "same-site"}, 401),
+                            ({"Sec-Fetch-Site": "cross-site"}, 401),
+                            ({"Sec-Fetch-Site": "cross-site", **PAGE}, 401),
+                            ({"Sec-Fetch-Site": "none", **PAGE}, 302),
+                            (browser, 401), ({**browser, **PAGE}, 302)):
+        answer = s.get("/sandbox/box/", key=None, headers={"Cookie": cookie, **headers})
+        tap.equal(answer.status, status, headers)
+
+
+POLICY = "sandbox allow-scripts "
+
+
+def test_pages_have_no_origin():
+    """Whatever a sandbox answers on an address that it shares with others."""
+    s = lab()
+    id = s.show("box").json["data"]["id"]
+    place, _ = view_of(s, "box")
+    by_headers = {"E2b-Sandbox-Id": id, "E2b-Sandbox-Port": "8080"}
+    for path, headers in (("/sandbox/box/page", {}), (place + "page", {}), (place + "packed", {}),
+                          ("/sandbox/open/page", {}), ("/", by_headers),
+                          ("/sandboxes/router/%s/8080/page" % id, {}),
+                          ("/sandboxes/router/%s/81/" % id, {}),
+                          ("/api/v1/sandbox/files/box/download?path=/tmp/web_app.py", {}),
+                          ("/api/v1/logs/sandbox/box", {})):
+        policies = s.get(path, headers=headers).headers.get_all("Content-Security-Policy") or []
+        ours = [x for x in policies if x.startswith(POLICY)]
+        assert len(ours) == 1 and "allow-same-origin" not in ours[0], (path, policies)
+    tap.equal(s.get("/", headers=by_headers).headers["Vary"], "E2b-Sandbox-Id, E2b-Sandbox-Port")
+    own = s.get("/page", key=None, headers={"Host": "8080-%s.localhost" % id}).headers
+    tap.equal((own["Content-Security-Policy"], own["Vary"]), (None, None))
+
+
+def test_pages_without_an_origin_ask_their_own_sandbox():
+    s = lab()
+    id = s.show("box").json["data"]["id"]
+    place, _ = view_of(s, "box")
+    allowed, credentials = "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"
+    for path, origin, want in ((place, "null", ("null", "true")),
+                               ("/sandboxes/router/%s/8080/" % id, "null", ("null", "true")),
+                               ("/sandbox/open/", "null", ("null", None)),
+                               (place, "http://elsewhere.test", (None, None)),
+                               ("/sandbox/box/", "null", (None, None))):
+        for more in ("", "nothing?port=81"):
+            got = s.get(path + more, key=None if path != "/sandbox/box/" else "",
+                        headers={"Origin": origin}).headers
+            if not more:
+                tap.equal((got[allowed], got[credentials]), want, (path, origin))
+            assert len(got.get_all(allowed) or []) <= 1, (path, more)
+    # Questions before a request are answered here: the service is not asked.
+    ask = {"Origin": "null", "Access-Control-Request-Method": "PUT",
+           "Access-Control-Request-Headers": "x-a, content-type"}
+    answer = s.request("OPTIONS", place + "x", key=None, headers=ask)
+    tap.equal((answer.status, answer.headers["Access-Control-Allow-Methods"],
+               answer.headers["Access-Control-Allow-Headers"], answer.headers["X-App"]),
+              (204, "PUT", "x-a, content-type", None))
+    tap.equal(s.request("OPTIONS", "/sandbox/box/x", key=None, headers=ask).status, 401)
+
+
+def test_answers_change_nothing_for_others():
+    s = lab()
+    id = s.show("box").json["data"]["id"]
+    place, _ = view_of(s, "box")
+    whole = ("Clear-Site-Data", "Strict-Transport-Security", "Alt-Svc", "NEL", "Report-To",
+             "Service-Worker-Allowed")
+    router = "/sandboxes/router/%s/8080" % id
+    for path, top in (("/sandbox/box/", "/sandbox/box"), (place, "/sandbox/box"),
+                      (router + "/", router)):
+        got = s.get(path + "reaching").headers
+        tap.equal([got[x] for x in whole], [None] * len(whole), path)
+        tap.equal(got.get_all("Set-Cookie"),
+                  ["root=1; Path=%s/; HttpOnly" % top, "deep=1; Path=%s/x" % top,
+                   "other=1; Path=%s/sandbox/boxes/" % top, "up=1; Secure", "bare=1"], path)
+    got = s.get("/reaching", key=None, headers={"Host": "8080-%s.localhost" % id}).headers
+    tap.equal([x for x in whole if got[x]], list(whole[1:]))
+    tap.equal(got.get_all("Set-Cookie"),
+              ["root=1; Path=/; HttpOnly", "deep=1; path=/x", "other=1; Path=/sandbox/boxes/",
+               "up=1; Secure", "bare=1"])
+
+
+def test_browsers_are_led_to_the_sandboxs_own_host():
+    s = lab()
+    id = s.show("box").json["data"]["id"]
+    _, cookie = view_of(s, "box")
+    want = "//8080-%s.localhost" % id
+    for host, port in (("localhost:%d" % s.port, ":%d" % s.port), ("localhost", ""),
+                       ("API.localhost", "")):
+        for name, headers, query in (("box", {}, "api_key=" + s.key),
+                                     ("box", {"Cookie": cookie}, ""), ("open", {}, "")):
+            answer = s.get("/sandbox/%s/a/b?x=1&%s" % (name, query), key=None,
+                           headers={"Host": host, **PAGE, **headers})
+            led = want.replace(id, s.show(name).json["data"]["id"]) + port + "/a/b?x=1"
+            tap.equal((answer.status, answer.headers["Location"].rstrip("&")), (302, led))
+    answer = s.get("/sandbox/box/?port=3000&api_key=" + s.key, key=None,
+                   headers={"Host": "localhost", **PAGE})
+    tap.equal(answer.headers["Location"], "//3000-%s.localhost/" % id)
+    # Not programs, not what a page loads, not by an address, nor by a name of somebody else's.
+    for host, more, key in (("localhost", PAGE, ""), ("localhost", {"Accept": "*/*"}, ""),
+                            ("127.0.0.1", {**PAGE, "Cookie": cookie}, None),
+                            ("notlocalhost", {**PAGE, "Cookie": cookie}, None)):
+        answer = s.get("/sandbox/box/", key=key, headers={"Host": host, **more})
+        tap.equal(answer.status, 200 if key == "" else 302, (host, more))
+        assert "//" not in (answer.headers["Location"] or ""), answer.headers["Location"]
 
 
 def test_a_cell_cannot_set_the_cookie_of_keys():
@@ -167,7 +355,8 @@ def test_a_cell_cannot_set_the_cookie_of_keys():
                                         "Cookie": "tidepool_key=" + s.key})):
         answer = s.get(path, headers=headers)
         tap.equal(answer.status, 200, answer)
-        tap.equal(answer.headers.get_all("Set-Cookie"), ["own=1; Path=/"], path)
+        tap.equal(answer.headers.get_all("Set-Cookie"),
+                  ["own=1; Path=" + ("/sandbox/box/" if path.startswith("/sandbox/") else "/")])
     headers = {"E2b-Sandbox-Id": id, "E2b-Sandbox-Port": "8080",
                "Cookie": "a=1; tidepool_key=" + s.key}
     tap.equal(value(s.get("/", headers=headers).json, "cookie"), ["a=1"])

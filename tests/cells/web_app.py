@@ -78,6 +78,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Set-Cookie", value)
         self.end_headers()
 
+    def on_reaching(self):
+        """What a browser would keep for more than this service."""
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        for name, value in (("Clear-Site-Data", '"*"'),
+                            ("Strict-Transport-Security", "max-age=1"), ("Alt-Svc", 'h2=":1"'),
+                            ("NEL", "{}"), ("Report-To", "{}"), ("Service-Worker-Allowed", "/"),
+                            ("Set-Cookie", "root=1; Path=/; HttpOnly"),
+                            ("Set-Cookie", "deep=1;path=/x"),
+                            ("Set-Cookie", "other=1; Path=/sandbox/boxes/"),
+                            ("Set-Cookie", "up=1; Domain=.localhost; Secure"),
+                            ("Set-Cookie", "bare=1")):
+            self.send_header(name, value)
+        self.end_headers()
+
     def on_packed(self):
         self.send(gzip.compress(PAGE), "text/html", Content_Encoding="gzip")
 

@@ -10,7 +10,7 @@
 #include "proxy/html.h"
 #include "proxy/rewrite.h"
 
-static const char *const names[] = {"api_key", "port", NULL};
+static const char *const names[] = {"api_key", "port", NULL}, *const key[] = {"key", NULL};
 
 static void check(bool is_right)
 {
@@ -34,10 +34,13 @@ static void check_query(struct arena *a, struct str query)
 
 static void check_cookie(struct arena *a, struct str value)
 {
-    struct str rest = rewrite_cookie(a, value, "key");
+    struct str rest = rewrite_cookie(a, value, key), left = rest;
 
-    check(rest.p && !rewrite_cookie_get(rest, "key").p);
-    check(str_eq(rewrite_cookie(a, rest, "key"), rest));
+    check(rest.p && !rewrite_cookie_next(&left, "key").p);
+    check(str_eq(rewrite_cookie(a, rest, key), rest));
+    /* The same text as one that an answer sets: keeping it in bounds once is enough. */
+    struct str set = rewrite_set_cookie(a, value, STR("/p"));
+    check(set.p && str_eq(rewrite_set_cookie(a, set, STR("/p")), set));
 }
 
 static void check_page(struct str page, size_t split)

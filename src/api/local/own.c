@@ -47,7 +47,7 @@ static void on_up(void *ctx, struct str body, const char *why)
         .sandbox = sb,
         .port = LOCAL_PORT,
         .pass = {.target = arena_printf(r->arena, "/_stdio/%s?%s", own->name, own->settings),
-                 .rules = {.headers = dropped, .cookie = API_KEY_COOKIE}},
+                 .rules = {.headers = dropped}},
         .refuse = on_refuse,
         .fail = on_fail,
     };

@@ -23,11 +23,15 @@ static void on_fail(struct api_req *r, const struct forward *f, const struct pro
               fault->why);
 }
 
-void native_forward(struct api_req *r, struct sandbox *sb, uint16_t port,
+void native_forward(struct api_req *r, struct sandbox *sb, uint16_t port, enum origin_kind origin,
                     const struct proxy_pass *pass)
 {
-    const struct forward f = {
-        .sandbox = sb, .port = port, .pass = *pass, .refuse = on_refuse, .fail = on_fail};
+    const struct forward f = {.sandbox = sb,
+                              .port = port,
+                              .origin = origin,
+                              .pass = *pass,
+                              .refuse = on_refuse,
+                              .fail = on_fail};
 
     forward_start(r, &f);
 }
@@ -132,7 +136,7 @@ static const char *const dropped[] = {"authorization", "x-api-key", "cookie", "r
 void native_forward_body(struct api_req *r, struct sandbox *sb, struct str target, struct str body)
 {
     struct proxy_pass pass = {.target = target,
-                              .rules = {.headers = dropped, .cookie = API_KEY_COOKIE},
+                              .rules = {.headers = dropped},
                               .has_no_body = true,
                               .body = body,
                               .filter = new_envelope(r, sb, false)};
@@ -142,13 +146,12 @@ void native_forward_body(struct api_req *r, struct sandbox *sb, struct str targe
         return;
     }
     api_add_cors(r);
-    native_forward(r, sb, FORWARD_OWN, &pass);
+    native_forward(r, sb, FORWARD_OWN, ORIGIN_SHARED, &pass);
 }
 
 void native_forward_own(struct api_req *r, struct sandbox *sb, struct str target, bool envelope)
 {
-    struct proxy_pass pass = {.target = target,
-                              .rules = {.headers = dropped, .cookie = API_KEY_COOKIE}};
+    struct proxy_pass pass = {.target = target, .rules = {.headers = dropped}};
 
     pass.filter = new_envelope(r, sb, envelope);
     if (!target.p || !pass.filter) {
@@ -159,5 +162,5 @@ void native_forward_own(struct api_req *r, struct sandbox *sb, struct str target
     if (envelope && r->http->head.method == HTTP_HEAD)
         pass.method = STR("GET");
     api_add_cors(r);
-    native_forward(r, sb, FORWARD_OWN, &pass);
+    native_forward(r, sb, FORWARD_OWN, ORIGIN_SHARED, &pass);
 }

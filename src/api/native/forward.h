@@ -6,7 +6,7 @@
 #include "api/forward.h"
 
 /* Passes R on to PORT inside of SB, as PASS says; faults are told as the surface does. */
-void native_forward(struct api_req *r, struct sandbox *sb, uint16_t port,
+void native_forward(struct api_req *r, struct sandbox *sb, uint16_t port, enum origin_kind origin,
                     const struct proxy_pass *pass);
 
 /* The same for the sandbox's own service, without anything that names the caller. When ENVELOPE is

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* /sandbox/{name}/…: the services inside of a sandbox, for its owner or, when its metadata says
  * public, for anybody. Nothing that could be used in the caller's name reaches the service: keys
- * are taken out of headers, query, cookies and Referer; and a browser that brings its key in the
- * address is sent to the same address without it, because scripts of the page could read it there.
+ * are taken out of headers, query, cookies and Referer.
+ *
+ * A browser that opens a page here is led to where the page can do no harm to others: to the host
+ * that the sandbox has to itself, when it came by a name of the domain; else to an address with a
+ * token for this one sandbox in it (view.h), where pages have no origin (origin.h).
  *
  * The same paths belong to the servers of the Klavis surface; their names win. */
 #include <errno.h>
@@ -12,14 +15,14 @@
 #include "api/klavis/klavis.h"
 #include "api/native/forward.h"
 #include "api/native/native.h"
-#include "base/enc.h"
+#include "api/native/visitor.h"
+#include "api/traffic/traffic.h"
+#include "api/view.h"
+#include "core/config.h"
 #include "core/core.h"
-#include "core/metrics.h"
 #include "core/sandbox.h"
 #include "proxy/html.h"
-
-#define COOKIE API_KEY_COOKIE
-enum { COOKIE_MAX = 2048 };
+#include "proxy/place.h"
 
 static const char *const key_param[] = {"api_key", NULL};
 static const char *const own_params[] = {"api_key", "port", NULL};
@@ -71,95 +74,6 @@ void native_router_slash(struct api_req *r)
         return;
     redirect(r, 301,
              location_of(r, arena_printf(r->arena, "/sandbox/" STR_FMT "/", STR_ARG(name)), NULL));
-}
-
-/* ---- who asks ---- */
-
-struct caller {
-    struct account_key *key; /* the first valid one; NULL: none */
-    struct str token;
-    bool is_by_query;
-    bool has_token;       /* valid or not */
-    bool is_bearer_a_key; /* Authorization is ours, not the service's */
-};
-
-static void try_token(struct api_req *r, struct caller *c, struct str token)
-{
-    if (token.len == 0)
-        return;
-    c->has_token = true;
-    if (c->key)
-        return;
-    c->key = accounts_find(r->core->accounts, token);
-    c->token = token;
-}
-
-/* Every place where a key can be is looked at: the service may have its own use for the others. */
-static struct caller find_caller(struct api_req *r)
-{
-    const struct http_headers *h = &r->http->head.headers;
-    struct str bearer = api_bearer(http_header_get(h, "authorization"));
-    struct caller c = {.key = NULL};
-
-    try_token(r, &c, bearer);
-    c.is_bearer_a_key = c.key || (bearer.len > 0 && accounts_is_revoked(r->core->accounts, bearer));
-    try_token(r, &c, str_trim(http_header_get(h, "x-api-key")));
-    bool is_by_header = c.key != NULL;
-    try_token(r, &c, str_trim(api_query(r, "api_key")));
-    c.is_by_query = c.key && !is_by_header;
-    for (size_t i = 0; i < h->n; i++)
-        if (str_iis(h->items[i].name, "cookie")) {
-            struct str value = rewrite_cookie_get(h->items[i].value, COOKIE);
-            try_token(r, &c, value.p ? http_decode_segment(r->arena, value) : STR_NULL);
-        }
-    return c;
-}
-
-static bool is_public(const struct sandbox *sb)
-{
-    return str_is(json_str(json_get(sb->spec.metadata, "public"), STR_NULL), "true");
-}
-
-/* The sandbox, when the caller may reach it; else answers and returns NULL. Without a key nobody
- * learns which names exist. */
-static struct sandbox *admit(struct api_req *r, const struct caller *c)
-{
-    struct str name = api_param(r, "name");
-    struct sandbox *sb = sandbox_find(r->core->sandboxes, name);
-
-    if (!sb)
-        sb = sandbox_find_id(r->core->sandboxes, name);
-    if (sb && is_public(sb))
-        return c->key && !api_admit(r, c->key) ? NULL : sb;
-    if (!c->key) {
-        metrics_add(r->core->metrics, METRIC_AUTH_FAILED, 1);
-        api_fault(r, c->has_token ? API_FAULT_BAD_KEY : API_FAULT_NO_KEY, STR_NULL);
-        return NULL;
-    }
-    if (!api_admit(r, c->key))
-        return NULL;
-    if (sb && sandbox_is_visible(sb, c->key))
-        return sb;
-    native_sandbox_fail(r, -ENOENT, NULL);
-    return NULL;
-}
-
-/* A key in the address is remembered for what the page loads. */
-static int set_cookie(struct api_req *r, const struct caller *c, struct str prefix)
-{
-    struct buf value auto_buf = BUF_INIT(COOKIE_MAX);
-
-    (void)buf_add_lit(&value, COOKIE "=");
-    (void)enc_percent(&value, c->token);
-    (void)buf_printf(&value, "; Path=" STR_FMT "/; HttpOnly; SameSite=Lax%s", STR_ARG(prefix),
-                     r->http->is_tls ? "; Secure" : "");
-    return buf_ok(&value) ? http_add_header(r->http, "Set-Cookie", buf_str(&value)) : value.error;
-}
-
-static bool is_navigation(const struct http_head *head)
-{
-    return head->method == HTTP_GET && !head->is_upgrade &&
-           str_find(http_header_get(&head->headers, "accept"), STR("text/html")) >= 0;
 }
 
 /* ---- pages ---- */
@@ -225,50 +139,110 @@ static uint16_t read_port(struct api_req *r, const struct sandbox *sb)
     return 0;
 }
 
-static void pass_on(struct api_req *r, struct sandbox *sb, const struct caller *c,
-                    struct str prefix)
+/* The address alone may show that a page of the sandbox itself asks. */
+static enum origin_kind origin_of(const struct visitor *v)
+{
+    if (v->has_view)
+        return ORIGIN_PAGE;
+    return visitor_is_anybody(v) ? ORIGIN_PUBLIC : ORIGIN_SHARED;
+}
+
+static void pass_on(struct api_req *r, const struct visitor *v, uint16_t port)
 {
     static const char *const with_auth[] = {"x-api-key", "authorization", NULL};
     static const char *const without_auth[] = {"x-api-key", NULL};
-    uint16_t port = read_port(r, sb);
-
-    if (port == 0)
-        return;
-    struct str path = arena_printf(r->arena, "/" STR_FMT, STR_ARG(api_param(r, "path")));
+    struct str path = arena_printf(r->arena, "/" STR_FMT, STR_ARG(v->path));
     struct proxy_pass pass = {
         .target = path.p ? location_of(r, path, own_params) : STR_NULL,
         .host = arena_printf(r->arena, "localhost:%u", port),
-        .rules = {.headers = c->is_bearer_a_key ? with_auth : without_auth,
+        .rules = {.headers = v->is_bearer_a_key ? with_auth : without_auth,
                   .params = key_param,
-                  .cookie = COOKIE,
-                  .prefix = prefix},
-        .filter = new_page(r, prefix),
+                  .prefix = v->prefix,
+                  .cookie_path = v->top},
+        .filter = new_page(r, v->prefix),
     };
+
     if (!pass.target.p || !pass.host.p || !pass.filter)
         api_fail(r, -ENOMEM, NULL);
     else
-        native_forward(r, sb, port, &pass);
+        native_forward(r, v->sandbox, port, origin_of(v), &pass);
+}
+
+/* ---- leading browsers ---- */
+
+/* A program that has its key in a header is no browser. */
+static bool is_navigation(const struct http_req *h, const struct visitor *v)
+{
+    return v->way != VISITOR_BY_HEADER && origin_is_visit(h);
+}
+
+/* True when PORT has a host to itself that the browser can reach, and R was led there. */
+static bool lead_to_host(struct api_req *r, const struct visitor *v, uint16_t port)
+{
+    const struct sandbox *sb = v->sandbox;
+
+    if (!sb->access.is_public || port == TRAFFIC_ENVD_PORT)
+        return false;
+    struct str host =
+        place_host(r->arena, r->http->head.host, str_of(r->core->config->domain), port, sb->id);
+    if (!host.p)
+        return false;
+    /* By whichever of http and https the browser came. */
+    struct str path =
+        arena_printf(r->arena, "//" STR_FMT "/" STR_FMT, STR_ARG(host), STR_ARG(v->path));
+    redirect(r, 302, path.p ? location_of(r, path, own_params) : STR_NULL);
+    return true;
+}
+
+static void lead_to_view(struct api_req *r, const struct visitor *v, struct str token)
+{
+    struct str path = arena_printf(r->arena, STR_FMT "/~" STR_FMT "/" STR_FMT, STR_ARG(v->top),
+                                   STR_ARG(token), STR_ARG(v->path));
+
+    redirect(r, 302, path.p ? location_of(r, path, key_param) : STR_NULL);
+}
+
+/* A key in the address is not left where scripts of the page could read it. */
+static bool needs_view(const struct visitor *v)
+{
+    return v->way == VISITOR_BY_QUERY || v->way == VISITOR_BY_COOKIE;
+}
+
+static void take_up(struct api_req *r, const struct visitor *v, uint16_t port)
+{
+    struct str token = needs_view(v) ? view_token(r, v->sandbox, v->key) : STR("");
+
+    if (!token.p || (v->way == VISITOR_BY_QUERY && visitor_set_cookie(v, r, token) < 0)) {
+        api_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    if (!is_navigation(r->http, v)) {
+        pass_on(r, v, port);
+        return;
+    }
+    if (needs_view(v))
+        (void)http_add_header(r->http, "Cache-Control", STR("no-store"));
+    if (lead_to_host(r, v, port))
+        return;
+    if (needs_view(v))
+        lead_to_view(r, v, token);
+    else
+        pass_on(r, v, port);
 }
 
 void native_router(struct api_req *r)
 {
+    struct visitor v;
+
     if (leave_to_klavis(r))
         return;
-    struct caller c = find_caller(r);
-    struct sandbox *sb = admit(r, &c);
-    if (!sb)
-        return;
-    struct str prefix = arena_printf(r->arena, "/sandbox/" STR_FMT, STR_ARG(api_param(r, "name")));
-    if (!prefix.p || (c.is_by_query && set_cookie(r, &c, prefix) < 0)) {
+    if (visitor_read(&v, r) < 0) {
         api_fail(r, -ENOMEM, NULL);
         return;
     }
-    if (c.is_by_query && is_navigation(&r->http->head)) {
-        (void)http_add_header(r->http, "Cache-Control", STR("no-store"));
-        struct str path = arena_printf(r->arena, STR_FMT "/" STR_FMT, STR_ARG(prefix),
-                                       STR_ARG(api_param(r, "path")));
-        redirect(r, 302, path.p ? location_of(r, path, key_param) : STR_NULL);
+    if (!visitor_admit(&v, r))
         return;
-    }
-    pass_on(r, sb, &c, prefix);
+    uint16_t port = read_port(r, v.sandbox);
+    if (port != 0)
+        take_up(r, &v, port);
 }

@@ -185,10 +185,11 @@ static void take_up(struct api_req *r, const struct traffic *t, struct sandbox *
     bool is_envd = t->port == TRAFFIC_ENVD_PORT;
     struct forward f = {
         .sandbox = sb,
+        .origin = t->origin,
         .pass.rules = {.headers = dropped_headers(r),
                        .params = key_param,
-                       .cookie = API_KEY_COOKIE,
-                       .prefix = t->prefix},
+                       .prefix = t->prefix,
+                       .cookie_path = t->prefix},
         .refuse = on_refuse,
         .fail = on_fail,
     };
@@ -213,6 +214,11 @@ void traffic_handle(struct api_req *r, const struct place *place)
     struct sandbox *sb = sandbox_find_id(r->core->sandboxes, str_of(place->id));
     struct traffic t = {.id = str_of(place->id), .port = place->port, .target = head->target};
 
+    /* The address alone does not say whose answer it is: browsers must not keep it for others. */
+    if (place->is_by_host)
+        t.origin = ORIGIN_OWN;
+    else
+        (void)http_add_header(r->http, "Vary", STR("E2b-Sandbox-Id, E2b-Sandbox-Port"));
     /* A target may be a whole URL: the service gets its own part of it. */
     if (t.target.len && t.target.p[0] != '/' && str_starts(head->path, STR("/")))
         t.target = arena_printf(r->arena, STR_FMT "%s" STR_FMT, STR_ARG(head->path),
@@ -245,6 +251,8 @@ void traffic_router(struct api_req *r)
     if (!sb)
         return;
     t.id = str_of(sb->id);
+    /* The service of a sandbox speaks with other origins itself. */
+    t.origin = t.port == TRAFFIC_ENVD_PORT ? ORIGIN_SHARED : ORIGIN_PAGE;
     t.prefix = arena_printf(r->arena, "/sandboxes/router/%s/%u", sb->id, t.port);
     t.target = arena_printf(r->arena, "/" STR_FMT "%s" STR_FMT, STR_ARG(path),
                             head->query.p ? "?" : "", STR_ARG(head->query));

@@ -8,6 +8,7 @@
  * never reach the inside, wherever they stand; everything else of a request does. */
 #pragma once
 
+#include "api/origin.h"
 #include "api/req.h"
 #include "api/route.h"
 #include "proxy/place.h"
@@ -28,7 +29,8 @@ struct traffic {
     uint16_t port;
     struct str target; /* path and query as the service is to see them */
     struct str prefix; /* what was taken off the path; empty: nothing */
-    bool is_proven;    /* the sandbox's token was shown: it may be resumed */
+    enum origin_kind origin;
+    bool is_proven; /* the sandbox's token was shown: it may be resumed */
 };
 
 /* Answers a request whose place is a sandbox, or a mistake. */

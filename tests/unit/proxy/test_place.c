@@ -121,11 +121,44 @@ static void headers_name_a_sandbox_where_the_host_does_not(void **state)
     assert_string_equal(find("localhost", ID "-c", "1", "x").id, ID);
 }
 
+static const struct {
+    const char *host, *domain, *want;
+} own_hosts[] = {
+    {"pool.test", "pool.test", "80-abc.pool.test"},
+    {"POOL.test:99", "pool.test:1234", "80-abc.pool.test:99"},
+    {"api.pool.test.", "pool.test", "80-abc.pool.test"},
+    {"localhost:1", "localhost", "80-abc.localhost:1"},
+    {"xpool.test", "pool.test", NULL},
+    {"test", "pool.test", NULL},
+    {"127.0.0.1", "localhost", NULL},
+    {"127.0.0.1", "0.0.1", NULL},
+    {"[::1]:80", "localhost", NULL},
+    {"", "localhost", NULL},
+    {"pool.test", "", NULL},
+};
+
+static void a_browser_that_came_by_the_domain_has_a_host_to_go_to(void **state)
+{
+    struct arena a auto_arena;
+
+    (void)state;
+    arena_init(&a, 1 << 20);
+    for (size_t i = 0; i < ARRAY_LEN(own_hosts); i++) {
+        struct str got =
+            place_host(&a, str_of(own_hosts[i].host), str_of(own_hosts[i].domain), 80, "abc");
+        if (own_hosts[i].want ? !str_is(got, own_hosts[i].want) : got.p != NULL)
+            fail_msg("'%s': '" STR_FMT "'", own_hosts[i].host, STR_ARG(got));
+    }
+    assert_true(find("80-abc.pool.test", NULL, NULL, "x").is_by_host);
+    assert_false(find("localhost", ID, "80", "x").is_by_host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hosts_name_a_sandbox_the_control_plane_or_nothing),
         cmocka_unit_test(headers_name_a_sandbox_where_the_host_does_not),
+        cmocka_unit_test(a_browser_that_came_by_the_domain_has_a_host_to_go_to),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,8 @@ static void parameters_are_dropped_out_of_urls(void **state)
     }
 }
 
+static const char *const key[] = {"key", NULL}, *const two[] = {"key", "b", NULL};
+
 static const struct {
     const char *value, *rest, *got;
 } cookies[] = {
@@ -90,14 +92,62 @@ static void cookies_are_found_and_dropped(void **state)
     (void)state;
     arena_init(&a, 1 << 20);
     for (size_t i = 0; i < ARRAY_LEN(cookies); i++) {
-        struct str value = str_of(cookies[i].value), got = rewrite_cookie_get(value, "key");
-        struct str rest = rewrite_cookie(&a, value, "key");
+        struct str value = str_of(cookies[i].value), left = value;
+        struct str got = rewrite_cookie_next(&left, "key");
+        struct str rest = rewrite_cookie(&a, value, key);
         /* What comes behind it in the arena is not its own. */
         memset(arena_alloc(&a, 16), '!', 16);
         if (!str_is(rest, cookies[i].rest))
             fail_msg("rest of '%s'", cookies[i].value);
         if ((got.p != NULL) != (cookies[i].got != NULL) || (got.p && !str_is(got, cookies[i].got)))
             fail_msg("value in '%s': " STR_FMT, cookies[i].value, STR_ARG(got));
+    }
+    assert_str(rewrite_cookie(&a, STR("a=1; b=2; key=3; c=4"), two), "a=1; c=4");
+}
+
+static void all_cookies_of_a_name_are_found(void **state)
+{
+    struct str rest = STR("key=1; a=2; key; key=3");
+
+    (void)state;
+    assert_str(rewrite_cookie_next(&rest, "key"), "1");
+    assert_str(rewrite_cookie_next(&rest, "key"), "3");
+    assert_null(rewrite_cookie_next(&rest, "key").p);
+    assert_null(rewrite_cookie_next(&rest, "key").p);
+}
+
+static const struct {
+    const char *value, *path, *want;
+} set_cookies[] = {
+    {"a=1", "", "a=1"},
+    {"a=1", "/p", "a=1"},
+    {"a=1; Path=/", "", "a=1; Path=/"},
+    {"a=1; Path=/", "/p", "a=1; Path=/p/"},
+    {"a=1 ;path = /x;HttpOnly", "/p", "a=1; Path=/p/x; HttpOnly"},
+    {"a=1; Path=/p", "/p", "a=1; Path=/p"},
+    {"a=1; Path=/p/x", "/p", "a=1; Path=/p/x"},
+    {"a=1; Path=/pp", "/p", "a=1; Path=/p/pp"},
+    {"a=1; Path=/p; Path=/q", "/p", "a=1; Path=/p; Path=/p/q"},
+    {"a=1; Path=x", "/p", "a=1; Path=x"},
+    {"a=1; Path", "/p", "a=1; Path"},
+    {"a=1; Domain=h.test; Secure", "", "a=1; Secure"},
+    {"a=1; DOMAIN = .h; Secure; domain", "/p", "a=1; Secure"},
+    {"a=Domain=x; Max-Age=1", "/p", "a=Domain=x; Max-Age=1"},
+    {"Domain=x", "", "Domain=x"},
+    {"", "/p", ""},
+};
+
+static void cookies_of_answers_are_kept_in_bounds(void **state)
+{
+    struct arena a auto_arena;
+
+    (void)state;
+    arena_init(&a, 1 << 20);
+    for (size_t i = 0; i < ARRAY_LEN(set_cookies); i++) {
+        struct str got =
+            rewrite_set_cookie(&a, str_of(set_cookies[i].value), str_of(set_cookies[i].path));
+        if (!str_is(got, set_cookies[i].want))
+            fail_msg("'%s' became '" STR_FMT "'", set_cookies[i].value, STR_ARG(got));
     }
 }
 
@@ -109,10 +159,10 @@ static void cookies_that_answers_set(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(own); i++)
-        if (!rewrite_sets_cookie(str_of(own[i]), "key"))
+        if (!rewrite_sets_cookie(str_of(own[i]), key))
             fail_msg("'%s' is not seen", own[i]);
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        if (rewrite_sets_cookie(str_of(others[i]), "key"))
+        if (rewrite_sets_cookie(str_of(others[i]), key))
             fail_msg("'%s' is taken for it", others[i]);
 }
 
@@ -137,7 +187,7 @@ static const char *const dropped[] = {"X-API-Key", NULL};
 static const struct http_header own = {STR_INIT("X-Own"), STR_INIT("o")};
 static const struct rewrite_rules rules = {.headers = dropped,
                                            .params = params,
-                                           .cookie = "key",
+                                           .cookies = key,
                                            .prefix = STR_INIT("/p"),
                                            .add = &own,
                                            .n_add = 1};
@@ -214,8 +264,9 @@ static void no_memory_is_told(void **state)
     struct http_req r = {.arena = &a, .peer = "x", .id = "1"};
     assert_int_equal(rewrite_headers(&r, &rules, &out), -ENOMEM);
     assert_null(rewrite_query(&a, STR("a"), params).p);
-    assert_null(rewrite_cookie(&a, STR("a"), "key").p);
+    assert_null(rewrite_cookie(&a, STR("a"), key).p);
     assert_null(rewrite_url(&a, STR("/?a"), params).p);
+    assert_null(rewrite_set_cookie(&a, STR("a=1"), STR("/p")).p);
 }
 
 int main(void)
@@ -224,7 +275,9 @@ int main(void)
         cmocka_unit_test(parameters_are_dropped_and_the_rest_stays),
         cmocka_unit_test(parameters_are_dropped_out_of_urls),
         cmocka_unit_test(cookies_are_found_and_dropped),
+        cmocka_unit_test(all_cookies_of_a_name_are_found),
         cmocka_unit_test(cookies_that_answers_set),
+        cmocka_unit_test(cookies_of_answers_are_kept_in_bounds),
         cmocka_unit_test(headers_are_dropped_and_added),
         cmocka_unit_test(addresses_are_appended),
         cmocka_unit_test(no_memory_is_told),
