@@ -21,7 +21,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { BATCH = 256 };
+enum {
+    BATCH = 256,
+    TIMERS_US = 5000 /* for timers in one round; those that are left are first in the next */
+};
 
 struct signal_slot {
     void (*fn)(int signo, void *ctx);
@@ -148,10 +151,13 @@ void loop_timer_stop(struct loop_timer *t)
     t->loop = NULL;
 }
 
-/* Runs what is due. A timer whose deadline was moved back goes down the heap instead. */
+/* Runs what is due, for a while: timers may start others that are due at once, and descriptors have
+ * their turn between. A timer whose deadline was moved back goes down the heap instead. */
 static void run_timers(struct loop *l)
 {
-    while (l->n_timers > 0 && l->heap[0]->heap_ms <= l->now_ms) {
+    int64_t until_us = clock_mono_us() + TIMERS_US;
+
+    while (l->n_timers > 0 && l->heap[0]->heap_ms <= l->now_ms && clock_mono_us() < until_us) {
         struct loop_timer *t = l->heap[0];
         if (t->due_ms > l->now_ms) {
             t->heap_ms = t->due_ms;

@@ -11,7 +11,10 @@
 #include "base/mem.h"
 #include "net/http_impl.h"
 
-enum { LINGER_MS = 2000 }; /* for what a peer still sends after our last answer */
+enum {
+    LINGER_MS = 2000, /* for what a peer still sends after our last answer */
+    TURN = 16         /* pieces of input, most of them requests, before others have their turn */
+};
 
 void http_conn_set_timeout(struct http_conn *c)
 {
@@ -44,6 +47,7 @@ static void leave_server(struct http_conn *c)
 
 static void free_conn(struct http_conn *c)
 {
+    loop_timer_stop(&c->turn);
     leave_server(c);
     free(c);
 }
@@ -309,6 +313,27 @@ static ssize_t on_input(struct http_conn *c, const char *p, size_t len)
     return (ssize_t)len;
 }
 
+static void on_turn(struct loop_timer *t)
+{
+    struct http_conn *c = container_of(t, struct http_conn, turn);
+
+    if (c->stream)
+        stream_resume(c->stream);
+}
+
+/* Whether the next of the pipelined requests has to wait: until the peer has read answers, of which
+ * there would be no end, or until others had their turn. */
+static bool must_wait(struct http_conn *c, unsigned n_served)
+{
+    if (c->in != HTTP_IN_HEAD || (n_served < TURN && !stream_is_full(c->stream)))
+        return false;
+    stream_pause(c->stream);
+    if (!stream_is_full(c->stream) &&
+        loop_timer_start(stream_loop(c->stream), &c->turn, 0, on_turn) < 0)
+        stream_resume(c->stream);
+    return true;
+}
+
 static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
 {
     struct http_conn *c = ctx;
@@ -317,7 +342,9 @@ static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
     bool is_corked = false;
 
     enter(c);
-    while (used < len && n > 0 && !c->is_gone && !http_conn_is_moving(c)) {
+    for (unsigned i = 0; used < len && n > 0 && !c->is_gone && !http_conn_is_moving(c); i++) {
+        if (must_wait(c, i))
+            break;
         /* Answers to pipelined requests are sent together. */
         if (used > 0 && c->in == HTTP_IN_HEAD && !is_corked) {
             stream_cork(s);
@@ -351,6 +378,8 @@ static void on_drain(struct stream *s, void *ctx)
     enter(c);
     if (c->x && c->x->drain)
         c->x->drain(&c->x->req, c->x->drain_ctx);
+    else if (!c->x && c->in == HTTP_IN_HEAD && c->stream)
+        stream_resume(c->stream);
     leave(c);
 }
 

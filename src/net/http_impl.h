@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside of the HTTP server: what http_server.c (listeners, life of the server), http_conn.c
- * (connections and what arrives) and http_reply.c (answers) share. Not for users.
- *
- * An idle connection is a struct http_conn and its stream. While a request is under way the
- * connection also has a struct http_xchg with the request, its arena and the state of its answer;
- * these are reused, last used first, so that their memory is warm in the cache. */
+ * (connections and what arrives) and http_reply.c (answers) share. Not for users. An idle
+ * connection is a struct http_conn and its stream. While a request is under way the connection also
+ * has a struct http_xchg with the request, its arena and the state of its answer; these are reused,
+ * last used first, so that their memory is warm in the cache. */
 #pragma once
 
 #include <stdatomic.h>
@@ -37,9 +36,10 @@ struct http_conn {
     uint64_t body_left;         /* bytes, unless chunked */
     uint64_t dropped;           /* bytes of a body that nobody wanted */
     struct http_chunked chunked;
-    uint8_t in;    /* enum http_in */
-    uint8_t mode;  /* enum http_body_mode */
-    uint8_t depth; /* callbacks of the stream that are running */
+    struct loop_timer turn; /* goes on with pipelined requests */
+    uint8_t in;             /* enum http_in */
+    uint8_t mode;           /* enum http_body_mode */
+    uint8_t depth;          /* callbacks of the stream that are running */
     bool is_chunked;
     bool is_partial; /* a head has begun */
     bool is_eof;     /* the peer closed its sending side */

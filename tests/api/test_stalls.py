@@ -9,6 +9,7 @@ matter."""
 import http.client
 import json
 import re
+import socket
 import threading
 
 import service
@@ -164,6 +165,55 @@ def test_lists_of_apps():
             answer = s.post("/mcp", message, headers=RPC)
         listed = json.loads(answer.json["result"]["content"][0]["text"])["apps"]
         tap.equal([x["name"] for x in listed], names)
+
+
+def pipelined(s, path, n):
+    """A connection that has sent N requests at once, and reads nothing yet."""
+    c = socket.socket()
+    c.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+    c.settimeout(A_LONG_TIME)
+    c.connect((s.host, s.port))
+    c.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % path * n)
+    return c
+
+
+def resident(s):
+    text = s.get("/metrics").body.decode()
+    return float(re.search(r"^process_resident_memory_bytes (\S+)", text, re.M)[1])
+
+
+def test_pipelined_requests():
+    """Who does not read what it asked for makes the service keep a little, not all of it; and many
+    requests at once are answered in turn with those of others."""
+    with service.running() as s:
+        size = len(s.get("/openapi.json").body)
+        before = resident(s)
+        with Watched(s, "answers that nobody reads"):
+            held = [pipelined(s, b"/openapi.json", 300) for _ in range(20)]
+            for _ in range(20):
+                s.get("/healthz")
+        grown = resident(s) - before
+        assert grown < 10 * 300 * size / 20, "%d MiB for answers" % (grown / (1 << 20))
+        for c in held[1:]:
+            c.close()
+        heads = bodies = 0
+        with held[0].makefile("rb") as f:
+            for _ in range(300):
+                answer = http.client.HTTPResponse(held[0])
+                answer.fp = f
+                answer.begin()
+                heads, bodies = heads + (answer.status == 200), bodies + len(f.read(size))
+                answer.fp = None
+        held[0].close()
+        tap.equal((heads, bodies), (300, 300 * size))
+        with Watched(s, "many small requests at once"):
+            for c in [pipelined(s, b"/healthz", 1500) for _ in range(60)]:
+                got = b""
+                while got.count(b"HTTP/1.1 200") < 1500:
+                    data = c.recv(1 << 20)
+                    assert data, "closed after %d" % got.count(b"HTTP/1.1 200")
+                    got += data
+                c.close()
 
 
 def nested(n, inner, before, after):
