@@ -67,6 +67,10 @@ class Work:
         if "result" not in got or got["result"].get("isError"):
             raise Failed("tools/call: %r" % got)
 
+    def dump(self):
+        """Work that is not done on the loop's thread."""
+        self.session.ask("GET", "/sandbox/%s/%s/dump" % (APP, self.facts["instance"]))
+
     def execute(self, name, command):
         got = self.session.ask("POST", "/api/v1/terminal/sandbox/" + name,
                                {"command": command})["data"]
@@ -91,7 +95,7 @@ class Work:
         return files, hashlib.sha256(text.encode()).hexdigest()
 
 
-KINDS = ("healthz", "create", "call")
+KINDS = ("healthz", "create", "call", "dump")
 
 
 def timed(work, kind, figures):
@@ -125,7 +129,8 @@ def live(pipe, host, port, facts):
             else:
                 return
         if is_on:
-            for kind in ("healthz", "call", "healthz", "call", "healthz", "call", "create"):
+            for kind in ("healthz", "call", "healthz", "call", "healthz", "call", "create",
+                         "dump"):
                 timed(work, kind, figures)
                 time.sleep(0.002)
 
