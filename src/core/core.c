@@ -82,8 +82,11 @@ struct store *core_open_store(const struct config *config, bool is_read_only, st
         (void)err_sys(e, r, "store");
         return NULL;
     }
-    const struct store_opts opts = {
-        .path = path, .is_read_only = is_read_only, .keep_events = config->events.keep};
+    const struct store_opts opts = {.path = path,
+                                    .is_read_only = is_read_only,
+                                    .keep_events = config->events.keep,
+                                    .keep_account_events =
+                                        config->quota.enabled ? config->quota.account_events : 0};
     return store_open(&opts, e);
 }
 

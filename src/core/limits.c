@@ -165,8 +165,10 @@ int limits_take(struct limits *l, struct account *a, enum limit id, int64_t n, s
 
 /* ---- metrics ---- */
 
-static const char *const scope_names[LIMIT_SCOPE_COUNT] = {
-    [LIMIT_OF_SANDBOX] = "sandbox", [LIMIT_OF_KEY] = "key", [LIMIT_OF_ACCOUNT] = "account"};
+static const char *const scope_names[LIMIT_SCOPE_COUNT] = {[LIMIT_OF_SANDBOX] = "sandbox",
+                                                           [LIMIT_OF_KEY] = "key",
+                                                           [LIMIT_OF_ACCOUNT] = "account",
+                                                           [LIMIT_OF_SHARE] = "account"};
 
 static void put_head(struct buf *out, const char *name, const char *type, const char *help)
 {
@@ -204,7 +206,9 @@ static void put_uses(struct buf *out, const struct limits *l, const struct accou
     put_head(out, name, "gauge",
              "What the service has in use, and the account that has the most of it.");
     for (int i = 0; i < LIMIT_COUNT; i++) {
-        if (rows[i].scope != LIMIT_OF_ACCOUNT)
+        /* Events are counted by the store alone. */
+        if (rows[i].scope == LIMIT_OF_SANDBOX || rows[i].scope == LIMIT_OF_KEY ||
+            i == LIMIT_ACCOUNT_EVENTS)
             continue;
         put(out, name, &rows[i], "account", most[i]);
         put(out, name, &rows[i], "service", l->service[i].n);
@@ -217,8 +221,9 @@ static void put_refusals(struct buf *out, const struct limits *l)
 
     put_head(out, name, "counter", "What was refused because it would have been over a limit.");
     for (int i = 0; i < LIMIT_COUNT; i++) {
-        if (rows[i].scope == LIMIT_OF_KEY)
-            continue; /* tidepool_quota_refused_total */
+        /* Those of keys: tidepool_quota_refused_total. */
+        if (rows[i].scope == LIMIT_OF_KEY || rows[i].scope == LIMIT_OF_SHARE)
+            continue;
         put(out, name, &rows[i], scope_names[rows[i].scope], (int64_t)l->n_refused[i]);
         if (rows[i].scope == LIMIT_OF_ACCOUNT)
             put(out, name, &rows[i], "service", (int64_t)l->n_refused_all[i]);
@@ -256,6 +261,7 @@ int limits_document(struct buf *out)
         {LIMIT_OF_SANDBOX, "What a sandbox may ask for"},
         {LIMIT_OF_KEY, "What one key may have"},
         {LIMIT_OF_ACCOUNT, "What one account may have"},
+        {LIMIT_OF_SHARE, "What is kept for one account: its own oldest make room"},
     };
 
     (void)buf_add_lit(

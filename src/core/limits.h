@@ -27,7 +27,13 @@ enum limit {
     LIMIT_COUNT
 };
 
-enum limit_scope { LIMIT_OF_SANDBOX, LIMIT_OF_KEY, LIMIT_OF_ACCOUNT, LIMIT_SCOPE_COUNT };
+enum limit_scope {
+    LIMIT_OF_SANDBOX,
+    LIMIT_OF_KEY,
+    LIMIT_OF_ACCOUNT,
+    LIMIT_OF_SHARE,
+    LIMIT_SCOPE_COUNT
+};
 
 /* CONFIG must outlive it. NULL with E filled. */
 struct limits *limits_new(const struct config *config, struct err *e);

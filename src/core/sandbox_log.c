@@ -18,11 +18,12 @@
 #include "base/mem.h"
 #include "core/config.h"
 #include "core/core.h"
+#include "core/limits.h"
 #include "core/sandbox_internal.h"
 #include "sys/io.h"
 
 #define LOGS_DIR "logs"
-enum { LOGS_MAX = 4096, HEAD_MAX = 512 };
+enum { LOGS_MAX = 4096, HEAD_MAX = 512, COUNTED_MIN = 16 << 10 };
 
 struct sandbox_log {
     struct list node; /* in the set, oldest first */
@@ -30,6 +31,7 @@ struct sandbox_log {
     char name[SANDBOX_NAME_MAX + 1];
     char account[ACCOUNT_ID_MAX + 1];
     size_t size;
+    struct tally *tally; /* where it counts */
     int64_t saved_us;
     int64_t ended_us; /* 0: its sandbox is paused */
 };
@@ -56,40 +58,75 @@ static struct sandbox_log *find_id(const struct sandboxes *set, const char *id)
 
 /* ---- keeping ---- */
 
+static struct tally *tally_of(const struct sandboxes *set, const char *account)
+{
+    struct core *core = set->core;
+
+    return limits_tally(core->limits, accounts_account(core->accounts, str_of(account)),
+                        LIMIT_ACCOUNT_LOGS);
+}
+
+/* Many small ones push out others as well as a few large ones do. */
+static int64_t counted(size_t size)
+{
+    return size > COUNTED_MIN ? (int64_t)size : COUNTED_MIN;
+}
+
 static void drop(struct sandboxes *set, struct sandbox_log *log)
 {
     char path[PATH_MAX];
 
     if (log_path(set, log->id, path))
         (void)unlink(path);
+    tally_give(log->tally, counted(log->size));
     set->logs_size -= log->size;
     set->n_logs--;
     list_del(&log->node);
     free(log);
 }
 
-/* The oldest one that nobody can resume, else the oldest. */
-static struct sandbox_log *choose_victim(const struct sandboxes *set)
+/* Of those that count in TALLY the oldest one that nobody can resume, else the oldest; or NULL. */
+static struct sandbox_log *choose_victim(const struct sandboxes *set, const struct tally *tally)
 {
+    struct sandbox_log *oldest = NULL;
+
     list_each(node, &set->logs)
     {
         struct sandbox_log *log = list_entry(node, struct sandbox_log, node);
-        if (log->ended_us)
+        if (log->tally == tally && log->ended_us)
             return log;
+        if (log->tally == tally && !oldest)
+            oldest = log;
     }
-    return list_is_empty(&set->logs) ? NULL : list_entry(set->logs.next, struct sandbox_log, node);
+    return oldest;
 }
 
-static void make_room(struct sandboxes *set, size_t size)
+/* Who has the most of all logs, or NULL when there are none. */
+static const struct tally *find_largest(const struct sandboxes *set)
+{
+    const struct tally *most = NULL;
+
+    list_each(node, &set->logs)
+    {
+        const struct tally *t = list_entry(node, struct sandbox_log, node)->tally;
+        if (!most || t->n > most->n)
+            most = t;
+    }
+    return most;
+}
+
+/* First an account has to keep to its share; then whoever has the most gives way. */
+static void make_room(struct sandboxes *set, const struct tally *tally, size_t size)
 {
     size_t max = (size_t)set->core->config->logs.max;
+    struct sandbox_log *log;
 
-    while (set->logs_size + size > max || set->n_logs >= LOGS_MAX) {
-        struct sandbox_log *log = choose_victim(set);
-        if (!log)
-            return;
+    while (tally && tally->max > 0 && tally->n + counted(size) > tally->max &&
+           (log = choose_victim(set, tally)))
         drop(set, log);
-    }
+    while ((set->logs_size + size > max || set->n_logs >= LOGS_MAX) &&
+           (log = choose_victim(set, find_largest(set))))
+        drop(set, log);
 }
 
 /* Puts it where its age belongs. */
@@ -101,6 +138,7 @@ static void insert(struct sandboxes *set, struct sandbox_log *log)
            list_entry(before, struct sandbox_log, node)->saved_us > log->saved_us)
         before = before->prev;
     list_add(before, &log->node);
+    tally_add(log->tally, counted(log->size));
     set->logs_size += log->size;
     set->n_logs++;
 }
@@ -120,10 +158,14 @@ void sandbox_log_store(struct sandbox *sb, struct str text)
     int n = snprintf(head, sizeof head, "%s %s\n", sb->name, sb->account);
     size_t size = (size_t)n + text.len;
 
+    struct tally *tally = tally_of(set, sb->account);
+    bool is_too_large =
+        size > (size_t)set->core->config->logs.max || (tally->max > 0 && size > (size_t)tally->max);
+
     sandbox_log_forget(sb);
-    if (n >= HEAD_MAX || size > (size_t)set->core->config->logs.max || !log_path(set, sb->id, path))
+    if (n >= HEAD_MAX || is_too_large || !log_path(set, sb->id, path))
         return;
-    make_room(set, size);
+    make_room(set, tally, size);
     struct sandbox_log *log = mem_zalloc(1, sizeof *log);
     if (!log)
         return;
@@ -136,6 +178,7 @@ void sandbox_log_store(struct sandbox *sb, struct str text)
     (void)snprintf(log->name, sizeof log->name, "%s", sb->name);
     (void)snprintf(log->account, sizeof log->account, "%s", sb->account);
     log->size = size;
+    log->tally = tally;
     log->saved_us = clock_real_us();
     insert(set, log);
 }
@@ -217,6 +260,7 @@ static void load(struct sandboxes *set, const char *id)
         return;
     }
     log->ended_us = sb ? 0 : log->saved_us;
+    log->tally = tally_of(set, log->account);
     insert(set, log);
 }
 
@@ -238,7 +282,7 @@ void sandboxes_open_logs(struct sandboxes *set)
         if (strspn(entry->d_name, "0123456789abcdef") == SANDBOX_ID_LEN &&
             strlen(entry->d_name) == SANDBOX_ID_LEN)
             load(set, entry->d_name);
-    make_room(set, 0);
+    make_room(set, NULL, 0);
     sandboxes_sweep_logs(set);
 }
 

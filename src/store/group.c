@@ -239,7 +239,8 @@ static int note_anchor(struct group *g, int64_t seq, struct arena *a)
     struct chain_link anchor = {0};
     int r = read_link(g, seq, a, &anchor);
 
-    if (r < 0 || anchor.seq == 0)
+    /* What is older is kept for its account, and no part of the chain any more. */
+    if (r < 0 || anchor.seq <= g->pruned)
         return r;
     return note_link(g, STR(CHAIN_META_ANCHOR), &anchor);
 }
@@ -247,7 +248,10 @@ static int note_anchor(struct group *g, int64_t seq, struct arena *a)
 static int prune_up_to(struct group *g, int64_t seq)
 {
     struct arena a auto_arena;
-    struct store_stmt st = {.sql = STORE_EVENT_PRUNE, .n_params = 1, .params = {int_value(seq)}};
+    struct store_stmt st = {
+        .sql = STORE_EVENT_PRUNE,
+        .n_params = 3,
+        .params = {int_value(seq), int_value(g->keep_account_events), int_value(g->pruned)}};
 
     arena_init(&a, STORE_TX_MAX);
     int r = mark(g, STORE_BEGIN);

@@ -10,9 +10,10 @@
 struct group {
     const struct store_driver *driver;
     struct store_db *db;
-    struct chain_link head; /* of the events that are durable */
-    int64_t pruned;         /* up to this number events were removed */
-    int64_t keep_events;    /* negative: all */
+    struct chain_link head;      /* of the events that are durable */
+    int64_t pruned;              /* the chain begins behind this number */
+    int64_t keep_events;         /* negative: all */
+    int64_t keep_account_events; /* of each account, whatever the others do */
     uint64_t commits;
     bool is_unsynced; /* the last commit, or some before it, may not be on the disk yet */
 };

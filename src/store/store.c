@@ -304,6 +304,7 @@ static int open_database(struct store *s, const struct store_opts *opts, struct 
     s->group.keep_events = opts->is_read_only  ? -1
                            : opts->keep_events ? opts->keep_events
                                                : KEEP_EVENTS;
+    s->group.keep_account_events = opts->keep_account_events;
     s->group.db = s->group.driver->open(opts, e);
     if (!s->group.db)
         return -1;

@@ -120,6 +120,8 @@ struct store_opts {
     bool is_read_only;   /* for audits beside a running service */
     size_t max_queued;   /* transactions waiting; default 65536 */
     int64_t keep_events; /* of the audit chain, the oldest go first; default 1 000 000, -1: all */
+    int64_t keep_account_events; /* the newest of each account, which lists still have when they are
+                                    no part of the chain any more */
 };
 
 /* Opens or creates, migrates, and starts the writer. NULL with E filled on failure.

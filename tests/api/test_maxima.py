@@ -63,4 +63,38 @@ def test_slots_are_an_accounts_own():
         tap.equal(maxima.used(s, "slots of apps"), 4)
 
 
+def test_events_of_others_stay():
+    """One account floods the events; the newest of the others stay, and the chain is whole."""
+    env = {"TIDEPOOL_EVENTS_KEEP": "100", "TIDEPOOL_QUOTA_ACCOUNT_EVENTS": "5"}
+    with shops.running(env=env) as s:
+        ada, bob = (s.make_key(account=x)["key"] for x in ("ada", "bob"))
+        ids = []
+        for _ in range(4):
+            ids.append(acquire(s, ada).json["sandbox_id"])
+            tap.equal(s.delete("/sandbox/shop/" + ids[-1], key=ada).status, 200)
+        wanted = [("AppReleased", ids[3]), ("AppAcquired", ids[3]), ("AppReleased", ids[2]),
+                  ("AppAcquired", ids[2]), ("AppReleased", ids[1])]
+        for _ in range(100):
+            made = acquire(s, bob)
+            s.delete("/sandbox/shop/" + made.json["sandbox_id"], key=bob)
+
+        def shown(key):
+            items = s.get("/api/v1/events?limit=500", key=key).json["data"]
+            return [(x["reason"], x["involvedObject"]["name"]) for x in items]
+
+        tap.equal(shown(ada), wanted)
+        got = len(shown(bob))
+        assert 90 <= got <= 130, got
+        answer = s.get("/api/v1/audit/verify").json
+        tap.contains(str(answer), "'ok': True")
+        s.stop()
+        s.start()
+        tap.equal(shown(ada), wanted)
+        for _ in range(60):
+            made = acquire(s, bob)
+            s.delete("/sandbox/shop/" + made.json["sandbox_id"], key=bob)
+        tap.equal(shown(ada), wanted)
+        tap.contains(str(s.get("/api/v1/audit/verify").json), "'ok': True")
+
+
 tap.main(globals())

@@ -4,6 +4,7 @@
 import os
 
 import cells
+import maxima
 import tap
 
 LINES = ["first", "second line", "", "ünïcödé", "last"]
@@ -147,6 +148,42 @@ def test_they_have_a_bound():
         tap.equal([logs(s, n).status for n in ("nap", "one", "two")], [200, 404, 200])
         tap.equal((text(s, "nap"), text(s, "two")), (ALL, ALL))
         tap.equal(len(kept(s)), 2)
+
+
+def test_one_account_pushes_out_its_own():
+    """Each log counts for 16 KiB at least: ada has room for two, whatever bob does."""
+    with cells.running(env={"TIDEPOOL_QUOTA_ACCOUNT_LOGS": "40KiB"}) as s:
+        ada, bob = (s.make_key(account=x)["key"] for x in ("ada", "bob"))
+        for key, names in ((ada, ("a1", "a2")), (bob, ("b1", "b2", "b3", "b4"))):
+            for name in names:
+                make(s, name, key=key)
+                s.remove(name, key=key)
+        tap.equal([logs(s, n, key=ada).status for n in ("a1", "a2")], [200, 200])
+        tap.equal([logs(s, n, key=bob).status for n in ("b1", "b2", "b3", "b4")],
+                  [404, 404, 200, 200])
+        tap.equal(maxima.used(s, "logs"), 4 * 16384)
+        s.stop()
+        s.start()
+        tap.equal(maxima.used(s, "logs"), 4 * 16384)
+        make(s, "b5", key=bob)
+        s.remove("b5", key=bob)
+        tap.equal([logs(s, n, key=bob).status for n in ("b3", "b4", "b5")], [404, 200, 200])
+        tap.equal(logs(s, "a1", key=ada).status, 200)
+
+
+def test_who_has_the_most_gives_way():
+    """Where all of them are full, and an account may have more."""
+    size = len(ALL.encode()) + 6 * len("2026-01-27T10:00:00.123456Z ") + 20
+    env = {"TIDEPOOL_LOGS_MAX": str(int(size * 3.5)), "TIDEPOOL_QUOTA_ACCOUNT_LOGS": "0"}
+    with cells.running(env=env) as s:
+        ada, bob = (s.make_key(account=x)["key"] for x in ("ada", "bob"))
+        for key, names in ((ada, ("a1",)), (bob, ("b1", "b2", "b3", "b4"))):
+            for name in names:
+                make(s, name, key=key)
+                s.remove(name, key=key)
+        tap.equal(logs(s, "a1", key=ada).status, 200)
+        tap.equal([logs(s, n, key=bob).status for n in ("b1", "b2", "b3", "b4")],
+                  [404, 404, 200, 200])
 
 
 tap.main(globals())

@@ -141,6 +141,8 @@ static void a_group_meets_a_failing_disk(void **state)
             if (i == 1) {
                 store_tx_add(txs[i], STORE_EVENT_PRUNE);
                 store_tx_int(txs[i], 0);
+                store_tx_int(txs[i], 0);
+                store_tx_int(txs[i], 0);
                 store_tx_expect(txs[i], 7, -ESTALE);
             }
             if (i > 0)
