@@ -21,6 +21,7 @@
 #include "base/id.h"
 #include "base/mem.h"
 #include "core/config.h"
+#include "core/disk_guard.h"
 #include "core/limits.h"
 #include "core/metrics.h"
 #include "loop/work.h"
@@ -40,9 +41,23 @@ static void say_route(const struct api_req *r)
                str_of(r->match.route->pattern));
 }
 
+/* What makes something is refused while the disk is nearly full. */
+static bool has_room(struct api_req *r)
+{
+    struct err e = ERR_INIT;
+
+    if (!(r->match.route->flags & (ROUTE_CREATES | ROUTE_REPEATS)) ||
+        disk_guard_check(r->core->disk_guard, &e) == 0)
+        return true;
+    api_fault(r, API_FAULT_FULL, str_of(err_text(&e)));
+    return false;
+}
+
 void api_begin(struct api_req *r)
 {
     say_route(r);
+    if (!has_room(r))
+        return;
     api_check_query(r);
     if (api_check_body(r))
         r->match.route->handler(r);

@@ -24,6 +24,7 @@ static const struct {
     [API_FAULT_IDEM_BUSY] = {409, "the request with this Idempotency-Key is still under way"},
     [API_FAULT_RATE] = {429, "rate limit exceeded, please retry later"},
     [API_FAULT_BUSY] = {503, "the service is busy, please retry"},
+    [API_FAULT_FULL] = {507, "the disk of the service is full: delete something, or retry later"},
 };
 
 int api_fault_status(const struct api_fault *f)

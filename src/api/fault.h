@@ -22,6 +22,7 @@ enum api_fault_kind {
     API_FAULT_IDEM_BUSY,    /* the request of that Idempotency-Key is still under way */
     API_FAULT_RATE,         /* the key asks too often, or for too much at once: 429 */
     API_FAULT_BUSY,         /* a queue of the service is full: 503 */
+    API_FAULT_FULL,         /* the disk of the service is full: 507 */
     API_FAULT_COUNT
 };
 

@@ -122,7 +122,7 @@ static int status_of(int code)
         int code, status;
     } rows[] = {
         {-EINVAL, 400}, {-ENOENT, 404}, {-EEXIST, 409},  {-EDQUOT, 429},
-        {-EBUSY, 503},  {-ENOMEM, 503}, {-ENOBUFS, 503},
+        {-EBUSY, 503},  {-ENOMEM, 503}, {-ENOBUFS, 503}, {-ENOSPC, 507},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -144,6 +144,8 @@ void api_fail(struct api_req *r, int code, const struct err *e)
     r->cause = arena_printf(r->arena, "%s", why);
     if (status == 503)
         api_fault(r, API_FAULT_BUSY, STR_NULL);
+    else if (status == 507)
+        api_fault(r, API_FAULT_FULL, STR_NULL);
     else
         api_error(r, status, "internal error, see the log for request %s", r->http->id);
 }

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "cli/quote.h"
 #include "core/core.h"
 #include "sys/io.h"
@@ -130,7 +131,14 @@ int announce_publish(struct announce *a, const struct core *core, struct err *e)
     int r = buf_ok(&text) ? core_path(core->config, CORE_SERVICE_FILE, &a->file) : text.error;
     if (r < 0)
         return err_sys(e, r, CORE_SERVICE_FILE);
-    return io_write_file(a->file, buf_str(&text), 0600, e);
+    struct err why = ERR_INIT;
+    r = io_write_file(a->file, buf_str(&text), 0600, &why);
+    if (r == -ENOSPC) {
+        /* Who wants to delete something needs the service more than this file. */
+        log_warn("the address could not be written down", LOG_S("error", err_text(&why)));
+        return 0;
+    }
+    return r < 0 ? err_set(e, r, "%s", err_text(&why)) : 0;
 }
 
 /* TEXT as a shell takes it, quoted only where that is needed. */

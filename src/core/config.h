@@ -121,9 +121,10 @@ struct config {
         int64_t warm;
         const char *cpu_limit, *memory_limit; /* quantities */
         int64_t pids;
-        int disk_kind;       /* enum config_disk */
-        int64_t disk;        /* bytes */
-        int64_t keep_images; /* ms */
+        int disk_kind;        /* enum config_disk */
+        int64_t disk;         /* bytes */
+        int64_t disk_reserve; /* bytes */
+        int64_t keep_images;  /* ms */
         struct config_list etc;
         bool allow_unenforced;
         bool internet;

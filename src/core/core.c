@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "core/backup_take.h"
 #include "core/config.h"
+#include "core/disk_guard.h"
 #include "core/event.h"
 #include "core/idem.h"
 #include "core/instance.h"
@@ -290,6 +291,11 @@ static int open_sandboxes(struct core *c, struct err *e)
     return 0;
 }
 
+static int open_guard(struct core *c, struct err *e)
+{
+    return disk_guard_new(c, &c->disk_guard, e);
+}
+
 static int open_instances(struct core *c, struct err *e)
 {
     backup_sweep(c->config);
@@ -300,8 +306,9 @@ static int open_instances(struct core *c, struct err *e)
 int core_open(struct core *c, struct loop *loop, const struct config *config, struct err *e)
 {
     static int (*const steps[])(struct core *, struct err *) = {
-        open_state,   open_limits,     open_store, open_secret, open_accounts,  open_fixed,
-        open_metrics, open_system_key, open_idem,  note_start,  open_instances, open_sandboxes,
+        open_state,     open_limits,    open_store,      open_secret, open_accounts,
+        open_fixed,     open_metrics,   open_system_key, open_idem,   note_start,
+        open_instances, open_sandboxes, open_guard,
     };
 
     *c = (struct core){.loop = loop, .config = config};
@@ -319,6 +326,7 @@ void core_stop(struct core *c)
 {
     if (!c->store)
         return;
+    disk_guard_free(take(c->disk_guard));
     sandboxes_stop(c->sandboxes);
     instances_stop(c->instances);
     if (c->idem)
@@ -369,4 +377,5 @@ void core_sample(struct core *c)
         metrics_set(c->metrics, METRIC_LOOP_STALLS, stalls.n);
     }
     sample_disk(c);
+    disk_guard_sample(c->disk_guard);
 }

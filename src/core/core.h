@@ -11,6 +11,7 @@
 
 struct backup_take;
 struct config;
+struct disk_guard;
 struct idem;
 struct instances;
 struct limits;
@@ -38,6 +39,7 @@ struct core {
     struct metrics *metrics;
     struct limits *limits;
     struct sandboxes *sandboxes;
+    struct disk_guard *disk_guard;
     struct instances *instances;           /* of apps */
     struct backup_take *backup;            /* that is being made, or NULL */
     struct err no_sandboxes;               /* why there can be none; code 0: there can */

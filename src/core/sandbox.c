@@ -266,15 +266,17 @@ static void forget(struct sandbox *sb)
         set->n_paused--;
 }
 
-/* The row is gone, or could not be removed: a restart does it then. */
+/* The row is gone, or could not be removed: a restart does it then. For those who wait it is gone
+ * either way. */
 static void on_removed(void *ctx, struct sandbox *sb, const struct err *e)
 {
     (void)ctx;
+    (void)e;
     sm_move(&sb->sm, SANDBOX_GONE);
     metrics_add(sb->set->core->metrics, METRIC_SANDBOX_ENDS, 1);
     sandbox_ref(sb);
     sandbox_leave(sb);
-    tell_waiting(sb, e);
+    tell_waiting(sb, NULL);
     sandbox_unref(sb);
 }
 
@@ -286,12 +288,8 @@ static void finish(struct sandbox *sb)
     sandbox_tx_delete(tx, sb);
     /* A machine that goes down before this is on the disk ends it once more, as lost. */
     store_tx_sync_later(tx);
-    int r = sandbox_submit(sb, tx, on_removed, NULL);
-    if (r < 0) {
-        struct err e = ERR_INIT;
-        (void)err_sys(&e, r, "store");
-        on_removed(NULL, sb, &e);
-    }
+    if (sandbox_submit(sb, tx, on_removed, NULL) < 0)
+        on_removed(NULL, sb, NULL);
 }
 
 static void enter_ending(struct sandbox *sb, enum sandbox_end reason)

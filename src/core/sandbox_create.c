@@ -12,6 +12,7 @@
 #include "base/id.h"
 #include "base/mem.h"
 #include "core/core.h"
+#include "core/disk_guard.h"
 #include "core/event.h"
 #include "core/limits.h"
 #include "core/metrics.h"
@@ -305,9 +306,12 @@ int sandbox_create(struct sandboxes *set, const struct sandbox_create *rq, struc
 
     if (!sandboxes_engine(set, e))
         return -ENOTCONN;
+    int r = disk_guard_check(set->core->disk_guard, e);
+    if (r < 0)
+        return r;
     sb = sandbox_new(set);
     struct creation *c = mem_zalloc(1, sizeof *c);
-    int r = sb && c ? prepare(sb, rq, e) : -ENOMEM;
+    r = sb && c ? prepare(sb, rq, e) : -ENOMEM;
     if (r < 0) {
         free(c);
         return r;

@@ -651,6 +651,11 @@ uint32_t engine_spawner_pid(const struct engine *en)
     return en->spawner.pid;
 }
 
+const char *engine_owner(const struct engine *en)
+{
+    return en->instance;
+}
+
 void engine_each(struct engine *en, engine_cell_fn *fn, void *ctx)
 {
     list_each(node, &en->cells)

@@ -75,6 +75,9 @@ uint32_t engine_spawner_pid(const struct engine *en);
 int engine_add_template(struct engine *en, const struct proto_template *t,
                         const char *const *layers, struct err *e);
 
+/* What its cells have at their loop devices; see disk_hold.h. */
+const char *engine_owner(const struct engine *en);
+
 /* ---- cells ---- */
 
 typedef void engine_cell_fn(void *ctx, struct engine_cell *c, const struct err *e);

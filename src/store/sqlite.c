@@ -6,12 +6,16 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "store/driver.h"
+#include "sys/io.h"
 
 struct prepared {
     sqlite3_stmt *stmt;
@@ -23,9 +27,16 @@ struct prepared {
  * take its time. */
 enum { LOG_SOME = 1000, LOG_DUE = 8000 };
 
+/* Blocks that are the files' before they are needed, so that a disk which others have filled does
+ * not keep the store from writing down what ends: of the log all that it usually has, of the
+ * database this much behind its end. Looked at every so many commits. */
+enum { RESERVE_BYTES = 8 << 20, RESERVE_COMMITS = 512 };
+
 struct store_db {
     sqlite3 *c;
     int lock_fd, n_log;
+    int file_fd; /* of the database; closing it would end the locks that SQLite has on the file */
+    unsigned n_commits;
     bool is_normal; /* how commits are synced now */
     struct prepared stmts[STORE_SQL_COUNT];
     sqlite3_stmt *marks[STORE_MARK_COUNT];
@@ -208,6 +219,28 @@ static int run(struct store_db *db, sqlite3_stmt *stmt)
     return r;
 }
 
+/* ---- room ---- */
+
+static void reserve(int fd, bool is_behind)
+{
+    struct stat st;
+
+    /* Where the file system cannot, or is full, there is no reserve. */
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        (void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, RESERVE_BYTES + (is_behind ? st.st_size : 0));
+}
+
+static void reserve_all(struct store_db *db)
+{
+    const char *log = sqlite3_filename_wal(sqlite3_db_filename(db->c, "main"));
+    auto_close int fd = log ? io_open(log, O_WRONLY, 0) : -1;
+
+    reserve(fd, false);
+    reserve(db->file_fd, true);
+}
+
+/* ---- transactions ---- */
+
 /* Cannot be changed inside a transaction. */
 static int set_synced(struct store_db *db, bool is_normal)
 {
@@ -228,7 +261,8 @@ static int db_mark(struct store_db *db, enum store_mark mark)
         r = set_synced(db, mark == STORE_BEGIN_UNSYNCED);
     if (r == 0)
         r = run(db, db->marks[mark]);
-
+    if (r == 0 && mark == STORE_COMMIT && db->n_commits++ % RESERVE_COMMITS == 0)
+        reserve_all(db);
     return r == 0 && mark == STORE_ROLLBACK_TO ? run(db, db->marks[STORE_RELEASE]) : r;
 }
 
@@ -256,6 +290,8 @@ static void db_close(struct store_db *db)
     for (size_t i = 0; i < STORE_MARK_COUNT; i++)
         (void)sqlite3_finalize(db->marks[i]);
     (void)sqlite3_close(db->c);
+    if (db->file_fd >= 0)
+        (void)close(db->file_fd);
     if (db->lock_fd >= 0)
         (void)close(db->lock_fd);
     free(db);
@@ -298,6 +334,7 @@ static struct store_db *db_open(const struct store_opts *opts, struct err *e)
         (void)err_sys(e, -ENOMEM, "database '%s'", opts->path);
         return NULL;
     }
+    db->file_fd = -1;
     db->lock_fd = opts->is_read_only ? -1 : sqlite_lock_file(opts->path, e);
     if (!opts->is_read_only && db->lock_fd < 0)
         return NULL;
@@ -310,6 +347,7 @@ static struct store_db *db_open(const struct store_opts *opts, struct err *e)
         return NULL;
     }
     if (!opts->is_read_only) {
+        db->file_fd = io_open(opts->path, O_WRONLY, 0);
         sqlite_allow_checkpoint(db->c, true);
         (void)sqlite3_wal_hook(db->c, on_commit, db);
     }

@@ -144,13 +144,8 @@ def end_spawner(state):
 
 
 @contextlib.contextmanager
-def running(*options, **more):
-    """A service with cells on an empty state directory."""
-    if os.geteuid() != 0:
-        raise tap.Skip("cells need root")
-    # Not below /tmp: it may be a small file system in memory.
-    path = tempfile.mkdtemp(prefix="tidepool-test-", dir="/var/tmp")
-    state = os.path.join(path, "state")
+def running_at(state, *options, **more):
+    """A service with cells on this state directory."""
     s = None
     try:
         s = Service(state, *options, **more)
@@ -171,4 +166,17 @@ def running(*options, **more):
                            for c in census.children(pid))
         end_spawner(state)
         remove_groups(groups)
+
+
+@contextlib.contextmanager
+def running(*options, **more):
+    """The same on an empty one."""
+    if os.geteuid() != 0:
+        raise tap.Skip("cells need root")
+    # Not below /tmp: it may be a small file system in memory.
+    path = tempfile.mkdtemp(prefix="tidepool-test-", dir="/var/tmp")
+    try:
+        with running_at(os.path.join(path, "state"), *options, **more) as s:
+            yield s
+    finally:
         shutil.rmtree(path, ignore_errors=True)
