@@ -378,6 +378,21 @@ def test_two_names_of_a_sandbox_are_refused():
         connection.close()
 
 
+def test_a_cookie_over_tls_has_a_name_that_only_tls_sets():
+    s = lab()
+    answer = s.get("/sandbox/box/?api_key=" + s.key, key=None,
+                   headers={"X-Forwarded-Proto": "https"})
+    cookie = cookie_of(answer)
+    assert cookie.startswith("__Secure-tidepool_view="), cookie
+    got = s.get("/sandbox/box/", key=None, headers={"Cookie": cookie + "; a=1"})
+    tap.equal((got.status, value(got.json, "cookie")), (200, ["a=1"]))
+
+
+def test_mcp_of_a_port_is_the_services():
+    got = echo("/sandbox/box/mcp?port=8080", "POST", body=b"{}")
+    tap.equal((got["method"], got["target"]), ("POST", "/mcp"))
+
+
 def test_public_sandboxes_are_open():
     tap.equal(lab().get("/sandbox/open/", key=None).status, 200)
     got = echo("/sandbox/open/", key="of-the-app")

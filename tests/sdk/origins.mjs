@@ -138,6 +138,44 @@ async function kept(page) {
   });
 }
 
+// Documents that a page makes itself, in which it might be somebody else: they say who they are.
+async function disguises(page, url) {
+  return page.evaluate(async (url) => {
+    const text = `<script>(async () => {
+      const tell = async (f) => { try { return String(await f()); } catch (e) { return e.name; } };
+      const found = [window.origin, await tell(() => localStorage.getItem("login")),
+        await tell(() => document.cookie),
+        await tell(async () => (await fetch("${url}", { credentials: "include" })).status)];
+      (opener || parent).postMessage(found, "*");
+    })()<` + "/script>";
+    const heard = () => new Promise((done) => {
+      window.onmessage = (m) => done(m.data);
+      setTimeout(() => done("silent"), 1500);
+    });
+    const addresses = {
+      blob: URL.createObjectURL(new Blob([text], { type: "text/html" })),
+      data: `data:text/html,${encodeURIComponent(text)}`,
+      script: `javascript:${encodeURIComponent(JSON.stringify(text))}`,
+    };
+    const found = {};
+    for (const [name, at] of Object.entries(addresses)) {
+      const f = document.createElement("iframe");
+      f.src = at;
+      document.body.append(f);
+      found[`frame ${name}`] = await heard();
+      f.remove();
+      const w = window.open(at);
+      found[`popup ${name}`] = await heard();
+      w?.close();
+    }
+    const f = document.createElement("iframe");
+    f.srcdoc = text;
+    document.body.append(f);
+    found["frame text"] = await heard();
+    return found;
+  }, url);
+}
+
 const cookies = async () => (await context.cookies()).map(
   (c) => ({ name: c.name, domain: c.domain, path: c.path, httpOnly: c.httpOnly,
             sameSite: c.sameSite, secure: c.secure }));
@@ -173,6 +211,7 @@ seen.hits = await (await fetch(`${want.service}/sandbox/b/hits`, {
   headers: { authorization: `Bearer ${want.key}` },
 })).json();
 if (want.hosts) seen.host = await attack(a.page, { host: `${hostOf(want.ids.b)}/data.json` });
+seen.disguises = await disguises(a.page, at("/sandbox/b/data.json"));
 seen.kept = await kept(a.page);
 seen.reach = await a.page.evaluate(async () => {
   try { return await (await fetch("reach", { method: "POST", credentials: "include" })).text(); }

@@ -98,6 +98,12 @@ def test_pages_by_path():
         check_works(got[name]["works"], name, "null")
     tap.equal(got["kept"], {"cookie": "SecurityError", "set": "SecurityError",
                             "storage": "SecurityError", "worker": "SecurityError"})
+    # Nor is it anybody else in a document of its own making.
+    nobody = ["null", "SecurityError", "SecurityError"]
+    said = {k: v for k, v in got["disguises"].items() if v != "silent"}
+    for how, what in said.items():
+        assert what[:3] == nobody and what[3] in ("401", "TypeError"), (how, what)
+    assert {"frame blob", "frame data", "frame text", "popup blob"} <= set(said), got["disguises"]
     # The other sandbox was asked for its own page, by the viewer, and for nothing else.
     want = ["GET /", "GET /style.css", "GET /plain.js", "GET /module.js", "GET /part.js",
             "GET /dot.svg", *["GET /data.json"] * 3, "PUT /echo", "GET /events", "GET /socket"]
