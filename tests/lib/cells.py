@@ -19,6 +19,7 @@ import census
 import service
 import tap
 
+GROUPS = "/sys/fs/cgroup"
 WARM = 3
 
 
@@ -91,13 +92,23 @@ def spawner_pid(state):
     return pid_at(found[-1]) if found else 0
 
 
+def group_dirs(path):
+    """The directories of a control group: one for each hierarchy of version 1 that has it, and the
+    one of version 2, which is mounted alone or, beside others, as `unified`."""
+    return [x for x in (GROUPS + path, *glob.glob(GROUPS + "/*" + path)) if os.path.isdir(x)]
+
+
 def thaw(pid):
     """A paused cell does not die with its parent before it is woken."""
     with contextlib.suppress(OSError):
         with open("/proc/%d/cgroup" % pid) as f:
-            groups = dict(line.strip().split(":", 2)[1:] for line in f)
-        with open("/sys/fs/cgroup/freezer%s/freezer.state" % groups.get("freezer"), "w") as f:
-            f.write("THAWED")
+            paths = {line.strip().split(":", 2)[2] for line in f if "/tidepool/" in line}
+        for group in [x for path in paths for x in group_dirs(path)]:
+            for name, value in (("freezer.state", "THAWED"), ("cgroup.freeze", "0")):
+                file = os.path.join(group, name)
+                if os.path.exists(file):
+                    with open(file, "w") as f:
+                        f.write(value)
 
 
 def is_running(pid):
@@ -123,7 +134,7 @@ def groups_of(pids):
         with contextlib.suppress(OSError), open("/proc/%d/cgroup" % pid) as f:
             paths = [line.strip().split(":", 2)[2] for line in f]
             found.update(os.path.dirname(x) for x in paths if "/tidepool/" in x)
-    return [x for below in found for x in glob.glob("/sys/fs/cgroup/*" + below)]
+    return [x for below in found for x in group_dirs(below)]
 
 
 def remove_groups(groups):
