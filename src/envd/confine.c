@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "envd/inside.h"
+#include "envd/proc_launch.h"
 #include "envd/spawner.h"
 
 /* What root in a cell needs to install packages, change users and serve. No SYS_ADMIN, NET_ADMIN,
@@ -78,9 +79,10 @@ static int set_limit(int which, struct rlimit want, struct err *e)
 
 static int set_limits(const struct cell *c, struct err *e)
 {
-    int64_t files = shares_files(&c->spawner->shares, c->info.spec.limits.pids);
-    int r = set_limit(RLIMIT_NOFILE, (struct rlimit){FILES_SOFT, (rlim_t)files}, e);
+    /* Commands have a share; this one process may need several for each of them. */
+    int r = set_limit(RLIMIT_NOFILE, (struct rlimit){FILES_SOFT, SHARES_FILES_MAX}, e);
 
+    launch_limit_files(shares_files(&c->spawner->shares, c->info.spec.limits.pids));
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(limits); i++)
         r = set_limit(limits[i].which, (struct rlimit){limits[i].soft, limits[i].hard}, e);
     return r;

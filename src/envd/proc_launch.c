@@ -25,6 +25,17 @@ enum { BARE_ENV = 4, CODE_NOT_FOUND = 127, CODE_NOT_EXECUTABLE = 126 };
 #define DEFAULT_PATH LOGIN_PATH
 
 static struct rlimit child_files; /* rlim_max 0: as this process has it */
+static rlim_t child_files_max = RLIM_INFINITY;
+
+void launch_limit_files(int64_t max)
+{
+    child_files_max = (rlim_t)max;
+}
+
+static rlim_t at_most(rlim_t n, rlim_t max)
+{
+    return n < max ? n : max;
+}
 
 void launch_raise_files(void)
 {
@@ -32,7 +43,8 @@ void launch_raise_files(void)
 
     if (getrlimit(RLIMIT_NOFILE, &own) < 0)
         return;
-    child_files = own;
+    child_files = (struct rlimit){at_most(own.rlim_cur, child_files_max),
+                                  at_most(own.rlim_max, child_files_max)};
     own.rlim_cur = own.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &own);
 }

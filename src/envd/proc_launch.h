@@ -42,6 +42,8 @@ int launch_prepare(struct launch *l, struct arena *a, struct err *e);
 /* Starts it: process id, or -errno with E filled. */
 pid_t launch_start(struct launch *l, struct err *e);
 
+/* The most files that a child may have open; before launch_raise_files(). */
+void launch_limit_files(int64_t max);
 /* Lets this process have as many descriptors as it may; what it starts has as many as before. */
 void launch_raise_files(void);
 

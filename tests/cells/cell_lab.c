@@ -41,10 +41,14 @@ int main(void)
     struct engine_cell *c = lab_create(&lab, "box", &spec, &e);
     if (!c || loop_io_start(lab.loop, &input, STDIN_FILENO, EPOLLIN, on_input) < 0)
         return fail(&e);
-    char name[PROTO_SOCKET_NAME_MAX];
-    proto_socket_name(name, engine_cell_info(c)->slot, engine_cell_info(c)->generation);
-    (void)printf("{\"socket\": \"/proc/%u/root/sock/%s\", \"pid\": %u}\n",
-                 engine_spawner_pid(lab.engine), name, engine_cell_info(c)->pid);
+    const struct cell_info *info = engine_cell_info(c);
+    char name[PROTO_SOCKET_NAME_MAX], greeting[PROTO_GREETING_MAX];
+    proto_socket_name(name, info->slot, info->generation);
+    /* Without the end of its line, which JSON writes in another way. */
+    int len = (int)proto_greeting(greeting, info->slot, info->generation) - 1;
+    (void)printf(
+        "{\"socket\": \"/proc/%u/root/sock/%s\", \"pid\": %u, \"greeting\": \"%.*s\\n\"}\n",
+        engine_spawner_pid(lab.engine), name, info->pid, len, greeting);
     (void)fflush(stdout);
     (void)loop_run(lab.loop);
     loop_io_stop(&input);

@@ -10,13 +10,13 @@ import io
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tarfile
 import time
 import urllib.parse
 
+import connect
 import tap
 
 
@@ -28,9 +28,7 @@ class Unix(http.client.HTTPConnection):
         self.path = path
 
     def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
+        self.sock = connect.dial(self.path, self.timeout)
 
 
 def be_in_the_background():
@@ -46,7 +44,7 @@ first = lab.stdout.readline()
 if not first or first.startswith(b"1..0"):
     print(first.decode() or "1..0 # SKIP no cell can be made here")
     sys.exit(0)
-CELL = json.loads(first)
+CELL = connect.know(json.loads(first))
 
 
 def only_in_a_cell(test):
@@ -221,9 +219,7 @@ def test_wrong_requests():
 def test_malformed_http_is_refused():
     for text in (b"GARBAGE\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET /health HTTP/1.1\r\n\r\n",
                  b"POST /run HTTP/1.1\r\nHost: c\r\nContent-Length: x\r\n\r\n"):
-        s = socket.socket(socket.AF_UNIX)
-        s.settimeout(5)
-        s.connect(CELL["socket"])
+        s = connect.dial(CELL["socket"], 5)
         s.sendall(text)
         tap.contains(s.recv(4096).decode(), "HTTP/1.1 ")
         s.close()
@@ -650,9 +646,7 @@ class Terminal:
     """A WebSocket client that is just good enough."""
 
     def __init__(self, query=""):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(20)
-        self.sock.connect(CELL["socket"])
+        self.sock = connect.dial(CELL["socket"], 20)
         self.sock.sendall(("GET /terminal%s HTTP/1.1\r\nHost: c\r\nConnection: Upgrade\r\n"
                            "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
                            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n" % query).encode())

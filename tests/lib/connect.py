@@ -11,6 +11,24 @@ import subprocess
 import sys
 
 
+greetings = {}
+
+
+def know(facts):
+    """Remembers what connections to a cell have to begin with."""
+    greetings[facts["socket"]] = facts.get("greeting", "").encode()
+    return facts
+
+
+def dial(path, timeout):
+    """A connection to the control socket of a cell that is known."""
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(timeout)
+    s.connect(path)
+    s.sendall(greetings[path])
+    return s
+
+
 class Unix(http.client.HTTPConnection):
     """HTTP over a unix socket."""
 
@@ -19,9 +37,7 @@ class Unix(http.client.HTTPConnection):
         self.path = path
 
     def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
+        self.sock = dial(self.path, self.timeout)
 
 
 def open_cell():
@@ -32,7 +48,7 @@ def open_cell():
     if not first or first.startswith(b"1..0"):
         print(first.decode() or "1..0 # SKIP no cell can be made here")
         sys.exit(0)
-    return lab, json.loads(first)
+    return lab, know(json.loads(first))
 
 
 def envelope(value, flags=0):
