@@ -24,7 +24,7 @@ int forward_dial(void *ctx, const char *address, struct err *e)
         return err_set(e, -ENOENT, "it has ended");
     int fd = number == FORWARD_OWN ? engine_cell_dial(cell)
                                    : engine_cell_connect(cell, (uint16_t)number);
-    return fd < 0 ? err_sys(e, fd, "nothing answers on port " STR_FMT, STR_ARG(port)) : fd;
+    return fd < 0 ? err_sys(e, fd, "nothing is listening on port " STR_FMT, STR_ARG(port)) : fd;
 }
 
 /* A process that dies closes its connections first, and is reported when all of its cell is gone:

@@ -10,7 +10,7 @@
 #define ABOUT                                                                                      \
     "Sandboxes for agents: cells under /api/v1 and /e2b/v1, products under /sandbox, workspaces "  \
     "under /local-sandbox, MCP servers under /mcp and /SERVER/mcp. A path below /sandbox/NAME "    \
-    "that no product has is passed on to the service inside of the sandbox NAME."
+    "that matches no product is forwarded to the service inside the sandbox NAME."
 
 static const char *method_word(enum http_method m)
 {
@@ -139,7 +139,8 @@ static void put_param(struct jw *w, const char *in, struct str name, const struc
 static void put_params(struct jw *w, const struct route *row, const char *path)
 {
     static const struct route_arg idem = {
-        "Idempotency-Key", "string", "The same key and body within 24 hours give the same answer."};
+        "Idempotency-Key", "string",
+        "Repeating a key with the same body within 24 hours returns the same response."};
 
     jw_key(w, "parameters");
     jw_array(w);
@@ -159,8 +160,8 @@ static void put_params(struct jw *w, const struct route *row, const char *path)
 static const char *status_text(int status)
 {
     switch (status) {
-    case 101: return "The protocol changes to WebSocket";
-    case 202: return "Accepted; the answer comes over the stream";
+    case 101: return "Switching protocols to WebSocket";
+    case 202: return "Accepted; the response is sent over the stream";
     case 204: return "Success, without a body";
     case 301: return "A redirection";
     case 501: return "Not supported";
@@ -217,7 +218,7 @@ static void put_operation(struct jw *w, const struct surface *s, const struct ro
     jw_cstr(w, s->name);
     jw_end(w);
     if (row->auth == ROUTE_SYSTEM || row->auth == ROUTE_SCRAPE)
-        put_member(w, "description", "Needs a key of a system account.");
+        put_member(w, "description", "Requires a key of a system account.");
     put_params(w, row, path);
     if (row->request || row->request_type) {
         jw_key(w, "requestBody");
@@ -311,7 +312,7 @@ int openapi_write(struct buf *out, const struct surface *const *surfaces, size_t
     put_member(&w, "description", ABOUT);
     jw_end(&w);
     jw_key(&w, "servers");
-    jw_raw(&w, STR("[{\"url\":\"/\",\"description\":\"The service that this document is of\"}]"));
+    jw_raw(&w, STR("[{\"url\":\"/\",\"description\":\"The service that served this document\"}]"));
     jw_key(&w, "paths");
     jw_object(&w);
     for (size_t i = 0; i < n; i++)

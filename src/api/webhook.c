@@ -259,7 +259,7 @@ static int read_url(struct webhook *w, const char *url, struct err *e)
     ptrdiff_t slash = str_chr(s, '/');
     struct str host = slash < 0 ? s : str_slice(s, 0, (size_t)slash);
     if (host.len == 0 || host.len > 300)
-        return err_set(e, -EINVAL, "events.webhook: '%s' names no host", url);
+        return err_set(e, -EINVAL, "events.webhook: '%s' has no host name", url);
     w->address = address_of(host, is_tls);
     w->host = mem_strndup(host.p, host.len);
     w->target = mem_strdup(slash < 0 ? "/" : s.p + slash);
@@ -272,7 +272,7 @@ static int check_reasons(const struct config_list *list, struct err *e)
 {
     for (size_t i = 0; i < list->n; i++)
         if (!event_reason_is_known(str_of(list->items[i])))
-            return err_set(e, -EINVAL, "events.webhook_reasons: there is no event '%s'",
+            return err_set(e, -EINVAL, "events.webhook_reasons: unknown event '%s'",
                            list->items[i]);
     return 0;
 }
@@ -302,7 +302,7 @@ int webhook_new(struct core *core, struct webhook **ret, struct err *e)
     if (!config->events.webhook)
         return 0;
     if (!config->events.webhook_secret)
-        return err_set(e, -EINVAL, "events.webhook needs events.webhook_secret");
+        return err_set(e, -EINVAL, "events.webhook requires events.webhook_secret");
     struct webhook *w = mem_zalloc(1, sizeof *w);
     if (!w)
         return err_sys(e, -ENOMEM, "webhook");

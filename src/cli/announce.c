@@ -181,7 +181,7 @@ void announce_banner(const struct announce *a, const struct core *core)
     else if (core->system_key[0])
         (void)printf("  Key  %s\n       (also in %s/" CORE_KEY_FILE ")\n", core->system_key, state);
     if (core->no_sandboxes.code)
-        (void)printf("\n  No sandboxes: %s ('tidepool doctor' says more)\n",
+        (void)printf("\n  No sandboxes: %s (run 'tidepool doctor' for details)\n",
                      err_text(&core->no_sandboxes));
     (void)printf("\nThings to try:\n\n");
     if (!core->no_sandboxes.code)

@@ -77,7 +77,7 @@ int audit_verify(const struct client_where *where, bool is_json, struct buf *out
                        json_int(json_get(rep, "broken"), 0),
                        STR_ARG(json_str(json_get(rep, "fault"), STR("?"))));
     if (!is_json)
-        (void)buf_printf(out, "The chain is whole: %" PRId64 " events, newest link " STR_FMT "\n",
+        (void)buf_printf(out, "The chain is intact: %" PRId64 " events, newest link " STR_FMT "\n",
                          json_int(json_get(rep, "events"), 0),
                          STR_ARG(json_str(json_get(rep, "head"), STR("?"))));
     return 0;
@@ -173,7 +173,7 @@ int audit_list(const struct client_where *where, const struct audit_list_args *a
     struct json *events = NULL;
 
     if (args->limit > LIST_MAX)
-        return err_set(e, -EINVAL, "at most %d events at once", LIST_MAX);
+        return err_set(e, -EINVAL, "the limit is %d events at a time", LIST_MAX);
     arena_init(&arena, ARENA_MAX);
     int r = where->url ? list_there(where, args, &arena, &events, e)
                        : list_here(where, args, &arena, &events, e);

@@ -68,7 +68,7 @@ static int set_url(struct client *c, const char *url, struct err *e)
     while (str_ends(path, STR("/")))
         path.len--;
     if (authority.len == 0)
-        return err_set(e, -EINVAL, "'%s' names no host", url);
+        return err_set(e, -EINVAL, "'%s' has no host name", url);
     (void)buf_add_str(&c->prefix, path);
     if (is_tls && !(c->tls = tls_ctx_client(NULL, e)))
         return -EIO;
@@ -177,7 +177,7 @@ static int no_answer(const struct client *c, int error, const char *why, struct 
 static int refusal(const struct client *c, int status, const struct json *doc, struct err *e)
 {
     if (status == 401)
-        return err_set(e, -EPROTO, "the service does not know the key%s",
+        return err_set(e, -EPROTO, "the service rejected the key%s",
                        c->is_local ? " in " CORE_KEY_FILE : "");
     struct str message = json_str(json_get(doc, "message"), STR_NULL);
     int code = status == 404 ? -ENOENT : -EPROTO;
@@ -252,15 +252,15 @@ int client_may_go_alone(const struct client_where *where, struct err *e)
 
     if (!where->is_named)
         return err_set(e, -ENOTCONN,
-                       "no service is running on the state directory '%s'; start it, name another "
-                       "one with --url, or work on the files of a stopped one with --state",
+                       "no service is running on the state directory '%s'; start it, choose "
+                       "another one with --url, or use --state to read the files of a stopped one",
                        state);
     if (core_path(where->config, CORE_STORE_FILE, &store) < 0)
         return err_sys(e, -ENOMEM, "store");
     if (access(store, F_OK) < 0)
         return err_set(e, -ENOTCONN,
-                       "no service has used the state directory '%s' yet; start one with 'tidepool "
-                       "serve --state', or name a running one with --url",
+                       "no service has used the state directory '%s' yet; start one with "
+                       "'tidepool serve --state', or choose a running one with --url",
                        state);
     return 0;
 }

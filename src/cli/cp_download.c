@@ -100,7 +100,7 @@ static int open_directory(struct cp *c, struct err *e)
                                 NULL};
 
     if (str_is(str_of(c->outside), "-"))
-        return err_set(e, -EISDIR, "'%s' is a directory, which standard output cannot take",
+        return err_set(e, -EISDIR, "'%s' is a directory and cannot be written to standard output",
                        c->inside);
     if (!is_there && mkdir(c->outside, 0777) < 0)
         return err_sys(e, -errno, "'%s'", c->outside);

@@ -50,7 +50,7 @@ int cp_tar_start(struct cp *c, const char *const argv[], bool is_reader, struct 
     int r = spawn(&c->tar, argv, theirs, is_reader ? STDOUT_FILENO : STDIN_FILENO);
     if (r < 0) {
         c->tar = 0;
-        return err_sys(e, r, "directories need the program '%s'", argv[0]);
+        return err_sys(e, r, "copying a directory requires the program '%s'", argv[0]);
     }
     return 0;
 }

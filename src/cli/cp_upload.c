@@ -45,7 +45,7 @@ static int send_file(struct cp *c, const char *path, int64_t length, struct err 
         return err_sys(e, -ENAMETOOLONG, "%s", path);
     int r = client_transfer(c->remote->client, &t, e);
     if (r == -EINVAL && !e->code)
-        return err_set(e, r, "'%s' became shorter while it was read", c->outside);
+        return err_set(e, r, "'%s' shrank while it was being read", c->outside);
     return r;
 }
 
@@ -165,7 +165,8 @@ static int upload_file(struct cp *c, const struct stat *st, struct err *e)
     if (r < 0)
         return r;
     if (r > 0 && is_stdin)
-        return err_set(e, -EISDIR, "'%s' is a directory: standard input needs a file's name", path);
+        return err_set(e, -EISDIR, "'%s' is a directory: give a file name for standard input",
+                       path);
     if (r > 0)
         path = join(c, c->inside, cp_base(c->outside));
     if (!path)
@@ -229,7 +230,7 @@ static int upload_directory(struct cp *c, struct err *e)
     if (!full)
         return err_sys(e, -errno, "'%s'", c->outside);
     if (str_is(base, "/"))
-        return err_set(e, -EINVAL, "the root directory has no name to be copied under");
+        return err_set(e, -EINVAL, "the root directory cannot be copied: it has no name");
     struct str dir =
         arena_printf(&c->remote->arena, STR_FMT "/", STR_ARG(str_n(full, (size_t)(base.p - full))));
     struct str name = arena_str(&c->remote->arena, base);

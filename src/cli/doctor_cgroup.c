@@ -99,7 +99,7 @@ void doctor_cgroup(const struct doctor_check *check, const struct config *c,
     (void)check;
     (void)c;
     if (io_read_file("/proc/self/mountinfo", &text, NULL) < 0) {
-        doctor_say(r, DOCTOR_WARN, "/proc/self/mountinfo cannot be read");
+        doctor_say(r, DOCTOR_WARN, "cannot read /proc/self/mountinfo");
         return;
     }
     (void)io_read_file("/proc/self/cgroup", &self, NULL);
@@ -117,8 +117,8 @@ void doctor_cgroup(const struct doctor_check *check, const struct config *c,
     if (lacking.len)
         doctor_say(r, DOCTOR_MISSING, "%s, without" STR_FMT, version, STR_ARG(buf_str(&lacking)));
     else if (!f.is_writable)
-        doctor_say(r, DOCTOR_WARN, "%s, not writable for this user", version);
+        doctor_say(r, DOCTOR_WARN, "%s, not writable by this user", version);
     else
         doctor_say(r, DOCTOR_OK, "%s with memory, pids, cpu and freezer%s", version,
-                   has_scope ? ", in a scope of systemd" : "");
+                   has_scope ? ", in a systemd scope" : "");
 }

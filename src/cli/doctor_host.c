@@ -48,7 +48,7 @@ void doctor_device(const struct doctor_check *check, const struct config *c,
 
     (void)c;
     if (fd == -EACCES || fd == -EPERM)
-        doctor_say(r, DOCTOR_WARN, "%s is there, not for this user", check->word);
+        doctor_say(r, DOCTOR_WARN, "%s exists, but this user cannot open it", check->word);
     else
         doctor_judge(r, fd < 0 ? fd : 0, check->word);
 }
@@ -106,7 +106,7 @@ void doctor_inodes(const struct doctor_check *check, const struct config *c,
         return;
     }
     if (v.f_files == 0)
-        doctor_say(r, DOCTOR_OK, "the file system does not count them");
+        doctor_say(r, DOCTOR_OK, "the file system does not report inodes");
     else
         doctor_say(r, grade((int64_t)v.f_favail, MIN_INODES, GOOD_INODES), "%" PRId64 " free",
                    (int64_t)v.f_favail);
@@ -137,7 +137,7 @@ void doctor_memory(const struct doctor_check *check, const struct config *c,
     (void)check;
     (void)c;
     if (kib < 0)
-        doctor_say(r, DOCTOR_WARN, "/proc/meminfo cannot be read");
+        doctor_say(r, DOCTOR_WARN, "cannot read /proc/meminfo");
     else
         doctor_say(r, grade(kib / 1024, MIN_MEMORY_MIB, GOOD_MEMORY_MIB),
                    "%" PRId64 " MiB available", kib / 1024);
@@ -183,13 +183,13 @@ void doctor_state(const struct doctor_check *check, const struct config *c, stru
     bool is_there = strcmp(dir, c->state) == 0;
     struct stat st;
     if (stat(dir, &st) < 0 || !S_ISDIR(st.st_mode))
-        doctor_say(r, DOCTOR_MISSING, "%.200s is no directory", dir);
+        doctor_say(r, DOCTOR_MISSING, "%.200s is not a directory", dir);
     else if (access(dir, W_OK | X_OK) < 0)
         doctor_say(r, DOCTOR_MISSING, "%.200s is not writable", dir);
     else if (is_there && (st.st_mode & 0007))
-        doctor_say(r, DOCTOR_WARN, "%.180s is open to other users", dir);
+        doctor_say(r, DOCTOR_WARN, "%.180s is accessible to other users", dir);
     else
-        doctor_say(r, DOCTOR_OK, is_there ? "%.200s" : "%.180s will be made", c->state);
+        doctor_say(r, DOCTOR_OK, is_there ? "%.200s" : "%.180s will be created", c->state);
 }
 
 /* ---- port ---- */
@@ -241,12 +241,12 @@ static void judge_port(const struct addrinfo *a, const struct config *c, struct 
     if (code == 0)
         doctor_say(r, DOCTOR_OK, "%.200s is free", listen);
     else if (code == -EADDRINUSE && (c->tls.cert || c->tls.dir))
-        doctor_say(r, DOCTOR_WARN, "a program listens at %.180s; which is not checked over TLS",
-                   listen);
+        doctor_say(r, DOCTOR_WARN,
+                   "a program is listening on %.180s; not identified, because it uses TLS", listen);
     else if (code == -EADDRINUSE && is_our_service(a))
-        doctor_say(r, DOCTOR_OK, "Tidepool answers at %.200s", listen);
+        doctor_say(r, DOCTOR_OK, "Tidepool is running on %.200s", listen);
     else if (code == -EADDRINUSE)
-        doctor_say(r, DOCTOR_MISSING, "another program listens at %.200s", listen);
+        doctor_say(r, DOCTOR_MISSING, "another program is listening on %.200s", listen);
     else
         doctor_say(r, DOCTOR_MISSING, "%.180s: %s", listen, strerror(-code));
 }
@@ -297,10 +297,10 @@ void doctor_certificate(const struct doctor_check *check, const struct config *c
     if (io_read_file(c->tls.cert, &text, &e) < 0 || tls_cert_left(buf_str(&text), &left_s, &e) < 0)
         doctor_say(r, DOCTOR_MISSING, "%.200s", err_text(&e));
     else if (left_s <= 0)
-        doctor_say(r, DOCTOR_MISSING, "%.180s has ended", c->tls.cert);
+        doctor_say(r, DOCTOR_MISSING, "%.180s has expired", c->tls.cert);
     else
         doctor_say(r, left_s < SOON_DAYS * DAY_S ? DOCTOR_WARN : DOCTOR_OK,
-                   "%.180s ends in %lld days", c->tls.cert, (long long)(left_s / DAY_S));
+                   "%.180s expires in %lld days", c->tls.cert, (long long)(left_s / DAY_S));
 }
 
 /* ---- KVM ---- */

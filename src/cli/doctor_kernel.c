@@ -129,7 +129,7 @@ void doctor_kernel(const struct doctor_check *check, const struct config *c,
     if (!doctor_kernel_is_at_least(5, 19))
         doctor_say(r, DOCTOR_MISSING, "%s is older than 5.19", u.release);
     else if (!doctor_kernel_is_at_least(6, 6))
-        doctor_say(r, DOCTOR_WARN, "%s; from 6.6 on sandboxes can live in memory", u.release);
+        doctor_say(r, DOCTOR_WARN, "%s; 6.6 or newer can keep sandboxes in memory", u.release);
     else
         doctor_say(r, DOCTOR_OK, "%s", u.release);
 }
@@ -238,7 +238,8 @@ void doctor_sk_lookup(const struct doctor_check *check, const struct config *c,
     if (code != -EPERM)
         doctor_judge(r, code, "programs can be loaded");
     else if (doctor_kernel_is_at_least(5, 9))
-        doctor_say(r, DOCTOR_WARN, "the kernel is new enough; loading was not tried without root");
+        doctor_say(r, DOCTOR_WARN,
+                   "the kernel is new enough; loading requires root and was not tested");
     else
         doctor_say(r, DOCTOR_MISSING, "the kernel is older than 5.9");
 }

@@ -63,9 +63,9 @@ void doctor_overlay(const struct doctor_check *check, const struct config *c,
     (void)check;
     if (code == -EIO || code == -EOPNOTSUPP)
         doctor_say(r, c->cells.disk_kind == CONFIG_DISK_TMPFS ? DOCTOR_MISSING : DOCTOR_OK,
-                   "mounts in a user namespace, but not with its upper layer in memory");
+                   "can be mounted in a user namespace, but not with the upper layer in memory");
     else if (code == -ENODEV)
-        doctor_say(r, DOCTOR_MISSING, "the kernel has no overlay file system");
+        doctor_say(r, DOCTOR_MISSING, "not supported by the kernel");
     else
         doctor_judge(r, code, "mounts in a user namespace");
 }
@@ -82,9 +82,9 @@ void doctor_images(const struct doctor_check *check, const struct config *c,
     if (c->cells.disk_kind == CONFIG_DISK_DIR || c->cells.disk_kind == CONFIG_DISK_TMPFS)
         doctor_say(r, DOCTOR_OK, "not used (cells.disk_kind)");
     else if (geteuid() != 0)
-        doctor_say(r, DOCTOR_WARN, "not checked without root");
+        doctor_say(r, DOCTOR_WARN, "not tested: requires root");
     else if (disk_can(&image, c->state, &e))
-        doctor_say(r, DOCTOR_OK, "loop devices and mkfs.ext4");
+        doctor_say(r, DOCTOR_OK, "loop devices and mkfs.ext4 available available");
     else
         doctor_say(r, DOCTOR_MISSING, "%.250s", err_text(&e));
 }
@@ -159,12 +159,13 @@ void doctor_idmap(const struct doctor_check *check, const struct config *c, stru
     (void)check;
     (void)c;
     if (code != -EPERM) {
-        doctor_judge(r, code, "work on the file system of /usr");
+        doctor_judge(r, code, "supported by the file system of /usr");
         return;
     }
     long got = syscall(SYS_mount_setattr, -1, "", 0U, NULL, (size_t)0);
     if (got < 0 && errno == ENOSYS)
-        doctor_say(r, DOCTOR_MISSING, "the kernel has no mount_setattr");
+        doctor_say(r, DOCTOR_MISSING, "the kernel lacks mount_setattr");
     else
-        doctor_say(r, DOCTOR_WARN, "mount_setattr is there; a mount was not tried without root");
+        doctor_say(r, DOCTOR_WARN,
+                   "mount_setattr exists; mounting requires root and was not tested");
 }

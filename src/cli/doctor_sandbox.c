@@ -33,7 +33,7 @@ static int expect(const struct doctor_command *c, const char *want, struct err *
         return err_ctx(e, r, "a command as %s", user);
     if (ran.status == 0 && str_is(first_line(ran.out), want))
         return 0;
-    return err_set(e, -1, "'%s' as %s ended with %lld and '" STR_FMT "'", c->text, user,
+    return err_set(e, -1, "'%s' as %s exited with %lld and printed '" STR_FMT "'", c->text, user,
                    (long long)ran.status,
                    STR_ARG(str_slice(first_line(ran.err.len ? ran.err : ran.out), 0, 100)));
 }
@@ -67,13 +67,13 @@ void doctor_sandbox(const struct doctor_check *check, const struct config *c,
 
     (void)check;
     if (!c->cells.enabled) {
-        doctor_say(r, DOCTOR_WARN, "switched off (cells.enabled)");
+        doctor_say(r, DOCTOR_WARN, "disabled (cells.enabled)");
         return;
     }
     if (geteuid() != 0) {
-        doctor_say(r, DOCTOR_MISSING, "sandboxes need root, and this is uid %u",
+        doctor_say(r, DOCTOR_MISSING, "sandboxes require root; this is uid %u",
                    (unsigned)geteuid());
-        r->fix = "Run the service as root, and this too: sudo tidepool doctor.";
+        r->fix = "Run the service as root, and also this check: sudo tidepool doctor.";
         return;
     }
     is_open = true;
@@ -82,7 +82,7 @@ void doctor_sandbox(const struct doctor_check *check, const struct config *c,
         return;
     }
     is_usable = true;
-    doctor_say(r, DOCTOR_OK, "made, used by its user and by root, and removed%s",
+    doctor_say(r, DOCTOR_OK, "created, used as its user and as root, and removed%s",
                service.dir[0] ? "" : ", by the running service");
 }
 
@@ -173,12 +173,13 @@ static void try_limit(const struct limit *l, struct doctor_result *r)
     if (code < 0)
         doctor_say(r, DOCTOR_WARN, "%.250s", err_text(&e));
     else if (verdict == UNCLEAR)
-        doctor_say(r, DOCTOR_WARN, "not clear: the command ended with %lld, '" STR_FMT "'",
+        doctor_say(r, DOCTOR_WARN,
+                   "inconclusive: the command exited with %lld and printed '" STR_FMT "'",
                    (long long)ran.status, STR_ARG(str_slice(first_line(ran.err), 0, 100)));
     else if (verdict == BITES)
-        doctor_say(r, DOCTOR_OK, "a sandbox was held to it");
+        doctor_say(r, DOCTOR_OK, "enforced on a test sandbox");
     else
-        doctor_say(r, DOCTOR_MISSING, "a sandbox went beyond it, and nothing stopped it");
+        doctor_say(r, DOCTOR_MISSING, "not enforced: a test sandbox exceeded it");
     if (doctor_remove(&service, name, &e) < 0 && r->status == DOCTOR_OK)
         doctor_say(r, DOCTOR_MISSING, "%.250s", err_text(&e));
 }
@@ -187,8 +188,8 @@ void doctor_limit(const struct doctor_check *check, const struct config *c, stru
 {
     (void)c;
     if (!is_usable) {
-        doctor_say(r, DOCTOR_WARN, "not checked without a sandbox");
-        r->fix = "Have 'sandbox' above work first.";
+        doctor_say(r, DOCTOR_WARN, "not tested: no sandbox could be created");
+        r->fix = "Fix 'sandbox' above first.";
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(limits); i++)

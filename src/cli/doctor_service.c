@@ -66,7 +66,7 @@ static int hear_failure(int fd, struct err *e)
     if (n == -EAGAIN)
         return 0;
     text[n > 0 ? n : 0] = '\0';
-    return err_set(e, -EIO, "a service could not be started: %s", n > 0 ? text : "it died");
+    return err_set(e, -EIO, "could not start a service: %s", n > 0 ? text : "it died");
 }
 
 static int wait_for_start(const struct doctor_service *s, int fd, struct err *e)
@@ -237,7 +237,7 @@ const char *doctor_create(struct doctor_service *s, const char *members, struct 
     struct str name = json_str(json_get(json_get(doc, "sandbox"), "name"), STR(""));
     const char *copy = name.len ? arena_printf(&s->arena, STR_FMT, STR_ARG(name)).p : NULL;
     if (!copy)
-        (void)err_set(e, -EPROTO, "the service made a sandbox without a name");
+        (void)err_set(e, -EPROTO, "the service created a sandbox without a name");
     return copy;
 }
 
@@ -254,7 +254,7 @@ int doctor_remove(struct doctor_service *s, const char *name, struct err *e)
         return err_ctx(e, r, "remove the sandbox");
     rq.method = "GET";
     r = client_send(s->client, &s->arena, &rq, &doc, &(struct err)ERR_INIT);
-    return r == -ENOENT ? 0 : err_set(e, -EBUSY, "the sandbox is still there after its removal");
+    return r == -ENOENT ? 0 : err_set(e, -EBUSY, "the sandbox still exists after it was removed");
 }
 
 int doctor_run(struct doctor_service *s, const struct doctor_command *c, struct doctor_ran *ret,

@@ -167,7 +167,9 @@ void cli_help_overview(struct buf *out)
     (void)buf_add_lit(out, "Usage: tidepool VERB [OPTION]... [ARGUMENT]...\n\n"
                            "A self-hosted sandbox service for AI agents.\n\nVerbs:\n");
     add_verbs(out, STR_NULL);
-    (void)buf_add_lit(out, "\n'tidepool VERB --help' explains a verb.\n\n"
+    (void)buf_add_lit(out, "\n"
+                           "Run 'tidepool VERB --help' for help on a verb.\n"
+                           "\n"
                            "Exit status: 0 success, 1 failure, 2 wrong usage or configuration.\n");
 }
 

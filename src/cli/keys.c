@@ -172,7 +172,7 @@ int keys_create(const struct client_where *where, const struct keys_create_args 
 
     arena_init(&arena, ARENA_MAX);
     if (account_role_parse(str_of(args->role), &new.role) < 0)
-        return err_set(e, -EINVAL, "no such role: %s", args->role);
+        return err_set(e, -EINVAL, "unknown role: %s", args->role);
     put_request(&body, &new);
     const struct client_request rq = {"POST", "/api/v1/keys", buf_str(&body)};
     int r = client_ask(where, &arena, &rq, &key, e);
@@ -184,7 +184,7 @@ int keys_create(const struct client_where *where, const struct keys_create_args 
         return cli_put_json(out, key);
     return buf_printf(out,
                       "Key      " STR_FMT "\nId       " STR_FMT "\nAccount  " STR_FMT " (" STR_FMT
-                      ")\n\nKeep it: only its hash is stored, it cannot be shown again.\n",
+                      ")\n\nSave it now: only its hash is stored, so it cannot be shown again.\n",
                       STR_ARG(member(key, "key")), STR_ARG(member(key, "id")),
                       STR_ARG(member(key, "account")), STR_ARG(member(key, "role")));
 }
@@ -252,5 +252,5 @@ int keys_revoke(const struct client_where *where, const char *id, struct buf *ou
         rq.target ? client_ask(where, &arena, &rq, &data, e) : err_set(e, -EINVAL, "no such key");
     if (r == -ENOTCONN)
         r = revoke_offline(where, id, e);
-    return r < 0 ? r : buf_printf(out, "Key %s is revoked.\n", id);
+    return r < 0 ? r : buf_printf(out, "Key %s was revoked.\n", id);
 }

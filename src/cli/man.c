@@ -115,7 +115,7 @@ static void add_exit_status(struct buf *out)
         const char *code, *text;
     } rows[] = {
         {"0", "Success."},
-        {"1", "The verb could not do its work, or found missing what it checks for."},
+        {"1", "The operation failed, or a check found a problem."},
         {"2", "The command line or the configuration is wrong."},
     };
 
@@ -175,11 +175,11 @@ static void add_files(struct buf *out)
     add_heading(out, "FILES");
     add_cstr(out, "STATE/tidepool.yaml, /etc/tidepool/tidepool.yaml");
     begin_explanation(out);
-    (void)buf_add_lit(out, "Configuration; the first that exists is read. See "
+    (void)buf_add_lit(out, "Configuration file; the first one found is read. See "
                            "*tidepool.yaml*(5).\n\n");
     add_cstr(out, "~/.local/state/tidepool, /var/lib/tidepool");
     begin_explanation(out);
-    (void)buf_add_lit(out, "State directory of a user, and of root.\n");
+    (void)buf_add_lit(out, "State directory of an ordinary user, and of root.\n");
 }
 
 static void page_overview(struct buf *out)
@@ -190,8 +190,8 @@ static void page_overview(struct buf *out)
     add_heading(out, "SYNOPSIS");
     (void)buf_add_lit(out, "*tidepool* _VERB_ [_OPTION_]... [_ARGUMENT_]...\n");
     add_heading(out, "DESCRIPTION");
-    (void)buf_add_lit(out, "One program that is the service and its command line. What it does is "
-                           "chosen by the verb; each understands *\\-\\-help*.\n");
+    (void)buf_add_lit(out, "One program that contains both the service and its command line. The "
+                           "verb selects what it does; every verb accepts *\\-\\-help*.\n");
     add_heading(out, "VERBS");
     for (size_t i = 0; cli_verbs[i]; i++) {
         const struct cli_verb *v = cli_verbs[i];
@@ -288,14 +288,17 @@ static void page_settings(struct buf *out)
     (void)buf_add_lit(out, "tidepool.yaml - settings of the Tidepool service\n");
     add_heading(out, "DESCRIPTION");
     (void)buf_add_lit(
-        out, "A YAML file of settings. A key with a dot stands in a section: *tls.cert* is the key "
-             "*cert* of the mapping *tls*. A flag goes before a variable of the environment, and "
-             "that before the file; an unknown key or a value of the wrong type is an error that "
+        out, "A YAML file of settings. A key with a dot belongs to a section: *tls.cert* is the "
+             "key *cert* in the mapping *tls*. A flag overrides an environment variable, which "
+             "overrides the file; an unknown key or a value of the wrong type is an error that "
              "names the line. *tidepool config example* prints a file to start from, *tidepool "
-             "config check* checks one, *tidepool config show* tells what holds and why.\n\n"
+             "config check* checks one, *tidepool config show* shows the effective settings and "
+             "where each one comes from.\n"
+             "\n"
              "Durations carry a unit: *250ms*, *30s*, *5m*, *2h*, *7d*. Sizes are bytes or carry "
-             "one: *64KiB*, *16MiB*, *2GiB*, *10MB*. A path may begin with *\\~/*; a relative one "
-             "is meant beside the file. Anchors, aliases, tags and duplicate keys are refused.\n");
+             "one: *64KiB*, *16MiB*, *2GiB*, *10MB*. A path may begin with *\\~/*; a relative "
+             "path is resolved against the directory of the file. Anchors, aliases, tags and "
+             "duplicate keys are rejected.\n");
     add_heading(out, "SETTINGS");
     for (size_t i = 0; i < CONFIG_N_OPTIONS; i++)
         if (!config_options[i].not_in_file)

@@ -26,8 +26,8 @@ int remote_fail(struct remote *r, int code, struct err *e)
 
     if (code == -ENOTCONN)
         (void)err_set(e, code,
-                      "no service is running on the state directory '%s'; start it with 'tidepool "
-                      "serve', or name another one with --url",
+                      "no service is running on the state directory '%s'; start it with "
+                      "'tidepool serve', or choose another one with --url",
                       state);
     else if (!e->code)
         (void)err_sys(e, code, "request");
@@ -55,7 +55,7 @@ int remote_where(struct cli_call *call, struct client_where *ret)
         .is_named = !str_is(source, "default"),
     };
     if (ret->url && !ret->key)
-        return cli_usage(call, "a key is needed for %s: --key or TIDEPOOL_API_KEY", ret->url);
+        return cli_usage(call, "%s requires a key: use --key or TIDEPOOL_API_KEY", ret->url);
     return CLI_OK;
 }
 

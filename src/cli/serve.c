@@ -135,9 +135,9 @@ static void reload_servers(struct service *s)
         return;
     if (config_load(&fresh, &args, &e) < 0 ||
         api_set_own_servers(s->api, fresh.local.servers, &e) < 0)
-        log_error("local.servers stay as they were", LOG_S("error", err_text(&e)));
+        log_error("local.servers kept unchanged", LOG_S("error", err_text(&e)));
     else
-        log_info("local.servers read", LOG_S("file", c->config));
+        log_info("local.servers reloaded", LOG_S("file", c->config));
 }
 
 static void on_hangup(int signo, void *ctx)
@@ -186,7 +186,7 @@ static int raise_limits(struct service *s, struct err *e)
     (void)s;
     (void)umask(077);
     if (getrlimit(RLIMIT_NOFILE, &files) < 0)
-        return err_sys(e, -errno, "limit of descriptors");
+        return err_sys(e, -errno, "file descriptor limit");
     const struct rlimit more = {SERVE_WANTED_FILES, SERVE_WANTED_FILES};
     if (files.rlim_max < more.rlim_max && setrlimit(RLIMIT_NOFILE, &more) == 0)
         return 0;
@@ -222,7 +222,7 @@ static void trace_move(const struct sm *m, unsigned from)
 static void on_broken_app(void *ctx, const struct err *e)
 {
     (void)ctx;
-    log_warn("an app is broken", LOG_S("error", err_text(e)));
+    log_warn("app could not be loaded", LOG_S("error", err_text(e)));
 }
 
 /* Sandboxes are made all the same, and say so themselves: their limit is 0. */
@@ -231,7 +231,7 @@ static void warn_of_limits(const struct core *core)
     struct buf text auto_buf = BUF_INIT(4096);
 
     if (sandboxes_put_lacks(core->sandboxes, &text) == 0 && text.len > 0)
-        log_warn("sandboxes go without a limit", LOG_S("error", buf_cstr(&text)));
+        log_warn("sandboxes run without a limit", LOG_S("error", buf_cstr(&text)));
 }
 
 static int open_core(struct service *s, struct err *e)
@@ -338,8 +338,8 @@ static int listen_main(struct service *s, struct err *e)
     if (r < 0)
         return r;
     if (!s->announce.is_loopback && !s->tls)
-        log_warn("keys travel in clear text: this address can be reached from outside and there is "
-                 "no TLS",
+        log_warn("keys are sent in clear text: this address is reachable from other hosts and "
+                 "TLS is off",
                  LOG_S("listen", s->config->listen));
     if (s->config->io_threads > 0)
         return start_io_threads(s, fd, e);
@@ -371,7 +371,7 @@ static int publish(struct service *s, struct err *e)
     int r = announce_publish(&s->announce, &s->core, e);
     int told = r < 0 ? 0 : ready_tell(getenv("NOTIFY_SOCKET"));
     if (told < 0)
-        log_warn("the service manager was not told of the start", LOG_S("error", strerror(-told)));
+        log_warn("could not notify the service manager", LOG_S("error", strerror(-told)));
     return r;
 }
 
@@ -379,7 +379,7 @@ static int publish(struct service *s, struct err *e)
 static void on_stall(void *ctx, const struct loop_stall *s)
 {
     (void)ctx;
-    log_warn("the event loop does not turn", LOG_S("doing", s->what), LOG_I("ms", s->ms),
+    log_warn("the event loop is stuck", LOG_S("doing", s->what), LOG_I("ms", s->ms),
              LOG_I("cpu_ms", s->cpu_ms));
 }
 

@@ -23,11 +23,11 @@ void serve_tls_reload(struct serve_tls *t)
     struct err e = ERR_INIT;
 
     if (!t)
-        log_info("nothing to read again");
+        log_info("nothing to reload");
     else if (tls_certs_reload(t->certs, &e) < 0)
-        log_error("the certificates stay as they were", LOG_S("error", err_text(&e)));
+        log_error("certificates kept unchanged", LOG_S("error", err_text(&e)));
     else
-        log_info("certificates read");
+        log_info("certificates reloaded");
 }
 
 static void on_look(struct loop_timer *timer)

@@ -77,11 +77,10 @@ static int run_check(struct cli_call *call)
 
 const struct cli_verb verb_app_check = {
     .name = "app check",
-    .summary = "Check emulated products",
-    .help = "Loads each folder DIR with its variants, prepares every statement of its scripts, "
-            "checks that what it "
-            "exports can be imported again, and runs its cases. Prints what is wrong with file "
-            "and line, and exits with 1 when anything is.",
+    .summary = "Check apps",
+    .help = "Loads each app in DIR with its variants, compiles every SQL statement, checks that "
+            "an export can be imported again, and runs the app's test cases. Prints each problem "
+            "with its file and line, and exits with 1 if there were any.",
     .args = "DIR...",
     .min_args = 1,
     .max_args = 256,

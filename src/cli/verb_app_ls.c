@@ -153,10 +153,10 @@ static const struct cli_option app_options[] = {REMOTE_OPTIONS, {0}};
 
 const struct cli_verb verb_app_ls = {
     .name = "app ls",
-    .summary = "List emulated products",
-    .help = "Lists the apps of this installation: those that come with the program (apps.dir), "
-            "and the folders in apps/own of the state directory, which come first and are checked. "
-            "With a URL those of the service there.",
+    .summary = "List apps",
+    .help = "Lists the installed apps: those that ship with Tidepool (apps.dir) and your own, in "
+            "apps/own of the state directory, which take precedence and are checked. With --url, "
+            "lists the apps of that service.",
     .options = app_options,
     .settings = app_settings,
     .run = run_ls,
@@ -175,7 +175,7 @@ static void put_app(struct buf *out, const struct app_entry *x)
                      app->import ? "initialize and dump" : "none", app->n_tools);
     for (size_t i = 0; i < app->n_tools; i++)
         (void)buf_printf(out, "%s%s\n    %s\n", app->tools[i].name,
-                         app->tools[i].is_read_only ? " (only reads)" : "",
+                         app->tools[i].is_read_only ? " (read-only)" : "",
                          app->tools[i].description);
 }
 
@@ -194,7 +194,7 @@ static void put_answer(struct remote *r, const struct json *app)
     for (size_t i = 0; json_at(tools, i); i++)
         (void)buf_printf(out, STR_FMT "%s\n    " STR_FMT "\n",
                          STR_ARG(remote_text(r, json_at(tools, i), "name")),
-                         json_bool(json_get(json_at(tools, i), "readOnly"), false) ? " (only reads)"
+                         json_bool(json_get(json_at(tools, i), "readOnly"), false) ? " (read-only)"
                                                                                    : "",
                          STR_ARG(remote_text(r, json_at(tools, i), "description")));
 }
@@ -237,9 +237,9 @@ static int run_show(struct cli_call *call)
 
 const struct cli_verb verb_app_show = {
     .name = "app show",
-    .summary = "Show an emulated product and its tools",
-    .help = "Tells where the app NAME is, and which tools it has: for BENCHMARK those of its "
-            "variant, if it has one.",
+    .summary = "Show the details and tools of an app",
+    .help = "Shows where the app NAME is installed and its tools. With BENCHMARK, shows the "
+            "tools of the app's variant for that benchmark, if it has one.",
     .args = "NAME [BENCHMARK]",
     .min_args = 1,
     .max_args = 2,
@@ -312,11 +312,12 @@ static int run_new(struct cli_call *call)
 
 const struct cli_verb verb_app_new = {
     .name = "app new",
-    .summary = "Begin an emulated product of your own",
-    .help = "Writes a small app that works: tables, three tools, data, cases. NAME is a folder in "
-            "apps/own of the service's state directory, where it finds it at once; with a slash "
-            "in it, any folder here.\n\n"
-            "An app is data: docs/APPS.md tells what its files hold.",
+    .summary = "Create an app of your own",
+    .help = "Creates a small working app: tables, three tools, data and test cases. NAME becomes "
+            "a directory in apps/own of the state directory, where a running service finds it at "
+            "once; a NAME with a slash is any other directory.\n"
+            "\n"
+            "An app consists of data files; docs/APPS.md describes them.",
     .args = "NAME",
     .min_args = 1,
     .max_args = 1,

@@ -25,9 +25,9 @@ static int run_verify(struct cli_call *call)
 
 const struct cli_verb verb_audit_verify = {
     .name = "audit verify",
-    .summary = "Check that the audit chain is whole",
-    .help = "Recomputes the hash of every event. Exits with 1 and names the first event that was "
-            "changed, removed or inserted.",
+    .summary = "Verify the audit chain",
+    .help = "Recomputes the hash of every event. If an event was changed, removed or inserted, "
+            "reports the first one and exits with 1.",
     .options = verify_options,
     .settings = CLI_STATE_SETTINGS,
     .run = run_verify,
@@ -38,9 +38,9 @@ enum { DEFAULT_LIMIT = 100 };
 static const struct cli_option ls_options[] = {
     {.name = "account", .arg = "NAME", .help = "Only events of this account."},
     {.name = "sandbox", .arg = "ID", .help = "Only events of this sandbox."},
-    {.name = "after", .arg = "N", .help = "Only events with a greater number."},
-    {.name = "limit", .arg = "N", .help = "The newest N; default 100."},
-    {.name = "json", .help = "Print JSON, one object a line."},
+    {.name = "after", .arg = "N", .help = "Only events after this number."},
+    {.name = "limit", .arg = "N", .help = "Number of newest events to list (default 100)."},
+    {.name = "json", .help = "Print JSON, one object per line."},
     REMOTE_OPTIONS,
     {0},
 };

@@ -136,7 +136,7 @@ static void put_summary(struct cli_call *call, const struct making *m,
     if (m->n_sandboxes > 0)
         (void)buf_printf(&call->out, "With the files of %u sandbox%s.\n", m->n_sandboxes,
                          m->n_sandboxes == 1 ? "" : "es");
-    (void)buf_add_lit(&call->out, "Not in it:\n");
+    (void)buf_add_lit(&call->out, "Not included:\n");
     for (size_t i = 0; json_at(left, i); i++)
         (void)buf_printf(&call->out, "  " STR_FMT "\n",
                          STR_ARG(json_str(json_at(left, i), STR_NULL)));
@@ -144,8 +144,8 @@ static void put_summary(struct cli_call *call, const struct making *m,
         struct str line = str_cut(&rest, '\n');
         (void)buf_printf(&call->out, "  " STR_FMT "\n", STR_ARG(line));
     }
-    (void)buf_add_lit(&call->out,
-                      "It holds keys and secrets: keep it where only you can read it.\n");
+    (void)buf_add_lit(
+        &call->out, "The backup contains keys and secrets: store it where only you can read it.\n");
 }
 
 /* All or nothing: what is there under its name was read back and is whole. */
@@ -195,9 +195,10 @@ static int run(struct cli_call *call)
     if (r != CLI_OK)
         return r;
     if (is_stdout && m.has_workspaces)
-        return cli_usage(call, "--workspaces needs a file");
+        return cli_usage(call, "--workspaces requires a file");
     if (is_stdout && isatty(STDOUT_FILENO))
-        return cli_usage(call, "a backup is not for a terminal: name a file, or use a pipe");
+        return cli_usage(call,
+                         "cannot write a backup to a terminal: give a file name, or use a pipe");
     buf_init(&m.left_out, 1 << 20);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGINT, on_signal);
@@ -212,24 +213,28 @@ static int run(struct cli_call *call)
 
 static const struct cli_option options[] = {
     {.name = "workspaces",
-     .help = "Also keep the files of running sandboxes (/home/user, /data, /code, /root) and the "
+     .help = "Include the files of running sandboxes (/home/user, /data, /code, /root) and the "
              "archives of local sandboxes."},
-    {.name = "quiet", .letter = 'q', .help = "Show no progress."},
+    {.name = "quiet", .letter = 'q', .help = "Do not show progress."},
     REMOTE_OPTIONS,
     {0},
 };
 
 const struct cli_verb verb_backup = {
     .name = "backup",
-    .summary = "Save everything into one file",
-    .help = "Saves the store with its audit chain, keys and secrets, instances of apps with their "
-            "snapshots, calls and apps, and kept logs into FILE, all as of one moment, while the "
-            "service goes on. FILE is a tar archive with the digests of what is in it; it appears "
-            "under its name when it is whole and was read back. - is standard output.\n\n"
-            "The service does the work, so it can also be a remote one (--url, with a system key). "
-            "Where none runs the state directory is read directly.\n\n"
-            "Sandboxes themselves cannot be saved: their processes and memory are not in it, and "
-            "their files only with --workspaces. 'tidepool restore' puts a backup back.",
+    .summary = "Back up everything to one file",
+    .help = "Saves the database with its audit chain, keys and secrets, app instances with their "
+            "snapshots, calls and apps, and retained logs to FILE, all as of one moment, while "
+            "the service keeps running. FILE is a tar archive that includes the digests of its "
+            "members; it appears under its final name once it is complete and was read back. Use "
+            "- for standard output.\n"
+            "\n"
+            "The service does the work, so it can also be a remote one (--url, with a system "
+            "key). If no service is running, the state directory is read directly.\n"
+            "\n"
+            "Sandboxes themselves are not backed up: their processes and memory are lost, and "
+            "their files are included only with --workspaces. Use 'tidepool restore' to restore "
+            "a backup.",
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,

@@ -100,11 +100,11 @@ static const struct cli_option show_options[] = {
 
 const struct cli_verb verb_config_show = {
     .name = "config show",
-    .summary = "Print the settings and where each came from",
-    .help = "Prints every setting as 'tidepool serve' with the same flags, environment and file "
-            "would have it, and its source: a flag, a variable, a line of the file, or the "
-            "default. Secrets are shown as 'set'. Variables that were recognised and have no "
-            "effect are listed at the end with the reason.",
+    .summary = "Show the settings and where each comes from",
+    .help = "Prints every setting as 'tidepool serve' would use it with the same flags, "
+            "environment and file, and its source: a flag, an environment variable, a line of "
+            "the file, or the default. Secrets are shown as 'set'. Variables that were "
+            "recognised but have no effect are listed at the end with the reason.",
     .options = show_options,
     .settings = CLI_ALL_SETTINGS,
     .run = run_show,
@@ -139,8 +139,8 @@ static int run_check(struct cli_call *call)
 const struct cli_verb verb_config_check = {
     .name = "config check",
     .summary = "Check a configuration file",
-    .help = "Reads FILE and nothing else: no flags, no environment. Prints every mistake with its "
-            "line and exits with 2, or says that there is none.",
+    .help = "Reads only FILE: no flags, no environment. Prints every error with its line and "
+            "exits with 2, or prints 'ok'.",
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
@@ -157,7 +157,7 @@ static int run_example(struct cli_call *call)
 
 const struct cli_verb verb_config_example = {
     .name = "config example",
-    .summary = "Print a configuration file with every setting",
-    .help = "Prints a file with every setting, its meaning and its default, all commented out.",
+    .summary = "Print an example configuration file",
+    .help = "Prints a file with every setting, its description and its default, all commented out.",
     .run = run_example,
 };

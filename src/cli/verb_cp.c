@@ -54,7 +54,7 @@ static int run(struct cli_call *call)
     struct remote r auto_remote = {0};
 
     if (is_upload == (from.sandbox.len > 0))
-        return cli_usage(call, "one of both must be NAME:PATH, the other a path here");
+        return cli_usage(call, "one side must be NAME:PATH, the other a local path");
     int status = remote_open(&r, call);
     if (status != CLI_OK)
         return status;
@@ -80,7 +80,7 @@ static int run(struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {.name = "quiet", .letter = 'q', .help = "Show no progress."},
+    {.name = "quiet", .letter = 'q', .help = "Do not show progress."},
     {.name = "json", .help = "Print what was copied as JSON."},
     REMOTE_OPTIONS,
     {0},
@@ -88,15 +88,16 @@ static const struct cli_option options[] = {
 
 const struct cli_verb verb_cp = {
     .name = "cp",
-    .summary = "Copy files into or out of a sandbox",
+    .summary = "Copy files to or from a sandbox",
     .help =
         "Copies a file or a directory. One side is NAME:PATH, a path in the sandbox NAME; the "
-        "other is a path here, or - for standard input or output. A path here that looks like "
-        "NAME:PATH is written with ./ in front. In the sandbox a relative path is below the "
-        "directory where its commands start, and ~ the home of its user.\n\n"
-        "A directory that is already there gets the copy as an entry of its own; else the copy "
-        "gets that name. What goes in belongs to the sandbox's user. On a terminal a line shows "
-        "how far it is.",
+        "other is a local path, or - for standard input or output. Prefix a local path that "
+        "looks like NAME:PATH with ./ to tell them apart. In the sandbox, relative paths start "
+        "at its working directory, and ~ is the home directory of its user.\n"
+        "\n"
+        "If the destination is an existing directory, the copy is placed inside it; otherwise it "
+        "gets the destination's name. Copied files belong to the sandbox's user. On a terminal, "
+        "progress is shown.",
     .args = "SOURCE DESTINATION",
     .min_args = 2,
     .max_args = 2,

@@ -21,7 +21,7 @@ static int run_man(struct cli_call *call)
 const struct cli_verb verb_man = {
     .name = "__man",
     .summary = "Print a man page as scdoc source",
-    .help = "Prints the scdoc source of a man page, or without an argument the names of all.",
+    .help = "Prints the scdoc source of a man page, or lists the pages if none is given.",
     .args = "[PAGE]",
     .max_args = 1,
     .is_hidden = true,
@@ -31,7 +31,7 @@ const struct cli_verb verb_man = {
 static int run_completion(struct cli_call *call)
 {
     if (strcmp(call->args[0], "bash") != 0)
-        return cli_usage(call, "no completion for '%s'; there is one for bash", call->args[0]);
+        return cli_usage(call, "no completion for '%s'; only bash is supported", call->args[0]);
     cli_completion_bash(&call->out);
     return CLI_OK;
 }
@@ -39,7 +39,7 @@ static int run_completion(struct cli_call *call)
 const struct cli_verb verb_completion = {
     .name = "__completion",
     .summary = "Print a completion script",
-    .help = "Prints the completion script of a shell.",
+    .help = "Prints the completion script for a shell.",
     .args = "SHELL",
     .min_args = 1,
     .max_args = 1,
@@ -55,7 +55,7 @@ static int run_limits(struct cli_call *call)
 const struct cli_verb verb_limits = {
     .name = "__limits",
     .summary = "Print the documentation of limits",
-    .help = "Prints docs/LIMITS.md, as the table of limits has it.",
+    .help = "Prints docs/LIMITS.md, generated from the table of limits.",
     .is_hidden = true,
     .run = run_limits,
 };

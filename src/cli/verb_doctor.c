@@ -7,10 +7,11 @@
 #include "base/cleanup.h"
 #include "cli/doctor.h"
 
-#define FIX_KERNEL    "Run a kernel from 5.19 on; 6.6 or newer is best."
-#define FIX_NAMESPACE "Use a kernel with CONFIG_NAMESPACES, outside of a restricted container."
+#define FIX_KERNEL "Use kernel 5.19 or newer; 6.6 or newer is best."
+#define FIX_NAMESPACE                                                                              \
+    "Use a kernel with CONFIG_NAMESPACES, and do not run in a restricted container."
 #define FIX_LIMIT(controller)                                                                      \
-    "Let sandboxes have the controller " controller ": see 'cgroups' above."
+    "Make this controller available to sandboxes: " controller ": see 'cgroups' above."
 #define FIX_TOOL(pkg) "Install it: apt install " pkg ". Sandboxes see the host's /usr by default."
 
 static const struct doctor_check checks[] = {
@@ -25,17 +26,17 @@ static const struct doctor_check checks[] = {
     {"uts namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWUTS},
     {"cgroup namespace", true, doctor_namespace, FIX_NAMESPACE, NULL, CLONE_NEWCGROUP},
     {"cgroups", true, doctor_cgroup,
-     "Mount cgroup2 at /sys/fs/cgroup with memory, pids and cpu, which cgroup_disable= of the "
-     "kernel's command line must not name. Without systemd as init, start "
-     "the "
-     "service in a group that has them: they are enabled in cgroup.subtree_control of its parent.",
+     "Mount cgroup2 at /sys/fs/cgroup with the memory, pids and cpu controllers; cgroup_disable= "
+     "on the kernel command line must not name them. Without systemd, start the service in a "
+     "cgroup that has them: enable them in cgroup.subtree_control of its parent.",
      NULL, 0},
     {"overlay", true, doctor_overlay,
-     "Load it: modprobe overlay, or use a kernel with CONFIG_OVERLAY_FS; 6.6 for layers in memory.",
+     "Load it: modprobe overlay, or use a kernel with CONFIG_OVERLAY_FS (6.6 or newer for layers "
+     "in memory).",
      NULL, 0},
     {"disk images", true, doctor_images,
-     "apt install e2fsprogs; modprobe loop. Without, nothing bounds the files of a sandbox.", NULL,
-     0},
+     "apt install e2fsprogs; modprobe loop. Without them, disk usage of sandboxes is not limited.",
+     NULL, 0},
     {"idmapped mounts", true, doctor_idmap,
      "Run as root on a file system that supports them: ext4, xfs, btrfs, tmpfs.", NULL, 0},
     {"clone3", true, doctor_clone3, FIX_KERNEL, NULL, 0},
@@ -43,11 +44,11 @@ static const struct doctor_check checks[] = {
     {"openat2", true, doctor_openat2, FIX_KERNEL, NULL, 0},
     {"seccomp", true, doctor_seccomp, "Use a kernel with CONFIG_SECCOMP_FILTER.", NULL, 0},
     {"bpf sk_lookup", false, doctor_sk_lookup,
-     "Run as root on a kernel with CONFIG_BPF_SYSCALL; without it nftables redirects instead.",
-     NULL, 0},
+     "Run as root on a kernel with CONFIG_BPF_SYSCALL; without it, nftables is used instead.", NULL,
+     0},
     {"nftables", false, doctor_nftables,
-     "Load it: modprobe nf_tables; it is the fallback for sk_lookup.", NULL, 0},
-    {"tun", false, doctor_device, "Load it: modprobe tun; only raw networking needs it.",
+     "Load it: modprobe nf_tables; it is the fallback for bpf sk_lookup.", NULL, 0},
+    {"tun", false, doctor_device, "Load it: modprobe tun; only raw networking requires it.",
      "/dev/net/tun", 0},
     {"open files", true, doctor_files,
      "Raise the hard limit to 65536 or more (systemd: LimitNOFILE=).", NULL, 0},
@@ -56,12 +57,11 @@ static const struct doctor_check checks[] = {
     {"inodes", true, doctor_inodes, "Free inodes at the state directory, or move it.", NULL, 0},
     {"memory", true, doctor_memory, "Free at least 1 GiB of memory.", NULL, 0},
     {"sandboxes at once", true, doctor_capacity,
-     "Raise the limit that the line begins with (ulimit -n, kernel.pid_max, "
-     "user.max_*_namespaces), "
-     "or add memory or disk.",
+     "Raise the limiting factor named above (ulimit -n, kernel.pid_max, user.max_*_namespaces), "
+     "or add memory or disk space.",
      NULL, 0},
     {"inotify instances", false, doctor_inotify,
-     "Raise it: sysctl fs.inotify.max_user_instances=8192; watching files fails beyond it.", NULL,
+     "Raise it: sysctl fs.inotify.max_user_instances=8192; file watching fails beyond it.", NULL,
      0},
     {"files of all", false, doctor_all_files,
      "Raise what the machine has, as systemd does: sysctl fs.file-max=9223372036854775807; then "
@@ -74,12 +74,12 @@ static const struct doctor_check checks[] = {
      "sandbox could hold up the TCP connections of all.",
      NULL, 0},
     {"sandbox", true, doctor_sandbox,
-     "See what is missing above; else the log of the service says more.", NULL, 0},
+     "Fix what is missing above; otherwise see the log of the service.", NULL, 0},
     {"limit memory", true, doctor_limit, FIX_LIMIT("memory"), "memory", 0},
     {"limit processes", true, doctor_limit, FIX_LIMIT("pids"), "pids", 0},
     {"limit cpu", true, doctor_limit, FIX_LIMIT("cpu"), "cpu", 0},
     {"limit disk", true, doctor_limit,
-     "apt install e2fsprogs, and have loop devices: modprobe loop (cells.disk_kind: image).",
+     "apt install e2fsprogs and enable loop devices: modprobe loop (cells.disk_kind: image).",
      "disk", 0},
     {"git", false, doctor_tool, FIX_TOOL("git"), "git", 0},
     {"bash", false, doctor_tool, FIX_TOOL("bash"), "bash", 0},
@@ -96,14 +96,15 @@ static const struct doctor_check checks[] = {
     {"cc", false, doctor_tool, FIX_TOOL("gcc libc6-dev"), "cc", 0},
     {"tar", false, doctor_tool, FIX_TOOL("tar"), "tar", 0},
     {"state directory", true, doctor_state,
-     "Choose another with --state, or: chmod 0700 and chown it to the service's user.", NULL, 0},
+     "Choose another with --state, or chmod it to 0700 and chown it to the service's user.", NULL,
+     0},
     {"port", true, doctor_port, "Choose another with --listen, or stop the other program.", NULL,
      0},
     {"certificate", false, doctor_certificate,
-     "Renew it; for development, 'tidepool domain' makes one. A running service takes it up.", NULL,
-     0},
-    {"kvm", false, doctor_kvm, "Nothing to do: it would only allow virtual machines as cells.",
+     "Renew it; for development, 'tidepool domain' creates one. A running service reloads it.",
      NULL, 0},
+    {"kvm", false, doctor_kvm, "Nothing to do: it is only needed to run virtual machines.", NULL,
+     0},
 };
 
 static const char *const names[DOCTOR_STATUS_COUNT] = {
@@ -177,15 +178,16 @@ static const char *const settings[] = {"listen", "state", "config", NULL};
 
 const struct cli_verb verb_doctor = {
     .name = "doctor",
-    .summary = "Check whether this machine can run the service",
-    .help = "Checks the kernel, namespaces, cgroups, mounts, limits, space, tools, the state "
-            "directory and the port; then makes a sandbox as any create does, runs commands in it "
-            "as its user and as root, and sees whether the limits on memory, processes, cpu and "
-            "disk bite. Each line says ok, warn or missing, what was found, and what to do about "
-            "it. Exits with 1 when something required is missing.\n\n"
-            "Sandboxes are made by the service that runs on the state directory, else by one of "
-            "its own that goes again; nothing on the machine is changed. Without root they cannot "
-            "be made, and some features only be guessed, which the line says.",
+    .summary = "Check whether this host can run the service",
+    .help = "Checks the kernel, namespaces, cgroups, mounts, limits, disk space, tools, the "
+            "state directory and the port. Then creates a sandbox, runs commands in it as its "
+            "user and as root, and tests that the limits on memory, processes, cpu and disk are "
+            "enforced. Each line shows ok, warn or missing, what was found, and how to fix it. "
+            "Exits with 1 if something required is missing.\n"
+            "\n"
+            "The sandboxes are created by the service running on the state directory, or else by "
+            "a temporary one; the host itself is not changed. Without root, sandboxes cannot be "
+            "created and some features cannot be tested; the affected lines say so.",
     .options = options,
     .settings = settings,
     .run = run,

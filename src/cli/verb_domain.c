@@ -17,8 +17,8 @@ enum { TEXT_MAX = 1 << 16 };
 static const struct cli_option options[] = {
     {.name = "dir",
      .arg = "DIR",
-     .help = "Where the files go; default: domain/NAME in the state directory."},
-    {.name = "new", .help = "Make a new authority, although there is one."},
+     .help = "Output directory (default: domain/NAME in the state directory)."},
+    {.name = "new", .help = "Create a new authority even if one exists."},
     {.name = "json", .help = "Print JSON."},
     {0},
 };
@@ -55,8 +55,8 @@ static int make_plan(struct cli_call *call, struct plan *p)
     (void)snprintf(p->name, sizeof p->name, STR_FMT, STR_ARG(str_slice(name, 0, 255)));
     if (!domain_is_valid(p->name))
         return cli_usage(call,
-                         "'%s' is no name for a domain: at least two words of lower-case letters, "
-                         "digits and hyphens, with dots between them",
+                         "'%s' is not a domain name: expected at least two labels of lower-case "
+                         "letters, digits and hyphens, separated by dots",
                          p->name);
     port_text(own_port, call);
     (void)snprintf(p->place, sizeof p->place, "%s%s" STR_FMT, p->name, port.p ? ":" : own_port,
@@ -97,21 +97,28 @@ static void put_path(struct buf *out, const char *before, const char *path, cons
 static void show_text(struct buf *out, const struct plan *p, const struct domain_files *f)
 {
     (void)buf_printf(out,
-                     "Files in %s:\n\n"
-                     "  ca.pem    the authority that clients are to trust%s\n"
-                     "  ca.key    its key: whoever has it can pretend to be %s\n"
-                     "  cert.pem  the certificate of %s and *.%s\n"
-                     "  key.pem   its key\n\n",
+                     "Files in %s:\n"
+                     "\n"
+                     "  ca.pem    the authority that clients must trust%s\n"
+                     "  ca.key    its private key: whoever has it can impersonate %s\n"
+                     "  cert.pem  the certificate for %s and *.%s\n"
+                     "  key.pem   its private key\n"
+                     "\n",
                      buf_str(&p->dir).p, f->is_old_ca ? " (kept)" : "", p->name, p->name, p->name);
     (void)buf_printf(out, "Start the service with them:\n\n  tidepool serve --domain %s", p->place);
     put_path(out, " --tls-cert ", f->cert, "");
     put_path(out, " --tls-key ", f->key, "\n\n");
     (void)buf_printf(out,
-                     "Let the names lead to it. The control plane alone, in /etc/hosts:\n\n"
-                     "  127.0.0.1 %s api.%s sandbox.%s\n\n"
-                     "and the names of sandboxes, which /etc/hosts cannot know, in dnsmasq:\n\n"
-                     "  address=/%s/127.0.0.1\n\n"
-                     "Tell clients, with a key of 'tidepool keys create' in E2B_API_KEY:\n\n"
+                     "Resolve the names to it. For the control plane alone, add to /etc/hosts:\n"
+                     "\n"
+                     "  127.0.0.1 %s api.%s sandbox.%s\n"
+                     "\n"
+                     "For sandboxes, whose names /etc/hosts cannot list, add to dnsmasq:\n"
+                     "\n"
+                     "  address=/%s/127.0.0.1\n"
+                     "\n"
+                     "Configure clients, with a key from 'tidepool keys create' in E2B_API_KEY:\n"
+                     "\n"
                      "  export E2B_DOMAIN=%s\n",
                      p->name, p->name, p->name, p->name, p->place);
     put_path(out, "  export NODE_EXTRA_CA_CERTS=", f->ca, "\n");
@@ -142,14 +149,15 @@ static int run(struct cli_call *call)
 
 const struct cli_verb verb_domain = {
     .name = "domain",
-    .summary = "Make certificates for a domain of one's own",
-    .help = "For development with clients of E2B that know a domain (E2B_DOMAIN) and nothing else: "
-            "makes an authority, and with it a certificate for NAME and all names directly below, "
-            "under which the service, its E2B control plane (api.NAME) and every port of every "
-            "sandbox (PORT-ID.NAME) are reached; and says how to use them.\n\n"
-            "The authority can vouch for NAME and for this machine, for nothing else. It is used "
-            "again when it is there, so that clients that trust it need to be told only once; the "
-            "certificate is new each time, and a running service takes it up by itself.",
+    .summary = "Create certificates for a domain of your own",
+    .help = "For development with E2B clients that are configured only with a domain "
+            "(E2B_DOMAIN). Creates a certificate authority, and with it a certificate for NAME "
+            "and *.NAME, which covers the service, its E2B control plane (api.NAME) and every "
+            "port of every sandbox (PORT-ID.NAME). Prints how to use them.\n"
+            "\n"
+            "The authority is valid only for NAME and this host. An existing authority is "
+            "reused, so clients need to trust it only once; the certificate is renewed each "
+            "time, and a running service reloads it by itself.",
     .args = "[NAME]",
     .max_args = 1,
     .options = options,

@@ -202,17 +202,18 @@ static int run(struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {.name = "user", .letter = 'u', .arg = "USER", .help = "Who runs it; default user."},
-    {.name = "cwd", .arg = "PATH", .help = "Directory where it starts."},
+    {.name = "user", .letter = 'u', .arg = "USER", .help = "User to run it as (default: user)."},
+    {.name = "cwd", .arg = "PATH", .help = "Working directory."},
     {.name = "env",
      .letter = 'e',
      .arg = "NAME=VALUE",
-     .help = "Variable of its environment; may be given several times."},
+     .help = "Environment variable (repeatable)."},
     {.name = "timeout",
      .arg = "TIME",
-     .help = "Kill it after so long: 90, 15m, 1h; default a day."},
-    {.name = "stdin", .letter = 'i', .help = "Give it what comes on standard input, to its end."},
-    {.name = "json", .help = "Print JSON once it has ended, with at most 8 MiB of each output."},
+     .help = "Kill it after this time: 90, 15m, 1h (default: one day)."},
+    {.name = "stdin", .letter = 'i', .help = "Pass all of standard input to it."},
+    {.name = "json",
+     .help = "Print JSON when it has exited, with up to 8 MiB of each output stream."},
     REMOTE_OPTIONS,
     {0},
 };
@@ -221,12 +222,13 @@ const struct cli_verb verb_exec = {
     .name = "exec",
     .summary = "Run a command in a sandbox",
     .help =
-        "Runs a command in a sandbox and passes on what it writes, byte for byte and as it comes. "
-        "One word is taken as text for the shell, with pipes and all; several words "
-        "reach the command as they are.\n\n"
-        "Exits as the command did: 128 and the signal when one killed it, 124 when its time "
-        "was over, 1 also when it could not be run. Ctrl-C interrupts the command. For one that "
-        "talks back use 'tidepool shell'.",
+        "Runs a command in a sandbox and streams its output unchanged. A single word is run by "
+        "the shell, so pipes and the like work; several words are passed to the command as they "
+        "are.\n"
+        "\n"
+        "Exits with the status of the command: 128 plus the signal number if it was killed, 124 "
+        "if it timed out, and 1 also if it could not be run. Ctrl-C interrupts the command. For "
+        "interactive programs, use 'tidepool shell'.",
     .args = "NAME [--] COMMAND [ARGUMENT]...",
     .min_args = 2,
     .max_args = 65536,

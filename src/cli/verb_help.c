@@ -42,8 +42,8 @@ static int run(struct cli_call *call)
 
 const struct cli_verb verb_help = {
     .name = "help",
-    .summary = "Explain the program or a verb",
-    .help = "Without an argument lists the verbs; with one explains it, as --help does.",
+    .summary = "Show help for the program or a verb",
+    .help = "Lists the verbs, or shows the help for VERB, as --help does.",
     .args = "[VERB]",
     .max_args = 2,
     .run = run,

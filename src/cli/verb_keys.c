@@ -19,19 +19,21 @@ static const char *const roles[] = {"user", "system", "grader", "metrics", NULL}
 static const struct cli_option create_options[] = {
     {.name = "account",
      .arg = "NAME",
-     .help = "Account the key belongs to; default: one of its own, for system keys 'system'."},
-    {.name = "name", .arg = "LABEL", .help = "What the list calls the key."},
+     .help = "Account that owns the key (default: a new one; 'system' for system keys)."},
+    {.name = "name", .arg = "LABEL", .help = "Label of the key, shown in lists."},
     {.name = "role",
      .arg = "ROLE",
-     .help = "Rights of the key: user (the default), system, grader, which only sees what was "
-             "done in the apps of one account, or metrics, which only reads /metrics.",
+     .help = "Role of the key: user (default); system; grader, which can only inspect what was "
+             "done in the apps of one account; or metrics, which can only read /metrics.",
      .choices = roles},
     {.name = "grades",
      .arg = "ACCOUNT",
-     .help = "The account whose apps a grader's key looks at; needed with --role grader."},
-    {.name = "max-live", .arg = "N", .help = "Live sandboxes of the key; 0 is no limit."},
-    {.name = "max-creates", .arg = "N", .help = "Creates of the key at once; 0 is no limit."},
-    {.name = "max-rps", .arg = "N", .help = "Requests of the key a second; 0 is no limit."},
+     .help = "Account whose apps a grader key can inspect; required with --role grader."},
+    {.name = "max-live", .arg = "N", .help = "Maximum live sandboxes; 0 for no limit."},
+    {.name = "max-creates",
+     .arg = "N",
+     .help = "Maximum concurrent create requests; 0 for no limit."},
+    {.name = "max-rps", .arg = "N", .help = "Maximum requests per second; 0 for no limit."},
     REMOTE_JSON,
     REMOTE_OPTIONS,
     {0},
@@ -79,9 +81,9 @@ static int run_create(struct cli_call *call)
 
 const struct cli_verb verb_keys_create = {
     .name = "keys create",
-    .summary = "Make a key for a client",
-    .help = "Makes a key and prints it. Only its hash is stored: this is the only time that the "
-            "key can be seen. A running service accepts it at once.",
+    .summary = "Create an API key",
+    .help = "Creates a key and prints it. Only its hash is stored, so the key cannot be shown "
+            "again. A running service accepts it at once.",
     .options = create_options,
     .settings = CLI_STATE_SETTINGS,
     .run = run_create,
@@ -91,7 +93,7 @@ const struct cli_verb verb_keys_create = {
 
 static const struct cli_option ls_options[] = {
     {.name = "account", .arg = "NAME", .help = "Only keys of this account."},
-    {.name = "all", .help = "Revoked keys as well."},
+    {.name = "all", .help = "Include revoked keys."},
     REMOTE_JSON,
     REMOTE_OPTIONS,
     {0},
@@ -115,8 +117,9 @@ static int run_ls(struct cli_call *call)
 
 const struct cli_verb verb_keys_ls = {
     .name = "keys ls",
-    .summary = "List the keys",
-    .help = "Lists the keys by id, account, role and label. The keys themselves are not stored.",
+    .summary = "List API keys",
+    .help =
+        "Lists the id, account, role and label of each key. The keys themselves are not stored.",
     .options = ls_options,
     .settings = CLI_STATE_SETTINGS,
     .run = run_ls,
@@ -139,9 +142,9 @@ static const struct cli_option revoke_options[] = {REMOTE_OPTIONS, {0}};
 
 const struct cli_verb verb_keys_revoke = {
     .name = "keys revoke",
-    .summary = "Make a key worthless",
-    .help = "Revokes the key with this ID, as 'tidepool keys ls' shows it. A running service "
-            "refuses it from then on.",
+    .summary = "Revoke an API key",
+    .help = "Revokes the key with the given ID, as shown by 'tidepool keys ls'. A running "
+            "service rejects it from then on.",
     .args = "ID",
     .min_args = 1,
     .max_args = 1,

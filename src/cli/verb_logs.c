@@ -65,7 +65,7 @@ static int run(struct cli_call *call)
     int status = cli_value_int(call, "tail", TAIL_DEFAULT, &tail);
 
     if (status == CLI_OK && cli_is_on(call, "follow") && cli_is_on(call, "json"))
-        return cli_usage(call, "--follow and --json exclude each other");
+        return cli_usage(call, "--follow and --json cannot be combined");
     if (status == CLI_OK)
         status = remote_open(&r, call);
     if (status != CLI_OK)
@@ -87,12 +87,15 @@ static int run(struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {.name = "follow", .letter = 'f', .help = "Go on with what comes, until it is broken off."},
-    {.name = "tail", .letter = 'n', .arg = "N", .help = "So many of the last lines; default 200."},
+    {.name = "follow", .letter = 'f', .help = "Keep printing new output until interrupted."},
+    {.name = "tail",
+     .letter = 'n',
+     .arg = "N",
+     .help = "Number of lines to show from the end (default 200)."},
     {.name = "since",
      .arg = "TIME",
-     .help = "Only lines from then on: 2026-01-27T10:00:00Z, or 10m ago."},
-    {.name = "timestamps", .help = "Begin every line with its time."},
+     .help = "Only lines since a time: 2026-01-27T10:00:00Z, or 10m."},
+    {.name = "timestamps", .help = "Prefix every line with its timestamp."},
     REMOTE_JSON,
     REMOTE_OPTIONS,
     {0},
@@ -100,10 +103,10 @@ static const struct cli_option options[] = {
 
 const struct cli_verb verb_logs = {
     .name = "logs",
-    .summary = "Show what a sandbox's main process wrote",
-    .help = "Shows the standard output and error of the main process of a sandbox. What commands "
-            "of 'tidepool exec' write is not in it. The log of a paused sandbox is the one of the "
-            "moment when it was paused, and that of a deleted one can be read for a while.",
+    .summary = "Show the output of a sandbox's main process",
+    .help = "Shows the standard output and standard error of the main process of a sandbox, "
+            "without the output of 'tidepool exec'. The log of a paused sandbox ends where it "
+            "was paused; the log of a deleted sandbox remains readable for a while.",
     .args = "NAME",
     .min_args = 1,
     .max_args = 1,

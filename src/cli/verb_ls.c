@@ -103,12 +103,15 @@ static int run(struct cli_call *call)
 static const char *const statuses[] = {"running", "paused", NULL};
 
 static const struct cli_option options[] = {
-    {.name = "status", .arg = "STATUS", .help = "Only sandboxes like this.", .choices = statuses},
-    {.name = "template", .arg = "NAME", .help = "Only sandboxes of this template."},
+    {.name = "status",
+     .arg = "STATUS",
+     .help = "Only sandboxes in this state.",
+     .choices = statuses},
+    {.name = "template", .arg = "NAME", .help = "Only sandboxes created from this template."},
     {.name = "metadata",
      .arg = "NAME[=VALUE]",
-     .help = "Only sandboxes with this note; may be given several times."},
-    {.name = "quiet", .letter = 'q', .help = "Print names only."},
+     .help = "Only sandboxes with this metadata (repeatable)."},
+    {.name = "quiet", .letter = 'q', .help = "Print only names."},
     REMOTE_JSON,
     REMOTE_OPTIONS,
     {0},
@@ -117,8 +120,8 @@ static const struct cli_option options[] = {
 const struct cli_verb verb_ls = {
     .name = "ls",
     .summary = "List sandboxes",
-    .help = "Lists the sandboxes, newest first: what they are made from, how old they are, when "
-            "they end, and the processors and memory that they may use.",
+    .help = "Lists the sandboxes, newest first, with their template, age, expiry, and CPU and "
+            "memory limits.",
     .options = options,
     .settings = CLI_STATE_SETTINGS,
     .run = run,

@@ -451,11 +451,11 @@ static const struct cli_option options[] = {REMOTE_OPTIONS, {0}};
 
 const struct cli_verb verb_mcp = {
     .name = "mcp",
-    .summary = "Serve the tools of the service on standard input and output",
-    .help = "For programs that start MCP servers as processes, such as desktop clients: every line "
-            "of standard input is a message for the service's MCP server, and its answers are "
-            "lines of standard output. Requests are answered as they are done, in any order; one "
-            "that is cancelled ends, and so does the command that it runs.",
+    .summary = "Run an MCP server on standard input and output",
+    .help = "For programs that start MCP servers as processes, such as desktop clients. Forwards "
+            "each line of standard input to the MCP server of the service and prints its "
+            "responses, one per line. Requests are answered as they complete, in any order; "
+            "cancelling a request also ends the command it runs.",
     .options = options,
     .settings = CLI_STATE_SETTINGS,
     .run = run,

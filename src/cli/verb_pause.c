@@ -21,9 +21,9 @@ static int run_pause(struct cli_call *call)
 
 const struct cli_verb verb_pause = {
     .name = "pause",
-    .summary = "Stop sandboxes without losing anything",
-    .help = "Pauses sandboxes: their processes stand still with all they have in memory, files and "
-            "connections, and their time does not run. Prints the names.",
+    .summary = "Pause sandboxes",
+    .help = "Pauses sandboxes and prints their names. Their processes are frozen and keep their "
+            "memory, files and connections; their timeout stops counting.",
     .args = "NAME...",
     .min_args = 1,
     .max_args = 4096,
@@ -39,9 +39,9 @@ static int run_resume(struct cli_call *call)
 
 const struct cli_verb verb_resume = {
     .name = "resume",
-    .summary = "Let paused sandboxes go on",
-    .help = "Lets the processes of paused sandboxes go on where they stood; their time starts "
-            "anew. Prints the names.",
+    .summary = "Resume paused sandboxes",
+    .help = "Resumes paused sandboxes and prints their names. Their processes continue where "
+            "they stopped, and their timeout starts again.",
     .args = "NAME...",
     .min_args = 1,
     .max_args = 4096,

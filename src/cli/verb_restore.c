@@ -37,8 +37,8 @@ static int check_target(const char *dir, struct err *e)
     while (r == 0 && (d = readdir(all)))
         if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
             r = err_set(e, -ENOTEMPTY,
-                        "'%s' is not empty: stop the service and move it away first, or name "
-                        "another directory with --state",
+                        "'%s' is not empty: stop the service and move the directory away first, "
+                        "or choose another one with --state",
                         dir);
     (void)closedir(all);
     return r;
@@ -66,7 +66,7 @@ static int check_store(const char *state, struct chain_report *ret, struct err *
     struct store *s auto_(store_close) = store_open(&opts, e);
     int r = s ? chain_verify(s, ret, e) : e->code;
     if (r == 0 && ret->fault != CHAIN_OK)
-        r = err_set(e, -EBADMSG, "the audit chain in it is broken at event %lld: %s",
+        r = err_set(e, -EBADMSG, "the audit chain in the backup is broken at event %lld: %s",
                     (long long)ret->seq, chain_fault_text(ret->fault));
     return r;
 }
@@ -123,8 +123,8 @@ static int put_in_place(const struct restoring *t, struct err *e)
     if (chmod(t->state, 0700) < 0 || rename(t->state, t->target) < 0) {
         if (errno == EBUSY || errno == EXDEV)
             return err_set(e, -EBUSY,
-                           "'%s' is a mount point: restore into a directory below it, and make "
-                           "that the state directory",
+                           "'%s' is a mount point: restore into a directory below it, and use "
+                           "that as the state directory",
                            t->target);
         return err_sys(e, -errno, "rename to '%s'", t->target);
     }
@@ -176,14 +176,14 @@ static void put_summary(struct buf *out, const struct restoring *t)
 
     (void)buf_printf(out,
                      "Restored into %s: the state of " STR_FMT " (tidepool " STR_FMT
-                     "), %llu files. The audit chain of %lld events is whole.\n",
+                     "), %llu files. The audit chain of %lld events is intact.\n",
                      t->target, STR_ARG(json_str(json_get(head, "made_at"), STR("?"))),
                      STR_ARG(json_str(json_get(head, "tidepool"), STR("?"))),
                      (unsigned long long)t->info.n_files, (long long)t->chain.n_events);
     if (t->has_workspaces)
         (void)buf_printf(out, "Files of sandboxes are in %s/" BACKUP_WORKSPACES ".\n", t->target);
-    (void)buf_add_lit(out, "Start the service: apps and keys work as they did; sandboxes of then "
-                           "are recorded as lost.\n");
+    (void)buf_add_lit(out, "Start the service: apps and keys work as before; the sandboxes of "
+                           "that time are recorded as lost.\n");
 }
 
 static int run(struct cli_call *call)
@@ -204,15 +204,15 @@ static int run(struct cli_call *call)
 
 const struct cli_verb verb_restore = {
     .name = "restore",
-    .summary = "Put a backup back",
-    .help =
-        "Restores FILE, which 'tidepool backup' made, into the state directory. That must be "
-        "missing or empty, so the service has to be stopped. All of FILE is held to its digests "
-        "before anything is written; the directory is built beside its place and moved there "
-        "when it is complete, so it is either restored or as before.\n\n"
-        "Afterwards start the service: keys, apps, their URLs and the log of events are as they "
-        "were. Sandboxes that ran then are recorded as lost; where the backup has their files "
-        "they are archives in the state directory, under workspaces/.",
+    .summary = "Restore a backup",
+    .help = "Restores FILE, created by 'tidepool backup', into the state directory, which must be "
+            "missing or empty; stop the service first. All digests in FILE are verified before "
+            "anything is written. The directory is built next to its final place and then renamed, "
+            "so either everything is restored or nothing changes.\n"
+            "\n"
+            "Then start the service: keys, apps, their URLs and the event log are as they were. "
+            "Sandboxes that were running are recorded as lost; if the backup includes their files, "
+            "these are archives in the state directory, under workspaces/.",
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,

@@ -24,7 +24,7 @@ static int run(struct cli_call *call)
     struct json *names = NULL;
 
     if (is_all == (call->n_args > 0))
-        return cli_usage(call, is_all ? "names and --all exclude each other"
+        return cli_usage(call, is_all ? "names and --all cannot be combined"
                                       : "expected NAME..., or --all");
     int status = remote_open(&r, call);
     if (status == CLI_OK && is_all)
@@ -33,7 +33,7 @@ static int run(struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {.name = "all", .help = "Every sandbox that the key may delete."},
+    {.name = "all", .help = "Delete every sandbox that the key may delete."},
     REMOTE_JSON,
     REMOTE_OPTIONS,
     {0},
@@ -41,9 +41,9 @@ static const struct cli_option options[] = {
 
 const struct cli_verb verb_rm = {
     .name = "rm",
-    .summary = "End sandboxes",
-    .help = "Ends sandboxes with all their processes and files, running or paused, and prints "
-            "their names. When it is done the names can be used again.",
+    .summary = "Delete sandboxes",
+    .help = "Deletes sandboxes, running or paused, with all their processes and files, and "
+            "prints their names. Afterwards the names can be reused.",
     .args = "NAME...",
     .max_args = 4096,
     .options = options,

@@ -25,10 +25,11 @@ static int run(struct cli_call *call)
 const struct cli_verb verb_serve = {
     .name = "serve",
     .summary = "Run the service",
-    .help = "Runs the service in the foreground until SIGTERM or SIGINT, then lets requests under "
-            "way finish. Logs JSON lines to standard error.\n\n"
+    .help = "Runs the service in the foreground until SIGTERM or SIGINT, then finishes pending "
+            "requests. Logs JSON lines to standard error.\n"
+            "\n"
             "Every setting can also come from the environment or from a file; 'tidepool config "
-            "show' with the same flags tells what would hold.",
+            "show' with the same flags shows the settings that would apply.",
     .settings = CLI_ALL_SETTINGS,
     .run = run,
 };

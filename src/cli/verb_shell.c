@@ -14,7 +14,7 @@ static int run(struct cli_call *call)
     struct err e = ERR_INIT;
 
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-        (void)err_set(&e, -ENOTTY, "this is no terminal; use 'tidepool exec'");
+        (void)err_set(&e, -ENOTTY, "not a terminal; use 'tidepool exec'");
         return cli_fail(call, &e);
     }
     int status = remote_open(&r, call);
@@ -29,9 +29,10 @@ static const struct cli_option options[] = {REMOTE_OPTIONS, {0}};
 
 const struct cli_verb verb_shell = {
     .name = "shell",
-    .summary = "Open a terminal in a sandbox",
-    .help = "Opens a shell in a sandbox on this terminal. Everything typed goes to it, control "
-            "characters too, and it follows the size of the window. Exits as the shell did.",
+    .summary = "Open a shell in a sandbox",
+    .help = "Opens an interactive shell in a sandbox. All input is sent to it, including control "
+            "characters, and the terminal size follows the window. Exits with the status of the "
+            "shell.",
     .args = "NAME",
     .min_args = 1,
     .max_args = 1,

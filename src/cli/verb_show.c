@@ -78,8 +78,8 @@ static const struct cli_option options[] = {REMOTE_JSON, REMOTE_OPTIONS, {0}};
 
 const struct cli_verb verb_show = {
     .name = "show",
-    .summary = "Show all about a sandbox",
-    .help = "Shows what a sandbox is made from, its limits, times, environment and notes.",
+    .summary = "Show the details of a sandbox",
+    .help = "Shows the template, limits, times, environment and metadata of a sandbox.",
     .args = "NAME",
     .min_args = 1,
     .max_args = 1,

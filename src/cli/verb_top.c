@@ -242,8 +242,8 @@ static int run(struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {.name = "once", .help = "Print the table once and end; always so without a terminal."},
-    {.name = "interval", .arg = "TIME", .help = "Time between two looks; default 2."},
+    {.name = "once", .help = "Print the table once and exit; implied without a terminal."},
+    {.name = "interval", .arg = "TIME", .help = "Seconds between updates (default 2)."},
     REMOTE_JSON,
     REMOTE_OPTIONS,
     {0},
@@ -251,9 +251,9 @@ static const struct cli_option options[] = {
 
 const struct cli_verb verb_top = {
     .name = "top",
-    .summary = "Watch what sandboxes use",
-    .help = "Shows processors, memory and processes of all sandboxes, the busiest first, again and "
-            "again. 100% is one processor. q quits.",
+    .summary = "Watch the resource usage of sandboxes",
+    .help = "Shows the CPU, memory and processes of all sandboxes, busiest first, and keeps "
+            "updating. 100% is one CPU. Press q to quit.",
     .options = options,
     .settings = CLI_STATE_SETTINGS,
     .run = run,

@@ -31,14 +31,14 @@ static int run(struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {.name = "json", .help = "Print a JSON object with the compiler and the kernel as well."},
+    {.name = "json", .help = "Print a JSON object that also has the compiler and the kernel."},
     {0},
 };
 
 const struct cli_verb verb_version = {
     .name = "version",
     .summary = "Print the version",
-    .help = "Prints the version of the program.",
+    .help = "Prints the version of Tidepool.",
     .options = options,
     .run = run,
 };

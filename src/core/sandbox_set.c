@@ -78,7 +78,7 @@ static int open_engine(struct sandboxes *set, struct err *e)
                                .ctx = set};
 
     if (!config->cells.enabled)
-        return err_set(e, -ENOTCONN, "sandboxes are switched off (cells.enabled)");
+        return err_set(e, -ENOTCONN, "sandboxes are disabled (cells.enabled)");
     if (geteuid() != 0)
         return err_set(e, -EPERM, "sandboxes need root");
     if (!realpath(config->state, state))

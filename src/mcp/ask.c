@@ -78,7 +78,7 @@ void mcp_reply_missing(struct mcp_call *call, unsigned bits)
     if (is_modern)
         c->x->status = 400;
     mcp_reply_error(call, is_modern ? MCP_MISSING_CAPABILITY : MCP_INVALID_REQUEST,
-                    STR("the client lacks a capability that this needs"), buf_str(&data));
+                    STR("the client lacks a required capability"), buf_str(&data));
 }
 
 /* ---- with a session ---- */

@@ -53,7 +53,7 @@ void mcp_call_start(struct mcp_exchange *x, const struct json *request, struct s
     c->method = mcp_method_find(name, mcp_is_modern(x));
     if (s->n_calls > s->table.desc.limits.max_calls || s->is_dead) {
         x->status = 503;
-        mcp_reply_fail(&c->pub, MCP_SERVER_ERROR, "too many calls are under way");
+        mcp_reply_fail(&c->pub, MCP_SERVER_ERROR, "too many calls in progress");
     } else if (!c->method || (c->method->is_there && !c->method->is_there(&s->table.desc))) {
         x->status = mcp_is_modern(x) ? 404 : 200;
         mcp_reply_fail(&c->pub, MCP_NO_METHOD, "Method not found: " STR_FMT,

@@ -199,9 +199,9 @@ static int check_repeated(const struct http_req *r, struct arena *a, const char 
     struct str header = http_header_get(&r->head.headers, name);
 
     if (!v || v->type == JSON_NULL)
-        return header.p
-                   ? fault(f, MCP_HEADER_MISMATCH, "%s names what the body does not have", name)
-                   : 0;
+        return header.p ? fault(f, MCP_HEADER_MISMATCH,
+                                "%s refers to a value that is not in the body", name)
+                        : 0;
     if (!header.p)
         return fault(f, MCP_HEADER_MISMATCH, "the %s header is required", name);
     struct str value = decode(a, str_trim(header));

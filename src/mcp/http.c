@@ -257,7 +257,7 @@ static void handle_delete(struct mcp_server *s, struct http_req *r, const struct
 void mcp_http(struct mcp_server *s, struct http_req *r, const struct mcp_scope *scope)
 {
     if (!mcp_origin_is_allowed(r, &s->table.desc)) {
-        refuse(r, 403, MCP_SERVER_ERROR, "pages of this origin may not call");
+        refuse(r, 403, MCP_SERVER_ERROR, "requests from this origin are not allowed");
         release(scope);
         return;
     }
@@ -296,7 +296,7 @@ void mcp_http_sse(struct mcp_server *s, struct http_req *r, const struct mcp_sco
     struct mcp_session *n = NULL;
 
     if (!mcp_origin_is_allowed(r, &s->table.desc))
-        refuse(r, 403, MCP_SERVER_ERROR, "pages of this origin may not call");
+        refuse(r, 403, MCP_SERVER_ERROR, "requests from this origin are not allowed");
     else if (!(n = mcp_session_new(s, scope->owner, &hello)))
         refuse(r, 503, MCP_SERVER_ERROR, "too many sessions");
     release(scope);
@@ -317,7 +317,7 @@ void mcp_http_messages(struct mcp_server *s, struct http_req *r, const struct mc
     struct mcp_exchange *x = NULL;
 
     if (!mcp_origin_is_allowed(r, &s->table.desc))
-        refuse(r, 403, MCP_SERVER_ERROR, "pages of this origin may not call");
+        refuse(r, 403, MCP_SERVER_ERROR, "requests from this origin are not allowed");
     else if (!n || !n->is_pair)
         refuse(r, 404, MCP_NO_SESSION, "Session not found");
     else if (!(x = mcp_exchange_new(s, r, scope)))

@@ -243,7 +243,7 @@ static void subscribe(struct call *c)
     if (!read_name(c, "uri"))
         return;
     if (!n)
-        mcp_reply_fail(&c->pub, MCP_INVALID_REQUEST, "a subscription needs a session");
+        mcp_reply_fail(&c->pub, MCP_INVALID_REQUEST, "a subscription requires a session");
     else if (map_put(&n->subscribed, c->pub.name, n, NULL) < 0)
         mcp_reply_fail(&c->pub, MCP_INVALID_REQUEST, "too many subscriptions");
     else

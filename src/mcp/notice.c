@@ -88,7 +88,7 @@ void mcp_method_listen(struct call *c)
 
     if (!json_is(filter, JSON_OBJECT) || !x->may_stream) {
         mcp_reply_fail(&c->pub, MCP_INVALID_PARAMS,
-                       "listening needs notifications and an answer as events");
+                       "listening requires notifications and an event stream response");
         return;
     }
     if (s->n_listeners >= MCP_MAX_LISTENERS) {
@@ -100,7 +100,7 @@ void mcp_method_listen(struct call *c)
     char *owner auto_free = mem_strndup(x->scope.owner.p, x->scope.owner.len);
     char *id auto_free = mem_strndup(c->id.p, c->id.len);
     if (!t || !owner || !id || read_filter(t, filter) < 0) {
-        mcp_reply_fail(&c->pub, MCP_INVALID_PARAMS, "these subscriptions cannot be kept");
+        mcp_reply_fail(&c->pub, MCP_INVALID_PARAMS, "these subscriptions could not be stored");
         return;
     }
     /* From here on the stream is the server's, not the exchange's. */

@@ -83,7 +83,7 @@ def test_there_and_back():
             lease, unused, key = make_world(s)
             status, out, err = backup(s, file)
             tap.equal(status, 0, err)
-            tap.contains(out, "Not in it")
+            tap.contains(out, "Not included")
             tap.equal(stat.S_IMODE(os.stat(file).st_mode), 0o600)
             tap.equal(os.listdir(folder), ["b.tar"])
             before = {name: s.get(name).json for name in (
@@ -99,7 +99,7 @@ def test_there_and_back():
             system = s.key
         status, out, err = restore(file, elsewhere)
         tap.equal(status, 0, err)
-        tap.contains(out, "is whole")
+        tap.contains(out, "is intact")
         tap.equal(stat.S_IMODE(os.stat(elsewhere).st_mode), 0o700)
         tap.equal(sorted(os.listdir(folder)), ["b.tar", "elsewhere"])
         other = service.Service(elsewhere)

@@ -158,7 +158,7 @@ def test_without_cells():
     with service.running() as s:
         answer = s.post("/api/v1/sandbox", {"name": "a"})
         tap.equal((answer.status, answer.json),
-                  (503, {"code": 503, "message": "sandboxes are switched off (cells.enabled)"}))
+                  (503, {"code": 503, "message": "sandboxes are disabled (cells.enabled)"}))
         tap.equal(s.get("/api/v1/sandbox").json, {"code": "0", "data": []})
         tap.equal(s.get("/api/v1/sandbox/a").status, 404)
         tap.contains(s.log(), "no sandboxes")

@@ -69,7 +69,7 @@ def test_the_service_manager_is_told():
                     tap.equal(manager.recv(100), b"READY=1")
                     tap.equal(s.get("/healthz").status, 200)
     with service.running(env={"NOTIFY_SOCKET": "nowhere"}) as s:
-        tap.contains(s.log(), "the service manager was not told")
+        tap.contains(s.log(), "could not notify the service manager")
 
 
 def test_requests_under_way_finish():
@@ -189,7 +189,7 @@ def test_audit():
         s.make_key()
         status, out, err = service.tidepool("audit", "verify", "--state", s.state)
         tap.equal((status, err), (0, ""))
-        tap.contains(out, "The chain is whole: 3 events")
+        tap.contains(out, "The chain is intact: 3 events")
         s.stop()
         status, out, _ = service.tidepool("audit", "verify", "--json", "--state", s.state)
         tap.equal((status, json.loads(out)["ok"], json.loads(out)["events"]), (0, True, 4))

@@ -113,7 +113,7 @@ def test_the_helper_says_what_to_do():
                     "x" * 64 + ".test", "a,DNS:evil.test"):
             status, _, error = service.tidepool("domain", bad, "--state", path)
             tap.equal(status, 2, bad)
-            tap.contains(error, "is no name for a domain")
+            tap.contains(error, "is not a domain name")
         os.unlink(os.path.join(where, "ca.key"))
         status, _, error = service.tidepool("domain", "a.b-1.test", "--state", path, "--dir", where)
         tap.equal(status, 1)
@@ -197,7 +197,7 @@ def test_certificates_are_exchanged_while_it_runs():
             old = connect(s, "pool.test", got["ca"])
             make(path, "pool.test")
             s.signal(signal.SIGHUP)
-            s.log_with("certificates read")
+            s.log_with("certificates reloaded")
             second = serial(s, "pool.test", got["ca"])
             assert second != first
             tap.equal(ask(old, "/healthz", "x")[0], 200)
@@ -210,14 +210,14 @@ def test_certificates_are_exchanged_while_it_runs():
             with open(got["cert"], "w") as f:
                 f.write("nonsense")
             s.signal(signal.SIGHUP)
-            s.log_with("the certificates stay as they were")
+            s.log_with("certificates kept unchanged")
             tap.equal(serial(s, "pool.test", got["ca"]), third)
 
 
 def test_hangup_without_certificates_is_harmless():
     with service.running() as s:
         s.signal(signal.SIGHUP)
-        s.log_with("nothing to read again")
+        s.log_with("nothing to reload")
         tap.equal(s.get("/healthz").status, 200)
 
 

@@ -151,12 +151,12 @@ def test_settings_that_make_no_sense():
             ({"TIDEPOOL_EVENTS_WEBHOOK": "ftp://x", "TIDEPOOL_EVENTS_WEBHOOK_SECRET": SECRET},
              "is not a URL"),
             ({"TIDEPOOL_EVENTS_WEBHOOK": "http:///x", "TIDEPOOL_EVENTS_WEBHOOK_SECRET": SECRET},
-             "names no host"),
-            ({"TIDEPOOL_EVENTS_WEBHOOK": "http://x"}, "needs events.webhook_secret"),
+             "has no host name"),
+            ({"TIDEPOOL_EVENTS_WEBHOOK": "http://x"}, "requires events.webhook_secret"),
             ({"TIDEPOOL_EVENTS_WEBHOOK": "http://x", "TIDEPOOL_EVENTS_WEBHOOK_SECRET": "short"},
              "shorter than 16"),
             ({"TIDEPOOL_EVENTS_WEBHOOK": "http://x", "TIDEPOOL_EVENTS_WEBHOOK_SECRET": SECRET,
-              "TIDEPOOL_EVENTS_WEBHOOK_REASONS": "Nothing"}, "there is no event 'Nothing'"),
+              "TIDEPOOL_EVENTS_WEBHOOK_REASONS": "Nothing"}, "unknown event 'Nothing'"),
         ]:
             status, out, err = service.tidepool("serve", "--listen", "127.0.0.1:0", "--state",
                                                 os.path.join(folder, "state"), env=env)

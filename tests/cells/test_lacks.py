@@ -30,7 +30,7 @@ def unenforced(s):
 
 
 def warnings(s):
-    return [x for x in s.log().splitlines() if "sandboxes go without a limit" in x]
+    return [x for x in s.log().splitlines() if "sandboxes run without a limit" in x]
 
 
 def test_a_whole_host():

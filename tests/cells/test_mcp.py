@@ -132,7 +132,7 @@ def test_tools_inside():
         failure(inside("sandbox_file_operations", action="burn"))
         failure(inside("sandbox_execute_code", language="cobol", code="x"))
         failure(inside("sandbox_execute_bash", cmd="echo", env={"A": 1}))
-        tap.contains(failure(inside("nothing")), "there is no tool nothing")
+        tap.contains(failure(inside("nothing")), "no tool named nothing")
         failure(use(s, "sandboxExecutor", sandbox_name="one", tool_name="sandbox_execute_bash"))
 
 

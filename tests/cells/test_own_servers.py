@@ -69,7 +69,7 @@ def test_hangup_reads_them_again():
             tap.equal(s.post("/local-sandbox", {"server_names": ["second"]}).status, 422)
             write("local:\n  servers:\n    second: %s\n" % own)
             s.signal(signal.SIGHUP)
-            s.log_with("local.servers read")
+            s.log_with("local.servers reloaded")
             _, servers = acquire(s, "second")
             server = Server(s, servers["second"])
             server.initialize()
@@ -77,7 +77,7 @@ def test_hangup_reads_them_again():
             tap.equal(s.post("/local-sandbox", {"server_names": ["first"]}).status, 422)
             write("local:\n  servers:\n    Wrong Name: %s\n" % own)
             s.signal(signal.SIGHUP)
-            s.log_with("local.servers stay as they were")
+            s.log_with("local.servers kept unchanged")
             acquire(s, "second")
 
 
@@ -139,7 +139,7 @@ def test_a_stream_of_notices_and_progress():
 
 
 def test_bad_configurations_are_refused():
-    for own, why in (({"git": {"command": "x"}}, "'git' is a server already"),
+    for own, why in (({"git": {"command": "x"}}, "'git' is the name of a built-in server"),
                      ({"jira": {"command": "x"}}, "'jira' is the name of an app"),
                      ({"mcp": {"command": "x"}}, "no server can be called 'mcp'"),
                      ({"a": {}}, "command"), ({"A b": {"command": "x"}}, "A b"),

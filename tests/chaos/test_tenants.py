@@ -128,7 +128,7 @@ def tell(reports):
 
 def complaints(s):
     """Lines of the log that say that something is wrong with the service itself."""
-    bad = re.compile(r"level=error|\berror\b.*assert|assertion|does not turn|Sanitizer")
+    bad = re.compile(r"level=error|\berror\b.*assert|assertion|loop is stuck|Sanitizer")
     return [x for x in s.log().splitlines() if bad.search(x)]
 
 

@@ -187,10 +187,10 @@ def test_lists():
         tap.equal([x.split()[-1] for x in p.stdout.split("\n") if x.startswith("shop")], ["ok"])
         p = app("show", "--state", state, "SHOP", TIDEPOOL_APPS_DIR=apps)
         tap.equal(p.returncode, 0, p.stderr)
-        for part in ("title    Shop\n", "get_order (only reads)\n    One order", "create_order\n"):
+        for part in ("title    Shop\n", "get_order (read-only)\n    One order", "create_order\n"):
             tap.contains(p.stdout, part)
         p = app("show", "--state", state, "shop", "Toolathlon", TIDEPOOL_APPS_DIR=apps)
-        tap.contains(p.stdout, "price (only reads)\n")
+        tap.contains(p.stdout, "price (read-only)\n")
         p = app("show", "--state", state, "nowhere", TIDEPOOL_APPS_DIR=apps)
         tap.equal(p.returncode, 1, "status")
         tap.contains(p.stderr, "nowhere")

@@ -116,7 +116,7 @@ def test_text_says_what_to_do():
     lines = p.stdout.splitlines()
     at = [i for i, line in enumerate(lines) if line.startswith("missing  state directory")]
     tap.equal(len(at), 1, "lines about the state directory")
-    tap.contains(lines[at[0]], "is no directory")
+    tap.contains(lines[at[0]], "is not a directory")
     tap.contains(lines[at[0] + 1], "--state")
     tap.contains(lines[-1], " missing")
 
@@ -127,7 +127,7 @@ def test_nothing_is_left_behind():
         state = os.path.join(d, "not", "there")
         by_name, _ = report("--state", state)
         assert not os.path.exists(os.path.join(d, "not"))
-        tap.contains(by_name["state directory"]["detail"], "will be made")
+        tap.contains(by_name["state directory"]["detail"], "will be created")
     tap.equal(mounts(), before, "mounts")
 
 
@@ -225,7 +225,7 @@ def test_without_overlay():
     tap.contains(by_name["sandbox"]["detail"], "modprobe overlay")
     for name in LIMITS:
         tap.equal(by_name[name]["status"], "warn", name)
-        tap.contains(by_name[name]["detail"], "not checked")
+        tap.contains(by_name[name]["detail"], "not tested")
 
 
 def test_sandboxes_that_are_switched_off():

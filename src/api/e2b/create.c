@@ -127,9 +127,9 @@ static int refuse_unserved(struct api_req *r)
                    (!json_is(iam, JSON_OBJECT) || iam->n > 1 || !is_empty(json_get(iam, "tokens")));
 
     if (!is_empty(api_body_member(r, "volumeMounts")))
-        api_error(r, 400, "volumeMounts is not enabled: there are no volumes here");
+        api_error(r, 400, "volumeMounts is not enabled: this service has no volumes");
     else if (has_iam)
-        api_error(r, 400, "iam is not enabled: no identity tokens are issued here");
+        api_error(r, 400, "iam is not enabled: this service issues no identity tokens");
     else if (mcp && !json_is(mcp, JSON_OBJECT))
         api_error(r, 400, "mcp must be an object");
     else

@@ -43,7 +43,7 @@ static int read_time(struct api_req *r, const char *name, int64_t *ret)
 
     if (text.len == 0 || (str_to_i64(text, ret) == 0 && *ret >= 0))
         return 0;
-    api_error(r, 400, "Invalid %s: seconds since 1970 are needed", name);
+    api_error(r, 400, "Invalid %s: expected seconds since 1970", name);
     return -EINVAL;
 }
 
@@ -95,7 +95,7 @@ void e2b_metrics_many(struct api_req *r)
     jw_end(&w);
     jw_end(&w);
     if (n == 0 || n > MANY_MAX)
-        api_error(r, 400, "sandbox_ids must name 1 to %d sandboxes", MANY_MAX);
+        api_error(r, 400, "sandbox_ids must list 1 to %d sandboxes", MANY_MAX);
     else
         api_reply_json(r, 200, &body);
 }

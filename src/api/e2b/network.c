@@ -21,9 +21,9 @@ static int refuse_unserved(struct api_req *r, const struct json *from)
     static const struct {
         const char *name, *why;
     } rows[] = {
-        {"rules", "network rules are not enabled: headers are not added to outgoing requests"},
-        {"egressProxy", "egressProxy is not enabled: traffic leaves through this host only"},
-        {"httpsPorts", "httpsPorts is not enabled: ports inside are spoken to in plain HTTP"},
+        {"rules", "network rules are not enabled: headers cannot be added to outgoing requests"},
+        {"egressProxy", "egressProxy is not enabled: traffic leaves only through this host"},
+        {"httpsPorts", "httpsPorts is not enabled: ports in the sandbox are reached by plain HTTP"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -116,7 +116,7 @@ static int read_ingress(struct api_req *r, const struct json *network, struct sa
     a->mask_host = json_str(mask, STR_NULL);
     if (a->mask_host.p && is_host(a->mask_host))
         return 0;
-    api_error(r, 400, "invalid maskRequestHost: a host name, at most %d characters",
+    api_error(r, 400, "invalid maskRequestHost: expected a host name of at most %d characters",
               SANDBOX_MASK_HOST_MAX);
     return -EINVAL;
 }

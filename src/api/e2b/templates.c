@@ -116,25 +116,25 @@ void e2b_teams(struct api_req *r)
 
 void e2b_no_fork(struct api_req *r)
 {
-    api_error(r, 501, "fork is not supported: the memory of a sandbox cannot be copied here");
+    api_error(r, 501, "fork is not supported: the memory of a sandbox cannot be copied");
 }
 
 void e2b_no_snapshots(struct api_req *r)
 {
-    api_error(r, 501, "snapshots are not supported here yet; pause keeps a sandbox as it is");
+    api_error(r, 501, "snapshots are not supported yet; pause preserves a sandbox as it is");
 }
 
 void e2b_no_builds(struct api_req *r)
 {
-    api_error(r, 501, "templates are built in here: builds, tags and deletion are not supported");
+    api_error(r, 501, "templates are built in: builds, tags and deletion are not supported");
 }
 
 void e2b_no_volumes(struct api_req *r)
 {
-    api_error(r, 501, "volumes are not supported here");
+    api_error(r, 501, "volumes are not supported");
 }
 
 void e2b_no_secrets(struct api_req *r)
 {
-    api_error(r, 501, "secrets are not supported here");
+    api_error(r, 501, "secrets are not supported");
 }

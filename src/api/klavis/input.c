@@ -225,8 +225,8 @@ static struct json *unwrap(struct klavis_input *in, const struct json *doc, stru
         model_add(&in->model, &at,
                   &(struct model_fault){.type = "value_error",
                                         .msg = arena_printf(in->r->arena,
-                                                            "The dump is of another server than "
-                                                            "this sandbox, which is of " STR_FMT,
+                                                            "The dump belongs to another server; "
+                                                            "this sandbox belongs to " STR_FMT,
                                                             STR_ARG(in->dump_of)),
                                         .input = server});
     return data;

@@ -264,7 +264,7 @@ static bool read_tags_query(struct api_req *r, const struct json **ret)
     *ret = json_is(v, JSON_OBJECT) ? v : NULL;
     if (text.len == 0 || *ret || json_is(v, JSON_NULL))
         return true;
-    api_error(r, 400, "Invalid JSON in tags: an object is expected");
+    api_error(r, 400, "Invalid JSON in tags: expected an object");
     return false;
 }
 
@@ -416,7 +416,7 @@ void klavis_release_all(struct api_req *r)
     if (!read_filter(r, &f))
         return;
     if (f.tag.len == 0 && (!f.tags || f.tags->n == 0)) {
-        api_error(r, 400, "tag or tags is required: which sandboxes to release");
+        api_error(r, 400, "tag or tags is required, to select the sandboxes to release");
         return;
     }
     if (!all) {

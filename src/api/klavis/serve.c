@@ -34,7 +34,7 @@ static struct mcp_server *admit(struct api_req *r, struct mcp_scope *ret)
     struct err e = ERR_INIT;
 
     if (!in) {
-        api_error(r, 404, "Instance not found: it was released, or never was");
+        api_error(r, 404, "Instance not found: it does not exist or was released");
         return NULL;
     }
     struct mcp_server *s = klavis_mcp_server(r->api->klavis, in, &e);

@@ -157,7 +157,7 @@ static void on_acquired(void *ctx, struct instance **items, size_t n, const stru
     if (n > 0)
         (void)snprintf(e->lease, sizeof e->lease, "%s", items[0]->lease);
     else if (!why && !own.code)
-        (void)err_set(&own, -EBUSY, "the server cannot be started now");
+        (void)err_set(&own, -EBUSY, "the server could not be started");
     tell(e, n > 0 ? items[0] : NULL, n > 0 ? NULL : why ? why : &own);
     if (n == 0)
         drop_entry(e);
@@ -214,7 +214,7 @@ void local_app_get(struct locals *l, struct sandbox *sb, struct str name, local_
     struct waiter *w = e ? mem_zalloc(1, sizeof *w) : NULL;
     if (!w || !sb->key) {
         free(w);
-        (void)err_set(&why, -EBUSY, "the server cannot be started now");
+        (void)err_set(&why, -EBUSY, "the server could not be started");
         fn(ctx, NULL, &why);
         return;
     }
@@ -446,7 +446,7 @@ void local_file(struct locals *l, struct str id, const char *verb, const struct 
     jw_end(&w);
     struct str body = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
     if (!sb || !t || !body.p) {
-        fn(ctx, STR("the workspace cannot be reached"), true);
+        fn(ctx, STR("the workspace is not reachable"), true);
         return;
     }
     *t = (struct file_task){.fn = fn, .ctx = ctx, .arena = a};

@@ -89,7 +89,7 @@ static void on_kept(void *ctx, int result)
     struct jw w = jw_to(&b);
 
     if (result < 0) {
-        api_error(n->r, 500, "The archive was unpacked, but cannot be kept for a reset");
+        api_error(n->r, 500, "The archive was unpacked, but could not be stored for a reset");
         return;
     }
     jw_object(&w);
@@ -125,11 +125,11 @@ static int open_archive(struct init *n, uint64_t *ret_size)
 
     n->is_new = vault_has(n->vault, n->id, "upload");
     if (!n->is_new && n_inits == 0) {
-        api_error(n->r, 400, "Nothing was uploaded; ask for an upload URL and PUT a tar.gz to it");
+        api_error(n->r, 400, "Nothing was uploaded; request an upload URL and PUT a tar.gz to it");
         return -ENOENT;
     }
     if (n->is_new && n_inits == VAULT_INITS_MAX) {
-        api_error(n->r, 409, "This sandbox was initialized %d times already", VAULT_INITS_MAX);
+        api_error(n->r, 409, "This sandbox has already been initialized %d times", VAULT_INITS_MAX);
         return -ENOBUFS;
     }
     vault_init_name(n_inits - (n_inits > 0), last);

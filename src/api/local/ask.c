@@ -34,8 +34,8 @@ static void end(struct asked *k, struct str body, const char *why)
 static void fail(struct asked *k, const char *why)
 {
     const char *text = arena_printf(k->q.arena,
-                                    "the tools of this sandbox do not answer (%s); a reset brings "
-                                    "them back",
+                                    "the tools of this sandbox do not respond (%s); reset the "
+                                    "sandbox to restore them",
                                     why)
                            .p;
 
@@ -78,9 +78,10 @@ static void on_response(void *ctx, const struct http_response *r)
     }
     /* What is wrong with a request it says in a line. */
     bool is_told = r->head.status == 422 && r->body.len > 0;
-    const char *why = is_told
-                          ? arena_str(k->q.arena, str_slice(r->body, 0, 500)).p
-                          : arena_printf(k->q.arena, "the sandbox answered %d", r->head.status).p;
+    const char *why =
+        is_told
+            ? arena_str(k->q.arena, str_slice(r->body, 0, 500)).p
+            : arena_printf(k->q.arena, "the sandbox responded with status %d", r->head.status).p;
     end(k, STR_NULL, why ? why : "out of memory");
 }
 

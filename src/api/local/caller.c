@@ -59,7 +59,7 @@ struct local_caller *local_caller_new(struct api_req *r, const struct toolset *s
     struct local_caller *c;
 
     if (!headers.p) {
-        api_error(r, 431, "There are more than %d headers 'x-…', or they are too long",
+        api_error(r, 431, "There are more than %d 'x-…' headers, or they are too long",
                   LOCAL_HEADERS_MAX);
         return NULL;
     }

@@ -144,7 +144,7 @@ static void start(struct download *d, int fd, struct str name, uint64_t size)
         (void)close(fd);
         (void)http_add_header(r->http, "Content-Range",
                               arena_printf(r->arena, "bytes */%llu", (unsigned long long)size));
-        api_error(r, 416, "The range is outside of the archive");
+        api_error(r, 416, "The range is outside the archive");
         return;
     }
     if (part > 0)
@@ -182,7 +182,7 @@ void local_get(struct api_req *r)
     bool is_known = locals_knows(r->api->locals, id);
     int fd = is_known ? vault_open(locals_vault(r->api->locals), id, file, &size) : -ENOENT;
     if (fd < 0)
-        api_error(r, 404, "The archive of this URL is not kept any more");
+        api_error(r, 404, "The archive of this URL no longer exists");
     else
         start(d, fd, name, size);
 }

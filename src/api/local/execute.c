@@ -62,7 +62,7 @@ static struct execution *find(struct api_req *r, bool is_query)
         .r = r, .sb = sb, .id = archive_id(r, sb), .name = json_str(name, STR(""))};
     if (archive_exec_file(x->name, x->file))
         return x;
-    api_error(r, 422, "execution_name has to be 1 to %d letters, digits, '.', '_' or '-'",
+    api_error(r, 422, "execution_name must be 1 to %d letters, digits, '.', '_' or '-'",
               EXECUTION_NAME_MAX);
     return NULL;
 }
@@ -126,7 +126,7 @@ void local_execute(struct api_req *r)
     if (fd < 0) {
         api_error(r, 404,
                   "Nothing was uploaded for the execution " STR_FMT
-                  "; ask for its upload URL and PUT a tar.gz to it",
+                  "; request its upload URL and PUT a tar.gz to it",
                   STR_ARG(x->name));
         return;
     }

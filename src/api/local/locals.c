@@ -51,7 +51,8 @@ static int load_own(struct own_servers *own, const char *text, struct err *e)
         const char *name = own->items[i].name;
         for (size_t k = 0; k < TOOLSET_SERVERS; k++) {
             if (strcmp(name, toolset_servers[k]) == 0)
-                return err_set(e, -EEXIST, "local.servers: '%s' is a server already", name);
+                return err_set(e, -EEXIST, "local.servers: '%s' is the name of a built-in server",
+                               name);
         }
         if (server_find(str_of(name)))
             return err_set(e, -EEXIST, "local.servers: '%s' is the name of an app", name);

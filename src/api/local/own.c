@@ -26,7 +26,7 @@ static void on_refuse(struct api_req *r, const struct forward *f, const struct e
 static void on_fail(struct api_req *r, const struct forward *f, const struct proxy_fault *fault)
 {
     (void)f;
-    api_error(r, fault->status, "The local sandbox does not answer: %s", fault->why);
+    api_error(r, fault->status, "The local sandbox does not respond: %s", fault->why);
 }
 
 /* The program that was asked is there: the request can be passed on as it comes. */
@@ -63,11 +63,11 @@ void local_own_mcp(struct api_req *r)
     struct sandbox *sb = locals_find(r->api->locals, api_query(r, "local_sandbox_id"));
 
     if (!sb || !local_has_server(sb, name)) {
-        api_error(r, 404, "Local sandbox not found: it was released, or has no such server");
+        api_error(r, 404, "Local sandbox not found: it was released, or does not have this server");
         return;
     }
     if (!own_server_find(locals_own(r->api->locals), name)) {
-        api_error(r, 404, "The server " STR_FMT " is not in the configuration any more",
+        api_error(r, 404, "The server " STR_FMT " is no longer in the configuration",
                   STR_ARG(str_slice(name, 0, OWN_NAME_MAX)));
         return;
     }

@@ -61,7 +61,7 @@ static void read_answer(struct passed *p, struct str body)
 static void answer(struct passed *p)
 {
     if (p->content.len == 0) {
-        mcp_reply_fail(p->call, MCP_INTERNAL_ERROR, "the sandbox gave no answer that can be read");
+        mcp_reply_fail(p->call, MCP_INTERNAL_ERROR, "the sandbox sent an unreadable response");
         return;
     }
     struct jw *w = mcp_result_begin(p->call);

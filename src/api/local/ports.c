@@ -306,7 +306,7 @@ int ports_open(struct ports *p, struct arena *a, struct json *local, struct err 
             continue;
         struct door *d = new_door(p, id, rows[i].inside, 0);
         int r = d ? start_door(d, listen_anywhere(p, e), e)
-                  : err_set(e, -ENOSPC, "there are too many ports of local sandboxes");
+                  : err_set(e, -ENOSPC, "too many ports are in use by local sandboxes");
         if (r < 0) {
             ports_close(p, id);
             return r;
@@ -343,7 +343,7 @@ void ports_restore(struct ports *p, const struct sandbox *sb)
         if (d)
             d->is_used = true;
         if (d && start_door(d, listen_on(p, d->outside, &e), &e) < 0)
-            log_warn("a port of a local sandbox cannot be opened", LOG_I("port", d->outside),
+            log_warn("could not open a port for a local sandbox", LOG_I("port", d->outside),
                      LOG_S("error", err_text(&e)));
     }
     sweep_soon(p);
@@ -382,7 +382,7 @@ static int read_range(struct ports *p, const char *text, struct err *e)
         return 0;
     bool is_range = high.p && str_to_u64(low, &from) == 0 && str_to_u64(high, &to) == 0;
     if (!is_range || from == 0 || to > UINT16_MAX || from > to)
-        return err_set(e, -EINVAL, "local.ports: '%s' is no range of ports", text);
+        return err_set(e, -EINVAL, "local.ports: '%s' is not a port range", text);
     p->low = (uint16_t)from;
     p->high = (uint16_t)to;
     return 0;

@@ -136,8 +136,8 @@ static void on_unpacked(void *ctx, int status, struct str text)
         unpack_next(t);
         return;
     }
-    struct str why = arena_printf(&t->arena, "What was unpacked before could not be unpacked: %.*s",
-                                  STR_ARG(text));
+    struct str why = arena_printf(
+        &t->arena, "The previously uploaded archive could not be unpacked: %.*s", STR_ARG(text));
     finish(t, status == 507 ? 507 : 500, why.p ? why.p : "out of memory");
 }
 
@@ -155,7 +155,7 @@ static void unpack_next(struct reset *t)
     vault_init_name(t->at, name);
     int fd = vault_open(locals_vault(l), str_of(t->id), name, &size);
     if (fd < 0) {
-        finish(t, 500, "What was unpacked before could not be read");
+        finish(t, 500, "The previously uploaded archive could not be read");
         return;
     }
     transfer_start(&(struct transfer){
@@ -304,12 +304,12 @@ static void on_written(void *ctx, int result)
     local_name(str_of(t->id), name);
     struct sandbox *sb = sandbox_find(locals_core(s->locals)->sandboxes, str_of(name));
     if (result < 0 || !sb) {
-        finish(t, sb ? 500 : 404, sb ? "The reset could not be written down" : "It was released");
+        finish(t, sb ? 500 : 404, sb ? "The reset could not be recorded" : "It was released");
         return;
     }
     int r = sandbox_delete(sb, on_gone, t);
     if (r < 0)
-        finish(t, 503, "Something else is done with the sandbox; try again");
+        finish(t, 503, "Another operation on the sandbox is in progress; try again");
 }
 
 void local_reset(struct api_req *r)

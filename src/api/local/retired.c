@@ -201,7 +201,7 @@ static const struct json *said(struct memory *m, struct str body, const char *wh
     api_error(m->r, 500, "%s",
               why                          ? why
               : json_is(text, JSON_STRING) ? text->s.p
-                                           : "the sandbox gave no answer that can be read");
+                                           : "the sandbox sent an unreadable response");
     return NULL;
 }
 

@@ -136,7 +136,7 @@ void local_mcp(struct api_req *r)
     struct err e = ERR_INIT;
 
     if (!sb || !local_has_server(sb, name)) {
-        api_error(r, 404, "Local sandbox not found: it was released, or has no such server");
+        api_error(r, 404, "Local sandbox not found: it was released, or does not have this server");
         return;
     }
     if (local_app_is(l, name)) {

@@ -63,7 +63,7 @@ static struct state *begin(struct api_req *r)
     if (!sb)
         return NULL;
     if (!local_has_server(sb, str_of(row->server))) {
-        api_error(r, 404, "This local sandbox has no server %s", row->server);
+        api_error(r, 404, "This local sandbox does not have the server %s", row->server);
         return NULL;
     }
     if (!s) {
@@ -144,7 +144,7 @@ static void file_name(const struct row *row, char out[VAULT_NAME_MAX])
 static void fail(struct state *s, int status, const char *why)
 {
     sandbox_unref(s->sb);
-    api_error(s->r, status, "%s", why ? why : "the sandbox gave no answer that can be read");
+    api_error(s->r, status, "%s", why ? why : "the sandbox sent an unreadable response");
 }
 
 static void on_kept(void *ctx, int result)
@@ -152,7 +152,7 @@ static void on_kept(void *ctx, int result)
     struct state *s = ctx;
 
     if (result < 0)
-        fail(s, 500, "The data is in place, but a reset could not bring it back");
+        fail(s, 500, "The data was added, but could not be stored for a reset");
     else
         reply_initialized(s);
 }
@@ -310,7 +310,7 @@ static void on_exported(void *ctx, struct str body, const char *why)
 
     sandbox_unref(s->sb);
     if (!data) {
-        api_error(s->r, 500, "%s", why ? why : "the sandbox gave no answer that can be read");
+        api_error(s->r, 500, "%s", why ? why : "the sandbox sent an unreadable response");
         return;
     }
     clock_rfc3339_us(now, clock_real_us());

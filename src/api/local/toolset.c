@@ -147,7 +147,7 @@ static int load_server(struct toolsets *t, const char *dir, const char *server, 
         r = add_set(t, server, doc, &benchmarks->members[i], call);
     if (r == -ENOMEM)
         return no_memory(e);
-    return r < 0 ? err_set(e, r, "%s: is not a set of tools", path) : 0;
+    return r < 0 ? err_set(e, r, "%s: not a tool set", path) : 0;
 }
 
 int toolsets_load(struct toolsets *t, const char *dir, mcp_handler *call, struct err *e)

@@ -54,7 +54,8 @@ static void finish(struct moving *m, int status, struct str text)
 
 static void fail(struct moving *m, const char *why)
 {
-    struct str text = arena_printf(m->t.arena, "the tools of this sandbox do not answer (%s)", why);
+    struct str text =
+        arena_printf(m->t.arena, "the tools of this sandbox do not respond (%s)", why);
 
     finish(m, 0, text.p ? text : STR("out of memory"));
 }
@@ -138,7 +139,7 @@ static void on_written(void *ctx, int result)
 
     m->spool = NULL;
     if (result == -ENOSPC || result == -EDQUOT)
-        finish(m, 507, STR("no space is left for the archive"));
+        finish(m, 507, STR("no space left for the archive"));
     else if (result < 0)
         finish(m, 0, STR("the archive could not be written"));
     else
@@ -154,7 +155,7 @@ static void on_end(struct http_call *c, void *ctx, int result, const char *why)
     if (result == -EFBIG)
         finish(m, 413, STR("the archive is larger than the service allows"));
     else if (result == -ENOSPC || result == -EDQUOT)
-        finish(m, 507, STR("no space is left for the archive"));
+        finish(m, 507, STR("no space left for the archive"));
     else if (result < 0)
         fail(m, why);
     else if (m->spool && m->status == 200)

@@ -43,7 +43,7 @@ static void fail(struct upload *u, int code)
     bool is_full = code == -ENOSPC || code == -EDQUOT;
 
     refuse(u, is_full ? 507 : 500,
-           is_full ? "No space is left for the archive" : "The archive could not be written");
+           is_full ? "No space left for the archive" : "The archive could not be written");
 }
 
 static void on_room(void *ctx)
@@ -112,7 +112,7 @@ static void on_abort(struct http_req *h)
     struct upload *u = h->abort_ctx;
 
     if (!u->is_ended)
-        refuse(u, h->fault ? h->fault : 400, "The archive did not arrive as a whole");
+        refuse(u, h->fault ? h->fault : 400, "The upload is incomplete");
 }
 
 /* The file that an upload becomes. */

@@ -19,28 +19,30 @@ enum { MESSAGE_MAX = 4 << 20 };
 #define ENCODING "\"encoding\":{\"type\":\"string\",\"enum\":[\"utf-8\",\"base64\"]}"
 #define TIMEOUT                                                                                    \
     "\"timeout\":{\"type\":\"number\",\"exclusiveMinimum\":0,\"maximum\":86400,\"description\":"   \
-    "\"Seconds after which the command is ended; 60 unless given\"}"
+    "\"Timeout in seconds (default 60)\"}"
 
 static const char run_input[] = OBJECT(
-    "\"command\"", TEXT("command", "For /bin/sh") "," TEXT("cwd", "Directory to run in") "," TEXT(
-                       "user", "Who runs it") "," TEXT("stdin", "Its input") "," TIMEOUT);
-static const char read_input[] =
-    OBJECT("\"path\"", TEXT("path", "The file; relative to where commands start") "," ENCODING);
-static const char write_input[] = OBJECT(
-    "\"path\",\"content\"", TEXT("path", "The file; relative to where commands start") "," TEXT(
-                                "content", "What it is to hold") "," ENCODING);
+    "\"command\"", TEXT("command", "For /bin/sh") "," TEXT("cwd", "Working directory") "," TEXT(
+                       "user", "User to run it as") "," TEXT("stdin", "Its input") "," TIMEOUT);
+static const char read_input[] = OBJECT(
+    "\"path\"",
+    TEXT("path", "Path of the file; relative paths start at the working directory") "," ENCODING);
+static const char write_input[] =
+    OBJECT("\"path\",\"content\"",
+           TEXT("path", "Path of the file; relative paths start at the working directory") "," TEXT(
+               "content", "Content of the file") "," ENCODING);
 static const char list_input[] =
-    OBJECT("", TEXT("path", "The directory; where commands start unless given"));
+    OBJECT("", TEXT("path", "Path of the directory (default: the working directory)"));
 
 static const char reads[] = "{\"readOnlyHint\":true,\"openWorldHint\":false}";
 static const char destroys[] = "{\"readOnlyHint\":false,\"destructiveHint\":true}";
 
 static const struct mcp_tool tools[] = {
-    {"runCommand", "Run a command", "Runs a shell command and waits for its end.", run_input, NULL,
-     destroys, tool_run, NULL},
+    {"runCommand", "Run a command", "Runs a shell command and waits for it to finish.", run_input,
+     NULL, destroys, tool_run, NULL},
     {"readFile", "Read a file", "Reads a file.", read_input, NULL, reads, tool_read, NULL},
-    {"writeFile", "Write a file", "Writes a file, and makes its directories.", write_input, NULL,
-     destroys, tool_write, NULL},
+    {"writeFile", "Write a file", "Writes a file, creating parent directories as needed.",
+     write_input, NULL, destroys, tool_write, NULL},
     {"listFiles", "List files", "Lists a directory.", list_input, NULL, reads, tool_files, NULL},
 };
 

@@ -27,11 +27,11 @@ static void fail(struct file *f, const struct http_response *r)
     struct str message = json_str(json_get(v, "message"), STR_NULL);
 
     if (r->error == -EMSGSIZE)
-        tool_refuse(f->call, "the file has more than %d bytes", FILE_MAX);
+        tool_refuse(f->call, "the file is larger than %d bytes", FILE_MAX);
     else if (r->error)
-        tool_refuse(f->call, "the sandbox does not answer: %s", r->why);
+        tool_refuse(f->call, "the sandbox does not respond: %s", r->why);
     else
-        tool_refuse(f->call, STR_FMT, STR_ARG(message.len ? message : STR("it cannot be done")));
+        tool_refuse(f->call, STR_FMT, STR_ARG(message.len ? message : STR("the operation failed")));
 }
 
 static void on_response(void *ctx, const struct http_response *r)
@@ -264,7 +264,7 @@ static void on_list(struct file *f, struct str body)
     if (json_is(v, JSON_OBJECT) && json_write(&text, v, JSON_COMPACT) == 0)
         mcp_reply_json(f->call, buf_str(&text));
     else
-        tool_refuse(f->call, "the sandbox answers with something strange");
+        tool_refuse(f->call, "the sandbox sent an unexpected response");
 }
 
 void tool_list_in(struct mcp_call *c, struct sandbox *sb)

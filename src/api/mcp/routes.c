@@ -48,12 +48,12 @@ enum { MESSAGE_MAX = 4 << 20, PASSED_MESSAGE_MAX = 64 << 20 };
 #define INSTANCE "/{server_name!}"
 #define LEASE                                                                                      \
     {                                                                                              \
-        "instance_id", "string", "the lease, from acquiring the sandbox"                           \
+        "instance_id", "string", "The lease, returned when the sandbox was acquired"               \
     }
 
 #define LOCAL_ID                                                                                   \
     {                                                                                              \
-        "local_sandbox_id", "string", "from acquiring the local sandbox"                           \
+        "local_sandbox_id", "string", "Returned when the local sandbox was acquired"               \
     }
 #define LOCAL_ENDPOINT(path)                                                                       \
     {HTTP_POST,                                                                                    \
@@ -87,7 +87,7 @@ static const struct route routes[] = {
     {HTTP_POST, "/mcp/messages", .auth = ROUTE_KEY, .body = ROUTE_BYTES, .max_body = MESSAGE_MAX,
      .handler = mcp_older_messages, .status = 202,
      .summary = "Send a message over the older MCP transport", .request = "RpcMessage",
-     .query = {{"sessionId", "string", "from the stream's first event"}}},
+     .query = {{"sessionId", "string", "From the first event of the stream"}}},
 
     LOCAL_SERVERS(LOCAL_ENDPOINT),
 
@@ -96,26 +96,26 @@ static const struct route routes[] = {
      .summary = "Send a message to the MCP server of an app", .request = "RpcMessage",
      .response = "RpcMessage", .response_type = MESSAGES, .query = {LEASE}},
     {HTTP_GET, INSTANCE "/mcp", ROUTE_OPEN, .handler = klavis_mcp,
-     .summary = "Open or resume a stream of a session, where the app has sessions",
+     .summary = "Open or resume a stream of a session, if the app has sessions",
      .response_type = EVENTS, .query = {LEASE}},
     {HTTP_DELETE, INSTANCE "/mcp", ROUTE_OPEN, .handler = klavis_mcp, .status = 204,
-     .summary = "End a session, where the app has sessions", .query = {LEASE}},
+     .summary = "End a session, if the app has sessions", .query = {LEASE}},
     {HTTP_GET, INSTANCE "/sse", ROUTE_OPEN, .handler = klavis_mcp_stream,
      .summary = "Open the stream of the older MCP transport to an app", .response_type = EVENTS,
      .query = {LEASE}},
     {HTTP_POST, INSTANCE "/messages", ROUTE_OPEN, ROUTE_BYTES, MESSAGE_MAX,
      .handler = klavis_mcp_messages, .status = 202,
      .summary = "Send a message to an app over the older MCP transport", .request = "RpcMessage",
-     .query = {LEASE, {"sessionId", "string", "from the stream's first event"}}},
+     .query = {LEASE, {"sessionId", "string", "From the first event of the stream"}}},
 
     /* Servers of the operator's own, in local sandboxes. */
     {HTTP_POST, "/{own_server}/mcp", ROUTE_OPEN, ROUTE_STREAM, PASSED_MESSAGE_MAX,
      .handler = local_own_mcp,
-     .summary = "Send a message to a server of the operator's own in a local sandbox",
+     .summary = "Send a message to an MCP server of your own in a local sandbox",
      .request = "RpcMessage", .response = "RpcMessage", .response_type = MESSAGES,
      .query = {LOCAL_ID}},
     {HTTP_GET, "/{own_server}/mcp", ROUTE_OPEN, .handler = local_own_mcp,
-     .summary = "Open its stream of notices", .response_type = EVENTS, .query = {LOCAL_ID}},
+     .summary = "Open its stream of notifications", .response_type = EVENTS, .query = {LOCAL_ID}},
     {HTTP_DELETE, "/{own_server}/mcp", ROUTE_OPEN, .handler = local_own_mcp,
      .summary = "End a session", .response_type = "text/plain", .query = {LOCAL_ID}},
 };

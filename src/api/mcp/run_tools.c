@@ -53,7 +53,7 @@ static void answer(struct mcp_call *c, const struct engine_result *r)
     add_part(&text, "", r->out);
     add_part(&text, "stderr:\n", r->err);
     if (r->is_timed_out)
-        add_part(&text, "", STR("the command was ended: it took too long\n"));
+        add_part(&text, "", STR("the command timed out\n"));
     else if (code != 0)
         add_part(&text, "", arena_printf(c->arena, "exit code %d\n", code));
     struct jw *w = mcp_result_begin(c);
@@ -197,7 +197,8 @@ static void run_argv(struct mcp_call *c, struct sandbox *sb, const char *const a
     if (!copy)
         tool_fail(c, -ENOMEM, NULL);
     else if (has_nul(cmd.cwd) || has_nul(cmd.user) || !is_env(cmd.env))
-        tool_refuse(c, "cwd and user are texts without NUL, env an object of such");
+        tool_refuse(c,
+                    "cwd and user must be strings without NUL, and env an object of such strings");
     else
         tool_run_in(c, sb, &cmd);
 }
@@ -323,5 +324,5 @@ void tool_execute(struct mcp_call *c)
             inner[i].run(c, sb);
             return;
         }
-    tool_refuse(c, "there is no tool " STR_FMT " in the sandbox", STR_ARG(str_slice(name, 0, 100)));
+    tool_refuse(c, "no tool named " STR_FMT " in the sandbox", STR_ARG(str_slice(name, 0, 100)));
 }

@@ -20,19 +20,19 @@
 #define OBJECT(required, properties)                                                               \
     "{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]}"
 #define SANDBOX TEXT("sandbox_name", "Name of the sandbox")
-#define PATH    TEXT("path", "The file; relative to where commands start")
+#define PATH    TEXT("path", "Path of the file; relative paths start at the working directory")
 #define ENCODING                                                                                   \
     "\"encoding\":{\"type\":\"string\",\"enum\":[\"utf-8\",\"base64\"],\"description\":"           \
-    "\"How the content is written; utf-8 unless given\"}"
+    "\"Encoding of the content (default utf-8)\"}"
 
 #define SERVER TEXT("server_name", "Name of the app, for example jira")
-#define DATA   TEXT("data", "Data set that it begins with, for example default; none unless given")
+#define DATA   TEXT("data", "Initial data set, for example default (default: empty)")
 #define SEED                                                                                       \
     "\"seed\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"The same seed and calls give " \
     "the same results\"}"
 #define TTL                                                                                        \
     "\"ttl_seconds\":{\"type\":\"integer\",\"minimum\":60,\"maximum\":86400,\"description\":"      \
-    "\"Seconds until it is released by itself; 7200 unless given\"}"
+    "\"Seconds until it is released automatically (default 7200)\"}"
 
 /* A quantity, as a text or as a number. */
 #define AMOUNT(name, about)                                                                        \
@@ -47,105 +47,106 @@
     "\"}"
 
 #define NEW_NAME                                                                                   \
-    TEXT("sandbox_name", "Lowercase letters, digits and '-', at most 50; made up unless given")
-#define TEMPLATE     TEXT("template", "Template to make it from")
-#define CPU          AMOUNT("cpu", "Processors it may use: 500m, 2")
-#define MEMORY       AMOUNT("memory", "Memory it may use: 512Mi, 2Gi")
-#define DISK         AMOUNT("disk", "Files it may have: 5Gi")
-#define TIMEOUT      NUMBER("timeout", "Seconds that it lives; -1 is for ever")
-#define IDLE_TIMEOUT NUMBER("idle_timeout", "Seconds that it lives when nobody uses it")
-#define ENV          STRINGS("env", "Environment of every command in it")
-#define METADATA     STRINGS("metadata", "Notes to find it by")
-#define WORKDIR      TEXT("workdir", "Directory where its commands start")
-#define INTERNET     FLAG("allowInternetAccess", "False: no way out; true unless given")
-#define ALLOW_OUT    LIST("allowOut", "Addresses, networks and names that it may reach")
-#define DENY_OUT     LIST("denyOut", "And those that it may not")
+    TEXT("sandbox_name", "Up to 50 lowercase letters, digits and '-' (default: generated)")
+#define TEMPLATE     TEXT("template", "Template to create it from")
+#define CPU          AMOUNT("cpu", "CPU limit, for example 500m or 2")
+#define MEMORY       AMOUNT("memory", "Memory limit, for example 512Mi or 2Gi")
+#define DISK         AMOUNT("disk", "Disk limit, for example 5Gi")
+#define TIMEOUT      NUMBER("timeout", "Lifetime in seconds; -1 for no limit")
+#define IDLE_TIMEOUT NUMBER("idle_timeout", "Lifetime in seconds without any activity")
+#define ENV          STRINGS("env", "Environment variables for every command")
+#define METADATA     STRINGS("metadata", "Metadata to find it by")
+#define WORKDIR      TEXT("workdir", "Working directory of commands")
+#define INTERNET     FLAG("allowInternetAccess", "Whether it can reach the internet (default true)")
+#define ALLOW_OUT    LIST("allowOut", "Addresses, networks and host names it may reach")
+#define DENY_OUT     LIST("denyOut", "Addresses, networks and host names it may not reach")
 #define NETWORK                                                                                    \
-    "\"network\":{\"type\":\"object\",\"description\":\"What it may "                              \
-    "reach\",\"properties\":{" ALLOW_OUT "," DENY_OUT "}}"
+    "\"network\":{\"type\":\"object\",\"description\":\"Network "                                  \
+    "policy\",\"properties\":{" ALLOW_OUT "," DENY_OUT "}}"
 
 static const char create_input[] =
     OBJECT("", NEW_NAME "," TEMPLATE "," CPU "," MEMORY "," DISK "," TIMEOUT "," IDLE_TIMEOUT
                         "," ENV "," METADATA "," WORKDIR "," INTERNET "," NETWORK);
-static const char execute_input[] =
-    OBJECT("\"sandbox_name\",\"tool_name\"",
-           SANDBOX "," TEXT("tool_name", "Name of the tool") ",\"arguments\":{\"type\":\"object\","
-                                                             "\"description\":\"Its arguments\"}");
+static const char execute_input[] = OBJECT(
+    "\"sandbox_name\",\"tool_name\"", SANDBOX
+    "," TEXT("tool_name",
+             "Name of the tool") ",\"arguments\":{\"type\":\"object\",\"description\":\"Arguments "
+                                 "of the tool\"}");
 static const char run_input[] = OBJECT(
-    "\"sandbox_name\",\"command\"",
-    SANDBOX "," TEXT("command", "For /bin/sh") "," TEXT("cwd", "Directory to run in") "," TEXT(
+    "\"sandbox_name\",\"command\"", SANDBOX
+    "," TEXT("command", "Command line for /bin/sh") "," TEXT("cwd", "Working directory") "," TEXT(
         "user",
-        "Who runs it") "," TEXT("stdin",
-                                "Its input") ",\"env\":{\"type\":\"object\","
-                                             "\"additionalProperties\":{\"type\":\"string\"}},"
-                                             "\"timeout\":{\"type\":\"number\","
-                                             "\"exclusiveMinimum\":0,\"maximum\":86400,"
-                                             "\"description\":"
-                                             "\"Seconds after which the command is ended; 60 "
-                                             "unless given\"}");
+        "User to run it as") "," TEXT("stdin",
+                                      "Standard input") ",\"env\":{\"type\":\"object\","
+                                                        "\"additionalProperties\":{\"type\":"
+                                                        "\"string\"}},\"timeout\":{\"type\":"
+                                                        "\"number\",\"exclusiveMinimum\":0,"
+                                                        "\"maximum\":86400,\"description\":"
+                                                        "\"Timeout "
+                                                        "in seconds (default 60)\"}");
 static const char read_input[] = OBJECT("\"sandbox_name\",\"path\"", SANDBOX "," PATH "," ENCODING);
 static const char write_input[] =
     OBJECT("\"sandbox_name\",\"path\",\"content\"",
-           SANDBOX "," PATH "," ENCODING "," TEXT("content", "What it is to hold"));
+           SANDBOX "," PATH "," ENCODING "," TEXT("content", "Content of the file"));
 static const char list_input[] =
     OBJECT("\"sandbox_name\"",
-           SANDBOX "," TEXT("path", "The directory; where commands start unless given"));
+           SANDBOX "," TEXT("path", "Path of the directory (default: the working directory)"));
 static const char name_input[] = OBJECT("\"sandbox_name\"", SANDBOX);
 
 static const char acquire_input[] = OBJECT("\"server_name\"", SERVER "," DATA "," SEED "," TTL);
 static const char app_input[] =
-    OBJECT("\"sandbox_id\"", TEXT("sandbox_id", "Id that acquireApp told"));
-static const char app_call_input[] =
-    OBJECT("\"sandbox_id\",\"tool_name\"",
-           TEXT("sandbox_id", "Id that acquireApp told") "," TEXT(
-               "tool_name", "Name of the tool, as listAppTools tells it") ",\"arguments\":{"
-                                                                          "\"type\":\"object\","
-                                                                          "\"description\":"
-                                                                          "\"Its arguments\"}");
+    OBJECT("\"sandbox_id\"", TEXT("sandbox_id", "Id returned by acquireApp"));
+static const char app_call_input[] = OBJECT(
+    "\"sandbox_id\",\"tool_name\"",
+    TEXT("sandbox_id", "Id returned by acquireApp") "," TEXT(
+        "tool_name",
+        "Name of the tool, as returned by listAppTools") ",\"arguments\":{\"type\":\"object\","
+                                                         "\"description\":\"Arguments "
+                                                         "of the tool\"}");
 
 static const char reads[] = "{\"readOnlyHint\":true,\"openWorldHint\":false}";
 static const char changes[] = "{\"readOnlyHint\":false,\"destructiveHint\":false}";
 static const char destroys[] = "{\"readOnlyHint\":false,\"destructiveHint\":true}";
 
 static const struct mcp_tool tools[] = {
-    {"createSandbox", "Create a sandbox", "Makes a sandbox: an isolated Linux environment.",
+    {"createSandbox", "Create a sandbox", "Creates a sandbox, an isolated Linux environment.",
      create_input, NULL, changes, tool_create, NULL},
-    {"getSandbox", "Show a sandbox", "Tells about a sandbox and the tools that work in it.",
-     name_input, NULL, reads, tool_get, NULL},
-    {"listSandbox", "List sandboxes", "Lists your sandboxes, the newest first.", NULL, NULL, reads,
+    {"getSandbox", "Show a sandbox", "Returns the details of a sandbox and its tools.", name_input,
+     NULL, reads, tool_get, NULL},
+    {"listSandbox", "List sandboxes", "Lists your sandboxes, newest first.", NULL, NULL, reads,
      tool_list, NULL},
-    {"deleteSandbox", "Delete a sandbox", "Ends a sandbox with everything that is in it.",
-     name_input, NULL, destroys, tool_delete, NULL},
+    {"deleteSandbox", "Delete a sandbox", "Deletes a sandbox and everything in it.", name_input,
+     NULL, destroys, tool_delete, NULL},
     {"sandboxExecutor", "Use a tool in a sandbox",
-     "Calls one of the tools that work inside of a sandbox; getSandbox lists them.", execute_input,
-     NULL, destroys, tool_execute, NULL},
-    {"runCommand", "Run a command", "Runs a shell command in a sandbox and waits for its end.",
+     "Calls a tool inside a sandbox; getSandbox lists the tools.", execute_input, NULL, destroys,
+     tool_execute, NULL},
+    {"runCommand", "Run a command", "Runs a shell command in a sandbox and waits for it to finish.",
      run_input, NULL, destroys, tool_run, NULL},
-    {"readFile", "Read a file", "Reads a file of a sandbox.", read_input, NULL, reads, tool_read,
+    {"readFile", "Read a file", "Reads a file in a sandbox.", read_input, NULL, reads, tool_read,
      NULL},
-    {"writeFile", "Write a file", "Writes a file of a sandbox, and makes its directories.",
-     write_input, NULL, destroys, tool_write, NULL},
-    {"listFiles", "List files", "Lists a directory of a sandbox.", list_input, NULL, reads,
+    {"writeFile", "Write a file",
+     "Writes a file in a sandbox, creating parent directories as needed.", write_input, NULL,
+     destroys, tool_write, NULL},
+    {"listFiles", "List files", "Lists a directory in a sandbox.", list_input, NULL, reads,
      tool_files, NULL},
-    {"pauseSandbox", "Pause a sandbox", "Freezes a sandbox; memory and files stay.", name_input,
-     NULL, changes, tool_pause, NULL},
-    {"resumeSandbox", "Resume a sandbox", "Lets a paused sandbox go on.", name_input, NULL, changes,
+    {"pauseSandbox", "Pause a sandbox", "Pauses a sandbox, preserving its memory and files.",
+     name_input, NULL, changes, tool_pause, NULL},
+    {"resumeSandbox", "Resume a sandbox", "Resumes a paused sandbox.", name_input, NULL, changes,
      tool_resume, NULL},
-    {"listApps", "List apps", "Lists the emulated products that acquireApp lends.", NULL, NULL,
-     reads, tool_list_apps, NULL},
+    {"listApps", "List apps", "Lists the emulated products that acquireApp can provide.", NULL,
+     NULL, reads, tool_list_apps, NULL},
     {"acquireApp", "Acquire an app",
-     "Lends an emulated product: listAppTools and callAppTool use it here, or connect to the URL "
-     "of "
-     "its MCP server; release it after use.",
+     "Acquires an emulated product. Use it with listAppTools and callAppTool, or connect to the "
+     "URL of its MCP server; release it after use.",
      acquire_input, NULL, changes, tool_acquire_app, NULL},
-    {"listAppTools", "List the tools of an app", "Lists the tools of an app that was acquired.",
-     app_input, NULL, reads, tool_list_app_tools, NULL},
-    {"callAppTool", "Use a tool of an app", "Calls a tool of an app that was acquired.",
-     app_call_input, NULL, destroys, tool_call_app, NULL},
-    {"releaseApp", "Release an app", "Gives an app back; all that was done in it is dropped.",
-     app_input, NULL, destroys, tool_release_app, NULL},
-    {"resetApp", "Reset an app", "Puts an app back to its initial state; its URL stays.", app_input,
-     NULL, destroys, tool_reset_app, NULL},
+    {"listAppTools", "List the tools of an app", "Lists the tools of an acquired app.", app_input,
+     NULL, reads, tool_list_app_tools, NULL},
+    {"callAppTool", "Use a tool of an app", "Calls a tool of an acquired app.", app_call_input,
+     NULL, destroys, tool_call_app, NULL},
+    {"releaseApp", "Release an app", "Releases an app and discards its data.", app_input, NULL,
+     destroys, tool_release_app, NULL},
+    {"resetApp", "Reset an app", "Resets an app to its initial state; its URL stays the same.",
+     app_input, NULL, destroys, tool_reset_app, NULL},
 };
 
 /* ---- what tools share ---- */
@@ -230,8 +231,9 @@ struct mcp_server *mcp_service_new(struct core *core, struct err *e)
         .name = "tidepool",
         .title = "Tidepool",
         .version = TIDEPOOL_VERSION,
-        .instructions = "Sandboxes for agents: create one, run commands and use files in it, "
-                        "delete it. Apps: acquire one, use its tools by callAppTool, release it.",
+        .instructions = "Sandboxes for agents: create one, run commands and work with files in "
+                        "it, delete it. Apps: acquire one, use its tools with callAppTool, "
+                        "release it.",
         .tools = tools,
         .n_tools = ARRAY_LEN(tools),
         .invalid = invalid,

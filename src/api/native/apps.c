@@ -141,7 +141,7 @@ void native_apps_create(struct api_req *r)
     if (api_body_object(r) < 0 || api_body_str(r, "name", &name) < 0)
         return;
     if (!is_name(name)) {
-        api_error(r, 400, "name must be small letters, digits, '_' and '-'");
+        api_error(r, 400, "name may contain only lower-case letters, digits, '_' and '-'");
         return;
     }
     (void)snprintf(dir, sizeof dir, "%s/" INSTANCES_OWN "/" STR_FMT, r->core->config->state,

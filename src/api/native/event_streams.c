@@ -218,11 +218,11 @@ static int read_reasons(struct api_req *r, struct stream *s)
     while (rest.len > 0) {
         struct str reason = str_trim(str_cut(&rest, ','));
         if (!event_reason_is_known(reason)) {
-            api_error(r, 400, "there is no event '" STR_FMT "'", STR_ARG(str_slice(reason, 0, 40)));
+            api_error(r, 400, "unknown event '" STR_FMT "'", STR_ARG(str_slice(reason, 0, 40)));
             return -EINVAL;
         }
         if (s->n_reasons == EVENT_STREAM_REASONS) {
-            api_error(r, 400, "at most %d reasons", EVENT_STREAM_REASONS);
+            api_error(r, 400, "too many reasons: the limit is %d", EVENT_STREAM_REASONS);
             return -EINVAL;
         }
         s->reasons[s->n_reasons++] = reason;
@@ -241,7 +241,8 @@ static bool has_room(struct api_req *r, const struct event_streams *set)
     if (set->n >= EVENT_STREAMS_MAX || set->is_stopped)
         api_fault(r, API_FAULT_BUSY, STR_NULL);
     else if (own >= EVENT_STREAMS_OF_ONE)
-        api_error(r, 429, "an account has at most %d streams of events", EVENT_STREAMS_OF_ONE);
+        api_error(r, 429, "too many event streams: the limit is %d per account",
+                  EVENT_STREAMS_OF_ONE);
     else
         return true;
     return false;

@@ -256,7 +256,7 @@ static int read_run(struct api_req *r, struct run *t)
     if (is_blank(t->command))
         api_error(r, 400, "command is required");
     else if (has_nul(t->command) || has_nul(t->cwd) || has_nul(t->user))
-        api_error(r, 400, "command, cwd and user cannot hold NUL characters");
+        api_error(r, 400, "command, cwd and user must not contain NUL characters");
     else
         return 0;
     return -EINVAL;

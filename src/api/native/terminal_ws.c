@@ -14,7 +14,7 @@ void native_terminal_ws(struct api_req *r)
         return;
     if (!head->is_upgrade || !http_header_has(&head->headers, "upgrade", "websocket")) {
         (void)http_add_header(r->http, "Upgrade", STR("websocket"));
-        api_error(r, 400, "this is a WebSocket: an upgrade is required");
+        api_error(r, 400, "upgrade required: this endpoint is a WebSocket");
         return;
     }
     native_forward_own(r, sb, STR("/terminal"), false);

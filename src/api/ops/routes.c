@@ -9,9 +9,10 @@ static const char *const prefixes[] = {NULL};
 
 static const struct route routes[] = {
     {ROUTE_ANY, "/healthz", .handler = ops_health, .flags = ROUTE_QUIET,
-     .summary = "Is the service up", .response = "Health"},
+     .summary = "Check that the service is up", .response = "Health"},
     {HTTP_POST, "/healthz", .handler = ops_health_post, .flags = ROUTE_QUIET, .body = ROUTE_BYTES,
-     .max_body = 65536, .summary = "The same; a JSON body is parsed and dropped",
+     .max_body = 65536,
+     .summary = "Check that the service is up; a JSON body is parsed and ignored",
      .request = "Anything", .response = "Health"},
     {HTTP_GET, "/metrics", ROUTE_SCRAPE, .handler = ops_metrics, .flags = ROUTE_QUIET,
      .summary = "Prometheus metrics", .response_type = "text/plain"},

@@ -26,8 +26,8 @@ static void put_page(struct buf *out, const struct traffic_fault *f)
                      f->status, http_status_text(f->status), f->message, STR_ARG(f->id));
     if (f->port)
         (void)buf_printf(out,
-                         "<p>Nothing listens on port <code>%u</code> inside. Start the service, "
-                         "then load this page again.</p>",
+                         "<p>Nothing is listening on port <code>%u</code> in the sandbox. Start "
+                         "the service, then reload this page.</p>",
                          f->port);
     (void)buf_add_lit(out, "</body></html>\n");
 }

@@ -10,11 +10,14 @@ static const char *const prefixes[] = {"/sandboxes/router", NULL};
 
 static const struct route routes[] = {
     {ROUTE_ANY, TRAFFIC_PATTERN, ROUTE_OPEN, ROUTE_STREAM, .handler = traffic_router,
-     .summary = "Any request to a port inside of a sandbox, WebSockets included; the same as host "
-                "{port}-{id}.{domain} and as headers E2b-Sandbox-Id and E2b-Sandbox-Port",
+     .summary = "Forward any request, including WebSockets, to a port inside a sandbox; same as "
+                "the host {port}-{id}.{domain} and the headers E2b-Sandbox-Id and "
+                "E2b-Sandbox-Port",
      .response_type = "*/*"},
     {ROUTE_ANY, "/sandboxes/router/{id}/{port}", ROUTE_OPEN, ROUTE_STREAM,
-     .handler = traffic_router, .summary = "The same for the path /", .response_type = "*/*"},
+     .handler = traffic_router,
+     .summary = "Forward a request for the path / to a port inside a sandbox",
+     .response_type = "*/*"},
 };
 
 const struct surface surface_traffic = {

@@ -276,7 +276,7 @@ bool traffic_handle_signed(struct api_req *r)
         take_up(r, &t, sb);
     } else if (is_busy) {
         (void)http_add_header(r->http, "Retry-After", STR("1"));
-        api_error(r, 429, "too many signatures are being looked up");
+        api_error(r, 429, "too many signature checks are pending, please retry");
     } else {
         api_error(r, 401, "invalid signature");
     }

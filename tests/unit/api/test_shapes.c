@@ -46,7 +46,7 @@ static void code_and_message(void **state)
         {API_FAULT_BODY_JSON, 0, "line 1 column 2: expected a value", 400,
          CODE(400, "failed to decode request body: line 1 column 2: expected a value")},
         {API_FAULT_BODY_NONE, 0, NULL, 400,
-         CODE(400, "failed to decode request body: it is empty")},
+         CODE(400, "failed to decode request body: the body is empty")},
         {API_FAULT_IDEM_REUSED, 0, NULL, 422,
          CODE(422, "this Idempotency-Key was used for another request")},
         {API_FAULT_PLAIN, 429, "slow \"down\"\n", 429, CODE(429, "slow \\\"down\\\"\\n")},
