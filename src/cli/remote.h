@@ -14,9 +14,9 @@
 #define REMOTE_OPTIONS                                                                             \
     {.name = "url",                                                                                \
      .arg = "URL",                                                                                 \
-     .help = "Service to talk to; default TIDEPOOL_URL, or the one of the state directory."},      \
+     .help = "URL of the service (default: TIDEPOOL_URL, or the local service)."},                 \
     {                                                                                              \
-        .name = "key", .arg = "KEY", .help = "Key for it; default TIDEPOOL_API_KEY."               \
+        .name = "key", .arg = "KEY", .help = "API key (default: TIDEPOOL_API_KEY)."                \
     }
 #define REMOTE_JSON                                                                                \
     {                                                                                              \

@@ -206,7 +206,7 @@ def test_limits_that_do_not_bite():
                                     env={"TIDEPOOL_CELLS_ALLOW_UNENFORCED": "true"})
     tap.equal(missing(by_name), ["cgroups", "limit memory", "limit processes", "limit cpu"])
     for name in missing(by_name)[1:]:
-        tap.contains(by_name[name]["detail"], "nothing stopped it")
+        tap.contains(by_name[name]["detail"], "not enforced")
 
 
 def test_without_e2fsprogs():
@@ -266,7 +266,7 @@ def port_check(answer):
 def test_a_port_that_is_taken():
     got = port_check(b"HTTP/1.1 200 OK\r\nServer: other\r\nContent-Length: 0\r\n\r\n")
     tap.equal(got["status"], "missing")
-    tap.contains(got["detail"], "another program listens")
+    tap.contains(got["detail"], "another program is listening")
 
 
 def test_a_port_where_the_service_answers():
@@ -283,7 +283,7 @@ def test_a_port_where_the_service_answers():
             service.terminate()
             service.wait(30)
     tap.equal(by_name["port"]["status"], "ok")
-    tap.contains(by_name["port"]["detail"], "Tidepool answers")
+    tap.contains(by_name["port"]["detail"], "Tidepool is running")
     tap.equal(secured["port"]["status"], "warn")
 
 
@@ -314,10 +314,10 @@ def test_without_root_it_says_what_it_could_not_check():
     by_name = {c["name"]: c for c in json.loads(p.stdout)["checks"]}
     tap.equal(list(by_name), CHECKS, "checks")
     tap.equal(by_name["idmapped mounts"]["status"], "warn")
-    tap.contains(by_name["idmapped mounts"]["detail"], "without root")
+    tap.contains(by_name["idmapped mounts"]["detail"], "requires root")
     tap.equal(p.returncode, 1)
     tap.equal(by_name["sandbox"]["status"], "missing")
-    tap.contains(by_name["sandbox"]["detail"], "need root")
+    tap.contains(by_name["sandbox"]["detail"], "require root")
     tap.contains(by_name["sandbox"]["fix"], "sudo tidepool doctor")
 
 
