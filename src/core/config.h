@@ -113,7 +113,7 @@ struct config {
         int64_t sandbox_disk, account_disk; /* bytes */
         int64_t account_sandboxes, account_apps, account_app_slots;
         int64_t sandbox_connections, account_connections, account_mail;
-        int64_t account_logs, account_events;
+        int64_t account_logs, account_events, account_archives;
     } quota; /* see limits.def */
     struct {
         bool enabled;

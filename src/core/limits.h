@@ -76,5 +76,6 @@ int64_t limits_derive_memory(const struct config *c, const struct config_option 
 int64_t limits_derive_cpu(const struct config *c, const struct config_option *o);
 int64_t limits_derive_pids(const struct config *c, const struct config_option *o);
 int64_t limits_derive_disk(const struct config *c, const struct config_option *o);
+int64_t limits_derive_archives(const struct config *c, const struct config_option *o);
 /* A quarter of what the service has. */
 int64_t limits_derive_share(const struct config *c, const struct config_option *o);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Defaults of maxima that depend on the host: see limits.h. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "core/config.h"
@@ -66,4 +70,21 @@ int64_t limits_derive_disk(const struct config *c, const struct config_option *o
     if (__builtin_mul_overflow(c->cells.disk, c->quota.account_sandboxes, &bytes) || bytes > o->max)
         return o->max;
     return bytes;
+}
+
+/* The state directory may not be there yet: then what it will be made in. */
+int64_t limits_derive_archives(const struct config *c, const struct config_option *o)
+{
+    char path[PATH_MAX];
+    struct statvfs fs;
+
+    (void)snprintf(path, sizeof path, "%s", c->state);
+    for (char *slash; statvfs(path, &fs) < 0; *slash = '\0') {
+        slash = strrchr(path, '/');
+        if (!slash || (slash == path && path[1] == '\0'))
+            return o->max;
+        slash += slash == path;
+    }
+    int64_t bytes = (int64_t)(fs.f_blocks / SHARE * fs.f_frsize);
+    return bytes < o->max ? bytes >> 20 << 20 : o->max;
 }

@@ -18,6 +18,7 @@ import time
 import urllib.parse
 
 import cells
+import maxima
 import service
 import tap
 
@@ -309,6 +310,45 @@ def test_the_service_dies_in_between():
         s.start()
         tap.equal([x for x in vault(s) if x.startswith("part-")], [])
         tap.equal(files_of(send(moved(s, url))[1]), FILES)
+
+
+def test_one_account_takes_its_bytes():
+    noise = random.Random(7).randbytes
+    with cells.running(env={"TIDEPOOL_QUOTA_ACCOUNT_ARCHIVES": "2MiB"}) as s:
+        owners = [s.make_key(account=x)["key"] for x in ("ada", "bob")]
+
+        def box(owner):
+            answer = s.post("/local-sandbox", {"server_names": ["filesystem"]}, timeout=120,
+                            key=owner)
+            tap.equal(answer.status, 201, answer)
+            return answer.json["local_sandbox_id"]
+
+        first, second, other = box(owners[0]), box(owners[0]), box(owners[1])
+        large = archive({"large": noise(1300 << 10)})
+        tap.equal(upload(s, first, large)[0], 200)
+        for body in (large, io.BytesIO(large)):
+            # With its length it is refused at once, without as soon as there is no room.
+            status, text, _ = upload(s, second, body)
+            tap.equal(status, 429, text)
+            tap.contains(text.decode(), "your account has its maximum of archives")
+        tap.equal(maxima.refused(s, "archives"), 2)
+        tap.equal(upload(s, other, large)[0], 200)
+        tap.equal(initialize(s, other).status, 200)
+        tap.equal(maxima.used(s, "archives"), 2 * len(large))
+        # What is made of a sandbox counts like what is uploaded.
+        answer = s.get("/local-sandbox/%s/dump" % other, timeout=120)
+        tap.equal(answer.status, 429, answer)
+        s.until(lambda: not [x for x in vault(s) if "part-" in x or "dump-" in x])
+        # After a restart it is the same; what is replaced or goes makes room.
+        s.stop()
+        s.start()
+        s.until(lambda: maxima.used(s, "archives") == 2 * len(large))
+        tap.equal(upload(s, second, large)[0], 429)
+        small = archive({"small": b"x"})
+        tap.equal(upload(s, first, small)[0], 200)
+        tap.equal(s.delete("/local-sandbox/" + other, timeout=120).status, 200)
+        s.until(lambda: maxima.used(s, "archives") == len(small))
+        tap.equal(upload(s, second, large)[0], 200)
 
 
 def reset(s, key):

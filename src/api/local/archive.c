@@ -176,6 +176,7 @@ struct dump {
     struct vault *vault;
     struct str id;
     char part[VAULT_NAME_MAX];
+    struct vault_use use;
 };
 
 static void on_packed(void *ctx, int status, struct str text)
@@ -185,7 +186,9 @@ static void on_packed(void *ctx, int status, struct str text)
     struct str hex = str_skip(str_of(d->part), strlen("part-"));
 
     (void)snprintf(name, sizeof name, "dump-" STR_FMT, STR_ARG(hex));
-    if (status == 200 && vault_rename(d->vault, d->id, d->part, name) == 0) {
+    bool is_kept = status == 200 && vault_rename(d->vault, d->id, d->part, name) == 0;
+    vault_end(d->vault, &d->use, is_kept);
+    if (is_kept) {
         archive_reply_url(d->r, SIGNED_DOWNLOAD, d->id, hex);
         return;
     }
@@ -208,9 +211,11 @@ void archive_make(struct api_req *r, struct sandbox *sb, struct str target)
         api_fail(r, fd, NULL);
         return;
     }
+    d->use = vault_begin(d->vault, d->id);
     transfer_start(&(struct transfer){
         .locals = r->api->locals,
         .sandbox = sb,
+        .use = &d->use,
         .arena = r->arena,
         .target = target,
         .body_fd = -1,

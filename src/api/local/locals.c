@@ -80,7 +80,7 @@ static int open_vault(struct locals *l, struct err *e)
 
     if (core_path(l->core->config, "local", &dir) < 0)
         return err_set(e, -ENOMEM, "out of memory");
-    l->vault = vault_new(l, l->core->loop, dir, e);
+    l->vault = vault_new(l, l->core, dir, e);
     l->apps = local_apps_new(l);
     l->resets = l->vault && l->apps ? resets_new(l) : NULL;
     return l->resets ? 0 : -ENOMEM;

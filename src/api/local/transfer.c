@@ -125,6 +125,8 @@ static int on_data(struct http_call *c, void *ctx, const char *p, size_t len)
         return buf_add(&m->text, p, len);
     if (m->n_answer > m->t.max_answer)
         return -EFBIG;
+    if (m->t.use && vault_use_take(m->t.use, (int64_t)len) < 0)
+        return -EUSERS;
     int r = spool_write(m->spool, p, len);
     if (r == 0 && spool_is_full(m->spool)) {
         http_call_pause(c);
@@ -154,6 +156,10 @@ static void on_end(struct http_call *c, void *ctx, int result, const char *why)
     m->call = NULL;
     if (result == -EFBIG)
         finish(m, 413, STR("the archive is larger than the service allows"));
+    else if (result == -EUSERS)
+        finish(m, 429,
+               STR("capacity exceeded: your account has its maximum of archives, please "
+                   "release some local sandboxes"));
     else if (result == -ENOSPC || result == -EDQUOT)
         finish(m, 507, STR("no space left for the archive"));
     else if (result < 0)

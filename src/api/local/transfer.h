@@ -10,6 +10,7 @@
 
 struct locals;
 struct sandbox;
+struct vault_use;
 
 /* STATUS is the answer's; 0: there was none, and TEXT says why. TEXT is what was answered, unless
  * it went into the file, and valid during the call. */
@@ -22,9 +23,10 @@ struct transfer {
     struct str target;   /* of a POST; in the arena or longer */
     int body_fd;         /* taken over; -1: no body */
     uint64_t body_len;
-    int answer_fd;       /* what gets an answer of status 200; taken over; -1: the callback */
-    uint64_t max_answer; /* bytes of that */
-    transfer_fn *fn;     /* exactly once */
+    int answer_fd;         /* what gets an answer of status 200; taken over; -1: the callback */
+    uint64_t max_answer;   /* bytes of that */
+    struct vault_use *use; /* what they take; NULL: nothing */
+    transfer_fn *fn;       /* exactly once */
     void *ctx;
 };
 

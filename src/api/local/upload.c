@@ -19,6 +19,7 @@ struct upload {
     struct str id;
     char part[VAULT_NAME_MAX], name[VAULT_NAME_MAX];
     uint64_t max;
+    struct vault_use use;
     bool is_ended; /* all of it has come, or never will */
 };
 
@@ -26,6 +27,7 @@ static void refuse(struct upload *u, int status, const char *why)
 {
     u->is_ended = true;
     spool_drop(take(u->spool));
+    vault_end(u->vault, &u->use, false);
     vault_remove(u->vault, u->id, u->part);
     api_error(u->r, status, "%s", why);
 }
@@ -37,6 +39,10 @@ static void too_large(struct upload *u)
 
     refuse(u, 413, why.p ? why.p : "The archive is too large");
 }
+
+#define NO_ROOM                                                                                    \
+    "capacity exceeded: your account has its maximum of archives, please release some local "      \
+    "sandboxes"
 
 static void fail(struct upload *u, int code)
 {
@@ -62,6 +68,10 @@ static int on_data(struct http_req *h, void *ctx, const char *p, size_t len)
         too_large(u);
         return -EFBIG;
     }
+    if (vault_use_take(&u->use, (int64_t)len) < 0) {
+        refuse(u, 429, NO_ROOM);
+        return -EDQUOT;
+    }
     int r = spool_write(u->spool, p, len);
     if (r < 0) {
         fail(u, r);
@@ -78,10 +88,12 @@ static void on_published(void *ctx, int result)
 {
     struct upload *u = ctx;
 
-    if (result < 0)
+    if (result < 0) {
         fail(u, result);
-    else
-        api_reply(u->r, 200, "text/plain", STR(""));
+        return;
+    }
+    vault_end(u->vault, &u->use, true);
+    api_reply(u->r, 200, "text/plain", STR(""));
 }
 
 static void on_written(void *ctx, int result)
@@ -155,6 +167,11 @@ void local_put(struct api_req *r)
     }
     if (length > 0 && (uint64_t)length > u->max) {
         api_error(r, 413, "The archive is larger than %llu bytes", (unsigned long long)u->max);
+        return;
+    }
+    u->use = vault_begin(u->vault, u->id);
+    if (length > 0 && !vault_use_fits(&u->use, length)) {
+        api_error(r, 429, "%s", NO_ROOM);
         return;
     }
     int fd = vault_create(u->vault, u->id, u->part);

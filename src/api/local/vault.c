@@ -15,10 +15,19 @@
 #include "base/cleanup.h"
 #include "base/id.h"
 #include "base/mem.h"
+#include "core/core.h"
+#include "core/sandbox.h"
 #include "loop/work.h"
 #include "sys/io.h"
 
-enum { THREADS = 4, JOBS_MAX = 1024, SWEEP_MS = 60000, FILES_MAX = 100000 };
+enum {
+    THREADS = 4,
+    JOBS_MAX = 1024,
+    FIRST_SWEEP_MS = 500, /* when the sandboxes of the last start are known */
+    SWEEP_MS = 60000,
+    FILES_MAX = 100000,
+    SWEEP_BYTES = 1 << 20 /* a file of that size may have taken the place of another */
+};
 
 struct vault {
     struct locals *locals;
@@ -26,13 +35,14 @@ struct vault {
     struct work_pool *pool;
     struct loop_timer timer;
     bool is_sweeping, sweeps_again;
+    struct vault_uses *uses;
     char dir[PATH_MAX];
 };
 
 /* A file that was found. */
 struct found {
     char file[LOCAL_ID_LEN + VAULT_NAME_MAX + 2];
-    int64_t age_s;
+    int64_t age_s, size;
     bool is_unwanted;
 };
 
@@ -128,6 +138,22 @@ unsigned vault_n_inits(const struct vault *v, struct str id)
             return i;
     }
     return VAULT_INITS_MAX;
+}
+
+struct vault_use vault_begin(struct vault *v, struct str id)
+{
+    const struct sandbox *sb = locals_find(v->locals, id);
+
+    return sb ? vault_use_begin(v->uses, sb->account) : (struct vault_use){0};
+}
+
+void vault_end(struct vault *v, struct vault_use *use, bool is_kept)
+{
+    bool is_large = is_kept && use->taken >= SWEEP_BYTES;
+
+    vault_use_end(use, is_kept);
+    if (is_large)
+        vault_sweep(v);
 }
 
 struct work_pool *vault_pool(const struct vault *v)
@@ -334,7 +360,7 @@ void vault_remove(struct vault *v, struct str id, const char *name)
 
 /* ---- sweeping ---- */
 
-static bool add_found(struct sweep *s, size_t *cap, const char *file, int64_t age_s)
+static bool add_found(struct sweep *s, size_t *cap, const char *file, const struct stat *st)
 {
     if (s->n == *cap) {
         size_t n = *cap ? 2 * *cap : 64;
@@ -345,7 +371,7 @@ static bool add_found(struct sweep *s, size_t *cap, const char *file, int64_t ag
         *cap = n;
     }
     struct found *f = &s->items[s->n++];
-    *f = (struct found){.age_s = age_s};
+    *f = (struct found){.age_s = time(NULL) - st->st_mtime, .size = st->st_size};
     (void)snprintf(f->file, sizeof f->file, "%s", file);
     return true;
 }
@@ -361,7 +387,7 @@ static void look(struct work *w)
         if (strlen(d->d_name) <= LOCAL_ID_LEN || d->d_name[LOCAL_ID_LEN] != '.' ||
             fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
-        if (!add_found(s, &cap, d->d_name, time(NULL) - st.st_mtime))
+        if (!add_found(s, &cap, d->d_name, &st))
             break;
     }
     if (dir)
@@ -393,6 +419,15 @@ static void end_sweep(struct work *w)
         vault_sweep(v);
 }
 
+/* What is not complete counts where it comes from. */
+static void count(struct vault *v, const struct found *f)
+{
+    const struct sandbox *sb = locals_find(v->locals, str_n(f->file, LOCAL_ID_LEN));
+
+    if (sb && !f->is_unwanted && strncmp(f->file + LOCAL_ID_LEN, ".part-", 6) != 0)
+        vault_uses_found(v->uses, sb->account, f->size);
+}
+
 /* Back on the loop's thread, which knows the sandboxes. */
 static void judge(struct work *w)
 {
@@ -406,7 +441,9 @@ static void judge(struct work *w)
         f->is_unwanted = !locals_knows(s->vault->locals, str_n(f->file, LOCAL_ID_LEN)) ||
                          (is_lent && f->age_s > VAULT_KEEP_S);
         is_any = is_any || f->is_unwanted;
+        count(s->vault, f);
     }
+    vault_uses_apply(s->vault->uses);
     s->work.run = sweep_away;
     s->work.done = end_sweep;
     if (!is_any || work_submit(s->vault->pool, s->vault->loop, &s->work) < 0)
@@ -431,6 +468,7 @@ void vault_sweep(struct vault *v)
     s->vault = v;
     s->work.run = look;
     s->work.done = judge;
+    vault_uses_look(v->uses);
     v->is_sweeping = work_submit(v->pool, v->loop, &s->work) == 0;
     if (!v->is_sweeping)
         free(s);
@@ -465,7 +503,7 @@ static void remove_parts(struct vault *v)
         (void)closedir(dir);
 }
 
-struct vault *vault_new(struct locals *locals, struct loop *loop, const char *dir, struct err *e)
+struct vault *vault_new(struct locals *locals, struct core *core, const char *dir, struct err *e)
 {
     struct vault *v = mem_zalloc(1, sizeof *v);
 
@@ -474,16 +512,18 @@ struct vault *vault_new(struct locals *locals, struct loop *loop, const char *di
         return NULL;
     }
     v->locals = locals;
-    v->loop = loop;
+    v->loop = core->loop;
+    v->uses = vault_uses_new(core);
     (void)snprintf(v->dir, sizeof v->dir, "%s", dir);
-    if (io_mkdirs(dir, 0700, e) == 0)
+    if (v->uses && io_mkdirs(dir, 0700, e) == 0)
         v->pool = work_pool_new(THREADS, JOBS_MAX, e);
     if (!v->pool) {
+        vault_uses_free(v->uses);
         free(v);
         return NULL;
     }
     remove_parts(v);
-    (void)loop_timer_start(loop, &v->timer, SWEEP_MS, on_timer);
+    (void)loop_timer_start(v->loop, &v->timer, FIRST_SWEEP_MS, on_timer);
     return v;
 }
 
@@ -493,5 +533,6 @@ void vault_free(struct vault *v)
         return;
     loop_timer_stop(&v->timer);
     work_pool_free(v->pool);
+    vault_uses_free(v->uses);
     free(v);
 }

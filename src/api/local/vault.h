@@ -17,12 +17,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/local/vault_use.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "loop/spool.h"
 
 struct locals;
-struct loop;
+struct core;
 struct vault;
 struct work_pool;
 
@@ -34,7 +35,7 @@ enum {
 };
 
 /* DIR is made when it is missing. NULL with E filled. */
-struct vault *vault_new(struct locals *locals, struct loop *loop, const char *dir, struct err *e);
+struct vault *vault_new(struct locals *locals, struct core *core, const char *dir, struct err *e);
 /* Waits for the threads. */
 void vault_free(struct vault *v);
 
@@ -43,6 +44,10 @@ struct work_pool *vault_pool(const struct vault *v);
 void vault_path(const struct vault *v, struct str id, const char *name, char out[PATH_MAX]);
 /* A new file of ID that is not complete; its name is in NAME. Descriptor or -errno. */
 int vault_create(const struct vault *v, struct str id, char name[VAULT_NAME_MAX]);
+/* What a new file of ID takes of its account, byte by byte (vault_use_take()) / it is complete and
+ * has its name, or was given up. */
+struct vault_use vault_begin(struct vault *v, struct str id);
+void vault_end(struct vault *v, struct vault_use *use, bool is_kept);
 /* Opens ID's file NAME for reading; its size. Descriptor or -errno. */
 int vault_open(const struct vault *v, struct str id, const char *name, uint64_t *ret_size);
 bool vault_has(const struct vault *v, struct str id, const char *name);
