@@ -12,6 +12,7 @@
 #include "api/local/local.h"
 #include "api/mcp/tools.h"
 #include "api/native/event_streams.h"
+#include "api/parse.h"
 #include "api/schemas.h"
 #include "api/traffic/traffic.h"
 #include "api/warn.h"
@@ -77,6 +78,12 @@ static void on_bytes(struct http_req *h, void *ctx)
     run(ctx);
 }
 
+static void on_long(struct http_req *h, void *ctx)
+{
+    (void)h;
+    api_parse_long(ctx, run);
+}
+
 static void on_json(struct http_req *h, void *ctx)
 {
     struct api_req *r = ctx;
@@ -117,6 +124,7 @@ static void read_body(struct api_req *r)
     case ROUTE_NO_BODY:
     case ROUTE_STREAM: run(r); return;
     case ROUTE_JSON: http_read_body(r->http, body_limit(r), on_json, r); return;
+    case ROUTE_LONG_JSON: http_read_body(r->http, body_limit(r), on_long, r); return;
     case ROUTE_BYTES: http_read_body(r->http, body_limit(r), on_bytes, r); return;
     }
 }
@@ -228,6 +236,7 @@ static struct api_req *new_req(struct api *a, struct http_req *h)
     r->core = a->core;
     r->key = NULL;
     r->body = NULL;
+    r->long_body = NULL;
     r->idem = NULL;
     r->forward = NULL;
     r->warnings = NULL;
@@ -402,6 +411,7 @@ void api_free(struct api *a)
         return;
     if (a->readers)
         work_pool_free(a->readers);
+    work_pool_free(a->parsers);
     webhook_free(a->webhook);
     event_streams_free(a->streams);
     locals_free(a->locals);

@@ -34,6 +34,7 @@ struct api {
     struct klavis *klavis;
     struct locals *locals;         /* local sandboxes */
     struct work_pool *readers;     /* of the whole store; NULL before they are needed */
+    struct work_pool *parsers;     /* of long bodies, see parse.h; NULL before the first */
     struct event_streams *streams; /* of events; NULL before the first */
     struct webhook *webhook;       /* NULL: none is set */
     struct buf openapi;

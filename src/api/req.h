@@ -17,6 +17,7 @@
 #include "net/http_server.h"
 
 struct api;
+struct api_long_body;
 struct forward;
 struct store_tx;
 
@@ -26,14 +27,15 @@ struct api_req {
     struct api *api;
     struct core *core;
     struct router_match match;
-    struct account_key *key; /* who asks, with a reference; NULL on open routes */
-    struct json *body;       /* of ROUTE_JSON: NULL when the body was empty */
-    struct api_idem *idem;   /* of a creating request with an Idempotency-Key, else NULL */
-    struct forward *forward; /* of a request that is passed on into a sandbox, else NULL */
-    struct json *warnings;   /* texts: see warn.h; NULL: none */
-    bool is_create;          /* counts as a create of its key until it ends */
-    bool has_cors;           /* what other origins may read is said */
-    struct str cause;        /* of an internal error, for the log */
+    struct account_key *key;         /* who asks, with a reference; NULL on open routes */
+    struct json *body;               /* of ROUTE_JSON: NULL when the body was empty */
+    struct api_long_body *long_body; /* of ROUTE_LONG_JSON, when it is long; see parse.h */
+    struct api_idem *idem;           /* of a creating request with an Idempotency-Key, else NULL */
+    struct forward *forward;         /* of a request that is passed on into a sandbox, else NULL */
+    struct json *warnings;           /* texts: see warn.h; NULL: none */
+    bool is_create;                  /* counts as a create of its key until it ends */
+    bool has_cors;                   /* what other origins may read is said */
+    struct str cause;                /* of an internal error, for the log */
 };
 
 /* Parameter NAME of the path; must be one of the route's. */

@@ -29,10 +29,11 @@ enum route_auth {
 };
 
 enum route_body {
-    ROUTE_NO_BODY, /* a body is read and dropped */
-    ROUTE_JSON,    /* read whole and parsed; an empty one is an absent value */
-    ROUTE_BYTES,   /* read whole */
-    ROUTE_STREAM   /* the handler reads it */
+    ROUTE_NO_BODY,   /* a body is read and dropped */
+    ROUTE_JSON,      /* read whole and parsed; an empty one is an absent value */
+    ROUTE_BYTES,     /* read whole */
+    ROUTE_LONG_JSON, /* the same, and parsed on a worker when it is long: see parse.h */
+    ROUTE_STREAM     /* the handler reads it */
 };
 
 enum route_flag {

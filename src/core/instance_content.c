@@ -277,11 +277,28 @@ static int run_diff(struct job *j, struct err *e)
     return r < 0 ? r : give(j, &text, e);
 }
 
+/* Here, as the results may be long. */
+static int count_passed(struct job *j, struct str results, struct err *e)
+{
+    struct arena a auto_arena;
+
+    arena_init(&a, 16 * (size_t)APPDB_RESULT_MAX);
+    const struct json *all = json_parse(&a, results, NULL, e);
+    for (size_t i = 0; all && i < all->n; i++) {
+        bool is_passed = json_bool(json_get(&all->items[i], "passed"), false);
+        j->op->n_passed += is_passed;
+        j->op->n_failed += !is_passed;
+    }
+    return all ? 0 : e->code;
+}
+
 static int run_verify(struct job *j, struct err *e)
 {
     auto_buf struct buf text = BUF_INIT(APPDB_RESULT_MAX);
     int r = j->engine->verify(j->home, j->app, settled(j), j->op->args, &text, e);
 
+    if (r == 0)
+        r = count_passed(j, buf_str(&text), e);
     return r < 0 ? r : give(j, &text, e);
 }
 

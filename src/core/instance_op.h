@@ -45,6 +45,7 @@ struct instance_op {
     /* What came of it. */
     struct app_answer answer;
     struct str text;
+    int64_t n_passed, n_failed; /* of a verify */
 
     /* Of instance_op.c. */
     struct str key;            /* under which its answer may be kept; .p NULL: it may not */

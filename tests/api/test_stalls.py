@@ -274,4 +274,58 @@ def test_formulas():
                            filter_by_formula=formula)
 
 
+def column(*cells):
+    """Cells of the column A, from the first row on."""
+    return {str(i + 1): {"A": x} for i, x in enumerate(cells)}
+
+
+def test_sheets():
+    """Formulas that are deep, long, of large areas, or that make much of little."""
+    books = [
+        column("=" + nested(5000, "1", "(", ")")),
+        column("=" + nested(3000, "1", "IF(1,", ")")),
+        column("=" + "1+" * 20000 + "1"),
+        column("=SUM(B1:ZZZ9999999)", "=SUMPRODUCT((B1:Z100000>0)*(B1:Z100000<5))"),
+        column('=REPT("a",32000)', "=REPT(A1,30000)", '=SUBSTITUTE(A1,"a",A1)'),
+        column('=REGEXMATCH(REPT("a",30000),"(a+)+$b")',
+               '=REGEXREPLACE(REPT("a",30000),"a*?","bb")'),
+        column("=SUM(SEQUENCE(100000,100))", "=INDEX(SORT(SEQUENCE(1000000)),1)"),
+        column('=LEN(TEXTJOIN(REPT("x",30000),FALSE,SEQUENCE(10000)))'),
+        column("abcdefgh", *["=A%d&A%d" % (i, i) for i in range(1, 60)]),
+        column(1, *["=SUM(A$1:A%d)" % i for i in range(1, 2000)]),
+        column(*['=COUNTIF(B$1:B$5000,"*a*b*c*")' for _ in range(1000)]),
+        column(*["=VLOOKUP(7,B$1:C$5000,1,FALSE)" for _ in range(1000)]),
+    ]
+    with service.running() as s:
+        agent = Agent(s, "google_sheets")
+        for n, book in enumerate(books):
+            with Watched(s, "book %d: %.80s" % (n, book["1"]["A"])):
+                agent.call("google_sheets_create_spreadsheet", title="%d" % n,
+                           data=json.dumps(book))
+
+
+def test_what_keys_bring():
+    """Data to add, and checks with many results: for who has a key."""
+    many = ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c LIMIT 1000) "
+            "SELECT x, x FROM c")
+    bodies = [
+        ("too many values", '{"workspaces":[' + "1," * 7000000 + "1]}", 413),
+        ("many records", '{"workspaces":[' + '{"a":1},' * 300000 + "1]}", None),
+        ("one long text", '{"workspaces":[{"name":"' + "\\n" * 7000000 + '"}]}', None),
+    ]
+    with service.running() as s:
+        box = s.post("/sandbox/motion", {"data": "default"}).json
+        path = "/sandbox/motion/" + box["sandbox_id"]
+        with Watched(s, "results"):
+            answer = s.post(path + "/verify", {"checks": [{"sql": many, "rows": []}] * 900},
+                            timeout=A_LONG_TIME)
+            tap.equal((answer.status, answer.json["n_failed"]), (200, 900))
+        for name, body, status in bodies:
+            with Watched(s, name):
+                answer = s.post(path + "/initialize", body, timeout=A_LONG_TIME,
+                                headers={"Content-Type": "application/json"})
+                tap.equal(answer.status, status or answer.status, name)
+                assert answer.status < 500, (name, answer)
+
+
 tap.main(globals())

@@ -333,35 +333,20 @@ void klavis_diff(struct api_req *r)
         begin(t, INSTANCE_DIFF, on_diff);
 }
 
-static int64_t count_passed(const struct json *all)
-{
-    int64_t n = 0;
-
-    for (size_t i = 0; i < all->n; i++)
-        n += json_bool(json_get(&all->items[i], "passed"), false);
-    return n;
-}
-
 static void on_verified(struct task *t)
 {
     struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&out);
-    const struct json *all = json_parse(t->r->arena, t->op.text, NULL, NULL);
 
-    if (!json_is(all, JSON_ARRAY)) {
-        klavis_fail(t->r, -ENOMEM, NULL);
-        return;
-    }
-    int64_t n_passed = count_passed(all);
     jw_object(&w);
     jw_key(&w, "sandbox_id");
     jw_cstr(&w, t->in->id);
     jw_key(&w, "passed");
-    jw_bool(&w, n_passed == all->n);
+    jw_bool(&w, t->op.n_failed == 0);
     jw_key(&w, "n_passed");
-    jw_int(&w, n_passed);
+    jw_int(&w, t->op.n_passed);
     jw_key(&w, "n_failed");
-    jw_int(&w, all->n - n_passed);
+    jw_int(&w, t->op.n_failed);
     jw_key(&w, "results");
     jw_raw(&w, t->op.text);
     jw_end(&w);

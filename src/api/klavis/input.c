@@ -4,6 +4,7 @@
 
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
+#include "api/parse.h"
 #include "api/warn.h"
 #include "base/cleanup.h"
 #include "core/server.h"
@@ -191,9 +192,7 @@ static void add_malformed(struct klavis_input *in, struct str text, const struct
 /* The body as JSON; NULL when there is none. */
 static struct json *parse(struct klavis_input *in, struct err *e)
 {
-    struct str text = in->r->http->body;
-
-    return str_trim(text).len > 0 ? json_parse(in->r->arena, text, NULL, e) : NULL;
+    return api_parsed(in->r, e);
 }
 
 static bool is_dump_member(struct str name)
