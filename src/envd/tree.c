@@ -97,7 +97,8 @@ static int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names in DIR in byte order. */
+/* The names in DIR in byte order. What is open is what is asked about, whatever the path leads to
+ * by now. */
 static int read_names(struct arena *a, const char *path, struct names *ret)
 {
     __attribute__((cleanup(closedir_p))) DIR *dir = opendir(path);
@@ -105,6 +106,8 @@ static int read_names(struct arena *a, const char *path, struct names *ret)
 
     if (!dir)
         return -errno;
+    if (path_is_proc_fd(dirfd(dir)))
+        return -EACCES;
     for (struct dirent *d; r == 0 && (d = readdir(dir));) {
         if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
             continue;
@@ -138,8 +141,9 @@ static struct level *enter(struct arena *a, struct level *up, const char *path, 
     struct level *l = arena_new(a, struct level);
 
     *ret_code = l ? read_names(a, path, &l->names) : -ENOMEM;
-    /* A directory that went meanwhile is empty. */
-    if (*ret_code == -ENOENT && up)
+    /* A directory that went meanwhile, or became something else, is empty; so is /proc. */
+    if (up && (*ret_code == -ENOENT || *ret_code == -ENOTDIR || *ret_code == -ELOOP ||
+               *ret_code == -EACCES))
         *ret_code = 0;
     if (*ret_code < 0)
         return NULL;
