@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "sys/io.h"
+#include "sys/oom.h"
 
 #define PACKAGES "/usr/lib/postgresql"
 #define PLACE    "/mnt" /* where the server that is not root sees its directory */
@@ -85,6 +86,7 @@ static void become(const struct start *s)
     const struct rlimit memory = {PG_MEMORY_MAX, PG_MEMORY_MAX};
     sigset_t none;
 
+    (void)oom_set(OOM_USUAL);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)setsid();

@@ -32,6 +32,7 @@
 #include "loop/loop.h"
 #include "loop/watch.h"
 #include "net/http_server.h"
+#include "sys/oom.h"
 
 struct service {
     const struct config *config;
@@ -185,6 +186,8 @@ static int raise_limits(struct service *s, struct err *e)
 
     (void)s;
     (void)umask(077);
+    /* Only root may; what it starts for others has a score of its own. */
+    (void)oom_set(OOM_LAST);
     if (getrlimit(RLIMIT_NOFILE, &files) < 0)
         return err_sys(e, -errno, "file descriptor limit");
     const struct rlimit more = {SERVE_WANTED_FILES, SERVE_WANTED_FILES};

@@ -119,6 +119,7 @@ struct config {
         bool enabled;
         const char *envd; /* NULL: see core/share.h */
         int64_t warm;
+        int64_t per_spawner;
         const char *cpu_limit, *memory_limit; /* quantities */
         int64_t pids;
         int disk_kind;        /* enum config_disk */

@@ -69,6 +69,7 @@ static int open_engine(struct sandboxes *set, struct err *e)
     struct engine_options o = {.state = state,
                                .envd = envd,
                                .stock = (unsigned)config->cells.warm,
+                               .per_spawner = (unsigned)config->cells.per_spawner,
                                .etc = config->cells.etc.items,
                                .n_etc = config->cells.etc.n,
                                .images_keep_ms = config->cells.keep_images,

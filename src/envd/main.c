@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tidepool-envd: the spawner of cells, which becomes the first process of each.
  *
- *     tidepool-envd spawn --socket PATH --state DIR --instance NAME [--cgroup v1|v2]
+ *     tidepool-envd spawn --socket PATH --state DIR --instance NAME [--images DIR] [--cgroup v1|v2]
  *
  * starts it in the background and returns when it listens. */
 #include <errno.h>
@@ -16,13 +16,14 @@
 #include "base/cleanup.h"
 #include "envd/inside.h"
 #include "envd/spawner.h"
+#include "sys/oom.h"
 
 static struct spawner spawner;
 
 static int usage(void)
 {
     (void)fprintf(stderr, "usage: tidepool-envd spawn --socket PATH --state DIR --instance NAME "
-                          "[--cgroup v1|v2]\n"
+                          "[--images DIR] [--cgroup v1|v2]\n"
                           "       tidepool-envd --version\n");
     return 2;
 }
@@ -36,6 +37,8 @@ static int parse(int argc, char **argv, struct spawner_options *o)
             o->state = argv[i + 1];
         else if (strcmp(argv[i], "--instance") == 0)
             o->instance = argv[i + 1];
+        else if (strcmp(argv[i], "--images") == 0)
+            o->images = argv[i + 1];
         else if (strcmp(argv[i], "--cgroup") == 0)
             o->cgroup = strcmp(argv[i + 1], "v2") == 0 ? CGROUP_V2 : CGROUP_V1;
         else
@@ -64,6 +67,8 @@ static int run(const struct spawner_options *o, int fd)
     struct err e = ERR_INIT;
 
     detach();
+    /* All of its cells die with it; they get scores of their own (cell.c). */
+    (void)oom_set(OOM_LAST);
     int r = spawner_open(&spawner, o, &e);
     (void)!write(fd, &e, sizeof e);
     (void)close(fd);

@@ -413,6 +413,7 @@ static int open_host(struct spawner *s, const struct spawner_options *o, struct 
         return r;
     s->dirs.owner = o->instance;
     s->dirs.dev = io_open("/dev", O_RDONLY | O_DIRECTORY, 0);
+    s->dirs.images = o->images ? io_open(o->images, O_RDONLY | O_DIRECTORY, 0) : -1;
     s->home_netns_fd = io_open("/proc/self/ns/net", O_RDONLY, 0);
     if (s->dirs.dev < 0 || s->home_netns_fd < 0)
         return err_sys(e, -ENOENT, "open /dev and /proc");
@@ -491,6 +492,8 @@ int spawner_open(struct spawner *s, const struct spawner_options *o, struct err 
         return r;
     s->dirs.cells = io_open("/cells", O_RDONLY | O_DIRECTORY, 0);
     s->sock_fd = io_open("/sock", O_RDONLY | O_DIRECTORY, 0);
+    if (s->dirs.images < 0)
+        s->dirs.images = s->dirs.cells;
     if (s->dirs.cells < 0 || s->sock_fd < 0)
         return err_sys(e, -ENOENT, "open /cells and /sock");
     shares_read(&s->shares, "/proc");

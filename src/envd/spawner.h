@@ -90,6 +90,7 @@ struct spawner {
 
 struct spawner_options {
     const char *socket, *state, *instance;
+    const char *images; /* whose cells directory has the empty images; NULL: its own */
     enum cgroup_version cgroup;
 };
 
@@ -97,14 +98,14 @@ struct spawner_options {
 
 /* Prepares everything; the caller then runs s->loop. */
 int spawner_open(struct spawner *s, const struct spawner_options *o, struct err *e);
-/* The end, once all cells are gone; the process ends next, and that closes the connections. */
+/* The end, once all cells are gone; the process ends next. */
 void spawner_close(struct spawner *s);
 /* Tells who asked for C that it is ready, or that it failed with E. */
 void spawner_reply_cell(struct cell *c);
 void spawner_reply_error(struct cell *c, const struct err *e);
 /* Tells every client that C is gone. */
 void spawner_tell_gone(struct cell *c);
-/* Asks for cell_prepare_one(), netns_refill() and disks_refill() when there is time. */
+/* Asks for work ahead when there is time. */
 void spawner_work_ahead(struct spawner *s);
 
 /* ---- world.c: the mount namespace ---- */

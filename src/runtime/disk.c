@@ -24,7 +24,7 @@
 #include "runtime/kern.h"
 #include "sys/io.h"
 
-#define COPY_NAME ".images/copy"
+#define COPY_NAME ".copy"
 #define MKFS      "/usr/sbin/mkfs.ext4"
 
 enum { LOOP_TRIES = 16 };
@@ -336,7 +336,7 @@ int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct disk_imag
     char name[64];
 
     image_name(name, sizeof name, bytes);
-    auto_close int from = openat(d->cells, name, O_RDONLY | O_CLOEXEC);
+    auto_close int from = openat(d->images, name, O_RDONLY | O_CLOEXEC);
     if (from < 0)
         return err_sys(e, -errno, "image of %llu bytes", (unsigned long long)bytes);
     auto_close int to = openat(d->cells, COPY_NAME, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -37,10 +37,10 @@ int disk_prepare(const struct disk_spec *s, const char *state, struct err *e);
  * while another thread makes one. */
 void disk_sweep(const char *state, const uint64_t *keep, size_t n);
 
-/* The spawner's side. CELLS is the cells directory, DEV the host's /dev, OWNER a name that shows at
- * the loop devices. */
+/* The spawner's side. CELLS is the cells directory, IMAGES the one that has the empty images, which
+ * spawners of one build share, DEV the host's /dev, OWNER a name that shows at the loop devices. */
 struct disk_dirs {
-    int cells, dev;
+    int cells, images, dev;
     const char *owner;
 };
 /* A mounted image. */

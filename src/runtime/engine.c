@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "runtime/engine_internal.h"
 #include "runtime/kern.h"
@@ -21,21 +22,28 @@
 
 int engine_ask_for(struct engine *en, struct building *b)
 {
+    struct spawner_link *s = engine_link_choose(en);
+
+    b->asked_ms = clock_mono_ms();
+    b->spawner = NULL;
+    if (!s && engine_link_is_starting(en)) {
+        list_append(&en->waiting, &b->node);
+        engine_link_listen(en);
+        return 0;
+    }
+    if (!s)
+        return -ENOTCONN;
     b->tag = en->next_tag++;
     packet_begin(&en->out, PROTO_CREATE, b->tag);
     proto_put_spec(&en->out, &b->spec);
-    int r = spawner_link_send(&en->spawner);
-    if (r == 0)
-        list_append(&en->building, &b->node);
-    return r;
-}
-
-/* It died, and its successor does not start. */
-static int check_spawner(const struct engine *en, struct err *e)
-{
-    if (en->spawner.io.loop)
-        return 0;
-    return err_set(e, -ECONNRESET, "no cells can be made: %s", err_text(&en->no_spawner));
+    int r = spawner_link_send(s);
+    if (r < 0)
+        return r;
+    b->spawner = s;
+    s->n_building++;
+    list_append(&en->building, &b->node);
+    engine_link_listen(en);
+    return 0;
 }
 
 /* What the host cannot enforce is refused, unless the operator said otherwise. */
@@ -147,9 +155,7 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
 
     if (label[0] == '\0' || strlen(label) >= PROTO_NAME_MAX)
         return err_set(e, -EINVAL, "a cell needs a label of 1 to %d bytes", PROTO_NAME_MAX - 1);
-    int r = check_spawner(en, why);
-    if (r == 0)
-        r = check_limits(en, spec, why);
+    int r = check_limits(en, spec, why);
     if (r < 0)
         return r;
     struct engine_cell *c = engine_stock_take(en, spec);
@@ -161,6 +167,10 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
         /* It may have died in the stock: a new one is as good. */
         engine_drop(take(c));
     }
+    if (!c)
+        r = engine_link_check(en, why);
+    if (!c && r < 0)
+        return r;
     if (!c)
         return build(en, label, spec, fn, ctx, why);
     fn(ctx, c, NULL);
@@ -178,6 +188,7 @@ static struct building *take_building(struct engine *en, uint32_t tag)
         if (b->tag != tag)
             continue;
         list_del(node);
+        b->spawner->n_building--;
         return b;
     }
     return NULL;
@@ -213,9 +224,13 @@ static void on_cell(struct spawner_link *s, struct packet *p)
     auto_free struct building *b = take_building(en, p->tag);
 
     proto_get_info(&p->body, &info);
-    if (!b || wire_done(&p->body) < 0)
+    if (wire_done(&p->body) < 0)
         return;
-    hand_over(en, b, engine_cell_new(s, &info, p, &e), &e);
+    struct engine_cell *c = engine_cell_new(s, &info, p, &e);
+    if (b)
+        hand_over(en, b, c, &e);
+    else
+        engine_drop(c); /* who asked for it was told that it takes too long */
 }
 
 static void on_error(struct engine *en, struct packet *p)
@@ -233,7 +248,7 @@ static void on_error(struct engine *en, struct packet *p)
 
 /* Reports and frees C, a claimed cell that its spawner no longer has. A spawner of another build
  * ends with its last one. */
-static void bury(struct engine_cell *c, int status)
+void engine_bury(struct engine_cell *c, int status)
 {
     struct engine *en = c->engine;
     struct spawner_link *s = c->spawner;
@@ -244,19 +259,14 @@ static void bury(struct engine_cell *c, int status)
     if (c->info.label[0] != '\0' && en->options.on_gone)
         en->options.on_gone(en->options.ctx, c, status);
     engine_cell_free(c);
-    if (s != &en->spawner && s->n_cells == 0)
-        spawner_link_quit(s);
+    engine_link_look(s);
 }
 
-static void bury_stock(struct engine_cell *c)
+void engine_bury_stock(struct engine_cell *c)
 {
     c->engine->n_stock--;
+    c->spawner->n_stock--;
     engine_cell_free(c);
-}
-
-void engine_cell_ended(struct engine_cell *c)
-{
-    bury(c, SIGKILL);
 }
 
 static void on_gone(struct spawner_link *s, struct packet *p)
@@ -269,179 +279,11 @@ static void on_gone(struct spawner_link *s, struct packet *p)
     if (!c)
         return;
     if (c->is_claimed) {
-        bury(c, status);
+        engine_bury(c, status);
         return;
     }
-    bury_stock(c);
+    engine_bury_stock(c);
     engine_stock_tend(s->engine);
-}
-
-static void fail_building(struct engine *en)
-{
-    struct err e = ERR_INIT;
-
-    (void)err_set(&e, -ECONNRESET, "the spawner died");
-    for (struct list *node; (node = list_pop(&en->building));) {
-        auto_free struct building *b = list_entry(node, struct building, node);
-        if (b->fn)
-            b->fn(b->ctx, NULL, &e);
-    }
-    en->n_stock_building = 0;
-}
-
-static void on_spawner(struct loop_io *io, uint32_t events);
-
-/* What S has not shown in its last list is gone, and what should have ended is told again. */
-static void compare(struct spawner_link *s)
-{
-    struct engine *en = s->engine;
-
-    list_each(node, &en->cells)
-    {
-        struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (c->spawner != s)
-            continue;
-        if (!c->is_seen)
-            bury(c, -1);
-        else if (take(c->is_ending))
-            engine_cell_kill(c);
-    }
-    list_each(node, &en->stock)
-    {
-        struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (c->spawner == s && !c->is_seen)
-            bury_stock(c);
-    }
-}
-
-/* S is gone with all of its cells. */
-static void bury_all(struct spawner_link *s)
-{
-    list_each(node, &s->engine->cells)
-    {
-        struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (c->spawner == s)
-            c->is_seen = false;
-    }
-    list_each(node, &s->engine->stock)
-    {
-        struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (c->spawner == s)
-            c->is_seen = false;
-    }
-    compare(s);
-}
-
-static int attach(struct spawner_link *s, struct err *e)
-{
-    struct engine *en = s->engine;
-    int r = engine_attach(s, e);
-
-    if (r < 0)
-        return r;
-    r = loop_io_start(en->loop, &s->io, s->io.fd, EPOLLIN, on_spawner);
-    if (r < 0)
-        return err_sys(e, r, "watch the spawner");
-    compare(s);
-    if (s == &en->spawner)
-        engine_stock_tend(en);
-    return 0;
-}
-
-/* ---- spawners of other builds ---- */
-
-/* What it has made ahead nobody will take any more. */
-static void retire(struct spawner_link *s)
-{
-    list_each(node, &s->engine->cells)
-    {
-        struct engine_cell *c = list_entry(node, struct engine_cell, node);
-        if (c->spawner == s && c->info.label[0] == '\0')
-            engine_cell_kill(c);
-    }
-    if (s->n_cells == 0)
-        spawner_link_quit(s);
-}
-
-static void old_free(struct spawner_link *s)
-{
-    engine_detach(s);
-    free(s->slots);
-    list_del(&s->node);
-    s->engine->n_old--;
-    free(s);
-}
-
-static int attach_old(struct engine *en, const char *place, struct err *e)
-{
-    if (en->n_old == ENGINE_OLD_MAX)
-        return err_set(e, -ENOBUFS, "more than %d spawners of other builds", (int)ENGINE_OLD_MAX);
-    struct spawner_link *s = mem_zalloc(1, sizeof *s);
-    if (!s)
-        return err_sys(e, -ENOMEM, "spawner of another build");
-    spawner_link_init(s, en);
-    (void)snprintf(s->place, sizeof s->place, "%s", place);
-    list_append(&en->old, &s->node);
-    en->n_old++;
-    int r = attach(s, e);
-    if (r < 0) {
-        bury_all(s);
-        old_free(s);
-        return err_ctx(e, r, "spawner of another build in '%s'", place);
-    }
-    retire(s);
-    return 0;
-}
-
-static void tidy(struct engine *en)
-{
-    /* What is being built looks like what is left over. */
-    if (en->n_cells == 0 && en->n_old == 0 && !en->renewal)
-        engine_place_tidy(en);
-}
-
-/* It has ended as it was asked to, or it died, and is replaced by one that sweeps and ends. */
-static void lose_old(struct spawner_link *s)
-{
-    struct engine *en = s->engine;
-    bool has_ended = s->is_quitting;
-
-    engine_detach(s);
-    s->is_quitting = false;
-    if (!has_ended && attach(s, NULL) == 0) {
-        retire(s);
-        return;
-    }
-    bury_all(s);
-    if (has_ended)
-        engine_place_remove(en, s->place);
-    old_free(s);
-    tidy(en);
-}
-
-/* Either it died, and all cells with it, or only the connection broke: the list will tell. */
-static void lose_spawner(struct spawner_link *s)
-{
-    struct engine *en = s->engine;
-
-    if (s != &en->spawner) {
-        lose_old(s);
-        return;
-    }
-    engine_detach(s);
-    fail_building(en);
-    if (attach(s, &en->no_spawner) == 0)
-        return;
-    bury_all(s);
-    engine_retry_later(en);
-}
-
-void engine_retry(struct engine *en)
-{
-    if (en->spawner.io.loop)
-        engine_stock_tend(en);
-    else if (attach(&en->spawner, &en->no_spawner) < 0)
-        engine_retry_later(en);
 }
 
 void engine_dispatch(struct spawner_link *s)
@@ -455,26 +297,6 @@ void engine_dispatch(struct spawner_link *s)
     else if (en->in.kind == PROTO_GONE)
         on_gone(s, &en->in);
     packet_done(&en->in);
-}
-
-static void on_spawner(struct loop_io *io, uint32_t events)
-{
-    struct spawner_link *s = container_of(io, struct spawner_link, io);
-
-    if (events & EPOLLOUT && spawner_link_flush(s) < 0) {
-        lose_spawner(s);
-        return;
-    }
-    while (io->loop) {
-        int r = packet_receive(io->fd, &s->engine->in);
-        if (r == -EAGAIN)
-            return;
-        if (r <= 0) {
-            lose_spawner(s);
-            return;
-        }
-        engine_dispatch(s);
-    }
 }
 
 /* ---- the engine ---- */
@@ -535,20 +357,20 @@ struct engine *engine_open(struct loop *l, const struct engine_options *o, struc
     en->state_fd = en->home_netns_fd = -1;
     en->next_tag = 1;
     engine_fit_open(&en->cpus);
-    spawner_link_init(&en->spawner, en);
     list_init(&en->old);
+    list_init(&en->waiting);
     list_init(&en->stock);
     list_init(&en->cells);
     list_init(&en->building);
     buf_init(&en->out, PACKET_MAX);
     engine_images_open(en);
-    int r = prepare(en, o, e);
+    en->spawner = mem_zalloc(1, sizeof *en->spawner);
+    if (en->spawner)
+        spawner_link_init(en->spawner, en);
+    int r = en->spawner ? prepare(en, o, e) : err_sys(e, -ENOMEM, "engine");
     if (r == 0)
-        r = attach(&en->spawner, e);
-    if (r == 0)
-        r = engine_place_each(en, attach_old, e);
+        r = engine_links_open(en, e);
     if (r == 0) {
-        tidy(en);
         engine_template_watch(en);
         return en;
     }
@@ -560,21 +382,17 @@ void engine_close(struct engine *en)
 {
     if (!en)
         return;
-    engine_detach(&en->spawner);
-    list_each(node, &en->old) engine_detach(list_entry(node, struct spawner_link, node));
     loop_timer_stop(&en->retry);
     engine_template_unwatch(en);
     engine_images_close(en);
     en->options.on_gone = NULL;
-    bury_all(&en->spawner);
-    list_each(node, &en->old)
-    {
-        struct spawner_link *s = list_entry(node, struct spawner_link, node);
-        bury_all(s);
-        old_free(s);
-    }
+    engine_links_close(en);
     http_client_free(en->http);
-    free(en->spawner.slots);
+    if (en->spawner) {
+        engine_detach(en->spawner);
+        free(en->spawner->slots);
+        free(en->spawner);
+    }
     for (struct list *node; (node = list_pop(&en->building));)
         free(list_entry(node, struct building, node));
     buf_done(&en->out);
@@ -587,40 +405,20 @@ void engine_close(struct engine *en)
     free(en);
 }
 
-/* Ends S and waits for that. */
-static void shut_down(struct spawner_link *s)
-{
-    struct engine *en = s->engine;
-
-    if (!s->io.loop)
-        return;
-    (void)io_set_nonblock(s->io.fd, false);
-    (void)spawner_link_flush(s);
-    spawner_link_quit(s);
-    while (packet_receive(s->io.fd, &en->in) > 0)
-        packet_done(&en->in);
-}
-
 void engine_shutdown(struct engine *en)
 {
-    list_each(node, &en->old)
-    {
-        struct spawner_link *s = list_entry(node, struct spawner_link, node);
-        shut_down(s);
-        engine_place_remove(en, s->place);
-    }
-    shut_down(&en->spawner);
+    engine_links_end(en);
     engine_close(en);
 }
 
 unsigned engine_can(const struct engine *en)
 {
-    return en->spawner.cgroup.can;
+    return en->spawner->cgroup.can;
 }
 
 bool engine_can_limit(const struct engine *en, unsigned can, struct err *e)
 {
-    return cgroup_can_limit(&en->spawner.cgroup, can, e);
+    return cgroup_can_limit(&en->spawner->cgroup, can, e);
 }
 
 unsigned engine_n_stock(const struct engine *en)
@@ -635,7 +433,14 @@ unsigned engine_n_cells(const struct engine *en)
 
 unsigned engine_n_old_cells(const struct engine *en)
 {
-    return en->n_cells - en->spawner.n_cells;
+    unsigned n = 0;
+
+    list_each(node, &en->old)
+    {
+        const struct spawner_link *s = list_entry(node, const struct spawner_link, node);
+        n += s->makes_cells ? 0 : s->n_cells;
+    }
+    return n;
 }
 
 unsigned engine_n_building(const struct engine *en)
@@ -643,12 +448,13 @@ unsigned engine_n_building(const struct engine *en)
     unsigned n = engine_image_n_waiting(en);
 
     list_each(node, &en->building) n++;
+    list_each(node, &en->waiting) n++;
     return n;
 }
 
 uint32_t engine_spawner_pid(const struct engine *en)
 {
-    return en->spawner.pid;
+    return en->spawner->pid;
 }
 
 const char *engine_owner(const struct engine *en)

@@ -29,7 +29,8 @@ struct engine_options {
     enum cgroup_version cgroup; /* CGROUP_NONE: what the host has */
     const char *const *etc;     /* see struct template_source; outlives the engine */
     size_t n_etc;
-    unsigned stock; /* how many cells are kept ready */
+    unsigned stock;       /* how many cells are kept ready */
+    unsigned per_spawner; /* how many cells die with a spawner at most; 0: any number */
     struct cell_spec stock_spec;
     int64_t images_keep_ms;    /* an empty image that nobody uses is removed after this time */
     bool allows_unenforced;    /* create cells although the host cannot keep them to their limits */

@@ -112,7 +112,7 @@ int engine_cell_name(struct engine_cell *c, const char *label, const char *hostn
 static void on_end(struct loop_io *io, uint32_t events)
 {
     (void)events;
-    engine_cell_ended(container_of(io, struct engine_cell, end_io));
+    engine_bury(container_of(io, struct engine_cell, end_io), SIGKILL);
 }
 
 /* The spawner may be busy: the processes are killed from here already, and their end is seen here

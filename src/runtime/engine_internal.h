@@ -11,6 +11,7 @@
 #include "runtime/engine_fit.h"
 #include "runtime/engine_image.h"
 #include "runtime/engine_link.h"
+#include "runtime/engine_links.h"
 #include "runtime/packet.h"
 
 struct engine_cell {
@@ -38,8 +39,10 @@ struct engine_cell {
 struct building {
     struct list node;
     uint32_t tag;
+    struct spawner_link *spawner; /* that was asked for it, or NULL */
     char label[PROTO_NAME_MAX];
     struct cell_spec spec;
+    int64_t asked_ms;
     engine_cell_fn *fn; /* NULL: for the stock */
     bool is_outdated;   /* its template has been replaced since */
     void *ctx;
@@ -57,14 +60,18 @@ struct engine {
     bool has_old_templates;         /* which nobody may need any more */
     struct work_pool *workers;      /* one thread, from the first renewal on */
     struct engine_renewal *renewal; /* under way, or NULL */
-    char *home; /* the place of this build's spawner, with the state directory's path */
+    char build[ENGINE_PLACE_MAX];   /* the place of this build's first spawner */
+    char *home;                     /* the same with the state directory's path */
     int state_fd, home_netns_fd;
-    struct spawner_link spawner; /* of this build */
-    struct err no_spawner;       /* why it could not be started again; code 0: it runs */
-    struct list old;             /* struct spawner_link: of other builds */
+    struct spawner_link *spawner; /* that makes the next cell */
+    struct work_pool *starters;   /* one thread, from the first loss of a spawner on */
+    struct err no_spawner;        /* why there is none now */
+    struct loop_timer silence;    /* while something is built */
+    struct list old;              /* struct spawner_link: all others */
     unsigned n_old;
     uint32_t next_tag, next_link_id;
     struct list stock, cells, building;
+    struct list waiting; /* struct building: for a spawner with room */
     unsigned n_stock, n_cells, n_stock_building;
     struct loop_timer retry; /* of the stock, or of the spawner when it died */
     int64_t used_ms;         /* when somebody last asked for a cell or used one */
@@ -81,8 +88,9 @@ struct engine {
 int engine_ask_for(struct engine *en, struct building *b);
 /* What engine.retry is for: looks after the stock, or for the spawner. */
 void engine_retry(struct engine *en);
-/* Reports and frees a claimed cell whose processes are gone, before the spawner says so. */
-void engine_cell_ended(struct engine_cell *c);
+/* Reports and frees a claimed cell that is gone / frees one of the stock. */
+void engine_bury(struct engine_cell *c, int status);
+void engine_bury_stock(struct engine_cell *c);
 /* Ends a cell that nobody was told of, so its end is not reported either. */
 void engine_drop(struct engine_cell *c);
 /* Enters C among the claimed ones. */
@@ -106,8 +114,8 @@ void engine_stock_drop(struct engine *en);
 
 /* ---- engine_template.c ---- */
 
-/* Makes the default template, if it is not there, and tells the spawner. */
-int engine_template_add(struct engine *en, struct err *e);
+/* The program that works on files inside of cells; it lies beside the one that runs them. */
+void engine_find_local(const struct engine *en, char ret[PATH_MAX]);
 /* From now on it follows the host. */
 void engine_template_watch(struct engine *en);
 void engine_template_unwatch(struct engine *en);

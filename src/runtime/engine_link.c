@@ -129,8 +129,8 @@ struct engine_cell *spawner_link_cell(const struct spawner_link *s, uint32_t slo
 
 struct spawner_link *spawner_link_find(struct engine *en, uint32_t id)
 {
-    if (en->spawner.id == id)
-        return &en->spawner;
+    if (en->spawner->id == id)
+        return en->spawner;
     list_each(node, &en->old)
     {
         struct spawner_link *s = list_entry(node, struct spawner_link, node);

@@ -3,6 +3,7 @@
  * Internal header of the engine. */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,11 +12,13 @@
 #include "base/list.h"
 #include "loop/loop.h"
 #include "runtime/cgroup.h"
+#include "runtime/proto.h"
 
 struct engine;
 struct engine_cell;
+struct spawner_attempt;
 
-enum { ENGINE_OLD_MAX = 16, ENGINE_PLACE_MAX = 64, ENGINE_SLOTS_MAX = 65536 };
+enum { ENGINE_OLD_MAX = 64, ENGINE_PLACE_MAX = 64, ENGINE_SLOTS_MAX = 65536 };
 
 /* A spawner, as the engine sees it: that of this build, which makes all new cells, or one of
  * another build, which goes on for the cells that it has (docs/adr/0011). */
@@ -31,9 +34,16 @@ struct spawner_link {
     struct cgroup cgroup;
     struct list queue; /* packets that its socket had no room for */
     size_t n_queued;
-    unsigned n_cells;           /* of engine.cells */
-    bool is_quitting;           /* it was asked to end */
-    struct engine_cell **slots; /* its cells by slot, those of the stock included */
+    unsigned n_cells;                /* of engine.cells */
+    unsigned n_stock;                /* of engine.stock */
+    unsigned n_building;             /* of engine.building */
+    char template_root[PATH_MAX];    /* the default template that it knows */
+    bool makes_cells;                /* it is of this build */
+    bool is_quitting;                /* it was asked to end */
+    bool is_silent;                  /* it has not answered for a while */
+    int64_t heard_ms;                /* when something last came from it */
+    struct spawner_attempt *attempt; /* to reach it, under way, or NULL */
+    struct engine_cell **slots;      /* its cells by slot, those of the stock included */
     uint32_t n_slots;
 };
 
@@ -68,14 +78,28 @@ int engine_place_each(struct engine *en,
 /* Its path, and what its control groups are called. */
 int engine_place_path(const struct engine *en, const char *place, char *ret, size_t size);
 void engine_place_instance(const struct engine *en, const char *place, char *ret, size_t size);
+/* The place of this build's Nth spawner; whether PLACE is one of those. */
+void engine_place_number(const struct engine *en, unsigned n, char ret[ENGINE_PLACE_MAX]);
+bool engine_place_is_own(const struct engine *en, const char *place);
+/* Makes its directories. */
+int engine_place_make(const struct engine *en, const char *place);
 /* The spawner of PLACE has ended in good order: its files go to the trash. */
 void engine_place_remove(struct engine *en, const char *place);
 
 /* Removes default templates that no cell can have any more, while there are no cells. */
 void engine_place_tidy(struct engine *en);
 
-/* ---- engine_spawner.c: starting, greeting, listing; all blocking ---- */
+/* ---- engine_spawner.c: starting, greeting, listing ---- */
 
-/* Finds the spawner of its place, or starts one. */
+/* Finds the spawner of its place, or starts one, and takes over what it has; waits for that. */
 int engine_attach(struct spawner_link *s, struct err *e);
+/* The same on a thread; engine_attached() follows. Does nothing while that is under way. */
+int engine_attach_later(struct spawner_link *s);
+/* S is about to go: what is under way for it comes to nothing. */
+void engine_attach_forget(struct spawner_link *s);
+/* Lets go of the connection alone / of everything that S gave us. */
+void engine_hang_up(struct spawner_link *s);
 void engine_detach(struct spawner_link *s);
+/* The default template, as spawners are told of it; and telling S, without waiting. */
+struct proto_template engine_default_template(bool keeps_cells);
+int engine_send_template(struct spawner_link *s, bool keeps_cells);

@@ -4,6 +4,7 @@
  * program, so two builds never share anything, and who finds a directory knows whose it is.
  *
  *     STATE/spawners/BUILD/{spawner.sock,spawner.lock,cells/}
+ *     STATE/spawners/BUILD-1/…          further ones of the same build (engine_links.h)
  *
  * Before there were several, the state directory itself was the place: "." */
 #include <dirent.h>
@@ -49,9 +50,10 @@ int engine_place_choose(struct engine *en, struct err *e)
 
     if (r < 0)
         return r;
-    (void)snprintf(en->spawner.place, sizeof en->spawner.place, PLACES "%016llx",
+    (void)snprintf(en->build, sizeof en->build, PLACES "%016llx",
                    (unsigned long long)str_hash(buf_str(&program), 0));
-    r = engine_place_path(en, en->spawner.place, path, sizeof path);
+    engine_place_number(en, 0, en->spawner->place);
+    r = engine_place_path(en, en->build, path, sizeof path);
     en->home = r < 0 ? NULL : mem_strdup(path);
     if (!en->home)
         return err_sys(e, r < 0 ? r : -ENOMEM, "place of the spawner");
@@ -60,9 +62,32 @@ int engine_place_choose(struct engine *en, struct err *e)
     return io_mkdirs(path, 0700, e);
 }
 
+void engine_place_number(const struct engine *en, unsigned n, char ret[ENGINE_PLACE_MAX])
+{
+    if (n == 0)
+        (void)snprintf(ret, ENGINE_PLACE_MAX, "%s", en->build);
+    else
+        (void)snprintf(ret, ENGINE_PLACE_MAX, "%.40s-%u", en->build, n);
+}
+
+bool engine_place_is_own(const struct engine *en, const char *place)
+{
+    size_t len = strlen(en->build);
+
+    return strncmp(place, en->build, len) == 0 && (place[len] == '\0' || place[len] == '-');
+}
+
+int engine_place_make(const struct engine *en, const char *place)
+{
+    char path[PATH_MAX];
+    int len = snprintf(path, sizeof path, "%s/%s/cells", en->state, place);
+
+    return len >= (int)sizeof path ? -ENAMETOOLONG : io_mkdirs(path, 0700, NULL);
+}
+
 static bool is_build(const char *name)
 {
-    return name[0] != '\0' && strspn(name, "0123456789abcdef") == strlen(name) &&
+    return name[0] != '\0' && strspn(name, "0123456789abcdef-") == strlen(name) &&
            strlen(PLACES) + strlen(name) < ENGINE_PLACE_MAX;
 }
 
@@ -82,7 +107,7 @@ int engine_place_each(struct engine *en,
         if (!is_build(d->d_name))
             continue;
         (void)snprintf(place, sizeof place, PLACES "%s", d->d_name);
-        if (strcmp(place, en->spawner.place) != 0)
+        if (strcmp(place, en->spawner->place) != 0)
             r = fn(en, place, e);
     }
     (void)closedir(dir);
@@ -98,11 +123,11 @@ static int throw_away(struct engine *en, const char *path)
     char trash[ENGINE_PLACE_MAX + 40], unique[17];
 
     id_hex(unique, sizeof unique - 1);
-    (void)snprintf(trash, sizeof trash, "%s/cells/.trash/%s", en->spawner.place, unique);
+    (void)snprintf(trash, sizeof trash, "%s/cells/.trash/%s", en->spawner->place, unique);
     if (renameat(en->state_fd, path, en->state_fd, trash) < 0)
         return -errno;
     packet_begin(&en->out, PROTO_CLEAN, 0);
-    (void)spawner_link_send(&en->spawner);
+    (void)spawner_link_send(en->spawner);
     return 0;
 }
 
@@ -111,6 +136,9 @@ void engine_place_remove(struct engine *en, const char *place)
     static const char *const files[] = {"spawner.sock", "spawner.lock"};
     char cells[ENGINE_PLACE_MAX + 8];
 
+    /* The first one's has what all of this build share. */
+    if (strcmp(place, en->build) == 0)
+        return;
     (void)snprintf(cells, sizeof cells, "%s/cells", place);
     int r = throw_away(en, cells);
     if (r < 0 && r != -ENOENT)

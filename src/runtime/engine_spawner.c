@@ -1,29 +1,78 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine's beginning: find the spawner or start one, agree on the protocol, learn what lives.
- * Everything here blocks; the spawner answers within a millisecond. */
+/* Reaching a spawner: find it or start one, agree on the protocol, learn what lives. All of this
+ * waits, for processes, for systemd, for a spawner that may hang: so it is done by a thread, from
+ * copies of what it needs, within a time; the loop's thread then takes over what was found. Only
+ * the start of the service waits for it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "loop/work.h"
 #include "runtime/engine_internal.h"
 #include "runtime/kern.h"
 #include "runtime/scope.h"
+#include "runtime/template.h"
 #include "sys/io.h"
 
 #define SOCKET_NAME "spawner.sock"
 
-enum { MEET_TRIES = 20, MEET_US = 10000 };
+enum {
+    MEET_TRIES = 20,
+    MEET_US = 10000,
+    START_MS = 30000, /* until a new spawner listens; systemd may take half of it */
+    TALK_MS = 10000,  /* for all that is said with one that listens */
+    JOBS_MAX = 256,
+};
 
 static char *const no_env[] = {NULL};
+
+/* A packet that came while something else was waited for, or a cell of the list. */
+struct heard {
+    struct list node;
+    size_t len, n_fds;
+    int fds[PACKET_FDS];
+    char data[];
+};
+
+/* One attempt; it outlives its link, and the engine, when these go meanwhile. */
+struct spawner_attempt {
+    struct work work;
+    struct spawner_link *link; /* NULL: gone. Only the loop's thread looks at it */
+
+    /* What is asked for. */
+    char state[PATH_MAX], home[PATH_MAX], envd[PATH_MAX], local[PATH_MAX];
+    char place[ENGINE_PLACE_MAX], instance[CGROUP_NAME_MAX];
+    int state_fd; /* its own */
+    enum cgroup_version cgroup;
+    bool makes_cells; /* it is told the default template */
+    const char *const *etc;
+    size_t n_etc;
+
+    /* What came of it. */
+    int result;
+    struct err e;
+    int fd, sockets_fd;
+    uint32_t version, pid;
+    struct cgroup found;
+    char template_root[PATH_MAX];
+    struct list heard; /* struct heard */
+    int64_t end_ms;    /* of the conversation */
+    struct buf out;
+    struct packet in;
+};
 
 /* A process that becomes ARGV when it reads a byte from *ret_go, and ends when that is closed. */
 static pid_t fork_waiting(const char *const *argv, int *ret_go)
@@ -50,14 +99,22 @@ static pid_t fork_waiting(const char *const *argv, int *ret_go)
     return pid;
 }
 
+/* Within START_MS; a start that takes longer is ended. */
 static int wait_for(pid_t pid)
 {
+    int64_t end_ms = clock_mono_ms() + START_MS;
     int status;
 
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
+    for (;;) {
+        pid_t r = waitpid(pid, &status, WNOHANG);
+        if (r < 0 && errno != EINTR)
             return -errno;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+        if (r == pid)
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+        if (clock_mono_ms() > end_ms)
+            (void)kill(pid, SIGKILL);
+        (void)usleep(500);
+    }
 }
 
 /* It is in its scope before it does anything. */
@@ -87,152 +144,301 @@ static pid_t start_here(const char *const *argv, struct err *e)
 }
 
 /* Runs `tidepool-envd spawn`, which returns when the spawner listens. */
-static int start_spawner(struct spawner_link *s, struct err *e)
+static int start_spawner(struct spawner_attempt *a, struct err *e)
 {
-    struct engine *en = s->engine;
-    char place[PATH_MAX], socket_path[PATH_MAX], instance[CGROUP_NAME_MAX];
-    const char *argv[] = {en->envd,     "spawn",  "--socket", socket_path, "--state", place,
-                          "--instance", instance, "--cgroup", NULL,        NULL};
+    char place[PATH_MAX], socket_path[PATH_MAX], images[PATH_MAX];
+    const char *argv[] = {a->envd,    "spawn",    "--socket", socket_path,  "--state",
+                          place,      "--images", images,     "--instance", a->instance,
+                          "--cgroup", NULL,       NULL};
 
-    if (engine_place_path(en, s->place, place, sizeof place) < 0 ||
+    if (snprintf(place, sizeof place, "%s/%s", a->state, a->place) >= (int)sizeof place ||
         snprintf(socket_path, sizeof socket_path, "%s/" SOCKET_NAME, place) >=
             (int)sizeof socket_path)
         return err_sys(e, -ENAMETOOLONG, "spawner socket");
-    engine_place_instance(en, s->place, instance, sizeof instance);
-    if (en->options.cgroup == CGROUP_NONE)
-        argv[8] = NULL;
+    (void)snprintf(images, sizeof images, "%.*s/cells", (int)(sizeof images - 8), a->home);
+    if (a->cgroup == CGROUP_NONE)
+        argv[10] = NULL;
     else
-        argv[9] = en->options.cgroup == CGROUP_V2 ? "v2" : "v1";
-    bool has_scope = en->options.cgroup != CGROUP_V1 && scope_is_needed_here();
-    pid_t pid = has_scope ? start_in_scope(argv, instance, e) : start_here(argv, e);
+        argv[11] = a->cgroup == CGROUP_V2 ? "v2" : "v1";
+    bool has_scope = a->cgroup != CGROUP_V1 && scope_is_needed_here();
+    pid_t pid = has_scope ? start_in_scope(argv, a->instance, e) : start_here(argv, e);
     if (pid < 0)
         return pid;
     if (wait_for(pid) < 0)
-        return err_set(e, -EIO, "'%s' could not start the spawner", en->envd);
+        return err_set(e, -EIO, "'%s' could not start the spawner", a->envd);
     return 0;
 }
 
 /* Where one of another build died, the new one is to sweep. */
-static int connect_spawner(struct spawner_link *s, struct err *e)
+static int connect_spawner(struct spawner_attempt *a, struct err *e)
 {
     char name[ENGINE_PLACE_MAX + sizeof SOCKET_NAME];
-    int state_fd = s->engine->state_fd;
 
-    (void)snprintf(name, sizeof name, "%s/" SOCKET_NAME, s->place);
-    int fd = packet_connect_at(state_fd, name, SOCK_SEQPACKET);
+    (void)snprintf(name, sizeof name, "%s/" SOCKET_NAME, a->place);
+    int fd = packet_connect_at(a->state_fd, name, SOCK_SEQPACKET);
     if (fd == -ENOENT || fd == -ECONNREFUSED) {
-        int r = start_spawner(s, e);
+        int r = start_spawner(a, e);
         if (r < 0)
             return r;
-        fd = packet_connect_at(state_fd, name, SOCK_SEQPACKET);
+        fd = packet_connect_at(a->state_fd, name, SOCK_SEQPACKET);
     }
-    return fd < 0 ? err_sys(e, fd, "connect to the spawner") : fd;
+    if (fd < 0)
+        return err_sys(e, fd, "connect to the spawner");
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = TALK_MS / 1000},
+                     sizeof(struct timeval));
+    return fd;
 }
 
-/* Sends en->out and waits for the answer in en->in, which the caller has to finish. What else
- * arrives meanwhile is handled as usual. */
-static int call(struct spawner_link *s, uint32_t tag, const int *fds, size_t n_fds, struct err *e)
-{
-    struct engine *en = s->engine;
-    int r = packet_send(s->io.fd, &en->out, fds, n_fds);
+/* ---- the conversation ---- */
 
-    while (r == 0) {
-        int n = packet_receive(s->io.fd, &en->in);
-        if (n <= 0)
-            return err_sys(e, n < 0 ? n : -ECONNRESET, "spawner");
-        if (en->in.tag == tag)
-            break;
-        engine_dispatch(s);
+static int hear(int fd, struct packet *in, int64_t end_ms, struct err *e)
+{
+    for (;;) {
+        int64_t left_ms = end_ms - clock_mono_ms();
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int r = poll(&p, 1, left_ms > 0 ? (int)left_ms : 0);
+        if (r == 0)
+            return err_set(e, -ETIMEDOUT, "the spawner does not answer");
+        if (r < 0 && errno != EINTR)
+            return err_sys(e, -errno, "spawner");
+        if (r < 0)
+            continue;
+        r = packet_receive(fd, in);
+        if (r != -EAGAIN)
+            return r > 0 ? 0 : err_sys(e, r < 0 ? r : -ECONNRESET, "spawner");
     }
-    if (r < 0)
-        return err_sys(e, r, "spawner");
-    if (en->in.kind != PROTO_ERROR)
-        return 0;
-    r = -(int)wire_get_u32(&en->in.body);
-    return err_set(e, r < 0 ? r : -EIO, STR_FMT, STR_ARG(wire_get_str(&en->in.body)));
 }
 
-static int greet(struct spawner_link *s, struct err *e)
+/* Keeps the packet in A->in for the loop's thread. */
+static int keep(struct spawner_attempt *a, struct err *e)
 {
-    struct engine *en = s->engine;
-    uint32_t tag = en->next_tag++;
+    struct packet *p = &a->in;
+    struct heard *h = mem_zalloc(1, sizeof *h + p->len);
 
-    packet_begin(&en->out, PROTO_HELLO, tag);
-    int r = call(s, tag, NULL, 0, e);
-    if (r < 0)
-        return r;
-    struct wire_reader *body = &en->in.body;
-    s->version = wire_get_u32(body);
-    s->pid = wire_get_u32(body);
-    s->cgroup = (struct cgroup){.version = wire_get_u32(body), .n_trees = wire_get_u32(body)};
-    if (s->cgroup.n_trees > CGROUP_HIERARCHIES || 1 + s->cgroup.n_trees != en->in.n_fds)
-        body->is_bad = true;
-    s->sockets_fd = packet_take_fd(&en->in, 0);
-    for (size_t i = 0; !body->is_bad && i < s->cgroup.n_trees; i++) {
-        s->cgroup.trees[i] =
-            (struct cgroup_tree){.can = wire_get_u32(body), .fd = packet_take_fd(&en->in, 1 + i)};
-        s->cgroup.can |= s->cgroup.trees[i].can;
-    }
-    packet_done(&en->in);
-    if (s->version < PROTO_VERSION_OLDEST || s->version > PROTO_VERSION || wire_done(body) < 0) {
-        s->cgroup.n_trees = 0;
-        return err_set(e, -EPROTO, "spawner %u speaks version %u of the protocol, not %d to %d",
-                       s->pid, s->version, PROTO_VERSION_OLDEST, PROTO_VERSION);
-    }
+    if (!h)
+        return err_sys(e, -ENOMEM, "spawner");
+    memcpy(h->data, p->data, p->len);
+    h->len = p->len;
+    memcpy(h->fds, p->fds, sizeof h->fds);
+    h->n_fds = p->n_fds;
+    p->n_fds = 0;
+    list_append(&a->heard, &h->node);
     return 0;
 }
 
-int engine_add_template(struct engine *en, const struct proto_template *t,
-                        const char *const *layers, struct err *e)
+/* Sends A->out and waits for the answer in A->in, which the caller has to finish. */
+static int call(struct spawner_attempt *a, uint32_t tag, const int *fds, size_t n_fds,
+                struct err *e)
 {
-    int fds[PROTO_LAYERS_MAX];
-    uint32_t n = 0, tag = en->next_tag++;
-    int r = 0;
+    int r = packet_send(a->fd, &a->out, fds, n_fds);
 
-    for (; r == 0 && n < t->n_layers && n < PROTO_LAYERS_MAX; n += r == 0) {
-        fds[n] = kern_open_tree(AT_FDCWD, layers[n], KERN_TREE_CLONE);
-        if (fds[n] < 0)
-            r = err_sys(e, fds[n], "layer '%s'", layers[n]);
+    if (r < 0)
+        return err_sys(e, r, "spawner");
+    for (;;) {
+        r = hear(a->fd, &a->in, a->end_ms, e);
+        if (r < 0)
+            return r;
+        if (a->in.tag == tag)
+            break;
+        r = keep(a, e);
+        if (r < 0)
+            return r;
     }
-    if (r == 0) {
-        (void)io_set_nonblock(en->spawner.io.fd, false);
-        packet_begin(&en->out, PROTO_TEMPLATE, tag);
-        proto_put_template(&en->out, t);
-        r = call(&en->spawner, tag, fds, n, e);
-        (void)io_set_nonblock(en->spawner.io.fd, en->spawner.io.loop != NULL);
-    }
-    while (n > 0)
-        (void)close(fds[--n]);
-    packet_done(&en->in);
-    return r < 0 ? err_ctx(e, r, "template '%s'", t->name) : 0;
+    if (a->in.kind != PROTO_ERROR)
+        return 0;
+    r = -(int)wire_get_u32(&a->in.body);
+    return err_set(e, r < 0 ? r : -EIO, STR_FMT, STR_ARG(wire_get_str(&a->in.body)));
 }
 
+/* On a new connection nobody else has said anything. */
+enum { TAG_HELLO = 1, TAG_TEMPLATE, TAG_LIST };
+
+static int greet(struct spawner_attempt *a, struct err *e)
+{
+    packet_begin(&a->out, PROTO_HELLO, TAG_HELLO);
+    int r = call(a, TAG_HELLO, NULL, 0, e);
+    if (r < 0)
+        return r;
+    struct wire_reader *body = &a->in.body;
+    a->version = wire_get_u32(body);
+    a->pid = wire_get_u32(body);
+    a->found = (struct cgroup){.version = wire_get_u32(body), .n_trees = wire_get_u32(body)};
+    if (a->found.n_trees > CGROUP_HIERARCHIES || 1 + a->found.n_trees != a->in.n_fds) {
+        a->found.n_trees = 0;
+        body->is_bad = true;
+    }
+    a->sockets_fd = packet_take_fd(&a->in, 0);
+    for (size_t i = 0; !body->is_bad && i < a->found.n_trees; i++) {
+        a->found.trees[i] =
+            (struct cgroup_tree){.can = wire_get_u32(body), .fd = packet_take_fd(&a->in, 1 + i)};
+        a->found.can |= a->found.trees[i].can;
+    }
+    packet_done(&a->in);
+    if (a->version < PROTO_VERSION_OLDEST || a->version > PROTO_VERSION || wire_done(body) < 0)
+        return err_set(e, -EPROTO, "spawner %u speaks version %u of the protocol, not %d to %d",
+                       a->pid, a->version, PROTO_VERSION_OLDEST, PROTO_VERSION);
+    return 0;
+}
+
+/* The layers of T as descriptors; how many, or -errno. */
+static int open_layers(const struct proto_template *t, const char *const *layers,
+                       int fds[PROTO_LAYERS_MAX], struct err *e)
+{
+    int n = 0;
+
+    for (; n < (int)t->n_layers && n < PROTO_LAYERS_MAX; n++) {
+        fds[n] = kern_open_tree(AT_FDCWD, layers[n], KERN_TREE_CLONE);
+        if (fds[n] >= 0)
+            continue;
+        int r = err_sys(e, fds[n], "layer '%s'", layers[n]);
+        while (n > 0)
+            (void)close(fds[--n]);
+        return r;
+    }
+    return n;
+}
+
+static int tell_template(struct spawner_attempt *a, struct err *e)
+{
+    const struct template_source from = {.local = a->local, .etc = a->etc, .n_etc = a->n_etc};
+    const struct proto_template t = engine_default_template(false);
+    int fds[PROTO_LAYERS_MAX];
+    int r = template_build_default(a->state, &from, a->template_root, sizeof a->template_root, e);
+
+    if (r < 0)
+        return r;
+    int n = open_layers(&t, (const char *const[]){a->template_root, "/usr"}, fds, e);
+    if (n < 0)
+        return n;
+    packet_begin(&a->out, PROTO_TEMPLATE, TAG_TEMPLATE);
+    proto_put_template(&a->out, &t);
+    r = call(a, TAG_TEMPLATE, fds, (size_t)n, e);
+    packet_done(&a->in);
+    while (n > 0)
+        (void)close(fds[--n]);
+    return r < 0 ? err_ctx(e, r, "template '%s'", t.name) : 0;
+}
+
+static int list_cells(struct spawner_attempt *a, struct err *e)
+{
+    packet_begin(&a->out, PROTO_LIST, TAG_LIST);
+    int r = call(a, TAG_LIST, NULL, 0, e);
+    while (r == 0 && a->in.kind == PROTO_CELL) {
+        r = keep(a, e);
+        if (r == 0)
+            r = hear(a->fd, &a->in, a->end_ms, e);
+    }
+    packet_done(&a->in);
+    return r;
+}
+
+static void hang_up(struct spawner_attempt *a)
+{
+    close_p(&a->fd);
+    close_p(&a->sockets_fd);
+    a->fd = a->sockets_fd = -1;
+    cgroup_close(&a->found);
+    for (struct list *node; (node = list_pop(&a->heard));) {
+        struct heard *h = list_entry(node, struct heard, node);
+        for (size_t i = 0; i < h->n_fds; i++)
+            (void)close(h->fds[i]);
+        free(h);
+    }
+}
+
+/* One that is dying may still take a connection, which then breaks without an answer. */
+static int meet(struct spawner_attempt *a, struct err *e)
+{
+    for (int tries = 1;; tries++) {
+        a->fd = connect_spawner(a, e);
+        if (a->fd < 0)
+            return a->fd;
+        a->end_ms = clock_mono_ms() + TALK_MS;
+        int r = greet(a, e);
+        if ((r != -ECONNRESET && r != -EPIPE) || tries == MEET_TRIES)
+            return r;
+        hang_up(a);
+        (void)usleep(MEET_US);
+    }
+}
+
+static void attempt(struct spawner_attempt *a)
+{
+    int r = meet(a, &a->e);
+
+    if (r == 0 && a->makes_cells)
+        r = tell_template(a, &a->e);
+    if (r == 0) {
+        a->end_ms = clock_mono_ms() + TALK_MS;
+        r = list_cells(a, &a->e);
+    }
+    if (r == 0)
+        r = io_set_nonblock(a->fd, true);
+    a->result = r;
+    if (r < 0)
+        hang_up(a);
+}
+
+static void attempt_free(struct spawner_attempt *a)
+{
+    hang_up(a);
+    close_p(&a->state_fd);
+    buf_done(&a->out);
+    free(a);
+}
+
+static struct spawner_attempt *attempt_new(struct spawner_link *s)
+{
+    struct engine *en = s->engine;
+    struct spawner_attempt *a = mem_zalloc(1, sizeof *a);
+
+    if (!a)
+        return NULL;
+    a->link = s;
+    a->fd = a->sockets_fd = -1;
+    a->state_fd = fcntl(en->state_fd, F_DUPFD_CLOEXEC, 3);
+    a->cgroup = en->options.cgroup;
+    a->makes_cells = s->makes_cells;
+    a->etc = en->options.etc;
+    a->n_etc = en->options.n_etc;
+    list_init(&a->heard);
+    buf_init(&a->out, PACKET_MAX);
+    (void)snprintf(a->state, sizeof a->state, "%s", en->state);
+    (void)snprintf(a->home, sizeof a->home, "%s", en->home);
+    (void)snprintf(a->envd, sizeof a->envd, "%s", en->envd);
+    (void)snprintf(a->place, sizeof a->place, "%s", s->place);
+    engine_place_instance(en, s->place, a->instance, sizeof a->instance);
+    engine_find_local(en, a->local);
+    return a;
+}
+
+/* ---- on the loop's thread ---- */
+
 /* A cell without label was built for the stock, or for a daemon that died before it heard of it. */
-static int adopt(struct spawner_link *s, struct err *e)
+static void adopt(struct spawner_link *s)
 {
     struct engine *en = s->engine;
     struct cell_info info;
 
     proto_get_info(&en->in.body, &info);
     if (wire_done(&en->in.body) < 0)
-        return err_sys(e, -EBADMSG, "list of cells");
+        return;
     struct engine_cell *c = spawner_link_cell(s, info.slot, info.generation);
-    if (c) {
-        c->is_seen = true;
-        return 0;
-    }
-    c = engine_cell_new(s, &info, &en->in, e);
     if (!c)
-        return -ENOMEM;
+        c = engine_cell_new(s, &info, &en->in, NULL);
+    else
+        c->is_seen = true;
+    if (!c || c->is_seen)
+        return;
     c->is_seen = true;
-    if (s == &en->spawner && info.label[0] == '\0') {
+    if (s->makes_cells && info.label[0] == '\0') {
         (void)engine_cell_egress(c);
         list_append(&en->stock, &c->node);
         en->n_stock++;
+        s->n_stock++;
     } else {
         engine_claim(c);
     }
-    return 0;
 }
 
 static void forget_seen(struct list *head, const struct spawner_link *s)
@@ -245,66 +451,186 @@ static void forget_seen(struct list *head, const struct spawner_link *s)
     }
 }
 
-static int list_cells(struct spawner_link *s, struct err *e)
+static void replay(struct spawner_link *s, struct heard *h)
 {
-    struct engine *en = s->engine;
-    uint32_t tag = en->next_tag++;
+    struct packet *in = &s->engine->in;
 
-    forget_seen(&en->cells, s);
-    forget_seen(&en->stock, s);
-    packet_begin(&en->out, PROTO_LIST, tag);
-    int r = call(s, tag, NULL, 0, e);
-    while (r == 0 && en->in.kind == PROTO_CELL) {
-        r = adopt(s, e);
-        packet_done(&en->in);
-        if (r < 0)
-            return r;
-        int n = packet_receive(s->io.fd, &en->in);
-        if (n <= 0)
-            return err_sys(e, n < 0 ? n : -ECONNRESET, "spawner");
+    memcpy(in->data, h->data, h->len);
+    in->len = h->len;
+    memcpy(in->fds, h->fds, sizeof in->fds);
+    in->n_fds = h->n_fds;
+    in->body = (struct wire_reader){.left = str_n(in->data, in->len)};
+    in->kind = wire_get_u32(&in->body);
+    in->tag = wire_get_u32(&in->body);
+    if (in->kind == PROTO_CELL && in->tag == TAG_LIST) {
+        adopt(s);
+        packet_done(in);
+    } else {
+        engine_dispatch(s);
     }
-    packet_done(&en->in);
-    return r;
+    free(h);
 }
 
-/* One that is dying may still take a connection, which then breaks without an answer. */
-static int meet(struct spawner_link *s, struct err *e)
+/* What A has found is S's from now on. */
+static void take_over(struct spawner_link *s, struct spawner_attempt *a)
 {
-    for (int tries = 1;; tries++) {
-        int r = connect_spawner(s, e);
-        if (r < 0)
-            return r;
-        s->io.fd = r;
-        r = greet(s, e);
-        if ((r != -ECONNRESET && r != -EPIPE) || tries == MEET_TRIES)
-            return r;
-        engine_detach(s);
-        (void)usleep(MEET_US);
-    }
+    struct engine *en = s->engine;
+
+    engine_detach(s);
+    s->io.fd = take_fd(a->fd);
+    s->sockets_fd = take_fd(a->sockets_fd);
+    s->version = a->version;
+    s->pid = a->pid;
+    s->cgroup = a->found;
+    a->found = (struct cgroup){0};
+    memcpy(s->template_root, a->template_root, sizeof s->template_root);
+    if (a->makes_cells && s == en->spawner)
+        memcpy(en->template_root, a->template_root, sizeof en->template_root);
+    forget_seen(&en->cells, s);
+    forget_seen(&en->stock, s);
+    for (struct list *node; (node = list_pop(&a->heard));)
+        replay(s, list_entry(node, struct heard, node));
 }
 
 int engine_attach(struct spawner_link *s, struct err *e)
 {
-    struct engine *en = s->engine;
-    int r = meet(s, e);
+    struct spawner_attempt *a = attempt_new(s);
 
-    if (r == 0 && s == &en->spawner)
-        r = engine_template_add(en, e);
+    if (!a)
+        return err_sys(e, -ENOMEM, "spawner");
+    attempt(a);
+    int r = a->result;
+    if (r < 0 && e)
+        *e = a->e;
     if (r == 0)
-        r = list_cells(s, e);
-    if (r == 0)
-        r = io_set_nonblock(s->io.fd, true);
-    if (r < 0)
-        engine_detach(s);
+        take_over(s, a);
+    attempt_free(a);
     return r;
+}
+
+static void run_attempt(struct work *w)
+{
+    attempt(container_of(w, struct spawner_attempt, work));
+}
+
+static void attempt_done(struct work *w)
+{
+    struct spawner_attempt *a = container_of(w, struct spawner_attempt, work);
+    struct spawner_link *s = a->link;
+    struct err e = a->e;
+    int r = w->is_dropped ? -ECANCELED : a->result;
+
+    if (s) {
+        s->attempt = NULL;
+        if (r == 0)
+            take_over(s, a);
+    }
+    attempt_free(a);
+    if (s)
+        engine_attached(s, r, &e);
+}
+
+int engine_attach_later(struct spawner_link *s)
+{
+    struct engine *en = s->engine;
+
+    if (s->attempt)
+        return 0;
+    if (!en->starters)
+        en->starters = work_pool_new(1, JOBS_MAX, NULL);
+    struct spawner_attempt *a = en->starters ? attempt_new(s) : NULL;
+    if (!a)
+        return -ENOMEM;
+    a->work = (struct work){.run = run_attempt, .done = attempt_done};
+    int r = work_submit(en->starters, en->loop, &a->work);
+    if (r < 0) {
+        attempt_free(a);
+        return r;
+    }
+    s->attempt = a;
+    return 0;
+}
+
+void engine_attach_forget(struct spawner_link *s)
+{
+    if (s->attempt)
+        s->attempt->link = NULL;
+    s->attempt = NULL;
+}
+
+void engine_hang_up(struct spawner_link *s)
+{
+    loop_io_stop(&s->io);
+    close_p(&s->io.fd);
+    s->io.fd = -1;
+    spawner_link_drop(s);
 }
 
 void engine_detach(struct spawner_link *s)
 {
-    loop_io_stop(&s->io);
-    close_p(&s->io.fd);
+    engine_hang_up(s);
     close_p(&s->sockets_fd);
-    s->io.fd = s->sockets_fd = -1;
+    s->sockets_fd = -1;
     cgroup_close(&s->cgroup);
-    spawner_link_drop(s);
+}
+
+/* ---- templates ---- */
+
+struct proto_template engine_default_template(bool keeps_cells)
+{
+    return (struct proto_template){
+        .name = "default", .has_usr = true, .keeps_cells = keeps_cells, .n_layers = 2};
+}
+
+/* Nobody waits for the answer: what it is asked for next comes behind it. */
+int engine_send_template(struct spawner_link *s, bool keeps_cells)
+{
+    struct engine *en = s->engine;
+    const struct proto_template t = engine_default_template(keeps_cells);
+    int fds[PROTO_LAYERS_MAX];
+    int n = open_layers(&t, (const char *const[]){en->template_root, "/usr"}, fds, NULL);
+
+    if (n < 0)
+        return n;
+    packet_begin(&en->out, PROTO_TEMPLATE, 0);
+    proto_put_template(&en->out, &t);
+    int r =
+        s->io.loop && s->n_queued == 0 ? packet_send(s->io.fd, &en->out, fds, (size_t)n) : -EAGAIN;
+    while (n > 0)
+        (void)close(fds[--n]);
+    if (r == 0)
+        memcpy(s->template_root, en->template_root, sizeof s->template_root);
+    return r;
+}
+
+int engine_add_template(struct engine *en, const struct proto_template *t,
+                        const char *const *layers, struct err *e)
+{
+    struct spawner_link *s = en->spawner;
+    uint32_t tag = en->next_tag++;
+    int64_t end_ms = clock_mono_ms() + TALK_MS;
+    int fds[PROTO_LAYERS_MAX];
+    int n = open_layers(t, layers, fds, e);
+
+    if (n < 0)
+        return n;
+    packet_begin(&en->out, PROTO_TEMPLATE, tag);
+    proto_put_template(&en->out, t);
+    int r = packet_send(s->io.fd, &en->out, fds, (size_t)n);
+    if (r < 0)
+        (void)err_sys(e, r, "spawner");
+    while (n > 0)
+        (void)close(fds[--n]);
+    while (r == 0) {
+        r = hear(s->io.fd, &en->in, end_ms, e);
+        if (r < 0 || en->in.tag == tag)
+            break;
+        engine_dispatch(s);
+    }
+    if (r == 0 && en->in.kind == PROTO_ERROR) {
+        r = -(int)wire_get_u32(&en->in.body);
+        (void)err_set(e, r, STR_FMT, STR_ARG(wire_get_str(&en->in.body)));
+    }
+    packet_done(&en->in);
+    return r < 0 ? err_ctx(e, r, "template '%s'", t->name) : 0;
 }

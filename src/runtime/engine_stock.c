@@ -112,7 +112,7 @@ static bool rehearse(struct engine *en, unsigned at_once)
 
 void engine_stock_tend(struct engine *en)
 {
-    if (!en->spawner.io.loop || en->options.stock == 0)
+    if (!en->spawner->io.loop || en->options.stock == 0)
         return;
     unsigned at_once = how_many(en);
     bool is_behind = !is_full(en);
@@ -143,6 +143,7 @@ struct engine_cell *engine_stock_take(struct engine *en, const struct cell_spec 
             continue;
         list_del(node);
         en->n_stock--;
+        c->spawner->n_stock--;
         return c;
     }
     return NULL;
@@ -151,8 +152,10 @@ struct engine_cell *engine_stock_take(struct engine *en, const struct cell_spec 
 void engine_stock_drop(struct engine *en)
 {
     for (struct list *node; (node = list_pop(&en->stock));) {
+        struct engine_cell *c = list_entry(node, struct engine_cell, node);
         en->n_stock--;
-        engine_drop(list_entry(node, struct engine_cell, node));
+        c->spawner->n_stock--;
+        engine_drop(c);
     }
 }
 
@@ -174,6 +177,7 @@ void engine_stock_add(struct engine *en, struct engine_cell *c)
     }
     list_append(&en->stock, &c->node);
     en->n_stock++;
+    c->spawner->n_stock++;
     (void)engine_cell_egress(c);
     engine_stock_tend(en);
 }

@@ -35,33 +35,12 @@ struct engine_renewal {
 
 /* ---- building ---- */
 
-/* It lies beside the program that runs cells. */
-static void find_local(const struct engine *en, char ret[PATH_MAX])
+void engine_find_local(const struct engine *en, char ret[PATH_MAX])
 {
     const char *slash = strrchr(en->envd, '/');
 
     (void)snprintf(ret, PATH_MAX, "%.*s/tidepool-local", slash ? (int)(slash - en->envd) : 1,
                    slash ? en->envd : ".");
-}
-
-static int add(struct engine *en, bool keeps_cells, struct err *e)
-{
-    const struct proto_template t = {
-        .name = "default", .has_usr = true, .keeps_cells = keeps_cells, .n_layers = 2};
-
-    return engine_add_template(en, &t, (const char *const[]){en->template_root, "/usr"}, e);
-}
-
-int engine_template_add(struct engine *en, struct err *e)
-{
-    char local[PATH_MAX];
-
-    find_local(en, local);
-    const struct template_source from = {
-        .local = local, .etc = en->options.etc, .n_etc = en->options.n_etc};
-    int r =
-        template_build_default(en->state, &from, en->template_root, sizeof en->template_root, e);
-    return r < 0 ? r : add(en, false, e);
 }
 
 /* ---- looking ---- */
@@ -106,7 +85,7 @@ static uint64_t look(const struct engine *en)
     };
     char local[PATH_MAX];
 
-    find_local(en, local);
+    engine_find_local(en, local);
     uint64_t key = add_time(0, local);
     for (size_t i = 0; i < ARRAY_LEN(paths); i++)
         key = add_time(key, paths[i]);
@@ -128,8 +107,11 @@ static void run(struct work *w)
 /* What is under way for the stock has the old template, too. */
 static void replace(struct engine *en)
 {
-    if (add(en, true, NULL) < 0)
-        return; /* without a spawner: the next one is told at the start */
+    if (engine_send_template(en->spawner, true) < 0) {
+        en->template_stamp = 0; /* once more with the next look */
+        en->template_root[0] = '\0';
+        return;
+    }
     list_each(node, &en->building)
     {
         struct building *b = list_entry(node, struct building, node);
@@ -151,7 +133,7 @@ static void done(struct work *w)
     else if (en && strcmp(t->root, en->template_root) != 0) {
         memcpy(en->template_root, t->root, sizeof t->root);
         en->has_old_templates = true;
-        if (en->spawner.io.loop)
+        if (en->spawner->io.loop)
             replace(en);
     }
     free(t);
@@ -170,7 +152,7 @@ static void renew(struct engine *en)
     t->etc = en->options.etc;
     t->n_etc = en->options.n_etc;
     (void)snprintf(t->state, sizeof t->state, "%s", en->state);
-    find_local(en, t->local);
+    engine_find_local(en, t->local);
     if (!en->workers || work_submit(en->workers, en->loop, &t->work) < 0)
         free(t);
     else

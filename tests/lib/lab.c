@@ -312,7 +312,7 @@ void lab_count(struct lab *l, struct lab_census *ret)
     ret->files = count_dir(path);
     struct cgroup g;
     char instance[CGROUP_NAME_MAX];
-    engine_place_instance(l->engine, l->engine->spawner.place, instance, sizeof instance);
+    engine_place_instance(l->engine, l->engine->spawner->place, instance, sizeof instance);
     if (cgroup_open_self(&g, instance, CGROUP_NONE, NULL) == 0) {
         cgroup_each(&g, count_group, &ret->cgroups);
         cgroup_close(&g);

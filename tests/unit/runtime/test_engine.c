@@ -502,7 +502,7 @@ static void a_broken_connection_loses_nothing(void **state)
     uint32_t spawner = engine_spawner_pid(l->engine);
 
     assert_int_equal(kill((pid_t)engine_cell_info(other)->pid, SIGKILL), 0);
-    assert_int_equal(shutdown(l->engine->spawner.io.fd, SHUT_RDWR), 0);
+    assert_int_equal(shutdown(l->engine->spawner->io.fd, SHUT_RDWR), 0);
     for (int i = 0; i < 100 && l->n_gone == 0; i++)
         (void)loop_run_once(l->loop, 50);
     assert_int_equal(engine_spawner_pid(l->engine), spawner);

@@ -103,6 +103,7 @@ struct tenant {
 
 struct world {
     struct engine engine;
+    struct spawner_link link;
     unsigned guards;
     int dir_fds[2]; /* the sockets of the first spawner, and of the second */
     unsigned spawner;
@@ -153,7 +154,7 @@ static void make_known(struct world *w, struct tenant *t)
 {
     struct packet p = {.n_fds = 1, .fds = {fcntl(t->life[0], F_DUPFD_CLOEXEC, 3)}};
 
-    t->cell = engine_cell_new(&w->engine.spawner, &t->info, &p, NULL);
+    t->cell = engine_cell_new(&w->link, &t->info, &p, NULL);
     assert_non_null(t->cell);
 }
 
@@ -188,7 +189,7 @@ static void be_born(struct tenant *t)
 
 static void set_link(struct world *w)
 {
-    struct spawner_link *s = &w->engine.spawner;
+    struct spawner_link *s = &w->link;
 
     spawner_link_init(s, &w->engine);
     s->version = PROTO_VERSION;
@@ -201,6 +202,7 @@ static void world_open(struct world *w, unsigned guards)
     for (int i = 0; i < 2; i++)
         w->dir_fds[i] = open(dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     list_init(&w->engine.old);
+    w->engine.spawner = &w->link;
     list_init(&w->engine.cells);
     list_init(&w->engine.stock);
     set_link(w);
@@ -226,7 +228,7 @@ static void world_close(struct world *w)
             (void)unlinkat(w->dir_fds[dir], name, 0);
         }
     }
-    free(w->engine.spawner.slots);
+    free(w->link.slots);
     close_p(&w->fd);
     for (int i = 0; i < 2; i++)
         close_p(&w->dir_fds[i]);
@@ -247,7 +249,7 @@ static void do_service(struct world *w)
 {
     forget(&w->old);
     forget(&w->new);
-    free(w->engine.spawner.slots);
+    free(w->link.slots);
     set_link(w);
     if (lives(&w->old))
         make_known(w, &w->old);
@@ -258,14 +260,13 @@ static void do_service(struct world *w)
 static void do_attach(struct world *w)
 {
     w->spawner = 1;
-    w->engine.spawner.sockets_fd = w->dir_fds[1];
+    w->link.sockets_fd = w->dir_fds[1];
     forget(&w->old);
 }
 
 static void do_look(struct world *w)
 {
-    const struct engine_cell *c =
-        spawner_link_cell(&w->engine.spawner, SLOT, w->old.info.generation);
+    const struct engine_cell *c = spawner_link_cell(&w->link, SLOT, w->old.info.generation);
 
     w->is_let_through =
         (!(w->guards & G_KNOWN) || c) && (!(w->guards & G_ALIVE) || (c && engine_cell_is_alive(c)));
@@ -282,7 +283,7 @@ static void do_connect(struct world *w)
     if (!w->is_let_through)
         return;
     name_of(w, name, &w->old.info);
-    w->fd = packet_connect_at(w->engine.spawner.sockets_fd, name, SOCK_STREAM | SOCK_NONBLOCK);
+    w->fd = packet_connect_at(w->link.sockets_fd, name, SOCK_STREAM | SOCK_NONBLOCK);
     size_t len = proto_greeting(greeting, SLOT, w->old.info.generation);
     if (w->fd >= 0)
         assert_int_equal(send(w->fd, greeting, len, MSG_NOSIGNAL), len);

@@ -268,12 +268,12 @@ static void a_successor_that_does_not_start(void **state)
     (void)snprintf(aside, sizeof aside, "%s.aside", program);
     assert_int_equal(rename(program, aside), 0);
     assert_int_equal(kill(old, SIGKILL), 0);
-    for (int i = 0; i < 200 && lab.engine->spawner.io.loop; i++)
+    for (int i = 0; i < 200 && lab.engine->spawner->io.loop; i++)
         (void)loop_run_once(lab.loop, 50);
     assert_null(lab_create(&lab, "none", &spec, &e));
     assert_non_null(strstr(err_text(&e), "no cells can be made: start '"));
     assert_int_equal(rename(aside, program), 0);
-    for (int i = 0; i < 200 && !lab.engine->spawner.io.loop; i++)
+    for (int i = 0; i < 200 && !lab.engine->spawner->io.loop; i++)
         (void)loop_run_once(lab.loop, 50);
     assert_int_equal(lab_sh(&lab, create("again"), "root", "true", &r), 0);
 }
