@@ -89,8 +89,7 @@ struct spawner {
 };
 
 struct spawner_options {
-    const char *socket, *state, *instance;
-    const char *images; /* whose cells directory has the empty images; NULL: its own */
+    const char *socket, *state, *instance, *images; /* the last: as disk_dirs.images, or NULL */
     enum cgroup_version cgroup;
 };
 
