@@ -235,6 +235,18 @@ def test_life_of_a_local_sandbox():
         tap.equal(s.get("/local-sandbox").json["total_count"], 0)
 
 
+def test_what_was_released_does_not_come_back():
+    """The answer leaves when the end is written."""
+    with cells.running() as s:
+        for path in ("/local-sandbox/", "/sandbox/local_dev/"):
+            keys = [acquire(s, ["filesystem"])["local_sandbox_id"] for _ in range(3)]
+            for key in keys:
+                tap.equal(s.delete(path + key).status, 200)
+            s.kill()
+            s.start()
+            tap.equal([s.get("/local-sandbox/" + key).status for key in keys], [404] * 3, path)
+
+
 def test_what_is_wrong_is_told():
     with cells.running() as s:
         tap.equal(s.post("/local-sandbox", {"server_names": ["nope"]}).status, 422)

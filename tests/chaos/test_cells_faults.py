@@ -136,6 +136,22 @@ def test_spawner_killed_while_the_service_is_down():
         counted.settle(cells.WARM)
 
 
+def test_both_killed_with_a_paused_sandbox():
+    """What is frozen does not die with its parent: nobody else is there to wake it."""
+    with cells.running() as s:
+        counted = census.Census(s, cells.spawner_pid)
+        for name in ("one", "asleep"):
+            s.create(name=name)
+        tap.equal(s.post("/api/v1/sandbox/pause/asleep").status, 200)
+        spawner = cells.spawner_pid(s.state)
+        s.kill()
+        os.kill(spawner, signal.SIGKILL)
+        s.start()
+        wait_gone(s, "one", "asleep")
+        check_name(s, "asleep")
+        counted.settle(cells.WARM)
+
+
 # ---- the disk ----
 
 

@@ -88,8 +88,10 @@ struct local_spec {
 int local_create(struct core *core, const struct local_spec *s, sandbox_fn *fn, void *ctx,
                  struct err *e);
 
-/* Ends SB and all that is kept for it; false after answering why it cannot. */
-bool local_end(struct api_req *r, struct sandbox *sb);
+/* Ends SB and all that is kept for it. FN answers R when that is written: what was released does
+ * not come back. Answers itself when SB cannot be ended. */
+typedef void local_ended_fn(struct api_req *r, struct str id);
+void local_end(struct api_req *r, struct sandbox *sb, local_ended_fn *fn);
 
 /* ---- handlers ---- */
 

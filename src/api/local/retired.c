@@ -131,21 +131,22 @@ static void reply_message(struct api_req *r, struct str id, const char *status, 
     api_reply_json(r, 200, &b);
 }
 
-void local_old_release(struct api_req *r)
+static void reply_released(struct api_req *r, struct str id)
 {
-    struct sandbox *sb = local_find_for(r);
-
-    if (!sb)
-        return;
-    struct str id = arena_str(r->arena, id_of(sb));
-    if (!local_end(r, sb))
-        return;
     reply_message(r, id, "idle",
                   arena_printf(r->arena,
                                "Sandbox " STR_FMT
                                " released successfully and is now available for reuse",
                                STR_ARG(id)),
                   STR_NULL);
+}
+
+void local_old_release(struct api_req *r)
+{
+    struct sandbox *sb = local_find_for(r);
+
+    if (sb)
+        local_end(r, sb, reply_released);
 }
 
 /* ---- the graph ---- */

@@ -304,36 +304,52 @@ void local_list(struct api_req *r)
     api_reply_json(r, 200, &b);
 }
 
+struct ending {
+    struct api_req *req;
+    struct str id;
+    local_ended_fn *fn;
+};
+
 static void on_released(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    (void)ctx;
+    struct ending *x = ctx;
+
     (void)sb;
-    (void)e; /* it is recorded by core */
+    if (e)
+        klavis_fail(x->req, e->code, e);
+    else
+        x->fn(x->req, x->id);
 }
 
-bool local_end(struct api_req *r, struct sandbox *sb)
+void local_end(struct api_req *r, struct sandbox *sb, local_ended_fn *fn)
 {
-    struct str id = arena_str(r->arena, json_str(json_get(local_of(sb), "id"), STR("")));
-    int code = sandbox_delete(sb, on_released, NULL);
+    struct ending *x = arena_new(r->arena, struct ending);
 
+    if (!x) {
+        klavis_fail(r, -ENOMEM, NULL);
+        return;
+    }
+    *x = (struct ending){
+        .req = r,
+        .id = arena_str(r->arena, json_str(json_get(local_of(sb), "id"), STR(""))),
+        .fn = fn,
+    };
+    int code = sandbox_delete(sb, on_released, x);
     if (code < 0 && code != -ENOENT) {
         klavis_fail(r, code, NULL);
-        return false;
+        return;
     }
     vault_sweep(locals_vault(r->api->locals));
-    ports_close(locals_ports(r->api->locals), id);
-    return true;
+    ports_close(locals_ports(r->api->locals), x->id);
+    if (code == -ENOENT)
+        fn(r, x->id);
 }
 
-void local_release(struct api_req *r)
+static void reply_released(struct api_req *r, struct str id)
 {
     auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&b);
-    struct sandbox *sb = local_find_for(r);
-    struct str id = api_param(r, "local_sandbox_id");
 
-    if (!sb || !local_end(r, sb))
-        return;
     jw_object(&w);
     put(&w, "message",
         arena_printf(r->arena,
@@ -342,4 +358,12 @@ void local_release(struct api_req *r)
                      STR_ARG(id)));
     jw_end(&w);
     api_reply_json(r, 200, &b);
+}
+
+void local_release(struct api_req *r)
+{
+    struct sandbox *sb = local_find_for(r);
+
+    if (sb)
+        local_end(r, sb, reply_released);
 }
