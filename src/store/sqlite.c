@@ -15,7 +15,6 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "store/driver.h"
-#include "sys/io.h"
 
 struct prepared {
     sqlite3_stmt *stmt;
@@ -233,7 +232,7 @@ static void reserve(int fd, bool is_behind)
 static void reserve_all(struct store_db *db)
 {
     const char *log = sqlite3_filename_wal(sqlite3_db_filename(db->c, "main"));
-    auto_close int fd = log ? io_open(log, O_WRONLY, 0) : -1;
+    auto_close int fd = log ? open(log, O_WRONLY | O_CLOEXEC) : -1;
 
     reserve(fd, false);
     reserve(db->file_fd, true);
@@ -347,7 +346,7 @@ static struct store_db *db_open(const struct store_opts *opts, struct err *e)
         return NULL;
     }
     if (!opts->is_read_only) {
-        db->file_fd = io_open(opts->path, O_WRONLY, 0);
+        db->file_fd = open(opts->path, O_WRONLY | O_CLOEXEC);
         sqlite_allow_checkpoint(db->c, true);
         (void)sqlite3_wal_hook(db->c, on_commit, db);
     }

@@ -59,9 +59,56 @@ static void a_loop_device_without_a_node_gets_one(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+static void sizes_are_few(void **state)
+{
+    const uint64_t mebi = 1 << 20;
+
+    (void)state;
+    assert_int_equal(disk_round(1), 64 * mebi);
+    assert_int_equal(disk_round(64 * mebi), 64 * mebi);
+    assert_int_equal(disk_round(64 * mebi + 1), 256 * mebi);
+    assert_int_equal(disk_round(5 * 1024 * mebi), 5 * 1024 * mebi);
+    assert_int_equal(disk_round(mebi << 24), mebi << 24);
+    assert_int_equal(disk_round((mebi << 24) + 1), 0);
+}
+
+static void a_sweep_leaves_what_is_kept(void **state)
+{
+    static const char *const names[] = {"64.img", "65.img",  "64.img.new",
+                                        "x.img",  "content", "copy"};
+    char template[] = "/tmp/tidepool-disk-XXXXXX", path[128];
+    const char *dir = mkdtemp(template);
+    const uint64_t keep[] = {1, 64};
+    struct err e = ERR_INIT;
+
+    (void)state;
+    assert_non_null(dir);
+    (void)snprintf(path, sizeof path, "%s/cells/.images", dir);
+    assert_int_equal(io_mkdirs(path, 0700, &e), 0);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        (void)snprintf(path, sizeof path, "%s/cells/.images/%s", dir, names[i]);
+        assert_int_equal(io_write_file(path, STR("x"), 0600, &e), 0);
+    }
+    disk_sweep(dir, keep, ARRAY_LEN(keep));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        bool is_left = i == 0 || i > 3;
+        (void)snprintf(path, sizeof path, "%s/cells/.images/%s", dir, names[i]);
+        assert_int_equal(unlink(path) == 0, is_left);
+    }
+    (void)snprintf(path, sizeof path, "%s/cells/.images", dir);
+    assert_int_equal(rmdir(path), 0);
+    (void)snprintf(path, sizeof path, "%s/cells", dir);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_loop_device_without_a_node_gets_one)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_few),
+        cmocka_unit_test(a_sweep_leaves_what_is_kept),
+        cmocka_unit_test(a_loop_device_without_a_node_gets_one),
+    };
 
     if (geteuid() != 0) {
         (void)printf("1..0 # SKIP loop devices need root\n");

@@ -471,6 +471,21 @@ static void opening_without_memory_says_so(void **state)
 }
 #endif
 
+/* A disk that others fill does not stop the store at once. */
+static void the_files_have_blocks_ahead(void **state)
+{
+    struct store *s = fixture_open();
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(fixture_log(s, "x"), 0);
+    assert_int_equal(stat(fixture_path("db-wal"), &st), 0);
+    assert_true(st.st_size < 1 << 20 && (st.st_blocks << 9) >= 8 << 20);
+    assert_int_equal(stat(fixture_path("db"), &st), 0);
+    assert_true(st.st_size < 1 << 20 && (st.st_blocks << 9) >= (8 << 20) + st.st_size);
+    store_close(s);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -488,6 +503,7 @@ int main(void)
         TEST(what_is_put_off_is_written_all_the_same),
         TEST(several_loops_share_the_store),
         TEST(closing_applies_what_was_submitted),
+        TEST(the_files_have_blocks_ahead),
 #ifdef TIDEPOOL_FAULT
         TEST(a_transaction_without_memory_says_so),
         TEST(a_result_without_memory_fails_alone),
