@@ -45,7 +45,7 @@ def test_metrics():
 def test_rules():
     done = promtool("check", "rules", RULES)
     tap.equal(done.returncode, 0, done.stdout + done.stderr)
-    tap.contains(done.stdout, "15 rules found")
+    tap.contains(done.stdout, "16 rules found")
 
 
 if not shutil.which("promtool"):
