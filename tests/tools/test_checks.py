@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""tools/check-layers, check-src, check-tests: each rule finds what breaks it, and nothing else."""
+"""tools/check-layers, check-src, check-tests: each rule finds what breaks it, and nothing else; and
+the documents agree with the sources."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -158,6 +160,30 @@ def test_tests_without_assertions_are_found():
         "tests/lib/lib.py": "def must(x):\n    assert x\n"}),
         ["tests/unit/base/test_a.c: test_idle asserts nothing",
          "tests/api/test_b.py: test_idle asserts nothing"])
+
+
+def test_the_table_of_apps_is_that_of_the_apps():
+    done = subprocess.run([sys.executable, os.path.join(TOOLS, "compat"), "--check-apps"],
+                          stdout=subprocess.PIPE, text=True)
+    tap.equal((done.returncode, done.stdout), (0, ""), "run tools/compat --apps")
+
+
+def test_the_documents_have_the_order_of_the_layers():
+    """Includes go from left to right in the one line that both documents show."""
+    source = os.path.dirname(TOOLS)
+    with open(os.path.join(TOOLS, "check-layers")) as f:
+        table = dict(re.findall(r'^    "(\w+)": "([\w ]*)",$', f.read(), re.M))
+    lines = set()
+    for page in ("docs/PRINCIPLES.md", "ARCHITECTURE.md"):
+        with open(os.path.join(source, page)) as f:
+            lines.update(re.findall(r"main → .* → base", f.read()))
+    tap.equal(len(lines), 1, "orders in the documents: %s" % lines)
+    ranks = {name: rank for rank, names in enumerate(lines.pop().split(" → "))
+             for name in names.split(", ")}
+    for layer, below in table.items():
+        for other in below.split() if layer in ranks else ():
+            assert ranks[other] > ranks[layer], "%s includes %s" % (layer, other)
+    tap.equal(sorted(set(table) - set(ranks)), ["envd", "local", "office"], "beside the order")
 
 
 tap.main(globals())
