@@ -18,6 +18,7 @@
 #include "core/instance.h"
 #include "core/instance_internal.h"
 #include "core/instance_set.h"
+#include "core/limits.h"
 
 #define SHOP VECTORS_DIR "/../lib"
 
@@ -586,7 +587,7 @@ static void an_acquisition_that_fails_late(void **state)
     struct told t = {0};
 
     (void)state;
-    config.apps.max_live = 0;
+    limits_set_whole(core.limits, LIMIT_ACCOUNT_APPS, 0);
     release(acquire(plain), "");
     const struct list *idle = &instance_pool(core.instances, key->account->id, "shop")->idle;
     let_rows(950);
