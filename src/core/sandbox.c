@@ -426,12 +426,8 @@ int sandbox_note_failure(struct sandbox *sb, enum event_reason reason, const str
     return e->code;
 }
 
-int sandbox_freeze(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx)
+int sandbox_note_frozen(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx)
 {
-    struct err e = ERR_INIT;
-
-    if (engine_cell_freeze(sb->cell, true, &e) < 0)
-        return sandbox_note_failure(sb, EVENT_SANDBOX_PAUSE_FAILED, &e);
     loop_timer_stop(&sb->timer);
     sb->paused_us = clock_real_us();
     sb->expires_us = 0;

@@ -32,6 +32,7 @@ struct sandboxes {
     struct list known;                     /* running and paused, newest first */
     struct list creating;                  /* struct creation */
     struct list talks;                     /* struct talk */
+    struct list freezings;                 /* struct freezing, of sandbox_freeze.c */
     struct list logs;                      /* struct sandbox_log, oldest first */
     size_t logs_size;                      /* bytes of all */
     unsigned n_logs;
@@ -45,7 +46,7 @@ struct sandboxes {
 
 /* ---- sandbox.c ---- */
 
-/* A sandbox that nobody knows yet, with one reference; NULL without memory. */
+/* A sandbox that nobody knows yet; NULL without memory. */
 struct sandbox *sandbox_new(struct sandboxes *set);
 /* Takes its id and name; -EEXIST when the name is taken. */
 int sandbox_enter(struct sandbox *sb);
@@ -68,6 +69,9 @@ void sandbox_end(struct sandbox *sb, enum sandbox_end reason);
  * and writes that down. FN may be NULL. 0 or -errno without a call. */
 int sandbox_freeze(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
 int sandbox_thaw(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx);
+/* Its second half: the processes are stopped. And the end of what is not. */
+int sandbox_note_frozen(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
+void sandboxes_stop_freezings(struct sandboxes *set);
 /* Writes down that a move failed; returns the code of E. */
 int sandbox_note_failure(struct sandbox *sb, enum event_reason reason, const struct err *e);
 /* The engine's report of a cell's end. */
@@ -88,7 +92,6 @@ int sandbox_spec_read(struct sandbox *sb, struct str text, struct err *e);
 /* ---- sandbox_net.c ---- */
 /* Opens the way out of all cells, unless it is switched off. */
 int sandboxes_open_egress(struct sandboxes *set, struct err *e);
-/* The part of sandbox_fill() about the network. */
 int sandbox_fill_network(struct sandbox *sb, const struct sandbox_args *a, struct err *e);
 /* Lets the cell of SB out as its description says. When this fails it stays closed; -EOPNOTSUPP
  * when the host cannot open it. */
@@ -135,7 +138,7 @@ struct http_call *sandbox_post(const struct sandbox *sb, struct str target, cons
 int sandbox_read_answer(const struct http_response *r, struct err *e);
 /* Tells a cell that was found again who it is: a create may have been cut short before that. */
 void sandbox_tell_again(struct sandbox *sb);
-/* sandbox_halt() because of REASON; when that fails the sandbox ends for it. */
+/* sandbox_halt() for REASON; when that fails the sandbox ends for it. */
 int sandbox_halt_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
 /* Starts a paused one again without the processes it had. */
 int sandbox_reboot(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx);

@@ -287,6 +287,7 @@ struct sandboxes *sandboxes_open(struct core *c, struct err *e)
     list_init(&set->watches);
     list_init(&set->creating);
     list_init(&set->talks);
+    list_init(&set->freezings);
     list_init(&set->logs);
     if (open_all(set, &set->why) < 0) {
         engine_close(take(set->engine));
@@ -331,6 +332,7 @@ void sandboxes_stop(struct sandboxes *set)
     loop_timer_stop(&set->tick);
     sandboxes_stop_creations(set);
     sandboxes_stop_talks(set);
+    sandboxes_stop_freezings(set);
     bool is_last = !has_survivors(set);
     for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);) {
         struct sandbox *sb = value;

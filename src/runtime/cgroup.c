@@ -469,14 +469,20 @@ int cgroup_entries(const struct cgroup *g, const char *name, int ret[CGROUP_HIER
 
 int cgroup_freeze(const struct cgroup *g, const char *name, bool freeze, struct err *e)
 {
-    if (!(g->can & CGROUP_CAN_FREEZE))
-        return err_sys(e, -EOPNOTSUPP, "freeze '%s'", name);
-    for (size_t i = 0; i < g->n_trees; i++) {
-        int r = ops_of(g)->freeze(&g->trees[i], name, freeze);
-        if (r < 0)
-            return err_sys(e, r, "%s '%s'", freeze ? "freeze" : "thaw", name);
-    }
-    return 0;
+    int r = -ETIMEDOUT;
+
+    for (int i = 0; r == -ETIMEDOUT && i < CGROUP_TRIES; i++)
+        r = cgroup_try_freeze(g, name, freeze, i);
+    return r < 0 ? err_sys(e, r, "%s '%s'", freeze ? "freeze" : "thaw", name) : 0;
+}
+
+int cgroup_try_freeze(const struct cgroup *g, const char *name, bool freeze, int attempt)
+{
+    int r = g->can & CGROUP_CAN_FREEZE ? 0 : -EOPNOTSUPP;
+
+    for (size_t i = 0; r == 0 && i < g->n_trees; i++)
+        r = ops_of(g)->freeze(&g->trees[i], name, freeze, attempt);
+    return r;
 }
 
 int cgroup_usage(const struct cgroup *g, const char *name, struct cgroup_usage *ret, struct err *e)

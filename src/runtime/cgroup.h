@@ -94,6 +94,10 @@ int cgroup_entries(const struct cgroup *g, const char *name, int ret[CGROUP_HIER
                    struct err *e);
 /* Stops or continues all processes of the group; returns when it is done (bounded: 500 ms). */
 int cgroup_freeze(const struct cgroup *g, const char *name, bool freeze, struct err *e);
+/* One attempt of that, of CGROUP_TRY_MS: -ETIMEDOUT when it was not enough; after the last one, of
+ * CGROUP_TRIES, the group goes on. */
+enum { CGROUP_TRY_MS = 5, CGROUP_TRIES = 50 };
+int cgroup_try_freeze(const struct cgroup *g, const char *name, bool freeze, int attempt);
 int cgroup_usage(const struct cgroup *g, const char *name, struct cgroup_usage *ret, struct err *e);
 /* How much of the memory that it uses is cached files. */
 uint64_t cgroup_cache(const struct cgroup *g, const char *name);
@@ -115,7 +119,7 @@ struct cgroup_ops {
     int (*limit_memory)(const struct cgroup_tree *t, const char *name, uint64_t bytes);
     int (*limit_pids)(const struct cgroup_tree *t, const char *name, uint32_t pids);
     int (*limit_cpu)(const struct cgroup_tree *t, const char *name, uint32_t milli);
-    int (*freeze)(const struct cgroup_tree *t, const char *name, bool freeze);
+    int (*freeze)(const struct cgroup_tree *t, const char *name, bool freeze, int attempt);
     void (*usage)(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u);
     const char *entry; /* file that a process enters by; NULL: the directory itself */
 };

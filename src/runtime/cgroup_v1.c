@@ -5,7 +5,7 @@
 
 #include "runtime/cgroup.h"
 
-enum { CPU_PERIOD_US = 100000, FREEZE_TRIES = 50, FREEZE_TRY_MS = 10 };
+enum { CPU_PERIOD_US = 100000 };
 
 /* Buffers of sockets are no memory to version 1, and would be without limit up to that of the whole
  * machine. Kernels may be built without this. */
@@ -53,23 +53,17 @@ static int limit_pids(const struct cgroup_tree *t, const char *name, uint32_t pi
 
 /* A process that forks or executes at the wrong moment can leave the group half frozen for good;
  * thawing it and trying again is what helps. */
-static int freeze(const struct cgroup_tree *t, const char *name, bool on)
+static int freeze(const struct cgroup_tree *t, const char *name, bool on, int attempt)
 {
     const char *want = on ? "FROZEN" : "THAWED";
-    int r = 0;
 
     if (!(t->can & CGROUP_CAN_FREEZE))
         return 0;
-    for (int i = 0; i < FREEZE_TRIES; i++) {
-        r = cgroup_write(t, name, "freezer.state", want);
-        if (r == 0)
-            r = cgroup_wait_for(t, name, "freezer.state", want, FREEZE_TRY_MS);
-        if (r != -ETIMEDOUT)
-            return r;
-        if (i % 2 == 1)
-            (void)cgroup_write(t, name, "freezer.state", "THAWED");
-    }
-    (void)cgroup_write(t, name, "freezer.state", "THAWED");
+    int r = cgroup_write(t, name, "freezer.state", want);
+    if (r == 0)
+        r = cgroup_wait_for(t, name, "freezer.state", want, CGROUP_TRY_MS);
+    if (r == -ETIMEDOUT && (attempt % 2 == 1 || attempt >= CGROUP_TRIES - 1))
+        (void)cgroup_write(t, name, "freezer.state", "THAWED");
     return r;
 }
 

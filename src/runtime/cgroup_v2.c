@@ -5,7 +5,7 @@
 
 #include "runtime/cgroup.h"
 
-enum { CPU_PERIOD_US = 100000, FREEZE_MS = 500 };
+enum { CPU_PERIOD_US = 100000 };
 
 static int limit_number(const struct cgroup_tree *t, const char *name, const char *file, uint64_t v)
 {
@@ -39,13 +39,16 @@ static int limit_cpu(const struct cgroup_tree *t, const char *name, uint32_t mil
     return cgroup_write(t, name, "cpu.max", value);
 }
 
-static int freeze(const struct cgroup_tree *t, const char *name, bool on)
+/* What is let go needs not be waited for. */
+static int freeze(const struct cgroup_tree *t, const char *name, bool on, int attempt)
 {
     int r = cgroup_write(t, name, "cgroup.freeze", on ? "1" : "0");
 
-    return r < 0
-               ? r
-               : cgroup_wait_for(t, name, "cgroup.events", on ? "frozen 1" : "frozen 0", FREEZE_MS);
+    if (r == 0 && on)
+        r = cgroup_wait_for(t, name, "cgroup.events", "frozen 1", CGROUP_TRY_MS);
+    if (r == -ETIMEDOUT && attempt >= CGROUP_TRIES - 1)
+        (void)cgroup_write(t, name, "cgroup.freeze", "0");
+    return r;
 }
 
 static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u)

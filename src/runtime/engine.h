@@ -34,8 +34,7 @@ struct engine_options {
     struct cell_spec stock_spec;
     int64_t images_keep_ms;    /* an empty image that nobody uses is removed after this time */
     bool allows_unenforced;    /* create cells although the host cannot keep them to their limits */
-    bool is_claimed_by_caller; /* who creates a cell tells it its hostname, with the rest of /claim
-                                */
+    bool is_claimed_by_caller; /* who creates a cell tells it its hostname, with /claim */
     struct egress *egress;     /* the way out of cells; NULL: they have none. Outlives the engine */
 
     /* Called when a claimed cell is gone, whoever ended it; the cell is freed afterwards. STATUS is
@@ -60,9 +59,9 @@ bool engine_can_limit(const struct engine *en, unsigned can, struct err *e);
 /* Cells that wait in the stock / that were claimed. */
 unsigned engine_n_stock(const struct engine *en);
 unsigned engine_n_cells(const struct engine *en);
-/* Of these: cells of spawners of another build of tidepool-envd, which end with their last one. */
+/* Of these: cells of another build of tidepool-envd. */
 unsigned engine_n_old_cells(const struct engine *en);
-/* Cells that are being built, for the stock and for callers. */
+/* Being built, for the stock and for callers. */
 unsigned engine_n_building(const struct engine *en);
 /* Somebody is busy with cells: refilling the stock waits for a while, so that it does not take the
  * processors from them. Claims, commands and kills count by themselves. */
@@ -102,7 +101,9 @@ struct egress_cell *engine_cell_egress(struct engine_cell *c);
 
 /* Ends a cell; on_gone follows. Safe to repeat. */
 void engine_cell_kill(struct engine_cell *c);
+/* As cgroup_freeze(), which waits, and cgroup_try_freeze(), to stop its processes. */
 int engine_cell_freeze(struct engine_cell *c, bool freeze, struct err *e);
+int engine_cell_try_freeze(struct engine_cell *c, int attempt);
 int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, struct err *e);
 int engine_cell_usage(const struct engine_cell *c, struct cgroup_usage *ret, struct err *e);
 struct engine_storage {

@@ -139,6 +139,11 @@ int engine_cell_freeze(struct engine_cell *c, bool freeze, struct err *e)
     return cgroup_freeze(&c->spawner->cgroup, c->slot_name, freeze, e);
 }
 
+int engine_cell_try_freeze(struct engine_cell *c, int attempt)
+{
+    return cgroup_try_freeze(&c->spawner->cgroup, c->slot_name, true, attempt);
+}
+
 int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, struct err *e)
 {
     int r = cgroup_limit(&c->spawner->cgroup, c->slot_name, &c->info.spec.limits, l, e);

@@ -182,4 +182,23 @@ def test_a_stop_does_not_wait_for_one_that_hangs():
         assert not cells.is_running(pid), "it is killed"
 
 
+FORKS = "for i in 1 2 3 4 5 6; do (while :; do /bin/true; done) >/dev/null 2>&1 & done"
+
+
+def test_pausing_what_resists():
+    """Processes that fork and execute all the time are hard to stop; nobody else waits for it."""
+    with cells.running() as s:
+        s.create(name="one")
+        s.run("one", FORKS)
+        with Watched(s):
+            for _ in range(20):
+                answer = s.post("/api/v1/sandbox/pause/one")
+                if answer.status == 200:
+                    tap.equal(s.show("one").json["data"]["status"], "paused")
+                    tap.equal(s.post("/api/v1/sandbox/resume/one").status, 200)
+                else:
+                    tap.equal(s.show("one").json["data"]["status"], "running", answer)
+        tap.equal(s.run("one", "echo fine")["output"], "fine\n")
+
+
 tap.main(globals())
