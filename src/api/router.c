@@ -166,7 +166,7 @@ static int add_route(struct router *r, const struct surface *s, const struct rou
     *l = (struct leaf){.route = row, .surface = s, .index = r->n_leaves};
     if (!str_starts(str_of(row->pattern), STR("/{")) &&
         router_surface(r, str_of(row->pattern)) != s)
-        return err_set(e, -EINVAL, "lies outside of surface '%s'", s->name);
+        return err_set(e, -EINVAL, "lies outside the surface '%s'", s->name);
     int err = plant(r, l, &n, e);
     if (err < 0)
         return err;

@@ -69,8 +69,7 @@ static int read_languages(struct app *app, const struct json *v, struct err *e)
         return err_set(e, -EINVAL, "app.json: /languages is an object");
     for (size_t i = 0; v && i < v->n; i++) {
         if (!lang_find(v->members[i].key))
-            return err_set(e, -EINVAL,
-                           "app.json: /languages/" STR_FMT ": there is no such language",
+            return err_set(e, -EINVAL, "app.json: /languages/" STR_FMT ": unknown language",
                            STR_ARG(v->members[i].key));
     }
     app->languages = v;
@@ -138,7 +137,7 @@ static int read_about(struct app *app, struct err *e)
     app->is_indented = json_bool(json_get(v, "is_indented"), false);
     app->engine = app_engine_find(json_str(json_get(v, "engine"), STR("sqlite")));
     if (!app->engine)
-        return err_set(e, -EINVAL, "app.json: /engine: there is no such engine");
+        return err_set(e, -EINVAL, "app.json: /engine: unknown engine");
     for (size_t i = 0; i < APP_TEXT_COUNT; i++) {
         const struct json *text = json_get(json_get(v, "texts"), texts[i].key);
         app->texts[i] = json_str(text, str_of(texts[i].text)).p;

@@ -157,7 +157,7 @@ static void check_seeds(struct app_check *c)
     arena_init(&a, 16 * (size_t)APP_FILE_MAX);
     size_t n = list_files(c->app, "seed", ".json", &a, names);
     if (n > 0 && !c->app->import)
-        check_finding(c, "seed/: there is no script import in data.sql");
+        check_finding(c, "seed/: data.sql has no script import");
     for (size_t i = 0; i < n && c->app->import; i++) {
         struct err e = ERR_INIT;
         names[i][strlen(names[i]) - strlen(".json")] = '\0';

@@ -111,7 +111,7 @@ static int spawn(const struct pg_server *s, const char *name, char **argv, struc
     (void)snprintf(program, sizeof program, "%s/%s", s->bin, name);
     (void)snprintf(log, sizeof log, "%s/log", s->dir);
     if (!find_user(&x.uid, &x.gid))
-        return err_set(e, -EOPNOTSUPP, "there is no user that PostgreSQL could run as");
+        return err_set(e, -EOPNOTSUPP, "no user found that PostgreSQL could run as");
     argv[0] = program; /* by which they find each other */
     auto_close int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     x.log = fd;
@@ -264,7 +264,7 @@ static int prepare_dir(struct pg_server *s, const char *dir, struct err *e)
     if (!s->bin)
         return err_set(e, -EOPNOTSUPP, "PostgreSQL is not installed (package postgresql)");
     if (!s->dir || !find_user(&uid, &gid))
-        return err_set(e, -EOPNOTSUPP, "there is no user that PostgreSQL could run as");
+        return err_set(e, -EOPNOTSUPP, "no user found that PostgreSQL could run as");
     if (geteuid() == 0 && chown(dir, uid, gid) < 0)
         return err_sys(e, -errno, "chown '%s'", dir);
     return 0;

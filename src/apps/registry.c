@@ -218,7 +218,7 @@ struct app_entry *app_registry_get_for(struct app_registry *r, struct str name,
     char word[APP_NAME_MAX + 1], root[PATH_MAX], key[PATH_MAX];
 
     if (lower(name, word) < 0 || !find_dir(r, word, root)) {
-        (void)err_set(e, -ENOENT, "there is no app '" STR_FMT "'", STR_ARG(name));
+        (void)err_set(e, -ENOENT, "no app named '" STR_FMT "'", STR_ARG(name));
         return NULL;
     }
     struct place p = {.name = word, .root = root};

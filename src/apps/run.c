@@ -155,7 +155,7 @@ static int compile_query(struct run *run, const struct script_query *q, struct a
     if (r < 0)
         return r;
     if (!env->compile)
-        return err_set(run->err, -EOPNOTSUPP, "there are no query languages");
+        return err_set(run->err, -EOPNOTSUPP, "the app has no query languages");
     r = env->compile(env->ctx, q->language, text, run->call->arena, ret, &own);
     if (r == -EINVAL) {
         run->call->error = arena_str(run->call->arena, str_of(err_text(&own)));
@@ -481,9 +481,10 @@ static int check_params(struct run *run, sqlite3_stmt *stmt, const struct json *
             return err_set(run->err, -EINVAL, "line %u: a parameter has to be :name", line);
         struct str word = str_of(name + 1);
         if (!str_is(word, "args") && !find_param(run, word) && !json_get_str(properties, word))
-            return err_set(run->err, -EINVAL,
-                           "line %u: %s is no argument and no column of a statement before", line,
-                           name);
+            return err_set(
+                run->err, -EINVAL,
+                "line %u: %s is neither an argument nor a column of an earlier statement", line,
+                name);
     }
     return 0;
 }
@@ -515,8 +516,8 @@ static int check_statement(struct run *run, const struct script_statement *st,
         const struct script_query *q = &st->queries[i];
         if (!json_get_str(properties, q->param) && !find_param(run, q->param))
             return err_set(run->err, -EINVAL,
-                           "line %u: :" STR_FMT " is no argument and no column before", st->line,
-                           STR_ARG(q->param));
+                           "line %u: :" STR_FMT " is neither an argument nor an earlier column",
+                           st->line, STR_ARG(q->param));
         (void)buf_add_str(&sql, str_slice(st->sql, at, q->offset));
         (void)buf_add_lit(&sql, "1");
         at = q->offset + q->len;

@@ -200,7 +200,7 @@ static int include(struct reader *r, struct statements *found)
     if (!part)
         part = find(r->base, name, true);
     if (!part)
-        return err_set(r->err, -EINVAL, "line %u: there is no part '" STR_FMT "' before it", line,
+        return err_set(r->err, -EINVAL, "line %u: no part named '" STR_FMT "' before it", line,
                        STR_ARG(name));
     if (found->n + part->n > SCRIPT_MAX_STATEMENTS)
         return -E2BIG;

@@ -303,7 +303,7 @@ static int take_header(struct tar_reader *r, struct err *e)
         return 0;
     }
     if (!has_good_sum(r->block))
-        return err_set(e, -EINVAL, "this is no tar archive, or it is damaged");
+        return err_set(e, -EINVAL, "not a tar archive, or damaged");
     if (read_number(r->block + SIZE, NUMBER_LEN, &size) < 0 || size < 0)
         return err_set(e, -EINVAL, "a size is malformed");
     if (type != '\0' && strchr("xgLK", type))

@@ -65,7 +65,7 @@ static int take_head(struct reading *g, struct err *e)
     int64_t version = json_int(json_get(head, "version"), 0);
 
     if (!str_is(json_str(json_get(head, "format"), STR_NULL), BACKUP_FORMAT))
-        return err_set(e, -EINVAL, "it is no backup of tidepool");
+        return err_set(e, -EINVAL, "not a Tidepool backup");
     if (version != BACKUP_VERSION)
         return err_set(e, -EPROTONOSUPPORT,
                        "it has version %lld of the format; this program reads version %d",
@@ -133,7 +133,7 @@ static int on_entry(void *ctx, const struct tar_entry *t, struct err *e)
     bool is_first = g->info.n_files == 0;
 
     if (is_first != str_is(t->name, BACKUP_HEAD))
-        return err_set(e, -EINVAL, "it is no backup of tidepool");
+        return err_set(e, -EINVAL, "not a Tidepool backup");
     if (t->type != TAR_FILE || !is_fit(t->name))
         return err_set(e, -EINVAL, "it is damaged: an entry called " STR_FMT " has no place in it",
                        STR_ARG(str_slice(t->name, 0, 100)));

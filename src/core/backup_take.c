@@ -321,7 +321,7 @@ static void note_made(struct core *c, uint64_t bytes)
     struct store_tx *tx = store_tx_new();
 
     metrics_add(c->metrics, METRIC_BACKUPS, 1);
-    event_add(tx, EVENT_BACKUP_MADE, STR_NULL, STR("tidepool"), "Backup of %llu bytes was made",
+    event_add(tx, EVENT_BACKUP_MADE, STR_NULL, STR("tidepool"), "Backup of %llu bytes taken",
               (unsigned long long)bytes);
     (void)store_submit(c->store, tx, c->loop, on_noted, NULL);
 }

@@ -372,8 +372,9 @@ static int note_variable(struct config *c, struct str name)
         if (config_options[i].env)
             suggest_try(&s, config_options[i].env);
     return add_note(c, arena_str(&c->arena, name).p,
-                    s.best ? arena_printf(&c->arena, "is no setting (did you mean %s?)", s.best).p
-                           : "is no setting");
+                    s.best
+                        ? arena_printf(&c->arena, "is not a setting (did you mean %s?)", s.best).p
+                        : "is not a setting");
 }
 
 static int note_environment(struct loader *l)

@@ -96,7 +96,7 @@ static void note_change(struct store_tx *tx, const struct disk_guard *g)
     if (g->is_low)
         event_add(tx, EVENT_DISK_LOW, STR_NULL, STR("tidepool"),
                   "The state directory has %" PRIu64 " MiB left, less than its reserve of %" PRIu64
-                  " MiB: nothing new is made, disks of sandboxes do not grow",
+                  " MiB: nothing new is created, and disks of sandboxes do not grow",
                   left, reserve);
     else
         event_add(tx, EVENT_DISK_ENOUGH, STR_NULL, STR("tidepool"),

@@ -218,7 +218,7 @@ static int run_snapshot(struct job *j, struct err *e)
 static int named_snapshot(const struct job *j, char out[INSTANCE_NAME_MAX], struct err *e)
 {
     if (find_snapshot(j->own, j->op->name) < 0)
-        return err_set(e, -ENOENT, "there is no snapshot '" STR_FMT "'", STR_ARG(j->op->name));
+        return err_set(e, -ENOENT, "no snapshot named '" STR_FMT "'", STR_ARG(j->op->name));
     put_snapshot(j, j->op->name, out);
     return 0;
 }

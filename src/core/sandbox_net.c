@@ -187,8 +187,8 @@ static int check_closed(const struct sandbox *sb, struct err *e)
     if (!sb->set->egress || sb->spec.is_offline || sb->set->core->config->cells.allow_unenforced)
         return 0;
     return err_set(e, -EOPNOTSUPP,
-                   "this host cannot let sandboxes out ('tidepool doctor' tells more); ask for "
-                   "allowInternetAccess false, or set cells.internet to false");
+                   "this host cannot give sandboxes internet access (run 'tidepool doctor' for "
+                   "details); request allowInternetAccess false, or set cells.internet to false");
 }
 
 static void count_connections(const struct sandbox *sb, struct egress_cell *way_out)

@@ -235,7 +235,7 @@ static int fill_process(struct sandbox *sb, const struct sandbox_args *a, struct
     if (a->workdir.len > 0 && a->workdir.p[0] != '/')
         return err_set(e, -EINVAL, "invalid workdir: it must begin with '/'");
     if (has_nul(a->workdir) || has_nul(a->cmd))
-        return err_set(e, -EINVAL, "workdir and cmd cannot hold NUL bytes");
+        return err_set(e, -EINVAL, "workdir and cmd must not contain NUL bytes");
     sb->spec.port = a->port > 0 ? a->port : sb->template->port;
     if (copy_str(sb, &sb->spec.workdir, a->workdir, "") < 0 ||
         copy_str(sb, &sb->spec.cmd, a->cmd, "") < 0 || copy_str(sb, &sb->spec.app, a->app, "") < 0)

@@ -46,7 +46,7 @@ static int own_dir(char out[PATH_MAX], struct err *e)
     ssize_t n = readlink("/proc/self/exe", out, PATH_MAX - 1);
 
     out[n > 0 ? n : 0] = 0;
-    return n > 0 && cut(out) ? 0 : err_set(e, -ENOENT, "cannot tell where this program is");
+    return n > 0 && cut(out) ? 0 : err_set(e, -ENOENT, "cannot determine where this program is");
 }
 
 /* A build folder may be called bin as well. */

@@ -54,7 +54,7 @@ void fs_download(struct serve *s, struct http_req *r)
     (void)fs_add_disposition(r, str_of(fs_base(path)));
     int code = fs_send(r, take_fd(fd), &st, &how);
     if (code == -ERANGE)
-        serve_fail_text(r, 416, "the range is outside of the file");
+        serve_fail_text(r, 416, "the range is outside the file");
     else if (code < 0)
         serve_fail_text(r, 500, "out of memory");
 }

@@ -240,10 +240,10 @@ static int check_meta(struct str key, struct str value, size_t sum, struct err *
         return err_set(e, -EINVAL, "invalid metadata: key must have 1 to %d bytes",
                        (int)META_KEY_MAX);
     if (!is_printable(key))
-        return err_set(e, -EINVAL, "invalid metadata: key has bytes outside of 0x20 to 0x7E");
+        return err_set(e, -EINVAL, "invalid metadata: key has bytes outside 0x20 to 0x7E");
     if (!is_printable(value))
         return err_set(e, -EINVAL,
-                       "invalid metadata: value of '" STR_FMT "' has bytes outside of 0x20 to 0x7E",
+                       "invalid metadata: value of '" STR_FMT "' has bytes outside 0x20 to 0x7E",
                        STR_ARG(key));
     if (sum > META_SUM_MAX)
         return err_set(e, -EINVAL, "invalid metadata: more than %d bytes in all",

@@ -127,7 +127,7 @@ int user_find_in(const char *name, const char *passwd, const char *group, struct
         else if (get_id(str_of(name), &uid) == 0)
             *ret = (struct user){.uid = uid, .gid = uid, .home = "/", .shell = "/bin/sh"};
         else
-            return err_set(e, -ENOENT, "there is no user '%s' in the sandbox", name);
+            return err_set(e, -ENOENT, "the sandbox has no user '%s'", name);
     }
     if (ret->uid != 0)
         add_groups(ret, read_regular(group, &groups));

@@ -144,7 +144,7 @@ static int make(struct tls_pair *ret, const struct plan *p, struct err *e)
     auto_cert X509 *cert = X509_new();
 
     if (!key || !cert || !fill(cert, key, p))
-        return fail(e, "make a certificate");
+        return fail(e, "create a certificate");
     return write_pair(ret, cert, key, e);
 }
 

@@ -218,7 +218,7 @@ static int read_text(struct parser *p)
     if (p->in == &p->d->top) {
         for (size_t i = 0; i < raw.len; i++) {
             if (!is_space(raw.p[i]))
-                return fault(p, "text outside of the root element");
+                return fault(p, "text outside the root element");
         }
     }
     return add_plain(p, XML_TEXT, decode(p, raw, false));
@@ -385,7 +385,7 @@ static int read_any(struct parser *p)
         if (!str_starts(s, marked[i].begin))
             continue;
         if (marked[i].kind == XML_CDATA && p->depth == 0)
-            return fault(p, "text outside of the root element");
+            return fault(p, "text outside the root element");
         return read_to(p, marked[i].kind, marked[i].begin.len, marked[i].end);
     }
     if (str_starts(s, STR("<!")))

@@ -92,7 +92,7 @@ bool disk_can(const struct disk_spec *s, const char *state, struct err *e)
         return false;
     }
     if (s->kind == DISK_IMAGE && access("/dev/loop-control", R_OK | W_OK) < 0) {
-        (void)err_set(e, -EOPNOTSUPP, "there is no /dev/loop-control; load it: modprobe loop");
+        (void)err_set(e, -EOPNOTSUPP, "/dev/loop-control does not exist; load it: modprobe loop");
         return false;
     }
     if (s->kind == DISK_IMAGE && access(MKFS, X_OK) < 0) {

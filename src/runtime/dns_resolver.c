@@ -56,7 +56,7 @@ int dns_resolver_init(struct dns_resolver *r, struct loop *l, const char *const 
         size_t before = r->n_servers;
         add_server(r, str_of(servers[i]));
         if (r->n_servers == before)
-            return err_set(e, -EINVAL, "'%s' is no address of a DNS server, or the %dth",
+            return err_set(e, -EINVAL, "'%s' is not the address of a DNS server, or the %dth",
                            servers[i], DNS_SERVERS_MAX + 1);
     }
     return 0;

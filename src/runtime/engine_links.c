@@ -158,7 +158,7 @@ int engine_link_check(struct engine *en, struct err *e)
         return 0;
     if (en->spawner->is_silent && en->options.per_spawner > 0)
         return 0; /* another one will be started */
-    return err_set(e, -ENOTCONN, "no cells can be made: %s",
+    return err_set(e, -ENOTCONN, "no cells can be created: %s",
                    en->spawner->is_silent ? "the spawner does not answer"
                                           : err_text(&en->no_spawner));
 }
@@ -205,7 +205,7 @@ static void go_on_waiting(struct engine *en)
         b->asked_ms = asked_ms;
         if (r == 0)
             continue;
-        (void)err_set(&e, r, "no cells can be made: %s", err_text(&en->no_spawner));
+        (void)err_set(&e, r, "no cells can be created: %s", err_text(&en->no_spawner));
         fail(en, b, &e);
     }
 }

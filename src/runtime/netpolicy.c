@@ -124,7 +124,7 @@ int netpolicy_add(struct netpolicy *p, bool is_allow, struct str text, struct er
     struct netpolicy_rule rule = {.is_allow = is_allow};
 
     if (parse_rule(&rule, text) < 0)
-        return err_set(e, -EINVAL, "'" STR_FMT "' is no address, network or name",
+        return err_set(e, -EINVAL, "'" STR_FMT "' is not an address, network or name",
                        (int)(text.len < 80 ? text.len : 80), text.p ? text.p : "");
     if (p->n_rules == NETPOLICY_RULES_MAX)
         return err_set(e, -ENOBUFS, "more than %d rules", NETPOLICY_RULES_MAX);
@@ -188,7 +188,7 @@ int netguard_open(struct netguard *g, struct str cidr, struct err *e)
     struct netcidr c;
 
     if (netcidr_parse(&c, cidr) < 0)
-        return err_set(e, -EINVAL, "'" STR_FMT "' is no network", STR_ARG(cidr));
+        return err_set(e, -EINVAL, "'" STR_FMT "' is not a network", STR_ARG(cidr));
     int r = add_net(&g->opened, &g->n_opened, &c);
     return r < 0 ? err_sys(e, r, "network policy") : 0;
 }

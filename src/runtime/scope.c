@@ -290,7 +290,7 @@ static int wait_for_job(struct talk *t, struct err *e)
             return err_sys(e, r, "systemd and '%s'", t->name);
     }
     if (strcmp(t->result, "done") != 0)
-        return err_set(e, -EIO, "systemd could not make '%s': %s", t->name, t->result);
+        return err_set(e, -EIO, "systemd could not create '%s': %s", t->name, t->result);
     return 0;
 }
 

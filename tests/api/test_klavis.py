@@ -333,7 +333,7 @@ def test_fork_from_a_snapshot():
         tap.equal([s.get("/sandbox/shop/%s/dump" % x["sandbox_id"]).json["data"] for x in many],
                   [before] * 3)
         answer = s.post(path + "/fork", {"snapshot": "never"})
-        tap.equal((answer.status, answer.json["detail"]), (404, "there is no snapshot 'never'"))
+        tap.equal((answer.status, answer.json["detail"]), (404, "no snapshot named 'never'"))
         tap.equal(s.get(path + "/dump").json["data"], after, "the original is as it was")
 
 

@@ -88,7 +88,7 @@ def test_bad_rules():
         ({"denyOut": ["a.example"]}, "invalid denied CIDR a.example"),
         ({"denyOut": ["0.0.0.0"]}, "invalid denied CIDR 0.0.0.0"),
         ({"allowOut": ["a.example"]}, "you must include 'ALL_TRAFFIC' in deny out"),
-        ({"allowOut": ["http://a.example"]}, "'http://a.example' is no address"),
+        ({"allowOut": ["http://a.example"]}, "'http://a.example' is not an address"),
         ({"allowOut": "a.example"}, "network.allowOut must be an array of strings"),
         ({"allowOut": [1]}, "network.allowOut must be an array of strings"),
         ([], "network must be an object"),

@@ -210,7 +210,7 @@ def test_a_workspace_has_papers_of_its_own():
 
 def test_a_corpus_that_cannot_be_read():
     with workspace(files={"arxiv_corpus.json": b'{"papers": 1}'}) as tools:
-        want = "%s/arxiv_corpus.json is no list of papers" % tools.root
+        want = "%s/arxiv_corpus.json is not a list of papers" % tools.root
         tap.equal(ask(tools, "search_papers", query="x"), "Error: " + want)
         tap.equal(ask(tools, "list_papers"), "Error: " + want)
         tap.contains(ask(tools, "download_paper", paper_id="1706.03762"), "Error: " + want)

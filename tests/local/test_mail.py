@@ -421,7 +421,8 @@ def test_a_dump_is_what_initialize_takes():
         tap.equal([len(x["emails"]) for x in dump(desk)["users"].values()], [2, 1])
         initialize(desk, {"users": {}})
         tap.equal(dump(desk), {"users": {}})
-        tap.contains(initialize(desk, {"users": {"a b": {}}}, 422).decode(), "is no address")
+        tap.contains(initialize(desk, {"users": {"a b": {}}}, 422).decode(),
+                     "is not a mail address")
         tap.equal(initialize(desk, [], 400), b"that is no mail")
 
 

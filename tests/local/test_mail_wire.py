@@ -314,7 +314,7 @@ def test_imap_says_what_is_wrong():
     with mail_desk.desk() as desk:
         login = b"a LOGIN bob@mcp.com x\r\nb SELECT INBOX\r\n"
         for line, want in (
-                (b"z NOPE\r\n", b"z BAD Unknown command"), (b"\r\n", b"* BAD That is no command"),
+                (b"z NOPE\r\n", b"z BAD Unknown command"), (b"\r\n", b"* BAD Unknown command"),
                 (b"z FETCH 1\r\n", b"z BAD Malformed"), (b"z FETCH 0 UID\r\n", b"z BAD"),
                 (b"z FETCH 1 (BODY[HEADER.FIELDS ()])\r\n", b"z BAD"), (b"z FETCH 1 (UID\r\n",
                                                                         b"z BAD"),

@@ -162,6 +162,22 @@ def test_tests_without_assertions_are_found():
          "tests/api/test_b.py: test_idle asserts nothing"])
 
 
+def test_turns_that_are_no_english_are_found():
+    bad = "It runs inside" + " of it.\n"
+    tap.equal(rules("docs/A.md", bad), ["english"])
+    tap.equal(rules("docs/A.md", "It runs inside it.\n"), [])
+    tap.equal(rules("src/base/a.c", HEAD + 'const char *a = "%s";\n' % bad[:-1]), ["english"])
+    tap.equal(rules("tests/a.c", HEAD + 'const char *a = "%s";\n' % bad[:-1]), [])
+
+
+def test_files_that_documents_name_exist():
+    tap.equal(rules("docs/A.md", "See `src/base/a.c`, base/a.c and [it](../src/base/a.c).\n",
+                    **{"src/base/a.c": HEAD}), [])
+    for text in ("See src/base/b.c", "See base/b.c", "See `b.sql`", "See [it](b.md)"):
+        tap.equal(rules("docs/A.md", text + "\n", **{"src/base/a.c": HEAD}), ["path"], text)
+    tap.equal(rules("docs/A.md", "`tests/unit/LAYER/test_X.c`, `apps/NAME/README.md`\n"), [])
+
+
 def test_the_table_of_apps_is_that_of_the_apps():
     done = subprocess.run([sys.executable, os.path.join(TOOLS, "compat"), "--check-apps"],
                           stdout=subprocess.PIPE, text=True)

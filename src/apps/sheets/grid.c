@@ -26,7 +26,7 @@ static bool is_span(struct sheets *b, uint32_t from, uint32_t to, uint32_t size,
         (void)sheets_fail(b, "end%sIndex[%u] must be greater than start%sIndex[%u].", what, to,
                           what, from);
     else if (from >= size || (to != A1_OPEN && to > size))
-        (void)sheets_fail(b, "%s %u is outside of the grid, which has %u.", what,
+        (void)sheets_fail(b, "%s %u is outside the grid, which has %u.", what,
                           from >= size ? from : to - 1, size);
     else
         return true;

@@ -66,7 +66,7 @@ static int insert_dimension(struct sheets *b, const struct json *body)
     if (is_like_before && l.from == 0)
         return sheets_fail(b, "Can't inherit from before when inserting at the beginning.");
     if (l.from > *size_of(&l))
-        return sheets_fail(b, "range.startIndex[%u] is outside of the grid, which has %u.", l.from,
+        return sheets_fail(b, "range.startIndex[%u] is outside the grid, which has %u.", l.from,
                            *size_of(&l));
     uint32_t n = l.to - l.from;
     struct formula_edit edit = {.kind = FORMULA_EDIT_INSERT,
@@ -190,7 +190,7 @@ static int update_dimension_properties(struct sheets *b, const struct json *body
     if (r < 0)
         return r;
     if (l.from >= *size_of(&l) || (l.to != A1_OPEN && l.to > *size_of(&l)))
-        return sheets_fail(b, "range is outside of the grid, which has %u.", *size_of(&l));
+        return sheets_fail(b, "range is outside the grid, which has %u.", *size_of(&l));
     struct feature f = {l.is_rows ? STR("rows") : STR("columns"),
                         {0, 0, A1_OPEN, A1_OPEN},
                         take_properties(b, &m, json_get(body, "properties"))};

@@ -147,7 +147,7 @@ static int copy_paste(struct sheets *b, const struct json *body)
     p.target.col1 = p.target.col0 + right * cols;
     if (p.target.row1 > p.to->rows || p.target.col1 > p.to->cols)
         return sheets_fail(b,
-                           "The destination is outside of the grid, which has %u rows and %u "
+                           "The destination is outside the grid, which has %u rows and %u "
                            "columns.",
                            p.to->rows, p.to->cols);
     if ((uint64_t)down * right * rows * cols > SHEETS_MAX_FILL)

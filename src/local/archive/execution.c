@@ -43,7 +43,7 @@ static const char *find_dir(struct request *q)
                                    : STR_NULL;
 
     if (!dir.p)
-        request_fail(q, 400, "this is no name of an execution");
+        request_fail(q, 400, "invalid execution name");
     return dir.p;
 }
 
@@ -158,7 +158,7 @@ void execution_row_show(struct request *q)
     if (!dir)
         return;
     if (!status) {
-        request_fail(q, 404, "there is no such execution");
+        request_fail(q, 404, "no such execution");
         return;
     }
     (void)str_to_i64(request_param(q, "cursor"), &cursor);
@@ -183,7 +183,7 @@ void execution_row_pack(struct request *q)
     const char *dir = find_dir(q);
 
     if (dir && !status_of(q, dir))
-        request_fail(q, 404, "there is no such execution");
+        request_fail(q, 404, "no such execution");
     else if (dir)
         archive_pack(q, below(q, dir, "code"));
 }

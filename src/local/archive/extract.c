@@ -181,7 +181,7 @@ static int add_hard_link(struct extract *x, const struct tar_entry *t, const cha
         *slash = '\0';
     auto_close int fd = tree_open(x->new_fd, slash ? target : "", O_PATH | O_DIRECTORY);
     if (fd < 0 || fstatat(fd, base, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
-        return refuse(x, "is a link to what is no file of the archive before it");
+        return refuse(x, "is a link to something that is not an earlier file of the archive");
     return linkat(fd, base, x->dir_fd, name, 0) < 0 ? fail(x, -errno, "link") : 0;
 }
 
@@ -249,7 +249,7 @@ static int explain(struct extract *x, int r, struct err *e)
     const char *why = gunzip_reason(x->gunzip);
 
     if (r < 0 && why[0])
-        return err_set(e, -EINVAL, "this is no gzip, or it is damaged: %s", why);
+        return err_set(e, -EINVAL, "not a gzip file, or damaged: %s", why);
     if (r < 0 && e && !e->code)
         return err_sys(e, r, "unpack");
     return r;

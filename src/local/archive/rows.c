@@ -87,7 +87,7 @@ void archive_pack(struct request *q, const char *root)
     int r = pack_tree(root, send_piece, q, &e);
     (void)pthread_mutex_unlock(&lock);
     if (r < 0)
-        request_fail(q, 500, "%s", e.code ? err_text(&e) : "the archive could not be made");
+        request_fail(q, 500, "%s", e.code ? err_text(&e) : "the archive could not be created");
 }
 
 void archive_row_pack(struct request *q)

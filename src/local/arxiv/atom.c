@@ -82,7 +82,7 @@ int arxiv_atom_parse(struct arena *a, struct str text, struct arxiv_papers *ret,
     if (!d)
         return e->code ? e->code : -EINVAL;
     if (!xml_is(d->root, "feed"))
-        return err_set(e, -EINVAL, "the answer is no feed");
+        return err_set(e, -EINVAL, "the response is not a feed");
     for (const struct xml *x = xml_child(d->root, "entry"); x; x = xml_next(x, "entry")) {
         int r = read_entry(a, d, x, ret, e);
         if (r < 0)

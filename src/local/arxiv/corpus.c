@@ -98,7 +98,7 @@ static int load_file(struct local_call *c, struct arxiv_corpus *corpus, const ch
     const struct json *v = json_parse(&c->arena, text, NULL, &e);
     const struct json *papers = json_is(v, JSON_ARRAY) ? v : json_get(v, "papers");
     if (!json_is(papers, JSON_ARRAY)) {
-        *why = arena_printf(&c->arena, "%s is no list of papers%s%s", path, v ? "" : ": ",
+        *why = arena_printf(&c->arena, "%s is not a list of papers%s%s", path, v ? "" : ": ",
                             v ? "" : err_text(&e));
         return -EINVAL;
     }

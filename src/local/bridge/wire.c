@@ -310,5 +310,5 @@ struct bridges *bridges_new(struct loop *loop, const struct local *local)
 
 void bridges_reset(struct bridges *s)
 {
-    list_each(it, &s->list) bridge_end(list_entry(it, struct bridge, node), "is started anew");
+    list_each(it, &s->list) bridge_end(list_entry(it, struct bridge, node), "is restarted");
 }

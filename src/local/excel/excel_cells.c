@@ -234,7 +234,7 @@ static bool write_row(struct excel *x, struct ref at, const struct json *row)
 
     for (size_t i = 0; i < row->n; i++, at.col++) {
         if (at.row > REF_ROWS_MAX || at.col > REF_COLS_MAX) {
-            excel_error(x->call, "Row or column values must be at least 1 and inside of the sheet");
+            excel_error(x->call, "Row or column values must be at least 1 and inside the sheet");
             return false;
         }
         if (!value_of(x->call, json_at(row, i), &v))

@@ -294,7 +294,7 @@ static void run(struct imap *i, struct str text)
     struct str name = imap_atom(&c);
     if (c.is_bad || i->tag.len > IMAP_TAG_MAX) {
         i->tag = STR("*");
-        bad(i, "That is no command");
+        bad(i, "Unknown command");
         return;
     }
     i->is_uid = str_iis(name, "UID");

@@ -32,7 +32,7 @@ static int add_user(struct request *q, struct mail_store *s, struct json_member 
     struct mail_account *a = mail_account(s, user->key, true, &r);
 
     if (!a) {
-        request_fail(q, 422, "'" STR_FMT "' is no address of mail",
+        request_fail(q, 422, "'" STR_FMT "' is not a mail address",
                      STR_ARG(str_slice(user->key, 0, 100)));
         return r;
     }

@@ -133,7 +133,7 @@ static bool decode(struct smtp *s, struct str line, struct buf *b)
     if (enc_unbase64(b, line) == 0 && !str_is(line, "*"))
         return true;
     s->mode = COMMAND;
-    refuse(s, "501 5.5.2 That is no base64");
+    refuse(s, "501 5.5.2 Invalid base64");
     return false;
 }
 
@@ -217,7 +217,7 @@ static void do_mail(struct smtp *s, struct str arg)
         return;
     }
     if (!read_path(arg, "FROM:", &from, &rest) || (from.len > 0 && !is_address(from))) {
-        refuse(s, "501 5.1.7 That is no sender");
+        refuse(s, "501 5.1.7 Invalid sender");
         return;
     }
     if (announced(rest) > MAIL_MESSAGE_MAX) {
@@ -238,7 +238,7 @@ static void do_rcpt(struct smtp *s, struct str arg)
         return;
     }
     if (!read_path(arg, "TO:", &to, &rest) || !is_address(to)) {
-        refuse(s, "501 5.1.3 That is no recipient");
+        refuse(s, "501 5.1.3 Invalid recipient");
         return;
     }
     if (s->n_to == MAIL_RECIPIENTS_MAX) {

@@ -279,7 +279,7 @@ static void mistakes_in_tables_are_found(void **state)
         {{R(ROUTE_ANY, "/api/v1/x"), R(ROUTE_ANY, "/api/v1/x")},
          "route * /api/v1/x: collides with '/api/v1/x'"},
         {{R(HTTP_GET, "/api/v1/x"), R(HTTP_GET, "/other")},
-         "route GET /other: lies outside of surface 'native'"},
+         "route GET /other: lies outside the surface 'native'"},
         {{R(HTTP_GET, "/api/v1/x"), R(HTTP_GET, "/api/v1/{a}/{a}")},
          "route GET /api/v1/{a}/{a}: parameter 'a' twice"},
         {{R(HTTP_GET, "/api/v1/x"), R(HTTP_GET, "/api/v1/{a*}/b")},

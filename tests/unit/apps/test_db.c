@@ -276,8 +276,8 @@ static void scripts_can_be_checked(void **state)
     assert_int_equal(check("add", "{\"name\":{},\"n\":{}}", false), -EINVAL);
     assert_string_equal(err_text(&e), "line 5: writes, but is said to only read");
     assert_int_equal(check("typo", "{\"item\":{}}", false), -EINVAL);
-    assert_string_equal(err_text(&e),
-                        "line 32: :itm is no argument and no column of a statement before");
+    assert_string_equal(
+        err_text(&e), "line 32: :itm is neither an argument nor a column of an earlier statement");
     assert_int_equal(check("silent", "{}", false), -EINVAL);
     assert_string_equal(err_text(&e), "line 33: no statement has a column result or content");
     assert_int_equal(check("find", "{}", false), -EINVAL);

@@ -98,7 +98,7 @@ static void parts_stand_where_they_are_included(void **state)
     assert_string_equal(s->statements[2].sql.p, "SELECT 3 AS three");
     assert_string_equal(s->statements[3].sql.p, "SELECT :me AS result");
     assert_int_equal(scripts_parse(&arena, str_of(text), &scripts, &e), -EINVAL);
-    assert_string_equal(err_text(&e), "line 4: there is no part 'both' before it");
+    assert_string_equal(err_text(&e), "line 4: no part named 'both' before it");
 }
 
 static void mistakes_are_told_with_their_line(void **state)

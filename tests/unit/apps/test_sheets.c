@@ -151,7 +151,7 @@ static const struct {
     {"{\"repeatCell\":{\"range\":" R(0, 2, 2, 0, 1) ",\"fields\":\"note\"}}",
      "Invalid requests[0].repeatCell: endRowIndex[2] must be greater than startRowIndex[2]."},
     {"{\"copyPaste\":{\"source\":" R(0, 0, 2, 0, 1) ",\"destination\":" R(0, 9, 10, 0, 1) "}}",
-     "Invalid requests[0].copyPaste: The destination is outside of the grid, which has 10 rows and "
+     "Invalid requests[0].copyPaste: The destination is outside the grid, which has 10 rows and "
      "5 columns."},
     {"{\"sortRange\":{\"range\":{},\"sortSpecs\":[{\"dimensionIndex\":9}]}}",
      "Invalid requests[0].sortRange: dimensionIndex 9 is not within the range."},

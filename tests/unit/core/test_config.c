@@ -664,7 +664,7 @@ static void ignored_variables_are_mentioned(void **state)
     assert_string_equal(c.notes[0].text,
                         "is ignored: nothing depends on the name of the environment");
     assert_string_equal(c.notes[1].name, "RATE_LIMIT_BURST");
-    assert_string_equal(c.notes[2].text, "is no setting (did you mean TIDEPOOL_LISTEN?)");
+    assert_string_equal(c.notes[2].text, "is not a setting (did you mean TIDEPOOL_LISTEN?)");
     config_done(&c);
     assert_int_equal(load(&c, &(struct sources){.env = {"RATE_LIMIT_MAX_SANDBOX=9", "PATH=/"}}, &e),
                      0);

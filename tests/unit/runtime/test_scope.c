@@ -261,7 +261,7 @@ static void a_job_may_fail(void **state)
     (void)state;
     start_manager((struct manager){.result = "timeout"});
     assert_int_equal(scope_enter(getpid(), "a.scope", address, &e), -EIO);
-    assert_string_equal(err_text(&e), "systemd could not make 'a.scope': timeout");
+    assert_string_equal(err_text(&e), "systemd could not create 'a.scope': timeout");
     (void)notes();
 }
 

@@ -271,7 +271,7 @@ static void a_successor_that_does_not_start(void **state)
     for (int i = 0; i < 200 && lab.engine->spawner->io.loop; i++)
         (void)loop_run_once(lab.loop, 50);
     assert_null(lab_create(&lab, "none", &spec, &e));
-    assert_non_null(strstr(err_text(&e), "no cells can be made: start '"));
+    assert_non_null(strstr(err_text(&e), "no cells can be created: start '"));
     assert_int_equal(rename(aside, program), 0);
     for (int i = 0; i < 200 && !lab.engine->spawner->io.loop; i++)
         (void)loop_run_once(lab.loop, 50);
