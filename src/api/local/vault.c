@@ -296,28 +296,46 @@ void vault_write(struct vault *v, const struct vault_file *f, spool_fn *fn, void
     submit(k);
 }
 
-void vault_limit_dumps(struct vault *v, struct str id)
+/* Its directory may be long: a thread looks through it. */
+static void limit_dumps(struct work *w)
 {
-    DIR *dir = opendir(v->dir);
-    char oldest[VAULT_NAME_MAX] = "";
+    struct keeping *k = container_of(w, struct keeping, work);
+    DIR *dir = opendir(k->vault->dir);
+    char oldest[NAME_MAX + 1] = "";
     time_t when = 0;
     unsigned n = 0;
 
     for (struct dirent *d; dir && (d = readdir(dir));) {
         struct stat st;
-        if (!str_starts(str_of(d->d_name), id) ||
+        if (!str_starts(str_of(d->d_name), str_of(k->id)) ||
             strncmp(d->d_name + LOCAL_ID_LEN, ".dump-", 6) != 0 ||
             fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         if (n++ == 0 || st.st_mtime < when) {
             when = st.st_mtime;
-            (void)snprintf(oldest, sizeof oldest, "%s", d->d_name + LOCAL_ID_LEN + 1);
+            (void)snprintf(oldest, sizeof oldest, "%s", d->d_name);
         }
     }
+    if (n >= VAULT_DUMPS_MAX)
+        (void)unlinkat(dirfd(dir), oldest, 0);
     if (dir)
         (void)closedir(dir);
-    if (n >= VAULT_DUMPS_MAX)
-        vault_remove(v, id, oldest);
+}
+
+static void on_limited(void *ctx, int result)
+{
+    (void)ctx;
+    (void)result; /* the next dump, or the next sweep, looks again */
+}
+
+void vault_limit_dumps(struct vault *v, struct str id)
+{
+    struct keeping *k = new_keeping(v, id, "", on_limited, NULL);
+
+    if (!k)
+        return;
+    k->work.run = limit_dumps;
+    submit(k);
 }
 
 /* ---- removing ---- */
