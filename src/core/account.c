@@ -324,7 +324,7 @@ int accounts_add_fixed(struct accounts *a, struct str token, enum account_role r
     char own_id[ACCOUNT_ID_MAX + 1];
 
     if (token.len < ACCOUNT_TOKEN_MIN || token.len > ACCOUNT_TOKEN_MAX)
-        return err_set(e, -EINVAL, "a token needs %d to %d characters", ACCOUNT_TOKEN_MIN,
+        return err_set(e, -EINVAL, "a token must have %d to %d characters", ACCOUNT_TOKEN_MIN,
                        ACCOUNT_TOKEN_MAX);
     k = mem_zalloc(1, sizeof *k);
     if (!k)
@@ -371,9 +371,10 @@ static struct str wanted_account(char out[ACCOUNT_ID_MAX + 1], const struct acco
 static int check_grades(const struct account_new *args, struct err *e)
 {
     if (args->role == ACCOUNT_GRADER && args->grades.len == 0)
-        return err_set(e, -EINVAL, "a grader's key needs 'grades': the account that it looks at");
+        return err_set(e, -EINVAL,
+                       "a grader key requires 'grades': the account that it can inspect");
     if (args->role != ACCOUNT_GRADER && args->grades.len > 0)
-        return err_set(e, -EINVAL, "only a key with the role grader has 'grades'");
+        return err_set(e, -EINVAL, "'grades' is only for keys with the role grader");
     if (args->grades.len > 0 && !account_id_is_valid(args->grades))
         return err_set(e, -EINVAL, "grades: not the name of an account");
     return 0;
@@ -395,7 +396,7 @@ static int check_new(const struct accounts *a, const struct account_new *args, s
         args->secret.len < ACCOUNT_TOKEN_MIN)
         return err_set(e, -EINVAL, "invalid key");
     if (a->n_keys >= ACCOUNT_MAX_KEYS)
-        return err_set(e, -ENOBUFS, "there are %d keys already", ACCOUNT_MAX_KEYS);
+        return err_set(e, -ENOBUFS, "too many keys: the limit is %d", ACCOUNT_MAX_KEYS);
     return 0;
 }
 

@@ -68,7 +68,7 @@ static int take_head(struct reading *g, struct err *e)
         return err_set(e, -EINVAL, "not a Tidepool backup");
     if (version != BACKUP_VERSION)
         return err_set(e, -EPROTONOSUPPORT,
-                       "it has version %lld of the format; this program reads version %d",
+                       "format version %lld is not supported; this program reads version %d",
                        (long long)version, BACKUP_VERSION);
     g->info.head = head;
     return 0;

@@ -273,7 +273,7 @@ struct backup_take *backup_take(struct core *c, bool has_archives, backup_take_f
                                 struct err *e)
 {
     if (c->backup) {
-        (void)err_set(e, -EBUSY, "another backup is being made");
+        (void)err_set(e, -EBUSY, "another backup is in progress");
         return NULL;
     }
     struct backup_take *t = mem_zalloc(1, sizeof *t);
@@ -350,7 +350,7 @@ static int take_cold(const struct config *config, bool has_archives, struct back
         core_path(config, COPIES_DIR, &ret->dir) < 0)
         return err_sys(e, -ENOMEM, "backup");
     if (access(path, R_OK) < 0)
-        return err_sys(e, -errno, "'%s' holds no state of tidepool", config->state);
+        return err_sys(e, -errno, "'%s' is not a Tidepool state directory", config->state);
     ret->lock = store_lock(path, e);
     if (ret->lock < 0)
         return ret->lock;

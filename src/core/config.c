@@ -328,7 +328,7 @@ static int find_and_apply_file(struct loader *l)
     /* The machine's file need not be for this user. */
     if (access(ETC_FILE, R_OK) == 0)
         return apply_file(l, ETC_FILE);
-    if (errno == EACCES && add_note(c, ETC_FILE, "is not readable for this user: not used") < 0)
+    if (errno == EACCES && add_note(c, ETC_FILE, "is not readable by this user: ignored") < 0)
         return err_sys(l->e, -ENOMEM, "configuration");
     return 0;
 }

@@ -50,7 +50,7 @@ int config_example(struct buf *out)
     struct str section = STR("");
 
     add_prose(out, STR("Settings of Tidepool. All are commented out and show the default, or an "
-                       "example where there is none. Flags and environment variables go before "
+                       "example where there is none. Flags and environment variables override "
                        "this file; 'tidepool config show' says what holds and why."));
     for (size_t i = 0; i < CONFIG_N_OPTIONS; i++) {
         const struct config_option *o = &config_options[i];

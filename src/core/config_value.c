@@ -87,7 +87,7 @@ static int parse_path(const struct config_ctx *x, const struct config_option *o,
         return r;
     if (str_starts(text, STR("~/"))) {
         if (!x->home)
-            return err_set(e, -EINVAL, "'~' has no meaning because HOME is not set");
+            return err_set(e, -EINVAL, "'~' cannot be expanded: HOME is not set");
         dir = x->home;
         text = str_skip(text, 2);
     } else if (text.p[0] != '/') {

@@ -99,7 +99,7 @@ int core_read_key(const struct config *config, char out[ACCOUNT_TOKEN_MAX + 1], 
     if (r < 0)
         return r;
     if (text.len < ACCOUNT_TOKEN_MIN || text.len > ACCOUNT_TOKEN_MAX)
-        return err_set(e, -EINVAL, "%s holds no key", CORE_KEY_FILE);
+        return err_set(e, -EINVAL, "%s does not contain a key", CORE_KEY_FILE);
     (void)snprintf(out, ACCOUNT_TOKEN_MAX + 1, STR_FMT, STR_ARG(buf_str(&text)));
     mem_wipe(text.p, text.len);
     return 0;

@@ -219,7 +219,7 @@ int disk_guard_check(struct disk_guard *g, struct err *e)
     g->n_refused++;
     return err_set(e, -ENOSPC,
                    "the disk of the service is nearly full: %" PRIu64 " MiB are left, and %" PRIu64
-                   " MiB are kept for what is there; delete something, or retry later",
+                   " MiB are reserved for existing data; delete something, or retry later",
                    g->left >> 20, g->reserve >> 20);
 }
 

@@ -144,7 +144,7 @@ int calls_read(struct instance *in, struct instance_op *op, struct err *e)
     if (r < 0)
         return err_sys(e, r, "read the calls");
     op->text = buf_ok(&text) ? arena_str(op->arena, buf_str(&text)) : STR_NULL;
-    return op->text.p ? 0 : err_set(e, -E2BIG, "the calls are too large, ask for fewer");
+    return op->text.p ? 0 : err_set(e, -E2BIG, "the calls are too large: request fewer");
 }
 
 /* ---- writing ---- */

@@ -198,10 +198,11 @@ static int run_snapshot(struct job *j, struct err *e)
     int at = find_snapshot(own, name);
 
     if (!is_name(name))
-        return err_set(e, -EINVAL, "the snapshot's name has 1 to %d letters, digits, '.', '_', '-'",
+        return err_set(e, -EINVAL,
+                       "the snapshot name must be 1 to %d letters, digits, '.', '_' or '-'",
                        INSTANCE_SNAPSHOT_NAME_MAX);
     if (at < 0 && own->n_snapshots == INSTANCE_MAX_SNAPSHOTS)
-        return err_set(e, -ENOSPC, "there are %d snapshots already", INSTANCE_MAX_SNAPSHOTS);
+        return err_set(e, -ENOSPC, "too many snapshots: the limit is %d", INSTANCE_MAX_SNAPSHOTS);
     char *kept = at < 0 ? mem_strndup(name.p, name.len) : NULL;
     if (at < 0 && !kept)
         return err_set(e, -ENOMEM, "out of memory");

@@ -56,10 +56,10 @@ static int check_args(const struct instance_args *a, struct err *e)
     if (a->count > INSTANCE_BATCH_MAX)
         return err_set(e, -EINVAL, "count is at most %d", INSTANCE_BATCH_MAX);
     if (a->record && a->count > INSTANCE_RECORD_MAX)
-        return err_set(e, -EINVAL, "count is at most %d with an Idempotency-Key",
+        return err_set(e, -EINVAL, "count must be at most %d with an Idempotency-Key",
                        INSTANCE_RECORD_MAX);
     if (a->count > 1 && a->email.len > 0)
-        return err_set(e, -EINVAL, "one test account has one sandbox");
+        return err_set(e, -EINVAL, "count must be 1 with a test account");
     if (a->email.len > INSTANCE_EMAIL_MAX ||
         memchr(a->email.p ? a->email.p : "", '\n', a->email.len))
         return err_set(e, -EINVAL, "the test account's address is malformed");
@@ -69,7 +69,7 @@ static int check_args(const struct instance_args *a, struct err *e)
         return err_set(e, -EINVAL, "the data set's name is malformed");
     if (a->ttl_s < -1 || (a->ttl_s > 0 && a->ttl_s < INSTANCE_TTL_MIN_S) ||
         a->ttl_s > INSTANCE_TTL_MAX_S)
-        return err_set(e, -EINVAL, "the time to live is %d to %d seconds", INSTANCE_TTL_MIN_S,
+        return err_set(e, -EINVAL, "ttl_seconds must be %d to %d", INSTANCE_TTL_MIN_S,
                        INSTANCE_TTL_MAX_S);
     return 0;
 }

@@ -355,9 +355,9 @@ void instance_do(struct instance *in, struct instance_op *op)
     if (instance_state(in) != INSTANCE_OCCUPIED)
         (void)err_set(&e, -ENOENT, "the instance is not occupied");
     else if (!in->own->template)
-        (void)err_set(&e, -ENOENT, "the app %s is not there any more", in->server);
+        (void)err_set(&e, -ENOENT, "the app %s no longer exists", in->server);
     else if (in->own->n_queued >= INSTANCE_QUEUE_MAX)
-        (void)err_set(&e, -EBUSY, "too many calls wait for this instance");
+        (void)err_set(&e, -EBUSY, "too many calls are waiting for this instance");
     if (e.code)
         op->done(op, &e);
     else

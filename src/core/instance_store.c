@@ -100,7 +100,7 @@ void instance_tx_released(struct store_tx *tx, const struct instance *in, bool i
     if (instance_is_owned(in))
         return;
     event_add(tx, is_ttl ? EVENT_APP_EXPIRED : EVENT_APP_RELEASED, str_of(in->account),
-              str_of(in->id), is_ttl ? "App %s released, its time was over" : "App %s released",
+              str_of(in->id), is_ttl ? "App %s expired and was released" : "App %s released",
               in->server);
 }
 

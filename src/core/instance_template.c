@@ -182,7 +182,7 @@ void template_want(struct instance_template *t, struct template_wait *w)
     int r = instances_submit(set, &t->work);
     if (r == 0)
         return;
-    (void)err_set(&t->err, r, "too much to do");
+    (void)err_set(&t->err, r, "too many pending jobs");
     on_made(&t->work);
 }
 

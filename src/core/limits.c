@@ -184,8 +184,7 @@ static void put_maxima(struct buf *out, const struct limits *l)
 {
     const char *name = "tidepool_limit";
 
-    put_head(out, name, "gauge",
-             "The most that one sandbox, key or account or the service may have; 0: no limit.");
+    put_head(out, name, "gauge", "Maximum per sandbox, key, account or service; 0: no limit.");
     for (int i = 0; i < LIMIT_COUNT; i++) {
         put(out, name, &rows[i], scope_names[rows[i].scope],
             l->config->quota.enabled ? setting(l->config, rows[i].offset) : 0);
@@ -203,8 +202,7 @@ static void put_uses(struct buf *out, const struct limits *l, const struct accou
     for (size_t i = 0; (a = accounts_next(accounts, &i));)
         for (int k = 0; a->uses && k < LIMIT_COUNT; k++)
             most[k] = a->uses[k].n > most[k] ? a->uses[k].n : most[k];
-    put_head(out, name, "gauge",
-             "What the service has in use, and the account that has the most of it.");
+    put_head(out, name, "gauge", "Current usage of the service, and of the account with the most.");
     for (int i = 0; i < LIMIT_COUNT; i++) {
         /* Events are counted by the store alone. */
         if (rows[i].scope == LIMIT_OF_SANDBOX || rows[i].scope == LIMIT_OF_KEY ||
@@ -219,7 +217,7 @@ static void put_refusals(struct buf *out, const struct limits *l)
 {
     const char *name = "tidepool_limit_refused_total";
 
-    put_head(out, name, "counter", "What was refused because it would have been over a limit.");
+    put_head(out, name, "counter", "Requests rejected because of a limit.");
     for (int i = 0; i < LIMIT_COUNT; i++) {
         /* Those of keys: tidepool_quota_refused_total. */
         if (rows[i].scope == LIMIT_OF_KEY || rows[i].scope == LIMIT_OF_SHARE)

@@ -309,7 +309,7 @@ static void put_unenforced(struct buf *out, const struct metrics *m)
 {
     const char *name = "tidepool_limit_unenforced";
 
-    put_head(out, name, "1 for a default limit of sandboxes that this host cannot keep.", "gauge");
+    put_head(out, name, "1 for a default sandbox limit that this host cannot enforce.", "gauge");
     for (unsigned i = 0; i < SANDBOX_LIMIT_COUNT; i++)
         (void)buf_printf(out, "%s{limit=\"%s\"} %d\n", name, sandbox_limit_names[i],
                          m->unenforced[i]);
@@ -369,17 +369,17 @@ static void put_apps(struct buf *out, const struct metrics *m)
     const char *acquires = "tidepool_app_acquires_total", *calls = "tidepool_app_calls_total";
     const char *latency = "tidepool_app_call_duration_seconds";
 
-    put_head(out, acquires, "Instances that were lent, by app.", "counter");
+    put_head(out, acquires, "Instances acquired, by app.", "counter");
     for (size_t i = 0; i <= METRICS_MAX_APPS; i++)
         if (m->app[i])
             (void)buf_printf(out, "%s{%s} %" PRIu64 "\n", acquires, m->app[i]->label,
                              m->app[i]->acquires);
-    put_head(out, calls, "Calls of tools, by app and by what came of them.", "counter");
+    put_head(out, calls, "Tool calls, by app and result.", "counter");
     for (size_t i = 0; i <= METRICS_MAX_APPS; i++)
         for (size_t k = 0; m->app[i] && k < METRICS_CALL_COUNT; k++)
             (void)buf_printf(out, "%s{%s,result=\"%s\"} %" PRIu64 "\n", calls, m->app[i]->label,
                              results[k], m->app[i]->by_result[k]);
-    put_head(out, latency, "Time of a call of a tool, its wait for others included.", "histogram");
+    put_head(out, latency, "Duration of tool calls, including the wait for others.", "histogram");
     for (size_t i = 0; i <= METRICS_MAX_APPS; i++)
         if (m->app[i] && is_observed(&m->app[i]->latency))
             put_histogram(out, latency, m->app[i]->label, &m->app[i]->latency);
@@ -401,11 +401,11 @@ int metrics_write(struct buf *out, const struct metrics *m)
     }
     put_unenforced(out, m);
     put_statuses(out, m);
-    put_head(out, latency, "Time from a request's head to the end of its answer.", "histogram");
+    put_head(out, latency, "Time from the request head to the end of the response.", "histogram");
     for (unsigned i = 0; i <= m->n_routes; i++)
         if (is_observed(&m->routes[i].latency))
             put_histogram(out, latency, route_labels(&labels, &m->names[i]), &m->routes[i].latency);
-    put_head(out, creates, "Time from the request for a sandbox until it runs.", "histogram");
+    put_head(out, creates, "Time from the request for a sandbox until it is running.", "histogram");
     put_histogram(out, creates, "", &m->creates);
     put_apps(out, m);
     return out->error;

@@ -82,10 +82,11 @@ static int check_name(struct str name, struct err *e)
         is_good = is_good && !str_is(name, taken[i]);
     if (is_good)
         return 0;
-    return err_set(e, -EINVAL,
-                   "no server can be called '" STR_FMT
-                   "': small letters, digits, '_', '-' and '.', and no word of the API's",
-                   STR_ARG(str_slice(name, 0, OWN_NAME_MAX)));
+    return err_set(
+        e, -EINVAL,
+        "invalid server name '" STR_FMT
+        "': use lower-case letters, digits, '_', '-' and '.', and no reserved word of the API",
+        STR_ARG(str_slice(name, 0, OWN_NAME_MAX)));
 }
 
 int own_servers_check(const struct json *v, struct err *e)

@@ -95,7 +95,7 @@ int sandbox_fill_disk(struct sandbox *sb, const struct sandbox_args *a, struct e
     if (quantity_units(a->disk, &bytes) < 0)
         return bad_disk(a->disk, "not a quantity such as 512Mi or 2Gi", e);
     if (bytes > 0 && bytes < DISK_MIN_BYTES)
-        return bad_disk(a->disk, "the least is 16Mi", e);
+        return bad_disk(a->disk, "the minimum is 16Mi", e);
     disk->bytes = bytes > 0 ? round_up(sb->set, bytes) : 0;
     sb->spec.disk =
         disk->bytes == bytes ? arena_str(&sb->arena, a->disk) : write_size(&sb->arena, disk->bytes);
@@ -111,7 +111,7 @@ int sandbox_check_disk(const struct sandboxes *set, const struct sandbox_args *a
     if (a->disk.len == 0 || quantity_units(a->disk, &bytes) < 0)
         return 0;
     if (set->host_disk > 0 && bytes > set->host_disk) {
-        (void)snprintf(why, sizeof why, "the disk of this machine has %" PRIu64 "Mi",
+        (void)snprintf(why, sizeof why, "the disk of this host has %" PRIu64 "Mi",
                        set->host_disk >> 20);
         return bad_disk(a->disk, why, e);
     }
@@ -119,8 +119,7 @@ int sandbox_check_disk(const struct sandboxes *set, const struct sandbox_args *a
         return 0;
     limits_note_refusal(set->core->limits, LIMIT_SANDBOX_DISK);
     (void)snprintf(why, sizeof why, "%s, at most %" PRIu64 "Mi",
-                   bytes == 0 ? "no limit is for the operator's keys alone" : "too much",
-                   most >> 20);
+                   bytes == 0 ? "only operator keys may ask for no limit" : "too much", most >> 20);
     return bad_disk(a->disk, why, e);
 }
 

@@ -96,7 +96,7 @@ static int check_quantity(const struct asked *q, int64_t max, struct err *e)
         return 0;
     return err_set(e, -EINVAL, "invalid %s \"" STR_FMT "\": %s, at most %lld%s", q->name,
                    STR_ARG(str_slice(q->text, 0, 60)),
-                   value == 0 ? "no limit is for the operator's keys alone" : "too much",
+                   value == 0 ? "only operator keys may ask for no limit" : "too much",
                    (long long)(max >> q->shift), q->unit);
 }
 
@@ -129,7 +129,7 @@ static int check_host(const struct sandbox_args *a, struct err *e)
 
     for (size_t i = 0; i < ARRAY_LEN(asked); i++)
         if (asked[i].text.len > 0 && quantity_units(asked[i].text, &bytes) == 0 && bytes > has)
-            return err_set(e, -EINVAL, "invalid %s \"" STR_FMT "\": this machine has %lluMi",
+            return err_set(e, -EINVAL, "invalid %s \"" STR_FMT "\": this host has %lluMi",
                            asked[i].name, STR_ARG(str_slice(asked[i].text, 0, 60)),
                            (unsigned long long)(has >> 20));
     return 0;

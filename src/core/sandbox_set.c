@@ -81,7 +81,7 @@ static int open_engine(struct sandboxes *set, struct err *e)
     if (!config->cells.enabled)
         return err_set(e, -ENOTCONN, "sandboxes are disabled (cells.enabled)");
     if (geteuid() != 0)
-        return err_set(e, -EPERM, "sandboxes need root");
+        return err_set(e, -EPERM, "sandboxes require root");
     if (!realpath(config->state, state))
         return err_sys(e, -errno, "state directory '%s'", config->state);
     sandboxes_choose_disk(set, state);

@@ -100,8 +100,8 @@ static int copy_strings(struct sandbox *sb, const char *name, const struct json 
             return err_set(e, -EINVAL, "%s must be an object of strings", name);
         if (is_env && (m->key.len == 0 || str_chr(m->key, '=') >= 0 || has_nul(m->key) ||
                        has_nul(m->value.s)))
-            return err_set(e, -EINVAL, "%s: \"" STR_FMT "\" cannot be in an environment", name,
-                           STR_ARG(str_slice(m->key, 0, 100)));
+            return err_set(e, -EINVAL, "%s: \"" STR_FMT "\" is not a valid environment variable",
+                           name, STR_ARG(str_slice(m->key, 0, 100)));
     }
     *to = json_copy(&sb->arena, from);
     return *to ? 0 : -ENOMEM;
@@ -127,7 +127,7 @@ static int fill_template(struct sandbox *sb, const struct sandbox_args *a, struc
 
     if (a->image.len > 0 && !by_image)
         return err_set(e, -EINVAL,
-                       "image \"" STR_FMT "\" is not known here: name a template, or leave it out",
+                       "image \"" STR_FMT "\" is unknown: use the name of a template, or omit it",
                        STR_ARG(str_slice(a->image, 0, 200)));
     if (name.len == 0)
         name = a->image.len > 0 ? STR("custom") : str_of(template_default.name);
@@ -177,7 +177,7 @@ static int fill_cpu(struct sandbox *sb, struct err *e)
     if (quantity_milli(sb->spec.cpu_limit, &milli) < 0 || milli > UINT32_MAX)
         return bad_quantity("cpu_limit", sb->spec.cpu_limit, "not a quantity such as 500m or 2", e);
     if (milli > 0 && milli < CPU_MIN_MILLI)
-        return bad_quantity("cpu_limit", sb->spec.cpu_limit, "the least is 10m", e);
+        return bad_quantity("cpu_limit", sb->spec.cpu_limit, "the minimum is 10m", e);
     /* More than the machine has is all that it has. */
     uint64_t has = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * 1000;
     sb->cell_spec.limits.cpu_milli = (uint32_t)(milli > has ? has : milli);
@@ -194,7 +194,7 @@ static int fill_memory(struct sandbox *sb, struct err *e)
     if (quantity_units(sb->spec.memory_limit, &bytes) < 0)
         return bad_quantity("memory_limit", sb->spec.memory_limit, example, e);
     if (bytes > 0 && bytes < MEMORY_MIN)
-        return bad_quantity("memory_limit", sb->spec.memory_limit, "the least is 16Mi", e);
+        return bad_quantity("memory_limit", sb->spec.memory_limit, "the minimum is 16Mi", e);
     sb->cell_spec.limits.memory_bytes = bytes;
     return 0;
 }
@@ -233,7 +233,7 @@ static int fill_process(struct sandbox *sb, const struct sandbox_args *a, struct
     if (a->port < 0 || a->port > UINT16_MAX)
         return err_set(e, -EINVAL, "invalid port %lld: 1 to 65535", (long long)a->port);
     if (a->workdir.len > 0 && a->workdir.p[0] != '/')
-        return err_set(e, -EINVAL, "invalid workdir: it must begin with '/'");
+        return err_set(e, -EINVAL, "invalid workdir: must begin with '/'");
     if (has_nul(a->workdir) || has_nul(a->cmd))
         return err_set(e, -EINVAL, "workdir and cmd must not contain NUL bytes");
     sb->spec.port = a->port > 0 ? a->port : sb->template->port;
@@ -281,7 +281,7 @@ int sandbox_fill(struct sandbox *sb, const struct sandbox_args *args, struct err
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         int r = steps[i](sb, args, e);
         if (r == -ENOMEM)
-            return err_set(e, -EINVAL, "the description of a sandbox has more than %d bytes",
+            return err_set(e, -EINVAL, "the description of the sandbox is larger than %d bytes",
                            SANDBOX_SPEC_MAX);
         if (r < 0)
             return r;

@@ -140,7 +140,7 @@ static int make_tokens(struct sandbox *sb, struct err *e)
 static void put_status(char *out, size_t size, int status)
 {
     if (status == -1)
-        (void)snprintf(out, size, "it was lost with its host process");
+        (void)snprintf(out, size, "it was lost with its parent process");
     else if (WIFSIGNALED(status))
         (void)snprintf(out, size, "its first process was killed by signal %d", WTERMSIG(status));
     else

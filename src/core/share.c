@@ -81,9 +81,9 @@ static int data_dir(char out[PATH_MAX], struct err *e)
     while (!is_checkout(dir))
         if (!cut(dir))
             return err_set(e, -ENOENT,
-                           "the program in '%s' is neither installed (in a directory bin, with "
-                           "share/tidepool beside it) nor in a checkout; name the directory of "
-                           "apps and local with --data",
+                           "the program in '%s' is neither installed (in bin, with "
+                           "../share/tidepool) nor in a source tree; use --data to set the "
+                           "directory that contains apps and local",
                            self);
     memcpy(out, dir, PATH_MAX);
     return 0;
@@ -103,7 +103,7 @@ int share_dir(const struct config *config, const char *name, char out[PATH_MAX],
         return 0;
     return config->data
                ? err_set(e, -ENOENT, "data '%s': no directory '%s' in it", config->data, name)
-               : err_set(e, -ENOENT, "directory '%s' not found; --data names another place", out);
+               : err_set(e, -ENOENT, "directory '%s' not found; use --data to choose another", out);
 }
 
 int share_program(const char *name, char out[PATH_MAX], struct err *e)

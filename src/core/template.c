@@ -7,8 +7,8 @@
 const struct template template_default = {
     .name = "default",
     .image = "tidepool/default:latest",
-    .description = "The host's /usr with a home of its own: shell, Python, Node, git and curl as "
-                   "the host has them.",
+    .description = "The host's /usr with its own home directory: shell, Python, Node, git and "
+                   "curl as installed on the host.",
     .user = "user",
     .port = 8080,
 };

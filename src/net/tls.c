@@ -192,7 +192,7 @@ static void answer_plainly(int fd)
     static const char answer[] =
         "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n"
         "Content-Length: 64\r\nConnection: close\r\n\r\n"
-        "This port speaks HTTPS: ask again with https:// in the address.\n";
+        "This port requires HTTPS: retry with 'https://' in the address.\n";
     char dropped[4096];
     ssize_t n = 1;
 

@@ -371,9 +371,9 @@ bool cgroup_can_limit(const struct cgroup *g, unsigned can, struct err *e)
         [CGROUP_NONE] = "no control groups are mounted; mount cgroup2 at /sys/fs/cgroup",
         [CGROUP_V1] = "its hierarchy of control groups (version 1) is not mounted; mount it below "
                       "/sys/fs/cgroup",
-        [CGROUP_V2] = "the control group of sandboxes does not have the controller; enable it in "
-                      "the groups above (cgroup.subtree_control) and in the kernel "
-                      "(cgroup_disable= of its command line)",
+        [CGROUP_V2] = "the control group of sandboxes lacks the controller; enable it in its "
+                      "parent groups (cgroup.subtree_control) and in the kernel (cgroup_disable= "
+                      "on its command line)",
     };
     const char *name = "";
 

@@ -80,15 +80,15 @@ bool disk_can(const struct disk_spec *s, const char *state, struct err *e)
     if (s->kind == DISK_DIR) {
         (void)err_set(e, -EOPNOTSUPP,
                       "this host cannot limit disk: files of sandboxes are in plain directories "
-                      "(cells.disk_kind), which nothing bounds; 'tidepool doctor' says why");
+                      "(cells.disk_kind); 'tidepool doctor' shows why");
         return false;
     }
     if (s->bytes < DISK_MIN_BYTES) {
-        (void)err_set(e, -EINVAL, "a disk needs at least %d bytes", (int)DISK_MIN_BYTES);
+        (void)err_set(e, -EINVAL, "a disk must have at least %d bytes", (int)DISK_MIN_BYTES);
         return false;
     }
     if (s->kind == DISK_TMPFS && !tmpfs_has_user_xattrs()) {
-        (void)err_set(e, -EOPNOTSUPP, "disks in memory need Linux 6.6");
+        (void)err_set(e, -EOPNOTSUPP, "disks in memory require Linux 6.6");
         return false;
     }
     if (s->kind == DISK_IMAGE && access("/dev/loop-control", R_OK | W_OK) < 0) {
@@ -96,7 +96,7 @@ bool disk_can(const struct disk_spec *s, const char *state, struct err *e)
         return false;
     }
     if (s->kind == DISK_IMAGE && access(MKFS, X_OK) < 0) {
-        (void)err_set(e, -EOPNOTSUPP, MKFS " is not there; install it: apt install e2fsprogs");
+        (void)err_set(e, -EOPNOTSUPP, MKFS " was not found; install it: apt install e2fsprogs");
         return false;
     }
     return true;

@@ -159,7 +159,7 @@ int engine_link_check(struct engine *en, struct err *e)
     if (en->spawner->is_silent && en->options.per_spawner > 0)
         return 0; /* another one will be started */
     return err_set(e, -ENOTCONN, "no cells can be created: %s",
-                   en->spawner->is_silent ? "the spawner does not answer"
+                   en->spawner->is_silent ? "the spawner does not respond"
                                           : err_text(&en->no_spawner));
 }
 
@@ -246,7 +246,7 @@ static void look_at(struct spawner_link *s, int64_t now_ms)
     if (since_ms == 0 || now_ms - since_ms < SILENT_MS)
         return;
     s->is_silent = true;
-    (void)err_set(&e, -ETIMEDOUT, "the spawner does not answer");
+    (void)err_set(&e, -ETIMEDOUT, "the spawner does not respond");
     fail_building(s->engine, s, &e);
 }
 

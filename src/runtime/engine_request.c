@@ -80,7 +80,7 @@ static void tell_failure(struct request *q, int status, const struct json *answe
 
     (void)err_set(&e, number > 0 && number < 4096 ? -(int)number : -EIO, STR_FMT, STR_ARG(text));
     if (text.len == 0)
-        (void)err_set(&e, e.code, "the cell answered %d", status);
+        (void)err_set(&e, e.code, "the cell responded with status %d", status);
     q->fn(q->ctx, NULL, &e);
 }
 
@@ -130,7 +130,7 @@ static void tell(struct request *q, const struct http_response *r)
     }
     const struct json *answer = json_parse(&a, r->body, &limits, &e);
     if (!answer) {
-        (void)err_ctx(&e, e.code, "the cell sent a malformed answer");
+        (void)err_ctx(&e, e.code, "the cell sent a malformed response");
         q->fn(q->ctx, NULL, &e);
     } else if (r->head.status == 200) {
         tell_result(q, answer);

@@ -198,7 +198,7 @@ static int hear(int fd, struct packet *in, int64_t end_ms, struct err *e)
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int r = poll(&p, 1, left_ms > 0 ? (int)left_ms : 0);
         if (r == 0)
-            return err_set(e, -ETIMEDOUT, "the spawner does not answer");
+            return err_set(e, -ETIMEDOUT, "the spawner does not respond");
         if (r < 0 && errno != EINTR)
             return err_sys(e, -errno, "spawner");
         if (r < 0)

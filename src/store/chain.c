@@ -72,7 +72,7 @@ enum { PAGE_ROWS = 1000 };
 const char *chain_fault_text(enum chain_fault f)
 {
     static const char *const texts[CHAIN_FAULT_COUNT] = {
-        [CHAIN_OK] = "the chain is whole",
+        [CHAIN_OK] = "the chain is intact",
         [CHAIN_BAD_HASH] = "the event was changed: its hash does not match",
         [CHAIN_BAD_PREV] = "the event does not follow the one before it",
         [CHAIN_MISSING] = "the event is missing",

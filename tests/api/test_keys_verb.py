@@ -64,7 +64,7 @@ def check_all(state):
     tap.equal(make(state, "--role", "grader", "--grades", "alice")["grades"], "alice")
     status, _, err = run(state, "create", "--role", "grader")
     tap.equal(status, 1)
-    tap.contains(err, "needs 'grades'")
+    tap.contains(err, "requires 'grades'")
     tap.equal(run(state, "create", "--grades", "alice")[0], 1)
     return made, gone
 

@@ -52,7 +52,7 @@ def test_plain_http_is_told_so():
                         while (more_data := c.recv(65536)):
                             data += more_data
                     tap.equal(data.split(b"\r\n")[0], b"HTTP/1.1 400 Bad Request")
-                    tap.contains(data.decode(), "This port speaks HTTPS")
+                    tap.contains(data.decode(), "This port requires HTTPS")
                 tap.equal(s.get("/healthz").status, 200)
 
 

@@ -125,7 +125,7 @@ def test_more_than_the_machine_has():
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for memory in ("%dKi" % (total // 512), "999999Gi"):
         tap.contains(bad(1, "create", "--memory", memory),
-                     'invalid memory_limit "%s": this machine has %dMi' % (memory, total >> 20))
+                     'invalid memory_limit "%s": this host has %dMi' % (memory, total >> 20))
         answer = server.post("/api/v1/sandbox", {"memory": memory})
         tap.equal(answer.status, 400, answer)
     tap.equal(good("ls", "-q"), "")

@@ -122,7 +122,7 @@ def test_a_maximum_and_what_the_host_holds():
         fs = os.statvfs(s.state)
         whole = fs.f_blocks * fs.f_frsize
         tap.equal(asked(s, str(whole + 1)).status, 400)
-        tap.contains(asked(s, "15Ti").json["message"], "the disk of this machine has")
+        tap.contains(asked(s, "15Ti").json["message"], "the disk of this host has")
 
 
 def test_what_an_account_is_promised():

@@ -176,7 +176,7 @@ def test_what_create_refuses():
             ({"timeout": 1.5}, "timeout must be an integer"),
             ({"envVars": []}, "envVars must be an object of strings"),
             ({"envVars": {"A": 1}}, "envVars must be an object of strings"),
-            ({"envVars": {"A=B": "x"}}, "cannot be in an environment"),
+            ({"envVars": {"A=B": "x"}}, "is not a valid environment variable"),
             ({"metadata": {"a": None}}, "metadata must be an object of strings"),
             ({"metadata": {"idleTimeout": "x"}},
              "invalid idleTimeout value, must be an integer"),

@@ -13,7 +13,7 @@ import tap
 
 MIB = 1 << 20
 HOST_MIB = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB
-OPERATOR_ONLY = "no limit is for the operator's keys alone"
+OPERATOR_ONLY = "only operator keys may ask for no limit"
 
 
 def ask(s, key, **fields):
@@ -46,7 +46,7 @@ def test_what_a_sandbox_may_ask_for():
         assert 0 < most <= HOST_MIB, most
         for fields, why in (({"memory_limit": "0"}, OPERATOR_ONLY),
                             ({"memory_limit": "0Gi"}, OPERATOR_ONLY),
-                            ({"memory_limit": "500Gi"}, "this machine has"),
+                            ({"memory_limit": "500Gi"}, "this host has"),
                             ({"memory_limit": "%dMi" % (most + 1)}, "at most %dMi" % most),
                             ({"cpu_limit": "0"}, OPERATOR_ONLY),
                             ({"cpu_limit": "0m"}, OPERATOR_ONLY),

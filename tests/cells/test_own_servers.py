@@ -141,7 +141,7 @@ def test_a_stream_of_notices_and_progress():
 def test_bad_configurations_are_refused():
     for own, why in (({"git": {"command": "x"}}, "'git' is the name of a built-in server"),
                      ({"jira": {"command": "x"}}, "'jira' is the name of an app"),
-                     ({"mcp": {"command": "x"}}, "no server can be called 'mcp'"),
+                     ({"mcp": {"command": "x"}}, "invalid server name 'mcp'"),
                      ({"a": {}}, "command"), ({"A b": {"command": "x"}}, "A b"),
                      ({"a": {"command": "x", "timeout": "1d"}}, "timeout")):
         try:

@@ -149,7 +149,7 @@ def test_a_spawner_that_hangs():
             with stopped(pid):
                 answer = s.post("/api/v1/sandbox", {"name": "waits"}, timeout=60)
                 tap.equal(answer.status, 503, answer)
-                assert b"does not answer" in answer.body, answer
+                assert b"does not respond" in answer.body, answer
                 answer = s.post("/api/v1/sandbox", {"name": "refused"})
                 tap.equal(answer.status, 503, answer)
                 # What needs no spawner works.

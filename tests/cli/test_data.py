@@ -163,7 +163,7 @@ def test_data_comes_first():
 
 def test_the_programs_of_cells_are_not_mixed_either():
     if os.geteuid() != 0:
-        raise tap.Skip("sandboxes need root")
+        raise tap.Skip("sandboxes require root")
     cells = {"TIDEPOOL_CELLS_ENABLED": "true"}
     with folder() as tmp:
         put_data(os.path.join(tmp, "usr", "share", "tidepool"))
