@@ -6,7 +6,7 @@
  *                 the title may be missing
  *   tools.json    [{"name", "description", "inputSchema", "accepts", "annotations", "files",
  *                 "script"}]; accepts: what arguments are checked by and completed from where
- *                 the product takes more, or other things, than it tells
+ *                 the product takes more, or other things, than it says
  *   schema.sql    the tables
  *   tools.sql     a script per tool
  *   data.sql      the scripts import (initialize bodies) and export (dumps); apps without data of
@@ -36,7 +36,7 @@ enum {
     APP_FILE_MAX = FOLDER_FILE_MAX /* bytes of one file */
 };
 
-/* How a product tells that a call failed. */
+/* How a product reports that a call failed. */
 enum app_errors {
     APP_ERRORS_TEXT,   /* an ordinary result: "Error: …" */
     APP_ERRORS_JSON,   /* an ordinary result: {"error": "…"} */
@@ -77,7 +77,7 @@ struct app {
     enum app_errors errors;
     bool is_indented;                   /* answers are JSON with line breaks, two spaces deep */
     const struct json *ids, *languages; /* objects, or NULL */
-    /* What an instance's holder is told for checkers of the product: objects of texts, in which
+    /* What an instance's holder gets for checkers of the product: objects of texts, in which
      * "{token}" is a secret of the lease; or NULL. */
     const struct json *auth_data, *metadata;
     const struct json *headers; /* {PARAMETER: a request's header}, or NULL */

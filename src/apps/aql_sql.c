@@ -510,7 +510,7 @@ static int write_check(struct writer *w, const struct aql_query *q)
 {
     int r = write_where(w, q);
 
-    /* The expression told what is wrong; it is not a part of the answer. */
+    /* The expression reported what is wrong; it is not a part of the answer. */
     buf_clear(&w->out.sql);
     w->out.values->n = 0;
     if (r < 0)

@@ -83,7 +83,7 @@ static int fail_check(const struct app_call *c, const struct schema_error *why,
 
 /* ---- the call ---- */
 
-/* Products whose answers have line breaks: the text as JSON, written anew. */
+/* Products whose answers have line breaks: the text as JSON, rewritten. */
 static struct str indent(struct str text, struct arena *a)
 {
     auto_buf struct buf b = BUF_INIT(2 * (size_t)APPDB_RESULT_MAX);
@@ -106,7 +106,8 @@ static int run(const struct app_call *c, struct app_answer *ret, struct err *e)
                               .limits = c->is_brief ? APPDB_BRIEF : APPDB_USUAL};
     int r = c->run ? c->run(c->ctx, &call, e) : appdb_run(c->db, &call, e);
 
-    /* What a caller asked too much for is no fault of ours, and told as the product's errors are.
+    /* What a caller asked too much for is no fault of ours, and reported as the product's errors
+     * are.
      */
     if (r == -ETIME || r == -E2BIG)
         return fail(c->app, STR(TOO_MUCH), c->arena, ret);

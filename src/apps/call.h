@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A call of an app's tool: arguments are checked and completed, the script is run, and what comes
- * of it is told as the product does. */
+ * of it is reported as the product does. */
 #pragma once
 
 #include "apps/app.h"
@@ -35,6 +35,6 @@ struct app_call {
 
 /* 0, or -errno with E when the fault is ours: nothing was changed then. */
 int app_call(const struct app_call *c, struct app_answer *ret, struct err *e);
-/* The answer to a call of a tool that there is not. -ENOMEM. */
+/* The answer to a call of an unknown tool. -ENOMEM. */
 int app_call_unknown(const struct app *app, struct str name, struct arena *a,
                      struct app_answer *ret);

@@ -68,7 +68,7 @@ static const int allowed[] = {
     SQLITE_SAVEPOINT, SQLITE_INSERT, SQLITE_UPDATE,    SQLITE_DELETE,
 };
 
-/* SQLite asks for so many. NOLINTNEXTLINE(readability-function-size) */
+/* SQLite asks for this number. NOLINTNEXTLINE(readability-function-size) */
 static int authorize(void *ctx, int action, const char *table, const char *more, const char *schema,
                      const char *trigger)
 {

@@ -93,7 +93,7 @@ int appdb_check(struct appdb *db, const struct script *s, const struct json *pro
 /* The seed and the start of the clock of the calls that follow. */
 void appdb_tune(struct appdb *db, uint64_t seed, int64_t start_us);
 
-/* Begins the clock and the random numbers anew. Outside of calls. */
+/* Restarts the clock and the random numbers. Outside of calls. */
 int appdb_rewind(struct appdb *db, struct err *e);
 
 /* For apps/ alone: the clock of the call under way and the next random number. */

@@ -62,13 +62,14 @@ void appdb_guard(struct appdb *db);
 
 /* How long values may be for SQL of a caller with SQL_LEN bytes: SQLite does not look at limits
  * while a statement goes straight on, and each of its terms may take the time of a value. Until the
- * limits begin anew. */
+ * limits start again. */
 void appdb_limit_values(struct sqlite3 *c, size_t sql_len);
 
 /* Takes UNITS of work (about a byte that is looked at each, a nanosecond or a few) from what the
  * call may do. False: it is used up, or the time is; what is under way ends as soon as it can. */
 bool appdb_spend(struct appdb *db, int64_t units);
 
-/* The limit was told to the caller as the product does; the call goes on for a moment, to say so.
+/* The limit was reported to the caller as the product does; the call continues for a moment, to say
+ * so.
  */
 void appdb_forgive(struct appdb *db);

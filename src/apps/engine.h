@@ -39,7 +39,7 @@ struct app_engine {
     int (*start)(const char *dir, struct app_home **ret, struct err *e);
     /* All handles are closed. The databases stay. */
     void (*stop)(struct app_home *h);
-    /* Ends what runs outside of this process, while threads that do not end still use H; may be
+    /* Ends what runs outside this process, while threads that do not end still use H; may be
      * NULL. */
     void (*halt)(struct app_home *h);
 

@@ -426,8 +426,8 @@ static int prepare(struct calc *c, struct arena *a)
     return 0;
 }
 
-/* Cells that were filled are blank until a formula fills them again; so all arrays are made anew,
- * and with them everything else. */
+/* Cells that were filled are blank until a formula fills them again; so all arrays are
+ * recalculated, and with them everything else. */
 static bool clear_filled(struct calc *c)
 {
     bool has_filled = false;

@@ -263,7 +263,7 @@ static void call_counted(sqlite3_context *x, int n, sqlite3_value **v)
         use->f->fn(x, n, v);
 }
 
-/* Newer versions of SQLite, as Debian 13 has, want to be told which functions mark their results as
+/* Newer versions of SQLite, as Debian 13 has, require to know which functions mark their results as
  * JSON (fn_give_json()), and end the statement of one that does so without. Older ones ignore it.
  */
 #ifndef SQLITE_RESULT_SUBTYPE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files for scripts: what a data: URI holds, and the digest that Dropbox tells of a file. */
+/* Files for scripts: what a data: URI holds, and the digest that Dropbox returns for a file. */
 #include "apps/functions.h"
 #include "base/enc.h"
 #include "sys/digest.h"

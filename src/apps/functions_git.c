@@ -12,7 +12,7 @@
 
 enum {
     MAX_DEPTH = 64,  /* of folders in folders */
-    MAX_FOLDERS = 25 /* of those that are told as such: a writer of JSON has 63 levels */
+    MAX_FOLDERS = 25 /* of those that are shown as such: a writer of JSON has 63 levels */
 };
 
 /* ---- names ---- */
@@ -144,7 +144,7 @@ static size_t folder_end(const struct files *f, size_t from, size_t to, size_t s
 
 /* ---- trees ---- */
 
-/* A tree under construction, as git has it and as we tell it. */
+/* A tree under construction, as git has it and as we return it. */
 struct tree {
     struct buf body, entries;
     struct jw w;

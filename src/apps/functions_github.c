@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How GitHub's failures are told by the different sets of tools for it. */
+/* How GitHub's failures are worded by the different sets of tools for it. */
 #include <string.h>
 
 #include "apps/functions.h"

@@ -52,7 +52,7 @@ static void link_nodes(const struct tree *t)
     }
 }
 
-/* Members of the row that do not go out: the array is written anew where it has something. */
+/* Members of the row that do not go out: the array is rewritten where it has something. */
 static bool is_dropped(const struct tree *t, const struct node *node, struct str name)
 {
     return str_eq(name, t->parent) || (t->drops_ids && str_eq(name, t->id)) ||

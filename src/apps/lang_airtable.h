@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-/* Of an expression, as far as the formula tells. */
+/* Of an expression, as far as the formula shows. */
 enum formula_type {
     FORMULA_TEXT,
     FORMULA_NUMBER,

@@ -5,7 +5,7 @@
 #include "apps/lang.h"
 #include "base/buf.h"
 
-/* Failures stick: the last step, lang_end, tells. */
+/* Failures stick: the last step, lang_end, reports them. */
 struct lang_out {
     struct arena *arena;
     struct buf sql;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How much memory SQLite takes, for the limit on calls. SQLite counts by itself, under a lock that
- * every allocation takes; told to before its first use, it leaves that to us, and each thread
+ * every allocation takes; if asked before its first use, it leaves that to us, and each thread
  * counts its own. */
 #pragma once
 

@@ -106,7 +106,7 @@ static void add_time(struct buf *b, enum pg_type type, struct str s)
                                                 : STR(")"));
 }
 
-/* Takes the next item off S, which is inside of "{…}", without its quotes and escapes. */
+/* Takes the next item off S, which is inside "{…}", without its quotes and escapes. */
 static bool take_item(struct str *s, struct buf *item)
 {
     bool is_quoted = s->p[0] == '"', is_open = is_quoted;

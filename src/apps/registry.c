@@ -108,7 +108,7 @@ void app_registry_on_broken(struct app_registry *r, void (*fn)(void *ctx, const 
 /* Where an app is. */
 struct place {
     const char *name, *root;    /* NAME/VARIANT when it is one */
-    const unsigned char *looks; /* of the files; NULL when they cannot be told */
+    const unsigned char *looks; /* of the files; NULL when they cannot be read */
 };
 
 struct app_entry *app_entry_load(const char *root, const char *name, struct err *e)
@@ -140,7 +140,7 @@ struct app_entry *app_entry_load(const char *root, const char *name, struct err 
     return x;
 }
 
-/* Loads anew when the files look different. */
+/* Reloads when the files look different. */
 static void refresh(struct app_registry *r, struct known *k, const struct place *p)
 {
     if (!p->looks || memcmp(p->looks, k->looks, sizeof k->looks) == 0)

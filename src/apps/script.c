@@ -69,7 +69,7 @@ static void skip_blank(struct reader *r)
     }
 }
 
-/* Quotes are doubled inside of quotes, which makes two quoted pieces side by side: the same end. */
+/* Quotes are doubled inside quotes, which makes two quoted pieces side by side: the same end. */
 static int skip_token(struct reader *r)
 {
     static const struct {

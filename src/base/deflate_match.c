@@ -12,7 +12,7 @@ enum {
     CHAIN_LAZY = 8,    /* the same when there is something already */
     LENGTH_LAZY = 32,  /* from here on nothing better is looked for */
     LENGTH_NICE = 128, /* from here on no other place is looked at */
-    MISSES_SHIFT = 7   /* after so many (a power of two) places without a match go faster */
+    MISSES_SHIFT = 7   /* after this number (a power of two) of places without a match go faster */
 };
 
 struct deflate_work {

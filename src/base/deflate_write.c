@@ -132,7 +132,7 @@ static void make_fixed(struct code *literals, struct code *distances)
     }
 }
 
-/* ---- codes of their own: how they are told (RFC 1951, 3.2.7) ---- */
+/* ---- codes of their own: how they are written (RFC 1951, 3.2.7) ---- */
 
 struct lengths {
     uint8_t symbols[N_LITERALS + N_DISTANCES], extra[N_LITERALS + N_DISTANCES];

@@ -4,5 +4,5 @@
 
 /* The version of E2B's envd whose features are served: clients switch theirs on by it. */
 #define E2B_ENVD_VERSION "0.6.4"
-/* Where it listens inside of a sandbox. */
+/* Where it listens inside a sandbox. */
 #define E2B_ENVD_PORT 49983

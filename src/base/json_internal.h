@@ -15,7 +15,7 @@
 /* ---- json_number.c ---- */
 
 /* A decimal number as the parser saw it: ±MANTISSA × 10^EXP10. When it has more digits than fit,
- * CUT is set and only the text tells. */
+ * CUT is set and only the text is exact. */
 struct json_decimal {
     uint64_t mantissa;
     int64_t exp10;

@@ -49,7 +49,7 @@ static int no_memory(struct parser *s)
     return fail_at(s, s->p, -ENOMEM, "out of memory");
 }
 
-/* The next byte, or NUL (which no JSON text holds outside of an error) at the end. */
+/* The next byte, or NUL (which no JSON text holds outside an error) at the end. */
 static inline char peek(const struct parser *s)
 {
     return s->p < s->end ? *s->p : '\0';
@@ -256,7 +256,7 @@ static int parse_exponent(struct parser *s, struct json_decimal *d)
     if (!ascii_is_digit(peek(s)))
         return fail(s, "expected a digit");
     for (; s->p < s->end && ascii_is_digit(*s->p); s->p++)
-        if (exp < 100000) /* far outside of a double's range already, far inside of int64_t's */
+        if (exp < 100000) /* far outside a double's range already, far inside int64_t's */
             exp = exp * 10 + (*s->p - '0');
     d->exp10 += negative ? -exp : exp;
     return 0;

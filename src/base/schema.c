@@ -24,7 +24,7 @@ struct place {
 };
 
 struct checker {
-    struct schema_error *err; /* NULL: nobody wants to know, as inside of anyOf */
+    struct schema_error *err; /* NULL: nobody wants to know, as inside anyOf */
     uint64_t steps;           /* that are left */
     unsigned depth;
 };
@@ -32,7 +32,7 @@ struct checker {
 static int check(struct checker *c, const struct schema *s, const struct json *v,
                  const struct place *at);
 
-/* As check(), but nobody is told why not. */
+/* As check(), but without a reason. */
 static int check_quietly(struct checker *c, const struct schema *s, const struct json *v,
                          const struct place *at)
 {

@@ -17,7 +17,7 @@ int audit_verify(const struct client_where *where, bool is_json, struct buf *out
 struct audit_list_args {
     const char *account, *sandbox; /* NULL: all */
     int64_t after;                 /* event numbers greater than this */
-    int64_t limit;                 /* newest so many */
+    int64_t limit;                 /* number of newest ones */
     bool is_json;                  /* one object a line */
 };
 int audit_list(const struct client_where *where, const struct audit_list_args *args,

@@ -290,7 +290,7 @@ static bool wants_help(int argc, char **argv)
 
 static int run_verb(struct cli_call *call, int argc, char **argv)
 {
-    /* What looks like an option may belong to a command: only parsing tells. */
+    /* What looks like an option may belong to a command: only parsing shows which. */
     bool is_help = !call->verb->rest_at && wants_help(argc, argv);
     int r = is_help ? CLI_OK : parse_args(call, argc, argv);
     if (is_help || (r == CLI_OK && cli_is_on(call, "help"))) {

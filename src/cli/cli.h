@@ -34,7 +34,8 @@ struct cli_verb {
     const char *help;    /* paragraphs, with an empty line between them */
     const char *args;    /* positional arguments as usage shows them: "FILE"; NULL: none */
     size_t min_args, max_args;
-    size_t rest_at; /* so many arguments end the options, the rest is a command; 0: none do */
+    size_t rest_at; /* after this number of arguments the options end, the rest is a command; 0:
+                       none do */
     const struct cli_option *options; /* ends with a NULL name; may be NULL */
     /* Keys of the settings whose flags the verb takes, NULL-terminated, or CLI_ALL_SETTINGS. With
      * it the configuration is loaded before run(). NULL: the verb needs none. */

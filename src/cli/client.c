@@ -462,6 +462,6 @@ struct ws *client_ws(struct client *c, const char *target, const struct ws_opts 
     struct http_header headers[N_HEADERS];
     struct http_request request = request_of(c, "GET", target, headers);
 
-    request.n_headers = 1; /* there is no body whose type could be told */
+    request.n_headers = 1; /* there is no body whose type could be stated */
     return ws_connect(c->http, &request, opts, e);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies out of a sandbox: see cp.h. Whether it is a file or a directory, the answer tells; a file
+/* Copies out of a sandbox: see cp.h. The response says whether it is a file or a directory; a file
  * gets its name when it is complete. */
 #include <errno.h>
 #include <fcntl.h>

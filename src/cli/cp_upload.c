@@ -131,7 +131,7 @@ static int is_directory(struct cp *c, struct err *e)
     int r = remote_try(c->remote, &rq, &doc, &why);
     if (r == 0)
         return 1;
-    /* Refused: no directory, not there, or no such sandbox, which the upload will tell. */
+    /* Refused: no directory, not there, or no such sandbox, which the upload will report. */
     if (r == -ENOENT || r == -EPROTO)
         return 0;
     return err_set(e, r, "%s", err_text(&why));
@@ -182,7 +182,7 @@ static int upload_file(struct cp *c, const struct stat *st, struct err *e)
 
 /* ---- a directory ---- */
 
-static int64_t walked_bytes; /* nftw() has no other way to tell */
+static int64_t walked_bytes; /* nftw() has no other way to return it */
 
 static int add_size(const char *path, const struct stat *st, int type, struct FTW *at)
 {

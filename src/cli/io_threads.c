@@ -43,7 +43,7 @@ static void on_request(struct http_req *r, void *ctx)
     http_move(r, t->to, t->handler, t->ctx);
 }
 
-/* A fault that was found here is told there, where its shape and the log are made. */
+/* A fault that is found here is reported there, where its shape and the log entry are made. */
 struct fault {
     struct io_threads *all;
     int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The line that tells how far a transfer is: bytes, rate, time to go. Only for people: nothing is
+/* The line that shows how far a transfer is: bytes, rate, time to go. Only for people: nothing is
  * written when standard error is no terminal. */
 #pragma once
 

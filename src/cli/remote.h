@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the verbs for sandboxes share: the options that name a service, requests to it, and how
- * answers and refusals are shown. Functions that return an exit status have told the user what went
- * wrong when it is not CLI_OK. */
+ * answers and refusals are shown. Functions that return an exit status have shown the user what
+ * went wrong when it is not CLI_OK. */
 #pragma once
 
 #include "base/arena.h"

@@ -25,7 +25,7 @@ struct shell {
     char typed[TYPED_MAX];
     size_t n_typed;
     int status;    /* what to exit with */
-    bool has_exit; /* the shell inside told how it ended */
+    bool has_exit; /* the shell inside reported how it ended */
     bool is_over;
     struct err e; /* why it broke off */
 };

@@ -4,7 +4,7 @@
  * written line by line.
  *
  * What follows an initialize waits for its answer, which has the session. A cancelled request is
- * not answered any more: the service is told, and then its answer is not waited for. */
+ * not answered any more: the service is notified, and its answer is not waited for. */
 #include "cli/verbs.h"
 
 #include <errno.h>
@@ -140,7 +140,7 @@ static int write_line(struct bridge *b, struct str text)
     return r;
 }
 
-/* The service could not be asked: whoever waits for an answer is told why. */
+/* The service could not be asked: whoever waits for an answer gets the reason. */
 static void write_failure(struct message *m, const struct err *e)
 {
     struct arena *a = &m->arena;

@@ -192,7 +192,7 @@ static void initialize_code_file(struct local_call *c)
     end(&a, c);
 }
 
-/* The file that the call names, with its content; tells what is wrong itself. */
+/* The file that the call names, with its content; reports itself what is wrong. */
 static const char *open_file(struct local_call *c, struct str *text)
 {
     struct str why;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* desktop-commander: edit_block, which tells the nearest text when there is no exact one. */
+/* desktop-commander: edit_block, which returns the closest text if there is no exact match. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server "git": the real git, told to ignore what a repository's own configuration could make
+/* The server "git": the real git, set to ignore what a repository's own configuration could make
  * it run, and its output in the frames that agents know. */
 #include <errno.h>
 #include <stdio.h>
@@ -129,7 +129,7 @@ static struct str without_end(struct str s)
     return s.len > 0 && s.p[s.len - 1] == '\n' ? str_slice(s, 0, s.len - 1) : s;
 }
 
-/* Runs what was added; on failure tells it in the words of the library that the original uses. */
+/* Runs what was added; on failure reports it in the words of the library that the original uses. */
 static bool do_git(struct git *g, struct str *out)
 {
     auto_buf struct buf line = BUF_INIT(1 << 16);

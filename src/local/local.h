@@ -37,7 +37,7 @@ enum {
 struct local {
     const char *root;        /* the workspace: "/data", without a slash behind */
     const char *home;        /* for "~" */
-    const char *mail;        /* the directory of the mail, outside of the workspace */
+    const char *mail;        /* the directory of the mail, outside the workspace */
     const char *imap, *smtp; /* where programs reach it, or NULL */
 };
 

@@ -108,7 +108,7 @@ static bool find_parent(struct local_call *c, const char *path, char ret[PATH_MA
     return *parent && realpath((*parent)[0] ? *parent : "/", ret);
 }
 
-/* What realpath() does, for a clean PATH inside of the workspace: without a link below it, which is
+/* What realpath() does, for a clean PATH inside the workspace: without a link below it, which is
  * most of the time, the path is what it was. */
 static bool find_real(const struct local_call *c, const char *path, char ret[PATH_MAX])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths in the workspace, by the rules and in the words of the filesystem server that agents know:
- * "~" is the home, a relative path is below the workspace, and what lies outside of it, be it
+ * "~" is the home, a relative path is below the workspace, and what lies outside it, be it
  * through a link, is refused. */
 #pragma once
 

@@ -238,7 +238,7 @@ static void run_words(struct local_call *c, const struct rules *rules, const cha
     else {
         say(c, buf_str(&r.out), rules->max_out);
         say(c, buf_str(&r.err), rules->max_err);
-        /* As Python tells the end by a signal. */
+        /* As Python reports the end by a signal. */
         local_textf(c, "\nCommand completed with return code: %d",
                     r.status > 128 ? 128 - r.status : r.status);
     }

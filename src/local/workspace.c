@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of the workspace for servers whose work is done in the daemon: no tools of an agent's. The
- * failures are told as Python's open() does. */
+ * failures are worded as Python's open() does. */
 #include <errno.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* Questions to the client in the middle of a call: elicitation, sampling, roots.
  *
  * With a session they are requests of the server, and the call waits. In 2026-07-28 the call ends
- * with what is asked for, and the client calls again with the answers: the callback runs anew from
+ * with what is asked for, and the client calls again with the answers: the callback runs again from
  * its beginning, and mcp_ask() finds the answers there, those of earlier rounds included (they
  * travel in a signed requestState). A callback must therefore do nothing that counts before it has
  * asked all it needs to know. */

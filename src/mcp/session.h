@@ -17,7 +17,7 @@ enum {
     MCP_MAX_STREAMS = 32,      /* that a session keeps */
     MCP_MAX_EVENTS = 256,      /* that a stream keeps */
     MCP_MAX_KEPT = 1 << 20,    /* bytes of events that a session keeps */
-    MCP_SESSION_NAME_LEN = 32, /* hex digits that tell one session from others */
+    MCP_SESSION_NAME_LEN = 32, /* hex digits that distinguish sessions */
     MCP_SESSION_ID_LEN = 64,   /* and with their signature, where there is one */
     MCP_MAX_ENDED = 4096,      /* that are remembered, so that they stay ended */
     MCP_HEARTBEAT_MS = 15000,

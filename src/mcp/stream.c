@@ -126,7 +126,7 @@ struct mcp_stream *mcp_stream_open(struct mcp_session *n, struct http_req *r)
     list_append(&n->streams, &t->node);
     n->n_streams++;
     forget_done(n);
-    /* An event without data tells the id to come back with. */
+    /* An event without data gives the id to come back with. */
     if (n->version >= MCP_V_2025_11_25 && !n->is_pair)
         send_event(t, STR_NULL, 0, STR(""));
     return t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections inside of another network namespace, found by a socket that lives there. */
+/* Connections inside another network namespace, found by a socket that lives there. */
 #pragma once
 
 #include "base/err.h"

@@ -8,7 +8,7 @@
 enum {
     HTTP_CHAR_TOKEN = 1,  /* RFC 9110 tchar: names and methods */
     HTTP_CHAR_TARGET = 2, /* visible ASCII but '#': what a request target may hold */
-    HTTP_CHAR_HOST = 4,   /* what a host and port may hold outside of brackets, '%' included */
+    HTTP_CHAR_HOST = 4,   /* what a host and port may hold outside brackets, '%' included */
 };
 
 extern const uint8_t http_chars[256];

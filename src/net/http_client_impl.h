@@ -78,7 +78,7 @@ void conn_forget(struct client_conn *conn);
 
 /* ---- http_call.c ---- */
 
-/* The connection is made (IS_LATE: by the loop, not inside of http_client_call()): sends the
+/* The connection is made (IS_LATE: by the loop, not inside http_client_call()): sends the
  * request. */
 void call_connected(struct http_call *c, bool is_late);
 /* The connection is gone (REASON as in stream_ops.on_close), or could not be made: WHY is set. The

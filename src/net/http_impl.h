@@ -13,8 +13,8 @@
 #include "net/http_server.h"
 
 enum http_in {
-    HTTP_IN_HEAD,     /* waits for, or inside of, a head */
-    HTTP_IN_BODY,     /* inside of a request's body */
+    HTTP_IN_HEAD,     /* waits for, or inside, a head */
+    HTTP_IN_BODY,     /* inside a request's body */
     HTTP_IN_DONE,     /* the request is complete, its answer is not */
     HTTP_IN_SINK,     /* the connection will be closed: what arrives is dropped */
     HTTP_IN_GREETING, /* before the first request, where the server wants one */
@@ -111,7 +111,7 @@ struct http_xchg *http_xchg_take(struct http_server *s);
 /* Gives X back to S, or frees it when S is NULL. */
 void http_xchg_put(struct http_server *s, struct http_xchg *x);
 struct str http_server_common(struct http_server *s);
-/* A connection has left S: tells the one who waits for the drain. */
+/* A connection has left S: notifies whoever waits for the drain. */
 void http_server_left(struct http_server *s);
 
 /* http_conn.c */

@@ -103,7 +103,7 @@ struct stream *http_upgrade(struct http_req *r, int status, const struct stream_
                             void *ctx);
 
 /* Moves the connection with its request to another server, whose loop may run on another thread,
- * and calls FN there. Called on R's loop thread as the last act of a callback or outside of them;
+ * and calls FN there. Called on R's loop thread as the last act of a callback or outside them;
  * until FN runs nobody may touch R. The rest of the request's life, the access hook included, and
  * the connection's next requests belong to TO. A peer that leaves meanwhile is noticed after FN.
  * Servers that move requests to each other are drained together; a loop may end when no request is

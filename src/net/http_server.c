@@ -249,7 +249,7 @@ static void on_grace_over(struct loop_timer *t)
 
 void http_server_left(struct http_server *s)
 {
-    /* In the next round: the caller is deep inside of a connection, and DONE may free the server.
+    /* In the next round: the caller is deep inside a connection, and DONE may free the server.
      */
     if (s->is_draining && s->drained && is_empty(s))
         (void)loop_timer_start(s->opts.loop, &s->grace, 0, on_grace_over);

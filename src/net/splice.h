@@ -8,7 +8,7 @@
 
 struct stream;
 
-/* Below so many bytes to come it does not pay. */
+/* Below this number of remaining bytes it does not pay. */
 #define SPLICE_MIN ((size_t)256 << 10)
 
 /* Moves at most MAX > 0 bytes that wait in the socket FROM to TO; what TO's socket does not take is

@@ -2,7 +2,7 @@
 /* Byte streams: see stream.h.
  *
  * Life: callbacks run between enter() and leave(). A stream that is closed by a callback only gets
- * marked; leave() of the outermost callback destroys it. A failure that is found outside of any
+ * marked; leave() of the outermost callback destroys it. A failure that is found outside any
  * callback (a write that the socket refuses) is marked too, and the stream's timer, set to "now",
  * does the rest: so no function of this file but stream_close() ever destroys the stream under its
  * caller. The timer is always in the loop's heap, which is why setting it cannot fail. */
@@ -492,7 +492,7 @@ static ssize_t take_in(struct stream *s, char *p, size_t room)
     return n;
 }
 
-/* One read. True when more may wait inside of the TLS session. */
+/* One read. True when more may wait inside the TLS session. */
 static bool read_once(struct stream *s)
 {
     size_t room;

@@ -7,7 +7,7 @@
  * share, so an idle stream holds no buffer at all.
  *
  * Writing tries at once and queues what the socket does not take. The queue has a high mark:
- * stream_write() always takes the bytes, stream_is_full() tells the producer to wait for
+ * stream_write() always takes the bytes, stream_is_full() asks the producer to wait for
  * on_drain(). */
 #pragma once
 
@@ -94,7 +94,7 @@ void stream_set_timeout(struct stream *s, int64_t ms);
 
 /* Replaces who listens: a protocol upgrade. Kept bytes go to the new ops in the next round. */
 void stream_set_ops(struct stream *s, const struct stream_ops *ops, void *ctx);
-/* Moves the stream to another loop. Must be called on the current loop's thread, outside of the
+/* Moves the stream to another loop. Must be called on the current loop's thread, outside the
  * stream's callbacks or as the last act of one; FN(ctx) runs on the new loop's thread once it is
  * there. Until then nobody may touch the stream. */
 void stream_move(struct stream *s, struct loop *to, void (*fn)(struct stream *s, void *ctx));

@@ -19,7 +19,7 @@ struct tls_ops {
      * -errno. Both do the handshake first. */
     ssize_t (*read)(void *session, void *p, size_t n, uint32_t *ret_wants);
     ssize_t (*write)(void *session, const void *p, size_t n, uint32_t *ret_wants);
-    /* True when decrypted bytes wait inside of the session. */
+    /* True when decrypted bytes wait inside the session. */
     bool (*has_pending)(void *session);
     /* True once the handshake is over. */
     bool (*is_ready)(void *session);

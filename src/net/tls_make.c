@@ -169,7 +169,7 @@ int tls_make_ca(struct tls_pair *ret, const char *name, struct err *e)
     return make(ret, &p, e);
 }
 
-/* True when CERT is one that may sign for NAME, or ERR_… tells why not. */
+/* True when CERT is one that may sign for NAME, or ERR_… says why not. */
 static bool is_ca_for(X509 *cert, EVP_PKEY *key, const char *name)
 {
     char title[65], own[65];

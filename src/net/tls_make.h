@@ -18,5 +18,6 @@ int tls_make_ca(struct tls_pair *ret, const char *name, struct err *e);
 /* Appends a new certificate, signed by CA, for NAME, *.NAME, localhost and the loopback addresses.
  * -EINVAL when CA is not one, or not for NAME. */
 int tls_make_cert(struct tls_pair *ret, const struct tls_pair *ca, const char *name, struct err *e);
-/* Seconds until the certificate CERT (PEM) ends, negative when it has. -EINVAL is told by E. */
+/* Seconds until the certificate CERT (PEM) ends, negative when it has. -EINVAL is explained by E.
+ */
 int tls_cert_left(struct str cert, int64_t *ret_s, struct err *e);

@@ -114,7 +114,7 @@ static int length_bytes(uint8_t len7)
     return len7 == LEN64 ? 8 : 0;
 }
 
-/* Checks the first two bytes of a head and tells how long the head is. */
+/* Checks the first two bytes of a head and returns how long the head is. */
 static int check_start(struct ws_decoder *d)
 {
     uint8_t len = d->head[1] & LEN7;

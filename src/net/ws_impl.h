@@ -39,7 +39,7 @@ extern const struct stream_ops ws_stream_ops;
 struct ws *ws_new(const struct ws_opts *opts, bool is_client);
 /* The connection is open on S, whose ops are ws_stream_ops. */
 void ws_start(struct ws *w, struct stream *s);
-/* What on_close() will be told. */
+/* What on_close() will get. */
 void ws_set_reason(struct ws *w, int code, struct str reason);
 /* Tells the owner and frees W. */
 void ws_end(struct ws *w);

@@ -239,7 +239,7 @@ static void add_number(struct buf *b, uint32_t v)
     (void)buf_add(b, n, 4);
 }
 
-/* The streams that tell which transform was applied to which stream (2.1); always the same. */
+/* The streams that say which transform was applied to which stream (2.1); always the same. */
 struct spaces {
     struct buf version, map, space, transform;
 };

@@ -229,7 +229,7 @@ static void begin_header(struct buf *b)
     add16(b, 6);
     for (int i = 0; i < 3; i++)
         add16(b, 0);
-    add32(b, 0); /* sectors of the directory: not told in version 3 */
+    add32(b, 0); /* sectors of the directory: not recorded in version 3 */
 }
 
 int cfb_write(struct buf *out, struct arena *a, const struct cfb_item *items, size_t n)

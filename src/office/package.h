@@ -27,7 +27,7 @@ struct package {
     size_t n_parts, cap;
     struct xml_doc *types;
     bool are_types_changed;
-    int error; /* of something that could not be made; package_save() tells */
+    int error; /* of something that could not be made; package_save() reports it */
 };
 
 /* One relationship as it is written. */

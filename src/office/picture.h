@@ -12,7 +12,7 @@ enum { PICTURE_SIDE_MAX = 1 << 20 }; /* pixels in a row or a column */
 struct picture {
     const char *extension, *type; /* "png", "image/png" */
     uint32_t width, height;       /* pixels */
-    uint32_t dpi_x, dpi_y;        /* 72 where the picture does not tell */
+    uint32_t dpi_x, dpi_y;        /* 72 where the picture does not say */
 };
 
 /* False: it is of no kind that is known (PNG, JPEG, GIF, BMP, TIFF), damaged, or too large. */

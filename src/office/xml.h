@@ -10,7 +10,7 @@
  * declared where there is none.
  *
  * Failures stick: functions that make something return NULL and mark the document failed, all
- * accept NULL nodes, and xml_write() tells. No DTD, no entities but the five and numbers.
+ * accept NULL nodes, and xml_write() reports it. No DTD, no entities but the five and numbers.
  * Everything lives in the document's arena. */
 #pragma once
 

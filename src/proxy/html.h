@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A tag that has not ended within so many bytes is not looked for any longer. */
+/* A tag that has not ended within this number of bytes is not looked for any longer. */
 #define HTML_HEAD_WITHIN 65536
 
 struct html_scan {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which sandbox a request is for, by what its head says. Decided before any path is looked at, so
- * that a service inside of a sandbox may have every path that we have ourselves. In this order:
+ * that a service inside a sandbox may have every path that we have ourselves. In this order:
  *
  *   Host: PORT-ID.anything             a port of a sandbox; what follows the id in the first label
  *                                      ("-CLIENT", as old clients write it) is ignored

@@ -178,12 +178,12 @@ static void switch_protocols(struct exchange *x, const struct http_head *head)
         finish(x);
 }
 
-/* The length that the answer tells; -1: none. */
+/* The length that the response states; -1: none. */
 static int64_t length_of(const struct exchange *x, const struct http_head *head)
 {
     int64_t length = head->is_chunked ? -1 : head->content_length;
 
-    /* An answer to HEAD has no body, but may tell how long it would be. */
+    /* An answer to HEAD has no body, but may say how long it would be. */
     if (x->req->head.method == HTTP_HEAD &&
         str_to_i64(http_header_get(&head->headers, "content-length"), &length) < 0)
         length = -1;
@@ -220,7 +220,7 @@ static int on_data(struct http_call *c, void *ctx, const char *p, size_t len)
 
     if (len < SMALL)
         http_cork(x->req);
-    /* A client that is gone is told by on_abort(). */
+    /* A client that is gone is reported by on_abort(). */
     if (x->filter)
         x->filter->data(x->filter->ctx, x->req, p, len);
     else

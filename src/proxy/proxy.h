@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reverse proxy: passes a request on to a service inside of a cell and its answer back.
+/* The reverse proxy: passes a request on to a service inside a cell and its answer back.
  *
  * Bodies are streamed in both directions, never collected: a side that cannot take more holds back
  * the other one. Connections that change protocol (WebSocket and any other upgrade) become tunnels.

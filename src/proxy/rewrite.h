@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a proxy changes in a request before it passes it on: parameters, cookies and headers that
- * are not for the other side, and the headers that tell it who asked; and in its answer: headers
+ * are not for the other side, and the headers that show who asked; and in its answer: headers
  * and cookies that would reach beyond the service. Names of things to drop come as lists that end
  * with NULL; NULL is an empty list. */
 #pragma once

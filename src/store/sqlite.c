@@ -28,7 +28,7 @@ enum { LOG_SOME = 1000, LOG_DUE = 8000 };
 
 /* Blocks that are the files' before they are needed, so that a disk which others have filled does
  * not keep the store from writing down what ends: of the log all that it usually has, of the
- * database this much behind its end. Looked at every so many commits. */
+ * database this much behind its end. Checked once in this number of commits. */
 enum { RESERVE_BYTES = 8 << 20, RESERVE_COMMITS = 512 };
 
 struct store_db {

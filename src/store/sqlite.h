@@ -16,5 +16,5 @@ void sqlite_allow_checkpoint(sqlite3 *c, bool on);
 /* A lock on PATH.lock that lasts until the descriptor is closed; or -errno. */
 int sqlite_lock_file(const char *path, struct err *e);
 
-/* The negative errno that tells best what result RC of connection C means. */
+/* The negative errno that best describes what result RC of connection C means. */
 int sqlite_errno(sqlite3 *c, int rc);

@@ -148,7 +148,7 @@ static int read_header(int fd, unsigned char header[HEADER_LEN])
     return 0;
 }
 
-/* 1: to be created; 0: one of ours, as far as the header tells; or -errno. */
+/* 1: to be created; 0: one of ours, as far as the header shows; or -errno. */
 static int check_header(const char *path, off_t *ret_size, struct err *e)
 {
     auto_close int fd = io_open(path, O_RDONLY, 0);

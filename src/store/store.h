@@ -4,7 +4,7 @@
  * Work is submitted as a transaction: a short list of statements out of one table (store/sql.def),
  * with their parameters, applied together or not at all. That form fits a group commit on one
  * writer thread as well as a pipelined connection to a database server. The caller's done() runs on
- * its loop's thread after the transaction is durable; nothing may be told to a client before.
+ * its loop's thread after the transaction is durable; nothing may be reported to a client before.
  *
  * Transactions are applied in the order of submission. Rows come back in the transaction's arena.
  *

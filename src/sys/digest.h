@@ -20,7 +20,7 @@ struct digest;
 struct digest *digest_new(void); /* NULL without memory */
 void digest_free(struct digest *d);
 void digest_add(struct digest *d, const void *p, size_t len);
-/* The digest of all that was added; D begins anew. */
+/* The digest of all that was added; D starts again. */
 void digest_end(struct digest *d, unsigned char out[DIGEST_SHA256_LEN]);
 
 void digest_hmac_sha256(unsigned char out[DIGEST_SHA256_LEN], struct str key, struct str data);

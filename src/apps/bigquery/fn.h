@@ -6,7 +6,7 @@
 #include "apps/bigquery/moment.h"
 #include "apps/functions.h"
 
-/* A failure of the query, told as BigQuery does. */
+/* A failure of the query, worded as BigQuery does. */
 void bq_fn_fail(sqlite3_context *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* True when one of the N values is NULL: so is the result. */
 bool bq_fn_has_null(int n, sqlite3_value **v);

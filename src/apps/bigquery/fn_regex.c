@@ -54,7 +54,7 @@ static size_t read_flags(struct str p, unsigned *flags, bool *has_dot_all)
     return i > 2 && i < p.len && p.p[i] == ')' ? i + 1 : 0;
 }
 
-/* "\X" outside of brackets. */
+/* "\X" outside brackets. */
 static void put_escape(struct buf *b, char c)
 {
     switch (c) {

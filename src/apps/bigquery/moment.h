@@ -15,7 +15,7 @@ struct bq_moment {
 /* Reads "2026-1-15", "2026-01-15T09:00:00.5", "2026-01-15 09:00:00+01", "… UTC", "… Europe/Paris",
  * "09:00:00". -EINVAL. */
 int bq_moment_read(struct str text, struct bq_moment *ret);
-/* Appends it as a value of KIND. -ERANGE outside of the years 1 to 9999. */
+/* Appends it as a value of KIND. -ERANGE outside the years 1 to 9999. */
 int bq_moment_write(struct buf *out, enum bq_kind kind, int64_t us);
 
 /* Parts: MICROSECOND … YEAR, WEEK, ISOWEEK, WEEK_MONDAY, QUARTER, DAYOFWEEK, DAYOFYEAR, ISOYEAR. */

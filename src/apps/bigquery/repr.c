@@ -170,7 +170,7 @@ void bq_repr(struct buf *out, const struct json *v, const struct bq_type *t)
     case JSON_STRING: put_string(out, v->s, t); break;
     case JSON_ARRAY: put_list(out, v, t->item ? t->item : &bq_scalars[BQ_ANY]); break;
     case JSON_OBJECT: put_members(out, v, t); break;
-    default: /* an array that is NULL is told as an empty one */
+    default: /* an array that is NULL is returned as an empty one */
         (void)buf_printf(out, "%s", t->kind == BQ_ARRAY ? "[]" : "None");
         break;
     }

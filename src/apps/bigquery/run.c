@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running statements: compiled, run on the database that keeps the tables, and told. */
+/* Running statements: compiled, run on the database that keeps the tables, and reported. */
 #include "apps/bigquery/run.h"
 
 #include <errno.h>

@@ -20,7 +20,7 @@ static bool run_steps(struct script *x, const struct bq_step *steps);
 
 /* ---- failures ---- */
 
-/* The failure of S, as it is told of scripts: where it was, once. */
+/* The failure of S, as it is reported for scripts: where it was, once. */
 static void place_failure(struct bq_gen *g, const struct bq_step *s)
 {
     char why[sizeof g->err->text];

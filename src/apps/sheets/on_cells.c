@@ -189,7 +189,7 @@ static int write_cell(struct sheets *b, struct sheet *s, uint32_t row, uint32_t 
     return c ? set_value(b, c, value) : -ENOMEM;
 }
 
-/* Rows of CellData from ROW and COL on, inside of R. */
+/* Rows of CellData from ROW and COL on, inside R. */
 struct rows {
     const struct json *rows;
     struct range range;
@@ -263,7 +263,7 @@ static int update_cells(struct sheets *b, const struct json *body)
     if (!s)
         return -EINVAL;
     in.range = grid_close(s, in.range);
-    /* Cells of a range that no row tells of are cleared. */
+    /* Cells of a range that no row mentions are cleared. */
     for (size_t i = 0; !start && mask_has(&in.mask, "userEnteredValue") && i < s->n_cells; i++) {
         if (grid_has(&in.range, s->cells[i].row, s->cells[i].col))
             sheets_clear(&s->cells[i]);

@@ -19,10 +19,10 @@ enum {
 
 /* Opens PATH below DIR_FD; -EXDEV or -ELOOP when it leads out of it or through a link. */
 int tree_open(int dir_fd, const char *path, int flags);
-/* The same where links inside of DIR_FD may be followed: does PATH stay in it? What does not exist
+/* The same where links inside DIR_FD may be followed: does PATH stay in it? What does not exist
  * does. */
 bool tree_is_inside(int dir_fd, const char *path);
-/* Removes NAME of DIR_FD with everything below; what there is not is no failure. */
+/* Removes NAME of DIR_FD with everything below; a missing one is not a failure. */
 int tree_remove(int dir_fd, const char *name);
 /* Moves what is in FROM_FD into TO_FD. Directories that are on both sides are joined, what else is
  * in the way is replaced; OLD_FD gets directories that are. Can be repeated when it was broken

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing many files on a thread of its own, while the caller makes the next ones: the names of a
  * directory can only be made one after the other, their contents need not wait for that. A failure
- * is told by one of the calls that follow it. All calls are made by one thread. */
+ * is reported by one of the calls that follow it. All calls are made by one thread. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Papers of arXiv: what is known of one, the feed in which its API tells them, and queries in the
+/* Papers of arXiv: what is known of one, the feed in which its API returns them, and queries in the
  * language of the API. Pure functions over text that anybody may have written. */
 #pragma once
 
@@ -63,6 +63,6 @@ extern const struct arxiv_seed arxiv_seeds[];
 
 /* ---- atom.c ---- */
 
-/* Reads an Atom feed of the API. 0, or E filled: -EINVAL no such feed, -EPROTO the API tells of a
+/* Reads an Atom feed of the API. 0, or E filled: -EINVAL no such feed, -EPROTO the API reports a
  * fault, -ENOMEM, -E2BIG. */
 int arxiv_atom_parse(struct arena *a, struct str text, struct arxiv_papers *ret, struct err *e);

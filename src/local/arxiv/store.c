@@ -135,7 +135,7 @@ static bool write_text(struct local_call *c, const struct arxiv_corpus *corpus,
 
 /* ---- papers ---- */
 
-/* What is known of the paper ID; NULL, which is told. */
+/* What is known of the paper ID; NULL, which is reported. */
 static const struct arxiv_paper *find_paper(struct local_call *c, const struct arxiv_corpus *corpus,
                                             struct str id)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bridges, the side of the clients: Streamable HTTP. There are no sessions to keep, because one
- * program serves all; their ids only tell apart the requests of clients that count alike. */
+ * program serves all; their ids only separate the requests of clients that count alike. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -163,7 +163,7 @@ static void on_client_gone(struct sse *s, void *ctx)
     p->sse = NULL; /* the answer will be dropped */
 }
 
-/* Progress can only be told by events. */
+/* Progress can only be reported by events. */
 static void open_stream(struct pending *p)
 {
     static const struct sse_ops ops = {.on_close = on_client_gone};

@@ -325,7 +325,7 @@ static void set_dimension(struct book *b, struct sheet *s)
     xml_set(s->doc, sheet_child(s, "dimension"), "ref", text);
 }
 
-/* What opens the file next calculates everything anew. */
+/* What opens the file next recalculates everything. */
 static void ask_for_calculation(struct book *b)
 {
     static const char *const order[] = {"sheets",       "functionGroups", "externalReferences",

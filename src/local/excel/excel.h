@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the files of the server "excel". What goes wrong in a workbook is told in an answer that
- * begins with "Error: " and is no failure to MCP, as the server that agents know does. */
+/* Between the files of the server "excel". What goes wrong in a workbook is reported in an answer
+ * that begins with "Error: " and is no failure to MCP, as the server that agents know does. */
 #pragma once
 
 #include "local/excel/book.h"

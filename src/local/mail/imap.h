@@ -26,6 +26,6 @@ struct imap *imap_new(struct mail_store *store, imap_write *write, void *ctx);
 void imap_free(struct imap *i);
 /* Takes bytes of the client, in any pieces. False: the session is over. */
 bool imap_feed(struct imap *i, struct str bytes);
-/* True between IDLE and DONE: changes are told by imap_tell(). */
+/* True between IDLE and DONE: changes are reported by imap_tell(). */
 bool imap_is_idle(const struct imap *i);
 void imap_tell(struct imap *i);

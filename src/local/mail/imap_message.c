@@ -64,7 +64,7 @@ void imap_store(struct imap *i, struct imap_cur *c)
 
 /* ---- COPY and MOVE ---- */
 
-/* The UIDs before and after, as the client is told. */
+/* The UIDs before and after, as the client sees them. */
 struct pairs {
     struct buf *from, *to;
 };
@@ -121,7 +121,7 @@ static void copy(struct imap *i, struct imap_cur *c, bool is_move)
     if (from.len > 0 && buf_ok(&from) && buf_ok(&to))
         code = arena_printf(&i->arena, "[COPYUID %u %s %s] ", f.uid_validity, buf_cstr(&from),
                             buf_cstr(&to));
-    /* What moves tells where to before it goes. */
+    /* A move reports where to before it happens. */
     if (is_move)
         imap_say(i, "* OK " STR_FMT "Moved\r\n", STR_ARG(code));
     imap_sync(i, true);

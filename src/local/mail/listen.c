@@ -23,7 +23,7 @@ struct mail_listener {
     struct loop_io io;
     struct mail_store *store;
     void *(*run)(void *connection);
-    const char *busy; /* what one too many is told */
+    const char *busy; /* what one too many gets */
     atomic_uint n;
 };
 
@@ -77,7 +77,7 @@ static void serve_imap(struct connection *c, struct imap *i)
             mail_watch_stop(c->listener->store, &watch);
         bool was_watching = is_watching;
         is_watching = imap_is_idle(i);
-        /* What changed before the watch began would not be told. */
+        /* What changed before the watch began would not be reported. */
         if (is_watching && !was_watching)
             imap_tell(i);
         ssize_t n = receive(c, is_watching ? watch.fd : -1, bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The structure inside of header fields: parameters, encoded words, addresses. */
+/* The structure inside header fields: parameters, encoded words, addresses. */
 #include "base/cleanup.h"
 #include "base/enc.h"
 #include "local/mail/mime.h"

@@ -4,7 +4,7 @@
  * On disk an account is a directory: a file for each message, which never changes, and "journal", a
  * line for every change of what is kept beside them (folders, flags, UIDs). A line counts when its
  * end is there, so a process that dies leaves the change or nothing; when most lines are outdated
- * the journal is written anew and exchanged by a rename. Everything but the messages' bytes is also
+ * the journal is rewritten and exchanged by a rename. Everything but the messages' bytes is also
  * in memory.
  *
  * Any address is an account: it is made when somebody logs in as it or when mail for it arrives, so
@@ -62,7 +62,7 @@ struct mail_message {
 struct mail_folder {
     uint32_t id, uid_validity, uid_next;
     uint32_t n, n_unseen, n_recent;
-    uint32_t recent_from; /* the first UID that no session was told of */
+    uint32_t recent_from; /* the first UID that no session has seen */
     bool is_subscribed;
     uint64_t change; /* grows with every change of it */
     struct str name; /* UTF-8 */
@@ -108,7 +108,7 @@ int mail_folder_create(struct mail_account *a, struct str name, uint32_t *ret_id
 int mail_folder_delete(struct mail_account *a, struct str name);
 int mail_folder_rename(struct mail_account *a, struct str from, struct str to);
 int mail_folder_subscribe(struct mail_account *a, struct str name, bool on);
-/* A session was told of all messages. */
+/* A session has seen all messages. */
 void mail_folder_shown(struct mail_account *a, uint32_t id);
 
 /* ---- messages ---- */

@@ -66,7 +66,7 @@ static int write_export(struct exporting *x, const char *path)
     return v && buf_ok(&pretty) ? place_write(x->c, path, buf_str(&pretty)) : -EFBIG;
 }
 
-/* Makes the directories that lead to PATH inside of the workspace. */
+/* Makes the directories that lead to PATH inside the workspace. */
 static const char *target_path(struct local_call *c, struct str given, struct str *why)
 {
     struct str full = given.len > 0 && given.p[0] == '/'

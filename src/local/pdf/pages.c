@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pdf-tools of Toolathlon: reading, merging and extracting, told as text; what goes wrong is told
- * as text as well, as the product does. */
+/* pdf-tools of Toolathlon: reading, merging and extracting, returned as text; what goes wrong is
+ * reported as text as well, as the product does. */
 #include <inttypes.h>
 
 #include "base/cleanup.h"
@@ -103,7 +103,7 @@ void pdf_get_info(struct local_call *c)
 
 /* ---- writing ---- */
 
-/* Opens the files of ARRAY; NULL when one of them cannot be read, which is told. */
+/* Opens the files of ARRAY; NULL when one of them cannot be read, which is reported. */
 static struct pdf_part *open_parts(struct local_call *c, const struct json *array, int64_t *n_pages)
 {
     struct pdf_part *parts = arena_zalloc(&c->arena, array->n, sizeof *parts);

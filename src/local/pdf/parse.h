@@ -7,7 +7,7 @@
 #include "base/buf.h"
 
 enum {
-    PDF_PAGES_MAX = 20000, /* that are told one by one */
+    PDF_PAGES_MAX = 20000, /* that are listed one by one */
     PDF_EDGE_BYTES = 1024  /* at both ends of a file, where its marks are */
 };
 

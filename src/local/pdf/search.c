@@ -98,7 +98,7 @@ static bool add_match(struct session *s, struct str page, struct regex_match m, 
     return !s->is_cut;
 }
 
-/* All matches in a page, none inside of another. 0, or as regex_find(). */
+/* All matches in a page, none inside another. 0, or as regex_find(). */
 static int search_page(struct session *s, struct regex_find *f, int64_t number)
 {
     int r = 1;
@@ -193,7 +193,7 @@ static void keep(struct session *s)
     sessions[at] = s;
 }
 
-/* Under the lock: that of the argument search_id; NULL, which is told. */
+/* Under the lock: that of the argument search_id; NULL, which is reported. */
 static struct session *find_session(struct local_call *c)
 {
     struct str id = local_str(c, "search_id");
@@ -230,7 +230,7 @@ static struct session *new_session(struct local_call *c, struct str path, int64_
 
 /* ---- tools ---- */
 
-/* Searches the pages of TEXT; false when that did not work, which is told. */
+/* Searches the pages of TEXT; false when that did not work, which is reported. */
 static bool search_pages(struct local_call *c, struct session *s, const struct regex *re,
                          struct str text)
 {

@@ -222,7 +222,7 @@ static void add_big(struct buf *b, uint32_t v, int n)
         (void)buf_add_char(b, (char)(v >> (8 * n)));
 }
 
-/* Writes outlines and their places anew, empty where they are not used. */
+/* Rewrites outlines and their places, empty where they are not used. */
 static int rewrite(struct arena *a, struct font *f, const struct outlines *o)
 {
     auto_buf struct buf glyf = BUF_INIT(64 << 20), loca = BUF_INIT(1 << 20);
@@ -238,7 +238,7 @@ static int rewrite(struct arena *a, struct font *f, const struct outlines *o)
         (void)buf_add_char(&glyf, 0);
     if (!buf_ok(&glyf) || !buf_ok(&loca))
         return -ENOMEM;
-    /* Padding could make more of it than short places can tell. */
+    /* Padding could make more of it than short places can express. */
     if (!o->is_long && glyf.len > 0x1fffe)
         return 0;
     find(f, "glyf")->data = arena_str(a, buf_str(&glyf));

@@ -4,7 +4,7 @@
  * A tool is a row of a table (tools.def): its name, what it needs (a presentation, a slide, a
  * shape, which call.c finds by the arguments) and a function over the primitives: deck.h for slides
  * and layouts, shape.h for what is on them, text.h for texts, and so on. Answers are objects that
- * are shown as JSON text; a failure is an answer with the member "error", as the original tells it.
+ * are shown as JSON text; a failure is an answer with the member "error", as the original has it.
  * One call at a time: all of them share the table of presentations. */
 #pragma once
 
@@ -15,7 +15,7 @@ enum {
     PP_DECKS_MAX = 32,           /* presentations in memory */
     PP_DECK_BYTES = 256 << 20,   /* of memory for one of them */
     PP_TOTAL_BYTES = 768 << 20,  /* for all of them, when one more is opened */
-    PP_COMPACT_BYTES = 48 << 20, /* above this much waste it is read anew */
+    PP_COMPACT_BYTES = 48 << 20, /* above this much waste it is read again */
     PP_ID_MAX = 200,             /* bytes of an id */
     PP_SLIDES_MAX = 2000,        /* in a presentation that is changed */
     PP_SHAPES_MAX = 5000,        /* on a slide that is changed */

@@ -111,7 +111,7 @@ const char *shape_type(const struct xml *shape)
 
 /* ---- placeholders ---- */
 
-/* Types of placeholders: in files, as the original tells them, what new ones are called, and which
+/* Types of placeholders: in files, as the original names them, what new ones are called, and which
  * one of the master they take after. */
 static const struct ph_type {
     const char *type, *text, *base, *master;

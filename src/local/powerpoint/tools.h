@@ -15,7 +15,7 @@ extern const size_t pp_n_tools;
 /* ---- schemes of colors (schemes.c) ---- */
 
 enum { SCHEME_ROLES = 8 };
-extern const char *const scheme_roles[SCHEME_ROLES]; /* "primary", …; the first six are told */
+extern const char *const scheme_roles[SCHEME_ROLES]; /* "primary", …; the first six are listed */
 /* "RRGGBB" of ROLE; other schemes are the first one, other roles "primary". */
 const char *scheme_color(struct str scheme, struct str role);
 size_t scheme_count(void);
@@ -25,7 +25,7 @@ const char *scheme_name(size_t i);
 
 /* A gradient or a color as the background of a slide; DIRECTION "horizontal", … */
 void pp_background(struct slide *s, const char *const rgb[2], struct str direction);
-/* The text of a slide as extract_slide_text tells it. */
+/* The text of a slide as extract_slide_text returns it. */
 struct json *pp_slide_text(struct pp *p, const struct slide *s);
 /* The font and colors that the arguments name; false when the answer is an error. */
 bool pp_text_args(struct pp *p, struct text_format *f, char rgb[7]);

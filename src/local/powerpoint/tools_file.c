@@ -9,7 +9,7 @@
 #include "local/powerpoint/shape.h"
 #include "local/powerpoint/tools.h"
 
-/* ---- what presentations are told as ---- */
+/* ---- how presentations are described ---- */
 
 static size_t count_placeholders(struct deck *d, struct part *part)
 {

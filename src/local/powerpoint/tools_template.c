@@ -14,7 +14,7 @@
 
 enum kind { KIND_TEMPLATE, KIND_TEXT, KIND_SHAPE, KIND_IMAGE, KIND_TABLE, KIND_CHART };
 
-/* What the columns are is told in templates.def. */
+/* What the columns are is described in templates.def. */
 struct row {
     enum kind kind;
     const char *name; /* id of a template, role of an element */
@@ -237,7 +237,7 @@ static struct xml *(*const makers[])(struct making *m, const struct row *r) = {
     [KIND_TABLE] = make_table, [KIND_CHART] = make_chart,
 };
 
-/* What the original tells of an application. */
+/* What the original returns for an application. */
 static struct json *apply(struct making *m, struct str id)
 {
     struct pp *p = m->p;

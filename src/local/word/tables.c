@@ -505,7 +505,7 @@ struct str tool_set_table_cell_padding(struct word *w)
 {
     static const char *const sides[][2] = {
         {"top", "w:top"}, {"left", "w:left"}, {"bottom", "w:bottom"}, {"right", "w:right"}};
-    static const int told[] = {0, 2, 1, 3}; /* in which order they are told of */
+    static const int told[] = {0, 2, 1, 3}; /* in which order they are listed */
     struct str why = STR_NULL;
     struct str unit = word_has(w, "unit") ? word_arg(w, "unit") : STR("points");
     bool is_percent = str_iis(unit, "percent");

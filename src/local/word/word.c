@@ -66,7 +66,7 @@ struct str word_json(struct word *w, const struct json *v, enum json_style style
     return buf_ok(&text) && buf_ok(&out) ? arena_str(w->arena, buf_str(&out)) : STR_NULL;
 }
 
-/* TEXT as the tool tells failures. */
+/* TEXT as the tool reports failures. */
 static struct str shaped(struct word *w, struct str text)
 {
     static const char *const forms[] = {

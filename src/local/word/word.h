@@ -14,7 +14,7 @@ enum {
     WORD_ITEMS_MAX = 1 << 14, /* paragraphs that one call adds */
 };
 
-/* How a failure is told. */
+/* How a failure is reported. */
 enum word_shape {
     WORD_TEXT,     /* as it is */
     WORD_BLOCK,    /* the same, with other words for a document that is not there */
@@ -63,7 +63,7 @@ struct str word_failed(struct word *w, const char *fmt, ...) __attribute__((form
 struct str word_json(struct word *w, const struct json *v, enum json_style style);
 /* NAME with ".docx" behind it. */
 struct str word_docx(struct arena *a, struct str name);
-/* The path of the file NAME; NULL with the call failed when it is outside of the workspace. */
+/* The path of the file NAME; NULL with the call failed when it is outside the workspace. */
 const char *word_path(struct word *w, struct str name);
 /* Opens the document at PATH: 0 or -errno. */
 int word_open(struct word *w, const char *path, struct err *e);
