@@ -273,7 +273,7 @@ static void descriptions_come_back(void **state)
         .metadata = parse(f, "{\"k\":\"\xc3\xa4\"}"),
         .cpu_limit = STR_INIT("0.25"),
         .memory_limit = STR_INIT("64Mi"),
-        .disk = STR_INIT("32Mi"),
+        .disk = STR_INIT("64Mi"),
         .pids = 12,
         .port = 9,
         .extra = parse(f, "{\"secure\":true}"),
@@ -286,7 +286,7 @@ static void descriptions_come_back(void **state)
     assert_int_equal(a->cell_spec.limits.cpu_milli, 250);
     assert_int_equal(a->cell_spec.limits.memory_bytes, 64 << 20);
     assert_int_equal(a->cell_spec.limits.pids, 12);
-    assert_int_equal(a->cell_spec.disk.bytes, 32 << 20);
+    assert_int_equal(a->cell_spec.disk.bytes, 64 << 20);
     assert_string_equal(a->cell_spec.template_name, "default");
     assert_int_equal(sandbox_spec_write(&first, a), 0);
     b->timeout_s = a->timeout_s;
