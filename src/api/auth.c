@@ -2,7 +2,7 @@
 /* The key that a request carries. */
 #include "api/internal.h"
 
-/* "Bearer T": T. Other schemes carry no key of ours: Basic names a user inside of a sandbox. */
+/* "Bearer T": T. Other schemes carry no key of ours: Basic names a user inside a sandbox. */
 struct str api_bearer(struct str value)
 {
     struct str rest = str_trim(value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests that are answered inside of a sandbox, whichever surface they came to. */
+/* Requests that are answered inside a sandbox, whichever surface they came to. */
 #pragma once
 
 #include "api/origin.h"

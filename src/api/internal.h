@@ -41,7 +41,7 @@ struct api {
     struct router_match traffic; /* of requests that a host name or headers bring into sandboxes */
     struct traffic_tries tries;
     char url[256]; /* under which this machine reaches the service; "": not known */
-    char boot[33]; /* tells this start of the service from others */
+    char boot[33]; /* distinguishes this start of the service from others */
 };
 
 /* The token that a request carries: Authorization: Bearer, X-API-Key, ?api_key=; the first that is

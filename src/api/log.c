@@ -127,7 +127,7 @@ static bool is_traffic(const struct api_req *r)
 
 static enum log_level level_of(const struct http_req *h, const struct api_req *r)
 {
-    /* What fails inside of a sandbox is nothing that this service could do better. */
+    /* What fails inside a sandbox is nothing that this service could do better. */
     if (is_traffic(r) && h->status >= 500 && h->status <= 504)
         return LOG_INFO;
     /* Nothing failed: this is not built, or this host is not able to. */

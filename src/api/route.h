@@ -85,7 +85,7 @@ struct route_schema {
 extern const struct route_schema e2b_schemas[], klavis_schemas[], mcp_schemas[], native_schemas[],
     ops_schemas[];
 
-/* Appends the body that tells F in the way of a surface; returns the HTTP status. */
+/* Appends the body that reports F as a surface does; returns the HTTP status. */
 typedef int surface_shape(struct buf *out, const struct api_fault *f);
 
 struct surface {

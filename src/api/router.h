@@ -41,7 +41,7 @@ struct router_match {
     struct str params[ROUTER_MAX_PARAMS];
 };
 
-/* Compiles the tables of N surfaces. NULL with E filled when a row is malformed, lies outside of
+/* Compiles the tables of N surfaces. NULL with E filled when a row is malformed, lies outside
  * its surface's prefixes, or two rows answer the same method and path. */
 struct router *router_new(const struct surface *const *surfaces, size_t n, struct err *e);
 void router_free(struct router *r);

@@ -339,7 +339,7 @@ void webhook_free(struct webhook *w)
     webhook_stop(w);
     if (w->pool) {
         work_pool_free(w->pool);
-        /* What the thread did is told now. */
+        /* What the thread did is reported now. */
         (void)loop_run_once(w->core->loop, 0);
     }
     if (w->tls)

@@ -290,7 +290,7 @@ void accounts_revoke(struct accounts *a, struct account_key *k)
 
 /* ---- fixed tokens ---- */
 
-/* "bob-1f2e3d4c" of "bob-secret": what stands before the first dash, told apart by the hash. */
+/* "bob-1f2e3d4c" of "bob-secret": what stands before the first dash, distinguished by the hash. */
 static struct str fixed_account(char out[ACCOUNT_ID_MAX + 1], struct str token,
                                 const unsigned char hash[DIGEST_SHA256_LEN])
 {

@@ -53,7 +53,7 @@ struct account_key {
     unsigned n_refs;
     char id[ACCOUNT_KEY_ID_LEN + 1];
     char label[ACCOUNT_LABEL_MAX + 1];
-    char hint[8]; /* the end of the token, to tell keys apart */
+    char hint[8]; /* the end of the token, to distinguish keys */
     struct account *account;
     char grades[ACCOUNT_ID_MAX + 1]; /* a grader's: whose instances it sees; empty: nobody's */
     unsigned char hash[DIGEST_SHA256_LEN];

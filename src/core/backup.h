@@ -55,7 +55,7 @@ uint64_t backup_size(const struct backup *b);
 /* Appends the next bytes to OUT, about a quarter of a MiB. 1: there are more; 0: those were the
  * last; -errno with E filled. Blocks; any thread, one at a time. */
 int backup_next(struct backup *b, struct buf *out, struct err *e);
-/* The end of an archive takes so many bytes; more groups may be written over it. */
+/* The end of an archive takes this number of bytes; more groups may be written over it. */
 #define BACKUP_END_LEN 1024
 
 /* ---- reading ---- */

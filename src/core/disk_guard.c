@@ -74,7 +74,7 @@ static void run(struct work *w)
     l->is_low = l->left < l->reserve + (l->was_low ? l->reserve / RETURN_PART : 0);
     l->n_enough = l->is_low ? 0 : l->n_enough + 1;
     l->is_low |= l->was_low && l->n_enough < RETURN_LOOKS;
-    /* While it lasts all of them are told again and again: disks are made ahead of demand. The
+    /* While it lasts all of them are asked again and again: disks are made ahead of demand. The
      * service before may have left them held. */
     if (l->owner[0] != '\0' && (l->is_low || l->was_low || l->is_first))
         (void)disk_hold(l->owner, l->is_low, &l->failure);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events: what happened to whom. They are written into the audit chain together with the effect
- * that they tell of (store_tx_event()), and read back as the API shows them. */
+ * that they describe (store_tx_event()), and read back as the API shows them. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,7 +28,7 @@ const char *event_reason_name(enum event_reason reason);
 void event_add(struct store_tx *tx, enum event_reason reason, struct str account, struct str object,
                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* True when NAME is the reason of some event / of one that tells the end of a sandbox or a lease,
+/* True when NAME is the reason of some event / of one that reports the end of a sandbox or a lease,
  * or that its time was over. */
 bool event_reason_is_known(struct str name);
 bool event_is_end(struct str name);

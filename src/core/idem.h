@@ -43,7 +43,7 @@ struct idem_request {
 struct idem_answer {
     int status;
     struct str content_type, body;
-    struct str thing; /* the id of what it tells of, for idem_tx_forget(); may be empty */
+    struct str thing; /* the id of what it is about, for idem_tx_forget(); may be empty */
 };
 
 enum idem_verdict {
@@ -65,8 +65,8 @@ int idem_begin(struct idem *im, const struct idem_request *rq, idem_begun *fn, v
 /* Records the answer in TX. 0, or -E2BIG when it is too long to be kept. Errors otherwise stick in
  * TX, which then fails as a whole. */
 int idem_add(struct idem_op *op, struct store_tx *tx, const struct idem_answer *answer);
-/* Adds to TX that answers which tell of THING are forgotten: with what removes a thing that nobody
- * can have, so that a repetition makes it anew instead of being told that it is there. */
+/* Adds to TX that answers about THING are forgotten: with what removes a thing that nobody
+ * can have, so that a repetition creates it again instead of reporting that it exists. */
 void idem_tx_forget(struct store_tx *tx, struct str thing);
 /* Forgets that the request is being processed: after its transaction has ended or was given up. */
 void idem_end(struct idem_op *op);

@@ -211,7 +211,7 @@ int instance_renew_id(struct instance *in)
 
     assert(!in->own);
     if (in->stored_id[0])
-        return 0; /* nobody was told this one */
+        return 0; /* nobody knows this one */
     id_uuid(id);
     int r = map_put(&in->set->by_id, str_of(id), in, NULL);
     if (r < 0)

@@ -86,7 +86,7 @@ struct instance {
 struct instance_args {
     struct account_key *key;
     struct str server;   /* an app's name, in any case */
-    struct str spelling; /* to be told again; empty: the app's name */
+    struct str spelling; /* to be returned; empty: the app's name */
     struct str email, benchmark;
     struct str data;         /* name of the data set; empty: the benchmark's when there is one */
     const struct json *tags; /* array of strings, or object; or NULL */
@@ -118,7 +118,7 @@ void instance_fork(struct instance *in, const struct instance_args *args, instan
                    void *ctx);
 
 /* Ends the lease: what it wrote is dropped, its URL is dead at once. With LEASE not empty and not
- * the present one nothing is done, and FN told so by IN's state. FN may be NULL. */
+ * the present one nothing is done, and FN sees it by IN's state. FN may be NULL. */
 void instance_release(struct instance *in, struct str lease, bool is_ttl, instance_fn *fn,
                       void *ctx);
 
@@ -144,7 +144,7 @@ static inline enum instance_state instance_state(const struct instance *in)
 const char *instance_status(const struct instance *in);
 /* Its app; NULL while idle. Lives at least until the loop's next round. */
 const struct app *instance_app(const struct instance *in);
-/* Changes whenever the app was loaded anew: for what is kept per app. */
+/* Changes whenever the app was reloaded: for what is kept per app. */
 const char *instance_app_digest(const struct instance *in);
 /* A token for auth_data that belongs to this lease: PREFIX and 40 hex digits, always the same. */
 struct str instance_token(const struct instance *in, const char *prefix, struct arena *a);

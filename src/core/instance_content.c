@@ -131,7 +131,7 @@ static int run_reset(struct job *j, struct err *e)
     return r;
 }
 
-/* The state after an import is what later changes are told from. */
+/* The state after an import is what later changes are compared with. */
 static int run_import(struct job *j, struct err *e)
 {
     struct app_handle *x;

@@ -31,7 +31,7 @@ enum {
     MAX_OVERDUE = 64,     /* jobs whose threads are replaced */
     OVERDUE_MS = 5000,    /* after which they are */
     STOP_MS = 1000,       /* for jobs to end by themselves when the service stops */
-    STOP_HURRY_MS = 2000, /* and after they were told to */
+    STOP_HURRY_MS = 2000, /* and after they were asked to */
     TICK_MS = 2000,
     IDLE_MS = 10000,              /* an open database that nobody used */
     TEMPLATE_IDLE_MS = 10 * 60000 /* a template that nobody refers to */
@@ -263,7 +263,7 @@ void instances_stop(struct instances *set)
     if (!set->workers)
         return;
     set->n_abandoned = work_pool_end(take(set->workers), STOP_MS, STOP_HURRY_MS, deadline_stop_all);
-    /* What the workers did is told now. */
+    /* What the workers did is reported now. */
     (void)loop_run_once(set->core->loop, 0);
 }
 

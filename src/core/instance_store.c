@@ -86,7 +86,7 @@ void instance_tx_update(struct store_tx *tx, const struct instance *in)
     store_tx_text(tx, str_of(in->id));
 }
 
-/* What somebody acquired is told; a part of something else is not. */
+/* What somebody acquired is reported; a part of something else is not. */
 void instance_tx_acquired(struct store_tx *tx, const struct instance *in)
 {
     if (instance_is_owned(in))

@@ -322,7 +322,7 @@ void sandbox_end(struct sandbox *sb, enum sandbox_end reason)
     bool was_running = sandbox_state(sb) == SANDBOX_RUNNING;
 
     enter_ending(sb, reason);
-    /* Nobody waits for this one: it only tells a restart why the cell is gone. */
+    /* Nobody waits for this one: it only lets a restart know why the cell is gone. */
     sandbox_tx_update(tx, sb);
     add_limit_event(tx, sb, reason);
     store_tx_sync_later(tx);

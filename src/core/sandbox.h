@@ -3,7 +3,7 @@
  *
  *     creating → running ⇄ paused → ending → gone
  *
- * Every move is written down with its event in one transaction, and whoever asked for it is told
+ * Every move is written down with its event in one transaction, and the caller gets its answer
  * when that is durable. A sandbox is known (sandbox_find()) from the end of its create to the begin
  * of its end; its name is free again when its processes are gone.
  *
@@ -76,7 +76,7 @@ struct sandbox {
     bool is_counted;          /* in its key's quota */
     struct tally *disk_tally; /* the same for the bytes of its disk */
     struct tally *tally;      /* where it counts, of its account or the service; or NULL */
-    bool is_halted;  /* paused without its processes: a resume starts anew, mere use does not */
+    bool is_halted;  /* paused without its processes: a resume starts it again, mere use does not */
     bool is_talking; /* a move waits for an answer of the cell */
     struct sandbox_figures figures;
     unsigned end_reason;         /* enum sandbox_end */

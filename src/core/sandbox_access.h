@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may reach what listens inside of a sandbox, and how it sees them. Every sandbox has two
+/* Who may reach what listens inside a sandbox, and how it sees them. Every sandbox has two
  * secrets of its own, made with it and kept until its end, through pauses and restarts. */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The creation of a sandbox: see sandbox.h. The order is: check, reserve name and quota, take a
- * cell, tell the cell who it is and write the row, both at once; the create is acknowledged when
+ * cell, send the cell its identity and write the row, both at once; the create is acknowledged when
  * both are done. A cell without a row is killed by the next start, so that a create which was not
  * acknowledged leaves nothing. */
 #include <errno.h>

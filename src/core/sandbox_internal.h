@@ -57,7 +57,7 @@ void sandbox_begin(struct sandbox *sb);
 /* Starts what sandbox_begin() and a restart have in common: the clock and the place in the list. */
 void sandbox_make_known(struct sandbox *sb);
 void sandbox_arm(struct sandbox *sb);
-/* Starts the timeout anew, from now. */
+/* Restarts the timeout, from now. */
 void sandbox_start_clock(struct sandbox *sb);
 /* The sandbox that is ending and has NAME until then, or NULL. */
 struct sandbox *sandbox_holder(const struct sandboxes *set, struct str name);
@@ -104,7 +104,7 @@ void sandbox_tx_insert(struct store_tx *tx, const struct sandbox *sb);
 /* Its row goes, and with it the answer that a repeated create would get: nobody has it. */
 void sandbox_tx_undo(struct store_tx *tx, const struct sandbox *sb);
 void sandbox_tx_update(struct store_tx *tx, const struct sandbox *sb);
-/* Its description anew. */
+/* Rewrites its description. */
 void sandbox_tx_respec(struct store_tx *tx, const struct sandbox *sb);
 /* Its end: the row goes, the event stays. */
 void sandbox_tx_delete(struct store_tx *tx, const struct sandbox *sb);
@@ -121,20 +121,20 @@ int sandboxes_load(struct sandboxes *set, void (*fn)(struct sandbox *sb), struct
 
 /* Stops talking to cells; what is being written still ends. */
 void sandboxes_stop_creations(struct sandboxes *set);
-/* Forgets the creates that are under way; nobody is told. */
+/* Forgets the creates in progress; nobody is notified. */
 void sandboxes_drop_creations(struct sandboxes *set);
 
 /* ---- sandbox_talk.c ---- */
 
 /* True when it has a process of its own to start. */
 bool sandbox_has_main(const struct sandbox *sb);
-/* What its cell is told, with the main process or without. */
+/* What its cell gets, with the main process or without. */
 void sandbox_put_claim(struct buf *out, const struct sandbox *sb, bool with_main);
 /* POSTs BODY, which must live until the answer, to its first process. NULL when that cannot be. */
 typedef void sandbox_answer_fn(void *ctx, const struct http_response *r);
 struct http_call *sandbox_post(const struct sandbox *sb, struct str target, const struct buf *body,
                                sandbox_answer_fn *fn, void *ctx);
-/* 0 when the answer tells a success; else -errno with E filled. */
+/* 0 when the answer is a success; else -errno with E filled. */
 int sandbox_read_answer(const struct http_response *r, struct err *e);
 /* Tells a cell that was found again who it is: a create may have been cut short before that. */
 void sandbox_tell_again(struct sandbox *sb);
@@ -146,5 +146,5 @@ int sandbox_reboot(struct sandbox *sb, const struct sandbox_resume *how, sandbox
 int sandbox_pause_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
 /* Ends the processes of SB, which was running, after its log was kept. */
 void sandbox_kill_later(struct sandbox *sb);
-/* Breaks off all moves that wait; nobody is told. */
+/* Breaks off all moves that wait; nobody is notified. */
 void sandboxes_stop_talks(struct sandboxes *set);

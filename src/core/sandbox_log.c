@@ -241,7 +241,7 @@ static int read_head(const char *path, struct sandbox_log *log)
     return 0;
 }
 
-/* A log of a sandbox that runs is older than what the sandbox itself tells. */
+/* A log of a sandbox that runs is older than what the sandbox itself reports. */
 static void load(struct sandboxes *set, const char *id)
 {
     const struct sandbox *sb = map_get(&set->by_id, str_of(id));

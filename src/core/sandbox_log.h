@@ -25,7 +25,7 @@ const struct sandbox_log *sandbox_log_find(const struct sandboxes *set, struct s
 const char *sandbox_log_name(const struct sandbox_log *log);
 
 struct sandbox_log_view {
-    int64_t tail;     /* the last so many lines */
+    int64_t tail;     /* number of lines from the end */
     struct str since; /* only lines that are not older: "2026-01-27T10:00:00" in UTC, perhaps with a
                          fraction; or empty */
     bool has_times;   /* lines begin with their time */

@@ -40,7 +40,7 @@ int sandbox_await_end(const struct sandboxes *set, struct str name, const struct
 
 /* Freezes it; done at once when it is paused already. */
 int sandbox_pause(struct sandbox *sb, sandbox_fn *fn, void *ctx);
-/* Ends all its processes first: only the files stay, and a resume starts the main process anew.
+/* Ends all its processes first: only the files stay, and a resume starts the main process again.
  * -EALREADY when it is paused. */
 int sandbox_halt(struct sandbox *sb, sandbox_fn *fn, void *ctx);
 

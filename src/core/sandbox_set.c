@@ -38,7 +38,7 @@ enum {
 
 /* ---- the engine ---- */
 
-/* The program inside of cells: as configured, else the one that came with this program. */
+/* The program inside cells: as configured, else the one that came with this program. */
 static int find_envd(const struct config *config, char out[PATH_MAX], struct err *e)
 {
     if (!config->cells.envd)

@@ -22,7 +22,7 @@ void sandboxes_free(struct sandboxes *set);
 /* NULL when there are none; E says why. */
 struct engine *sandboxes_engine(const struct sandboxes *set, struct err *e);
 unsigned sandboxes_n_live(const struct sandboxes *set);
-/* Somebody whose FN is told of every sandbox whose end begins, when it is not known any more. */
+/* Somebody whose FN is called for every sandbox whose end begins, when it is not known any more. */
 struct sandbox_watch {
     struct list node;
     void (*fn)(void *ctx, struct sandbox *sb);

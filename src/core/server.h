@@ -11,7 +11,7 @@
 struct server {
     const char *name;
     bool has_data;  /* can be initialized and dumped */
-    bool is_listed; /* named to those who ask for one that there is not */
+    bool is_listed; /* named to those who ask for an unknown one */
 };
 
 /* The server of that name or alias, in any case; or NULL. */

@@ -11,7 +11,7 @@
 struct template
 {
     const char *name;
-    const char *image;       /* what clients are told; nothing is downloaded */
+    const char *image;       /* what clients see; nothing is downloaded */
     const char *description; /* one sentence */
     const char *user;        /* who commands run as when nobody says otherwise */
     uint16_t port;           /* of the main service */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a cell was told: see claim.h. */
+/* What a cell got: see claim.h. */
 #include "envd/claim.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a cell was told when it was handed out, and what later processes take from it. */
+/* What a cell got when it was handed out, and what later processes take from it. */
 #pragma once
 
 #include "base/json.h"

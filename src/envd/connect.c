@@ -86,7 +86,7 @@ static void begin(struct connect_call *c)
     http_start(c->req, 200, TYPE_STREAM, -1);
 }
 
-/* The last envelope: the one thing that tells a complete stream from a broken one. */
+/* The last envelope: the one thing that distinguishes a complete stream from a broken one. */
 static void send_last(struct http_req *r, struct str json)
 {
     auto_buf struct buf b = BUF_INIT(json.len + ENVELOPE_HEAD);

@@ -5,7 +5,7 @@
  *
  * A call ends exactly once: by connect_reply() or connect_end(), by connect_fail(), by its deadline
  * or by its peer. On every one of these ways on_over() is called, if it is set; afterwards the call
- * and its arena are gone. Nothing here ends a call from inside of connect_send(). */
+ * and its arena are gone. Nothing here ends a call from inside connect_send(). */
 #pragma once
 
 #include <stdbool.h>
@@ -76,8 +76,8 @@ struct connect_call {
     struct loop_timer deadline, keepalive;
     struct envelope_reader reader;
     struct arena scratch;
-    bool has_begun, is_reading;    /* is_reading: inside of a piece of the caller's stream, */
-    enum connect_code failed_with; /* behind which a failure is told */
+    bool has_begun, is_reading;    /* is_reading: inside a piece of the caller's stream, */
+    enum connect_code failed_with; /* after which a failure is reported */
     struct str failure;
 };
 

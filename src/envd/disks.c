@@ -58,7 +58,7 @@ int disks_take(struct spawner *s, uint64_t bytes, struct disk_image *ret, struct
 
 /* What is worth being removed piece by piece, while the spawner does nothing else. Without a
  * journal ext4 does not use inodes again that were removed in the last minutes, and looks at each
- * of them whenever it needs one: after so many uses a new disk is cheaper. */
+ * of them whenever it needs one: after this number of uses a new disk is cheaper. */
 enum { FILES_MAX = 200, USED_MAX = 8 << 20, TAKEN_MAX = 32 << 20, USES_MAX = 16 };
 
 static bool is_little(const struct disk_image *image)

@@ -20,7 +20,7 @@ struct serve;
 
 #define E2B_PREFIX "/e2b"
 
-/* What a claim told about it. */
+/* What a claim said about it. */
 struct e2b {
     char *token; /* that requests must carry; NULL: everything is open */
     char *sandbox_id;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a claim tells the E2B face of a cell, and the paths that answer from it. See e2b.h. */
+/* What a claim sends to the E2B face of a cell, and the paths that answer from it. See e2b.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@
 
 enum { ANSWER_MAX = 4 << 20, BACKLOG = 1024 };
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 /* Replaces *TO by member KEY when there is one; null and "" make it NULL. */
 static int take_text(char **to, const struct json *body, const char *key, struct err *e)

@@ -78,7 +78,7 @@ const char *e2b_fs_path(struct connect_call *c, struct str path)
 
 /* ---- answers ---- */
 
-/* As tree.h tells what happened. */
+/* As tree.h reports what happened. */
 static void fail(struct connect_call *c, const struct err *e)
 {
     enum connect_code code = CONNECT_INTERNAL;

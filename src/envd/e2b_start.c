@@ -307,7 +307,7 @@ static void put_info(struct jw *w, const struct msg_start *m, pid_t pid)
     jw_end(w);
 }
 
-/* Fills in what is told about P. -ENOMEM. */
+/* Fills in what is reported about P. -ENOMEM. */
 static int describe_owner(struct e2b_proc *o, const struct msg_start *m, pid_t pid)
 {
     auto_buf struct buf b = BUF_INIT(INFO_MAX);

@@ -19,7 +19,7 @@ const char *fs_base(const char *path);
 /* The directory of a cleaned path, in A. */
 const char *fs_dir(struct arena *a, const char *path);
 
-/* Opens PATH for reading, following links inside of the cell. Never blocks. Descriptor or -errno;
+/* Opens PATH for reading, following links inside the cell. Never blocks. Descriptor or -errno;
  * -EACCES below /proc. */
 int fs_open(const char *path);
 /* Opens a directory (O_PATH), creating what is missing with owner UID:GID. */

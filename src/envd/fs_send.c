@@ -37,7 +37,7 @@ struct sending {
 /* ---- conditions ---- */
 
 /* One range of a file of SIZE bytes. 1: *AT and *LEN are set; 0: none, or one that is not
- * understood and therefore ignored; -ERANGE: it is outside of the file. */
+ * understood and therefore ignored; -ERANGE: it is outside the file. */
 static int parse_range(struct str value, uint64_t size, uint64_t *at, uint64_t *len)
 {
     uint64_t first, last = UINT64_MAX;

@@ -14,5 +14,5 @@ struct fs_send {
 };
 
 /* Answers R with the file TAKEN, whose state is ST: 200, 206 or 304. The descriptor is taken over.
- * -ERANGE when the range is outside of the file, and -ENOMEM: then the caller answers. */
+ * -ERANGE when the range is outside the file, and -ENOMEM: then the caller answers. */
 int fs_send(struct http_req *r, int taken, const struct stat *st, const struct fs_send *how);

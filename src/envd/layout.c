@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of an upper layer's home: see layout.h. */
+/* The inside an upper layer's home: see layout.h. */
 #include "envd/layout.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of an upper layer's home: `root/u` and `root/w` are upper and work directory of the
+/* The inside an upper layer's home: `root/u` and `root/w` are upper and work directory of the
  * overlay at /, `usr/u` and `usr/w` those of /usr (templates with a layer of its own there). */
 #pragma once
 

@@ -61,7 +61,7 @@ static void detach(void)
         (void)close(null);
 }
 
-/* In the background process. FD tells the foreground one how it went. */
+/* In the background process. FD reports to the foreground one how it went. */
 static int run(const struct spawner_options *o, int fd)
 {
     struct err e = ERR_INIT;

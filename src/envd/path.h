@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths inside of a cell as text: cleaning, parts, the rules by which a client's path becomes an
- * absolute one, and making missing directories. Names of system calls and their errors are told
+/* Paths inside a cell as text: cleaning, parts, the rules by which a client's path becomes an
+ * absolute one, and making missing directories. Names of system calls and their errors are reported
  * here in the words of the E2B protocol, so that clients can show and compare them. */
 #pragma once
 

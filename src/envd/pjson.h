@@ -21,7 +21,7 @@ enum pjson_type {
     PJSON_BOOL,    /* bool */
     PJSON_U32,     /* uint32_t */
     PJSON_ENUM,    /* int32_t; of: the table of names */
-    PJSON_STRINGS, /* char **, NULL-terminated; a NUL byte inside of one is an error */
+    PJSON_STRINGS, /* char **, NULL-terminated; a NUL byte inside one is an error */
     PJSON_MAP,     /* const struct json *, an object with strings only */
     PJSON_MESSAGE, /* pointer to the struct of the message; of: its table */
     PJSON_TYPE_COUNT

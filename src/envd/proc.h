@@ -28,8 +28,8 @@ struct proc_args {
     bool has_bare_env;   /* of what a login has only PATH, HOME, USER and LOGNAME */
     bool says_no_exec;   /* a program that cannot be executed is no failure to start, but one that
                             says so on stderr and ends with 127 or 126, as under a shell */
-    bool waits_for_eof;  /* its end is told when nobody has its output open any more, unless it was
-                            killed from here */
+    bool waits_for_eof;  /* its end is reported when nobody has its output open any more, unless it
+                            was  killed from here */
     bool dies_alone;     /* when its time is over only it gets SIGKILL, not what it started */
     uint32_t timeout_ms; /* 0: none; then everything that it started gets SIGKILL. Time in which the
                             cell is paused does not count */

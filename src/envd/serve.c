@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The service inside of a cell: see serve.h. */
+/* The service inside a cell: see serve.h. */
 #include "envd/serve.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The service inside of a cell: HTTP/1.1 on the cell's control socket, which only the daemon can
+/* The service inside a cell: HTTP/1.1 on the cell's control socket, which only the daemon can
  * reach; so there is no key to check here (but for E2B's). Paths, query and JSON are ours; what the
  * outside sees is made by the daemon.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* POST /halt: ends every process of the cell but this one. Files stay as they are; the daemon
- * freezes the cell then, and claims it anew when it goes on. */
+ * freezes the cell then, and claims it again when it resumes. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

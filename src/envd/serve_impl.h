@@ -10,7 +10,7 @@ enum { SERVE_BODY_MAX = 32 << 20, SERVE_ANSWER_MAX = 256 << 20 };
 
 /* ---- serve_reply.c ---- */
 
-/* Answers with {"code","message"}; -ERRNO of E is told too. */
+/* Answers with {"code","message"}; with -ERRNO of E, too. */
 void serve_fail(struct http_req *r, int status, const struct err *e);
 void serve_fail_text(struct http_req *r, int status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -54,7 +54,7 @@ static void keep(struct run *run, struct buf *b, const struct ring_chunk *c)
         run->is_cut = true;
 }
 
-/* The next slice of an output, as the inside of a JSON string. */
+/* The next slice of an output, as the inside a JSON string. */
 static void put_slice(struct run *run, const struct buf *from, struct buf *b)
 {
     struct str left = str_skip(buf_str(from), run->sent);

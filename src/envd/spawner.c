@@ -318,7 +318,7 @@ static void on_client(struct loop_io *io, uint32_t events)
 }
 
 /* A daemon that was killed may have said more than was read so far, such as the label of a cell: a
- * new one must not be told how things were before that. */
+ * new one must not learn how things were before that. */
 static void hear_all(struct spawner *s)
 {
     for (size_t i = 0; i < SPAWNER_CLIENTS; i++)

@@ -4,10 +4,10 @@
  * Every slot has a directory of ordinary files in one tmpfs of the spawner's, bound read-only over
  * the kernel's in each cell. A child of the spawner, the viewer, has the kernel ask before anybody
  * reads one of them (fanotify), and writes what is true now first. So nothing is done while nobody
- * looks, whatever changes a limit need not tell, and a cell that reads without end keeps the viewer
- * busy, not the spawner. When the viewer dies the kernel lets everybody read what is there; another
- * one is started. Where the kernel has no such questions, the files are written when the cell is
- * made and when it gets its name.
+ * looks, whatever changes a limit need not report it, and a cell that reads without end keeps the
+ * viewer busy, not the spawner. When the viewer dies the kernel lets everybody read what is there;
+ * another one is started. Where the kernel has no such questions, the files are written when the
+ * cell is made and when it gets its name.
  *
  *     /view/sNNNN/{meminfo,cpuinfo,stat,loadavg,uptime,boot_id,cpu/…}    for the spawner to write
  *     /view/common/{sys/…,swaps,empty}                                   the same for all cells

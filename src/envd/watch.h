@@ -4,7 +4,7 @@
  * watches cover is watched once.
  *
  * A recursive watch follows directories that appear later: they are read when they are noticed, and
- * what they already hold is reported as created, once. Directories that are renamed inside of the
+ * what they already hold is reported as created, once. Directories that are renamed inside the
  * tree keep being watched under their new name, those that leave it are forgotten. Links are not
  * followed, except for the watched path itself. */
 #pragma once

@@ -79,7 +79,7 @@ static int64_t usual(int64_t blocks)
     return part < USUAL_MAX ? part : USUAL_MAX;
 }
 
-/* 1: it was told; 0: it is not ours, or is going. */
+/* 1: it was notified; 0: it is not ours, or is going. */
 static int hold_one(int dir, const char *name, const char *owner, bool is_held)
 {
     int64_t blocks = blocks_of(name, owner);

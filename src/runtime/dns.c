@@ -78,7 +78,8 @@ static bool add_label(char name[DNS_NAME_MAX], size_t *len, const uint8_t *p, si
     return true;
 }
 
-/* A name, perhaps compressed. Pointers must lead backwards, and only so many are followed. */
+/* A name, perhaps compressed. Pointers must lead backwards, and only a limited number is followed.
+ */
 static void get_name(struct reader *r, char name[DNS_NAME_MAX])
 {
     size_t at = r->at, len = 0, end = 0;

@@ -210,7 +210,7 @@ static int make_sockets(struct egress *eg, int netns_fd, struct sockets *s, stru
 
 /* ---- cells ---- */
 
-/* Redirected connections would not tell that they were meant for the DNS server. */
+/* Redirected connections would not show that they were meant for the DNS server. */
 static int redirect(struct egress_cell *c, int netns_fd, struct sockets *s, struct err *e)
 {
     struct sockaddr_storage sa;

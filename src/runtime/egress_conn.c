@@ -350,7 +350,7 @@ static void on_first_bytes_timeout(struct loop_timer *t)
     decide(container_of(t, struct egress_conn, timer));
 }
 
-/* Collects the first bytes until they tell a name or that there is none. */
+/* Collects the first bytes until they show a name or that there is none. */
 static void read_name(struct egress_conn *conn)
 {
     struct egress *eg = conn->cell->egress;

@@ -51,7 +51,7 @@ struct egress_cell {
 /* ---- egress_conn.c ---- */
 
 void egress_conn_on_listener(struct loop_io *io, uint32_t events);
-/* Judges all connections anew and cuts those that are forbidden. */
+/* Judges all connections again and cuts those that are forbidden. */
 void egress_conn_review(struct egress_cell *c);
 void egress_conn_drop_all(struct egress_cell *c);
 

@@ -103,7 +103,7 @@ void engine_drop(struct engine_cell *c)
 }
 
 /* Turns a ready cell into the asked one. Its label comes first: a daemon that dies in the midst of
- * this, or while the cell is told who it is, must not leave it looking like one of the stock. */
+ * this, or while the cell gets its identity, must not leave it looking like one of the stock. */
 static int dress(struct engine_cell *c, const char *label, const struct cell_spec *spec,
                  struct err *e)
 {
@@ -146,7 +146,8 @@ static int build(struct engine *en, const char *label, const struct cell_spec *s
                    : err_sys(e, r, "create cell '%s'", label);
 }
 
-/* Six parameters: what is asked for (two), who is told (two), between the engine and the error. */
+/* Six parameters: what is asked for (two), who is notified (two), between the engine and the error.
+ */
 /* NOLINTNEXTLINE(readability-function-size) */
 int engine_create(struct engine *en, const char *label, const struct cell_spec *spec,
                   engine_cell_fn *fn, void *ctx, struct err *e)
@@ -230,7 +231,7 @@ static void on_cell(struct spawner_link *s, struct packet *p)
     if (b)
         hand_over(en, b, c, &e);
     else
-        engine_drop(c); /* who asked for it was told that it takes too long */
+        engine_drop(c); /* the caller already got an error: it takes too long */
 }
 
 static void on_error(struct engine *en, struct packet *p)

@@ -34,7 +34,7 @@ struct engine_options {
     struct cell_spec stock_spec;
     int64_t images_keep_ms;    /* an empty image that nobody uses is removed after this time */
     bool allows_unenforced;    /* create cells although the host cannot keep them to their limits */
-    bool is_claimed_by_caller; /* who creates a cell tells it its hostname, with /claim */
+    bool is_claimed_by_caller; /* who creates a cell sets its hostname, with /claim */
     struct egress *egress;     /* the way out of cells; NULL: they have none. Outlives the engine */
 
     /* Called when a claimed cell is gone, whoever ended it; the cell is freed afterwards. STATUS is

@@ -21,7 +21,7 @@ struct engine_images {
 };
 
 void engine_images_open(struct engine *en);
-/* Frees what waits; nobody is told. */
+/* Frees what waits; nobody is notified. */
 void engine_images_close(struct engine *en);
 /* The image of DISK is there. */
 void engine_image_know(struct engine *en, const struct disk_spec *disk);

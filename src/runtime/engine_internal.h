@@ -91,7 +91,7 @@ void engine_retry(struct engine *en);
 /* Reports and frees a claimed cell that is gone / frees one of the stock. */
 void engine_bury(struct engine_cell *c, int status);
 void engine_bury_stock(struct engine_cell *c);
-/* Ends a cell that nobody was told of, so its end is not reported either. */
+/* Ends a cell that nobody knows of, so its end is not reported either. */
 void engine_drop(struct engine_cell *c);
 /* Enters C among the claimed ones. */
 void engine_claim(struct engine_cell *c);
@@ -114,7 +114,7 @@ void engine_stock_drop(struct engine *en);
 
 /* ---- engine_template.c ---- */
 
-/* The program that works on files inside of cells; it lies beside the one that runs them. */
+/* The program that works on files inside cells; it lies beside the one that runs them. */
 void engine_find_local(const struct engine *en, char ret[PATH_MAX]);
 /* From now on it follows the host. */
 void engine_template_watch(struct engine *en);

@@ -100,6 +100,6 @@ void engine_attach_forget(struct spawner_link *s);
 /* Lets go of the connection alone / of everything that S gave us. */
 void engine_hang_up(struct spawner_link *s);
 void engine_detach(struct spawner_link *s);
-/* The default template, as spawners are told of it; and telling S, without waiting. */
+/* The default template, as spawners get it; and sending it to S, without waiting. */
 struct proto_template engine_default_template(bool keeps_cells);
 int engine_send_template(struct spawner_link *s, bool keeps_cells);

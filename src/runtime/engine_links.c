@@ -277,7 +277,7 @@ void engine_link_look(struct spawner_link *s)
         spawner_link_quit(s);
 }
 
-/* What S has not shown in its last list is gone, and what should have ended is told again. */
+/* What S has not shown in its last list is gone, and what should have ended is asked again. */
 static void compare(struct spawner_link *s)
 {
     struct engine *en = s->engine;
@@ -387,7 +387,8 @@ void engine_attached(struct spawner_link *s, int r, const struct err *e)
 }
 
 /* Either it died, and all cells with it, or only the connection broke, or it has ended as it was
- * asked to: the list will tell, of this one or of the one that is started in its place to sweep. */
+ * asked to: the list will show it, of this one or of the one that is started in its place to sweep.
+ */
 static void lose(struct spawner_link *s)
 {
     struct engine *en = s->engine;

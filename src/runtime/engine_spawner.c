@@ -57,7 +57,7 @@ struct spawner_attempt {
     char place[ENGINE_PLACE_MAX], instance[CGROUP_NAME_MAX];
     int state_fd; /* its own */
     enum cgroup_version cgroup;
-    bool makes_cells; /* it is told the default template */
+    bool makes_cells; /* it gets the default template */
     const char *const *etc;
     size_t n_etc;
 

@@ -20,7 +20,7 @@
 
 enum {
     LOOK_MS = 2000, /* between looks at the few facts */
-    FULL_LOOKS = 30 /* after so many of them everything is looked at */
+    FULL_LOOKS = 30 /* after this number of them everything is looked at */
 };
 
 /* What a thread does; it outlives the engine when that is closed meanwhile. */

@@ -63,7 +63,7 @@ struct netguard {
     size_t n_own, n_opened;
 };
 
-/* Adds an address of the host / forgets them all, to be read anew. 0, -ENOMEM or -ENOBUFS. */
+/* Adds an address of the host / forgets them all, to be read again. 0, -ENOMEM or -ENOBUFS. */
 int netguard_add_own(struct netguard *g, const struct netaddr *a);
 void netguard_clear_own(struct netguard *g);
 /* Opens a network that would be denied: the operator's word. */
@@ -78,7 +78,7 @@ bool netguard_denies(const struct netguard *g, const struct netaddr *a);
 
 enum netpolicy_verdict {
     NETPOLICY_ALLOW,
-    NETPOLICY_ALLOW_BY_NAME, /* because of query.name, which must be resolved anew: the client only
+    NETPOLICY_ALLOW_BY_NAME, /* because of query.name, which must be resolved again: the client only
                                 claims that the address belongs to it */
     NETPOLICY_DENY_GUARD,
     NETPOLICY_DENY_RULE,

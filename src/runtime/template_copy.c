@@ -176,7 +176,7 @@ static int copy_file(struct template_build *b, int dir, const char *path, unsign
     return r;
 }
 
-/* A link tells its target, whoever may read that. These are public. */
+/* A link reveals its target, whoever may read that. These are public. */
 static bool is_public_target(const char *target)
 {
     static const char *const prefixes[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Handlers of the E2B surface, and what they share. Times, texts and statuses are E2B's; where the
- * documents of Agent-Sandbox say otherwise both are served (docs/E2B.md tells which). */
+ * documents of Agent-Sandbox say otherwise both are served (docs/E2B.md says which). */
 #pragma once
 
 #include "api/req.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GET /sandboxes/{id}/logs and /v2/sandboxes/{id}/logs: what happened to a sandbox and what its
- * main process wrote, in one order. A paused sandbox tells only the former: its log is inside. */
+ * main process wrote, in one order. A paused sandbox has only the former: its log is inside. */
 #include <errno.h>
 #include <stdlib.h>
 

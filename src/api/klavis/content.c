@@ -110,7 +110,7 @@ void klavis_reset(struct api_req *r)
 
 /* ---- initialize ---- */
 
-/* Adds the counts that an import told to those before. */
+/* Adds the counts that an import reported to those before. */
 static int add_records(struct task *t)
 {
     struct arena *a = t->r->arena;

@@ -242,7 +242,7 @@ struct json *klavis_input_body(struct klavis_input *in, const char *schema, cons
         return NULL;
     }
     if (e.code) {
-        /* It is told alone: the original does not look at the rest then. */
+        /* It is reported alone: the original does not look at the rest then. */
         buf_clear(&in->items);
         in->model.n_items = 0;
         add_malformed(in, in->r->http->body, &e);

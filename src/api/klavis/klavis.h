@@ -39,7 +39,7 @@ api_handler klavis_mcp, klavis_mcp_stream, klavis_mcp_messages;
 
 /* ---- what clients send ---- */
 
-/* All that is wrong with a request is collected, then told at once. */
+/* All that is wrong with a request is collected, then reported at once. */
 struct klavis_input {
     struct api_req *r;
     struct str dump_of; /* a server: the body may also be a whole dump of it, or {"data": …} */

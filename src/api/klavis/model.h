@@ -2,8 +2,8 @@
 /* Validation as the original's framework does it. A model is a JSON Schema; a value is read
  * leniently ("90" is an integer where one is wanted, "yes" a boolean), members that the model does
  * not know are dropped unless it keeps them (refused where the schema has additionalProperties
- * false), and every fault is told, not only the first: with its type, its place, a message and what
- * was sent.
+ * false), and every fault is reported, not only the first: with its type, its place, a message and
+ * what was sent.
  *
  * Of JSON Schema it knows: type, properties, required, additionalProperties, items, prefixItems,
  * enum, const, anyOf, $ref, minimum, maximum, exclusiveMinimum, minLength, maxLength, pattern,
@@ -15,7 +15,7 @@
 #include "base/json.h"
 
 enum {
-    MODEL_MAX_ITEMS = 100,      /* faults that are told */
+    MODEL_MAX_ITEMS = 100,      /* faults that are reported */
     MODEL_MAX_INPUT = 16 << 10, /* bytes of JSON: what is larger is not repeated in an item */
     MODEL_MAX_DETAIL = 2 << 20  /* bytes of all items */
 };

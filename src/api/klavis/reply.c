@@ -53,7 +53,7 @@ struct str klavis_base(struct api_req *r)
 
     if (own)
         return str_of(own);
-    /* The command line comes by a socket, where no address can be told by. */
+    /* The command line comes by a socket, which shows no address. */
     if (r->api->url[0] && r->http->peer && strcmp(r->http->peer, "unix") == 0)
         return str_of(r->api->url);
     return arena_printf(r->arena, "%s://" STR_FMT, r->http->is_tls ? "https" : "http",

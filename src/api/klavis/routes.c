@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Klavis surface: /sandbox and /local-sandbox. Unknown paths are told to anybody, as the
+/* The Klavis surface: /sandbox and /local-sandbox. Unknown paths are reported to anybody, as the
  * original does. */
 #include "api/klavis/klavis.h"
 #include "api/klavis/shape.h"

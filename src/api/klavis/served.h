@@ -13,7 +13,7 @@ struct mcp_call;
 struct mcp_server;
 
 struct served {
-    struct arena arena; /* everything is copied: the app may be loaded anew */
+    struct arena arena; /* everything is copied: the app may be reloaded */
     struct mcp_server *mcp;
     const struct json *data; /* of data.json; NULL: there is none */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How the Klavis surface tells faults: as a FastAPI service does. {"detail":"text"} for everything
- * but 422, whose detail is a list of items with type, place and message. A missing key is 401, an
- * unknown one 403. */
+/* How the Klavis surface reports faults: as a FastAPI service does. {"detail":"text"} for
+ * everything but 422, whose detail is a list of items with type, place and message. A missing key
+ * is 401, an unknown one 403. */
 #include "api/klavis/shape.h"
 
 #include "api/fault.h"

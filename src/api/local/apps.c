@@ -194,7 +194,7 @@ static void acquire(struct entry *e, struct sandbox *sb, struct str name)
     instances_acquire(e->apps->core->instances, &args, on_acquired, e);
 }
 
-/* NOLINTNEXTLINE(readability-function-size): whose, which, and whom to tell */
+/* NOLINTNEXTLINE(readability-function-size): whose, which, and whom to notify */
 void local_app_get(struct locals *l, struct sandbox *sb, struct str name, local_app_fn *fn,
                    void *ctx)
 {
@@ -296,7 +296,7 @@ static void on_reset(struct instance_op *op, const struct err *e)
 {
     struct reset_task *t = container_of(op, struct reset_task, op);
 
-    /* What was never initialized begins anew. */
+    /* What was never initialized starts again. */
     if (e && e->code == -ENOENT && op->what == INSTANCE_RESTORE) {
         t->op = (struct instance_op){.what = INSTANCE_RESET, .arena = &t->arena, .done = on_reset};
         instance_do(t->in, &t->op);

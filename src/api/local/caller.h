@@ -17,7 +17,7 @@ struct local_caller {
     const struct toolset *set;
     char id[LOCAL_ID_LEN + 1]; /* of the local sandbox */
     /* The headers "x-…" of the request: JSON text of an object, names in lower case. Some servers
-     * are told by them on whose behalf they act. */
+     * learn from them on whose behalf they act. */
     struct str headers;
 };
 

@@ -46,7 +46,7 @@ static int parse_range(struct str s, uint64_t size, uint64_t *at, uint64_t *len)
         return 0;
     (void)str_to_u64(first, &from);
     (void)str_to_u64(last, &to);
-    if (first.len == 0) { /* the last so many */
+    if (first.len == 0) { /* a number of bytes from the end */
         from = to < size ? size - to : 0;
         if (to == 0)
             return -ERANGE;

@@ -17,7 +17,7 @@ struct own_servers;
 struct sandbox;
 
 enum {
-    LOCAL_PORT = 49984, /* where tidepool-local listens, inside of the cell */
+    LOCAL_PORT = 49984, /* where tidepool-local listens, inside the cell */
     LOCAL_IMAP_PORT = 1143,
     LOCAL_SMTP_PORT = 1587,
     LOCAL_ID_LEN = 36,

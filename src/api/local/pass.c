@@ -21,7 +21,7 @@ enum {
     VALUES_MAX = 2000000
 };
 
-/* An answer, read and written anew. */
+/* An answer, read and rewritten. */
 struct passed {
     struct work work;
     struct mcp_call *call;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Passing on what a tool inside of a cell has answered. What the answer is, is checked, because
- * anything inside of the cell could have written it; a long one is read and written anew on a
+/* Passing on what a tool inside a cell has answered. What the answer is, is checked, because
+ * anything inside the cell could have written it; a long one is read and rewritten on a
  * worker, so that no cell chooses how long the loop's thread takes. */
 #pragma once
 

@@ -28,7 +28,7 @@ enum {
     RETRIES = 400 /* while the program inside starts */
 };
 
-/* The ports that servers have, and where they lead inside of the cell. */
+/* The ports that servers have, and where they lead inside the cell. */
 static const struct {
     const char *server, *name;
     uint16_t inside;

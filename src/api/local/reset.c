@@ -86,7 +86,7 @@ static void finish(struct reset *t, int status, const char *why)
 
     (void)snprintf(id, sizeof id, "%s", t->id);
     struct str text = r && why ? arena_str(r->arena, str_of(why)) : STR_NULL;
-    /* Before anybody is told: a restart must not do it again. */
+    /* Before anybody is notified: a restart must not do it again. */
     vault_unlink(v, str_of(id), "reset");
     drop(t);
     vault_sweep(v);
@@ -97,7 +97,7 @@ static void finish(struct reset *t, int status, const char *why)
         reply(r, id);
 }
 
-/* ---- servers outside of the cell ---- */
+/* ---- servers outside the cell ---- */
 
 static void run_hooks(struct reset *t);
 
@@ -345,7 +345,7 @@ static void on_start(struct loop_timer *timer)
     struct sandbox *sb = all ? sandbox_find(all, str_of(name)) : NULL;
     bool is_old = sb && str_is(json_str(json_get(t->journal, "old"), STR("")), sb->id);
     if (is_old)
-        finish(t, 200, NULL); /* nothing was done so far, and nobody was told anything */
+        finish(t, 200, NULL); /* nothing was done so far, and nobody was notified */
     else if (sb)
         go_on(t, sb);
     else if (all)

@@ -2,7 +2,7 @@
 /* Resets: a local sandbox gets a new cell under its old name, and what was unpacked into its
  * workspace is unpacked again. Its id, its URLs and the time that it has left stay.
  *
- *     written down → ended → made → unpacked → servers outside of the cell → done
+ *     written down → ended → made → unpacked → servers outside the cell → done
  *
  * What is written down (vault.h: ID.reset) is enough to go on from any step, so that a service that
  * dies in between finishes the reset when it starts again. */

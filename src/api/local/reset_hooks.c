@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Servers of local sandboxes that keep something outside of the cell, be it what they began with.
+/* Servers of local sandboxes that keep something outside the cell, be it what they began with.
  */
 #include <stddef.h>
 

@@ -59,7 +59,7 @@ static void put_server(struct jw *w, struct api_req *r, const struct sandbox *sb
     jw_end(w);
 }
 
-/* WITH_TIME: as it is shown; else as it is told who acquired it. */
+/* WITH_TIME: as it is shown; else as the acquirer gets it. */
 static void put_sandbox(struct jw *w, struct api_req *r, const struct sandbox *sb, bool with_time)
 {
     const struct json *local = local_of(sb), *servers = json_get(local, "servers");

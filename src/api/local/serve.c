@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The MCP endpoints of local sandboxes, and calls of their tools: the sessions are here, the work
- * is done inside of the cell. */
+ * is done inside the cell. */
 #include <errno.h>
 #include <stdlib.h>
 

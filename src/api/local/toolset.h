@@ -7,7 +7,7 @@
  * A benchmark changes what it names: "tools": its own ones instead of these; "prefix" of the names;
  * "without": tools that it does not have; "without_arguments": {TOOL: [ARGUMENT…]}; "schemas":
  * {TOOL: SCHEMA}; "is_open": arguments that are not in the schema are allowed; "has_no_schemas":
- * clients are told of no arguments but those of "schemas"; "has_structure": answers have
+ * clients see no arguments but those of "schemas"; "has_structure": answers have
  * structuredContent. */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* /sandbox/{name}/mcp: the tools that work in one sandbox, for its owner. With ?port= the request
- * is passed on to a service inside of the sandbox, as all other paths are. */
+ * is passed on to a service inside the sandbox, as all other paths are. */
 #include <stdio.h>
 
 #include "api/internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of sandboxes. The work is done inside of the sandbox, where no path can lead out of it. */
+/* Files of sandboxes. The work is done inside the sandbox, where no path can lead out of it. */
 #include <errno.h>
 
 #include "api/mcp/tools.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands in sandboxes, and the tools that sandboxExecutor finds inside of them. */
+/* Commands in sandboxes, and the tools that sandboxExecutor finds inside them. */
 #include <errno.h>
 #include <sys/wait.h>
 

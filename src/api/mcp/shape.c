@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the MCP surface tells faults that are found before a message is understood: a JSON-RPC error
- * without id, beside the HTTP status that the transport asks for. */
+/* How the MCP surface reports faults that are found before a message is understood: a JSON-RPC
+ * error without id, beside the HTTP status that the transport asks for. */
 #include "api/mcp/shape.h"
 
 #include "api/fault.h"

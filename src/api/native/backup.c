@@ -68,7 +68,7 @@ static void on_next(struct work *w)
     struct sending *s = container_of(w, struct sending, work);
 
     s->is_reading = false;
-    /* The answer has begun: what it cannot tell any more, the log does. */
+    /* The answer has begun: what it cannot report any more, the log does. */
     if (s->result < 0)
         s->r->cause = arena_printf(s->r->arena, "backup: %s", err_text(&s->err));
     bool is_sent =

@@ -66,8 +66,8 @@ static int read_network(struct api_req *r, const struct sandbox *sb, struct chan
     return 0;
 }
 
-/* Both are written in the order in which they are asked for: who is told that the second one is
- * durable may rely on the first. */
+/* Both are written in the order in which they are asked for: who gets the answer that the second
+ * one is durable may rely on the first. */
 static int apply(struct api_req *r, struct sandbox *sb, const struct change *c, struct err *e)
 {
     int code = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* GET /api/v1/events/stream: events as they happen, for whoever would else have to ask again and
  * again. A stream begins behind the event that the client saw last, so that nothing is missed or
- * told twice over a lost connection or a restart of the service; what was removed from the log
- * meanwhile (setting events.keep) is not told.
+ * sent twice over a lost connection or a restart of the service; what was removed from the log
+ * meanwhile (setting events.keep) is not sent.
  *
  * Every stream reads the log for itself, when there is something new in it, at most ten times a
  * second. */

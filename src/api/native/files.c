@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /api/v1/sandbox/files: list, upload, download and delete. The work is done inside of the sandbox,
+/* /api/v1/sandbox/files: list, upload, download and delete. The work is done inside the sandbox,
  * where no path can lead out of it; bodies pass through as streams. */
 #include "api/native/forward.h"
 #include "api/native/native.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /sandbox/{name}/…: the services inside of a sandbox, for its owner or, when its metadata says
+/* /sandbox/{name}/…: the services inside a sandbox, for its owner or, when its metadata says
  * public, for anybody. Nothing that could be used in the caller's name reaches the service: keys
  * are taken out of headers, query, cookies and Referer.
  *
@@ -42,7 +42,7 @@ static bool leave_to_klavis(struct api_req *r)
         klavis_unknown(r);
         return true;
     }
-    /* From here on faults are told as the native surface does. */
+    /* From here on faults are reported as the native surface does. */
     r->match.surface = &surface_native;
     return false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GET /api/v1/terminal/sandbox/{name}/ws: a terminal over a WebSocket. The protocol is spoken
- * inside of the sandbox; here it is only decided who may. */
+ * inside the sandbox; here it is only decided who may. */
 #include "api/native/forward.h"
 #include "api/native/native.h"
 #include "core/sandbox.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How faults of traffic are told. Clients of E2B compare some of the texts. */
+/* How faults of traffic are reported. Clients of E2B compare some of the texts. */
 #include "api/internal.h"
 #include "api/traffic/traffic.h"
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to what listens inside of sandboxes, as clients of E2B address it: by host name, by
+/* Requests to what listens inside sandboxes, as clients of E2B address it: by host name, by
  * headers (proxy/place.h), by /sandboxes/router/{id}/{port}/…, or by the signature of a file's
  * address, which names nothing at all.
  *
