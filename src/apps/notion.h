@@ -52,7 +52,7 @@ struct json *notion_flatten(struct arena *a, const struct json *children);
 /* The properties of a database by their names: OLD (may be NULL) changed by IN. */
 struct json *notion_schema(struct arena *a, const struct json *old, const struct json *in);
 /* {"values": by the ids of the properties, "schema"}: OLD (may be NULL) changed by IN, whose keys
- * are names or ids. Options of selects that there are not are made. IS_LOOSE: plain values are
+ * are names or ids. Missing options of selects are created. IS_LOOSE: plain values are
  * taken. */
 struct json *notion_values(struct arena *a, const struct json *schema, const struct json *old,
                            const struct json *in, bool is_loose);

@@ -8,7 +8,7 @@
  * of its end; its name is free again when its processes are gone.
  *
  * Timeout and idle timeout run while it is running, not while it is paused. A resume starts both
- * anew. What counts as activity: every sandbox_use() and sandbox_touch(), and the whole time
+ * again. What counts as activity: every sandbox_use() and sandbox_touch(), and the whole time
  * between sandbox_hold() and sandbox_release().
  *
  * Everything belongs to the loop's thread, callbacks included. */

@@ -71,7 +71,7 @@ struct mcp_desc {
     mcp_handler *complete; /* completion/complete: see c->params */
     /* Answers a tool call whose arguments break the tool's schema; NULL: a result with isError. */
     void (*invalid)(struct mcp_call *call, const struct schema_error *why);
-    mcp_handler *unknown_tool; /* answers calls of tools that there are not; NULL: -32602 */
+    mcp_handler *unknown_tool; /* answers calls of unknown tools; NULL: -32602 */
     mcp_handler *rename;       /* may rename arguments of a tool before they are checked */
     size_t page;               /* entries of one list answer; 0: all */
     /* Callers prove who they are by what no foreign web page knows: pages of the server's address

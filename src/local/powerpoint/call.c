@@ -152,7 +152,7 @@ struct deck *pp_open(struct pp *p, struct str id, struct str bytes)
 }
 
 /* Edits leave waste in an arena. When there is much of it, the presentation is written and read
- * anew; when that fails it stays as it is. */
+ * again; when that fails it stays as it is. */
 static struct deck *compact(struct pp *p, struct deck *d)
 {
     auto_buf struct buf b = BUF_INIT(PACKAGE_MAX);

@@ -6,7 +6,7 @@
 #include "local/powerpoint/font.h"
 #include "local/powerpoint/tools.h"
 
-/* What "analyze" tells; a file that is no font is told with "analysis_success": false. */
+/* What "analyze" returns; a file that is not a font has "analysis_success": false. */
 static struct json *analysis(struct pp *p, struct str path, struct str *bytes)
 {
     struct json *o = pp_object(p);
