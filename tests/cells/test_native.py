@@ -558,4 +558,11 @@ def test_commands_at_the_limit_of_processes():
         tap.equal(s.remove("box").status, 200)
 
 
+def test_what_cannot_start_is_not_our_fault():
+    with cells.running() as s:
+        s.create(name="one")
+        answer = s.post("/api/v1/terminal/sandbox/one", {"command": "true", "cwd": "x" * 300})
+        tap.equal(answer.status, 400, answer)
+
+
 tap.main(globals())

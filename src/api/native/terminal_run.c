@@ -96,7 +96,7 @@ static void answer(struct run *t, const struct engine_result *result)
 static void refuse(struct run *t, const struct err *e)
 {
     bool is_theirs = e->code == -ENOENT || e->code == -EACCES || e->code == -ENOTDIR ||
-                     e->code == -EINVAL || e->code == -E2BIG;
+                     e->code == -EINVAL || e->code == -E2BIG || e->code == -ENAMETOOLONG;
 
     const struct engine_cell *cell = sandbox_cell(t->sb);
     /* A first process that dies closes its connections before its end is reported. */
