@@ -45,7 +45,7 @@ static void a_loop_device_without_a_node_gets_one(void **state)
     auto_close int dev = io_open(path, O_RDONLY | O_DIRECTORY, 0);
     (void)snprintf(path, sizeof path, "%s/cells", dir);
     auto_close int cells = io_open(path, O_RDONLY | O_DIRECTORY, 0);
-    const struct disk_dirs dirs = {.cells = cells, .dev = dev, .owner = "test"};
+    const struct disk_dirs dirs = {.cells = cells, .images = cells, .dev = dev, .owner = "test"};
 
     int r = disk_mount_image(&dirs, spec.bytes, &image, &e);
     if (r < 0)
