@@ -177,7 +177,7 @@ static void claim(struct creation *c)
     sandbox_put_claim(&c->body, c->sb, true);
     c->claim = sandbox_post(c->sb, STR("/claim"), &c->body, on_claimed, c);
     if (!c->claim)
-        (void)err_set(&c->e, -EIO, "the cell could not be reached");
+        (void)err_set(&c->e, -ECONNRESET, "the cell could not be reached");
 }
 
 /* ---- the steps ---- */

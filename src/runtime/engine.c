@@ -408,6 +408,7 @@ void engine_close(struct engine *en)
 
 void engine_shutdown(struct engine *en)
 {
+    en->options.on_gone = NULL;
     engine_links_end(en);
     engine_close(en);
 }

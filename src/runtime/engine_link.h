@@ -95,6 +95,9 @@ void engine_place_tidy(struct engine *en);
 int engine_attach(struct spawner_link *s, struct err *e);
 /* The same on a thread; engine_attached() follows. Does nothing while that is under way. */
 int engine_attach_later(struct spawner_link *s);
+/* While the loop does not go on: takes over what such a thread has found, if it is done. Whether S
+ * was reached. */
+bool engine_attach_take(struct spawner_link *s);
 /* S is about to go: what is under way for it comes to nothing. */
 void engine_attach_forget(struct spawner_link *s);
 /* Lets go of the connection alone / of everything that S gave us. */

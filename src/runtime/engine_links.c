@@ -25,6 +25,7 @@ enum {
     LOOK_MS = 250,
     SHUTDOWN_MS = 4000, /* for all spawners together to end, with their cells */
     CLOSE_MS = 3000,    /* for an attempt to reach one to come to its end */
+    START_MS = 5000,    /* the same before all are ended */
 };
 
 /* ---- which one makes the next cell ---- */
@@ -521,12 +522,21 @@ static void await_end(struct spawner_link *s, int64_t end_ms)
     }
 }
 
+static void quit(struct spawner_link *s)
+{
+    if (engine_attach_take(s))
+        (void)begin(s, NULL);
+    spawner_link_quit(s);
+}
+
 void engine_links_end(struct engine *en)
 {
+    /* One that is being started would be left behind. */
+    if (en->starters)
+        (void)work_pool_end(take(en->starters), START_MS, 0, NULL);
     int64_t end_ms = clock_mono_ms() + SHUTDOWN_MS;
-
-    spawner_link_quit(en->spawner);
-    list_each(node, &en->old) spawner_link_quit(list_entry(node, struct spawner_link, node));
+    quit(en->spawner);
+    list_each(node, &en->old) quit(list_entry(node, struct spawner_link, node));
     list_each(node, &en->old)
     {
         struct spawner_link *s = list_entry(node, struct spawner_link, node);

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ struct spawner_attempt {
     size_t n_etc;
 
     /* What came of it. */
+    _Atomic bool is_over; /* the thread has no more to do with it */
     int result;
     struct err e;
     int fd, sockets_fd;
@@ -510,7 +512,10 @@ int engine_attach(struct spawner_link *s, struct err *e)
 
 static void run_attempt(struct work *w)
 {
-    attempt(container_of(w, struct spawner_attempt, work));
+    struct spawner_attempt *a = container_of(w, struct spawner_attempt, work);
+
+    attempt(a);
+    atomic_store(&a->is_over, true);
 }
 
 static void attempt_done(struct work *w)
@@ -549,6 +554,17 @@ int engine_attach_later(struct spawner_link *s)
     }
     s->attempt = a;
     return 0;
+}
+
+bool engine_attach_take(struct spawner_link *s)
+{
+    struct spawner_attempt *a = s->attempt;
+    bool is_reached = a && atomic_load(&a->is_over) && a->result == 0;
+
+    if (is_reached)
+        take_over(s, a);
+    engine_attach_forget(s);
+    return is_reached;
 }
 
 void engine_attach_forget(struct spawner_link *s)

@@ -182,6 +182,25 @@ def test_a_stop_does_not_wait_for_one_that_hangs():
         assert not cells.is_running(pid), "it is killed"
 
 
+def test_a_stop_after_a_death_leaves_nothing():
+    """Another spawner is being started then: it sweeps, and ends with the service."""
+    for warm in ("0", "2"):
+        with cells.running(env={"TIDEPOOL_CELLS_WARM": warm}) as s:
+            s.create(name="one")
+            pid, = spawners(s)
+            groups = cells.groups_of(first_processes(pid))
+            owner = os.path.basename(groups[0])
+            os.kill(pid, signal.SIGKILL)
+            s.until(lambda: not cells.is_running(pid))
+            assert s.remove("one").status in (200, 404)
+            tap.equal(s.stop(), 0)
+            tap.equal(spawners(s), [])
+            tap.equal([x for x in groups if os.path.exists(x)], [], "groups")
+            tap.equal(census.loops_of(owner), 0, "loop devices")
+            with open("/proc/self/mountinfo") as f:
+                tap.equal([x for x in f if s.state in x], [], "mounts")
+
+
 FORKS = "for i in 1 2 3 4 5 6; do (while :; do /bin/true; done) >/dev/null 2>&1 & done"
 
 
