@@ -16,7 +16,9 @@ struct sandbox;
 struct sandbox_log;
 struct sandboxes;
 
-enum { SANDBOX_LOG_MAX = 8 << 20 }; /* bytes of one log */
+/* Bytes of one log: more than a cell keeps (envd/log_lines.h), times included; and so few that the
+ * loop's thread reads, writes and shows it in a few milliseconds. As JSON a byte may become six. */
+enum { SANDBOX_LOG_MAX = (1 << 20) + (128 << 10), SANDBOX_LOG_JSON_MAX = 6 * SANDBOX_LOG_MAX };
 
 /* The newest log that was kept of the sandbox with this name or id, and that KEY may know of; NULL
  * when there is none. Valid until the loop goes on. */

@@ -211,7 +211,7 @@ static void on_log(void *ctx, const struct http_response *r)
 
     t->call = NULL;
     loop_timer_stop(&t->timer);
-    arena_init(&a, 4L * SANDBOX_LOG_MAX);
+    arena_init(&a, 4L * SANDBOX_LOG_JSON_MAX);
     if (r->error == 0 && r->head.status == 200) {
         const struct json *doc = json_parse(&a, r->body, NULL, NULL);
         struct str text = json_str(json_get(doc, "logs"), STR(""));
@@ -230,7 +230,7 @@ static void save_log(struct talk *t, void (*next)(struct talk *t, const struct e
                                          .method = STR("GET"),
                                          .target = STR("/log?timestamps=true&tailLines=2000"),
                                          .host = STR("cell"),
-                                         .max_body = 2L * SANDBOX_LOG_MAX};
+                                         .max_body = SANDBOX_LOG_JSON_MAX + 4096};
 
     t->next = next;
     if (sandbox_has_main(t->sb))

@@ -201,6 +201,25 @@ def test_a_stop_after_a_death_leaves_nothing():
                 tap.equal([x for x in f if s.state in x], [], "mounts")
 
 
+WRITE = ("import os, time; [os.write(1, bytes([1]) * 500 + b'\\n') for _ in range(2100)]; "
+         "open('/tmp/done', 'w').close(); time.sleep(1e6)")
+
+
+def test_the_largest_log_stalls_nobody():
+    """As many lines as are kept, of bytes that are six each as JSON."""
+    with cells.running() as s:
+        s.create(name="one", cmd="python3", args=["-c", WRITE])
+        s.until(lambda: s.run("one", "ls /tmp/done")["output"], 30)
+        path = "/api/v1/logs/sandbox/one?tailLines=2000"
+        logs = s.get(path).json["data"]["logs"]
+        assert len(logs) > 900000, len(logs)
+        with Watched(s):
+            tap.equal(s.post("/api/v1/sandbox/pause/one").status, 200)
+            tap.equal(s.get(path).json["data"]["logs"] == logs, True, "the log that was kept")
+            tap.equal(s.remove("one").status, 200)
+            tap.equal(s.get(path).json["data"]["logs"] == logs, True, "after the end")
+
+
 FORKS = "for i in 1 2 3 4 5 6; do (while :; do /bin/true; done) >/dev/null 2>&1 & done"
 
 

@@ -75,7 +75,7 @@ static bool is_on(const struct api_req *r, const char *name)
 
 static void answer(struct api_req *r, const char *name, struct str logs)
 {
-    struct buf body auto_buf = BUF_INIT(8L * SANDBOX_LOG_MAX);
+    struct buf body auto_buf = BUF_INIT(SANDBOX_LOG_JSON_MAX + 4096);
     const struct {
         const char *key, *value;
     } members[] = {{"sandbox", name}, {"pod", name}, {"container", "sandbox"}};
