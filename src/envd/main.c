@@ -3,7 +3,8 @@
  *
  *     tidepool-envd spawn --socket PATH --state DIR --instance NAME [--images DIR] [--cgroup v1|v2]
  *
- * starts it in the background and returns when it listens. */
+ * starts it in the background and returns when it listens; with PROTO_EXIT_BUSY when another one
+ * uses DIR. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -95,7 +96,7 @@ static int spawn(const struct spawner_options *o)
     if (e.code == 0)
         return 0;
     (void)fprintf(stderr, "tidepool-envd: %s\n", err_text(&e));
-    return 1;
+    return e.code == -EBUSY ? PROTO_EXIT_BUSY : 1;
 }
 
 int main(int argc, char **argv)

@@ -373,17 +373,21 @@ static int open_below(const char *dir, const char *name, int flags, struct err *
 }
 
 /* One spawner per state directory; the descriptor stays open for good. One that dies closes its
- * connections before it lets go of the lock, so a daemon may be here too early. */
-static int lock_state(const char *state, struct err *e)
+ * connections before it lets go of the lock, so a daemon may be here too early. -EBUSY: another one
+ * has it, such as one that a daemon started right before it died; that one is as good. */
+static int lock_state(const struct spawner_options *o, int dir, const char *name, struct err *e)
 {
-    auto_close int fd = open_below(state, "spawner.lock", O_RDWR | O_CREAT, e);
+    auto_close int fd = open_below(o->state, "spawner.lock", O_RDWR | O_CREAT, e);
     int64_t end_ms = clock_mono_ms() + LOCK_MS;
 
     if (fd < 0)
         return fd;
     while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        if (errno != EWOULDBLOCK || clock_mono_ms() > end_ms)
-            return err_sys(e, -errno, "another spawner uses '%s'", state);
+        if (errno != EWOULDBLOCK)
+            return err_sys(e, -errno, "lock '%s'", o->state);
+        auto_close int other = packet_connect_at(dir, name, SOCK_SEQPACKET);
+        if (clock_mono_ms() > end_ms || other >= 0)
+            return err_set(e, -EBUSY, "another spawner uses '%s'", o->state);
         (void)usleep(5000);
     }
     (void)take_fd(fd);
@@ -403,10 +407,8 @@ static int open_uid_lock(struct spawner *s, struct err *e)
 /* Everything that has to be opened while the host's files can still be seen. */
 static int open_host(struct spawner *s, const struct spawner_options *o, struct err *e)
 {
-    int r = lock_state(o->state, e);
+    int r = open_uid_lock(s, e);
 
-    if (r == 0)
-        r = open_uid_lock(s, e);
     if (r == 0)
         r = cgroup_open_self(&s->cgroup, o->instance, o->cgroup, e);
     if (r < 0)
@@ -487,7 +489,9 @@ int spawner_open(struct spawner *s, const struct spawner_options *o, struct err 
     int r = seccomp_build(&s->seccomp);
     if (r < 0)
         return err_sys(e, r, "system call filter");
-    r = open_host(s, o, e);
+    r = lock_state(o, dir, name, e);
+    if (r == 0)
+        r = open_host(s, o, e);
     if (r < 0)
         return r;
     s->dirs.cells = io_open("/cells", O_RDONLY | O_DIRECTORY, 0);

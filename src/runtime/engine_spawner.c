@@ -101,6 +101,15 @@ static pid_t fork_waiting(const char *const *argv, int *ret_go)
     return pid;
 }
 
+static int result_of(int status)
+{
+    if (!WIFEXITED(status))
+        return -EIO;
+    if (WEXITSTATUS(status) == PROTO_EXIT_BUSY)
+        return -EBUSY;
+    return WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
 /* Within START_MS; a start that takes longer is ended. */
 static int wait_for(pid_t pid)
 {
@@ -112,7 +121,7 @@ static int wait_for(pid_t pid)
         if (r < 0 && errno != EINTR)
             return -errno;
         if (r == pid)
-            return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+            return result_of(status);
         if (clock_mono_ms() > end_ms)
             (void)kill(pid, SIGKILL);
         (void)usleep(500);
@@ -166,23 +175,34 @@ static int start_spawner(struct spawner_attempt *a, struct err *e)
     pid_t pid = has_scope ? start_in_scope(argv, a->instance, e) : start_here(argv, e);
     if (pid < 0)
         return pid;
-    if (wait_for(pid) < 0)
-        return err_set(e, -EIO, "'%s' could not start the spawner", a->envd);
-    return 0;
+    int r = wait_for(pid);
+    if (r == -EBUSY)
+        return err_set(e, r, "another spawner uses '%s' and does not listen", place);
+    return r < 0 ? err_set(e, -EIO, "'%s' could not start the spawner", a->envd) : 0;
 }
 
-/* Where one of another build died, the new one is to sweep. */
-static int connect_spawner(struct spawner_attempt *a, struct err *e)
+static int connect_once(const struct spawner_attempt *a)
 {
     char name[ENGINE_PLACE_MAX + sizeof SOCKET_NAME];
 
     (void)snprintf(name, sizeof name, "%s/" SOCKET_NAME, a->place);
-    int fd = packet_connect_at(a->state_fd, name, SOCK_SEQPACKET);
-    if (fd == -ENOENT || fd == -ECONNREFUSED) {
-        int r = start_spawner(a, e);
-        if (r < 0)
+    return packet_connect_at(a->state_fd, name, SOCK_SEQPACKET);
+}
+
+/* Where one of another build died, the new one is to sweep. When another one has the place, a
+ * daemon that died has started it: it will listen in a moment, or end. */
+static int connect_spawner(struct spawner_attempt *a, struct err *e)
+{
+    int64_t end_ms = clock_mono_ms() + START_MS;
+    int fd = connect_once(a);
+
+    for (int r = -EBUSY; r == -EBUSY && (fd == -ENOENT || fd == -ECONNREFUSED);) {
+        r = start_spawner(a, e);
+        if (r < 0 && (r != -EBUSY || clock_mono_ms() > end_ms))
             return r;
-        fd = packet_connect_at(a->state_fd, name, SOCK_SEQPACKET);
+        if (r < 0)
+            (void)usleep(MEET_US);
+        fd = connect_once(a);
     }
     if (fd < 0)
         return err_sys(e, fd, "connect to the spawner");

@@ -14,7 +14,8 @@ enum {
     PROTO_VERSION = 4,
     PROTO_VERSION_OLDEST = 3, /* that a spawner of another build may speak: without greetings */
     PROTO_NAME_MAX = 64,
-    PROTO_LAYERS_MAX = 8
+    PROTO_LAYERS_MAX = 8,
+    PROTO_EXIT_BUSY = 3, /* how `tidepool-envd spawn` ends when another spawner has the place */
 };
 
 /* ---- engine → spawner, and what comes back ---- */

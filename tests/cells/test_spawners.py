@@ -3,6 +3,7 @@
 that the OOM killer takes; and never waited for, whether they die or hang."""
 
 import contextlib
+import fcntl
 import os
 import re
 import signal
@@ -219,6 +220,24 @@ def test_the_largest_log_stalls_nobody():
             tap.equal(s.get(path).json["data"]["logs"] == logs, True, "the log that was kept")
             tap.equal(s.remove("one").status, 200)
             tap.equal(s.get(path).json["data"]["logs"] == logs, True, "after the end")
+
+
+def test_a_start_outlasts_another_spawner():
+    """A service that dies right after its spawner leaves behind the next one, half started: it has
+    the lock, and does not listen yet. This process takes its part for longer than one attempt."""
+    with cells.running() as s:
+        pid = cells.spawner_pid(s.state)
+        s.kill()
+        os.kill(pid, signal.SIGKILL)
+        s.until(lambda: not cells.is_running(pid))
+        place, = cells.places(s.state)
+        with open(os.path.join(place, "spawner.lock"), "r+") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            release = threading.Timer(4, fcntl.flock, (held, fcntl.LOCK_UN))
+            release.start()
+            s.start()
+            release.join()
+        s.until(lambda: s.post("/api/v1/sandbox", {"name": "one"}).status == 200)
 
 
 FORKS = "for i in 1 2 3 4 5 6; do (while :; do /bin/true; done) >/dev/null 2>&1 & done"

@@ -331,9 +331,8 @@ def kill(s, what, r, clients):
         c.is_disrupted = True
     if what == "spawner":
         os.kill(cells.spawner_pid(s.state), signal.SIGKILL)
-        time.sleep(r.uniform(0, 0.3))
-        return
-    kill_cell(s, r)
+    else:
+        kill_cell(s, r)
     time.sleep(r.uniform(0, 0.3))
     if r.random() < 0.3:
         s.kill()  # one right after the other
