@@ -121,7 +121,7 @@ static int status_of(int code)
     static const struct {
         int code, status;
     } rows[] = {
-        {-EINVAL, 400}, {-ENOENT, 404}, {-EEXIST, 409},  {-EDQUOT, 429},
+        {-EINVAL, 400}, {-ENOENT, 404}, {-EEXIST, 409},  {-EDQUOT, 429}, {-EAGAIN, 429},
         {-EBUSY, 503},  {-ENOMEM, 503}, {-ENOBUFS, 503}, {-ENOSPC, 507},
     };
 

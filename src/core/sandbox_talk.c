@@ -94,6 +94,16 @@ struct http_call *sandbox_post(const struct sandbox *sb, struct str target, cons
                         : NULL;
 }
 
+/* Anything else is no fault of the client. */
+static int refusal_code(int status)
+{
+    switch (status) {
+    case 400: return -EINVAL;
+    case 429: return -EAGAIN; /* it has as many processes as it may have */
+    default: return -EIO;
+    }
+}
+
 /* Why the cell refuses, in its own words. */
 static int read_refusal(const struct http_response *r, struct err *e)
 {
@@ -102,8 +112,7 @@ static int read_refusal(const struct http_response *r, struct err *e)
     arena_init(&a, 1 << 20);
     const struct json *doc = json_parse(&a, r->body, NULL, NULL);
     struct str text = json_str(json_get(doc, "message"), STR("the cell refused"));
-    return err_set(e, r->head.status == 400 ? -EINVAL : -EIO, STR_FMT,
-                   STR_ARG(str_slice(text, 0, 300)));
+    return err_set(e, refusal_code(r->head.status), STR_FMT, STR_ARG(str_slice(text, 0, 300)));
 }
 
 int sandbox_read_answer(const struct http_response *r, struct err *e)

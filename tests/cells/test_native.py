@@ -558,6 +558,16 @@ def test_commands_at_the_limit_of_processes():
         tap.equal(s.remove("box").status, 200)
 
 
+def test_a_program_at_the_limit_of_processes():
+    """The first process of a sandbox counts: with one in all, its program cannot start."""
+    with cells.running() as s:
+        answer = s.post("/api/v1/sandbox", {"name": "box", "cmd": "x", "pids": 1})
+        want = {"code": 429, "message": "the sandbox has as many processes as it may have"}
+        tap.equal((answer.status, answer.json), (429, want))
+        tap.equal(s.show("box").status, 404)
+        s.create(name="box", cmd="sleep 1000", pids=16)
+
+
 def test_what_cannot_start_is_not_our_fault():
     with cells.running() as s:
         s.create(name="one")
