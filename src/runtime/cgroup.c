@@ -246,6 +246,19 @@ static struct str base_group(const char *self, const struct found *f)
     return group;
 }
 
+/* All cells together weigh less than the service or anything else beside them, so what they compute
+ * never comes before it; alone on the machine they still have all of it. Kernels may be built
+ * without this. */
+static void set_weight(int fd, enum cgroup_version version)
+{
+    struct cgroup_tree t = {.fd = fd};
+
+    if (version == CGROUP_V2)
+        (void)cgroup_write_u64(&t, ".", "cpu.weight", CGROUP_V2_WEIGHT);
+    else
+        (void)cgroup_write_u64(&t, ".", "cpu.shares", CGROUP_V1_SHARES);
+}
+
 /* Opens the instance's directory in the hierarchy of F. */
 static int open_tree(struct cgroup *g, const struct cgroup_open_args *args, const struct found *f,
                      struct err *e)
@@ -267,6 +280,7 @@ static int open_tree(struct cgroup *g, const struct cgroup_open_args *args, cons
     auto_close int ours = open_dir_at(own, "tidepool");
     if (ours < 0)
         return err_sys(e, ours, "control group '%s/tidepool'", path);
+    set_weight(ours, f->version);
     if (f->version == CGROUP_V2)
         enable_children(ours);
     auto_close int instance = open_dir_at(ours, args->instance);

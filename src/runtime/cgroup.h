@@ -29,6 +29,9 @@ enum {
 enum { CGROUP_HIERARCHIES = 6, CGROUP_NAME_MAX = 64 };
 /* With version 1 buffers of sockets are beside the memory; this part of it is their limit. */
 enum { CGROUP_V1_SOCKETS_PART = 8 };
+/* What all cells together weigh when processors are scarce: half of what others have. With less
+ * the first processes of cells, which answer requests, wait too long on a busy host. */
+enum { CGROUP_V1_SHARES = 512, CGROUP_V2_WEIGHT = 50 };
 
 /* One mounted hierarchy and the directory of ours in it. Version 2 has exactly one. */
 struct cgroup_tree {

@@ -232,6 +232,27 @@ def has_memory_limit(pid):
         return any("memory" in line.split(":")[1] or line.startswith("0::/") for line in f)
 
 
+def weight(pid):
+    """What all sandboxes together weigh, as one of a hundred; None: processors are not shared."""
+    with open("/proc/%d/cgroup" % pid) as f:
+        rows = [x.rstrip("\n").split(":", 2) for x in f]
+    for _, controllers, path in rows:
+        ours = path.partition("/tidepool/")[0] + "/tidepool/"
+        for place, file, all_of in ((controllers, "cpu.shares", 1024), (".", "cpu.weight", 100)):
+            found = os.path.join(cells.GROUPS, place) + ours + file
+            if os.path.exists(found):
+                return 100 * int(census.read(found)) // all_of
+    return None
+
+
+def test_sandboxes_together_weigh_less_than_the_service():
+    with cells.running() as s:
+        s.create(name="light")
+        pid = first_process(s, "light")
+        if weight(pid) is not None:
+            tap.equal(weight(pid), 50)
+
+
 # ---- what is missing ----
 
 def test_a_create_that_misses_something_is_unavailable():

@@ -55,6 +55,8 @@ def test_cpu():
         before = figure(group, "cpu.stat", "nr_throttled")
         s.run("slow", "timeout 3 sh -c 'while :; do :; done'; true")
         assert figure(group, "cpu.stat", "nr_throttled") > before, "it was never held back"
+        with open(group.partition("/tidepool/")[0] + "/tidepool/cpu.weight") as f:
+            tap.equal(int(f.read()), 50, "what all sandboxes weigh")
 
 
 def test_pids():

@@ -128,7 +128,9 @@ static void version_1_uses_each_hierarchy_once(void **state)
 
     (void)state;
     make_v1();
+    put("cpu,cpuacct/tidepool/cpu.shares", "");
     assert_int_equal(open_made_up(&g, V1_MOUNTS, "4:memory:/else\n0::/\n"), 0);
+    expect("cpu,cpuacct/tidepool/cpu.shares", "512");
     assert_int_equal(g.version, CGROUP_V1);
     assert_int_equal(g.n_trees, 4);
     assert_int_equal(g.can, 31);
@@ -191,10 +193,12 @@ static void version_2_uses_the_own_group(void **state)
     put("v2/svc/tidepool/test/s0001/cpu.max", "");
     put("v2/svc/tidepool/test/s0001/memory.swap.max", "");
     put("v2/svc/supervisor/cgroup.procs", "");
+    put("v2/svc/tidepool/cpu.weight", "");
     assert_int_equal(open_made_up(&g, "30 1 0:30 / @/v2 rw - cgroup2 cgroup2 rw,nsdelegate\n",
                                   "0::/svc/supervisor\n"),
                      0);
     assert_int_equal(g.version, CGROUP_V2);
+    expect("v2/svc/tidepool/cpu.weight", "50");
     assert_int_equal(g.can & (CGROUP_CAN_MEMORY | CGROUP_CAN_PIDS | CGROUP_CAN_FREEZE), 11);
     struct cgroup_limits limits = {.memory_bytes = 1 << 20, .pids = 9, .cpu_milli = 900};
     assert_int_equal(cgroup_make(&g, "s0001", &limits, NULL), 0);
