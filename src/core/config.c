@@ -176,8 +176,12 @@ static int apply_default_state(struct loader *l)
 /* Last of all, because some follow from others. */
 static int apply_derived(struct loader *l, const struct config_option *o)
 {
-    if (o->derive && strcmp(*source_of(l, o), "default") == 0)
-        *(int64_t *)field_of(l->c, o) = o->derive(l->c, o);
+    if (!o->derive || strcmp(*source_of(l, o), "default") != 0)
+        return 0;
+    int64_t value = o->derive(l->c, o);
+    if (value < 0)
+        return err_sys(l->e, (int)value, "%s: what the host has", o->key);
+    *(int64_t *)field_of(l->c, o) = value;
     return 0;
 }
 

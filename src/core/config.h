@@ -43,7 +43,7 @@ struct config_option {
     const char *const *choices;                        /* NULL-terminated */
     int64_t min, max;                                  /* for secrets .min is the least length */
     int (*check)(const struct json *v, struct err *e); /* of a mapping: 0 or -errno */
-    /* The default of a number, when everything else is known. */
+    /* The default of a number, when everything else is known; or -errno. */
     int64_t (*derive)(const struct config *c, const struct config_option *o);
     bool is_secret; /* its value is never printed */
     bool not_in_file;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Defaults of maxima that depend on the host: see limits.h. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,13 +33,15 @@ int64_t limits_derive_cpu(const struct config *c, const struct config_option *o)
     return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/* What a file of the kernel's says; where it has none, as much as anybody can ask for. */
 static int64_t read_number(const char *path)
 {
     struct buf text auto_buf = BUF_INIT(64);
     int64_t n;
 
-    if (io_read_file(path, &text, NULL) < 0)
-        return PIDS_MAX;
+    int r = io_read_file(path, &text, NULL);
+    if (r < 0)
+        return r == -ENOENT ? PIDS_MAX : r;
     struct str rest = buf_str(&text);
     return str_to_i64(str_cut(&rest, '\n'), &n) < 0 ? PIDS_MAX : n;
 }
@@ -47,9 +50,11 @@ int64_t limits_derive_pids(const struct config *c, const struct config_option *o
 {
     int64_t pids = read_number("/proc/sys/kernel/pid_max");
     int64_t threads = read_number("/proc/sys/kernel/threads-max");
-    int64_t most = (pids < threads ? pids : threads) / PIDS_SHARE;
+    int64_t least = pids < threads ? pids : threads, most = least / PIDS_SHARE;
 
     (void)o;
+    if (least < 0)
+        return least;
     if (most < c->cells.pids)
         most = c->cells.pids;
     return most < PIDS_MAX ? most : PIDS_MAX;
