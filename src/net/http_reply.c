@@ -11,9 +11,23 @@ enum {
     HEAD_ROOM = 256,    /* for everything in a head but the texts that are counted */
     INLINE_BODY = 2048, /* up to here a body is copied behind its head, to be one piece */
     FIRST_EXTRA = 256,
+    HEAD_RESERVE = 16384, /* for a head when the memory of the request is used up */
 };
 
 /* ---- composing heads ---- */
+
+/* For the head of an answer. A handler that has used up the arena can still say so; what is taken
+ * beyond its end is given back with the request. */
+static char *head_alloc(struct http_xchg *x, size_t n)
+{
+    char *p = arena_alloc(&x->arena, n);
+
+    if (p || n > HEAD_RESERVE || x->has_reserve)
+        return p;
+    x->has_reserve = true;
+    x->arena.max += HEAD_RESERVE;
+    return arena_alloc(&x->arena, n);
+}
 
 static char *put(char *at, struct str s)
 {
@@ -76,7 +90,7 @@ static struct str compose(struct http_xchg *x, const char *content_type, int64_t
 {
     struct str common = http_server_common(x->req.conn->server), type = str_of(content_type);
     size_t size = HEAD_ROOM + common.len + type.len + x->extra_len + room;
-    char *start = arena_alloc(&x->arena, size);
+    char *start = head_alloc(x, size);
     char *at = start;
 
     if (!start)
@@ -115,7 +129,7 @@ int http_add_header(struct http_req *r, const char *name, struct str value)
     if (need > x->extra_cap - x->extra_len) {
         size_t cap = (x->extra_len + need) * 2;
         cap = cap < FIRST_EXTRA ? FIRST_EXTRA : cap;
-        char *more = arena_alloc(r->arena, cap);
+        char *more = head_alloc(x, cap);
         if (!more)
             return -ENOMEM;
         (void)put(more, str_n(x->extra, x->extra_len));

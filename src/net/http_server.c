@@ -52,6 +52,7 @@ void http_xchg_put(struct http_server *s, struct http_xchg *x)
     buf_done(&x->body);
     if (s && s->n_free < MAX_FREE) {
         arena_reset(&x->arena);
+        x->arena.max = s->opts.max_arena;
         x->next_free = s->free_list;
         s->free_list = x;
         s->n_free++;

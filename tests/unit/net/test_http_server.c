@@ -61,6 +61,35 @@ static void the_head_of_an_answer(void **state)
     assert_true(holds(heard(1), "\r\nDate: Thu, 01 Jan 1970 01:00:01 GMT\r\n"));
 }
 
+/* After all of the request's memory is used up. */
+static void answer_when_full(struct http_req *r, void *ctx)
+{
+    size_t n = 0;
+
+    (void)ctx;
+    while (arena_alloc(r->arena, 16))
+        n++;
+    assert_true(n <= world.opts.max_arena / 16);
+    assert_int_equal(http_add_header(r, "X-Why", STR("full")), 0);
+    http_reply(r, 503, "text/plain", STR("no memory"));
+}
+
+static void a_request_without_memory_is_answered(void **state)
+{
+    (void)state;
+    world.opts.max_arena = 65536;
+    restart_server();
+    world.handler = answer_when_full;
+    connect_client(0);
+    for (int i = 0; i < 3; i++) {
+        say(0, GET("/full"));
+        struct str got = heard(0);
+        assert_int_equal(status_of(got), 503);
+        assert_true(holds(got, "\r\nX-Why: full\r\n"));
+        assert_str(body_of(got), "no memory");
+    }
+}
+
 static void answer_status_of_path(struct http_req *r, void *ctx)
 {
     uint64_t status = 500;
@@ -460,6 +489,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WORLD_TEST(one_connection_serves_many_requests),
         WORLD_TEST(the_head_of_an_answer),
+        WORLD_TEST(a_request_without_memory_is_answered),
         WORLD_TEST(some_answers_have_no_body),
         WORLD_TEST(streamed_answers_are_chunked),
         WORLD_TEST(a_streamed_length_is_kept),
