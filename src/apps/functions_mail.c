@@ -101,21 +101,47 @@ static void fn_unbase64(sqlite3_context *x, int n, sqlite3_value **v)
 
 /* ---- searching ---- */
 
-/* fts_prefixes(text): a query of FTS5 for rows in which every word of TEXT begins a word. */
+/* FTS5 takes time by the square of their number, and does not ask whether it should go on. */
+enum { PREFIXES_MAX = 100 };
+
+/* Whether WORD is one of the N in SEEN. */
+static bool is_seen(const struct str *seen, size_t n, struct str word)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(seen[i], word))
+            return true;
+    return false;
+}
+
+static void add_prefix(struct buf *b, struct str word)
+{
+    (void)buf_add_str(b, b->len > 0 ? STR(" AND \"") : STR("\""));
+    for (size_t i = 0; i < word.len; i++)
+        (void)buf_add_char(b, word.p[i] == '"' || word.p[i] == '\0' ? ' ' : word.p[i]);
+    (void)buf_add_lit(b, "\" *");
+}
+
+/* fts_prefixes(text): a query of FTS5 for rows in which every word of TEXT begins a word. Fails as
+ * what takes too long when there are more than PREFIXES_MAX different ones. */
 static void fn_fts_prefixes(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
-    struct str text = fn_text(v[0]);
+    struct str seen[PREFIXES_MAX], text = fn_text(v[0]);
+    size_t n_seen = 0;
 
     (void)n;
     while (text.p) {
         struct str word = str_cut(&text, ' ');
-        if (word.len == 0)
+        if (!fn_spend(x, (int64_t)n_seen))
+            return;
+        if (word.len == 0 || is_seen(seen, n_seen, word))
             continue;
-        (void)buf_add_str(&b, b.len > 0 ? STR(" AND \"") : STR("\""));
-        for (size_t i = 0; i < word.len; i++)
-            (void)buf_add_char(&b, word.p[i] == '"' || word.p[i] == '\0' ? ' ' : word.p[i]);
-        (void)buf_add_lit(&b, "\" *");
+        if (n_seen == PREFIXES_MAX) {
+            sqlite3_result_error_code(x, SQLITE_INTERRUPT);
+            return;
+        }
+        seen[n_seen++] = word;
+        add_prefix(&b, word);
     }
     if (b.len == 0)
         (void)buf_add_lit(&b, "\"\"");

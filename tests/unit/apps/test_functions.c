@@ -31,6 +31,11 @@ static const char *value_of(const char *expression)
     return text;
 }
 
+/* A text of the numbers from 1. */
+#define NUMBERS(TO)                                                                                \
+    "(WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < " TO               \
+    ") SELECT group_concat(i, ' ') FROM c)"
+
 static const struct {
     const char *expression, *value;
 } cases[] = {
@@ -122,6 +127,9 @@ static const struct {
      "14a4d47f23a30177885d9820122f17d2d3a55fe63f7f5c27b95f689e0b2accd6"},
     {"fts_prefixes('maya  \"ch')", "\"maya\" * AND \" ch\" *"},
     {"fts_prefixes('')", "\"\""},
+    {"fts_prefixes('a b a  b a')", "\"a\" * AND \"b\" *"},
+    {"length(fts_prefixes(" NUMBERS("100") "))", "1087"},
+    {"fts_prefixes(" NUMBERS("101") ")", "error: interrupted"},
     {"json_indent('{\"a\":[1]}')", "{\n  \"a\": [\n    1\n  ]\n}"},
     {"json_nest('[{\"i\":\"c\",\"p\":\"b\"},{\"i\":\"a\",\"p\":\"x\",\"k\":1},{\"i\":\"b\",\"p\":"
      "\"a\"},"
