@@ -49,6 +49,7 @@ struct cell {
     uint32_t n_layers;
     int peer_fd;  /* the new process's end of sync_fd */
     int score_fd; /* in the new process: its own oom_score_adj */
+    int pids_fd;  /* there too: its group's limit of processes; < 0: none */
 };
 
 /* ---- slot.c ---- */

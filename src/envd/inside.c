@@ -43,7 +43,8 @@ static int wait_for_go(void *ctx, struct err *e)
     ssize_t n = io_read(c->peer_fd, &go, 1);
     if (n != 1)
         return err_sys(e, -ECANCELED, "go");
-    /* Once it is the cell's root it may not open this any more. */
+    /* Once it is the cell's root it may not open these any more. */
+    c->pids_fd = cgroup_open_pids(&c->spawner->cgroup, c->name);
     c->score_fd = io_open("/proc/self/oom_score_adj", O_WRONLY, 0);
     return c->score_fd < 0 ? err_sys(e, c->score_fd, "oom_score_adj") : 0;
 }
@@ -326,7 +327,7 @@ static int set_hostname(void *ctx, struct err *e)
 
 /* Descriptors 0, 1 and 2 become the cell's own /dev/null, 3 the listener, 4 the process's score for
  * the OOM killer, 5 the report; every other one belongs to the spawner and goes. */
-enum { FD_LISTEN = 3, FD_SCORE, FD_REPORT, FD_HIGH = 16 };
+enum { FD_LISTEN = 3, FD_SCORE, FD_PIDS, FD_REPORT, FD_HIGH = 16 };
 
 static int arrange_descriptors(void *ctx, struct err *e)
 {
@@ -334,6 +335,7 @@ static int arrange_descriptors(void *ctx, struct err *e)
     int listener = fcntl(c->listen_fd, F_DUPFD_CLOEXEC, FD_HIGH);
     int report = fcntl(c->peer_fd, F_DUPFD_CLOEXEC, FD_HIGH);
     int score = fcntl(c->score_fd, F_DUPFD_CLOEXEC, FD_HIGH);
+    int pids = fcntl(c->pids_fd, F_DUPFD_CLOEXEC, FD_HIGH);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     if (listener < 0 || report < 0 || score < 0 || null < 0)
@@ -342,6 +344,7 @@ static int arrange_descriptors(void *ctx, struct err *e)
         if (null != fd && dup2(null, fd) < 0)
             return err_sys(e, -errno, "descriptors");
     if (dup3(listener, FD_LISTEN, O_CLOEXEC) < 0 || dup3(score, FD_SCORE, O_CLOEXEC) < 0 ||
+        dup3(pids < 0 ? null : pids, FD_PIDS, O_CLOEXEC) < 0 ||
         dup3(report, FD_REPORT, O_CLOEXEC) < 0)
         return err_sys(e, -errno, "descriptors");
     c->peer_fd = FD_REPORT;
@@ -383,5 +386,6 @@ void inside_main(struct cell *c)
         _exit(1);
     (void)close(c->peer_fd);
     launch_keep_score(FD_SCORE);
+    launch_keep_pids(FD_PIDS);
     init_main(FD_LISTEN, &c->info);
 }

@@ -49,6 +49,38 @@ void launch_raise_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &own);
 }
 
+static int pids_fd = -1;          /* of the cell's limit of processes */
+static struct rlimit child_procs; /* that the next child gets; 0: none */
+
+void launch_keep_pids(int fd)
+{
+    pids_fd = fd;
+}
+
+/* This process keeps to it as well, as one of root's, but may follow when it is raised. */
+static void follow_procs(rlim_t max)
+{
+    struct rlimit own;
+
+    if (child_procs.rlim_max == max || getrlimit(RLIMIT_NPROC, &own) < 0)
+        return;
+    child_procs = (struct rlimit){max, max};
+    own.rlim_cur = max > 0 ? at_most(max, own.rlim_max) : own.rlim_max;
+    (void)setrlimit(RLIMIT_NPROC, &own);
+}
+
+/* It may have changed since the last time. "max" is no number. */
+static void read_procs(void)
+{
+    char text[24];
+    uint64_t max = 0;
+    ssize_t n = pids_fd < 0 ? 0 : pread(pids_fd, text, sizeof text, 0);
+    struct str all = str_n(text, n > 0 ? (size_t)n : 0);
+
+    (void)str_to_u64(str_cut(&all, '\n'), &max);
+    follow_procs(max > LAUNCH_PIDS_SPARE ? max - LAUNCH_PIDS_SPARE : 0);
+}
+
 static int score_fd = -1; /* of this process's oom_score_adj */
 
 void launch_keep_score(int fd)
@@ -304,7 +336,7 @@ static void child_exec(struct launch *l)
         if (errno != ENOENT && errno != ENOTDIR)
             error = errno;
     }
-    if (l->args->says_no_exec && error != E2BIG && error != ENOMEM)
+    if (l->args->says_no_exec && error != E2BIG && error != ENOMEM && error != EAGAIN)
         child_say_no_exec(l->args->argv[0], error);
     errno = error;
     child_fail(l, l->args->argv[0]);
@@ -335,6 +367,8 @@ static void child_main(struct launch *l)
     (void)setsid();
     if (child_files.rlim_max)
         (void)setrlimit(RLIMIT_NOFILE, &child_files);
+    if (child_procs.rlim_max)
+        (void)setrlimit(RLIMIT_NPROC, &child_procs);
     child_descriptors(l);
     child_become(l);
     /* As a login does: without its home a user starts at the root. */
@@ -349,6 +383,7 @@ pid_t launch_start(struct launch *l, struct err *e)
 
     if (r < 0)
         _exit(1); /* the cell can see more than it should, and ends */
+    read_procs();
     /* A fork would copy the page tables of the first process for every command; the child only
      * arranges itself and calls exec, with its own signals blocked. */
     /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
@@ -360,7 +395,8 @@ pid_t launch_start(struct launch *l, struct err *e)
     int error = errno;
     set_score(LAUNCH_OOM_SCORE_FIRST);
     /* NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
-    if (pid < 0 && error == EAGAIN)
+    /* The second is the user's own limit, which the kernel looks at when the child executes. */
+    if ((pid < 0 && error == EAGAIN) || (pid >= 0 && l->error == EAGAIN))
         return err_set(e, -EAGAIN, "the sandbox has as many processes as it may have");
     if (pid < 0)
         return err_sys(e, -error, "fork");

@@ -52,5 +52,12 @@ void launch_raise_files(void);
  * because what fills the memory is a file system. */
 #define LAUNCH_OOM_SCORE_FIRST "100"
 #define LAUNCH_OOM_SCORE       "500"
+/* FD is the cell's limit of processes, open for reading: every user in it gets a limit of its own,
+ * just below. The control group refuses a fork when all memory has been copied, which takes a
+ * hundred times as long as the refusal by the user's limit, with that memory locked against
+ * everybody who looks. One user alone meets its own limit first, several together that of the
+ * group. */
+enum { LAUNCH_PIDS_SPARE = 1 }; /* the first process */
+void launch_keep_pids(int fd);
 /* FD is this process's oom_score_adj, open for writing: what it starts gets LAUNCH_OOM_SCORE. */
 void launch_keep_score(int fd);

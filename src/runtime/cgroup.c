@@ -513,6 +513,14 @@ int cgroup_usage(const struct cgroup *g, const char *name, struct cgroup_usage *
     return 0;
 }
 
+int cgroup_open_pids(const struct cgroup *g, const char *name)
+{
+    for (size_t i = 0; i < g->n_trees; i++)
+        if (g->trees[i].can & CGROUP_CAN_PIDS)
+            return open_file(&g->trees[i], name, "pids.max", O_RDONLY);
+    return -ENOENT;
+}
+
 uint64_t cgroup_cache(const struct cgroup *g, const char *name)
 {
     const char *key = g->version == CGROUP_V2 ? "file" : "cache";

@@ -102,6 +102,8 @@ int cgroup_freeze(const struct cgroup *g, const char *name, bool freeze, struct 
 enum { CGROUP_TRY_MS = 5, CGROUP_TRIES = 50 };
 int cgroup_try_freeze(const struct cgroup *g, const char *name, bool freeze, int attempt);
 int cgroup_usage(const struct cgroup *g, const char *name, struct cgroup_usage *ret, struct err *e);
+/* The group's limit of processes, open for reading; -errno, -ENOENT: this host has none. */
+int cgroup_open_pids(const struct cgroup *g, const char *name);
 /* How much of the memory that it uses is cached files. */
 uint64_t cgroup_cache(const struct cgroup *g, const char *name);
 /* Lets processes that were sent SIGKILL die although the group may be frozen. Version 1 delivers

@@ -20,16 +20,6 @@ import websocket
 MIB = 1 << 20
 
 
-def first_process(s, name):
-    """The first process of a sandbox, by the name of its host."""
-    for place in cells.places(s.state):
-        for pid in census.children(cells.pid_at(place)):
-            if census.slot_of(pid) and \
-                    census.read("/proc/%d/root/etc/hostname" % pid).strip() == name:
-                return pid
-    raise AssertionError("no first process of " + name)
-
-
 def score(pid):
     with open("/proc/%d/oom_score_adj" % pid) as f:
         return int(f.read())
@@ -54,7 +44,7 @@ def test_a_first_process_takes_what_is_meant_for_it():
         s.create(name="a")
         s.create(name="b")
         root = "/proc/%d/root/sock" % cells.spawner_pid(s.state)
-        slots = [census.slot_of(first_process(s, name)) for name in ("a", "b")]
+        slots = [census.slot_of(cells.first_process(s, name)) for name in ("a", "b")]
         a, b = ([os.path.basename(x) for x in glob.glob("%s/%s.*" % (root, slot))][0]
                 for slot in slots)
         greetings = {name: b"tidepool %s\n" % name.encode() for name in (a, b)}
@@ -152,7 +142,7 @@ def test_streams_end_when_it_is_deleted():
 
 
 def test_streams_end_when_its_first_process_is_killed():
-    check_streams(lambda s: os.kill(first_process(s, "own"), signal.SIGKILL))
+    check_streams(lambda s: os.kill(cells.first_process(s, "own"), signal.SIGKILL))
 
 
 # ---- the attack ----
@@ -166,7 +156,7 @@ def test_uploads_to_a_dead_sandbox_reach_nobody():
         slots = set()
         for i in range(8):
             s.create(key=attacker, name="mine")
-            pid = first_process(s, "mine")
+            pid = cells.first_process(s, "mine")
             slots.add(census.slot_of(pid))
             kept = http.client.HTTPConnection(s.host, s.port, timeout=30)
             target = "/api/v1/sandbox/files/mine/upload?path=/data/stolen"
@@ -187,7 +177,7 @@ def test_uploads_to_a_dead_sandbox_reach_nobody():
             kept.close()
             maker.join()
             assert status >= 400, "the upload was carried out: %d" % status
-            slots.add(census.slot_of(first_process(s, "theirs%d" % i)))
+            slots.add(census.slot_of(cells.first_process(s, "theirs%d" % i)))
             tap.equal(s.run("theirs%d" % i, "ls -A /data", key=other)["output"], "", "nothing came")
             tap.equal(s.remove("theirs%d" % i).status, 200)
             s.until(lambda: s.show("mine").status == 404)
@@ -214,7 +204,7 @@ python3 /tmp/fill.py; echo "status $?"
 def test_a_full_memory_takes_commands_before_the_first_process():
     with cells.running(env={"TIDEPOOL_CELLS_WARM": "0"}) as s:
         s.create(name="full", memory_limit="96Mi")
-        pid = first_process(s, "full")
+        pid = cells.first_process(s, "full")
         s.run("full", "sleep 1000 >/dev/null 2>&1 &")
         children = census.children(pid)
         assert children and all(score(x) > score(pid) > 0 for x in children), \
@@ -223,7 +213,7 @@ def test_a_full_memory_takes_commands_before_the_first_process():
             return
         tap.equal(s.run("full", FILL, timeout=60)["output"], "status 137\n")
         # It was killed for its memory, and the sandbox is still there.
-        tap.equal(first_process(s, "full"), pid)
+        tap.equal(cells.first_process(s, "full"), pid)
         tap.equal(s.run("full", "rm /dev/shm/fill; echo fine")["output"], "fine\n")
 
 
@@ -248,7 +238,7 @@ def weight(pid):
 def test_sandboxes_together_weigh_less_than_the_service():
     with cells.running() as s:
         s.create(name="light")
-        pid = first_process(s, "light")
+        pid = cells.first_process(s, "light")
         if weight(pid) is not None:
             tap.equal(weight(pid), 50)
 

@@ -3,6 +3,7 @@
 see of it."""
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
@@ -547,15 +548,39 @@ setsid python3 /tmp/fill.py >/dev/null 2>&1 & until [ -e /tmp/full ]; do :; done
 def test_commands_at_the_limit_of_processes():
     """A sandbox that has used up its processes is no fault of the service."""
     with cells.running(env={"TIDEPOOL_CELLS_PIDS": "24"}) as s:
-        s.create(name="box")
-        s.run("box", FILL)
-        path = "/api/v1/terminal/sandbox/box"
-        s.until(lambda: s.post(path, {"command": "true"}).status != 200)
-        for body in ({"command": "true"}, {"command": "true", "stream": True}):
-            answer = s.post(path, body)
-            tap.equal((answer.status, answer.json["message"]),
-                      (429, "the sandbox has as many processes as it may have"), answer)
-        tap.equal(s.remove("box").status, 200)
+        for user in ("user", "root"):
+            s.create(name="box")
+            s.run("box", FILL, user=user)
+            path = "/api/v1/terminal/sandbox/box"
+            s.until(lambda u=user: s.post(path, {"command": "true", "user": u}).status != 200)
+            for body in ({"command": "true"}, {"command": "echo $$; :"}, {"command": "exec x"},
+                         {"command": "true", "stream": True}):
+                answer = s.post(path, {"user": user, **body})
+                tap.equal((answer.status, answer.json["message"]),
+                          (429, "the sandbox has as many processes as it may have"), answer)
+            tap.equal(s.remove("box").status, 200)
+
+
+def test_forks_at_the_limit_are_refused_early():
+    """By the limit of the user, not by the control group, for which all is copied before."""
+    with cells.running() as s:
+        for name, more, most in (("own", {"pids": 77}, 76), ("more", {"pids": 2000}, 1999)):
+            s.create(name=name, **more)
+            for user in ("user", "root"):
+                output = s.run(name, "grep processes /proc/self/limits", user=user)["output"]
+                tap.equal(output.split()[2:4], [str(most)] * 2, "%s %s" % (name, user))
+        s.run("own", FILL)
+        assert refusals(s, "own") == 0, "the control group refused"
+
+
+def refusals(s, name):
+    """How many forks the control group of a sandbox has refused."""
+    with open("/proc/%d/cgroup" % cells.first_process(s, name)) as f:
+        paths = {x.rstrip("\n").split(":", 2)[2] for x in f if "/tidepool/" in x}
+    for group in [x for path in paths for x in cells.group_dirs(path)]:
+        with contextlib.suppress(FileNotFoundError), open(group + "/pids.events") as f:
+            return int(f.read().split()[1])
+    raise AssertionError("no count of refusals")
 
 
 def test_a_program_at_the_limit_of_processes():

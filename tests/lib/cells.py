@@ -92,6 +92,16 @@ def spawner_pid(state):
     return pid_at(found[-1]) if found else 0
 
 
+def first_process(s, name):
+    """The first process of a sandbox, by the name of its host."""
+    for place in places(s.state):
+        for pid in census.children(pid_at(place)):
+            if census.slot_of(pid) and \
+                    census.read("/proc/%d/root/etc/hostname" % pid).strip() == name:
+                return pid
+    raise AssertionError("no first process of " + name)
+
+
 def group_dirs(path):
     """The directories of a control group: one for each hierarchy of version 1 that has it, and the
     one of version 2, which is mounted alone or, beside others, as `unified`."""
