@@ -59,8 +59,10 @@ class SlowMkfs:
         os.chmod(self.script, stat.S_IRWXU)
 
     def lack(self):
-        return "cp /usr/sbin/mkfs.ext4 %s/mkfs.ext4 && mount --bind %s /usr/sbin/mkfs.ext4" % (
-            self.folder, self.script)
+        # Once: what a service before this one started may still run.
+        copy = "{ [ -e %s/mkfs.ext4 ] || cp /usr/sbin/mkfs.ext4 %s/mkfs.ext4; }" % (
+            self.folder, self.folder)
+        return copy + " && mount --bind %s /usr/sbin/mkfs.ext4" % self.script
 
     def hold(self):
         with open(self.held, "w"):
