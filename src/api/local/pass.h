@@ -18,7 +18,7 @@ struct local_pass {
     const char *owner;
     bool has_structure;
 };
-void local_pass_on(const struct local_pass *p, struct str body);
+void local_pass_on(const struct local_pass *q, struct str body);
 
 /* The threads for it, made when they are first needed; NULL: there are none. */
 struct work_pool *locals_workers(struct locals *l);
