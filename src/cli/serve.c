@@ -76,11 +76,11 @@ static void drain_servers(void *ctx)
             http_server_drain(servers[i], s->config->timeouts.shutdown, on_drained, s);
 }
 
-/* Whatever happens, the process ends in time: what was answered is on the disk. */
+/* Whatever happens, the process ends in time: what was answered is on the disk. ARG is that time,
+ * by value, since nothing else is sure to outlive the closing. */
 static void *guard(void *arg)
 {
-    const struct service *s = arg;
-    int64_t ms = s->config->timeouts.shutdown + CLOSE_MAX_MS;
+    int64_t ms = (intptr_t)arg;
     const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 
     (void)nanosleep(&time, NULL);
@@ -88,11 +88,12 @@ static void *guard(void *arg)
     _exit(EXIT_FAILURE);
 }
 
-static void start_guard(struct service *s)
+static void start_guard(const struct service *s)
 {
+    intptr_t ms = s->config->timeouts.shutdown + CLOSE_MAX_MS;
     pthread_t id;
 
-    if (pthread_create(&id, NULL, guard, s) == 0)
+    if (pthread_create(&id, NULL, guard, (void *)ms) == 0)
         (void)pthread_detach(id);
 }
 
