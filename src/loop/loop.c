@@ -223,6 +223,28 @@ void loop_post(struct loop *l, struct loop_msg *m, void (*fn)(struct loop_msg *m
         (void)!write(l->wake.fd, &(uint64_t){1}, sizeof(uint64_t));
 }
 
+void loop_unpost(struct loop *l, struct loop_msg *m)
+{
+    struct loop_msg *rest = NULL, *none;
+
+    /* The queue is taken as a whole, newest first, and put back without M before anything that was
+     * posted meanwhile; again, where something was posted in between. */
+    do {
+        struct loop_msg *all = atomic_exchange_explicit(&l->in, NULL, memory_order_acquire);
+        struct loop_msg **end = &all;
+        while (*end) {
+            if (*end == m)
+                *end = m->next;
+            else
+                end = &(*end)->next;
+        }
+        *end = rest;
+        rest = all;
+        none = NULL;
+    } while (rest && !atomic_compare_exchange_strong_explicit(
+                         &l->in, &none, rest, memory_order_release, memory_order_relaxed));
+}
+
 static void run_messages(struct loop *l)
 {
     struct loop_msg *newest = atomic_exchange_explicit(&l->in, NULL, memory_order_acquire);

@@ -97,6 +97,9 @@ struct loop_msg {
 /* Queues M; FN runs on the loop's thread in the next round, in the order of posting. M must stay
  * valid until then and may be freed or posted again by FN. Any thread. */
 void loop_post(struct loop *l, struct loop_msg *m, void (*fn)(struct loop_msg *m));
+/* Takes M back, which was posted and has not run yet: for its owner, who goes before the loop runs
+ * again. The loop's thread. */
+void loop_unpost(struct loop *l, struct loop_msg *m);
 
 /* ---- signals ---- */
 

@@ -54,6 +54,11 @@ void work_pool_free(struct work_pool *p);
 unsigned work_pool_end(struct work_pool *p, int64_t ms, int64_t hurry_ms, void (*hurry)(void));
 /* Queues W. 0, -EBUSY when too many jobs wait, -ENOMEM: then nothing was queued. */
 int work_submit(struct work_pool *p, struct loop *l, struct work *w);
+/* Takes back W, which has run on a pool that was freed since: its done() is not called. */
+static inline void work_take_back(struct work *w)
+{
+    loop_unpost(w->loop, &w->msg);
+}
 /* Notices jobs that are overdue, and gives their threads' places to others. To be called now and
  * then. */
 void work_pool_look(struct work_pool *p);

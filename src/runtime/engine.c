@@ -394,8 +394,6 @@ void engine_close(struct engine *en)
         free(en->spawner->slots);
         free(en->spawner);
     }
-    /* Jobs of worker threads have ended by now, and wait in the loop's queue to be freed. */
-    (void)loop_run_once(en->loop, 0);
     for (struct list *node; (node = list_pop(&en->building));)
         free(list_entry(node, struct building, node));
     buf_done(&en->out);

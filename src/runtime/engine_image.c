@@ -294,12 +294,14 @@ void engine_images_open(struct engine *en)
 void engine_images_close(struct engine *en)
 {
     loop_timer_stop(&en->images.sweep);
-    list_each(node, &en->images.jobs) list_entry(node, struct image_job, node)->engine = NULL;
-    while (list_pop(&en->images.jobs))
-        ;
     if (en->images.workers)
         work_pool_free(en->images.workers);
     en->images.workers = NULL;
+    for (struct list *node; (node = list_pop(&en->images.jobs));) {
+        struct image_job *job = list_entry(node, struct image_job, node);
+        work_take_back(&job->work);
+        free(job);
+    }
     list_each(node, &en->images.sizes)
     {
         struct image *i = list_entry(node, struct image, node);

@@ -34,7 +34,8 @@ struct vault {
     struct loop *loop;
     struct work_pool *pool;
     struct loop_timer timer;
-    bool is_sweeping, sweeps_again;
+    struct sweep *sweep; /* under way */
+    bool sweeps_again;
     struct vault_uses *uses;
     char dir[PATH_MAX];
 };
@@ -432,7 +433,7 @@ static void end_sweep(struct work *w)
 
     free(s->items);
     free(s);
-    v->is_sweeping = false;
+    v->sweep = NULL;
     if (take(v->sweeps_again))
         vault_sweep(v);
 }
@@ -478,18 +479,19 @@ static void on_timer(struct loop_timer *t)
 
 void vault_sweep(struct vault *v)
 {
-    struct sweep *s = v->is_sweeping ? NULL : mem_zalloc(1, sizeof *s);
+    struct sweep *s = v->sweep ? NULL : mem_zalloc(1, sizeof *s);
 
-    v->sweeps_again = v->is_sweeping;
+    v->sweeps_again = v->sweep;
     if (!s)
         return;
     s->vault = v;
     s->work.run = look;
     s->work.done = judge;
     vault_uses_look(v->uses);
-    v->is_sweeping = work_submit(v->pool, v->loop, &s->work) == 0;
-    if (!v->is_sweeping)
+    if (work_submit(v->pool, v->loop, &s->work) < 0)
         free(s);
+    else
+        v->sweep = s;
 }
 
 /* ---- the vault ---- */
@@ -551,6 +553,11 @@ void vault_free(struct vault *v)
         return;
     loop_timer_stop(&v->timer);
     work_pool_free(v->pool);
+    if (v->sweep) {
+        work_take_back(&v->sweep->work);
+        free(v->sweep->items);
+        free(v->sweep);
+    }
     vault_uses_free(v->uses);
     free(v);
 }

@@ -17,12 +17,18 @@
 #include "base/clock.h"
 #include "sys/io.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SLOWNESS = 4 };
+#else
+enum { SLOWNESS = 1 };
+#endif
+
 enum {
     SHORTEST = 2 << 10, /* bytes of an argument */
     LONGEST = 32 << 10,
-    MAX_NS = 1000,       /* of CPU per unit; tens are usual, sanitizers make it more */
-    MAX_QUERY_NS = 3000, /* of CPU per byte of a query, for compiling it */
-    NOTICED_MS = 20      /* below it nothing is said about a call */
+    MAX_NS = 1000 * SLOWNESS,       /* of CPU per unit; tens are usual */
+    MAX_QUERY_NS = 3000 * SLOWNESS, /* of CPU per byte of a query, for compiling it */
+    NOTICED_MS = 20                 /* below it nothing is said about a call */
 };
 
 /* What takes less with the shortest argument would not be noticed with the longest, even if its
@@ -270,7 +276,7 @@ static bool run_native(struct appdb *db, const char *expression, int kind, struc
     (void)sqlite3_finalize(st);
     int64_t ns = cpu_ns() - begun;
     /* Linear, or ended soon after the limits. */
-    if (ns > 2 * NATIVE_MS * INT64_C(1000000) && ns > (int64_t)text.len * MAX_NS) {
+    if (ns > 2 * SLOWNESS * NATIVE_MS * INT64_C(1000000) && ns > (int64_t)text.len * MAX_NS) {
         n_faults++;
         print_error("%s, kind %d of %zu bytes: %lld ms\n", expression, kind, text.len,
                     (long long)ns / 1000000);

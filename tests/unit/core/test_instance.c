@@ -297,7 +297,7 @@ static void a_restart(void **state)
     assert_int_equal(ask(acquire(plain), INSTANCE_RESTORE, "one", NULL).code, -ENOENT);
 }
 
-static int64_t skipped_us;
+static _Atomic int64_t skipped_us;
 
 static int64_t later_mono_us(void)
 {

@@ -173,6 +173,33 @@ static void *send_notes(void *arg)
     return NULL;
 }
 
+static int order[4], n_order;
+
+static void on_ordered(struct loop_msg *m)
+{
+    order[n_order++] = container_of(m, struct note, msg)->number;
+}
+
+static void messages_can_be_taken_back(void **state)
+{
+    struct loop *l = *state;
+    struct note notes[4] = {{.number = 1}, {.number = 2}, {.number = 3}, {.number = 4}};
+
+    n_order = 0;
+    for (int i = 0; i < 4; i++)
+        loop_post(l, &notes[i].msg, on_ordered);
+    loop_unpost(l, &notes[1].msg);
+    loop_unpost(l, &notes[3].msg);
+    assert_int_equal(loop_run_once(l, 0), 0);
+    assert_int_equal(n_order, 2);
+    assert_int_equal(order[0], 1);
+    assert_int_equal(order[1], 3);
+    loop_post(l, &notes[0].msg, on_ordered);
+    loop_unpost(l, &notes[0].msg);
+    assert_int_equal(loop_run_once(l, 0), 0);
+    assert_int_equal(n_order, 2);
+}
+
 static void messages_of_a_thread_arrive_in_order(void **state)
 {
     struct sender senders[SENDERS];
@@ -255,6 +282,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(stopping_a_watcher_drops_its_collected_event, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(messages_of_a_thread_arrive_in_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(messages_can_be_taken_back, setup, teardown),
         cmocka_unit_test_setup_teardown(signals_arrive_on_the_loop, setup, teardown),
         cmocka_unit_test_setup_teardown(workers_run_jobs_and_report_on_the_loop, setup, teardown),
     };
