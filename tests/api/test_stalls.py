@@ -193,7 +193,7 @@ def test_pipelined_requests():
             for _ in range(20):
                 s.get("/healthz")
         grown = resident(s) - before
-        # A quarter of what they asked for: freed memory stays with the address sanitizer for a while.
+        # A quarter of what they asked for: the address sanitizer keeps freed memory for a while.
         assert grown < 20 * 300 * size / 4, "%d MiB for answers" % (grown / (1 << 20))
         for c in held[1:]:
             c.close()
