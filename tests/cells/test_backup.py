@@ -20,7 +20,7 @@ def test_sandboxes_in_a_backup():
         with cells.running() as s:
             s.create(name="one")
             s.create(name="two")
-            done = s.run("one", "mkdir -p ~/work && echo kept > ~/work/note; echo code > /code/c")
+            done = s.run("one", "mkdir -p ~/desk && echo kept > ~/desk/note; echo code > /code/c")
             tap.equal(done["exitCode"], 0, done)
             tap.equal(s.post("/api/v1/sandbox/pause/two").status, 200)
             status, out, err = tidepool("backup", file, "--state", s.state)
@@ -33,7 +33,7 @@ def test_sandboxes_in_a_backup():
             tap.contains(out, "sandbox two: paused")
             tap.equal(os.listdir(folder), ["b.tar"])
             # It goes on as it was.
-            tap.equal(s.run("one", "cat ~/work/note")["output"], "kept\n")
+            tap.equal(s.run("one", "cat ~/desk/note")["output"], "kept\n")
         with open(file, "rb") as f:
             whole = f.read()
         with tarfile.open(file) as t:
@@ -52,7 +52,7 @@ def test_sandboxes_in_a_backup():
         tap.contains(out, elsewhere + "/workspaces")
         home = os.path.join(elsewhere, "workspaces", "one", "home.tar.gz")
         with tarfile.open(home) as t:
-            note = [m for m in t.getmembers() if m.name.endswith("work/note")]
+            note = [m for m in t.getmembers() if m.name.endswith("desk/note")]
             tap.equal(t.extractfile(note[0]).read(), b"kept\n")
         with tarfile.open(os.path.join(elsewhere, "workspaces", "one", "code.tar.gz")) as t:
             tap.equal([t.extractfile(m).read() for m in t.getmembers() if m.isfile()], [b"code\n"])
