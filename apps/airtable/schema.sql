@@ -19,20 +19,38 @@ INSERT INTO collaborator VALUES
 -- needs: the option without which a field of the type cannot be made.
 CREATE TABLE field_type (type TEXT PRIMARY KEY, shape TEXT, needs TEXT);
 INSERT INTO field_type VALUES
-  ('singleLineText', 'text', NULL), ('multilineText', 'text', NULL), ('richText', 'text', NULL),
-  ('email', 'text', NULL), ('url', 'text', NULL), ('phoneNumber', 'text', NULL),
-  ('number', 'number', 'precision'), ('currency', 'number', 'precision'),
-  ('percent', 'number', 'precision'), ('duration', 'number', 'durationFormat'),
-  ('rating', 'rating', 'max'), ('checkbox', 'bool', NULL),
-  ('singleSelect', 'choice', 'choices'), ('multipleSelects', 'choices', 'choices'),
-  ('date', 'date', 'dateFormat'), ('dateTime', 'datetime', 'timeZone'),
+  ('singleLineText', 'text', NULL),
+  ('multilineText', 'text', NULL),
+  ('richText', 'text', NULL),
+  ('email', 'text', NULL),
+  ('url', 'text', NULL),
+  ('phoneNumber', 'text', NULL),
+  ('number', 'number', 'precision'),
+  ('currency', 'number', 'precision'),
+  ('percent', 'number', 'precision'),
+  ('duration', 'number', 'durationFormat'),
+  ('rating', 'rating', 'max'),
+  ('checkbox', 'bool', NULL),
+  ('singleSelect', 'choice', 'choices'),
+  ('multipleSelects', 'choices', 'choices'),
+  ('date', 'date', 'dateFormat'),
+  ('dateTime', 'datetime', 'timeZone'),
   ('multipleRecordLinks', 'links', 'linkedTableId'),
-  ('multipleAttachments', 'attachments', NULL), ('singleCollaborator', 'user', NULL),
-  ('multipleCollaborators', 'users', NULL), ('barcode', 'barcode', NULL),
-  ('formula', NULL, NULL), ('rollup', NULL, NULL), ('count', NULL, NULL),
-  ('multipleLookupValues', NULL, NULL), ('createdTime', NULL, NULL),
-  ('lastModifiedTime', NULL, NULL), ('createdBy', NULL, NULL), ('lastModifiedBy', NULL, NULL),
-  ('autoNumber', NULL, NULL), ('button', NULL, NULL), ('aiText', NULL, NULL),
+  ('multipleAttachments', 'attachments', NULL),
+  ('singleCollaborator', 'user', NULL),
+  ('multipleCollaborators', 'users', NULL),
+  ('barcode', 'barcode', NULL),
+  ('formula', NULL, NULL),
+  ('rollup', NULL, NULL),
+  ('count', NULL, NULL),
+  ('multipleLookupValues', NULL, NULL),
+  ('createdTime', NULL, NULL),
+  ('lastModifiedTime', NULL, NULL),
+  ('createdBy', NULL, NULL),
+  ('lastModifiedBy', NULL, NULL),
+  ('autoNumber', NULL, NULL),
+  ('button', NULL, NULL),
+  ('aiText', NULL, NULL),
   ('externalSyncSource', NULL, NULL);
 
 CREATE TABLE tables (
@@ -77,40 +95,66 @@ CREATE UNIQUE INDEX record_pos ON record (table_id, pos);
 
 -- Cells as the API shows them, JSON; those that are calculated, too.
 CREATE VIEW cell AS
-SELECT r.id AS record_id, f.id AS field_id, f.name, f.pos,
-       CASE f.type
-         WHEN 'createdTime' THEN json_quote(r.created)
-         WHEN 'lastModifiedTime' THEN json_quote(r.modified)
-         WHEN 'autoNumber' THEN json_quote(r.pos)
-         WHEN 'count' THEN
-           json_quote(ifnull(json_array_length(r.data, '$.'
-               || (f.options ->> 'recordLinkFieldId')), 0))
-         ELSE r.data -> ('$.' || f.id)
-       END AS value
-FROM record r JOIN field f ON f.table_id = r.table_id;
+SELECT
+  r.id AS record_id,
+  f.id AS field_id,
+  f.name,
+  f.pos,
+  CASE f.type
+    WHEN 'createdTime' THEN json_quote(r.created)
+    WHEN 'lastModifiedTime' THEN json_quote(r.modified)
+    WHEN 'autoNumber' THEN json_quote(r.pos)
+    WHEN 'count'
+      THEN json_quote(ifnull(
+        json_array_length(r.data, '$.' || (f.options ->> 'recordLinkFieldId')),
+        0
+      ))
+    ELSE r.data -> ('$.' || f.id)
+  END AS value
+FROM record r
+JOIN field f ON f.table_id = r.table_id;
 
 -- What is said of a base, a table or a field that there is not.
 CREATE VIEW denied AS
 SELECT 'Invalid permissions, or the requested model was not found. Check that both '
-       || 'your user and your token have the required permissions, and that the '
-       || 'model names and/or ids are correct.' AS message;
+  || 'your user and your token have the required permissions, and that the '
+  || 'model names and/or ids are correct.' AS message;
 
 CREATE VIEW forbidden AS
 SELECT airtable_error(403, 'INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND', message) AS text FROM denied;
 
 CREATE VIEW field_json AS
-SELECT id, table_id, pos,
-       drop_nulls(json_object('id', id, 'name', name, 'type', type, 'description', description,
-                              'options', json(options))) AS json
+SELECT
+  id,
+  table_id,
+  pos,
+  drop_nulls(json_object(
+    'id', id,
+    'name', name,
+    'type', type,
+    'description', description,
+    'options', json(options)
+  )) AS json
 FROM field;
 
 CREATE VIEW table_json AS
-SELECT t.id, t.base_id, t.pos,
-       drop_nulls(json_object(
-         'id', t.id, 'name', t.name, 'description', t.description,
-         'primaryFieldId', t.primary_field,
-         'fields', (SELECT json_group_array(json(json))
-                    FROM (SELECT json FROM field_json WHERE table_id = t.id ORDER BY pos)),
-         'views', (SELECT json_group_array(json_object('id', id, 'name', name, 'type', type))
-                   FROM grid WHERE table_id = t.id))) AS json
+SELECT
+  t.id,
+  t.base_id,
+  t.pos,
+  drop_nulls(json_object(
+    'id', t.id,
+    'name', t.name,
+    'description', t.description,
+    'primaryFieldId', t.primary_field,
+    'fields', (
+      SELECT json_group_array(json(json))
+      FROM (SELECT json FROM field_json WHERE table_id = t.id ORDER BY pos)
+    ),
+    'views', (
+      SELECT json_group_array(json_object('id', id, 'name', name, 'type', type))
+      FROM grid
+      WHERE table_id = t.id
+    )
+  )) AS json
 FROM tables t;

@@ -15,9 +15,15 @@ INSERT INTO account VALUES (1047722, NULL);
 
 -- As the API shows them.
 CREATE VIEW shown AS
-SELECT s.id,
-       json_object('id', s.id, 'ownerId', a.id, 'name', s.name, 'timeZone', s.time_zone,
-                   'availability', json(s.availability),
-                   'isDefault', json(iif(a.default_id IS s.id, 'true', 'false')),
-                   'overrides', json(s.overrides)) AS shown
+SELECT
+  s.id,
+  json_object(
+    'id', s.id,
+    'ownerId', a.id,
+    'name', s.name,
+    'timeZone', s.time_zone,
+    'availability', json(s.availability),
+    'isDefault', json(iif(a.default_id IS s.id, 'true', 'false')),
+    'overrides', json(s.overrides)
+  ) AS shown
 FROM schedule s, account a;

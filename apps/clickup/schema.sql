@@ -1,10 +1,6 @@
 -- ClickUp: a workspace, which its API calls a team, with spaces, folders, lists and tasks.
 
-CREATE TABLE team (
-  id TEXT PRIMARY KEY,
-  name TEXT NOT NULL,
-  color TEXT NOT NULL
-);
+CREATE TABLE team (id TEXT PRIMARY KEY, name TEXT NOT NULL, color TEXT NOT NULL);
 
 CREATE TABLE user (
   id INTEGER PRIMARY KEY,
@@ -25,11 +21,7 @@ CREATE TABLE status (
   color TEXT NOT NULL
 );
 
-CREATE TABLE priority (
-  level INTEGER PRIMARY KEY,
-  name TEXT NOT NULL,
-  color TEXT NOT NULL
-);
+CREATE TABLE priority (level INTEGER PRIMARY KEY, name TEXT NOT NULL, color TEXT NOT NULL);
 
 CREATE TABLE space (
   id TEXT PRIMARY KEY,
@@ -105,79 +97,178 @@ CREATE TABLE stage (
   kind TEXT NOT NULL,
   id TEXT NOT NULL,
   hidden_id TEXT, -- of the folder around a list
-  list TEXT,      -- where the list of a task is
+  list TEXT, -- where the list of a task is
   json TEXT NOT NULL
 ) WITHOUT ROWID;
 
 -- What the tools show.
 CREATE VIEW person AS
-SELECT id, json_object('id', id, 'username', username, 'email', email, 'displayName', username,
-                       'initials', initials) AS json
+SELECT
+  id,
+  json_object(
+    'id', id,
+    'username', username,
+    'email', email,
+    'displayName', username,
+    'initials', initials
+  ) AS json
 FROM user;
 
 CREATE VIEW member AS
-SELECT id, json_object('id', id, 'username', username, 'email', email, 'displayName', username,
-                       'initials', initials, 'role', role) AS json
+SELECT
+  id,
+  json_object(
+    'id', id,
+    'username', username,
+    'email', email,
+    'displayName', username,
+    'initials', initials,
+    'role', role
+  ) AS json
 FROM user;
 
 CREATE VIEW team_row AS
-SELECT t.id, json_object(
-         'id', t.id, 'name', t.name, 'color', t.color,
-         'members', (SELECT json_group_array(json(json))
-                     FROM (SELECT json FROM member ORDER BY id))) AS json
+SELECT
+  t.id,
+  json_object(
+    'id', t.id,
+    'name', t.name,
+    'color', t.color,
+    'members', (SELECT json_group_array(json(json)) FROM (SELECT json FROM member ORDER BY id))
+  ) AS json
 FROM team t;
 
 CREATE VIEW space_row AS
-SELECT id, place, team_id, drop_nulls(json_object(
-         'id', id, 'name', name, 'isPrivate', json(iif(is_private, 'true', 'false')),
-         'color', color, 'isArchived', json('false'))) AS json
+SELECT
+  id,
+  place,
+  team_id,
+  drop_nulls(json_object(
+    'id', id,
+    'name', name,
+    'isPrivate', json(iif(is_private, 'true', 'false')),
+    'color', color,
+    'isArchived', json('false')
+  )) AS json
 FROM space;
 
 CREATE VIEW folder_row AS
-SELECT f.id, f.place, f.space_id, f.is_hidden, json_object(
-         'id', f.id, 'name', f.name, 'isHidden', json(iif(f.is_hidden, 'true', 'false')),
-         'isArchived', json('false'), 'spaceId', f.space_id,
-         'taskCount', (SELECT CAST(count(*) AS TEXT) FROM task t JOIN list l ON l.id = t.list_id
-                       JOIN status s ON s.id = t.status_id
-                       WHERE l.folder_id = f.id AND s.type <> 'closed')) AS json
+SELECT
+  f.id,
+  f.place,
+  f.space_id,
+  f.is_hidden,
+  json_object(
+    'id', f.id,
+    'name', f.name,
+    'isHidden', json(iif(f.is_hidden, 'true', 'false')),
+    'isArchived', json('false'),
+    'spaceId', f.space_id,
+    'taskCount', (
+      SELECT CAST(count(*) AS TEXT)
+      FROM task t
+      JOIN list l ON l.id = t.list_id
+      JOIN status s ON s.id = t.status_id
+      WHERE l.folder_id = f.id AND s.type <> 'closed'
+    )
+  ) AS json
 FROM folder f;
 
 CREATE VIEW list_row AS
-SELECT l.id, l.place, l.folder_id, f.space_id, f.is_hidden, drop_nulls(json_object(
-         'id', l.id, 'name', l.name, 'description', l.content, 'isArchived', json('false'),
-         'folderId', l.folder_id, 'spaceId', f.space_id,
-         'taskCount', (SELECT count(*) FROM task t JOIN status s ON s.id = t.status_id
-                       WHERE t.list_id = l.id AND s.type <> 'closed'),
-         'dueDate', CAST(l.due_date AS TEXT),
-         'priority', (SELECT name FROM priority WHERE level = l.priority),
-         'statuses', (SELECT json_group_array(json_object('id', id, 'name', name, 'color', color,
-                                                          'type', type, 'orderIndex', position))
-                      FROM (SELECT * FROM status ORDER BY position)))) AS json
-FROM list l JOIN folder f ON f.id = l.folder_id;
+SELECT
+  l.id,
+  l.place,
+  l.folder_id,
+  f.space_id,
+  f.is_hidden,
+  drop_nulls(json_object(
+    'id', l.id,
+    'name', l.name,
+    'description', l.content,
+    'isArchived', json('false'),
+    'folderId', l.folder_id,
+    'spaceId', f.space_id,
+    'taskCount', (
+      SELECT count(*)
+      FROM task t
+      JOIN status s ON s.id = t.status_id
+      WHERE t.list_id = l.id AND s.type <> 'closed'
+    ),
+    'dueDate', CAST(l.due_date AS TEXT),
+    'priority', (SELECT name FROM priority WHERE level = l.priority),
+    'statuses', (
+      SELECT json_group_array(json_object(
+        'id', id,
+        'name', name,
+        'color', color,
+        'type', type,
+        'orderIndex', position
+      ))
+      FROM (SELECT * FROM status ORDER BY position)
+    )
+  )) AS json
+FROM list l
+JOIN folder f ON f.id = l.folder_id;
 
 CREATE VIEW task_row AS
-SELECT t.*, s.type AS status_type, drop_nulls(json_object(
-         'id', t.id, 'name', t.name, 'description', t.description, 'textContent', t.description,
-         'status', s.name, 'statusColor', s.color, 'createdAt', CAST(t.created_at AS TEXT),
-         'updatedAt', CAST(t.updated_at AS TEXT), 'closedAt', CAST(t.closed_at AS TEXT),
-         'doneAt', CAST(t.closed_at AS TEXT), 'dueDate', CAST(t.due_date AS TEXT),
-         'url', 'https://app.clickup.example/t/' || t.id, 'isArchived', json('false'),
-         'listId', l.id, 'listName', l.name, 'folderId', f.id, 'folderName', f.name,
-         'spaceId', f.space_id, 'parentTaskId', t.parent_id, 'priority', p.name,
-         'priorityColor', p.color,
-         'creator', json((SELECT json FROM person WHERE id = t.creator_id)),
-         'assignees', (SELECT json_group_array(json(json))
-                       FROM (SELECT q.json FROM task_assignee a JOIN person q ON q.id = a.user_id
-                             WHERE a.task_id = t.id ORDER BY q.id)),
-         'tags', json('[]'))) AS json
-FROM task t JOIN status s ON s.id = t.status_id JOIN list l ON l.id = t.list_id
-JOIN folder f ON f.id = l.folder_id LEFT JOIN priority p ON p.level = t.priority;
+SELECT
+  t.*,
+  s.type AS status_type,
+  drop_nulls(json_object(
+    'id', t.id,
+    'name', t.name,
+    'description', t.description,
+    'textContent', t.description,
+    'status', s.name,
+    'statusColor', s.color,
+    'createdAt', CAST(t.created_at AS TEXT),
+    'updatedAt', CAST(t.updated_at AS TEXT),
+    'closedAt', CAST(t.closed_at AS TEXT),
+    'doneAt', CAST(t.closed_at AS TEXT),
+    'dueDate', CAST(t.due_date AS TEXT),
+    'url', 'https://app.clickup.example/t/' || t.id,
+    'isArchived', json('false'),
+    'listId', l.id,
+    'listName', l.name,
+    'folderId', f.id,
+    'folderName', f.name,
+    'spaceId', f.space_id,
+    'parentTaskId', t.parent_id,
+    'priority', p.name,
+    'priorityColor', p.color,
+    'creator', json((SELECT json FROM person WHERE id = t.creator_id)),
+    'assignees', (
+      SELECT json_group_array(json(json))
+      FROM (
+        SELECT q.json
+        FROM task_assignee a
+        JOIN person q ON q.id = a.user_id
+        WHERE a.task_id = t.id
+        ORDER BY q.id
+      )
+    ),
+    'tags', json('[]')
+  )) AS json
+FROM task t
+JOIN status s ON s.id = t.status_id
+JOIN list l ON l.id = t.list_id
+JOIN folder f ON f.id = l.folder_id
+LEFT JOIN priority p ON p.level = t.priority;
 
 CREATE VIEW comment_row AS
-SELECT c.id, c.place, c.task_id, json_object(
-         'id', c.id, 'text', c.text, 'createdAt', CAST(c.created_at AS TEXT),
-         'isResolved', json('false'), 'author', json(p.json)) AS json
-FROM comment c JOIN person p ON p.id = c.user_id;
+SELECT
+  c.id,
+  c.place,
+  c.task_id,
+  json_object(
+    'id', c.id,
+    'text', c.text,
+    'createdAt', CAST(c.created_at AS TEXT),
+    'isResolved', json('false'),
+    'author', json(p.json)
+  ) AS json
+FROM comment c
+JOIN person p ON p.id = c.user_id;
 
 -- The company.
 INSERT INTO team VALUES ('90121680250', 'Larkspur', '#40BC86');
@@ -200,4 +291,7 @@ INSERT INTO status VALUES
   ('sc90121680250_done', 2, 'complete', 'closed', '#008844');
 
 INSERT INTO priority VALUES
-  (1, 'urgent', '#f50000'), (2, 'high', '#f8ae00'), (3, 'normal', '#6fddff'), (4, 'low', '#d8d8d8');
+  (1, 'urgent', '#f50000'),
+  (2, 'high', '#f8ae00'),
+  (3, 'normal', '#6fddff'),
+  (4, 'low', '#d8d8d8');

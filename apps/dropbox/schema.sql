@@ -2,8 +2,14 @@
 -- and who else has them.
 
 CREATE TABLE account (
-  id TEXT PRIMARY KEY, email TEXT NOT NULL, given TEXT NOT NULL, surname TEXT NOT NULL,
-  team_id TEXT NOT NULL, team TEXT NOT NULL, member_id TEXT NOT NULL, namespace TEXT NOT NULL
+  id TEXT PRIMARY KEY,
+  email TEXT NOT NULL,
+  given TEXT NOT NULL,
+  surname TEXT NOT NULL,
+  team_id TEXT NOT NULL,
+  team TEXT NOT NULL,
+  member_id TEXT NOT NULL,
+  namespace TEXT NOT NULL
 );
 
 CREATE TABLE entry (
@@ -94,30 +100,60 @@ CREATE TABLE mime (extension TEXT PRIMARY KEY, type TEXT NOT NULL) WITHOUT ROWID
 
 -- What is in a file: text, or the bytes of a data: URI when they are no text.
 CREATE VIEW version AS
-SELECT r.*, iif(is_binary, data_uri(content), content) AS bytes,
-       length(CAST(iif(is_binary, data_uri(content), content) AS BLOB)) AS size
-FROM (SELECT revision.*,
-             content LIKE 'data:%;base64,%' AND typeof(data_uri(content)) = 'blob' AS is_binary
-      FROM revision) r;
+SELECT
+  r.*,
+  iif(is_binary, data_uri(content), content) AS bytes,
+  length(CAST(iif(is_binary, data_uri(content), content) AS BLOB)) AS size
+FROM (
+  SELECT
+    revision.*,
+    content LIKE 'data:%;base64,%' AND typeof(data_uri(content)) = 'blob' AS is_binary
+  FROM revision
+) r;
 
 CREATE VIEW node AS
-SELECT e.n, e.id, e.path, e.low, e.up, e.rev, e.locked_s, r.content, r.bytes, r.is_binary, r.size,
-       substr(e.path, length(rtrim(e.path, replace(e.path, '/', ''))) + 1) AS name,
-       time_write(r.modified_s, 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS modified
-FROM entry e LEFT JOIN version r ON r.rev = e.rev;
+SELECT
+  e.n,
+  e.id,
+  e.path,
+  e.low,
+  e.up,
+  e.rev,
+  e.locked_s,
+  r.content,
+  r.bytes,
+  r.is_binary,
+  r.size,
+  substr(e.path, length(rtrim(e.path, replace(e.path, '/', ''))) + 1) AS name,
+  time_write(r.modified_s, 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS modified
+FROM entry e
+LEFT JOIN version r ON r.rev = e.rev;
 
 -- Lines of lists, with what was deleted.
 CREATE VIEW listing AS
-SELECT low, up, 0 AS is_deleted, name, iif(is_binary, '', content) AS content,
-       iif(rev IS NULL, 'Folder: ' || name || ' (' || path || ')',
-           'File: ' || name || ' (' || path || ') - Size: ' || size || ' bytes') AS found,
-       ifnull(', Modified: ' || modified, '') AS behind
+SELECT
+  low,
+  up,
+  0 AS is_deleted,
+  name,
+  iif(is_binary, '', content) AS content,
+  iif(
+    rev IS NULL,
+    'Folder: ' || name || ' (' || path || ')',
+    'File: ' || name || ' (' || path || ') - Size: ' || size || ' bytes'
+  ) AS found,
+  ifnull(', Modified: ' || modified, '') AS behind
 FROM node
 UNION ALL
-SELECT low, rtrim(rtrim(low, replace(low, '/', '')), '/'), 1,
-       substr(path, length(rtrim(path, replace(path, '/', ''))) + 1), NULL,
-       'deleted: ' || substr(path, length(rtrim(path, replace(path, '/', ''))) + 1)
-       || ' (' || path || ')', ''
+SELECT
+  low,
+  rtrim(rtrim(low, replace(low, '/', '')), '/'),
+  1,
+  substr(path, length(rtrim(path, replace(path, '/', ''))) + 1),
+  NULL,
+  'deleted: ' || substr(path, length(rtrim(path, replace(path, '/', ''))) + 1) || ' (' || path
+    || ')',
+  ''
 FROM deleted;
 
 -- Who has a file or folder: by itself, or by a shared folder above it.
@@ -128,25 +164,47 @@ UNION ALL
 SELECT entry, email, access, 0, n FROM member
 UNION ALL
 SELECT e.n, m.email, m.access, 1, m.n
-FROM entry e JOIN entry f ON e.low > f.low || '/' AND e.low < f.low || '0'
-JOIN shared_folder s ON s.entry = f.n JOIN member m ON m.entry = f.n
+FROM entry e
+JOIN entry f ON e.low > f.low || '/' AND e.low < f.low || '0'
+JOIN shared_folder s ON s.entry = f.n
+JOIN member m ON m.entry = f.n
 WHERE NOT EXISTS (SELECT 1 FROM member own WHERE own.entry = e.n AND own.email = m.email);
 
 -- What an account has before its first file.
 
-INSERT INTO account VALUES
-  ('dbid:AAB4larkspurMayaChen0000000000000000000', 'maya.chen@larkspur.example', 'Maya', 'Chen',
-   'dbtid:AACLarkspurRobotics00000000000000000000', 'Larkspur Robotics',
-   'dbmid:AACMayaChenLarkspur000000000000000000', '3410225');
+INSERT INTO account VALUES (
+  'dbid:AAB4larkspurMayaChen0000000000000000000', 'maya.chen@larkspur.example', 'Maya', 'Chen',
+  'dbtid:AACLarkspurRobotics00000000000000000000', 'Larkspur Robotics',
+  'dbmid:AACMayaChenLarkspur000000000000000000', '3410225'
+);
 
 INSERT INTO mime VALUES
-  ('txt', 'text/plain'), ('md', 'text/markdown'), ('csv', 'text/csv'), ('html', 'text/html'),
-  ('htm', 'text/html'), ('css', 'text/css'), ('xml', 'text/xml'), ('log', 'text/plain'),
-  ('json', 'application/json'), ('yaml', 'text/yaml'), ('yml', 'text/yaml'),
-  ('js', 'text/javascript'), ('pdf', 'application/pdf'), ('zip', 'application/zip'),
-  ('png', 'image/png'), ('jpg', 'image/jpeg'), ('jpeg', 'image/jpeg'), ('gif', 'image/gif'),
-  ('webp', 'image/webp'), ('bmp', 'image/bmp'), ('tif', 'image/tiff'), ('tiff', 'image/tiff'),
-  ('svg', 'image/svg+xml'), ('mp4', 'video/mp4'), ('mp3', 'audio/mpeg'), ('wav', 'audio/wav'),
+  ('txt', 'text/plain'),
+  ('md', 'text/markdown'),
+  ('csv', 'text/csv'),
+  ('html', 'text/html'),
+  ('htm', 'text/html'),
+  ('css', 'text/css'),
+  ('xml', 'text/xml'),
+  ('log', 'text/plain'),
+  ('json', 'application/json'),
+  ('yaml', 'text/yaml'),
+  ('yml', 'text/yaml'),
+  ('js', 'text/javascript'),
+  ('pdf', 'application/pdf'),
+  ('zip', 'application/zip'),
+  ('png', 'image/png'),
+  ('jpg', 'image/jpeg'),
+  ('jpeg', 'image/jpeg'),
+  ('gif', 'image/gif'),
+  ('webp', 'image/webp'),
+  ('bmp', 'image/bmp'),
+  ('tif', 'image/tiff'),
+  ('tiff', 'image/tiff'),
+  ('svg', 'image/svg+xml'),
+  ('mp4', 'video/mp4'),
+  ('mp3', 'audio/mpeg'),
+  ('wav', 'audio/wav'),
   ('doc', 'application/msword'),
   ('docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'),
   ('xls', 'application/vnd.ms-excel'),

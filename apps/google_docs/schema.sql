@@ -1,8 +1,5 @@
 -- Documents of plain text: the tools neither read nor write more than paragraphs.
-CREATE TABLE account (
-  email TEXT PRIMARY KEY,
-  name TEXT NOT NULL
-);
+CREATE TABLE account (email TEXT PRIMARY KEY, name TEXT NOT NULL);
 INSERT INTO account VALUES ('maya.chen@larkspur.example', 'Maya Chen');
 
 CREATE TABLE document (

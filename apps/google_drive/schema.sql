@@ -35,47 +35,55 @@ CREATE INDEX file_name ON file (name);
 CREATE INDEX file_modified ON file (modified_ms);
 
 CREATE VIRTUAL TABLE fts_file USING fts5 (
-  name, content, description, tokenize = 'unicode61 remove_diacritics 2'
+  name,
+  content,
+  description,
+  tokenize = 'unicode61 remove_diacritics 2'
 );
 
 -- Documents as the tools give them. A text is Markdown: lines that begin with #, ## or ### are
 -- headings, those that begin with "- " are items.
 CREATE VIEW document AS
-SELECT n, id, name,
-       '---' || char(10) || 'title: ' || name || char(10) || 'documentId: ' || id || char(10)
-       || '---' || char(10) || ifnull(content, '') AS markdown,
-       '<html><head><title>'
-       || replace(replace(replace(name, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')
-       || '</title><meta name="documentId" content="' || id || '"></head><body>'
-       || (SELECT ifnull(group_concat(
-                    CASE WHEN line = '' THEN ''
-                         WHEN line GLOB '# *' THEN '<h1>' || substr(line, 3) || '</h1>'
-                         WHEN line GLOB '## *' THEN '<h2>' || substr(line, 4) || '</h2>'
-                         WHEN line GLOB '### *' THEN '<h3>' || substr(line, 5) || '</h3>'
-                         WHEN line GLOB '- *' THEN '<ul><li>' || substr(line, 3) || '</li></ul>'
-                         ELSE '<p>' || line || '</p>' END, ''), '')
-           FROM (SELECT replace(replace(replace(value, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')
-                          AS line
-                 FROM json_each('[' || replace(
-                        json_quote(replace(replace(ifnull(content, ''), char(13), ''),
-                                           char(10), char(30))),
-                        '\u001e', '","') || ']')
-                 ORDER BY key))
-       || '</body></html>' AS html
+SELECT
+  n,
+  id,
+  name,
+  '---' || char(10) || 'title: ' || name || char(10) || 'documentId: ' || id || char(10) || '---'
+    || char(10) || ifnull(content, '') AS markdown,
+  '<html><head><title>' || replace(replace(replace(name, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')
+    || '</title><meta name="documentId" content="' || id || '"></head><body>'
+    || (
+      SELECT ifnull(
+        group_concat(
+          CASE
+            WHEN line = '' THEN ''
+            WHEN line GLOB '# *' THEN '<h1>' || substr(line, 3) || '</h1>'
+            WHEN line GLOB '## *' THEN '<h2>' || substr(line, 4) || '</h2>'
+            WHEN line GLOB '### *' THEN '<h3>' || substr(line, 5) || '</h3>'
+            WHEN line GLOB '- *' THEN '<ul><li>' || substr(line, 3) || '</li></ul>'
+            ELSE '<p>' || line || '</p>'
+          END,
+          ''
+        ),
+        ''
+      )
+      FROM (
+        SELECT replace(replace(replace(value, '&', '&amp;'), '<', '&lt;'), '>', '&gt;') AS line
+        FROM json_each(
+          '['
+            || replace(
+              json_quote(replace(replace(ifnull(content, ''), char(13), ''), char(10), char(30))),
+              '\u001e',
+              '","'
+            ) || ']'
+        )
+        ORDER BY key
+      )
+    ) || '</body></html>' AS html
 FROM file;
 
 -- What an account has before its first file.
 
 INSERT INTO account VALUES ('maya.chen@larkspur.example', 'Maya Chen', '0AKm4yaCh3nRtUk9PVA');
-INSERT INTO person VALUES
-  ('maya.chen@larkspur.example', 'Maya Chen'),
-  ('tomas.rivera@larkspur.example', 'Tomás Rivera'),
-  ('aisha.okafor@larkspur.example', 'Aisha Okafor'),
-  ('jonas.lindqvist@larkspur.example', 'Jonas Lindqvist'),
-  ('priya.nair@larkspur.example', 'Priya Nair'),
-  ('daniel.kim@larkspur.example', 'Daniel Kim'),
-  ('sofia.marchetti@larkspur.example', 'Sofia Marchetti'),
-  ('ben.adeyemi@larkspur.example', 'Ben Adeyemi'),
-  ('hana.suzuki@larkspur.example', 'Hana Suzuki'),
-  ('oliver.grant@larkspur.example', 'Oliver Grant');
+-- include: common/people
 INSERT INTO drive VALUES ('0AHlarkspurEng4Uk9PVA', 'Larkspur Engineering', NULL, 1735689600000);

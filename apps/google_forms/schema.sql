@@ -50,26 +50,61 @@ CREATE TABLE answer (
 -- ---- as the API shows them; what is false or empty is left out there ----
 
 CREATE VIEW raw_item AS
-SELECT form_id, position,
+SELECT
+  form_id,
+  position,
   drop_nulls(json_object(
-    'itemId', id, 'title', nullif(title, ''), 'description', description,
+    'itemId', id,
+    'title', nullif(title, ''),
+    'description', description,
     'textItem', iif(question_id IS NULL, json('{}'), NULL),
-    'questionItem', iif(question_id IS NULL, NULL, json_object('question', drop_nulls(json_object(
-      'questionId', question_id, 'required', iif(is_required, json('true'), NULL),
-      'textQuestion', CASE kind WHEN 'short_text' THEN json('{}')
-                                WHEN 'paragraph' THEN json('{"paragraph":true}') END,
-      'choiceQuestion', iif(kind NOT IN ('multiple_choice', 'checkbox', 'dropdown'), NULL,
-        json_object(
-          'type', CASE kind WHEN 'checkbox' THEN 'CHECKBOX' WHEN 'dropdown' THEN 'DROP_DOWN'
-                            ELSE 'RADIO' END,
-          'options', (SELECT json_group_array(json_object('value', value))
-                      FROM json_each(ifnull(options, '[]'))))),
-      'scaleQuestion', iif(kind <> 'scale', NULL, drop_nulls(json_object(
-        'low', nullif(ifnull(scale_low, 1), 0), 'high', ifnull(scale_high, 5),
-        'lowLabel', scale_low_label, 'highLabel', scale_high_label))),
-      'dateQuestion', iif(kind <> 'date', NULL, drop_nulls(json_object(
-        'includeYear', iif(ifnull(include_year, 1), json('true'), NULL),
-        'includeTime', iif(include_time, json('true'), NULL)))),
-      'timeQuestion', iif(kind <> 'time', NULL, json('{}'))))))
+    'questionItem', iif(
+      question_id IS NULL,
+      NULL,
+      json_object(
+        'question', drop_nulls(json_object(
+          'questionId', question_id,
+          'required', iif(is_required, json('true'), NULL),
+          'textQuestion', CASE kind
+            WHEN 'short_text' THEN json('{}')
+            WHEN 'paragraph' THEN json('{"paragraph":true}')
+          END,
+          'choiceQuestion', iif(
+            kind NOT IN ('multiple_choice', 'checkbox', 'dropdown'),
+            NULL,
+            json_object(
+              'type', CASE kind
+                WHEN 'checkbox' THEN 'CHECKBOX'
+                WHEN 'dropdown' THEN 'DROP_DOWN'
+                ELSE 'RADIO'
+              END,
+              'options', (
+                SELECT json_group_array(json_object('value', value))
+                FROM json_each(ifnull(options, '[]'))
+              )
+            )
+          ),
+          'scaleQuestion', iif(
+            kind <> 'scale',
+            NULL,
+            drop_nulls(json_object(
+              'low', nullif(ifnull(scale_low, 1), 0),
+              'high', ifnull(scale_high, 5),
+              'lowLabel', scale_low_label,
+              'highLabel', scale_high_label
+            ))
+          ),
+          'dateQuestion', iif(
+            kind <> 'date',
+            NULL,
+            drop_nulls(json_object(
+              'includeYear', iif(ifnull(include_year, 1), json('true'), NULL),
+              'includeTime', iif(include_time, json('true'), NULL)
+            ))
+          ),
+          'timeQuestion', iif(kind <> 'time', NULL, json('{}'))
+        ))
+      )
+    )
   )) AS raw
 FROM item;

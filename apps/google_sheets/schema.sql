@@ -8,16 +8,19 @@ INSERT INTO account VALUES ('maya.chen@larkspur.example', 'Maya Chen', '0ALarksp
 CREATE TABLE folder (
   id TEXT PRIMARY KEY,
   name TEXT NOT NULL,
-  parent TEXT REFERENCES folder (id) -- NULL: the root
+  parent TEXT REFERENCES folder (
+    id
+  ) -- NULL: the root
 );
 -- Names from the root on, such as Finance/2026.
 CREATE VIEW folder_path AS
-WITH RECURSIVE p(id, path) AS (
+WITH RECURSIVE p (id, path) AS (
   SELECT id, name FROM folder WHERE parent IS NULL
   UNION ALL
   SELECT f.id, p.path || '/' || f.name FROM p JOIN folder f ON f.parent = p.id
 )
-SELECT id, path FROM p;
+SELECT id, path
+FROM p;
 
 CREATE TABLE spreadsheet (
   id TEXT PRIMARY KEY,
@@ -26,7 +29,9 @@ CREATE TABLE spreadsheet (
   modified TEXT NOT NULL,
   rank INTEGER NOT NULL UNIQUE, -- the larger, the newer
   seed INTEGER NOT NULL, -- of the random numbers in its formulas
-  folder TEXT REFERENCES folder (id) -- NULL: the root
+  folder TEXT REFERENCES folder (
+    id
+  ) -- NULL: the root
 );
 CREATE INDEX spreadsheet_modified ON spreadsheet (modified, rank);
 
@@ -59,7 +64,7 @@ CREATE TABLE cell (
 ) WITHOUT ROWID;
 
 -- What areas of a sheet have besides values, in the order in which it came: see
--- src/apps/sheets/update.h. The ends do not belong to an area; NULL is the sheet's own.
+-- src/apps/products/sheets/update.h. The ends do not belong to an area; NULL is the sheet's own.
 CREATE TABLE feature (
   spreadsheet_id TEXT NOT NULL,
   sheet_id INTEGER NOT NULL,
@@ -86,17 +91,32 @@ CREATE TABLE permission (
 
 -- A spreadsheet as book_calculate() takes it.
 CREATE VIEW book AS
-SELECT id, seed,
-       (SELECT json_group_array(json_array(title, row_count, column_count))
-        FROM (SELECT title, row_count, column_count FROM sheet
-              WHERE spreadsheet_id = spreadsheet.id ORDER BY position)) AS sheets,
-       (SELECT json_group_array(json_array(position, row, col, formula, type, value, look,
-                                           is_spilled))
-        FROM cell JOIN sheet USING (spreadsheet_id, sheet_id)
-        WHERE spreadsheet_id = spreadsheet.id) AS cells,
-       EXISTS (SELECT 1 FROM cell
-               WHERE spreadsheet_id = spreadsheet.id AND formula IS NOT NULL
-                 AND (formula LIKE '%TODAY(%' OR formula LIKE '%NOW(%')) AS has_clock,
-       EXISTS (SELECT 1 FROM cell
-               WHERE spreadsheet_id = spreadsheet.id AND formula IS NOT NULL) AS has_formulas
+SELECT
+  id,
+  seed,
+  (
+    SELECT json_group_array(json_array(title, row_count, column_count))
+    FROM (
+      SELECT title, row_count, column_count
+      FROM sheet
+      WHERE spreadsheet_id = spreadsheet.id
+      ORDER BY position
+    )
+  ) AS sheets,
+  (
+    SELECT json_group_array(json_array(position, row, col, formula, type, value, look, is_spilled))
+    FROM cell
+    JOIN sheet USING (spreadsheet_id, sheet_id)
+    WHERE spreadsheet_id = spreadsheet.id
+  ) AS cells,
+  EXISTS (
+    SELECT 1
+    FROM cell
+    WHERE spreadsheet_id = spreadsheet.id
+      AND formula IS NOT NULL
+      AND (formula LIKE '%TODAY(%' OR formula LIKE '%NOW(%')
+  ) AS has_clock,
+  EXISTS (
+    SELECT 1 FROM cell WHERE spreadsheet_id = spreadsheet.id AND formula IS NOT NULL
+  ) AS has_formulas
 FROM spreadsheet;

@@ -99,11 +99,22 @@ CREATE TABLE stage (
 -- Column types whose values the API does not take.
 CREATE TABLE computed_type (type TEXT PRIMARY KEY) WITHOUT ROWID;
 INSERT INTO computed_type VALUES
-  ('auto_number'), ('button'), ('creation_log'), ('formula'), ('item_id'), ('last_updated'),
-  ('mirror'), ('progress'), ('subtasks'), ('time_tracking'), ('unsupported');
+  ('auto_number'),
+  ('button'),
+  ('creation_log'),
+  ('formula'),
+  ('item_id'),
+  ('last_updated'),
+  ('mirror'),
+  ('progress'),
+  ('subtasks'),
+  ('time_tracking'),
+  ('unsupported');
 
 INSERT INTO usual_column VALUES
-  ('name', 0, 'Name', 'name'), ('person', 1, 'Person', 'people'), ('status', 2, 'Status', 'status'),
+  ('name', 0, 'Name', 'name'),
+  ('person', 1, 'Person', 'people'),
+  ('status', 2, 'Status', 'status'),
   ('date4', 3, 'Date', 'date');
 
 INSERT INTO user (id, name, email, title, is_me) VALUES

@@ -27,7 +27,11 @@ CREATE TABLE status (
 -- The statuses that a workspace begins with. The second one is that of new tasks and projects.
 CREATE TABLE first_status (place INTEGER PRIMARY KEY, name TEXT NOT NULL, is_resolved INTEGER);
 INSERT INTO first_status VALUES
-  (1, 'Backlog', 0), (2, 'Todo', 0), (3, 'In Progress', 0), (4, 'Blocked', 0), (5, 'Completed', 1),
+  (1, 'Backlog', 0),
+  (2, 'Todo', 0),
+  (3, 'In Progress', 0),
+  (4, 'Blocked', 0),
+  (5, 'Completed', 1),
   (6, 'Canceled', 1);
 
 CREATE TABLE project (
@@ -77,38 +81,66 @@ CREATE VIEW user_row AS
 SELECT id, place, is_me, json_object('id', id, 'name', name, 'email', email) AS json FROM user;
 
 CREATE VIEW workspace_row AS
-SELECT place, drop_nulls(json_object('id', id, 'name', name, 'teamId', team_id, 'type', type))
-       AS json
+SELECT
+  place,
+  drop_nulls(json_object('id', id, 'name', name, 'teamId', team_id, 'type', type)) AS json
 FROM workspace;
 
 CREATE VIEW project_row AS
-SELECT id, place, workspace_id, drop_nulls(json_object(
-         'id', id, 'name', name, 'description', description, 'workspaceId', workspace_id,
-         'status', status)) AS json
+SELECT
+  id,
+  place,
+  workspace_id,
+  drop_nulls(json_object(
+    'id', id,
+    'name', name,
+    'description', description,
+    'workspaceId', workspace_id,
+    'status', status
+  )) AS json
 FROM project;
 
 CREATE VIEW task_row AS
-SELECT t.*, drop_nulls(json_object(
-         'id', t.id, 'name', t.name, 'description', t.description, 'status', t.status,
-         'priority', t.priority,
-         'dueDate', time_write(time_read(t.due_date, 'UTC'), 'UTC', '%Y-%m-%dT%H:%M:%S.000Z'),
-         'duration', t.duration,
-         'completed', json(iif((SELECT is_resolved FROM status s
-                                WHERE s.workspace_id = t.workspace_id AND s.name = t.status),
-                               'true', 'false')),
-         'createdAt', t.created_at, 'workspaceId', w.id, 'workspaceName', w.name,
-         'projectId', p.id, 'projectName', p.name,
-         'assignees', (SELECT json_group_array(json(u.json)) FROM user_row u
-                       WHERE u.id = t.assignee_id),
-         'labels', (SELECT json_group_array(json_object('name', l.value))
-                    FROM json_each(t.labels) l))) AS json
-FROM task t JOIN workspace w ON w.id = t.workspace_id LEFT JOIN project p ON p.id = t.project_id;
+SELECT
+  t.*,
+  drop_nulls(json_object(
+    'id', t.id,
+    'name', t.name,
+    'description', t.description,
+    'status', t.status,
+    'priority', t.priority,
+    'dueDate', time_write(time_read(t.due_date, 'UTC'), 'UTC', '%Y-%m-%dT%H:%M:%S.000Z'),
+    'duration', t.duration,
+    'completed', json(iif((
+      SELECT is_resolved FROM status s WHERE s.workspace_id = t.workspace_id AND s.name = t.status
+    ), 'true', 'false')),
+    'createdAt', t.created_at,
+    'workspaceId', w.id,
+    'workspaceName', w.name,
+    'projectId', p.id,
+    'projectName', p.name,
+    'assignees', (SELECT json_group_array(json(u.json)) FROM user_row u WHERE u.id = t.assignee_id),
+    'labels', (SELECT json_group_array(json_object('name', l.value)) FROM json_each(t.labels) l)
+  )) AS json
+FROM task t
+JOIN workspace w ON w.id = t.workspace_id
+LEFT JOIN project p ON p.id = t.project_id;
 
 CREATE VIEW comment_row AS
-SELECT c.id, c.place, c.task_id, json_object(
-         'id', c.id, 'taskId', c.task_id, 'content', c.content, 'createdAt', c.created_at,
-         'creatorId', u.id, 'creatorName', u.name) AS json
-FROM comment c JOIN user u ON u.id = c.user_id;
+SELECT
+  c.id,
+  c.place,
+  c.task_id,
+  json_object(
+    'id', c.id,
+    'taskId', c.task_id,
+    'content', c.content,
+    'createdAt', c.created_at,
+    'creatorId', u.id,
+    'creatorName', u.name
+  ) AS json
+FROM comment c
+JOIN user u ON u.id = c.user_id;
 
 -- The company.
 INSERT INTO user (id, place, name, email, is_me) VALUES
@@ -123,7 +155,7 @@ INSERT INTO user (id, place, name, email, is_me) VALUES
   ('eJ1xU5rKf7Ty2BmQh9VsN4gW6zL9', 9, 'Hana Suzuki', 'hana.suzuki@larkspur.example', 0),
   ('hM9wC4zPd6Gb1SnXj8RkT3vY7qU0', 10, 'Oliver Grant', 'oliver.grant@larkspur.example', 0);
 
-INSERT INTO workspace VALUES
-  ('ws_4Rk8TzQm1VxNc6LbWd2HyG', 0, 'My Private Workspace', NULL, 'INDIVIDUAL');
-INSERT INTO status
-SELECT 'ws_4Rk8TzQm1VxNc6LbWd2HyG', name, place, is_resolved FROM first_status;
+INSERT INTO workspace VALUES (
+  'ws_4Rk8TzQm1VxNc6LbWd2HyG', 0, 'My Private Workspace', NULL, 'INDIVIDUAL'
+);
+INSERT INTO status SELECT 'ws_4Rk8TzQm1VxNc6LbWd2HyG', name, place, is_resolved FROM first_status;

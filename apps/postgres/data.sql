@@ -1,4 +1,4 @@
--- The engine reads and writes the data (src/apps/pg_data.c): schemas, tables, columns with their
+-- The engine reads and writes the data (src/apps/pg/data.c): schemas, tables, columns with their
 -- own constraints, rows. Keys of several columns, foreign keys, indexes, views and the like have no
 -- place in the format: they are not dumped.
 

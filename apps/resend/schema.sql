@@ -33,8 +33,9 @@ CREATE TABLE segment (
   name TEXT NOT NULL,
   created TEXT NOT NULL
 );
-INSERT INTO segment VALUES
- ('2f6c1a54-8d0e-4b7a-9c35-61e0b7d2a9f8', 0, 'General', '2025-03-03T09:14:27.118Z');
+INSERT INTO segment VALUES (
+  '2f6c1a54-8d0e-4b7a-9c35-61e0b7d2a9f8', 0, 'General', '2025-03-03T09:14:27.118Z'
+);
 
 CREATE TABLE membership (
   segment_id TEXT NOT NULL REFERENCES segment (id),
@@ -63,19 +64,45 @@ CREATE TABLE broadcast (
 
 -- What a broadcast is by now: one that is scheduled is sent when its time has come.
 CREATE VIEW current_broadcast AS
-SELECT id, n, segment_id, name, sender, subject, html, text, reply_to, preview_text, created,
-       scheduled, topic_id,
-       iif(is_due, 'sent', status) AS status, iif(is_due, scheduled, sent) AS sent
-FROM (SELECT *, status = 'scheduled'
-               AND time_read(scheduled, 'UTC') * 1000 <= now_ms() AS is_due
-      FROM broadcast);
+SELECT
+  id,
+  n,
+  segment_id,
+  name,
+  sender,
+  subject,
+  html,
+  text,
+  reply_to,
+  preview_text,
+  created,
+  scheduled,
+  topic_id,
+  iif(is_due, 'sent', status) AS status,
+  iif(is_due, scheduled, sent) AS sent
+FROM (
+  SELECT *, status = 'scheduled' AND time_read(scheduled, 'UTC') * 1000 <= now_ms() AS is_due
+  FROM broadcast
+);
 
 -- What people call the zones in which they name a time.
 CREATE TABLE zone (said TEXT PRIMARY KEY, name TEXT NOT NULL);
 INSERT INTO zone VALUES
- ('utc', 'UTC'), ('gmt', 'UTC'), ('et', 'America/New_York'), ('est', 'America/New_York'),
- ('edt', 'America/New_York'), ('ct', 'America/Chicago'), ('cst', 'America/Chicago'),
- ('cdt', 'America/Chicago'), ('mt', 'America/Denver'), ('mst', 'America/Denver'),
- ('mdt', 'America/Denver'), ('pt', 'America/Los_Angeles'), ('pst', 'America/Los_Angeles'),
- ('pdt', 'America/Los_Angeles'), ('bst', 'Europe/London'), ('cet', 'Europe/Berlin'),
- ('cest', 'Europe/Berlin'), ('jst', 'Asia/Tokyo');
+  ('utc', 'UTC'),
+  ('gmt', 'UTC'),
+  ('et', 'America/New_York'),
+  ('est', 'America/New_York'),
+  ('edt', 'America/New_York'),
+  ('ct', 'America/Chicago'),
+  ('cst', 'America/Chicago'),
+  ('cdt', 'America/Chicago'),
+  ('mt', 'America/Denver'),
+  ('mst', 'America/Denver'),
+  ('mdt', 'America/Denver'),
+  ('pt', 'America/Los_Angeles'),
+  ('pst', 'America/Los_Angeles'),
+  ('pdt', 'America/Los_Angeles'),
+  ('bst', 'Europe/London'),
+  ('cet', 'Europe/Berlin'),
+  ('cest', 'Europe/Berlin'),
+  ('jst', 'Asia/Tokyo');

@@ -2,8 +2,12 @@
 -- names and the types of fields are in app.json, too, for queries.
 
 CREATE TABLE object (
-  place INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, label TEXT NOT NULL,
-  plural TEXT NOT NULL, prefix TEXT NOT NULL, is_writable INTEGER NOT NULL
+  place INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  label TEXT NOT NULL,
+  plural TEXT NOT NULL,
+  prefix TEXT NOT NULL,
+  is_writable INTEGER NOT NULL
 );
 INSERT INTO object VALUES
   (1, 'Account', 'Account', 'Accounts', '001', 1),
@@ -32,9 +36,19 @@ CREATE TABLE field (
 INSERT INTO field VALUES
   (1, 'Account', 'Id', 'Account ID', 'id', 18, 0, 1, NULL, NULL),
   (2, 'Account', 'Name', 'Account Name', 'string', 255, 1, 0, NULL, NULL),
-  (3, 'Account', 'Type', 'Account Type', 'picklist', 255, 0, 0, NULL,
-    'Prospect;Customer - Direct;Customer - Channel;Channel Partner / Reseller;' ||
-    'Installation Partner;Technology Partner;Other'),
+  (
+    3,
+    'Account',
+    'Type',
+    'Account Type',
+    'picklist',
+    255,
+    0,
+    0,
+    NULL,
+    'Prospect;Customer - Direct;Customer - Channel;Channel Partner / Reseller;'
+      || 'Installation Partner;Technology Partner;Other'
+  ),
   (4, 'Account', 'ParentId', 'Parent Account ID', 'reference', 18, 0, 0, 'Account', NULL),
   (5, 'Account', 'BillingStreet', 'Billing Street', 'textarea', 255, 0, 0, NULL, NULL),
   (6, 'Account', 'BillingCity', 'Billing City', 'string', 40, 0, 0, NULL, NULL),
@@ -44,28 +58,40 @@ INSERT INTO field VALUES
   (10, 'Account', 'ShippingStreet', 'Shipping Street', 'textarea', 255, 0, 0, NULL, NULL),
   (11, 'Account', 'ShippingCity', 'Shipping City', 'string', 40, 0, 0, NULL, NULL),
   (12, 'Account', 'ShippingState', 'Shipping State/Province', 'string', 80, 0, 0, NULL, NULL),
-  (13, 'Account', 'ShippingPostalCode', 'Shipping Zip/Postal Code', 'string', 20, 0, 0, NULL,
-    NULL),
+  (13, 'Account', 'ShippingPostalCode', 'Shipping Zip/Postal Code', 'string', 20, 0, 0, NULL, NULL),
   (14, 'Account', 'ShippingCountry', 'Shipping Country', 'string', 80, 0, 0, NULL, NULL),
   (15, 'Account', 'Phone', 'Account Phone', 'phone', 40, 0, 0, NULL, NULL),
   (16, 'Account', 'Fax', 'Account Fax', 'phone', 40, 0, 0, NULL, NULL),
   (17, 'Account', 'AccountNumber', 'Account Number', 'string', 40, 0, 0, NULL, NULL),
   (18, 'Account', 'Website', 'Website', 'url', 255, 0, 0, NULL, NULL),
-  (19, 'Account', 'Industry', 'Industry', 'picklist', 255, 0, 0, NULL,
-    'Agriculture;Apparel;Banking;Biotechnology;Chemicals;Communications;' ||
-    'Construction;Consulting;Education;Electronics;Energy;Engineering;' ||
-    'Entertainment;Environmental;Finance;Food & Beverage;Government;Healthcare;' ||
-    'Hospitality;Insurance;Machinery;Manufacturing;Media;Not For Profit;Recreation;' ||
-    'Retail;Shipping;Technology;Telecommunications;Transportation;Utilities;Other'),
+  (
+    19,
+    'Account',
+    'Industry',
+    'Industry',
+    'picklist',
+    255,
+    0,
+    0,
+    NULL,
+    'Agriculture;Apparel;Banking;Biotechnology;Chemicals;Communications;'
+      || 'Construction;Consulting;Education;Electronics;Energy;Engineering;'
+      || 'Entertainment;Environmental;Finance;Food & Beverage;Government;Healthcare;'
+      || 'Hospitality;Insurance;Machinery;Manufacturing;Media;Not For Profit;Recreation;'
+      || 'Retail;Shipping;Technology;Telecommunications;Transportation;Utilities;Other'
+  ),
   (20, 'Account', 'AnnualRevenue', 'Annual Revenue', 'currency', 0, 0, 0, NULL, NULL),
   (21, 'Account', 'NumberOfEmployees', 'Employees', 'int', 0, 0, 0, NULL, NULL),
-  (22, 'Account', 'Ownership', 'Ownership', 'picklist', 255, 0, 0, NULL,
-    'Public;Private;Subsidiary;Other'),
+  (
+    22, 'Account', 'Ownership', 'Ownership', 'picklist', 255, 0, 0, NULL,
+    'Public;Private;Subsidiary;Other'
+  ),
   (23, 'Account', 'Description', 'Account Description', 'textarea', 32000, 0, 0, NULL, NULL),
-  (24, 'Account', 'Rating', 'Account Rating', 'picklist', 255, 0, 0, NULL,
-    'Hot;Warm;Cold'),
-  (25, 'Account', 'AccountSource', 'Account Source', 'picklist', 255, 0, 0, NULL,
-    'Web;Phone Inquiry;Partner Referral;Purchased List;Other'),
+  (24, 'Account', 'Rating', 'Account Rating', 'picklist', 255, 0, 0, NULL, 'Hot;Warm;Cold'),
+  (
+    25, 'Account', 'AccountSource', 'Account Source', 'picklist', 255, 0, 0, NULL,
+    'Web;Phone Inquiry;Partner Referral;Purchased List;Other'
+  ),
   (26, 'Account', 'IsDeleted', 'Deleted', 'boolean', 0, 0, 1, NULL, NULL),
   (27, 'Account', 'OwnerId', 'Owner ID', 'reference', 18, 0, 0, 'User', NULL),
   (28, 'Account', 'CreatedDate', 'Created Date', 'datetime', 0, 0, 1, NULL, NULL),
@@ -77,8 +103,7 @@ INSERT INTO field VALUES
   (34, 'Contact', 'AccountId', 'Account ID', 'reference', 18, 0, 0, 'Account', NULL),
   (35, 'Contact', 'LastName', 'Last Name', 'string', 80, 1, 0, NULL, NULL),
   (36, 'Contact', 'FirstName', 'First Name', 'string', 40, 0, 0, NULL, NULL),
-  (37, 'Contact', 'Salutation', 'Salutation', 'picklist', 40, 0, 0, NULL,
-    'Mr.;Ms.;Mrs.;Dr.;Prof.'),
+  (37, 'Contact', 'Salutation', 'Salutation', 'picklist', 40, 0, 0, NULL, 'Mr.;Ms.;Mrs.;Dr.;Prof.'),
   (38, 'Contact', 'Name', 'Full Name', 'string', 121, 0, 1, NULL, NULL),
   (39, 'Contact', 'MailingStreet', 'Mailing Street', 'textarea', 255, 0, 0, NULL, NULL),
   (40, 'Contact', 'MailingCity', 'Mailing City', 'string', 40, 0, 0, NULL, NULL),
@@ -93,8 +118,10 @@ INSERT INTO field VALUES
   (49, 'Contact', 'Email', 'Email', 'email', 80, 0, 0, NULL, NULL),
   (50, 'Contact', 'Title', 'Title', 'string', 128, 0, 0, NULL, NULL),
   (51, 'Contact', 'Department', 'Department', 'string', 80, 0, 0, NULL, NULL),
-  (52, 'Contact', 'LeadSource', 'Lead Source', 'picklist', 255, 0, 0, NULL,
-    'Web;Phone Inquiry;Partner Referral;Purchased List;Other'),
+  (
+    52, 'Contact', 'LeadSource', 'Lead Source', 'picklist', 255, 0, 0, NULL,
+    'Web;Phone Inquiry;Partner Referral;Purchased List;Other'
+  ),
   (53, 'Contact', 'Birthdate', 'Birthdate', 'date', 0, 0, 0, NULL, NULL),
   (54, 'Contact', 'Description', 'Contact Description', 'textarea', 32000, 0, 0, NULL, NULL),
   (55, 'Contact', 'IsDeleted', 'Deleted', 'boolean', 0, 0, 1, NULL, NULL),
@@ -108,38 +135,62 @@ INSERT INTO field VALUES
   (63, 'Opportunity', 'AccountId', 'Account ID', 'reference', 18, 0, 0, 'Account', NULL),
   (64, 'Opportunity', 'Name', 'Name', 'string', 120, 1, 0, NULL, NULL),
   (65, 'Opportunity', 'Description', 'Description', 'textarea', 32000, 0, 0, NULL, NULL),
-  (66, 'Opportunity', 'StageName', 'Stage', 'picklist', 255, 1, 0, NULL,
-    'Prospecting;Qualification;Needs Analysis;Value Proposition;Id. Decision Makers;' ||
-    'Perception Analysis;Proposal/Price Quote;Negotiation/Review;Closed Won;' ||
-    'Closed Lost'),
+  (
+    66,
+    'Opportunity',
+    'StageName',
+    'Stage',
+    'picklist',
+    255,
+    1,
+    0,
+    NULL,
+    'Prospecting;Qualification;Needs Analysis;Value Proposition;Id. Decision Makers;'
+      || 'Perception Analysis;Proposal/Price Quote;Negotiation/Review;Closed Won;' || 'Closed Lost'
+  ),
   (67, 'Opportunity', 'Amount', 'Amount', 'currency', 0, 0, 0, NULL, NULL),
   (68, 'Opportunity', 'Probability', 'Probability (%)', 'percent', 0, 0, 0, NULL, NULL),
   (69, 'Opportunity', 'ExpectedRevenue', 'Expected Amount', 'currency', 0, 0, 1, NULL, NULL),
   (70, 'Opportunity', 'CloseDate', 'Close Date', 'date', 0, 1, 0, NULL, NULL),
-  (71, 'Opportunity', 'Type', 'Opportunity Type', 'picklist', 255, 0, 0, NULL,
-    'Existing Customer - Upgrade;Existing Customer - Replacement;' ||
-    'Existing Customer - Downgrade;New Customer'),
+  (
+    71,
+    'Opportunity',
+    'Type',
+    'Opportunity Type',
+    'picklist',
+    255,
+    0,
+    0,
+    NULL,
+    'Existing Customer - Upgrade;Existing Customer - Replacement;'
+      || 'Existing Customer - Downgrade;New Customer'
+  ),
   (72, 'Opportunity', 'NextStep', 'Next Step', 'string', 255, 0, 0, NULL, NULL),
-  (73, 'Opportunity', 'LeadSource', 'Lead Source', 'picklist', 255, 0, 0, NULL,
-    'Web;Phone Inquiry;Partner Referral;Purchased List;Other'),
+  (
+    73, 'Opportunity', 'LeadSource', 'Lead Source', 'picklist', 255, 0, 0, NULL,
+    'Web;Phone Inquiry;Partner Referral;Purchased List;Other'
+  ),
   (74, 'Opportunity', 'IsClosed', 'Closed', 'boolean', 0, 0, 1, NULL, NULL),
   (75, 'Opportunity', 'IsWon', 'Won', 'boolean', 0, 0, 1, NULL, NULL),
-  (76, 'Opportunity', 'ForecastCategoryName', 'Forecast Category', 'picklist', 255, 0, 1, NULL,
-    'Omitted;Pipeline;Best Case;Commit;Closed'),
+  (
+    76, 'Opportunity', 'ForecastCategoryName', 'Forecast Category', 'picklist', 255, 0, 1, NULL,
+    'Omitted;Pipeline;Best Case;Commit;Closed'
+  ),
   (77, 'Opportunity', 'CampaignId', 'Campaign ID', 'reference', 18, 0, 0, 'Campaign', NULL),
   (78, 'Opportunity', 'IsDeleted', 'Deleted', 'boolean', 0, 0, 1, NULL, NULL),
   (79, 'Opportunity', 'OwnerId', 'Owner ID', 'reference', 18, 0, 0, 'User', NULL),
   (80, 'Opportunity', 'CreatedDate', 'Created Date', 'datetime', 0, 0, 1, NULL, NULL),
   (81, 'Opportunity', 'CreatedById', 'Created By ID', 'reference', 18, 0, 1, 'User', NULL),
   (82, 'Opportunity', 'LastModifiedDate', 'Last Modified Date', 'datetime', 0, 0, 1, NULL, NULL),
-  (83, 'Opportunity', 'LastModifiedById', 'Last Modified By ID', 'reference', 18, 0, 1, 'User',
-    NULL),
+  (
+    83, 'Opportunity', 'LastModifiedById', 'Last Modified By ID', 'reference', 18, 0, 1, 'User',
+    NULL
+  ),
   (84, 'Opportunity', 'SystemModstamp', 'System Modstamp', 'datetime', 0, 0, 1, NULL, NULL),
   (85, 'Lead', 'Id', 'Lead ID', 'id', 18, 0, 1, NULL, NULL),
   (86, 'Lead', 'LastName', 'Last Name', 'string', 80, 1, 0, NULL, NULL),
   (87, 'Lead', 'FirstName', 'First Name', 'string', 40, 0, 0, NULL, NULL),
-  (88, 'Lead', 'Salutation', 'Salutation', 'picklist', 40, 0, 0, NULL,
-    'Mr.;Ms.;Mrs.;Dr.;Prof.'),
+  (88, 'Lead', 'Salutation', 'Salutation', 'picklist', 40, 0, 0, NULL, 'Mr.;Ms.;Mrs.;Dr.;Prof.'),
   (89, 'Lead', 'Name', 'Full Name', 'string', 121, 0, 1, NULL, NULL),
   (90, 'Lead', 'Title', 'Title', 'string', 128, 0, 0, NULL, NULL),
   (91, 'Lead', 'Company', 'Company', 'string', 255, 1, 0, NULL, NULL),
@@ -154,29 +205,55 @@ INSERT INTO field VALUES
   (100, 'Lead', 'Email', 'Email', 'email', 80, 0, 0, NULL, NULL),
   (101, 'Lead', 'Website', 'Website', 'url', 255, 0, 0, NULL, NULL),
   (102, 'Lead', 'Description', 'Description', 'textarea', 32000, 0, 0, NULL, NULL),
-  (103, 'Lead', 'LeadSource', 'Lead Source', 'picklist', 255, 0, 0, NULL,
-    'Web;Phone Inquiry;Partner Referral;Purchased List;Other'),
-  (104, 'Lead', 'Status', 'Status', 'picklist', 255, 0, 0, NULL,
-    'Open - Not Contacted;Working - Contacted;Closed - Converted;' ||
-    'Closed - Not Converted'),
-  (105, 'Lead', 'Industry', 'Industry', 'picklist', 255, 0, 0, NULL,
-    'Agriculture;Apparel;Banking;Biotechnology;Chemicals;Communications;' ||
-    'Construction;Consulting;Education;Electronics;Energy;Engineering;' ||
-    'Entertainment;Environmental;Finance;Food & Beverage;Government;Healthcare;' ||
-    'Hospitality;Insurance;Machinery;Manufacturing;Media;Not For Profit;Recreation;' ||
-    'Retail;Shipping;Technology;Telecommunications;Transportation;Utilities;Other'),
-  (106, 'Lead', 'Rating', 'Rating', 'picklist', 255, 0, 0, NULL,
-    'Hot;Warm;Cold'),
+  (
+    103, 'Lead', 'LeadSource', 'Lead Source', 'picklist', 255, 0, 0, NULL,
+    'Web;Phone Inquiry;Partner Referral;Purchased List;Other'
+  ),
+  (
+    104,
+    'Lead',
+    'Status',
+    'Status',
+    'picklist',
+    255,
+    0,
+    0,
+    NULL,
+    'Open - Not Contacted;Working - Contacted;Closed - Converted;' || 'Closed - Not Converted'
+  ),
+  (
+    105,
+    'Lead',
+    'Industry',
+    'Industry',
+    'picklist',
+    255,
+    0,
+    0,
+    NULL,
+    'Agriculture;Apparel;Banking;Biotechnology;Chemicals;Communications;'
+      || 'Construction;Consulting;Education;Electronics;Energy;Engineering;'
+      || 'Entertainment;Environmental;Finance;Food & Beverage;Government;Healthcare;'
+      || 'Hospitality;Insurance;Machinery;Manufacturing;Media;Not For Profit;Recreation;'
+      || 'Retail;Shipping;Technology;Telecommunications;Transportation;Utilities;Other'
+  ),
+  (106, 'Lead', 'Rating', 'Rating', 'picklist', 255, 0, 0, NULL, 'Hot;Warm;Cold'),
   (107, 'Lead', 'AnnualRevenue', 'Annual Revenue', 'currency', 0, 0, 0, NULL, NULL),
   (108, 'Lead', 'NumberOfEmployees', 'Employees', 'int', 0, 0, 0, NULL, NULL),
   (109, 'Lead', 'IsConverted', 'Converted', 'boolean', 0, 0, 1, NULL, NULL),
   (110, 'Lead', 'ConvertedDate', 'Converted Date', 'date', 0, 0, 1, NULL, NULL),
-  (111, 'Lead', 'ConvertedAccountId', 'Converted Account ID', 'reference', 18, 0, 1, 'Account',
-    NULL),
-  (112, 'Lead', 'ConvertedContactId', 'Converted Contact ID', 'reference', 18, 0, 1, 'Contact',
-    NULL),
-  (113, 'Lead', 'ConvertedOpportunityId', 'Converted Opportunity ID', 'reference',
-    18, 0, 1, 'Opportunity', NULL),
+  (
+    111, 'Lead', 'ConvertedAccountId', 'Converted Account ID', 'reference', 18, 0, 1, 'Account',
+    NULL
+  ),
+  (
+    112, 'Lead', 'ConvertedContactId', 'Converted Contact ID', 'reference', 18, 0, 1, 'Contact',
+    NULL
+  ),
+  (
+    113, 'Lead', 'ConvertedOpportunityId', 'Converted Opportunity ID', 'reference', 18, 0, 1,
+    'Opportunity', NULL
+  ),
   (114, 'Lead', 'IsDeleted', 'Deleted', 'boolean', 0, 0, 1, NULL, NULL),
   (115, 'Lead', 'OwnerId', 'Owner ID', 'reference', 18, 0, 0, 'User', NULL),
   (116, 'Lead', 'CreatedDate', 'Created Date', 'datetime', 0, 0, 1, NULL, NULL),
@@ -193,18 +270,26 @@ INSERT INTO field VALUES
   (127, 'Case', 'SuppliedEmail', 'Email Address', 'email', 80, 0, 0, NULL, NULL),
   (128, 'Case', 'SuppliedPhone', 'Phone', 'string', 40, 0, 0, NULL, NULL),
   (129, 'Case', 'SuppliedCompany', 'Company', 'string', 80, 0, 0, NULL, NULL),
-  (130, 'Case', 'Type', 'Case Type', 'picklist', 255, 0, 0, NULL,
-    'Mechanical;Electrical;Electronic;Structural;Other'),
-  (131, 'Case', 'Status', 'Status', 'picklist', 255, 0, 0, NULL,
-    'New;Working;Escalated;Closed'),
-  (132, 'Case', 'Reason', 'Case Reason', 'picklist', 255, 0, 0, NULL,
-    'Installation;Equipment Complexity;Performance;Breakdown;Equipment Design;' ||
-    'Feedback;Other'),
-  (133, 'Case', 'Origin', 'Case Origin', 'picklist', 255, 0, 0, NULL,
-    'Phone;Email;Web'),
+  (
+    130, 'Case', 'Type', 'Case Type', 'picklist', 255, 0, 0, NULL,
+    'Mechanical;Electrical;Electronic;Structural;Other'
+  ),
+  (131, 'Case', 'Status', 'Status', 'picklist', 255, 0, 0, NULL, 'New;Working;Escalated;Closed'),
+  (
+    132,
+    'Case',
+    'Reason',
+    'Case Reason',
+    'picklist',
+    255,
+    0,
+    0,
+    NULL,
+    'Installation;Equipment Complexity;Performance;Breakdown;Equipment Design;' || 'Feedback;Other'
+  ),
+  (133, 'Case', 'Origin', 'Case Origin', 'picklist', 255, 0, 0, NULL, 'Phone;Email;Web'),
   (134, 'Case', 'Subject', 'Subject', 'string', 255, 0, 0, NULL, NULL),
-  (135, 'Case', 'Priority', 'Priority', 'picklist', 255, 0, 0, NULL,
-    'High;Medium;Low'),
+  (135, 'Case', 'Priority', 'Priority', 'picklist', 255, 0, 0, NULL, 'High;Medium;Low'),
   (136, 'Case', 'Description', 'Description', 'textarea', 32000, 0, 0, NULL, NULL),
   (137, 'Case', 'IsClosed', 'Closed', 'boolean', 0, 0, 1, NULL, NULL),
   (138, 'Case', 'ClosedDate', 'Closed Date', 'datetime', 0, 0, 1, NULL, NULL),
@@ -219,11 +304,23 @@ INSERT INTO field VALUES
   (147, 'Campaign', 'Id', 'Campaign ID', 'id', 18, 0, 1, NULL, NULL),
   (148, 'Campaign', 'Name', 'Name', 'string', 80, 1, 0, NULL, NULL),
   (149, 'Campaign', 'ParentId', 'Parent Campaign ID', 'reference', 18, 0, 0, 'Campaign', NULL),
-  (150, 'Campaign', 'Type', 'Type', 'picklist', 255, 0, 0, NULL,
-    'Conference;Webinar;Trade Show;Public Relations;Partners;Referral Program;' ||
-    'Advertisement;Banner Ads;Direct Mail;Email;Telemarketing;Other'),
-  (151, 'Campaign', 'Status', 'Status', 'picklist', 255, 0, 0, NULL,
-    'Planned;In Progress;Completed;Aborted'),
+  (
+    150,
+    'Campaign',
+    'Type',
+    'Type',
+    'picklist',
+    255,
+    0,
+    0,
+    NULL,
+    'Conference;Webinar;Trade Show;Public Relations;Partners;Referral Program;'
+      || 'Advertisement;Banner Ads;Direct Mail;Email;Telemarketing;Other'
+  ),
+  (
+    151, 'Campaign', 'Status', 'Status', 'picklist', 255, 0, 0, NULL,
+    'Planned;In Progress;Completed;Aborted'
+  ),
   (152, 'Campaign', 'StartDate', 'Start Date', 'date', 0, 0, 0, NULL, NULL),
   (153, 'Campaign', 'EndDate', 'End Date', 'date', 0, 0, 0, NULL, NULL),
   (154, 'Campaign', 'ExpectedRevenue', 'Expected Revenue', 'currency', 0, 0, 0, NULL, NULL),
@@ -234,25 +331,34 @@ INSERT INTO field VALUES
   (159, 'Campaign', 'IsActive', 'Active', 'boolean', 0, 0, 0, NULL, NULL),
   (160, 'Campaign', 'Description', 'Description', 'textarea', 32000, 0, 0, NULL, NULL),
   (161, 'Campaign', 'NumberOfLeads', 'Leads in Campaign', 'int', 0, 0, 1, NULL, NULL),
-  (162, 'Campaign', 'NumberOfConvertedLeads', 'Converted Leads in Campaign', 'int', 0, 0, 1, NULL,
-    NULL),
+  (
+    162, 'Campaign', 'NumberOfConvertedLeads', 'Converted Leads in Campaign', 'int', 0, 0, 1, NULL,
+    NULL
+  ),
   (163, 'Campaign', 'NumberOfContacts', 'Contacts in Campaign', 'int', 0, 0, 1, NULL, NULL),
   (164, 'Campaign', 'NumberOfResponses', 'Responses in Campaign', 'int', 0, 0, 1, NULL, NULL),
-  (165, 'Campaign', 'NumberOfOpportunities', 'Opportunities in Campaign', 'int', 0, 0, 1, NULL,
-    NULL),
-  (166, 'Campaign', 'NumberOfWonOpportunities', 'Won Opportunities in Campaign', 'int',
-    0, 0, 1, NULL, NULL),
-  (167, 'Campaign', 'AmountAllOpportunities', 'Value Opportunities in Campaign', 'currency',
-    0, 0, 1, NULL, NULL),
-  (168, 'Campaign', 'AmountWonOpportunities', 'Value Won Opportunities in Campaign', 'currency',
-    0, 0, 1, NULL, NULL),
+  (
+    165, 'Campaign', 'NumberOfOpportunities', 'Opportunities in Campaign', 'int', 0, 0, 1, NULL,
+    NULL
+  ),
+  (
+    166, 'Campaign', 'NumberOfWonOpportunities', 'Won Opportunities in Campaign', 'int', 0, 0, 1,
+    NULL, NULL
+  ),
+  (
+    167, 'Campaign', 'AmountAllOpportunities', 'Value Opportunities in Campaign', 'currency', 0, 0,
+    1, NULL, NULL
+  ),
+  (
+    168, 'Campaign', 'AmountWonOpportunities', 'Value Won Opportunities in Campaign', 'currency', 0,
+    0, 1, NULL, NULL
+  ),
   (169, 'Campaign', 'IsDeleted', 'Deleted', 'boolean', 0, 0, 1, NULL, NULL),
   (170, 'Campaign', 'OwnerId', 'Owner ID', 'reference', 18, 0, 0, 'User', NULL),
   (171, 'Campaign', 'CreatedDate', 'Created Date', 'datetime', 0, 0, 1, NULL, NULL),
   (172, 'Campaign', 'CreatedById', 'Created By ID', 'reference', 18, 0, 1, 'User', NULL),
   (173, 'Campaign', 'LastModifiedDate', 'Last Modified Date', 'datetime', 0, 0, 1, NULL, NULL),
-  (174, 'Campaign', 'LastModifiedById', 'Last Modified By ID', 'reference', 18, 0, 1, 'User',
-    NULL),
+  (174, 'Campaign', 'LastModifiedById', 'Last Modified By ID', 'reference', 18, 0, 1, 'User', NULL),
   (175, 'Campaign', 'SystemModstamp', 'System Modstamp', 'datetime', 0, 0, 1, NULL, NULL),
   (176, 'User', 'Id', 'User ID', 'id', 18, 0, 1, NULL, NULL),
   (177, 'User', 'Username', 'Username', 'string', 80, 0, 1, NULL, NULL),
@@ -270,30 +376,43 @@ INSERT INTO field VALUES
   (189, 'ContentDocument', 'FileType', 'File Type', 'string', 20, 0, 1, NULL, NULL),
   (190, 'ContentDocument', 'FileExtension', 'File Extension', 'string', 40, 0, 1, NULL, NULL),
   (191, 'ContentDocument', 'ContentSize', 'Size', 'int', 0, 0, 1, NULL, NULL),
-  (192, 'ContentDocument', 'LatestPublishedVersionId', 'Latest Published Version ID', 'reference',
-    18, 0, 1, NULL, NULL),
+  (
+    192, 'ContentDocument', 'LatestPublishedVersionId', 'Latest Published Version ID', 'reference',
+    18, 0, 1, NULL, NULL
+  ),
   (193, 'ContentDocument', 'IsDeleted', 'Deleted', 'boolean', 0, 0, 1, NULL, NULL),
   (194, 'ContentDocument', 'OwnerId', 'Owner ID', 'reference', 18, 0, 0, 'User', NULL),
   (195, 'ContentDocument', 'CreatedDate', 'Created Date', 'datetime', 0, 0, 1, NULL, NULL),
   (196, 'ContentDocument', 'CreatedById', 'Created By ID', 'reference', 18, 0, 1, 'User', NULL),
-  (197, 'ContentDocument', 'LastModifiedDate', 'Last Modified Date', 'datetime', 0, 0, 1, NULL,
-    NULL),
-  (198, 'ContentDocument', 'LastModifiedById', 'Last Modified By ID', 'reference', 18, 0, 1, 'User',
-    NULL),
+  (
+    197, 'ContentDocument', 'LastModifiedDate', 'Last Modified Date', 'datetime', 0, 0, 1, NULL,
+    NULL
+  ),
+  (
+    198, 'ContentDocument', 'LastModifiedById', 'Last Modified By ID', 'reference', 18, 0, 1,
+    'User', NULL
+  ),
   (199, 'ContentDocument', 'SystemModstamp', 'System Modstamp', 'datetime', 0, 0, 1, NULL, NULL),
   (200, 'ContentDocumentLink', 'Id', 'ContentDocumentLink ID', 'id', 18, 0, 1, NULL, NULL),
-  (201, 'ContentDocumentLink', 'LinkedEntityId', 'Linked Entity ID', 'reference', 18, 0, 1, NULL,
-    NULL),
-  (202, 'ContentDocumentLink', 'ContentDocumentId', 'ContentDocument ID', 'reference',
-    18, 0, 1, 'ContentDocument', NULL),
-  (203, 'ContentDocumentLink', 'ShareType', 'Share Type', 'picklist', 40, 0, 1, NULL,
-    'V;C;I'),
-  (204, 'ContentDocumentLink', 'SystemModstamp', 'System Modstamp', 'datetime', 0, 0, 1, NULL,
-    NULL);
+  (
+    201, 'ContentDocumentLink', 'LinkedEntityId', 'Linked Entity ID', 'reference', 18, 0, 1, NULL,
+    NULL
+  ),
+  (
+    202, 'ContentDocumentLink', 'ContentDocumentId', 'ContentDocument ID', 'reference', 18, 0, 1,
+    'ContentDocument', NULL
+  ),
+  (203, 'ContentDocumentLink', 'ShareType', 'Share Type', 'picklist', 40, 0, 1, NULL, 'V;C;I'),
+  (
+    204, 'ContentDocumentLink', 'SystemModstamp', 'System Modstamp', 'datetime', 0, 0, 1, NULL, NULL
+  );
 
 -- Which member of a body is which field.
 CREATE TABLE body (
-  place INTEGER PRIMARY KEY, object TEXT NOT NULL, path TEXT NOT NULL, field TEXT NOT NULL
+  place INTEGER PRIMARY KEY,
+  object TEXT NOT NULL,
+  path TEXT NOT NULL,
+  field TEXT NOT NULL
 );
 INSERT INTO body VALUES
   (1, 'Account', '$.name', 'Name'),
@@ -381,7 +500,11 @@ INSERT INTO body VALUES
 -- Which member of an answer is which field; without one it is an address, whose fields begin with
 -- the prefix, or the whole name of a person.
 CREATE TABLE rule (
-  place INTEGER PRIMARY KEY, object TEXT NOT NULL, name TEXT NOT NULL, path TEXT, prefix TEXT
+  place INTEGER PRIMARY KEY,
+  object TEXT NOT NULL,
+  name TEXT NOT NULL,
+  path TEXT,
+  prefix TEXT
 );
 INSERT INTO rule VALUES
   (1, 'Account', 'accountId', 'Id', NULL),
@@ -503,8 +626,12 @@ INSERT INTO rule VALUES
 CREATE INDEX rule_object ON rule (object, place);
 
 CREATE TABLE stage (
-  place INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, probability INTEGER NOT NULL,
-  is_closed INTEGER NOT NULL, is_won INTEGER NOT NULL, forecast TEXT NOT NULL
+  place INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  probability INTEGER NOT NULL,
+  is_closed INTEGER NOT NULL,
+  is_won INTEGER NOT NULL,
+  forecast TEXT NOT NULL
 );
 INSERT INTO stage VALUES
   (1, 'Prospecting', 10, 0, 0, 'Pipeline'),
@@ -527,31 +654,51 @@ CREATE TABLE record (
 );
 CREATE INDEX record_object ON record (object, place);
 INSERT INTO record VALUES
-  ('005Ws00000LARK1IAV', 'User', -9,
-    '{"Id":"005Ws00000LARK1IAV","Username":"maya.chen@larkspur.example","LastName":"Chen"' ||
-    ',"FirstName":"Maya","Name":"Maya Chen","Email":"maya.chen@larkspur.example","Title":' ||
-    '"Engineering Manager","Alias":"mchen","IsActive":true,"CreatedDate":"2024-03-01T08:0' ||
-    '0:00.000+0000","LastModifiedDate":"2024-03-01T08:00:00.000+0000"}'),
-  ('005Ws00000LARK2IAV', 'User', -8,
-    '{"Id":"005Ws00000LARK2IAV","Username":"ben.adeyemi@larkspur.example","LastName":"Ade' ||
-    'yemi","FirstName":"Ben","Name":"Ben Adeyemi","Email":"ben.adeyemi@larkspur.example",' ||
-    '"Title":"Support Lead","Alias":"badeyemi","IsActive":true,"CreatedDate":"2024-03-01T' ||
-    '08:00:00.000+0000","LastModifiedDate":"2024-03-01T08:00:00.000+0000"}'),
-  ('005Ws00000LARK3IAV', 'User', -7,
-    '{"Id":"005Ws00000LARK3IAV","Username":"priya.nair@larkspur.example","LastName":"Nair' ||
-    '","FirstName":"Priya","Name":"Priya Nair","Email":"priya.nair@larkspur.example","Tit' ||
-    'le":"Product Manager","Alias":"pnair","IsActive":true,"CreatedDate":"2024-03-01T08:0' ||
-    '0:00.000+0000","LastModifiedDate":"2024-03-01T08:00:00.000+0000"}'),
-  ('005Ws00000LARK4IAV', 'User', -6,
-    '{"Id":"005Ws00000LARK4IAV","Username":"oliver.grant@larkspur.example","LastName":"Gr' ||
-    'ant","FirstName":"Oliver","Name":"Oliver Grant","Email":"oliver.grant@larkspur.examp' ||
-    'le","Title":"CFO","Alias":"ogrant","IsActive":true,"CreatedDate":"2024-03-01T08:00:0' ||
-    '0.000+0000","LastModifiedDate":"2024-03-01T08:00:00.000+0000"}'),
-  ('005Ws00000LARK5IAV', 'User', -5,
-    '{"Id":"005Ws00000LARK5IAV","Username":"sofia.marchetti@larkspur.example","LastName":' ||
-    '"Marchetti","FirstName":"Sofia","Name":"Sofia Marchetti","Email":"sofia.marchetti@la' ||
-    'rkspur.example","Title":"Designer","Alias":"smarche","IsActive":true,"CreatedDate":"' ||
-    '2024-03-01T08:00:00.000+0000","LastModifiedDate":"2024-03-01T08:00:00.000+0000"}');
+  (
+    '005Ws00000LARK1IAV',
+    'User',
+    -9,
+    '{"Id":"005Ws00000LARK1IAV","Username":"maya.chen@larkspur.example","LastName":"Chen"'
+      || ',"FirstName":"Maya","Name":"Maya Chen","Email":"maya.chen@larkspur.example","Title":'
+      || '"Engineering Manager","Alias":"mchen","IsActive":true,"CreatedDate":"2024-03-01T08:0'
+      || '0:00.000+0000","LastModifiedDate":"2024-03-01T08:00:00.000+0000"}'
+  ),
+  (
+    '005Ws00000LARK2IAV',
+    'User',
+    -8,
+    '{"Id":"005Ws00000LARK2IAV","Username":"ben.adeyemi@larkspur.example","LastName":"Ade'
+      || 'yemi","FirstName":"Ben","Name":"Ben Adeyemi","Email":"ben.adeyemi@larkspur.example",'
+      || '"Title":"Support Lead","Alias":"badeyemi","IsActive":true,"CreatedDate":"2024-03-01T'
+      || '08:00:00.000+0000","LastModifiedDate":"2024-03-01T08:00:00.000+0000"}'
+  ),
+  (
+    '005Ws00000LARK3IAV',
+    'User',
+    -7,
+    '{"Id":"005Ws00000LARK3IAV","Username":"priya.nair@larkspur.example","LastName":"Nair'
+      || '","FirstName":"Priya","Name":"Priya Nair","Email":"priya.nair@larkspur.example","Tit'
+      || 'le":"Product Manager","Alias":"pnair","IsActive":true,"CreatedDate":"2024-03-01T08:0'
+      || '0:00.000+0000","LastModifiedDate":"2024-03-01T08:00:00.000+0000"}'
+  ),
+  (
+    '005Ws00000LARK4IAV',
+    'User',
+    -6,
+    '{"Id":"005Ws00000LARK4IAV","Username":"oliver.grant@larkspur.example","LastName":"Gr'
+      || 'ant","FirstName":"Oliver","Name":"Oliver Grant","Email":"oliver.grant@larkspur.examp'
+      || 'le","Title":"CFO","Alias":"ogrant","IsActive":true,"CreatedDate":"2024-03-01T08:00:0'
+      || '0.000+0000","LastModifiedDate":"2024-03-01T08:00:00.000+0000"}'
+  ),
+  (
+    '005Ws00000LARK5IAV',
+    'User',
+    -5,
+    '{"Id":"005Ws00000LARK5IAV","Username":"sofia.marchetti@larkspur.example","LastName":'
+      || '"Marchetti","FirstName":"Sofia","Name":"Sofia Marchetti","Email":"sofia.marchetti@la'
+      || 'rkspur.example","Title":"Designer","Alias":"smarche","IsActive":true,"CreatedDate":"'
+      || '2024-03-01T08:00:00.000+0000","LastModifiedDate":"2024-03-01T08:00:00.000+0000"}'
+  );
 
 CREATE TABLE me (id TEXT NOT NULL REFERENCES record (id));
 INSERT INTO me VALUES ('005Ws00000LARK1IAV');
@@ -561,29 +708,54 @@ CREATE VIEW clock AS SELECT replace(now(), 'Z', '+0000') AS time;
 
 -- What follows from the other fields.
 CREATE VIEW derived AS
-SELECT r.id, CASE
-         WHEN r.object IN ('Contact', 'Lead') THEN json_object(
-           'Name', trim(ifnull(r.fields ->> 'FirstName', '') || ' ' || (r.fields ->> 'LastName')))
-         WHEN r.object = 'Opportunity' THEN json_object(
-           'IsClosed', json(iif(ifnull(s.is_closed, 0), 'true', 'false')),
-           'IsWon', json(iif(ifnull(s.is_won, 0), 'true', 'false')),
-           'ForecastCategoryName', ifnull(s.forecast, 'Pipeline'),
-           'ExpectedRevenue', (r.fields ->> 'Amount') * ifnull(r.fields ->> 'Probability', 0) / 100)
-         WHEN r.object = 'Case' THEN json_object(
-           'IsClosed', json(iif(r.fields ->> 'Status' LIKE 'Closed%', 'true', 'false')),
-           'ClosedDate', iif(r.fields ->> 'Status' LIKE 'Closed%',
-                             ifnull(r.fields ->> 'ClosedDate', (SELECT time FROM clock)), NULL))
-         ELSE '{}' END AS fields
-FROM record r LEFT JOIN stage s ON s.name = r.fields ->> 'StageName';
+SELECT
+  r.id,
+  CASE
+    WHEN r.object IN ('Contact', 'Lead')
+      THEN json_object(
+        'Name', trim(ifnull(r.fields ->> 'FirstName', '') || ' ' || (r.fields ->> 'LastName'))
+      )
+    WHEN r.object = 'Opportunity'
+      THEN json_object(
+        'IsClosed', json(iif(ifnull(s.is_closed, 0), 'true', 'false')),
+        'IsWon', json(iif(ifnull(s.is_won, 0), 'true', 'false')),
+        'ForecastCategoryName', ifnull(s.forecast, 'Pipeline'),
+        'ExpectedRevenue', (r.fields ->> 'Amount') * ifnull(r.fields ->> 'Probability', 0) / 100
+      )
+    WHEN r.object = 'Case'
+      THEN json_object(
+        'IsClosed', json(iif(r.fields ->> 'Status' LIKE 'Closed%', 'true', 'false')),
+        'ClosedDate', iif(
+          r.fields ->> 'Status' LIKE 'Closed%',
+          ifnull(r.fields ->> 'ClosedDate', (SELECT time FROM clock)),
+          NULL
+        )
+      )
+    ELSE '{}'
+  END AS fields
+FROM record r
+LEFT JOIN stage s ON s.name = r.fields ->> 'StageName';
 
 -- The opportunities of campaigns.
 CREATE VIEW campaign_sum AS
-SELECT c.id, json_object(
-         'NumberOfOpportunities', count(o.id), 'NumberOfWonOpportunities', ifnull(sum(won), 0),
-         'AmountAllOpportunities', ifnull(sum(amount), 0.0),
-         'AmountWonOpportunities', ifnull(sum(amount) FILTER (WHERE won), 0.0)) AS fields
+SELECT
+  c.id,
+  json_object(
+    'NumberOfOpportunities', count(o.id),
+    'NumberOfWonOpportunities', ifnull(sum(won), 0),
+    'AmountAllOpportunities', ifnull(sum(amount), 0.0),
+    'AmountWonOpportunities', ifnull(sum(amount) FILTER (WHERE won), 0.0)
+  ) AS fields
 FROM record c
-LEFT JOIN (SELECT id, fields ->> 'CampaignId' AS campaign, fields ->> 'IsWon' AS won,
-                  fields ->> 'Amount' AS amount
-           FROM record WHERE object = 'Opportunity') o ON o.campaign = c.id
-WHERE c.object = 'Campaign' GROUP BY c.id;
+LEFT JOIN (
+  SELECT
+    id,
+    fields ->> 'CampaignId' AS campaign,
+    fields ->> 'IsWon' AS won,
+    fields ->> 'Amount' AS amount
+  FROM record
+  WHERE object = 'Opportunity'
+) o
+  ON o.campaign = c.id
+WHERE c.object = 'Campaign'
+GROUP BY c.id;
