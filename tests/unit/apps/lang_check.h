@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "apps/lang.h"
+#include "apps/lang/lang.h"
 
 struct lang_check {
     const char *schema, *languages; /* languages: app.json's; NULL: none */

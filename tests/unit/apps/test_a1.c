@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "apps/a1.h"
+#include "apps/formula/a1.h"
 #include "base/cleanup.h"
 
 static void test_columns(void **state)

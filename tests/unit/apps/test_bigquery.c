@@ -2,7 +2,7 @@
 /* BigQuery's SQL: what queries give. */
 #include "lang_check.h"
 
-#include "apps/bigquery/bq.h"
+#include "apps/products/bigquery/bq.h"
 
 static struct lang_check check = {
     .schema = "CREATE TABLE project (id TEXT PRIMARY KEY); INSERT INTO project VALUES ('p');"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "apps/calc.h"
+#include "apps/calc/calc.h"
 #include "base/cleanup.h"
 
 static const struct {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "apps/db.h"
+#include "apps/db/db.h"
 
 #define START_US 1768467600000000 /* 2026-01-15T09:00:00Z */
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "apps/db.h"
-#include "apps/merge.h"
+#include "apps/db/db.h"
+#include "apps/text/merge.h"
 #include "base/textdiff.h"
 
 static struct arena arena;

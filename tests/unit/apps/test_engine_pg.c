@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apps/engine.h"
+#include "apps/engine/engine.h"
 
 #define ENGINE (&app_engine_pg)
 

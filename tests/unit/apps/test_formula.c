@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apps/formula.h"
+#include "apps/formula/formula.h"
 #include "base/cleanup.h"
 
 /* The sheet "Data":      A        B       C          D

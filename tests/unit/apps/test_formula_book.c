@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apps/formula_book.h"
+#include "apps/formula/book.h"
 #include "base/cleanup.h"
 
 static const struct formula_sheet sheets[] = {{STR_INIT("Main"), 100, 26},

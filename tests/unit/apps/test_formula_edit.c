@@ -2,7 +2,7 @@
 /* The text of formulas when the cells that they name move. */
 #include "../check.h"
 
-#include "apps/formula_edit.h"
+#include "apps/formula/edit.h"
 #include "base/cleanup.h"
 
 static const struct formula_edit insert_rows = {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "apps/db.h"
+#include "apps/db/db.h"
 
 static struct appdb *db;
 static char path[64];

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "apps/db.h"
+#include "apps/db/db.h"
 
 static const char scripts_text[] =
     "-- name: cell\n"

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "apps/functions.h"
-#include "apps/lang.h"
-#include "apps/memory.h"
+#include "apps/db/memory.h"
+#include "apps/functions/functions.h"
+#include "apps/lang/lang.h"
 #include "base/clock.h"
 #include "sys/io.h"
 

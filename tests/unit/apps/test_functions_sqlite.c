@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "apps/db_impl.h"
+#include "apps/db/db_internal.h"
 
 static const char *const expressions[] = {
     "length(?1)",

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "apps/db.h"
+#include "apps/db/db.h"
 
 /* Each is a script of its own: the functions are there in calls only. */
 static const struct {

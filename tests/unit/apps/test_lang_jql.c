@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "apps/aql.h"
+#include "apps/lang/aql.h"
 
 static const char schema[] =
     "CREATE TABLE i (id INTEGER PRIMARY KEY, state TEXT, who TEXT, pri TEXT, points REAL,"

@@ -2,7 +2,7 @@
 /* Notion's objects: what the API takes and as what it is kept. */
 #include "../check.h"
 
-#include "apps/notion.h"
+#include "apps/products/notion/notion.h"
 #include "base/cleanup.h"
 
 static struct arena arena;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "apps/script.h"
+#include "apps/source/script.h"
 
 static struct arena arena;
 static struct scripts scripts;
@@ -90,7 +90,8 @@ static void parts_stand_where_they_are_included(void **state)
     (void)state;
     assert_int_equal(scripts_parse(&arena, str_of(base), &below, &e), 0);
     assert_null(scripts_find(&below, STR("both")));
-    assert_int_equal(scripts_parse_on(&below, &arena, str_of(text), &scripts, &e), 0);
+    const struct script_source from = {.base = &below};
+    assert_int_equal(scripts_parse_from(&from, &arena, str_of(text), &scripts, &e), 0);
     const struct script *s = scripts_find(&scripts, STR("tell"));
     assert_non_null(s);
     assert_int_equal(s->n, 4);
@@ -137,12 +138,49 @@ static void nothing_is_no_mistake(void **state)
     assert_int_equal(scripts.n, 0);
 }
 
+static int find_text(void *ctx, struct str name, struct str *ret, struct err *err)
+{
+    if (!str_is(name, "common/two"))
+        return err_set(err, -EINVAL, "no file " STR_FMT, STR_ARG(name));
+    *ret = str_of(ctx);
+    return 0;
+}
+
+static void files_stand_for_their_statements(void **state)
+{
+    static const char text[] = "-- name: a\nSELECT 1 AS one;\n-- include: common/two\n"
+                               "SELECT 4 AS result;\n";
+    static char two[] = "-- Two.\nSELECT 2 AS two;\nSELECT 3\n AS three;\n";
+    static char torn[] = "SELECT 1;\nSELECT 'x;\n";
+    struct script_source from = {.include = find_text, .ctx = two};
+
+    (void)state;
+    assert_int_equal(scripts_parse_from(&from, &arena, str_of(text), &scripts, &e), 0);
+    assert_int_equal(scripts.items[0].n, 4);
+    assert_string_equal(scripts.items[0].statements[2].sql.p, "SELECT 3\n AS three");
+    /* They are where they are included. */
+    assert_int_equal(scripts.items[0].statements[1].line, 3);
+    assert_int_equal(scripts.items[0].statements[2].line, 3);
+    assert_int_equal(scripts.items[0].statements[3].line, 4);
+    from.ctx = torn;
+    assert_int_equal(scripts_parse_from(&from, &arena, str_of(text), &scripts, &e), -EINVAL);
+    assert_string_equal(err_text(&e), "common/two.sql: line 2: a string has no end");
+    assert_int_equal(
+        scripts_parse_from(&from, &arena, STR("-- name: a\n-- include: x/y\n"), &scripts, &e),
+        -EINVAL);
+    assert_string_equal(err_text(&e), "line 2: no file x/y");
+    /* Where there are none, a slash is no more than a letter. */
+    assert_int_equal(scripts_parse(&arena, str_of(text), &scripts, &e), -EINVAL);
+    assert_string_equal(err_text(&e), "line 3: no part named 'common/two' before it");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(scripts_have_names_and_statements, setup, teardown),
         cmocka_unit_test_setup_teardown(queries_are_found, setup, teardown),
         cmocka_unit_test_setup_teardown(parts_stand_where_they_are_included, setup, teardown),
+        cmocka_unit_test_setup_teardown(files_stand_for_their_statements, setup, teardown),
         cmocka_unit_test_setup_teardown(mistakes_are_told_with_their_line, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_is_no_mistake, setup, teardown),
     };

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "apps/sheets/update.h"
+#include "apps/products/sheets/update.h"
 #include "base/cleanup.h"
 
 #define BOOK                                                                                       \

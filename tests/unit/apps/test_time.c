@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "apps/civil.h"
-#include "apps/recur.h"
-#include "apps/zone.h"
+#include "apps/calendar/civil.h"
+#include "apps/calendar/recur.h"
+#include "apps/calendar/zone.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
 

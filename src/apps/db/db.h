@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* The open database of an app's instance, and calls of the app's scripts on it (docs/adr/0006).
+ *
+ * A call is one transaction: all of it or nothing. It runs under an authorizer and within limits on
+ * steps, time and memory, so that no script and no argument can hold up the thread or fill memory.
+ * Statements are prepared when they are first used and kept until the database is closed.
+ *
+ * The clock and the random numbers belong to the instance: random numbers come from the seed and
+ * how many were drawn before; with a fixed start the clock shows that start plus a second for every
+ * writing call before. Both counts are in the database, so the same calls give the same bytes, also
+ * after a restart. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "apps/source/script.h"
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/json.h"
+
+struct appdb;
+struct sqlite3;
+
+enum {
+    APPDB_RESULT_MAX = 16 << 20, /* bytes of an answer */
+    APPDB_MAX_PARAMETERS = 128   /* of a statement, and columns that are kept for later ones */
+};
+
+/* How much a call may take of steps, time and memory: see the table in db.c. */
+enum appdb_limits {
+    APPDB_USUAL,
+    APPDB_BRIEF, /* a few milliseconds, then -EAGAIN */
+    APPDB_BULK   /* what the largest body for import needs */
+};
+
+/* A compiled query: an expression with parameters ":_1", ":_2", … of these values. */
+struct appdb_predicate {
+    struct str sql;
+    const struct json *values; /* array */
+    bool is_order;             /* the terms of an ORDER BY, not an expression */
+};
+
+struct appdb_env {
+    const struct scripts *scripts;
+    const struct json *ids; /* object: kind to format, see apps/db/product_id.h; or NULL */
+    uint64_t seed;
+    int64_t start_us; /* of the clock, microseconds since 1970; 0: the time of the day */
+    /* Compiles TEXT of a query language into A; may be NULL when no script has queries. -EINVAL: E
+     * says what is wrong with the query, for the one who wrote it; the call ends with that. */
+    int (*compile)(void *ctx, struct str language, struct str text, struct arena *a,
+                   struct appdb_predicate *ret, struct err *e);
+    void *ctx;
+};
+
+/* Makes a database of SCHEMA (SQL) at PATH, which must not exist. */
+int appdb_create(const char *path, const char *schema, struct err *e);
+
+/* Opens PATH. ENV's pointers must stay valid. One that is open for reading only must not be changed
+ * by anybody meanwhile. */
+int appdb_open(const char *path, bool is_read_only, const struct appdb_env *env, struct appdb **ret,
+               struct err *e);
+void appdb_close(struct appdb *db);
+/* The same for a database whose file goes right after: its log is left as it is. */
+void appdb_close_dropped(struct appdb *db);
+DEFINE_CLEANUP(struct appdb *, appdb_close)
+
+struct appdb_call {
+    const struct script *script; /* of env->scripts */
+    const struct json *args;     /* object, or NULL */
+    struct arena *arena;         /* the answer is made in it */
+    bool is_write;               /* a script that writes without this fails */
+    enum appdb_limits limits;
+
+    /* What came of it: error when that is not NULL, else result or content. */
+    struct str error, result, content;
+    bool is_query_error; /* the error is of a query that could not be compiled */
+    bool is_fixed;       /* it depends on nothing but the database and the arguments */
+};
+
+/* 0 also when the script says `error`. Else nothing was changed, and E says why: -ETIME over a
+ * limit, -E2BIG the answer is too large, -EINVAL the script or the data do not fit together, or
+ * what SQLite met. */
+int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e);
+
+/* Prepares every statement of S, which runs with arguments of these names. -EINVAL: "line 7: …", a
+ * statement is wrong, a parameter is neither an argument nor a column before it, or a script that
+ * should only read writes. */
+int appdb_check(struct appdb *db, const struct script *s, const struct json *properties,
+                bool is_write, struct err *e);
+
+/* The seed and the start of the clock of the calls that follow. */
+void appdb_tune(struct appdb *db, uint64_t seed, int64_t start_us);
+
+/* Restarts the clock and the random numbers. Outside of calls. */
+int appdb_rewind(struct appdb *db, struct err *e);
+
+/* For apps/ alone: the clock of the call under way and the next random number. */
+int64_t appdb_now_us(struct appdb *db);
+uint64_t appdb_random(struct appdb *db);
+const struct json *appdb_ids(const struct appdb *db);
+/* The connection. */
+struct sqlite3 *appdb_handle(struct appdb *db);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "apps/engine/call.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/* ---- texts ---- */
+
+/* S as it stands between the quotes of a JSON string. */
+static void add_escaped(struct buf *out, struct str s)
+{
+    auto_buf struct buf b = BUF_INIT(out->max);
+
+    if (json_write_str(&b, s) == 0)
+        (void)buf_add_str(out, str_slice(buf_str(&b), 1, b.len - 1));
+}
+
+/* TEMPLATE with {name}, {text} and, the text within a JSON string, {json} filled in. */
+static struct str fill_error_text(struct arena *a, const char *template, struct str name,
+                                  struct str text)
+{
+    auto_buf struct buf b = BUF_INIT(64 << 10);
+    struct str rest = str_of(template);
+
+    while (rest.len > 0) {
+        if (str_starts(rest, STR("{name}")) || str_starts(rest, STR("{text}"))) {
+            (void)buf_add_str(&b, rest.p[1] == 'n' ? name : text);
+            rest = str_skip(rest, 6);
+        } else if (str_starts(rest, STR("{json}"))) {
+            add_escaped(&b, text);
+            rest = str_skip(rest, 6);
+        } else {
+            (void)buf_add_char(&b, rest.p[0]);
+            rest = str_skip(rest, 1);
+        }
+    }
+    return buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
+}
+
+/* The failure TEXT in the way of APP. */
+static int answer_tool_failure(const struct app *app, struct str text, struct arena *a,
+                               struct app_answer *ret)
+{
+    auto_buf struct buf b = BUF_INIT(1 << 20);
+
+    if (!text.p)
+        return -ENOMEM;
+    *ret = (struct app_answer){.kind = APP_ANSWER_TEXT, .text = text, .is_failure = true};
+    switch (app->errors) {
+    case APP_ERRORS_TEXT: ret->text = arena_printf(a, "Error: " STR_FMT, STR_ARG(text)); break;
+    case APP_ERRORS_JSON:
+        (void)buf_add_lit(&b, "{\"error\": ");
+        (void)json_write_str(&b, text);
+        (void)buf_add_char(&b, '}');
+        ret->text = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
+        break;
+    case APP_ERRORS_RPC: ret->kind = APP_ANSWER_RPC; break;
+    case APP_ERRORS_RESULT: ret->kind = APP_ANSWER_ERROR; break;
+    case APP_ERRORS_RAW:
+    case APP_ERRORS_COUNT: break;
+    }
+    return ret->text.p ? 0 : -ENOMEM;
+}
+
+/* The name of the argument at POINTER; for a missing one: of what is missing in it. */
+static int fail_check(const struct app_call *c, const struct schema_error *why,
+                      struct app_answer *ret)
+{
+    bool is_missing = strcmp(why->keyword, "required") == 0;
+    struct str name = str_of(why->path);
+    const struct json *required = json_get(c->tool->input, "required");
+
+    if (str_starts(name, STR("/")))
+        name = str_skip(name, 1);
+    for (size_t i = 0; is_missing && name.len == 0 && required && i < required->n; i++) {
+        struct str word = json_str(json_at(required, i), STR(""));
+        if (!json_get_str(c->args, word))
+            name = word;
+    }
+    const char *text = c->app->texts[is_missing ? APP_TEXT_MISSING : APP_TEXT_INVALID];
+    return answer_tool_failure(c->app, fill_error_text(c->arena, text, name, str_of(why->text)),
+                               c->arena, ret);
+}
+
+/* ---- the call ---- */
+
+/* Products whose answers have line breaks: the text as JSON, rewritten. */
+static struct str indent(struct str text, struct arena *a)
+{
+    auto_buf struct buf b = BUF_INIT(2 * (size_t)APPDB_RESULT_MAX);
+    const struct json *v = json_parse(a, text, NULL, NULL);
+
+    if (!v)
+        return text;
+    (void)json_write(&b, v, JSON_PRETTY);
+    return buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
+}
+
+#define TOO_MUCH "The request takes too long or returns too much; narrow it down and try again."
+
+static int run_tool_script(const struct app_call *c, struct app_answer *ret, struct err *e)
+{
+    struct appdb_call call = {.script = c->tool->script,
+                              .args = c->args,
+                              .arena = c->arena,
+                              .is_write = !c->tool->is_read_only,
+                              .limits = c->is_brief ? APPDB_BRIEF : APPDB_USUAL};
+    int r = c->run ? c->run(c->ctx, &call, e) : appdb_run(c->db, &call, e);
+
+    /* What a caller asked too much for is no fault of ours, and reported as the product's errors
+     * are.
+     */
+    if (r == -ETIME || r == -E2BIG)
+        return answer_tool_failure(c->app, STR(TOO_MUCH), c->arena, ret);
+    if (r < 0)
+        return err_ctx(e, r, "%s: %s", c->app->name, c->tool->name);
+    if (call.is_query_error)
+        call.error = fill_error_text(c->arena, c->app->texts[APP_TEXT_QUERY], STR(""), call.error);
+    if (call.error.p || call.is_query_error) {
+        r = answer_tool_failure(c->app, call.error, c->arena, ret);
+        ret->is_fixed = call.is_fixed;
+        return r;
+    }
+    *ret = (struct app_answer){
+        .kind = APP_ANSWER_CONTENT, .text = call.content, .is_fixed = call.is_fixed};
+    if (!call.content.p) {
+        ret->kind = APP_ANSWER_TEXT;
+        ret->text = c->app->is_indented ? indent(call.result, c->arena) : call.result;
+    }
+    return ret->text.p ? 0 : err_set(e, -EINVAL, "%s: %s: no result", c->app->name, c->tool->name);
+}
+
+int app_call(const struct app_call *c, struct app_answer *ret, struct err *e)
+{
+    struct app_call own = *c;
+    struct schema_error why;
+
+    if (!own.args)
+        own.args = json_new_object(c->arena);
+    if (!own.args)
+        return err_set(e, -ENOMEM, "out of memory");
+    int r = schema_check(c->tool->schema, own.args, &why);
+    if (r < 0)
+        r = fail_check(&own, &why, ret);
+    else if ((r = schema_defaults(c->arena, c->tool->schema, own.args)) == 0)
+        r = run_tool_script(&own, ret, e);
+    return r == -ENOMEM ? err_set(e, r, "out of memory") : r;
+}
+
+int app_call_unknown(const struct app *app, struct str name, struct arena *a,
+                     struct app_answer *ret)
+{
+    return answer_tool_failure(app, fill_error_text(a, app->texts[APP_TEXT_UNKNOWN], name, STR("")),
+                               a, ret);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* A call of an app's tool: arguments are checked and completed, the script is run, and what comes
+ * of it is reported as the product does. */
+#pragma once
+
+#include "apps/db/db.h"
+#include "apps/engine/app.h"
+
+enum app_answer_kind {
+    APP_ANSWER_TEXT,    /* a result of one text */
+    APP_ANSWER_CONTENT, /* a result: a JSON array of content items */
+    APP_ANSWER_ERROR,   /* a result of one text with isError */
+    APP_ANSWER_RPC      /* an error of the protocol with this message */
+};
+
+struct app_answer {
+    enum app_answer_kind kind;
+    struct str text;
+    bool is_failure; /* the product says that it failed, in whichever way */
+    bool is_fixed;   /* it is the same until the database changes */
+};
+
+struct app_call {
+    const struct app *app;
+    struct appdb *db;
+    const struct app_tool *tool;
+    struct json *args;   /* an object, or NULL; gets its defaults */
+    struct arena *arena; /* for the answer */
+    bool is_brief;       /* -EAGAIN when it would take longer, see appdb_call */
+
+    /* Runs the script in the place of appdb_run(); NULL: that one. */
+    int (*run)(void *ctx, struct appdb_call *call, struct err *e);
+    void *ctx;
+};
+
+/* 0, or -errno with E when the fault is ours: nothing was changed then. */
+int app_call(const struct app_call *c, struct app_answer *ret, struct err *e);
+/* The answer to a call of an unknown tool. -ENOMEM. */
+int app_call_unknown(const struct app *app, struct str name, struct arena *a,
+                     struct app_answer *ret);
