@@ -9,12 +9,12 @@
  *                          "email": "ann@mcp.com" or null}
  *     200                 {"content": [{"type": "text", "text": "…"}], "isError": false}
  *
- * A server is a row of the table in servers.c and a file with a table of its tools. A tool is a
+ * A server is a row of the table in kit/servers.c and a file with a table of its tools. A tool is a
  * function that may block: each call has a thread to itself (of at most LOCAL_THREADS_MAX). State
  * that calls share is the server's own business, under its own lock. Nothing here is a boundary:
  * that is the cell; the workspace's limits are the products' own rules.
  *
- * What the daemon asks for that is no tool has paths "/_NAME": see request.h. */
+ * What the daemon asks for that is no tool has paths "/_NAME": see kit/daemon_request.h. */
 #pragma once
 
 #include <stdbool.h>
@@ -49,7 +49,7 @@ struct local_call {
     struct str email;                  /* of the sandbox's test account; empty: none */
     struct arena arena;                /* lives until the answer is sent */
 
-    /* For answer.c. */
+    /* For kit/answer.c. */
     struct buf content; /* items of the array */
     unsigned n_items;
     struct buf bufs[LOCAL_BUFS]; /* of local_buf() */
@@ -84,7 +84,7 @@ bool local_bool(const struct local_call *c, const char *name);
  * the next one uses again: for what every call builds. */
 struct buf *local_buf(struct local_call *c);
 
-/* ---- answers (answer.c): content items, in the order of these calls ---- */
+/* ---- answers (kit/answer.c): content items, in the order of these calls ---- */
 
 void local_text(struct local_call *c, struct str text);
 /* The same, and as structuredContent {KEY: TEXT}. */
@@ -99,5 +99,5 @@ void local_structured(struct local_call *c, struct str json);
 /* A failure: what was said before is dropped. */
 void local_fail(struct local_call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void local_fail_text(struct local_call *c, struct str text);
-/* Runs TOOL and writes the result's members; for serve.c. */
+/* Runs TOOL and writes the result's members; for service/dispatch.c. */
 void local_run(struct local_call *c, struct buf *out);

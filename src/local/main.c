@@ -6,6 +6,8 @@
  *
  *     tidepool-local --execute DIR ROOT       see local/archive/execution.h
  *
+ * Called mcp-gateway it is another program: see local/gateway/gateway.h.
+ *
  * With --keep a process stays that does nothing but start the other one again when it dies. */
 #include <errno.h>
 #include <limits.h>
@@ -21,11 +23,12 @@
 #include "base/cleanup.h"
 #include "local/archive/execution.h"
 #include "local/archive/extract.h"
+#include "local/gateway/gateway.h"
 #include "local/mail/mail.h"
-#include "local/serve.h"
+#include "local/service/dispatch.h"
 #include "net/listen.h"
 
-static int usage(void)
+static int print_local_usage(void)
 {
     (void)fprintf(stderr, "usage: tidepool-local [--keep] --listen ADDRESS [--also ADDRESS]\n"
                           "                      [--root DIR] [--mail DIR] [--imap ADDRESS]\n"
@@ -45,7 +48,7 @@ static void listen_also(struct local_serve *s, const char *address)
         (void)fprintf(stderr, "tidepool-local: %s\n", err_text(&e));
 }
 
-static int run(const char *address, const char *also, const struct local *local)
+static int run_local_service(const char *address, const char *also, const struct local *local)
 {
     struct err e = ERR_INIT;
     struct loop *loop = loop_new(&e);
@@ -74,7 +77,7 @@ static int run(const char *address, const char *also, const struct local *local)
 }
 
 /* Returns in the process that works. */
-static void keep(void)
+static void keep_running(void)
 {
     for (;;) {
         pid_t pid = fork();
@@ -88,6 +91,22 @@ static void keep(void)
     }
 }
 
+/* What is no service of tools: the exit status, or -1 when it is one. */
+static int run_other(int argc, char **argv)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+
+    if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], "mcp-gateway") == 0)
+        return gateway_main(argc, argv);
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        (void)printf("tidepool-local %s\n", TIDEPOOL_VERSION);
+        return 0;
+    }
+    if (argc == 4 && strcmp(argv[1], "--execute") == 0)
+        return execution_main(argv[2], argv[3]);
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     const char *address = NULL, *also = NULL;
@@ -98,14 +117,11 @@ int main(int argc, char **argv)
     } options[] = {{"--listen", &address},  {"--also", &also},       {"--root", &local.root},
                    {"--mail", &local.mail}, {"--imap", &local.imap}, {"--smtp", &local.smtp}};
 
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        (void)printf("tidepool-local %s\n", TIDEPOOL_VERSION);
-        return 0;
-    }
-    if (argc == 4 && strcmp(argv[1], "--execute") == 0)
-        return execution_main(argv[2], argv[3]);
+    int status = run_other(argc, argv);
+    if (status >= 0)
+        return status;
     if (argc > 1 && strcmp(argv[1], "--keep") == 0) {
-        keep();
+        keep_running();
         argv++;
         argc--;
     }
@@ -114,15 +130,15 @@ int main(int argc, char **argv)
         while (k < ARRAY_LEN(options) && strcmp(argv[i], options[k].name) != 0)
             k++;
         if (k == ARRAY_LEN(options))
-            return usage();
+            return print_local_usage();
         *options[k].value = argv[i + 1];
     }
     if (!address || argc % 2 == 0)
-        return usage();
+        return print_local_usage();
     if (!local.home)
         local.home = "/";
     (void)snprintf(mail, sizeof mail, "%s/.local/state/tidepool-mail", local.home);
     if (!local.mail)
         local.mail = mail;
-    return run(address, also, &local);
+    return run_local_service(address, also, &local);
 }

@@ -27,8 +27,8 @@ static const char purposes[][9] = {
 /* What the file says about its encryption. */
 struct agile {
     uint8_t key_salt[SALT], password_salt[SALT];
-    uint8_t verifier[SALT], verifier_hash[SHA512_LEN], key[AES_KEY]; /* encrypted */
-    uint8_t hmac_key[SHA512_LEN], hmac[SHA512_LEN];                  /* encrypted */
+    uint8_t verifier[SALT], verifier_hash[SHA512_LEN], key[AES_KEY_LEN]; /* encrypted */
+    uint8_t hmac_key[SHA512_LEN], hmac[SHA512_LEN];                      /* encrypted */
     int64_t spins;
 };
 
@@ -158,7 +158,7 @@ static void seal(struct agile *g, const struct aes *a, struct str content)
 /* Makes salts and a key, which is in *A then, and protects it by the password. */
 static int make_keys(struct agile *g, struct aes *a, struct str password)
 {
-    uint8_t hash[SHA512_LEN], input[SALT], output[SHA512_LEN], key[AES_KEY];
+    uint8_t hash[SHA512_LEN], input[SALT], output[SHA512_LEN], key[AES_KEY_LEN];
     struct aes p = {0};
 
     id_random(g->key_salt, SALT);
@@ -216,7 +216,7 @@ static void add_info(struct buf *b, const struct agile *g)
 }
 
 /* A length and text in UTF-16, in whole words of 32 bits. */
-static void add_text(struct buf *b, const char *text)
+static void add_utf16_text(struct buf *b, const char *text)
 {
     size_t len = strlen(text) * 2;
     uint8_t n[4];
@@ -231,7 +231,7 @@ static void add_text(struct buf *b, const char *text)
         (void)buf_add_char(b, 0);
 }
 
-static void add_number(struct buf *b, uint32_t v)
+static void add_le32(struct buf *b, uint32_t v)
 {
     uint8_t n[4];
 
@@ -250,31 +250,31 @@ static void make_spaces(struct spaces *s)
     buf_init(&s->map, 1024);
     buf_init(&s->space, 1024);
     buf_init(&s->transform, 1024);
-    add_text(&s->version, "Microsoft.Container.DataSpaces");
+    add_utf16_text(&s->version, "Microsoft.Container.DataSpaces");
     for (int i = 0; i < 3; i++)
-        add_number(&s->version, 1);
-    add_number(&s->map, 8);
-    add_number(&s->map, 1);
-    add_number(&s->map, 0x68);
-    add_number(&s->map, 1);
-    add_number(&s->map, 0);
-    add_text(&s->map, "EncryptedPackage");
-    add_text(&s->map, "StrongEncryptionDataSpace");
-    add_number(&s->space, 8);
-    add_number(&s->space, 1);
-    add_text(&s->space, "StrongEncryptionTransform");
-    add_number(&s->transform, 0x58);
-    add_number(&s->transform, 1);
-    add_text(&s->transform, "{FF9A3F03-56EF-4613-BDD5-5A41C1D07246}");
-    add_text(&s->transform, "Microsoft.Container.EncryptionTransform");
+        add_le32(&s->version, 1);
+    add_le32(&s->map, 8);
+    add_le32(&s->map, 1);
+    add_le32(&s->map, 0x68);
+    add_le32(&s->map, 1);
+    add_le32(&s->map, 0);
+    add_utf16_text(&s->map, "EncryptedPackage");
+    add_utf16_text(&s->map, "StrongEncryptionDataSpace");
+    add_le32(&s->space, 8);
+    add_le32(&s->space, 1);
+    add_utf16_text(&s->space, "StrongEncryptionTransform");
+    add_le32(&s->transform, 0x58);
+    add_le32(&s->transform, 1);
+    add_utf16_text(&s->transform, "{FF9A3F03-56EF-4613-BDD5-5A41C1D07246}");
+    add_utf16_text(&s->transform, "Microsoft.Container.EncryptionTransform");
     for (int i = 0; i < 3; i++)
-        add_number(&s->transform, 1);
+        add_le32(&s->transform, 1);
     for (int i = 0; i < 3; i++)
-        add_number(&s->transform, 0);
-    add_number(&s->transform, 4);
+        add_le32(&s->transform, 0);
+    add_le32(&s->transform, 4);
 }
 
-static int add_file(struct buf *out, struct arena *a, struct str info, struct str content)
+static int add_encrypted_file(struct buf *out, struct arena *a, struct str info, struct str content)
 {
     struct spaces s;
 
@@ -311,7 +311,8 @@ int agile_encrypt(struct buf *out, struct arena *a, struct str package, struct s
     if (r == 0) {
         seal(&g, &cipher, buf_str(&content));
         add_info(&info, &g);
-        r = buf_ok(&info) ? add_file(out, a, buf_str(&info), buf_str(&content)) : info.error;
+        r = buf_ok(&info) ? add_encrypted_file(out, a, buf_str(&info), buf_str(&content))
+                          : info.error;
     }
     mem_wipe(&cipher, sizeof cipher);
     return r;
@@ -330,7 +331,7 @@ static bool read_base64(const struct xml *n, const char *name, uint8_t *p, size_
 }
 
 /* The first element whose name, without its prefix, is NAME. */
-static const struct xml *find(const struct xml_doc *d, const char *name)
+static const struct xml *find_local_element(const struct xml_doc *d, const char *name)
 {
     for (struct xml *n = NULL; (n = xml_walk(&d->top, n, NULL));) {
         struct str own = n->name->written;
@@ -348,15 +349,16 @@ static bool is_ours(const struct xml *n)
            str_is(xml_get(n, "hashAlgorithm"), "SHA512") && xml_get_int(n, "saltSize", 0) == SALT;
 }
 
-static int read_info(struct agile *g, struct arena *a, struct str info)
+static int read_encryption_info(struct agile *g, struct arena *a, struct str info)
 {
     if (info.len < HEAD || memcmp(info.p, "\4\0\4\0", 4) != 0)
         return -ENOTSUP;
     struct xml_doc *d = xml_parse(a, str_skip(info, HEAD), NULL);
     if (!d)
         return -EBADMSG;
-    const struct xml *data = find(d, "keyData"), *key = find(d, "encryptedKey");
-    const struct xml *integrity = find(d, "dataIntegrity");
+    const struct xml *data = find_local_element(d, "keyData"),
+                     *key = find_local_element(d, "encryptedKey");
+    const struct xml *integrity = find_local_element(d, "dataIntegrity");
     if (!is_ours(data) || !is_ours(key))
         return -ENOTSUP;
     g->spins = xml_get_int(key, "spinCount", -1);
@@ -376,7 +378,7 @@ static int read_info(struct agile *g, struct arena *a, struct str info)
 /* The cipher of the content, when the password is right. */
 static int open_keys(const struct agile *g, struct aes *a, struct str password)
 {
-    uint8_t hash[SHA512_LEN], input[SALT], output[SHA512_LEN], wanted[SHA512_LEN], key[AES_KEY];
+    uint8_t hash[SHA512_LEN], input[SALT], output[SHA512_LEN], wanted[SHA512_LEN], key[AES_KEY_LEN];
     struct aes p = {0};
     int r = spin(hash, g, password);
 
@@ -440,7 +442,7 @@ int agile_decrypt(struct str *ret, struct arena *a, struct str file, struct str 
     int r = cfb_stream(a, file, "EncryptedPackage", &content);
     if (r < 0)
         return r == -ENOMEM ? r : -EBADMSG;
-    r = read_info(&g, a, info);
+    r = read_encryption_info(&g, a, info);
     if (r == 0)
         r = open_keys(&g, &cipher, password);
     if (r == 0)

@@ -145,7 +145,7 @@ struct entry {
     size_t size;
 };
 
-static void add_entry(struct buf *b, const struct entry *e)
+static void add_cfb_entry(struct buf *b, const struct entry *e)
 {
     size_t len = strlen(e->name);
 
@@ -168,16 +168,16 @@ static void add_directory(struct writer *w, struct buf *b)
 {
     static const struct entry none = {"", 0, FREE, FREE, FREE, 0, 0};
 
-    add_entry(
+    add_cfb_entry(
         b, &(struct entry){"Root Entry", 5, FREE, FREE, w->child[0], w->mini_first, w->mini.len});
     for (size_t i = 0; i < w->n; i++) {
         bool is_stream = w->items[i].data.p != NULL;
-        add_entry(b, &(struct entry){w->items[i].name, is_stream ? 2 : 1, w->left[i], w->right[i],
-                                     w->child[i + 1], is_stream ? w->first[i] : 0,
-                                     w->items[i].data.len});
+        add_cfb_entry(b, &(struct entry){w->items[i].name, is_stream ? 2 : 1, w->left[i],
+                                         w->right[i], w->child[i + 1], is_stream ? w->first[i] : 0,
+                                         w->items[i].data.len});
     }
     while (buf_ok(b) && b->len % SECTOR != 0)
-        add_entry(b, &none);
+        add_cfb_entry(b, &none);
     w->dir_first = add_sectors(w, buf_str(b));
 }
 
@@ -359,7 +359,7 @@ static int read_small(const struct reader *r, struct str directory, const struct
 }
 
 /* The entry of the stream NAME. */
-static bool find(struct str directory, const char *name, struct entry *ret)
+static bool find_cfb_stream(struct str directory, const char *name, struct entry *ret)
 {
     size_t len = strlen(name);
 
@@ -391,7 +391,7 @@ int cfb_stream(struct arena *a, struct str bytes, const char *name, struct str *
         x = read_chain(&r, get(bytes, 48, 4), bytes.len, &directory);
     if (x < 0)
         return x;
-    if (!find(buf_str(&directory), name, &e))
+    if (!find_cfb_stream(buf_str(&directory), name, &e))
         return -ENOENT;
     x = e.size < get(bytes, 56, 4) ? read_small(&r, buf_str(&directory), &e, &out)
                                    : read_chain(&r, e.first, e.size, &out);

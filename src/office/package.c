@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "office/package_impl.h"
+#include "office/package_internal.h"
 #include "sys/io.h"
 
 #define TYPES_NAME "[Content_Types].xml"
 
-static void *fail(struct package *p, int error)
+static void *fail_package(struct package *p, int error)
 {
     if (p->error == 0)
         p->error = error;
@@ -29,18 +29,18 @@ static struct str entry_name(struct str name)
     return str_starts(name, STR("/")) ? str_skip(name, 1) : name;
 }
 
-static struct part *add_part(struct package *p, struct str name, struct zip_entry *entry)
+static struct part *add_package_part(struct package *p, struct str name, struct zip_entry *entry)
 {
     struct part *t = arena_new(p->arena, struct part);
     void *grown = arena_grow(p->arena, p->parts, p->n_parts, &p->cap, sizeof *p->parts);
 
     if (!t || !grown)
-        return fail(p, -ENOMEM);
+        return fail_package(p, -ENOMEM);
     t->name = arena_str(p->arena, name);
     t->entry = entry;
     p->parts = grown;
     p->parts[p->n_parts++] = t;
-    return t->name.p ? t : fail(p, -ENOMEM);
+    return t->name.p ? t : fail_package(p, -ENOMEM);
 }
 
 struct part *package_part(struct package *p, struct str name)
@@ -50,7 +50,7 @@ struct part *package_part(struct package *p, struct str name)
             return p->parts[i];
     }
     struct zip_entry *entry = zip_find(&p->zip, entry_name(name));
-    return entry ? add_part(p, name, entry) : NULL;
+    return entry ? add_package_part(p, name, entry) : NULL;
 }
 
 struct part *package_main(struct package *p)
@@ -77,7 +77,7 @@ void part_set_bytes(struct package *p, struct part *part, struct str bytes)
     part->is_changed = false;
     part->entry = zip_put(&p->zip, entry_name(part->name), bytes);
     if (!part->entry)
-        (void)fail(p, -ENOMEM);
+        (void)fail_package(p, -ENOMEM);
 }
 
 struct xml_doc *part_xml(struct package *p, struct part *part, struct err *e)
@@ -107,7 +107,7 @@ struct part *package_add(struct package *p, struct str name, const char *type, s
     struct zip_entry *entry = zip_put(&p->zip, entry_name(name), bytes);
 
     if (!entry)
-        return fail(p, -ENOMEM);
+        return fail_package(p, -ENOMEM);
     struct part *t = package_part(p, name);
     if (!t)
         return NULL;
@@ -125,7 +125,7 @@ struct str package_free_name(struct package *p, const char *before, const char *
         if (!name.p || !zip_find(&p->zip, entry_name(name)))
             return name;
     }
-    (void)fail(p, -E2BIG);
+    (void)fail_package(p, -E2BIG);
     return STR_NULL;
 }
 

@@ -2,7 +2,7 @@
 /* Relationships between the parts of office files. */
 #include <errno.h>
 
-#include "office/package_impl.h"
+#include "office/package_internal.h"
 
 #define OFFICE  "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
 #define PACKAGE "http://schemas.openxmlformats.org/package/2006/relationships/metadata/"
@@ -62,7 +62,7 @@ static struct str last_segment(struct str uri)
     return str_skip(uri, folder_of(uri).len);
 }
 
-static void fill(struct rel *r, struct xml *n)
+static void fill_rel(struct rel *r, struct xml *n)
 {
     *r = (struct rel){
         .id = xml_get(n, "Id"),
@@ -81,7 +81,7 @@ bool rel_next(struct package *p, struct part *part, const char *type, struct rel
     if (!d)
         return false;
     while ((n = n ? xml_next(n, "Relationship") : xml_child(d->root, "Relationship"))) {
-        fill(r, n);
+        fill_rel(r, n);
         if (!type || str_is(r->type, type))
             return true;
     }
@@ -102,7 +102,7 @@ bool rel_get(struct package *p, struct part *part, struct str id, struct rel *re
 }
 
 /* TARGET, seen from the folder of FROM, as an absolute name. */
-static struct str resolve(struct package *p, struct str from, struct str target)
+static struct str resolve_target(struct package *p, struct str from, struct str target)
 {
     auto_buf struct buf b = BUF_INIT(4 * ZIP_NAME_MAX);
     struct str path = target;
@@ -128,7 +128,7 @@ struct part *rel_part(struct package *p, struct part *part, const struct rel *r)
 {
     if (r->is_external)
         return NULL;
-    struct str name = resolve(p, part ? part->name : STR("/"), r->target);
+    struct str name = resolve_target(p, part ? part->name : STR("/"), r->target);
     return name.p ? package_part(p, name) : NULL;
 }
 
@@ -161,7 +161,7 @@ static struct str free_id(struct package *p, struct part *part)
     return arena_printf(p->arena, "rId%lld", (long long)top + 1);
 }
 
-static struct str add(struct package *p, struct part *part, const char *type, struct str target)
+static struct str add_rel(struct package *p, struct part *part, const char *type, struct str target)
 {
     part = part ? part : &p->root;
     struct xml_doc *d = rels_edit(p, part);
@@ -205,12 +205,12 @@ struct str rel_add(struct package *p, struct part *part, const char *type, const
             return r.id;
     }
     struct str folder = folder_of(part ? part->name : STR("/"));
-    return add(p, part, type, relative(p, folder, to->name));
+    return add_rel(p, part, type, relative(p, folder, to->name));
 }
 
 struct str rel_add_external(struct package *p, struct part *part, const char *type, struct str to)
 {
-    struct str id = add(p, part, type, to);
+    struct str id = add_rel(p, part, type, to);
     struct rel r;
 
     if (rel_get(p, part, id, &r))

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 
 #include "base/utf8.h"
-#include "office/xml_impl.h"
+#include "office/xml_internal.h"
 
 /* ---- nodes ---- */
 
@@ -42,7 +42,9 @@ static bool grow_attrs(struct xml_doc *d, struct xml *n, unsigned cap)
     return true;
 }
 
-void xml_attr_add(struct xml_doc *d, struct xml *n, const struct xml_name *name, struct str value)
+/* Adds an attribute behind the others; the value is not copied. */
+static void xml_attr_add(struct xml_doc *d, struct xml *n, const struct xml_name *name,
+                         struct str value)
 {
     if (!name || n->n_attrs >= XML_ATTRS_MAX) {
         (void)xml_fail(d, -E2BIG);
@@ -174,7 +176,7 @@ struct xml *xml_above(const struct xml *n, const char *name)
 }
 
 /* The node behind N in the document's order, below TOP. */
-static struct xml *step(const struct xml *top, struct xml *n)
+static struct xml *step_document(const struct xml *top, struct xml *n)
 {
     if (n->first)
         return n->first;
@@ -188,9 +190,9 @@ struct xml *xml_walk(const struct xml *top, struct xml *n, const char *name)
     if (!n)
         n = top ? top->first : NULL;
     else
-        n = step(top, n);
+        n = step_document(top, n);
     while (n && !xml_is(n, name))
-        n = step(top, n);
+        n = step_document(top, n);
     return n;
 }
 
@@ -247,7 +249,7 @@ struct str xml_text(struct xml_doc *d, const struct xml *n)
         return STR("");
     if (n->first == n->last && is_text(n->first))
         return n->first->text;
-    for (struct xml *at = n->first; at; at = step(n, at)) {
+    for (struct xml *at = n->first; at; at = step_document(n, at)) {
         if (is_text(at))
             (void)buf_add_str(&b, at->text);
     }

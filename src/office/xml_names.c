@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "office/xml_impl.h"
+#include "office/xml_internal.h"
 
 /* Our prefix and the namespace; where there are two, the first is what new files use. */
 static const struct {

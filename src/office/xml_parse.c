@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "office/xml_impl.h"
+#include "office/xml_internal.h"
 
 struct parser {
     struct xml_doc *d;

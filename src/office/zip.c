@@ -269,10 +269,7 @@ static int inflate(const struct zip_entry *t, struct unpacked *u)
 
 static uint32_t crc_of(struct str data)
 {
-    struct crc32 table;
-
-    crc32_init(&table);
-    return crc32_add(&table, 0, data.p, data.len);
+    return crc32_add(0, data.p, data.len);
 }
 
 int zip_data(struct zip *z, struct zip_entry *t, struct str *ret, struct err *e)

@@ -16,14 +16,14 @@
 #include "base/utf8.h"
 #include "local/archive/rows.h"
 #include "local/archive/tree.h"
-#include "local/run.h"
+#include "local/kit/program.h"
 #include "sys/io.h"
 
 enum { NAME_MAX_LEN = 64, LOGS_MAX = 1 << 20, START_MS = 30000, OUTPUT_MAX = 4096 };
 
 /* ---- places ---- */
 
-static bool is_name(struct str s)
+static bool is_execution_name(struct str s)
 {
     if (s.len == 0 || s.len > NAME_MAX_LEN || s.p[0] == '.')
         return false;
@@ -38,9 +38,10 @@ static bool is_name(struct str s)
 static const char *find_dir(struct request *q)
 {
     struct str name = request_param(q, "name");
-    struct str dir = is_name(name) ? arena_printf(&q->arena, "%s/.tidepool/executions/" STR_FMT,
-                                                  q->local->home, STR_ARG(name))
-                                   : STR_NULL;
+    struct str dir = is_execution_name(name)
+                         ? arena_printf(&q->arena, "%s/.tidepool/executions/" STR_FMT,
+                                        q->local->home, STR_ARG(name))
+                         : STR_NULL;
 
     if (!dir.p)
         request_fail(q, 400, "invalid execution name");
@@ -119,7 +120,7 @@ void execution_row_start(struct request *q)
 /* ---- showing ---- */
 
 /* One that says it runs, but has no process, was killed. */
-static const char *status_of(struct request *q, const char *dir)
+static const char *execution_status_of(struct request *q, const char *dir)
 {
     static const char *const words[] = {"running", "completed", "failed"};
     auto_buf struct buf b = BUF_INIT(64);
@@ -151,7 +152,7 @@ static size_t whole_characters(const char *p, size_t len)
 void execution_row_show(struct request *q)
 {
     const char *dir = find_dir(q);
-    const char *status = dir ? status_of(q, dir) : NULL;
+    const char *status = dir ? execution_status_of(q, dir) : NULL;
     auto_buf struct buf out = BUF_INIT(8 * (size_t)LOGS_MAX);
     int64_t cursor = 0;
 
@@ -182,7 +183,7 @@ void execution_row_pack(struct request *q)
 {
     const char *dir = find_dir(q);
 
-    if (dir && !status_of(q, dir))
+    if (dir && !execution_status_of(q, dir))
         request_fail(q, 404, "no such execution");
     else if (dir)
         archive_pack(q, below(q, dir, "code"));

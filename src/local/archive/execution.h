@@ -12,7 +12,7 @@
  * AGENT_WORKSPACE in its environment. */
 #pragma once
 
-#include "local/request.h"
+#include "local/kit/daemon_request.h"
 
 /* POST /_execute?name=N&max_bytes=N   body: tar.gz; 200 {}; 409 it runs
  * POST /_execution?name=N&cursor=N    200 {"status", "logs", "cursor"}; 404 there is none

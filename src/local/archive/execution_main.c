@@ -19,14 +19,14 @@
 
 enum { LIST_BYTES = 64 << 10, PACKAGES_MAX = 500 };
 
-static void say(const char *text)
+static void log_execution(const char *text)
 {
     (void)io_write_all(STDOUT_FILENO, text, strlen(text));
     (void)io_write_all(STDOUT_FILENO, "\n", 1);
 }
 
 /* Runs a program to its end, its output into the log or nowhere: its exit status. */
-static int run(const char *const *argv, bool is_quiet)
+static int run_logged(const char *const *argv, bool is_quiet)
 {
     posix_spawn_file_actions_t actions;
     pid_t pid = 0;
@@ -54,7 +54,7 @@ static bool is_installed(const char *package)
 {
     const char *const argv[] = {"dpkg-query", "-W", "--", package, NULL};
 
-    return run(argv, true) == 0;
+    return run_logged(argv, true) == 0;
 }
 
 static bool apt_install(const char **packages, size_t n)
@@ -67,9 +67,10 @@ static bool apt_install(const char **packages, size_t n)
     for (size_t i = 0; i < n; i++)
         argv[at++] = packages[i];
     argv[at] = NULL;
-    if (run(argv + from, false) == 0)
+    if (run_logged(argv + from, false) == 0)
         return true;
-    say("The packages of packages.txt could not be installed: apt-get failed. Without a network, "
+    log_execution(
+        "The packages of packages.txt could not be installed: apt-get failed. Without a network, "
         "only packages that are there already can be used.");
     return false;
 }
@@ -85,10 +86,10 @@ static bool install_packages(void)
     if (access("packages.txt", F_OK) < 0)
         return true;
     if (io_read_file("packages.txt", &b, NULL) < 0 || !buf_cstr(&b)) {
-        say("packages.txt cannot be read, or is too large.");
+        log_execution("packages.txt cannot be read, or is too large.");
         return false;
     }
-    say("Installing the packages of packages.txt");
+    log_execution("Installing the packages of packages.txt");
     for (char *line = strtok_r(b.p, " \t\r\n", &save); line && n < PACKAGES_MAX;
          line = strtok_r(NULL, " \t\r\n", &save)) {
         if (line[0] != '#' && line[0] != '-' && !is_installed(line))
@@ -111,11 +112,12 @@ static bool install_requirements(void)
 
     if (access("requirements.txt", F_OK) < 0)
         return true;
-    say("Installing the requirements of requirements.txt");
-    int status = run(argv, false);
+    log_execution("Installing the requirements of requirements.txt");
+    int status = run_logged(argv, false);
     if (status == 0)
         return true;
-    say("The requirements of requirements.txt could not be installed: pip failed or is not there. "
+    log_execution(
+        "The requirements of requirements.txt could not be installed: pip failed or is not there. "
         "Without a network, only what is installed already can be used.");
     return false;
 }
@@ -126,14 +128,14 @@ static bool run_program(void)
     char text[100];
 
     if (access("main.py", F_OK) < 0) {
-        say("main.py is missing: it has to be at the top of the archive.");
+        log_execution("main.py is missing: it has to be at the top of the archive.");
         return false;
     }
-    int status = run(argv, false);
+    int status = run_logged(argv, false);
     if (status == 0)
         return true;
     (void)snprintf(text, sizeof text, "main.py ended with status %d", status);
-    say(text);
+    log_execution(text);
     return false;
 }
 
@@ -155,7 +157,7 @@ static int open_in(const char *dir, const char *name, int flags)
     return io_open(path, flags | O_CREAT, 0644);
 }
 
-static void work(const char *dir)
+static void work_through_execution(const char *dir)
 {
     static bool (*const steps[])(void) = {install_packages, install_requirements, run_program};
     bool is_good = true;
@@ -187,6 +189,6 @@ int execution_main(const char *dir, const char *root)
     (void)dup2(null, STDIN_FILENO);
     (void)dup2(log, STDOUT_FILENO);
     (void)dup2(log, STDERR_FILENO);
-    work(dir);
+    work_through_execution(dir);
     return 0;
 }

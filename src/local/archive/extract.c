@@ -44,12 +44,12 @@ struct extract {
 
 /* ---- places ---- */
 
-static int fail(struct extract *x, int code, const char *what)
+static int fail_extract(struct extract *x, int code, const char *what)
 {
     return err_sys(x->e, code, "'%s': %s", x->path, what);
 }
 
-static int refuse(struct extract *x, const char *why)
+static int refuse_entry(struct extract *x, const char *why)
 {
     return err_set(x->e, -EINVAL, "'%s': %s", x->path, why);
 }
@@ -97,9 +97,9 @@ static int open_dir(struct extract *x, const char **ret_name)
         x->dir_fd = r < 0 ? r : tree_open(x->new_fd, dir, O_PATH | O_DIRECTORY);
     }
     if (x->dir_fd == -ELOOP || x->dir_fd == -ENOTDIR || x->dir_fd == -EXDEV)
-        return refuse(x, "its directory is a link or a file");
+        return refuse_entry(x, "its directory is a link or a file");
     if (x->dir_fd < 0)
-        return fail(x, x->dir_fd, "its directory");
+        return fail_extract(x, x->dir_fd, "its directory");
     memcpy(x->dir, dir, sizeof dir);
     return 0;
 }
@@ -114,28 +114,28 @@ static void set_time(int fd, const char *name, int64_t mtime_s)
 }
 
 /* A later entry of the same name is the one that counts. */
-static int make_room(struct extract *x, const char *name)
+static int make_entry_room(struct extract *x, const char *name)
 {
     if (unlinkat(x->dir_fd, name, 0) == 0 || errno == ENOENT)
         return 0;
-    return refuse(x, "is a directory and something else");
+    return refuse_entry(x, "is a directory and something else");
 }
 
 /* With as few system calls as it can: archives have many of them. */
-static int add_file(struct extract *x, const struct tar_entry *t, const char *name)
+static int add_extracted_file(struct extract *x, const struct tar_entry *t, const char *name)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     mode_t mode = (t->mode & 0777) | 0600;
 
     int fd = openat(x->dir_fd, name, flags, mode);
     if (fd < 0 && errno == EEXIST) {
-        int r = make_room(x, name);
+        int r = make_entry_room(x, name);
         if (r < 0)
             return r;
         fd = openat(x->dir_fd, name, flags, mode);
     }
     if (fd < 0)
-        return fail(x, -errno, "make");
+        return fail_extract(x, -errno, "make");
     if (mode & UMASK)
         (void)fchmod(fd, mode);
     writer_begin(x->writer, fd, x->path, t->mtime_s);
@@ -147,9 +147,9 @@ static int add_dir(struct extract *x, const struct tar_entry *t, const char *nam
     struct stat st;
 
     if (mkdirat(x->dir_fd, name, 0700) < 0 && errno != EEXIST)
-        return fail(x, -errno, "make");
+        return fail_extract(x, -errno, "make");
     if (fstatat(x->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
-        return refuse(x, "is a directory and something else");
+        return refuse_entry(x, "is a directory and something else");
     (void)fchmodat(x->dir_fd, name, (t->mode & 0777) | 0700, 0);
     return 0;
 }
@@ -159,11 +159,11 @@ static int add_symlink(struct extract *x, const struct tar_entry *t, const char 
     char target[TREE_PATH_MAX];
 
     if (names_target(x->root, x->path, t->link, target) < 0)
-        return refuse(x, "the link leads out of the workspace");
+        return refuse_entry(x, "the link leads out of the workspace");
     if (symlinkat(target, x->dir_fd, name) < 0)
-        return fail(x, -errno, "make");
+        return fail_extract(x, -errno, "make");
     if (buf_add(&x->links, x->path, strlen(x->path) + 1) < 0)
-        return refuse(x, "too many links");
+        return refuse_entry(x, "too many links");
     set_time(x->dir_fd, name, t->mtime_s);
     return 0;
 }
@@ -174,18 +174,18 @@ static int add_hard_link(struct extract *x, const struct tar_entry *t, const cha
     struct stat st;
 
     if (names_clean(t->link, target, x->e) < 0)
-        return refuse(x, "the link leads out of the workspace");
+        return refuse_entry(x, "the link leads out of the workspace");
     char *slash = strrchr(target, '/');
     const char *base = slash ? slash + 1 : target;
     if (slash)
         *slash = '\0';
     auto_close int fd = tree_open(x->new_fd, slash ? target : "", O_PATH | O_DIRECTORY);
     if (fd < 0 || fstatat(fd, base, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
-        return refuse(x, "is a link to something that is not an earlier file of the archive");
-    return linkat(fd, base, x->dir_fd, name, 0) < 0 ? fail(x, -errno, "link") : 0;
+        return refuse_entry(x, "is a link to something that is not an earlier file of the archive");
+    return linkat(fd, base, x->dir_fd, name, 0) < 0 ? fail_extract(x, -errno, "link") : 0;
 }
 
-static int on_entry(void *ctx, const struct tar_entry *t, struct err *e)
+static int extract_entry(void *ctx, const struct tar_entry *t, struct err *e)
 {
     struct extract *x = ctx;
     const char *name;
@@ -202,19 +202,22 @@ static int on_entry(void *ctx, const struct tar_entry *t, struct err *e)
         return err_set(e, -EINVAL, "the archive unpacks to more than %llu bytes",
                        (unsigned long long)x->limits.max_bytes);
     if (!x->path[0])
-        return t->type == TAR_DIRECTORY ? 0 : refuse(x, "the entry has no name");
+        return t->type == TAR_DIRECTORY ? 0 : refuse_entry(x, "the entry has no name");
     r = open_dir(x, &name);
     if (r == 0 && t->type != TAR_DIRECTORY && t->type != TAR_FILE)
-        r = make_room(x, name);
+        r = make_entry_room(x, name);
     if (r < 0)
         return r;
     switch (t->type) {
-    case TAR_FILE: return add_file(x, t, name);
+    case TAR_FILE: return add_extracted_file(x, t, name);
     case TAR_DIRECTORY: return add_dir(x, t, name);
     case TAR_SYMLINK: return add_symlink(x, t, name);
     case TAR_HARD_LINK: return add_hard_link(x, t, name);
+    case TAR_CHAR_DEVICE:
+    case TAR_BLOCK_DEVICE:
+    case TAR_PIPE: break;
     }
-    return refuse(x, "is of an unknown kind");
+    return refuse_entry(x, "is of an unknown kind");
 }
 
 static int on_file_data(void *ctx, const char *p, size_t len, struct err *e)
@@ -244,7 +247,7 @@ static int on_plain(void *ctx, const char *p, size_t len)
     return tar_reader_feed(x->tar, p, len, x->e);
 }
 
-static int explain(struct extract *x, int r, struct err *e)
+static int explain_extract(struct extract *x, int r, struct err *e)
 {
     const char *why = gunzip_reason(x->gunzip);
 
@@ -259,7 +262,7 @@ int extract_feed(struct extract *x, const void *p, size_t len, struct err *e)
 {
     x->e = e;
     x->n_packed += len;
-    return explain(x, gunzip_feed(x->gunzip, p, len), e);
+    return explain_extract(x, gunzip_feed(x->gunzip, p, len), e);
 }
 
 uint64_t extract_n_entries(const struct extract *x)
@@ -281,7 +284,7 @@ static int check_links(struct extract *x)
 }
 
 /* Moves what TREE_OWN/commit has to its places and removes the rest. */
-static int put_in_place(int root_fd, int own_fd)
+static int commit_extracted(int root_fd, int own_fd)
 {
     auto_close int from = tree_open(own_fd, "commit", O_RDONLY | O_DIRECTORY);
 
@@ -296,7 +299,7 @@ static int put_in_place(int root_fd, int own_fd)
 int extract_commit(struct extract *x, struct err *e)
 {
     x->e = e;
-    int r = explain(x, gunzip_finish(x->gunzip), e);
+    int r = explain_extract(x, gunzip_finish(x->gunzip), e);
     if (r == 0)
         r = tar_reader_finish(x->tar, e);
     if (r == 0)
@@ -307,7 +310,7 @@ int extract_commit(struct extract *x, struct err *e)
         return r;
     if (renameat(x->own_fd, "new", x->own_fd, "commit") < 0)
         return err_sys(e, -errno, "commit");
-    r = put_in_place(x->root_fd, x->own_fd);
+    r = commit_extracted(x->root_fd, x->own_fd);
     return r < 0 ? err_sys(e, r, "put the files in place") : 0;
 }
 
@@ -340,7 +343,7 @@ void extract_recover(const char *root)
 
     if (own_fd < 0)
         return;
-    (void)put_in_place(root_fd, own_fd);
+    (void)commit_extracted(root_fd, own_fd);
     (void)tree_remove(root_fd, TREE_OWN);
 }
 
@@ -362,7 +365,7 @@ static int open_places(struct extract *x, struct err *e)
 struct extract *extract_new(const char *root, const struct extract_limits *limits, struct err *e)
 {
     static const struct tar_sink sink = {
-        .entry = on_entry, .data = on_file_data, .end = on_file_end};
+        .entry = extract_entry, .data = on_file_data, .end = on_file_end};
     struct extract *x = mem_zalloc(1, sizeof *x);
 
     if (!x) {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int refuse(struct err *e, struct str name, const char *why)
+static int refuse_entry_name(struct err *e, struct str name, const char *why)
 {
     return err_set(e, -EINVAL, "'" STR_FMT "': %s", STR_ARG(str_slice(name, 0, 200)), why);
 }
@@ -15,19 +15,19 @@ int names_clean(struct str name, char out[TREE_PATH_MAX], struct err *e)
     unsigned depth = 0;
 
     if (name.len > 0 && name.p[0] == '/')
-        return refuse(e, name, "absolute names are not allowed");
+        return refuse_entry_name(e, name, "absolute names are not allowed");
     for (struct str rest = name; rest.p;) {
         struct str part = str_cut(&rest, '/');
         if (part.len == 0 || str_is(part, "."))
             continue;
         if (str_is(part, ".."))
-            return refuse(e, name, "names with '..' are not allowed");
+            return refuse_entry_name(e, name, "names with '..' are not allowed");
         if (part.len > TREE_NAME_MAX || len + part.len + 2 > TREE_PATH_MAX)
-            return refuse(e, name, "the name is too long");
+            return refuse_entry_name(e, name, "the name is too long");
         if (++depth > TREE_DEPTH_MAX)
-            return refuse(e, name, "the name is too deep");
+            return refuse_entry_name(e, name, "the name is too deep");
         if (depth == 1 && str_is(part, TREE_OWN))
-            return refuse(e, name, "the name is reserved");
+            return refuse_entry_name(e, name, "the name is reserved");
         if (len > 0)
             out[len++] = '/';
         memcpy(out + len, part.p, part.len);
@@ -47,7 +47,7 @@ static int depth_of(const char *path)
     return n;
 }
 
-static int add(char out[TREE_PATH_MAX], size_t *len, struct str s)
+static int add_path_part(char out[TREE_PATH_MAX], size_t *len, struct str s)
 {
     if (*len + s.len + 1 > TREE_PATH_MAX)
         return -EXDEV;
@@ -80,12 +80,12 @@ int names_target(const char *root, const char *path, struct str target, char out
         if (!str_starts(target, str_of(root)) || (rest.len > 0 && rest.p[0] != '/'))
             return -EXDEV;
         for (int i = 0; i < depth && r == 0; i++)
-            r = add(out, &len, STR("../"));
+            r = add_path_part(out, &len, STR("../"));
         while (rest.len > 0 && rest.p[0] == '/')
             rest = str_skip(rest, 1);
         target = rest.len > 0 ? rest : STR(".");
     }
     if (r == 0)
-        r = add(out, &len, target);
+        r = add_path_part(out, &len, target);
     return r == 0 && stays_inside(str_n(out, len), depth) ? 0 : -EXDEV;
 }

@@ -41,7 +41,7 @@ static int flush_header(struct pack *p)
     return r;
 }
 
-static int put_entry(struct pack *p, enum tar_type type, const struct stat *st, struct str link)
+static int pack_entry(struct pack *p, enum tar_type type, const struct stat *st, struct str link)
 {
     const struct tar_entry t = {
         .type = type,
@@ -88,7 +88,7 @@ static int put_file(struct pack *p, int dir_fd, const char *name)
 
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return 0;
-    int r = put_entry(p, TAR_FILE, &st, STR(""));
+    int r = pack_entry(p, TAR_FILE, &st, STR(""));
     return r < 0 ? r : put_data(p, fd, (uint64_t)st.st_size);
 }
 
@@ -103,7 +103,7 @@ static int put_link(struct pack *p, int dir_fd, const char *name, const struct s
     /* One that is absolute is not followed by the kernel's rules; by its words it stays inside. */
     if (target[0] != '/' && !tree_is_inside(p->root_fd, path))
         return 0;
-    return put_entry(p, TAR_SYMLINK, st, str_of(relative));
+    return pack_entry(p, TAR_SYMLINK, st, str_of(relative));
 }
 
 static int put_dir(struct pack *p, int fd, const struct stat *st);
@@ -126,13 +126,13 @@ static int put_any(struct pack *p, int dir_fd, const char *name)
 
 /* ---- directories ---- */
 
-static int compare(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* The names in FD, in the order of their bytes. NULL without memory. */
-static const char **list(struct arena *a, int fd, size_t *ret_n)
+static const char **list_dir_names(struct arena *a, int fd, size_t *ret_n)
 {
     DIR *dir = NULL;
     const char **names = arena_zalloc(a, 16, sizeof *names);
@@ -151,7 +151,7 @@ static const char **list(struct arena *a, int fd, size_t *ret_n)
     if (dir)
         (void)closedir(dir);
     if (names)
-        qsort(names, n, sizeof *names, compare);
+        qsort(names, n, sizeof *names, compare_names);
     *ret_n = n;
     return names;
 }
@@ -166,8 +166,8 @@ static int put_dir(struct pack *p, int fd, const struct stat *st)
         return err_set(p->e, -ELOOP, "'%.200s…' is too deep", p->path);
     p->path[p->len++] = '/';
     p->path[p->len] = '\0';
-    int r = put_entry(p, TAR_DIRECTORY, st, STR(""));
-    const char **items = list(&names, fd, &n);
+    int r = pack_entry(p, TAR_DIRECTORY, st, STR(""));
+    const char **items = list_dir_names(&names, fd, &n);
     if (!items && r == 0)
         r = err_set(p->e, -ENOMEM, "out of memory");
     p->depth++;

@@ -28,7 +28,6 @@ struct slot {
 struct pgzip {
     deflate_sink *sink;
     void *ctx;
-    struct crc32 sum;
     struct deflate_work *work; /* of the caller's thread */
     uint32_t crc;
     uint64_t size;
@@ -44,14 +43,14 @@ struct pgzip {
     bool is_over;
 };
 
-static void compress(struct pgzip *g, struct slot *s, struct deflate_work *w)
+static void compress_slot(struct slot *s, struct deflate_work *w)
 {
-    s->crc = crc32_add(&g->sum, 0, s->bytes + s->dict, s->len);
+    s->crc = crc32_add(0, s->bytes + s->dict, s->len);
     const struct deflate_piece piece = {s->bytes + s->dict, s->len, s->dict, s->is_last};
     s->error = deflate_piece(w, &piece, &s->out);
 }
 
-static void *thread_main(void *ctx)
+static void *compress_slots(void *ctx)
 {
     struct pgzip *g = ctx;
     struct deflate_work *w = deflate_work_new();
@@ -66,7 +65,7 @@ static void *thread_main(void *ctx)
         g->next++;
         s->state = SLOT_BUSY;
         (void)pthread_mutex_unlock(&g->lock);
-        compress(g, s, w);
+        compress_slot(s, w);
         (void)pthread_mutex_lock(&g->lock);
         s->state = SLOT_DONE;
         (void)pthread_cond_broadcast(&g->has_changed);
@@ -95,7 +94,7 @@ static void start_threads(struct pgzip *g)
         return;
     (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
     while (g->n_threads < n &&
-           pthread_create(&g->threads[g->n_threads], &attr, thread_main, g) == 0)
+           pthread_create(&g->threads[g->n_threads], &attr, compress_slots, g) == 0)
         g->n_threads++;
     (void)pthread_attr_destroy(&attr);
 }
@@ -109,7 +108,6 @@ struct pgzip *pgzip_new(deflate_sink *sink, void *ctx)
     g->sink = sink;
     g->ctx = ctx;
     g->n_slots = 2 * (size_t)n_processors();
-    crc32_init(&g->sum);
     (void)pthread_mutex_init(&g->lock, NULL);
     (void)pthread_cond_init(&g->has_changed, NULL);
     for (size_t i = 0; i < g->n_slots; i++)
@@ -143,7 +141,7 @@ void pgzip_free(struct pgzip *g)
 }
 
 /* Waits until S is compressed; does it here when no thread has begun to. */
-static void await(struct pgzip *g, struct slot *s)
+static void await_slot(struct pgzip *g, struct slot *s)
 {
     (void)pthread_mutex_lock(&g->lock);
     bool is_mine = s->state == SLOT_FULL && g->next == g->oldest;
@@ -155,7 +153,7 @@ static void await(struct pgzip *g, struct slot *s)
         (void)pthread_cond_wait(&g->has_changed, &g->lock);
     (void)pthread_mutex_unlock(&g->lock);
     if (is_mine)
-        compress(g, s, g->work);
+        compress_slot(s, g->work);
 }
 
 /* Hands the oldest piece on. */
@@ -164,7 +162,7 @@ static void hand_on(struct pgzip *g)
     struct slot *s = &g->slots[g->oldest % g->n_slots];
     auto_buf struct buf head = BUF_INIT(64);
 
-    await(g, s);
+    await_slot(g, s);
     g->oldest++;
     if (g->error == 0)
         g->error = s->error;

@@ -21,7 +21,7 @@ enum { PIECE_BYTES = 64 << 10 };
 /* One at a time: each would see what the other has half done. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int status_of(int code)
+static int http_status_of(int code)
 {
     switch (code) {
     case -EINVAL: return 400;
@@ -31,7 +31,7 @@ static int status_of(int code)
     }
 }
 
-static int read_all(struct request *q, struct extract *x, struct err *e)
+static int read_archive(struct request *q, struct extract *x, struct err *e)
 {
     auto_free char *piece = mem_alloc(PIECE_BYTES);
     ssize_t n = 0;
@@ -54,13 +54,13 @@ int archive_unpack(struct request *q, const char *root, uint64_t *ret_n, struct 
     (void)str_to_u64(request_param(q, "max_entries"), &limits.max_entries);
     (void)pthread_mutex_lock(&lock);
     struct extract *x = extract_new(root, &limits, e);
-    int r = x ? read_all(q, x, e) : e->code;
+    int r = x ? read_archive(q, x, e) : e->code;
     if (r == 0)
         *ret_n = extract_n_entries(x);
     extract_free(x);
     (void)pthread_mutex_unlock(&lock);
     if (r < 0)
-        request_fail(q, status_of(r), "%s", err_text(e));
+        request_fail(q, http_status_of(r), "%s", err_text(e));
     return r;
 }
 

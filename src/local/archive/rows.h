@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "local/request.h"
+#include "local/kit/daemon_request.h"
 
 void archive_row_unpack(struct request *q);
 void archive_row_pack(struct request *q);

@@ -57,7 +57,7 @@ static bool is_dir(int dir_fd, const char *name)
 typedef int visit(int dir_fd, const char *name, void *ctx);
 
 /* Calls FN for each entry of DIR_FD, which may remove it; stops at its first failure. */
-static int each(int dir_fd, visit *fn, void *ctx)
+static int visit_dir(int dir_fd, visit *fn, void *ctx)
 {
     int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -92,10 +92,10 @@ static int remove_entry(int dir_fd, const char *name, void *ctx)
     if (fd < 0)
         return fd;
     ++*depth;
-    int r = each(fd, remove_entry, depth);
+    int r = visit_dir(fd, remove_entry, depth);
     --*depth;
     if (r == -EACCES && fchmod(fd, 0700) == 0)
-        r = each(fd, remove_entry, depth);
+        r = visit_dir(fd, remove_entry, depth);
     if (r == 0 && unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
         r = -errno;
     return r;
@@ -117,7 +117,7 @@ struct merging {
 
 static int merge_entry(int from_fd, const char *name, void *ctx);
 
-static int join(struct merging *m, int from_fd, const char *name)
+static int join_directories(struct merging *m, int from_fd, const char *name)
 {
     auto_close int from = tree_open(from_fd, name, O_RDONLY | O_DIRECTORY);
     auto_close int to = tree_open(m->to_fd, name, O_RDONLY | O_DIRECTORY);
@@ -127,7 +127,7 @@ static int join(struct merging *m, int from_fd, const char *name)
         return from < 0 ? from : to;
     if (below.depth > TREE_DEPTH_MAX)
         return -ELOOP;
-    int r = each(from, merge_entry, &below);
+    int r = visit_dir(from, merge_entry, &below);
     m->n_old = below.n_old;
     if (r == 0 && unlinkat(from_fd, name, AT_REMOVEDIR) < 0)
         r = -errno;
@@ -154,7 +154,7 @@ static int merge_entry(int from_fd, const char *name, void *ctx)
         return r;
     bool is_new_dir = is_dir(from_fd, name), is_old_dir = is_dir(m->to_fd, name);
     if (is_new_dir && is_old_dir)
-        return join(m, from_fd, name);
+        return join_directories(m, from_fd, name);
     if (is_old_dir)
         r = set_aside(m, name);
     else if (is_new_dir)
@@ -170,5 +170,5 @@ int tree_merge(int from_fd, int to_fd, int old_fd)
 {
     struct merging m = {.to_fd = to_fd, .old_fd = old_fd};
 
-    return each(from_fd, merge_entry, &m);
+    return visit_dir(from_fd, merge_entry, &m);
 }

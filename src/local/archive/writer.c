@@ -58,12 +58,12 @@ struct writer {
     char error_path[TREE_PATH_MAX];
 };
 
-static char *path_of(struct record *r)
+static char *record_path_of(struct record *r)
 {
     return (char *)(r + 1);
 }
 
-static size_t size_of(const struct record *r)
+static size_t record_size_of(const struct record *r)
 {
     size_t n = sizeof *r + r->path_len + 1 + r->len;
 
@@ -75,7 +75,7 @@ static size_t size_of(const struct record *r)
 static int write_record(struct record *r)
 {
     const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = r->mtime_s}};
-    int code = io_write_all(r->fd, path_of(r) + r->path_len + 1, r->len);
+    int code = io_write_all(r->fd, record_path_of(r) + r->path_len + 1, r->len);
 
     if (code == 0 && r->is_last)
         (void)futimens(r->fd, times);
@@ -94,14 +94,14 @@ static int write_block(const struct block *b, bool is_dropped, const char **ret)
             done = -errno;
         if (done < 0 && code == 0) {
             code = done;
-            *ret = path_of(r);
+            *ret = record_path_of(r);
         }
-        at += size_of(r);
+        at += record_size_of(r);
     }
     return code;
 }
 
-static void *thread_main(void *ctx)
+static void *write_blocks(void *ctx)
 {
     struct writer *w = ctx;
     size_t next = 0;
@@ -135,13 +135,13 @@ static void *thread_main(void *ctx)
 /* ---- the caller's ---- */
 
 /* Under the lock. */
-static int result(const struct writer *w, struct err *e)
+static int writer_result(const struct writer *w, struct err *e)
 {
     return w->error < 0 ? err_sys(e, w->error, "'%s': write", w->error_path) : 0;
 }
 
 /* Waits until the block behind is empty; with ALL until all of them are. */
-static int hand_over(struct writer *w, bool all, struct err *e)
+static int hand_over_block(struct writer *w, bool all, struct err *e)
 {
     struct block *b = &w->blocks[w->filling];
 
@@ -156,7 +156,7 @@ static int hand_over(struct writer *w, bool all, struct err *e)
         while (w->blocks[(w->filling + i) % BLOCKS].is_full)
             (void)pthread_cond_wait(&w->has_changed, &w->lock);
     }
-    int r = result(w, e);
+    int r = writer_result(w, e);
     (void)pthread_mutex_unlock(&w->lock);
     w->blocks[w->filling].len = 0;
     w->blocks[w->filling].n_files = 0;
@@ -170,15 +170,15 @@ static int add_record(struct writer *w, struct err *e)
     struct block *b = &w->blocks[w->filling];
 
     if (b->len + need + alignof(struct record) >= BLOCK_BYTES) {
-        int r = hand_over(w, false, e);
+        int r = hand_over_block(w, false, e);
         if (r < 0)
             return r;
         b = &w->blocks[w->filling];
     }
     w->record = (struct record *)(void *)(b->bytes + b->len);
     *w->record = (struct record){.fd = w->fd, .path_len = path_len, .mtime_s = w->mtime_s};
-    memcpy(path_of(w->record), w->path, path_len + 1);
-    b->len += size_of(w->record);
+    memcpy(record_path_of(w->record), w->path, path_len + 1);
+    b->len += record_size_of(w->record);
     return 0;
 }
 
@@ -199,17 +199,17 @@ int writer_data(struct writer *w, const char *p, size_t len, struct err *e)
         if (r < 0)
             break;
         struct block *b = &w->blocks[w->filling];
-        char *at = path_of(w->record) + w->record->path_len + 1 + w->record->len;
+        char *at = record_path_of(w->record) + w->record->path_len + 1 + w->record->len;
         size_t room = (size_t)(b->bytes + BLOCK_BYTES - at) - alignof(struct record);
         size_t n = len < room ? len : room;
         memcpy(at, p, n);
-        b->len -= size_of(w->record);
+        b->len -= record_size_of(w->record);
         w->record->len += n;
-        b->len += size_of(w->record);
+        b->len += record_size_of(w->record);
         p += n;
         len -= n;
         if (len > 0)
-            r = hand_over(w, false, e);
+            r = hand_over_block(w, false, e);
     }
     return r;
 }
@@ -223,17 +223,17 @@ int writer_end(struct writer *w, struct err *e)
     w->record->is_last = true;
     w->record = NULL;
     w->fd = -1;
-    return ++w->blocks[w->filling].n_files == BLOCK_FILES ? hand_over(w, false, e) : 0;
+    return ++w->blocks[w->filling].n_files == BLOCK_FILES ? hand_over_block(w, false, e) : 0;
 }
 
 int writer_finish(struct writer *w, struct err *e)
 {
-    return hand_over(w, true, e);
+    return hand_over_block(w, true, e);
 }
 
 /* ---- life ---- */
 
-static int start(struct writer *w)
+static int start_writer_thread(struct writer *w)
 {
     pthread_attr_t attr;
 
@@ -245,12 +245,12 @@ static int start(struct writer *w)
     if (pthread_attr_init(&attr) != 0)
         return -ENOMEM;
     (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    int r = pthread_create(&w->thread, &attr, thread_main, w);
+    int r = pthread_create(&w->thread, &attr, write_blocks, w);
     (void)pthread_attr_destroy(&attr);
     return -r;
 }
 
-static void release(struct writer *w)
+static void release_writer(struct writer *w)
 {
     for (size_t i = 0; i < BLOCKS; i++)
         free(w->blocks[i].bytes);
@@ -268,9 +268,9 @@ struct writer *writer_new(void)
     w->fd = -1;
     (void)pthread_mutex_init(&w->lock, NULL);
     (void)pthread_cond_init(&w->has_changed, NULL);
-    if (start(w) == 0)
+    if (start_writer_thread(w) == 0)
         return w;
-    release(w);
+    release_writer(w);
     return NULL;
 }
 
@@ -281,7 +281,7 @@ void writer_free(struct writer *w)
     (void)pthread_mutex_lock(&w->lock);
     w->is_dropped = true;
     (void)pthread_mutex_unlock(&w->lock);
-    (void)hand_over(w, true, NULL);
+    (void)hand_over_block(w, true, NULL);
     (void)pthread_mutex_lock(&w->lock);
     w->is_over = true;
     (void)pthread_cond_broadcast(&w->has_changed);
@@ -289,5 +289,5 @@ void writer_free(struct writer *w)
     (void)pthread_join(w->thread, NULL);
     if (w->fd >= 0)
         (void)close(w->fd);
-    release(w);
+    release_writer(w);
 }

@@ -30,7 +30,7 @@ static struct str child_text(struct xml_doc *d, const struct xml *n, const char 
 }
 
 /* "http://arxiv.org/abs/1706.03762v7" */
-static struct str id_of(struct str address)
+static struct str paper_id_of(struct str address)
 {
     static const struct str before = STR_INIT("/abs/");
     ptrdiff_t at = str_find(address, before);
@@ -39,8 +39,8 @@ static struct str id_of(struct str address)
 }
 
 /* Of the children NAME the attribute "term", or without one the text of their child "name". */
-static size_t read_list(struct arena *a, struct xml_doc *d, const struct xml *entry,
-                        const char *name, struct str **ret)
+static size_t read_entry_list(struct arena *a, struct xml_doc *d, const struct xml *entry,
+                              const char *name, struct str **ret)
 {
     size_t n = xml_count(entry, name), k = 0;
     struct str *items = arena_zalloc(a, n < ARXIV_LIST_MAX ? n : ARXIV_LIST_MAX, sizeof *items);
@@ -62,15 +62,15 @@ static int read_entry(struct arena *a, struct xml_doc *d, const struct xml *entr
 
     if (str_find(address, STR("/api/errors")) >= 0)
         return err_set(e, -EPROTO, STR_FMT, STR_ARG(str_slice(one_line(a, summary), 0, 200)));
-    struct arxiv_paper *p = id_of(address).len > 0 ? arxiv_add(a, ret) : NULL;
+    struct arxiv_paper *p = paper_id_of(address).len > 0 ? arxiv_add(a, ret) : NULL;
     if (!p)
         return 0;
-    p->id = id_of(address);
+    p->id = paper_id_of(address);
     p->title = one_line(a, child_text(d, entry, "title"));
     p->summary = one_line(a, summary);
     p->published = str_trim(child_text(d, entry, "published"));
-    p->n_authors = read_list(a, d, entry, "author", &p->authors);
-    p->n_categories = read_list(a, d, entry, "category", &p->categories);
+    p->n_authors = read_entry_list(a, d, entry, "author", &p->authors);
+    p->n_categories = read_entry_list(a, d, entry, "category", &p->categories);
     return 0;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "local/arxiv/arxiv.h"
-#include "local/place.h"
+#include "local/kit/path.h"
 
 enum { FILES_MAX = 200 };
 #define CORPUS "arxiv_corpus"
@@ -14,7 +14,7 @@ enum { FILES_MAX = 200 };
 /* ---- values ---- */
 
 /* The parts of TEXT between the separators. */
-static size_t split(struct arena *a, struct str text, char sep, struct str **ret)
+static size_t split_text(struct arena *a, struct str text, char sep, struct str **ret)
 {
     size_t n = 1, k = 0;
 
@@ -31,12 +31,12 @@ static size_t split(struct arena *a, struct str text, char sep, struct str **ret
 }
 
 /* A list may also be written as one text. */
-static size_t read_list(struct arena *a, const struct json *v, char sep, struct str **ret)
+static size_t read_json_list(struct arena *a, const struct json *v, char sep, struct str **ret)
 {
     size_t n = 0;
 
     if (!json_is(v, JSON_ARRAY))
-        return split(a, json_str(v, STR("")), sep, ret);
+        return split_text(a, json_str(v, STR("")), sep, ret);
     *ret = arena_zalloc(a, v->n, sizeof **ret);
     for (size_t i = 0; *ret && i < v->n && n < ARXIV_LIST_MAX; i++)
         (*ret)[n++] = json_str(json_at(v, i), STR(""));
@@ -56,8 +56,8 @@ static bool read_paper(struct arena *a, struct arxiv_papers *papers, const struc
     p->title = json_str(json_get(v, "title"), id);
     p->summary = json_str(json_get(v, "abstract"), json_str(json_get(v, "summary"), STR("")));
     p->published = json_str(json_get(v, "published"), STR(""));
-    p->n_authors = read_list(a, json_get(v, "authors"), ';', &p->authors);
-    p->n_categories = read_list(a, json_get(v, "categories"), ' ', &p->categories);
+    p->n_authors = read_json_list(a, json_get(v, "authors"), ';', &p->authors);
+    p->n_categories = read_json_list(a, json_get(v, "categories"), ' ', &p->categories);
     return true;
 }
 
@@ -73,8 +73,8 @@ static bool add_seeds(struct arena *a, struct arxiv_papers *papers)
         p->title = str_of(s->title);
         p->summary = str_of(s->summary);
         p->published = str_of(s->day);
-        p->n_authors = split(a, str_of(s->authors), ';', &p->authors);
-        p->n_categories = split(a, str_of(s->categories), ' ', &p->categories);
+        p->n_authors = split_text(a, str_of(s->authors), ';', &p->authors);
+        p->n_categories = split_text(a, str_of(s->categories), ' ', &p->categories);
     }
     return true;
 }
@@ -87,12 +87,12 @@ static int load_file(struct local_call *c, struct arxiv_corpus *corpus, const ch
 {
     struct err e = ERR_INIT;
     struct str text;
-    int r = place_read(c, path, &text);
+    int r = path_read(c, path, &text);
 
     if (r == -ENOENT)
         return 0;
     if (r < 0) {
-        *why = place_error(c, r, "read", path, NULL);
+        *why = path_error(c, r, "read", path, NULL);
         return r;
     }
     const struct json *v = json_parse(&c->arena, text, NULL, &e);

@@ -128,25 +128,25 @@ struct parser {
     unsigned depth, n_nodes;
 };
 
-static struct arxiv_query *fail(struct parser *p, int code, const char *why)
+static struct arxiv_query *fail_arxiv_query(struct parser *p, int code, const char *why)
 {
     (void)err_set(p->e, code, "%s", why);
     return NULL;
 }
 
-static struct arxiv_query *new_node(struct parser *p, struct arxiv_query value)
+static struct arxiv_query *new_arxiv_node(struct parser *p, struct arxiv_query value)
 {
     struct arxiv_query *q = arena_new(p->arena, struct arxiv_query);
 
     if (++p->n_nodes > NODES_MAX)
-        return fail(p, -E2BIG, "the query has too many parts");
+        return fail_arxiv_query(p, -E2BIG, "the query has too many parts");
     if (!q)
-        return fail(p, -ENOMEM, "out of memory");
+        return fail_arxiv_query(p, -ENOMEM, "out of memory");
     *q = value;
     return q;
 }
 
-static void skip_space(struct parser *p)
+static void skip_query_space(struct parser *p)
 {
     while (p->rest.len > 0 && is_one_of(p->rest.p[0], " \t\r\n"))
         p->rest = str_skip(p->rest, 1);
@@ -158,7 +158,7 @@ static bool ends_word(char c)
 }
 
 /* The word in front, without taking it. */
-static struct str peek_word(const struct parser *p)
+static struct str peek_query_word(const struct parser *p)
 {
     size_t n = 0;
 
@@ -168,15 +168,15 @@ static struct str peek_word(const struct parser *p)
 }
 
 /* The operator in front, which is taken; IS_TERM: there is none. */
-static enum kind take_operator(struct parser *p)
+static enum kind take_query_operator(struct parser *p)
 {
     static const struct {
         const char *word;
         enum kind kind;
     } operators[] = {{"AND", IS_AND}, {"OR", IS_OR}, {"ANDNOT", IS_ANDNOT}, {"NOT", IS_ANDNOT}};
 
-    skip_space(p);
-    struct str word = peek_word(p);
+    skip_query_space(p);
+    struct str word = peek_query_word(p);
     for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
         if (!str_is(word, operators[i].word))
             continue;
@@ -208,43 +208,44 @@ static struct arxiv_query *parse_until(struct parser *p, enum field field, char 
     ptrdiff_t n = str_chr(p->rest, end);
     struct str text = str_slice(p->rest, 0, n < 0 ? p->rest.len : (size_t)n);
     p->rest = str_skip(p->rest, text.len + 1);
-    return new_node(p, (struct arxiv_query){.kind = IS_TERM, .field = field, .text = text});
+    return new_arxiv_node(p, (struct arxiv_query){.kind = IS_TERM, .field = field, .text = text});
 }
 
 static struct arxiv_query *parse_unit(struct parser *p, enum field outer)
 {
-    skip_space(p);
+    skip_query_space(p);
     enum field field = take_field(p, outer);
-    skip_space(p);
+    skip_query_space(p);
     if (p->rest.len == 0)
-        return fail(p, -EINVAL, "the query ends too early");
+        return fail_arxiv_query(p, -EINVAL, "the query ends too early");
     switch (p->rest.p[0]) {
     case '"': return parse_until(p, field, '"');
     case '[': return parse_until(p, field, ']');
     case '(': break;
     case ')':
-    case ']': return fail(p, -EINVAL, "the query has an unexpected bracket");
+    case ']': return fail_arxiv_query(p, -EINVAL, "the query has an unexpected bracket");
     default: {
-        struct str word = peek_word(p);
+        struct str word = peek_query_word(p);
         p->rest = str_skip(p->rest, word.len);
-        return new_node(p, (struct arxiv_query){.kind = IS_TERM, .field = field, .text = word});
+        return new_arxiv_node(p,
+                              (struct arxiv_query){.kind = IS_TERM, .field = field, .text = word});
     }
     }
     if (++p->depth > DEPTH_MAX)
-        return fail(p, -E2BIG, "the query is nested too deeply");
+        return fail_arxiv_query(p, -E2BIG, "the query is nested too deeply");
     p->rest = str_skip(p->rest, 1);
     struct arxiv_query *q = parse_any(p, field);
     p->depth--;
-    skip_space(p);
+    skip_query_space(p);
     if (q && (p->rest.len == 0 || p->rest.p[0] != ')'))
-        return fail(p, -EINVAL, "a parenthesis of the query is not closed");
+        return fail_arxiv_query(p, -EINVAL, "a parenthesis of the query is not closed");
     p->rest = str_skip(p->rest, 1);
     return q;
 }
 
 static bool is_over(struct parser *p)
 {
-    skip_space(p);
+    skip_query_space(p);
     return p->rest.len == 0 || p->rest.p[0] == ')';
 }
 
@@ -254,21 +255,24 @@ static struct arxiv_query *parse_any(struct parser *p, enum field field)
     struct arxiv_query *sum = NULL, *q = parse_unit(p, field);
 
     while (q && !is_over(p)) {
-        enum kind kind = take_operator(p);
+        enum kind kind = take_query_operator(p);
         struct arxiv_query *right = parse_unit(p, field);
         if (!right)
             return NULL;
         if (kind == IS_OR) {
-            sum =
-                sum ? new_node(p, (struct arxiv_query){.kind = IS_OR, .left = sum, .right = q}) : q;
+            sum = sum ? new_arxiv_node(p,
+                                       (struct arxiv_query){.kind = IS_OR, .left = sum, .right = q})
+                      : q;
             q = sum ? right : NULL;
             continue;
         }
-        q = new_node(p, (struct arxiv_query){.kind = kind == IS_TERM ? IS_NEXT_TO : kind,
-                                             .left = q,
-                                             .right = right});
+        q = new_arxiv_node(p, (struct arxiv_query){.kind = kind == IS_TERM ? IS_NEXT_TO : kind,
+                                                   .left = q,
+                                                   .right = right});
     }
-    return q && sum ? new_node(p, (struct arxiv_query){.kind = IS_OR, .left = sum, .right = q}) : q;
+    return q && sum
+               ? new_arxiv_node(p, (struct arxiv_query){.kind = IS_OR, .left = sum, .right = q})
+               : q;
 }
 
 struct arxiv_query *arxiv_query_parse(struct arena *a, struct str text, struct err *e)
@@ -276,11 +280,13 @@ struct arxiv_query *arxiv_query_parse(struct arena *a, struct str text, struct e
     struct parser p = {.arena = a, .rest = text, .e = e};
 
     if (text.len > ARXIV_QUERY_MAX)
-        return fail(&p, -E2BIG, "the query is too long");
+        return fail_arxiv_query(&p, -E2BIG, "the query is too long");
     struct arxiv_query *q = parse_any(&p, IN_ALL);
     if (q && !is_over(&p))
-        return fail(&p, -EINVAL, "the query has an unexpected bracket");
-    return q && p.rest.len > 0 ? fail(&p, -EINVAL, "the query has an unexpected bracket") : q;
+        return fail_arxiv_query(&p, -EINVAL, "the query has an unexpected bracket");
+    return q && p.rest.len > 0
+               ? fail_arxiv_query(&p, -EINVAL, "the query has an unexpected bracket")
+               : q;
 }
 
 /* ---- words ---- */
@@ -291,7 +297,7 @@ static bool in_word(char c)
 }
 
 /* Cuts the next word off TEXT; empty: there is none. */
-static struct str next_word(struct str *text)
+static struct str cut_next_word(struct str *text)
 {
     size_t from = 0, to;
 
@@ -325,10 +331,10 @@ static bool is_star(struct str rest)
 static bool begins_with(struct str text, struct str phrase)
 {
     for (;;) {
-        struct str wanted = next_word(&phrase), word;
+        struct str wanted = cut_next_word(&phrase), word;
         if (wanted.len == 0)
             return true;
-        word = next_word(&text);
+        word = cut_next_word(&text);
         if (word.len == 0 || !is_same_word(word, wanted, is_star(phrase)))
             return false;
     }
@@ -340,11 +346,11 @@ static unsigned count_phrase(struct str text, struct str phrase)
     struct str probe = phrase;
     unsigned n = 0;
 
-    if (next_word(&probe).len == 0)
+    if (cut_next_word(&probe).len == 0)
         return 0;
     while (n < HITS_MAX && text.len > 0) {
         n += begins_with(text, phrase);
-        (void)next_word(&text);
+        (void)cut_next_word(&text);
     }
     return n;
 }
@@ -352,14 +358,14 @@ static unsigned count_phrase(struct str text, struct str phrase)
 /* Whether each word of PHRASE is one of NAME's: "Vaswani_A", "hinton geoffrey", "Y. Bengio". */
 static bool has_all_words(struct str name, struct str phrase)
 {
-    struct str wanted = next_word(&phrase);
+    struct str wanted = cut_next_word(&phrase);
 
     if (wanted.len == 0)
         return false;
-    for (; wanted.len > 0; wanted = next_word(&phrase)) {
+    for (; wanted.len > 0; wanted = cut_next_word(&phrase)) {
         struct str rest = name, word;
         bool is_there = false;
-        while (!is_there && (word = next_word(&rest)).len > 0)
+        while (!is_there && (word = cut_next_word(&rest)).len > 0)
             is_there = is_same_word(word, wanted, is_star(phrase) || wanted.len == 1);
         if (!is_there)
             return false;

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "local/arxiv/arxiv.h"
-#include "local/helper.h"
+#include "local/kit/helper.h"
 
 enum { FORGET_MS = 60000 };
 
@@ -26,7 +26,7 @@ static bool may_try(void)
 }
 
 /* What curl's words mean: an answer with an error status was one. */
-static enum arxiv_reach judge(struct str why)
+static enum arxiv_reach judge_curl_error(struct str why)
 {
     if (str_starts(why, STR("curl: (22)")))
         return ARXIV_REFUSED;
@@ -47,7 +47,7 @@ enum arxiv_reach arxiv_ask(struct local_call *c, struct str query, struct arxiv_
     if (!url || !may_try())
         return ARXIV_UNREACHED;
     if (!helper_run(c, &h, &text, why))
-        return judge(*why);
+        return judge_curl_error(*why);
     if (arxiv_atom_parse(&c->arena, text, ret, &e) == 0)
         return ARXIV_ANSWERED;
     *why = arena_printf(&c->arena, "%s", err_text(&e));
@@ -60,5 +60,5 @@ enum arxiv_reach arxiv_fetch(struct local_call *c, struct str id, const char *to
 
     if (!url.p || !may_try())
         return ARXIV_UNREACHED;
-    return helper_fetch(c, url, to, why) ? ARXIV_ANSWERED : judge(*why);
+    return helper_fetch(c, url, to, why) ? ARXIV_ANSWERED : judge_curl_error(*why);
 }

@@ -58,7 +58,7 @@ static struct str python_time(struct arena *a, struct str time)
     return time;
 }
 
-static struct json *describe(struct arena *a, const struct arxiv_paper *p)
+static struct json *describe_found_paper(struct arena *a, const struct arxiv_paper *p)
 {
     struct json *v = json_new_object(a);
 
@@ -78,14 +78,14 @@ static struct json *describe(struct arena *a, const struct arxiv_paper *p)
     return v;
 }
 
-static void answer(const struct search *s, const struct arxiv_paper *const *papers, size_t n)
+static void answer_papers(const struct search *s, const struct arxiv_paper *const *papers, size_t n)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
     struct arena *a = &s->c->arena;
     struct json *v = json_new_object(a), *list = json_new_array(a);
 
     for (size_t i = 0; list && i < n && i < s->max; i++)
-        (void)json_push(a, list, describe(a, papers[i]));
+        (void)json_push(a, list, describe_found_paper(a, papers[i]));
     if (!v || !list || json_set(a, v, "total_results", json_new_int(a, list->n)) < 0 ||
         json_set(a, v, "papers", list) < 0 || json_write(&b, v, JSON_PRETTY) < 0)
         local_fail(s->c, "Error: out of memory");
@@ -101,7 +101,7 @@ struct hit {
 };
 
 /* Better ones first, then newer ones. */
-static int compare(const void *a, const void *b)
+static int compare_found_papers(const void *a, const void *b)
 {
     const struct hit *x = a, *y = b;
 
@@ -110,7 +110,7 @@ static int compare(const void *a, const void *b)
     return str_cmp(y->paper->published, x->paper->published);
 }
 
-static bool is_wanted(const struct search *s, const struct arxiv_paper *p)
+static bool is_paper_wanted(const struct search *s, const struct arxiv_paper *p)
 {
     int64_t day = arxiv_day(p->published, false);
     bool has_category = !s->categories || s->categories->n == 0;
@@ -143,15 +143,15 @@ static void search_corpus(const struct search *s, const struct arxiv_papers *pap
     for (int is_loose = 0; is_loose < 2 && n == 0; is_loose++) {
         for (size_t i = 0; i < papers->n; i++) {
             const struct arxiv_paper *p = &papers->items[i];
-            unsigned score = is_wanted(s, p) ? arxiv_query_score(q, p, is_loose) : 0;
+            unsigned score = is_paper_wanted(s, p) ? arxiv_query_score(q, p, is_loose) : 0;
             if (score > 0)
                 hits[n++] = (struct hit){p, score};
         }
     }
-    qsort(hits, n, sizeof *hits, compare);
+    qsort(hits, n, sizeof *hits, compare_found_papers);
     for (size_t i = 0; i < n; i++)
         found[i] = hits[i].paper;
-    answer(s, found, n);
+    answer_papers(s, found, n);
 }
 
 /* ---- there ---- */
@@ -192,7 +192,7 @@ static bool search_remote(const struct search *s)
     const struct arxiv_paper **found = arena_zalloc(&s->c->arena, papers.n, sizeof *found);
     for (size_t i = 0; found && i < papers.n; i++)
         found[i] = &papers.items[i];
-    answer(s, found, found ? papers.n : 0);
+    answer_papers(s, found, found ? papers.n : 0);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/cleanup.h"
 #include "local/arxiv/arxiv.h"
-#include "local/servers.h"
+#include "local/kit/servers.h"
 
 static const struct local_tool tools[] = {
     {"search_papers", arxiv_search},

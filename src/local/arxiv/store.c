@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "base/enc.h"
 #include "local/arxiv/arxiv.h"
-#include "local/helper.h"
-#include "local/place.h"
+#include "local/kit/helper.h"
+#include "local/kit/path.h"
 #include "sys/io.h"
 
 enum { LISTED_MAX = 1000 };
@@ -21,7 +21,7 @@ static const struct {
     {"", ".arxiv-mcp-server/papers"},
 };
 
-static const char *storage(struct local_call *c)
+static const char *arxiv_storage(struct local_call *c)
 {
     size_t i = 0;
 
@@ -31,10 +31,10 @@ static const char *storage(struct local_call *c)
 }
 
 /* The file of a paper; the slash of an old id becomes an underscore. */
-static const char *path_of(struct local_call *c, struct str id, const char *suffix)
+static const char *paper_path_of(struct local_call *c, struct str id, const char *suffix)
 {
     char *name = arena_strdup(&c->arena, arena_str(&c->arena, id).p);
-    const char *folder = storage(c);
+    const char *folder = arxiv_storage(c);
 
     for (char *p = name; p && *p; p++)
         *p = *p == '/' ? '_' : *p;
@@ -43,7 +43,7 @@ static const char *path_of(struct local_call *c, struct str id, const char *suff
 
 /* ---- answers ---- */
 
-static void answer(struct local_call *c, const struct json *v, enum json_style style)
+static void answer_paper_json(struct local_call *c, const struct json *v, enum json_style style)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
 
@@ -66,7 +66,7 @@ static void answer_status(struct local_call *c, const char *status, const char *
     if (v && path)
         (void)json_set(&c->arena, v, "resource_uri",
                        json_new_str(&c->arena, arena_printf(&c->arena, "file://%s", path)));
-    answer(c, v, JSON_COMPACT);
+    answer_paper_json(c, v, JSON_COMPACT);
 }
 
 static void answer_error(struct local_call *c, struct str message)
@@ -76,7 +76,7 @@ static void answer_error(struct local_call *c, struct str message)
 
 /* ---- text ---- */
 
-static bool add_file(struct local_call *c, const char *path, struct buf *out, struct str *why)
+static bool add_paper_file(struct local_call *c, const char *path, struct buf *out, struct str *why)
 {
     const char *const argv[] = {"pdftotext", "-q", "-enc", "UTF-8", path, "-", NULL};
     const struct helper h = {.argv = argv, .package = "poppler-utils"};
@@ -86,9 +86,9 @@ static bool add_file(struct local_call *c, const char *path, struct buf *out, st
         if (!helper_run(c, &h, &text, why))
             return false;
     } else {
-        int r = place_read(c, path, &text);
+        int r = path_read(c, path, &text);
         if (r < 0) {
-            *why = place_error(c, r, "read", path, NULL);
+            *why = path_error(c, r, "read", path, NULL);
             return false;
         }
     }
@@ -114,12 +114,12 @@ static bool write_text(struct local_call *c, const struct arxiv_corpus *corpus,
                        const struct arxiv_paper *p, struct buf *out, struct str *why)
 {
     const char *own = arxiv_corpus_file(c, p->id);
-    const char *pdf = path_of(c, p->id, ".pdf");
+    const char *pdf = paper_path_of(c, p->id, ".pdf");
 
     if (!own || str_ends(str_of(own), STR(".pdf")))
         (void)buf_printf(out, "# " STR_FMT "\n\n", STR_ARG(p->title));
     if (own)
-        return add_file(c, own, out, why);
+        return add_paper_file(c, own, out, why);
     enum arxiv_reach r =
         !corpus->has_own && pdf ? arxiv_fetch(c, p->id, pdf, why) : ARXIV_UNREACHED;
     if (r == ARXIV_REFUSED)
@@ -128,7 +128,7 @@ static bool write_text(struct local_call *c, const struct arxiv_corpus *corpus,
         add_summary(p, out);
         return true;
     }
-    bool is_read = add_file(c, pdf, out, why);
+    bool is_read = add_paper_file(c, pdf, out, why);
     (void)unlink(pdf);
     return is_read;
 }
@@ -163,7 +163,7 @@ static const struct arxiv_paper *find_paper(struct local_call *c, const struct a
     return NULL;
 }
 
-static void download(struct local_call *c, struct str id, const char *path)
+static void download_paper(struct local_call *c, struct str id, const char *path)
 {
     auto_buf struct buf text = BUF_INIT(LOCAL_FILE_MAX);
     struct arxiv_corpus corpus;
@@ -176,15 +176,15 @@ static void download(struct local_call *c, struct str id, const char *path)
     const struct arxiv_paper *p = find_paper(c, &corpus, id);
     if (!p)
         return;
-    int r = io_mkdirs(storage(c), 0777, NULL);
+    int r = io_mkdirs(arxiv_storage(c), 0777, NULL);
     if (r == 0 && !write_text(c, &corpus, p, &text, &why)) {
         answer_error(c, arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(why)));
         return;
     }
     if (r == 0)
-        r = buf_ok(&text) ? place_write(c, path, buf_str(&text)) : -EFBIG;
+        r = buf_ok(&text) ? path_write(c, path, buf_str(&text)) : -EFBIG;
     if (r < 0) {
-        why = place_error(c, r, "write", path, NULL);
+        why = path_error(c, r, "write", path, NULL);
         answer_error(c, arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(why)));
         return;
     }
@@ -202,7 +202,7 @@ void arxiv_download(struct local_call *c)
                                      STR_ARG(str_slice(id, 0, 100))));
         return;
     }
-    const char *path = path_of(c, id, ".md");
+    const char *path = paper_path_of(c, id, ".md");
     bool is_there = path && access(path, F_OK) == 0;
     if (!path)
         local_fail(c, "Error: out of memory");
@@ -213,17 +213,17 @@ void arxiv_download(struct local_call *c)
     else if (local_bool(c, "check_status"))
         answer_status(c, "unknown", "No download or conversion in progress", NULL);
     else
-        download(c, id, path);
+        download_paper(c, id, path);
 }
 
 void arxiv_read(struct local_call *c)
 {
     struct str id = str_trim(local_str(c, "paper_id")), text;
-    const char *path = arxiv_is_id(id) ? path_of(c, id, ".md") : NULL;
-    int r = path ? place_read(c, path, &text) : -ENOENT;
+    const char *path = arxiv_is_id(id) ? paper_path_of(c, id, ".md") : NULL;
+    int r = path ? path_read(c, path, &text) : -ENOENT;
 
     if (r < 0) {
-        struct str why = r == -ENOENT ? STR_NULL : place_error(c, r, "read", path, NULL);
+        struct str why = r == -ENOENT ? STR_NULL : path_error(c, r, "read", path, NULL);
         answer_error(c, why.p
                             ? arena_printf(&c->arena, "Error reading paper: " STR_FMT, STR_ARG(why))
                             : arena_printf(&c->arena,
@@ -239,7 +239,7 @@ void arxiv_read(struct local_call *c)
         (void)json_set(&c->arena, v, "paper_id", json_new_str(&c->arena, id));
         (void)json_set(&c->arena, v, "content", json_new_str(&c->arena, text));
     }
-    answer(c, v, JSON_COMPACT);
+    answer_paper_json(c, v, JSON_COMPACT);
 }
 
 /* ---- list_papers ---- */
@@ -247,7 +247,7 @@ void arxiv_read(struct local_call *c)
 /* The ids of the papers that are there. */
 static size_t list_ids(struct local_call *c, struct str **ret)
 {
-    const char *folder = storage(c);
+    const char *folder = arxiv_storage(c);
     DIR *dir = folder ? opendir(folder) : NULL;
     struct str *ids = dir ? arena_zalloc(&c->arena, LISTED_MAX, sizeof *ids) : NULL;
     const struct dirent *entry;
@@ -274,16 +274,16 @@ static size_t list_ids(struct local_call *c, struct str **ret)
 /* Of a paper that nobody knows: the heading of its file. */
 static struct str title_of(struct local_call *c, struct str id)
 {
-    const char *path = path_of(c, id, ".md");
+    const char *path = paper_path_of(c, id, ".md");
     struct str text, line;
 
-    if (!path || place_read(c, path, &text) < 0)
+    if (!path || path_read(c, path, &text) < 0)
         return id;
     line = str_cut(&text, '\n');
     return str_starts(line, STR("# ")) ? str_skip(line, 2) : id;
 }
 
-static struct json *describe(struct local_call *c, const struct arxiv_paper *p)
+static struct json *describe_stored_paper(struct local_call *c, const struct arxiv_paper *p)
 {
     struct arena *a = &c->arena;
     struct str links[] = {arena_printf(a, "http://arxiv.org/abs/" STR_FMT, STR_ARG(p->id)),
@@ -339,11 +339,11 @@ void arxiv_list(struct local_call *c)
         p = p ? p : arxiv_find(&more, ids[i]);
         if (!p)
             unknown.title = title_of(c, ids[i]);
-        (void)json_push(a, list, describe(c, p ? p : &unknown));
+        (void)json_push(a, list, describe_stored_paper(c, p ? p : &unknown));
     }
     if (v && list) {
         (void)json_set(a, v, "total_papers", json_new_int(a, (int64_t)n));
         (void)json_set(a, v, "papers", list);
     }
-    answer(c, v, JSON_PRETTY);
+    answer_paper_json(c, v, JSON_PRETTY);
 }

@@ -32,5 +32,3 @@ enum {
 struct bridges *bridges_new(struct loop *loop, const struct local *local);
 /* True when R is for a bridge; it belongs to it then. */
 bool bridges_serve(struct bridges *s, struct http_req *r);
-/* Ends all programs; they are started again on demand. */
-void bridges_reset(struct bridges *s);

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
-#include "local/run.h"
+#include "local/kit/program.h"
 #include "sys/io.h"
 
 enum { READ_BYTES = 65536, WHY_MAX = 160 };
@@ -96,7 +96,7 @@ void child_end(struct child *c, const char *why)
 /* ---- its output ---- */
 
 /* Hands over the whole lines; the rest stays. */
-static void take_lines(struct child *c)
+static void hand_over_lines(struct child *c)
 {
     struct buf got = c->line;
     struct str rest = buf_str(&got);
@@ -117,7 +117,7 @@ static void take_lines(struct child *c)
     buf_done(&got);
 }
 
-static void on_output(struct loop_io *io, uint32_t events)
+static void on_child_output(struct loop_io *io, uint32_t events)
 {
     struct child *c = container_of(io, struct child, out);
     char bytes[READ_BYTES];
@@ -134,7 +134,7 @@ static void on_output(struct loop_io *io, uint32_t events)
     if (buf_add(&c->line, bytes, (size_t)n) < 0)
         child_end(c, "sent a line that is longer than 32 MiB");
     else if (has_end)
-        take_lines(c);
+        hand_over_lines(c);
 }
 
 static void on_errors(struct loop_io *io, uint32_t events)
@@ -152,7 +152,7 @@ static void on_errors(struct loop_io *io, uint32_t events)
 
 /* ---- its input ---- */
 
-static void on_input(struct loop_io *io, uint32_t events)
+static void on_child_input(struct loop_io *io, uint32_t events)
 {
     struct child *c = container_of(io, struct child, in);
     ssize_t n = io_write(io->fd, c->input.p + c->sent, c->input.len - c->sent);
@@ -162,7 +162,7 @@ static void on_input(struct loop_io *io, uint32_t events)
         c->sent += (size_t)n;
     if (c->sent < c->input.len && (n >= 0 || n == -EAGAIN)) {
         if (!io->loop)
-            (void)loop_io_start(c->loop, io, io->fd, EPOLLOUT, on_input);
+            (void)loop_io_start(c->loop, io, io->fd, EPOLLOUT, on_child_input);
         return;
     }
     /* All was written; or nobody reads, and the end of its output will follow. */
@@ -183,7 +183,7 @@ int child_send(struct child *c, struct str text)
     (void)buf_add_str(&c->input, text);
     (void)buf_add_char(&c->input, '\n');
     if (is_first)
-        on_input(&c->in, EPOLLOUT);
+        on_child_input(&c->in, EPOLLOUT);
     return 0;
 }
 
@@ -208,7 +208,7 @@ int child_start(struct child *c, const struct run *r)
     child_note(c, "[started '%s' as process %d]", r->argv[0], (int)c->pid);
     c->in.fd = fds[0];
     c->err.fd = fds[2];
-    code = loop_io_start(c->loop, &c->out, fds[1], EPOLLIN, on_output);
+    code = loop_io_start(c->loop, &c->out, fds[1], EPOLLIN, on_child_output);
     c->out.fd = fds[1];
     if (code == 0)
         code = loop_io_start(c->loop, &c->err, fds[2], EPOLLIN, on_errors);

@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
-#include "local/bridge/impl.h"
-#include "local/run.h"
+#include "local/bridge/bridge_internal.h"
+#include "local/kit/program.h"
 
 enum {
     RPC_NO_METHOD = -32601,
@@ -52,7 +52,7 @@ static void send_cancel(struct bridge *b, int64_t number, const char *reason)
     (void)child_send(&b->child, str_of(text));
 }
 
-static void on_timeout(struct loop_timer *t)
+static void on_pending_timeout(struct loop_timer *t)
 {
     struct pending *p = container_of(t, struct pending, timer);
     struct bridge *b = p->bridge;
@@ -68,7 +68,7 @@ static bool is_method(const struct json *message, const char *name)
 }
 
 /* The older of the two revisions, because the program was not asked for the client's. */
-static void greet(struct pending *p)
+static void send_greeting(struct pending *p)
 {
     struct json *hello = json_parse(&p->arena, str_of(p->bridge->hello), NULL, NULL);
     const struct json *want = json_pointer(p->message, "/params/protocolVersion");
@@ -79,10 +79,10 @@ static void greet(struct pending *p)
     pending_reply(p, "result", hello);
 }
 
-static void dispatch(struct bridge *b, struct pending *p)
+static void dispatch_pending(struct bridge *b, struct pending *p)
 {
     if (is_method(p->message, "initialize")) {
-        greet(p);
+        send_greeting(p);
         return;
     }
     p->number = ++b->last_number;
@@ -94,7 +94,7 @@ static void dispatch(struct bridge *b, struct pending *p)
     if (r == 0)
         r = send_json(b, p->message);
     if (r == 0)
-        r = loop_timer_start(b->child.loop, &p->timer, b->timeout_ms, on_timeout);
+        r = loop_timer_start(b->child.loop, &p->timer, b->timeout_ms, on_pending_timeout);
     if (r < 0)
         pending_fail(p, RPC_FAILED, "the server '%s' cannot take this request: %s", b->name,
                      r == -EMSGSIZE ? "too much waits for it" : "out of memory");
@@ -123,7 +123,7 @@ void bridge_notice(struct bridge *b, struct json *message, struct str session)
 
 /* ---- what it says ---- */
 
-static struct pending *find(struct bridge *b, const struct json *number)
+static struct pending *find_pending(struct bridge *b, const struct json *number)
 {
     int64_t n = json_int(number, -1);
 
@@ -152,7 +152,7 @@ static void on_hello(struct bridge *b, const struct json *message)
                      STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
     for (struct list *it = b->pending.next, *next; it != &b->pending; it = next) {
         next = it->next;
-        dispatch(b, list_entry(it, struct pending, node));
+        dispatch_pending(b, list_entry(it, struct pending, node));
     }
 }
 
@@ -175,7 +175,7 @@ static void on_question(struct bridge *b, struct arena *a, const struct json *me
 static void on_notice(struct bridge *b, struct arena *a, struct json *message)
 {
     struct json *params = json_get(message, "params");
-    struct pending *p = find(b, json_get(params, "progressToken"));
+    struct pending *p = find_pending(b, json_get(params, "progressToken"));
 
     if (!is_method(message, "notifications/progress")) {
         bridge_tell_listeners(b, message);
@@ -183,14 +183,14 @@ static void on_notice(struct bridge *b, struct arena *a, struct json *message)
     }
     if (!p || !p->token || json_set(a, params, "progressToken", p->token) < 0)
         return;
-    (void)loop_timer_start(b->child.loop, &p->timer, b->timeout_ms, on_timeout);
+    (void)loop_timer_start(b->child.loop, &p->timer, b->timeout_ms, on_pending_timeout);
     pending_send(p, message);
 }
 
-static void on_answer(struct bridge *b, const struct json *message)
+static void on_child_answer(struct bridge *b, const struct json *message)
 {
     const struct json *id = json_get(message, "id"), *error = json_get(message, "error");
-    struct pending *p = find(b, id);
+    struct pending *p = find_pending(b, id);
 
     if (b->state == BRIDGE_STARTING && json_int(id, -1) == 0)
         on_hello(b, message);
@@ -208,7 +208,7 @@ static void on_line(struct child *c, struct str line)
     if (!json_is(message, JSON_OBJECT))
         child_note(c, "[not a message: " STR_FMT "]", STR_ARG(str_slice(line, 0, 200)));
     else if (!json_get(message, "method"))
-        on_answer(b, message);
+        on_child_answer(b, message);
     else if (json_get(message, "id"))
         on_question(b, &a, message);
     else
@@ -242,12 +242,12 @@ static void ended(struct bridge *b, const char *why)
     fail_all(b);
 }
 
-static void on_end(struct child *c, const char *why)
+static void on_child_end(struct child *c, const char *why)
 {
     ended(container_of(c, struct bridge, child), why);
 }
 
-static const struct child_ops ops = {on_line, on_end};
+static const struct child_ops ops = {on_line, on_child_end};
 
 static void on_slow_start(struct loop_timer *t)
 {
@@ -283,7 +283,7 @@ static bool read_settings(struct bridge *b, struct arena *a, struct str text, st
     return words[0] != NULL;
 }
 
-static void start(struct bridge *b, struct str settings)
+static void start_bridge(struct bridge *b, struct str settings)
 {
     struct arena a auto_arena;
     struct run run = {.cwd = bridges_root(b->set)};
@@ -336,11 +336,11 @@ void bridge_pass(struct bridge *b, struct pending *p, struct str settings)
         pending_fail(p, RPC_FAILED, "the server '%s' has %d requests to answer already", b->name,
                      BRIDGE_PENDING_MAX);
     else if (b->state == BRIDGE_READY)
-        dispatch(b, p);
+        dispatch_pending(b, p);
     else if (b->state == BRIDGE_OFF && wait_ms > 0)
         pending_fail(p, RPC_FAILED,
                      "the server '%s' %s; it is started again in %lld ms, its log may say why",
                      b->name, b->why, (long long)wait_ms);
     else if (b->state == BRIDGE_OFF)
-        start(b, settings);
+        start_bridge(b, settings);
 }

@@ -10,7 +10,7 @@
 #include "base/enc.h"
 #include "base/id.h"
 #include "base/mem.h"
-#include "local/bridge/impl.h"
+#include "local/bridge/bridge_internal.h"
 #include "local/local.h"
 #include "net/http_server.h"
 #include "net/sse.h"
@@ -48,7 +48,7 @@ static void free_pending(struct pending *p)
     free(p);
 }
 
-static void send_event(struct sse *s, const struct json *message)
+static void send_bridge_event(struct sse *s, const struct json *message)
 {
     auto_buf struct buf b = BUF_INIT(CHILD_LINE_MAX);
 
@@ -59,11 +59,11 @@ static void send_event(struct sse *s, const struct json *message)
 void pending_send(struct pending *p, const struct json *message)
 {
     if (p->sse)
-        send_event(p->sse, message);
+        send_bridge_event(p->sse, message);
 }
 
 /* As a whole, or as the last event; then P is gone. */
-static void answer(struct pending *p, struct str text)
+static void answer_pending(struct pending *p, struct str text)
 {
     struct http_req *r = p->req;
     struct sse *s = p->sse;
@@ -95,9 +95,10 @@ void pending_reply(struct pending *p, const char *member, const struct json *val
     jw_key(&w, member);
     jw_value(&w, value);
     jw_end(&w);
-    answer(p, buf_ok(&b) ? buf_str(&b)
-                         : STR("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
-                               "\"message\":\"out of memory\"}}"));
+    answer_pending(p, buf_ok(&b)
+                          ? buf_str(&b)
+                          : STR("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
+                                "\"message\":\"out of memory\"}}"));
 }
 
 void pending_fail(struct pending *p, int code, const char *fmt, ...)
@@ -149,7 +150,7 @@ void bridge_tell_listeners(struct bridge *b, const struct json *message)
 {
     for (struct list *it = b->listeners.next, *next; it != &b->listeners; it = next) {
         next = it->next;
-        send_event(list_entry(it, struct listener, node)->sse, message);
+        send_bridge_event(list_entry(it, struct listener, node)->sse, message);
     }
 }
 
@@ -177,7 +178,7 @@ static void open_stream(struct pending *p)
     p->req = NULL;
 }
 
-static void refuse(struct http_req *r, int code, const char *text)
+static void refuse_with_rpc(struct http_req *r, int code, const char *text)
 {
     http_reply(r, 400, "application/json",
                arena_printf(r->arena,
@@ -210,7 +211,7 @@ static struct pending *new_pending(struct http_req *r)
     return p;
 }
 
-static void on_body(struct http_req *r, void *ctx)
+static void on_bridge_body(struct http_req *r, void *ctx)
 {
     struct bridge *b = ctx;
     struct pending *p = new_pending(r);
@@ -231,16 +232,16 @@ static void on_body(struct http_req *r, void *ctx)
         bridge_notice(b, p->message, p->session);
     free_pending(p);
     if (!is_object)
-        refuse(r, RPC_PARSE_ERROR, "a message is one JSON object");
+        refuse_with_rpc(r, RPC_PARSE_ERROR, "a message is one JSON object");
     else if (has_method && has_id)
-        refuse(r, RPC_INVALID_REQUEST, "Invalid request");
+        refuse_with_rpc(r, RPC_INVALID_REQUEST, "Invalid request");
     else
         http_reply(r, 202, NULL, STR_NULL);
 }
 
 /* ---- which one ---- */
 
-static struct bridge *find(struct bridges *s, struct str name)
+static struct bridge *find_bridge(struct bridges *s, struct str name)
 {
     list_each(it, &s->list)
     {
@@ -280,7 +281,7 @@ bool bridges_serve(struct bridges *s, struct http_req *r)
         return false;
     rest = str_skip(rest, strlen(PREFIX));
     struct str name = str_cut(&rest, '/');
-    struct bridge *b = find(s, name);
+    struct bridge *b = find_bridge(s, name);
     if (!b)
         http_reply(r, 503, "text/plain", STR("too many servers"));
     else if (str_is(rest, "log"))
@@ -288,7 +289,7 @@ bool bridges_serve(struct bridges *s, struct http_req *r)
     else if (str_is(rest, "up"))
         http_reply(r, 200, "application/json", STR("{}"));
     else if (r->head.method == HTTP_POST)
-        http_read_body(r, LOCAL_BODY_MAX, on_body, b);
+        http_read_body(r, LOCAL_BODY_MAX, on_bridge_body, b);
     else if (r->head.method == HTTP_GET)
         listen_to(b, r);
     else
@@ -306,9 +307,4 @@ struct bridges *bridges_new(struct loop *loop, const struct local *local)
         list_init(&s->list);
     }
     return s;
-}
-
-void bridges_reset(struct bridges *s)
-{
-    list_each(it, &s->list) bridge_end(list_entry(it, struct bridge, node), "is restarted");
 }

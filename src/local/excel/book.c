@@ -35,7 +35,7 @@ static const char new_styles[] = HEAD
     "borderId=\"0\" xfId=\"0\"/></cellXfs><cellStyles count=\"1\"><cellStyle name=\"Normal\" "
     "xfId=\"0\" builtinId=\"0\"/></cellStyles></styleSheet>";
 
-static int no_memory(struct err *e)
+static int err_book_memory(struct err *e)
 {
     return err_set(e, -ENOMEM, "out of memory");
 }
@@ -48,7 +48,7 @@ static int add_to_list(struct book *b, struct xml *entry, struct part *part, str
     void *grown = arena_grow(b->arena, b->sheets, b->n_sheets, &b->cap, sizeof *b->sheets);
 
     if (!s || !grown)
-        return no_memory(e);
+        return err_book_memory(e);
     if (b->n_sheets >= SHEETS_MAX)
         return err_set(e, -E2BIG, "more than %d sheets", SHEETS_MAX);
     s->name = xml_get(entry, "name");
@@ -127,7 +127,7 @@ int book_open(struct book *b, struct arena *a, const char *path, struct err *e)
     if (r < 0)
         return err_set(e, r, "[Errno %d] %s: '%s'", -r, strerror(-r), path);
     struct str copy = arena_str(a, buf_str(&bytes));
-    return copy.p ? book_read(b, a, copy, e) : no_memory(e);
+    return copy.p ? book_read(b, a, copy, e) : err_book_memory(e);
 }
 
 int book_new(struct book *b, struct arena *a, const char *sheet, struct err *e)
@@ -142,7 +142,7 @@ int book_new(struct book *b, struct arena *a, const char *sheet, struct err *e)
         package_add(p, STR("/xl/styles.xml"), MAIN_TYPE "styles+xml", str_of(new_styles));
     (void)rel_add(p, NULL, "officeDocument", b->part);
     if (!b->part || !styles)
-        return no_memory(e);
+        return err_book_memory(e);
     (void)rel_add(p, b->part, "styles", styles);
     b->doc = part_edit(p, b->part, e);
     if (!b->doc)
@@ -187,7 +187,7 @@ struct sheet *book_add_sheet(struct book *b, struct str name, struct err *e)
                                     MAIN_TYPE "worksheet+xml", str_of(new_sheet));
     struct xml *entry = xml_add(d, sheets, "sheet");
     if (!part || !entry) {
-        (void)no_memory(e);
+        (void)err_book_memory(e);
         return NULL;
     }
     xml_set(d, entry, "name", name);

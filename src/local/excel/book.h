@@ -6,6 +6,7 @@
  * texts of the server are made of. Everything lives in the call's arena. */
 #pragma once
 
+#include "base/python.h"
 #include "local/excel/ref.h"
 #include "local/local.h"
 #include "office/package.h"
@@ -92,13 +93,11 @@ int sheet_edit(struct book *b, struct sheet *s, struct err *e);
 /* The range with cells; {1, 1, 1, 1} without any. */
 struct range sheet_used(const struct sheet *s);
 
-/* The row, or NULL; the first row at or behind a number as an index. */
-struct sheet_row *sheet_row(struct sheet *s, unsigned number);
+/* The first row at or behind a number, as an index. */
 size_t sheet_row_at(const struct sheet *s, unsigned number);
 struct xml *sheet_cell(struct sheet *s, struct ref at);
 /* Made when there is none; NULL when memory ran out. */
 struct xml *sheet_need_cell(struct book *b, struct sheet *s, struct ref at);
-void sheet_remove_cell(struct sheet *s, struct ref at);
 struct ref cell_at(const struct xml *cell);
 /* The text of the formula F that is shared with an earlier cell. */
 struct str sheet_shared_formula(struct book *b, struct sheet *s, const struct xml *f);
@@ -120,8 +119,5 @@ struct value value_text(struct str s);
 /* As Python's str() and repr() show it, and as its json.dumps() does. */
 void value_str(struct buf *out, struct value v);
 void value_json(struct buf *out, struct value v);
-/* Python's repr() of a number, and a JSON string of ASCII characters only. */
-void py_float(struct buf *out, double d);
-void py_json_str(struct buf *out, struct str s);
 /* A number of days as Python shows the date, time (below 1) or span (IS_SPAN). */
 struct str date_text(struct arena *a, double days, bool has_1904, bool is_span);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The server "excel": workbooks and their sheets. */
 #include "local/excel/excel.h"
+#include "base/python.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -8,9 +9,8 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "local/git_text.h"
-#include "local/place.h"
-#include "local/servers.h"
+#include "local/kit/path.h"
+#include "local/kit/servers.h"
 
 /* ---- answers ---- */
 
@@ -45,7 +45,7 @@ struct str excel_arg(const struct local_call *c, const char *name)
 const char *excel_path(struct local_call *c)
 {
     struct str why, given = local_str(c, "filepath");
-    const char *path = place_check(c, given, &why);
+    const char *path = path_check(c, given, &why);
 
     if (!path)
         excel_raise(c, STR_FMT, STR_ARG(why));
@@ -161,7 +161,7 @@ static void make_folders(struct local_call *c)
     struct str given = local_str(c, "filepath"), why;
 
     for (size_t i = 1; i < given.len; i++) {
-        const char *path = given.p[i] == '/' ? place_check(c, str_slice(given, 0, i), &why) : NULL;
+        const char *path = given.p[i] == '/' ? path_check(c, str_slice(given, 0, i), &why) : NULL;
         if (path)
             (void)mkdir(path, 0777);
     }
@@ -188,7 +188,7 @@ static void write_sheet_names(const struct book *b, struct buf *out)
 {
     for (size_t i = 0; i < b->n_sheets; i++) {
         (void)buf_add_str(out, i > 0 ? STR(", ") : STR(""));
-        git_text_repr(out, b->sheets[i]->name);
+        python_str(out, b->sheets[i]->name);
     }
 }
 
@@ -206,7 +206,7 @@ static void write_ranges(struct excel *x, struct buf *out)
         used.row = used.col = 1;
         (void)buf_add_str(out, is_first ? STR("") : STR(", "));
         is_first = false;
-        git_text_repr(out, b->sheets[i]->name);
+        python_str(out, b->sheets[i]->name);
         (void)buf_printf(out, ": '" STR_FMT "'", STR_ARG(range_text(b->arena, used)));
     }
 }
@@ -227,11 +227,11 @@ static void get_workbook_metadata(struct local_call *c)
     if (!excel_open(c, &x))
         return;
     (void)buf_add_lit(&out, "{'filename': ");
-    git_text_repr(&out, str_of(strrchr(path, '/') + 1));
+    python_str(&out, str_of(strrchr(path, '/') + 1));
     (void)buf_add_lit(&out, ", 'sheets': [");
     write_sheet_names(&x.book, &out);
     (void)buf_printf(&out, "], 'size': %lld, 'modified': ", (long long)st.st_size);
-    py_float(&out, (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9);
+    python_float(&out, (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9);
     if (local_bool(c, "include_ranges")) {
         (void)buf_add_lit(&out, ", 'used_ranges': {");
         write_ranges(&x, &out);
@@ -356,33 +356,11 @@ static void rename_worksheet(struct local_call *c)
 
 /* ---- the table ---- */
 
+#define EXCEL_TOOL(name, function) {#name, function},
 static const struct local_tool functions[] = {
-    {"apply_formula", excel_apply_formula},
-    {"validate_formula_syntax", excel_validate_formula_syntax},
-    {"format_range", excel_format_range},
-    {"read_data_from_excel", excel_read_data},
-    {"write_data_to_excel", excel_write_data},
-    {"create_workbook", create_workbook},
-    {"create_worksheet", create_worksheet},
-    {"create_chart", excel_create_chart},
-    {"create_pivot_table", excel_create_pivot_table},
-    {"create_table", excel_create_table},
-    {"copy_worksheet", copy_worksheet},
-    {"delete_worksheet", delete_worksheet},
-    {"rename_worksheet", rename_worksheet},
-    {"get_workbook_metadata", get_workbook_metadata},
-    {"merge_cells", excel_merge_cells},
-    {"unmerge_cells", excel_unmerge_cells},
-    {"get_merged_cells", excel_get_merged_cells},
-    {"copy_range", excel_copy_range},
-    {"delete_range", excel_delete_range},
-    {"validate_excel_range", excel_validate_range},
-    {"get_data_validation_info", excel_get_validation},
-    {"insert_rows", excel_insert_rows},
-    {"insert_columns", excel_insert_columns},
-    {"delete_sheet_rows", excel_delete_rows},
-    {"delete_sheet_columns", excel_delete_columns},
+#include "local/excel/tools.def"
 };
+#undef EXCEL_TOOL
 
 /* Calls read a file, change it and write it again: one after another, or changes get lost. */
 static void call_alone(struct local_call *c)
@@ -397,32 +375,10 @@ static void call_alone(struct local_call *c)
     (void)pthread_mutex_unlock(&lock);
 }
 
+#define EXCEL_TOOL(name, function) {#name, call_alone},
 static const struct local_tool tools[] = {
-    {"apply_formula", call_alone},
-    {"validate_formula_syntax", call_alone},
-    {"format_range", call_alone},
-    {"read_data_from_excel", call_alone},
-    {"write_data_to_excel", call_alone},
-    {"create_workbook", call_alone},
-    {"create_worksheet", call_alone},
-    {"create_chart", call_alone},
-    {"create_pivot_table", call_alone},
-    {"create_table", call_alone},
-    {"copy_worksheet", call_alone},
-    {"delete_worksheet", call_alone},
-    {"rename_worksheet", call_alone},
-    {"get_workbook_metadata", call_alone},
-    {"merge_cells", call_alone},
-    {"unmerge_cells", call_alone},
-    {"get_merged_cells", call_alone},
-    {"copy_range", call_alone},
-    {"delete_range", call_alone},
-    {"validate_excel_range", call_alone},
-    {"get_data_validation_info", call_alone},
-    {"insert_rows", call_alone},
-    {"insert_columns", call_alone},
-    {"delete_sheet_rows", call_alone},
-    {"delete_sheet_columns", call_alone},
+#include "local/excel/tools.def"
 };
+#undef EXCEL_TOOL
 
 const struct local_server excel_server = {"excel", tools, ARRAY_LEN(tools)};

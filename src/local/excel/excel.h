@@ -43,20 +43,20 @@ bool excel_take_range(struct local_call *c, const char *first, const char *secon
 bool excel_check_size(struct local_call *c, struct range r);
 
 /* ---- excel.c ---- */
-/* ---- excel_cells.c ---- */
+/* ---- tool_cells.c ---- */
 void excel_apply_formula(struct local_call *c);
 void excel_validate_formula_syntax(struct local_call *c);
 void excel_read_data(struct local_call *c);
 void excel_write_data(struct local_call *c);
 void excel_validate_range(struct local_call *c);
-/* ---- excel_format.c, excel_condition.c ---- */
+/* ---- tool_format.c, tool_condition.c ---- */
 void excel_format_range(struct local_call *c);
 /* Adds the conditional format; false with E. */
 bool excel_condition(struct excel *x, struct str range, const struct json *condition,
                      struct err *e);
 /* The eight digits of a color as openpyxl takes it; NULL when it is none. */
 const char *excel_color(struct local_call *c, struct str given);
-/* ---- excel_range.c ---- */
+/* ---- tool_range.c ---- */
 void excel_merge_cells(struct local_call *c);
 void excel_unmerge_cells(struct local_call *c);
 void excel_get_merged_cells(struct local_call *c);
@@ -69,18 +69,18 @@ void excel_delete_columns(struct local_call *c);
 void excel_merge(struct excel *x, struct range r);
 /* Whether the cell is in a merged range and not its first one. */
 bool excel_is_merged(const struct sheet *s, struct ref at);
-/* ---- excel_chart.c ---- */
+/* ---- tool_chart.c ---- */
 void excel_create_chart(struct local_call *c);
-/* ---- excel_table.c ---- */
+/* ---- tool_table.c ---- */
 void excel_create_table(struct local_call *c);
 /* A table over R, whose first row has the names. False with E. */
 bool excel_add_table(struct excel *x, struct range r, struct str name, const char *style,
                      struct err *e);
 /* "Table_1a2b3c4d" */
 struct str excel_table_name(struct local_call *c, const char *prefix);
-/* ---- excel_pivot.c ---- */
+/* ---- tool_pivot.c ---- */
 void excel_create_pivot_table(struct local_call *c);
-/* ---- excel_validation.c ---- */
+/* ---- tool_validation.c ---- */
 void excel_get_validation(struct local_call *c);
 /* The rule of a cell as a JSON object with an indent of 6. */
 void excel_write_rule(struct excel *x, struct ref at, struct buf *out);

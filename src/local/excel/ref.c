@@ -134,7 +134,7 @@ static void write_moved(struct buf *out, const struct written *w, int64_t rows, 
                      w->is_row_fixed ? "$" : "", (unsigned)row);
 }
 
-static bool is_word(char c)
+static bool is_ref_word_char(char c)
 {
     return ascii_is_letter(c) || ascii_is_digit(c) || c == '_' || c == '.' || c == '$' ||
            (c & 0x80);
@@ -153,11 +153,11 @@ static size_t move_piece(struct buf *out, struct str s, int64_t rows, int64_t co
         (void)buf_add(out, s.p, n);
         return n;
     }
-    if (!is_word(s.p[0])) {
+    if (!is_ref_word_char(s.p[0])) {
         (void)buf_add_char(out, s.p[0]);
         return 1;
     }
-    while (n < s.len && is_word(s.p[n]))
+    while (n < s.len && is_ref_word_char(s.p[n]))
         n++;
     /* Not the names of functions ("LOG10(") and sheets ("Q1!"). */
     bool is_name = n < s.len && (s.p[n] == '(' || s.p[n] == '!');

@@ -80,7 +80,7 @@ static void number_cells(struct book *b, struct sheet *s, struct sheet_row *row)
     }
 }
 
-static int add_row(struct book *b, struct sheet *s, struct xml *node, struct err *e)
+static int add_sheet_row(struct book *b, struct sheet *s, struct xml *node, struct err *e)
 {
     unsigned last = s->n_rows > 0 ? s->rows[s->n_rows - 1].number : 0;
     int64_t number = xml_get_int(node, "r", (int64_t)last + 1);
@@ -111,7 +111,7 @@ int sheet_load(struct book *b, struct sheet *s, struct err *e)
         return err_set(e, -EINVAL, "'" STR_FMT "' is not a worksheet", STR_ARG(s->name));
     s->doc = d;
     for (struct xml *n = xml_child(s->data, "row"); n; n = xml_next(n, "row")) {
-        int r = add_row(b, s, n, e);
+        int r = add_sheet_row(b, s, n, e);
         if (r < 0)
             return r;
     }
@@ -210,7 +210,7 @@ size_t sheet_row_at(const struct sheet *s, unsigned number)
     return low;
 }
 
-struct sheet_row *sheet_row(struct sheet *s, unsigned number)
+static struct sheet_row *sheet_row(struct sheet *s, unsigned number)
 {
     size_t i = sheet_row_at(s, number);
 
@@ -271,11 +271,6 @@ struct xml *sheet_need_cell(struct book *b, struct sheet *s, struct ref at)
     /* A hint of which columns there are, which would no longer be true. */
     xml_unset(row->node, "spans");
     return c;
-}
-
-void sheet_remove_cell(struct sheet *s, struct ref at)
-{
-    xml_remove(sheet_cell(s, at));
 }
 
 /* ---- moving ---- */

@@ -47,7 +47,7 @@ static const char *const order[] = {"numFmts",      "fonts",   "fills",      "bo
                                     "cellStyleXfs", "cellXfs", "cellStyles", "dxfs",
                                     "tableStyles",  "colors",  "extLst",     NULL};
 
-static struct xml_doc *load(struct book *b)
+static struct xml_doc *load_styles(struct book *b)
 {
     struct part *part = rel_part_by_type(&b->package, b->part, "styles");
     struct err e = ERR_INIT;
@@ -120,7 +120,7 @@ static struct str format_code(struct xml_doc *d, int64_t id)
 
 static void find_times(struct book *b)
 {
-    struct xml_doc *d = load(b);
+    struct xml_doc *d = load_styles(b);
     struct xml *xfs = d ? xml_child(d->root, "cellXfs") : NULL;
     size_t n = xml_count(xfs, "xf"), i = 0;
 
@@ -147,7 +147,7 @@ enum style_time style_time(struct book *b, int64_t style)
 
 /* The number of a child of LIST that looks like N, which is put behind the others when there is
  * none; -1 when the list is full. */
-static int64_t number_of(struct xml_doc *d, struct xml *list, struct xml *n)
+static int64_t number_of_style(struct xml_doc *d, struct xml *list, struct xml *n)
 {
     auto_buf struct buf want = BUF_INIT(1 << 20), got = BUF_INIT(1 << 20);
     int64_t i = 0;
@@ -211,7 +211,7 @@ static int64_t font_number(struct book *b, int64_t base, const struct style_chan
         if (keep)
             xml_insert(n, xml_copy(d, keep), NULL);
     }
-    return number_of(d, fonts, n);
+    return number_of_style(d, fonts, n);
 }
 
 static int64_t fill_number(struct book *b, const char *color)
@@ -222,7 +222,7 @@ static int64_t fill_number(struct book *b, const char *color)
 
     (void)add_with(d, pattern, "fgColor", "rgb", color);
     (void)add_with(d, pattern, "bgColor", "rgb", color);
-    return number_of(d, fills, n);
+    return number_of_style(d, fills, n);
 }
 
 static int64_t border_number(struct book *b, const struct style_change *c)
@@ -237,7 +237,7 @@ static int64_t border_number(struct book *b, const struct style_change *c)
         (void)add_with(d, side, "color", "rgb", c->border_color);
     }
     (void)xml_add(d, n, "diagonal");
-    return number_of(d, borders, n);
+    return number_of_style(d, borders, n);
 }
 
 static int64_t format_number(struct book *b, struct str code)
@@ -316,7 +316,7 @@ int64_t style_changed(struct book *b, int64_t base, const struct style_change *c
                  format_number(b, str_of(c->number_format)));
     set_alignment(b, xf, c);
     b->style_times = NULL;
-    return number_of(d, xfs, xf);
+    return number_of_style(d, xfs, xf);
 }
 
 int64_t style_dxf(struct book *b, const char *xml)
@@ -326,7 +326,7 @@ int64_t style_dxf(struct book *b, const char *xml)
     struct xml *n = dxfs ? detached(d, dxfs, "dxf") : NULL;
 
     (void)xml_add_text(d, n, NULL, xml);
-    return number_of(d, dxfs, n);
+    return number_of_style(d, dxfs, n);
 }
 
 int64_t style_dxf_fill(struct book *b, const char *color)

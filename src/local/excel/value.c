@@ -5,89 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/utf8.h"
+#include "base/python.h"
 #include "local/excel/book.h"
 #include "local/excel/styles.h"
-
-/* ---- numbers and texts as Python writes them ---- */
-
-/* D's digits and its exponent in the fewest digits that read back as D. */
-static int digits_of(double d, char digits[static 32])
-{
-    char text[40];
-    int precision = 0, n = 0;
-
-    do
-        (void)snprintf(text, sizeof text, "%.*e", precision, d);
-    while (strtod(text, NULL) != d && ++precision < 17);
-    char *e = strchr(text, 'e');
-    for (const char *p = text; p < e; p++) {
-        if (*p >= '0' && *p <= '9')
-            digits[n++] = *p;
-    }
-    while (n > 1 && digits[n - 1] == '0')
-        n--;
-    digits[n] = '\0';
-    return (int)strtol(e + 1, NULL, 10);
-}
-
-void py_float(struct buf *out, double d)
-{
-    char digits[32] = "";
-
-    if (!isfinite(d)) {
-        (void)buf_add_str(out, isnan(d) ? STR("nan") : d < 0 ? STR("-inf") : STR("inf"));
-        return;
-    }
-    int exponent = digits_of(fabs(d), digits), n = (int)strlen(digits);
-    (void)buf_add_str(out, signbit(d) ? STR("-") : STR(""));
-    if (exponent < -4 || exponent >= 16) {
-        (void)buf_printf(out, "%c%s%se%c%02d", digits[0], n > 1 ? "." : "", digits + 1,
-                         exponent < 0 ? '-' : '+', abs(exponent));
-        return;
-    }
-    if (exponent < 0) {
-        (void)buf_printf(out, "0.%.*s%s", -exponent - 1, "0000", digits);
-        return;
-    }
-    for (int i = 0; i <= exponent; i++)
-        (void)buf_add_char(out, i < n ? digits[i] : '0');
-    (void)buf_printf(out, ".%s", n > exponent + 1 ? digits + exponent + 1 : "0");
-}
-
-void py_json_str(struct buf *out, struct str s)
-{
-    static const char escapes[128] = {['"'] = '"',  ['\\'] = '\\', ['\n'] = 'n', ['\r'] = 'r',
-                                      ['\t'] = 't', ['\b'] = 'b',  ['\f'] = 'f'};
-    uint32_t c;
-
-    (void)buf_add_char(out, '"');
-    for (size_t i = 0, n; i < s.len; i += n) {
-        n = utf8_decode(s.p + i, s.len - i, &c);
-        if (n == 0) {
-            n = 1;
-            c = 0xfffd;
-        }
-        char escape = c < 128 ? escapes[c] : 0;
-        if (escape)
-            (void)buf_printf(out, "\\%c", escape);
-        else if (c >= 0x10000)
-            (void)buf_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
-                             0xdc00 + ((c - 0x10000) & 0x3ff));
-        else if (c < 0x20 || c > 126)
-            (void)buf_printf(out, "\\u%04x", c);
-        else
-            (void)buf_add_char(out, (char)c);
-    }
-    (void)buf_add_char(out, '"');
-}
 
 void value_str(struct buf *out, struct value v)
 {
     switch (v.kind) {
     case VALUE_NONE: (void)buf_add_lit(out, "None"); break;
     case VALUE_INT: (void)buf_printf(out, "%lld", (long long)v.i); break;
-    case VALUE_REAL: py_float(out, v.d); break;
+    case VALUE_REAL: python_float(out, v.d); break;
     case VALUE_BOOL: (void)buf_add_str(out, v.i ? STR("True") : STR("False")); break;
     case VALUE_TEXT:
     case VALUE_TIME: (void)buf_add_str(out, v.text); break;
@@ -102,7 +29,7 @@ void value_json(struct buf *out, struct value v)
     else if (v.kind == VALUE_BOOL)
         (void)buf_add_str(out, v.i ? STR("true") : STR("false"));
     else if (v.kind == VALUE_TEXT || v.kind == VALUE_TIME)
-        py_json_str(out, v.text);
+        python_json_str(out, v.text);
     else
         value_str(out, v);
 }
@@ -182,7 +109,7 @@ struct value value_text(struct str s)
 }
 
 /* What a number means in a cell of the style STYLE. */
-static struct value number(struct book *b, struct str text, int64_t style)
+static struct value read_cell_number(struct book *b, struct str text, int64_t style)
 {
     struct value v = {.kind = VALUE_INT};
     auto_buf struct buf copy = BUF_INIT(512);
@@ -231,12 +158,12 @@ struct value cell_value(struct book *b, struct sheet *s, const struct xml *cell)
         return (struct value){.kind = VALUE_BOOL, .i = str_is(text, "1") || str_is(text, "true")};
     if (str_is(type, "str") || str_is(type, "e") || str_is(type, "d"))
         return value_text(text);
-    return number(b, text, xml_get_int(cell, "s", 0));
+    return read_cell_number(b, text, xml_get_int(cell, "s", 0));
 }
 
 /* ---- writing ---- */
 
-static void set_text(struct sheet *s, struct xml *cell, struct str text)
+static void set_cell_text(struct sheet *s, struct xml *cell, struct str text)
 {
     struct xml_doc *d = s->doc;
 
@@ -265,7 +192,7 @@ void cell_set(struct book *b, struct sheet *s, struct xml *cell, struct value v)
     if (v.kind == VALUE_NONE)
         return;
     if (v.kind == VALUE_TEXT) {
-        set_text(s, cell, v.text);
+        set_cell_text(s, cell, v.text);
         return;
     }
     if (v.kind == VALUE_BOOL)
@@ -273,6 +200,6 @@ void cell_set(struct book *b, struct sheet *s, struct xml *cell, struct value v)
     if (v.kind == VALUE_INT || v.kind == VALUE_BOOL)
         (void)buf_printf(&text, "%lld", (long long)v.i);
     else
-        py_float(&text, v.d);
+        python_float(&text, v.d);
     xml_set_text(s->doc, xml_add(s->doc, cell, "v"), buf_str(&text));
 }

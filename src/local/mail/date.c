@@ -36,7 +36,7 @@ static const struct {
 
 /* ---- reading ---- */
 
-static void skip(struct str *s, const char *chars)
+static void skip_chars(struct str *s, const char *chars)
 {
     while (s->len > 0 && s->p[0] && strchr(chars, s->p[0]))
         *s = str_skip(*s, 1);
@@ -51,7 +51,7 @@ static bool skip_char(struct str *s, char c)
 }
 
 /* At most MAX digits. */
-static bool number(struct str *s, size_t max, int *ret)
+static bool take_date_number(struct str *s, size_t max, int *ret)
 {
     size_t n = 0;
 
@@ -105,12 +105,12 @@ static int read_clock(struct str *s, int64_t *ret_s)
     *ret_s = 0;
     if (s->len == 0 || !ascii_is_digit(s->p[0]))
         return 0;
-    if (!number(s, 2, &h) || !skip_char(s, ':') || !number(s, 2, &m))
+    if (!take_date_number(s, 2, &h) || !skip_char(s, ':') || !take_date_number(s, 2, &m))
         return -EINVAL;
-    if (skip_char(s, ':') && !number(s, 2, &sec))
+    if (skip_char(s, ':') && !take_date_number(s, 2, &sec))
         return -EINVAL;
     if (skip_char(s, '.'))
-        (void)number(s, 9, &fraction);
+        (void)take_date_number(s, 9, &fraction);
     if (h > 23 || m > 59 || sec > 60)
         return -EINVAL;
     *ret_s = h * 3600 + m * 60 + sec;
@@ -122,13 +122,13 @@ static int32_t read_zone(struct str *s)
 {
     int h, m = 0;
 
-    skip(s, " \t");
+    skip_chars(s, " \t");
     bool is_west = s->len > 0 && s->p[0] == '-';
     if (skip_char(s, '+') || skip_char(s, '-')) {
-        if (!number(s, 2, &h))
+        if (!take_date_number(s, 2, &h))
             return 0;
         (void)skip_char(s, ':');
-        (void)number(s, 2, &m);
+        (void)take_date_number(s, 2, &m);
         return (is_west ? -1 : 1) * (h * 3600 + m * 60);
     }
     struct str name = word(s);
@@ -139,7 +139,7 @@ static int32_t read_zone(struct str *s)
     return 0;
 }
 
-static int finish(struct str s, int64_t day, struct mail_date *ret)
+static int finish_mail_date(struct str s, int64_t day, struct mail_date *ret)
 {
     int64_t clock;
 
@@ -155,18 +155,18 @@ static int read_day(struct str *s, int64_t *ret)
 {
     int year, day;
 
-    skip(s, " \t");
+    skip_chars(s, " \t");
     if (s->len > 0 && ascii_is_letter(s->p[0])) {
         (void)word(s);
-        skip(s, ", \t.");
+        skip_chars(s, ", \t.");
     }
-    if (!number(s, 2, &day))
+    if (!take_date_number(s, 2, &day))
         return -EINVAL;
-    skip(s, " \t-");
+    skip_chars(s, " \t-");
     int month = month_of(word(s));
-    skip(s, " \t-.");
+    skip_chars(s, " \t-.");
     struct str before = *s;
-    if (!month || !number(s, 4, &year))
+    if (!month || !take_date_number(s, 4, &year))
         return -EINVAL;
     if (before.len - s->len == 2)
         year += year < 50 ? 2000 : 1900;
@@ -182,19 +182,20 @@ static int parse_header(struct str s, struct mail_date *ret)
 
     if (read_day(&s, &day) < 0)
         return -EINVAL;
-    skip(&s, " \t,");
-    return finish(s, day, ret);
+    skip_chars(&s, " \t,");
+    return finish_mail_date(s, day, ret);
 }
 
 static int parse_iso(struct str s, struct mail_date *ret)
 {
     int year, month, day;
 
-    if (!number(&s, 4, &year) || !skip_char(&s, '-') || !number(&s, 2, &month) ||
-        !skip_char(&s, '-') || !number(&s, 2, &day) || !is_day(year, month, day))
+    if (!take_date_number(&s, 4, &year) || !skip_char(&s, '-') ||
+        !take_date_number(&s, 2, &month) || !skip_char(&s, '-') || !take_date_number(&s, 2, &day) ||
+        !is_day(year, month, day))
         return -EINVAL;
-    skip(&s, "T ");
-    return finish(s, day_number(year, month, day), ret);
+    skip_chars(&s, "T ");
+    return finish_mail_date(s, day_number(year, month, day), ret);
 }
 
 /* "44 days before current date", "2 hours ago", "current date". */
@@ -207,15 +208,15 @@ static int parse_relative(struct str s, int64_t now_s, struct mail_date *ret)
         *ret = (struct mail_date){now_s, 0};
         return 0;
     }
-    if (!number(&s, 6, &n))
+    if (!take_date_number(&s, 6, &n))
         return -EINVAL;
-    skip(&s, " ");
+    skip_chars(&s, " ");
     struct str name = word(&s);
     if (name.len > 1 && (name.p[name.len - 1] | 0x20) == 's')
         name.len--;
     for (size_t i = 0; i < ARRAY_LEN(units); i++)
         unit = str_iis(name, units[i].name) ? units[i].s : unit;
-    skip(&s, " ");
+    skip_chars(&s, " ");
     struct str way = word(&s);
     bool is_before = str_iis(way, "before") || str_iis(way, "ago");
     if (!unit || (!is_before && !str_iis(way, "after")))

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/enc.h"
 #include "base/mem.h"
-#include "local/mail/imap_impl.h"
+#include "local/mail/imap_internal.h"
 
 #define CAPABILITIES                                                                               \
     "IMAP4rev1 LITERAL+ AUTH=PLAIN SASL-IR ENABLE IDLE NAMESPACE UIDPLUS UNSELECT MOVE "           \
@@ -19,7 +19,7 @@ enum { FLUSH_BYTES = 64 << 10 };
 
 /* ---- writing ---- */
 
-void imap_flush(struct imap *i)
+static void imap_flush(struct imap *i)
 {
     if (i->out.len > 0 && !i->is_lost)
         i->is_lost = !buf_ok(&i->out) || !i->write(i->ctx, buf_str(&i->out));
@@ -161,7 +161,7 @@ static void do_idle(struct imap *i, struct imap_cur *c)
 
 /* ---- logging in ---- */
 
-static void enter(struct imap *i, struct str user, struct str password)
+static void enter_account(struct imap *i, struct str user, struct str password)
 {
     int why = -EACCES;
 
@@ -180,11 +180,11 @@ static void do_login(struct imap *i, struct imap_cur *c)
     struct str password = imap_astring(c);
     imap_end(c);
     if (!c->is_bad)
-        enter(i, user, password);
+        enter_account(i, user, password);
 }
 
 /* "\0user\0password" in base64 (RFC 4616). */
-static void plain(struct imap *i, struct str line)
+static void read_plain_login(struct imap *i, struct str line)
 {
     auto_buf struct buf b = BUF_INIT(4096);
 
@@ -195,7 +195,7 @@ static void plain(struct imap *i, struct str line)
     struct str rest = buf_str(&b);
     (void)str_cut(&rest, '\0');
     struct str user = rest.p ? str_cut(&rest, '\0') : STR_NULL;
-    enter(i, rest.p ? user : STR_NULL, rest);
+    enter_account(i, rest.p ? user : STR_NULL, rest);
 }
 
 static void do_authenticate(struct imap *i, struct imap_cur *c)
@@ -209,7 +209,7 @@ static void do_authenticate(struct imap *i, struct imap_cur *c)
         return;
     }
     if (imap_char(c, ' ')) {
-        plain(i, str_is(c->s, "=") ? STR("") : c->s);
+        read_plain_login(i, str_is(c->s, "=") ? STR("") : c->s);
         return;
     }
     i->is_authenticating = true;
@@ -257,7 +257,7 @@ static const struct command {
     {"MOVE", imap_move, SELECTED, true},
 };
 
-static void bad(struct imap *i, const char *why)
+static void say_bad(struct imap *i, const char *why)
 {
     imap_reply(i, "BAD", "%s", why);
     if (++i->n_errors >= IMAP_ERRORS_MAX) {
@@ -285,7 +285,7 @@ static const struct command *find_command(struct str name)
     return NULL;
 }
 
-static void run(struct imap *i, struct str text)
+static void run_imap_command(struct imap *i, struct str text)
 {
     struct imap_cur c = {.s = text, .arena = &i->arena};
 
@@ -294,7 +294,7 @@ static void run(struct imap *i, struct str text)
     struct str name = imap_atom(&c);
     if (c.is_bad || i->tag.len > IMAP_TAG_MAX) {
         i->tag = STR("*");
-        bad(i, "Unknown command");
+        say_bad(i, "Unknown command");
         return;
     }
     i->is_uid = str_iis(name, "UID");
@@ -304,16 +304,16 @@ static void run(struct imap *i, struct str text)
     }
     const struct command *command = find_command(name);
     if (!command || (i->is_uid && !command->has_uid) || c.is_bad) {
-        bad(i, "Unknown command");
+        say_bad(i, "Unknown command");
         return;
     }
     if (!is_allowed(i, command->state)) {
-        bad(i, "Not in this state");
+        say_bad(i, "Not in this state");
         return;
     }
     command->fn(i, &c);
     if (c.is_bad)
-        bad(i, "Malformed arguments");
+        say_bad(i, "Malformed arguments");
 }
 
 /* A line that is no command: the end of IDLE, or an answer to "+". */
@@ -324,16 +324,16 @@ static bool run_line(struct imap *i, struct str line)
         if (str_iis(line, "DONE"))
             imap_reply(i, "OK", "IDLE completed");
         else
-            bad(i, "DONE was expected");
+            say_bad(i, "DONE was expected");
         return true;
     }
     if (!i->is_authenticating)
         return false;
     i->is_authenticating = false;
     if (str_is(line, "*"))
-        bad(i, "Given up");
+        say_bad(i, "Given up");
     else
-        plain(i, line);
+        read_plain_login(i, line);
     return true;
 }
 
@@ -342,14 +342,14 @@ static bool run_line(struct imap *i, struct str line)
 /* The tag has to outlive the command while the client is asked for more. */
 static void keep_tag(struct imap *i)
 {
-    memmove(i->kept_tag, i->tag.p, i->tag.len); /* run() saw to its length */
+    memmove(i->kept_tag, i->tag.p, i->tag.len); /* run_imap_command() saw to its length */
     i->tag = str_n(i->kept_tag, i->tag.len);
 }
 
 static void finish_command(struct imap *i, struct str text, size_t used)
 {
     if (!run_line(i, text))
-        run(i, text);
+        run_imap_command(i, text);
     if (i->is_idle || i->is_authenticating)
         keep_tag(i);
     buf_consume(&i->in, used);
@@ -360,7 +360,7 @@ static void finish_command(struct imap *i, struct str text, size_t used)
     imap_flush(i);
 }
 
-static void refuse(struct imap *i, const char *why)
+static void refuse_imap_input(struct imap *i, const char *why)
 {
     imap_say(i, "* BYE %s\r\n", why);
     i->is_over = true;
@@ -372,7 +372,7 @@ static void begin_literal(struct imap *i, size_t end, int64_t n, bool is_sync)
     int64_t max = i->account ? MAIL_MESSAGE_MAX : IMAP_LITERAL_EARLY_MAX;
 
     if (n > max || ++i->n_literals > IMAP_LITERALS_MAX) {
-        refuse(i, "The literal is too large");
+        refuse_imap_input(i, "The literal is too large");
         return;
     }
     i->scan = end + (size_t)n;
@@ -381,7 +381,7 @@ static void begin_literal(struct imap *i, size_t end, int64_t n, bool is_sync)
 }
 
 /* One step: false when more bytes are needed. */
-static bool step(struct imap *i)
+static bool step_imap(struct imap *i)
 {
     struct str all = buf_str(&i->in);
     bool is_sync = true;
@@ -392,7 +392,7 @@ static bool step(struct imap *i)
     ptrdiff_t at = str_chr(rest, '\n');
     if (at < 0 || (size_t)at > IMAP_LINE_MAX) {
         if (rest.len > IMAP_LINE_MAX)
-            refuse(i, "The line is too long");
+            refuse_imap_input(i, "The line is too long");
         return false;
     }
     size_t end = i->scan + (size_t)at, used = end + 1;
@@ -410,8 +410,8 @@ static bool step(struct imap *i)
 bool imap_feed(struct imap *i, struct str bytes)
 {
     if (buf_add_str(&i->in, bytes) < 0)
-        refuse(i, "The command is too long");
-    while (!i->is_over && !i->is_lost && step(i))
+        refuse_imap_input(i, "The command is too long");
+    while (!i->is_over && !i->is_lost && step_imap(i))
         ;
     imap_flush(i);
     return !i->is_over && !i->is_lost;

@@ -2,7 +2,7 @@
 /* FETCH. */
 #include "base/cleanup.h"
 #include "local/mail/date.h"
-#include "local/mail/imap_impl.h"
+#include "local/mail/imap_internal.h"
 
 enum kind { FLAGS, UID, DATE, SIZE, ENVELOPE, BODY, BODYSTRUCTURE, SECTION, KIND_COUNT };
 /* What of a part a section means. */
@@ -86,7 +86,7 @@ static void read_fields(struct imap_cur *c, struct item *it)
     it->fields = str_n(begin, (size_t)(c->s.p - begin));
 }
 
-static void read_path(struct imap_cur *c, struct item *it)
+static void read_section_path(struct imap_cur *c, struct item *it)
 {
     while (c->s.len > 0 && c->s.p[0] >= '1' && c->s.p[0] <= '9' && !c->is_bad) {
         c->is_bad = it->n_path == IMAP_PATH_MAX;
@@ -103,7 +103,7 @@ static void read_section(struct imap_cur *c, struct item *it)
 {
     size_t k = 0;
 
-    read_path(c, it);
+    read_section_path(c, it);
     if (imap_char(c, ']'))
         return;
     struct str word = imap_atom(c);

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "local/mail/date.h"
-#include "local/mail/imap_impl.h"
+#include "local/mail/imap_internal.h"
 #include "local/mail/utf7.h"
 
 enum { PATTERN_MAX = 1000 };
@@ -23,7 +23,7 @@ static struct str one_mailbox(struct imap_cur *c)
     return name;
 }
 
-static void done(struct imap *i, int r, const char *what)
+static void answer_mailbox_result(struct imap *i, int r, const char *what)
 {
     if (r < 0)
         imap_fail(i, r);
@@ -102,7 +102,7 @@ void imap_create(struct imap *i, struct imap_cur *c)
     /* A delimiter behind the name says that others will be below it. */
     if (name.len > 1 && name.p[name.len - 1] == '/')
         name.len--;
-    done(i, mail_folder_create(i->account, name, NULL), "CREATE");
+    answer_mailbox_result(i, mail_folder_create(i->account, name, NULL), "CREATE");
 }
 
 void imap_delete(struct imap *i, struct imap_cur *c)
@@ -110,7 +110,7 @@ void imap_delete(struct imap *i, struct imap_cur *c)
     struct str name = one_mailbox(c);
 
     if (!c->is_bad)
-        done(i, mail_folder_delete(i->account, name), "DELETE");
+        answer_mailbox_result(i, mail_folder_delete(i->account, name), "DELETE");
 }
 
 void imap_rename(struct imap *i, struct imap_cur *c)
@@ -120,7 +120,7 @@ void imap_rename(struct imap *i, struct imap_cur *c)
     struct str to = one_mailbox(c);
 
     if (!c->is_bad)
-        done(i, mail_folder_rename(i->account, from, to), "RENAME");
+        answer_mailbox_result(i, mail_folder_rename(i->account, from, to), "RENAME");
 }
 
 void imap_subscribe(struct imap *i, struct imap_cur *c)
@@ -128,7 +128,7 @@ void imap_subscribe(struct imap *i, struct imap_cur *c)
     struct str name = one_mailbox(c);
 
     if (!c->is_bad)
-        done(i, mail_folder_subscribe(i->account, name, true), "SUBSCRIBE");
+        answer_mailbox_result(i, mail_folder_subscribe(i->account, name, true), "SUBSCRIBE");
 }
 
 void imap_unsubscribe(struct imap *i, struct imap_cur *c)
@@ -136,14 +136,14 @@ void imap_unsubscribe(struct imap *i, struct imap_cur *c)
     struct str name = one_mailbox(c);
 
     if (!c->is_bad)
-        done(i, mail_folder_subscribe(i->account, name, false), "UNSUBSCRIBE");
+        answer_mailbox_result(i, mail_folder_subscribe(i->account, name, false), "UNSUBSCRIBE");
 }
 
 /* ---- listing ---- */
 
 /* "*" is anything, "%" anything without a delimiter. AT says which beginnings of NAME the pattern
  * so far may be. */
-static bool matches(struct str pattern, struct str name)
+static bool matches_mailbox(struct str pattern, struct str name)
 {
     bool at[MAIL_FOLDER_NAME_MAX + 1] = {true};
 
@@ -171,7 +171,7 @@ static bool has_children(const struct mail_folder *all, size_t n, struct str nam
     return false;
 }
 
-static void list(struct imap *i, struct imap_cur *c, const char *what)
+static void list_mailboxes(struct imap *i, struct imap_cur *c, const char *what)
 {
     bool is_lsub = what[1] == 'S';
     size_t n = 0;
@@ -194,7 +194,7 @@ static void list(struct imap *i, struct imap_cur *c, const char *what)
         pattern = STR("INBOX");
     const struct mail_folder *all = mail_folders(i->account, &i->arena, &n);
     for (size_t k = 0; all && pattern.p && k < n; k++) {
-        if ((is_lsub && !all[k].is_subscribed) || !matches(pattern, all[k].name))
+        if ((is_lsub && !all[k].is_subscribed) || !matches_mailbox(pattern, all[k].name))
             continue;
         imap_say(i, "* %s (\\Has%sChildren", what, has_children(all, n, all[k].name) ? "" : "No");
         for (size_t u = 0; u < ARRAY_LEN(uses); u++) {
@@ -210,12 +210,12 @@ static void list(struct imap *i, struct imap_cur *c, const char *what)
 
 void imap_list(struct imap *i, struct imap_cur *c)
 {
-    list(i, c, "LIST");
+    list_mailboxes(i, c, "LIST");
 }
 
 void imap_lsub(struct imap *i, struct imap_cur *c)
 {
-    list(i, c, "LSUB");
+    list_mailboxes(i, c, "LSUB");
 }
 
 void imap_namespace(struct imap *i, struct imap_cur *c)

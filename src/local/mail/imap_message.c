@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "local/mail/imap_impl.h"
+#include "local/mail/imap_internal.h"
 
 static bool may_write(struct imap *i)
 {
@@ -100,7 +100,7 @@ static int copy_all(struct imap *i, const struct imap_set *set, uint32_t to, boo
     return 0;
 }
 
-static void copy(struct imap *i, struct imap_cur *c, bool is_move)
+static void copy_messages(struct imap *i, struct imap_cur *c, bool is_move)
 {
     auto_buf struct buf from = BUF_INIT(4 << 20), to = BUF_INIT(4 << 20);
     struct mail_folder f;
@@ -133,12 +133,12 @@ static void copy(struct imap *i, struct imap_cur *c, bool is_move)
 
 void imap_copy(struct imap *i, struct imap_cur *c)
 {
-    copy(i, c, false);
+    copy_messages(i, c, false);
 }
 
 void imap_move(struct imap *i, struct imap_cur *c)
 {
-    copy(i, c, true);
+    copy_messages(i, c, true);
 }
 
 /* ---- EXPUNGE ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The words of IMAP commands. A command is in one piece, its literals included: "{3}\r\nabc". */
 #include "base/cleanup.h"
-#include "local/mail/imap_impl.h"
+#include "local/mail/imap_internal.h"
 #include "local/mail/utf7.h"
 
 static bool is_atom_char(char c)
@@ -34,7 +34,7 @@ void imap_end(struct imap_cur *c)
         c->is_bad = true;
 }
 
-static struct str cut(struct imap_cur *c, size_t n)
+static struct str cut_command_text(struct imap_cur *c, size_t n)
 {
     struct str s = str_n(c->s.p, n);
 
@@ -49,7 +49,7 @@ struct str imap_atom(struct imap_cur *c)
 
     while (n < c->s.len && c->s.p[n] && is_atom_char(c->s.p[n]))
         n++;
-    return cut(c, n);
+    return cut_command_text(c, n);
 }
 
 static struct str quoted(struct imap_cur *c)
@@ -128,7 +128,7 @@ struct str imap_astring(struct imap_cur *c)
         return imap_string(c);
     while (n < c->s.len && c->s.p[n] && (is_atom_char(c->s.p[n]) || c->s.p[n] == ']'))
         n++;
-    return cut(c, n);
+    return cut_command_text(c, n);
 }
 
 struct str imap_pattern(struct imap_cur *c)
@@ -139,7 +139,7 @@ struct str imap_pattern(struct imap_cur *c)
         return imap_string(c);
     while (n < c->s.len && c->s.p[n] && (is_atom_char(c->s.p[n]) || strchr("]%*", c->s.p[n])))
         n++;
-    return cut(c, n);
+    return cut_command_text(c, n);
 }
 
 struct str imap_mailbox(struct imap_cur *c)

@@ -2,7 +2,7 @@
 /* SEARCH: the criteria as a tree, and what it says of a message. */
 #include "base/cleanup.h"
 #include "local/mail/date.h"
-#include "local/mail/imap_impl.h"
+#include "local/mail/imap_internal.h"
 #include "local/mail/match.h"
 
 enum { DEPTH_MAX = 32, NODES_MAX = 1000 };
@@ -54,12 +54,12 @@ static const struct mime_part *message(struct look *l)
     return l->top;
 }
 
-static bool holds(struct look *l, const struct node *n)
+static bool holds_criterion(struct look *l, const struct node *n)
 {
     if (n->word)
         return n->word->fn(l, n);
     for (const struct node *one = n->a; one; one = one->next) {
-        if (!holds(l, one))
+        if (!holds_criterion(l, one))
             return false;
     }
     return true;
@@ -113,7 +113,7 @@ static bool has_body(struct look *l, const struct node *n)
     return p && match_body(&l->i->one, p, n->text);
 }
 
-static bool has_text(struct look *l, const struct node *n)
+static bool has_criterion_text(struct look *l, const struct node *n)
 {
     const struct mime_part *p = message(l);
 
@@ -135,7 +135,7 @@ static int64_t sent(struct look *l)
     return text.len > 0 && mail_date_parse(text, 0, &d) == 0 ? mail_date_day_of(d) : arrived(l);
 }
 
-static bool is_before(struct look *l, const struct node *n)
+static bool is_before_criterion(struct look *l, const struct node *n)
 {
     return arrived(l) < n->day;
 }
@@ -187,12 +187,12 @@ static bool is_in_set(struct look *l, const struct node *n)
 
 static bool is_not(struct look *l, const struct node *n)
 {
-    return !holds(l, n->a);
+    return !holds_criterion(l, n->a);
 }
 
 static bool is_either(struct look *l, const struct node *n)
 {
-    return holds(l, n->a) || holds(l, n->b);
+    return holds_criterion(l, n->a) || holds_criterion(l, n->b);
 }
 
 static const struct word words[] = {
@@ -217,8 +217,8 @@ static const struct word words[] = {
     {"SUBJECT", TEXT, has_field, 0, "Subject"},
     {"HEADER", FIELD_TEXT, has_field, 0, NULL},
     {"BODY", TEXT, has_body, 0, NULL},
-    {"TEXT", TEXT, has_text, 0, NULL},
-    {"BEFORE", DAY, is_before, 0, NULL},
+    {"TEXT", TEXT, has_criterion_text, 0, NULL},
+    {"BEFORE", DAY, is_before_criterion, 0, NULL},
     {"ON", DAY, is_on, 0, NULL},
     {"SINCE", DAY, is_since, 0, NULL},
     {"SENTBEFORE", DAY, is_sent_before, 0, NULL},
@@ -246,7 +246,7 @@ struct reader {
 
 static struct node *read_key(struct reader *r, unsigned depth);
 
-static struct str read_text(struct reader *r)
+static struct str read_criterion_text(struct reader *r)
 {
     return mime_to_utf8(r->c->arena, imap_astring(r->c), r->charset);
 }
@@ -256,11 +256,11 @@ static void read_operand(struct reader *r, struct node *n, unsigned depth)
     struct imap_cur *c = r->c;
 
     switch (n->word->operand) {
-    case TEXT: n->text = read_text(r); break;
+    case TEXT: n->text = read_criterion_text(r); break;
     case FIELD_TEXT:
         n->field = imap_astring(c);
         imap_space(c);
-        n->text = read_text(r);
+        n->text = read_criterion_text(r);
         break;
     case DAY: c->is_bad = mail_date_day(imap_astring(c), &n->day) < 0 || c->is_bad; break;
     case NUMBER: n->number = imap_number(c); break;
@@ -279,7 +279,7 @@ static void read_operand(struct reader *r, struct node *n, unsigned depth)
     }
 }
 
-static struct node *new_node(struct reader *r)
+static struct node *new_criterion(struct reader *r)
 {
     struct node *n = r->n_nodes++ < NODES_MAX ? arena_new(r->c->arena, struct node) : NULL;
 
@@ -289,9 +289,9 @@ static struct node *new_node(struct reader *r)
 }
 
 /* Keys with spaces between them, up to END. */
-static struct node *read_list(struct reader *r, unsigned depth)
+static struct node *read_criteria(struct reader *r, unsigned depth)
 {
-    struct node *list = new_node(r), **last = list ? &list->a : NULL;
+    struct node *list = new_criterion(r), **last = list ? &list->a : NULL;
 
     while (!r->c->is_bad) {
         *last = read_key(r, depth + 1);
@@ -322,11 +322,11 @@ static struct node *read_key(struct reader *r, unsigned depth)
 
     c->is_bad = c->is_bad || depth > DEPTH_MAX;
     if (!c->is_bad && imap_char(c, '(')) {
-        struct node *list = read_list(r, depth);
+        struct node *list = read_criteria(r, depth);
         c->is_bad = c->is_bad || !imap_char(c, ')');
         return list;
     }
-    struct node *n = c->is_bad ? NULL : new_node(r);
+    struct node *n = c->is_bad ? NULL : new_criterion(r);
     if (!n)
         return NULL;
     n->word = is_at_set(c) ? &set_word : find_word(imap_atom(c));
@@ -353,7 +353,7 @@ static void read_charset(struct reader *r)
 
 /* ---- the command ---- */
 
-static bool is_known(struct str charset)
+static bool is_known_charset(struct str charset)
 {
     static const char *const known[] = {"",         "UTF-8",        "UTF8",
                                         "US-ASCII", "ASCII",        "ISO-8859-1",
@@ -373,11 +373,11 @@ void imap_search(struct imap *i, struct imap_cur *c)
 
     imap_space(c);
     read_charset(&r);
-    if (!is_known(r.charset)) {
+    if (!is_known_charset(r.charset)) {
         imap_reply(i, "NO", "[BADCHARSET (UTF-8 US-ASCII ISO-8859-1)] Unknown charset");
         return;
     }
-    const struct node *keys = read_list(&r, 0);
+    const struct node *keys = read_criteria(&r, 0);
     imap_end(c);
     if (c->is_bad)
         return;
@@ -385,7 +385,7 @@ void imap_search(struct imap *i, struct imap_cur *c)
     imap_say(i, "* SEARCH");
     for (size_t k = 0; all && k < i->n_view && !i->is_lost; k++) {
         struct look l = {.i = i, .m = imap_find(all, n, i->view[k].uid), .k = k};
-        if (l.m && holds(&l, keys))
+        if (l.m && holds_criterion(&l, keys))
             imap_say(i, " %u", i->is_uid ? l.m->uid : (uint32_t)k + 1);
     }
     imap_say(i, "\r\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ENVELOPE and BODYSTRUCTURE. */
 #include "base/cleanup.h"
-#include "local/mail/imap_impl.h"
+#include "local/mail/imap_internal.h"
 
 /* ---- ENVELOPE ---- */
 

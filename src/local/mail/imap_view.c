@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "local/mail/imap_impl.h"
+#include "local/mail/imap_internal.h"
 
 const struct mail_message *imap_find(const struct mail_message *all, size_t n, uint32_t uid)
 {
@@ -27,7 +27,7 @@ bool imap_has(const struct imap *i, const struct imap_set *set, size_t k)
     return imap_set_has(set, i->is_uid ? i->view[k].uid : (uint32_t)k + 1, last);
 }
 
-static bool add(struct imap *i, const struct mail_message *m)
+static bool add_viewed_message(struct imap *i, const struct mail_message *m)
 {
     if (i->n_view == i->cap_view) {
         size_t cap = i->cap_view ? 2 * i->cap_view : 64;
@@ -80,7 +80,7 @@ static void tell_new(struct imap *i, const struct mail_message *all, size_t n)
 
     for (size_t k = 0; k < n; k++) {
         n_recent += all[k].uid >= i->recent_from;
-        if (all[k].uid > last && !add(i, &all[k]))
+        if (all[k].uid > last && !add_viewed_message(i, &all[k]))
             break;
     }
     if (i->n_view > before)
@@ -122,7 +122,7 @@ int imap_open(struct imap *i, const struct mail_folder *f, bool is_read_only)
     if (!all)
         return -ENOMEM;
     for (size_t k = 0; k < n; k++) {
-        if (!add(i, &all[k]))
+        if (!add_viewed_message(i, &all[k]))
             return -ENOMEM;
     }
     i->folder = f->id;

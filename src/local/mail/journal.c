@@ -16,12 +16,12 @@
 
 #include "base/cleanup.h"
 #include "base/enc.h"
-#include "local/mail/store_impl.h"
+#include "local/mail/store_internal.h"
 #include "sys/io.h"
 
 enum { WORDS = 6, JOURNAL_MAX = 64 << 20, LINE_MAX_BYTES = 4096, SLACK = 1000 };
 
-static const char *path_of(const struct mail_account *a, const char *name, char out[4096])
+static const char *account_path_of(const struct mail_account *a, const char *name, char out[4096])
 {
     (void)snprintf(out, 4096, "%s/%s", a->dir, name);
     return out;
@@ -35,14 +35,14 @@ struct line {
     struct str words[WORDS];
 };
 
-static uint32_t number(const struct line *l, size_t i)
+static uint32_t journal_number(const struct line *l, size_t i)
 {
     uint64_t n;
 
     return str_to_u64(l->words[i], &n) == 0 && n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
-static struct str text(const struct line *l, size_t i)
+static struct str journal_text(const struct line *l, size_t i)
 {
     auto_buf struct buf b = BUF_INIT(LINE_MAX_BYTES);
 
@@ -51,34 +51,36 @@ static struct str text(const struct line *l, size_t i)
 
 static struct folder *folder_at(const struct line *l, size_t i)
 {
-    return store_folder(l->a, number(l, i));
+    return store_folder(l->a, journal_number(l, i));
 }
 
 static int on_password(const struct line *l)
 {
-    return store_set_text(&l->a->password, text(l, 0));
+    return store_set_text(&l->a->password, journal_text(l, 0));
 }
 
 static int on_keyword(const struct line *l)
 {
-    uint32_t bit = number(l, 0);
+    uint32_t bit = journal_number(l, 0);
 
-    return bit < MAIL_KEYWORDS_MAX ? store_set_text(&l->a->keywords[bit], text(l, 1)) : 0;
+    return bit < MAIL_KEYWORDS_MAX ? store_set_text(&l->a->keywords[bit], journal_text(l, 1)) : 0;
 }
 
 static int on_folder(const struct line *l)
 {
-    return store_add_folder(l->a, text(l, 2), number(l, 0), number(l, 1)) ? 0 : -ENOMEM;
+    return store_add_folder(l->a, journal_text(l, 2), journal_number(l, 0), journal_number(l, 1))
+               ? 0
+               : -ENOMEM;
 }
 
 static int on_rename(const struct line *l)
 {
     struct folder *f = folder_at(l, 0);
 
-    return f ? store_name_folder(f, text(l, 1)) : 0;
+    return f ? store_name_folder(f, journal_text(l, 1)) : 0;
 }
 
-static int on_gone(const struct line *l)
+static int replay_gone(const struct line *l)
 {
     struct folder *f = folder_at(l, 0);
 
@@ -92,7 +94,7 @@ static int on_subscribe(const struct line *l)
     struct folder *f = folder_at(l, 0);
 
     if (f)
-        f->info.is_subscribed = number(l, 1) != 0;
+        f->info.is_subscribed = journal_number(l, 1) != 0;
     return 0;
 }
 
@@ -100,16 +102,18 @@ static int on_next(const struct line *l)
 {
     struct folder *f = folder_at(l, 0);
 
-    if (f && number(l, 1) > f->info.uid_next)
-        f->info.uid_next = number(l, 1);
+    if (f && journal_number(l, 1) > f->info.uid_next)
+        f->info.uid_next = journal_number(l, 1);
     return 0;
 }
 
-static int on_message(const struct line *l)
+static int replay_message(const struct line *l)
 {
     struct folder *f = folder_at(l, 0);
-    struct mail_message m = {
-        .uid = number(l, 1), .file = number(l, 2), .size = number(l, 3), .flags = number(l, 5)};
+    struct mail_message m = {.uid = journal_number(l, 1),
+                             .file = journal_number(l, 2),
+                             .size = journal_number(l, 3),
+                             .flags = journal_number(l, 5)};
 
     (void)str_to_i64(l->words[4], &m.date_s);
     if (m.file > l->a->last_file)
@@ -120,17 +124,17 @@ static int on_message(const struct line *l)
 static int on_flags(const struct line *l)
 {
     struct folder *f = folder_at(l, 0);
-    struct mail_message *m = f ? store_message(f, number(l, 1)) : NULL;
+    struct mail_message *m = f ? store_message(f, journal_number(l, 1)) : NULL;
 
     if (m)
-        store_flag(l->a, f, m, number(l, 2));
+        store_flag(l->a, f, m, journal_number(l, 2));
     return 0;
 }
 
-static int on_removed(const struct line *l)
+static int replay_removed(const struct line *l)
 {
     struct folder *f = folder_at(l, 0);
-    struct mail_message *m = f ? store_message(f, number(l, 1)) : NULL;
+    struct mail_message *m = f ? store_message(f, journal_number(l, 1)) : NULL;
 
     if (m)
         store_take(l->a, f, m);
@@ -140,11 +144,11 @@ static int on_removed(const struct line *l)
 static const struct {
     char letter;
     int (*fn)(const struct line *l);
-} kinds[] = {{'P', on_password}, {'K', on_keyword},   {'F', on_folder}, {'R', on_rename},
-             {'X', on_gone},     {'U', on_subscribe}, {'N', on_next},   {'A', on_message},
-             {'S', on_flags},    {'D', on_removed}};
+} kinds[] = {{'P', on_password}, {'K', on_keyword},    {'F', on_folder}, {'R', on_rename},
+             {'X', replay_gone}, {'U', on_subscribe},  {'N', on_next},   {'A', replay_message},
+             {'S', on_flags},    {'D', replay_removed}};
 
-static int replay(struct line *l, struct str text)
+static int replay_line(struct line *l, struct str text)
 {
     struct str kind = str_cut(&text, ' ');
 
@@ -166,12 +170,12 @@ int journal_load(struct mail_account *a)
     struct line l = {.a = a, .arena = &arena};
 
     arena_init(&arena, 1 << 20);
-    int r = io_read_file(path_of(a, "journal", path), &b, &e);
+    int r = io_read_file(account_path_of(a, "journal", path), &b, &e);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     struct str all = buf_str(&b);
     while (r == 0 && str_chr(all, '\n') >= 0) {
-        r = replay(&l, str_cut(&all, '\n'));
+        r = replay_line(&l, str_cut(&all, '\n'));
         arena_reset(&arena);
         a->n_lines++;
     }
@@ -216,7 +220,7 @@ static void write_folder(struct buf *b, const struct folder *f, struct arena *ar
 }
 
 /* The state as a journal of its own. */
-static int rewrite(struct mail_account *a)
+static int rewrite_journal(struct mail_account *a)
 {
     auto_buf struct buf b = BUF_INIT(JOURNAL_MAX);
     struct arena arena auto_arena = {0};
@@ -232,7 +236,8 @@ static int rewrite(struct mail_account *a)
     }
     for (size_t i = 0; i < a->n_folders; i++)
         write_folder(&b, a->folders[i], &arena);
-    int r = buf_ok(&b) ? io_write_file(path_of(a, "journal", path), buf_str(&b), 0600, &e) : -EFBIG;
+    int r = buf_ok(&b) ? io_write_file(account_path_of(a, "journal", path), buf_str(&b), 0600, &e)
+                       : -EFBIG;
     if (r == 0)
         a->n_lines = n_needed(a);
     return r;
@@ -250,13 +255,14 @@ int journal_add(struct mail_account *a, const char *fmt, ...)
     (void)buf_add_char(&b, '\n');
     if (!buf_ok(&b))
         return -ENAMETOOLONG;
-    int fd auto_close = io_open(path_of(a, "journal", path), O_WRONLY | O_APPEND | O_CREAT, 0600);
+    int fd auto_close =
+        io_open(account_path_of(a, "journal", path), O_WRONLY | O_APPEND | O_CREAT, 0600);
     if (fd < 0)
         return fd;
     int r = io_write_all(fd, b.p, b.len);
     a->n_lines++;
     /* The old one stays when the new one cannot be written. */
     if (r == 0 && a->n_lines > 4 * n_needed(a) + SLACK)
-        (void)rewrite(a);
+        (void)rewrite_journal(a);
     return r;
 }

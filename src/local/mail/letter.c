@@ -101,7 +101,7 @@ bool letter_open(struct local_call *c, const struct mail_user *u, struct letter 
 
 /* ---- JSON ---- */
 
-static void put(struct jw *w, const char *key, struct str value, bool is_optional)
+static void put_letter_member(struct jw *w, const char *key, struct str value, bool is_optional)
 {
     jw_key(w, key);
     if (is_optional && value.len == 0)
@@ -118,11 +118,11 @@ static void put_files(struct jw *w, struct arena *a, const struct letter *l)
         struct str bytes = mime_bytes(a, l->files[i].part);
         (void)enc_base64(&b, bytes);
         jw_object(w);
-        put(w, "filename", l->files[i].name, false);
-        put(w, "content_type", l->files[i].type, false);
+        put_letter_member(w, "filename", l->files[i].name, false);
+        put_letter_member(w, "content_type", l->files[i].type, false);
         jw_key(w, "size");
         jw_int(w, (int64_t)bytes.len);
-        put(w, "content", buf_str(&b), true);
+        put_letter_member(w, "content", buf_str(&b), true);
         jw_end(w);
     }
     jw_end(w);
@@ -131,21 +131,21 @@ static void put_files(struct jw *w, struct arena *a, const struct letter *l)
 void letter_json(struct jw *w, struct arena *a, const struct letter *l)
 {
     jw_object(w);
-    put(w, "email_id", arena_printf(a, "%u", l->id), false);
-    put(w, "subject", l->subject, false);
-    put(w, "from_addr", l->from, false);
-    put(w, "to_addr", l->to, false);
-    put(w, "cc_addr", l->cc, true);
-    put(w, "bcc_addr", l->bcc, true);
-    put(w, "date", l->date, true);
-    put(w, "message_id", l->message_id, true);
-    put(w, "body_text", l->text, false);
-    put(w, "body_html", l->html, true);
+    put_letter_member(w, "email_id", arena_printf(a, "%u", l->id), false);
+    put_letter_member(w, "subject", l->subject, false);
+    put_letter_member(w, "from_addr", l->from, false);
+    put_letter_member(w, "to_addr", l->to, false);
+    put_letter_member(w, "cc_addr", l->cc, true);
+    put_letter_member(w, "bcc_addr", l->bcc, true);
+    put_letter_member(w, "date", l->date, true);
+    put_letter_member(w, "message_id", l->message_id, true);
+    put_letter_member(w, "body_text", l->text, false);
+    put_letter_member(w, "body_html", l->html, true);
     jw_key(w, "is_read");
     jw_bool(w, l->m.flags & MAIL_SEEN);
     jw_key(w, "is_important");
     jw_bool(w, l->m.flags & MAIL_FLAGGED);
-    put(w, "folder", l->folder, false);
+    put_letter_member(w, "folder", l->folder, false);
     jw_key(w, "attachments");
     put_files(w, a, l);
     jw_end(w);
@@ -153,7 +153,7 @@ void letter_json(struct jw *w, struct arena *a, const struct letter *l)
 
 /* ---- from JSON ---- */
 
-static struct str text_of(const struct json *v, const char *key)
+static struct str letter_text_of(const struct json *v, const char *key)
 {
     return json_str(json_get(v, key), STR(""));
 }
@@ -161,7 +161,7 @@ static struct str text_of(const struct json *v, const char *key)
 /* The content; only a size was given: that many spaces. */
 static struct str file_bytes(struct arena *a, const struct json *v)
 {
-    struct str content = text_of(v, "content");
+    struct str content = letter_text_of(v, "content");
     int64_t size = json_int(json_get(v, "size"), 0);
 
     if (content.len > 0)
@@ -182,8 +182,8 @@ static size_t read_files(struct arena *a, const struct json *v, struct mime_atta
     for (size_t i = 0; json_is(files, JSON_ARRAY) && i < files->n && n < MAIL_ATTACHMENTS_MAX;
          i++) {
         const struct json *f = json_at(files, i);
-        out[n++] = (struct mime_attachment){text_of(f, "filename"), text_of(f, "content_type"),
-                                            file_bytes(a, f)};
+        out[n++] = (struct mime_attachment){letter_text_of(f, "filename"),
+                                            letter_text_of(f, "content_type"), file_bytes(a, f)};
     }
     return n;
 }
@@ -194,7 +194,7 @@ int letter_add(struct arena *a, struct mail_account *account, uint32_t folder, c
     struct mime_attachment *files = arena_zalloc(a, MAIL_ATTACHMENTS_MAX, sizeof *files);
     int64_t now_s = clock_real_us() / 1000000;
     struct mail_date date = {now_s, 0};
-    struct str given = str_trim(text_of(v, "date"));
+    struct str given = str_trim(letter_text_of(v, "date"));
     char text[MAIL_DATE_MAX];
 
     if (!files)
@@ -204,15 +204,15 @@ int letter_add(struct arena *a, struct mail_account *account, uint32_t folder, c
     bool is_header = is_known && str_chr(given, ',') >= 0;
     mail_date_header(text, date.s);
     struct mime_new m = {
-        .from = text_of(v, "from_addr"),
-        .to = text_of(v, "to_addr"),
-        .cc = text_of(v, "cc_addr"),
-        .bcc = text_of(v, "bcc_addr"),
-        .subject = text_of(v, "subject"),
+        .from = letter_text_of(v, "from_addr"),
+        .to = letter_text_of(v, "to_addr"),
+        .cc = letter_text_of(v, "cc_addr"),
+        .bcc = letter_text_of(v, "bcc_addr"),
+        .subject = letter_text_of(v, "subject"),
         .date = given.len > 0 && (is_header || !is_known) ? given : str_of(text),
-        .message_id = text_of(v, "message_id"),
-        .text = text_of(v, "body_text"),
-        .html = text_of(v, "body_html"),
+        .message_id = letter_text_of(v, "message_id"),
+        .text = letter_text_of(v, "body_text"),
+        .html = letter_text_of(v, "body_html"),
         .attachments = files,
         .n_attachments = read_files(a, v, files),
     };
@@ -228,24 +228,25 @@ int letter_add(struct arena *a, struct mail_account *account, uint32_t folder, c
 }
 
 /* The number of a letter; 0: none. */
-static uint64_t number_of(const struct json *v)
+static uint64_t letter_number_of(const struct json *v)
 {
     uint64_t n;
 
-    return str_to_u64(text_of(v, "email_id"), &n) == 0 ? n : 0;
+    return str_to_u64(letter_text_of(v, "email_id"), &n) == 0 ? n : 0;
 }
 
 /* Merge sort, so that those of one number stay in their order. */
-static void merge(struct json *items, struct json *spare, size_t n)
+static void merge_letters(struct json *items, struct json *spare, size_t n)
 {
     size_t half = n / 2, a = 0, b = half, k = 0;
 
     if (n < 2)
         return;
-    merge(items, spare, half);
-    merge(items + half, spare, n - half);
+    merge_letters(items, spare, half);
+    merge_letters(items + half, spare, n - half);
     while (a < half || b < n) {
-        bool is_left = b == n || (a < half && number_of(&items[a]) <= number_of(&items[b]));
+        bool is_left =
+            b == n || (a < half && letter_number_of(&items[a]) <= letter_number_of(&items[b]));
         spare[k++] = items[is_left ? a++ : b++];
     }
     memcpy(items, spare, n * sizeof *items);
@@ -256,6 +257,6 @@ void letter_sort(struct json *letters)
     struct json *spare = letters && letters->n > 1 ? malloc(letters->n * sizeof *spare) : NULL;
 
     if (spare)
-        merge(letters->items, spare, letters->n);
+        merge_letters(letters->items, spare, letters->n);
     free(spare);
 }

@@ -41,7 +41,7 @@ static bool send_bytes(void *ctx, struct str bytes)
     return io_write_all(c->fd, bytes.p, bytes.len) == 0;
 }
 
-static void end(struct connection *c)
+static void end_connection(struct connection *c)
 {
     (void)close(c->fd);
     (void)atomic_fetch_sub(&c->listener->n, 1);
@@ -100,7 +100,7 @@ static void *run_imap(void *ctx)
     if (i)
         serve_imap(c, i);
     imap_free(i);
-    end(c);
+    end_connection(c);
     return NULL;
 }
 
@@ -117,13 +117,13 @@ static void *run_smtp(void *ctx)
             is_on = n > 0 && smtp_feed(s, str_n(bytes, (size_t)n));
     }
     smtp_free(s);
-    end(c);
+    end_connection(c);
     return NULL;
 }
 
 /* ---- accepting, on the loop ---- */
 
-static bool start(struct mail_listener *l, int fd)
+static bool start_connection(struct mail_listener *l, int fd)
 {
     struct connection *c = mem_zalloc(1, sizeof *c);
     pthread_attr_t attr;
@@ -146,7 +146,7 @@ static bool start(struct mail_listener *l, int fd)
     return false;
 }
 
-static void on_connection(struct loop_io *io, uint32_t events)
+static void on_mail_connection(struct loop_io *io, uint32_t events)
 {
     struct mail_listener *l = container_of(io, struct mail_listener, io);
     const struct timeval patience = {.tv_sec = WRITE_S};
@@ -156,14 +156,14 @@ static void on_connection(struct loop_io *io, uint32_t events)
     if (fd < 0)
         return;
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    if (atomic_load(&l->n) < MAIL_CONNECTIONS_MAX && start(l, fd))
+    if (atomic_load(&l->n) < MAIL_CONNECTIONS_MAX && start_connection(l, fd))
         return;
     (void)io_write(fd, l->busy, strlen(l->busy));
     (void)close(fd);
 }
 
-static struct mail_listener *listen_on(struct loop *loop, int fd, const struct mail_listener *as,
-                                       struct err *e)
+static struct mail_listener *listen_for_mail(struct loop *loop, int fd,
+                                             const struct mail_listener *as, struct err *e)
 {
     struct mail_listener *l = mem_zalloc(1, sizeof *l);
 
@@ -172,7 +172,7 @@ static struct mail_listener *listen_on(struct loop *loop, int fd, const struct m
         l->run = as->run;
         l->busy = as->busy;
     }
-    int r = l ? loop_io_start(loop, &l->io, fd, EPOLLIN, on_connection) : -ENOMEM;
+    int r = l ? loop_io_start(loop, &l->io, fd, EPOLLIN, on_mail_connection) : -ENOMEM;
     if (r == 0)
         return l;
     (void)err_sys(e, r, "listen");
@@ -187,7 +187,7 @@ struct mail_listener *mail_listen_imap(struct loop *loop, struct mail_store *sto
     const struct mail_listener as = {
         .store = store, .run = run_imap, .busy = "* BYE Too many connections\r\n"};
 
-    return listen_on(loop, listen_fd, &as, e);
+    return listen_for_mail(loop, listen_fd, &as, e);
 }
 
 struct mail_listener *mail_listen_smtp(struct loop *loop, struct mail_store *store, int listen_fd,
@@ -196,5 +196,5 @@ struct mail_listener *mail_listen_smtp(struct loop *loop, struct mail_store *sto
     const struct mail_listener as = {
         .store = store, .run = run_smtp, .busy = "421 4.3.2 Too many connections\r\n"};
 
-    return listen_on(loop, listen_fd, &as, e);
+    return listen_for_mail(loop, listen_fd, &as, e);
 }

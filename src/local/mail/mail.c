@@ -8,8 +8,8 @@
 
 #include "base/cleanup.h"
 #include "base/enc.h"
+#include "local/kit/servers.h"
 #include "local/mail/listen.h"
-#include "local/servers.h"
 #include "net/listen.h"
 
 static const struct local_tool tools[] = {

@@ -22,7 +22,7 @@ static struct str next_line(struct str *s)
     return line;
 }
 
-static struct str without_end(struct str line)
+static struct str without_crlf(struct str line)
 {
     while (line.len > 0 && (line.p[line.len - 1] == '\n' || line.p[line.len - 1] == '\r'))
         line.len--;
@@ -41,7 +41,7 @@ bool mime_next(struct str *header, struct str *ret_name, struct str *ret_value)
         struct str line = next_line(header);
         while (is_folded(*header))
             (void)next_line(header);
-        struct str field = without_end(str_n(begin, (size_t)(header->p - begin)));
+        struct str field = without_crlf(str_n(begin, (size_t)(header->p - begin)));
         ptrdiff_t colon = str_chr(line, ':');
         if (colon <= 0)
             continue;
@@ -87,7 +87,7 @@ static size_t header_length(struct str raw)
 
     while (rest.len > 0) {
         struct str line = next_line(&rest);
-        if (without_end(line).len == 0)
+        if (without_crlf(line).len == 0)
             return (size_t)(rest.p - raw.p);
     }
     return raw.len;
@@ -98,7 +98,7 @@ static void parse_part(struct parse *p, struct mime_part *part, unsigned depth);
 /* True when LINE is the boundary B; *IS_LAST: the closing one. */
 static bool is_boundary(struct str line, struct str b, bool *is_last)
 {
-    line = without_end(line);
+    line = without_crlf(line);
     if (!str_starts(line, STR("--")) || !str_starts(str_skip(line, 2), b))
         return false;
     struct str rest = str_skip(line, 2 + b.len);
@@ -107,7 +107,7 @@ static bool is_boundary(struct str line, struct str b, bool *is_last)
 }
 
 /* Adds the part that ends before the boundary line at END. */
-static bool add_part(struct parse *p, struct mime_part *owner, size_t *cap, struct str raw)
+static bool add_mime_part(struct parse *p, struct mime_part *owner, size_t *cap, struct str raw)
 {
     if (p->n_parts >= MIME_PARTS_MAX)
         return false;
@@ -146,12 +146,12 @@ static void parse_multipart(struct parse *p, struct mime_part *part, unsigned de
         struct str line = next_line(&rest);
         if (!is_boundary(line, b, &is_last))
             continue;
-        if (begin && !add_part(p, part, &cap, before_boundary(begin, at)))
+        if (begin && !add_mime_part(p, part, &cap, before_boundary(begin, at)))
             return;
         begin = is_last ? NULL : rest.p;
     }
     if (begin && part->is_multipart)
-        (void)add_part(p, part, &cap, str_n(begin, (size_t)(rest.p - begin)));
+        (void)add_mime_part(p, part, &cap, str_n(begin, (size_t)(rest.p - begin)));
     for (size_t i = 0; i < part->n_parts; i++)
         parse_part(p, &part->parts[i], depth + 1);
 }
@@ -175,7 +175,7 @@ static void parse_part(struct parse *p, struct mime_part *part, unsigned depth)
     if (str_iis(part->type, "multipart"))
         parse_multipart(p, part, depth);
     part->is_message = str_iis(part->type, "message") && str_iis(part->subtype, "rfc822");
-    if (part->is_message && add_part(p, part, &cap, part->body))
+    if (part->is_message && add_mime_part(p, part, &cap, part->body))
         parse_part(p, &part->parts[0], depth + 1);
     part->is_message = part->is_message && part->n_parts == 1;
 }

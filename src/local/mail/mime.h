@@ -90,9 +90,3 @@ struct mime_new {
 
 /* Appends the message, lines ending in CRLF. */
 void mime_write(struct buf *out, const struct mime_new *m);
-/* Appends a field whose value is unstructured text / addresses; what is no ASCII is encoded, ends
- * of lines are dropped. */
-void mime_write_text_field(struct buf *out, const char *name, struct str value);
-void mime_write_address_field(struct buf *out, const char *name, struct str value);
-/* Appends S with every end of line as CRLF. */
-void mime_write_crlf(struct buf *out, struct str s);

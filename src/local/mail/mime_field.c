@@ -14,7 +14,7 @@ struct str mime_token(struct str field)
 }
 
 /* A quoted string at the begin of S, without quotes and backslashes; S moves behind it. */
-static struct str unquote(struct arena *a, struct str *s)
+static struct str unquote_field(struct arena *a, struct str *s)
 {
     char *out = arena_alloc(a, s->len + 1);
     size_t n = 0, i = 1;
@@ -36,24 +36,25 @@ static struct str param_value(struct arena *a, struct str *s)
 {
     *s = str_trim(*s);
     if (s->len > 0 && s->p[0] == '"')
-        return unquote(a, s);
+        return unquote_field(a, s);
     ptrdiff_t at = str_chr(*s, ';');
     struct str value = at < 0 ? *s : str_n(s->p, (size_t)at);
     *s = str_skip(*s, value.len);
     return str_trim(value);
 }
 
-/* The next "name=value" of S. */
+/* The next "name=value" of S; what has no "=" before the next semicolon is passed over. */
 static bool next_param(struct arena *a, struct str *s, struct str *name, struct str *value)
 {
-    ptrdiff_t semicolon = str_chr(*s, ';');
+    ptrdiff_t equals, semicolon = str_chr(*s, ';');
 
-    if (semicolon < 0)
-        return false;
-    *s = str_skip(*s, (size_t)semicolon + 1);
-    ptrdiff_t equals = str_chr(*s, '=');
-    if (equals < 0)
-        return false;
+    do {
+        if (semicolon < 0)
+            return false;
+        *s = str_skip(*s, (size_t)semicolon + 1);
+        equals = str_chr(*s, '=');
+        semicolon = str_chr(*s, ';');
+    } while (equals < 0 || (semicolon >= 0 && semicolon < equals));
     *name = str_trim(str_n(s->p, (size_t)equals));
     *s = str_skip(*s, (size_t)equals + 1);
     *value = param_value(a, s);
@@ -134,7 +135,7 @@ bool mime_is_attachment(struct arena *a, const struct mime_part *p)
 /* ---- encoded words ---- */
 
 /* "=?utf-8?B?…?=" at the begin of S: its text, S behind it. False: there is none. */
-static bool take_word(struct arena *a, struct str *s, struct str *ret)
+static bool take_encoded_word(struct arena *a, struct str *s, struct str *ret)
 {
     struct str rest = str_skip(*s, 2);
     struct str charset = str_cut(&rest, '?');
@@ -164,7 +165,7 @@ struct str mime_words(struct arena *a, struct str value)
     if (str_find(value, STR("=?")) < 0)
         return mime_to_utf8(a, value, STR(""));
     while (value.len > 0) {
-        if (str_starts(value, STR("=?")) && take_word(a, &value, &word)) {
+        if (str_starts(value, STR("=?")) && take_encoded_word(a, &value, &word)) {
             /* White space between two words is not part of the text. */
             if (word_end && str_trim(str_skip(buf_str(&b), word_end)).len == 0)
                 b.len = word_end;
@@ -190,8 +191,8 @@ struct address_reader {
     size_t n, max;
 };
 
-static void put_address(struct address_reader *r, struct str name, struct str mailbox,
-                        struct str host)
+static void add_parsed_address(struct address_reader *r, struct str name, struct str mailbox,
+                               struct str host)
 {
     if (r->n < r->max)
         r->out[r->n++] = (struct mime_address){
@@ -208,10 +209,10 @@ static void end_address(struct address_reader *r)
     for (size_t i = 0; i < spec.len; i++)
         at = spec.p[i] == '@' ? (ptrdiff_t)i : at;
     if (at >= 0)
-        put_address(r, r->has_spec ? phrase : STR(""), str_n(spec.p, (size_t)at),
-                    str_skip(spec, (size_t)at + 1));
+        add_parsed_address(r, r->has_spec ? phrase : STR(""), str_n(spec.p, (size_t)at),
+                           str_skip(spec, (size_t)at + 1));
     else if (spec.len > 0)
-        put_address(r, r->has_spec ? phrase : STR(""), spec, STR(""));
+        add_parsed_address(r, r->has_spec ? phrase : STR(""), spec, STR(""));
     buf_clear(&r->phrase);
     buf_clear(&r->spec);
     r->has_spec = false;
@@ -248,7 +249,7 @@ static void read_one(struct address_reader *r)
     char c = r->rest.p[0];
 
     if (c == '"') {
-        (void)buf_add_str(&r->phrase, unquote(r->arena, &r->rest));
+        (void)buf_add_str(&r->phrase, unquote_field(r->arena, &r->rest));
         return;
     }
     if (c == '(') {
@@ -263,9 +264,9 @@ static void read_one(struct address_reader *r)
     if (c == ',' || c == ';')
         end_address(r);
     if (c == ';')
-        put_address(r, STR(""), STR(""), STR(""));
+        add_parsed_address(r, STR(""), STR(""), STR(""));
     if (c == ':') {
-        put_address(r, STR(""), str_trim(buf_str(&r->phrase)), STR(""));
+        add_parsed_address(r, STR(""), str_trim(buf_str(&r->phrase)), STR(""));
         buf_clear(&r->phrase);
     }
     if (c != ',' && c != ';' && c != ':')

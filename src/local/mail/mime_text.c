@@ -92,7 +92,7 @@ static struct str only_utf8(struct arena *a, struct str s)
     return out ? str_n(out, n) : STR("");
 }
 
-static struct str convert(struct arena *a, iconv_t cd, struct str s)
+static struct str convert_charset(struct arena *a, iconv_t cd, struct str s)
 {
     auto_buf struct buf b = BUF_INIT(4 * s.len + 4096); /* with room for the last reserve */
     char *in = (char *)(uintptr_t)s.p;
@@ -127,7 +127,7 @@ struct str mime_to_utf8(struct arena *a, struct str s, struct str charset)
     iconv_t cd = iconv_open("UTF-8", name);
     if (cd == (iconv_t)-1)
         return only_utf8(a, s);
-    struct str out = convert(a, cd, s);
+    struct str out = convert_charset(a, cd, s);
     (void)iconv_close(cd);
     return out.p ? only_utf8(a, out) : STR("");
 }

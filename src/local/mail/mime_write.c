@@ -26,7 +26,7 @@ static bool is_ascii(struct str s)
 /* ---- fields ---- */
 
 /* Whatever a client puts into a field stays in that field. */
-static void put_line(struct buf *out, struct str s)
+static void put_field_line(struct buf *out, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         if (s.p[i] != '\r' && s.p[i] != '\n' && s.p[i] != '\0')
@@ -38,7 +38,7 @@ static void put_words(struct buf *out, struct str s)
 {
     auto_buf struct buf clean = BUF_INIT(s.len + 16);
 
-    put_line(&clean, s);
+    put_field_line(&clean, s);
     s = buf_str(&clean);
     for (bool is_first = true; s.len > 0; is_first = false) {
         size_t n = 0;
@@ -53,23 +53,25 @@ static void put_words(struct buf *out, struct str s)
     }
 }
 
-void mime_write_text_field(struct buf *out, const char *name, struct str value)
+/* Appends a field whose value is unstructured text / addresses; what is no ASCII is encoded, ends
+ * of lines are dropped. */
+static void mime_write_text_field(struct buf *out, const char *name, struct str value)
 {
     (void)buf_printf(out, "%s: ", name);
     if (is_ascii(value))
-        put_line(out, value);
+        put_field_line(out, value);
     else
         put_words(out, value);
     (void)buf_add_lit(out, "\r\n");
 }
 
 /* One address: only the name before "<" may be encoded. */
-static void put_address(struct buf *out, struct str address)
+static void put_encoded_address(struct buf *out, struct str address)
 {
     ptrdiff_t angle = str_chr(address, '<');
 
     if (is_ascii(address) || angle < 0) {
-        put_line(out, address);
+        put_field_line(out, address);
         return;
     }
     struct str name = str_trim(str_n(address.p, (size_t)angle));
@@ -77,22 +79,22 @@ static void put_address(struct buf *out, struct str address)
         name = str_slice(name, 1, name.len - 1);
     put_words(out, name);
     (void)buf_add_char(out, ' ');
-    put_line(out, str_skip(address, (size_t)angle));
+    put_field_line(out, str_skip(address, (size_t)angle));
 }
 
-void mime_write_address_field(struct buf *out, const char *name, struct str value)
+static void mime_write_address_field(struct buf *out, const char *name, struct str value)
 {
     bool is_first = true;
 
     (void)buf_printf(out, "%s: ", name);
     if (is_ascii(value)) {
-        put_line(out, value);
+        put_field_line(out, value);
         value = STR_NULL;
     }
     while (value.p) {
         if (!is_first)
             (void)buf_add_lit(out, ", ");
-        put_address(out, str_trim(str_cut(&value, ',')));
+        put_encoded_address(out, str_trim(str_cut(&value, ',')));
         is_first = false;
     }
     (void)buf_add_lit(out, "\r\n");
@@ -100,7 +102,7 @@ void mime_write_address_field(struct buf *out, const char *name, struct str valu
 
 /* ---- bodies ---- */
 
-void mime_write_crlf(struct buf *out, struct str s)
+static void mime_write_crlf(struct buf *out, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         if (s.p[i] == '\n' && (i == 0 || s.p[i - 1] != '\r'))
@@ -133,7 +135,7 @@ static bool is_readable(struct str text)
     return is_ascii(text);
 }
 
-static void put_text(struct buf *out, const char *subtype, struct str text)
+static void put_text_part(struct buf *out, const char *subtype, struct str text)
 {
     bool is_plain = is_readable(text);
 
@@ -152,14 +154,14 @@ static void put_attachment(struct buf *out, const struct mime_attachment *a)
     bool is_plain = is_ascii(a->name);
 
     (void)buf_add_lit(out, "Content-Type: ");
-    put_line(out, a->type.len > 0 ? a->type : STR("application/octet-stream"));
+    put_field_line(out, a->type.len > 0 ? a->type : STR("application/octet-stream"));
     (void)buf_add_lit(out, "\r\nContent-Transfer-Encoding: base64\r\n"
                            "Content-Disposition: attachment; filename");
     (void)buf_add_str(out, is_plain ? STR("=\"") : STR("*=utf-8''"));
     for (size_t i = 0; is_plain && i < a->name.len; i++) {
         if (a->name.p[i] == '"' || a->name.p[i] == '\\')
             (void)buf_add_char(out, '\\');
-        put_line(out, str_slice(a->name, i, i + 1));
+        put_field_line(out, str_slice(a->name, i, i + 1));
     }
     if (!is_plain)
         (void)enc_percent(out, a->name);
@@ -206,19 +208,19 @@ static void begin_parts(struct buf *out, const char *kind, char boundary[ID_UUID
 }
 
 /* The text, or both forms of it. */
-static void put_content(struct buf *out, const struct mime_new *m)
+static void put_mime_content(struct buf *out, const struct mime_new *m)
 {
     char boundary[ID_UUID_LEN + 8];
 
     if (!m->has_html) {
-        put_text(out, "plain", m->text);
+        put_text_part(out, "plain", m->text);
         return;
     }
     begin_parts(out, "alternative", boundary);
     (void)buf_printf(out, "--%s\r\n", boundary);
-    put_text(out, "plain", m->text);
+    put_text_part(out, "plain", m->text);
     (void)buf_printf(out, "\r\n--%s\r\n", boundary);
-    put_text(out, "html", m->html);
+    put_text_part(out, "html", m->html);
     (void)buf_printf(out, "\r\n--%s--\r\n", boundary);
 }
 
@@ -228,12 +230,12 @@ void mime_write(struct buf *out, const struct mime_new *m)
 
     put_fields(out, m);
     if (m->n_attachments == 0) {
-        put_content(out, m);
+        put_mime_content(out, m);
         return;
     }
     begin_parts(out, "mixed", boundary);
     (void)buf_printf(out, "--%s\r\n", boundary);
-    put_content(out, m);
+    put_mime_content(out, m);
     for (size_t i = 0; i < m->n_attachments; i++) {
         (void)buf_printf(out, "\r\n--%s\r\n", boundary);
         put_attachment(out, &m->attachments[i]);

@@ -32,17 +32,17 @@ struct smtp {
 
 /* ---- writing ---- */
 
-static void say(struct smtp *s, const char *line)
+static void say_smtp_line(struct smtp *s, const char *line)
 {
     (void)buf_printf(&s->out, "%s\r\n", line);
 }
 
-static void refuse(struct smtp *s, const char *line)
+static void refuse_smtp_line(struct smtp *s, const char *line)
 {
-    say(s, line);
+    say_smtp_line(s, line);
     if (++s->n_errors < SMTP_ERRORS_MAX)
         return;
-    say(s, "421 4.7.0 Too many errors");
+    say_smtp_line(s, "421 4.7.0 Too many errors");
     s->is_over = true;
 }
 
@@ -58,7 +58,7 @@ static void forget_message(struct smtp *s)
 }
 
 /* "FROM:<a@b> SIZE=1": the address; the parameters stay in *REST. False: malformed. */
-static bool read_path(struct str arg, const char *word, struct str *ret, struct str *rest)
+static bool read_smtp_path(struct str arg, const char *word, struct str *ret, struct str *rest)
 {
     struct str head = str_of(word);
 
@@ -77,7 +77,7 @@ static bool read_path(struct str arg, const char *word, struct str *ret, struct 
     return ret->len <= MAIL_ADDRESS_MAX;
 }
 
-static bool is_address(struct str s)
+static bool is_smtp_address(struct str s)
 {
     ptrdiff_t at = str_chr(s, '@');
 
@@ -93,7 +93,7 @@ static bool is_address(struct str s)
 static void do_ehlo(struct smtp *s, struct str arg)
 {
     if (arg.len == 0) {
-        refuse(s, "501 5.5.4 Say who you are");
+        refuse_smtp_line(s, "501 5.5.4 Say who you are");
         return;
     }
     forget_message(s);
@@ -107,12 +107,12 @@ static void do_ehlo(struct smtp *s, struct str arg)
 static void do_helo(struct smtp *s, struct str arg)
 {
     if (arg.len == 0) {
-        refuse(s, "501 5.5.4 Say who you are");
+        refuse_smtp_line(s, "501 5.5.4 Say who you are");
         return;
     }
     forget_message(s);
     s->has_greeted = true;
-    say(s, "250 tidepool");
+    say_smtp_line(s, "250 tidepool");
 }
 
 static void log_in(struct smtp *s, struct str user, struct str password)
@@ -122,18 +122,18 @@ static void log_in(struct smtp *s, struct str user, struct str password)
     s->mode = COMMAND;
     s->is_logged_in = user.len > 0 && mail_login(s->store, user, password, &why);
     if (s->is_logged_in)
-        say(s, "235 2.7.0 Authentication successful");
+        say_smtp_line(s, "235 2.7.0 Authentication successful");
     else
-        refuse(s, "535 5.7.8 Wrong user or password");
+        refuse_smtp_line(s, "535 5.7.8 Wrong user or password");
 }
 
 /* The bytes that LINE is in base64; false: it is not. */
-static bool decode(struct smtp *s, struct str line, struct buf *b)
+static bool decode_smtp_base64(struct smtp *s, struct str line, struct buf *b)
 {
     if (enc_unbase64(b, line) == 0 && !str_is(line, "*"))
         return true;
     s->mode = COMMAND;
-    refuse(s, "501 5.5.2 Invalid base64");
+    refuse_smtp_line(s, "501 5.5.2 Invalid base64");
     return false;
 }
 
@@ -141,7 +141,7 @@ static void answer_plain(struct smtp *s, struct str line)
 {
     auto_buf struct buf b = BUF_INIT(SMTP_LINE_MAX);
 
-    if (!decode(s, line, &b))
+    if (!decode_smtp_base64(s, line, &b))
         return;
     struct str rest = buf_str(&b);
     (void)str_cut(&rest, '\0');
@@ -153,21 +153,21 @@ static void answer_user(struct smtp *s, struct str line)
 {
     auto_buf struct buf b = BUF_INIT(SMTP_LINE_MAX);
 
-    if (!decode(s, line, &b))
+    if (!decode_smtp_base64(s, line, &b))
         return;
     size_t n = b.len <= MAIL_ADDRESS_MAX ? b.len : 0;
     if (n > 0)
         memcpy(s->user, b.p, n);
     s->user[n] = '\0';
     s->mode = AUTH_PASSWORD;
-    say(s, "334 UGFzc3dvcmQ6"); /* "Password:" */
+    say_smtp_line(s, "334 UGFzc3dvcmQ6"); /* "Password:" */
 }
 
 static void answer_password(struct smtp *s, struct str line)
 {
     auto_buf struct buf b = BUF_INIT(SMTP_LINE_MAX);
 
-    if (decode(s, line, &b))
+    if (decode_smtp_base64(s, line, &b))
         log_in(s, str_of(s->user), buf_str(&b));
 }
 
@@ -176,21 +176,21 @@ static void do_auth(struct smtp *s, struct str arg)
     struct str kind = str_cut(&arg, ' ');
 
     if (s->is_logged_in || !s->is_esmtp) {
-        refuse(s, "503 5.5.1 Not now");
+        refuse_smtp_line(s, "503 5.5.1 Not now");
         return;
     }
     if (str_iis(kind, "PLAIN") && arg.len > 0) {
         answer_plain(s, str_is(arg, "=") ? STR("") : arg);
     } else if (str_iis(kind, "PLAIN")) {
         s->mode = AUTH_PLAIN;
-        say(s, "334 ");
+        say_smtp_line(s, "334 ");
     } else if (str_iis(kind, "LOGIN") && arg.len > 0) {
         answer_user(s, arg);
     } else if (str_iis(kind, "LOGIN")) {
         s->mode = AUTH_USER;
-        say(s, "334 VXNlcm5hbWU6"); /* "Username:" */
+        say_smtp_line(s, "334 VXNlcm5hbWU6"); /* "Username:" */
     } else {
-        refuse(s, "504 5.5.4 Only PLAIN and LOGIN are known");
+        refuse_smtp_line(s, "504 5.5.4 Only PLAIN and LOGIN are known");
     }
 }
 
@@ -213,20 +213,20 @@ static void do_mail(struct smtp *s, struct str arg)
     struct str from, rest = STR_NULL;
 
     if (!s->has_greeted || s->has_from) {
-        refuse(s, "503 5.5.1 Not now");
+        refuse_smtp_line(s, "503 5.5.1 Not now");
         return;
     }
-    if (!read_path(arg, "FROM:", &from, &rest) || (from.len > 0 && !is_address(from))) {
-        refuse(s, "501 5.1.7 Invalid sender");
+    if (!read_smtp_path(arg, "FROM:", &from, &rest) || (from.len > 0 && !is_smtp_address(from))) {
+        refuse_smtp_line(s, "501 5.1.7 Invalid sender");
         return;
     }
     if (announced(rest) > MAIL_MESSAGE_MAX) {
-        refuse(s, "552 5.3.4 The message is too large");
+        refuse_smtp_line(s, "552 5.3.4 The message is too large");
         return;
     }
     s->from = arena_str(&s->arena, from);
     s->has_from = s->from.p != NULL;
-    say(s, s->has_from ? "250 2.1.0 Ok" : "452 4.3.1 Out of memory");
+    say_smtp_line(s, s->has_from ? "250 2.1.0 Ok" : "452 4.3.1 Out of memory");
 }
 
 static void do_rcpt(struct smtp *s, struct str arg)
@@ -234,57 +234,57 @@ static void do_rcpt(struct smtp *s, struct str arg)
     struct str to, rest = STR_NULL;
 
     if (!s->has_from) {
-        refuse(s, "503 5.5.1 MAIL comes first");
+        refuse_smtp_line(s, "503 5.5.1 MAIL comes first");
         return;
     }
-    if (!read_path(arg, "TO:", &to, &rest) || !is_address(to)) {
-        refuse(s, "501 5.1.3 Invalid recipient");
+    if (!read_smtp_path(arg, "TO:", &to, &rest) || !is_smtp_address(to)) {
+        refuse_smtp_line(s, "501 5.1.3 Invalid recipient");
         return;
     }
     if (s->n_to == MAIL_RECIPIENTS_MAX) {
-        refuse(s, "452 4.5.3 Too many recipients");
+        refuse_smtp_line(s, "452 4.5.3 Too many recipients");
         return;
     }
     s->to[s->n_to] = arena_str(&s->arena, to);
     s->n_to += s->to[s->n_to].p != NULL;
-    say(s, "250 2.1.5 Ok");
+    say_smtp_line(s, "250 2.1.5 Ok");
 }
 
 static void do_data(struct smtp *s, struct str arg)
 {
     (void)arg;
     if (s->n_to == 0) {
-        refuse(s, "503 5.5.1 RCPT comes first");
+        refuse_smtp_line(s, "503 5.5.1 RCPT comes first");
         return;
     }
     s->mode = DATA;
     s->is_at_start = true;
-    say(s, "354 End data with <CR><LF>.<CR><LF>");
+    say_smtp_line(s, "354 End data with <CR><LF>.<CR><LF>");
 }
 
 static void do_rset(struct smtp *s, struct str arg)
 {
     (void)arg;
     forget_message(s);
-    say(s, "250 2.0.0 Ok");
+    say_smtp_line(s, "250 2.0.0 Ok");
 }
 
 static void do_noop(struct smtp *s, struct str arg)
 {
     (void)arg;
-    say(s, "250 2.0.0 Ok");
+    say_smtp_line(s, "250 2.0.0 Ok");
 }
 
 static void do_vrfy(struct smtp *s, struct str arg)
 {
     (void)arg;
-    say(s, "252 2.1.5 Send it and see");
+    say_smtp_line(s, "252 2.1.5 Send it and see");
 }
 
 static void do_quit(struct smtp *s, struct str arg)
 {
     (void)arg;
-    say(s, "221 2.0.0 Bye");
+    say_smtp_line(s, "221 2.0.0 Bye");
     s->is_over = true;
 }
 
@@ -296,7 +296,7 @@ static const struct {
     {"DATA", do_data}, {"RSET", do_rset}, {"NOOP", do_noop}, {"VRFY", do_vrfy}, {"QUIT", do_quit},
 };
 
-static void run(struct smtp *s, struct str line)
+static void run_smtp_command(struct smtp *s, struct str line)
 {
     struct str arg = line, name = str_cut(&arg, ' ');
 
@@ -308,7 +308,7 @@ static void run(struct smtp *s, struct str line)
         commands[i].fn(s, str_trim(arg));
         return;
     }
-    refuse(s, "500 5.5.2 Unknown command");
+    refuse_smtp_line(s, "500 5.5.2 Unknown command");
 }
 
 /* ---- messages ---- */
@@ -327,10 +327,10 @@ static void end_data(struct smtp *s)
     s->mode = COMMAND;
     forget_message(s);
     if (r == 0)
-        say(s, "250 2.0.0 Ok: delivered");
+        say_smtp_line(s, "250 2.0.0 Ok: delivered");
     else
-        refuse(s,
-               r == -EFBIG ? "552 5.3.4 The message is too large" : "452 4.3.1 The store is full");
+        refuse_smtp_line(s, r == -EFBIG ? "552 5.3.4 The message is too large"
+                                        : "452 4.3.1 The store is full");
 }
 
 /* A line of the message, without its end. What stands behind a bare LF is no begin of a line: it
@@ -358,7 +358,7 @@ static void data_line(struct smtp *s, struct str line, bool has_crlf)
 
 /* ---- bytes ---- */
 
-static void take_line(struct smtp *s, struct str line, bool has_crlf)
+static void take_smtp_line(struct smtp *s, struct str line, bool has_crlf)
 {
     switch (s->mode) {
     case DATA: data_line(s, line, has_crlf); break;
@@ -366,11 +366,11 @@ static void take_line(struct smtp *s, struct str line, bool has_crlf)
     case AUTH_USER: answer_user(s, line); break;
     case AUTH_PASSWORD: answer_password(s, line); break;
     case COMMAND:
-    default: run(s, line); break;
+    default: run_smtp_command(s, line); break;
     }
 }
 
-static bool flush(struct smtp *s)
+static bool flush_smtp_input(struct smtp *s)
 {
     bool is_heard = s->out.len == 0 || (buf_ok(&s->out) && s->write(s->ctx, buf_str(&s->out)));
 
@@ -389,17 +389,17 @@ bool smtp_feed(struct smtp *s, struct str bytes)
         ptrdiff_t at = str_chr(rest, '\n');
         size_t n = at < 0 ? rest.len : (size_t)at;
         if (n > (s->mode == DATA ? SMTP_DATA_LINE_MAX : SMTP_LINE_MAX)) {
-            say(s, "500 5.5.2 The line is too long");
+            say_smtp_line(s, "500 5.5.2 The line is too long");
             s->is_over = true;
         }
         if (at < 0 || s->is_over)
             break;
         bool has_crlf = n > 0 && rest.p[n - 1] == '\r';
-        take_line(s, str_n(rest.p, n - has_crlf), has_crlf);
+        take_smtp_line(s, str_n(rest.p, n - has_crlf), has_crlf);
         used += n + 1;
     }
     buf_consume(&s->in, used);
-    return flush(s) && !s->is_over;
+    return flush_smtp_input(s) && !s->is_over;
 }
 
 struct smtp *smtp_new(struct mail_store *store, smtp_write *write, void *ctx)
@@ -415,8 +415,8 @@ struct smtp *smtp_new(struct mail_store *store, smtp_write *write, void *ctx)
     buf_init(&s->out, 1 << 20);
     buf_init(&s->data, MAIL_MESSAGE_MAX);
     arena_init(&s->arena, 1 << 20);
-    say(s, "220 tidepool ESMTP");
-    (void)flush(s);
+    say_smtp_line(s, "220 tidepool ESMTP");
+    (void)flush_smtp_input(s);
     return s;
 }
 

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/enc.h"
 #include "base/mem.h"
-#include "local/mail/store_impl.h"
+#include "local/mail/store_internal.h"
 #include "sys/io.h"
 
 static const char *const first_folders[] = {"INBOX", "Drafts", "Sent", "Junk", "Trash"};

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "local/mail/store_impl.h"
+#include "local/mail/store_internal.h"
 #include "sys/io.h"
 
 /* ---- with the lock held ---- */
@@ -98,7 +98,7 @@ static const char *file_path(const struct mail_account *a, uint32_t file, char o
     return out;
 }
 
-static void forget(struct mail_account *a, const struct mail_message *m)
+static void unlink_message(struct mail_account *a, const struct mail_message *m)
 {
     a->store->n_messages--;
     a->store->n_bytes -= m->size;
@@ -110,7 +110,7 @@ void store_drop_folder(struct mail_account *a, struct folder *f)
     size_t i = 0;
 
     for (size_t k = 0; k < f->n; k++)
-        forget(a, &f->messages[k]);
+        unlink_message(a, &f->messages[k]);
     while (a->folders[i] != f)
         i++;
     for (; i + 1 < a->n_folders; i++)
@@ -157,7 +157,7 @@ void store_take(struct mail_account *a, struct folder *f, struct mail_message *m
 {
     size_t i = (size_t)(m - f->messages);
 
-    forget(a, m);
+    unlink_message(a, m);
     memmove(m, m + 1, (f->n - i - 1) * sizeof *m);
     f->n--;
     store_changed(a->store, f);
@@ -170,7 +170,7 @@ void store_flag(struct mail_account *a, struct folder *f, struct mail_message *m
     m->change = f->info.change;
 }
 
-static struct folder *by_name(struct mail_account *a, struct str name)
+static struct folder *find_folder_named(struct mail_account *a, struct str name)
 {
     for (size_t i = 0; i < a->n_folders; i++) {
         struct str have = a->folders[i]->info.name;
@@ -180,7 +180,7 @@ static struct folder *by_name(struct mail_account *a, struct str name)
     return NULL;
 }
 
-static void describe(const struct folder *f, struct mail_folder *ret)
+static void describe_folder(const struct folder *f, struct mail_folder *ret)
 {
     *ret = f->info;
     ret->n = (uint32_t)f->n;
@@ -191,7 +191,7 @@ static void describe(const struct folder *f, struct mail_folder *ret)
     }
 }
 
-static bool is_name(struct str name)
+static bool is_folder_name(struct str name)
 {
     if (name.len == 0 || name.len > MAIL_FOLDER_NAME_MAX || name.p[0] == '/' ||
         name.p[name.len - 1] == '/' || !str_is_utf8(name))
@@ -219,9 +219,9 @@ static int unlock(struct mail_account *a, int r)
 int mail_folder_find(struct mail_account *a, struct str name, struct mail_folder *ret)
 {
     lock(a);
-    struct folder *f = by_name(a, name);
+    struct folder *f = find_folder_named(a, name);
     if (f && ret)
-        describe(f, ret);
+        describe_folder(f, ret);
     return unlock(a, f ? 0 : -ENOENT);
 }
 
@@ -230,7 +230,7 @@ int mail_folder_get(struct mail_account *a, uint32_t id, struct mail_folder *ret
     lock(a);
     struct folder *f = store_folder(a, id);
     if (f)
-        describe(f, ret);
+        describe_folder(f, ret);
     return unlock(a, f ? 0 : -ENOENT);
 }
 
@@ -240,21 +240,21 @@ struct mail_folder *mail_folders(struct mail_account *a, struct arena *arena, si
     struct mail_folder *all = arena_zalloc(arena, a->n_folders + 1, sizeof *all);
     *n = all ? a->n_folders : 0;
     for (size_t i = 0; i < *n; i++) {
-        describe(a->folders[i], &all[i]);
+        describe_folder(a->folders[i], &all[i]);
         all[i].name = arena_str(arena, all[i].name);
     }
     (void)unlock(a, 0);
     return all;
 }
 
-static int create(struct mail_account *a, struct str name, uint32_t *ret_id)
+static int create_folder(struct mail_account *a, struct str name, uint32_t *ret_id)
 {
     struct arena arena auto_arena = {0};
     uint32_t id = a->last_folder + 1, validity = store_validity(a);
 
-    if (!is_name(name))
+    if (!is_folder_name(name))
         return -EINVAL;
-    if (by_name(a, name))
+    if (find_folder_named(a, name))
         return -EEXIST;
     if (a->n_folders >= MAIL_FOLDERS_MAX)
         return -ENOSPC;
@@ -270,7 +270,7 @@ static int create(struct mail_account *a, struct str name, uint32_t *ret_id)
 int mail_folder_create(struct mail_account *a, struct str name, uint32_t *ret_id)
 {
     lock(a);
-    return unlock(a, create(a, name, ret_id));
+    return unlock(a, create_folder(a, name, ret_id));
 }
 
 int mail_folder_delete(struct mail_account *a, struct str name)
@@ -278,7 +278,7 @@ int mail_folder_delete(struct mail_account *a, struct str name)
     char path[4096];
 
     lock(a);
-    struct folder *f = by_name(a, name);
+    struct folder *f = find_folder_named(a, name);
     if (!f || str_is(f->info.name, "INBOX"))
         return unlock(a, f ? -EPERM : -ENOENT);
     int r = journal_add(a, "X %u", f->info.id);
@@ -305,7 +305,7 @@ static int rename_tree(struct mail_account *a, struct str from, struct str to)
             continue;
         struct str renamed =
             arena_printf(&arena, STR_FMT STR_FMT, STR_ARG(to), STR_ARG(str_skip(name, from.len)));
-        r = is_name(renamed) && !by_name(a, renamed) ? 0 : -EINVAL;
+        r = is_folder_name(renamed) && !find_folder_named(a, renamed) ? 0 : -EINVAL;
         if (r == 0)
             r = journal_add(a, "R %u %s", f->info.id, journal_word(&arena, renamed));
         if (r == 0)
@@ -317,18 +317,18 @@ static int rename_tree(struct mail_account *a, struct str from, struct str to)
 int mail_folder_rename(struct mail_account *a, struct str from, struct str to)
 {
     lock(a);
-    struct folder *f = by_name(a, from);
+    struct folder *f = find_folder_named(a, from);
     if (!f || str_is(f->info.name, "INBOX"))
         return unlock(a, f ? -EPERM : -ENOENT);
-    if (!is_name(to) || by_name(a, to))
-        return unlock(a, is_name(to) ? -EEXIST : -EINVAL);
+    if (!is_folder_name(to) || find_folder_named(a, to))
+        return unlock(a, is_folder_name(to) ? -EEXIST : -EINVAL);
     return unlock(a, rename_tree(a, from, to));
 }
 
 int mail_folder_subscribe(struct mail_account *a, struct str name, bool on)
 {
     lock(a);
-    struct folder *f = by_name(a, name);
+    struct folder *f = find_folder_named(a, name);
     int r = f ? journal_add(a, "U %u %d", f->info.id, on) : -ENOENT;
     if (r == 0)
         f->info.is_subscribed = on;
@@ -360,13 +360,13 @@ struct mail_message *mail_messages(struct mail_account *a, uint32_t folder, stru
     return all;
 }
 
-static bool has_room(const struct mail_store *s, size_t bytes)
+static bool has_store_room(const struct mail_store *s, size_t bytes)
 {
     return s->n_messages < MAIL_MESSAGES_MAX && s->n_bytes + bytes <= MAIL_BYTES_MAX;
 }
 
 /* The file is there: now it counts. */
-static int enter(struct mail_account *a, struct folder *f, struct mail_message *m)
+static int enter_message(struct mail_account *a, struct folder *f, struct mail_message *m)
 {
     m->uid = f->info.uid_next;
     int r = journal_add(a, "A %u %u %u %u %" PRId64 " %u", f->info.id, m->uid, m->file, m->size,
@@ -374,7 +374,7 @@ static int enter(struct mail_account *a, struct folder *f, struct mail_message *
     return r < 0 ? r : store_put(a, f, m);
 }
 
-static int write_file(const char *path, struct str raw)
+static int write_message_file(const char *path, struct str raw)
 {
     int fd auto_close = io_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
@@ -391,13 +391,13 @@ int mail_add(struct mail_account *a, uint32_t folder, struct str raw, const stru
         return -EFBIG;
     lock(a);
     struct folder *f = store_folder(a, folder);
-    int r = !f ? -ENOENT : has_room(a->store, raw.len) ? 0 : -ENOSPC;
+    int r = !f ? -ENOENT : has_store_room(a->store, raw.len) ? 0 : -ENOSPC;
     if (r == 0) {
         m.file = ++a->last_file;
-        r = write_file(file_path(a, m.file, path), raw);
+        r = write_message_file(file_path(a, m.file, path), raw);
     }
     if (r == 0)
-        r = enter(a, f, &m);
+        r = enter_message(a, f, &m);
     if (r < 0 && m.file)
         (void)unlink(path);
     if (r == 0 && ret_uid)
@@ -414,14 +414,14 @@ int mail_copy(struct mail_account *a, uint32_t from, uint32_t uid, uint32_t to, 
     const struct mail_message *have = source ? store_message(source, uid) : NULL;
     if (!have || !target)
         return unlock(a, -ENOENT);
-    if (!has_room(a->store, have->size))
+    if (!has_store_room(a->store, have->size))
         return unlock(a, -ENOSPC);
     struct mail_message m = *have;
     m.file = ++a->last_file;
     m.change = 0;
     int r = link(file_path(a, have->file, path), file_path(a, m.file, copy)) < 0 ? -errno : 0;
     if (r == 0)
-        r = enter(a, target, &m);
+        r = enter_message(a, target, &m);
     if (r == 0 && ret_uid)
         *ret_uid = m.uid;
     return unlock(a, r);

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "local/mail/mail.h"
 
-static void fail(struct local_call *c, const char *doing, struct str why)
+static void fail_mail_change(struct local_call *c, const char *doing, struct str why)
 {
     local_textf(c, "Error %s: " STR_FMT, doing, STR_ARG(why));
 }
@@ -40,7 +40,8 @@ static int mark_one(struct action *a, uint32_t uid)
     return mail_set_flags(a->u.account, a->from.id, uid, a->keep_set, &m);
 }
 
-static bool begin(struct local_call *c, struct action *a, const char *folder, struct str *why)
+static bool begin_mail_change(struct local_call *c, struct action *a, const char *folder,
+                              struct str *why)
 {
     return mail_user(c, &a->u, why) &&
            mail_user_folder(c, &a->u, local_str(c, folder), &a->from, why);
@@ -79,17 +80,17 @@ void mail_delete_email(struct local_call *c)
     struct action a;
     struct str why = STR("");
 
-    if (begin(c, &a, "folder", &why) && act_on_one(c, &a, delete_one, &why))
+    if (begin_mail_change(c, &a, "folder", &why) && act_on_one(c, &a, delete_one, &why))
         local_textf(c, "Email " STR_FMT " deleted successfully", STR_ARG(local_str(c, "email_id")));
     else
-        fail(c, "deleting email: Failed to delete email", why);
+        fail_mail_change(c, "deleting email: Failed to delete email", why);
 }
 
 static bool begin_move(struct local_call *c, struct action *a, struct str *why)
 {
     struct str target = str_trim(local_str(c, "target_folder"));
 
-    if (!begin(c, a, "source_folder", why))
+    if (!begin_mail_change(c, a, "source_folder", why))
         return false;
     if (target.len > 0 && mail_folder_find(a->u.account, target, &a->to) == 0)
         return true;
@@ -107,7 +108,7 @@ void mail_move_email(struct local_call *c)
         local_textf(c, "Email " STR_FMT " moved to " STR_FMT " successfully",
                     STR_ARG(local_str(c, "email_id")), STR_ARG(local_str(c, "target_folder")));
     else
-        fail(c, "moving email: Failed to move email", why);
+        fail_mail_change(c, "moving email: Failed to move email", why);
 }
 
 void mail_move_emails(struct local_call *c)
@@ -117,7 +118,7 @@ void mail_move_emails(struct local_call *c)
     size_t n_given;
 
     if (!begin_move(c, &a, &why)) {
-        fail(c, "moving emails: Failed to move email", why);
+        fail_mail_change(c, "moving emails: Failed to move email", why);
         return;
     }
     size_t n = act_on_all(c, &a, move_one, &n_given);
@@ -131,8 +132,8 @@ void mail_delete_emails(struct local_call *c)
     struct str why = STR("");
     size_t n_given;
 
-    if (!begin(c, &a, "folder", &why)) {
-        fail(c, "deleting emails: Failed to delete email", why);
+    if (!begin_mail_change(c, &a, "folder", &why)) {
+        fail_mail_change(c, "deleting emails: Failed to delete email", why);
         return;
     }
     size_t n = act_on_all(c, &a, delete_one, &n_given);
@@ -161,8 +162,8 @@ void mail_mark_emails(struct local_call *c)
                     STR_ARG(status));
         return;
     }
-    if (!begin(c, &a, "folder", &why)) {
-        fail(c, "marking emails", why);
+    if (!begin_mail_change(c, &a, "folder", &why)) {
+        fail_mail_change(c, "marking emails", why);
         return;
     }
     a.keep_set[0] = states[k].keep;
@@ -181,7 +182,7 @@ void mail_get_folders(struct local_call *c)
     size_t n = 0;
 
     if (!mail_user(c, &u, &why)) {
-        fail(c, "getting folders: Failed to get folders", why);
+        fail_mail_change(c, "getting folders: Failed to get folders", why);
         return;
     }
     const struct mail_folder *all = mail_folders(u.account, &c->arena, &n);
@@ -212,7 +213,7 @@ void mail_create_folder(struct local_call *c)
     struct mail_user u;
 
     if (why.p || !mail_user(c, &u, &why)) {
-        fail(c, "creating folder", why);
+        fail_mail_change(c, "creating folder", why);
         return;
     }
     int r = mail_folder_create(u.account, name, NULL);
@@ -237,7 +238,7 @@ void mail_delete_folder(struct local_call *c)
             why = arena_printf(&c->arena, "Cannot delete system folder: %s", system[i]);
     }
     if (why.p || !mail_user(c, &u, &why)) {
-        fail(c, "deleting folder", why);
+        fail_mail_change(c, "deleting folder", why);
         return;
     }
     if (mail_folder_delete(u.account, name) == 0)
@@ -262,7 +263,7 @@ void mail_get_mailbox_stats(struct local_call *c)
     size_t n = 0, total = 0, unread = 0;
 
     if (!mail_user(c, &u, &why) || (name.len > 0 && !mail_user_folder(c, &u, name, &f, &why))) {
-        fail(c, "getting mailbox stats: Failed to get folder stats", why);
+        fail_mail_change(c, "getting mailbox stats: Failed to get folder stats", why);
         return;
     }
     (void)buf_add_lit(&b, "Mailbox Statistics:\n");
@@ -290,7 +291,7 @@ void mail_get_unread_count(struct local_call *c)
     size_t n = 0, unread = 0;
 
     if (!mail_user(c, &u, &why) || (name.len > 0 && !mail_user_folder(c, &u, name, &f, &why))) {
-        fail(c, "getting unread count: Failed to get unread count", why);
+        fail_mail_change(c, "getting unread count: Failed to get unread count", why);
         return;
     }
     if (name.len > 0) {

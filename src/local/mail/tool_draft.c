@@ -10,16 +10,16 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "local/kit/path.h"
 #include "local/mail/date.h"
 #include "local/mail/mail.h"
-#include "local/place.h"
 #include "sys/io.h"
 
 enum { DRAFTS_MAX = 10000, ID_MAX = 64 };
 
 static const char *const fields[] = {"subject", "body", "html_body", "to", "cc", "bcc"};
 
-static void fail(struct local_call *c, const char *doing, struct str why)
+static void fail_draft(struct local_call *c, const char *doing, struct str why)
 {
     local_textf(c, "Error %s draft: " STR_FMT, doing, STR_ARG(why));
 }
@@ -32,7 +32,7 @@ static const char *folder(struct local_call *c)
 }
 
 /* An id is a file's name, nothing else. */
-static bool is_id(struct str id)
+static bool is_draft_id(struct str id)
 {
     for (size_t i = 0; i < id.len; i++) {
         bool is_plain = (id.p[i] >= '0' && id.p[i] <= '9') ||
@@ -43,16 +43,16 @@ static bool is_id(struct str id)
     return id.len > 0 && id.len <= ID_MAX;
 }
 
-static const char *path_of(struct local_call *c, struct str id)
+static const char *draft_path_of(struct local_call *c, struct str id)
 {
     return arena_printf(&c->arena, "%s/" STR_FMT ".json", folder(c), STR_ARG(id)).p;
 }
 
 /* The draft ID; NULL with the reason in *WHY. */
-static struct json *load(struct local_call *c, struct str id, struct str *why)
+static struct json *load_draft(struct local_call *c, struct str id, struct str *why)
 {
     struct str text = STR("");
-    bool is_there = is_id(id) && place_read(c, path_of(c, id), &text) == 0;
+    bool is_there = is_draft_id(id) && path_read(c, draft_path_of(c, id), &text) == 0;
     struct json *v = is_there ? json_parse(&c->arena, text, NULL, NULL) : NULL;
 
     if (json_is(v, JSON_OBJECT))
@@ -61,20 +61,20 @@ static struct json *load(struct local_call *c, struct str id, struct str *why)
     return NULL;
 }
 
-static bool save(struct local_call *c, struct str id, const struct json *v, struct str *why)
+static bool save_draft(struct local_call *c, struct str id, const struct json *v, struct str *why)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_FILE_MAX);
 
     (void)json_write(&b, v, JSON_PRETTY);
     int r = buf_ok(&b) ? io_mkdirs(folder(c), 0777, NULL) : -EFBIG;
     if (r == 0)
-        r = place_write(c, path_of(c, id), buf_str(&b));
+        r = path_write(c, draft_path_of(c, id), buf_str(&b));
     if (r < 0)
-        *why = place_error(c, r, "open", path_of(c, id), NULL);
+        *why = path_error(c, r, "open", draft_path_of(c, id), NULL);
     return r == 0;
 }
 
-static void set_text(struct local_call *c, struct json *v, const char *key, struct str text)
+static void set_draft_text(struct local_call *c, struct json *v, const char *key, struct str text)
 {
     (void)json_set(&c->arena, v, key, json_new_str(&c->arena, text));
 }
@@ -105,42 +105,42 @@ void mail_save_draft(struct local_call *c)
     id_hex(random, 6);
     struct str id = arena_printf(&c->arena, "draft_%s_%s", compact, random);
     if (v) {
-        set_text(c, v, "draft_id", id);
+        set_draft_text(c, v, "draft_id", id);
         take_fields(c, v, true);
-        set_text(c, v, "created_at", str_of(date));
-        set_text(c, v, "updated_at", str_of(date));
+        set_draft_text(c, v, "created_at", str_of(date));
+        set_draft_text(c, v, "updated_at", str_of(date));
     }
-    if (v && save(c, id, v, &why))
+    if (v && save_draft(c, id, v, &why))
         local_textf(c, "Draft saved successfully with ID: " STR_FMT, STR_ARG(id));
     else
-        fail(c, "saving", why);
+        fail_draft(c, "saving", why);
 }
 
 void mail_update_draft(struct local_call *c)
 {
     char date[MAIL_DATE_MAX];
     struct str id = local_str(c, "draft_id"), why = STR("");
-    struct json *v = load(c, id, &why);
+    struct json *v = load_draft(c, id, &why);
 
     if (v) {
         mail_date_iso(date, clock_real_us() / 1000000);
         take_fields(c, v, false);
-        set_text(c, v, "updated_at", str_of(date));
+        set_draft_text(c, v, "updated_at", str_of(date));
     }
-    if (v && save(c, id, v, &why))
+    if (v && save_draft(c, id, v, &why))
         local_textf(c, "Draft " STR_FMT " updated successfully", STR_ARG(id));
     else
-        fail(c, "updating", why);
+        fail_draft(c, "updating", why);
 }
 
 void mail_delete_draft(struct local_call *c)
 {
     struct str id = local_str(c, "draft_id"), why = STR("");
 
-    if (!load(c, id, &why))
-        fail(c, "deleting", why);
-    else if (unlink(path_of(c, id)) < 0)
-        fail(c, "deleting", place_error(c, -errno, "unlink", path_of(c, id), NULL));
+    if (!load_draft(c, id, &why))
+        fail_draft(c, "deleting", why);
+    else if (unlink(draft_path_of(c, id)) < 0)
+        fail_draft(c, "deleting", path_error(c, -errno, "unlink", draft_path_of(c, id), NULL));
     else
         local_textf(c, "Draft " STR_FMT " deleted successfully", STR_ARG(id));
 }
@@ -166,7 +166,7 @@ static const char **all_drafts(struct local_call *c, size_t *n)
         if (!str_ends(name, STR(".json")))
             continue;
         name.len -= 5;
-        if (is_id(name) && (ids[*n] = arena_str(&c->arena, name).p))
+        if (is_draft_id(name) && (ids[*n] = arena_str(&c->arena, name).p))
             (*n)++;
     }
     if (d)
@@ -176,7 +176,7 @@ static const char **all_drafts(struct local_call *c, size_t *n)
     return ids;
 }
 
-static struct str shown(const struct json *v, const char *key, const char *fallback)
+static struct str shown_draft_text(const struct json *v, const char *key, const char *fallback)
 {
     return json_str(json_get(v, key), str_of(fallback));
 }
@@ -198,12 +198,13 @@ void mail_get_drafts(struct local_call *c)
     page = page < 1 ? 1 : page > n_pages ? n_pages : page;
     (void)buf_printf(&b, "Drafts (Page %d/%d):\nTotal drafts: %zu\n\n", (int)page, (int)n_pages, n);
     for (size_t i = (size_t)((page - 1) * size); i < n && i < (size_t)(page * size); i++) {
-        const struct json *v = load(c, str_of(ids[i]), &why);
+        const struct json *v = load_draft(c, str_of(ids[i]), &why);
         (void)buf_printf(&b,
                          "%zu. ID: %s\n   Subject: " STR_FMT "\n   To: " STR_FMT
                          "\n   Updated: " STR_FMT "\n\n",
-                         i + 1, ids[i], STR_ARG(shown(v, "subject", "")),
-                         STR_ARG(shown(v, "to", "Not set")), STR_ARG(shown(v, "updated_at", "")));
+                         i + 1, ids[i], STR_ARG(shown_draft_text(v, "subject", "")),
+                         STR_ARG(shown_draft_text(v, "to", "Not set")),
+                         STR_ARG(shown_draft_text(v, "updated_at", "")));
     }
     local_text(c, buf_str(&b));
 }

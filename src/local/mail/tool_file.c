@@ -9,9 +9,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "local/kit/path.h"
 #include "local/mail/date.h"
 #include "local/mail/mail.h"
-#include "local/place.h"
 #include "sys/io.h"
 
 enum { REASONS_SHOWN = 5, COPIES_MAX = 1000 };
@@ -63,7 +63,7 @@ static int write_export(struct exporting *x, const char *path)
         return -EFBIG;
     const struct json *v = json_parse(&x->c->arena, buf_str(&text), NULL, NULL);
     (void)json_write(&pretty, v, JSON_PRETTY);
-    return v && buf_ok(&pretty) ? place_write(x->c, path, buf_str(&pretty)) : -EFBIG;
+    return v && buf_ok(&pretty) ? path_write(x->c, path, buf_str(&pretty)) : -EFBIG;
 }
 
 /* Makes the directories that lead to PATH inside the workspace. */
@@ -77,7 +77,7 @@ static const char *target_path(struct local_call *c, struct str given, struct st
 
     if (dir && str_starts(full, root) && str_find(full, STR("..")) < 0)
         (void)io_mkdirs(dirname(dir), 0777, NULL);
-    return place_check(c, full, why);
+    return path_check(c, full, why);
 }
 
 static void export_all(struct exporting *x)
@@ -114,7 +114,7 @@ static void export(struct exporting *x)
     int r = path ? write_export(x, path) : -EINVAL;
     if (r < 0)
         local_textf(c, "Error exporting emails: Export failed: " STR_FMT,
-                    STR_ARG(path ? place_error(c, r, "open", path, NULL) : why));
+                    STR_ARG(path ? path_error(c, r, "open", path, NULL) : why));
     else
         local_textf(c, "Successfully exported %zu emails to %s%s" STR_FMT, x->n, path,
                     is_all ? "\nExport breakdown by folder:" : "",
@@ -314,7 +314,7 @@ void mail_download_attachment(struct local_call *c)
     int r = save_new(c, safe_name(c, name), mime_bytes(&c->arena, file->part), &path);
     if (r < 0)
         local_textf(c, "Error downloading attachment: Failed to save attachment: " STR_FMT,
-                    STR_ARG(place_error(c, r, "open", path, NULL)));
+                    STR_ARG(path_error(c, r, "open", path, NULL)));
     else
         local_textf(c, "Attachment '" STR_FMT "' saved to: %s", STR_ARG(name), path);
 }

@@ -6,7 +6,7 @@
 #include "local/mail/mail.h"
 #include "local/mail/match.h"
 
-static void fail(struct local_call *c, const char *doing, struct str why)
+static void fail_mail_read(struct local_call *c, const char *doing, struct str why)
 {
     local_textf(c, "Error %s: " STR_FMT, doing, STR_ARG(why));
 }
@@ -36,24 +36,24 @@ static struct page page_of(const struct local_call *c, size_t total)
     return p;
 }
 
-static void put_line(struct buf *b, const char *label, struct str value)
+static void put_labelled_line(struct buf *b, const char *label, struct str value)
 {
     (void)buf_printf(b, "   %s: ", label);
     (void)buf_add_str(b, value);
     (void)buf_add_char(b, '\n');
 }
 
-static void put_summary(struct buf *b, size_t place, const struct letter *l)
+static void put_letter_summary(struct buf *b, size_t place, const struct letter *l)
 {
     (void)buf_printf(b, "%zu. ID: %u%s%s\n", place, l->id,
                      l->m.flags & MAIL_SEEN ? "" : " [UNREAD]",
                      l->m.flags & MAIL_FLAGGED ? " [IMPORTANT]" : "");
-    put_line(b, "Subject", l->subject);
-    put_line(b, "From", l->from);
-    put_line(b, "To", l->to);
+    put_labelled_line(b, "Subject", l->subject);
+    put_labelled_line(b, "From", l->from);
+    put_labelled_line(b, "To", l->to);
     if (l->cc.len > 0)
-        put_line(b, "CC", l->cc);
-    put_line(b, "Date", l->date);
+        put_labelled_line(b, "CC", l->cc);
+    put_labelled_line(b, "Date", l->date);
     if (l->n_files > 0)
         (void)buf_printf(b, "   Attachments: %zu files\n", l->n_files);
     (void)buf_add_char(b, '\n');
@@ -78,7 +78,7 @@ static void put_page(const struct mail_user *u, struct buf *b, const struct list
         if (letter_load(&arena, u->account, &of->all[id - 1], &l) < 0)
             continue;
         l.id = id;
-        put_summary(b, k + 1, &l);
+        put_letter_summary(b, k + 1, &l);
     }
 }
 
@@ -91,7 +91,7 @@ void mail_get_emails(struct local_call *c)
     size_t n = 0;
 
     if (!mail_user(c, &u, &why) || !mail_user_folder(c, &u, local_str(c, "folder"), &f, &why)) {
-        fail(c, "getting emails: Failed to get emails", why);
+        fail_mail_read(c, "getting emails: Failed to get emails", why);
         return;
     }
     const struct mail_message *all = mail_messages(u.account, f.id, &c->arena, &n);
@@ -129,7 +129,7 @@ static const struct {
 };
 
 /* A word, or what is in quotes. */
-static struct str next_word(struct str *s)
+static struct str next_search_word(struct str *s)
 {
     *s = str_trim(*s);
     size_t n = 0;
@@ -142,7 +142,7 @@ static struct str next_word(struct str *s)
     return word;
 }
 
-static bool read_term(struct str word, struct term *ret)
+static bool read_search_term(struct str word, struct term *ret)
 {
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
         struct str prefix = str_of(prefixes[i].prefix);
@@ -166,7 +166,7 @@ static size_t read_query(struct str query, struct term terms[TERMS_MAX])
     size_t n = 0;
 
     while (str_trim(rest).len > 0 && n < TERMS_MAX)
-        has_prefix = read_term(next_word(&rest), &terms[n++]) || has_prefix;
+        has_prefix = read_search_term(next_search_word(&rest), &terms[n++]) || has_prefix;
     if (has_prefix)
         return n;
     terms[0] = (struct term){.text = query};
@@ -226,7 +226,7 @@ void mail_search_emails(struct local_call *c)
         why = STR("Search query too long (max 1000 characters)");
     if (why.len > 0 || !mail_user(c, &u, &why) ||
         !mail_user_folder(c, &u, local_str(c, "folder"), &f, &why)) {
-        fail(c, "searching emails: Failed to search emails", why);
+        fail_mail_read(c, "searching emails: Failed to search emails", why);
         return;
     }
     const struct mail_message *all = mail_messages(u.account, f.id, &c->arena, &n);
@@ -309,7 +309,7 @@ void mail_get_email_headers(struct local_call *c)
     struct mail_user u;
 
     if (!l || !mail_user(c, &u, &why) || !letter_open(c, &u, l, &why)) {
-        fail(c, "getting email headers", why);
+        fail_mail_read(c, "getting email headers", why);
         return;
     }
     (void)buf_printf(&b, "Email Headers for ID: " STR_FMT "\n", STR_ARG(id));

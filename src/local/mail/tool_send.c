@@ -6,10 +6,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "local/kit/path.h"
 #include "local/mail/date.h"
 #include "local/mail/deliver.h"
 #include "local/mail/mail.h"
-#include "local/place.h"
 
 struct outgoing {
     struct mime_new m;
@@ -26,7 +26,7 @@ static bool is_one_of(char c, const char *others)
 }
 
 /* "local@domain.tld" */
-static bool is_address(struct str s)
+static bool is_mail_address(struct str s)
 {
     ptrdiff_t at = str_chr(s, '@'), dot = -1;
 
@@ -41,7 +41,7 @@ static bool is_address(struct str s)
 }
 
 /* "Name <a@b>" is a@b. */
-static struct str bare(struct str s)
+static struct str bare_address(struct str s)
 {
     ptrdiff_t open = str_chr(s, '<'), close = str_chr(s, '>');
 
@@ -59,7 +59,7 @@ static bool add_recipients(struct local_call *c, struct outgoing *o, struct str 
     for (size_t i = 0; i < n; i++) {
         struct str address = arena_printf(&c->arena, STR_FMT "%s" STR_FMT, STR_ARG(all[i].mailbox),
                                           all[i].host.len > 0 ? "@" : "", STR_ARG(all[i].host));
-        if (is_address(address) && o->n_recipients < MAIL_RECIPIENTS_MAX)
+        if (is_mail_address(address) && o->n_recipients < MAIL_RECIPIENTS_MAX)
             o->recipients[o->n_recipients++] = address;
         else
             (void)buf_printf(&bad, "%s" STR_FMT, n_bad++ ? ", " : "", STR_ARG(address));
@@ -103,8 +103,8 @@ static void keep_copy(const struct mail_user *u, const struct mime_new *m)
 }
 
 /* Sends O's message to its To, Cc and Bcc. False with the reason in *WHY. */
-static bool send(struct local_call *c, const struct mail_user *u, struct outgoing *o,
-                 struct str *why)
+static bool send_outgoing(struct local_call *c, const struct mail_user *u, struct outgoing *o,
+                          struct str *why)
 {
     auto_buf struct buf b = BUF_INIT(MAIL_MESSAGE_MAX);
     struct str bcc = o->m.bcc;
@@ -137,14 +137,14 @@ static void set_bodies(struct mime_new *m, struct str text, struct str html)
 }
 
 /* Reads the files that the arguments name. */
-static bool attach(struct local_call *c, struct outgoing *o, struct str *why)
+static bool attach_files(struct local_call *c, struct outgoing *o, struct str *why)
 {
     const struct json *paths = json_get(c->args, "attachments");
 
     for (size_t i = 0; json_is(paths, JSON_ARRAY) && i < paths->n; i++) {
         struct str given = json_str(json_at(paths, i), STR("")), bytes, reason = STR("");
-        const char *path = place_check(c, given, &reason);
-        int r = path ? place_read(c, path, &bytes) : -EINVAL;
+        const char *path = path_check(c, given, &reason);
+        int r = path ? path_read(c, path, &bytes) : -EINVAL;
         if (r < 0 || i >= MAIL_ATTACHMENTS_MAX) {
             *why = !path ? reason
                    : r == -ENOENT
@@ -185,7 +185,7 @@ void mail_send_email(struct local_call *c)
         o->m.subject = local_str(c, "subject");
         set_bodies(&o->m, local_str(c, "body"), local_str(c, "html_body"));
     }
-    if (o && mail_user(c, &u, &why) && attach(c, o, &why) && send(c, &u, o, &why))
+    if (o && mail_user(c, &u, &why) && attach_files(c, o, &why) && send_outgoing(c, &u, o, &why))
         local_textf(c, "Email sent successfully to " STR_FMT, STR_ARG(o->m.to));
     else
         local_textf(c, "Error sending email: Failed to send email: " STR_FMT, STR_ARG(why));
@@ -210,7 +210,7 @@ static struct str others(struct local_call *c, const struct mail_user *u, const 
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         for (struct str rest = lists[i]; rest.len > 0;) {
             struct str one = str_trim(str_cut(&rest, ','));
-            if (one.len == 0 || str_ieq(bare(one), u->email))
+            if (one.len == 0 || str_ieq(bare_address(one), u->email))
                 continue;
             (void)buf_printf(&b, "%s" STR_FMT, b.len ? "," : "", STR_ARG(one));
         }
@@ -247,7 +247,7 @@ void mail_reply_email(struct local_call *c)
                             STR_ARG(html), STR_ARG(l->from), STR_ARG(l->date), STR_ARG(l->subject),
                             STR_ARG(l->html.len > 0 ? l->html : l->text));
     set_bodies(&o->m, text, html);
-    if (send(c, &u, o, &why))
+    if (send_outgoing(c, &u, o, &why))
         local_textf(c, "Reply sent successfully to " STR_FMT, STR_ARG(l->from));
     else
         local_textf(c, "Error replying to email: Failed to reply to email: " STR_FMT, STR_ARG(why));
@@ -290,7 +290,7 @@ void mail_forward_email(struct local_call *c)
     for (size_t i = 0; i < l->n_files; i++)
         o->files[o->m.n_attachments++] = (struct mime_attachment){
             l->files[i].name, l->files[i].type, mime_bytes(&c->arena, l->files[i].part)};
-    if (send(c, &u, o, &why))
+    if (send_outgoing(c, &u, o, &why))
         local_textf(c, "Email forwarded successfully to " STR_FMT, STR_ARG(o->m.to));
     else
         local_textf(c, "Error forwarding email: Failed to forward email: " STR_FMT, STR_ARG(why));

@@ -85,19 +85,20 @@ static bool read_run(struct buf *b, struct str text)
             continue;
         run.n_bits -= 16;
         uint32_t c = run.bits >> run.n_bits & 0xffff;
+        bool is_low = c >= 0xdc00 && c < 0xe000;
+        if (is_low != (high != 0))
+            return false;
         if (c >= 0xd800 && c < 0xdc00) {
             high = c;
             continue;
         }
-        if (c >= 0xdc00 && c < 0xe000) {
-            if (!high)
-                return false;
+        if (is_low)
             c = 0x10000 + ((high - 0xd800) << 10) + (c - 0xdc00);
-        }
         high = 0;
         (void)buf_add(b, out, utf8_encode(out, c));
     }
-    return true;
+    /* Nothing but fewer bits than a digit has may be left, all of them 0. */
+    return !high && run.n_bits < 6 && (run.bits & ((1U << run.n_bits) - 1)) == 0;
 }
 
 struct str utf7_decode(struct arena *a, struct str s)

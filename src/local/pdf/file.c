@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "local/helper.h"
+#include "local/kit/helper.h"
+#include "local/kit/path.h"
 #include "local/pdf/pdf.h"
-#include "local/place.h"
 #include "sys/io.h"
 
 #define TEMP_FOLDER ".pdf_tools_tempfiles"
 
-static bool fail(struct pdf *p, enum pdf_fault fault, struct str why)
+static bool fail_pdf(struct pdf *p, enum pdf_fault fault, struct str why)
 {
     p->fault = fault;
     p->why = why;
@@ -24,17 +24,17 @@ static bool fail(struct pdf *p, enum pdf_fault fault, struct str why)
 
 /* ---- finding ---- */
 
-static bool find_place(struct pdf *p)
+static bool find_pdf_path(struct pdf *p)
 {
     struct str why;
 
-    p->path = place_check(p->c, p->given, &why);
+    p->path = path_check(p->c, p->given, &why);
     if (p->path)
         return true;
-    return fail(p, str_starts(why, STR("Access denied")) ? PDF_OUTSIDE : PDF_MISSING, why);
+    return fail_pdf(p, str_starts(why, STR("Access denied")) ? PDF_OUTSIDE : PDF_MISSING, why);
 }
 
-static bool download(struct pdf *p)
+static bool download_pdf(struct pdf *p)
 {
     const char *folder = arena_printf(&p->c->arena, "%s/" TEMP_FOLDER, p->c->local->root).p;
     const char *file =
@@ -42,17 +42,17 @@ static bool download(struct pdf *p)
     struct str why;
 
     if (!folder || !file)
-        return fail(p, PDF_UNREADABLE, STR("out of memory"));
+        return fail_pdf(p, PDF_UNREADABLE, STR("out of memory"));
     p->path = file;
     if (access(file, R_OK) == 0)
         return true;
     if (io_mkdirs(folder, 0777, NULL) < 0)
-        return fail(p, PDF_UNREADABLE, STR("the folder " TEMP_FOLDER " cannot be made"));
+        return fail_pdf(p, PDF_UNREADABLE, STR("the folder " TEMP_FOLDER " cannot be made"));
     if (helper_fetch(p->c, p->given, file, &why))
         return true;
-    return fail(p, PDF_UNREADABLE,
-                arena_printf(&p->c->arena, "the download of " STR_FMT " failed: " STR_FMT,
-                             STR_ARG(p->given), STR_ARG(why)));
+    return fail_pdf(p, PDF_UNREADABLE,
+                    arena_printf(&p->c->arena, "the download of " STR_FMT " failed: " STR_FMT,
+                                 STR_ARG(p->given), STR_ARG(why)));
 }
 
 /* ---- reading ---- */
@@ -65,19 +65,19 @@ static bool check_edges(struct pdf *p)
     struct stat st;
 
     if (fd == -ENOENT)
-        return fail(p, PDF_MISSING, STR_NULL);
+        return fail_pdf(p, PDF_MISSING, STR_NULL);
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return fail(p, PDF_UNREADABLE,
-                    place_error(p->c, fd < 0 ? fd : -EISDIR, "read", p->path, NULL));
+        return fail_pdf(p, PDF_UNREADABLE,
+                        path_error(p->c, fd < 0 ? fd : -EISDIR, "read", p->path, NULL));
     ssize_t n = pread(fd, head, sizeof head, 0);
     off_t from = st.st_size > (off_t)sizeof tail ? st.st_size - (off_t)sizeof tail : 0;
     ssize_t m = pread(fd, tail, sizeof tail, from);
     const char *lacks =
         pdf_check(str_n(head, n > 0 ? (size_t)n : 0), str_n(tail, m > 0 ? (size_t)m : 0));
-    return lacks ? fail(p, PDF_UNREADABLE, str_of(lacks)) : true;
+    return lacks ? fail_pdf(p, PDF_UNREADABLE, str_of(lacks)) : true;
 }
 
-static bool read_info(struct pdf *p, bool has_sizes)
+static bool read_pdf_info(struct pdf *p, bool has_sizes)
 {
     const char *const all[] = {"pdfinfo", "-enc", "UTF-8", "-rawdates", "-box", "-f",
                                "1",       "-l",   "-1",    p->path,     NULL};
@@ -86,17 +86,18 @@ static bool read_info(struct pdf *p, bool has_sizes)
     struct str text, why;
 
     if (!helper_run(p->c, &h, &text, &why))
-        return fail(p, PDF_UNREADABLE, why);
+        return fail_pdf(p, PDF_UNREADABLE, why);
     int r = pdf_info_parse(&p->c->arena, text, &p->info);
-    return r == 0 || fail(p, PDF_UNREADABLE,
-                          r == -ENOMEM ? STR("out of memory") : STR("it has no number of pages"));
+    return r == 0 ||
+           fail_pdf(p, PDF_UNREADABLE,
+                    r == -ENOMEM ? STR("out of memory") : STR("it has no number of pages"));
 }
 
 bool pdf_open(struct pdf *p, struct local_call *c, struct str given, bool has_sizes)
 {
     *p = (struct pdf){.c = c, .given = given};
-    return (helper_is_url(given) ? download(p) : find_place(p)) && check_edges(p) &&
-           read_info(p, has_sizes);
+    return (helper_is_url(given) ? download_pdf(p) : find_pdf_path(p)) && check_edges(p) &&
+           read_pdf_info(p, has_sizes);
 }
 
 bool pdf_text(struct pdf *p, int64_t first, int64_t last, struct str *ret)
@@ -110,7 +111,7 @@ bool pdf_text(struct pdf *p, int64_t first, int64_t last, struct str *ret)
     const char *const argv[] = {"pdftotext", "-q", "-raw", "-enc",  "UTF-8", "-f",
                                 from,        "-l", to,     p->path, "-",     NULL};
     const struct helper h = {.argv = argv, .package = "poppler-utils"};
-    return helper_run(p->c, &h, ret, &why) || fail(p, PDF_UNREADABLE, why);
+    return helper_run(p->c, &h, ret, &why) || fail_pdf(p, PDF_UNREADABLE, why);
 }
 
 /* ---- writing ---- */
@@ -118,7 +119,7 @@ bool pdf_text(struct pdf *p, int64_t first, int64_t last, struct str *ret)
 bool pdf_target(struct pdf *p, struct local_call *c, struct str given)
 {
     *p = (struct pdf){.c = c, .given = given};
-    return find_place(p);
+    return find_pdf_path(p);
 }
 
 bool pdf_build(struct pdf *out, const struct pdf_part *parts, size_t n)
@@ -130,7 +131,7 @@ bool pdf_build(struct pdf *out, const struct pdf_part *parts, size_t n)
     size_t k = 0;
 
     if (!argv || !temp)
-        return fail(out, PDF_UNREADABLE, STR("out of memory"));
+        return fail_pdf(out, PDF_UNREADABLE, STR("out of memory"));
     argv[k++] = "qpdf";
     argv[k++] = "--empty";
     argv[k++] = "--pages";
@@ -143,13 +144,13 @@ bool pdf_build(struct pdf *out, const struct pdf_part *parts, size_t n)
     const struct helper h = {.argv = argv, .package = "qpdf", .warns_with = 3};
     bool is_done = helper_run(c, &h, &said, &why);
     if (is_done && rename(temp, out->path) < 0) {
-        why = place_error(c, -errno, "rename", out->path, NULL);
+        why = path_error(c, -errno, "rename", out->path, NULL);
         is_done = false;
     }
     if (is_done)
         return true;
     (void)unlink(temp);
-    return fail(out, PDF_UNREADABLE, why);
+    return fail_pdf(out, PDF_UNREADABLE, why);
 }
 
 int64_t *pdf_page_numbers(struct local_call *c, int64_t n_pages, size_t *n)

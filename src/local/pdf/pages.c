@@ -21,7 +21,7 @@ void pdf_say_fault(const struct pdf *p, const char *doing)
 
 /* ---- reading ---- */
 
-static bool is_blank(struct str s)
+static bool is_blank_page(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         if (s.p[i] != ' ' && (s.p[i] < '\t' || s.p[i] > '\r'))
@@ -35,7 +35,7 @@ static void write_pages(struct buf *b, struct str text, int64_t first)
     struct str page;
 
     for (int64_t i = first; pdf_next_page(&text, &page); i++) {
-        if (is_blank(page))
+        if (is_blank_page(page))
             continue;
         (void)buf_printf(b, "%s=== Page %" PRId64 " ===\n", b->len > 0 ? "\n\n" : "", i);
         (void)buf_add_str(b, page);
@@ -156,7 +156,7 @@ void pdf_merge(struct local_call *c)
 }
 
 /* "[1, 3]" */
-static void write_list(struct buf *b, const int64_t *pages, size_t n)
+static void write_page_list(struct buf *b, const int64_t *pages, size_t n)
 {
     (void)buf_add_char(b, '[');
     for (size_t i = 0; i < n; i++)
@@ -191,7 +191,7 @@ void pdf_extract(struct local_call *c)
         pdf_say_fault(&out, "Error extracting pages");
         return;
     }
-    write_list(&list, pages, n);
+    write_page_list(&list, pages, n);
     local_textf(c,
                 "Successfully extracted %zu pages from '" STR_FMT "' to '" STR_FMT
                 "'\nExtracted pages: " STR_FMT "\nSource PDF total pages: %" PRId64,

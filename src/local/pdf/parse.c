@@ -25,7 +25,7 @@ static bool is_of_number(char c)
 }
 
 /* The number in front of TEXT, which is left behind it. False: there is none. */
-static bool read_number(struct str *text, double *ret)
+static bool read_pdf_number(struct str *text, double *ret)
 {
     char digits[32];
     struct str s = str_trim(*text);
@@ -46,11 +46,11 @@ static int read_box(struct arena *a, struct pdf_info *info, size_t *cap, struct 
 {
     double page, box[4];
 
-    if (!read_number(&line, &page) || !str_starts(str_trim(line), STR("MediaBox:")))
+    if (!read_pdf_number(&line, &page) || !str_starts(str_trim(line), STR("MediaBox:")))
         return 0;
     (void)str_cut(&line, ':');
     for (size_t i = 0; i < ARRAY_LEN(box); i++) {
-        if (!read_number(&line, &box[i]))
+        if (!read_pdf_number(&line, &box[i]))
             return 0;
     }
     if (page != (double)(info->n_sizes + 1) || info->n_sizes == PDF_PAGES_MAX)

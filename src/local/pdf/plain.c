@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "local/kit/path.h"
 #include "local/pdf/pdf.h"
-#include "local/place.h"
 
 /* ---- answers ---- */
 
@@ -18,7 +18,7 @@ static void set_int(struct local_call *c, struct json *v, const char *key, int64
     (void)json_set(&c->arena, v, key, json_new_int(&c->arena, i));
 }
 
-static void answer(struct local_call *c, const struct json *v)
+static void answer_pdf_json(struct local_call *c, const struct json *v)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
 
@@ -34,7 +34,7 @@ static void answer_error(struct local_call *c, struct str text)
 
     if (v)
         set_str(c, v, "error", text);
-    answer(c, v);
+    answer_pdf_json(c, v);
 }
 
 /* MISSING and BROKEN are this tool's words in front of the two kinds of trouble. */
@@ -54,7 +54,7 @@ static void answer_fault(const struct pdf *p, const char *missing, const char *b
 }
 
 /* What reading and telling about a file have in common. */
-static struct json *describe(const struct pdf *p)
+static struct json *describe_pdf(const struct pdf *p)
 {
     struct local_call *c = p->c;
     const struct pdf_info *i = &p->info;
@@ -93,7 +93,7 @@ void pdf_plain_read(struct local_call *c)
                      p.fault == PDF_OUTSIDE ? "Unexpected error" : "Failed to read PDF");
         return;
     }
-    struct json *v = describe(&p), *pages = json_new_array(&c->arena);
+    struct json *v = describe_pdf(&p), *pages = json_new_array(&c->arena);
     for (int64_t i = 1; v && pages && pdf_next_page(&text, &page); i++) {
         struct json *item = json_new_object(&c->arena);
         if (!item)
@@ -104,7 +104,7 @@ void pdf_plain_read(struct local_call *c)
     }
     if (v && pages)
         (void)json_set(&c->arena, v, "pages", pages);
-    answer(c, v);
+    answer_pdf_json(c, v);
 }
 
 void pdf_plain_info(struct local_call *c)
@@ -115,7 +115,7 @@ void pdf_plain_info(struct local_call *c)
         answer_fault(&p, "File not found", "Failed to get PDF info");
         return;
     }
-    struct json *v = describe(&p), *sizes = json_new_array(&c->arena);
+    struct json *v = describe_pdf(&p), *sizes = json_new_array(&c->arena);
     for (size_t i = 0; v && sizes && i < p.info.n_sizes; i++) {
         struct json *item = json_new_object(&c->arena);
         if (!item)
@@ -129,7 +129,7 @@ void pdf_plain_info(struct local_call *c)
         (void)json_set(&c->arena, v, "page_sizes", sizes);
         (void)json_set(&c->arena, v, "is_encrypted", json_new_bool(&c->arena, p.info.is_encrypted));
     }
-    answer(c, v);
+    answer_pdf_json(c, v);
 }
 
 /* The folders above GIVEN, as far as they may be made. */
@@ -140,7 +140,7 @@ static void make_folders(struct local_call *c, struct str given)
     for (size_t i = 1; i < given.len; i++) {
         if (given.p[i] != '/')
             continue;
-        const char *folder = place_check(c, str_slice(given, 0, i), &why);
+        const char *folder = path_check(c, str_slice(given, 0, i), &why);
         if (folder)
             (void)mkdir(folder, 0777);
     }
@@ -168,7 +168,7 @@ static void answer_made(struct local_call *c, struct str file, size_t n)
                 arena_printf(&c->arena, "Successfully extracted %zu pages to " STR_FMT, n,
                              STR_ARG(file)));
     }
-    answer(c, v);
+    answer_pdf_json(c, v);
 }
 
 void pdf_plain_extract(struct local_call *c)

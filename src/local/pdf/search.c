@@ -51,7 +51,7 @@ static void free_session(struct session *s)
     free(s);
 }
 
-static void touch(struct session *s)
+static void touch_search_session(struct session *s)
 {
     s->used_ms = clock_mono_ms();
     s->used_us = clock_real_us();
@@ -80,7 +80,7 @@ static size_t chars_behind(struct str text, size_t at)
 }
 
 /* False when no more can be kept. */
-static bool add_match(struct session *s, struct str page, struct regex_match m, int64_t number)
+static bool add_page_match(struct session *s, struct str page, struct regex_match m, int64_t number)
 {
     struct match *all = arena_grow(&s->arena, s->matches, s->n, &s->cap, sizeof *all);
 
@@ -108,7 +108,7 @@ static int search_page(struct session *s, struct regex_find *f, int64_t number)
         struct regex_match m;
         arena_init(&scratch, 1 << 20);
         r = regex_find(&scratch, f, &m);
-        if (r <= 0 || !add_match(s, f->text, m, number))
+        if (r <= 0 || !add_page_match(s, f->text, m, number))
             break;
         size_t len =
             m.end < f->text.len ? utf8_sequence(f->text.p + m.end, f->text.len - m.end) : 0;
@@ -138,7 +138,7 @@ static void write_matches(struct buf *b, const struct session *s)
     }
 }
 
-static void write_head(struct buf *b, const struct session *s)
+static void write_session_head(struct buf *b, const struct session *s)
 {
     (void)buf_printf(b,
                      "Search ID: %s\nPattern: " STR_FMT "\nTotal matches: %zu\nPage: %" PRId64
@@ -150,7 +150,7 @@ static void answer_page(struct local_call *c, const struct session *s)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
 
-    write_head(&b, s);
+    write_session_head(&b, s);
     (void)buf_add_char(&b, '\n');
     write_matches(&b, s);
     local_text(c, buf_str(&b));
@@ -163,7 +163,7 @@ static void answer_first(struct local_call *c, const struct session *s, struct s
     (void)buf_add_str(&b, warning);
     if (s->is_cut)
         (void)buf_printf(&b, "Warning: There are more matches; these are the first %zu.\n", s->n);
-    write_head(&b, s);
+    write_session_head(&b, s);
     (void)buf_printf(&b, "Results per page: %" PRId64 "\n\n", s->page_size);
     write_matches(&b, s);
     if ((int64_t)s->n > s->page_size)
@@ -177,7 +177,7 @@ static void answer_first(struct local_call *c, const struct session *s, struct s
 /* ---- sessions ---- */
 
 /* Takes S over, in the place of a free one, of one that is too old, or of the oldest. */
-static void keep(struct session *s)
+static void keep_search_session(struct session *s)
 {
     size_t at = 0;
 
@@ -202,7 +202,7 @@ static struct session *find_session(struct local_call *c)
     for (size_t i = 0; i < SESSIONS_MAX; i++) {
         struct session *s = sessions[i];
         if (s && str_is(id, s->id) && now_ms - s->used_ms <= SESSION_AGE_MS) {
-            touch(s);
+            touch_search_session(s);
             return s;
         }
     }
@@ -224,7 +224,7 @@ static struct session *new_session(struct local_call *c, struct str path, int64_
     s->pattern = arena_str(&s->arena, local_str(c, "pattern"));
     s->current = 1;
     s->page_size = page_size;
-    touch(s);
+    touch_search_session(s);
     return s;
 }
 
@@ -246,7 +246,7 @@ static bool search_pages(struct local_call *c, struct session *s, const struct r
     return true;
 }
 
-static void search(struct local_call *c, struct str text, int64_t page_size, struct str warning)
+static void search_pdf(struct local_call *c, struct str text, int64_t page_size, struct str warning)
 {
     struct err e = ERR_INIT;
     struct str pattern = local_str(c, "pattern");
@@ -266,7 +266,7 @@ static void search(struct local_call *c, struct str text, int64_t page_size, str
     }
     answer_first(c, s, warning);
     (void)pthread_mutex_lock(&lock);
-    keep(s);
+    keep_search_session(s);
     (void)pthread_mutex_unlock(&lock);
 }
 
@@ -291,7 +291,7 @@ void pdf_search(struct local_call *c)
         local_text(c, STR("Error: Could not extract text from PDF or PDF is empty"));
         return;
     }
-    search(c, text, page_size, warning);
+    search_pdf(c, text, page_size, warning);
 }
 
 /* Under the lock. */

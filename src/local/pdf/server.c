@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The server "pdf-tools". Which of its tools a client sees depends on the benchmark. */
 #include "base/cleanup.h"
+#include "local/kit/servers.h"
 #include "local/pdf/pdf.h"
-#include "local/servers.h"
 
 static const struct local_tool tools[] = {
     {"pdf_tools_read_pdf", pdf_plain_read},

@@ -272,7 +272,7 @@ static void write_theme(struct buf *b)
 /* ---- the package ---- */
 
 /* What WRITE wrote into B becomes a part. */
-static struct part *add(struct deck *d, struct buf *b, struct str name, const char *type)
+static struct part *add_blank_part(struct deck *d, struct buf *b, struct str name, const char *type)
 {
     struct str bytes = buf_ok(b) ? arena_str(&d->arena, buf_str(b)) : STR_NULL;
 
@@ -290,18 +290,18 @@ static struct part *add_master(struct deck *d, struct buf *b)
         (void)buf_printf(&ids, "<p:sldLayoutId id=\"%llu\" r:id=\"rId%zu\"/>", 2147483649ULL + i,
                          i + 1);
     write_master(b, buf_str(&ids));
-    master =
-        add(d, b, STR("/ppt/slideMasters/slideMaster1.xml"), TYPE_OF("presentationml.slideMaster"));
+    master = add_blank_part(d, b, STR("/ppt/slideMasters/slideMaster1.xml"),
+                            TYPE_OF("presentationml.slideMaster"));
     for (size_t i = 0; i < LAYOUTS; i++) {
         struct str name = arena_printf(&d->arena, "/ppt/slideLayouts/slideLayout%zu.xml", i + 1);
         write_layout(b, i);
-        parts[i] = add(d, b, name, TYPE_OF("presentationml.slideLayout"));
+        parts[i] = add_blank_part(d, b, name, TYPE_OF("presentationml.slideLayout"));
         if (!master || !parts[i] || !rel_add(&d->package, master, "slideLayout", parts[i]).p ||
             !rel_add(&d->package, parts[i], "slideMaster", master).p)
             return NULL;
     }
     write_theme(b);
-    struct part *theme = add(d, b, STR("/ppt/theme/theme1.xml"), TYPE_OF("theme"));
+    struct part *theme = add_blank_part(d, b, STR("/ppt/theme/theme1.xml"), TYPE_OF("theme"));
     return theme && rel_add(&d->package, master, "theme", theme).p ? master : NULL;
 }
 
@@ -313,8 +313,8 @@ static struct part *add_main(struct deck *d, struct buf *b)
                       "</p:sldMasterIdLst><p:sldSz cx=\"9144000\" cy=\"6858000\" "
                       "type=\"screen4x3\"/><p:notesSz cx=\"6858000\" cy=\"9144000\"/>"
                       "</p:presentation>");
-    struct part *main =
-        add(d, b, STR("/ppt/presentation.xml"), TYPE_OF("presentationml.presentation.main"));
+    struct part *main = add_blank_part(d, b, STR("/ppt/presentation.xml"),
+                                       TYPE_OF("presentationml.presentation.main"));
     struct part *master = main ? add_master(d, b) : NULL;
     if (!master || !rel_add(&d->package, NULL, "officeDocument", main).p ||
         !rel_add(&d->package, main, "slideMaster", master).p)
@@ -323,7 +323,7 @@ static struct part *add_main(struct deck *d, struct buf *b)
                       "<a:tblStyleLst xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/"
                       "main\" def=\"{5C22544A-7EE6-4342-B048-85BDC9FD1C3A}\"/>");
     struct part *styles =
-        add(d, b, STR("/ppt/tableStyles.xml"), TYPE_OF("presentationml.tableStyles"));
+        add_blank_part(d, b, STR("/ppt/tableStyles.xml"), TYPE_OF("presentationml.tableStyles"));
     if (!styles || !rel_add(&d->package, main, "tableStyles", styles).p ||
         !rel_add(&d->package, main, "theme",
                  package_part(&d->package, STR("/ppt/theme/theme1.xml")))

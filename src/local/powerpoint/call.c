@@ -6,10 +6,10 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "local/kit/servers.h"
 #include "local/powerpoint/deck.h"
 #include "local/powerpoint/shape.h"
 #include "local/powerpoint/tools.h"
-#include "local/servers.h"
 
 /* ---- the presentations, under LOCK ---- */
 
@@ -50,7 +50,7 @@ void pp_close(struct deck *d)
     free(d);
 }
 
-static void drop(struct deck *d)
+static void drop_deck(struct deck *d)
 {
     for (struct deck **at = &decks; *at; at = &(*at)->next) {
         if (*at != d)
@@ -65,7 +65,7 @@ static void drop(struct deck *d)
 }
 
 /* Reads BYTES into D, which has an empty arena. */
-static int fill(struct deck *d, struct str bytes, struct err *e)
+static int fill_deck(struct deck *d, struct str bytes, struct err *e)
 {
     struct str own = bytes.p ? arena_str(&d->arena, bytes) : STR_NULL;
 
@@ -87,7 +87,7 @@ struct deck *pp_peek(struct pp *p, struct str bytes)
         return NULL;
     }
     arena_init(&d->arena, PP_DECK_BYTES);
-    if (fill(d, bytes, &p->err) == 0)
+    if (fill_deck(d, bytes, &p->err) == 0)
         return d;
     pp_close(d);
     return NULL;
@@ -107,7 +107,7 @@ static char *new_id(struct str id)
 }
 
 /* Is there room for one more, in place of OLD? */
-static bool has_room(struct pp *p, const struct deck *old)
+static bool has_deck_room(struct pp *p, const struct deck *old)
 {
     size_t used = 0;
 
@@ -130,7 +130,7 @@ struct deck *pp_open(struct pp *p, struct str id, struct str bytes)
         (void)err_set(&p->err, -EINVAL, "the id is too long or not a text");
         return NULL;
     }
-    if (!has_room(p, old))
+    if (!has_deck_room(p, old))
         return NULL;
     struct deck *d = pp_peek(p, bytes);
     if (!d)
@@ -142,7 +142,7 @@ struct deck *pp_open(struct pp *p, struct str id, struct str bytes)
         return NULL;
     }
     if (old)
-        drop(old);
+        drop_deck(old);
     while (*end)
         end = &(*end)->next;
     *end = d;
@@ -300,7 +300,7 @@ bool pp_rgb(const struct json *v, char ret[7])
 const char *pp_path(struct pp *p, struct str given)
 {
     struct str why = STR_NULL;
-    const char *path = place_check(p->c, given.p ? given : STR(""), &why);
+    const char *path = path_check(p->c, given.p ? given : STR(""), &why);
 
     if (!path)
         pp_error(p, STR_FMT, STR_ARG(why));
@@ -370,16 +370,16 @@ static const struct pp_tool {
 };
 const size_t pp_n_tools = ARRAY_LEN(tools);
 
-static void call(struct local_call *c);
+static void call_pp_tool(struct local_call *c);
 
 static const struct local_tool names[] = {
-#define TOOL(name, needs) {#name, call},
+#define TOOL(name, needs) {#name, call_pp_tool},
 #include "local/powerpoint/tools.def"
 #undef TOOL
 };
 const struct local_server powerpoint_server = {"powerpoint", names, ARRAY_LEN(names)};
 
-static void run(struct pp *p, const struct pp_tool *t)
+static void run_pp_tool(struct pp *p, const struct pp_tool *t)
 {
     bool is_brief = t->needs & PP_BRIEF;
 
@@ -394,13 +394,13 @@ static void run(struct pp *p, const struct pp_tool *t)
         (void)part_edit(&p->deck->package, p->slide.part, NULL);
 }
 
-static void call(struct local_call *c)
+static void call_pp_tool(struct local_call *c)
 {
     struct pp p = {.c = c, .answer = json_new_object(&c->arena)};
     auto_buf struct buf out = BUF_INIT(LOCAL_ANSWER_MAX);
 
     (void)pthread_mutex_lock(&lock);
-    run(&p, &tools[c->tool - names]);
+    run_pp_tool(&p, &tools[c->tool - names]);
     (void)pthread_mutex_unlock(&lock);
     if (json_write(&out, p.answer, JSON_PRETTY) < 0 || !p.answer)
         local_fail(c, "out of memory");

@@ -101,7 +101,7 @@ static struct xml *add_cache(struct xml_doc *doc, struct xml *node, bool is_text
     return cache;
 }
 
-static void add_point(struct xml_doc *doc, struct xml *cache, size_t i, struct str text)
+static void add_cached_point(struct xml_doc *doc, struct xml *cache, size_t i, struct str text)
 {
     struct xml *point = xml_add(doc, cache, "c:pt");
 
@@ -129,9 +129,9 @@ static void add_numbers(struct xml_doc *doc, struct xml *cache, const struct jso
         are_numbers = are_numbers && s.len > 0 && end == s.p + s.len;
     }
     for (size_t i = 0; i < categories->n; i++)
-        add_point(doc, cache, i,
-                  are_numbers ? json_str(&categories->items[i], STR(""))
-                              : arena_printf(doc->arena, "%zu", i + 1));
+        add_cached_point(doc, cache, i,
+                         are_numbers ? json_str(&categories->items[i], STR(""))
+                                     : arena_printf(doc->arena, "%zu", i + 1));
 }
 
 static void set_categories(struct xml_doc *doc, struct xml *series, const struct chart_data *data,
@@ -146,7 +146,7 @@ static void set_categories(struct xml_doc *doc, struct xml *series, const struct
         return;
     }
     for (size_t i = 0; i < data->categories->n; i++)
-        add_point(doc, cache, i, json_str(&data->categories->items[i], STR("")));
+        add_cached_point(doc, cache, i, json_str(&data->categories->items[i], STR("")));
 }
 
 static void set_values(struct xml_doc *doc, struct xml *series, const struct chart_data *data,
@@ -161,7 +161,7 @@ static void set_values(struct xml_doc *doc, struct xml *series, const struct cha
         auto_buf struct buf b = BUF_INIT(64);
         if (json_is_number(&values->items[i]) &&
             json_write(&b, &values->items[i], JSON_COMPACT) == 0)
-            add_point(doc, cache, i, buf_str(&b));
+            add_cached_point(doc, cache, i, buf_str(&b));
     }
 }
 
@@ -177,7 +177,7 @@ static void set_series(struct xml_doc *doc, struct xml *series, const struct cha
         add_cache(doc, xml_need(doc, series, "c:tx", series_order), true,
                   arena_printf(doc->arena, "Sheet1!$" STR_FMT "$1", STR_ARG(column)));
     set_val(doc, xml_add(doc, cache, "c:ptCount"), 1);
-    add_point(doc, cache, 0, data->series[which].name);
+    add_cached_point(doc, cache, 0, data->series[which].name);
     set_categories(doc, series, data, is_scatter);
     set_values(doc, series, data, which, is_scatter);
 }
@@ -195,8 +195,8 @@ static struct xml *plot_of(struct xml_doc *doc)
 }
 
 /* BEGIN is what series begin as that are not there yet; NULL: as a copy of the last one. */
-static bool fill(struct xml_doc *doc, struct xml *plot, const struct chart_data *data,
-                 const char *begin)
+static bool fill_plot(struct xml_doc *doc, struct xml *plot, const struct chart_data *data,
+                      const char *begin)
 {
     for (size_t i = 0; i < data->n_series; i++) {
         struct xml *series = xml_nth(plot, "c:ser", i), *last = xml_last(plot, "c:ser");
@@ -324,7 +324,7 @@ struct xml *chart_add(struct deck *d, struct slide *s, const struct box *box, st
                           "application/vnd.openxmlformats-officedocument.drawingml.chart+xml", text)
             : NULL;
     struct xml_doc *doc = part ? part_edit(&d->package, part, NULL) : NULL;
-    if (!doc || !fill(doc, plot_of(doc), data, k->series) || set_book(d, part, doc, data) < 0)
+    if (!doc || !fill_plot(doc, plot_of(doc), data, k->series) || set_book(d, part, doc, data) < 0)
         return NULL;
     struct str id = rel_add(&d->package, s->part, "chart", part);
     struct xml *shape = shape_add_frame(
@@ -340,7 +340,7 @@ int chart_update(struct deck *d, struct part *chart, const struct chart_data *da
 
     if (!plot)
         return err_set(e, -EINVAL, "the chart has no plot");
-    if (!fill(doc, plot, data, NULL) || set_book(d, chart, doc, data) < 0)
+    if (!fill_plot(doc, plot, data, NULL) || set_book(d, chart, doc, data) < 0)
         return err_set(e, -ENOMEM, "out of memory");
     return 0;
 }

@@ -16,7 +16,7 @@ struct str chart_column(struct arena *a, size_t i)
     return arena_printf(a, "%c%c", (int)('A' + i / 26 - 1), (int)('A' + i % 26));
 }
 
-static void add_text(struct xml_doc *doc, struct xml *row, struct str at, struct str text)
+static void add_text_cell(struct xml_doc *doc, struct xml *row, struct str at, struct str text)
 {
     struct xml *cell = xml_add(doc, row, "c");
 
@@ -25,7 +25,8 @@ static void add_text(struct xml_doc *doc, struct xml *row, struct str at, struct
     xml_set_text(doc, xml_add(doc, xml_add(doc, cell, "is"), "t"), text);
 }
 
-static void add_number(struct xml_doc *doc, struct xml *row, struct str at, const struct json *v)
+static void add_number_cell(struct xml_doc *doc, struct xml *row, struct str at,
+                            const struct json *v)
 {
     auto_buf struct buf b = BUF_INIT(64);
 
@@ -36,7 +37,7 @@ static void add_number(struct xml_doc *doc, struct xml *row, struct str at, cons
     xml_set_text(doc, xml_add(doc, cell, "v"), buf_str(&b));
 }
 
-static void fill(struct arena *a, struct xml_doc *doc, const struct chart_data *data)
+static void fill_chart_sheet(struct arena *a, struct xml_doc *doc, const struct chart_data *data)
 {
     struct xml *sheet = xml_child(doc->root, "sheetData");
 
@@ -44,15 +45,15 @@ static void fill(struct arena *a, struct xml_doc *doc, const struct chart_data *
         struct xml *row = xml_add(doc, sheet, "row");
         xml_setf(doc, row, "r", "%zu", r + 1);
         if (r > 0)
-            add_text(doc, row, arena_printf(a, "A%zu", r + 1),
-                     json_str(&data->categories->items[r - 1], STR("")));
+            add_text_cell(doc, row, arena_printf(a, "A%zu", r + 1),
+                          json_str(&data->categories->items[r - 1], STR("")));
         for (size_t i = 0; i < data->n_series; i++) {
             struct str column = chart_column(a, i + 1);
             struct str at = arena_printf(a, STR_FMT "%zu", STR_ARG(column), r + 1);
             if (r == 0)
-                add_text(doc, row, at, data->series[i].name);
+                add_text_cell(doc, row, at, data->series[i].name);
             else
-                add_number(doc, row, at, json_at(data->series[i].values, r - 1));
+                add_number_cell(doc, row, at, json_at(data->series[i].values, r - 1));
         }
     }
 }
@@ -80,6 +81,6 @@ struct str chart_book(struct arena *a, const struct chart_data *data)
     struct xml_doc *doc = part_edit(&p, sheet, NULL);
     if (!doc)
         return STR_NULL;
-    fill(&own, doc, data);
+    fill_chart_sheet(&own, doc, data);
     return package_write(&p, &out, NULL) == 0 ? arena_str(a, buf_str(&out)) : STR_NULL;
 }

@@ -177,14 +177,14 @@ void deck_size(struct deck *d, int64_t *width, int64_t *height)
 
 /* ---- properties ---- */
 
-static struct part *properties(struct deck *d)
+static struct part *deck_properties(struct deck *d)
 {
     return rel_part_by_type(&d->package, NULL, "core-properties");
 }
 
 struct str deck_property(struct deck *d, const char *name)
 {
-    struct part *part = properties(d);
+    struct part *part = deck_properties(d);
     struct xml_doc *doc = part ? part_xml(&d->package, part, NULL) : NULL;
     struct xml *node = doc ? xml_child(doc->root, name) : NULL;
 
@@ -211,7 +211,7 @@ static struct part *add_properties(struct deck *d)
 
 int deck_set_property(struct deck *d, const char *name, struct str value, struct err *e)
 {
-    struct part *part = properties(d);
+    struct part *part = deck_properties(d);
 
     if (!part)
         part = add_properties(d);

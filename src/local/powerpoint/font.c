@@ -35,7 +35,7 @@ static uint32_t u32(struct str s, size_t at)
 
 /* ---- tables ---- */
 
-static struct table *find(struct font *f, const char *tag)
+static struct table *find_font_table(struct font *f, const char *tag)
 {
     for (size_t i = 0; i < f->n; i++) {
         if (memcmp(f->tables[i].tag, tag, 4) == 0)
@@ -46,7 +46,7 @@ static struct table *find(struct font *f, const char *tag)
 
 static struct str data_of(struct font *f, const char *tag)
 {
-    struct table *t = find(f, tag);
+    struct table *t = find_font_table(f, tag);
 
     return t ? t->data : STR_NULL;
 }
@@ -103,7 +103,7 @@ static struct str latin(struct arena *a, struct str s)
 }
 
 /* The last name of that number, as the original takes it. */
-static struct str name_of(struct arena *a, struct str table, uint32_t id)
+static struct str font_name_of(struct arena *a, struct str table, uint32_t id)
 {
     uint32_t n = u16(table, 2), texts = u16(table, 4);
     struct str name = STR("");
@@ -125,8 +125,8 @@ int font_look(struct arena *a, struct str bytes, struct font_info *ret, struct e
 
     if (r < 0)
         return r;
-    ret->family = name_of(a, data_of(&f, "name"), 1);
-    ret->style = name_of(a, data_of(&f, "name"), 2);
+    ret->family = font_name_of(a, data_of(&f, "name"), 1);
+    ret->style = font_name_of(a, data_of(&f, "name"), 2);
     ret->n_glyphs = u16(data_of(&f, "maxp"), 4);
     return 0;
 }
@@ -186,7 +186,7 @@ struct outlines {
     bool *used;
 };
 
-static struct str outline(const struct outlines *o, uint32_t g)
+static struct str read_outline(const struct outlines *o, uint32_t g)
 {
     size_t from = o->is_long ? u32(o->loca, g * 4UL) : u16(o->loca, g * 2UL) * 2UL;
     size_t to = o->is_long ? u32(o->loca, g * 4UL + 4) : u16(o->loca, g * 2UL + 2) * 2UL;
@@ -200,7 +200,7 @@ static void use(struct outlines *o, uint32_t g, int depth)
     if (g >= o->n || o->used[g] || depth > DEPTH_MAX)
         return;
     o->used[g] = true;
-    struct str s = outline(o, g);
+    struct str s = read_outline(o, g);
     if (s.len < 10 || u16(s, 0) < 0x8000)
         return;
     for (size_t at = 10; at + 4 <= s.len;) {
@@ -223,14 +223,14 @@ static void add_big(struct buf *b, uint32_t v, int n)
 }
 
 /* Rewrites outlines and their places, empty where they are not used. */
-static int rewrite(struct arena *a, struct font *f, const struct outlines *o)
+static int rewrite_outlines(struct arena *a, struct font *f, const struct outlines *o)
 {
     auto_buf struct buf glyf = BUF_INIT(64 << 20), loca = BUF_INIT(1 << 20);
 
     for (uint32_t g = 0; g <= o->n; g++) {
         add_big(&loca, (uint32_t)(o->is_long ? glyf.len : glyf.len / 2), o->is_long ? 4 : 2);
         if (g < o->n && o->used[g])
-            (void)buf_add_str(&glyf, outline(o, g));
+            (void)buf_add_str(&glyf, read_outline(o, g));
         while (glyf.len % 4 != 0 && buf_ok(&glyf))
             (void)buf_add_char(&glyf, 0);
     }
@@ -241,16 +241,16 @@ static int rewrite(struct arena *a, struct font *f, const struct outlines *o)
     /* Padding could make more of it than short places can express. */
     if (!o->is_long && glyf.len > 0x1fffe)
         return 0;
-    find(f, "glyf")->data = arena_str(a, buf_str(&glyf));
-    find(f, "loca")->data = arena_str(a, buf_str(&loca));
-    return find(f, "glyf")->data.p && find(f, "loca")->data.p ? 0 : -ENOMEM;
+    find_font_table(f, "glyf")->data = arena_str(a, buf_str(&glyf));
+    find_font_table(f, "loca")->data = arena_str(a, buf_str(&loca));
+    return find_font_table(f, "glyf")->data.p && find_font_table(f, "loca")->data.p ? 0 : -ENOMEM;
 }
 
 /* False for fonts whose outlines are of another kind. */
 static bool has_outlines(struct font *f)
 {
-    return find(f, "glyf") && find(f, "loca") && find(f, "cmap") && find(f, "head") &&
-           find(f, "maxp");
+    return find_font_table(f, "glyf") && find_font_table(f, "loca") && find_font_table(f, "cmap") &&
+           find_font_table(f, "head") && find_font_table(f, "maxp");
 }
 
 static int keep_letters(struct arena *a, struct font *f, struct str text)
@@ -271,7 +271,7 @@ static int keep_letters(struct arena *a, struct font *f, struct str text)
             use(&o, glyph_of(cmap, c), 0);
         text = str_skip(text, n > 0 ? n : 1);
     }
-    return rewrite(a, f, &o);
+    return rewrite_outlines(a, f, &o);
 }
 
 /* ---- writing ---- */
@@ -285,9 +285,9 @@ static uint32_t sum_of(struct str s)
     return sum;
 }
 
-static void drop(struct font *f, const char *tag)
+static void drop_font_table(struct font *f, const char *tag)
 {
-    struct table *t = find(f, tag);
+    struct table *t = find_font_table(f, tag);
 
     if (t)
         memmove(t, t + 1, (size_t)(f->tables + f->n-- - t - 1) * sizeof *t);
@@ -335,8 +335,8 @@ int font_shrink(struct arena *a, struct str bytes, struct str text, struct buf *
     if (r < 0)
         return r;
     for (size_t i = 0; i < ARRAY_LEN(unneeded); i++)
-        drop(&f, unneeded[i]);
-    struct table *head = find(&f, "head");
+        drop_font_table(&f, unneeded[i]);
+    struct table *head = find_font_table(&f, "head");
     if (head && head->data.len >= 12) {
         char *copy = (char *)(uintptr_t)arena_str(a, head->data).p;
         if (!copy)
@@ -346,7 +346,7 @@ int font_shrink(struct arena *a, struct str bytes, struct str text, struct buf *
     }
     if (text.len > 0 && has_outlines(&f)) {
         /* Substitutions would lead to outlines that are gone. */
-        drop(&f, "GSUB");
+        drop_font_table(&f, "GSUB");
         r = keep_letters(a, &f, text);
     }
     if (r == 0) {

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 
-static uint8_t clamp(double v)
+static uint8_t clamp_channel(double v)
 {
     return v <= 0 ? 0 : v >= 255 ? 255 : (uint8_t)v;
 }
@@ -32,7 +32,7 @@ static void spread(struct image *m, double factor, double middle)
         uint8_t *p = m->rgba + i * 4;
         double to = middle < 0 ? gray(p) : middle;
         for (size_t k = 0; k < 3; k++)
-            p[k] = clamp(to + (p[k] - to) * factor);
+            p[k] = clamp_channel(to + (p[k] - to) * factor);
     }
 }
 
@@ -85,13 +85,13 @@ static uint8_t *filtered(const struct image *m, const struct kernel *k)
         for (uint32_t x = half; x + half < m->width; x++) {
             size_t at = ((size_t)y * m->width + x) * 4;
             for (size_t c = 0; c < 3; c++)
-                out[at + c] = clamp((double)sum_at(m, m->rgba + at + c, k) / k->scale);
+                out[at + c] = clamp_channel((double)sum_at(m, m->rgba + at + c, k) / k->scale);
         }
     }
     return out;
 }
 
-static int filter(struct image *m, const struct kernel *k)
+static int filter_image(struct image *m, const struct kernel *k)
 {
     uint8_t *out = filtered(m, k);
 
@@ -111,7 +111,7 @@ static int sharpen(struct image *m, double factor)
         return -ENOMEM;
     for (size_t i = 0; i < n_pixels(m) * 4; i++) {
         if (i % 4 != 3)
-            m->rgba[i] = clamp(smooth[i] + (m->rgba[i] - smooth[i]) * factor);
+            m->rgba[i] = clamp_channel(smooth[i] + (m->rgba[i] - smooth[i]) * factor);
     }
     return 0;
 }
@@ -182,7 +182,7 @@ static int change(struct image *m, const struct image_change *how)
         r = blur(m, how->blur);
     for (size_t i = 0; r == 0 && how->filter.p && i < ARRAY_LEN(kernels); i++) {
         if (str_iis(how->filter, kernels[i].name))
-            r = filter(m, &kernels[i]);
+            r = filter_image(m, &kernels[i]);
     }
     return r;
 }

@@ -13,7 +13,7 @@
 
 static const char magic[8] = "\x89PNG\r\n\x1a\n";
 
-static uint32_t number(const char *p)
+static uint32_t read_png_number(const char *p)
 {
     const unsigned char *b = (const unsigned char *)p;
 
@@ -40,8 +40,8 @@ static int check_head(struct png *p, struct str head, struct err *e)
 {
     static const unsigned channels[7] = {1, 0, 3, 1, 2, 0, 4};
 
-    p->width = number(head.p);
-    p->height = number(head.p + 4);
+    p->width = read_png_number(head.p);
+    p->height = read_png_number(head.p + 4);
     p->type = (unsigned char)head.p[9];
     p->channels = p->type < 7 ? channels[p->type] : 0;
     if (head.p[8] != 8 || head.p[12] != 0 || p->channels == 0)
@@ -61,7 +61,7 @@ static int read_chunks(struct png *p, struct str bytes, struct err *e)
     if (bytes.len < 8 || memcmp(bytes.p, magic, 8) != 0)
         return err_set(e, -ENOTSUP, "only PNG files can be enhanced");
     for (size_t at = 8; at + 12 <= bytes.len;) {
-        uint32_t len = number(bytes.p + at);
+        uint32_t len = read_png_number(bytes.p + at);
         struct str type = str_n(bytes.p + at + 4, 4);
         if (len > bytes.len - at - 12)
             break;
@@ -91,7 +91,7 @@ static int add_rows(void *ctx, const char *p, size_t len)
     return buf_add(ctx, p, len);
 }
 
-static int unpack(struct png *p, struct err *e)
+static int unpack_png(struct png *p, struct err *e)
 {
     struct gunzip *z = gunzip_new_raw(add_rows, &p->rows);
 
@@ -184,7 +184,7 @@ int image_decode(struct str png, struct image *ret, struct err *e)
     *ret = (struct image){0};
     int r = read_chunks(&p, png, e);
     if (r == 0)
-        r = unpack(&p, e);
+        r = unpack_png(&p, e);
     if (r == 0)
         r = make_pixels(&p, ret, e);
     buf_done(&p.packed);
@@ -194,7 +194,7 @@ int image_decode(struct str png, struct image *ret, struct err *e)
 
 /* ---- writing ---- */
 
-static void add_number(struct buf *b, uint32_t v)
+static void add_png_number(struct buf *b, uint32_t v)
 {
     char bytes[4] = {(char)(v >> 24), (char)(v >> 16), (char)(v >> 8), (char)v};
 
@@ -203,14 +203,11 @@ static void add_number(struct buf *b, uint32_t v)
 
 static void add_chunk(struct buf *out, const char *type, struct str data)
 {
-    struct crc32 table;
-
-    crc32_init(&table);
-    add_number(out, (uint32_t)data.len);
+    add_png_number(out, (uint32_t)data.len);
     (void)buf_add(out, type, 4);
     (void)buf_add_str(out, data);
-    uint32_t crc = crc32_add(&table, 0, type, 4);
-    add_number(out, crc32_add(&table, crc, data.p, data.len));
+    uint32_t crc = crc32_add(0, type, 4);
+    add_png_number(out, crc32_add(crc, data.p, data.len));
 }
 
 static uint32_t adler(struct str s)
@@ -239,7 +236,7 @@ static void add_filtered(const struct image *m, struct buf *out)
     }
 }
 
-static int pack(struct str rows, struct buf *out)
+static int pack_png_rows(struct str rows, struct buf *out)
 {
     struct deflate *d = deflate_new(DEFLATE_RAW, add_rows, out);
 
@@ -250,7 +247,7 @@ static int pack(struct str rows, struct buf *out)
     if (r == 0)
         r = deflate_finish(d);
     deflate_free(d);
-    add_number(out, adler(rows));
+    add_png_number(out, adler(rows));
     return r;
 }
 
@@ -260,11 +257,11 @@ int image_encode(const struct image *m, struct buf *out)
     auto_buf struct buf head = BUF_INIT(16);
 
     add_filtered(m, &rows);
-    int r = buf_ok(&rows) ? pack(buf_str(&rows), &packed) : -ENOMEM;
+    int r = buf_ok(&rows) ? pack_png_rows(buf_str(&rows), &packed) : -ENOMEM;
     if (r < 0)
         return r;
-    add_number(&head, m->width);
-    add_number(&head, m->height);
+    add_png_number(&head, m->width);
+    add_png_number(&head, m->height);
     (void)buf_add(&head, m->has_alpha ? "\x08\x06\0\0" : "\x08\x02\0\0", 5);
     (void)buf_add(out, magic, 8);
     add_chunk(out, "IHDR", buf_str(&head));

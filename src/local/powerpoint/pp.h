@@ -8,7 +8,7 @@
  * One call at a time: all of them share the table of presentations. */
 #pragma once
 
-#include "local/place.h"
+#include "local/kit/path.h"
 #include "office/package.h"
 
 enum {

@@ -27,7 +27,7 @@ struct xml *shape_next(const struct xml *shape)
     return n;
 }
 
-static struct xml *first(const struct slide *s)
+static struct xml *first_shape(const struct slide *s)
 {
     struct xml *n = xml_child(s->tree, NULL);
 
@@ -38,14 +38,14 @@ size_t shape_count(const struct slide *s)
 {
     size_t n = 0;
 
-    for (struct xml *x = first(s); x; x = shape_next(x))
+    for (struct xml *x = first_shape(s); x; x = shape_next(x))
         n++;
     return n;
 }
 
 struct xml *shape_at(const struct slide *s, size_t i)
 {
-    struct xml *x = first(s);
+    struct xml *x = first_shape(s);
 
     while (x && i-- > 0)
         x = shape_next(x);
@@ -163,7 +163,7 @@ const char *shape_ph_type(const struct xml *shape)
 
 struct xml *shape_placeholder(const struct slide *s, int64_t idx)
 {
-    for (struct xml *x = first(s); x; x = shape_next(x)) {
+    for (struct xml *x = first_shape(s); x; x = shape_next(x)) {
         if (shape_ph(x) && shape_ph_idx(x) == idx)
             return x;
     }
@@ -181,7 +181,7 @@ struct xml *shape_ph_by_idx(const struct slide *s, const struct xml *after)
     bool is_behind = !after;
 
     /* Of the same idx, those behind AFTER in the tree come next. */
-    for (struct xml *x = first(s); x; x = shape_next(x)) {
+    for (struct xml *x = first_shape(s); x; x = shape_next(x)) {
         int64_t idx = shape_ph(x) ? shape_ph_idx(x) : -1, least = after ? shape_ph_idx(after) : 0;
         bool is_next = idx > least || (idx == least && is_behind);
         if (shape_ph(x) && is_next && (!best || idx < shape_ph_idx(best)))
@@ -198,7 +198,7 @@ static struct xml *ph_base(const struct slide *base, const struct xml *ph, bool 
 
     if (!is_master)
         return shape_placeholder(base, xml_get_int(ph, "idx", 0));
-    for (struct xml *x = first(base); x; x = shape_next(x)) {
+    for (struct xml *x = first_shape(base); x; x = shape_next(x)) {
         struct str t = xml_get(shape_ph(x), "type");
         if (t.p && str_is(t, type))
             return x;
@@ -252,7 +252,7 @@ static int64_t next_id(const struct slide *s)
 }
 
 /* FRAGMENT, which has a p:cNvPr, behind the other shapes. */
-static struct xml *append(struct slide *s, const char *name, const char *fragment)
+static struct xml *append_shape(struct slide *s, const char *name, const char *fragment)
 {
     /* An extension list, if there is one, stays last. */
     struct xml *end = xml_child(s->tree, "p:extLst");
@@ -269,7 +269,7 @@ static struct xml *append(struct slide *s, const char *name, const char *fragmen
 
 void shape_clone_placeholders(const struct slide *layout, struct slide *s)
 {
-    for (struct xml *x = first(layout); x; x = shape_next(x)) {
+    for (struct xml *x = first_shape(layout); x; x = shape_next(x)) {
         const struct xml *ph = shape_ph(x);
         const struct ph_type *type = ph_type(ph);
         struct str orient = xml_get(ph, "orient");
@@ -280,9 +280,9 @@ void shape_clone_placeholders(const struct slide *layout, struct slide *s)
         bool is_vertical = orient.p && str_is(orient, "vert");
         (void)snprintf(name, sizeof name, "%s%s", is_vertical ? "Vertical " : "", type->base);
         struct xml *shape =
-            append(s, name,
-                   "<p:sp><p:nvSpPr><p:cNvPr id=\"0\" name=\"\"/><p:cNvSpPr><a:spLocks "
-                   "noGrp=\"1\"/></p:cNvSpPr><p:nvPr/></p:nvSpPr><p:spPr/></p:sp>");
+            append_shape(s, name,
+                         "<p:sp><p:nvSpPr><p:cNvPr id=\"0\" name=\"\"/><p:cNvSpPr><a:spLocks "
+                         "noGrp=\"1\"/></p:cNvSpPr><p:nvPr/></p:nvSpPr><p:spPr/></p:sp>");
         struct xml *own = xml_copy(s->doc, ph);
         if (own && shape)
             xml_insert(xml_path(shape, "p:nvSpPr/p:nvPr"), own, NULL);
@@ -317,7 +317,7 @@ struct xml *shape_add(struct slide *s, const struct shape_new *n)
         "</p:nvSpPr><p:spPr><a:xfrm/><a:prstGeom prst=\"rect\"><a:avLst/></a:prstGeom>"
         "<a:noFill/></p:spPr><p:txBody><a:bodyPr wrap=\"square\"/><a:lstStyle/><a:p/></p:txBody>"
         "</p:sp>";
-    struct xml *shape = append(s, n->name, n->is_text_box ? text_box : auto_shape);
+    struct xml *shape = append_shape(s, n->name, n->is_text_box ? text_box : auto_shape);
     struct xml *properties = shape_properties(shape);
 
     set_box(s->doc, xml_child(properties, "a:xfrm"), &n->box);
@@ -327,12 +327,12 @@ struct xml *shape_add(struct slide *s, const struct shape_new *n)
 
 struct xml *shape_add_picture(struct slide *s, const struct shape_new *n, struct str image)
 {
-    struct xml *shape =
-        append(s, n->name,
-               "<p:pic><p:nvPicPr><p:cNvPr id=\"0\" name=\"\"/><p:cNvPicPr><a:picLocks "
-               "noChangeAspect=\"1\"/></p:cNvPicPr><p:nvPr/></p:nvPicPr><p:blipFill><a:blip/>"
-               "<a:stretch><a:fillRect/></a:stretch></p:blipFill><p:spPr><a:xfrm/><a:prstGeom "
-               "prst=\"rect\"><a:avLst/></a:prstGeom></p:spPr></p:pic>");
+    struct xml *shape = append_shape(
+        s, n->name,
+        "<p:pic><p:nvPicPr><p:cNvPr id=\"0\" name=\"\"/><p:cNvPicPr><a:picLocks "
+        "noChangeAspect=\"1\"/></p:cNvPicPr><p:nvPr/></p:nvPicPr><p:blipFill><a:blip/>"
+        "<a:stretch><a:fillRect/></a:stretch></p:blipFill><p:spPr><a:xfrm/><a:prstGeom "
+        "prst=\"rect\"><a:avLst/></a:prstGeom></p:spPr></p:pic>");
 
     xml_set(s->doc, xml_path(shape, "p:blipFill/a:blip"), "r:embed", image);
     set_box(s->doc, xml_path(shape, "p:spPr/a:xfrm"), &n->box);
@@ -342,12 +342,12 @@ struct xml *shape_add_picture(struct slide *s, const struct shape_new *n, struct
 struct xml *shape_add_frame(struct slide *s, const struct shape_new *n, const char *uri,
                             const char *graphic)
 {
-    struct xml *shape =
-        append(s, n->name,
-               "<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id=\"0\" name=\"\"/>"
-               "<p:cNvGraphicFramePr><a:graphicFrameLocks noGrp=\"1\"/></p:cNvGraphicFramePr>"
-               "<p:nvPr/></p:nvGraphicFramePr><p:xfrm/><a:graphic><a:graphicData/></a:graphic>"
-               "</p:graphicFrame>");
+    struct xml *shape = append_shape(
+        s, n->name,
+        "<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id=\"0\" name=\"\"/>"
+        "<p:cNvGraphicFramePr><a:graphicFrameLocks noGrp=\"1\"/></p:cNvGraphicFramePr>"
+        "<p:nvPr/></p:nvGraphicFramePr><p:xfrm/><a:graphic><a:graphicData/></a:graphic>"
+        "</p:graphicFrame>");
     struct xml *data = xml_path(shape, "a:graphic/a:graphicData");
 
     xml_set(s->doc, data, "uri", str_of(uri));
@@ -360,7 +360,7 @@ struct xml *shape_add_frame(struct slide *s, const struct shape_new *n, const ch
 struct xml *shape_add_connector(struct slide *s, const struct shape_new *n, const int64_t from[2],
                                 const int64_t to[2])
 {
-    struct xml *shape = append(
+    struct xml *shape = append_shape(
         s, n->name,
         "<p:cxnSp><p:nvCxnSpPr><p:cNvPr id=\"0\" name=\"\"/><p:cNvCxnSpPr/><p:nvPr/>"
         "</p:nvCxnSpPr><p:spPr><a:xfrm/><a:prstGeom prst=\"line\"><a:avLst/></a:prstGeom>"

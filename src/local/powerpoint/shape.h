@@ -56,8 +56,6 @@ struct xml *shape_add_connector(struct slide *s, const struct shape_new *n, cons
 
 /* The children of p:spPr in the schema's order, for xml_need(). */
 extern const char *const shape_order[];
-/* Removes whatever fills NODE (p:spPr, a:tcPr, a:rPr, …). */
-void shape_no_fill(struct xml *node);
 /* A color as the fill of NODE, placed by ORDER. */
 struct xml *shape_fill(struct xml_doc *doc, struct xml *node, const char *const order[],
                        const char *rgb);

@@ -14,7 +14,7 @@ struct xml *table_of(const struct xml *shape)
 }
 
 /* Of LENGTH in N parts the I-th one, so that all together are LENGTH. */
-static int64_t share(int64_t length, size_t n, size_t i)
+static int64_t share_length(int64_t length, size_t n, size_t i)
 {
     return length * (int64_t)(i + 1) / (int64_t)n - length * (int64_t)i / (int64_t)n;
 }
@@ -30,10 +30,10 @@ struct xml *table_add(struct slide *s, const struct box *box, size_t rows, size_
 
     for (size_t i = 0; i < cols; i++)
         xml_setf(s->doc, xml_add(s->doc, grid, "a:gridCol"), "w", "%lld",
-                 (long long)share(box->cx, cols, i));
+                 (long long)share_length(box->cx, cols, i));
     for (size_t r = 0; r < rows; r++) {
         struct xml *row = xml_add(s->doc, table, "a:tr");
-        xml_setf(s->doc, row, "h", "%lld", (long long)share(box->cy, rows, r));
+        xml_setf(s->doc, row, "h", "%lld", (long long)share_length(box->cy, rows, r));
         for (size_t c = 0; c < cols; c++)
             (void)xml_add_text(s->doc, row, NULL,
                                "<a:tc><a:txBody><a:bodyPr/><a:lstStyle/><a:p/></a:txBody>"

@@ -41,7 +41,7 @@ struct xml *text_need(struct xml_doc *doc, struct xml *shape)
 
 /* ---- reading ---- */
 
-static void add_text(struct buf *b, const struct xml *paragraph)
+static void add_paragraph_text(struct buf *b, const struct xml *paragraph)
 {
     for (const struct xml *n = xml_child(paragraph, NULL); n; n = xml_next(n, NULL)) {
         if (xml_is(n, "a:br"))
@@ -56,21 +56,13 @@ static void add_text(struct buf *b, const struct xml *paragraph)
     }
 }
 
-struct str text_paragraph(struct arena *a, const struct xml *paragraph)
-{
-    auto_buf struct buf b = BUF_INIT(TEXT_MAX);
-
-    add_text(&b, paragraph);
-    return buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR("");
-}
-
 struct str text_get(struct arena *a, const struct xml *body)
 {
     auto_buf struct buf b = BUF_INIT(TEXT_MAX);
     const struct xml *p = xml_child(body, "a:p");
 
     for (; p; p = xml_next(p, "a:p")) {
-        add_text(&b, p);
+        add_paragraph_text(&b, p);
         if (xml_next(p, "a:p"))
             (void)buf_add_char(&b, '\n');
     }
@@ -97,7 +89,7 @@ struct xml *text_add_run(struct xml_doc *doc, struct xml *paragraph, struct str 
     return run;
 }
 
-static void fill(struct xml_doc *doc, struct xml *paragraph, struct str text)
+static void fill_paragraph(struct xml_doc *doc, struct xml *paragraph, struct str text)
 {
     while (text.p && text.len > 0) {
         struct str line = str_cut(&text, '\v');
@@ -112,7 +104,7 @@ struct xml *text_add_paragraph(struct xml_doc *doc, struct xml *body, struct str
 {
     struct xml *p = xml_place(doc, body, "a:p", body_order);
 
-    fill(doc, p, text);
+    fill_paragraph(doc, p, text);
     return p;
 }
 
@@ -131,7 +123,7 @@ void text_set(struct xml_doc *doc, struct xml *body, struct str text)
 {
     struct xml *first = text_clear(doc, body);
 
-    fill(doc, first, str_cut(&text, '\n'));
+    fill_paragraph(doc, first, str_cut(&text, '\n'));
     while (text.p)
         (void)text_add_paragraph(doc, body, str_cut(&text, '\n'));
 }

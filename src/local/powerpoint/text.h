@@ -12,7 +12,6 @@ struct xml *text_need(struct xml_doc *doc, struct xml *shape);
 
 /* All of it, in A. */
 struct str text_get(struct arena *a, const struct xml *body);
-struct str text_paragraph(struct arena *a, const struct xml *paragraph);
 struct str text_strip(struct str s);
 /* Replaces everything; the first paragraph keeps its properties. */
 void text_set(struct xml_doc *doc, struct xml *body, struct str text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tools, which are in the files tools_*.c, and what those share. */
+/* The tools, which are in the files tool_*.c, and what those share. */
 #pragma once
 
 #include "local/powerpoint/pp.h"
@@ -25,8 +25,6 @@ const char *scheme_name(size_t i);
 
 /* A gradient or a color as the background of a slide; DIRECTION "horizontal", … */
 void pp_background(struct slide *s, const char *const rgb[2], struct str direction);
-/* The text of a slide as extract_slide_text returns it. */
-struct json *pp_slide_text(struct pp *p, const struct slide *s);
 /* The font and colors that the arguments name; false when the answer is an error. */
 bool pp_text_args(struct pp *p, struct text_format *f, char rgb[7]);
 /* A shape of the kind that add_shape knows by that name; NULL when there is none. */

@@ -81,7 +81,7 @@ struct str word_short(struct word *w, struct str s, size_t n)
 }
 
 /* ASCII, Latin, Greek and Cyrillic letters; others are as they are. */
-static uint32_t lower(uint32_t c)
+static uint32_t lower_letter(uint32_t c)
 {
     if ((c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7) ||
         (c >= 0x391 && c <= 0x3a9) || (c >= 0x410 && c <= 0x42f))
@@ -104,7 +104,7 @@ struct str word_lower(struct word *w, struct str s)
         uint32_t c = 0;
         size_t n = utf8_decode(s.p + i, s.len - i, &c);
         if (n > 0)
-            len += utf8_encode(p + len, lower(c));
+            len += utf8_encode(p + len, lower_letter(c));
         else
             p[len++] = s.p[i];
         i += n > 0 ? n : 1;

@@ -236,7 +236,8 @@ static int add_core(struct package *p, struct str title, struct str author)
 }
 
 /* Adds a part that the document points to. */
-static void add_part(struct package *p, struct part *main, const char *kind, struct str bytes)
+static void add_document_part(struct package *p, struct part *main, const char *kind,
+                              struct str bytes)
 {
     struct str name = arena_printf(p->arena, "/word/%s.xml", kind);
     struct str type = arena_printf(p->arena, TYPE("%s"), kind);
@@ -260,8 +261,8 @@ int word_blank(struct package *p, struct arena *a, struct str title, struct str 
     if (!main)
         return -1;
     (void)rel_add(p, NULL, "officeDocument", main);
-    add_part(p, main, "styles", arena_str(a, buf_str(&style)));
-    add_part(p, main, "numbering", arena_str(a, buf_str(&numbering)));
-    add_part(p, main, "settings", str_of(settings));
+    add_document_part(p, main, "styles", arena_str(a, buf_str(&style)));
+    add_document_part(p, main, "numbering", arena_str(a, buf_str(&numbering)));
+    add_document_part(p, main, "settings", str_of(settings));
     return add_core(p, title, author);
 }

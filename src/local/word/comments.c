@@ -5,7 +5,7 @@
 
 enum { CONTEXT = 100, REFERENCE = 50 };
 
-static void set(struct word *w, struct json *o, const char *key, struct json *v)
+static void set_comment_member(struct word *w, struct json *o, const char *key, struct json *v)
 {
     (void)json_set(w->arena, o, key, v);
 }
@@ -26,16 +26,16 @@ static void add_hit(struct word *w, struct search *s, struct str text, size_t po
     struct json *o = json_new_object(w->arena);
 
     if (s->place.len > 0)
-        set(w, o, "location", json_new_str(w->arena, s->place));
+        set_comment_member(w, o, "location", json_new_str(w->arena, s->place));
     else
-        set(w, o, "paragraph_index", json_new_int(w->arena, s->index));
-    set(w, o, "position", json_new_int(w->arena, (int64_t)position));
-    set(w, o, "context", json_new_str(w->arena, word_short(w, text, CONTEXT)));
+        set_comment_member(w, o, "paragraph_index", json_new_int(w->arena, s->index));
+    set_comment_member(w, o, "position", json_new_int(w->arena, (int64_t)position));
+    set_comment_member(w, o, "context", json_new_str(w->arena, word_short(w, text, CONTEXT)));
     (void)json_push(w->arena, s->found, o);
     s->total++;
 }
 
-static bool is_space(char c)
+static bool is_text_space(char c)
 {
     return strchr(" \t\r\n\v\f", c) != NULL;
 }
@@ -47,7 +47,7 @@ static void find_words(struct word *w, struct search *s, struct str text, struct
 
     for (size_t i = 0; i < in.len;) {
         size_t begin = i;
-        while (i < in.len && !is_space(in.p[i]))
+        while (i < in.len && !is_text_space(in.p[i]))
             i++;
         if (i > begin) {
             if (str_eq(str_slice(in, begin, i), s->text))
@@ -105,18 +105,18 @@ struct str tool_find_text_in_document(struct word *w)
         find_in(w, &s, p);
     for (struct xml *t = xml_child(w->body, "w:tbl"); t; t = xml_next(t, "w:tbl"), i++)
         find_in_table(w, &s, t, i);
-    set(w, o, "query", json_new_str(w->arena, text));
-    set(w, o, "match_case", json_new_bool(w->arena, s.matches_case));
-    set(w, o, "whole_word", json_new_bool(w->arena, s.is_word));
-    set(w, o, "occurrences", s.found);
-    set(w, o, "total_count", json_new_int(w->arena, s.total));
+    set_comment_member(w, o, "query", json_new_str(w->arena, text));
+    set_comment_member(w, o, "match_case", json_new_bool(w->arena, s.matches_case));
+    set_comment_member(w, o, "whole_word", json_new_bool(w->arena, s.is_word));
+    set_comment_member(w, o, "occurrences", s.found);
+    set_comment_member(w, o, "total_count", json_new_int(w->arena, s.total));
     return word_json(w, o, JSON_PRETTY);
 }
 
 /* ---- comments ---- */
 
 /* Where the comment is: its paragraph, and the number of that when it is not in a table. */
-static struct xml *find_place(const struct word *w, struct str id, int64_t *index)
+static struct xml *find_comment_place(const struct word *w, struct str id, int64_t *index)
 {
     static const char *const marks[] = {"w:commentRangeStart", "w:commentReference"};
     struct xml *p = NULL;
@@ -150,20 +150,22 @@ static struct json *comment(struct word *w, struct xml_doc *d, const struct xml 
     struct str author = xml_get(n, "w:author"), id = xml_get(n, "w:id");
     auto_buf struct buf b = BUF_INIT(LOCAL_FILE_MAX);
     int64_t index = -1;
-    struct xml *p = find_place(w, id, &index);
+    struct xml *p = find_comment_place(w, id, &index);
 
     for (struct xml *t = NULL; (t = xml_walk(n, t, "w:t"));)
         (void)buf_add_str(&b, xml_text(d, t));
-    set(w, o, "id", json_new_str(w->arena, word_say(w, "comment_%zu", i + 1)));
-    set(w, o, "comment_id", json_new_str(w->arena, id.p ? id : word_say(w, "%zu", i)));
-    set(w, o, "author", json_new_str(w->arena, author.p ? author : STR("Unknown")));
-    set(w, o, "initials", json_new_str(w->arena, xml_get(n, "w:initials")));
-    set(w, o, "date", date_of(w, xml_get(n, "w:date")));
-    set(w, o, "text", json_new_str(w->arena, word_strip(buf_str(&b))));
-    set(w, o, "paragraph_index",
-        index < 0 ? json_new_null(w->arena) : json_new_int(w->arena, index));
-    set(w, o, "in_table", json_new_bool(w->arena, p && xml_above(p, "w:tc")));
-    set(w, o, "reference_text",
+    set_comment_member(w, o, "id", json_new_str(w->arena, word_say(w, "comment_%zu", i + 1)));
+    set_comment_member(w, o, "comment_id",
+                       json_new_str(w->arena, id.p ? id : word_say(w, "%zu", i)));
+    set_comment_member(w, o, "author", json_new_str(w->arena, author.p ? author : STR("Unknown")));
+    set_comment_member(w, o, "initials", json_new_str(w->arena, xml_get(n, "w:initials")));
+    set_comment_member(w, o, "date", date_of(w, xml_get(n, "w:date")));
+    set_comment_member(w, o, "text", json_new_str(w->arena, word_strip(buf_str(&b))));
+    set_comment_member(w, o, "paragraph_index",
+                       index < 0 ? json_new_null(w->arena) : json_new_int(w->arena, index));
+    set_comment_member(w, o, "in_table", json_new_bool(w->arena, p && xml_above(p, "w:tc")));
+    set_comment_member(
+        w, o, "reference_text",
         json_new_str(w->arena, p ? word_short(w, word_text(w, p), REFERENCE) : STR("")));
     return o;
 }
@@ -187,10 +189,10 @@ static struct json *comments(struct word *w, struct str author, int64_t index)
     return list;
 }
 
-static struct str answer(struct word *w, struct json *o, struct json *list)
+static struct str answer_comments(struct word *w, struct json *o, struct json *list)
 {
-    set(w, o, "comments", list);
-    set(w, o, "total_comments", json_new_int(w->arena, list ? list->n : 0));
+    set_comment_member(w, o, "comments", list);
+    set_comment_member(w, o, "total_comments", json_new_int(w->arena, list ? list->n : 0));
     return word_json(w, o, JSON_PRETTY);
 }
 
@@ -198,13 +200,13 @@ static struct json *success(struct word *w)
 {
     struct json *o = json_new_object(w->arena);
 
-    set(w, o, "success", json_new_bool(w->arena, true));
+    set_comment_member(w, o, "success", json_new_bool(w->arena, true));
     return o;
 }
 
 struct str tool_get_all_comments(struct word *w)
 {
-    return answer(w, success(w), comments(w, STR_NULL, -1));
+    return answer_comments(w, success(w), comments(w, STR_NULL, -1));
 }
 
 struct str tool_get_comments_by_author(struct word *w)
@@ -214,8 +216,8 @@ struct str tool_get_comments_by_author(struct word *w)
 
     if (word_strip(author).len == 0)
         return word_refuse(w, "Author name cannot be empty");
-    set(w, o, "author", json_new_str(w->arena, author));
-    return answer(w, o, comments(w, author, -1));
+    set_comment_member(w, o, "author", json_new_str(w->arena, author));
+    return answer_comments(w, o, comments(w, author, -1));
 }
 
 struct str tool_get_comments_for_paragraph(struct word *w)
@@ -229,7 +231,7 @@ struct str tool_get_comments_for_paragraph(struct word *w)
     if (!p)
         return word_refuse(w, "Paragraph index %lld is out of range. Document has %zu paragraphs.",
                            (long long)i, word_n_paragraphs(w));
-    set(w, o, "paragraph_index", json_new_int(w->arena, i));
-    set(w, o, "paragraph_text", json_new_str(w->arena, word_text(w, p)));
-    return answer(w, o, comments(w, STR_NULL, i));
+    set_comment_member(w, o, "paragraph_index", json_new_int(w->arena, i));
+    set_comment_member(w, o, "paragraph_text", json_new_str(w->arena, word_text(w, p)));
+    return answer_comments(w, o, comments(w, STR_NULL, i));
 }

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "local/word/table.h"
+#include "local/word/grid.h"
 #include "local/word/tools.h"
 #include "office/picture.h"
 
@@ -154,7 +154,7 @@ struct str tool_search_and_replace(struct word *w)
 /* ---- styles ---- */
 
 /* NAME without what an id cannot have. */
-static struct str id_of(struct word *w, struct str name)
+static struct str style_id_of(struct word *w, struct str name)
 {
     auto_buf struct buf b = BUF_INIT(1024);
 
@@ -177,7 +177,7 @@ struct str tool_create_custom_style(struct word *w)
         return word_failed(w, "\"no style with name '" STR_FMT "'\"", STR_ARG(base));
     if (word_style(w, name, NULL))
         return word_say(w, "Style '" STR_FMT "' created successfully.", STR_ARG(name));
-    struct xml *s = word_add_style(w, "paragraph", id_of(w, name), name);
+    struct xml *s = word_add_style(w, "paragraph", style_id_of(w, name), name);
     if (!s)
         return word_failed(w, "not enough memory");
     if (base_id.len > 0)
@@ -261,7 +261,7 @@ static void add_drawing(struct word *w, struct str rel, struct str file, const i
 }
 
 /* In English Metric Units: as large as it says itself, or of the width that is wanted. */
-static void size_of(const struct picture *pic, double inches, int64_t ret[2])
+static void picture_size_of(const struct picture *pic, double inches, int64_t ret[2])
 {
     double width = (double)pic->width / pic->dpi_x, height = (double)pic->height / pic->dpi_y;
 
@@ -286,7 +286,7 @@ static struct str place_picture(struct word *w, struct str bytes, const struct p
         return word_failed(w, "ValueError - width must be between 0 and 1000 inches");
     if (!part)
         return word_failed(w, "MemoryError - No error details available");
-    size_of(pic, inches, size);
+    picture_size_of(pic, inches, size);
     struct str file =
         str_skip(given, (size_t)(strrchr(given.p, '/') ? strrchr(given.p, '/') - given.p + 1 : 0));
     add_drawing(w, rel_add(&w->package, w->part, "image", part), file, size);
@@ -301,12 +301,12 @@ struct str tool_add_picture(struct word *w)
 
     if (!path)
         return STR_NULL;
-    int r = path[0] ? place_read(w->c, path, &bytes) : -ENOENT;
+    int r = path[0] ? path_read(w->c, path, &bytes) : -ENOENT;
     if (r == -ENOENT)
         return word_say(w, "Image file not found: %s", path[0] ? path : given.p);
     if (r < 0)
         return word_say(w, "Error checking image file: " STR_FMT,
-                        STR_ARG(place_error(w->c, r, "open", path, NULL)));
+                        STR_ARG(path_error(w->c, r, "open", path, NULL)));
     if (bytes.len == 0)
         return word_say(w, "Image file appears to be empty: %s (0 KB)", path);
     if (picture_look(bytes, &pic))

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "local/word/table.h"
+#include "local/word/grid.h"
 #include "local/word/tools.h"
 
 /* ---- files ---- */
@@ -52,12 +52,12 @@ struct str tool_copy_document(struct word *w)
         return STR_NULL;
     if (access(source, F_OK) < 0)
         return word_failed(w, "Source document " STR_FMT " does not exist", STR_ARG(from));
-    int r = target[0] ? place_read(w->c, source, &bytes) : -ENOENT;
+    int r = target[0] ? path_read(w->c, source, &bytes) : -ENOENT;
     if (r == 0)
-        r = place_write(w->c, target, bytes);
+        r = path_write(w->c, target, bytes);
     if (r < 0)
         return word_failed(w, "Failed to copy document: " STR_FMT,
-                           STR_ARG(place_error(w->c, r, "copy", target, NULL)));
+                           STR_ARG(path_error(w->c, r, "copy", target, NULL)));
     return word_say(w, "Document copied to " STR_FMT, STR_ARG(to));
 }
 
@@ -79,7 +79,7 @@ struct str tool_list_available_documents(struct word *w)
     if (n < 0 && access(path, F_OK) < 0)
         return word_say(w, "Directory " STR_FMT " does not exist", STR_ARG(dir));
     if (n < 0)
-        return word_failed(w, STR_FMT, STR_ARG(place_error(w->c, -errno, "scandir", path, NULL)));
+        return word_failed(w, STR_FMT, STR_ARG(path_error(w->c, -errno, "scandir", path, NULL)));
     if (n > 0)
         (void)buf_printf(&b, "Found %d Word documents in " STR_FMT ":\n", n, STR_ARG(dir));
     else
@@ -98,7 +98,7 @@ struct str tool_list_available_documents(struct word *w)
 
 /* ---- properties ---- */
 
-static void set_text(struct word *w, struct json *o, const char *key, struct str s)
+static void set_info_text(struct word *w, struct json *o, const char *key, struct str s)
 {
     (void)json_set(w->arena, o, key, json_new_str(w->arena, s));
 }
@@ -155,8 +155,8 @@ struct str tool_get_document_info(struct word *w)
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         struct xml *n = xml_child(root, texts[i].element);
         struct str text = n ? xml_text(d, n) : STR("");
-        set_text(w, o, texts[i].key,
-                 strncmp(texts[i].element, "dcterms", 7) == 0 ? date_of(w, text) : text);
+        set_info_text(w, o, texts[i].key,
+                      strncmp(texts[i].element, "dcterms", 7) == 0 ? date_of(w, text) : text);
     }
     if (xml_child(root, "cp:revision"))
         (void)str_to_i64(xml_text(d, xml_child(root, "cp:revision")), &revision);
@@ -233,8 +233,8 @@ struct str tool_get_document_outline(struct word *w)
     for (struct xml *p = xml_child(w->body, "w:p"); p; p = xml_next(p, "w:p"), i++) {
         struct json *v = json_new_object(w->arena);
         set_int(w, v, "index", i);
-        set_text(w, v, "text", word_short(w, word_text(w, p), OUTLINE_TEXT));
-        set_text(w, v, "style", word_style_of(w, p));
+        set_info_text(w, v, "text", word_short(w, word_text(w, p), OUTLINE_TEXT));
+        set_info_text(w, v, "style", word_style_of(w, p));
         (void)json_push(w->arena, paragraphs, v);
     }
     i = 0;
@@ -254,15 +254,15 @@ struct str tool_get_paragraph_text_from_document(struct word *w)
     if (i < 0)
         return word_say(w, "Invalid parameter: paragraph_index must be a non-negative integer");
     if (!p) {
-        set_text(w, o, "error",
-                 word_say(w, "Invalid paragraph index: %lld. Document has %zu paragraphs.",
-                          (long long)i, word_n_paragraphs(w)));
+        set_info_text(w, o, "error",
+                      word_say(w, "Invalid paragraph index: %lld. Document has %zu paragraphs.",
+                               (long long)i, word_n_paragraphs(w)));
         return word_json(w, o, JSON_PRETTY);
     }
     struct str style = word_style_of(w, p);
     set_int(w, o, "index", i);
-    set_text(w, o, "text", word_text(w, p));
-    set_text(w, o, "style", style);
+    set_info_text(w, o, "text", word_text(w, p));
+    set_info_text(w, o, "style", style);
     (void)json_set(w->arena, o, "is_heading",
                    json_new_bool(w->arena, str_starts(style, STR("Heading"))));
     return word_json(w, o, JSON_PRETTY);
@@ -299,7 +299,7 @@ static void open_tag(struct buf *out, const struct xml *n)
 }
 
 /* Whether there is text in N that a line break would change. */
-static bool has_text(const struct xml *n)
+static bool has_breakable_text(const struct xml *n)
 {
     for (const struct xml *c = n->first; c; c = c->next) {
         if ((c->kind == XML_TEXT || c->kind == XML_CDATA) && word_strip(c->text).len > 0)
@@ -311,7 +311,7 @@ static bool has_text(const struct xml *n)
 static void add_pretty(struct buf *out, const struct xml *n, int depth)
 {
     (void)buf_printf(out, "%*s", depth * 2, "");
-    if (!n->first || has_text(n)) {
+    if (!n->first || has_breakable_text(n)) {
         (void)xml_write_node(n, out);
         (void)buf_add_char(out, '\n');
         return;

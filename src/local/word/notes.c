@@ -58,7 +58,7 @@ static void need_styles(struct word *w)
     }
 }
 
-static int64_t id_of(const struct xml *n)
+static int64_t note_id_of(const struct xml *n)
 {
     return xml_get_int(n, "w:id", INT64_MIN);
 }
@@ -66,7 +66,7 @@ static int64_t id_of(const struct xml *n)
 static struct xml *find_note(const struct xml *root, const char *name, int64_t id)
 {
     for (struct xml *n = NULL; (n = xml_walk(root, n, name));) {
-        if (id_of(n) == id)
+        if (note_id_of(n) == id)
             return n;
     }
     return NULL;
@@ -76,8 +76,8 @@ static bool is_separator(const struct xml *note)
 {
     struct str type = xml_get(note, "w:type");
 
-    return id_of(note) <= 0 || str_is(type, "separator") || str_is(type, "continuationSeparator") ||
-           str_is(type, "continuationNotice");
+    return note_id_of(note) <= 0 || str_is(type, "separator") ||
+           str_is(type, "continuationSeparator") || str_is(type, "continuationNotice");
 }
 
 /* ---- adding ---- */
@@ -99,7 +99,7 @@ static struct str all_text(struct word *w, const struct xml *p)
 }
 
 /* The paragraph, those in tables counted too; NULL with the reason in *WHY. */
-static struct xml *find_place(struct word *w, const struct note *n, struct str *why)
+static struct xml *find_note_place(struct word *w, const struct note *n, struct str *why)
 {
     struct xml *p = NULL;
     int64_t i = 0;
@@ -146,14 +146,14 @@ static struct xml *note_behind(const struct word *w, struct xml *run, const stru
     struct xml *n = xml_child(run, "w:footnoteReference"), *note = NULL;
 
     while (!note && (n = xml_walk(w->body, n, "w:footnoteReference")))
-        note = find_note(d->root, "w:footnote", id_of(n));
+        note = find_note(d->root, "w:footnote", note_id_of(n));
     return note;
 }
 
 /* False with the reason in *WHY. */
 static bool add_note(struct word *w, struct note *n, struct str *why)
 {
-    struct xml *p = find_place(w, n, why);
+    struct xml *p = find_note_place(w, n, why);
     struct xml_doc *d = p ? need_notes(w) : NULL;
 
     if (!p)
@@ -221,7 +221,7 @@ struct str tool_add_footnote_enhanced(struct word *w)
                                     .text = word_arg(w, "footnote_text")});
 }
 
-static void set(struct word *w, struct json *o, const char *key, struct json *v)
+static void set_note_member(struct word *w, struct json *o, const char *key, struct json *v)
 {
     (void)json_set(w->arena, o, key, v);
 }
@@ -240,16 +240,17 @@ struct str tool_add_footnote_robust(struct word *w)
         return word_refuse(w, STR_FMT, STR_ARG(why));
     (void)json_push(w->arena, made, json_new_str(w->arena, STR("FootnoteReference")));
     (void)json_push(w->arena, made, json_new_str(w->arena, STR("FootnoteText")));
-    set(w, details, "footnote_id", json_new_int(w->arena, n.id));
-    set(w, details, "location",
+    set_note_member(w, details, "footnote_id", json_new_int(w->arena, n.id));
+    set_note_member(
+        w, details, "location",
         json_new_str(w->arena, n.has_index ? STR("paragraph_index") : STR("search_text")));
-    set(w, details, "styles_created", made);
-    set(w, details, "coherence_verified", json_new_bool(w->arena, true));
+    set_note_member(w, details, "styles_created", made);
+    set_note_member(w, details, "coherence_verified", json_new_bool(w->arena, true));
     struct str message = word_done(w, "Successfully added footnote (ID: %lld) to " STR_FMT,
                                    (long long)n.id, STR_ARG(w->name));
-    set(w, o, "success", json_new_bool(w->arena, true));
-    set(w, o, "message", json_new_str(w->arena, message));
-    set(w, o, "details", details);
+    set_note_member(w, o, "success", json_new_bool(w->arena, true));
+    set_note_member(w, o, "message", json_new_str(w->arena, message));
+    set_note_member(w, o, "details", details);
     return word_json(w, o, JSON_COMPACT);
 }
 
@@ -282,7 +283,7 @@ static struct json *remove_orphans(struct word *w, struct xml_doc *d)
 
     for (struct xml *n = xml_child(d->root, "w:footnote"), *next; n; n = next) {
         next = xml_next(n, "w:footnote");
-        if (is_separator(n) || find_note(w->body, "w:footnoteReference", id_of(n)))
+        if (is_separator(n) || find_note(w->body, "w:footnoteReference", note_id_of(n)))
             continue;
         (void)json_push(w->arena, ids, json_new_str(w->arena, xml_get(n, "w:id")));
         xml_remove(n);
@@ -313,10 +314,10 @@ static struct str delete_note(struct word *w, bool cleans, struct json **details
         xml_remove(n);
     struct json *orphans = cleans ? remove_orphans(w, d) : json_new_array(w->arena);
     *details = json_new_object(w->arena);
-    set(w, *details, "footnote_id", json_new_int(w->arena, id));
-    set(w, *details, "references_removed", json_new_int(w->arena, n_references));
-    set(w, *details, "content_removed", json_new_int(w->arena, n_notes));
-    set(w, *details, "orphans_removed", orphans);
+    set_note_member(w, *details, "footnote_id", json_new_int(w->arena, id));
+    set_note_member(w, *details, "references_removed", json_new_int(w->arena, n_references));
+    set_note_member(w, *details, "content_removed", json_new_int(w->arena, n_notes));
+    set_note_member(w, *details, "orphans_removed", orphans);
     w->is_done = true;
     if (orphans && orphans->n > 0)
         return word_say(w, "Successfully deleted footnote %lld and %u orphaned footnotes",
@@ -340,9 +341,9 @@ struct str tool_delete_footnote_robust(struct word *w)
 
     if (!details)
         return word_refuse(w, STR_FMT, STR_ARG(message));
-    set(w, o, "success", json_new_bool(w->arena, true));
-    set(w, o, "message", json_new_str(w->arena, message));
-    set(w, o, "details", details);
+    set_note_member(w, o, "success", json_new_bool(w->arena, true));
+    set_note_member(w, o, "message", json_new_str(w->arena, message));
+    set_note_member(w, o, "details", details);
     return word_json(w, o, JSON_COMPACT);
 }
 
@@ -370,14 +371,14 @@ static void check_notes(struct word *w, struct report *r, const struct xml *root
         if (is_separator(n))
             continue;
         r->n_notes++;
-        if (find_note(root, "w:footnote", id_of(n)) != n)
+        if (find_note(root, "w:footnote", note_id_of(n)) != n)
             add_id(w, r->conflicts, n);
-        if (!find_note(w->body, "w:footnoteReference", id_of(n)))
+        if (!find_note(w->body, "w:footnoteReference", note_id_of(n)))
             add_id(w, r->orphans, n);
     }
     for (struct xml *n = NULL; (n = xml_walk(w->body, n, "w:footnoteReference"));) {
         r->n_references++;
-        if (root && !find_note(root, "w:footnote", id_of(n)))
+        if (root && !find_note(root, "w:footnote", note_id_of(n)))
             add_id(w, r->missing, n);
     }
     if (!root && r->n_references > 0)
@@ -408,18 +409,18 @@ struct str tool_validate_document_footnotes(struct word *w)
         return STR_NULL;
     check_notes(w, &r, d ? d->root : NULL);
     bool is_valid = r.conflicts->n + r.orphans->n + r.missing->n + r.issues->n == 0;
-    set(w, v, "total_references", json_new_int(a, r.n_references));
-    set(w, v, "total_content", json_new_int(a, r.n_notes));
-    set(w, v, "id_conflicts", r.conflicts);
-    set(w, v, "orphaned_content", r.orphans);
-    set(w, v, "missing_references", r.missing);
-    set(w, v, "invalid_locations", r.nowhere);
-    set(w, v, "missing_styles", r.styles);
-    set(w, v, "coherence_issues", r.issues);
-    set(w, o, "valid", json_new_bool(a, is_valid));
-    set(w, o, "message",
-        json_new_str(a, is_valid ? STR("Document footnotes are valid")
-                                 : STR("Document has footnote issues")));
-    set(w, o, "report", v);
+    set_note_member(w, v, "total_references", json_new_int(a, r.n_references));
+    set_note_member(w, v, "total_content", json_new_int(a, r.n_notes));
+    set_note_member(w, v, "id_conflicts", r.conflicts);
+    set_note_member(w, v, "orphaned_content", r.orphans);
+    set_note_member(w, v, "missing_references", r.missing);
+    set_note_member(w, v, "invalid_locations", r.nowhere);
+    set_note_member(w, v, "missing_styles", r.styles);
+    set_note_member(w, v, "coherence_issues", r.issues);
+    set_note_member(w, o, "valid", json_new_bool(a, is_valid));
+    set_note_member(w, o, "message",
+                    json_new_str(a, is_valid ? STR("Document footnotes are valid")
+                                             : STR("Document has footnote issues")));
+    set_note_member(w, o, "report", v);
     return word_json(w, o, JSON_COMPACT);
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "local/run.h"
+#include "local/kit/program.h"
 #include "local/word/tools.h"
 #include "sys/io.h"
 
@@ -18,7 +18,7 @@ enum { TIMEOUT_MS = 60000, OUTPUT_MAX = 64 << 10 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Runs COMMAND on the document, into the folder TO. 0, or -1 with an error added to ERRORS. */
-static int convert(struct word *w, const char *command, const char *to, struct buf *errors)
+static int convert_to_pdf(struct word *w, const char *command, const char *to, struct buf *errors)
 {
     struct str profile = arena_printf(
         w->arena, "-env:UserInstallation=file:///tmp/tidepool-office-%u", (unsigned)getuid());
@@ -67,7 +67,7 @@ static struct str failure(struct word *w, const struct buf *errors)
 }
 
 /* In a folder of its own beside the target, so that no other file is touched. */
-static struct str make(struct word *w, const char *target)
+static struct str make_pdf(struct word *w, const char *target)
 {
     static const char *const commands[] = {"libreoffice", "soffice"};
     auto_buf struct buf errors = BUF_INIT(OUTPUT_MAX * 4);
@@ -78,7 +78,7 @@ static struct str make(struct word *w, const char *target)
     if (!made)
         return word_failed(w, "cannot make a folder beside %s", target);
     for (size_t i = 0; i < ARRAY_LEN(commands) && r < 0; i++)
-        r = convert(w, commands[i], made, &errors);
+        r = convert_to_pdf(w, commands[i], made, &errors);
     struct str file = made_in(w, made, w->path);
     if (r == 0 && (!file.p || rename(file.p, target) < 0)) {
         (void)buf_printf(&errors, "no PDF file was made");
@@ -112,5 +112,5 @@ struct str tool_convert_to_pdf(struct word *w)
     if (!target[0])
         return word_say(w, "Cannot create PDF: the directory of " STR_FMT " does not exist",
                         STR_ARG(out));
-    return make(w, target);
+    return make_pdf(w, target);
 }

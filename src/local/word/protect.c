@@ -8,13 +8,13 @@
 #include "office/cfb.h"
 
 /* Reads the document of the call. False with what to say in *SAID. */
-static bool read_file(struct word *w, struct str *bytes, struct str *said)
+static bool read_document_file(struct word *w, struct str *bytes, struct str *said)
 {
     w->name = word_docx(w->arena, word_arg(w, "filename"));
     w->path = word_path(w, w->name);
     if (!w->path)
         return false;
-    int r = w->path[0] ? place_read(w->c, w->path, bytes) : -ENOENT;
+    int r = w->path[0] ? path_read(w->c, w->path, bytes) : -ENOENT;
     if (r == 0 && access(w->path, W_OK) == 0)
         return true;
     if (r == -ENOENT)
@@ -37,7 +37,7 @@ struct str tool_protect_document(struct word *w)
     struct package package;
     int r;
 
-    if (!read_file(w, &bytes, &said))
+    if (!read_document_file(w, &bytes, &said))
         return said;
     if (cfb_is(bytes))
         return failed(w, "it is encrypted already. Original file restored.");
@@ -47,7 +47,7 @@ struct str tool_protect_document(struct word *w)
         return failed(w, "a password is needed. Original file restored.");
     r = agile_encrypt(&out, w->arena, bytes, password);
     if (r == 0)
-        r = place_write(w->c, w->path, buf_str(&out));
+        r = path_write(w->c, w->path, buf_str(&out));
     if (r == -EINVAL)
         return failed(w, "the password is too long. Original file restored.");
     if (r < 0)
@@ -60,7 +60,7 @@ struct str tool_unprotect_document(struct word *w)
 {
     struct str bytes, plain, said = STR_NULL;
 
-    if (!read_file(w, &bytes, &said))
+    if (!read_document_file(w, &bytes, &said))
         return said;
     int r = agile_decrypt(&plain, w->arena, bytes, word_arg(w, "password"));
     if (r == -EKEYREJECTED)
@@ -70,7 +70,7 @@ struct str tool_unprotect_document(struct word *w)
     if (r == -ENOTSUP)
         return failed(w, "its kind of encryption is not supported. Encrypted file restored.");
     if (r == 0)
-        r = place_write(w->c, w->path, plain);
+        r = path_write(w->c, w->path, plain);
     if (r < 0)
         return failed(w, "the file is damaged or could not be written. Encrypted file restored.");
     return word_say(w, "Document " STR_FMT " decrypted successfully.", STR_ARG(w->name));

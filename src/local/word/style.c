@@ -21,7 +21,7 @@ static bool is_shown_with_capital(struct str name)
            (str_starts(name, STR("heading ")) && name.len == 9);
 }
 
-static struct str shown(struct word *w, struct str name)
+static struct str shown_style_name(struct word *w, struct str name)
 {
     if (!is_shown_with_capital(name))
         return name;
@@ -36,7 +36,7 @@ struct xml *word_style(struct word *w, struct str name, const char *type)
         if (type && !str_is(xml_get(s, "w:type"), type))
             continue;
         struct str own = xml_get(xml_child(s, "w:name"), "w:val");
-        if (str_eq(own, name) || (own.len > 0 && str_eq(shown(w, own), name)))
+        if (str_eq(own, name) || (own.len > 0 && str_eq(shown_style_name(w, own), name)))
             return s;
         if (!by_id && str_eq(xml_get(s, "w:styleId"), name))
             by_id = s;
@@ -59,9 +59,9 @@ struct str word_style_of(struct word *w, const struct xml *paragraph)
             continue;
         struct str name = xml_get(xml_child(s, "w:name"), "w:val");
         if (id.len > 0 && str_eq(xml_get(s, "w:styleId"), id))
-            return shown(w, name);
+            return shown_style_name(w, name);
         if (xml_get_bool(s, "w:default", false))
-            fallback = shown(w, name);
+            fallback = shown_style_name(w, name);
     }
     return fallback;
 }

@@ -173,7 +173,7 @@ static void add_piece(struct word *w, struct xml *run, struct str text)
         xml_set(w->doc, t, "xml:space", STR("preserve"));
 }
 
-static void add_text(struct word *w, struct xml *run, struct str text)
+static void add_text_to_run(struct word *w, struct xml *run, struct str text)
 {
     size_t begin = 0;
 
@@ -193,7 +193,7 @@ struct xml *word_add_run(struct word *w, struct xml *p, struct str text)
 {
     struct xml *run = xml_add(w->doc, p, "w:r");
 
-    add_text(w, run, text);
+    add_text_to_run(w, run, text);
     return run;
 }
 
@@ -243,7 +243,7 @@ void word_move(struct xml *p, struct xml *there, bool is_before)
 /* ---- cutting ---- */
 
 /* Cuts the run at AT characters into two; returns the second. */
-static struct xml *cut(struct word *w, struct xml *run, size_t at)
+static struct xml *cut_run(struct word *w, struct xml *run, size_t at)
 {
     struct xml *right = xml_copy(w->doc, run);
     struct xml *n = xml_child(run, NULL), *m = xml_child(right, NULL);
@@ -286,7 +286,7 @@ struct xml *word_split(struct word *w, struct xml *p, size_t pos)
         if (pos == 0)
             return r;
         if (pos < len)
-            return cut(w, r, pos);
+            return cut_run(w, r, pos);
         pos -= len;
     }
     return NULL;
@@ -306,7 +306,7 @@ struct spans {
     size_t n, cap;
 };
 
-static bool collect(struct word *w, struct xml *p, struct spans *s, struct buf *text)
+static bool collect_spans(struct word *w, struct xml *p, struct spans *s, struct buf *text)
 {
     for (struct xml *r = NULL; (r = xml_walk(p, r, "w:r"));) {
         for (struct xml *n = xml_child(r, NULL); n; n = xml_next(n, NULL)) {
@@ -372,7 +372,7 @@ unsigned word_replace(struct word *w, struct xml *p, struct str old, struct str 
     struct spans s = {0};
     unsigned total = 0;
 
-    if (old.len == 0 || !collect(w, p, &s, &text))
+    if (old.len == 0 || !collect_spans(w, p, &s, &text))
         return 0;
     /* From the last one on, so that places before it stay what they are. */
     for (size_t end = text.len; end >= old.len;) {

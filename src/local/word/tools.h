@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of the tools in tools.def: tool_add_heading() and so on, each in the file of its
- * kind (document.c, content.c, near.c, tables.c, notes.c, comments.c, protect.c). */
+ * kind (document.c, content.c, tool_insert.c, tool_table.c, notes.c, comments.c, protect.c). */
 #pragma once
 
 #include "local/word/word.h"

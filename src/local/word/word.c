@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "local/servers.h"
+#include "local/kit/servers.h"
 #include "local/word/tools.h"
 
 /* A document is read, changed and replaced: two calls at once would lose what one of them did. */
@@ -117,7 +117,7 @@ struct str word_docx(struct arena *a, struct str name)
 const char *word_path(struct word *w, struct str name)
 {
     struct str why = STR_NULL;
-    const char *path = place_check(w->c, name, &why);
+    const char *path = path_check(w->c, name, &why);
 
     if (!path && str_starts(why, STR("Parent directory")))
         return "";
@@ -126,7 +126,8 @@ const char *word_path(struct word *w, struct str name)
     return path;
 }
 
-int word_open(struct word *w, const char *path, struct err *e)
+/* Opens the document at PATH: 0 or -errno. */
+static int word_open(struct word *w, const char *path, struct err *e)
 {
     int r = package_open(&w->package, w->arena, path, e);
 
@@ -167,7 +168,7 @@ static bool is_usable(struct word *w, struct str *said)
     return false;
 }
 
-static struct str save(struct word *w, struct str said)
+static struct str save_document(struct word *w, struct str said)
 {
     struct err e = ERR_INIT;
 
@@ -180,7 +181,7 @@ static struct str save(struct word *w, struct str said)
 }
 
 /* The answer; .p is NULL when the call has failed already. */
-static struct str answer(struct word *w)
+static struct str answer_word_call(struct word *w)
 {
     struct err e = ERR_INIT;
     struct str said = STR_NULL;
@@ -197,10 +198,10 @@ static struct str answer(struct word *w)
     if (r < 0)
         return word_failed(w, "%s", err_text(&e));
     said = w->tool->run(w);
-    return w->is_done && said.p ? save(w, said) : said;
+    return w->is_done && said.p ? save_document(w, said) : said;
 }
 
-static void call(struct local_call *c)
+static void call_word_tool(struct local_call *c)
 {
     struct word w = {.c = c, .arena = &c->arena};
 
@@ -210,7 +211,7 @@ static void call(struct local_call *c)
     }
     if (w.tool->need == WORD_CHANGES)
         (void)pthread_mutex_lock(&lock);
-    struct str said = answer(&w);
+    struct str said = answer_word_call(&w);
     if (w.tool->need == WORD_CHANGES)
         (void)pthread_mutex_unlock(&lock);
     if (said.p)
@@ -219,7 +220,7 @@ static void call(struct local_call *c)
         local_fail(c, "%s: not enough memory", w.tool->failed);
 }
 
-#define WORD_TOOL(name, need, shape, failed) {#name, call},
+#define WORD_TOOL(name, need, shape, failed) {#name, call_word_tool},
 static const struct local_tool tools[] = {
 #include "local/word/tools.def"
 };

@@ -6,7 +6,7 @@
  * word_say() when it is not. The product answers failures as ordinary text, and so do tools. */
 #pragma once
 
-#include "local/place.h"
+#include "local/kit/path.h"
 #include "office/package.h"
 
 enum {
@@ -65,8 +65,6 @@ struct str word_json(struct word *w, const struct json *v, enum json_style style
 struct str word_docx(struct arena *a, struct str name);
 /* The path of the file NAME; NULL with the call failed when it is outside the workspace. */
 const char *word_path(struct word *w, struct str name);
-/* Opens the document at PATH: 0 or -errno. */
-int word_open(struct word *w, const char *path, struct err *e);
 
 /* ---- args.c: arguments as Python's programs show them ---- */
 

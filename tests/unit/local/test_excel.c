@@ -93,11 +93,11 @@ static void numbers_as_python_has_them(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         auto_buf struct buf b = BUF_INIT(64);
-        py_float(&b, cases[i].d);
+        python_float(&b, cases[i].d);
         assert_string_equal(buf_cstr(&b), cases[i].text);
     }
     auto_buf struct buf b = BUF_INIT(128);
-    py_json_str(&b, STR("a\"\\\n\x01\x7f\xc3\xa4\xf0\x9f\x98\x80\xff"));
+    python_json_str(&b, STR("a\"\\\n\x01\x7f\xc3\xa4\xf0\x9f\x98\x80\xff"));
     assert_string_equal(buf_cstr(&b), "\"a\\\"\\\\\\n\\u0001\\u007f\\u00e4\\ud83d\\ude00\\ufffd\"");
 }
 
