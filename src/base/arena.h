@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 
 struct arena_block;
@@ -50,9 +51,4 @@ struct str arena_printf(struct arena *a, const char *fmt, ...)
 struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 
-static inline void arena_done_p(struct arena *a)
-{
-    arena_done(a);
-}
-/* struct arena x auto_arena; arena_init(&x, …) */
-#define auto_arena __attribute__((cleanup(arena_done_p)))
+DEFINE_CLEANUP_IN_PLACE(struct arena, arena_done)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 
 struct buf {
@@ -51,8 +52,4 @@ static inline struct str buf_str(const struct buf *b)
     return str_n(b->p, b->len);
 }
 
-static inline void buf_done_p(struct buf *b)
-{
-    buf_done(b);
-}
-#define auto_buf __attribute__((cleanup(buf_done_p)))
+DEFINE_CLEANUP_IN_PLACE(struct buf, buf_done)

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #define auto_(fn)  __attribute__((cleanup(fn##_p)))
-#define auto_free  __attribute__((cleanup(free_p)))
-#define auto_close __attribute__((cleanup(close_p))) /* int fd = -1 */
+#define auto_free  auto_(free)
+#define auto_close auto_(close) /* int fd = -1 */
+#define auto_arena auto_(arena_done)
+#define auto_buf   auto_(buf_done)
 
 /* The value of X, which becomes 0 / NULL: ownership moves to the reader of the expression. */
 #define take(x)                                                                                    \
@@ -31,6 +33,13 @@
     static inline void fn##_p(type *p)                                                             \
     {                                                                                              \
         fn(*p);                                                                                    \
+    }
+
+/* The same for what is embedded, which stays: DEFINE_CLEANUP_IN_PLACE(struct buf, buf_done). */
+#define DEFINE_CLEANUP_IN_PLACE(type, fn)                                                          \
+    static inline void fn##_p(type *p)                                                             \
+    {                                                                                              \
+        fn(p);                                                                                     \
     }
 
 static inline void free_p(void *p)

@@ -49,7 +49,7 @@ int64_t clock_real_us(void)
     return source->real_us();
 }
 
-static void split(int64_t real_us, struct tm *ret_tm, int *ret_us)
+static void split_time(int64_t real_us, struct tm *ret_tm, int *ret_us)
 {
     int64_t s = real_us / 1000000, us = real_us % 1000000;
 
@@ -68,7 +68,7 @@ void clock_rfc3339(char out[CLOCK_RFC3339_MAX], int64_t real_us)
     struct tm tm;
     int us;
 
-    split(real_us, &tm, &us);
+    split_time(real_us, &tm, &us);
     (void)strftime(out, CLOCK_RFC3339_MAX, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
@@ -77,7 +77,7 @@ void clock_rfc3339_us(char out[CLOCK_RFC3339_MAX], int64_t real_us)
     struct tm tm;
     int us;
 
-    split(real_us, &tm, &us);
+    split_time(real_us, &tm, &us);
     size_t n = strftime(out, CLOCK_RFC3339_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
     (void)snprintf(out + n, CLOCK_RFC3339_MAX - n, ".%06dZ", us);
 }
@@ -90,7 +90,7 @@ void clock_http_date(char out[CLOCK_RFC3339_MAX], int64_t real_us)
     int us;
 
     /* Not strftime: "%a" and "%b" follow the locale. */
-    split(real_us, &tm, &us);
+    split_time(real_us, &tm, &us);
     (void)snprintf(out, CLOCK_RFC3339_MAX, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
                    days + 3 * tm.tm_wday, tm.tm_mday, months + 3 * tm.tm_mon,
                    (tm.tm_year + 1900) % 10000, tm.tm_hour, tm.tm_min, tm.tm_sec);

@@ -15,7 +15,6 @@ struct deflate {
     void *ctx;
     struct deflate_work *work;
     struct buf out;
-    struct crc32 sum;
     uint32_t crc;
     uint64_t size;
     int error;
@@ -53,7 +52,6 @@ struct deflate *deflate_new(enum deflate_format format, deflate_sink *sink, void
     d->ctx = ctx;
     d->work = deflate_work_new();
     buf_init(&d->out, 2 * (size_t)DEFLATE_PIECE);
-    crc32_init(&d->sum);
     if (d->work && (format == DEFLATE_RAW || deflate_gzip_head(&d->out) == 0))
         return d;
     deflate_free(d);
@@ -75,7 +73,7 @@ static int write_piece(struct deflate *d, bool is_last)
     unsigned char *p = d->bytes + d->dict;
 
     if (d->format == DEFLATE_GZIP)
-        d->crc = crc32_add(&d->sum, d->crc, p, d->len);
+        d->crc = crc32_add(d->crc, p, d->len);
     d->size += d->len;
     const struct deflate_piece piece = {p, d->len, d->dict, is_last};
     d->error = deflate_piece(d->work, &piece, &d->out);

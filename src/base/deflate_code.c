@@ -2,7 +2,7 @@
 /* Prefix codes of limited length. */
 #include <stdlib.h>
 
-#include "base/deflate_impl.h"
+#include "base/deflate_internal.h"
 
 struct leaf {
     uint32_t count;

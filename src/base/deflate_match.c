@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/deflate_impl.h"
+#include "base/deflate_internal.h"
 #include "base/mem.h"
 
 enum {

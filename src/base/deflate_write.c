@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/deflate_impl.h"
+#include "base/deflate_internal.h"
 
 enum { STORED = 0, FIXED = 1, DYNAMIC = 2, STORED_MAX = 65535, SLACK = 1024 };
 

@@ -65,7 +65,7 @@ static bool token_is(struct str token, struct str key)
     return k == key.len;
 }
 
-static struct json *step(const struct json *v, struct str token)
+static struct json *step_pointer(const struct json *v, struct str token)
 {
     uint64_t i;
 
@@ -93,7 +93,7 @@ struct json *json_pointer_str(const struct json *v, struct str pointer)
         return NULL;
     pointer = str_skip(pointer, 1);
     while (at && pointer.p)
-        at = step(at, str_cut(&pointer, '/'));
+        at = step_pointer(at, str_cut(&pointer, '/'));
     return at;
 }
 
@@ -215,7 +215,7 @@ bool json_equal(const struct json *a, const struct json *b)
 
 /* ---- construction ---- */
 
-static struct json *new_node(struct arena *a, struct json value)
+static struct json *new_json_node(struct arena *a, struct json value)
 {
     struct json *v = arena_alloc(a, sizeof *v);
 
@@ -226,45 +226,45 @@ static struct json *new_node(struct arena *a, struct json value)
 
 struct json *json_new_null(struct arena *a)
 {
-    return new_node(a, (struct json){.type = JSON_NULL});
+    return new_json_node(a, (struct json){.type = JSON_NULL});
 }
 
 struct json *json_new_bool(struct arena *a, bool b)
 {
-    return new_node(a, (struct json){.type = JSON_BOOL, .b = b});
+    return new_json_node(a, (struct json){.type = JSON_BOOL, .b = b});
 }
 
 struct json *json_new_int(struct arena *a, int64_t i)
 {
-    return new_node(a, (struct json){.type = JSON_INT, .i = i});
+    return new_json_node(a, (struct json){.type = JSON_INT, .i = i});
 }
 
 struct json *json_new_real(struct arena *a, double d)
 {
     if (!isfinite(d))
         return json_new_null(a);
-    return new_node(a, (struct json){.type = JSON_REAL, .d = d});
+    return new_json_node(a, (struct json){.type = JSON_REAL, .d = d});
 }
 
 struct json *json_new_str(struct arena *a, struct str s)
 {
     struct str copy = arena_str(a, s);
 
-    return copy.p ? new_node(a, (struct json){.type = JSON_STRING, .s = copy}) : NULL;
+    return copy.p ? new_json_node(a, (struct json){.type = JSON_STRING, .s = copy}) : NULL;
 }
 
 struct json *json_new_array(struct arena *a)
 {
-    return new_node(a, (struct json){.type = JSON_ARRAY});
+    return new_json_node(a, (struct json){.type = JSON_ARRAY});
 }
 
 struct json *json_new_object(struct arena *a)
 {
-    return new_node(a, (struct json){.type = JSON_OBJECT});
+    return new_json_node(a, (struct json){.type = JSON_OBJECT});
 }
 
 /* Makes room for one more entry of SIZE bytes in V, whose entries are at *ENTRIES. */
-static int grow(struct arena *a, struct json *v, void **entries, size_t size)
+static int grow_entries(struct arena *a, struct json *v, void **entries, size_t size)
 {
     enum { FIRST_ROOM = 2, MAX_ROOM = 31 };
     unsigned room = FIRST_ROOM;
@@ -303,7 +303,7 @@ int json_push(struct arena *a, struct json *array, const struct json *value)
         return -ENOMEM;
     items = array->items;
     struct json copy = without_room(value); /* before growing: it may be the array itself */
-    if (grow(a, array, &items, sizeof copy) < 0)
+    if (grow_entries(a, array, &items, sizeof copy) < 0)
         return -ENOMEM;
     array->items = items;
     array->items[array->n++] = copy;
@@ -324,7 +324,7 @@ int json_set_str(struct arena *a, struct json *object, struct str key, const str
     }
     struct str name = arena_str(a, key);
     members = object->members;
-    if (!name.p || grow(a, object, &members, sizeof(struct json_member)) < 0)
+    if (!name.p || grow_entries(a, object, &members, sizeof(struct json_member)) < 0)
         return -ENOMEM;
     object->members = members;
     object->members[object->n++] = (struct json_member){name, copy};

@@ -31,7 +31,7 @@ struct parser {
     const char *at;
 };
 
-static int fail_at(struct parser *s, const char *at, int code, const char *what)
+static int fail_json_at(struct parser *s, const char *at, int code, const char *what)
 {
     s->code = code;
     s->what = what;
@@ -39,27 +39,27 @@ static int fail_at(struct parser *s, const char *at, int code, const char *what)
     return code;
 }
 
-static int fail(struct parser *s, const char *what)
+static int fail_json(struct parser *s, const char *what)
 {
-    return fail_at(s, s->p, -EINVAL, s->p == s->end ? "unexpected end" : what);
+    return fail_json_at(s, s->p, -EINVAL, s->p == s->end ? "unexpected end" : what);
 }
 
-static int no_memory(struct parser *s)
+static int fail_json_memory(struct parser *s)
 {
-    return fail_at(s, s->p, -ENOMEM, "out of memory");
+    return fail_json_at(s, s->p, -ENOMEM, "out of memory");
 }
 
 /* The next byte, or NUL (which no JSON text holds outside an error) at the end. */
-static inline char peek(const struct parser *s)
+static inline char peek_byte(const struct parser *s)
 {
     return s->p < s->end ? *s->p : '\0';
 }
 
-static inline char skip_space(struct parser *s)
+static inline char skip_json_space(struct parser *s)
 {
     while (s->p < s->end && (*s->p == ' ' || *s->p == '\n' || *s->p == '\r' || *s->p == '\t'))
         s->p++;
-    return peek(s);
+    return peek_byte(s);
 }
 
 /* ---- the stack ---- */
@@ -70,7 +70,7 @@ static int grow_stack(struct parser *s)
     char *p = mem_realloc(s->stack == s->first_stack ? NULL : s->stack, cap);
 
     if (!p)
-        return no_memory(s);
+        return fail_json_memory(s);
     if (s->stack == s->first_stack)
         memcpy(p, s->stack, s->top);
     s->stack = p;
@@ -78,10 +78,10 @@ static int grow_stack(struct parser *s)
     return 0;
 }
 
-static inline int push(struct parser *s, const void *entry, size_t size)
+static inline int push_entry(struct parser *s, const void *entry, size_t size)
 {
     if (s->values_left-- == 0)
-        return fail_at(s, s->p, -E2BIG, "too many values");
+        return fail_json_at(s, s->p, -E2BIG, "too many values");
     if (s->cap - s->top < size && grow_stack(s) < 0)
         return s->code;
     memcpy(s->stack + s->top, entry, size);
@@ -90,7 +90,7 @@ static inline int push(struct parser *s, const void *entry, size_t size)
 }
 
 /* Moves what lies above MARK to the arena. */
-static int pop(struct parser *s, size_t mark, void **ret)
+static int pop_entries(struct parser *s, size_t mark, void **ret)
 {
     size_t size = s->top - mark;
 
@@ -101,7 +101,7 @@ static int pop(struct parser *s, size_t mark, void **ret)
     }
     *ret = arena_alloc(s->arena, size);
     if (!*ret)
-        return no_memory(s);
+        return fail_json_memory(s);
     memcpy(*ret, s->stack + mark, size);
     return 0;
 }
@@ -113,13 +113,13 @@ static int parse_hex4(struct parser *s, uint32_t *ret)
     uint32_t x = 0;
 
     for (int i = 0; i < 4; i++, s->p++) {
-        char c = peek(s);
+        char c = peek_byte(s);
         if (c >= '0' && c <= '9')
             x = x << 4 | (uint32_t)(c - '0');
         else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
             x = x << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
         else
-            return fail(s, "expected four hexadecimal digits");
+            return fail_json(s, "expected four hexadecimal digits");
     }
     *ret = x;
     return 0;
@@ -134,15 +134,15 @@ static int parse_unicode(struct parser *s, char **out)
     if (parse_hex4(s, &c) < 0)
         return s->code;
     if (c >= 0xdc00 && c <= 0xdfff)
-        return fail_at(s, at, -EINVAL, "lone surrogate");
+        return fail_json_at(s, at, -EINVAL, "lone surrogate");
     if (c >= 0xd800 && c <= 0xdbff) {
         if (s->end - s->p < 2 || s->p[0] != '\\' || s->p[1] != 'u')
-            return fail_at(s, at, -EINVAL, "lone surrogate");
+            return fail_json_at(s, at, -EINVAL, "lone surrogate");
         s->p += 2;
         if (parse_hex4(s, &low) < 0)
             return s->code;
         if (low < 0xdc00 || low > 0xdfff)
-            return fail_at(s, at, -EINVAL, "lone surrogate");
+            return fail_json_at(s, at, -EINVAL, "lone surrogate");
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
     }
     *out += utf8_encode(*out, c);
@@ -156,14 +156,14 @@ static int parse_escape(struct parser *s, char **out)
     static const char to[] = "\"\\/\b\f\n\r\t";
 
     s->p++;
-    char c = peek(s);
+    char c = peek_byte(s);
     if (c == 'u') {
         s->p++;
         return parse_unicode(s, out);
     }
     const char *hit = c ? strchr(from, c) : NULL;
     if (!hit)
-        return fail(s, "unknown escape");
+        return fail_json(s, "unknown escape");
     s->p++;
     *(*out)++ = to[hit - from];
     return 0;
@@ -191,7 +191,7 @@ static int copy_sequences(struct parser *s, char **out)
     do {
         size_t n = utf8_sequence(s->p, (size_t)(s->end - s->p));
         if (n == 0)
-            return fail_at(s, s->p, -EINVAL, "malformed UTF-8");
+            return fail_json_at(s, s->p, -EINVAL, "malformed UTF-8");
         memcpy(*out, s->p, n);
         *out += n;
         s->p += n;
@@ -207,7 +207,7 @@ static int parse_string(struct parser *s, struct str *ret)
     s->p++;
     for (;;) {
         out = copy_plain(s, out);
-        char c = peek(s);
+        char c = peek_byte(s);
         if (c == '"')
             break;
         if (c == '\\') {
@@ -217,7 +217,7 @@ static int parse_string(struct parser *s, struct str *ret)
             if (copy_sequences(s, &out) < 0)
                 return s->code;
         } else {
-            return fail(s, "control character in a string");
+            return fail_json(s, "control character in a string");
         }
     }
     s->p++;
@@ -251,10 +251,10 @@ static int parse_exponent(struct parser *s, struct json_decimal *d)
     bool negative = false;
 
     s->p++;
-    if (peek(s) == '+' || peek(s) == '-')
+    if (peek_byte(s) == '+' || peek_byte(s) == '-')
         negative = *s->p++ == '-';
-    if (!ascii_is_digit(peek(s)))
-        return fail(s, "expected a digit");
+    if (!ascii_is_digit(peek_byte(s)))
+        return fail_json(s, "expected a digit");
     for (; s->p < s->end && ascii_is_digit(*s->p); s->p++)
         if (exp < 100000) /* far outside a double's range already, far inside int64_t's */
             exp = exp * 10 + (*s->p - '0');
@@ -272,7 +272,7 @@ static int finish_real(struct parser *s, const char *from, struct json_decimal *
     out->type = JSON_REAL;
     out->d = json_decimal_to_double(d, s->pool);
     if (!isfinite(out->d))
-        return fail_at(s, from, -EINVAL, "number out of range");
+        return fail_json_at(s, from, -EINVAL, "number out of range");
     return 0;
 }
 
@@ -283,22 +283,22 @@ static int parse_number(struct parser *s, struct json *out)
     bool integer = true;
 
     s->p += d.negative;
-    if (!ascii_is_digit(peek(s)))
-        return fail(s, "expected a digit");
+    if (!ascii_is_digit(peek_byte(s)))
+        return fail_json(s, "expected a digit");
     if (*s->p == '0') {
         s->p++;
-        if (ascii_is_digit(peek(s)))
-            return fail(s, "leading zero");
+        if (ascii_is_digit(peek_byte(s)))
+            return fail_json(s, "leading zero");
     } else {
         (void)parse_digits(s, &d, false);
     }
-    if (peek(s) == '.') {
+    if (peek_byte(s) == '.') {
         integer = false;
         s->p++;
         if (parse_digits(s, &d, true) == 0)
-            return fail(s, "expected a digit");
+            return fail_json(s, "expected a digit");
     }
-    if ((peek(s) | 0x20) == 'e') {
+    if ((peek_byte(s) | 0x20) == 'e') {
         integer = false;
         if (parse_exponent(s, &d) < 0)
             return s->code;
@@ -354,7 +354,7 @@ static int unite_many(struct parser *s, struct json_member *m, uint32_t *n)
     struct json_order *order = json_sort_members(m, *n);
 
     if (!order)
-        return no_memory(s);
+        return fail_json_memory(s);
     bool dead = false;
     for (uint32_t i = 1, first = 0; i < *n; i++) {
         if (order[i].prefix == order[first].prefix &&
@@ -379,12 +379,12 @@ static int parse_value(struct parser *s, struct json *out);
 
 static int parse_member(struct parser *s, struct json_member *m)
 {
-    if (skip_space(s) != '"')
-        return fail(s, "expected a member name");
+    if (skip_json_space(s) != '"')
+        return fail_json(s, "expected a member name");
     if (parse_string(s, &m->key) < 0)
         return s->code;
-    if (skip_space(s) != ':')
-        return fail(s, "expected ':'");
+    if (skip_json_space(s) != ':')
+        return fail_json(s, "expected ':'");
     s->p++;
     return parse_value(s, &m->value);
 }
@@ -403,7 +403,7 @@ static int close_object(struct parser *s, struct json *out, size_t mark, bool ma
     }
     s->top = mark + n * sizeof *m;
     out->n = n;
-    return pop(s, mark, (void **)&out->members);
+    return pop_entries(s, mark, (void **)&out->members);
 }
 
 static int parse_object(struct parser *s, struct json *out)
@@ -414,22 +414,22 @@ static int parse_object(struct parser *s, struct json *out)
 
     s->p++;
     *out = (struct json){.type = JSON_OBJECT};
-    if (skip_space(s) == '}') {
+    if (skip_json_space(s) == '}') {
         s->p++;
         return 0;
     }
     for (;;) {
         struct json_member m;
-        if (parse_member(s, &m) < 0 || push(s, &m, sizeof m) < 0)
+        if (parse_member(s, &m) < 0 || push_entry(s, &m, sizeof m) < 0)
             return s->code;
         uint64_t bit = key_bit(m.key);
         maybe_twice |= (seen & bit) != 0;
         seen |= bit;
-        char c = skip_space(s);
+        char c = skip_json_space(s);
         if (c == '}')
             return close_object(s, out, mark, maybe_twice);
         if (c != ',')
-            return fail(s, "expected ',' or '}'");
+            return fail_json(s, "expected ',' or '}'");
         s->p++;
     }
 }
@@ -442,30 +442,30 @@ static int parse_array(struct parser *s, struct json *out)
 
     s->p++;
     *out = (struct json){.type = JSON_ARRAY};
-    if (skip_space(s) == ']') {
+    if (skip_json_space(s) == ']') {
         s->p++;
         return 0;
     }
     for (;;) {
         struct json item;
-        if (parse_value(s, &item) < 0 || push(s, &item, sizeof item) < 0)
+        if (parse_value(s, &item) < 0 || push_entry(s, &item, sizeof item) < 0)
             return s->code;
-        char c = skip_space(s);
+        char c = skip_json_space(s);
         if (c == ']')
             break;
         if (c != ',')
-            return fail(s, "expected ',' or ']'");
+            return fail_json(s, "expected ',' or ']'");
         s->p++;
     }
     s->p++;
     out->n = (uint32_t)((s->top - mark) / sizeof(struct json));
-    return pop(s, mark, (void **)&out->items);
+    return pop_entries(s, mark, (void **)&out->items);
 }
 
 static int parse_nested(struct parser *s, struct json *out)
 {
     if (s->depth == s->max_depth)
-        return fail_at(s, s->p, -E2BIG, "nested too deeply");
+        return fail_json_at(s, s->p, -E2BIG, "nested too deeply");
     s->depth++;
     int r = *s->p == '{' ? parse_object(s, out) : parse_array(s, out);
     s->depth--;
@@ -475,14 +475,14 @@ static int parse_nested(struct parser *s, struct json *out)
 static int parse_word(struct parser *s, const char *word, size_t len)
 {
     if ((size_t)(s->end - s->p) < len || memcmp(s->p, word, len) != 0)
-        return fail_at(s, s->p, -EINVAL, "expected a value");
+        return fail_json_at(s, s->p, -EINVAL, "expected a value");
     s->p += len;
     return 0;
 }
 
 static int parse_value(struct parser *s, struct json *out)
 {
-    char c = skip_space(s);
+    char c = skip_json_space(s);
 
     *out = (struct json){0};
     switch (c) {
@@ -498,7 +498,7 @@ static int parse_value(struct parser *s, struct json *out)
     default:
         if (c == '-' || ascii_is_digit(c))
             return parse_number(s, out);
-        return fail(s, "expected a value");
+        return fail_json(s, "expected a value");
     }
 }
 
@@ -506,9 +506,9 @@ static int parse_text(struct parser *s, struct json *root)
 {
     if (parse_value(s, root) < 0)
         return s->code;
-    (void)skip_space(s);
+    (void)skip_json_space(s);
     if (s->p < s->end)
-        return fail(s, "text behind the value");
+        return fail_json(s, "text behind the value");
     return 0;
 }
 

@@ -19,7 +19,7 @@ static uint64_t prefix_of(struct str key)
 }
 
 /* Not "before or equal" but "strictly before": equal keys keep their order. */
-static bool is_before(const struct json_member *m, struct json_order a, struct json_order b)
+static bool is_key_before(const struct json_member *m, struct json_order a, struct json_order b)
 {
     if (a.prefix != b.prefix)
         return a.prefix < b.prefix;
@@ -31,20 +31,20 @@ static void sort_run(const struct json_member *m, struct json_order *v, uint32_t
     for (uint32_t i = 1; i < n; i++) {
         struct json_order x = v[i];
         uint32_t j = i;
-        for (; j > 0 && is_before(m, x, v[j - 1]); j--)
+        for (; j > 0 && is_key_before(m, x, v[j - 1]); j--)
             v[j] = v[j - 1];
         v[j] = x;
     }
 }
 
 /* Merges the sorted v[0, mid) and v[mid, n) into OUT. */
-static void merge(const struct json_member *m, const struct json_order *v, size_t mid, size_t n,
-                  struct json_order *out)
+static void merge_orders(const struct json_member *m, const struct json_order *v, size_t mid,
+                         size_t n, struct json_order *out)
 {
     size_t a = 0, b = mid;
 
     while (a < mid && b < n)
-        *out++ = is_before(m, v[b], v[a]) ? v[b++] : v[a++];
+        *out++ = is_key_before(m, v[b], v[a]) ? v[b++] : v[a++];
     memcpy(out, v + a, (mid - a) * sizeof *v);
     memcpy(out + (mid - a), v + b, (n - b) * sizeof *v);
 }
@@ -64,7 +64,7 @@ struct json_order *json_sort_members(const struct json_member *m, uint32_t n)
     for (size_t width = RUN; width < n; width *= 2) {
         for (size_t i = 0; i < n; i += 2 * width) {
             size_t len = n - i < 2 * width ? n - i : 2 * width;
-            merge(m, from + i, len < width ? len : width, len, to + i);
+            merge_orders(m, from + i, len < width ? len : width, len, to + i);
         }
         struct json_order *swap = from;
         from = to;

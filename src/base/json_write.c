@@ -9,7 +9,7 @@
 
 /* ---- bytes ---- */
 
-static inline void put(struct buf *b, char c)
+static inline void put_json_char(struct buf *b, char c)
 {
     if (b->len < b->cap && !b->error)
         b->p[b->len++] = c;
@@ -63,14 +63,14 @@ static void put_escaped(struct buf *b, char c)
                                       ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
     char letter = letters[c & 127];
 
-    put(b, '\\');
+    put_json_char(b, '\\');
     if (letter) {
-        put(b, letter);
+        put_json_char(b, letter);
         return;
     }
     put_lit(b, "u00");
-    put(b, hex[(c >> 4) & 1]);
-    put(b, hex[c & 15]);
+    put_json_char(b, hex[(c >> 4) & 1]);
+    put_json_char(b, hex[c & 15]);
 }
 
 /* Writes the character that S begins with, which is not plain; how many bytes it has. */
@@ -123,7 +123,7 @@ static void put_rest(struct buf *b, struct str s)
     }
 }
 
-static void put_str(struct buf *b, struct str s)
+static void put_json_str(struct buf *b, struct str s)
 {
     size_t n = plain_length(s.p, s.len);
     char *out = room(b, n + 2);
@@ -136,12 +136,12 @@ static void put_str(struct buf *b, struct str s)
     b->len += n + 1;
     if (n < s.len)
         put_rest(b, str_skip(s, n));
-    put(b, '"');
+    put_json_char(b, '"');
 }
 
 int json_write_str(struct buf *out, struct str s)
 {
-    put_str(out, s);
+    put_json_str(out, s);
     return out->error;
 }
 
@@ -149,7 +149,7 @@ int json_write_str(struct buf *out, struct str s)
 
 /* Numbers are written in place where there is room for the longest. */
 
-static void put_int(struct buf *b, int64_t i)
+static void put_json_int(struct buf *b, int64_t i)
 {
     char text[JSON_NUMBER_MAX];
     bool in_place = b->cap - b->len >= JSON_NUMBER_MAX && !b->error;
@@ -191,7 +191,7 @@ static void new_line(const struct writer *w)
 {
     if (w->style != JSON_PRETTY)
         return;
-    put(w->out, '\n');
+    put_json_char(w->out, '\n');
     for (uint32_t i = 0; i < w->depth; i++)
         put_lit(w->out, "  ");
 }
@@ -201,7 +201,7 @@ static void put_items(struct writer *w, const struct json *v)
     /* What is too long already gets no longer. */
     for (uint32_t i = 0; i < v->n && !w->out->error; i++) {
         if (i > 0)
-            put(w->out, ',');
+            put_json_char(w->out, ',');
         new_line(w);
         put_value(w, &v->items[i]);
     }
@@ -210,12 +210,12 @@ static void put_items(struct writer *w, const struct json *v)
 static void put_member(struct writer *w, const struct json_member *m, bool first)
 {
     if (!first)
-        put(w->out, ',');
+        put_json_char(w->out, ',');
     new_line(w);
-    put_str(w->out, m->key);
-    put(w->out, ':');
+    put_json_str(w->out, m->key);
+    put_json_char(w->out, ':');
     if (w->style == JSON_PRETTY)
-        put(w->out, ' ');
+        put_json_char(w->out, ' ');
     put_value(w, &m->value);
 }
 
@@ -250,7 +250,7 @@ static void put_nested(struct writer *w, const struct json *v)
         w->out->error = -ENOBUFS;
     if (w->out->error)
         return;
-    put(w->out, object ? '{' : '[');
+    put_json_char(w->out, object ? '{' : '[');
     w->depth++;
     if (object)
         put_members(w, v);
@@ -259,7 +259,7 @@ static void put_nested(struct writer *w, const struct json *v)
     w->depth--;
     if (v->n > 0)
         new_line(w);
-    put(w->out, object ? '}' : ']');
+    put_json_char(w->out, object ? '}' : ']');
 }
 
 static void put_value(struct writer *w, const struct json *v)
@@ -273,14 +273,14 @@ static void put_value(struct writer *w, const struct json *v)
         else
             put_lit(w->out, "false");
         return;
-    case JSON_INT: put_int(w->out, v->i); return;
+    case JSON_INT: put_json_int(w->out, v->i); return;
     case JSON_REAL:
         if (w->style == JSON_CANONICAL && json_real_to_int(v->d, &i))
-            put_int(w->out, i);
+            put_json_int(w->out, i);
         else
             put_real(w->out, v->d);
         return;
-    case JSON_STRING: put_str(w->out, v->s); return;
+    case JSON_STRING: put_json_str(w->out, v->s); return;
     case JSON_ARRAY:
     case JSON_OBJECT: put_nested(w, v); return;
     case JSON_NULL:
@@ -305,7 +305,7 @@ enum { JW_DEPTH_MAX = 63 };
 static void before_value(struct jw *w)
 {
     if (w->needs_comma)
-        put(w->out, ',');
+        put_json_char(w->out, ',');
     w->needs_comma = true;
 }
 
@@ -317,7 +317,7 @@ static void open_level(struct jw *w, bool object)
             w->out->error = -ENOBUFS;
         return;
     }
-    put(w->out, object ? '{' : '[');
+    put_json_char(w->out, object ? '{' : '[');
     w->stack = w->stack << 1 | object;
     w->depth++;
     w->needs_comma = false;
@@ -337,7 +337,7 @@ void jw_end(struct jw *w)
 {
     if (w->depth == 0)
         return;
-    put(w->out, w->stack & 1 ? '}' : ']');
+    put_json_char(w->out, w->stack & 1 ? '}' : ']');
     w->stack >>= 1;
     w->depth--;
     w->needs_comma = true;
@@ -346,8 +346,8 @@ void jw_end(struct jw *w)
 void jw_key_str(struct jw *w, struct str key)
 {
     before_value(w);
-    put_str(w->out, key);
-    put(w->out, ':');
+    put_json_str(w->out, key);
+    put_json_char(w->out, ':');
     w->needs_comma = false;
 }
 
@@ -359,7 +359,7 @@ void jw_key(struct jw *w, const char *key)
 void jw_str(struct jw *w, struct str s)
 {
     before_value(w);
-    put_str(w->out, s);
+    put_json_str(w->out, s);
 }
 
 void jw_cstr(struct jw *w, const char *s)
@@ -373,7 +373,7 @@ void jw_cstr(struct jw *w, const char *s)
 void jw_int(struct jw *w, int64_t i)
 {
     before_value(w);
-    put_int(w->out, i);
+    put_json_int(w->out, i);
 }
 
 void jw_real(struct jw *w, double d)

@@ -50,7 +50,7 @@ struct line {
 
 enum { LINE_TAIL = sizeof "}\n" };
 
-static void put(struct line *l, const char *p, size_t n)
+static void put_log_bytes(struct line *l, const char *p, size_t n)
 {
     if (n <= sizeof l->text - LINE_TAIL - l->len) {
         memcpy(l->text + l->len, p, n);
@@ -62,25 +62,25 @@ static void put_string(struct line *l, struct str s)
 {
     bool utf8 = str_is_utf8(s);
 
-    put(l, "\"", 1);
+    put_log_bytes(l, "\"", 1);
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.p[i];
         char esc[8];
         /* Bytes above ASCII are shown as they are in well-formed text, escaped otherwise. */
         bool plain = c < 0x80 ? c >= 0x20 && c != '"' && c != '\\' && c != 0x7f : utf8;
         if (plain)
-            put(l, s.p + i, 1);
+            put_log_bytes(l, s.p + i, 1);
         else
-            put(l, esc, (size_t)snprintf(esc, sizeof esc, "\\u%04x", c));
+            put_log_bytes(l, esc, (size_t)snprintf(esc, sizeof esc, "\\u%04x", c));
     }
-    put(l, "\"", 1);
+    put_log_bytes(l, "\"", 1);
 }
 
 static void put_key(struct line *l, const char *key)
 {
-    put(l, ",", 1);
+    put_log_bytes(l, ",", 1);
     put_string(l, str_of(key));
-    put(l, ":", 1);
+    put_log_bytes(l, ":", 1);
 }
 
 void log_write(enum log_level level, const char *msg, const struct log_field *fields, unsigned n)
@@ -89,7 +89,7 @@ void log_write(enum log_level level, const char *msg, const struct log_field *fi
     char ts[CLOCK_RFC3339_MAX];
 
     clock_rfc3339_us(ts, clock_real_us());
-    put(&l, "{\"ts\":", 6);
+    put_log_bytes(&l, "{\"ts\":", 6);
     put_string(&l, str_of(ts));
     put_key(&l, "level");
     put_string(&l, str_of(level_names[level]));
@@ -109,7 +109,7 @@ void log_write(enum log_level level, const char *msg, const struct log_field *fi
             value.len = (room - key_room) / 6;
         put_key(&l, fields[i].key);
         if (fields[i].type == LOG_FIELD_INT)
-            put(&l, value.p, value.len);
+            put_log_bytes(&l, value.p, value.len);
         else
             put_string(&l, value);
     }

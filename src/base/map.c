@@ -39,7 +39,7 @@ static uint64_t key_hash(const struct map *m, struct str key)
     return h > 1 ? h : h + 2;
 }
 
-static struct map_slot *find(const struct map *m, struct str key, uint64_t hash)
+static struct map_slot *find_slot(const struct map *m, struct str key, uint64_t hash)
 {
     if (m->cap == 0)
         return NULL;
@@ -54,7 +54,7 @@ static struct map_slot *find(const struct map *m, struct str key, uint64_t hash)
 
 void *map_get(const struct map *m, struct str key)
 {
-    struct map_slot *s = find(m, key, key_hash(m, key));
+    struct map_slot *s = find_slot(m, key, key_hash(m, key));
 
     return s ? s->value : NULL;
 }
@@ -69,7 +69,7 @@ static struct map_slot *free_slot(struct map_slot *slots, size_t cap, uint64_t h
 }
 
 /* Keeps at least a quarter of the slots never used, so that every search ends. */
-static int make_room(struct map *m)
+static int make_slot_room(struct map *m)
 {
     if (m->cap && (m->used + 1) * 4 <= m->cap * 3)
         return 0;
@@ -93,7 +93,7 @@ static int make_room(struct map *m)
 
 int map_put(struct map *m, struct str key, void *value, void **ret_old)
 {
-    struct map_slot *s = m->cap ? find(m, key, key_hash(m, key)) : NULL;
+    struct map_slot *s = m->cap ? find_slot(m, key, key_hash(m, key)) : NULL;
 
     if (ret_old)
         *ret_old = s ? s->value : NULL;
@@ -103,7 +103,7 @@ int map_put(struct map *m, struct str key, void *value, void **ret_old)
     }
     if (m->n >= m->max)
         return -ENOBUFS;
-    if (make_room(m) < 0)
+    if (make_slot_room(m) < 0)
         return -ENOMEM;
     char *copy = mem_strndup(key.p ? key.p : "", key.len);
     if (!copy)
@@ -118,7 +118,7 @@ int map_put(struct map *m, struct str key, void *value, void **ret_old)
 
 void *map_del(struct map *m, struct str key)
 {
-    struct map_slot *s = find(m, key, key_hash(m, key));
+    struct map_slot *s = find_slot(m, key, key_hash(m, key));
 
     if (!s)
         return NULL;

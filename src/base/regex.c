@@ -22,7 +22,7 @@ struct emitter {
 };
 
 /* The new instruction's place, or -E2BIG. */
-static int emit(struct emitter *m, struct regex_instruction i)
+static int emit_instruction(struct emitter *m, struct regex_instruction i)
 {
     if (m->n == REGEX_PROGRAM_MAX)
         return -E2BIG;
@@ -49,13 +49,15 @@ static int emit_branches(struct emitter *m, const struct regex_node *group)
     int jumps = -1;
 
     for (const struct regex_node *b = group->child; b; b = b->next) {
-        int split = b->next ? emit(m, (struct regex_instruction){.op = REGEX_OP_SPLIT}) : 0;
+        int split =
+            b->next ? emit_instruction(m, (struct regex_instruction){.op = REGEX_OP_SPLIT}) : 0;
         int r = split < 0 ? split : emit_pieces(m, b->child);
         if (r < 0)
             return r;
         if (!b->next)
             break;
-        r = emit(m, (struct regex_instruction){.op = REGEX_OP_JUMP, .x = (uint16_t)(jumps + 1)});
+        r = emit_instruction(
+            m, (struct regex_instruction){.op = REGEX_OP_JUMP, .x = (uint16_t)(jumps + 1)});
         if (r < 0)
             return r;
         jumps = r;
@@ -74,10 +76,10 @@ static int emit_group(struct emitter *m, const struct regex_node *group)
 {
     if (!group->is_first)
         return emit_branches(m, group);
-    int r = emit(m, (struct regex_instruction){.op = REGEX_OP_MARK, .x = 0});
+    int r = emit_instruction(m, (struct regex_instruction){.op = REGEX_OP_MARK, .x = 0});
     if (r >= 0)
         r = emit_branches(m, group);
-    return r < 0 ? r : emit(m, (struct regex_instruction){.op = REGEX_OP_MARK, .x = 1});
+    return r < 0 ? r : emit_instruction(m, (struct regex_instruction){.op = REGEX_OP_MARK, .x = 1});
 }
 
 /* The ways on from SPLIT: into what follows it, or to here; the preferred one first. */
@@ -92,11 +94,12 @@ static void set_split(struct emitter *m, int split, const struct regex_node *nod
 /* x*: split in or out; x; jump back. */
 static int emit_star(struct emitter *m, const struct regex_node *node)
 {
-    int split = emit(m, (struct regex_instruction){.op = REGEX_OP_SPLIT});
+    int split = emit_instruction(m, (struct regex_instruction){.op = REGEX_OP_SPLIT});
     int r = split < 0 ? split : emit_node(m, node->child);
 
     if (r >= 0)
-        r = emit(m, (struct regex_instruction){.op = REGEX_OP_JUMP, .x = (uint16_t)split});
+        r = emit_instruction(m,
+                             (struct regex_instruction){.op = REGEX_OP_JUMP, .x = (uint16_t)split});
     if (r < 0)
         return r;
     set_split(m, split, node);
@@ -114,7 +117,7 @@ static int emit_repeat(struct emitter *m, const struct regex_node *node)
     if (node->max == REGEX_NO_MAX)
         return emit_star(m, node);
     for (uint32_t i = node->min; i < node->max; i++) {
-        int split = emit(m, (struct regex_instruction){.op = REGEX_OP_SPLIT});
+        int split = emit_instruction(m, (struct regex_instruction){.op = REGEX_OP_SPLIT});
         int r = split < 0 ? split : emit_node(m, node->child);
         if (r < 0)
             return r;
@@ -128,11 +131,14 @@ static int emit_node(struct emitter *m, const struct regex_node *node)
     if (++m->visits > VISITS_MAX)
         return -E2BIG;
     switch (node->type) {
-    case REGEX_CHAR: return emit(m, (struct regex_instruction){.op = REGEX_OP_CHAR, .c = node->c});
+    case REGEX_CHAR:
+        return emit_instruction(m, (struct regex_instruction){.op = REGEX_OP_CHAR, .c = node->c});
     case REGEX_SET:
-        return emit(m, (struct regex_instruction){.op = REGEX_OP_SET, .set = node->set});
+        return emit_instruction(m,
+                                (struct regex_instruction){.op = REGEX_OP_SET, .set = node->set});
     case REGEX_ASSERT:
-        return emit(m, (struct regex_instruction){.op = REGEX_OP_ASSERT, .kind = node->kind});
+        return emit_instruction(
+            m, (struct regex_instruction){.op = REGEX_OP_ASSERT, .kind = node->kind});
     case REGEX_REPEAT: return emit_repeat(m, node);
     case REGEX_GROUP:
     case REGEX_BRANCH: break;
@@ -140,7 +146,8 @@ static int emit_node(struct emitter *m, const struct regex_node *node)
     return emit_group(m, node);
 }
 
-static struct regex *finish(struct arena *a, const struct emitter *m, const struct regex_node *tree)
+static struct regex *finish_program(struct arena *a, const struct emitter *m,
+                                    const struct regex_node *tree)
 {
     const struct regex_node *branch = tree->child;
     struct regex *re = arena_new(a, struct regex);
@@ -171,11 +178,12 @@ struct regex *regex_compile(struct arena *a, struct str pattern, struct err *e)
         (void)err_set(e, -ENOMEM, "out of memory");
         return NULL;
     }
-    if (emit_node(m, tree) < 0 || emit(m, (struct regex_instruction){.op = REGEX_OP_MATCH}) < 0) {
+    if (emit_node(m, tree) < 0 ||
+        emit_instruction(m, (struct regex_instruction){.op = REGEX_OP_MATCH}) < 0) {
         (void)err_set(e, -E2BIG, "the pattern is too large");
         return NULL;
     }
-    struct regex *re = finish(a, m, tree);
+    struct regex *re = finish_program(a, m, tree);
     if (!re)
         (void)err_set(e, -ENOMEM, "out of memory");
     return re;
@@ -206,7 +214,7 @@ struct search {
     uint64_t seen[REGEX_PROGRAM_MAX / 64];
 };
 
-static bool holds(enum regex_assert kind, const struct place *at)
+static bool holds_assert(enum regex_assert kind, const struct place *at)
 {
     switch (kind) {
     case REGEX_BEGIN: return at->at_begin;
@@ -218,7 +226,7 @@ static bool holds(enum regex_assert kind, const struct place *at)
 }
 
 /* Marks PC and says whether it was new. */
-static bool see(struct search *s, uint16_t pc)
+static bool see_instruction(struct search *s, uint16_t pc)
 {
     uint64_t bit = UINT64_C(1) << (pc % 64);
     bool is_new = !(s->seen[pc / 64] & bit);
@@ -228,12 +236,12 @@ static bool see(struct search *s, uint16_t pc)
 }
 
 /* Adds PC and all that can be reached from it without a character. */
-static void follow(struct search *s, uint16_t pc)
+static void follow_program(struct search *s, uint16_t pc)
 {
     uint16_t todo[REGEX_PROGRAM_MAX]; /* no place is pushed twice */
     unsigned n = 0;
 
-    if (see(s, pc))
+    if (see_instruction(s, pc))
         todo[n++] = pc;
     while (n > 0) {
         pc = todo[--n];
@@ -243,21 +251,21 @@ static void follow(struct search *s, uint16_t pc)
         case REGEX_OP_CHAR:
         case REGEX_OP_SET: s->threads[s->n_threads++] = pc; break;
         case REGEX_OP_SPLIT:
-            if (see(s, i->y))
+            if (see_instruction(s, i->y))
                 todo[n++] = i->y;
-            if (see(s, i->x))
+            if (see_instruction(s, i->x))
                 todo[n++] = i->x;
             break;
         case REGEX_OP_JUMP:
-            if (see(s, i->x))
+            if (see_instruction(s, i->x))
                 todo[n++] = i->x;
             break;
         case REGEX_OP_MARK:
-            if (see(s, (uint16_t)(pc + 1)))
+            if (see_instruction(s, (uint16_t)(pc + 1)))
                 todo[n++] = (uint16_t)(pc + 1);
             break;
         case REGEX_OP_ASSERT:
-            if (holds(i->kind, &s->place) && see(s, (uint16_t)(pc + 1)))
+            if (holds_assert(i->kind, &s->place) && see_instruction(s, (uint16_t)(pc + 1)))
                 todo[n++] = (uint16_t)(pc + 1);
             break;
         case REGEX_OP_MATCH: s->found = true; return;
@@ -276,7 +284,7 @@ static void step_over(struct search *s, uint32_t c)
 }
 
 /* Takes the work done since the last call, and one for the character, from STEPS. */
-static bool spend(struct search *s, uint64_t *steps)
+static bool spend_search_steps(struct search *s, uint64_t *steps)
 {
     uint64_t n = s->work + 1;
 
@@ -306,14 +314,14 @@ int regex_search(const struct regex *re, struct str text, uint64_t *steps)
         s.n_threads = 0;
         memset(s.seen, 0, ((size_t)re->n + 63) / 64 * sizeof s.seen[0]);
         for (uint16_t i = 0; i < s.n_next && !s.found; i++)
-            follow(&s, s.next[i]);
+            follow_program(&s, s.next[i]);
         if (!s.found && (!re->is_anchored || pos == 0))
-            follow(&s, 0);
+            follow_program(&s, 0);
         if (s.found)
             return 1;
         if (s.place.at_end || (re->is_anchored && s.n_threads == 0))
             return 0;
-        if (!spend(&s, steps))
+        if (!spend_search_steps(&s, steps))
             return -E2BIG;
         step_over(&s, c);
         s.place = (struct place){.word_before = s.place.word_behind};

@@ -60,7 +60,7 @@ static uint32_t other_case(uint32_t c)
     return c;
 }
 
-static bool takes(const struct finder *s, const struct regex_instruction *i, uint32_t c)
+static bool takes_char(const struct finder *s, const struct regex_instruction *i, uint32_t c)
 {
     bool has = i->op == REGEX_OP_CHAR ? i->c == c : regex_set_has(i->set, c);
 
@@ -76,7 +76,7 @@ static bool takes(const struct finder *s, const struct regex_instruction *i, uin
 
 /* ---- steps ---- */
 
-static bool holds(const struct finder *s, enum regex_assert kind)
+static bool holds_finder_assert(const struct finder *s, enum regex_assert kind)
 {
     bool has_lines = s->f->flags & REGEX_LINES;
     bool is_edge = regex_is_word(s->before) != regex_is_word(s->behind);
@@ -91,7 +91,7 @@ static bool holds(const struct finder *s, enum regex_assert kind)
 }
 
 /* Marks PC and says whether it was new. */
-static bool see(struct finder *s, uint16_t pc)
+static bool see_way(struct finder *s, uint16_t pc)
 {
     uint64_t bit = UINT64_C(1) << (pc % 64);
     bool is_new = !(s->seen[pc / 64] & bit);
@@ -102,14 +102,14 @@ static bool see(struct finder *s, uint16_t pc)
 
 /* Adds W and all that can be reached from it without a character, the preferred ways first. True
  * when one of them arrived: what would be added later is of no interest. */
-static bool follow(struct finder *s, struct way w)
+static bool follow_way(struct finder *s, struct way w)
 {
     unsigned n = 0;
 
     s->todo[n++] = (struct todo){w.pc, {w.group[0], w.group[1]}};
     while (n > 0) {
         struct todo t = s->todo[--n];
-        if (!see(s, t.pc))
+        if (!see_way(s, t.pc))
             continue;
         s->work++;
         const struct regex_instruction *i = &s->f->re->program[t.pc];
@@ -135,7 +135,7 @@ static bool follow(struct finder *s, struct way w)
             s->todo[n++] = on;
             break;
         case REGEX_OP_ASSERT:
-            if (holds(s, i->kind))
+            if (holds_finder_assert(s, i->kind))
                 s->todo[n++] = on;
             break;
         case REGEX_OP_MATCH:
@@ -148,23 +148,23 @@ static bool follow(struct finder *s, struct way w)
 }
 
 /* The ways at this place. */
-static void arrive(struct finder *s)
+static void arrive_ways(struct finder *s)
 {
     bool is_over = false;
 
     s->n = 0;
     memset(s->seen, 0, ((size_t)s->f->re->n + 63) / 64 * sizeof s->seen[0]);
     for (unsigned i = 0; i < s->n_next && !is_over; i++)
-        is_over = follow(s, s->next[i]);
+        is_over = follow_way(s, s->next[i]);
     if (!s->is_found)
-        (void)follow(s, (struct way){0, s->pos, {SIZE_MAX, SIZE_MAX}});
+        (void)follow_way(s, (struct way){0, s->pos, {SIZE_MAX, SIZE_MAX}});
 }
 
 static void step_over(struct finder *s, uint32_t c)
 {
     s->n_next = 0;
     for (unsigned i = 0; i < s->n; i++) {
-        if (!takes(s, &s->f->re->program[s->ways[i].pc], c))
+        if (!takes_char(s, &s->f->re->program[s->ways[i].pc], c))
             continue;
         s->next[s->n_next] = s->ways[i];
         s->next[s->n_next++].pc++;
@@ -172,7 +172,7 @@ static void step_over(struct finder *s, uint32_t c)
 }
 
 /* Takes the work done since the last call, and one for the character, from what is allowed. */
-static bool spend(struct finder *s)
+static bool spend_finder_steps(struct finder *s)
 {
     uint64_t n = s->work + 1, *steps = s->f->steps;
 
@@ -196,14 +196,14 @@ static size_t read_char(const struct finder *s, uint32_t *c)
     return left > 0;
 }
 
-static int find(struct finder *s)
+static int find_match(struct finder *s)
 {
     for (;;) {
         size_t len = read_char(s, &s->behind);
-        arrive(s);
+        arrive_ways(s);
         if (len == 0 || (s->is_found && s->n == 0))
             return s->is_found;
-        if (!spend(s))
+        if (!spend_finder_steps(s))
             return -E2BIG;
         step_over(s, s->behind);
         s->before = s->behind;
@@ -232,7 +232,7 @@ int regex_find(struct arena *a, const struct regex_find *f, struct regex_match *
     s->todo = arena_alloc(a, (2 * n + 1) * sizeof *s->todo);
     if (!s->ways || !s->next || !s->todo)
         return -ENOMEM;
-    int r = find(s);
+    int r = find_match(s);
     if (r > 0)
         *ret = s->match;
     return r;

@@ -20,20 +20,20 @@ struct parser {
 };
 
 /* All functions here return 0, or -1 when the err is filled. */
-static int fail_at(struct parser *p, size_t pos, int code, const char *what)
+static int fail_regex_at(struct parser *p, size_t pos, int code, const char *what)
 {
     (void)err_set(p->e, code, "offset %zu: %s", pos, what);
     return -1;
 }
 
-static int fail(struct parser *p, const char *what)
+static int fail_regex(struct parser *p, const char *what)
 {
-    return fail_at(p, p->pos, -EINVAL, what);
+    return fail_regex_at(p, p->pos, -EINVAL, what);
 }
 
-static int no_memory(struct parser *p)
+static int fail_regex_memory(struct parser *p)
 {
-    return fail_at(p, p->pos, -ENOMEM, "out of memory");
+    return fail_regex_at(p, p->pos, -ENOMEM, "out of memory");
 }
 
 /* ---- reading ---- */
@@ -44,12 +44,12 @@ static bool at_end(const struct parser *p)
 }
 
 /* The byte AHEAD of the next one; 0 at the end (a NUL in a pattern is like any other literal). */
-static char look(const struct parser *p, size_t ahead)
+static char look_ahead(const struct parser *p, size_t ahead)
 {
     return p->text.len - p->pos > ahead ? p->text.p[p->pos + ahead] : '\0';
 }
 
-static bool accept(struct parser *p, const char *token)
+static bool accept_token(struct parser *p, const char *token)
 {
     if (!str_starts(str_skip(p->text, p->pos), str_of(token)))
         return false;
@@ -62,7 +62,7 @@ static int read_code_point(struct parser *p, uint32_t *ret)
     size_t n = utf8_decode(p->text.p + p->pos, p->text.len - p->pos, ret);
 
     if (n == 0)
-        return fail(p, "malformed UTF-8");
+        return fail_regex(p, "malformed UTF-8");
     p->pos += n;
     return 0;
 }
@@ -72,9 +72,9 @@ static int read_hex(struct parser *p, unsigned digits, uint32_t *ret)
     uint32_t x = 0;
 
     for (unsigned i = 0; i < digits; i++, p->pos++) {
-        int digit = at_end(p) ? -1 : enc_hex_digit(look(p, 0));
+        int digit = at_end(p) ? -1 : enc_hex_digit(look_ahead(p, 0));
         if (digit < 0)
-            return fail(p, "expected a hexadecimal digit");
+            return fail_regex(p, "expected a hexadecimal digit");
         x = x << 4 | (uint32_t)digit;
     }
     *ret = x;
@@ -104,7 +104,7 @@ static struct regex_set *new_set(struct parser *p)
     struct regex_set *set = arena_new(p->arena, struct regex_set);
 
     if (!set)
-        (void)no_memory(p);
+        (void)fail_regex_memory(p);
     return set;
 }
 
@@ -114,7 +114,7 @@ static int add_range(struct parser *p, struct regex_set *set, uint32_t first, ui
         uint32_t cap = set->cap ? set->cap * 2 : 4;
         struct regex_range *more = arena_zalloc(p->arena, cap, sizeof *more);
         if (!more)
-            return no_memory(p);
+            return fail_regex_memory(p);
         if (set->n)
             memcpy(more, set->ranges, set->n * sizeof *more);
         set->ranges = more;
@@ -189,8 +189,8 @@ static int read_braced(struct parser *p, uint32_t *ret)
             return -1;
         *ret = *ret << 4 | digit;
         if (*ret > LAST_CODE_POINT)
-            return fail_at(p, at, -EINVAL, "no such code point");
-    } while (!accept(p, "}"));
+            return fail_regex_at(p, at, -EINVAL, "no such code point");
+    } while (!accept_token(p, "}"));
     return 0;
 }
 
@@ -200,12 +200,12 @@ static int read_unicode(struct parser *p, uint32_t *ret)
 {
     uint32_t low = 0;
 
-    if (accept(p, "{"))
+    if (accept_token(p, "{"))
         return read_braced(p, ret);
     if (read_hex(p, 4, ret) < 0)
         return -1;
     size_t back = p->pos;
-    if (*ret < 0xd800 || *ret > 0xdbff || !accept(p, "\\u"))
+    if (*ret < 0xd800 || *ret > 0xdbff || !accept_token(p, "\\u"))
         return 0;
     if (read_hex(p, 4, &low) < 0)
         return -1;
@@ -218,10 +218,10 @@ static int read_unicode(struct parser *p, uint32_t *ret)
 
 static int read_control(struct parser *p, uint32_t *ret)
 {
-    char c = look(p, 0);
+    char c = look_ahead(p, 0);
 
     if ((c | 0x20) < 'a' || (c | 0x20) > 'z')
-        return fail(p, "expected a letter");
+        return fail_regex(p, "expected a letter");
     p->pos++;
     *ret = (uint32_t)c & 31;
     return 0;
@@ -236,7 +236,7 @@ static int read_char_escape(struct parser *p, uint32_t *ret)
     uint32_t c;
 
     if (at_end(p))
-        return fail(p, "nothing behind the backslash");
+        return fail_regex(p, "nothing behind the backslash");
     if (read_code_point(p, &c) < 0)
         return -1;
     *ret = c;
@@ -247,7 +247,7 @@ static int read_char_escape(struct parser *p, uint32_t *ret)
         *ret = (uint32_t)to[hit - from];
         return 0;
     }
-    if (c == '0' && !(look(p, 0) >= '0' && look(p, 0) <= '9')) {
+    if (c == '0' && !(look_ahead(p, 0) >= '0' && look_ahead(p, 0) <= '9')) {
         *ret = 0;
         return 0;
     }
@@ -255,14 +255,14 @@ static int read_char_escape(struct parser *p, uint32_t *ret)
     case 'x': return read_hex(p, 2, ret);
     case 'u': return read_unicode(p, ret);
     case 'c': return read_control(p, ret);
-    case 'k': return fail_at(p, at, -ENOTSUP, "backreferences are not supported");
+    case 'k': return fail_regex_at(p, at, -ENOTSUP, "backreferences are not supported");
     case 'p':
-    case 'P': return fail_at(p, at, -ENOTSUP, "Unicode properties are not supported");
+    case 'P': return fail_regex_at(p, at, -ENOTSUP, "Unicode properties are not supported");
     default: break;
     }
     if (c >= '1' && c <= '9')
-        return fail_at(p, at, -ENOTSUP, "backreferences are not supported");
-    return fail_at(p, at, -EINVAL, "unknown escape");
+        return fail_regex_at(p, at, -ENOTSUP, "backreferences are not supported");
+    return fail_regex_at(p, at, -EINVAL, "unknown escape");
 }
 
 /* ---- classes ---- */
@@ -272,20 +272,20 @@ static bool at_named(const struct parser *p)
     const struct regex_range *ranges;
     size_t n;
 
-    return look(p, 0) == '\\' && find_named(look(p, 1), &ranges, &n);
+    return look_ahead(p, 0) == '\\' && find_named(look_ahead(p, 1), &ranges, &n);
 }
 
 static int read_class_char(struct parser *p, uint32_t *ret)
 {
     if (at_end(p))
-        return fail(p, "unmatched '['");
-    if (!accept(p, "\\"))
+        return fail_regex(p, "unmatched '['");
+    if (!accept_token(p, "\\"))
         return read_code_point(p, ret);
-    if (accept(p, "b")) {
+    if (accept_token(p, "b")) {
         *ret = '\b';
         return 0;
     }
-    if (accept(p, "-")) {
+    if (accept_token(p, "-")) {
         *ret = '-';
         return 0;
     }
@@ -299,7 +299,7 @@ static int parse_class_part(struct parser *p, struct regex_set *set)
     uint32_t first, last;
 
     if (at_named(p)) {
-        char name = look(p, 1);
+        char name = look_ahead(p, 1);
         p->pos += 2;
         return add_named(p, set, name);
     }
@@ -307,7 +307,7 @@ static int parse_class_part(struct parser *p, struct regex_set *set)
         return -1;
     last = first;
     /* A dash next to a named set or a bracket is a dash. */
-    if (look(p, 0) == '-' && p->text.len - p->pos > 1 && look(p, 1) != ']') {
+    if (look_ahead(p, 0) == '-' && p->text.len - p->pos > 1 && look_ahead(p, 1) != ']') {
         p->pos++;
         if (at_named(p))
             return add_range(p, set, first, first) < 0 ? -1 : add_range(p, set, '-', '-');
@@ -315,7 +315,7 @@ static int parse_class_part(struct parser *p, struct regex_set *set)
             return -1;
     }
     if (last < first)
-        return fail_at(p, at, -EINVAL, "range out of order");
+        return fail_regex_at(p, at, -EINVAL, "range out of order");
     return add_range(p, set, first, last);
 }
 
@@ -327,10 +327,10 @@ static int parse_class(struct parser *p, struct regex_node *node)
 
     if (!set)
         return -1;
-    set->negated = accept(p, "^");
-    while (!accept(p, "]")) {
+    set->negated = accept_token(p, "^");
+    while (!accept_token(p, "]")) {
         if (at_end(p))
-            return fail_at(p, at, -EINVAL, "unmatched '['");
+            return fail_regex_at(p, at, -EINVAL, "unmatched '['");
         if (parse_class_part(p, set) < 0)
             return -1;
     }
@@ -351,28 +351,28 @@ static int parse_group(struct parser *p, struct regex_node *node)
     bool is_plain = false;
 
     for (size_t i = 0; i < ARRAY_LEN(refused); i++)
-        if (accept(p, refused[i]))
-            return fail_at(p, at, -ENOTSUP, "lookaround is not supported");
-    if (accept(p, "?<")) {
+        if (accept_token(p, refused[i]))
+            return fail_regex_at(p, at, -ENOTSUP, "lookaround is not supported");
+    if (accept_token(p, "?<")) {
         ptrdiff_t end = str_chr(str_skip(p->text, p->pos), '>');
         if (end <= 0)
-            return fail(p, "expected a group name");
+            return fail_regex(p, "expected a group name");
         p->pos += (size_t)end + 1;
-    } else if (accept(p, "?:")) {
+    } else if (accept_token(p, "?:")) {
         is_plain = true;
-    } else if (look(p, 0) == '?') {
-        return fail_at(p, at, -EINVAL, "unknown kind of group");
+    } else if (look_ahead(p, 0) == '?') {
+        return fail_regex_at(p, at, -EINVAL, "unknown kind of group");
     }
     node->is_first = !is_plain && !p->has_group;
     p->has_group |= !is_plain;
     if (++p->depth > REGEX_DEPTH_MAX)
-        return fail_at(p, at, -E2BIG, "groups nested too deeply");
+        return fail_regex_at(p, at, -E2BIG, "groups nested too deeply");
     node->type = REGEX_GROUP;
     node->child = parse_branches(p);
     p->depth--;
     if (!node->child)
         return -1;
-    return accept(p, ")") ? 0 : fail_at(p, at, -EINVAL, "unmatched '('");
+    return accept_token(p, ")") ? 0 : fail_regex_at(p, at, -EINVAL, "unmatched '('");
 }
 
 static int set_assert(struct regex_node *node, enum regex_assert kind)
@@ -404,27 +404,27 @@ static int set_any(struct parser *p, struct regex_node *node)
 
 static int parse_atom(struct parser *p, struct regex_node *node)
 {
-    if (accept(p, "("))
+    if (accept_token(p, "("))
         return parse_group(p, node);
-    if (accept(p, "["))
+    if (accept_token(p, "["))
         return parse_class(p, node);
-    if (accept(p, "."))
+    if (accept_token(p, "."))
         return set_any(p, node);
-    if (accept(p, "^"))
+    if (accept_token(p, "^"))
         return set_assert(node, REGEX_BEGIN);
-    if (accept(p, "$"))
+    if (accept_token(p, "$"))
         return set_assert(node, REGEX_END);
-    if (accept(p, "\\b"))
+    if (accept_token(p, "\\b"))
         return set_assert(node, REGEX_WORD_EDGE);
-    if (accept(p, "\\B"))
+    if (accept_token(p, "\\B"))
         return set_assert(node, REGEX_NOT_WORD_EDGE);
     if (at_named(p)) {
-        char name = look(p, 1);
+        char name = look_ahead(p, 1);
         p->pos += 2;
         return set_named(p, node, name);
     }
     node->type = REGEX_CHAR;
-    return accept(p, "\\") ? read_char_escape(p, &node->c) : read_code_point(p, &node->c);
+    return accept_token(p, "\\") ? read_char_escape(p, &node->c) : read_code_point(p, &node->c);
 }
 
 /* ---- repetition ---- */
@@ -433,9 +433,9 @@ static bool read_count(struct parser *p, uint32_t *ret)
 {
     size_t from = p->pos;
 
-    for (*ret = 0; look(p, 0) >= '0' && look(p, 0) <= '9'; p->pos++)
+    for (*ret = 0; look_ahead(p, 0) >= '0' && look_ahead(p, 0) <= '9'; p->pos++)
         if (*ret <= REGEX_REPEAT_MAX)
-            *ret = *ret * 10 + (uint32_t)(look(p, 0) - '0');
+            *ret = *ret * 10 + (uint32_t)(look_ahead(p, 0) - '0');
     return p->pos > from;
 }
 
@@ -444,11 +444,11 @@ static bool read_counts(struct parser *p, uint32_t *min, uint32_t *max)
 {
     size_t back = p->pos;
 
-    if (accept(p, "{") && read_count(p, min)) {
+    if (accept_token(p, "{") && read_count(p, min)) {
         *max = *min;
-        if (accept(p, ",") && !read_count(p, max))
+        if (accept_token(p, ",") && !read_count(p, max))
             *max = REGEX_NO_MAX;
-        if (accept(p, "}"))
+        if (accept_token(p, "}"))
             return true;
     }
     p->pos = back;
@@ -459,13 +459,13 @@ static bool read_quantifier(struct parser *p, uint32_t *min, uint32_t *max)
 {
     *min = 0;
     *max = REGEX_NO_MAX;
-    if (accept(p, "*"))
+    if (accept_token(p, "*"))
         return true;
-    if (accept(p, "+")) {
+    if (accept_token(p, "+")) {
         *min = 1;
         return true;
     }
-    if (accept(p, "?")) {
+    if (accept_token(p, "?")) {
         *max = 1;
         return true;
     }
@@ -481,15 +481,15 @@ static struct regex_node *parse_quantifier(struct parser *p, struct regex_node *
 
     if (!read_quantifier(p, &min, &max))
         return piece;
-    bool is_lazy = accept(p, "?");
+    bool is_lazy = accept_token(p, "?");
     if (piece->type == REGEX_ASSERT)
-        (void)fail_at(p, at, -EINVAL, "nothing to repeat");
+        (void)fail_regex_at(p, at, -EINVAL, "nothing to repeat");
     else if (min > REGEX_REPEAT_MAX || (max > REGEX_REPEAT_MAX && max != REGEX_NO_MAX))
-        (void)fail_at(p, at, -E2BIG, "repeated too often");
+        (void)fail_regex_at(p, at, -E2BIG, "repeated too often");
     else if (max < min)
-        (void)fail_at(p, at, -EINVAL, "counts out of order");
+        (void)fail_regex_at(p, at, -EINVAL, "counts out of order");
     else if (!(node = arena_new(p->arena, struct regex_node)))
-        (void)no_memory(p);
+        (void)fail_regex_memory(p);
     if (node)
         *node = (struct regex_node){
             .type = REGEX_REPEAT, .min = min, .max = max, .is_lazy = is_lazy, .child = piece};
@@ -502,12 +502,12 @@ static struct regex_node *parse_piece(struct parser *p)
     size_t at = p->pos;
 
     if (read_quantifier(p, &min, &max)) {
-        (void)fail_at(p, at, -EINVAL, "nothing to repeat");
+        (void)fail_regex_at(p, at, -EINVAL, "nothing to repeat");
         return NULL;
     }
     struct regex_node *node = arena_new(p->arena, struct regex_node);
     if (!node) {
-        (void)no_memory(p);
+        (void)fail_regex_memory(p);
         return NULL;
     }
     return parse_atom(p, node) < 0 ? NULL : parse_quantifier(p, node);
@@ -518,12 +518,12 @@ static struct regex_node *parse_branch(struct parser *p)
     struct regex_node *branch = arena_new(p->arena, struct regex_node);
 
     if (!branch) {
-        (void)no_memory(p);
+        (void)fail_regex_memory(p);
         return NULL;
     }
     branch->type = REGEX_BRANCH;
     struct regex_node *last = NULL;
-    while (!at_end(p) && look(p, 0) != '|' && look(p, 0) != ')') {
+    while (!at_end(p) && look_ahead(p, 0) != '|' && look_ahead(p, 0) != ')') {
         struct regex_node *piece = parse_piece(p);
         if (!piece)
             return NULL;
@@ -540,7 +540,7 @@ static struct regex_node *parse_branches(struct parser *p)
 {
     struct regex_node *first = parse_branch(p), *last = first;
 
-    while (last && accept(p, "|"))
+    while (last && accept_token(p, "|"))
         last = last->next = parse_branch(p);
     return last ? first : NULL;
 }
@@ -551,7 +551,7 @@ struct regex_node *regex_parse(struct arena *a, struct str pattern, struct err *
     struct regex_node *group = arena_new(a, struct regex_node);
 
     if (!group) {
-        (void)no_memory(&p);
+        (void)fail_regex_memory(&p);
         return NULL;
     }
     group->type = REGEX_GROUP;
@@ -559,7 +559,7 @@ struct regex_node *regex_parse(struct arena *a, struct str pattern, struct err *
     if (!group->child)
         return NULL;
     if (!at_end(&p)) {
-        (void)fail(&p, "unmatched ')'");
+        (void)fail_regex(&p, "unmatched ')'");
         return NULL;
     }
     return group;

@@ -29,17 +29,17 @@ struct checker {
     unsigned depth;
 };
 
-static int check(struct checker *c, const struct schema *s, const struct json *v,
-                 const struct place *at);
+static int check_value(struct checker *c, const struct schema *s, const struct json *v,
+                       const struct place *at);
 
-/* As check(), but without a reason. */
+/* As check_value(), but without a reason. */
 static int check_quietly(struct checker *c, const struct schema *s, const struct json *v,
                          const struct place *at)
 {
     struct schema_error *err = c->err;
 
     c->err = NULL;
-    int r = check(c, s, v, at);
+    int r = check_value(c, s, v, at);
     c->err = err;
     return r;
 }
@@ -92,7 +92,7 @@ violated(struct checker *c, const char *keyword, const struct place *at, const c
     return -EINVAL;
 }
 
-static int spend(struct checker *c, uint64_t steps)
+static int spend_check_steps(struct checker *c, uint64_t steps)
 {
     if (c->steps < steps) {
         c->steps = 0;
@@ -139,7 +139,7 @@ static int check_fixed(struct checker *c, const struct schema *s, const struct j
 {
     if (!s->enum_values && !s->const_value)
         return 0;
-    if (spend(c, s->enum_weight) < 0)
+    if (spend_check_steps(c, s->enum_weight) < 0)
         return -E2BIG;
     if (s->const_value && !json_equal(s->const_value, v))
         return violated(c, "const", at, "is not the one value allowed");
@@ -168,7 +168,7 @@ static int check_length(struct checker *c, const struct schema *s, const struct 
 {
     if (s->min_length == 0 && s->max_length == SCHEMA_NO_COUNT)
         return 0;
-    if (spend(c, v->s.len / BYTES_PER_STEP) < 0)
+    if (spend_check_steps(c, v->s.len / BYTES_PER_STEP) < 0)
         return -E2BIG;
     uint64_t n = count_code_points(v->s);
     if (n < s->min_length)
@@ -197,7 +197,7 @@ static int check_string(struct checker *c, const struct schema *s, const struct 
     }
     if (!s->format)
         return 0;
-    if (spend(c, v->s.len / BYTES_PER_STEP) < 0)
+    if (spend_check_steps(c, v->s.len / BYTES_PER_STEP) < 0)
         return -E2BIG;
     if (!s->format->is_valid(v->s))
         return violated(c, "format", at, "is not a valid %s", s->format->name);
@@ -207,7 +207,7 @@ static int check_string(struct checker *c, const struct schema *s, const struct 
 /* ---- numbers ---- */
 
 /* Exactly, also between integers and reals: <0, 0, >0. */
-static int compare(const struct json *a, const struct json *b)
+static int compare_numbers(const struct json *a, const struct json *b)
 {
     static const double limit = 9223372036854775808.0; /* 2^63 */
 
@@ -216,7 +216,7 @@ static int compare(const struct json *a, const struct json *b)
     if (a->type == JSON_REAL && b->type == JSON_REAL)
         return (a->d > b->d) - (a->d < b->d);
     if (a->type == JSON_REAL)
-        return -compare(b, a);
+        return -compare_numbers(b, a);
     if (b->d >= limit)
         return -1;
     if (b->d < -limit)
@@ -255,7 +255,7 @@ static int check_number(struct checker *c, const struct schema *s, const struct 
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         if (!rules[i].bound)
             continue;
-        int order = compare(v, rules[i].bound);
+        int order = compare_numbers(v, rules[i].bound);
         if (order != rules[i].sign && !(order == 0 && rules[i].strict))
             continue;
         print_number(number, v);
@@ -278,7 +278,7 @@ static int check_array(struct checker *c, const struct schema *s, const struct j
                         s->max_items);
     for (uint32_t i = 0; i < v->n && s->items; i++) {
         const struct place here = {.up = at, .i = i};
-        int r = check(c, s->items, &v->items[i], &here);
+        int r = check_value(c, s->items, &v->items[i], &here);
         if (r < 0)
             return r;
     }
@@ -290,7 +290,7 @@ static int check_required(struct checker *c, const struct schema *s, const struc
 {
     for (uint32_t i = 0; s->required && i < s->required->n; i++) {
         struct str name = s->required->items[i].s;
-        if (spend(c, 1 + v->n / 8) < 0)
+        if (spend_check_steps(c, 1 + v->n / 8) < 0)
             return -E2BIG;
         if (!json_get_str(v, name))
             return violated(c, "required", at, "lacks the property '%.160s'", name.p);
@@ -312,13 +312,13 @@ static int check_member(struct checker *c, const struct schema *s, const struct 
     if (s->n_properties)
         p = bsearch(&m->key, s->properties, s->n_properties, sizeof *p, name_order);
     if (p)
-        return check(c, p->schema, &m->value, &here);
+        return check_value(c, p->schema, &m->value, &here);
     if (!s->additional)
         return 0;
     if (s->additional->is_false)
         return violated(c, "additionalProperties", at, "has the unknown property '%.160s'",
                         m->key.p);
-    return check(c, s->additional, &m->value, &here);
+    return check_value(c, s->additional, &m->value, &here);
 }
 
 static int check_name(struct checker *c, const struct schema *s, const struct json_member *m,
@@ -340,7 +340,7 @@ static int check_object(struct checker *c, const struct schema *s, const struct 
     if (!s->n_properties && !s->additional && !s->names)
         return r;
     for (uint32_t i = 0; i < v->n && r == 0; i++) {
-        r = spend(c, 1);
+        r = spend_check_steps(c, 1);
         if (r == 0 && s->names)
             r = check_name(c, s, &v->members[i], at);
         if (r == 0)
@@ -376,8 +376,8 @@ static uint8_t types_at(const struct schema *s)
 
 /* V matches none of LIST. If only one of them is for values of V's type, its complaint is the
  * helpful one. */
-static int explain(struct checker *c, const char *keyword, const struct schema_list *list,
-                   const struct json *v, const struct place *at)
+static int explain_mismatch(struct checker *c, const char *keyword, const struct schema_list *list,
+                            const struct json *v, const struct place *at)
 {
     const struct schema *only = NULL;
     uint8_t types = 0;
@@ -394,7 +394,7 @@ static int explain(struct checker *c, const char *keyword, const struct schema_l
         }
     }
     if (n == 1)
-        return check(c, only, v, at);
+        return check_value(c, only, v, at);
     if (n == 0)
         return wrong_type(c, keyword, v, types, at);
     return violated(c, keyword, at, "matches none of %" PRIu32 " alternatives", list->n);
@@ -408,7 +408,7 @@ static int check_one_of(struct checker *c, const struct schema *s, const struct 
     if (n < 0)
         return n;
     if (n == 0)
-        return explain(c, "oneOf", &s->one_of, v, at);
+        return explain_mismatch(c, "oneOf", &s->one_of, v, at);
     if (n > 1)
         return violated(c, "oneOf", at, "matches more than one alternative");
     return 0;
@@ -417,13 +417,13 @@ static int check_one_of(struct checker *c, const struct schema *s, const struct 
 static int check_combined(struct checker *c, const struct schema *s, const struct json *v,
                           const struct place *at)
 {
-    int r = s->ref ? check(c, s->ref, v, at) : 0;
+    int r = s->ref ? check_value(c, s->ref, v, at) : 0;
 
     for (uint32_t i = 0; i < s->all_of.n && r == 0; i++)
-        r = check(c, s->all_of.v[i], v, at);
+        r = check_value(c, s->all_of.v[i], v, at);
     if (r == 0 && s->any_of.n) {
         r = count_matches(c, &s->any_of, v, at, 1);
-        r = r == 0 ? explain(c, "anyOf", &s->any_of, v, at) : r == 1 ? 0 : r;
+        r = r == 0 ? explain_mismatch(c, "anyOf", &s->any_of, v, at) : r == 1 ? 0 : r;
     }
     if (r == 0)
         r = check_one_of(c, s, v, at);
@@ -453,10 +453,10 @@ static int check_by_type(struct checker *c, const struct schema *s, const struct
     return 0;
 }
 
-static int check(struct checker *c, const struct schema *s, const struct json *v,
-                 const struct place *at)
+static int check_value(struct checker *c, const struct schema *s, const struct json *v,
+                       const struct place *at)
 {
-    if (spend(c, 1) < 0 || c->depth == DEPTH_MAX)
+    if (spend_check_steps(c, 1) < 0 || c->depth == DEPTH_MAX)
         return -E2BIG;
     if (s->is_false)
         return violated(c, "false", at, "is not allowed");
@@ -478,7 +478,7 @@ int schema_check(const struct schema *s, const struct json *value, struct schema
     struct checker c = {.err = err, .steps = STEPS_MAX};
     const struct place root = {.up = NULL};
 
-    int r = check(&c, s, value ? value : &null, &root);
+    int r = check_value(&c, s, value ? value : &null, &root);
     if (r == -E2BIG && err)
         *err = (struct schema_error){.keyword = "", .text = "takes too much work to check"};
     return r;
@@ -492,7 +492,7 @@ struct filler {
     unsigned depth;
 };
 
-static int fill(struct filler *f, const struct schema *s, struct json *v);
+static int fill_defaults(struct filler *f, const struct schema *s, struct json *v);
 
 static int fill_members(struct filler *f, const struct schema *s, struct json *object)
 {
@@ -508,14 +508,14 @@ static int fill_members(struct filler *f, const struct schema *s, struct json *o
         if (!value && p->default_value)
             r = json_set_str(f->arena, object, p->name, json_copy(f->arena, p->default_value));
         else if (value && value < &object->members[n].value)
-            r = fill(f, p->schema, value);
+            r = fill_defaults(f, p->schema, value);
         if (r < 0)
             return r;
     }
     return 0;
 }
 
-static int fill(struct filler *f, const struct schema *s, struct json *v)
+static int fill_defaults(struct filler *f, const struct schema *s, struct json *v)
 {
     int r = 0;
 
@@ -526,11 +526,11 @@ static int fill(struct filler *f, const struct schema *s, struct json *v)
     if (v->type == JSON_OBJECT)
         r = fill_members(f, s, v);
     for (uint32_t i = 0; v->type == JSON_ARRAY && s->items && i < v->n && r == 0; i++)
-        r = fill(f, s->items, &v->items[i]);
+        r = fill_defaults(f, s->items, &v->items[i]);
     for (uint32_t i = 0; i < s->all_of.n && r == 0; i++)
-        r = fill(f, s->all_of.v[i], v);
+        r = fill_defaults(f, s->all_of.v[i], v);
     if (r == 0 && s->ref)
-        r = fill(f, s->ref, v);
+        r = fill_defaults(f, s->ref, v);
     f->depth--;
     return r;
 }
@@ -539,5 +539,5 @@ int schema_defaults(struct arena *a, const struct schema *s, struct json *value)
 {
     struct filler f = {.arena = a, .steps = STEPS_MAX};
 
-    return value ? fill(&f, s, value) : 0;
+    return value ? fill_defaults(&f, s, value) : 0;
 }

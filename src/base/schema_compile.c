@@ -38,18 +38,18 @@ const char *schema_type_name(enum schema_type t)
 
 /* Puts the pointer to TARGET behind what OUT holds, when TARGET is in V. Nothing keeps track of
  * the places while all goes well, so they are sought when there is a mistake to report. */
-static bool find_place(struct buf *out, const struct json *v, const struct json *target)
+static bool find_pointer_to(struct buf *out, const struct json *v, const struct json *target)
 {
     size_t len = out->len;
 
     if (v == target)
         return true;
     for (uint32_t i = 0; i < v->n && json_is(v, JSON_ARRAY); i++, out->len = len)
-        if (buf_printf(out, "/%u", i) == 0 && find_place(out, &v->items[i], target))
+        if (buf_printf(out, "/%u", i) == 0 && find_pointer_to(out, &v->items[i], target))
             return true;
     for (uint32_t i = 0; i < v->n && json_is(v, JSON_OBJECT); i++, out->len = len)
         if (buf_printf(out, "/" STR_FMT, STR_ARG(v->members[i].key)) == 0 &&
-            find_place(out, &v->members[i].value, target))
+            find_pointer_to(out, &v->members[i].value, target))
             return true;
     return false;
 }
@@ -59,12 +59,12 @@ static int mistake(struct compiler *c, const struct json *place, const char *wha
     enum { PLACE_MAX = 1 << 16 };
     struct buf where auto_buf = BUF_INIT(PLACE_MAX);
 
-    if (!find_place(&where, c->root, place) || !buf_ok(&where))
+    if (!find_pointer_to(&where, c->root, place) || !buf_ok(&where))
         buf_clear(&where);
     return err_set(c->e, -EINVAL, "%.160s: %s", where.len ? buf_cstr(&where) : "schema", what);
 }
 
-static int no_memory(struct compiler *c)
+static int fail_schema_memory(struct compiler *c)
 {
     return err_set(c->e, -ENOMEM, "out of memory");
 }
@@ -86,7 +86,7 @@ static int want(struct compiler *c, const struct json *doc, const struct schema 
             return mistake(c, doc, "must be an object or a boolean");
         s = arena_new(c->arena, struct schema);
         if (!s || map_put(&c->made, place_key(&doc), s, NULL) < 0)
-            return no_memory(c);
+            return fail_schema_memory(c);
         s->doc = doc;
         s->todo = c->todo;
         c->todo = s;
@@ -105,7 +105,7 @@ static int read_schema(struct compiler *c, struct schema *s, const struct json *
     return want(c, v, field);
 }
 
-static int read_list(struct compiler *c, struct schema *s, const struct json *v, void *field)
+static int read_schema_list(struct compiler *c, struct schema *s, const struct json *v, void *field)
 {
     struct schema_list *list = field;
 
@@ -114,7 +114,7 @@ static int read_list(struct compiler *c, struct schema *s, const struct json *v,
         return mistake(c, v, "must be an array of schemas");
     list->v = arena_zalloc(c->arena, v->n, sizeof(const struct schema *));
     if (!list->v)
-        return no_memory(c);
+        return fail_schema_memory(c);
     for (; list->n < v->n; list->n++) {
         int r = want(c, &v->items[list->n], &list->v[list->n]);
         if (r < 0)
@@ -134,7 +134,8 @@ static int read_count(struct compiler *c, struct schema *s, const struct json *v
     return 0;
 }
 
-static int read_number(struct compiler *c, struct schema *s, const struct json *v, void *field)
+static int read_keyword_number(struct compiler *c, struct schema *s, const struct json *v,
+                               void *field)
 {
     (void)s;
     if (!json_is_number(v))
@@ -219,7 +220,7 @@ static int read_pattern(struct compiler *c, struct schema *s, const struct json 
         return mistake(c, v, "must be a string");
     s->pattern = regex_compile(c->arena, v->s, &e);
     if (!s->pattern)
-        return e.code == -ENOMEM ? no_memory(c) : mistake(c, v, err_text(&e));
+        return e.code == -ENOMEM ? fail_schema_memory(c) : mistake(c, v, err_text(&e));
     return 0;
 }
 
@@ -244,7 +245,7 @@ static int read_required(struct compiler *c, struct schema *s, const struct json
     return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int order_member_names(const void *a, const void *b)
 {
     return str_cmp(((const struct schema_property *)a)->name,
                    ((const struct schema_property *)b)->name);
@@ -257,7 +258,7 @@ static int read_properties(struct compiler *c, struct schema *s, const struct js
         return mistake(c, v, "must be an object");
     s->properties = arena_zalloc(c->arena, v->n, sizeof *s->properties);
     if (!s->properties)
-        return no_memory(c);
+        return fail_schema_memory(c);
     for (uint32_t i = 0; i < v->n; i++) {
         struct schema_property *p = &s->properties[i];
         int r = want(c, &v->members[i].value, &p->schema);
@@ -268,7 +269,7 @@ static int read_properties(struct compiler *c, struct schema *s, const struct js
     }
     s->n_properties = v->n;
     if (v->n)
-        qsort(s->properties, v->n, sizeof *s->properties, by_name);
+        qsort(s->properties, v->n, sizeof *s->properties, order_member_names);
     return 0;
 }
 
@@ -298,7 +299,7 @@ static int read_ref(struct compiler *c, struct schema *s, const struct json *v, 
         return mistake(c, v, "must be a reference within the schema (#…)");
     int r = enc_unpercent(&pointer, str_skip(text, 1), false);
     if (r == -ENOMEM)
-        return no_memory(c);
+        return fail_schema_memory(c);
     if (r == 0)
         target = json_pointer_str(c->root, buf_str(&pointer));
     if (!target)
@@ -317,9 +318,9 @@ static const struct keyword {
     {"items", read_schema, offsetof(struct schema, items)},
     {"enum", read_enum, 0},
     {"const", read_const, 0},
-    {"anyOf", read_list, offsetof(struct schema, any_of)},
-    {"oneOf", read_list, offsetof(struct schema, one_of)},
-    {"allOf", read_list, offsetof(struct schema, all_of)},
+    {"anyOf", read_schema_list, offsetof(struct schema, any_of)},
+    {"oneOf", read_schema_list, offsetof(struct schema, one_of)},
+    {"allOf", read_schema_list, offsetof(struct schema, all_of)},
     {"not", read_schema, offsetof(struct schema, negated)},
     {"additionalProperties", read_schema, offsetof(struct schema, additional)},
     {"propertyNames", read_schema, offsetof(struct schema, names)},
@@ -332,10 +333,10 @@ static const struct keyword {
     {"maxLength", read_count, offsetof(struct schema, max_length)},
     {"pattern", read_pattern, 0},
     {"format", read_format, 0},
-    {"minimum", read_number, offsetof(struct schema, minimum)},
-    {"maximum", read_number, offsetof(struct schema, maximum)},
-    {"exclusiveMinimum", read_number, offsetof(struct schema, exclusive_minimum)},
-    {"exclusiveMaximum", read_number, offsetof(struct schema, exclusive_maximum)},
+    {"minimum", read_keyword_number, offsetof(struct schema, minimum)},
+    {"maximum", read_keyword_number, offsetof(struct schema, maximum)},
+    {"exclusiveMinimum", read_keyword_number, offsetof(struct schema, exclusive_minimum)},
+    {"exclusiveMaximum", read_keyword_number, offsetof(struct schema, exclusive_maximum)},
     {"nullable", read_nullable, 0},
 };
 

@@ -26,7 +26,7 @@ static int take_digits(struct str *s, size_t n)
     return x;
 }
 
-static bool take_char(struct str *s, const char *any_of)
+static bool take_any_char(struct str *s, const char *any_of)
 {
     if (s->len == 0 || !s->p[0] || !strchr(any_of, s->p[0]))
         return false;
@@ -38,8 +38,8 @@ static bool take_date(struct str *s)
 {
     static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int year = take_digits(s, 4);
-    int month = year >= 0 && take_char(s, "-") ? take_digits(s, 2) : -1;
-    int day = month >= 0 && take_char(s, "-") ? take_digits(s, 2) : -1;
+    int month = year >= 0 && take_any_char(s, "-") ? take_digits(s, 2) : -1;
+    int day = month >= 0 && take_any_char(s, "-") ? take_digits(s, 2) : -1;
     bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 
     if (month < 1 || month > 12 || day < 1)
@@ -51,13 +51,13 @@ static bool take_date(struct str *s)
 static bool take_offset(struct str *s, int *ret)
 {
     *ret = 0;
-    if (take_char(s, "Zz"))
+    if (take_any_char(s, "Zz"))
         return true;
     bool west = s->len && s->p[0] == '-';
-    if (!take_char(s, "+-"))
+    if (!take_any_char(s, "+-"))
         return false;
     int hours = take_digits(s, 2);
-    int minutes = hours >= 0 && take_char(s, ":") ? take_digits(s, 2) : -1;
+    int minutes = hours >= 0 && take_any_char(s, ":") ? take_digits(s, 2) : -1;
     if (hours > 23 || minutes < 0 || minutes > 59)
         return false;
     *ret = (hours * 60 + minutes) * (west ? -1 : 1);
@@ -69,12 +69,12 @@ static bool take_time(struct str *s)
     enum { DAY = 24 * 60 };
     int offset;
     int hour = take_digits(s, 2);
-    int minute = hour >= 0 && take_char(s, ":") ? take_digits(s, 2) : -1;
-    int second = minute >= 0 && take_char(s, ":") ? take_digits(s, 2) : -1;
+    int minute = hour >= 0 && take_any_char(s, ":") ? take_digits(s, 2) : -1;
+    int second = minute >= 0 && take_any_char(s, ":") ? take_digits(s, 2) : -1;
 
     if (hour > 23 || minute > 59 || second < 0 || second > 60)
         return false;
-    if (take_char(s, ".")) {
+    if (take_any_char(s, ".")) {
         if (take_digits(s, 1) < 0)
             return false;
         while (take_digits(s, 1) >= 0)
@@ -86,7 +86,7 @@ static bool take_time(struct str *s)
     return second < 60 || (hour * 60 + minute - offset + DAY) % DAY == DAY - 1;
 }
 
-static bool is_date(struct str s)
+static bool is_full_date(struct str s)
 {
     return take_date(&s) && s.len == 0;
 }
@@ -98,7 +98,7 @@ static bool is_time(struct str s)
 
 static bool is_date_time(struct str s)
 {
-    return take_date(&s) && take_char(&s, "Tt") && take_time(&s) && s.len == 0;
+    return take_date(&s) && take_any_char(&s, "Tt") && take_time(&s) && s.len == 0;
 }
 
 /* ---- names and addresses ---- */
@@ -284,10 +284,10 @@ static bool is_uuid(struct str s)
 const struct schema_format *schema_find_format(struct str name)
 {
     static const struct schema_format formats[] = {
-        {"date", is_date},   {"date-time", is_date_time},
-        {"email", is_email}, {"hostname", is_hostname},
-        {"ipv4", is_ipv4},   {"ipv6", is_ipv6},
-        {"time", is_time},   {"uri", is_uri},
+        {"date", is_full_date}, {"date-time", is_date_time},
+        {"email", is_email},    {"hostname", is_hostname},
+        {"ipv4", is_ipv4},      {"ipv6", is_ipv6},
+        {"time", is_time},      {"uri", is_uri},
         {"uuid", is_uuid},
     };
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* PART is the one below T that asks, or NULL. */
-static bool has_room(const struct tally *t, const struct tally *part, int64_t n)
+static bool has_tally_room(const struct tally *t, const struct tally *part, int64_t n)
 {
     if (t->max <= 0)
         return true;
@@ -23,7 +23,7 @@ int tally_take(struct tally *t, int64_t n)
     const struct tally *part = NULL;
 
     for (struct tally *at = t; at; part = at, at = at->whole) {
-        if (has_room(at, part, n))
+        if (has_tally_room(at, part, n))
             continue;
         if (at->n_refused)
             (*at->n_refused)++;

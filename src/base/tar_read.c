@@ -14,6 +14,8 @@ enum {
     NAME = 0,
     NAME_LEN = 100,
     MODE = 100,
+    UID = 108,
+    GID = 116,
     SIZE = 124,
     MTIME = 136,
     CHECKSUM = 148,
@@ -44,12 +46,14 @@ struct tar_reader {
     unsigned padding; /* behind them */
     char extra_type;
     bool is_file; /* whose data they are */
+    bool takes_all;
     struct buf extra;
     /* For the next entry; empty: nothing. */
     struct buf name, link;
-    bool has_size, has_mtime;
-    uint64_t size;
+    bool has_size, has_mtime, has_uid, has_gid;
+    uint64_t size, uid, gid;
     int64_t mtime_s;
+    struct buf attrs; /* each: two lengths, name, value */
 };
 
 struct tar_reader *tar_reader_new(const struct tar_sink *sink, void *ctx)
@@ -63,6 +67,7 @@ struct tar_reader *tar_reader_new(const struct tar_sink *sink, void *ctx)
     buf_init(&r->extra, TAR_EXTRA_MAX + 1);
     buf_init(&r->name, TAR_NAME_MAX + 1);
     buf_init(&r->link, TAR_NAME_MAX + 1);
+    buf_init(&r->attrs, TAR_EXTRA_MAX);
     return r;
 }
 
@@ -73,7 +78,13 @@ void tar_reader_free(struct tar_reader *r)
     buf_done(&r->extra);
     buf_done(&r->name);
     buf_done(&r->link);
+    buf_done(&r->attrs);
     free(r);
+}
+
+void tar_reader_take_all(struct tar_reader *r)
+{
+    r->takes_all = true;
 }
 
 /* ---- numbers ---- */
@@ -143,24 +154,65 @@ static bool read_seconds(struct str s, int64_t *ret)
     return str_to_i64(whole, ret) == 0;
 }
 
+bool tar_next_attr(struct str *attrs, struct str *ret_name, struct str *ret_value)
+{
+    uint32_t len[2];
+
+    if (attrs->len < sizeof len)
+        return false;
+    memcpy(len, attrs->p, sizeof len);
+    *attrs = str_skip(*attrs, sizeof len);
+    *ret_name = str_slice(*attrs, 0, len[0]);
+    *ret_value = str_slice(*attrs, len[0], (size_t)len[0] + len[1]);
+    *attrs = str_skip(*attrs, (size_t)len[0] + len[1]);
+    return true;
+}
+
+static int keep_attr(struct tar_reader *r, struct str name, struct str value, struct err *e)
+{
+    const uint32_t len[2] = {(uint32_t)name.len, (uint32_t)value.len};
+
+    (void)buf_add(&r->attrs, len, sizeof len);
+    (void)buf_add_str(&r->attrs, name);
+    (void)buf_add_str(&r->attrs, value);
+    return buf_ok(&r->attrs) ? 0 : err_set(e, -EINVAL, "an entry has too many attributes");
+}
+
+/* What is of no use is left out, as it is by everybody who reads archives. */
+static void take_number(struct tar_reader *r, struct str key, struct str value)
+{
+    if (str_is(key, "mtime"))
+        r->has_mtime = read_seconds(value, &r->mtime_s);
+    else if (str_is(key, "uid"))
+        r->has_uid = str_to_u64(value, &r->uid) == 0;
+    else if (str_is(key, "gid"))
+        r->has_gid = str_to_u64(value, &r->gid) == 0;
+}
+
+/* What differs between entries and has to be understood. */
+static int take_own(struct tar_reader *r, struct str key, struct str value, struct err *e)
+{
+    if (r->extra_type == 'g')
+        return err_set(e, -EINVAL, "a header for all entries sets what differs between them");
+    if (!str_is(key, "size"))
+        return set_name(str_is(key, "path") ? &r->name : &r->link, value, e);
+    r->has_size = str_to_u64(value, &r->size) == 0 && r->size <= INT64_MAX;
+    return r->has_size ? 0 : err_set(e, -EINVAL, "a size is malformed");
+}
+
 static int take_record(struct tar_reader *r, struct str key, struct str value, struct err *e)
 {
-    bool is_for_all = r->extra_type == 'g';
+    const struct str attr = STR("SCHILY.xattr.");
 
     if (str_starts(key, STR("GNU.sparse.")) || str_is(key, "SCHILY.realsize"))
         return err_set(e, -EINVAL, "sparse files are not supported");
-    bool is_path = str_is(key, "path"), is_link = str_is(key, "linkpath");
-    bool is_size = str_is(key, "size");
-    if (is_for_all && (is_path || is_link || is_size))
-        return err_set(e, -EINVAL, "a header for all entries sets what differs between them");
-    if (is_path || is_link)
-        return set_name(is_path ? &r->name : &r->link, value, e);
-    if (is_size) {
-        r->has_size = str_to_u64(value, &r->size) == 0 && r->size <= INT64_MAX;
-        return r->has_size ? 0 : err_set(e, -EINVAL, "a size is malformed");
-    }
-    if (str_is(key, "mtime") && !is_for_all)
-        r->has_mtime = read_seconds(value, &r->mtime_s);
+    if (str_is(key, "path") || str_is(key, "linkpath") || str_is(key, "size"))
+        return take_own(r, key, value, e);
+    if (r->extra_type == 'g')
+        return 0;
+    if (str_starts(key, attr))
+        return keep_attr(r, str_skip(key, attr.len), value, e);
+    take_number(r, key, value);
     return 0;
 }
 
@@ -260,17 +312,40 @@ static bool is_old_directory(const struct tar_entry *t)
     return t->type == TAR_FILE && t->name.len > 0 && t->name.p[t->name.len - 1] == '/';
 }
 
+/* The numbers of a header, or of the extended one before it. */
+static int fill_numbers(const struct tar_reader *r, struct tar_entry *t)
+{
+    int64_t mode = 0, mtime = 0, uid = 0, gid = 0;
+
+    if (read_number(r->block + MODE, SHORT_LEN, &mode) < 0 ||
+        read_number(r->block + MTIME, NUMBER_LEN, &mtime) < 0)
+        return -EINVAL;
+    /* Nobody has asked for owners before: one that cannot be read is nobody's. */
+    if (read_number(r->block + UID, SHORT_LEN, &uid) < 0)
+        uid = 0;
+    if (read_number(r->block + GID, SHORT_LEN, &gid) < 0)
+        gid = 0;
+    t->mode = (unsigned)mode & 07777;
+    t->mtime_s = r->has_mtime ? r->mtime_s : mtime;
+    t->uid = r->has_uid ? r->uid : (uint64_t)uid;
+    t->gid = r->has_gid ? r->gid : (uint64_t)gid;
+    return 0;
+}
+
+static bool is_special(char type)
+{
+    return type == '3' || type == '4' || type == '6';
+}
+
 static int begin_entry(struct tar_reader *r, char type, int64_t size, struct err *e)
 {
-    int64_t mode = 0, mtime = 0;
     struct tar_entry t = {.type = TAR_FILE};
 
-    if (type == '1' || type == '2' || type == '5')
+    if (type == '1' || type == '2' || type == '5' || (r->takes_all && is_special(type)))
         t.type = (enum tar_type)type;
     else if (type != '0' && type != '\0' && type != '7')
         return err_set(e, -EINVAL, "%s", refused(type));
-    if (read_number(r->block + MODE, SHORT_LEN, &mode) < 0 ||
-        read_number(r->block + MTIME, NUMBER_LEN, &mtime) < 0)
+    if (fill_numbers(r, &t) < 0)
         return err_set(e, -EINVAL, "a header is malformed");
     int c = fill_entry(r, &t, e);
     if (c < 0)
@@ -278,8 +353,7 @@ static int begin_entry(struct tar_reader *r, char type, int64_t size, struct err
     if (is_old_directory(&t))
         t.type = TAR_DIRECTORY;
     r->is_file = t.type == TAR_FILE;
-    t.mode = (unsigned)mode & 07777;
-    t.mtime_s = r->has_mtime ? r->mtime_s : mtime;
+    t.attrs = buf_str(&r->attrs);
     uint64_t n = r->has_size ? r->size : (uint64_t)size;
     t.size = r->is_file ? n : 0;
     /* Links and directories may carry a size, though no data follow. */
@@ -287,7 +361,8 @@ static int begin_entry(struct tar_reader *r, char type, int64_t size, struct err
     c = r->sink->entry(r->ctx, &t, e);
     buf_clear(&r->name);
     buf_clear(&r->link);
-    r->has_size = r->has_mtime = false;
+    buf_clear(&r->attrs);
+    r->has_size = r->has_mtime = r->has_uid = r->has_gid = false;
     return c;
 }
 

@@ -17,10 +17,10 @@ struct work {
     struct textdiff_change *changes;
     size_t n_changes, cap;
     bool has_failed;
-    uint64_t n_steps; /* since the last spend() */
+    uint64_t n_steps; /* since the last spend_diff_steps() */
 };
 
-static int split(struct arena *arena, struct str text, struct side *ret)
+static int split_lines(struct arena *arena, struct str text, struct side *ret)
 {
     size_t n = 0;
 
@@ -54,14 +54,14 @@ static void add_change(struct work *w, struct textdiff_change c)
     w->changes[w->n_changes++] = c;
 }
 
-static bool is_same(struct work *w, int32_t x, int32_t y)
+static bool is_line_same(struct work *w, int32_t x, int32_t y)
 {
     w->n_steps += 1 + w->a.lines[x].len / 32;
     return str_eq(w->a.lines[x], w->b.lines[y]);
 }
 
 /* Takes what was done since the last call from STEPS. */
-static bool spend(struct work *w, uint64_t *steps)
+static bool spend_diff_steps(struct work *w, uint64_t *steps)
 {
     uint64_t n = w->n_steps;
 
@@ -82,7 +82,7 @@ static bool extend(struct work *w, int32_t *v, int32_t d)
     for (int32_t k = -d; k <= d; k += 2) {
         bool is_down = k == -d || (k != d && v[k - 1] < v[k + 1]);
         int32_t x = is_down ? v[k + 1] : v[k - 1] + 1, y = x - k;
-        while (x < w->a.n && y < w->b.n && is_same(w, x, y)) {
+        while (x < w->a.n && y < w->b.n && is_line_same(w, x, y)) {
             x++;
             y++;
         }
@@ -113,7 +113,7 @@ static void walk_back(struct work *w, int32_t **kept, int32_t d)
 }
 
 /* Keeps V[-d-1 … d+1], which is what D + 1 looks at. */
-static int32_t *keep(struct work *w, const int32_t *v, int32_t d)
+static int32_t *keep_frontier(struct work *w, const int32_t *v, int32_t d)
 {
     size_t n = 2 * (size_t)d + 3;
     int32_t *copy = arena_alloc(w->arena, n * sizeof *copy);
@@ -137,9 +137,9 @@ static int find_changes(struct work *w, uint64_t *steps)
             walk_back(w, kept, d);
             return 0;
         }
-        if (!spend(w, steps))
+        if (!spend_diff_steps(w, steps))
             return -ETIME;
-        kept[d] = keep(w, v, d);
+        kept[d] = keep_frontier(w, v, d);
         if (!kept[d])
             return -ENOMEM;
     }
@@ -242,20 +242,20 @@ int textdiff_lines(struct textdiff *ret, struct str a, struct str b, struct aren
                    uint64_t *steps)
 {
     struct work w = {.arena = arena};
-    int r = split(arena, a, &w.a);
+    int r = split_lines(arena, a, &w.a);
 
     if (r == 0)
-        r = split(arena, b, &w.b);
+        r = split_lines(arena, b, &w.b);
     if (r < 0)
         return r;
     struct side whole_a = w.a, whole_b = w.b;
-    while (w.skip < w.a.n && w.skip < w.b.n && is_same(&w, w.skip, w.skip))
+    while (w.skip < w.a.n && w.skip < w.b.n && is_line_same(&w, w.skip, w.skip))
         w.skip++;
     w.a.lines += w.skip;
     w.b.lines += w.skip;
     w.a.n -= w.skip;
     w.b.n -= w.skip;
-    while (w.a.n > 0 && w.b.n > 0 && is_same(&w, w.a.n - 1, w.b.n - 1)) {
+    while (w.a.n > 0 && w.b.n > 0 && is_line_same(&w, w.a.n - 1, w.b.n - 1)) {
         w.a.n--;
         w.b.n--;
     }

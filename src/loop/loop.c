@@ -274,7 +274,7 @@ static void on_wake(struct loop_io *io, uint32_t events)
 
 /* ---- signals ---- */
 
-static void on_signal(struct loop_io *io, uint32_t events)
+static void on_loop_signal(struct loop_io *io, uint32_t events)
 {
     struct loop *l = container_of(io, struct loop, signals);
     struct signalfd_siginfo info;
@@ -300,7 +300,7 @@ int loop_on_signal(struct loop *l, int signo, void (*fn)(int signo, void *ctx), 
         return -errno;
     if (l->signals.loop)
         return 0;
-    r = loop_io_start(l, &l->signals, fd, EPOLLIN, on_signal);
+    r = loop_io_start(l, &l->signals, fd, EPOLLIN, on_loop_signal);
     if (r < 0)
         (void)close(fd);
     return r;

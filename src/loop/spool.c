@@ -71,24 +71,24 @@ static void write_all(struct work *w)
         s->error = r;
 }
 
-static void go_on(struct spool *s);
+static void go_on_spooling(struct spool *s);
 
-static void on_written(struct work *w)
+static void on_piece_written(struct work *w)
 {
     struct spool *s = container_of(w, struct spool, work);
 
     s->is_busy = false;
-    go_on(s);
+    go_on_spooling(s);
 }
 
-static void start(struct spool *s)
+static void start_spool(struct spool *s)
 {
     struct buf empty = s->writing;
 
     s->writing = s->gathering;
     s->gathering = empty;
     s->work.run = write_all;
-    s->work.done = on_written;
+    s->work.done = on_piece_written;
     int r = work_submit(s->pool, s->loop, &s->work);
     s->is_busy = r == 0;
     if (r < 0)
@@ -96,7 +96,7 @@ static void start(struct spool *s)
 }
 
 /* No thread is at it: what is next? */
-static void go_on(struct spool *s)
+static void go_on_spooling(struct spool *s)
 {
     if (s->is_dropped) {
         spool_free(s);
@@ -104,7 +104,7 @@ static void go_on(struct spool *s)
     }
     bool is_worth_it = s->gathering.len >= JOB_BYTES || (s->end && s->gathering.len > 0);
     if (s->error == 0 && is_worth_it)
-        start(s);
+        start_spool(s);
     if (s->end && !s->is_busy) {
         spool_fn *fn = s->end;
         void *ctx = s->end_ctx;
@@ -113,7 +113,8 @@ static void go_on(struct spool *s)
         fn(ctx, r);
         return;
     }
-    if (s->room && !spool_is_full(s)) {
+    /* After a failure as well: the next bytes are what learns of it. */
+    if (s->room && (s->error < 0 || !spool_is_full(s))) {
         void (*fn)(void *) = take(s->room);
         fn(s->room_ctx);
     }
@@ -127,7 +128,7 @@ int spool_write(struct spool *s, const void *p, size_t len)
         r = buf_add(&s->gathering, p, len);
     s->size += len;
     if (r == 0 && !s->is_busy && s->gathering.len >= JOB_BYTES)
-        start(s);
+        start_spool(s);
     return r;
 }
 
@@ -160,14 +161,14 @@ void spool_end(struct spool *s, spool_fn *fn, void *ctx)
         return;
     /* Never a callback before this returns. */
     s->work.run = s->gathering.len > 0 ? write_all : nothing;
-    s->work.done = on_written;
+    s->work.done = on_piece_written;
     struct buf empty = s->writing;
     s->writing = s->gathering;
     s->gathering = empty;
     s->is_busy = work_submit(s->pool, s->loop, &s->work) == 0;
     if (!s->is_busy) {
         s->error = -EBUSY;
-        go_on(s);
+        go_on_spooling(s);
     }
 }
 
@@ -224,7 +225,7 @@ static void read_piece(struct work *w)
         r->n = -EIO;
 }
 
-static void on_read(struct work *w)
+static void on_piece_read(struct work *w)
 {
     struct spool_reader *r = container_of(w, struct spool_reader, work);
 
@@ -244,7 +245,7 @@ void spool_read(struct spool_reader *r, spool_piece_fn *fn, void *ctx)
     r->fn = fn;
     r->ctx = ctx;
     r->work.run = read_piece;
-    r->work.done = on_read;
+    r->work.done = on_piece_read;
     int c = work_submit(r->pool, r->loop, &r->work);
     r->is_busy = c == 0;
     if (c < 0)

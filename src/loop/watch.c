@@ -37,7 +37,7 @@ static int64_t cpu_us(const struct loop *l)
     return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
 }
 
-static void note(struct loop_watch *w, int64_t us, int64_t cpu, bool is_new)
+static void note_stall(struct loop_watch *w, int64_t us, int64_t cpu, bool is_new)
 {
     (void)pthread_mutex_lock(&w->lock);
     w->stalls.n += is_new;
@@ -48,7 +48,7 @@ static void note(struct loop_watch *w, int64_t us, int64_t cpu, bool is_new)
     (void)pthread_mutex_unlock(&w->lock);
 }
 
-static void look(struct loop_watch *w)
+static void look_at_loop(struct loop_watch *w)
 {
     struct loop_look now;
 
@@ -64,7 +64,7 @@ static void look(struct loop_watch *w)
     }
     int64_t ms = clock_mono_ms() - now.since_ms;
     bool is_new = ms >= LOOP_STALL_MS && !w->is_told;
-    note(w, ms * 1000, cpu - w->cpu_us, is_new);
+    note_stall(w, ms * 1000, cpu - w->cpu_us, is_new);
     if (!is_new)
         return;
     w->is_told = true;
@@ -73,7 +73,7 @@ static void look(struct loop_watch *w)
         w->fn(w->ctx, &s);
 }
 
-static void *run(void *arg)
+static void *run_watcher(void *arg)
 {
     struct loop_watch *w = arg;
     struct timespec until;
@@ -87,7 +87,7 @@ static void *run(void *arg)
         if (pthread_cond_timedwait(&w->wake, &w->lock, &until) != ETIMEDOUT)
             continue;
         (void)pthread_mutex_unlock(&w->lock);
-        look(w);
+        look_at_loop(w);
         (void)clock_gettime(CLOCK_MONOTONIC, &until);
         (void)pthread_mutex_lock(&w->lock);
     }
@@ -114,7 +114,7 @@ struct loop_watch *loop_watch_start(struct loop *l,
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&w->wake, &attr);
     (void)pthread_condattr_destroy(&attr);
-    int r = pthread_create(&w->thread, NULL, run, w);
+    int r = pthread_create(&w->thread, NULL, run_watcher, w);
     if (r == 0)
         return w;
     (void)err_sys(e, -r, "watch of the loop");

@@ -98,7 +98,7 @@ static struct turn *next_turn(const struct work_pool *p)
 }
 
 /* The first job of T, which goes to the end of the round. */
-static struct work *pop(struct work_pool *p, struct turn *t)
+static struct work *pop_job(struct work_pool *p, struct turn *t)
 {
     struct work *w = list_entry(list_pop(&t->queue), struct work, node);
 
@@ -112,7 +112,7 @@ static struct work *pop(struct work_pool *p, struct turn *t)
 
 /* ---- workers ---- */
 
-static void finish(struct loop_msg *m)
+static void finish_job(struct loop_msg *m)
 {
     struct work *w = container_of(m, struct work, msg);
 
@@ -153,7 +153,7 @@ static void call_worker(struct work_pool *p)
 }
 
 /* The next job, or NULL when the thread is to end. */
-static struct work *begin(struct worker *k)
+static struct work *begin_job(struct worker *k)
 {
     struct work_pool *p = k->pool;
     struct turn *t;
@@ -168,14 +168,14 @@ static struct work *begin(struct worker *k)
     p->n_running++;
     k->turn = t;
     k->since_ms = clock_mono_ms();
-    struct work *w = pop(p, t);
+    struct work *w = pop_job(p, t);
     /* Who submitted two may have woken the same thread twice. */
     if (p->n_queued > 0 && next_turn(p))
         call_worker(p);
     return w;
 }
 
-static void end(struct worker *k)
+static void end_job(struct worker *k)
 {
     struct work_pool *p = k->pool;
 
@@ -200,13 +200,13 @@ static void *worker(void *arg)
     struct work *w;
 
     (void)pthread_mutex_lock(&p->lock);
-    while (!k->is_overdue && (w = begin(k))) {
+    while (!k->is_overdue && (w = begin_job(k))) {
         (void)pthread_mutex_unlock(&p->lock);
         w->run(w);
         (void)pthread_mutex_lock(&p->lock);
         /* Under the lock: whoever hears of it finds its place free. */
-        loop_post(w->loop, &w->msg, finish);
-        end(k);
+        loop_post(w->loop, &w->msg, finish_job);
+        end_job(k);
     }
     if (!k->is_overdue)
         p->n_workers--;
@@ -334,10 +334,10 @@ static void drop_queued(struct work_pool *p)
 {
     while (!list_is_empty(&p->round)) {
         struct turn *t = list_entry(p->round.next, struct turn, node);
-        struct work *w = pop(p, t);
+        struct work *w = pop_job(p, t);
         forget_idle(p, t);
         w->is_dropped = true;
-        loop_post(w->loop, &w->msg, finish);
+        loop_post(w->loop, &w->msg, finish_job);
     }
 }
 
@@ -358,7 +358,7 @@ unsigned work_pool_end(struct work_pool *p, int64_t ms, int64_t hurry_ms, void (
     return n;
 }
 
-static int submit(struct work_pool *p, struct work *w)
+static int submit_job(struct work_pool *p, struct work *w)
 {
     if (p->n_queued >= p->opts.max_queued)
         return -EBUSY;
@@ -379,7 +379,7 @@ int work_submit(struct work_pool *p, struct loop *l, struct work *w)
     w->loop = l;
     w->is_dropped = false;
     (void)pthread_mutex_lock(&p->lock);
-    int r = submit(p, w);
+    int r = submit_job(p, w);
     (void)pthread_mutex_unlock(&p->lock);
     return r;
 }

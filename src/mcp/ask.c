@@ -192,7 +192,7 @@ static void ask_session(struct call *c, const struct mcp_ask *asks, size_t n, mc
 
 /* ---- without: requestState ---- */
 
-static void sign(struct call *c, struct str body, unsigned char mac[DIGEST_SHA256_LEN])
+static void sign_question(struct call *c, struct str body, unsigned char mac[DIGEST_SHA256_LEN])
 {
     struct mcp_server *s = c->x->server;
     unsigned char what[DIGEST_SHA256_LEN * 2];
@@ -217,7 +217,7 @@ static struct str make_state(struct call *c)
     (void)buf_add(&raw, when, sizeof when);
     if (json_write(&raw, c->answers, JSON_COMPACT) < 0)
         return STR_NULL;
-    sign(c, str_skip(buf_str(&raw), sizeof mac), mac);
+    sign_question(c, str_skip(buf_str(&raw), sizeof mac), mac);
     memcpy(raw.p, mac, sizeof mac);
     if (enc_base64url(&text, buf_str(&raw)) < 0)
         return STR_NULL;
@@ -233,7 +233,7 @@ static struct json *read_state(struct call *c, struct str state)
 
     if (enc_unbase64(&raw, state) < 0 || raw.len <= HEAD_LEN)
         return NULL;
-    sign(c, str_skip(buf_str(&raw), sizeof mac), mac);
+    sign_question(c, str_skip(buf_str(&raw), sizeof mac), mac);
     for (unsigned i = 0; i < TIME_LEN; i++)
         end_us |= (uint64_t)(unsigned char)raw.p[sizeof mac + i] << (8 * i);
     if (!mem_eq_const(mac, raw.p, sizeof mac) || end_us < (uint64_t)clock_real_us())
@@ -269,7 +269,7 @@ static int read_answers(struct call *c)
     return 0;
 }
 
-static bool is_open(const struct call *c, const struct mcp_ask *q)
+static bool is_question_open(const struct call *c, const struct mcp_ask *q)
 {
     return (c->can & needs(q->method)) && !json_get(c->answers, q->key);
 }
@@ -286,7 +286,7 @@ static void require_input(struct call *c, const struct mcp_ask *asks, size_t n)
     jw_key(&w, "inputRequests");
     jw_object(&w);
     for (size_t i = 0; i < n; i++) {
-        if (!is_open(c, &asks[i]))
+        if (!is_question_open(c, &asks[i]))
             continue;
         jw_key(&w, asks[i].key);
         jw_object(&w);
@@ -313,7 +313,7 @@ static void ask_again(struct call *c, const struct mcp_ask *asks, size_t n, mcp_
     if (!c->answers && read_answers(c) < 0)
         return;
     for (size_t i = 0; i < n; i++)
-        if (is_open(c, &asks[i])) {
+        if (is_question_open(c, &asks[i])) {
             require_input(c, asks, n);
             return;
         }

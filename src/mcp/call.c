@@ -97,7 +97,7 @@ void mcp_call_over(struct call *c, struct str text)
     mcp_exchange_drop(x);
 }
 
-static void begin(struct call *c)
+static void begin_call_message(struct call *c)
 {
     buf_clear(&c->out);
     c->w = jw_to(&c->out);
@@ -110,7 +110,7 @@ static void begin(struct call *c)
 }
 
 /* Sends what was written; an answer over the limit becomes an error. */
-static void end(struct call *c)
+static void send_call_message(struct call *c)
 {
     jw_end(&c->w);
     if (buf_ok(&c->out)) {
@@ -125,7 +125,7 @@ struct jw *mcp_result_begin(struct mcp_call *call)
 {
     struct call *c = call_of(call);
 
-    begin(c);
+    begin_call_message(c);
     jw_object(&c->w);
     if (mcp_is_modern(c->x)) {
         jw_key(&c->w, "resultType");
@@ -145,16 +145,16 @@ void mcp_result_end(struct mcp_call *call)
         jw_raw(&c->w, c->x->server->table.meta);
     }
     jw_end(&c->w);
-    end(c);
+    send_call_message(c);
 }
 
 void mcp_reply_whole(struct mcp_call *call, struct str result)
 {
     struct call *c = call_of(call);
 
-    begin(c);
+    begin_call_message(c);
     jw_raw(&c->w, result);
-    end(c);
+    send_call_message(c);
 }
 
 void mcp_put_text(struct jw *w, struct str text)
@@ -228,7 +228,7 @@ void mcp_call_send(struct mcp_exchange *x, struct str text)
         mcp_stream_send(t, x->is_pair ? STR("message") : STR_NULL, text);
 }
 
-static struct jw note(struct buf *b, const char *method)
+static struct jw begin_note(struct buf *b, const char *method)
 {
     struct jw w = jw_to(b);
 
@@ -260,7 +260,7 @@ void mcp_progress(struct mcp_call *call, double progress, double total, const ch
 
     if (!c->token.p)
         return;
-    struct jw w = note(&b, "notifications/progress");
+    struct jw w = begin_note(&b, "notifications/progress");
     jw_key(&w, "progressToken");
     jw_raw(&w, c->token);
     jw_key(&w, "progress");
@@ -295,7 +295,7 @@ void mcp_log(struct mcp_call *call, enum mcp_level level, const char *logger, st
 
     if (level < c->level)
         return;
-    struct jw w = note(&b, "notifications/message");
+    struct jw w = begin_note(&b, "notifications/message");
     jw_key(&w, "level");
     jw_cstr(&w, level_names[level]);
     if (logger) {

@@ -27,7 +27,7 @@ static bool consists_of(struct str s, const char *more, bool is_hex)
 
 /* The host of "host" or "host:port", without its port. STR_NULL when it is neither: whoever else
  * reads "127.0.0.1:80@evil.example" may find another host in it. */
-static struct str host_of(struct str s)
+static struct str host_without_port(struct str s)
 {
     bool is_v6 = s.len > 0 && s.p[0] == '[';
     ptrdiff_t end = str_chr(s, is_v6 ? ']' : ':');
@@ -48,9 +48,9 @@ static struct str host_of(struct str s)
 static struct str origin_host(struct str origin)
 {
     if (str_starts(origin, STR("http://")))
-        return host_of(str_skip(origin, sizeof "http://" - 1));
+        return host_without_port(str_skip(origin, sizeof "http://" - 1));
     if (str_starts(origin, STR("https://")))
-        return host_of(str_skip(origin, sizeof "https://" - 1));
+        return host_without_port(str_skip(origin, sizeof "https://" - 1));
     return STR_NULL;
 }
 
@@ -62,7 +62,7 @@ static bool is_loopback(struct str host)
 
 /* An address is nobody's name, and DOMAIN with all below is the operator's: neither can be made to
  * point here by somebody else. */
-static bool is_own(struct str host, const char *domain)
+static bool is_own_host(struct str host, const char *domain)
 {
     size_t n = domain ? strlen(domain) : 0;
 
@@ -84,7 +84,8 @@ bool mcp_origin_is_allowed(const struct http_req *r, const struct mcp_desc *desc
         return false;
     if (is_loopback(host))
         return true;
-    return desc->is_keyed && str_ieq(host, host_of(r->head.host)) && is_own(host, desc->domain);
+    return desc->is_keyed && str_ieq(host, host_without_port(r->head.host)) &&
+           is_own_host(host, desc->domain);
 }
 
 /* ---- 2026-07-28 ---- */
@@ -104,9 +105,9 @@ bool mcp_looks_modern(const struct http_req *r, const struct json *message)
     return header.p && (v == MCP_V_2026_07_28 || v == MCP_V_COUNT);
 }
 
-static int fault(struct mcp_fault *f, int code, const char *fmt, ...)
+static int set_fault(struct mcp_fault *f, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-static int fault(struct mcp_fault *f, int code, const char *fmt, ...)
+static int set_fault(struct mcp_fault *f, int code, const char *fmt, ...)
 {
     va_list ap;
 
@@ -126,7 +127,7 @@ static int bad_version(struct arena *a, struct str asked, struct mcp_fault *f)
     (void)json_set(a, data, "supported", list);
     (void)json_set(a, data, "requested", json_new_str(a, asked));
     f->data = mcp_json_text(a, data, MCP_MAX_NAME);
-    return fault(f, MCP_BAD_VERSION, "Unsupported protocol version");
+    return set_fault(f, MCP_BAD_VERSION, "Unsupported protocol version");
 }
 
 static int check_meta(const struct http_req *r, struct arena *a, const struct json *request,
@@ -138,24 +139,24 @@ static int check_meta(const struct http_req *r, struct arena *a, const struct js
     struct str header = http_header_get(&r->head.headers, "mcp-protocol-version");
 
     if (!json_is(meta, JSON_OBJECT))
-        return fault(f, MCP_INVALID_PARAMS, "params._meta is required");
+        return set_fault(f, MCP_INVALID_PARAMS, "params._meta is required");
     if (!json_is(version, JSON_STRING))
-        return fault(f, MCP_INVALID_PARAMS, "_meta needs " META "protocolVersion");
+        return set_fault(f, MCP_INVALID_PARAMS, "_meta needs " META "protocolVersion");
     if (!json_is(can, JSON_OBJECT))
-        return fault(f, MCP_INVALID_PARAMS, "_meta needs " META "clientCapabilities");
+        return set_fault(f, MCP_INVALID_PARAMS, "_meta needs " META "clientCapabilities");
     if (!header.p)
-        return fault(f, MCP_HEADER_MISMATCH, "the MCP-Protocol-Version header is required");
+        return set_fault(f, MCP_HEADER_MISMATCH, "the MCP-Protocol-Version header is required");
     if (!str_eq(header, version->s))
-        return fault(f, MCP_HEADER_MISMATCH,
-                     "MCP-Protocol-Version says '" STR_FMT "', the body '" STR_FMT "'",
-                     STR_ARG(str_slice(header, 0, 64)), STR_ARG(str_slice(version->s, 0, 64)));
+        return set_fault(f, MCP_HEADER_MISMATCH,
+                         "MCP-Protocol-Version says '" STR_FMT "', the body '" STR_FMT "'",
+                         STR_ARG(str_slice(header, 0, 64)), STR_ARG(str_slice(version->s, 0, 64)));
     if (!str_is(version->s, mcp_versions[MCP_V_2026_07_28]))
         return bad_version(a, version->s, f);
     return 0;
 }
 
 /* The value that a header stands for: plain, or "=?base64?…?=". .p is NULL when it is malformed. */
-static struct str decode(struct arena *a, struct str v)
+static struct str decode_header(struct arena *a, struct str v)
 {
     struct str head = STR("=?base64?"), tail = STR("?=");
 
@@ -172,7 +173,7 @@ static struct str decode(struct arena *a, struct str v)
     return arena_str(a, str_n(raw.p ? raw.p : "", raw.len));
 }
 
-static bool is_same(const struct json *v, struct str header)
+static bool equals_header(const struct json *v, struct str header)
 {
     int64_t i;
 
@@ -199,15 +200,16 @@ static int check_repeated(const struct http_req *r, struct arena *a, const char 
     struct str header = http_header_get(&r->head.headers, name);
 
     if (!v || v->type == JSON_NULL)
-        return header.p ? fault(f, MCP_HEADER_MISMATCH,
-                                "%s refers to a value that is not in the body", name)
+        return header.p ? set_fault(f, MCP_HEADER_MISMATCH,
+                                    "%s refers to a value that is not in the body", name)
                         : 0;
     if (!header.p)
-        return fault(f, MCP_HEADER_MISMATCH, "the %s header is required", name);
-    struct str value = decode(a, str_trim(header));
-    if (!value.p || !is_same(v, value))
-        return fault(f, MCP_HEADER_MISMATCH, "the %s header '" STR_FMT "' does not match the body",
-                     name, STR_ARG(str_slice(header, 0, 100)));
+        return set_fault(f, MCP_HEADER_MISMATCH, "the %s header is required", name);
+    struct str value = decode_header(a, str_trim(header));
+    if (!value.p || !equals_header(v, value))
+        return set_fault(f, MCP_HEADER_MISMATCH,
+                         "the %s header '" STR_FMT "' does not match the body", name,
+                         STR_ARG(str_slice(header, 0, 100)));
     return 0;
 }
 

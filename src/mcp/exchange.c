@@ -44,7 +44,8 @@ struct mcp_server *mcp_server_new(struct loop *loop, const struct mcp_desc *desc
     return s;
 }
 
-void mcp_server_settle(struct mcp_server *s)
+/* Frees the server when it is dead and nothing is under way. */
+static void mcp_server_settle(struct mcp_server *s)
 {
     if (!s->is_dead || !list_is_empty(&s->exchanges))
         return;
@@ -117,7 +118,7 @@ void mcp_exchange_join(struct mcp_exchange *x, struct mcp_session *n)
     list_append(&n->exchanges, &x->in_session);
 }
 
-static void on_abort(struct http_req *r)
+static void on_exchange_abort(struct http_req *r)
 {
     struct mcp_exchange *x = r->abort_ctx;
 
@@ -136,7 +137,7 @@ void mcp_exchange_wait(struct mcp_exchange *x)
     if (x->n_open == 1 || !x->http)
         return;
     x->http->abort_ctx = x;
-    x->http->on_abort = on_abort;
+    x->http->on_abort = on_exchange_abort;
     if (x->may_stream)
         (void)loop_timer_start(x->server->loop, &x->patience, MCP_HEARTBEAT_MS, on_impatience);
 }
@@ -188,7 +189,7 @@ void mcp_exchange_reply(struct mcp_exchange *x, struct str text)
         http_reply(r, 202, NULL, STR_NULL);
 }
 
-static void finish(struct mcp_exchange *x)
+static void finish_mcp_exchange(struct mcp_exchange *x)
 {
     struct mcp_server *s = x->server;
 
@@ -212,5 +213,5 @@ static void finish(struct mcp_exchange *x)
 void mcp_exchange_drop(struct mcp_exchange *x)
 {
     if (--x->n_open == 0)
-        finish(x);
+        finish_mcp_exchange(x);
 }

@@ -109,8 +109,6 @@ struct json *mcp_exchange_parse(struct mcp_exchange *x, struct str body);
 void mcp_exchange_take(struct mcp_exchange *x, const struct json *message);
 /* One call less; the last one ends the exchange. */
 void mcp_exchange_drop(struct mcp_exchange *x);
-/* Frees the server when it is dead and nothing is under way. */
-void mcp_server_settle(struct mcp_server *s);
 
 /* ---- methods ---- */
 

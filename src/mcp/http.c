@@ -14,14 +14,14 @@ enum {
     VALUES_MAX = 500000 /* of a message: what the loop's thread reads in some 20 ms */
 };
 
-static void release(const struct mcp_scope *scope)
+static void release_scope(const struct mcp_scope *scope)
 {
     if (scope->release)
         scope->release(scope->ctx);
 }
 
 /* An error that belongs to no call. */
-static void refuse(struct http_req *r, int status, int code, const char *message)
+static void refuse_post(struct http_req *r, int status, int code, const char *message)
 {
     struct buf b auto_buf = BUF_INIT(ERROR_MAX);
 
@@ -29,14 +29,14 @@ static void refuse(struct http_req *r, int status, int code, const char *message
     http_reply(r, status, "application/json", buf_ok(&b) ? buf_str(&b) : STR_NULL);
 }
 
-static struct str header(const struct http_req *r, const char *name)
+static struct str find_header(const struct http_req *r, const char *name)
 {
     return http_header_get(&r->head.headers, name);
 }
 
 static bool accepts(const struct http_req *r, struct str type)
 {
-    struct str accept = header(r, "accept");
+    struct str accept = find_header(r, "accept");
 
     return !accept.p || str_find(accept, type) >= 0 || str_find(accept, STR("*/*")) >= 0;
 }
@@ -44,7 +44,7 @@ static bool accepts(const struct http_req *r, struct str type)
 /* ---- messages ---- */
 
 /* Ends X's HTTP request with an error of its own, 400 unless X says otherwise. */
-static void fail(struct mcp_exchange *x, struct str id, const struct mcp_fault *f)
+static void fail_exchange(struct mcp_exchange *x, struct str id, const struct mcp_fault *f)
 {
     struct buf b auto_buf = BUF_INIT(ERROR_MAX);
 
@@ -96,7 +96,7 @@ void mcp_exchange_take(struct mcp_exchange *x, const struct json *message)
     switch (mcp_classify(&x->arena, message, &id)) {
     case MCP_REQUEST:
         if (mcp_is_modern(x) && mcp_check_modern(x->server, x->http, &x->arena, message, &f) < 0)
-            fail(x, id, &f);
+            fail_exchange(x, id, &f);
         else
             mcp_call_start(x, message, id);
         break;
@@ -105,7 +105,7 @@ void mcp_exchange_take(struct mcp_exchange *x, const struct json *message)
         if (x->session)
             mcp_ask_answered(x->session, message);
         break;
-    case MCP_MALFORMED: fail(x, id, &f); break;
+    case MCP_MALFORMED: fail_exchange(x, id, &f); break;
     }
 }
 
@@ -114,7 +114,7 @@ static void take_batch(struct mcp_exchange *x, const struct json *all)
     struct mcp_fault f = {.code = MCP_INVALID_REQUEST, .message = "batches are not supported"};
 
     if (x->version > MCP_V_2025_03_26 || all->n == 0 || all->n > MCP_MAX_BATCH) {
-        fail(x, STR("null"), &f);
+        fail_exchange(x, STR("null"), &f);
         return;
     }
     x->is_batch = true;
@@ -131,7 +131,7 @@ struct json *mcp_exchange_parse(struct mcp_exchange *x, struct str body)
     struct json *v = json_parse(&x->arena, body, &limits, NULL);
 
     if (!v)
-        fail(x, STR("null"), &f);
+        fail_exchange(x, STR("null"), &f);
     return v;
 }
 
@@ -141,13 +141,13 @@ struct json *mcp_exchange_parse(struct mcp_exchange *x, struct str body)
 static bool find_wire(struct mcp_exchange *x, const struct json *message)
 {
     struct mcp_fault f = {.code = MCP_NO_SESSION, .message = "Session not found"};
-    struct str id = header(x->http, "mcp-session-id");
+    struct str id = find_header(x->http, "mcp-session-id");
 
     if (mcp_looks_modern(x->http, message)) {
         x->version = MCP_V_2026_07_28;
         return true;
     }
-    enum mcp_version v = mcp_version_of(header(x->http, "mcp-protocol-version"));
+    enum mcp_version v = mcp_version_of(find_header(x->http, "mcp-protocol-version"));
     x->version = v < MCP_V_COUNT ? v : MCP_V_UNSAID;
     if (!id.p || x->server->table.desc.is_stateless)
         return true;
@@ -157,11 +157,11 @@ static bool find_wire(struct mcp_exchange *x, const struct json *message)
         return true;
     }
     x->status = 404;
-    fail(x, STR("null"), &f);
+    fail_exchange(x, STR("null"), &f);
     return false;
 }
 
-static void post(struct mcp_exchange *x)
+static void answer_post(struct mcp_exchange *x)
 {
     struct json *message = mcp_exchange_parse(x, x->http->body);
 
@@ -181,23 +181,23 @@ static void handle_post(struct mcp_server *s, struct http_req *r, const struct m
     bool may_stream = accepts(r, STR("text/event-stream"));
 
     if (!may_stream && !accepts(r, STR("application/json"))) {
-        refuse(r, 406, MCP_SERVER_ERROR, "Not Acceptable: send JSON or text/event-stream");
-        release(scope);
+        refuse_post(r, 406, MCP_SERVER_ERROR, "Not Acceptable: send JSON or text/event-stream");
+        release_scope(scope);
         return;
     }
-    if (!str_starts(header(r, "content-type"), STR("application/json"))) {
-        refuse(r, 415, MCP_SERVER_ERROR, "Content-Type must be application/json");
-        release(scope);
+    if (!str_starts(find_header(r, "content-type"), STR("application/json"))) {
+        refuse_post(r, 415, MCP_SERVER_ERROR, "Content-Type must be application/json");
+        release_scope(scope);
         return;
     }
     struct mcp_exchange *x = mcp_exchange_new(s, r, scope);
     if (!x) {
-        refuse(r, 503, MCP_SERVER_ERROR, "no memory");
-        release(scope);
+        refuse_post(r, 503, MCP_SERVER_ERROR, "no memory");
+        release_scope(scope);
         return;
     }
     x->may_stream = may_stream;
-    post(x);
+    answer_post(x);
     mcp_exchange_wait(x);
     mcp_exchange_drop(x);
 }
@@ -207,16 +207,16 @@ static void handle_post(struct mcp_server *s, struct http_req *r, const struct m
 static struct mcp_session *session_of(struct mcp_server *s, struct http_req *r,
                                       const struct mcp_scope *scope)
 {
-    struct str id = header(r, "mcp-session-id");
+    struct str id = find_header(r, "mcp-session-id");
 
     if (!id.p) {
         (void)http_add_header(r, "Allow", STR("POST"));
-        refuse(r, 405, MCP_SERVER_ERROR, "Method not allowed without a session");
+        refuse_post(r, 405, MCP_SERVER_ERROR, "Method not allowed without a session");
         return NULL;
     }
     struct mcp_session *n = mcp_session_resume(s, id, scope->owner);
     if (!n || n->is_pair) {
-        refuse(r, 404, MCP_NO_SESSION, "Session not found");
+        refuse_post(r, 404, MCP_NO_SESSION, "Session not found");
         return NULL;
     }
     return n;
@@ -230,10 +230,10 @@ static void handle_get(struct mcp_server *s, struct http_req *r, const struct mc
     if (!n)
         return;
     if (!accepts(r, STR("text/event-stream"))) {
-        refuse(r, 406, MCP_SERVER_ERROR, "Not Acceptable: send text/event-stream");
+        refuse_post(r, 406, MCP_SERVER_ERROR, "Not Acceptable: send text/event-stream");
         return;
     }
-    struct str last = header(r, "last-event-id");
+    struct str last = find_header(r, "last-event-id");
     struct mcp_stream *t = last.p ? mcp_stream_find(n, last, &after) : NULL;
     if (t) {
         mcp_stream_resume(t, r, after);
@@ -257,8 +257,8 @@ static void handle_delete(struct mcp_server *s, struct http_req *r, const struct
 void mcp_http(struct mcp_server *s, struct http_req *r, const struct mcp_scope *scope)
 {
     if (!mcp_origin_is_allowed(r, &s->table.desc)) {
-        refuse(r, 403, MCP_SERVER_ERROR, "requests from this origin are not allowed");
-        release(scope);
+        refuse_post(r, 403, MCP_SERVER_ERROR, "requests from this origin are not allowed");
+        release_scope(scope);
         return;
     }
     if (r->head.method == HTTP_POST) {
@@ -271,9 +271,9 @@ void mcp_http(struct mcp_server *s, struct http_req *r, const struct mcp_scope *
         handle_delete(s, r, scope);
     else {
         (void)http_add_header(r, "Allow", STR("GET, POST, DELETE"));
-        refuse(r, 405, MCP_SERVER_ERROR, "Method not allowed");
+        refuse_post(r, 405, MCP_SERVER_ERROR, "Method not allowed");
     }
-    release(scope);
+    release_scope(scope);
 }
 
 /* ---- the older pair ---- */
@@ -296,10 +296,10 @@ void mcp_http_sse(struct mcp_server *s, struct http_req *r, const struct mcp_sco
     struct mcp_session *n = NULL;
 
     if (!mcp_origin_is_allowed(r, &s->table.desc))
-        refuse(r, 403, MCP_SERVER_ERROR, "requests from this origin are not allowed");
+        refuse_post(r, 403, MCP_SERVER_ERROR, "requests from this origin are not allowed");
     else if (!(n = mcp_session_new(s, scope->owner, &hello)))
-        refuse(r, 503, MCP_SERVER_ERROR, "too many sessions");
-    release(scope);
+        refuse_post(r, 503, MCP_SERVER_ERROR, "too many sessions");
+    release_scope(scope);
     if (!n)
         return;
     n->is_pair = true;
@@ -317,13 +317,13 @@ void mcp_http_messages(struct mcp_server *s, struct http_req *r, const struct mc
     struct mcp_exchange *x = NULL;
 
     if (!mcp_origin_is_allowed(r, &s->table.desc))
-        refuse(r, 403, MCP_SERVER_ERROR, "requests from this origin are not allowed");
+        refuse_post(r, 403, MCP_SERVER_ERROR, "requests from this origin are not allowed");
     else if (!n || !n->is_pair)
-        refuse(r, 404, MCP_NO_SESSION, "Session not found");
+        refuse_post(r, 404, MCP_NO_SESSION, "Session not found");
     else if (!(x = mcp_exchange_new(s, r, scope)))
-        refuse(r, 503, MCP_SERVER_ERROR, "no memory");
+        refuse_post(r, 503, MCP_SERVER_ERROR, "no memory");
     if (!x) {
-        release(scope);
+        release_scope(scope);
         return;
     }
     struct json *message = mcp_exchange_parse(x, r->body);

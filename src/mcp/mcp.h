@@ -73,7 +73,9 @@ struct mcp_desc {
     void (*invalid)(struct mcp_call *call, const struct schema_error *why);
     mcp_handler *unknown_tool; /* answers calls of unknown tools; NULL: -32602 */
     mcp_handler *rename;       /* may rename arguments of a tool before they are checked */
-    size_t page;               /* entries of one list answer; 0: all */
+    /* May write the entry of a tool in tools/list in place of ITEM; false: ITEM is right. */
+    bool (*describe)(struct mcp_call *call, struct jw *w, struct str item);
+    size_t page; /* entries of one list answer; 0: all */
     /* Callers prove who they are by what no foreign web page knows: pages of the server's address
      * or of DOMAIN may call it; else only those from this machine, against DNS rebinding. */
     bool is_keyed;
@@ -92,7 +94,6 @@ size_t mcp_server_n_sessions(const struct mcp_server *s);
 /* ---- calls ---- */
 
 enum { MCP_MAX_VARS = 4 };
-
 struct mcp_call {
     struct mcp_server *server;
     struct arena *arena;           /* lives until the answer */
@@ -131,7 +132,6 @@ void mcp_reply_fail(struct mcp_call *call, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* ---- before the answer ---- */
-
 /* Tells how far the call is, when the client wants it. TOTAL < 0: unknown; MESSAGE may be NULL. */
 void mcp_progress(struct mcp_call *call, double progress, double total, const char *message);
 

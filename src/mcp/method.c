@@ -35,7 +35,7 @@ static struct mcp_session *begin_session(struct call *c, const struct mcp_hello 
     return n;
 }
 
-static void initialize(struct call *c)
+static void method_initialize(struct call *c)
 {
     const struct json *version = json_get(c->pub.params, "protocolVersion");
 
@@ -97,7 +97,21 @@ static void set_level(struct call *c)
 
 /* ---- lists ---- */
 
-static void list(struct call *c, enum mcp_list which)
+/* The tools from FROM on, all of them. */
+static void write_described(struct call *c, struct jw *w, uint64_t from)
+{
+    const struct mcp_table *t = &c->x->server->table;
+    const struct mcp_catalog *all = &t->lists[MCP_LIST_TOOLS];
+
+    jw_key(w, mcp_list_names[MCP_LIST_TOOLS]);
+    jw_array(w);
+    for (size_t i = from; i < all->n; i++)
+        if (!t->desc.describe(&c->pub, w, all->items[i]))
+            jw_raw(w, all->items[i]);
+    jw_end(w);
+}
+
+static void method_list(struct call *c, enum mcp_list which)
 {
     const struct mcp_table *t = &c->x->server->table;
     const struct mcp_catalog *all = &t->lists[which];
@@ -110,36 +124,40 @@ static void list(struct call *c, enum mcp_list which)
         mcp_reply_fail(&c->pub, MCP_INVALID_PARAMS, "invalid cursor");
         return;
     }
-    if (from == 0 && all->whole[is_modern].p) {
+    bool is_fixed = which != MCP_LIST_TOOLS || !t->desc.describe;
+    if (from == 0 && is_fixed && all->whole[is_modern].p) {
         mcp_reply_whole(&c->pub, all->whole[is_modern]);
         return;
     }
     struct jw *w = mcp_result_begin(&c->pub);
-    mcp_write_list(w, t, which, from, t->desc.page ? from + t->desc.page : all->n);
+    if (is_fixed)
+        mcp_write_list(w, t, which, from, t->desc.page ? from + t->desc.page : all->n);
+    else
+        write_described(c, w, from);
     mcp_result_end(&c->pub);
 }
 
 static void list_tools(struct call *c)
 {
-    list(c, MCP_LIST_TOOLS);
+    method_list(c, MCP_LIST_TOOLS);
 }
 static void list_resources(struct call *c)
 {
-    list(c, MCP_LIST_RESOURCES);
+    method_list(c, MCP_LIST_RESOURCES);
 }
 static void list_templates(struct call *c)
 {
-    list(c, MCP_LIST_TEMPLATES);
+    method_list(c, MCP_LIST_TEMPLATES);
 }
 static void list_prompts(struct call *c)
 {
-    list(c, MCP_LIST_PROMPTS);
+    method_list(c, MCP_LIST_PROMPTS);
 }
 
 /* ---- what callbacks answer ---- */
 
 /* The string parameter KEY as the call's name; false after answering. */
-static bool read_name(struct call *c, const char *key)
+static bool read_call_name(struct call *c, const char *key)
 {
     const struct json *v = json_get(c->pub.params, key);
 
@@ -151,7 +169,7 @@ static bool read_name(struct call *c, const char *key)
     return false;
 }
 
-static bool read_args(struct call *c)
+static bool read_call_arguments(struct call *c)
 {
     struct json *v = json_get(c->pub.params, "arguments");
 
@@ -181,7 +199,7 @@ static void call_tool(struct call *c)
     const struct mcp_table *t = &c->x->server->table;
     struct schema_error why = {.keyword = ""};
 
-    if (!read_name(c, "name") || !read_args(c))
+    if (!read_call_name(c, "name") || !read_call_arguments(c))
         return;
     const struct mcp_tool_row *row = map_get(&t->tools, c->pub.name);
     if (!row && t->desc.unknown_tool) {
@@ -218,7 +236,7 @@ static const struct mcp_resource *find_resource(struct call *c)
 
 static void read_resource(struct call *c)
 {
-    if (!read_name(c, "uri"))
+    if (!read_call_name(c, "uri"))
         return;
     const struct mcp_resource *row = find_resource(c);
     if (row) {
@@ -236,11 +254,11 @@ static void read_resource(struct call *c)
                     STR("Resource not found"), buf_str(&data));
 }
 
-static void subscribe(struct call *c)
+static void method_subscribe(struct call *c)
 {
     struct mcp_session *n = c->x->session;
 
-    if (!read_name(c, "uri"))
+    if (!read_call_name(c, "uri"))
         return;
     if (!n)
         mcp_reply_fail(&c->pub, MCP_INVALID_REQUEST, "a subscription requires a session");
@@ -252,7 +270,7 @@ static void subscribe(struct call *c)
 
 static void unsubscribe(struct call *c)
 {
-    if (!read_name(c, "uri"))
+    if (!read_call_name(c, "uri"))
         return;
     if (c->x->session)
         (void)map_del(&c->x->session->subscribed, c->pub.name);
@@ -261,7 +279,7 @@ static void unsubscribe(struct call *c)
 
 static void get_prompt(struct call *c)
 {
-    if (!read_name(c, "name") || !read_args(c))
+    if (!read_call_name(c, "name") || !read_call_arguments(c))
         return;
     const struct mcp_prompt *row = map_get(&c->x->server->table.prompts, c->pub.name);
     if (!row) {
@@ -281,7 +299,7 @@ static void get_prompt(struct call *c)
     row->get(&c->pub);
 }
 
-static void complete(struct call *c)
+static void method_complete(struct call *c)
 {
     const struct json *p = c->pub.params, *argument = json_get(p, "argument");
 
@@ -319,7 +337,7 @@ static bool has_completion(const struct mcp_desc *d)
 static const struct mcp_method methods[] = {
     {"tools/call", BOTH, .run = call_tool, .named_by = "name", .is_there = has_tools},
     {"tools/list", BOTH, .run = list_tools, .is_there = has_tools, .is_cached = true},
-    {"initialize", OLD, .run = initialize},
+    {"initialize", OLD, .run = method_initialize},
     {"server/discover", NEW, .run = discover},
     {"ping", OLD, .run = ping},
     {"resources/read", BOTH, .run = read_resource, .named_by = "uri", .is_there = has_resources,
@@ -327,11 +345,11 @@ static const struct mcp_method methods[] = {
     {"resources/list", BOTH, .run = list_resources, .is_there = has_resources, .is_cached = true},
     {"resources/templates/list", BOTH, .run = list_templates, .is_there = has_resources,
      .is_cached = true},
-    {"resources/subscribe", OLD, .run = subscribe, .is_there = has_resources},
+    {"resources/subscribe", OLD, .run = method_subscribe, .is_there = has_resources},
     {"resources/unsubscribe", OLD, .run = unsubscribe, .is_there = has_resources},
     {"prompts/get", BOTH, .run = get_prompt, .named_by = "name", .is_there = has_prompts},
     {"prompts/list", BOTH, .run = list_prompts, .is_there = has_prompts, .is_cached = true},
-    {"completion/complete", BOTH, .run = complete, .is_there = has_completion},
+    {"completion/complete", BOTH, .run = method_complete, .is_there = has_completion},
     {"logging/setLevel", OLD, .run = set_level},
     {"subscriptions/listen", NEW, .run = mcp_method_listen},
 };

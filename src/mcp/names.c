@@ -56,7 +56,7 @@ bool mcp_uri_match(const char *template, struct str uri, struct str vars[MCP_MAX
 
 /* ---- arguments in headers ---- */
 
-static bool is_token(struct str s)
+static bool is_header_token(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
         if (!http_is_token(s.p[i]))
@@ -64,10 +64,10 @@ static bool is_token(struct str s)
     return s.len > 0;
 }
 
-static int add_header(struct arena *a, struct mcp_tool_row *t, struct str name, struct str pointer,
-                      struct err *e)
+static int add_repeated_header(struct arena *a, struct mcp_tool_row *t, struct str name,
+                               struct str pointer, struct err *e)
 {
-    if (!is_token(name) || t->n_headers == MCP_MAX_HEADER_ARGS)
+    if (!is_header_token(name) || t->n_headers == MCP_MAX_HEADER_ARGS)
         return err_set(e, -EINVAL, "%.*s: bad x-mcp-header", (int)pointer.len, pointer.p);
     if (!t->headers)
         t->headers = arena_zalloc(a, MCP_MAX_HEADER_ARGS, sizeof *t->headers);
@@ -100,7 +100,7 @@ static int walk_properties(const struct walk *k, const struct json *schema, stru
             arena_printf(k->arena, STR_FMT "/" STR_FMT, STR_ARG(at), STR_ARG(m->key));
         int r = 0;
         if (name)
-            r = add_header(k->arena, k->tool, json_str(name, STR_NULL), pointer, k->e);
+            r = add_repeated_header(k->arena, k->tool, json_str(name, STR_NULL), pointer, k->e);
         if (r == 0)
             r = walk_properties(k, &m->value, pointer, depth + 1);
         if (r < 0)

@@ -36,7 +36,7 @@ static int read_filter(struct mcp_stream *t, const struct json *filter)
     return 0;
 }
 
-static struct jw begin(struct buf *b, const char *method, struct str subscription)
+static struct jw begin_notice(struct buf *b, const char *method, struct str subscription)
 {
     struct jw w = jw_to(b);
 
@@ -60,7 +60,7 @@ static struct jw begin(struct buf *b, const char *method, struct str subscriptio
 static void acknowledge(struct mcp_stream *t, const struct json *filter)
 {
     struct buf b auto_buf = BUF_INIT(MCP_MAX_SUBSCRIBED * MCP_MAX_NAME);
-    struct jw w = begin(&b, "notifications/subscriptions/acknowledged", t->subscription);
+    struct jw w = begin_notice(&b, "notifications/subscriptions/acknowledged", t->subscription);
 
     jw_key(&w, "notifications");
     jw_object(&w);
@@ -137,10 +137,10 @@ static void put_uri(struct jw *w, struct str uri, bool has_params)
     jw_end(w);
 }
 
-static void tell(struct mcp_stream *t, const char *method, struct str uri)
+static void send_notice(struct mcp_stream *t, const char *method, struct str uri)
 {
     struct buf b auto_buf = BUF_INIT(NOTICE_MAX);
-    struct jw w = begin(&b, method, t->subscription);
+    struct jw w = begin_notice(&b, method, t->subscription);
 
     put_uri(&w, uri, t->subscription.p != NULL);
     bool is_pair = t->session && t->session->is_pair;
@@ -154,13 +154,13 @@ void mcp_list_changed(struct mcp_server *s, struct str owner, enum mcp_list whic
     {
         struct mcp_session *n = list_entry(it, struct mcp_session, node);
         if (n->main && is_for(owner, n->owner))
-            tell(n->main, lists[which].method, STR_NULL);
+            send_notice(n->main, lists[which].method, STR_NULL);
     }
     list_each(it, &s->listeners)
     {
         struct mcp_stream *t = list_entry(it, struct mcp_stream, node);
         if ((t->lists & 1U << which) && is_for(owner, t->owner))
-            tell(t, lists[which].method, STR_NULL);
+            send_notice(t, lists[which].method, STR_NULL);
     }
 }
 
@@ -170,13 +170,13 @@ void mcp_resource_updated(struct mcp_server *s, struct str owner, struct str uri
     {
         struct mcp_session *n = list_entry(it, struct mcp_session, node);
         if (n->main && map_get(&n->subscribed, uri) && is_for(owner, n->owner))
-            tell(n->main, "notifications/resources/updated", uri);
+            send_notice(n->main, "notifications/resources/updated", uri);
     }
     list_each(it, &s->listeners)
     {
         struct mcp_stream *t = list_entry(it, struct mcp_stream, node);
         if (map_get(&t->uris, uri) && is_for(owner, t->owner))
-            tell(t, "notifications/resources/updated", uri);
+            send_notice(t, "notifications/resources/updated", uri);
     }
 }
 

@@ -20,7 +20,7 @@ static bool is_in_use(const struct mcp_session *n)
     return !list_is_empty(&n->exchanges) || (n->main && n->main->sse);
 }
 
-static void touch(struct mcp_session *n)
+static void touch_session(struct mcp_session *n)
 {
     n->used_ms = loop_now_ms(n->server->loop);
     list_del(&n->node);
@@ -29,7 +29,7 @@ static void touch(struct mcp_session *n)
 
 /* ---- the end of idle ones ---- */
 
-static void on_sweep(struct loop_timer *t)
+static void on_session_sweep(struct loop_timer *t)
 {
     struct mcp_server *s = container_of(t, struct mcp_server, sweep);
     int64_t idle_ms = s->table.desc.limits.session_idle_ms;
@@ -41,7 +41,7 @@ static void on_sweep(struct loop_timer *t)
         if (n->used_ms > dead_ms)
             break;
         if (is_in_use(n))
-            touch(n);
+            touch_session(n);
         else
             mcp_session_free(n);
     }
@@ -49,11 +49,11 @@ static void on_sweep(struct loop_timer *t)
     next_ms = next_ms < SWEEP_MIN_MS ? SWEEP_MIN_MS : next_ms;
     next_ms = next_ms > SWEEP_MAX_MS ? SWEEP_MAX_MS : next_ms;
     if (!list_is_empty(&s->by_use))
-        (void)loop_timer_start(s->loop, t, next_ms, on_sweep);
+        (void)loop_timer_start(s->loop, t, next_ms, on_session_sweep);
 }
 
 /* Makes room for one more; -EBUSY when all that were not used for long are in use. */
-static int make_room(struct mcp_server *s)
+static int make_mcp_session_room(struct mcp_server *s)
 {
     size_t looked = 0;
 
@@ -75,8 +75,8 @@ static int make_room(struct mcp_server *s)
 /* ---- sessions ---- */
 
 /* The id of a session of OWNER from its name: the same, or with a signature behind it. */
-static void sign(const struct mcp_server *s, struct str owner, struct str name,
-                 char out[MCP_SESSION_ID_LEN + 1])
+static void sign_session_id(const struct mcp_server *s, struct str owner, struct str name,
+                            char out[MCP_SESSION_ID_LEN + 1])
 {
     const struct str *secret = &s->table.desc.secret;
     enum { MAC_LEN = (MCP_SESSION_ID_LEN - MCP_SESSION_NAME_LEN) / 2 };
@@ -105,10 +105,10 @@ static void make_name(char out[MCP_SESSION_NAME_LEN + 1], const struct mcp_hello
                    hello->can & 0xf);
 }
 
-static struct mcp_session *begin(struct mcp_server *s, struct str owner, struct str session_name,
-                                 const struct mcp_hello *hello)
+static struct mcp_session *begin_mcp_session(struct mcp_server *s, struct str owner,
+                                             struct str session_name, const struct mcp_hello *hello)
 {
-    if (make_room(s) < 0)
+    if (make_mcp_session_room(s) < 0)
         return NULL;
     struct mcp_session *n = mem_zalloc(1, sizeof *n);
     char *name auto_free = mem_strndup(owner.p ? owner.p : "", owner.len);
@@ -125,15 +125,15 @@ static struct mcp_session *begin(struct mcp_server *s, struct str owner, struct 
     list_init(&n->streams);
     list_init(&n->asks);
     map_init(&n->subscribed, MCP_MAX_SUBSCRIBED);
-    sign(s, owner, session_name, n->id);
+    sign_session_id(s, owner, session_name, n->id);
     if (map_put(&s->sessions, str_of(n->id), n, NULL) < 0) {
         free(n);
         return NULL;
     }
     n->owner = take(name);
-    touch(n);
+    touch_session(n);
     if (!s->sweep.loop)
-        (void)loop_timer_start(s->loop, &s->sweep, SWEEP_MIN_MS, on_sweep);
+        (void)loop_timer_start(s->loop, &s->sweep, SWEEP_MIN_MS, on_session_sweep);
     return n;
 }
 
@@ -143,7 +143,7 @@ struct mcp_session *mcp_session_new(struct mcp_server *s, struct str owner,
     char name[MCP_SESSION_NAME_LEN + 1];
 
     make_name(name, hello);
-    return begin(s, owner, str_of(name), hello);
+    return begin_mcp_session(s, owner, str_of(name), hello);
 }
 
 struct mcp_session *mcp_session_resume(struct mcp_server *s, struct str id, struct str owner)
@@ -155,14 +155,14 @@ struct mcp_session *mcp_session_resume(struct mcp_server *s, struct str id, stru
         map_get(&s->sessions, id) || map_get(&s->ended, id))
         return n;
     struct str name = str_slice(id, 0, MCP_SESSION_NAME_LEN);
-    sign(s, owner, name, want);
+    sign_session_id(s, owner, name, want);
     int version = enc_hex_digit(id.p[MCP_SESSION_NAME_LEN - 2]);
     int can = enc_hex_digit(id.p[MCP_SESSION_NAME_LEN - 1]);
     if (!mem_eq_const(want, id.p, MCP_SESSION_ID_LEN) || version < 0 || can < 0 ||
         version > MCP_V_NEWEST_STATEFUL)
         return NULL;
     const struct mcp_hello hello = {(enum mcp_version)version, (unsigned)can};
-    return begin(s, owner, name, &hello);
+    return begin_mcp_session(s, owner, name, &hello);
 }
 
 void mcp_session_end(struct mcp_session *n)
@@ -183,7 +183,7 @@ struct mcp_session *mcp_session_find(struct mcp_server *s, struct str id, struct
 
     if (!n || !str_is(owner, n->owner))
         return NULL;
-    touch(n);
+    touch_session(n);
     return n;
 }
 

@@ -46,7 +46,7 @@ static void forget_done(struct mcp_session *n)
     }
 }
 
-static void keep(struct mcp_stream *t, uint32_t seq, struct str text)
+static void keep_event(struct mcp_stream *t, uint32_t seq, struct str text)
 {
     struct mcp_session *n = t->session;
     struct event *ev = text.len <= MCP_MAX_KEPT ? mem_alloc(sizeof *ev + text.len) : NULL;
@@ -66,7 +66,7 @@ static void keep(struct mcp_stream *t, uint32_t seq, struct str text)
 
 /* ---- connections ---- */
 
-static void on_close(struct sse *sse, void *ctx)
+static void on_sse_stream_close(struct sse *sse, void *ctx)
 {
     struct mcp_stream *t = ctx;
     struct mcp_session *n = t->session;
@@ -85,9 +85,9 @@ static void on_close(struct sse *sse, void *ctx)
         mcp_stream_free(t);
 }
 
-static const struct sse_ops ops = {.on_close = on_close};
+static const struct sse_ops ops = {.on_close = on_sse_stream_close};
 
-static void send_event(struct mcp_stream *t, struct str event, uint32_t seq, struct str text)
+static void send_stream_event(struct mcp_stream *t, struct str event, uint32_t seq, struct str text)
 {
     char id[32];
     struct sse_event ev = {.event = event, .data = text};
@@ -128,7 +128,7 @@ struct mcp_stream *mcp_stream_open(struct mcp_session *n, struct http_req *r)
     forget_done(n);
     /* An event without data gives the id to come back with. */
     if (n->version >= MCP_V_2025_11_25 && !n->is_pair)
-        send_event(t, STR_NULL, 0, STR(""));
+        send_stream_event(t, STR_NULL, 0, STR(""));
     return t;
 }
 
@@ -143,7 +143,7 @@ void mcp_stream_resume(struct mcp_stream *t, struct http_req *r, uint32_t after)
     {
         struct event *ev = list_entry(it, struct event, node);
         if (ev->seq > after)
-            send_event(t, STR_NULL, ev->seq, str_n(ev->text, ev->len));
+            send_stream_event(t, STR_NULL, ev->seq, str_n(ev->text, ev->len));
     }
     if (t->is_done)
         sse_end(take(t->sse));
@@ -156,8 +156,8 @@ void mcp_stream_send(struct mcp_stream *t, struct str event, struct str text)
     uint32_t seq = t->next++;
 
     if (t->session && !t->session->is_pair)
-        keep(t, seq, text);
-    send_event(t, event, seq, text);
+        keep_event(t, seq, text);
+    send_stream_event(t, event, seq, text);
 }
 
 bool mcp_stream_is_full(const struct mcp_stream *t)

@@ -12,7 +12,7 @@ enum { TABLE_MAX = 64 << 20, TEXT_MAX = 32 << 20, LIST_TTL_MS = 60000, NAMES_MAX
 
 /* ---- entries ---- */
 
-static void put(struct jw *w, const char *key, const char *text)
+static void put_row_text(struct jw *w, const char *key, const char *text)
 {
     if (!text)
         return;
@@ -21,7 +21,7 @@ static void put(struct jw *w, const char *key, const char *text)
 }
 
 /* Moves what B holds into the arena. */
-static struct str keep(struct mcp_table *t, struct buf *b)
+static struct str keep_list_text(struct mcp_table *t, struct buf *b)
 {
     struct str s = buf_ok(b) ? arena_str(&t->arena, buf_str(b)) : STR_NULL;
 
@@ -30,7 +30,8 @@ static struct str keep(struct mcp_table *t, struct buf *b)
 }
 
 /* Parses JSON text of a row; EMPTY when there is none. */
-static struct json *parse(struct mcp_table *t, const char *text, const char *empty, struct err *e)
+static struct json *parse_row_json(struct mcp_table *t, const char *text, const char *empty,
+                                   struct err *e)
 {
     return json_parse(&t->arena, str_of(text ? text : empty), NULL, e);
 }
@@ -40,7 +41,7 @@ static int put_json(struct mcp_table *t, struct jw *w, const char *key, const ch
 {
     if (!text)
         return 0;
-    struct json *v = parse(t, text, "", e);
+    struct json *v = parse_row_json(t, text, "", e);
     if (!v)
         return err_ctx(e, e && e->code ? e->code : -EINVAL, "%s", key);
     jw_key(w, key);
@@ -51,7 +52,8 @@ static int put_json(struct mcp_table *t, struct jw *w, const char *key, const ch
 static int compile_schema(struct mcp_table *t, struct mcp_tool_row *r, struct json **ret,
                           struct err *e)
 {
-    struct json *doc = parse(t, r->row->input, "{\"type\":\"object\",\"properties\":{}}", e);
+    struct json *doc =
+        parse_row_json(t, r->row->input, "{\"type\":\"object\",\"properties\":{}}", e);
 
     if (!doc)
         return err_ctx(e, -EINVAL, "input schema");
@@ -73,9 +75,9 @@ static int write_tool(struct mcp_table *t, size_t i, struct buf *b, struct err *
     if (compile_schema(t, r, &input, e) < 0)
         return -EINVAL;
     jw_object(&w);
-    put(&w, "name", row->name);
-    put(&w, "title", row->title);
-    put(&w, "description", row->description);
+    put_row_text(&w, "name", row->name);
+    put_row_text(&w, "title", row->title);
+    put_row_text(&w, "description", row->description);
     jw_key(&w, "inputSchema");
     jw_value(&w, input);
     if (put_json(t, &w, "outputSchema", row->output, e) < 0 ||
@@ -90,11 +92,11 @@ static int write_place(struct buf *b, const struct mcp_resource *row, const char
     struct jw w = jw_to(b);
 
     jw_object(&w);
-    put(&w, uri_key, row->uri);
-    put(&w, "name", row->name);
-    put(&w, "title", row->title);
-    put(&w, "description", row->description);
-    put(&w, "mimeType", row->mime);
+    put_row_text(&w, uri_key, row->uri);
+    put_row_text(&w, "name", row->name);
+    put_row_text(&w, "title", row->title);
+    put_row_text(&w, "description", row->description);
+    put_row_text(&w, "mimeType", row->mime);
     jw_end(&w);
     return 0;
 }
@@ -121,15 +123,15 @@ static int write_prompt(struct mcp_table *t, size_t i, struct buf *b, struct err
 
     (void)e;
     jw_object(&w);
-    put(&w, "name", row->name);
-    put(&w, "title", row->title);
-    put(&w, "description", row->description);
+    put_row_text(&w, "name", row->name);
+    put_row_text(&w, "title", row->title);
+    put_row_text(&w, "description", row->description);
     jw_key(&w, "arguments");
     jw_array(&w);
     for (size_t k = 0; k < row->n_args; k++) {
         jw_object(&w);
-        put(&w, "name", row->args[k].name);
-        put(&w, "description", row->args[k].description);
+        put_row_text(&w, "name", row->args[k].name);
+        put_row_text(&w, "description", row->args[k].description);
         jw_key(&w, "required");
         jw_bool(&w, row->args[k].is_required);
         jw_end(&w);
@@ -183,7 +185,7 @@ static struct str whole(struct mcp_table *t, enum mcp_list list, bool is_modern,
         jw_raw(&w, t->meta);
     }
     jw_end(&w);
-    return keep(t, b);
+    return keep_list_text(t, b);
 }
 
 const char *const mcp_list_names[MCP_LIST_COUNT] = {
@@ -217,7 +219,8 @@ static const char *prompt_name(const struct mcp_table *t, size_t i)
     return t->desc.prompts[i].name;
 }
 
-static int fill(struct mcp_table *t, enum mcp_list list, const struct source *from, struct err *e)
+static int fill_list(struct mcp_table *t, enum mcp_list list, const struct source *from,
+                     struct err *e)
 {
     struct mcp_catalog *c = &t->lists[list];
     struct buf b auto_buf = BUF_INIT(TEXT_MAX);
@@ -228,7 +231,7 @@ static int fill(struct mcp_table *t, enum mcp_list list, const struct source *fr
         int r = from->write(t, i, &b, e);
         if (r < 0)
             return err_ctx(e, r, "%s '%s'", from->what, from->name(t, i));
-        c->items[i] = keep(t, &b);
+        c->items[i] = keep_list_text(t, &b);
         if (!c->items[i].p)
             return err_sys(e, -ENOMEM, "%s '%s'", from->what, from->name(t, i));
     }
@@ -275,22 +278,22 @@ static struct str capabilities(struct mcp_table *t, bool is_modern, struct buf *
     put_able(&w, "completions", d->complete, false, false);
     put_able(&w, "logging", !is_modern, false, false);
     jw_end(&w);
-    return keep(t, b);
+    return keep_list_text(t, b);
 }
 
-static int describe(struct mcp_table *t, struct err *e)
+static int describe_server(struct mcp_table *t, struct err *e)
 {
     struct buf b auto_buf = BUF_INIT(TEXT_MAX);
     struct jw w = jw_to(&b);
 
     jw_object(&w);
-    put(&w, "name", t->desc.name);
-    put(&w, "title", t->desc.title);
-    put(&w, "version", t->desc.version);
+    put_row_text(&w, "name", t->desc.name);
+    put_row_text(&w, "title", t->desc.title);
+    put_row_text(&w, "version", t->desc.version);
     jw_end(&w);
-    t->info = keep(t, &b);
+    t->info = keep_list_text(t, &b);
     (void)buf_printf(&b, "{\"io.modelcontextprotocol/serverInfo\":" STR_FMT "}", STR_ARG(t->info));
-    t->meta = keep(t, &b);
+    t->meta = keep_list_text(t, &b);
     t->capabilities[0] = capabilities(t, false, &b);
     t->capabilities[1] = capabilities(t, true, &b);
     if (!t->info.p || !t->meta.p || !t->capabilities[0].p || !t->capabilities[1].p)
@@ -313,9 +316,9 @@ int mcp_table_init(struct mcp_table *t, const struct mcp_desc *desc, struct err 
     map_init(&t->resources, NAMES_MAX);
     map_init(&t->prompts, NAMES_MAX);
     t->tool_rows = arena_zalloc(&t->arena, desc->n_tools + 1, sizeof *t->tool_rows);
-    int r = t->tool_rows ? describe(t, e) : err_sys(e, -ENOMEM, "tools");
+    int r = t->tool_rows ? describe_server(t, e) : err_sys(e, -ENOMEM, "tools");
     for (unsigned i = 0; r == 0 && i < MCP_LIST_COUNT; i++)
-        r = fill(t, i, &sources[i], e);
+        r = fill_list(t, i, &sources[i], e);
     if (r < 0)
         mcp_table_done(t);
     return r;

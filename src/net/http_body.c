@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Request bodies: read whole, streamed to the handler, or dropped. See http_impl.h. */
+/* Request bodies: read whole, streamed to the handler, or dropped. See http_internal.h. */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 
-#include "net/http_impl.h"
+#include "net/http_internal.h"
 #include "net/splice.h"
 
 enum { SMALL_BODY = 16 * 1024 }; /* allocated at once; larger bodies grow as they arrive */

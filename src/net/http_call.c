@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests and responses of the HTTP client: see http_client.h and http_client_impl.h. */
+/* Requests and responses of the HTTP client: see http_client.h and http_client_internal.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "net/http_chars.h"
-#include "net/http_client_impl.h"
+#include "net/http_client_internal.h"
 #include "net/splice.h"
 
 enum {
@@ -32,14 +32,15 @@ static void free_call(struct http_call *c)
     free(c);
 }
 
-/* Callbacks run between enter() and leave(), which frees a call that one of them ended. */
-static void enter(struct http_call *c)
+/* Callbacks run between enter_call() and leave_call(), which frees a call that one of them ended.
+ */
+static void enter_call(struct http_call *c)
 {
     c->depth++;
 }
 
 /* True while the call goes on. */
-static bool leave(struct http_call *c)
+static bool leave_call(struct http_call *c)
 {
     if (--c->depth > 0 || !c->is_over)
         return !c->is_over;
@@ -47,31 +48,31 @@ static bool leave(struct http_call *c)
     return false;
 }
 
-static void finish(struct http_call *c, int result, const char *why)
+static void finish_http_call(struct http_call *c, int result, const char *why)
 {
-    enter(c);
+    enter_call(c);
     c->is_over = true;
     c->ops->on_end(c, c->ctx, result, why);
-    (void)leave(c);
+    (void)leave_call(c);
 }
 
 void call_fail(struct http_call *c, int error, const char *why)
 {
     conn_release(c, false);
-    finish(c, error, why);
+    finish_http_call(c, error, why);
 }
 
 void http_call_abort(struct http_call *c)
 {
     if (c->is_over)
         return;
-    enter(c);
+    enter_call(c);
     c->is_over = true;
     conn_release(c, false);
-    (void)leave(c);
+    (void)leave_call(c);
 }
 
-static void complete(struct http_call *c, bool is_clean)
+static void complete_response(struct http_call *c, bool is_clean)
 {
     bool is_reusable = is_clean && c->is_out_done && c->head.is_keep_alive &&
                        c->framing != FRAMING_CLOSE && stream_queued(c->conn->stream) == 0;
@@ -79,7 +80,7 @@ static void complete(struct http_call *c, bool is_clean)
     if (c->is_paused && is_reusable)
         stream_resume(c->conn->stream);
     conn_release(c, is_reusable);
-    finish(c, 0, "");
+    finish_http_call(c, 0, "");
 }
 
 void call_lost(struct http_call *c, int reason, const char *why)
@@ -90,7 +91,7 @@ void call_lost(struct http_call *c, int reason, const char *why)
         c->may_retry = false;
         c->client->retries++;
         if (!conn_get(c, 0, true, &e))
-            finish(c, e.code ? e.code : -EIO, err_text(&e));
+            finish_http_call(c, e.code ? e.code : -EIO, err_text(&e));
         return;
     }
     if (reason == 0)
@@ -99,12 +100,12 @@ void call_lost(struct http_call *c, int reason, const char *why)
         (void)err_sys(&e, reason, c->has_head ? "response body" : "response head");
         why = err_text(&e);
     }
-    finish(c, reason, why);
+    finish_http_call(c, reason, why);
 }
 
 /* ---- the request's head ---- */
 
-static bool is_token(struct str s)
+static bool is_method_token(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
         if (!http_is_token(s.p[i]))
@@ -145,7 +146,7 @@ static int check_request(const struct http_request *req, struct err *e)
 {
     if (!req->address && req->fd <= 0)
         return err_set(e, -EINVAL, "request without an address");
-    if (!is_token(req->method))
+    if (!is_method_token(req->method))
         return err_set(e, -EINVAL, "bad request method");
     if (!is_target(req->target) || !is_value(req->host))
         return err_set(e, -EINVAL, "bad request target or host");
@@ -155,7 +156,7 @@ static int check_request(const struct http_request *req, struct err *e)
         return err_set(e, -EINVAL, "bad length");
     for (size_t i = 0; i < req->n_headers; i++) {
         const struct http_header *h = &req->headers[i];
-        if (!is_token(h->name) || is_own_header(h->name) || !is_value(h->value))
+        if (!is_method_token(h->name) || is_own_header(h->name) || !is_value(h->value))
             return err_set(e, -EINVAL, "bad header '" STR_FMT "'",
                            (int)(h->name.len < 64 ? h->name.len : 64), h->name.p);
     }
@@ -189,7 +190,7 @@ static void add_framing(struct http_call *c, const struct http_request *req)
 }
 
 /* Host when the caller gives none: a unix socket has no name of its own. */
-static struct str host_of(const struct http_request *req)
+static struct str default_host_of(const struct http_request *req)
 {
     struct str address = str_of(req->address);
 
@@ -198,9 +199,9 @@ static struct str host_of(const struct http_request *req)
     return address.len == 0 || str_starts(address, STR("unix:")) ? STR("localhost") : address;
 }
 
-static int write_head(struct http_call *c, const struct http_request *req)
+static int write_request_head(struct http_call *c, const struct http_request *req)
 {
-    struct str host = host_of(req);
+    struct str host = default_host_of(req);
 
     (void)buf_add_str(&c->out, req->method);
     (void)buf_add_char(&c->out, ' ');
@@ -245,7 +246,7 @@ static struct http_call *new_call(struct http_client *client, const struct http_
     c->is_held = req->is_streamed && req->is_held;
     c->wants_upgrade = req->upgrade != NULL;
     c->address = req->address ? arena_strdup(&c->arena, req->address) : NULL;
-    if ((req->address && !c->address) || write_head(c, req) < 0) {
+    if ((req->address && !c->address) || write_request_head(c, req) < 0) {
         free_call(c);
         return NULL;
     }
@@ -402,9 +403,9 @@ void call_drained(struct http_call *c)
 {
     if (!c->ops->on_drain || c->is_out_done)
         return;
-    enter(c);
+    enter_call(c);
     c->ops->on_drain(c, c->ctx);
-    (void)leave(c);
+    (void)leave_call(c);
 }
 
 /* ---- time ---- */
@@ -484,9 +485,9 @@ static bool on_info(struct http_call *c)
     }
     if (!c->ops->on_info)
         return true;
-    enter(c);
+    enter_call(c);
     c->ops->on_info(c, c->ctx, &c->head);
-    return leave(c);
+    return leave_call(c);
 }
 
 /* 101: the callback takes the stream, or the call fails. */
@@ -496,9 +497,9 @@ static void on_switch(struct http_call *c)
         call_fail(c, -EPROTO, "response: 101 that was not asked for");
         return;
     }
-    enter(c);
+    enter_call(c);
     c->ops->on_head(c, c->ctx, &c->head);
-    if (leave(c))
+    if (leave_call(c))
         call_fail(c, -EPROTO, "response: 101 was not taken up");
 }
 
@@ -508,14 +509,14 @@ static void on_final(struct http_call *c, bool is_last)
     c->has_head = true;
     set_framing(c);
     stream_set_timeout(c->conn->stream, c->client->opts.timeouts.idle_ms);
-    enter(c);
+    enter_call(c);
     c->ops->on_head(c, c->ctx, &c->head);
-    if (leave(c) && c->framing == FRAMING_NONE)
-        complete(c, is_last);
+    if (leave_call(c) && c->framing == FRAMING_NONE)
+        complete_response(c, is_last);
 }
 
 /* Reads a head. Returns the bytes used; 0 when it is not complete yet. */
-static size_t feed_head(struct http_call *c, const char *p, size_t len)
+static size_t feed_response_head(struct http_call *c, const char *p, size_t len)
 {
     const char *reason = "";
     ssize_t n = http_parse_response(&c->arena, p, len, &c->scanned, &c->client->opts.limits,
@@ -543,9 +544,9 @@ static bool deliver(struct http_call *c, struct str data)
 {
     if (data.len == 0)
         return true;
-    enter(c);
+    enter_call(c);
     int r = c->ops->on_data(c, c->ctx, data.p, data.len);
-    if (!leave(c))
+    if (!leave_call(c))
         return false;
     if (r < 0)
         call_fail(c, r, "response body: refused");
@@ -559,7 +560,7 @@ static size_t feed_length(struct http_call *c, const char *p, size_t len)
     c->left -= n;
     bool is_end = c->left == 0;
     if (deliver(c, str_n(p, n)) && is_end)
-        complete(c, n == len);
+        complete_response(c, n == len);
     return n;
 }
 
@@ -574,7 +575,7 @@ static size_t feed_chunked(struct http_call *c, const char *p, size_t len)
         return len;
     }
     if (deliver(c, data) && is_done)
-        complete(c, (size_t)n == len);
+        complete_response(c, (size_t)n == len);
     return (size_t)n;
 }
 
@@ -592,19 +593,20 @@ size_t call_feed(struct http_call *c, const char *p, size_t len)
 {
     size_t used = 0, n = 1;
 
-    enter(c);
+    enter_call(c);
     c->has_byte = true;
     if (!c->is_held)
         buf_done(&c->out);
     if (c->has_head)
         stream_set_timeout(c->conn->stream, c->client->opts.timeouts.idle_ms);
     while (n > 0 && used < len && !c->is_paused && !c->is_over) {
-        n = c->has_head ? feed_body(c, p + used, len - used) : feed_head(c, p + used, len - used);
+        n = c->has_head ? feed_body(c, p + used, len - used)
+                        : feed_response_head(c, p + used, len - used);
         used += n;
     }
     if (!c->is_over && c->ops->on_caught_up)
         c->ops->on_caught_up(c, c->ctx);
-    (void)leave(c);
+    (void)leave_call(c);
     return used;
 }
 
@@ -614,10 +616,10 @@ ssize_t call_bulk(struct http_call *c)
     if (!c->ops->on_bulk || !c->has_head || c->framing != FRAMING_LENGTH || c->left < SPLICE_MIN)
         return -EOPNOTSUPP;
     stream_set_timeout(c->conn->stream, c->client->opts.timeouts.idle_ms);
-    enter(c);
+    enter_call(c);
     size_t max = c->left - 1 < INT32_MAX ? (size_t)c->left - 1 : INT32_MAX;
     ssize_t n = c->ops->on_bulk(c, c->ctx, stream_fd(c->conn->stream), max);
-    if (!leave(c))
+    if (!leave_call(c))
         return -EAGAIN;
     c->left -= n > 0 ? (uint64_t)n : 0;
     return n;
@@ -628,7 +630,7 @@ void call_eof(struct http_call *c)
     struct stream *s = c->conn->stream;
 
     if (c->has_head && c->framing == FRAMING_CLOSE)
-        complete(c, false);
+        complete_response(c, false);
     else
         stream_close(s); /* on_close() ends the call, or tries again */
 }

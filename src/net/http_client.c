@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTTP client's connections and their pool: see http_client.h and http_client_impl.h. */
+/* The HTTP client's connections and their pool: see http_client.h and http_client_internal.h. */
 #include "net/http_client.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
-#include "net/http_client_impl.h"
+#include "net/http_client_internal.h"
 #include "sys/io.h"
 
 enum { MAX_KEPT = 256, MAX_KEPT_PER_ADDRESS = 8 };
@@ -58,7 +58,7 @@ static struct kept_set *set_of(struct http_client *c, const char *address)
 }
 
 /* True when the connection went into the pool. */
-static bool keep(struct client_conn *conn)
+static bool pool_connection(struct client_conn *conn)
 {
     struct http_client *c = conn->client;
 
@@ -123,7 +123,7 @@ void conn_forget(struct client_conn *conn)
 static void close_conn(struct client_conn *conn)
 {
     if (conn->stream)
-        stream_close(conn->stream); /* on_close() frees it */
+        stream_close(conn->stream); /* on_conn_close() frees it */
     else
         free_conn(conn);
 }
@@ -135,11 +135,12 @@ void conn_release(struct http_call *call, bool is_reusable)
     if (!conn)
         return;
     conn->call = NULL;
-    if (!is_reusable || !conn->address || conn->client->opts.timeouts.keep_ms <= 0 || !keep(conn))
+    if (!is_reusable || !conn->address || conn->client->opts.timeouts.keep_ms <= 0 ||
+        !pool_connection(conn))
         close_conn(conn);
 }
 
-static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
+static ssize_t on_conn_data(struct stream *s, void *ctx, const char *p, size_t len)
 {
     struct client_conn *conn = ctx;
 
@@ -149,7 +150,7 @@ static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
     return -EPROTO; /* bytes that nobody asked for */
 }
 
-static ssize_t on_bulk(struct stream *s, void *ctx)
+static ssize_t on_conn_bulk(struct stream *s, void *ctx)
 {
     struct client_conn *conn = ctx;
 
@@ -157,7 +158,7 @@ static ssize_t on_bulk(struct stream *s, void *ctx)
     return conn->call ? call_bulk(conn->call) : -EOPNOTSUPP;
 }
 
-static void on_drain(struct stream *s, void *ctx)
+static void on_conn_drain(struct stream *s, void *ctx)
 {
     struct client_conn *conn = ctx;
 
@@ -166,7 +167,7 @@ static void on_drain(struct stream *s, void *ctx)
         call_drained(conn->call);
 }
 
-static void on_eof(struct stream *s, void *ctx)
+static void on_conn_eof(struct stream *s, void *ctx)
 {
     struct client_conn *conn = ctx;
 
@@ -176,7 +177,7 @@ static void on_eof(struct stream *s, void *ctx)
         stream_close(s);
 }
 
-static void on_close(struct stream *s, void *ctx, int reason)
+static void on_conn_close(struct stream *s, void *ctx, int reason)
 {
     struct client_conn *conn = ctx;
     struct http_call *call = conn->call;
@@ -191,7 +192,7 @@ static void on_close(struct stream *s, void *ctx, int reason)
     }
 }
 
-static void on_timeout(struct stream *s, void *ctx)
+static void on_conn_timeout(struct stream *s, void *ctx)
 {
     struct client_conn *conn = ctx;
 
@@ -202,12 +203,12 @@ static void on_timeout(struct stream *s, void *ctx)
 }
 
 static const struct stream_ops conn_ops = {
-    .on_data = on_data,
-    .on_bulk = on_bulk,
-    .on_drain = on_drain,
-    .on_eof = on_eof,
-    .on_close = on_close,
-    .on_timeout = on_timeout,
+    .on_data = on_conn_data,
+    .on_bulk = on_conn_bulk,
+    .on_drain = on_conn_drain,
+    .on_eof = on_conn_eof,
+    .on_close = on_conn_close,
+    .on_timeout = on_conn_timeout,
 };
 
 /* ---- dialling ---- */
@@ -222,7 +223,7 @@ static void dial_failed(struct client_conn *conn, int error, const char *why)
 }
 
 /* Host part of an address, for the name that TLS verifies. */
-static void host_of(const char *address, char out[256])
+static void tls_host_of(const char *address, char out[256])
 {
     struct str s = str_of(address);
     const char *colon = s.len ? strrchr(address, ':') : NULL;
@@ -253,7 +254,7 @@ static void start_stream(struct client_conn *conn)
         .max_unread = 2 * c->opts.limits.max_head + 4096,
     };
 
-    host_of(conn->address ? conn->address : "", host);
+    tls_host_of(conn->address ? conn->address : "", host);
     loop_io_stop(&conn->dial);
     loop_timer_stop(&conn->dial_timer);
     conn->stream = stream_new(take_fd(conn->fd), &opts, &e);
@@ -397,6 +398,36 @@ void http_client_free(struct http_client *c)
         stream_close(list_entry(c->kept.next, struct client_conn, in_kept)->stream);
     map_done(&c->kept_by_address);
     free(c);
+}
+
+static bool is_call_to(const struct http_call *call, struct str address)
+{
+    struct str own = str_of(call->address ? call->address : "");
+
+    return str_starts(own, address) && (own.len == address.len || own.p[address.len] == ':');
+}
+
+void http_client_end_calls(struct http_client *c, struct str address, int error, const char *why)
+{
+    struct list ended;
+
+    /* First out of the others' list: callbacks may end calls, and start some. */
+    list_init(&ended);
+    list_each(node, &c->calls)
+    {
+        struct http_call *call = list_entry(node, struct http_call, in_calls);
+        if (call->is_over || !is_call_to(call, address))
+            continue;
+        list_del(&call->in_calls);
+        list_append(&ended, &call->in_calls);
+    }
+    while (!list_is_empty(&ended)) {
+        struct http_call *call = list_entry(ended.next, struct http_call, in_calls);
+        list_del(&call->in_calls);
+        list_append(&c->calls, &call->in_calls);
+        if (!call->is_over)
+            call_fail(call, error, why);
+    }
 }
 
 struct http_client_stats http_client_stats(const struct http_client *c)

@@ -56,6 +56,8 @@ struct http_client *http_client_new(const struct http_client_opts *opts, struct 
 /* Ends calls under way with -ECANCELED and closes everything. Not from a callback of a call. */
 void http_client_free(struct http_client *c);
 
+/* Ends the calls to ADDRESS, or any port of it (ADDRESS:…), before it returns. */
+void http_client_end_calls(struct http_client *c, struct str address, int error, const char *why);
 struct http_client_stats {
     uint64_t connects, reuses, retries;
     size_t n_calls, n_kept;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections of the HTTP server: what arrives, when, and what becomes of it. See http_impl.h.
+/* Connections of the HTTP server: what arrives, when, and what becomes of it. See http_internal.h.
  *
- * All input comes through on_data(), which passes it to the state that the connection is in until
- * that state wants no more. A request that is answered at once leads back to HTTP_IN_HEAD, so that
- * pipelined requests are served by the loop in on_data(), not by recursion. */
+ * All input comes through on_server_data(), which passes it to the state that the connection is in
+ * until that state wants no more. A request that is answered at once leads back to HTTP_IN_HEAD, so
+ * that pipelined requests are served by the loop in on_server_data(), not by recursion. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "net/http_impl.h"
+#include "net/http_internal.h"
 
 enum {
     LINGER_MS = 2000, /* for what a peer still sends after our last answer */
@@ -237,7 +237,7 @@ static void frame_body(struct http_conn *c, const struct http_head *h, bool has_
         c->chunked = (struct http_chunked){0};
 }
 
-static ssize_t on_head(struct http_conn *c, const char *p, size_t len)
+static ssize_t on_request_head(struct http_conn *c, const char *p, size_t len)
 {
     struct http_server *s = c->server;
     struct http_xchg *x = http_xchg_take(s);
@@ -268,12 +268,12 @@ static ssize_t on_head(struct http_conn *c, const char *p, size_t len)
 
 /* ---- callbacks of the stream ---- */
 
-static void enter(struct http_conn *c)
+static void enter_conn(struct http_conn *c)
 {
     c->depth++;
 }
 
-static void leave(struct http_conn *c)
+static void leave_conn(struct http_conn *c)
 {
     if (--c->depth > 0)
         return;
@@ -301,11 +301,11 @@ static ssize_t on_greeting(struct http_conn *c, const char *p, size_t len)
     return (ssize_t)want.len;
 }
 
-static ssize_t on_input(struct http_conn *c, const char *p, size_t len)
+static ssize_t on_http_input(struct http_conn *c, const char *p, size_t len)
 {
     switch ((enum http_in)c->in) {
     case HTTP_IN_GREETING: return on_greeting(c, p, len);
-    case HTTP_IN_HEAD: return on_head(c, p, len);
+    case HTTP_IN_HEAD: return on_request_head(c, p, len);
     case HTTP_IN_BODY: return (ssize_t)http_on_body(c, p, len);
     case HTTP_IN_DONE: stream_pause(c->stream); return 0;
     case HTTP_IN_SINK: break;
@@ -313,7 +313,7 @@ static ssize_t on_input(struct http_conn *c, const char *p, size_t len)
     return (ssize_t)len;
 }
 
-static void on_turn(struct loop_timer *t)
+static void on_conn_turn(struct loop_timer *t)
 {
     struct http_conn *c = container_of(t, struct http_conn, turn);
 
@@ -329,19 +329,19 @@ static bool must_wait(struct http_conn *c, unsigned n_served)
         return false;
     stream_pause(c->stream);
     if (!stream_is_full(c->stream) &&
-        loop_timer_start(stream_loop(c->stream), &c->turn, 0, on_turn) < 0)
+        loop_timer_start(stream_loop(c->stream), &c->turn, 0, on_conn_turn) < 0)
         stream_resume(c->stream);
     return true;
 }
 
-static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
+static ssize_t on_server_data(struct stream *s, void *ctx, const char *p, size_t len)
 {
     struct http_conn *c = ctx;
     size_t used = 0;
     ssize_t n = 1;
     bool is_corked = false;
 
-    enter(c);
+    enter_conn(c);
     for (unsigned i = 0; used < len && n > 0 && !c->is_gone && !http_conn_is_moving(c); i++) {
         if (must_wait(c, i))
             break;
@@ -350,44 +350,44 @@ static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
             stream_cork(s);
             is_corked = true;
         }
-        n = on_input(c, p + used, len - used);
+        n = on_http_input(c, p + used, len - used);
         used += n > 0 ? (size_t)n : 0;
     }
-    leave(c);
+    leave_conn(c);
     if (is_corked)
         stream_uncork(s);
     return n < 0 ? n : (ssize_t)used;
 }
 
-static ssize_t on_bulk(struct stream *s, void *ctx)
+static ssize_t on_server_bulk(struct stream *s, void *ctx)
 {
     struct http_conn *c = ctx;
 
     (void)s;
-    enter(c);
+    enter_conn(c);
     ssize_t n = http_on_body_bulk(c);
-    leave(c);
+    leave_conn(c);
     return n;
 }
 
-static void on_drain(struct stream *s, void *ctx)
+static void on_server_drain(struct stream *s, void *ctx)
 {
     struct http_conn *c = ctx;
 
     (void)s;
-    enter(c);
+    enter_conn(c);
     if (c->x && c->x->drain)
         c->x->drain(&c->x->req, c->x->drain_ctx);
     else if (!c->x && c->in == HTTP_IN_HEAD && c->stream)
         stream_resume(c->stream);
-    leave(c);
+    leave_conn(c);
 }
 
-static void on_eof(struct stream *s, void *ctx)
+static void on_server_eof(struct stream *s, void *ctx)
 {
     struct http_conn *c = ctx;
 
-    enter(c);
+    enter_conn(c);
     c->is_eof = true;
     if (!c->x)
         stream_close_after_flush(s);
@@ -395,12 +395,12 @@ static void on_eof(struct stream *s, void *ctx)
         http_body_fault(c, 400, "the body ended early");
     else
         http_abort_request(c);
-    leave(c);
+    leave_conn(c);
 }
 
 static void on_moved_alone(struct loop_msg *m);
 
-static void on_close(struct stream *s, void *ctx, int reason)
+static void on_server_close(struct stream *s, void *ctx, int reason)
 {
     struct http_conn *c = ctx;
     struct http_xchg *x = c->x;
@@ -438,27 +438,27 @@ static void on_head_timeout(struct http_conn *c)
         stream_close(c->stream);
 }
 
-static void on_timeout(struct stream *s, void *ctx)
+static void on_server_timeout(struct stream *s, void *ctx)
 {
     struct http_conn *c = ctx;
 
-    enter(c);
+    enter_conn(c);
     if (c->in == HTTP_IN_HEAD)
         on_head_timeout(c);
     else if (c->in == HTTP_IN_BODY && c->x)
         http_body_fault(c, 408, "the request body took too long");
     else
         stream_close(s);
-    leave(c);
+    leave_conn(c);
 }
 
 static const struct stream_ops conn_ops = {
-    .on_data = on_data,
-    .on_bulk = on_bulk,
-    .on_drain = on_drain,
-    .on_eof = on_eof,
-    .on_close = on_close,
-    .on_timeout = on_timeout,
+    .on_data = on_server_data,
+    .on_bulk = on_server_bulk,
+    .on_drain = on_server_drain,
+    .on_eof = on_server_eof,
+    .on_close = on_server_close,
+    .on_timeout = on_server_timeout,
 };
 
 int http_conn_new(struct http_server *s, int fd)
@@ -497,7 +497,7 @@ int http_conn_new(struct http_server *s, int fd)
 /* ---- moving to another server ---- */
 
 /* On the new server's thread. */
-static void arrive(struct http_conn *c)
+static void arrive_moved(struct http_conn *c)
 {
     struct http_xchg *x = c->x;
     struct http_server *to = x->move_to;
@@ -508,19 +508,19 @@ static void arrive(struct http_conn *c)
     list_append(&to->conns, &c->node);
     to->stats.active++;
     (void)atomic_fetch_sub(&to->n_arriving, 1);
-    enter(c);
+    enter_conn(c);
     x->move_fn(&x->req, x->move_ctx);
     /* The body's last bytes may have been what made the old thread's handler move. */
     bool is_read = c->mode != HTTP_BODY_HELD && !c->is_chunked && c->body_left == 0;
     if (c->x == x && !x->move_to && c->in == HTTP_IN_BODY && is_read)
         http_body_end(c);
-    leave(c);
+    leave_conn(c);
 }
 
-static void on_moved(struct stream *s, void *ctx)
+static void on_conn_moved(struct stream *s, void *ctx)
 {
     (void)s;
-    arrive(ctx);
+    arrive_moved(ctx);
 }
 
 static void on_moved_alone(struct loop_msg *m)
@@ -529,7 +529,7 @@ static void on_moved_alone(struct loop_msg *m)
     struct http_conn *c = x->req.conn;
 
     c->depth++;
-    arrive(c);
+    arrive_moved(c);
     c->depth--;
     if (c->is_gone)
         free_conn(c);
@@ -549,7 +549,7 @@ void http_move(struct http_req *r, struct http_server *to,
     (void)atomic_fetch_add(&to->n_arriving, 1);
     leave_server(c);
     if (c->stream)
-        stream_move(c->stream, to->opts.loop, on_moved);
+        stream_move(c->stream, to->opts.loop, on_conn_moved);
     else
         loop_post(to->opts.loop, &x->msg, on_moved_alone);
 }

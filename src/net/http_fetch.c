@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "net/http_client_impl.h"
+#include "net/http_client_internal.h"
 
 enum { MAX_BODY = 1 << 20 };
 
@@ -17,13 +17,13 @@ struct fetch {
     struct buf body;
 };
 
-static void on_head(struct http_call *c, void *ctx, const struct http_head *head)
+static void on_fetch_head(struct http_call *c, void *ctx, const struct http_head *head)
 {
     (void)c;
     ((struct fetch *)ctx)->response.head = *head;
 }
 
-static int on_data(struct http_call *c, void *ctx, const char *p, size_t len)
+static int on_fetch_data(struct http_call *c, void *ctx, const char *p, size_t len)
 {
     struct fetch *f = ctx;
     int r = buf_add(&f->body, p, len);
@@ -32,7 +32,7 @@ static int on_data(struct http_call *c, void *ctx, const char *p, size_t len)
     return r == -ENOBUFS ? -EMSGSIZE : r;
 }
 
-static void on_end(struct http_call *c, void *ctx, int result, const char *why)
+static void on_fetch_end(struct http_call *c, void *ctx, int result, const char *why)
 {
     struct fetch *f = ctx;
 
@@ -52,9 +52,9 @@ static void free_fetch(void *ctx)
 }
 
 static const struct http_call_ops fetch_ops = {
-    .on_head = on_head,
-    .on_data = on_data,
-    .on_end = on_end,
+    .on_head = on_fetch_head,
+    .on_data = on_fetch_data,
+    .on_end = on_fetch_end,
 };
 
 struct http_call *http_client_fetch(struct http_client *c, const struct http_request *req,

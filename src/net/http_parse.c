@@ -36,7 +36,7 @@ struct parse {
     bool has_host, has_length, has_upgrade, has_close, has_keep_alive, has_connection_upgrade;
 };
 
-static int fail(struct parse *ps, int status, const char *reason)
+static int fail_head(struct parse *ps, int status, const char *reason)
 {
     ps->reason = reason;
     return ps->is_response ? -502 : -status;
@@ -71,8 +71,8 @@ static ssize_t unfinished(struct parse *ps, const char *p, size_t len)
     if (len < ps->limits->max_head)
         return 0;
     if (!memchr(p, '\n', ps->limits->max_head))
-        return fail(ps, 414, "request line too long");
-    return fail(ps, 431, "header fields too large");
+        return fail_head(ps, 414, "request line too long");
+    return fail_head(ps, 431, "header fields too large");
 }
 
 /* The length of the head in P (with one empty line before it: *ret_skip), 0 or -status. */
@@ -89,13 +89,14 @@ static ssize_t find_end(struct parse *ps, const char *p, size_t len, size_t *sca
         if (at == end)
             return unfinished(ps, p, len);
         if (p[at] != '\r')
-            return fail(ps, 400, p[at] == '\n' ? "bare line feed" : "control byte in the head");
+            return fail_head(ps, 400,
+                             p[at] == '\n' ? "bare line feed" : "control byte in the head");
         if (at + 1 == end)
             return unfinished(ps, p, len);
         if (p[at + 1] != '\n')
-            return fail(ps, 400, "bare carriage return");
+            return fail_head(ps, 400, "bare carriage return");
         if (at == start)
-            return fail(ps, 400, "empty request line");
+            return fail_head(ps, 400, "empty request line");
         if (p[at - 1] == '\n')
             break;
         at += 2;
@@ -111,17 +112,17 @@ static int on_content_length(struct parse *ps, struct str value)
     /* A repeated length is refused even when it is the same: some peers take the first, some the
      * last. */
     if (ps->has_length || value.len > 18)
-        return fail(ps, 400, "bad Content-Length");
+        return fail_head(ps, 400, "bad Content-Length");
     ps->has_length = true;
     if (str_to_i64(value, &ps->head->content_length) < 0 || value.p[0] == '-')
-        return fail(ps, 400, "bad Content-Length");
+        return fail_head(ps, 400, "bad Content-Length");
     return 0;
 }
 
 static int on_transfer_encoding(struct parse *ps, struct str value)
 {
     if (ps->transfer_encoding.p)
-        return fail(ps, 400, "repeated Transfer-Encoding");
+        return fail_head(ps, 400, "repeated Transfer-Encoding");
     ps->transfer_encoding = value;
     return 0;
 }
@@ -164,13 +165,13 @@ static int on_host(struct parse *ps, struct str value)
     if (ps->is_response)
         return 0;
     if (ps->has_host || !is_authority(value))
-        return fail(ps, 400, "bad Host");
+        return fail_head(ps, 400, "bad Host");
     ps->has_host = true;
     ps->head->host = value;
     return 0;
 }
 
-static int on_connection(struct parse *ps, struct str value)
+static int read_connection_header(struct parse *ps, struct str value)
 {
     for (struct str rest = value; rest.p;) {
         struct str token = str_trim(str_cut(&rest, ','));
@@ -195,7 +196,7 @@ static int on_expect(struct parse *ps, struct str value)
     if (ps->is_response)
         return 0;
     if (!str_ieq(value, STR("100-continue")))
-        return fail(ps, 417, "unknown expectation");
+        return fail_head(ps, 417, "unknown expectation");
     ps->head->expects_continue = true;
     return 0;
 }
@@ -208,22 +209,22 @@ static const struct {
     {STR_INIT("host"), on_host},
     {STR_INIT("content-length"), on_content_length},
     {STR_INIT("transfer-encoding"), on_transfer_encoding},
-    {STR_INIT("connection"), on_connection},
+    {STR_INIT("connection"), read_connection_header},
     {STR_INIT("upgrade"), on_upgrade},
     {STR_INIT("expect"), on_expect},
 };
 
-static int add_header(struct parse *ps, struct str name, struct str value)
+static int add_parsed_header(struct parse *ps, struct str name, struct str value)
 {
     struct http_headers *h = &ps->head->headers;
 
     if (h->n == ps->limits->max_headers)
-        return fail(ps, 431, "too many header fields");
+        return fail_head(ps, 431, "too many header fields");
     if (h->n == ps->cap_headers) {
         size_t cap = h->n ? h->n * 2 : FIRST_HEADERS;
         struct http_header *items = arena_alloc(ps->arena, cap * sizeof *items);
         if (!items)
-            return fail(ps, 503, "out of memory");
+            return fail_head(ps, 503, "out of memory");
         if (h->n)
             memcpy(items, h->items, h->n * sizeof *items);
         h->items = items;
@@ -243,11 +244,12 @@ static int parse_headers(struct parse *ps, const char *p, const char *end)
         while (http_is_token(*p))
             p++;
         if (*p != ':' || p == name)
-            return fail(ps, 400, *name == ' ' || *name == '\t' ? "folded header" : "bad header");
+            return fail_head(ps, 400,
+                             *name == ' ' || *name == '\t' ? "folded header" : "bad header");
         /* The first pass made sure that every line ends with CRLF. */
         const char *line_end = memchr(p, '\r', (size_t)(end - p));
         struct str value = str_trim(str_n(p + 1, (size_t)(line_end - p - 1)));
-        int r = add_header(ps, str_n(name, (size_t)(p - name)), value);
+        int r = add_parsed_header(ps, str_n(name, (size_t)(p - name)), value);
         if (r < 0)
             return r;
         p = line_end + 2;
@@ -265,18 +267,18 @@ static int check_transfer_encoding(struct parse *ps)
     if (!rest.p)
         return 0;
     if (ps->has_length)
-        return fail(ps, 400, "Content-Length with Transfer-Encoding");
+        return fail_head(ps, 400, "Content-Length with Transfer-Encoding");
     if (ps->head->minor == 0)
-        return fail(ps, 400, "Transfer-Encoding in HTTP/1.0");
+        return fail_head(ps, 400, "Transfer-Encoding in HTTP/1.0");
     while (rest.p) {
         last = str_trim(str_cut(&rest, ','));
         n++;
         n_chunked += str_ieq(last, STR("chunked"));
     }
     if (n_chunked != 1 || !str_ieq(last, STR("chunked")))
-        return fail(ps, 400, "bad Transfer-Encoding");
+        return fail_head(ps, 400, "bad Transfer-Encoding");
     if (n > 1)
-        return fail(ps, 501, "unknown transfer coding");
+        return fail_head(ps, 501, "unknown transfer coding");
     ps->head->is_chunked = true;
     return 0;
 }
@@ -305,9 +307,9 @@ static int parse_version(struct parse *ps, const char *p, char end)
 {
     if (memcmp(p, "HTTP/", 5) != 0 || !ascii_is_digit(p[5]) || p[6] != '.' ||
         !ascii_is_digit(p[7]) || p[8] != end)
-        return fail(ps, 400, "bad protocol version");
+        return fail_head(ps, 400, "bad protocol version");
     if (p[5] != '1')
-        return fail(ps, 505, "unsupported protocol version");
+        return fail_head(ps, 505, "unsupported protocol version");
     ps->head->minor = p[7] - '0';
     return 0;
 }
@@ -320,13 +322,13 @@ static int parse_absolute(struct parse *ps, struct str target)
     size_t scheme = is_https ? 8 : 7;
 
     if (!is_https && !(target.len > 7 && str_ieq(str_n(target.p, 7), STR("http://"))))
-        return fail(ps, 400, "bad request target");
+        return fail_head(ps, 400, "bad request target");
     size_t at = scheme;
     while (at < target.len && target.p[at] != '/' && target.p[at] != '?')
         at++;
     h->host = str_n(target.p + scheme, at - scheme);
     if (!is_authority(h->host))
-        return fail(ps, 400, "bad request target");
+        return fail_head(ps, 400, "bad request target");
     h->path = str_skip(target, at);
     return 0;
 }
@@ -338,11 +340,11 @@ static int parse_target(struct parse *ps, struct str target)
     h->target = target;
     h->path = target;
     if (target.len > ps->limits->max_target)
-        return fail(ps, 414, "request target too long");
+        return fail_head(ps, 414, "request target too long");
     if (target.len == 0)
-        return fail(ps, 400, "bad request target");
+        return fail_head(ps, 400, "bad request target");
     if (str_eq(target, STR("*")))
-        return h->method == HTTP_OPTIONS ? 0 : fail(ps, 400, "bad request target");
+        return h->method == HTTP_OPTIONS ? 0 : fail_head(ps, 400, "bad request target");
     int r = target.p[0] == '/' ? 0 : parse_absolute(ps, target);
     if (r < 0)
         return r;
@@ -362,12 +364,12 @@ static int parse_request_line(struct parse *ps, const char *p)
 
     h->method_text = take_while(&p, http_is_token);
     if (h->method_text.len == 0 || *p != ' ')
-        return fail(ps, 400, "bad method");
+        return fail_head(ps, 400, "bad method");
     h->method = method_of(h->method_text);
     p++;
     struct str target = take_while(&p, http_is_target);
     if (*p != ' ')
-        return fail(ps, 400, "bad request target");
+        return fail_head(ps, 400, "bad request target");
     int r = parse_version(ps, p + 1, '\r');
     return r < 0 ? r : parse_target(ps, target);
 }
@@ -380,10 +382,10 @@ static int parse_status_line(struct parse *ps, const char *p)
         return r;
     p += 9;
     if (p[0] < '1' || p[0] > '5' || !ascii_is_digit(p[1]) || !ascii_is_digit(p[2]))
-        return fail(ps, 502, "bad status");
+        return fail_head(ps, 502, "bad status");
     ps->head->status = (p[0] - '0') * 100 + (p[1] - '0') * 10 + (p[2] - '0');
     if (p[3] != ' ' && p[3] != '\r')
-        return fail(ps, 502, "bad status");
+        return fail_head(ps, 502, "bad status");
     const char *reason = p + (p[3] == ' ' ? 4 : 3);
     const char *end = strchr(reason, '\r');
     ps->head->reason = str_n(reason, (size_t)(end - reason));
@@ -406,7 +408,7 @@ static void set_connection(struct parse *ps)
 static int check_request(struct parse *ps)
 {
     if (!ps->has_host && ps->head->minor > 0)
-        return fail(ps, 400, "missing Host");
+        return fail_head(ps, 400, "missing Host");
     int r = check_transfer_encoding(ps);
     if (r < 0)
         return r;
@@ -458,7 +460,7 @@ static ssize_t parse_head(struct parse *ps, const char *p, size_t len, size_t *s
         return n;
     struct str copy = arena_str(ps->arena, str_n(p + skip, (size_t)n - skip));
     if (!copy.p)
-        return fail(ps, 503, "out of memory");
+        return fail_head(ps, 503, "out of memory");
     int r = parse_copy(ps, copy.p, copy.len);
     return r < 0 ? r : n;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers of the HTTP server: see http_server.h and http_impl.h. */
+/* Answers of the HTTP server: see http_server.h and http_internal.h. */
 #include <assert.h>
 #include <errno.h>
 
 #include "net/http_chars.h"
-#include "net/http_impl.h"
+#include "net/http_internal.h"
 #include "net/splice.h"
 
 enum {
@@ -29,14 +29,14 @@ static char *head_alloc(struct http_xchg *x, size_t n)
     return arena_alloc(&x->arena, n);
 }
 
-static char *put(char *at, struct str s)
+static char *put_head_text(char *at, struct str s)
 {
     if (s.len)
         memcpy(at, s.p, s.len);
     return at + s.len;
 }
 
-static char *put_number(char *at, uint64_t n)
+static char *put_head_number(char *at, uint64_t n)
 {
     char digits[20];
     size_t i = sizeof digits;
@@ -44,28 +44,28 @@ static char *put_number(char *at, uint64_t n)
     do
         digits[--i] = (char)('0' + n % 10);
     while (n /= 10);
-    return put(at, str_n(digits + i, sizeof digits - i));
+    return put_head_text(at, str_n(digits + i, sizeof digits - i));
 }
 
 static char *put_status(char *at, int status)
 {
     if (status == 200)
-        return put(at, STR("HTTP/1.1 200 OK\r\n"));
-    at = put(at, STR("HTTP/1.1 "));
-    at = put_number(at, (unsigned)status);
+        return put_head_text(at, STR("HTTP/1.1 200 OK\r\n"));
+    at = put_head_text(at, STR("HTTP/1.1 "));
+    at = put_head_number(at, (unsigned)status);
     *at++ = ' ';
-    at = put(at, str_of(http_status_text(status)));
-    return put(at, STR("\r\n"));
+    at = put_head_text(at, str_of(http_status_text(status)));
+    return put_head_text(at, STR("\r\n"));
 }
 
 static char *put_connection(char *at, const struct http_xchg *x)
 {
     if (x->req.status == 101)
-        return put(at, STR("Connection: Upgrade\r\n"));
+        return put_head_text(at, STR("Connection: Upgrade\r\n"));
     if (!x->is_kept_alive)
-        return put(at, STR("Connection: close\r\n"));
+        return put_head_text(at, STR("Connection: close\r\n"));
     if (x->req.head.minor == 0)
-        return put(at, STR("Connection: keep-alive\r\n"));
+        return put_head_text(at, STR("Connection: keep-alive\r\n"));
     return at;
 }
 
@@ -76,11 +76,11 @@ static char *put_framing(char *at, const struct http_xchg *x, int64_t length)
     if (status < 200 || status == 204 || status == 304)
         return at;
     if (length >= 0) {
-        at = put(at, STR("Content-Length: "));
-        at = put_number(at, (uint64_t)length);
-        return put(at, STR("\r\n"));
+        at = put_head_text(at, STR("Content-Length: "));
+        at = put_head_number(at, (uint64_t)length);
+        return put_head_text(at, STR("\r\n"));
     }
-    return x->is_chunked ? put(at, STR("Transfer-Encoding: chunked\r\n")) : at;
+    return x->is_chunked ? put_head_text(at, STR("Transfer-Encoding: chunked\r\n")) : at;
 }
 
 /* The head of an answer with ROOM free bytes behind it; .p is NULL when memory ran out. LENGTH < 0
@@ -96,19 +96,19 @@ static struct str compose(struct http_xchg *x, const char *content_type, int64_t
     if (!start)
         return STR_NULL;
     at = put_status(at, x->req.status);
-    at = put(at, common);
-    at = put(at, STR("X-Request-Id: "));
-    at = put(at, str_n(x->req.id, 16));
-    at = put(at, STR("\r\n"));
+    at = put_head_text(at, common);
+    at = put_head_text(at, STR("X-Request-Id: "));
+    at = put_head_text(at, str_n(x->req.id, 16));
+    at = put_head_text(at, STR("\r\n"));
     if (type.len) {
-        at = put(at, STR("Content-Type: "));
-        at = put(at, type);
-        at = put(at, STR("\r\n"));
+        at = put_head_text(at, STR("Content-Type: "));
+        at = put_head_text(at, type);
+        at = put_head_text(at, STR("\r\n"));
     }
     at = put_framing(at, x, length);
     at = put_connection(at, x);
-    at = put(at, str_n(x->extra, x->extra_len));
-    at = put(at, STR("\r\n"));
+    at = put_head_text(at, str_n(x->extra, x->extra_len));
+    at = put_head_text(at, STR("\r\n"));
     return str_n(start, (size_t)(at - start));
 }
 
@@ -132,14 +132,14 @@ int http_add_header(struct http_req *r, const char *name, struct str value)
         char *more = head_alloc(x, cap);
         if (!more)
             return -ENOMEM;
-        (void)put(more, str_n(x->extra, x->extra_len));
+        (void)put_head_text(more, str_n(x->extra, x->extra_len));
         x->extra = more;
         x->extra_cap = cap;
     }
-    char *at = put(x->extra + x->extra_len, n);
-    at = put(at, STR(": "));
-    at = put(at, value);
-    at = put(at, STR("\r\n"));
+    char *at = put_head_text(x->extra + x->extra_len, n);
+    at = put_head_text(at, STR(": "));
+    at = put_head_text(at, value);
+    at = put_head_text(at, STR("\r\n"));
     x->extra_len = (size_t)(at - x->extra);
     return 0;
 }
@@ -156,12 +156,14 @@ static void uncork(struct http_xchg *x)
 }
 
 /* Gives the request back; returns its connection. */
-static struct http_conn *release(struct http_xchg *x)
+static struct http_conn *release_request(struct http_xchg *x)
 {
     struct http_conn *c = x->req.conn;
     struct http_server *s = c->server;
 
     uncork(x);
+    if (x->is_patient && s && c->stream)
+        stream_set_write_timeout(c->stream, s->opts.timeouts.write_ms);
     if (s && s->opts.on_done)
         s->opts.on_done(&x->req, s->opts.ctx);
     c->x = NULL;
@@ -171,12 +173,12 @@ static struct http_conn *release(struct http_xchg *x)
 
 void http_complete(struct http_xchg *x, bool is_kept)
 {
-    http_conn_next(release(x), is_kept);
+    http_conn_next(release_request(x), is_kept);
 }
 
 void http_abort(struct http_req *r)
 {
-    struct http_conn *c = release(http_xchg_of(r));
+    struct http_conn *c = release_request(http_xchg_of(r));
 
     if (c->stream)
         stream_abort(c->stream);
@@ -186,7 +188,7 @@ void http_abort(struct http_req *r)
 
 /* ---- answers ---- */
 
-static void begin(struct http_xchg *x, int status)
+static void begin_reply(struct http_xchg *x, int status)
 {
     assert(!x->is_started);
     x->is_started = true;
@@ -200,7 +202,7 @@ void http_reply(struct http_req *r, int status, const char *content_type, struct
 {
     struct http_xchg *x = http_xchg_of(r);
 
-    begin(x, status);
+    begin_reply(x, status);
     if (!r->conn->stream) {
         http_complete(x, false);
         return;
@@ -213,7 +215,7 @@ void http_reply(struct http_req *r, int status, const char *content_type, struct
     }
     if (is_inline && body.len) {
         /* The room behind the head is ours; its bytes are not const. */
-        (void)put((char *)(uintptr_t)head.p + head.len, body);
+        (void)put_head_text((char *)(uintptr_t)head.p + head.len, body);
         head.len += body.len;
     }
     struct iovec iov[2] = {{(void *)(uintptr_t)head.p, head.len},
@@ -236,7 +238,7 @@ void http_start(struct http_req *r, int status, const char *content_type, int64_
 {
     struct http_xchg *x = http_xchg_of(r);
 
-    begin(x, status);
+    begin_reply(x, status);
     x->out_left = x->has_no_body ? 0 : length;
     x->is_chunked = length < 0 && r->head.minor > 0;
     if (length < 0 && !x->is_chunked)
@@ -265,7 +267,7 @@ static struct str chunk_line(char out[20], size_t len)
     return str_n(out + at, 20 - at);
 }
 
-static void add_part(struct iovec *iov, int *n, struct str s)
+static void add_iov_part(struct iovec *iov, int *n, struct str s)
 {
     if (s.len)
         iov[(*n)++] = (struct iovec){(void *)(uintptr_t)s.p, s.len};
@@ -292,12 +294,12 @@ int http_write(struct http_req *r, const void *p, size_t len)
         }
         x->out_left -= (int64_t)data.len;
     }
-    add_part(iov, &n, x->head);
+    add_iov_part(iov, &n, x->head);
     if (x->is_chunked)
-        add_part(iov, &n, chunk_line(line, data.len));
-    add_part(iov, &n, data);
+        add_iov_part(iov, &n, chunk_line(line, data.len));
+    add_iov_part(iov, &n, data);
     if (x->is_chunked)
-        add_part(iov, &n, STR("\r\n"));
+        add_iov_part(iov, &n, STR("\r\n"));
     x->head = STR_NULL;
     r->sent_bytes += data.len;
     int w = stream_writev(s, iov, n);
@@ -323,6 +325,14 @@ ssize_t http_splice(struct http_req *r, int from, size_t max)
 bool http_is_full(const struct http_req *r)
 {
     return r->conn->stream && stream_is_full(r->conn->stream);
+}
+
+void http_set_patience(struct http_req *r, int64_t ms)
+{
+    if (!r->conn->stream)
+        return;
+    http_xchg_of(r)->is_patient = true;
+    stream_set_write_timeout(r->conn->stream, ms);
 }
 
 void http_cork(struct http_req *r)
@@ -359,9 +369,9 @@ void http_end(struct http_req *r)
         return;
     }
     if (s) {
-        add_part(iov, &n, x->head);
+        add_iov_part(iov, &n, x->head);
         if (x->is_chunked && !x->has_no_body)
-            add_part(iov, &n, STR("0\r\n\r\n"));
+            add_iov_part(iov, &n, STR("0\r\n\r\n"));
         x->head = STR_NULL;
         if (n > 0)
             (void)stream_writev(s, iov, n);
@@ -374,7 +384,7 @@ struct stream *http_upgrade(struct http_req *r, int status, const struct stream_
     struct http_xchg *x = http_xchg_of(r);
     struct stream *s = r->conn->stream;
 
-    begin(x, status);
+    begin_reply(x, status);
     /* Whatever the status says, there is no length: the stream is somebody else's now. */
     x->is_kept_alive = true;
     struct str head = s && r->conn->in == HTTP_IN_DONE ? compose(x, NULL, -1, 0) : STR_NULL;
@@ -386,6 +396,6 @@ struct stream *http_upgrade(struct http_req *r, int status, const struct stream_
     stream_set_timeout(s, 0);
     stream_set_ops(s, ops, ctx);
     stream_resume(s);
-    http_conn_gone(release(x));
+    http_conn_gone(release_request(x));
     return s;
 }

@@ -85,6 +85,9 @@ bool http_is_full(const struct http_req *r);
  * the answer uncorks, too. Both are safe to repeat. */
 void http_cork(struct http_req *r);
 void http_uncork(struct http_req *r);
+/* A peer that reads nothing of this answer is waited for up to MS, instead of the server's
+ * write_ms. */
+void http_set_patience(struct http_req *r, int64_t ms);
 /* FN is also called when the peer is gone and there is no on_abort(). */
 void http_on_drain(struct http_req *r, void (*fn)(struct http_req *r, void *ctx), void *ctx);
 /* Completes the answer; R must not be used afterwards. Fewer bytes than LENGTH reset the

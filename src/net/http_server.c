@@ -15,7 +15,7 @@
 #include "base/fault.h"
 #include "base/id.h"
 #include "base/mem.h"
-#include "net/http_impl.h"
+#include "net/http_internal.h"
 #include "sys/io.h"
 
 enum {
@@ -119,7 +119,7 @@ static void retry_accept(struct loop_timer *t)
 
 /* Without descriptors or memory the connection stays in the kernel's queue and epoll goes on
  * reporting it: look away for a moment. */
-static void rest(struct http_listener *l)
+static void rest_listener(struct http_listener *l)
 {
     if (loop_timer_start(l->server->opts.loop, &l->retry, ACCEPT_RETRY_MS, retry_accept) == 0)
         (void)loop_io_want(&l->io, 0);
@@ -153,7 +153,7 @@ static void on_acceptable(struct loop_io *io, uint32_t events)
     for (int i = 0; i < ACCEPTS; i++) {
         int r = accept_one(l);
         if (r == -EMFILE || r == -ENFILE || r == -ENOBUFS || r == -ENOMEM)
-            rest(l);
+            rest_listener(l);
         /* Anything else but "no more" is the fault of one connection that is gone already. */
         if (r < 0 && r != -ECONNABORTED && r != -EINTR)
             return;
@@ -229,7 +229,7 @@ struct http_server *http_server_new(const struct http_server_opts *opts, struct 
     return s;
 }
 
-static bool is_empty(struct http_server *s)
+static bool has_no_connections(struct http_server *s)
 {
     return s->stats.active == 0 && atomic_load(&s->n_arriving) == 0;
 }
@@ -252,7 +252,7 @@ void http_server_left(struct http_server *s)
 {
     /* In the next round: the caller is deep inside a connection, and DONE may free the server.
      */
-    if (s->is_draining && s->drained && is_empty(s))
+    if (s->is_draining && s->drained && has_no_connections(s))
         (void)loop_timer_start(s->opts.loop, &s->grace, 0, on_grace_over);
 }
 
@@ -268,7 +268,8 @@ void http_server_drain(struct http_server *s, int64_t grace_ms, void (*done)(voi
         if (http_conn_is_idle(c))
             stream_close(c->stream);
     }
-    if (loop_timer_start(s->opts.loop, &s->grace, is_empty(s) ? 0 : grace_ms, on_grace_over) < 0)
+    if (loop_timer_start(s->opts.loop, &s->grace, has_no_connections(s) ? 0 : grace_ms,
+                         on_grace_over) < 0)
         finish_drain(s);
 }
 

@@ -3,7 +3,7 @@
 #include "base/enc.h"
 #include "net/http.h"
 
-static struct str decode(struct arena *a, struct str s, bool plus)
+static struct str decode_target(struct arena *a, struct str s, bool plus)
 {
     char *out = arena_alloc(a, s.len + 1);
     size_t n = 0;
@@ -32,12 +32,12 @@ static struct str decode(struct arena *a, struct str s, bool plus)
 
 struct str http_decode_segment(struct arena *a, struct str s)
 {
-    return decode(a, s, false);
+    return decode_target(a, s, false);
 }
 
 struct str http_decode_query(struct arena *a, struct str s)
 {
-    return decode(a, s, true);
+    return decode_target(a, s, true);
 }
 
 struct str http_query_get(struct arena *a, struct str query, const char *name)

@@ -43,7 +43,7 @@ struct multipart {
     const char *reason;
 };
 
-static int fail(struct multipart *m, int error, const char *reason)
+static int fail_multipart(struct multipart *m, int error, const char *reason)
 {
     m->error = error;
     m->reason = reason;
@@ -64,7 +64,7 @@ static bool is_made_of(struct str s, const char *marks)
     return s.len > 0;
 }
 
-static bool is_token(struct str s)
+static bool is_boundary_token(struct str s)
 {
     return is_made_of(s, "!#$%&'*+-.^_`|~");
 }
@@ -112,7 +112,7 @@ static int next_param(struct arena *a, struct str *rest, struct str *ret_name,
         return -EINVAL;
     *ret_name = str_slice(*rest, 0, (size_t)eq);
     *rest = str_skip(*rest, (size_t)eq + 1);
-    if (!is_token(*ret_name))
+    if (!is_boundary_token(*ret_name))
         return -EINVAL;
     if (rest->len && rest->p[0] == '"') {
         int r = cut_quoted(a, rest, ret_value);
@@ -313,20 +313,21 @@ static int read_header(struct multipart *m, struct str line, struct multipart_pa
     struct str name = str_slice(line, 0, colon < 0 ? 0 : (size_t)colon);
     struct str value = str_trim(str_skip(line, (size_t)(colon + 1)));
 
-    if (!is_token(name) || has_control(value))
-        return fail(m, -EINVAL, "bad header in a part");
+    if (!is_boundary_token(name) || has_control(value))
+        return fail_multipart(m, -EINVAL, "bad header in a part");
     if (str_iis(name, "content-disposition")) {
         int r = part->name.p ? -EINVAL : read_disposition(&m->arena, value, part);
-        return r < 0 ? fail(m, r, r == -ENOMEM ? "no memory" : "bad Content-Disposition") : 0;
+        return r < 0 ? fail_multipart(m, r, r == -ENOMEM ? "no memory" : "bad Content-Disposition")
+                     : 0;
     }
     if (str_iis(name, "content-type")) {
         if (part->content_type.p)
-            return fail(m, -EINVAL, "two Content-Type headers in a part");
+            return fail_multipart(m, -EINVAL, "two Content-Type headers in a part");
         part->content_type = value;
     }
     if (str_iis(name, "content-transfer-encoding") && !str_iis(value, "binary") &&
         !str_iis(value, "8bit") && !str_iis(value, "7bit"))
-        return fail(m, -EINVAL, "Content-Transfer-Encoding is not supported");
+        return fail_multipart(m, -EINVAL, "Content-Transfer-Encoding is not supported");
     return 0;
 }
 
@@ -346,15 +347,15 @@ static int begin_part(struct multipart *m)
             return r;
     }
     if (!part.name.p)
-        return fail(m, -EINVAL, "part without Content-Disposition");
+        return fail_multipart(m, -EINVAL, "part without Content-Disposition");
     start_matching(m, DATA);
     int r = m->ops->on_part(m->ctx, &part);
     buf_clear(&m->head);
     arena_reset(&m->arena);
-    return r < 0 ? fail(m, r, "") : 0;
+    return r < 0 ? fail_multipart(m, r, "") : 0;
 }
 
-static size_t feed_head(struct multipart *m, const char *p, size_t len)
+static size_t feed_part_head(struct multipart *m, const char *p, size_t len)
 {
     const char *lf = memchr(p, '\n', len);
     size_t n = lf ? (size_t)(lf - p) + 1 : len;
@@ -362,10 +363,10 @@ static size_t feed_head(struct multipart *m, const char *p, size_t len)
     struct str head = buf_str(&m->head);
 
     if (r < 0)
-        (void)fail(m, r == -ENOMEM ? r : -EMSGSIZE,
-                   r == -ENOMEM ? "no memory" : "headers of a part too large");
+        (void)fail_multipart(m, r == -ENOMEM ? r : -EMSGSIZE,
+                             r == -ENOMEM ? "no memory" : "headers of a part too large");
     else if (lf && !str_ends(head, STR("\r\n")))
-        (void)fail(m, -EINVAL, "header line without CRLF");
+        (void)fail_multipart(m, -EINVAL, "header line without CRLF");
     else if (lf && (head.len == 2 || str_ends(head, STR("\r\n\r\n"))))
         (void)begin_part(m);
     return n;
@@ -373,13 +374,13 @@ static size_t feed_head(struct multipart *m, const char *p, size_t len)
 
 /* ---- content ---- */
 
-static void emit(struct multipart *m, const char *p, size_t len)
+static void emit_part_data(struct multipart *m, const char *p, size_t len)
 {
     if (m->state != DATA || len == 0 || m->error)
         return;
     int r = m->ops->on_data(m->ctx, p, len);
     if (r < 0)
-        (void)fail(m, r, "");
+        (void)fail_multipart(m, r, "");
 }
 
 static void at_boundary(struct multipart *m)
@@ -387,7 +388,7 @@ static void at_boundary(struct multipart *m)
     int r = m->state == DATA && !m->error ? m->ops->on_part_end(m->ctx) : 0;
 
     if (r < 0)
-        (void)fail(m, r, "");
+        (void)fail_multipart(m, r, "");
     m->state = AFTER_BOUNDARY;
     m->matched = m->unsent = 0;
     m->after = 0;
@@ -417,7 +418,7 @@ static size_t feed_match(struct multipart *m, const char *p, size_t len)
             at_boundary(m);
         return n;
     }
-    emit(m, m->delim + m->unsent, m->matched - m->unsent);
+    emit_part_data(m, m->delim + m->unsent, m->matched - m->unsent);
     m->matched = m->unsent = 0;
     return 0;
 }
@@ -430,12 +431,12 @@ static size_t feed_content(struct multipart *m, const char *p, size_t len)
         return used;
     const char *hit = memmem(p, len, m->delim, m->delim_len);
     if (hit) {
-        emit(m, p, (size_t)(hit - p));
+        emit_part_data(m, p, (size_t)(hit - p));
         at_boundary(m);
         return (size_t)(hit - p) + m->delim_len;
     }
     m->matched = held_back(m, p, len);
-    emit(m, p, len - m->matched);
+    emit_part_data(m, p, len - m->matched);
     return len;
 }
 
@@ -445,7 +446,7 @@ static void next_part(struct multipart *m)
 {
     m->state = HEAD;
     if (++m->n_parts > m->limits.max_parts)
-        (void)fail(m, -EMSGSIZE, "too many parts");
+        (void)fail_multipart(m, -EMSGSIZE, "too many parts");
 }
 
 static void close_body(struct multipart *m)
@@ -453,7 +454,7 @@ static void close_body(struct multipart *m)
     m->state = EPILOGUE;
     int r = m->ops->on_end ? m->ops->on_end(m->ctx) : 0;
     if (r < 0)
-        (void)fail(m, r, "");
+        (void)fail_multipart(m, r, "");
 }
 
 /* One byte behind a boundary: "--" ends the body, blanks and CRLF begin a part. */
@@ -470,7 +471,7 @@ static void feed_after(struct multipart *m, char c)
     else if (ascii_is_blank(c) && (m->after == 0 || m->after == ' ') && m->padding++ < PADDING_MAX)
         m->after = ' ';
     else
-        (void)fail(m, -EINVAL, "bytes behind a boundary");
+        (void)fail_multipart(m, -EINVAL, "bytes behind a boundary");
 }
 
 /* ---- feeding ---- */
@@ -480,14 +481,14 @@ int multipart_feed(struct multipart *m, const char *p, size_t len)
     if (m->error)
         return m->error;
     if (len > m->limits.max_total - m->total)
-        return fail(m, -EMSGSIZE, "body too large");
+        return fail_multipart(m, -EMSGSIZE, "body too large");
     m->total += len;
     while (len > 0 && !m->error && m->state != EPILOGUE) {
         size_t n = 1;
         if (m->state == AFTER_BOUNDARY)
             feed_after(m, *p);
         else
-            n = m->state == HEAD ? feed_head(m, p, len) : feed_content(m, p, len);
+            n = m->state == HEAD ? feed_part_head(m, p, len) : feed_content(m, p, len);
         p += n;
         len -= n;
     }
@@ -497,6 +498,6 @@ int multipart_feed(struct multipart *m, const char *p, size_t len)
 int multipart_finish(struct multipart *m)
 {
     if (!m->error && m->state != EPILOGUE)
-        return fail(m, -EINVAL, "body ends before the closing boundary");
+        return fail_multipart(m, -EINVAL, "body ends before the closing boundary");
     return m->error;
 }

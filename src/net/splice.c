@@ -30,7 +30,7 @@ static bool has_pipe(void)
 }
 
 /* One splice(2): bytes or -errno. */
-static ssize_t move(int from, int to, size_t n)
+static ssize_t splice_bytes(int from, int to, size_t n)
 {
     ssize_t r;
 
@@ -58,14 +58,14 @@ ssize_t splice_to(struct stream *to, int from, size_t max)
 {
     if (stream_is_tls(to) || stream_queued(to) > 0 || fault_hit(FAULT_IO) || !has_pipe())
         return -EOPNOTSUPP;
-    ssize_t n = move(from, pipe_in, max < PIPE_SIZE ? max : PIPE_SIZE);
+    ssize_t n = splice_bytes(from, pipe_in, max < PIPE_SIZE ? max : PIPE_SIZE);
     if (n == -EINVAL)
         return -EOPNOTSUPP;
     if (n <= 0)
         return n;
     size_t left = (size_t)n;
     while (left > 0) {
-        ssize_t sent = move(pipe_out, stream_fd(to), left);
+        ssize_t sent = splice_bytes(pipe_out, stream_fd(to), left);
         if (sent <= 0)
             break;
         left -= (size_t)sent;

@@ -86,7 +86,7 @@ static void run_gone(struct loop_msg *m)
 }
 
 /* May come out of a write of our own, so what frees S waits for the next round. */
-static void on_abort(struct http_req *r)
+static void on_sse_abort(struct http_req *r)
 {
     struct sse *s = r->abort_ctx;
 
@@ -97,7 +97,7 @@ static void on_abort(struct http_req *r)
     loop_post(r->loop, &s->gone, run_gone);
 }
 
-static void on_drain(struct http_req *r, void *ctx)
+static void on_sse_drain(struct http_req *r, void *ctx)
 {
     struct sse *s = ctx;
 
@@ -146,11 +146,11 @@ struct sse *sse_start(struct http_req *r, int64_t heartbeat_ms, const struct sse
     s->ctx = ctx;
     s->heartbeat_ms = heartbeat_ms;
     r->abort_ctx = s;
-    r->on_abort = on_abort;
+    r->on_abort = on_sse_abort;
     (void)http_add_header(r, "Cache-Control", STR("no-store"));
     (void)http_add_header(r, "X-Accel-Buffering", STR("no"));
     http_start(r, 200, "text/event-stream", -1);
-    http_on_drain(r, on_drain, s);
+    http_on_drain(r, on_sse_drain, s);
     return s;
 }
 
@@ -210,17 +210,17 @@ void sse_parser_done(struct sse_parser *p)
 }
 
 /* An event whose data field was empty still has data: its pointer must not be NULL. */
-static struct str text_of(const struct buf *b)
+static struct str event_text_of(const struct buf *b)
 {
     return b->p ? buf_str(b) : STR("");
 }
 
-static int dispatch(struct sse_parser *p, sse_event_fn *fn, void *ctx)
+static int dispatch_event(struct sse_parser *p, sse_event_fn *fn, void *ctx)
 {
     struct sse_event ev = {
         .event = buf_str(&p->event),
-        .id = p->has_id ? text_of(&p->id) : STR_NULL,
-        .data = text_of(&p->data),
+        .id = p->has_id ? event_text_of(&p->id) : STR_NULL,
+        .data = event_text_of(&p->data),
         .retry_ms = p->retry_ms,
     };
     int r = p->has_data ? fn(ctx, &ev) : 0;
@@ -239,7 +239,7 @@ static void read_retry(struct sse_parser *p, struct str value)
         p->retry_ms = (int64_t)ms;
 }
 
-static int set_text(struct buf *b, struct str value)
+static int set_field_text(struct buf *b, struct str value)
 {
     buf_clear(b);
     return buf_add_str(b, value);
@@ -259,10 +259,10 @@ static int read_field(struct sse_parser *p, struct str line)
         return buf_add_str(&p->data, value);
     }
     if (str_is(name, "event"))
-        return set_text(&p->event, value);
+        return set_field_text(&p->event, value);
     if (str_is(name, "id") && str_chr(value, '\0') < 0) {
         p->has_id = true;
-        return set_text(&p->id, value);
+        return set_field_text(&p->id, value);
     }
     if (str_is(name, "retry"))
         read_retry(p, value);
@@ -274,7 +274,7 @@ static int read_line(struct sse_parser *p, struct str line, sse_event_fn *fn, vo
     if (!p->is_started && str_starts(line, STR("\xef\xbb\xbf")))
         line = str_skip(line, 3);
     p->is_started = true;
-    return line.len == 0 ? dispatch(p, fn, ctx) : read_field(p, line);
+    return line.len == 0 ? dispatch_event(p, fn, ctx) : read_field(p, line);
 }
 
 static int sticky(struct sse_parser *p, int error)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Byte streams: see stream.h.
  *
- * Life: callbacks run between enter() and leave(). A stream that is closed by a callback only gets
- * marked; leave() of the outermost callback destroys it. A failure that is found outside any
- * callback (a write that the socket refuses) is marked too, and the stream's timer, set to "now",
- * does the rest: so no function of this file but stream_close() ever destroys the stream under its
- * caller. The timer is always in the loop's heap, which is why setting it cannot fail. */
+ * Life: callbacks run between enter_stream() and leave_stream(). A stream that is closed by a
+ * callback only gets marked; leave_stream() of the outermost callback destroys it. A failure that
+ * is found outside any callback (a write that the socket refuses) is marked too, and the stream's
+ * timer, set to "now", does the rest: so no function of this file but stream_close() ever destroys
+ * the stream under its caller. The timer is always in the loop's heap, which is why setting it
+ * cannot fail. */
 #include "net/stream.h"
 
 #include <arpa/inet.h>
@@ -68,9 +69,9 @@ static void destroy(struct stream *s);
 
 /* ---- timer ---- */
 
-static void on_timer(struct loop_timer *t);
+static void on_stream_timer(struct loop_timer *t);
 
-static void arm(struct stream *s)
+static void arm_stream_timer(struct stream *s)
 {
     int64_t now = loop_now_ms(s->loop), due = now + NEVER_MS;
 
@@ -83,7 +84,7 @@ static void arm(struct stream *s)
         due = s->due_ms;
     if (s->write_due_ms && s->write_due_ms < due)
         due = s->write_due_ms;
-    (void)loop_timer_start(s->loop, &s->timer, due - now, on_timer);
+    (void)loop_timer_start(s->loop, &s->timer, due - now, on_stream_timer);
 }
 
 static void defer(struct stream *s)
@@ -91,13 +92,13 @@ static void defer(struct stream *s)
     if (s->is_deferred || s->move_to)
         return;
     s->is_deferred = true;
-    arm(s);
+    arm_stream_timer(s);
 }
 
 void stream_set_timeout(struct stream *s, int64_t ms)
 {
     s->due_ms = ms > 0 ? loop_now_ms(s->loop) + ms : 0;
-    arm(s);
+    arm_stream_timer(s);
 }
 
 /* ---- closing ---- */
@@ -112,16 +113,16 @@ static void mark_closed(struct stream *s, int reason)
         defer(s);
 }
 
-static void enter(struct stream *s)
+static void enter_stream(struct stream *s)
 {
     s->depth++;
 }
 
 static void start_move(struct stream *s);
-static void watch(struct stream *s);
+static void watch_stream(struct stream *s);
 
 /* Leaves a callback. The stream may be gone or on another thread afterwards. */
-static void leave(struct stream *s)
+static void leave_stream(struct stream *s)
 {
     if (--s->depth > 0)
         return;
@@ -130,10 +131,10 @@ static void leave(struct stream *s)
     else if (s->move_to)
         start_move(s);
     else
-        watch(s);
+        watch_stream(s);
 }
 
-static void close_fd(struct stream *s)
+static void close_stream_fd(struct stream *s)
 {
     if (s->is_aborting)
         (void)setsockopt(s->fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
@@ -153,7 +154,7 @@ static void destroy(struct stream *s)
     s->depth++;
     if (s->ops->on_close)
         s->ops->on_close(s, s->ctx, s->reason);
-    close_fd(s);
+    close_stream_fd(s);
     buf_done(&s->kept);
     buf_done(&s->queue);
     free(s);
@@ -194,7 +195,7 @@ void stream_close_after_flush(struct stream *s)
         return;
     }
     s->close_on_flush = true;
-    watch(s);
+    watch_stream(s);
 }
 
 void stream_shutdown(struct stream *s)
@@ -259,7 +260,7 @@ static ssize_t socket_write(struct stream *s, const struct iovec *iov, int n)
 }
 
 /* Tells epoll what this stream waits for now. */
-static void watch(struct stream *s)
+static void watch_stream(struct stream *s)
 {
     uint32_t want = 0;
 
@@ -293,10 +294,16 @@ static void note_progress(struct stream *s)
     if (!is_stalled && s->write_due_ms == 0)
         return;
     s->write_due_ms = is_stalled ? loop_now_ms(s->loop) + s->write_ms : 0;
-    arm(s);
+    arm_stream_timer(s);
 }
 
-static int enqueue(struct stream *s, const struct iovec *iov, int n, size_t skip)
+void stream_set_write_timeout(struct stream *s, int64_t ms)
+{
+    s->write_ms = ms;
+    note_progress(s);
+}
+
+static int enqueue_rest(struct stream *s, const struct iovec *iov, int n, size_t skip)
 {
     for (int i = 0; i < n; i++) {
         if (skip >= iov[i].iov_len) {
@@ -341,12 +348,12 @@ int stream_writev(struct stream *s, const struct iovec *iov, int n)
         sent = 0;
     int r = sent < 0 ? (int)sent : 0;
     if (r == 0 && (size_t)sent < total) {
-        r = enqueue(s, iov, n, (size_t)sent);
+        r = enqueue_rest(s, iov, n, (size_t)sent);
         if (was_empty)
             note_progress(s);
         /* What is corked leaves with the last stream_uncork(). */
         if (s->depth == 0 && s->corks == 0)
-            watch(s);
+            watch_stream(s);
     }
     if (r < 0)
         mark_closed(s, r);
@@ -372,7 +379,7 @@ static void trim_queue(struct stream *s)
     }
 }
 
-static void flush(struct stream *s)
+static void flush_stream(struct stream *s)
 {
     while (stream_queued(s) > 0 && !s->is_closing) {
         struct iovec iov = {s->queue.p + s->queue_at, stream_queued(s)};
@@ -421,11 +428,11 @@ void stream_uncork(struct stream *s)
     assert(s->corks > 0);
     if (--s->corks > 0 || s->is_closing || stream_queued(s) == 0)
         return;
-    flush(s);
+    flush_stream(s);
     if (s->close_on_flush || s->shut_on_flush || s->was_full)
         defer(s);
     if (s->depth == 0)
-        watch(s);
+        watch_stream(s);
 }
 
 /* ---- reading ---- */
@@ -466,7 +473,7 @@ static char *read_room(struct stream *s, size_t *ret_room)
     return *ret_room > 0 && buf_reserve(&s->kept, *ret_room) == 0 ? s->kept.p + s->kept.len : NULL;
 }
 
-static void on_end(struct stream *s)
+static void on_peer_end(struct stream *s)
 {
     s->is_eof = true;
     s->tls_wants = 0;
@@ -511,7 +518,7 @@ static bool read_once(struct stream *s)
         return false;
     }
     if (n == 0) {
-        on_end(s);
+        on_peer_end(s);
         return false;
     }
     if (p == scratch) {
@@ -541,7 +548,7 @@ void stream_pause(struct stream *s)
 {
     s->is_paused = true;
     if (s->depth == 0)
-        watch(s);
+        watch_stream(s);
 }
 
 static int start_watching(struct stream *s);
@@ -557,7 +564,7 @@ void stream_resume(struct stream *s)
     if (r < 0)
         mark_closed(s, r);
     else if (s->depth == 0)
-        watch(s);
+        watch_stream(s);
 }
 
 void stream_set_ops(struct stream *s, const struct stream_ops *ops, void *ctx)
@@ -599,29 +606,29 @@ static void on_io(struct loop_io *io, uint32_t events)
 {
     struct stream *s = container_of(io, struct stream, io);
 
-    enter(s);
+    enter_stream(s);
     /* Kept bytes that wait to be offered come before what the socket holds, its end included. */
     if (s->is_deferred)
         run_deferred(s);
     if (stream_queued(s) > 0 && (events & ~(uint32_t)EPOLLIN || s->tls)) {
-        flush(s);
+        flush_stream(s);
         after_flush(s);
     }
     if (can_read(s) && (events & ~(uint32_t)EPOLLOUT || s->tls))
         read_some(s);
     else if (!can_read(s) && !s->is_closing && events & (EPOLLERR | EPOLLHUP))
         on_hangup(s, events);
-    leave(s);
+    leave_stream(s);
 }
 
-static void on_timer(struct loop_timer *t)
+static void on_stream_timer(struct loop_timer *t)
 {
     struct stream *s = container_of(t, struct stream, timer);
     int64_t now = loop_now_ms(s->loop);
 
     /* At once, while the slot in the heap that this timer left is still free. */
-    (void)loop_timer_start(s->loop, t, NEVER_MS, on_timer);
-    enter(s);
+    (void)loop_timer_start(s->loop, t, NEVER_MS, on_stream_timer);
+    enter_stream(s);
     if (s->is_deferred)
         run_deferred(s);
     if (!s->is_closing && s->write_due_ms && s->write_due_ms <= now) {
@@ -636,8 +643,8 @@ static void on_timer(struct loop_timer *t)
             mark_closed(s, -ETIMEDOUT);
     }
     if (!s->is_closing)
-        arm(s);
-    leave(s);
+        arm_stream_timer(s);
+    leave_stream(s);
 }
 
 /* ---- making and moving ---- */
@@ -650,26 +657,26 @@ static int start_watching(struct stream *s)
 static int start_on(struct stream *s, struct loop *l)
 {
     s->loop = l;
-    int r = loop_timer_start(l, &s->timer, NEVER_MS, on_timer);
+    int r = loop_timer_start(l, &s->timer, NEVER_MS, on_stream_timer);
     return r < 0 ? r : start_watching(s);
 }
 
-static void arrive(struct loop_msg *m)
+static void arrive_stream(struct loop_msg *m)
 {
     struct stream *s = container_of(m, struct stream, msg);
     int r = start_on(s, s->move_to);
 
     s->move_to = NULL;
-    enter(s);
+    enter_stream(s);
     if (r < 0)
         mark_closed(s, r);
     s->move_fn(s, s->ctx);
     if (!s->is_closing) {
         if (s->kept.len > 0 || s->tls)
             defer(s);
-        arm(s);
+        arm_stream_timer(s);
     }
-    leave(s);
+    leave_stream(s);
 }
 
 static void start_move(struct stream *s)
@@ -677,7 +684,7 @@ static void start_move(struct stream *s)
     loop_io_stop(&s->io);
     loop_timer_stop(&s->timer);
     s->is_deferred = false;
-    loop_post(s->move_to, &s->msg, arrive);
+    loop_post(s->move_to, &s->msg, arrive_stream);
 }
 
 void stream_move(struct stream *s, struct loop *to, void (*fn)(struct stream *s, void *ctx))
@@ -690,7 +697,7 @@ void stream_move(struct stream *s, struct loop *to, void (*fn)(struct stream *s,
         start_move(s);
 }
 
-static int open_session(struct stream *s, const struct stream_opts *opts, struct err *e)
+static int open_tls_session(struct stream *s, const struct stream_opts *opts, struct err *e)
 {
     if (!opts->tls)
         return 0;
@@ -717,7 +724,7 @@ struct stream *stream_new(int fd, const struct stream_opts *opts, struct err *e)
     s->write_ms = opts->write_ms;
     buf_init(&s->kept, opts->max_unread ? opts->max_unread : SCRATCH);
     buf_init(&s->queue, QUEUE_MAX);
-    if (open_session(s, opts, e) < 0)
+    if (open_tls_session(s, opts, e) < 0)
         return NULL;
     int r = start_on(s, opts->loop);
     if (r < 0) {

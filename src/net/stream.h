@@ -92,6 +92,9 @@ void stream_resume(struct stream *s);
  * nothing. */
 void stream_set_timeout(struct stream *s, int64_t ms);
 
+/* Changes write_ms of its options. */
+void stream_set_write_timeout(struct stream *s, int64_t ms);
+
 /* Replaces who listens: a protocol upgrade. Kept bytes go to the new ops in the next round. */
 void stream_set_ops(struct stream *s, const struct stream_ops *ops, void *ctx);
 /* Moves the stream to another loop. Must be called on the current loop's thread, outside the

@@ -40,7 +40,7 @@ static struct context *context_of(struct tls_ctx *t)
 }
 
 /* Fills E with the oldest error of OpenSSL's queue. */
-static int fail(struct err *e, const char *what)
+static int fail_tls(struct err *e, const char *what)
 {
     char text[160] = "unknown error";
     unsigned long code = ERR_get_error();
@@ -146,7 +146,7 @@ static void *session_open(struct tls_ctx *t, int fd, bool is_client, const char 
     if (s)
         s->ssl = SSL_new(context_of(t)->ssl);
     if (!s || !s->ssl || !bio) {
-        (void)fail(e, "TLS session");
+        (void)fail_tls(e, "TLS session");
         BIO_free_all(bio);
         if (s)
             session_free(s);
@@ -161,7 +161,7 @@ static void *session_open(struct tls_ctx *t, int fd, bool is_client, const char 
     SSL_set_connect_state(s->ssl);
     s->has_looked = true;
     if (set_peer_name(s->ssl, sni) < 0) {
-        (void)fail(e, "name of the TLS server");
+        (void)fail_tls(e, "name of the TLS server");
         session_free(s);
         return NULL;
     }
@@ -169,7 +169,7 @@ static void *session_open(struct tls_ctx *t, int fd, bool is_client, const char 
 }
 
 /* What a call that returned N <= 0 means. */
-static ssize_t result(struct session *s, int n, uint32_t *ret_wants)
+static ssize_t tls_result_of(struct session *s, int n, uint32_t *ret_wants)
 {
     int saved = errno;
 
@@ -227,7 +227,7 @@ static ssize_t session_read(void *session, void *p, size_t n, uint32_t *ret_want
     ERR_clear_error();
     errno = 0;
     int r = SSL_read(s->ssl, p, n > INT32_MAX ? INT32_MAX : (int)n);
-    return r > 0 ? r : result(s, r, ret_wants);
+    return r > 0 ? r : tls_result_of(s, r, ret_wants);
 }
 
 static ssize_t session_write(void *session, const void *p, size_t n, uint32_t *ret_wants)
@@ -239,7 +239,7 @@ static ssize_t session_write(void *session, const void *p, size_t n, uint32_t *r
     int r = SSL_write(s->ssl, p, n > INT32_MAX ? INT32_MAX : (int)n);
     if (r > 0)
         return r;
-    ssize_t failure = result(s, r, ret_wants);
+    ssize_t failure = tls_result_of(s, r, ret_wants);
     return failure == 0 ? -EPIPE : failure;
 }
 
@@ -286,7 +286,7 @@ static struct context *new_context(const SSL_METHOD *method, struct err *e)
     t->n_refs = 1;
     t->ssl = SSL_CTX_new(method);
     if (!t->ssl || SSL_CTX_set_min_proto_version(t->ssl, TLS1_2_VERSION) != 1) {
-        (void)fail(e, "TLS");
+        (void)fail_tls(e, "TLS");
         tls_ctx_free(&t->base);
         return NULL;
     }
@@ -325,7 +325,7 @@ struct tls_ctx *tls_ctx_server(const char *cert_file, const char *key_file, stru
              SSL_CTX_check_private_key(t->ssl) != 1)
         bad = key_file;
     if (bad) {
-        (void)fail(e, bad);
+        (void)fail_tls(e, bad);
         tls_ctx_free(&t->base);
         return NULL;
     }
@@ -343,7 +343,7 @@ struct tls_ctx *tls_ctx_client(const char *ca_file, struct err *e)
     int ok = ca_file ? SSL_CTX_load_verify_file(t->ssl, ca_file)
                      : SSL_CTX_set_default_verify_paths(t->ssl);
     if (ok != 1) {
-        (void)fail(e, ca_file ? ca_file : "the system's certificates");
+        (void)fail_tls(e, ca_file ? ca_file : "the system's certificates");
         tls_ctx_free(&t->base);
         return NULL;
     }

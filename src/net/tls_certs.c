@@ -44,13 +44,14 @@ static void names_done(struct names *l)
     while (l->n > 0)
         free(l->items[--l->n]);
 }
+DEFINE_CLEANUP_IN_PLACE(struct names, names_done)
 
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_name(struct names *l, struct str file, struct err *e)
+static int add_cert_name(struct names *l, struct str file, struct err *e)
 {
     if (!str_ends(file, STR(".pem")) || file.len == 4)
         return 0;
@@ -72,7 +73,7 @@ static int list_names(struct names *l, const char *dir, struct err *e)
     if (!d)
         return err_sys(e, -errno, "%s", dir);
     while (r == 0 && (entry = readdir(d)))
-        r = add_name(l, str_of(entry->d_name), e);
+        r = add_cert_name(l, str_of(entry->d_name), e);
     (void)closedir(d);
     if (r == 0 && l->n > 1)
         qsort(l->items, l->n, sizeof l->items[0], by_name);
@@ -98,7 +99,7 @@ static int each_pair(const struct tls_certs_files *f,
                      int (*fn)(void *ctx, const char *cert, const char *key, struct err *e),
                      void *ctx, struct err *e)
 {
-    struct names names __attribute__((cleanup(names_done))) = {.n = 0};
+    struct names names auto_(names_done) = {.n = 0};
     int r = f->cert ? fn(ctx, f->cert, f->key, e) : 0;
 
     if (r == 0 && f->dir)
@@ -162,7 +163,7 @@ static int read_set(const struct tls_certs_files *f, struct set *ret, struct err
 }
 
 /* On the thread of a handshake. */
-static struct tls_ctx *choose(const char *name, void *arg)
+static struct tls_ctx *choose_certificate(const char *name, void *arg)
 {
     struct tls_certs *c = arg;
     size_t found = 0;
@@ -194,7 +195,7 @@ struct tls_certs *tls_certs_new(const struct tls_certs_files *files, struct err 
     }
     (void)pthread_mutex_init(&c->lock, NULL);
     c->front = tls_ctx_ref(c->set.items[0]);
-    tls_ctx_on_name(c->front, choose, c);
+    tls_ctx_on_name(c->front, choose_certificate, c);
     return c;
 }
 

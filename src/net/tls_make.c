@@ -14,26 +14,11 @@
 
 enum { SERIAL_LEN = 16, TEXT_MAX = 1024, DAY_S = 86400, CLOCKS_DIFFER_S = 3600 };
 
-static void free_cert(X509 **c)
-{
-    X509_free(*c);
-}
+DEFINE_CLEANUP(X509 *, X509_free)
+DEFINE_CLEANUP(EVP_PKEY *, EVP_PKEY_free)
+DEFINE_CLEANUP(BIO *, BIO_free)
 
-static void free_key(EVP_PKEY **k)
-{
-    EVP_PKEY_free(*k);
-}
-
-static void free_bio(BIO **b)
-{
-    (void)BIO_free(*b);
-}
-
-#define auto_cert __attribute__((cleanup(free_cert)))
-#define auto_key  __attribute__((cleanup(free_key)))
-#define auto_bio  __attribute__((cleanup(free_bio)))
-
-static int fail(struct err *e, const char *what)
+static int fail_certificate(struct err *e, const char *what)
 {
     char text[160] = "unknown error";
     unsigned long code = ERR_get_error();
@@ -56,12 +41,12 @@ static int append_bio(struct buf *out, BIO *b)
 
 static int write_pair(struct tls_pair *ret, X509 *cert, EVP_PKEY *key, struct err *e)
 {
-    auto_bio BIO *c = BIO_new(BIO_s_mem());
-    auto_bio BIO *k = BIO_new(BIO_s_secmem());
+    auto_(BIO_free) BIO *c = BIO_new(BIO_s_mem());
+    auto_(BIO_free) BIO *k = BIO_new(BIO_s_secmem());
 
     if (!c || !k || PEM_write_bio_X509(c, cert) != 1 ||
         PEM_write_bio_PKCS8PrivateKey(k, key, NULL, NULL, 0, NULL, NULL) != 1)
-        return fail(e, "write a certificate");
+        return fail_certificate(e, "write a certificate");
     if (append_bio(&ret->cert, c) < 0 || append_bio(&ret->key, k) < 0)
         return err_sys(e, -ENOMEM, "certificate");
     return 0;
@@ -69,14 +54,14 @@ static int write_pair(struct tls_pair *ret, X509 *cert, EVP_PKEY *key, struct er
 
 static X509 *read_cert(struct str text)
 {
-    auto_bio BIO *b = BIO_new_mem_buf(text.p, (int)text.len);
+    auto_(BIO_free) BIO *b = BIO_new_mem_buf(text.p, (int)text.len);
 
     return b ? PEM_read_bio_X509(b, NULL, NULL, NULL) : NULL;
 }
 
 static EVP_PKEY *read_key(struct str text)
 {
-    auto_bio BIO *b = BIO_new_mem_buf(text.p, (int)text.len);
+    auto_(BIO_free) BIO *b = BIO_new_mem_buf(text.p, (int)text.len);
 
     return b ? PEM_read_bio_PrivateKey(b, NULL, NULL, NULL) : NULL;
 }
@@ -121,7 +106,7 @@ static bool add_extension(X509 *cert, X509 *issuer, const struct extension *x)
     return is_added;
 }
 
-static bool fill(X509 *cert, EVP_PKEY *key, const struct plan *p)
+static bool fill_certificate(X509 *cert, EVP_PKEY *key, const struct plan *p)
 {
     X509_NAME *name = X509_get_subject_name(cert);
     X509 *issuer = p->issuer ? p->issuer : cert;
@@ -138,13 +123,13 @@ static bool fill(X509 *cert, EVP_PKEY *key, const struct plan *p)
     return ok && X509_sign(cert, p->issuer_key ? p->issuer_key : key, EVP_sha256()) > 0;
 }
 
-static int make(struct tls_pair *ret, const struct plan *p, struct err *e)
+static int make_certificate(struct tls_pair *ret, const struct plan *p, struct err *e)
 {
-    auto_key EVP_PKEY *key = EVP_EC_gen("P-256");
-    auto_cert X509 *cert = X509_new();
+    auto_(EVP_PKEY_free) EVP_PKEY *key = EVP_EC_gen("P-256");
+    auto_(X509_free) X509 *cert = X509_new();
 
-    if (!key || !cert || !fill(cert, key, p))
-        return fail(e, "create a certificate");
+    if (!key || !cert || !fill_certificate(cert, key, p))
+        return fail_certificate(e, "create a certificate");
     return write_pair(ret, cert, key, e);
 }
 
@@ -166,7 +151,7 @@ int tls_make_ca(struct tls_pair *ret, const char *name, struct err *e)
         {0},
     };
     const struct plan p = {.title = title, .days = TLS_CA_DAYS, .extensions = extensions};
-    return make(ret, &p, e);
+    return make_certificate(ret, &p, e);
 }
 
 /* True when CERT is one that may sign for NAME, or ERR_… says why not. */
@@ -183,12 +168,12 @@ static bool is_ca_for(X509 *cert, EVP_PKEY *key, const char *name)
 
 int tls_make_cert(struct tls_pair *ret, const struct tls_pair *ca, const char *name, struct err *e)
 {
-    auto_cert X509 *issuer = read_cert(buf_str(&ca->cert));
-    auto_key EVP_PKEY *issuer_key = read_key(buf_str(&ca->key));
+    auto_(X509_free) X509 *issuer = read_cert(buf_str(&ca->cert));
+    auto_(EVP_PKEY_free) EVP_PKEY *issuer_key = read_key(buf_str(&ca->key));
     char names[TEXT_MAX], title[65];
 
     if (!issuer || !issuer_key)
-        return fail(e, "the authority");
+        return fail_certificate(e, "the authority");
     if (!is_ca_for(issuer, issuer_key, name))
         return err_set(e, -EINVAL, "the authority is not one for '%s'", name);
     (void)snprintf(title, sizeof title, "%s", name);
@@ -208,18 +193,18 @@ int tls_make_cert(struct tls_pair *ret, const struct tls_pair *ca, const char *n
                            .issuer = issuer,
                            .issuer_key = issuer_key,
                            .extensions = extensions};
-    return make(ret, &p, e);
+    return make_certificate(ret, &p, e);
 }
 
 int tls_cert_left(struct str cert, int64_t *ret_s, struct err *e)
 {
-    auto_cert X509 *x = read_cert(cert);
+    auto_(X509_free) X509 *x = read_cert(cert);
     int days = 0, seconds = 0;
 
     if (!x)
-        return fail(e, "the certificate");
+        return fail_certificate(e, "the certificate");
     if (ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(x)) != 1)
-        return fail(e, "the certificate's end");
+        return fail_certificate(e, "the certificate's end");
     *ret_s = (int64_t)days * DAY_S + seconds;
     return 0;
 }

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/id.h"
 #include "base/mem.h"
-#include "net/ws_impl.h"
+#include "net/ws_internal.h"
 
 enum {
     MAX_MESSAGE = 16 << 20,
@@ -171,7 +171,7 @@ static void on_close_frame(struct ws *w, const struct ws_event *ev)
         stream_close_after_flush(w->stream);
 }
 
-static void on_event(struct ws *w, const struct ws_event *ev)
+static void on_ws_event(struct ws *w, const struct ws_event *ev)
 {
     if (ev->op == WS_CLOSE)
         on_close_frame(w, ev);
@@ -181,7 +181,7 @@ static void on_event(struct ws *w, const struct ws_event *ev)
         w->opts.ops->on_message(w, w->opts.ctx, ev->op == WS_TEXT, ev->data);
 }
 
-static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
+static ssize_t on_ws_data(struct stream *s, void *ctx, const char *p, size_t len)
 {
     struct ws *w = ctx;
     size_t used = 0;
@@ -197,12 +197,12 @@ static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
         }
         used += (size_t)n;
         if (ev.op)
-            on_event(w, &ev);
+            on_ws_event(w, &ev);
     }
     return (ssize_t)(w->is_failed || w->got_close ? len : used);
 }
 
-static void on_drain(struct stream *s, void *ctx)
+static void on_ws_stream_drain(struct stream *s, void *ctx)
 {
     struct ws *w = ctx;
 
@@ -228,7 +228,7 @@ static void on_stream_close(struct stream *s, void *ctx, int reason)
 }
 
 /* Silence: a ping, then the end. While we are paused the peer's pong cannot be seen. */
-static void on_timeout(struct stream *s, void *ctx)
+static void on_ws_silence(struct stream *s, void *ctx)
 {
     struct ws *w = ctx;
 
@@ -251,10 +251,10 @@ static void on_timeout(struct stream *s, void *ctx)
 
 /* Without on_eof the stream closes when the peer ends it, after what is queued. */
 const struct stream_ops ws_stream_ops = {
-    .on_data = on_data,
-    .on_drain = on_drain,
+    .on_data = on_ws_data,
+    .on_drain = on_ws_stream_drain,
     .on_close = on_stream_close,
-    .on_timeout = on_timeout,
+    .on_timeout = on_ws_silence,
 };
 
 void ws_pause(struct ws *w)

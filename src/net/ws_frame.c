@@ -49,7 +49,8 @@ static bool utf8_lead(struct ws_utf8 *u, uint8_t c)
     return true;
 }
 
-bool ws_utf8_feed(struct ws_utf8 *u, const char *p, size_t len)
+/* Checks the next piece; false as soon as no continuation could be well-formed. */
+static bool ws_utf8_feed(struct ws_utf8 *u, const char *p, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         uint8_t c = (uint8_t)p[i];
@@ -83,7 +84,7 @@ void ws_decoder_done(struct ws_decoder *d)
     buf_done(&d->message);
 }
 
-static int fail(struct ws_decoder *d, int code, const char *reason)
+static int fail_frame(struct ws_decoder *d, int code, const char *reason)
 {
     d->reason = reason;
     return -code;
@@ -98,9 +99,10 @@ static bool is_control(uint8_t op)
 static int start_data(struct ws_decoder *d)
 {
     if (d->op == WS_CONTINUE)
-        return d->message_op ? 0 : fail(d, WS_CODE_PROTOCOL, "continuation without a message");
+        return d->message_op ? 0
+                             : fail_frame(d, WS_CODE_PROTOCOL, "continuation without a message");
     if (d->message_op)
-        return fail(d, WS_CODE_PROTOCOL, "new message inside a fragmented one");
+        return fail_frame(d, WS_CODE_PROTOCOL, "new message inside a fragmented one");
     d->message_op = d->op;
     d->utf8 = (struct ws_utf8){0};
     return 0;
@@ -123,15 +125,15 @@ static int check_start(struct ws_decoder *d)
     d->is_fin = d->head[0] & FIN;
     d->op = d->head[0] & OP;
     if (d->head[0] & RSV)
-        return fail(d, WS_CODE_PROTOCOL, "reserved bit");
+        return fail_frame(d, WS_CODE_PROTOCOL, "reserved bit");
     if (d->op > WS_PONG || (d->op > WS_BINARY && d->op < WS_CLOSE))
-        return fail(d, WS_CODE_PROTOCOL, "reserved opcode");
+        return fail_frame(d, WS_CODE_PROTOCOL, "reserved opcode");
     if (is_masked != d->is_server)
-        return fail(d, WS_CODE_PROTOCOL, d->is_server ? "frame not masked" : "masked frame");
+        return fail_frame(d, WS_CODE_PROTOCOL, d->is_server ? "frame not masked" : "masked frame");
     if (is_control(d->op) && !d->is_fin)
-        return fail(d, WS_CODE_PROTOCOL, "fragmented control frame");
+        return fail_frame(d, WS_CODE_PROTOCOL, "fragmented control frame");
     if (is_control(d->op) && len > WS_CONTROL_MAX)
-        return fail(d, WS_CODE_PROTOCOL, "control frame too long");
+        return fail_frame(d, WS_CODE_PROTOCOL, "control frame too long");
     d->head_need = (uint8_t)(2 + length_bytes(len) + (is_masked ? 4 : 0));
     return is_control(d->op) ? 0 : start_data(d);
 }
@@ -145,9 +147,9 @@ static int read_length(struct ws_decoder *d, uint64_t *ret)
     for (int i = 0; i < length_bytes(len7); i++)
         len = len << 8 | d->head[2 + i];
     if ((len7 == LEN16 && len < LEN16) || (len7 == LEN64 && len <= UINT16_MAX))
-        return fail(d, WS_CODE_PROTOCOL, "length not in the shortest form");
+        return fail_frame(d, WS_CODE_PROTOCOL, "length not in the shortest form");
     if (len > INT64_MAX)
-        return fail(d, WS_CODE_PROTOCOL, "length with the highest bit");
+        return fail_frame(d, WS_CODE_PROTOCOL, "length with the highest bit");
     *ret = len;
     return 0;
 }
@@ -160,9 +162,9 @@ static int finish_head(struct ws_decoder *d)
     if (r < 0)
         return r;
     if (!is_control(d->op) && len > d->max_frame)
-        return fail(d, WS_CODE_TOO_BIG, "frame too large");
+        return fail_frame(d, WS_CODE_TOO_BIG, "frame too large");
     if (!is_control(d->op) && len > d->message.max - d->message.len)
-        return fail(d, WS_CODE_TOO_BIG, "message too large");
+        return fail_frame(d, WS_CODE_TOO_BIG, "message too large");
     if (d->is_server)
         memcpy(d->mask, d->head + d->head_need - 4, 4);
     d->left = len;
@@ -172,7 +174,7 @@ static int finish_head(struct ws_decoder *d)
 }
 
 /* Takes bytes of a head. */
-static ssize_t feed_head(struct ws_decoder *d, const char *p, size_t len)
+static ssize_t feed_frame_head(struct ws_decoder *d, const char *p, size_t len)
 {
     size_t used = 0;
 
@@ -199,7 +201,7 @@ static ssize_t feed_payload(struct ws_decoder *d, const char *p, size_t len)
         to = d->control + d->done;
     } else {
         if (buf_reserve(&d->message, n) < 0)
-            return fail(d, WS_CODE_INTERNAL, "no memory");
+            return fail_frame(d, WS_CODE_INTERNAL, "no memory");
         to = d->message.p + d->message.len;
         d->message.len += n;
     }
@@ -210,7 +212,7 @@ static ssize_t feed_payload(struct ws_decoder *d, const char *p, size_t len)
     d->left -= n;
     d->done += n;
     if (!is_control(d->op) && d->message_op == WS_TEXT && !ws_utf8_feed(&d->utf8, to, n))
-        return fail(d, WS_CODE_NOT_UTF8, "text is not UTF-8");
+        return fail_frame(d, WS_CODE_NOT_UTF8, "text is not UTF-8");
     return (ssize_t)n;
 }
 
@@ -223,14 +225,14 @@ static int finish_close(struct ws_decoder *d, struct ws_event *ret)
     if (len == 0)
         return 0;
     if (len == 1)
-        return fail(d, WS_CODE_PROTOCOL, "half a close code");
+        return fail_frame(d, WS_CODE_PROTOCOL, "half a close code");
     int code = (uint8_t)d->control[0] << 8 | (uint8_t)d->control[1];
     if (!ws_is_close_code(code))
-        return fail(d, WS_CODE_PROTOCOL, "close code not allowed");
+        return fail_frame(d, WS_CODE_PROTOCOL, "close code not allowed");
     ret->code = code;
     ret->data = str_n(d->control + 2, len - 2);
     if (!str_is_utf8(ret->data))
-        return fail(d, WS_CODE_NOT_UTF8, "close reason is not UTF-8");
+        return fail_frame(d, WS_CODE_NOT_UTF8, "close reason is not UTF-8");
     return 0;
 }
 
@@ -249,7 +251,7 @@ static int finish_frame(struct ws_decoder *d, struct ws_event *ret)
     if (!d->is_fin)
         return 0;
     if (d->message_op == WS_TEXT && d->utf8.need)
-        return fail(d, WS_CODE_NOT_UTF8, "text ends inside a character");
+        return fail_frame(d, WS_CODE_NOT_UTF8, "text ends inside a character");
     *ret = (struct ws_event){.op = d->message_op, .data = buf_str(&d->message)};
     d->message_op = 0;
     d->is_delivered = true;
@@ -277,7 +279,7 @@ ssize_t ws_decode(struct ws_decoder *d, const char *p, size_t len, struct ws_eve
     if (d->is_closed)
         return (ssize_t)len;
     while (used < len && !ret->op) {
-        ssize_t n = d->in_payload ? 0 : feed_head(d, p + used, len - used);
+        ssize_t n = d->in_payload ? 0 : feed_frame_head(d, p + used, len - used);
         if (n < 0)
             return n;
         used += (size_t)n;

@@ -51,8 +51,6 @@ struct ws_utf8 {
     uint8_t need;   /* continuation bytes still to come */
     uint8_t lo, hi; /* what the next one may be */
 };
-/* Checks the next piece; false as soon as no continuation could be well-formed. */
-bool ws_utf8_feed(struct ws_utf8 *u, const char *p, size_t len);
 
 /* ---- decoding ---- */
 

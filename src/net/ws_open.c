@@ -10,7 +10,7 @@
 #include "base/id.h"
 #include "base/mem.h"
 #include "net/http_server.h"
-#include "net/ws_impl.h"
+#include "net/ws_internal.h"
 #include "sys/digest.h"
 
 /* ---- what both sides need ---- */
@@ -71,7 +71,7 @@ bool ws_is_request(const struct http_req *r)
            http_header_has(&r->head.headers, "Upgrade", "websocket");
 }
 
-static struct ws *refuse(struct http_req *r, int status, const char *text)
+static struct ws *refuse_upgrade(struct http_req *r, int status, const char *text)
 {
     http_reply(r, status, "text/plain", str_of(text));
     return NULL;
@@ -103,21 +103,21 @@ struct ws *ws_accept(struct http_req *r, const struct ws_opts *opts)
     struct str version = only_header(&r->head.headers, "Sec-WebSocket-Version");
 
     if (!ws_is_request(r) || !version.p)
-        return refuse(r, 400, "not a WebSocket request\n");
+        return refuse_upgrade(r, 400, "not a WebSocket request\n");
     if (!str_is(version, "13")) {
         (void)http_add_header(r, "Upgrade", STR("websocket"));
         (void)http_add_header(r, "Sec-WebSocket-Version", STR("13"));
-        return refuse(r, 426, "WebSocket version 13 only\n");
+        return refuse_upgrade(r, 426, "WebSocket version 13 only\n");
     }
     if (!is_key(key))
-        return refuse(r, 400, "bad Sec-WebSocket-Key\n");
+        return refuse_upgrade(r, 400, "bad Sec-WebSocket-Key\n");
     struct ws *w = ws_new(opts, false);
     if (!w)
-        return refuse(r, 500, "no memory\n");
+        return refuse_upgrade(r, 500, "no memory\n");
     choose_protocol(w, &r->head.headers);
     if (add_answer(r, w, key) < 0) {
         free(w);
-        return refuse(r, 500, "no memory\n");
+        return refuse_upgrade(r, 500, "no memory\n");
     }
     struct stream *s = http_upgrade(r, 101, &ws_stream_ops, w);
     if (!s) {
@@ -160,7 +160,7 @@ static const char *check_answer(struct ws *w, const struct http_headers *h)
     return NULL;
 }
 
-static void on_head(struct http_call *c, void *ctx, const struct http_head *head)
+static void on_upgrade_head(struct http_call *c, void *ctx, const struct http_head *head)
 {
     struct ws *w = ctx;
     char status[32];
@@ -179,13 +179,13 @@ static void on_head(struct http_call *c, void *ctx, const struct http_head *head
         w->opts.ops->on_open(w, w->opts.ctx);
 }
 
-static int on_body(struct http_call *c, void *ctx, const char *p, size_t len)
+static int on_upgrade_body(struct http_call *c, void *ctx, const char *p, size_t len)
 {
     (void)c, (void)ctx, (void)p, (void)len;
     return -EPROTO; /* never: the head ends the call */
 }
 
-static void on_end(struct http_call *c, void *ctx, int result, const char *why)
+static void on_upgrade_end(struct http_call *c, void *ctx, int result, const char *why)
 {
     struct ws *w = ctx;
 
@@ -195,9 +195,9 @@ static void on_end(struct http_call *c, void *ctx, int result, const char *why)
 }
 
 static const struct http_call_ops handshake_ops = {
-    .on_head = on_head,
-    .on_data = on_body,
-    .on_end = on_end,
+    .on_head = on_upgrade_head,
+    .on_data = on_upgrade_body,
+    .on_end = on_upgrade_end,
 };
 
 static void make_key(struct ws *w)

@@ -5,7 +5,7 @@
 
 enum state { TEXT, NAME, BANG, AFTER_NAME, COMMENT };
 
-static bool is_space(char c)
+static bool is_html_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
@@ -15,7 +15,7 @@ static void on_name(struct html_scan *s, char c)
 {
     static const char head[] = "head";
 
-    if (s->at == 4 && (is_space(c) || c == '>' || c == '/')) {
+    if (s->at == 4 && (is_html_space(c) || c == '>' || c == '/')) {
         s->state = AFTER_NAME;
         s->quote = 0;
     } else if (s->at < 4 && ascii_lower(c) == head[s->at]) {
@@ -58,7 +58,7 @@ static bool on_attributes(struct html_scan *s, char c)
     return c == '>';
 }
 
-static bool step(struct html_scan *s, char c)
+static bool step_html(struct html_scan *s, char c)
 {
     switch ((enum state)s->state) {
     case TEXT: break;
@@ -80,7 +80,7 @@ ptrdiff_t html_find_head(struct html_scan *s, const char *p, size_t len)
 {
     for (size_t i = 0; i < len && !s->is_over; i++) {
         s->is_over = ++s->seen >= HTML_HEAD_WITHIN;
-        if (step(s, p[i])) {
+        if (step_html(s, p[i])) {
             s->is_over = true;
             return (ptrdiff_t)i + 1;
         }

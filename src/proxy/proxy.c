@@ -25,6 +25,7 @@ struct proxy {
     struct http_client *client;
     struct list exchanges;
     size_t n_exchanges;
+    int64_t patience_ms;
 };
 
 struct exchange {
@@ -46,7 +47,7 @@ struct exchange {
 
 /* ---- the end ---- */
 
-static void finish(struct exchange *x)
+static void finish_proxied(struct exchange *x)
 {
     list_del(&x->node);
     list_del(&x->in_group);
@@ -54,6 +55,15 @@ static void finish(struct exchange *x)
     if (x->done)
         x->done(x->ctx);
     free(x);
+}
+
+/* The answer has begun, and there is no more of it. */
+static void cut_answer(const struct exchange *x, struct http_req *r, const struct proxy_fault *f)
+{
+    if (x->filter && x->filter->cut && x->filter->cut(x->filter->ctx, r, f))
+        http_end(r);
+    else
+        http_abort(r);
 }
 
 /* Ends the call, answers when there is still a chance to, and finishes. */
@@ -66,12 +76,14 @@ static void give_up(struct exchange *x, const struct proxy_fault *f)
         http_call_abort(call);
     if (r) {
         r->on_abort = NULL;
-        if (x->is_started || f->status == 0)
+        if (x->is_started)
+            cut_answer(x, r, f);
+        else if (f->status == 0)
             http_abort(r);
         else
             x->fail(r, f);
     }
-    finish(x);
+    finish_proxied(x);
 }
 
 static void run_out(struct exchange *x)
@@ -151,7 +163,7 @@ static void on_service_drain(struct http_call *c, void *ctx)
 
 static void on_tunnel_done(void *ctx)
 {
-    finish(ctx);
+    finish_proxied(ctx);
 }
 
 /* Between two owners of a stream nothing happens to it. */
@@ -170,12 +182,14 @@ static void switch_protocols(struct exchange *x, const struct http_head *head)
     struct stream *client = http_upgrade(take(x->req), 101, &no_ops, NULL);
     if (!client) {
         stream_close(service);
-        finish(x);
+        finish_proxied(x);
         return;
     }
+    if (x->proxy->patience_ms > 0)
+        stream_set_write_timeout(client, x->proxy->patience_ms);
     x->tunnel = tunnel_open(client, service, on_tunnel_done, x);
     if (!x->tunnel)
-        finish(x);
+        finish_proxied(x);
 }
 
 /* The length that the response states; -1: none. */
@@ -190,7 +204,7 @@ static int64_t length_of(const struct exchange *x, const struct http_head *head)
     return length;
 }
 
-static void on_head(struct http_call *c, void *ctx, const struct http_head *head)
+static void on_upstream_head(struct http_call *c, void *ctx, const struct http_head *head)
 {
     struct exchange *x = ctx;
     int64_t length = length_of(x, head);
@@ -209,12 +223,14 @@ static void on_head(struct http_call *c, void *ctx, const struct http_head *head
     if (x->filter && !x->filter->begin(x->filter->ctx, head, &length))
         x->filter = NULL;
     x->is_started = true;
+    if (length < 0 && x->proxy->patience_ms > 0)
+        http_set_patience(x->req, x->proxy->patience_ms);
     http_on_drain(x->req, on_client_drain, x);
     http_cork(x->req);
     http_start(x->req, head->status, NULL, length);
 }
 
-static int on_data(struct http_call *c, void *ctx, const char *p, size_t len)
+static int on_upstream_data(struct http_call *c, void *ctx, const char *p, size_t len)
 {
     struct exchange *x = ctx;
 
@@ -240,7 +256,7 @@ static void on_caught_up(struct http_call *c, void *ctx)
     http_uncork(x->req);
 }
 
-static ssize_t on_bulk(struct http_call *c, void *ctx, int from, size_t max)
+static ssize_t on_upstream_bulk(struct http_call *c, void *ctx, int from, size_t max)
 {
     struct exchange *x = ctx;
     ssize_t n = x->filter ? -EOPNOTSUPP : http_splice(x->req, from, max);
@@ -250,7 +266,7 @@ static ssize_t on_bulk(struct http_call *c, void *ctx, int from, size_t max)
     return n;
 }
 
-static void on_end(struct http_call *c, void *ctx, int result, const char *why)
+static void on_upstream_end(struct http_call *c, void *ctx, int result, const char *why)
 {
     struct exchange *x = ctx;
 
@@ -267,16 +283,16 @@ static void on_end(struct http_call *c, void *ctx, int result, const char *why)
     if (x->filter && x->filter->end)
         x->filter->end(x->filter->ctx, r);
     http_end(r);
-    finish(x);
+    finish_proxied(x);
 }
 
 static const struct http_call_ops call_ops = {
-    .on_head = on_head,
-    .on_data = on_data,
+    .on_head = on_upstream_head,
+    .on_data = on_upstream_data,
     .on_caught_up = on_caught_up,
-    .on_bulk = on_bulk,
+    .on_bulk = on_upstream_bulk,
     .on_drain = on_service_drain,
-    .on_end = on_end,
+    .on_end = on_upstream_end,
 };
 
 /* ---- starting ---- */
@@ -397,6 +413,7 @@ struct proxy *proxy_new(const struct proxy_opts *o, struct err *e)
         return NULL;
     }
     list_init(&p->exchanges);
+    p->patience_ms = o->patience_ms;
     p->client = http_client_new(&opts, e);
     if (!p->client) {
         free(p);

@@ -34,6 +34,9 @@ struct proxy_opts {
      * filled. May be NULL when all requests come with a socket. */
     int (*dial)(void *ctx, const char *address, struct err *e);
     void *ctx;
+    /* How long a client is waited for that reads nothing of an answer without a length, or of a
+     * tunnel: whatever makes these is held back meanwhile. 0: the server's own limit. */
+    int64_t patience_ms;
 };
 
 struct proxy *proxy_new(const struct proxy_opts *opts, struct err *e);
@@ -44,6 +47,7 @@ void proxy_free(struct proxy *p);
 size_t proxy_n_active(const struct proxy *p);
 
 /* Changes the body of an answer on its way. Writes go to R by http_write(). */
+struct proxy_fault;
 struct proxy_filter {
     /* The answer has begun: true when the filter wants it. *LENGTH is that of the body, -1 when it
      * is not known, and may be changed. */
@@ -51,6 +55,10 @@ struct proxy_filter {
     void (*data)(void *ctx, struct http_req *r, const char *p, size_t len);
     /* The body is complete. May be NULL. */
     void (*end)(void *ctx, struct http_req *r);
+    /* It breaks off: true when what was written of it makes sense as it is, so that the answer is
+     * ended; else the client's connection is reset. F's status is 0 when the proxy is freed. May be
+     * NULL. */
+    bool (*cut)(void *ctx, struct http_req *r, const struct proxy_fault *f);
     void *ctx;
 };
 

@@ -10,7 +10,7 @@
 
 enum { OWN_HEADERS = 5, SET_COOKIE_MAX = 1 << 20 };
 
-static bool is_listed(const char *const *names, struct str name)
+static bool is_header_listed(const char *const *names, struct str name)
 {
     for (; names && *names; names++)
         if (str_is(name, *names))
@@ -34,7 +34,7 @@ static bool is_dropped(struct arena *a, struct str param, const char *const *nam
 
     if (str_chr(name, '%') >= 0 || str_chr(name, '+') >= 0)
         name = http_decode_query(a, name);
-    return name.p && is_listed(names, name);
+    return name.p && is_header_listed(names, name);
 }
 
 struct str rewrite_query(struct arena *a, struct str query, const char *const *names)
@@ -88,7 +88,7 @@ struct str rewrite_cookie(struct arena *a, struct str value, const char *const *
         return STR_NULL;
     while (value.p) {
         struct str pair = str_trim(str_cut(&value, ';')), rest = pair;
-        if (pair.len == 0 || is_listed(names, str_trim(str_cut(&rest, '='))))
+        if (pair.len == 0 || is_header_listed(names, str_trim(str_cut(&rest, '='))))
             continue;
         if (len > 0) {
             out[len++] = ';';
@@ -107,7 +107,7 @@ bool rewrite_sets_cookie(struct str value, const char *const *names)
     /* "=name=value" is a cookie without a name, which is sent as "name=value". */
     while (str_starts(pair, STR("=")))
         pair = str_trim(str_skip(pair, 1));
-    return is_listed(names, str_trim(str_cut(&pair, '=')));
+    return is_header_listed(names, str_trim(str_cut(&pair, '=')));
 }
 
 struct str rewrite_cookie_next(struct str *rest, const char *name)
@@ -122,7 +122,7 @@ struct str rewrite_cookie_next(struct str *rest, const char *name)
 
 /* ---- cookies of answers ---- */
 
-static bool is_below(struct str path, struct str top)
+static bool is_below_path(struct str path, struct str top)
 {
     return str_starts(path, top) && (path.len == top.len || path.p[top.len] == '/');
 }
@@ -138,7 +138,7 @@ static void put_attribute(struct buf *out, struct str attribute, struct str path
     value = str_trim(value);
     /* One that does not begin with a slash means nothing to a browser. */
     if (str_iis(name, "path") && path.len > 0 && str_starts(value, STR("/")) &&
-        !is_below(value, path))
+        !is_below_path(value, path))
         (void)buf_printf(out, "Path=" STR_FMT STR_FMT, STR_ARG(path), STR_ARG(value));
     else
         (void)buf_add_str(out, str_trim(attribute));
@@ -158,7 +158,7 @@ struct str rewrite_set_cookie(struct arena *a, struct str value, struct str path
 /* ---- headers ---- */
 
 /* Headers that are made here, whatever the client says. */
-static bool is_own(struct str name)
+static bool is_made_here(struct str name)
 {
     static const struct str names[] = {
         STR_INIT("host"),
@@ -193,7 +193,7 @@ static int copy_headers(const struct http_req *r, const struct rewrite_rules *ru
 
     for (size_t i = 0; i < from->n; i++) {
         const struct http_header *h = &from->items[i];
-        if (http_is_hop_header(from, h->name) || is_own(h->name) ||
+        if (http_is_hop_header(from, h->name) || is_made_here(h->name) ||
             is_listed_header(rules->headers, h->name))
             continue;
         struct str value = value_of(r, rules, h);

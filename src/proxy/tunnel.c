@@ -23,7 +23,7 @@ struct tunnel {
     void *ctx;
 };
 
-static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
+static ssize_t on_tunnel_data(struct stream *s, void *ctx, const char *p, size_t len)
 {
     struct side *from = ctx;
     struct stream *to = from->other->stream;
@@ -38,7 +38,7 @@ static ssize_t on_data(struct stream *s, void *ctx, const char *p, size_t len)
     return (ssize_t)len;
 }
 
-static ssize_t on_bulk(struct stream *s, void *ctx)
+static ssize_t on_tunnel_bulk(struct stream *s, void *ctx)
 {
     struct side *from = ctx;
     struct stream *to = from->other->stream;
@@ -50,7 +50,7 @@ static ssize_t on_bulk(struct stream *s, void *ctx)
     return n;
 }
 
-static void on_drain(struct stream *s, void *ctx)
+static void on_tunnel_drain(struct stream *s, void *ctx)
 {
     struct side *side = ctx;
 
@@ -59,7 +59,7 @@ static void on_drain(struct stream *s, void *ctx)
         stream_resume(side->other->stream);
 }
 
-static void on_eof(struct stream *s, void *ctx)
+static void on_tunnel_eof(struct stream *s, void *ctx)
 {
     struct side *side = ctx;
     struct stream *other = side->other->stream;
@@ -79,7 +79,7 @@ static void on_eof(struct stream *s, void *ctx)
     stream_close_after_flush(other);
 }
 
-static void on_close(struct stream *s, void *ctx, int reason)
+static void on_tunnel_close(struct stream *s, void *ctx, int reason)
 {
     struct side *side = ctx;
     struct tunnel *t = side->tunnel;
@@ -99,11 +99,11 @@ static void on_close(struct stream *s, void *ctx, int reason)
 }
 
 static const struct stream_ops ops = {
-    .on_data = on_data,
-    .on_bulk = on_bulk,
-    .on_drain = on_drain,
-    .on_eof = on_eof,
-    .on_close = on_close,
+    .on_data = on_tunnel_data,
+    .on_bulk = on_tunnel_bulk,
+    .on_drain = on_tunnel_drain,
+    .on_eof = on_tunnel_eof,
+    .on_close = on_tunnel_close,
 };
 
 /* For streams that nobody owns any more. */

@@ -171,7 +171,7 @@ static enum chain_fault check_head(const struct page *p, const struct chain_link
 }
 
 /* One page further. True when there is no more to read. */
-static bool step(const struct page *p, struct chain_report *rep)
+static bool step_page(const struct page *p, struct chain_report *rep)
 {
     /* Where the events begin; or retention has overtaken this walk. */
     if (p->anchor.seq > rep->head.seq) {
@@ -196,7 +196,7 @@ int chain_verify(struct store *s, struct chain_report *ret, struct err *e)
         struct page p;
         int r = read_page(s, rep.head.seq, &p, e);
         if (r == 0)
-            is_last = step(&p, &rep);
+            is_last = step_page(&p, &rep);
         store_tx_free(p.tx);
         if (r < 0)
             return err_ctx(e, r, "audit chain");

@@ -7,7 +7,7 @@
 /* Events are removed when this many are over the limit, in batches of as many. */
 enum { PRUNE_BATCH = 1000 };
 
-static int mark(struct group *g, enum store_mark m)
+static int mark_group(struct group *g, enum store_mark m)
 {
     return g->driver->mark(g->db, m);
 }
@@ -105,14 +105,14 @@ static int apply_saved(struct group *g, struct store_tx *tx, struct chain_link *
 
     if (is_alone)
         return apply_one(g, tx, head);
-    int r = mark(g, STORE_SAVEPOINT);
+    int r = mark_group(g, STORE_SAVEPOINT);
 
     if (r < 0)
         return r;
     tx->result = apply_one(g, tx, head);
     if (tx->result < 0 && !g->driver->in_transaction(g->db))
         return tx->result;
-    r = mark(g, tx->result < 0 ? STORE_ROLLBACK_TO : STORE_RELEASE);
+    r = mark_group(g, tx->result < 0 ? STORE_ROLLBACK_TO : STORE_RELEASE);
     if (r < 0)
         *head = before;
     return r;
@@ -132,17 +132,17 @@ static int apply_together(struct group *g, struct store_tx *txs)
 {
     struct chain_link head = g->head;
     bool is_unsynced = all_may_sync_later(txs);
-    int r = mark(g, is_unsynced ? STORE_BEGIN_UNSYNCED : STORE_BEGIN);
+    int r = mark_group(g, is_unsynced ? STORE_BEGIN_UNSYNCED : STORE_BEGIN);
 
     for (struct store_tx *tx = txs; r == 0 && tx; tx = tx->next)
         r = apply_saved(g, tx, &head, tx == txs && !tx->next);
     if (r == 0 && head.seq != g->head.seq)
         r = note_link(g, STR(CHAIN_META_HEAD), &head);
     if (r == 0)
-        r = mark(g, STORE_COMMIT);
+        r = mark_group(g, STORE_COMMIT);
     if (r < 0) {
         if (g->driver->in_transaction(g->db))
-            (void)mark(g, STORE_ROLLBACK);
+            (void)mark_group(g, STORE_ROLLBACK);
         return r;
     }
     g->head = head;
@@ -254,15 +254,15 @@ static int prune_up_to(struct group *g, int64_t seq)
         .params = {int_value(seq), int_value(g->keep_account_events), int_value(g->pruned)}};
 
     arena_init(&a, STORE_TX_MAX);
-    int r = mark(g, STORE_BEGIN);
+    int r = mark_group(g, STORE_BEGIN);
     if (r == 0)
         r = note_anchor(g, seq, &a);
     if (r == 0)
         r = exec(g, &st, &a);
     if (r == 0)
-        r = mark(g, STORE_COMMIT);
+        r = mark_group(g, STORE_COMMIT);
     if (r < 0 && g->driver->in_transaction(g->db))
-        (void)mark(g, STORE_ROLLBACK);
+        (void)mark_group(g, STORE_ROLLBACK);
     return r;
 }
 

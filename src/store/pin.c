@@ -16,14 +16,14 @@ struct store_pin {
     sqlite3 *c;
 };
 
-static int fail(sqlite3 *c, int rc, const char *what, struct err *e)
+static int fail_pin(sqlite3 *c, int rc, const char *what, struct err *e)
 {
     return err_set(e, sqlite_errno(c, rc), "%s: %s", what,
                    c ? sqlite3_errmsg(c) : sqlite3_errstr(rc));
 }
 
 /* A read transaction begins with the first read. */
-static int begin(struct store_pin *p)
+static int begin_pin(struct store_pin *p)
 {
     int rc = sqlite3_exec(p->c, "BEGIN", NULL, NULL, NULL);
 
@@ -41,11 +41,11 @@ struct store_pin *store_pin(const char *path, struct err *e)
     int rc = sqlite3_open_v2(path, &p->c, SQLITE_OPEN_READONLY, NULL);
     if (rc == SQLITE_OK) {
         (void)sqlite3_busy_timeout(p->c, BUSY_MS);
-        rc = begin(p);
+        rc = begin_pin(p);
     }
     if (rc == SQLITE_OK)
         return p;
-    (void)fail(p->c, rc, path, e);
+    (void)fail_pin(p->c, rc, path, e);
     store_pin_free(p);
     return NULL;
 }
@@ -78,7 +78,7 @@ int store_pin_copy(struct store_pin *p, const char *to, struct err *e)
     if (rc == SQLITE_OK)
         rc = copy_pages(c, p->c);
     if (rc != SQLITE_OK)
-        r = fail(c, rc, to, e);
+        r = fail_pin(c, rc, to, e);
     if (sqlite3_close(c) != SQLITE_OK && r == 0)
         r = err_set(e, -EIO, "%s: cannot be closed", to);
     if (r < 0)

@@ -97,7 +97,7 @@ int sqlite_errno(sqlite3 *c, int rc)
 
 /* ---- preparing ---- */
 
-static int prepare(sqlite3 *c, const char *text, sqlite3_stmt **ret)
+static int prepare_statement(sqlite3 *c, const char *text, sqlite3_stmt **ret)
 {
     return sqlite_errno(c, sqlite3_prepare_v3(c, text, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL));
 }
@@ -105,7 +105,7 @@ static int prepare(sqlite3 *c, const char *text, sqlite3_stmt **ret)
 static int prepare_one(struct store_db *db, enum store_sql sql)
 {
     struct prepared *p = &db->stmts[sql];
-    int r = prepare(db->c, sql_texts[sql], &p->stmt);
+    int r = prepare_statement(db->c, sql_texts[sql], &p->stmt);
 
     if (r < 0)
         return r;
@@ -127,7 +127,7 @@ static int prepare_all(struct store_db *db)
     for (enum store_sql i = 0; r == 0 && i < STORE_SQL_COUNT; i++)
         r = prepare_one(db, i);
     for (enum store_mark i = 0; r == 0 && i < STORE_MARK_COUNT; i++)
-        r = prepare(db->c, mark_texts[i], &db->marks[i]);
+        r = prepare_statement(db->c, mark_texts[i], &db->marks[i]);
     return r;
 }
 
@@ -210,7 +210,7 @@ static int db_exec(struct store_db *db, struct store_stmt *st, struct arena *a)
     return r;
 }
 
-static int run(struct store_db *db, sqlite3_stmt *stmt)
+static int run_bound(struct store_db *db, sqlite3_stmt *stmt)
 {
     int r = sqlite_errno(db->c, sqlite3_step(stmt));
 
@@ -220,7 +220,7 @@ static int run(struct store_db *db, sqlite3_stmt *stmt)
 
 /* ---- room ---- */
 
-static void reserve(int fd, bool is_behind)
+static void reserve_space(int fd, bool is_behind)
 {
     struct stat st;
 
@@ -234,8 +234,8 @@ static void reserve_all(struct store_db *db)
     const char *log = sqlite3_filename_wal(sqlite3_db_filename(db->c, "main"));
     auto_close int fd = log ? open(log, O_WRONLY | O_CLOEXEC) : -1;
 
-    reserve(fd, false);
-    reserve(db->file_fd, true);
+    reserve_space(fd, false);
+    reserve_space(db->file_fd, true);
 }
 
 /* ---- transactions ---- */
@@ -259,10 +259,10 @@ static int db_mark(struct store_db *db, enum store_mark mark)
     if (mark == STORE_BEGIN || mark == STORE_BEGIN_UNSYNCED)
         r = set_synced(db, mark == STORE_BEGIN_UNSYNCED);
     if (r == 0)
-        r = run(db, db->marks[mark]);
+        r = run_bound(db, db->marks[mark]);
     if (r == 0 && mark == STORE_COMMIT && db->n_commits++ % RESERVE_COMMITS == 0)
         reserve_all(db);
-    return r == 0 && mark == STORE_ROLLBACK_TO ? run(db, db->marks[STORE_RELEASE]) : r;
+    return r == 0 && mark == STORE_ROLLBACK_TO ? run_bound(db, db->marks[STORE_RELEASE]) : r;
 }
 
 static bool db_in_transaction(struct store_db *db)

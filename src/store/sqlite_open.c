@@ -57,18 +57,18 @@ static int path_with(char out[PATH_MAX], const char *path, const char *suffix)
     return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static int fail(sqlite3 *c, int rc, const char *what, struct err *e)
+static int fail_open(sqlite3 *c, int rc, const char *what, struct err *e)
 {
     int r = sqlite_errno(c, rc);
 
     return err_set(e, r, "%s: %s", what, sqlite3_errmsg(c));
 }
 
-static int run(sqlite3 *c, const char *sql, struct err *e)
+static int run_sql(sqlite3 *c, const char *sql, struct err *e)
 {
     int rc = sqlite3_exec(c, sql, NULL, NULL, NULL);
 
-    return rc == SQLITE_OK ? 0 : fail(c, rc, "prepare the database", e);
+    return rc == SQLITE_OK ? 0 : fail_open(c, rc, "prepare the database", e);
 }
 
 /* The first column of the first row, as a number and as text. */
@@ -77,7 +77,7 @@ struct answer {
     char text[128];
 };
 
-static int ask(sqlite3 *c, const char *sql, struct answer *ret)
+static int ask_sql(sqlite3 *c, const char *sql, struct answer *ret)
 {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(c, sql, -1, &stmt, NULL);
@@ -105,7 +105,7 @@ static int connect_to(const char *name, int flags, sqlite3 **ret, struct err *e)
     if (!c)
         return err_sys(e, -ENOMEM, "open");
     if (rc != SQLITE_OK)
-        return fail(c, rc, "open", e);
+        return fail_open(c, rc, "open", e);
     (void)sqlite3_extended_result_codes(c, 0);
     (void)sqlite3_busy_timeout(c, BUSY_MS);
     sqlite_allow_checkpoint(c, false);
@@ -181,13 +181,13 @@ static int check_header(const char *path, off_t *ret_size, struct err *e)
 /* A failure while the file was read: damage, or a machine in trouble. */
 static int cannot_read(sqlite3 *c, int rc, struct err *e)
 {
-    return fail(c, rc, sqlite_errno(c, rc) == -EUCLEAN ? "the file is damaged" : "read", e);
+    return fail_open(c, rc, sqlite_errno(c, rc) == -EUCLEAN ? "the file is damaged" : "read", e);
 }
 
 static int check_version(sqlite3 *c, bool is_read_only, struct err *e)
 {
     struct answer version = {0};
-    int rc = ask(c, "PRAGMA user_version", &version);
+    int rc = ask_sql(c, "PRAGMA user_version", &version);
 
     if (rc != SQLITE_OK)
         return cannot_read(c, rc, e);
@@ -206,10 +206,10 @@ static int check_version(sqlite3 *c, bool is_read_only, struct err *e)
 static int check_content(sqlite3 *c, off_t size, struct err *e)
 {
     struct answer schema = {0}, check = {.text = "ok"};
-    int rc = ask(c, "SELECT COUNT(*) FROM sqlite_master", &schema);
+    int rc = ask_sql(c, "SELECT COUNT(*) FROM sqlite_master", &schema);
 
     if (rc == SQLITE_OK && size <= STORE_CHECK_MAX)
-        rc = ask(c, "PRAGMA quick_check(1)", &check);
+        rc = ask_sql(c, "PRAGMA quick_check(1)", &check);
     if (rc != SQLITE_OK)
         return cannot_read(c, rc, e);
     if (strcmp(check.text, "ok") != 0)
@@ -262,13 +262,13 @@ static int apply_migration(sqlite3 *c, const struct migration *m, struct err *e)
     char version[64];
 
     (void)snprintf(version, sizeof version, "PRAGMA user_version = %d", m->number);
-    int r = run(c, "BEGIN IMMEDIATE", e);
+    int r = run_sql(c, "BEGIN IMMEDIATE", e);
     if (r == 0)
-        r = run(c, m->text, e);
+        r = run_sql(c, m->text, e);
     if (r == 0)
-        r = run(c, version, e);
+        r = run_sql(c, version, e);
     if (r == 0)
-        r = run(c, "COMMIT", e);
+        r = run_sql(c, "COMMIT", e);
     if (r < 0) {
         if (sqlite3_get_autocommit(c) == 0)
             (void)sqlite3_exec(c, "ROLLBACK", NULL, NULL, NULL);
@@ -280,8 +280,8 @@ static int apply_migration(sqlite3 *c, const struct migration *m, struct err *e)
 static int migrate(sqlite3 *c, struct err *e)
 {
     struct answer version = {0};
-    int rc = ask(c, "PRAGMA user_version", &version);
-    int r = rc == SQLITE_OK ? 0 : fail(c, rc, "read the version", e);
+    int rc = ask_sql(c, "PRAGMA user_version", &version);
+    int r = rc == SQLITE_OK ? 0 : fail_open(c, rc, "read the version", e);
 
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(migrations); i++)
         if (migrations[i].number > version.number)
@@ -318,11 +318,11 @@ static void remove_side_files(const char *path)
 static int turn_on_log(sqlite3 *c, struct err *e)
 {
     struct answer mode = {0};
-    int rc = ask(c, "PRAGMA journal_mode = WAL", &mode);
+    int rc = ask_sql(c, "PRAGMA journal_mode = WAL", &mode);
 
     if (rc == SQLITE_OK && strcmp(mode.text, "wal") == 0)
         return 0;
-    return fail(c, rc == SQLITE_OK ? SQLITE_CANTOPEN : rc, "turn on the write-ahead log", e);
+    return fail_open(c, rc == SQLITE_OK ? SQLITE_CANTOPEN : rc, "turn on the write-ahead log", e);
 }
 
 static int fill_new(const char *name, struct err *e)
@@ -334,9 +334,9 @@ static int fill_new(const char *name, struct err *e)
     (void)snprintf(application, sizeof application, "PRAGMA application_id = %d",
                    SQLITE_APPLICATION_ID);
     if (r == 0)
-        r = run(c, "PRAGMA synchronous = FULL", e);
+        r = run_sql(c, "PRAGMA synchronous = FULL", e);
     if (r == 0)
-        r = run(c, application, e);
+        r = run_sql(c, application, e);
     if (r == 0)
         r = migrate(c, e);
     if (r == 0)
@@ -347,7 +347,7 @@ static int fill_new(const char *name, struct err *e)
 }
 
 /* Only its owner may read it: it holds what keys are checked against. */
-static int create(const char *path, struct err *e)
+static int create_database_file(const char *path, struct err *e)
 {
     char name[PATH_MAX];
 
@@ -382,9 +382,9 @@ static int open_to_write(const char *path, sqlite3 **ret, struct err *e)
     if (r == 0)
         r = turn_on_log(c, e);
     if (r == 0)
-        r = run(c, "PRAGMA synchronous = FULL", e);
+        r = run_sql(c, "PRAGMA synchronous = FULL", e);
     if (r == 0)
-        r = run(c, limit, e);
+        r = run_sql(c, limit, e);
     if (r == 0)
         r = migrate(c, e);
     if (r == 0)
@@ -413,7 +413,7 @@ static int open_checked(const struct store_opts *opts, sqlite3 **ret, struct err
         return r;
     if (opts->is_read_only)
         return r == 1 ? err_sys(e, -ENOENT, "open") : open_to_read(opts->path, ret, e);
-    r = r == 1 ? create(opts->path, e) : check_file(opts->path, size, e);
+    r = r == 1 ? create_database_file(opts->path, e) : check_file(opts->path, size, e);
     return r < 0 ? r : open_to_write(opts->path, ret, e);
 }
 

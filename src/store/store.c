@@ -38,7 +38,7 @@ struct store {
 /* ---- completions ---- */
 
 /* The messages of transactions that end on the same loop, one behind the other, are one message. */
-static void finish(struct loop_msg *m)
+static void finish_transactions(struct loop_msg *m)
 {
     struct store_tx *tx = container_of(m, struct store_tx, msg);
 
@@ -68,7 +68,7 @@ static void post_results(struct store *s, struct store_tx *tx)
         tx = tail->next;
         tail->next = NULL;
         if (head->loop)
-            loop_post(head->loop, &head->msg, finish);
+            loop_post(head->loop, &head->msg, finish_transactions);
         else
             finish_waiter(s, head);
     }
@@ -99,7 +99,7 @@ static struct store_tx *take_group(struct store *s, size_t *ret_n)
 
 /* Waits until *N is not 0, but not beyond WAIT_MS; FOREVER: until the store ends. With the lock
  * held. */
-static void wait_for(struct store *s, const size_t *n, int wait_ms)
+static void wait_for_count(struct store *s, const size_t *n, int wait_ms)
 {
     struct timespec end;
     int r = wait_ms == 0 ? ETIMEDOUT : 0;
@@ -117,15 +117,15 @@ static void wait_for(struct store *s, const size_t *n, int wait_ms)
 static struct store_tx *next_group(struct store *s, int wait_ms, size_t *ret_n)
 {
     (void)pthread_mutex_lock(&s->lock);
-    wait_for(s, &s->n_queued, wait_ms);
+    wait_for_count(s, &s->n_queued, wait_ms);
     if (s->n_queued > 0)
-        wait_for(s, &s->n_awaited, PUT_OFF_MS);
+        wait_for_count(s, &s->n_awaited, PUT_OFF_MS);
     struct store_tx *txs = take_group(s, ret_n);
     (void)pthread_mutex_unlock(&s->lock);
     return txs;
 }
 
-static void count(struct store *s, const struct store_tx *txs)
+static void count_transactions(struct store *s, const struct store_tx *txs)
 {
     (void)pthread_mutex_lock(&s->lock);
     s->stats.commits = s->group.commits;
@@ -168,17 +168,17 @@ static int sync_in_ms(const struct store *s, int64_t since_ms)
     return !s->group.is_unsynced ? FOREVER : left_ms > 0 ? (int)left_ms : 0;
 }
 
-static void apply(struct store *s, struct store_tx *txs, size_t n)
+static void apply_transactions(struct store *s, struct store_tx *txs, size_t n)
 {
     group_apply(&s->group, txs, n);
-    count(s, txs);
+    count_transactions(s, txs);
     post_results(s, txs);
 }
 
 static void sync_all(struct store *s)
 {
     group_sync(&s->group);
-    count(s, NULL);
+    count_transactions(s, NULL);
 }
 
 /* Old events are removed between groups, and while nobody waits; so is the log tidied. */
@@ -195,7 +195,7 @@ static void *writer(void *arg)
         int wait_ms = prune_more ? 0 : chores == STORE_CHORES_NONE ? FOREVER : QUIET_MS;
         struct store_tx *txs = next_group(s, shorter(wait_ms, sync_in_ms(s, since_ms)), &n);
         if (txs)
-            apply(s, txs, n);
+            apply_transactions(s, txs, n);
         if (s->group.is_unsynced && !was_unsynced) {
             since_ms = now_ms();
         } else if (sync_in_ms(s, since_ms) == 0) {
@@ -211,7 +211,7 @@ static void *writer(void *arg)
 
 /* ---- submitting ---- */
 
-static int enqueue(struct store *s, struct store_tx *tx)
+static int enqueue_tx(struct store *s, struct store_tx *tx)
 {
     bool has_news = false;
     int r = -EBUSY;
@@ -241,7 +241,7 @@ int store_submit(struct store *s, struct store_tx *tx, struct loop *loop, store_
     tx->loop = loop;
     tx->done = done;
     tx->ctx = ctx;
-    int r = tx->error ? tx->error : enqueue(s, tx);
+    int r = tx->error ? tx->error : enqueue_tx(s, tx);
     if (r < 0)
         store_tx_free(tx);
     return r;
@@ -254,7 +254,7 @@ int store_run(struct store *s, struct store_tx *tx, struct err *e)
     if (r == 0) {
         tx->loop = NULL;
         tx->is_done = false;
-        r = enqueue(s, tx);
+        r = enqueue_tx(s, tx);
     }
     if (r < 0)
         return err_sys(e, r, "store");

@@ -62,8 +62,6 @@ typedef void store_done(struct store_tx *tx, int result, void *ctx);
 struct store_tx *store_tx_new(void);
 /* Only for a transaction that was not submitted, or that went through store_run(). */
 void store_tx_free(struct store_tx *tx);
-/* Where parameters may be put; freed with the transaction. */
-struct arena *store_tx_arena(struct store_tx *tx);
 
 /* Adds a statement; parameters follow in order with the store_tx_int/text/… calls, whose bytes are
  * copied. Errors stick and come out of store_submit(). */

@@ -26,11 +26,6 @@ void store_tx_free(struct store_tx *tx)
     free(tx);
 }
 
-struct arena *store_tx_arena(struct store_tx *tx)
-{
-    return &tx->arena;
-}
-
 /* ---- filling ---- */
 
 static bool is_usable(const struct store_tx *tx)
@@ -38,14 +33,14 @@ static bool is_usable(const struct store_tx *tx)
     return tx && tx->error == 0;
 }
 
-static void fail(struct store_tx *tx, int code)
+static void fail_tx(struct store_tx *tx, int code)
 {
     if (tx->error == 0)
         tx->error = code;
 }
 
 /* Makes room for one more pointer in an array of the arena. */
-static void *grow(struct arena *a, void *old, size_t n, size_t *cap)
+static void *grow_pointers(struct arena *a, void *old, size_t n, size_t *cap)
 {
     if (n < *cap)
         return old;
@@ -65,15 +60,15 @@ void store_tx_add(struct store_tx *tx, enum store_sql sql)
     if (!is_usable(tx))
         return;
     if (tx->n_stmts >= STORE_MAX_STMTS) {
-        fail(tx, -E2BIG);
+        fail_tx(tx, -E2BIG);
         return;
     }
-    struct store_stmt **stmts = grow(&tx->arena, tx->stmts, tx->n_stmts, &tx->cap_stmts);
+    struct store_stmt **stmts = grow_pointers(&tx->arena, tx->stmts, tx->n_stmts, &tx->cap_stmts);
     struct store_stmt *st = arena_new(&tx->arena, struct store_stmt);
     if (stmts)
         tx->stmts = stmts;
     if (!stmts || !st) {
-        fail(tx, -ENOMEM);
+        fail_tx(tx, -ENOMEM);
         return;
     }
     st->sql = sql;
@@ -95,13 +90,13 @@ static void add_param(struct store_tx *tx, struct store_value v)
     if (!st)
         return;
     if (st->n_params >= STORE_MAX_PARAMS) {
-        fail(tx, -E2BIG);
+        fail_tx(tx, -E2BIG);
         return;
     }
     if (v.type == STORE_TEXT || v.type == STORE_BLOB) {
         v.s = arena_str(&tx->arena, v.s);
         if (!v.s.p) {
-            fail(tx, -ENOMEM);
+            fail_tx(tx, -ENOMEM);
             return;
         }
     }
@@ -171,20 +166,20 @@ void store_tx_event(struct store_tx *tx, const struct store_event *ev)
     if (!is_usable(tx))
         return;
     if (tx->n_events >= STORE_MAX_STMTS) {
-        fail(tx, -E2BIG);
+        fail_tx(tx, -E2BIG);
         return;
     }
-    struct tx_event **events = grow(&tx->arena, tx->events, tx->n_events, &tx->cap_events);
+    struct tx_event **events = grow_pointers(&tx->arena, tx->events, tx->n_events, &tx->cap_events);
     struct tx_event *te = arena_new(&tx->arena, struct tx_event);
     if (events)
         tx->events = events;
     if (!events || !te) {
-        fail(tx, -ENOMEM);
+        fail_tx(tx, -ENOMEM);
         return;
     }
     te->ev = *ev;
     if (own_strings(&tx->arena, &te->ev) < 0) {
-        fail(tx, -ENOMEM);
+        fail_tx(tx, -ENOMEM);
         return;
     }
     tx->events[tx->n_events++] = te;
@@ -194,7 +189,7 @@ void store_tx_event(struct store_tx *tx, const struct store_event *ev)
 
 struct store_value *tx_add_row(struct store_stmt *st, struct arena *a, size_t n_cols)
 {
-    const struct store_value **rows = grow(a, st->rows, st->n_rows, &st->cap_rows);
+    const struct store_value **rows = grow_pointers(a, st->rows, st->n_rows, &st->cap_rows);
     struct store_value *cols = arena_zalloc(a, n_cols, sizeof *cols);
 
     if (rows)

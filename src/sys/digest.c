@@ -1,74 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/* Message digests by OpenSSL: see digest.h. The digests used here cannot fail on valid input; if
- * the library cannot provide them (a broken provider configuration) no caller could go on safely.
- */
+/* Message digests by libcrypto's low-level functions, which OpenSSL 3 calls deprecated in favour of
+ * EVP. EVP finds algorithms at run time: that pulls 3 MB of the library into a static program,
+ * parts of which need glibc, and takes longer than a short message. These are in each program alike
+ * (docs/adr/0027), use the SHA instructions of the CPU, and cannot fail. */
 #include "sys/digest.h"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <stdlib.h>
+#include <string.h>
 
-static void must(int ok)
-{
-    if (!ok)
-        abort();
-}
+#include "base/mem.h"
 
-static const void *bytes(struct str s)
-{
-    return s.p ? s.p : "";
-}
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 
 void digest_sha1(unsigned char out[DIGEST_SHA1_LEN], struct str data)
 {
-    must(EVP_Digest(bytes(data), data.len, out, NULL, EVP_sha1(), NULL));
+    SHA_CTX c;
+
+    (void)SHA1_Init(&c);
+    (void)SHA1_Update(&c, data.p, data.len);
+    (void)SHA1_Final(out, &c);
 }
 
 void digest_sha256(unsigned char out[DIGEST_SHA256_LEN], struct str data)
 {
-    must(EVP_Digest(bytes(data), data.len, out, NULL, EVP_sha256(), NULL));
+    digest_sha256_parts(out, &data, 1);
 }
 
 void digest_sha256_parts(unsigned char out[DIGEST_SHA256_LEN], const struct str *parts, size_t n)
 {
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    SHA256_CTX c;
 
-    must(ctx != NULL);
-    must(EVP_DigestInit_ex(ctx, EVP_sha256(), NULL));
+    (void)SHA256_Init(&c);
     for (size_t i = 0; i < n; i++)
-        must(EVP_DigestUpdate(ctx, bytes(parts[i]), parts[i].len));
-    must(EVP_DigestFinal_ex(ctx, out, NULL));
-    EVP_MD_CTX_free(ctx);
+        (void)SHA256_Update(&c, parts[i].p, parts[i].len);
+    (void)SHA256_Final(out, &c);
 }
 
+/* RFC 2104. */
 void digest_hmac_sha256(unsigned char out[DIGEST_SHA256_LEN], struct str key, struct str data)
 {
-    must(HMAC(EVP_sha256(), bytes(key), (int)key.len, bytes(data), data.len, out, NULL) != NULL);
-}
+    enum { BLOCK = 64, INNER = 0x36, OUTER = 0x5c };
+    unsigned char own[BLOCK] = {0}, inner[BLOCK], outer[BLOCK], middle[DIGEST_SHA256_LEN];
 
-/* ---- piece by piece ---- */
-
-struct digest *digest_new(void)
-{
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-
-    if (ctx)
-        must(EVP_DigestInit_ex(ctx, EVP_sha256(), NULL));
-    return (struct digest *)ctx;
-}
-
-void digest_free(struct digest *d)
-{
-    EVP_MD_CTX_free((EVP_MD_CTX *)d);
-}
-
-void digest_add(struct digest *d, const void *p, size_t len)
-{
-    must(EVP_DigestUpdate((EVP_MD_CTX *)d, p, len));
-}
-
-void digest_end(struct digest *d, unsigned char out[DIGEST_SHA256_LEN])
-{
-    must(EVP_DigestFinal_ex((EVP_MD_CTX *)d, out, NULL));
-    must(EVP_DigestInit_ex((EVP_MD_CTX *)d, EVP_sha256(), NULL));
+    if (key.len > BLOCK)
+        digest_sha256(own, key);
+    else if (key.len > 0)
+        memcpy(own, key.p, key.len);
+    for (size_t i = 0; i < BLOCK; i++) {
+        inner[i] = own[i] ^ INNER;
+        outer[i] = own[i] ^ OUTER;
+    }
+    const struct str first[] = {str_n((const char *)inner, BLOCK), data};
+    digest_sha256_parts(middle, first, 2);
+    const struct str second[] = {str_n((const char *)outer, BLOCK),
+                                 str_n((const char *)middle, sizeof middle)};
+    digest_sha256_parts(out, second, 2);
+    mem_wipe(own, sizeof own);
+    mem_wipe(inner, sizeof inner);
+    mem_wipe(outer, sizeof outer);
 }

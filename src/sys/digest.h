@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Message digests. The program uses OpenSSL's (SHA extensions of the CPU). */
+/* Message digests by OpenSSL's libcrypto, which uses the SHA instructions of the CPU. */
 #pragma once
 
 #include <stddef.h>
@@ -14,13 +14,14 @@ void digest_sha256(unsigned char out[DIGEST_SHA256_LEN], struct str data);
 /* SHA-256 over the parts one after another. */
 void digest_sha256_parts(unsigned char out[DIGEST_SHA256_LEN], const struct str *parts, size_t n);
 
-/* SHA-256 of what comes piece by piece. Only in the program: tidepool-envd and tidepool-local do
- * without. */
+void digest_hmac_sha256(unsigned char out[DIGEST_SHA256_LEN], struct str key, struct str data);
+
+/* ---- only in the service (digest_evp.c) ---- */
+
+/* SHA-256 of what comes piece by piece. */
 struct digest;
 struct digest *digest_new(void); /* NULL without memory */
 void digest_free(struct digest *d);
 void digest_add(struct digest *d, const void *p, size_t len);
 /* The digest of all that was added; D starts again. */
 void digest_end(struct digest *d, unsigned char out[DIGEST_SHA256_LEN]);
-
-void digest_hmac_sha256(unsigned char out[DIGEST_SHA256_LEN], struct str key, struct str data);

@@ -39,18 +39,6 @@ ssize_t io_write(int fd, const void *p, size_t n)
     return r < 0 ? -errno : r;
 }
 
-ssize_t io_writev(int fd, const struct iovec *iov, int n)
-{
-    ssize_t r;
-
-    if (fault_hit(FAULT_IO))
-        return -EIO;
-    do
-        r = writev(fd, iov, n);
-    while (r < 0 && errno == EINTR);
-    return r < 0 ? -errno : r;
-}
-
 int io_write_all(int fd, const void *p, size_t n)
 {
     const char *at = p;

@@ -15,7 +15,6 @@
 /* One read / write: bytes, or -errno (-EAGAIN when it would block). */
 ssize_t io_read(int fd, void *p, size_t n);
 ssize_t io_write(int fd, const void *p, size_t n);
-ssize_t io_writev(int fd, const struct iovec *iov, int n);
 /* Writes all of it to a blocking descriptor: 0 or -errno. */
 int io_write_all(int fd, const void *p, size_t n);
 

@@ -180,13 +180,11 @@ static void test_pieces(void **state)
 {
     auto_buf struct buf b = BUF_INIT(MAX), gz = BUF_INIT(MAX), out = BUF_INIT(MAX);
     struct deflate_work *w = deflate_work_new();
-    struct crc32 sum;
     uint32_t crc = 0;
     size_t step = 100001;
 
     (void)state;
     assert_non_null(w);
-    crc32_init(&sum);
     add_text(&b, 1 << 20);
     add_noise(&b, 200000);
     add_text(&b, 1 << 19);
@@ -196,9 +194,9 @@ static void test_pieces(void **state)
         size_t dict = at < DEFLATE_WINDOW ? at : DEFLATE_WINDOW;
         const struct deflate_piece piece = {b.p + at, len, dict, at + len == b.len};
         assert_int_equal(deflate_piece(w, &piece, &gz), 0);
-        crc = crc32_join(crc, crc32_add(&sum, 0, b.p + at, len), len);
+        crc = crc32_join(crc, crc32_add(0, b.p + at, len), len);
     }
-    assert_int_equal(crc, crc32_add(&sum, 0, b.p, b.len));
+    assert_int_equal(crc, crc32_add(0, b.p, b.len));
     assert_int_equal(deflate_gzip_tail(&gz, crc, b.len), 0);
     unpack_ours(buf_str(&gz), &out);
     assert_true(str_eq(buf_str(&b), buf_str(&out)));

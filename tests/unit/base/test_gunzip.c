@@ -169,14 +169,12 @@ static void deflated_bytes_alone(void **state)
 static void heads_with_everything(void **state)
 {
     auto_buf struct buf packed = BUF_INIT(MAX), file = BUF_INIT(MAX), out = BUF_INIT(MAX);
-    struct crc32 crc;
     const char *reason;
 
     (void)state;
-    crc32_init(&crc);
     pack(STR("x"), 6, Z_DEFAULT_STRATEGY, &packed);
     (void)buf_add(&file, "\x1f\x8b\x08\x1e\0\0\0\0\0\x03\x04\0abcdname\0comment\0", 29);
-    uint32_t sum = crc32_add(&crc, 0, file.p, file.len);
+    uint32_t sum = crc32_add(0, file.p, file.len);
     (void)buf_add_char(&file, (char)(sum & 0xff));
     (void)buf_add_char(&file, (char)(sum >> 8 & 0xff));
     (void)buf_add(&file, packed.p + 10, packed.len - 10);
@@ -239,14 +237,12 @@ static void a_failing_sink_ends_it(void **state)
 static void crc_as_everybody_has_it(void **state)
 {
     auto_buf struct buf sample = BUF_INIT(MAX);
-    struct crc32 c;
 
     (void)state;
     make_sample(&sample, 3000);
-    crc32_init(&c);
-    assert_int_equal(crc32_add(&c, 0, "123456789", 9), 0xcbf43926);
+    assert_int_equal(crc32_add(0, "123456789", 9), 0xcbf43926);
     for (size_t n = 0; n < 40; n++)
-        assert_int_equal(crc32_add(&c, crc32_add(&c, 0, sample.p, n), sample.p + n, 2000),
+        assert_int_equal(crc32_add(crc32_add(0, sample.p, n), sample.p + n, 2000),
                          crc32(0, (const Bytef *)sample.p, (uInt)n + 2000));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "net/beside.h"
+#include "net/netns_dial.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,15 +37,15 @@ static void names_are_found_in_the_namespace_of_a_socket(void **state)
 
     struct err e = ERR_INIT;
     assert_int_equal(http_dial(name, false, &e), -ECONNREFUSED);
-    auto_close int fd = beside_dial(there, name, &e);
+    auto_close int fd = netns_dial(there, name, &e);
     assert_true(fd >= 0);
     assert_int_equal(where_am_i(), here);
     auto_close int accepted = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     assert_true(accepted >= 0);
 
-    assert_int_equal(beside_dial(there, "unix:@tidepool-test-besides", &e), -ECONNREFUSED);
+    assert_int_equal(netns_dial(there, "unix:@tidepool-test-besides", &e), -ECONNREFUSED);
     assert_int_equal(where_am_i(), here);
-    assert_true(beside_dial(home, name, &e) < 0); /* no socket */
+    assert_true(netns_dial(home, name, &e) < 0); /* no socket */
     assert_int_equal(where_am_i(), here);
 }
 

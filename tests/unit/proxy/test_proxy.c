@@ -639,7 +639,7 @@ static void filter_end(void *ctx, struct http_req *r)
 static void filters_change_bodies(void **state)
 {
     bool is_begun = false;
-    const struct proxy_filter filter = {filter_begin, filter_data, filter_end, &is_begun};
+    const struct proxy_filter filter = {filter_begin, filter_data, filter_end, NULL, &is_begun};
 
     (void)state;
     pass.filter = &filter;

@@ -61,7 +61,7 @@ static void hmac_is_right(void **state)
 /* NIST SP 800-38A, F.2.5: two blocks. */
 static void aes_is_right(void **state)
 {
-    uint8_t key[AES_KEY], iv[AES_BLOCK], data[2 * AES_BLOCK], out[2 * AES_BLOCK];
+    uint8_t key[AES_KEY_LEN], iv[AES_BLOCK], data[2 * AES_BLOCK], out[2 * AES_BLOCK];
     struct aes a;
 
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which sandbox a request is for: see place.h. */
-#include "proxy/place.h"
+/* Which sandbox a request is for: see destination.h. */
+#include "proxy/destination.h"
 #include "base/ascii.h"
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@ static char id_char(char c)
     return ascii_is_digit(c) || (c >= 'a' && c <= 'z') ? c : '\0';
 }
 
-uint16_t place_port(struct str text)
+uint16_t destination_port(struct str text)
 {
     unsigned port = 0;
 
@@ -27,12 +27,13 @@ uint16_t place_port(struct str text)
     return port <= UINT16_MAX ? (uint16_t)port : 0;
 }
 
-bool place_id(struct str text, char out[PLACE_ID_MAX + 1])
+/* The id in "ID" or "ID-CLIENT", lower case: letters and digits. False when it is malformed. */
+static bool destination_id(struct str text, char out[DESTINATION_ID_MAX + 1])
 {
     struct str id = str_cut(&text, '-');
     size_t n = 0;
 
-    while (n < id.len && n < PLACE_ID_MAX && (out[n] = id_char(id.p[n])))
+    while (n < id.len && n < DESTINATION_ID_MAX && (out[n] = id_char(id.p[n])))
         n++;
     bool is_whole = n > 0 && n == id.len;
     out[is_whole ? n : 0] = '\0';
@@ -50,7 +51,7 @@ static struct str host_name(struct str host)
     return str_ends(host, STR(".")) ? str_slice(host, 0, host.len - 1) : host;
 }
 
-static bool is_address(struct str name)
+static bool is_ip_address(struct str name)
 {
     char text[INET_ADDRSTRLEN];
     struct in_addr a;
@@ -69,7 +70,7 @@ static bool is_door(struct str name)
 {
     struct str rest = name;
 
-    return name.len == 0 || str_iis(name, "localhost") || is_address(name) ||
+    return name.len == 0 || str_iis(name, "localhost") || is_ip_address(name) ||
            (str_iis(str_cut(&rest, '.'), "sandbox") && rest.len > 0);
 }
 
@@ -80,14 +81,14 @@ static bool is_api(struct str name, struct str domain)
     return str_iis(str_cut(&rest, '.'), "api") && rest.len > 0 && str_ieq(rest, host_name(domain));
 }
 
-static void bad(struct place *ret, const char *why)
+static void set_bad_destination(struct destination *ret, const char *why)
 {
-    ret->kind = PLACE_BAD;
+    ret->kind = DESTINATION_BAD;
     ret->why = why;
 }
 
 /* "PORT-ID…" as the first label of a name. False when it is something else. */
-static bool find_by_host(struct place *ret, struct str name)
+static bool find_by_host(struct destination *ret, struct str name)
 {
     struct str rest = name, label = str_cut(&rest, '.'), id = label, port = str_cut(&id, '-');
 
@@ -97,13 +98,13 @@ static bool find_by_host(struct place *ret, struct str name)
         if (!ascii_is_digit(port.p[i]))
             return false;
     /* Not a name that we hand out, but perhaps one that somebody gave to this machine. */
-    if (!place_id(id, ret->id))
+    if (!destination_id(id, ret->id))
         return false;
-    ret->port = place_port(port);
-    ret->kind = PLACE_SANDBOX;
+    ret->port = destination_port(port);
+    ret->kind = DESTINATION_SANDBOX;
     ret->is_by_host = true;
     if (ret->port == 0)
-        bad(ret, "invalid port in the host name: 1 to 65535");
+        set_bad_destination(ret, "invalid port in the host name: 1 to 65535");
     return true;
 }
 
@@ -117,7 +118,7 @@ static bool is_repeated(const struct http_headers *h, const char *name)
     return n > 1;
 }
 
-static void find_by_headers(struct place *ret, const struct http_head *head, struct str name)
+static void find_by_headers(struct destination *ret, const struct http_head *head, struct str name)
 {
     struct str id = http_header_get(&head->headers, "e2b-sandbox-id");
     struct str port = http_header_get(&head->headers, "e2b-sandbox-port");
@@ -126,26 +127,39 @@ static void find_by_headers(struct place *ret, const struct http_head *head, str
         return;
     if (!id.p || !port.p) {
         if (is_door(name))
-            bad(ret, id.p ? "missing header E2b-Sandbox-Port" : "missing header E2b-Sandbox-Id");
+            set_bad_destination(ret, id.p ? "missing header E2b-Sandbox-Port"
+                                          : "missing header E2b-Sandbox-Id");
         return;
     }
-    ret->kind = PLACE_SANDBOX;
-    ret->port = place_port(port);
+    ret->kind = DESTINATION_SANDBOX;
+    ret->port = destination_port(port);
     if (is_repeated(&head->headers, "e2b-sandbox-id"))
-        bad(ret, "more than one header E2b-Sandbox-Id");
+        set_bad_destination(ret, "more than one header E2b-Sandbox-Id");
     else if (is_repeated(&head->headers, "e2b-sandbox-port"))
-        bad(ret, "more than one header E2b-Sandbox-Port");
-    else if (!place_id(id, ret->id))
-        bad(ret, "invalid header E2b-Sandbox-Id");
+        set_bad_destination(ret, "more than one header E2b-Sandbox-Port");
+    else if (!destination_id(id, ret->id))
+        set_bad_destination(ret, "invalid header E2b-Sandbox-Id");
     else if (ret->port == 0)
-        bad(ret, "invalid header E2b-Sandbox-Port: 1 to 65535");
+        set_bad_destination(ret, "invalid header E2b-Sandbox-Port: 1 to 65535");
 }
 
-void place_find(struct place *ret, const struct http_head *head, struct str domain)
+/* Whether the path names the sandbox ID, too: a client that was given such an address sends the
+ * headers all the same, and they say nothing else. */
+static bool is_routed(const struct http_head *head, const char *id)
+{
+    const struct str prefix = STR("/sandboxes/router/");
+    struct str rest = str_skip(head->path, prefix.len);
+    char named[DESTINATION_ID_MAX + 1];
+
+    return str_starts(head->path, prefix) && destination_id(str_cut(&rest, '/'), named) &&
+           strcmp(named, id) == 0;
+}
+
+void destination_find(struct destination *ret, const struct http_head *head, struct str domain)
 {
     struct str name = host_name(head->host);
 
-    ret->kind = PLACE_HERE;
+    ret->kind = DESTINATION_HERE;
     ret->port = 0;
     ret->is_by_host = false;
     ret->id[0] = '\0';
@@ -153,9 +167,14 @@ void place_find(struct place *ret, const struct http_head *head, struct str doma
     if (find_by_host(ret, name))
         return;
     if (is_api(name, domain))
-        ret->kind = PLACE_E2B;
+        ret->kind = DESTINATION_E2B;
     else
         find_by_headers(ret, head, name);
+    if (ret->kind == DESTINATION_SANDBOX && is_routed(head, ret->id)) {
+        ret->kind = DESTINATION_HERE;
+        ret->port = 0;
+        ret->id[0] = '\0';
+    }
 }
 
 /* ---- hosts for browsers ---- */
@@ -168,14 +187,14 @@ static bool is_of_domain(struct str name, struct str domain)
     return name.len == domain.len || name.p[name.len - domain.len - 1] == '.';
 }
 
-struct str place_host(struct arena *a, struct str host, struct str domain, uint16_t port,
-                      const char *id)
+struct str destination_host(struct arena *a, struct str host, struct str domain, uint16_t port,
+                            const char *id)
 {
     struct str name = host_name(host);
     ptrdiff_t colon = str_chr(host, ':');
 
     domain = host_name(domain);
-    if (is_address(name) || !is_of_domain(name, domain))
+    if (is_ip_address(name) || !is_of_domain(name, domain))
         return STR_NULL;
     return arena_printf(a, "%u-%s." STR_FMT STR_FMT, port, id, STR_ARG(domain),
                         STR_ARG(colon < 0 ? STR("") : str_skip(host, (size_t)colon)));

@@ -66,7 +66,7 @@ struct http_xchg {
     size_t extra_len, extra_cap;
     struct str head;  /* of a streamed answer: not sent yet */
     int64_t out_left; /* bytes that the answer still owes; -1: chunked or until the end */
-    bool is_chunked, has_no_body, is_kept_alive, is_started, is_corked, has_reserve;
+    bool is_chunked, has_no_body, is_kept_alive, is_started, is_corked, has_reserve, is_patient;
     void (*drain)(struct http_req *r, void *ctx);
     void *drain_ctx;
     /* on its way to another server */

@@ -7,7 +7,9 @@
  *   Host: api.DOMAIN                   the E2B control plane, at the root
  *   E2b-Sandbox-Id, E2b-Sandbox-Port   a port of a sandbox. Where the host can be nothing but the
  *                                      door to all of them (localhost, an address, sandbox.*), one
- *                                      without the other is a mistake; elsewhere it means nothing
+ *                                      without the other is a mistake; elsewhere it means nothing.
+ *                                      With a path /sandboxes/router/ID/ of the same id the path
+ *                                      decides
  *
  * Pure parsing: whether there is such a sandbox is not known here. */
 #pragma once
@@ -17,33 +19,31 @@
 
 #include "net/http.h"
 
-enum place_kind {
-    PLACE_HERE,    /* the service itself */
-    PLACE_E2B,     /* the E2B control plane at the root */
-    PLACE_SANDBOX, /* a port of a sandbox */
-    PLACE_BAD      /* names a sandbox, but not as it should */
+enum destination_kind {
+    DESTINATION_HERE,    /* the service itself */
+    DESTINATION_E2B,     /* the E2B control plane at the root */
+    DESTINATION_SANDBOX, /* a port of a sandbox */
+    DESTINATION_BAD      /* names a sandbox, but not as it should */
 };
 
-enum { PLACE_ID_MAX = 63 };
+enum { DESTINATION_ID_MAX = 63 };
 
-struct place {
-    enum place_kind kind;
+struct destination {
+    enum destination_kind kind;
     uint16_t port;
-    bool is_by_host;           /* PLACE_SANDBOX: the host is that sandbox's alone */
-    char id[PLACE_ID_MAX + 1]; /* lower case */
-    const char *why;           /* PLACE_BAD */
+    bool is_by_host;                 /* DESTINATION_SANDBOX: the host is that sandbox's alone */
+    char id[DESTINATION_ID_MAX + 1]; /* lower case */
+    const char *why;                 /* DESTINATION_BAD */
 };
 
 /* DOMAIN is what sandboxes are reached under; it may have a port. */
-void place_find(struct place *ret, const struct http_head *head, struct str domain);
+void destination_find(struct destination *ret, const struct http_head *head, struct str domain);
 
 /* The host under which a browser that reached us by HOST reaches PORT of the sandbox ID: below
  * DOMAIN, with the port of HOST. STR_NULL when HOST is not of the domain, so that nobody knows
  * whether the browser could resolve such a name, or memory ran out. */
-struct str place_host(struct arena *a, struct str host, struct str domain, uint16_t port,
-                      const char *id);
+struct str destination_host(struct arena *a, struct str host, struct str domain, uint16_t port,
+                            const char *id);
 
 /* A port as text: 1 to 65535, digits only; 0 for anything else. */
-uint16_t place_port(struct str text);
-/* The id in "ID" or "ID-CLIENT", lower case: letters and digits. False when it is malformed. */
-bool place_id(struct str text, char out[PLACE_ID_MAX + 1]);
+uint16_t destination_port(struct str text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "net/beside.h"
+#include "net/netns_dial.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "net/http_client.h"
 #include "sys/io.h"
 
-int beside_dial(int fd, const char *address, struct err *e)
+int netns_dial(int fd, const char *address, struct err *e)
 {
     auto_close int home = io_open("/proc/thread-self/ns/net", O_RDONLY, 0);
 

@@ -7,4 +7,4 @@
 /* http_dial(ADDRESS) as if this thread were in the network namespace of the socket FD, which stays
  * the caller's. Names of unix sockets that begin with "@" belong to a namespace as ports do.
  * Non-blocking socket or -errno. Needs the rights to enter the namespace. */
-int beside_dial(int fd, const char *address, struct err *e);
+int netns_dial(int fd, const char *address, struct err *e);
