@@ -412,6 +412,25 @@ void cell_create(struct spawner *s, const struct cell_spec *spec, uint64_t clien
     slot_give_back(c);
 }
 
+int cell_open_upper(const struct cell *c, struct err *e)
+{
+    char path[PROTO_SLOT_NAME_MAX + 16];
+    int fd = -EOPNOTSUPP;
+
+    if (c->info.spec.disk.kind == DISK_TMPFS)
+        return err_set(e, fd,
+                       "the disk of this sandbox is in its memory (cells.disk_kind=tmpfs), "
+                       "where it cannot be read from outside");
+    if (c->info.spec.disk.kind == DISK_IMAGE) {
+        fd = openat(c->upper.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        fd = fd < 0 ? -errno : fd;
+    } else {
+        (void)snprintf(path, sizeof path, "/cells/%s/data", c->name);
+        fd = io_open(path, O_RDONLY | O_DIRECTORY, 0);
+    }
+    return fd < 0 ? err_sys(e, fd, "upper layer") : fd;
+}
+
 void cell_kill(struct cell *c)
 {
     if (c->state != CELL_STARTING && c->state != CELL_READY)

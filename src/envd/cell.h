@@ -72,6 +72,8 @@ struct cell *slot_find(const struct spawner *s, uint32_t slot, uint64_t generati
 
 void cell_create(struct spawner *s, const struct cell_spec *spec, uint64_t client_id, uint32_t tag);
 void cell_kill(struct cell *c);
+/* The home of its upper layer as a descriptor of the caller's, or -errno with E filled. */
+int cell_open_upper(const struct cell *c, struct err *e);
 /* Does what can be done before anybody asks, for one free slot; false when enough is done. */
 bool cell_prepare_one(struct spawner *s);
 /* Undoes that. */

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "envd/e2b.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 
 #define TYPE_UNARY  "application/json"
 #define TYPE_STREAM "application/connect+json"
@@ -19,7 +19,8 @@ enum {
     KEEPALIVE_S = 90,
     KEEPALIVE_MAX_S = 3600,
     TIMEOUT_DIGITS_MAX = 10,
-    ERROR_MAX = 64 << 10, /* of JSON; paths may be in it */
+    MESSAGE_MAX = 8192,   /* longer ones lose their middle */
+    ERROR_MAX = 64 << 10, /* of JSON */
     MESSAGE_DEPTH = 32,
 };
 
@@ -118,12 +119,31 @@ static void put_error(struct buf *b, enum connect_code code, struct str message,
         jw_end(&w);
 }
 
+/* Moves AT on to where a character begins. */
+static size_t skip_to_char(struct str s, size_t at)
+{
+    while (at < s.len && ((unsigned char)s.p[at] & 0xc0) == 0x80)
+        at++;
+    return at;
+}
+
+/* A message may quote what was asked for, and have the reason behind that: the middle goes. */
+static struct str shorten(struct arena *a, struct str message)
+{
+    if (message.len <= MESSAGE_MAX)
+        return message;
+    struct str begin = str_slice(message, 0, skip_to_char(message, MESSAGE_MAX / 2));
+    struct str end = str_skip(message, skip_to_char(message, message.len - MESSAGE_MAX / 4));
+    return arena_printf(a, STR_FMT " … " STR_FMT, STR_ARG(begin), STR_ARG(end));
+}
+
 /* HAS_BEGUN: the head of a stream has been sent. */
 static void send_error(struct http_req *r, bool is_unary, bool has_begun, enum connect_code code,
                        struct str message)
 {
     auto_buf struct buf b = BUF_INIT(ERROR_MAX);
 
+    message = shorten(r->arena, message);
     put_error(&b, code, message.p ? message : STR("out of memory"), !is_unary);
     if (!buf_ok(&b)) {
         buf_done(&b);

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/enc.h"
 #include "base/mem.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 
 #define REFUSED                                                                                    \
     "unauthorized access, please provide a valid access token or method signing if supported"

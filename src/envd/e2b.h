@@ -43,8 +43,6 @@ struct e2b {
  * opens everything; envVars replaces all; port is listened on from then on. 0, or -errno with E
  * filled. */
 int e2b_set(struct serve *s, const struct json *body, struct err *e);
-/* Closes the port and forgets everything. */
-void e2b_done(struct e2b *b);
 /* Serves R, whose path is without E2B_PREFIX. */
 void e2b_request(struct serve *s, struct http_req *r);
 

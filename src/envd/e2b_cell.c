@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 #include "sys/io.h"
 
 enum { ANSWER_MAX = 4 << 20, BACKLOG = 1024 };
@@ -125,21 +125,6 @@ int e2b_set(struct serve *s, const struct json *body, struct err *e)
     b->n_cpus = (uint32_t)json_int(json_get(body, "cpuCount"), b->n_cpus);
     b->memory_bytes = (uint64_t)json_int(json_get(body, "memoryBytes"), (int64_t)b->memory_bytes);
     return r;
-}
-
-void e2b_done(struct e2b *b)
-{
-    if (b->tcp)
-        http_server_free(b->tcp);
-    if (b->token)
-        mem_wipe(b->token, strlen(b->token));
-    free(b->token);
-    free(b->sandbox_id);
-    free(b->template_id);
-    free(b->user);
-    free(b->workdir);
-    claim_free_strings(b->vars);
-    *b = (struct e2b){0};
 }
 
 /* ---- what follows from it ---- */

@@ -15,7 +15,7 @@
 #include "envd/e2b_files.h"
 #include "envd/fs.h"
 #include "envd/path.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 #include "sys/io.h"
 
 enum { SOURCES_MAX = 1000, PIECE = 4 << 20, CHUNK = 64 << 10, ANSWER_MAX = 64 << 10 };

@@ -11,7 +11,7 @@
 #include "envd/e2b.h"
 #include "envd/path.h"
 #include "envd/removal.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 #include "envd/tree.h"
 
 enum { ENTRY_JSON_MAX = 1 << 20 };

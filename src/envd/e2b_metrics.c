@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 #include "sys/io.h"
 
 enum { STAT_MAX = 1024, ANSWER_MAX = 4096, PROCS_MAX = 65536 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 
 #define KEEPALIVE "{\"event\":{\"keepalive\":{}}}"
 /* In the words that clients know. */

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "envd/e2b_process.h"
 #include "envd/path.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 
 enum {
     KEEP_MS = 30000,
@@ -428,8 +428,10 @@ static void fail_start(struct connect_call *c, const struct msg_start *m,
 {
     const char *line = command_line(c->arena, m->process);
 
+    /* Clients show "rate limit exceeded" for a resource that is exhausted, and retry. */
     if (e->code == -EAGAIN)
-        connect_fail(c, CONNECT_RESOURCE_EXHAUSTED, "%s", err_text(e));
+        connect_fail(c, CONNECT_INVALID_ARGUMENT, "error starting process '%s': %s: %s", line,
+                     path_errno(e->code), err_text(e));
     else if (args->has_pty)
         connect_fail(c, CONNECT_INVALID_ARGUMENT,
                      "error starting pty with command '%s' in dir '%s' with '%u' cols and '%u' "

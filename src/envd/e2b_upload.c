@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* POST /files of the E2B protocol: files of a form, or one raw body, compressed or not. Files are
- * written in place, as clients that watch them expect: what is there is cut to nothing first, links
- * are followed, and what has come until a failure stays. Nothing of a body is kept in memory. */
+ * written in place, as clients that watch them expect: what is there is cut to nothing first, and
+ * links are followed. An upload that fails or breaks off leaves nothing that could be taken for the
+ * whole: a new file goes, one that was there is empty. Nothing of a body is kept in memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/gunzip.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "envd/e2b_files.h"
 #include "envd/entry.h"
 #include "envd/path.h"
+#include "envd/serve.h"
 #include "net/multipart.h"
 #include "sys/io.h"
 
@@ -30,6 +35,7 @@ struct target {
 };
 
 struct upload {
+    struct list node; /* in the service */
     struct serve *serve;
     struct http_req *req;
     struct user user;
@@ -38,15 +44,36 @@ struct upload {
     struct multipart *form; /* NULL: a raw body */
     struct gunzip *gzip;    /* NULL: not compressed */
     int fd;                 /* of the file under way; -1: none */
+    int dir_fd;             /* of its directory */
+    bool is_new;            /* it was not there before */
+    bool is_taken;          /* another upload writes to it now */
+    off_t written;
     struct target *targets; /* the one under way first */
     struct buf results;     /* JSON objects, with commas */
     int status;             /* of the failure; 0: none yet, or the form's own */
     struct err e;
 };
 
+/* The file under way will not become whole. */
+static void drop_file(struct upload *u)
+{
+    struct stat ours, there;
+    const char *name = u->targets ? path_base(u->req->arena, u->targets->path) : NULL;
+
+    /* What somebody else has written meanwhile is not ours to remove. */
+    if (u->fd < 0 || u->is_taken || fstat(u->fd, &ours) < 0 || ours.st_size != u->written)
+        return;
+    (void)ftruncate(u->fd, 0);
+    if (u->is_new && name && fstatat(u->dir_fd, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+        ours.st_ino == there.st_ino && ours.st_dev == there.st_dev)
+        (void)unlinkat(u->dir_fd, name, 0);
+}
+
 static void upload_free(struct upload *u)
 {
+    list_del(&u->node);
     close_p(&u->fd);
+    close_p(&u->dir_fd);
     multipart_free(u->form);
     gunzip_free(u->gzip);
     buf_done(&u->results);
@@ -140,6 +167,30 @@ static const char *resolve(struct upload *u, struct str given)
     return NULL;
 }
 
+static bool is_missing(struct upload *u, const char *path)
+{
+    struct stat st;
+    const char *name = path_base(u->req->arena, path);
+
+    return name && fstatat(u->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+/* U writes to the file from now on. */
+static void take_file(struct upload *u)
+{
+    struct stat ours, theirs;
+
+    u->written = 0;
+    u->is_taken = false;
+    list_each(node, &u->serve->uploads)
+    {
+        struct upload *it = list_entry(node, struct upload, node);
+        if (it != u && it->fd >= 0 && fstat(u->fd, &ours) == 0 && fstat(it->fd, &theirs) == 0 &&
+            ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev)
+            it->is_taken = true;
+    }
+}
+
 static int file_begin(struct upload *u, struct str given)
 {
     const char *path = resolve(u, given);
@@ -148,14 +199,18 @@ static int file_begin(struct upload *u, struct str given)
     if (r < 0)
         return r;
     const char *dir = path_dir(u->req->arena, path);
-    auto_close int dir_fd = dir ? path_open_dir(dir, u->user.uid, u->user.gid, &u->e) : -ENOMEM;
+    int dir_fd = dir ? path_open_dir(dir, u->user.uid, u->user.gid, &u->e) : -ENOMEM;
     if (dir_fd < 0) {
         (void)err_ctx(&u->e, dir_fd, "error ensuring directories");
         return fail_with(u, dir_fd == -ENOSPC || dir_fd == -EDQUOT ? 507 : 500);
     }
+    close_p(&u->dir_fd);
+    u->dir_fd = dir_fd;
+    u->is_new = is_missing(u, path);
     u->fd = e2b_files_create(dir_fd, path, &u->user, &u->e);
     if (u->fd < 0)
         return fail_with(u, e2b_files_status(u->e.code));
+    take_file(u);
     return set_meta(u);
 }
 
@@ -164,8 +219,10 @@ static int file_add(struct upload *u, const char *p, size_t len)
     int64_t total = u->req->head.content_length;
     int r = io_write_all(u->fd, p, len);
 
-    if (r == 0)
+    if (r == 0) {
+        u->written += (off_t)len;
         return 0;
+    }
     if (r != -ENOSPC && r != -EDQUOT)
         (void)err_set(&u->e, r, "error writing file: write %s: %s", u->targets->path,
                       path_errno(r));
@@ -228,6 +285,7 @@ static void answer_failure(struct upload *u)
 {
     struct http_req *r = u->req;
 
+    drop_file(u);
     if (u->status)
         e2b_fail(r, u->status, "%s", err_text(&u->e));
     else if (u->gzip && *gunzip_reason(u->gzip))
@@ -257,6 +315,10 @@ static int on_data(struct http_req *r, void *ctx, const char *p, size_t len)
     int code = u->gzip ? gunzip_feed(u->gzip, p, len) : on_plain(u, p, len);
 
     (void)r;
+    if (code == -ENOMEM && !u->status) {
+        (void)err_sys(&u->e, code, "gzip");
+        u->status = 500;
+    }
     if (code < 0)
         answer_failure(u);
     return code;
@@ -280,6 +342,7 @@ static void on_abort(struct http_req *r)
 {
     struct upload *u = r->user;
 
+    drop_file(u);
     e2b_fail(r, r->fault ? r->fault : 400, "the body is not complete");
     upload_free(u);
 }
@@ -369,7 +432,8 @@ void e2b_files_post(struct serve *s, struct http_req *r)
     u->req = r;
     u->user = user;
     u->path = e2b_query(r, "path");
-    u->fd = -1;
+    u->fd = u->dir_fd = -1;
+    list_append(&s->uploads, &u->node);
     buf_init(&u->results, RESULTS_MAX);
     if (begin(u) < 0) {
         answer_failure(u);

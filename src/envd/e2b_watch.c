@@ -372,6 +372,7 @@ static void handle_get_events(struct connect_call *c)
 
     if (!it)
         return;
+    watch_catch_up(&c->serve->watches.hub);
     if (it->error) {
         connect_fail(c, CONNECT_INTERNAL, "watcher error: %s", error_text(it->error));
         return;

@@ -5,7 +5,7 @@
  * could block the only thread there is. Internal header of src/envd. */
 #pragma once
 
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 
 /* The path that a client means, trimmed: an empty one is the root, "~" the home of USER, a relative
  * one is below the directory where commands start. Absolute, without "." ".." and doubled slashes;

@@ -21,7 +21,6 @@ enum { CHUNK = 64 << 10, ROUND = 16, STORED_MAX = 65535 };
 
 /* A stream of gzip whose blocks hold the bytes as they are (RFC 1951, 3.2.4). */
 struct wrapping {
-    struct crc32 table;
     uint32_t crc, size;
 };
 
@@ -109,7 +108,7 @@ static int wrap_chunk(struct sending *d, size_t len)
     struct wrapping *z = d->gzip;
     const char head[5] = {0, (char)len, (char)(len >> 8), (char)~len, (char)(~len >> 8)};
 
-    z->crc = crc32_add(&z->table, z->crc, d->chunk, len);
+    z->crc = crc32_add(z->crc, d->chunk, len);
     z->size += (uint32_t)len;
     (void)http_write(d->req, head, sizeof head);
     return http_write(d->req, d->chunk, len);
@@ -210,8 +209,6 @@ static struct sending *sending_new(struct http_req *r, const struct stat *st, bo
     d->at = 0;
     d->left = (uint64_t)st->st_size;
     d->gzip = z;
-    if (z)
-        crc32_init(&z->table);
     return d;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* POST /fs/upload: files of a multipart form into the directory ?path=, or a raw body as the file
- * ?path=. Missing directories are made. A file gets its name when it is complete; until then it is
- * a hidden one beside it, removed on failure. It belongs to the sandbox's user, unless it replaces
- * a file, whose owner and mode it takes over then. */
+/* POST /fs/upload: files of a multipart form into the directory ?path=, or that of the form's field
+ * "path", or a raw body as the file ?path=. Missing directories are made. A file gets its name when
+ * it is complete; until then it is a hidden one beside it, removed on failure. It belongs to the
+ * sandbox's user, unless it replaces a file, whose owner and mode it takes over then. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,8 +23,14 @@ enum { NAME_MAX_BYTES = 255, RESULTS_MAX = 1 << 20, TEMP_LEN = 40 };
 
 struct upload {
     struct http_req *req;
+    struct serve *serve;
     const char *dir; /* cleaned path */
     int dir_fd, fd;  /* fd: of the file under way; -1: none */
+    bool has_dir;    /* somebody said where, or a file is there already */
+    bool is_whole;   /* the file under way is complete, and waits for a field that says where */
+    bool is_path;    /* the part under way is that field */
+    char path[PATH_MAX];
+    size_t path_len;
     uid_t uid;
     gid_t gid;
     struct multipart *form; /* NULL: a raw body */
@@ -144,30 +150,97 @@ static int file_end(struct upload *u)
     return 0;
 }
 
+/* ---- where ---- */
+
+static int open_dir(struct upload *u)
+{
+    u->dir_fd = fs_open_dir(u->dir, u->uid, u->gid);
+    if (u->dir_fd == -ENOTDIR)
+        return err_set(&u->e, -ENOTDIR, "path is not a directory: %s", u->dir);
+    return u->dir_fd < 0 ? err_sys(&u->e, u->dir_fd, "%s", u->dir) : 0;
+}
+
+/* Gives the file that waits its name, where everything goes unless somebody says otherwise. */
+static int place_file(struct upload *u)
+{
+    u->is_whole = false;
+    u->has_dir = true;
+    return file_end(u);
+}
+
+static int add_path(struct upload *u, const char *p, size_t len)
+{
+    if (len >= sizeof u->path - u->path_len || memchr(p, 0, len))
+        return err_set(&u->e, -EINVAL, "invalid path");
+    memcpy(u->path + u->path_len, p, len);
+    u->path_len += len;
+    u->path[u->path_len] = '\0';
+    return 0;
+}
+
+/* Moves the file that waits to where it should be. */
+static int move_file(struct upload *u, int from_fd)
+{
+    u->is_whole = false;
+    if (renameat(from_fd, u->temp, u->dir_fd, u->temp) == 0)
+        return file_end(u);
+    int r = -errno;
+    (void)unlinkat(from_fd, u->temp, 0);
+    (void)close(take_fd(u->fd));
+    return r == -EXDEV ? err_set(&u->e, -EINVAL, "the field path must come before the file")
+                       : err_sys(&u->e, r, "%s", u->dir);
+}
+
+/* The field is complete. What the address says comes first. */
+static int use_path(struct upload *u)
+{
+    u->is_path = false;
+    if (u->has_dir || u->path_len == 0)
+        return 0;
+    auto_close int from_fd = take_fd(u->dir_fd);
+    u->dir = fs_resolve(u->serve, u->req->arena, u->path, NULL);
+    int r = u->dir ? open_dir(u) : err_sys(&u->e, -ENOMEM, "path");
+    u->has_dir = true;
+    if (r < 0 && u->is_whole)
+        (void)unlinkat(from_fd, u->temp, 0);
+    return r < 0 || !u->is_whole ? r : move_file(u, from_fd);
+}
+
 /* ---- the form ---- */
 
 static int on_part(void *ctx, const struct multipart_part *part)
 {
     struct upload *u = ctx;
+    bool is_file = str_is(part->name, "file") && part->filename.p;
 
-    /* Fields that are not files are read and dropped. */
-    if (!str_is(part->name, "file") || !part->filename.p)
+    u->is_path = str_is(part->name, "path") && !part->filename.p;
+    u->path_len = 0;
+    /* Other fields that are not files are read and dropped. */
+    if (!is_file)
         return 0;
-    return file_begin(u, part->filename);
+    int r = u->is_whole ? place_file(u) : 0;
+    return r < 0 ? r : file_begin(u, part->filename);
 }
 
 static int on_part_data(void *ctx, const char *p, size_t len)
 {
     struct upload *u = ctx;
 
-    return u->fd < 0 ? 0 : file_add(u, p, len);
+    if (u->is_path)
+        return add_path(u, p, len);
+    return u->fd < 0 || u->is_whole ? 0 : file_add(u, p, len);
 }
 
 static int on_part_end(void *ctx)
 {
     struct upload *u = ctx;
 
-    return u->fd < 0 ? 0 : file_end(u);
+    if (u->is_path)
+        return use_path(u);
+    if (u->fd < 0 || u->is_whole)
+        return 0;
+    u->is_whole = !u->has_dir;
+    return u->has_dir ? file_end(u) : 0;
 }
 
 static const struct multipart_ops form_ops = {
@@ -226,6 +299,8 @@ static void on_end(struct http_req *r, void *ctx)
     int code = u->form ? multipart_finish(u->form) : file_end(u);
 
     (void)r;
+    if (code == 0 && u->is_whole)
+        code = place_file(u);
     if (code == 0 && u->n_files == 0)
         code = err_set(&u->e, -EINVAL, "file is required");
     if (code < 0)
@@ -276,11 +351,9 @@ static int begin(struct upload *u, struct serve *s, const char *path)
     u->dir = has_form ? path : fs_dir(u->req->arena, path);
     if (!u->dir)
         return err_sys(&u->e, -ENOMEM, "upload");
-    u->dir_fd = fs_open_dir(u->dir, u->uid, u->gid);
-    if (u->dir_fd == -ENOTDIR)
-        return err_set(&u->e, -ENOTDIR, "path is not a directory: %s", u->dir);
-    if (u->dir_fd < 0)
-        return err_sys(&u->e, u->dir_fd, "%s", u->dir);
+    r = open_dir(u);
+    if (r < 0)
+        return r;
     return has_form ? open_form(u) : file_begin(u, str_of(fs_base(path)));
 }
 
@@ -296,6 +369,8 @@ void fs_upload(struct serve *s, struct http_req *r)
         return;
     }
     u->req = r;
+    u->serve = s;
+    u->has_dir = serve_query(r, "path") && *serve_query(r, "path");
     u->dir_fd = u->fd = -1;
     buf_init(&u->results, RESULTS_MAX);
     (void)buf_add_char(&u->results, '[');

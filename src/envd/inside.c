@@ -138,7 +138,7 @@ static int attach_layers(void *ctx, struct err *e)
 
     for (uint32_t i = 0; i < c->n_layers; i++) {
         char path[8];
-        (void)snprintf(path, sizeof path, "/l%u", (unsigned)i);
+        (void)snprintf(path, sizeof path, "/l/%c", layout_layer_name(i));
         int r = kern_attach(c->layer_fds[i], AT_FDCWD, path);
         if (r < 0)
             return err_sys(e, r, "attach layer %u", (unsigned)i);
@@ -147,7 +147,7 @@ static int attach_layers(void *ctx, struct err *e)
 }
 
 /* `userxattr`: the only kind that a user namespace may have. `volatile`: never sync, the upper
- * layer does not survive the cell. */
+ * layer does not survive the cell. LOWER is relative to /l. */
 static int mount_overlay(struct cell *c, const char *lower, const char *home, const char *path,
                          struct err *e)
 {
@@ -166,6 +166,8 @@ static int mount_overlay(struct cell *c, const char *lower, const char *home, co
         {NULL, NULL},
     };
     unsigned attrs = KERN_ATTR_NODEV | (c->tmpl->spec.no_new_privs ? KERN_ATTR_NOSUID : 0U);
+    if (chdir("/l") < 0)
+        return err_sys(e, -errno, "enter the layers");
     return mount_new("overlay", options, attrs, path, e);
 }
 
@@ -174,42 +176,103 @@ static const char *hostname_of(const struct cell *c)
     return c->info.spec.hostname[0] ? c->info.spec.hostname : "cell";
 }
 
-/* What every cell has of its own: the workspace, and the facts about it, for which a claim finds
- * the files. Made before there is an overlay, which takes several times as long for each. */
-static void furnish_root(const struct cell *c)
+static void write_facts(const struct cell *c, const char *root)
 {
-    static const char *const dirs[] = {"/up/root/u/etc", "/up/root/u/run"};
     char hostname[HOSTNAME_MAX];
 
-    if (mkdir("/up/root/u/data", 0777) == 0)
+    hostname_clean(hostname, hostname_of(c));
+    facts_write(root, &(struct facts){.hostname = hostname, .template_id = c->tmpl->spec.name});
+}
+
+/* A layer that was a sandbox's has the workspace of that one. */
+static bool has_workspace(const struct cell *c)
+{
+    for (uint32_t i = 0; i + 2 < c->n_layers; i++) {
+        char path[16];
+        (void)snprintf(path, sizeof path, "/l/%c/data", layout_layer_name(i));
+        if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What every cell has of its own: the workspace, and the facts about it, for which a claim finds
+ * the files. Made before there is an overlay, which takes several times as long for each. */
+static void furnish_upper(const struct cell *c)
+{
+    static const char *const dirs[] = {"/up/root/u/etc", "/up/root/u/run"};
+
+    if (!has_workspace(c) && mkdir("/up/root/u/data", 0777) == 0)
         (void)chmod("/up/root/u/data", 0777);
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
         (void)mkdir(dirs[i], 0755);
-    hostname_clean(hostname, hostname_of(c));
-    facts_write("/up/root/u",
-                &(struct facts){.hostname = hostname, .template_id = c->tmpl->spec.name});
+    write_facts(c, "/up/root/u");
+}
+
+/* Names are looked up through the service, whatever the image says. */
+static void write_resolver(int root)
+{
+    static const char text[] = "nameserver 127.0.0.1\noptions timeout:2 attempts:2\n";
+
+    (void)unlinkat(root, "etc/resolv.conf", 0);
+    auto_close int fd =
+        openat(root, "etc/resolv.conf", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd >= 0)
+        (void)io_write_all(fd, text, sizeof text - 1);
+}
+
+/* The same for a root that may hold anything, and nothing of ours: what it has stays, and a link in
+ * the place of a directory is not followed. */
+static int furnish_root(const struct cell *c, struct err *e)
+{
+    static const struct {
+        const char *name;
+        mode_t mode;
+        bool is_needed; /* something is mounted there */
+    } dirs[] = {{"dev", 0755, true},   {"proc", 0755, true}, {"data", 0777, false},
+                {"tmp", 01777, false}, {"etc", 0755, false}, {"run", 0755, false}};
+    auto_close int root = io_open("/new", O_RDONLY | O_DIRECTORY, 0);
+    bool has_all = root >= 0;
+
+    for (size_t i = 0; root >= 0 && i < ARRAY_LEN(dirs); i++) {
+        struct stat st;
+        if (mkdirat(root, dirs[i].name, dirs[i].mode) == 0)
+            (void)fchmodat(root, dirs[i].name, dirs[i].mode, 0);
+        bool is_dir =
+            fstatat(root, dirs[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+        if (!is_dir && dirs[i].is_needed)
+            return err_set(e, -ENOTDIR, "/%s of the image is not a directory", dirs[i].name);
+        has_all = has_all && is_dir;
+    }
+    if (has_all) {
+        write_facts(c, "/new");
+        write_resolver(root);
+    }
+    return root < 0 ? err_sys(e, root, "open the root") : 0;
 }
 
 static int mount_root(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
-    char lower[PROTO_LAYERS_MAX * 4] = "";
-    uint32_t n = c->n_layers - (c->tmpl->spec.has_usr ? 1U : 0U);
+    char lower[PROTO_LAYERS_MAX * 2] = "";
+    bool has_usr = c->tmpl->spec.has_usr;
+    uint32_t n = c->n_layers - (has_usr ? 1U : 0U);
     size_t len = 0;
 
-    if (c->tmpl->spec.has_usr)
-        furnish_root(c);
+    if (has_usr)
+        furnish_upper(c);
     for (uint32_t i = 0; i < n; i++)
-        len +=
-            (size_t)snprintf(lower + len, sizeof lower - len, "%s/l%u", i ? ":" : "", (unsigned)i);
-    return mount_overlay(c, lower, "root", "/new", e);
+        len += (size_t)snprintf(lower + len, sizeof lower - len, "%s%c", i ? ":" : "",
+                                layout_layer_name(i));
+    int r = mount_overlay(c, lower, "root", "/new", e);
+    return r < 0 || has_usr ? r : furnish_root(c, e);
 }
 
 /* What a template has of /usr lies over the host's. */
 static int mount_usr(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
-    char lower[PROTO_LAYERS_MAX * 10] = "";
+    char lower[PROTO_LAYERS_USR_MAX * 6 + 2] = "";
     uint32_t last = c->n_layers - 1;
     size_t len = 0;
 
@@ -217,11 +280,11 @@ static int mount_usr(void *ctx, struct err *e)
         return 0;
     for (uint32_t i = 0; i < last; i++) {
         char path[16];
-        (void)snprintf(path, sizeof path, "/l%u/usr", (unsigned)i);
+        (void)snprintf(path, sizeof path, "/l/%c/usr", layout_layer_name(i));
         if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-            len += (size_t)snprintf(lower + len, sizeof lower - len, "%s:", path);
+            len += (size_t)snprintf(lower + len, sizeof lower - len, "%s:", path + strlen("/l/"));
     }
-    (void)snprintf(lower + len, sizeof lower - len, "/l%u", (unsigned)last);
+    (void)snprintf(lower + len, sizeof lower - len, "%c", layout_layer_name(last));
     return mount_overlay(c, lower, "usr", "/new/usr", e);
 }
 

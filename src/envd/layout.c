@@ -9,11 +9,21 @@
 
 #include <fcntl.h>
 
+#include "runtime/proto.h"
+
 static int make_owned(int fd, const char *name, uint32_t uid)
 {
     if (mkdirat(fd, name, 0755) < 0 && errno != EEXIST)
         return -errno;
     return fchownat(fd, name, uid, uid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+char layout_layer_name(uint32_t i)
+{
+    static const char names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+    _Static_assert(sizeof names > PROTO_LAYERS_MAX, "a name for every layer");
+    return names[i];
 }
 
 int layout_upper(int fd, uint32_t uid, bool has_usr)

@@ -6,5 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The name of a cell's Ith lower layer in the spawner's /l: one letter or digit. */
+char layout_layer_name(uint32_t i);
 /* Creates the directories below FD, owned by UID. 0 or -errno. */
 int layout_upper(int fd, uint32_t uid, bool has_usr);

@@ -145,6 +145,8 @@ const char *path_errno(int code)
         {ETXTBSY, "text file busy"},
         {EXDEV, "invalid cross-device link"},
         {ENXIO, "no such device or address"},
+        {E2BIG, "argument list too long"},
+        {EAGAIN, "resource temporarily unavailable"},
     };
 
     code = code < 0 ? -code : code;

@@ -9,13 +9,14 @@
 #include "base/clock.h"
 #include "envd/fs.h"
 #include "envd/proc_launch.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 
 enum {
     CONNS_MAX = 4096,
     /* The daemon is the only client; it, not this side, gives up on slow peers. */
     IDLE_MS = 3600000,
     STALL_MS = 600000,
+    WRITE_MS = 86400000,
 };
 
 static const struct {
@@ -25,6 +26,7 @@ static const struct {
 } routes[] = {
     {"/run", HTTP_POST, serve_run},
     {"/claim", HTTP_POST, serve_claim},
+    {"/mountpoints", HTTP_POST, serve_mountpoints},
     {"/fs/list", HTTP_GET, fs_list},
     {"/fs/upload", HTTP_POST, fs_upload},
     {"/fs/download", HTTP_GET, fs_download},
@@ -84,7 +86,7 @@ static struct http_server *new_server(struct serve *s, http_handler *handler, st
         .ctx = s,
         .on_error = on_error,
         .max_conns = CONNS_MAX,
-        .timeouts = {.idle_ms = IDLE_MS, .body_ms = STALL_MS, .write_ms = STALL_MS},
+        .timeouts = {.idle_ms = IDLE_MS, .body_ms = STALL_MS, .write_ms = WRITE_MS},
         .max_arena = (size_t)3 * SERVE_BODY_MAX,
         .greeting = greeting,
     };
@@ -114,6 +116,7 @@ int serve_start(struct serve *s, struct loop *l, int listen_fd, struct err *e)
     proc_table_init(&s->procs, l);
     log_init(&s->log);
     e2b_watches_init(&s->watches, l);
+    list_init(&s->uploads);
     s->http = new_server(s, on_request, str_of(s->greeting), e);
     return s->http ? http_server_listen(s->http, listen_fd, e) : -ENOMEM;
 }

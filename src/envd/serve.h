@@ -13,6 +13,7 @@
  *   GET    /log         ?tailLines=&follow=&since=&timestamps=
  *   GET    /procs, POST /signal         processes that were started here
  *   GET    /health, /stats
+ *   POST   /mountpoints                 {"paths": […]}: directories for volumes, before the claim
  *   POST   /halt                        ends every process but this one
  *   POST   /update                      {"e2b": …}: changes what the claim said about it
  *   *      /e2b/…                       the E2B protocol (envd/e2b.h), with its own errors and keys
@@ -40,6 +41,7 @@ struct serve {
     struct log log;
     struct e2b e2b;
     struct e2b_watches watches;
+    struct list uploads;               /* of e2b_upload.c */
     int64_t started_ms;                /* monotonic */
     char greeting[PROTO_GREETING_MAX]; /* that connections begin with; "": none */
 };

@@ -10,8 +10,9 @@
 #include "base/clock.h"
 #include "envd/facts.h"
 #include "envd/hostname.h"
+#include "envd/path.h"
 #include "envd/proc_tree.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 
 enum { TEXT_MAX = 1 << 20 };
 
@@ -52,6 +53,25 @@ static void on_claim(struct serve *s, struct http_req *r, const struct json *bod
 void serve_claim(struct serve *s, struct http_req *r)
 {
     serve_read_json(s, r, on_claim);
+}
+
+static void on_mountpoints(struct serve *s, struct http_req *r, const struct json *body)
+{
+    struct err e = ERR_INIT;
+    char **paths = claim_strings(r->arena, json_get(body, "paths"), "paths", &e);
+
+    (void)s;
+    for (; paths && *paths && e.code == 0; paths++)
+        (void)path_make_dirs(*paths, 0, 0, &e);
+    if (e.code)
+        serve_fail(r, 400, &e);
+    else
+        http_reply(r, 200, "application/json", STR("{}"));
+}
+
+void serve_mountpoints(struct serve *s, struct http_req *r)
+{
+    serve_read_json(s, r, on_mountpoints);
 }
 
 static void on_update(struct serve *s, struct http_req *r, const struct json *body)

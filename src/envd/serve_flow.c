@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/enc.h"
 #include "base/mem.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 
 enum { RING_BYTES = 256 << 10, LINE_MAX_BYTES = 1 << 20, GRACE_MS = 2000 };
 

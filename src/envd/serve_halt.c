@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 
 enum { STEP_MS = 5, STEPS_MAX = 2000 };
 

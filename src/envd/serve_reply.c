@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers of the service: see serve_impl.h. */
+/* Answers of the service: see serve_internal.h. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 
 enum { ERROR_MAX = 8192 };
 

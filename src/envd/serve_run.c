@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "envd/fs.h"
 #include "envd/pty.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 
 enum {
     OUTPUT_MAX = 8 << 20,

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "envd/fs.h"
 #include "envd/pty.h"
-#include "envd/serve_impl.h"
+#include "envd/serve_internal.h"
 #include "net/ws.h"
 
 enum {

@@ -251,13 +251,29 @@ static int clean(struct client *cl, struct packet *p, struct err *e)
     return 0;
 }
 
+static int show_upper(struct client *cl, struct packet *p, struct err *e)
+{
+    const struct cell *c = get_cell(cl->spawner, &p->body);
+
+    if (wire_done(&p->body) < 0)
+        return err_sys(e, -EBADMSG, "upper");
+    if (!c)
+        return err_sys(e, -ESRCH, "upper");
+    auto_close int fd = cell_open_upper(c, e);
+    if (fd < 0)
+        return fd;
+    packet_begin(&cl->spawner->out, PROTO_UPPER_IS, p->tag);
+    (void)client_send(cl, &fd, 1);
+    return 0;
+}
+
 static const struct {
     uint32_t kind;
     int (*handle)(struct client *cl, struct packet *p, struct err *e);
 } requests[] = {
     {PROTO_HELLO, hello},   {PROTO_TEMPLATE, add_template}, {PROTO_CREATE, create},
     {PROTO_KILL, kill_one}, {PROTO_LABEL, label},           {PROTO_LIST, list_cells},
-    {PROTO_QUIT, quit},     {PROTO_CLEAN, clean},
+    {PROTO_QUIT, quit},     {PROTO_CLEAN, clean},           {PROTO_UPPER, show_upper},
 };
 
 static void dispatch(struct client *cl, struct packet *p)

@@ -37,6 +37,7 @@ enum {
 struct spawner_template {
     struct proto_template spec;
     unsigned index; /* its layers are mounted at /tpl/INDEX.0, /tpl/INDEX.1 … */
+    uint64_t used;  /* spawner.n_template_uses when it was last asked for */
     dev_t devs[PROTO_LAYERS_MAX];
     ino_t inos[PROTO_LAYERS_MAX];
 };
@@ -74,6 +75,7 @@ struct spawner {
     uint32_t n_free;
     struct spawner_template templates[SPAWNER_TEMPLATES];
     unsigned n_templates;
+    uint64_t n_template_uses;
 
     int netns_pool[SPAWNER_NETNS_POOL];
     unsigned n_netns;
@@ -94,7 +96,6 @@ struct spawner_options {
 };
 
 /* ---- spawner.c: the conversation with the daemon ---- */
-
 /* Prepares everything; the caller then runs s->loop. */
 int spawner_open(struct spawner *s, const struct spawner_options *o, struct err *e);
 /* The end, once all cells are gone; the process ends next. */
@@ -108,7 +109,6 @@ void spawner_tell_gone(struct cell *c);
 void spawner_work_ahead(struct spawner *s);
 
 /* ---- world.c: the mount namespace ---- */
-
 /* Moves this process into the small mount namespace; CELLS_TREE: a detached mount of its /cells. */
 int world_enter(int cells_tree, const char *mount_point, struct err *e);
 /* Takes over the layers of a template: 0, also when they are the known ones, or 1 when they take

@@ -129,7 +129,8 @@ int user_find_in(const char *name, const char *passwd, const char *group, struct
         else
             return err_set(e, -ENOENT, "the sandbox has no user '%s'", name);
     }
-    if (ret->uid != 0)
+    /* A number without a line has no name that a group could list. */
+    if (ret->uid != 0 && ret->name[0])
         add_groups(ret, read_regular(group, &groups));
     return 0;
 }

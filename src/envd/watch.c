@@ -20,6 +20,7 @@ enum {
            IN_MOVE_SELF | IN_ATTRIB,
     READ_BYTES = 16 << 10,
     READS = 16,              /* before others get their turn */
+    CATCH_UP_READS = 512,    /* more than the kernel queues */
     SCAN_BYTES = 64 << 20,   /* names of directories that wait to be read */
     REPORTED_MAX = 64 << 10, /* what is not remembered is reported twice */
 };
@@ -449,14 +450,12 @@ static void handle(struct watch_hub *h, const struct inotify_event *ev)
         on_named(h, d, ev);
 }
 
-static void on_readable(struct loop_io *io, uint32_t events)
+static void read_events(struct watch_hub *h, int n_reads)
 {
-    struct watch_hub *h = container_of(io, struct watch_hub, io);
     _Alignas(struct inotify_event) char bytes[READ_BYTES];
 
-    (void)events;
-    for (int i = 0; i < READS; i++) {
-        ssize_t n = read(io->fd, bytes, sizeof bytes);
+    for (int i = 0; i < n_reads; i++) {
+        ssize_t n = read(h->io.fd, bytes, sizeof bytes);
         if (n <= 0) {
             /* The kernel has reported all that was there when directories were read. */
             map_done(&h->reported);
@@ -469,6 +468,18 @@ static void on_readable(struct loop_io *io, uint32_t events)
             at += (ssize_t)(sizeof *ev + ev->len);
         }
     }
+}
+
+static void on_readable(struct loop_io *io, uint32_t events)
+{
+    (void)events;
+    read_events(container_of(io, struct watch_hub, io), READS);
+}
+
+void watch_catch_up(struct watch_hub *h)
+{
+    if (h->io.fd >= 0)
+        read_events(h, CATCH_UP_READS);
 }
 
 /* ---- watches ---- */

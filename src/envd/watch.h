@@ -68,5 +68,8 @@ void watch_hub_done(struct watch_hub *h);
  * -errno: -ENOTDIR, -ENOSPC when there are too many directories. */
 int watch_start(struct watch_hub *h, struct watch *w, const char *path, bool is_recursive,
                 const struct watch_ops *ops);
+/* Reports what has happened until now, where the loop has not come to it yet. Not from a callback
+ * of a watch. */
+void watch_catch_up(struct watch_hub *h);
 /* Safe when already stopped. */
 void watch_stop(struct watch *w);

@@ -8,17 +8,21 @@
  *     /t         a second tmpfs, read-only for good: /t/mask (an unreadable file, laid over what
  *                cells must not see)
  *     /own       what each slot has of its own (own.c); read-only again at /give
- *     /new, /up, /l0 … /l7   empty: where a cell mounts things before it pivots
+ *     /new, /up  empty: where a cell mounts things before it pivots
+ *     /l         the same for its lower layers, which have names of one letter each, because a
+ * mount option has room for 255 bytes
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "envd/layout.h"
 #include "envd/own.h"
 #include "envd/spawner.h"
 #include "runtime/kern.h"
@@ -51,13 +55,19 @@ static int enter_tmpfs(void *ctx, struct err *e)
 
 static int make_dirs(void *ctx, struct err *e)
 {
-    static const char *const dirs[] = {"proc", "cells", "tpl", "sock", "t",  "own",
-                                       "give", "new",   "up",  "l0",   "l1", "l2",
-                                       "l3",   "l4",    "l5",  "l6",   "l7"};
+    static const char *const dirs[] = {"proc", "cells", "tpl", "sock", "t",
+                                       "own",  "give",  "new", "up",   "l"};
+    char path[8];
+
     (void)ctx;
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
         if (mkdir(dirs[i], 0755) < 0)
             return err_sys(e, -errno, "create '%s'", dirs[i]);
+    for (uint32_t i = 0; i < PROTO_LAYERS_MAX; i++) {
+        (void)snprintf(path, sizeof path, "l/%c", layout_layer_name(i));
+        if (mkdir(path, 0755) < 0)
+            return err_sys(e, -errno, "create '%s'", path);
+    }
     return 0;
 }
 
@@ -143,9 +153,23 @@ int world_enter(int cells_tree, const char *mount_point, struct err *e)
 struct spawner_template *world_find_template(struct spawner *s, const char *name)
 {
     for (unsigned i = 0; i < s->n_templates; i++)
-        if (str_is(str_of(s->templates[i].spec.name), name))
+        if (str_is(str_of(s->templates[i].spec.name), name)) {
+            s->templates[i].used = ++s->n_template_uses;
             return &s->templates[i];
+        }
     return NULL;
+}
+
+/* The one that was not asked for the longest: the engine says what a template is before it asks for
+ * cells of one that it has not used lately. The first is the default one, which stays. */
+static struct spawner_template *find_oldest(struct spawner *s)
+{
+    struct spawner_template *oldest = &s->templates[1];
+
+    for (unsigned i = 2; i < s->n_templates; i++)
+        if (s->templates[i].used < oldest->used)
+            oldest = &s->templates[i];
+    return oldest;
 }
 
 static bool is_same(const struct spawner_template *a, const struct spawner_template *b)
@@ -214,17 +238,21 @@ int world_add_template(struct spawner *s, const struct proto_template *spec, str
     if (old && is_same(old, &t))
         return 0;
     if (!old && s->n_templates == SPAWNER_TEMPLATES)
-        return err_set(e, -ENOBUFS, "too many templates");
+        old = find_oldest(s);
+    t.used = ++s->n_template_uses;
+    bool is_replaced = old && strcmp(old->spec.name, spec->name) == 0;
     if (old) {
         t.index = old->index;
         detach_layers(old);
     }
     int r = attach_layers(&t, p, e);
+    if (r < 0 && old)
+        old->spec = (struct proto_template){0}; /* nobody finds it any more */
     if (r < 0)
         return r;
     if (old)
         *old = t;
     else
         s->templates[s->n_templates++] = t;
-    return old != NULL;
+    return is_replaced;
 }

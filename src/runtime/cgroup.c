@@ -22,6 +22,7 @@
 #include "sys/io.h"
 
 enum { PROC_FILE_MAX = 1 << 20, POLL_US = 200 };
+enum { FREEZE_FIRST_MS = 8, FREEZE_LAST_MS = 256 }; /* 504 ms in all */
 
 static const struct cgroup_ops *ops_of(const struct cgroup *g)
 {
@@ -481,22 +482,33 @@ int cgroup_entries(const struct cgroup *g, const char *name, int ret[CGROUP_HIER
     return (int)g->n_trees;
 }
 
-int cgroup_freeze(const struct cgroup *g, const char *name, bool freeze, struct err *e)
-{
-    int r = -ETIMEDOUT;
-
-    for (int i = 0; r == -ETIMEDOUT && i < CGROUP_TRIES; i++)
-        r = cgroup_try_freeze(g, name, freeze, i);
-    return r < 0 ? err_sys(e, r, "%s '%s'", freeze ? "freeze" : "thaw", name) : 0;
-}
-
-int cgroup_try_freeze(const struct cgroup *g, const char *name, bool freeze, int attempt)
+static int set_frozen(const struct cgroup *g, const char *name, bool freeze, int wait_ms)
 {
     int r = g->can & CGROUP_CAN_FREEZE ? 0 : -EOPNOTSUPP;
 
     for (size_t i = 0; r == 0 && i < g->n_trees; i++)
-        r = ops_of(g)->freeze(&g->trees[i], name, freeze, attempt);
+        r = ops_of(g)->freeze(&g->trees[i], name, freeze, wait_ms);
     return r;
+}
+
+int cgroup_try_freeze(const struct cgroup *g, const char *name, int wait_ms)
+{
+    return set_frozen(g, name, true, wait_ms);
+}
+
+/* A process that forks or executes at the wrong moment can leave a group of version 1 half frozen
+ * for good; thawing it and trying again is what helps, each time for longer. */
+int cgroup_freeze(const struct cgroup *g, const char *name, bool freeze, struct err *e)
+{
+    int r = -ETIMEDOUT;
+
+    for (int wait_ms = FREEZE_FIRST_MS; r == -ETIMEDOUT && wait_ms <= FREEZE_LAST_MS;
+         wait_ms *= 2) {
+        r = set_frozen(g, name, freeze, wait_ms);
+        if (r == -ETIMEDOUT && freeze)
+            (void)set_frozen(g, name, false, 0);
+    }
+    return r < 0 ? err_sys(e, r, "%s '%s'", freeze ? "freeze" : "thaw", name) : 0;
 }
 
 int cgroup_usage(const struct cgroup *g, const char *name, struct cgroup_usage *ret, struct err *e)

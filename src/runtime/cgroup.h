@@ -95,12 +95,12 @@ int cgroup_limit(const struct cgroup *g, const char *name, const struct cgroup_l
  * hierarchy, for the new process to write "0" to. Returns how many; the caller closes them. */
 int cgroup_entries(const struct cgroup *g, const char *name, int ret[CGROUP_HIERARCHIES],
                    struct err *e);
-/* Stops or continues all processes of the group; returns when it is done (bounded: 500 ms). */
+/* Stops or continues all processes of the group; returns when it is done (bounded: 500 ms). When
+ * it fails they go on. */
 int cgroup_freeze(const struct cgroup *g, const char *name, bool freeze, struct err *e);
-/* One attempt of that, of CGROUP_TRY_MS: -ETIMEDOUT when it was not enough; after the last one, of
- * CGROUP_TRIES, the group goes on. */
-enum { CGROUP_TRY_MS = 5, CGROUP_TRIES = 50 };
-int cgroup_try_freeze(const struct cgroup *g, const char *name, bool freeze, int attempt);
+/* Stops them without waiting for longer than WAIT_MS: -ETIMEDOUT when some still run. It may be
+ * repeated to find out; some processes are only caught by a thaw and a new attempt. */
+int cgroup_try_freeze(const struct cgroup *g, const char *name, int wait_ms);
 int cgroup_usage(const struct cgroup *g, const char *name, struct cgroup_usage *ret, struct err *e);
 /* The group's limit of processes, open for reading; -errno, -ENOENT: this host has none. */
 int cgroup_open_pids(const struct cgroup *g, const char *name);
@@ -124,7 +124,7 @@ struct cgroup_ops {
     int (*limit_memory)(const struct cgroup_tree *t, const char *name, uint64_t bytes);
     int (*limit_pids)(const struct cgroup_tree *t, const char *name, uint32_t pids);
     int (*limit_cpu)(const struct cgroup_tree *t, const char *name, uint32_t milli);
-    int (*freeze)(const struct cgroup_tree *t, const char *name, bool freeze, int attempt);
+    int (*freeze)(const struct cgroup_tree *t, const char *name, bool freeze, int wait_ms);
     void (*usage)(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u);
     const char *entry; /* file that a process enters by; NULL: the directory itself */
 };

@@ -51,20 +51,14 @@ static int limit_pids(const struct cgroup_tree *t, const char *name, uint32_t pi
                      : cgroup_write_u64(t, name, "pids.max", pids);
 }
 
-/* A process that forks or executes at the wrong moment can leave the group half frozen for good;
- * thawing it and trying again is what helps. */
-static int freeze(const struct cgroup_tree *t, const char *name, bool on, int attempt)
+static int freeze(const struct cgroup_tree *t, const char *name, bool on, int wait_ms)
 {
     const char *want = on ? "FROZEN" : "THAWED";
 
     if (!(t->can & CGROUP_CAN_FREEZE))
         return 0;
     int r = cgroup_write(t, name, "freezer.state", want);
-    if (r == 0)
-        r = cgroup_wait_for(t, name, "freezer.state", want, CGROUP_TRY_MS);
-    if (r == -ETIMEDOUT && (attempt % 2 == 1 || attempt >= CGROUP_TRIES - 1))
-        (void)cgroup_write(t, name, "freezer.state", "THAWED");
-    return r;
+    return r < 0 ? r : cgroup_wait_for(t, name, "freezer.state", want, wait_ms);
 }
 
 static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u)

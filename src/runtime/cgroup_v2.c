@@ -40,15 +40,11 @@ static int limit_cpu(const struct cgroup_tree *t, const char *name, uint32_t mil
 }
 
 /* What is let go needs not be waited for. */
-static int freeze(const struct cgroup_tree *t, const char *name, bool on, int attempt)
+static int freeze(const struct cgroup_tree *t, const char *name, bool on, int wait_ms)
 {
     int r = cgroup_write(t, name, "cgroup.freeze", on ? "1" : "0");
 
-    if (r == 0 && on)
-        r = cgroup_wait_for(t, name, "cgroup.events", "frozen 1", CGROUP_TRY_MS);
-    if (r == -ETIMEDOUT && attempt >= CGROUP_TRIES - 1)
-        (void)cgroup_write(t, name, "cgroup.freeze", "0");
-    return r;
+    return r < 0 || !on ? r : cgroup_wait_for(t, name, "cgroup.events", "frozen 1", wait_ms);
 }
 
 static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u)

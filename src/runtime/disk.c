@@ -104,6 +104,21 @@ bool disk_can(const struct disk_spec *s, const char *state, struct err *e)
 
 /* ---- the empty image ---- */
 
+int disk_run_mkfs(const char *const *argv)
+{
+    char *const env[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/sbin:/usr/bin:/bin", NULL};
+    int status;
+    pid_t pid;
+    int r = posix_spawn(&pid, MKFS, NULL, NULL, (char *const *)(uintptr_t)argv, env);
+
+    if (r != 0)
+        return -r;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
 static int run_mkfs(const char *path, const char *content)
 {
     /* Every cell gets a copy, so as little as can be is written: no journal, no room to grow, no
@@ -123,17 +138,8 @@ static int run_mkfs(const char *path, const char *content)
                           content,
                           path,
                           NULL};
-    char *const env[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/sbin:/usr/bin:/bin", NULL};
-    int status;
-    pid_t pid;
-    int r = posix_spawn(&pid, MKFS, NULL, NULL, (char *const *)(uintptr_t)argv, env);
 
-    if (r != 0)
-        return -r;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -errno;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+    return disk_run_mkfs(argv);
 }
 
 /* The directories that every upper layer has (envd/layout.h): made once, beside each other, instead
@@ -246,9 +252,9 @@ static int copy_sparse(int from, int to, off_t size)
     return 0;
 }
 
-/* Opens the loop device NR. In a container /dev does not follow the kernel, which makes devices as
- * they are asked for: what is missing gets its node here. */
-static int open_loop(const struct disk_dirs *d, int nr)
+/* In a container /dev does not follow the kernel, which makes devices as they are asked for: what
+ * is missing gets its node here. */
+int disk_open_loop(const struct disk_dirs *d, int nr)
 {
     char name[24];
 
@@ -260,10 +266,9 @@ static int open_loop(const struct disk_dirs *d, int nr)
     return fd < 0 ? -errno : fd;
 }
 
-/* A free loop device with FILE behind it, which frees itself with its last user; its number in
- * *RET_NR. Not with direct I/O: that waits for the disk here and at the end of the cell, whose
- * files nobody needs then; what is cached counts as the cell's memory all the same. */
-static int attach_loop(const struct disk_dirs *d, int file, int *ret_nr)
+/* Not with direct I/O: that waits for the disk here and at the end of the cell, whose files nobody
+ * needs then; what is cached counts as the cell's memory all the same. */
+int disk_attach_loop(const struct disk_dirs *d, int file, int *ret_nr)
 {
     struct loop_config config = {
         .fd = (uint32_t)file,
@@ -280,7 +285,7 @@ static int attach_loop(const struct disk_dirs *d, int file, int *ret_nr)
         int nr = ioctl(control, LOOP_CTL_GET_FREE);
         if (nr < 0)
             return -errno;
-        auto_close int fd = open_loop(d, nr);
+        auto_close int fd = disk_open_loop(d, nr);
         if (fd < 0)
             return fd;
         if (ioctl(fd, LOOP_CONFIGURE, &config) == 0) {
@@ -293,14 +298,10 @@ static int attach_loop(const struct disk_dirs *d, int file, int *ret_nr)
     return -EBUSY;
 }
 
-/* A cell does not outlive its host: nothing has to reach the disk in order. Inode tables are holes
- * already and need no zeroes from the background. Without `discard`, which would have the cell wait
- * for the host's disk whenever it removes a file: what an image has taken it keeps to its end. For
- * a device that is mounted already the kernel gives the same file system, and looks at no option.
- */
-static int mount_ext4(const struct disk_dirs *d, int loop)
+/* For a device that is mounted already the kernel gives the same file system, and looks at no
+ * option. */
+int disk_mount_loop(const struct disk_dirs *d, int loop, const char *const *flags)
 {
-    static const char *const flags[] = {"nobarrier", "noinit_itable"};
     char device[64];
     auto_close int fs = kern_fsopen("ext4");
     int r = fs;
@@ -308,17 +309,27 @@ static int mount_ext4(const struct disk_dirs *d, int loop)
     (void)snprintf(device, sizeof device, "/proc/self/fd/%d/loop%d", d->dev, loop);
     if (r >= 0)
         r = kern_fsconfig(fs, "source", device);
-    for (size_t i = 0; r >= 0 && i < ARRAY_LEN(flags); i++)
-        r = kern_fsconfig(fs, flags[i], NULL);
+    for (; r >= 0 && *flags; flags++)
+        r = kern_fsconfig(fs, *flags, NULL);
     if (r >= 0)
         r = kern_fscommand(fs, KERN_FSCONFIG_CREATE);
     return r < 0 ? r : kern_fsmount(fs, KERN_ATTR_NODEV);
 }
 
-/* Has the file system read its maps of free blocks, which then count as memory of the spawner. What
+/* A cell does not outlive its host: nothing has to reach the disk in order. Inode tables are holes
+ * already and need no zeroes from the background. Without `discard`, which would have the cell wait
+ * for the host's disk whenever it removes a file: what an image has taken it keeps to its end. */
+static int mount_ext4(const struct disk_dirs *d, int loop)
+{
+    static const char *const flags[] = {"nobarrier", "noinit_itable", NULL};
+
+    return disk_mount_loop(d, loop, flags);
+}
+
+/* The maps then count as memory of whoever calls this. What
  * a cell has read counts as the cell's, and goes from the cache when that is at its limit; and late
  * releases of Linux 6.1 (seen: 6.1.192) crash where they look for a map that went. */
-static void load_free_maps(int loop)
+void disk_load_maps(int loop)
 {
     char path[64], rest[4096];
 
@@ -346,13 +357,13 @@ int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct disk_imag
     int r = copy_sparse(from, to, (off_t)bytes);
     if (r < 0)
         return err_sys(e, r, "copy image");
-    auto_close int loop = attach_loop(d, to, &ret->loop);
+    auto_close int loop = disk_attach_loop(d, to, &ret->loop);
     if (loop < 0)
         return err_sys(e, loop, "loop device");
     ret->fd = mount_ext4(d, ret->loop);
     if (ret->fd < 0)
         return err_sys(e, ret->fd, "mount image");
-    load_free_maps(ret->loop);
+    disk_load_maps(ret->loop);
     ret->file = take_fd(to);
     ret->n_uses = 0;
     return 0;

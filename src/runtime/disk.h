@@ -57,3 +57,19 @@ int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct disk_imag
 /* Mounts the file system of IMAGE once more in place of the first mount, which a cell had, and
  * which cannot be attached anywhere again. */
 int disk_mount_again(const struct disk_dirs *d, struct disk_image *image);
+
+/* ---- for volumes (runtime/volume.h) ---- */
+
+/* Runs mkfs.ext4 with these arguments, NULL-terminated, and waits: 0, -EIO when it fails. */
+int disk_run_mkfs(const char *const *argv);
+/* Opens the loop device NR: descriptor or -errno. */
+int disk_open_loop(const struct disk_dirs *d, int nr);
+/* A free loop device with FILE behind it, which frees itself with its last user; its number in
+ * *RET_NR. Descriptor or -errno. */
+int disk_attach_loop(const struct disk_dirs *d, int file, int *ret_nr);
+/* Mounts the ext4 at the loop device NR with these options, NULL-terminated, attached nowhere.
+ * Descriptor or -errno. */
+int disk_mount_loop(const struct disk_dirs *d, int loop, const char *const *flags);
+/* Has the file system at the loop device NR read its maps of free blocks, where the kernel needs
+ * that. */
+void disk_load_maps(int loop);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "runtime/engine_internal.h"
+#include "runtime/engine_root.h"
 #include "runtime/kern.h"
 #include "sys/io.h"
 
@@ -33,10 +34,13 @@ int engine_ask_for(struct engine *en, struct building *b)
     }
     if (!s)
         return -ENOTCONN;
+    int r = engine_root_tell(s, b->spec.template_name);
+    if (r < 0)
+        return r;
     b->tag = en->next_tag++;
     packet_begin(&en->out, PROTO_CREATE, b->tag);
     proto_put_spec(&en->out, &b->spec);
-    int r = spawner_link_send(s);
+    r = spawner_link_send(s);
     if (r < 0)
         return r;
     b->spawner = s;
@@ -291,7 +295,9 @@ void engine_dispatch(struct spawner_link *s)
 {
     struct engine *en = s->engine;
 
-    if (en->in.kind == PROTO_CELL)
+    if (engine_root_answer(en, &en->in))
+        ;
+    else if (en->in.kind == PROTO_CELL)
         on_cell(s, &en->in);
     else if (en->in.kind == PROTO_ERROR)
         on_error(en, &en->in);
@@ -356,6 +362,7 @@ struct engine *engine_open(struct loop *l, const struct engine_options *o, struc
     en->loop = l;
     en->options = *o;
     en->state_fd = en->home_netns_fd = -1;
+    en->load_fd = io_open("/proc/loadavg", O_RDONLY, 0);
     en->next_tag = 1;
     engine_fit_open(&en->cpus);
     list_init(&en->old);
@@ -363,6 +370,7 @@ struct engine *engine_open(struct loop *l, const struct engine_options *o, struc
     list_init(&en->stock);
     list_init(&en->cells);
     list_init(&en->building);
+    list_init(&en->uppers);
     buf_init(&en->out, PACKET_MAX);
     engine_images_open(en);
     en->spawner = mem_zalloc(1, sizeof *en->spawner);
@@ -387,6 +395,7 @@ void engine_close(struct engine *en)
     engine_template_unwatch(en);
     engine_images_close(en);
     en->options.on_gone = NULL;
+    engine_root_fail(en, NULL);
     engine_links_close(en);
     http_client_free(en->http);
     if (en->spawner) {
@@ -397,6 +406,7 @@ void engine_close(struct engine *en)
     for (struct list *node; (node = list_pop(&en->building));)
         free(list_entry(node, struct building, node));
     buf_done(&en->out);
+    close_p(&en->load_fd);
     close_p(&en->state_fd);
     close_p(&en->home_netns_fd);
     free(en->state);

@@ -20,6 +20,7 @@ struct egress;
 struct egress_cell;
 struct engine;
 struct engine_cell;
+struct engine_root;
 struct http_client;
 
 struct engine_options {
@@ -36,6 +37,9 @@ struct engine_options {
     bool allows_unenforced;    /* create cells although the host cannot keep them to their limits */
     bool is_claimed_by_caller; /* who creates a cell sets its hostname, with /claim */
     struct egress *egress;     /* the way out of cells; NULL: they have none. Outlives the engine */
+
+    /* What templates are made of (engine_root.h); NULL: there is none but "default". */
+    int (*find_root)(void *ctx, const char *name, struct engine_root *ret);
 
     /* Called when a claimed cell is gone, whoever ended it; the cell is freed afterwards. STATUS is
      * that of waitpid(2), or -1 when the spawner died with all cells. May be NULL. */
@@ -69,12 +73,6 @@ void engine_note_use(struct engine *en);
 /* Process id of the spawner. */
 uint32_t engine_spawner_pid(const struct engine *en);
 
-/* Makes a template known: LAYERS are directories, top one first; the last is laid below /usr when
- * T->has_usr. The name "default" is registered by engine_open(). Blocks for a moment; not from
- * callbacks. */
-int engine_add_template(struct engine *en, const struct proto_template *t,
-                        const char *const *layers, struct err *e);
-
 /* What its cells have at their loop devices; see disk_hold.h. */
 const char *engine_owner(const struct engine *en);
 
@@ -101,9 +99,6 @@ struct egress_cell *engine_cell_egress(struct engine_cell *c);
 
 /* Ends a cell; on_gone follows. Safe to repeat. */
 void engine_cell_kill(struct engine_cell *c);
-/* As cgroup_freeze(), which waits, and cgroup_try_freeze(), to stop its processes. */
-int engine_cell_freeze(struct engine_cell *c, bool freeze, struct err *e);
-int engine_cell_try_freeze(struct engine_cell *c, int attempt);
 int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, struct err *e);
 int engine_cell_usage(const struct engine_cell *c, struct cgroup_usage *ret, struct err *e);
 struct engine_storage {

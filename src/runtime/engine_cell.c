@@ -15,9 +15,14 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "runtime/egress.h"
+#include "runtime/engine_assign.h"
+#include "runtime/engine_freeze.h"
 #include "runtime/engine_internal.h"
 #include "runtime/kern.h"
 #include "sys/io.h"
+
+/* Thousandths of a processor. */
+enum { BOOST_MILLI = 1000, SLOW_MILLI = 200 };
 
 /* ---- cells ---- */
 
@@ -109,6 +114,15 @@ int engine_cell_name(struct engine_cell *c, const char *label, const char *hostn
     return r;
 }
 
+int engine_cell_assign(struct engine_cell *c, const char *label, const struct cell_spec *spec,
+                       struct err *e)
+{
+    bool has_other = memcmp(&c->info.spec.limits, &spec->limits, sizeof spec->limits) != 0;
+    int r = has_other ? engine_cell_limit(c, &spec->limits, e) : 0;
+
+    return r < 0 ? r : engine_cell_name(c, label, spec->hostname[0] ? spec->hostname : label, e);
+}
+
 static void on_end(struct loop_io *io, uint32_t events)
 {
     (void)events;
@@ -125,6 +139,9 @@ void engine_cell_kill(struct engine_cell *c)
         return;
     c->is_ending = true;
     engine_note_use(en);
+    /* Processes have to run to end, too. */
+    if (c->info.spec.limits.cpu_milli < SLOW_MILLI)
+        engine_cell_boost(c, true);
     (void)kern_pidfd_kill(c->pidfd, SIGKILL);
     if (!c->end_io.loop)
         (void)loop_io_start(en->loop, &c->end_io, c->pidfd, EPOLLIN, on_end);
@@ -139,9 +156,20 @@ int engine_cell_freeze(struct engine_cell *c, bool freeze, struct err *e)
     return cgroup_freeze(&c->spawner->cgroup, c->slot_name, freeze, e);
 }
 
-int engine_cell_try_freeze(struct engine_cell *c, int attempt)
+int engine_cell_try_freeze(struct engine_cell *c, int wait_ms)
 {
-    return cgroup_try_freeze(&c->spawner->cgroup, c->slot_name, true, attempt);
+    return cgroup_try_freeze(&c->spawner->cgroup, c->slot_name, wait_ms);
+}
+
+void engine_cell_boost(struct engine_cell *c, bool is_on)
+{
+    struct cgroup_limits usual = c->info.spec.limits, boosted = usual;
+
+    if (usual.cpu_milli == 0 || usual.cpu_milli >= BOOST_MILLI)
+        return;
+    boosted.cpu_milli = BOOST_MILLI;
+    (void)cgroup_limit(&c->spawner->cgroup, c->slot_name, is_on ? &usual : &boosted,
+                       is_on ? &boosted : &usual, NULL);
 }
 
 int engine_cell_limit(struct engine_cell *c, const struct cgroup_limits *l, struct err *e)

@@ -24,7 +24,8 @@ static int least_given(const struct engine_cpus *c, const cpu_set_t *taken)
     return best;
 }
 
-void engine_cpus_choose(const struct engine_cpus *c, unsigned n, cpu_set_t *ret)
+/* N processors of ALL, those of which the least is GIVEN; all when there are no more. */
+static void engine_cpus_choose(const struct engine_cpus *c, unsigned n, cpu_set_t *ret)
 {
     CPU_ZERO(ret);
     for (int cpu; n > 0 && (cpu = least_given(c, ret)) >= 0; n--)

@@ -25,9 +25,6 @@ struct engine_share {
     uint32_t milli; /* of each; 0: nothing */
 };
 
-/* N processors of ALL, those of which the least is GIVEN; all when there are no more. */
-void engine_cpus_choose(const struct engine_cpus *c, unsigned n, cpu_set_t *ret);
-
 void engine_fit_open(struct engine_cpus *c);
 /* Fits C to its limits; what runs in it already is FOLLOWed, not only its first process. */
 void engine_fit(struct engine_cell *c, bool follow);

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "net/http_client.h"
-#include "runtime/engine.h"
+#include "runtime/engine_assign.h"
 #include "runtime/engine_fit.h"
 #include "runtime/engine_image.h"
 #include "runtime/engine_link.h"
@@ -72,10 +72,13 @@ struct engine {
     uint32_t next_tag, next_link_id;
     struct list stock, cells, building;
     struct list waiting; /* struct building: for a spawner with room */
+    struct list uppers;  /* struct upper_request, of engine_root.c */
     unsigned n_stock, n_cells, n_stock_building;
     struct loop_timer retry; /* of the stock, or of the spawner when it died */
-    int64_t used_ms;         /* when somebody last asked for a cell or used one */
-    int64_t waits_ms;        /* since when the stock waits for a moment without that; 0: not */
+    struct engine_stock_counts counts;
+    int load_fd;      /* /proc/loadavg, or -1 */
+    int64_t used_ms;  /* when somebody last asked for a cell or used one */
+    int64_t waits_ms; /* since when the stock waits for a moment without that; 0: not */
     struct engine_cpus cpus;
     struct engine_images images;
     struct buf out;
@@ -99,7 +102,6 @@ void engine_claim(struct engine_cell *c);
 void engine_dispatch(struct spawner_link *s);
 
 /* ---- engine_stock.c ---- */
-
 /* A cell of the stock that fits and lives, or NULL; engine_stock_taken() follows when it was handed
  * out. */
 struct engine_cell *engine_stock_take(struct engine *en, const struct cell_spec *spec);
@@ -113,7 +115,6 @@ void engine_retry_later(struct engine *en);
 void engine_stock_drop(struct engine *en);
 
 /* ---- engine_template.c ---- */
-
 /* The program that works on files inside cells; it lies beside the one that runs them. */
 void engine_find_local(const struct engine *en, char ret[PATH_MAX]);
 /* From now on it follows the host. */

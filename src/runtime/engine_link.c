@@ -3,7 +3,9 @@
 #include "runtime/engine_link.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "runtime/engine_internal.h"
@@ -13,6 +15,8 @@ enum { QUEUE_MAX = 65536 };
 struct queued {
     struct list node;
     struct buf data;
+    int fds[PACKET_FDS];
+    size_t n_fds;
 };
 
 void spawner_link_init(struct spawner_link *s, struct engine *en)
@@ -27,10 +31,22 @@ static void queued_free(struct queued *q)
 {
     list_del(&q->node);
     buf_done(&q->data);
+    while (q->n_fds > 0)
+        (void)close(q->fds[--q->n_fds]);
     free(q);
 }
 
-static int enqueue(struct spawner_link *s)
+static int keep_fds(struct queued *q, const int *fds, size_t n)
+{
+    for (; q->n_fds < n; q->n_fds++) {
+        q->fds[q->n_fds] = fcntl(fds[q->n_fds], F_DUPFD_CLOEXEC, 0);
+        if (q->fds[q->n_fds] < 0)
+            return -errno;
+    }
+    return 0;
+}
+
+static int enqueue(struct spawner_link *s, const int *fds, size_t n)
 {
     if (s->n_queued == QUEUE_MAX)
         return -ENOBUFS;
@@ -40,6 +56,8 @@ static int enqueue(struct spawner_link *s)
     list_append(&s->queue, &q->node);
     buf_init(&q->data, PACKET_MAX);
     int r = buf_add_str(&q->data, buf_str(&s->engine->out));
+    if (r == 0)
+        r = keep_fds(q, fds, n);
     if (r < 0) {
         queued_free(q);
         return r;
@@ -48,19 +66,24 @@ static int enqueue(struct spawner_link *s)
     return loop_io_want(&s->io, EPOLLIN | EPOLLOUT);
 }
 
-int spawner_link_send(struct spawner_link *s)
+int spawner_link_send_fds(struct spawner_link *s, const int *fds, size_t n)
 {
     if (!s->io.loop)
         return -ENOTCONN;
-    int r = list_is_empty(&s->queue) ? packet_send(s->io.fd, &s->engine->out, NULL, 0) : -EAGAIN;
-    return r == -EAGAIN ? enqueue(s) : r;
+    int r = list_is_empty(&s->queue) ? packet_send(s->io.fd, &s->engine->out, fds, n) : -EAGAIN;
+    return r == -EAGAIN ? enqueue(s, fds, n) : r;
+}
+
+int spawner_link_send(struct spawner_link *s)
+{
+    return spawner_link_send_fds(s, NULL, 0);
 }
 
 int spawner_link_flush(struct spawner_link *s)
 {
     while (!list_is_empty(&s->queue)) {
         struct queued *q = list_entry(s->queue.next, struct queued, node);
-        int r = packet_send(s->io.fd, &q->data, NULL, 0);
+        int r = packet_send(s->io.fd, &q->data, q->fds, q->n_fds);
         if (r < 0)
             return r == -EAGAIN ? 0 : r;
         queued_free(q);

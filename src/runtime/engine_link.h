@@ -20,6 +20,13 @@ struct spawner_attempt;
 
 enum { ENGINE_OLD_MAX = 64, ENGINE_PLACE_MAX = 64, ENGINE_SLOTS_MAX = 65536 };
 
+/* The names of templates that a spawner knows for sure, last used first: it keeps more. */
+enum { LINK_ROOTS_MAX = 16 };
+struct link_roots {
+    unsigned n;
+    char names[LINK_ROOTS_MAX][PROTO_NAME_MAX];
+};
+
 /* A spawner, as the engine sees it: that of this build, which makes all new cells, or one of
  * another build, which goes on for the cells that it has (docs/adr/0011). */
 struct spawner_link {
@@ -38,6 +45,7 @@ struct spawner_link {
     unsigned n_stock;                /* of engine.stock */
     unsigned n_building;             /* of engine.building */
     char template_root[PATH_MAX];    /* the default template that it knows */
+    struct link_roots roots;         /* the others that it has been told of lately */
     bool makes_cells;                /* it is of this build */
     bool is_quitting;                /* it was asked to end */
     bool is_silent;                  /* it has not answered for a while */
@@ -52,6 +60,8 @@ struct spawner_link {
 void spawner_link_init(struct spawner_link *s, struct engine *en);
 /* Sends engine.out, or queues it. */
 int spawner_link_send(struct spawner_link *s);
+/* The same with descriptors, which stay the caller's. */
+int spawner_link_send_fds(struct spawner_link *s, const int *fds, size_t n);
 /* Sends what was queued, as far as there is room. */
 int spawner_link_flush(struct spawner_link *s);
 /* Forgets what was queued. */
@@ -67,7 +77,7 @@ struct engine_cell *spawner_link_cell(const struct spawner_link *s, uint32_t slo
 /* The one with this id, or NULL. */
 struct spawner_link *spawner_link_find(struct engine *en, uint32_t id);
 
-/* ---- engine_place.c: directories of spawners ---- */
+/* ---- engine_spawner_dir.c: directories of spawners ---- */
 
 /* Names the place of this build's spawner, and makes it. */
 int engine_place_choose(struct engine *en, struct err *e);
@@ -75,8 +85,7 @@ int engine_place_choose(struct engine *en, struct err *e);
 int engine_place_each(struct engine *en,
                       int (*fn)(struct engine *en, const char *place, struct err *e),
                       struct err *e);
-/* Its path, and what its control groups are called. */
-int engine_place_path(const struct engine *en, const char *place, char *ret, size_t size);
+/* What its control groups are called. */
 void engine_place_instance(const struct engine *en, const char *place, char *ret, size_t size);
 /* The place of this build's Nth spawner; whether PLACE is one of those. */
 void engine_place_number(const struct engine *en, unsigned n, char ret[ENGINE_PLACE_MAX]);
@@ -103,6 +112,7 @@ void engine_attach_forget(struct spawner_link *s);
 /* Lets go of the connection alone / of everything that S gave us. */
 void engine_hang_up(struct spawner_link *s);
 void engine_detach(struct spawner_link *s);
-/* The default template, as spawners get it; and sending it to S, without waiting. */
-struct proto_template engine_default_template(bool keeps_cells);
+/* LAYERS of T as descriptors; how many, or -errno. */
+int engine_open_layers(const struct proto_template *t, const char *const *layers,
+                       int fds[PROTO_LAYERS_MAX], struct err *e);
 int engine_send_template(struct spawner_link *s, bool keeps_cells);

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "loop/work.h"
 #include "runtime/engine_internal.h"
+#include "runtime/engine_root.h"
 
 enum {
     SILENT_MS = 5000, /* a spawner that says nothing for so long, though it was asked, hangs */
@@ -398,6 +399,7 @@ static void lose(struct spawner_link *s)
     engine_hang_up(s);
     (void)err_set(&e, -ECONNRESET, "the spawner died");
     fail_building(en, s, &e);
+    engine_root_fail(en, s);
     if (s->is_quitting && s != en->spawner) {
         forget(s, true);
         return;

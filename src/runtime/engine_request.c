@@ -11,6 +11,7 @@
 #include "base/enc.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "runtime/engine_freeze.h"
 #include "runtime/engine_internal.h"
 
 enum {
@@ -115,6 +116,18 @@ static void tell_result(struct request *q, const struct json *answer)
     q->fn(q->ctx, &result, NULL);
 }
 
+/* The cell did not answer. */
+static void tell_lost(struct request *q, int code, const char *why)
+{
+    struct err e = ERR_INIT;
+
+    if (code == -EHOSTDOWN)
+        (void)err_set(&e, code, "%s", why);
+    else
+        (void)err_set(&e, code, "the connection to the cell broke: %s", why);
+    q->fn(q->ctx, NULL, &e);
+}
+
 /* What a cell says may be anything. */
 static void tell(struct request *q, const struct http_response *r)
 {
@@ -124,8 +137,7 @@ static void tell(struct request *q, const struct http_response *r)
 
     arena_init(&a, ARENA_MAX);
     if (r->error < 0) {
-        (void)err_set(&e, r->error, "the connection to the cell broke: %s", r->why);
-        q->fn(q->ctx, NULL, &e);
+        tell_lost(q, r->error, r->why);
         return;
     }
     const struct json *answer = json_parse(&a, r->body, &limits, &e);
@@ -223,6 +235,28 @@ void engine_requests_fail(struct engine_cell *c)
             q->fn(q->ctx, NULL, &e);
         request_free(q);
     }
+}
+
+static struct request *find_waiting(const struct engine_cell *c)
+{
+    list_each(node, &c->requests)
+    {
+        struct request *q = list_entry(node, struct request, node);
+        if (!q->call)
+            return q;
+    }
+    return NULL;
+}
+
+void engine_cell_end_calls(struct engine_cell *c, const char *why)
+{
+    /* Those that wait would be sent by the end of the others. */
+    for (struct request *q; (q = find_waiting(c));) {
+        list_del(&q->node);
+        tell_lost(q, -EHOSTDOWN, why);
+        request_free(q);
+    }
+    http_client_end_calls(c->engine->http, str_of(c->address), -EHOSTDOWN, why);
 }
 
 /* A request of the engine's own: an object with one member. */

@@ -28,6 +28,8 @@
 #include "runtime/template.h"
 #include "sys/io.h"
 
+static struct proto_template engine_default_template(bool keeps_cells);
+
 #define SOCKET_NAME "spawner.sock"
 
 enum {
@@ -302,8 +304,7 @@ static int greet(struct spawner_attempt *a, struct err *e)
     return 0;
 }
 
-/* The layers of T as descriptors; how many, or -errno. */
-static int open_layers(const struct proto_template *t, const char *const *layers,
+int engine_open_layers(const struct proto_template *t, const char *const *layers,
                        int fds[PROTO_LAYERS_MAX], struct err *e)
 {
     int n = 0;
@@ -329,7 +330,7 @@ static int tell_template(struct spawner_attempt *a, struct err *e)
 
     if (r < 0)
         return r;
-    int n = open_layers(&t, (const char *const[]){a->template_root, "/usr"}, fds, e);
+    int n = engine_open_layers(&t, (const char *const[]){a->template_root, "/usr"}, fds, e);
     if (n < 0)
         return n;
     packet_begin(&a->out, PROTO_TEMPLATE, TAG_TEMPLATE);
@@ -599,6 +600,7 @@ void engine_hang_up(struct spawner_link *s)
     loop_io_stop(&s->io);
     close_p(&s->io.fd);
     s->io.fd = -1;
+    s->roots.n = 0; /* the next one may be another process */
     spawner_link_drop(s);
 }
 
@@ -612,7 +614,7 @@ void engine_detach(struct spawner_link *s)
 
 /* ---- templates ---- */
 
-struct proto_template engine_default_template(bool keeps_cells)
+static struct proto_template engine_default_template(bool keeps_cells)
 {
     return (struct proto_template){
         .name = "default", .has_usr = true, .keeps_cells = keeps_cells, .n_layers = 2};
@@ -624,7 +626,7 @@ int engine_send_template(struct spawner_link *s, bool keeps_cells)
     struct engine *en = s->engine;
     const struct proto_template t = engine_default_template(keeps_cells);
     int fds[PROTO_LAYERS_MAX];
-    int n = open_layers(&t, (const char *const[]){en->template_root, "/usr"}, fds, NULL);
+    int n = engine_open_layers(&t, (const char *const[]){en->template_root, "/usr"}, fds, NULL);
 
     if (n < 0)
         return n;
@@ -637,36 +639,4 @@ int engine_send_template(struct spawner_link *s, bool keeps_cells)
     if (r == 0)
         memcpy(s->template_root, en->template_root, sizeof s->template_root);
     return r;
-}
-
-int engine_add_template(struct engine *en, const struct proto_template *t,
-                        const char *const *layers, struct err *e)
-{
-    struct spawner_link *s = en->spawner;
-    uint32_t tag = en->next_tag++;
-    int64_t end_ms = clock_mono_ms() + TALK_MS;
-    int fds[PROTO_LAYERS_MAX];
-    int n = open_layers(t, layers, fds, e);
-
-    if (n < 0)
-        return n;
-    packet_begin(&en->out, PROTO_TEMPLATE, tag);
-    proto_put_template(&en->out, t);
-    int r = packet_send(s->io.fd, &en->out, fds, (size_t)n);
-    if (r < 0)
-        (void)err_sys(e, r, "spawner");
-    while (n > 0)
-        (void)close(fds[--n]);
-    while (r == 0) {
-        r = hear(s->io.fd, &en->in, end_ms, e);
-        if (r < 0 || en->in.tag == tag)
-            break;
-        engine_dispatch(s);
-    }
-    if (r == 0 && en->in.kind == PROTO_ERROR) {
-        r = -(int)wire_get_u32(&en->in.body);
-        (void)err_set(e, r, STR_FMT, STR_ARG(wire_get_str(&en->in.body)));
-    }
-    packet_done(&en->in);
-    return r < 0 ? err_ctx(e, r, "template '%s'", t->name) : 0;
 }

@@ -2,12 +2,16 @@
 /* The stock of cells that are kept ready.
  *
  * Building a cell and letting it rehearse take the processors from those who use cells. So, while
- * enough are left, both wait until nobody has asked for or used one for a moment, though not for
- * ever; then few are made at once, because somebody may come back. The fewer are left, the less is
- * waited for. */
+ * somebody does, one cell after the other is built, and only when a processor has nothing to do,
+ * though that is not waited for for ever: a client that creates, uses and deletes one sandbox after
+ * the other leaves such moments, and takes no more cells than are made in them. The fewer are left,
+ * the less is waited for. When nobody has used a cell for a moment a few are made at once, and let
+ * rehearse. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -18,9 +22,11 @@ enum {
     REFILL_MS = 8,  /* after a claim: first comes the command of who was just given a cell */
     QUIET_MS = 300, /* a busy client may need as long between two requests */
     LATE_MS = 2000, /* no wait is longer */
+    IDLE_MS = 4,    /* between looks for an idle processor */
     AT_ONCE = 2,
     AT_ONCE_LOW = 4,
     LOW_SHARE = 16, /* less than this part of the stock is little */
+    N_AVERAGES = 3, /* of the load, in /proc/loadavg */
 };
 
 /* ---- when ---- */
@@ -56,6 +62,22 @@ static bool is_low(const struct engine *en)
     return en->n_stock <= 1 || LOW_SHARE * en->n_stock < en->options.stock;
 }
 
+/* Whether a processor has nothing to do. This thread is one of those that run. */
+static bool has_idle_cpu(struct engine *en)
+{
+    char text[64];
+    uint64_t n_running = 0;
+
+    if (en->load_fd < 0)
+        return false;
+    ssize_t n = pread(en->load_fd, text, sizeof text - 1, 0);
+    struct str rest = str_n(text, n > 0 ? (size_t)n : 0);
+    for (int i = 0; i < N_AVERAGES; i++) /* then "RUNNING/ALL" */
+        (void)str_cut(&rest, ' ');
+    return str_to_u64(str_cut(&rest, '/'), &n_running) == 0 &&
+           n_running <= (uint64_t)CPU_COUNT(&en->cpus.all);
+}
+
 /* How many cells may be made, or rehearse, at the same time now. */
 static unsigned how_many(struct engine *en)
 {
@@ -69,6 +91,8 @@ static unsigned how_many(struct engine *en)
         en->waits_ms = 0;
         return AT_ONCE;
     }
+    if (!is_full(en) && has_idle_cpu(en))
+        return 1;
     if (en->waits_ms == 0)
         en->waits_ms = now_ms;
     return now_ms - en->waits_ms >= LATE_MS ? AT_ONCE : 0;
@@ -122,7 +146,7 @@ void engine_stock_tend(struct engine *en)
     else
         is_behind = rehearse(en, at_once);
     if (is_behind && at_once == 0)
-        retry_in(en, QUIET_MS);
+        retry_in(en, is_full(en) ? QUIET_MS : IDLE_MS);
 }
 
 /* ---- taking ---- */
@@ -144,9 +168,16 @@ struct engine_cell *engine_stock_take(struct engine *en, const struct cell_spec 
         list_del(node);
         en->n_stock--;
         c->spawner->n_stock--;
+        en->counts.hits++;
         return c;
     }
+    en->counts.misses++;
     return NULL;
+}
+
+struct engine_stock_counts engine_stock_counts(const struct engine *en)
+{
+    return en->counts;
 }
 
 void engine_stock_drop(struct engine *en)

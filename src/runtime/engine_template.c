@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "loop/work.h"
+#include "runtime/engine_assign.h"
 #include "runtime/engine_internal.h"
 #include "runtime/template.h"
 #include "sys/io.h"
@@ -32,6 +33,11 @@ struct engine_renewal {
     size_t n_etc;
     int result;
 };
+
+uint64_t engine_root_stamp(const struct engine *en)
+{
+    return str_hash(str_of(en->template_root), 0);
+}
 
 /* ---- building ---- */
 
@@ -107,6 +113,9 @@ static void run(struct work *w)
 /* What is under way for the stock has the old template, too. */
 static void replace(struct engine *en)
 {
+    /* What lies on the default template has to be laid on the new one. */
+    en->spawner->roots.n = 0;
+    list_each(node, &en->old) list_entry(node, struct spawner_link, node)->roots.n = 0;
     if (engine_send_template(en->spawner, true) < 0) {
         en->template_stamp = 0; /* once more with the next look */
         en->template_root[0] = '\0';

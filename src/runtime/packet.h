@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "runtime/wire.h"
 
-enum { PACKET_MAX = 32768, PACKET_FDS = 12 };
+enum { PACKET_MAX = 32768, PACKET_FDS = 60 };
 
 struct packet {
     uint32_t kind, tag;

@@ -85,7 +85,7 @@ void proto_get_template(struct wire_reader *r, struct proto_template *ret)
     ret->has_usr = wire_get_u32(r) != 0;
     ret->keeps_cells = wire_get_u32(r) != 0;
     ret->n_layers = wire_get_u32(r);
-    if (ret->n_layers == 0 || ret->n_layers > PROTO_LAYERS_MAX ||
+    if (ret->n_layers > (ret->has_usr ? PROTO_LAYERS_USR_MAX : PROTO_LAYERS_MAX) ||
         ret->n_layers <= (ret->has_usr ? 1U : 0U))
         r->is_bad = true;
 }

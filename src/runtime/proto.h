@@ -11,10 +11,12 @@
 #include "runtime/wire.h"
 
 enum {
-    PROTO_VERSION = 4,
+    PROTO_VERSION = 5,
     PROTO_VERSION_OLDEST = 3, /* that a spawner of another build may speak: without greetings */
     PROTO_NAME_MAX = 64,
-    PROTO_LAYERS_MAX = 8,
+    PROTO_LAYERS_MAX = 60,     /* of a template; so that their names fit into one mount option */
+    PROTO_LAYERS_USR_MAX = 36, /* the same when the last one is laid below /usr */
+    PROTO_VERSION_ROOTS = 5,   /* from this one on: more templates than the default, PROTO_UPPER */
     PROTO_EXIT_BUSY = 3, /* how `tidepool-envd spawn` ends when another spawner has the place */
 };
 
@@ -30,11 +32,13 @@ enum proto_kind {
     PROTO_LIST,     /* → one CELL for each living cell, then OK */
     PROTO_QUIT,     /* ends all cells and the spawner; the connection closes when it is done */
     PROTO_CLEAN,    /* something was moved into the trash: no reply */
+    PROTO_UPPER,    /* slot, generation → UPPER or ERROR */
 
     PROTO_OK = 64,
-    PROTO_ERROR, /* i32 errno as u32, text */
-    PROTO_CELL,  /* struct cell_info; pidfd and network namespace attached */
-    PROTO_GONE,  /* tag 0: slot, generation, wait status */
+    PROTO_ERROR,    /* i32 errno as u32, text */
+    PROTO_CELL,     /* struct cell_info; pidfd and network namespace attached */
+    PROTO_GONE,     /* tag 0: slot, generation, wait status */
+    PROTO_UPPER_IS, /* attached: the home of the cell's upper layer (envd/layout.h) */
 };
 
 struct cell_spec {

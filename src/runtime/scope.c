@@ -119,30 +119,29 @@ struct talk {
     char result[32];  /* of that; "": not known so far */
 };
 
-static void bus_done(sd_bus **bus)
+static void close_bus(sd_bus *bus)
 {
-    if (*bus)
-        (void)sd.sd_bus_flush_close_unref(*bus);
+    if (bus)
+        (void)sd.sd_bus_flush_close_unref(bus);
 }
+DEFINE_CLEANUP(sd_bus *, close_bus)
 
-static void message_done(sd_bus_message **m)
+static void drop_message(sd_bus_message *m)
 {
-    if (*m)
-        (void)sd.sd_bus_message_unref(*m);
+    if (m)
+        (void)sd.sd_bus_message_unref(m);
 }
+DEFINE_CLEANUP(sd_bus_message *, drop_message)
 
-static void error_done(sd_bus_error *error)
+static void drop_error(sd_bus_error *error)
 {
     sd.sd_bus_error_free(error);
 }
-
-#define auto_bus     __attribute__((cleanup(bus_done)))
-#define auto_message __attribute__((cleanup(message_done)))
-#define auto_error   __attribute__((cleanup(error_done)))
+DEFINE_CLEANUP_IN_PLACE(sd_bus_error, drop_error)
 
 static int open_at(const char *address, sd_bus **ret)
 {
-    auto_bus sd_bus *bus = NULL;
+    auto_(close_bus) sd_bus *bus = NULL;
     int r = sd.sd_bus_new(&bus);
 
     if (r >= 0)
@@ -221,8 +220,8 @@ static int put_properties(sd_bus_message *m, pid_t pid)
 /* Asks for the scope: 0 when systemd has begun, -EEXIST when one of that name is left. */
 static int ask(struct talk *t, pid_t pid, struct err *e)
 {
-    auto_message sd_bus_message *m = NULL, *answer = NULL;
-    auto_error sd_bus_error error = SD_BUS_ERROR_NULL;
+    auto_(drop_message) sd_bus_message *m = NULL, *answer = NULL;
+    auto_(drop_error) sd_bus_error error = SD_BUS_ERROR_NULL;
     int r = sd.sd_bus_message_new_method_call(t->bus, &m, SYSTEMD, MANAGER_AT, MANAGER,
                                               "StartTransientUnit");
 
@@ -296,7 +295,7 @@ static int wait_for_job(struct talk *t, struct err *e)
 
 static int enter(struct talk *t, pid_t pid, const char *address, struct err *e)
 {
-    auto_bus sd_bus *bus = NULL;
+    auto_(close_bus) sd_bus *bus = NULL;
     int r = open_bus(address, &bus);
 
     if (r < 0)

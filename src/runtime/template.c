@@ -14,7 +14,7 @@
 #include "runtime/template_internal.h"
 #include "sys/io.h"
 
-enum { VERSION = 4, LOCAL_MAX = 64 << 20 };
+enum { VERSION = 5, LOCAL_MAX = 64 << 20 };
 
 /* ---- the key ---- */
 
@@ -72,10 +72,12 @@ static void copy_local(struct template_build *b, const char *local)
 {
     auto_buf struct buf program = BUF_INIT(LOCAL_MAX);
 
-    if (io_read_file(local, &program, NULL) == 0)
-        (void)template_write(b->root,
-                             &(struct template_entry){.path = TEMPLATE_LOCAL, .mode = 0755},
-                             buf_str(&program));
+    if (io_read_file(local, &program, NULL) < 0)
+        return;
+    (void)template_write(b->root, &(struct template_entry){.path = TEMPLATE_LOCAL, .mode = 0755},
+                         buf_str(&program));
+    /* Clients of E2B start it by this name. */
+    (void)symlinkat("/" TEMPLATE_LOCAL, b->root, TEMPLATE_GATEWAY);
 }
 
 static int build(struct template_build *b, const struct template_source *from, struct err *e)

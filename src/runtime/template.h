@@ -17,6 +17,8 @@
 #define TEMPLATE_DEFAULTS "templates/default"
 /* Where cells have the tools of workspaces (src/local). */
 #define TEMPLATE_LOCAL "opt/tidepool/tidepool-local"
+/* Another name of it. */
+#define TEMPLATE_GATEWAY "usr/bin/mcp-gateway"
 
 struct template_source {
     const char *root;       /* the host's root directory; NULL: "/" */

@@ -73,7 +73,9 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-int template_open_parent(int host, const char *path, unsigned flags)
+/* Opens the directory that PATH of the host is in, without following links and only through
+ * directories that everybody may pass unless flags say otherwise: descriptor or -errno. */
+static int template_open_parent(int host, const char *path, unsigned flags)
 {
     int fd = openat(host, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 

@@ -54,9 +54,6 @@ void template_copy(struct template_build *b, const char *path, unsigned flags);
 int template_read(const struct template_build *b, const char *path, struct buf *ret);
 /* Lists the directory PATH below the directory AT, not through a link; NULL when it cannot be. */
 DIR *template_list(int at, const char *path);
-/* Opens the directory that PATH of the host is in, without following links and only through
- * directories that everybody may pass unless flags say otherwise: descriptor or -errno. */
-int template_open_parent(int host, const char *path, unsigned flags);
 
 /* ---- template_etc.c: what of the host's /etc goes into a cell ---- */
 

@@ -54,5 +54,6 @@ def client_env(s):
                    SDK_SANDBOX_URL="https://sandbox." + NAME)
     else:
         env.update(E2B_API_URL=s.url + "/e2b/v1", E2B_SANDBOX_URL=s.url,
+                   E2B_VOLUME_API_URL=s.url + "/e2b/v1",
                    SDK_API_URL=s.url + "/e2b/v1", SDK_SANDBOX_URL=s.url)
     return env

@@ -1,9 +1,16 @@
 -- name: get_order
 SELECT id, product, quantity, ticket, created FROM orders WHERE id = :order_id;
 SELECT 'order ' || :order_id || ' does not exist' AS error WHERE :id IS NULL;
-SELECT json_object('id', :id, 'product', :product, 'quantity', :quantity,
-                   'total', :quantity * price, 'ticket', :ticket, 'created', :created) AS result
-FROM product WHERE name = :product;
+SELECT json_object(
+  'id', :id,
+  'product', :product,
+  'quantity', :quantity,
+  'total', :quantity * price,
+  'ticket', :ticket,
+  'created', :created
+) AS result
+FROM product
+WHERE name = :product;
 
 -- name: create_order
 SELECT stock FROM product WHERE name = :product;

@@ -18,6 +18,7 @@
 #include "../../lib/lab.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "runtime/engine_freeze.h"
 #include "runtime/engine_internal.h"
 
 static struct lab_result r;

@@ -41,6 +41,7 @@ void serve_health(struct serve *s, struct http_req *r);
 void serve_stats(struct serve *s, struct http_req *r);
 void serve_procs(struct serve *s, struct http_req *r);
 void serve_signal(struct serve *s, struct http_req *r);
+void serve_mountpoints(struct serve *s, struct http_req *r);
 void serve_halt(struct serve *s, struct http_req *r);
 void serve_update(struct serve *s, struct http_req *r);
 

@@ -27,7 +27,7 @@
 
 enum { PROGRAM_MAX = 64 << 20 };
 
-int engine_place_path(const struct engine *en, const char *place, char *ret, size_t size)
+static int engine_place_path(const struct engine *en, const char *place, char *ret, size_t size)
 {
     int len = snprintf(ret, size, "%s/%s", en->state, place);
 
