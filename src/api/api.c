@@ -266,19 +266,42 @@ static enum router_result find_route(struct api_req *r, bool is_e2b)
     return result;
 }
 
+/* A browser asks whether it may send the headers that name a sandbox, so it does not send them yet:
+ * whatever the path is, the answer is for the sandbox's service, which lets every origin ask. */
+static bool answer_preflight(struct api_req *r)
+{
+    const struct http_headers *h = &r->http->head.headers;
+    struct str wanted = http_header_get(h, "access-control-request-headers"), rest = wanted;
+    bool is_it = false;
+
+    if (r->http->head.method != HTTP_OPTIONS || !http_header_get(h, "origin").p)
+        return false;
+    while (rest.p && !is_it)
+        is_it = str_iis(str_trim(str_cut(&rest, ',')), "e2b-sandbox-id");
+    if (!is_it)
+        return false;
+    r->match = r->api->traffic;
+    (void)http_add_header(r->http, "Access-Control-Allow-Methods",
+                          STR("HEAD, GET, POST, PUT, PATCH, DELETE"));
+    (void)http_add_header(r->http, "Access-Control-Allow-Headers", wanted);
+    (void)http_add_header(r->http, "Access-Control-Max-Age", STR("7200"));
+    api_reply(r, 204, NULL, STR_NULL);
+    return true;
+}
+
 /* What is for a sandbox leaves before any path is looked at. */
 static bool handle_traffic(struct api_req *r, bool *is_e2b)
 {
-    struct place place;
+    struct destination place;
 
-    place_find(&place, &r->http->head, str_of(r->core->config->domain));
-    if (place.kind == PLACE_SANDBOX || place.kind == PLACE_BAD) {
+    destination_find(&place, &r->http->head, str_of(r->core->config->domain));
+    if (place.kind == DESTINATION_SANDBOX || place.kind == DESTINATION_BAD) {
         r->match = r->api->traffic;
         traffic_handle(r, &place);
         return true;
     }
-    *is_e2b = *is_e2b || place.kind == PLACE_E2B;
-    return traffic_handle_signed(r);
+    *is_e2b = *is_e2b || place.kind == DESTINATION_E2B;
+    return answer_preflight(r) || traffic_handle_signed(r);
 }
 
 static void handle(struct api *a, struct http_req *h, bool is_e2b)
@@ -387,8 +410,11 @@ struct api *api_new(struct core *core, struct err *e)
         return NULL;
     }
     a->core = core;
-    const struct proxy_opts opts = {.loop = core->loop, .dial = forward_dial, .ctx = core};
-    a->ends = (struct sandbox_watch){.fn = forward_end};
+    const struct proxy_opts opts = {.loop = core->loop,
+                                    .dial = forward_dial,
+                                    .ctx = core,
+                                    .patience_ms = core->config->timeouts.stream};
+    a->ends = (struct sandbox_watch){.fn = forward_end, .on_pause = forward_pause};
     list_init(&a->ends.node);
     if (core->sandboxes)
         sandboxes_watch(core->sandboxes, &a->ends);

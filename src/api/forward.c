@@ -11,6 +11,7 @@
 #include "runtime/engine.h"
 
 static const struct proxy_fault ended = {502, -ESHUTDOWN, "it has ended"};
+static const struct proxy_fault paused = {502, -EHOSTDOWN, "it was paused"};
 
 int forward_dial(void *ctx, const char *address, struct err *e)
 {
@@ -101,6 +102,12 @@ void forward_end(void *ctx, struct sandbox *sb)
 {
     (void)ctx;
     proxy_end_group(&sb->forwards, &ended);
+}
+
+void forward_pause(void *ctx, struct sandbox *sb)
+{
+    (void)ctx;
+    proxy_end_group(&sb->forwards, &paused);
 }
 
 /* What lets a browser in is none of the service's business, "tidepool_key" of former versions

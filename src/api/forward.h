@@ -27,9 +27,10 @@ struct forward {
  * sandbox until it is over. What F points to is in R's arena, or lives longer. */
 void forward_start(struct api_req *r, const struct forward *f);
 
-/* A sandbox begins to end: so does all that is passed on into it, with an error. A struct
- * sandbox_watch's fn. */
+/* A sandbox begins to end, or is paused: what is passed on into it ends with an error, of code
+ * -ESHUTDOWN or -EHOSTDOWN. Functions of a struct sandbox_watch. */
 void forward_end(void *ctx, struct sandbox *sb);
+void forward_pause(void *ctx, struct sandbox *sb);
 
 /* dial() of the API's proxy; CTX is the struct core, an address "ID:PORT". */
 int forward_dial(void *ctx, const char *address, struct err *e);

@@ -46,8 +46,6 @@ int cp_resolve(struct cp *c, struct err *e);
 /* Both return an exit status, as in remote.h. */
 int cp_upload(struct cp *c);
 int cp_download(struct cp *c);
-/* Removes what a copy left behind that was broken off. */
-void cp_done(struct cp *c);
 
 /* ---- the local tar ---- */
 

@@ -49,9 +49,6 @@ int doctor_in_child(int (*fn)(const void *arg), const void *arg);
 int doctor_unshare(int flags);
 int doctor_write_file(const char *path, const char *text);
 
-/* The running kernel, compared by major and minor number. */
-bool doctor_kernel_is_at_least(int major, int minor);
-
 /* doctor_kernel.c */
 doctor_fn doctor_kernel, doctor_user_ns, doctor_namespace, doctor_clone3, doctor_pidfd,
     doctor_openat2, doctor_seccomp, doctor_sk_lookup, doctor_nftables;

@@ -107,7 +107,8 @@ static void kernel_version(int *major, int *minor, struct utsname *u)
         *minor = (int)n;
 }
 
-bool doctor_kernel_is_at_least(int major, int minor)
+/* The running kernel, compared by major and minor number. */
+static bool doctor_kernel_is_at_least(int major, int minor)
 {
     struct utsname u;
     int have_major, have_minor;

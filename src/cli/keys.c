@@ -32,11 +32,7 @@ static void offline_done(struct offline *o)
     accounts_free(o->accounts);
     store_close(o->store);
 }
-
-static inline void offline_done_p(struct offline *o)
-{
-    offline_done(o);
-}
+DEFINE_CLEANUP_IN_PLACE(struct offline, offline_done)
 
 static int offline_open(struct offline *o, const struct client_where *where, struct err *e)
 {
@@ -65,7 +61,7 @@ static struct json *key_json(struct arena *a, const struct account_key *k, const
 static int create_offline(const struct client_where *where, const struct account_new *args,
                           struct arena *a, struct json **ret, struct err *e)
 {
-    struct offline o __attribute__((cleanup(offline_done_p))) = {0};
+    struct offline o auto_(offline_done) = {0};
     struct store_tx *tx auto_(store_tx_free) = NULL;
     char secret[ACCOUNT_SECRET_LEN + 1];
     struct account_new full = *args;
@@ -88,7 +84,7 @@ static int create_offline(const struct client_where *where, const struct account
 static int list_offline(const struct client_where *where, const struct keys_list_args *args,
                         struct arena *a, struct json **ret, struct err *e)
 {
-    struct offline o __attribute__((cleanup(offline_done_p))) = {0};
+    struct offline o auto_(offline_done) = {0};
     const struct account_key *k;
     int r = offline_open(&o, where, e);
 
@@ -102,7 +98,7 @@ static int list_offline(const struct client_where *where, const struct keys_list
 
 static int revoke_offline(const struct client_where *where, const char *id, struct err *e)
 {
-    struct offline o __attribute__((cleanup(offline_done_p))) = {0};
+    struct offline o auto_(offline_done) = {0};
     struct store_tx *tx auto_(store_tx_free) = NULL;
     int r = offline_open(&o, where, e);
 

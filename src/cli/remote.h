@@ -35,7 +35,7 @@ int remote_where(struct cli_call *call, struct client_where *ret);
 /* Gets ready to talk to it. */
 int remote_open(struct remote *r, struct cli_call *call);
 void remote_done(struct remote *r);
-#define auto_remote __attribute__((cleanup(remote_done)))
+DEFINE_CLEANUP_IN_PLACE(struct remote, remote_done)
 
 /* Joins words into a target: every second one is percent-encoded, beginning with the second. NULL
  * when it is too long. */

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "api/api.h"
-#include "apps/memory.h"
-#include "apps/registry.h"
+#include "apps/catalog/registry.h"
+#include "apps/db/memory.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -29,6 +29,7 @@
 #include "core/core.h"
 #include "core/instance_set.h"
 #include "core/sandbox_limits.h"
+#include "core/templates.h"
 #include "loop/loop.h"
 #include "loop/watch.h"
 #include "net/http_server.h"
@@ -130,7 +131,7 @@ static void reload_servers(struct service *s)
                                         {config_find(STR("state")), c->state}};
     const struct config_args args = {
         .flags = flags, .n_flags = ARRAY_LEN(flags), .home = getenv("HOME"), .no_search = true};
-    struct config fresh auto_config = {0};
+    struct config fresh auto_(config_done) = {0};
     struct err e = ERR_INIT;
 
     if (!c->config || is_set_outside(c, "local.servers"))
@@ -238,6 +239,15 @@ static void warn_of_limits(const struct core *core)
         log_warn("sandboxes run without a limit", LOG_S("error", buf_cstr(&text)));
 }
 
+static void warn_of_templates(const struct core *c)
+{
+    const struct err *fault = templates_fault(c->templates);
+
+    if (fault->code)
+        log_warn("the saved templates cannot be read; those before them are used",
+                 LOG_S("error", err_text(fault)));
+}
+
 static int open_core(struct service *s, struct err *e)
 {
     sm_set_trace(trace_move);
@@ -249,6 +259,8 @@ static int open_core(struct service *s, struct err *e)
         log_warn("no sandboxes", LOG_S("error", err_text(&s->core.no_sandboxes)));
     else if (r == 0)
         warn_of_limits(&s->core);
+    if (r == 0)
+        warn_of_templates(&s->core);
     if (r == 0)
         app_registry_on_broken(instances_apps(s->core.instances), on_broken_app, NULL);
     return r;
@@ -369,7 +381,12 @@ static int listen_local(struct service *s, struct err *e)
 /* The file comes last: who sees it can talk to the service. */
 static int publish(struct service *s, struct err *e)
 {
+    const char *port = strrchr(s->announce.url, ':');
+
     api_set_url(s->api, s->announce.url);
+    /* Where no domain is configured, sandboxes are reached at this listener. */
+    if (strcmp(s->config->domain, "localhost") == 0 && port && port[1] != '/')
+        (void)snprintf(s->core.domain, sizeof s->core.domain, "localhost%s", port);
     log_info("listening", LOG_S("url", s->announce.url), LOG_I("pid", getpid()));
     announce_banner(&s->announce, &s->core);
     int r = announce_publish(&s->announce, &s->core, e);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apps/check.h"
+#include "apps/check/check.h"
 
 static void print_finding(void *ctx, const char *text)
 {

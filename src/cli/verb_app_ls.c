@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apps/check.h"
-#include "apps/engine.h"
-#include "apps/registry.h"
-#include "apps/skeleton.h"
+#include "apps/catalog/registry.h"
+#include "apps/catalog/skeleton.h"
+#include "apps/check/check.h"
+#include "apps/engine/engine.h"
 #include "base/cleanup.h"
 #include "cli/remote.h"
 #include "cli/table.h"
@@ -111,7 +111,7 @@ static int put_table(struct cli_call *call, struct table *t)
 
 static int ls_there(struct cli_call *call)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
     int status = remote_open(&r, call);
 
@@ -201,7 +201,7 @@ static void put_answer(struct remote *r, const struct json *app)
 
 static int show_there(struct cli_call *call)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
     int status = remote_open(&r, call);
 

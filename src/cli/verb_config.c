@@ -127,7 +127,7 @@ static int run_check(struct cli_call *call)
                                .home = getenv("HOME"),
                                .mistake = tell_mistake,
                                .ctx = call};
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct err e = ERR_INIT;
 
     if (config_load(&c, &args, &e) < 0)

@@ -9,7 +9,8 @@
 #include "cli/cp.h"
 #include "cli/tty.h"
 
-void cp_done(struct cp *c)
+/* Removes what a copy left behind that was broken off. */
+static void cp_done(struct cp *c)
 {
     close_p(&c->fd);
     c->fd = -1;
@@ -51,7 +52,7 @@ static int run(struct cli_call *call)
     struct cp_path from = cp_parse(call->args[0]), to = cp_parse(call->args[1]);
     bool is_upload = to.sandbox.len > 0;
     const struct cp_path *inside = is_upload ? &to : &from;
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
 
     if (is_upload == (from.sandbox.len > 0))
         return cli_usage(call, "one side must be NAME:PATH, the other a local path");

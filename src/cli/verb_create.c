@@ -4,29 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/remote.h"
-
-enum kind { TEXT, NUMBER, SECONDS, SWITCH };
-
-/* Options that become members of the request as they are. */
-static const struct {
-    const char *option, *member;
-    enum kind kind;
-} members[] = {
-    {"name", "name", TEXT},
-    {"template", "template", TEXT},
-    {"image", "image", TEXT},
-    {"timeout", "timeout", SECONDS},
-    {"idle-timeout", "idle_timeout", SECONDS},
-    {"cpu", "cpu_limit", TEXT},
-    {"memory", "memory_limit", TEXT},
-    {"disk", "disk", TEXT},
-    {"pids", "pids", NUMBER},
-    {"port", "port", NUMBER},
-    {"workdir", "workdir", TEXT},
-    {"app", "app", TEXT},
-    {"auto-pause", "autoPause", SWITCH},
-    {"auto-resume", "autoResume", SWITCH},
-};
+#include "core/sandbox_fields.h"
 
 static int put_seconds(const struct cli_call *call, const char *option, struct jw *w)
 {
@@ -48,25 +26,24 @@ static int put_number(const struct cli_call *call, const char *option, struct jw
     return CLI_OK;
 }
 
-static int put_members(const struct cli_call *call, struct jw *w)
+static int put_member(const struct cli_call *call, const struct sandbox_field *f, struct jw *w)
 {
-    int r = CLI_OK;
+    const char *name = f->names[SANDBOX_FACE_API], *value = cli_value(call, f->option);
 
-    for (size_t i = 0; r == CLI_OK && i < ARRAY_LEN(members); i++) {
-        const char *value = cli_value(call, members[i].option);
-        if (!value)
-            continue;
-        jw_key(w, members[i].member);
-        if (members[i].kind == NUMBER)
-            r = put_number(call, members[i].option, w);
-        else if (members[i].kind == SECONDS)
-            r = put_seconds(call, members[i].option, w);
-        else if (members[i].kind == SWITCH)
-            jw_bool(w, cli_is_on(call, members[i].option));
-        else
-            jw_cstr(w, value);
-    }
-    return r;
+    if (f->kind == SANDBOX_STRINGS)
+        return remote_put_pairs(call, f->option, name, w);
+    if (!value)
+        return CLI_OK;
+    jw_key(w, name);
+    if (f->kind == SANDBOX_NUMBER)
+        return put_number(call, f->option, w);
+    if (f->kind == SANDBOX_SECONDS)
+        return put_seconds(call, f->option, w);
+    if (f->kind == SANDBOX_FLAG)
+        jw_bool(w, cli_is_on(call, f->option));
+    else
+        jw_cstr(w, value);
+    return CLI_OK;
 }
 
 /* The main process, when the call names one. */
@@ -86,13 +63,12 @@ static void put_command(const struct cli_call *call, struct jw *w)
 static int put_request(const struct cli_call *call, struct buf *out)
 {
     struct jw w = jw_to(out);
+    int r = CLI_OK;
 
     jw_object(&w);
-    int r = put_members(call, &w);
-    if (r == CLI_OK)
-        r = remote_put_pairs(call, "env", "envVars", &w);
-    if (r == CLI_OK)
-        r = remote_put_pairs(call, "metadata", "metadata", &w);
+    for (size_t i = 0; r == CLI_OK && i < sandbox_n_fields; i++)
+        if (sandbox_fields[i].option)
+            r = put_member(call, &sandbox_fields[i], &w);
     put_command(call, &w);
     jw_end(&w);
     return r;
@@ -100,7 +76,7 @@ static int put_request(const struct cli_call *call, struct buf *out)
 
 static int run(struct cli_call *call)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     struct buf body auto_buf = BUF_INIT(4UL << 20);
     struct json *doc = NULL;
     int status = put_request(call, &body);
@@ -119,30 +95,22 @@ static int run(struct cli_call *call)
     return CLI_OK;
 }
 
+/* What the help adds to a field's own. */
+#define MORE_NAME    "."
+#define MORE_TEXT    "."
+#define MORE_AMOUNT  "."
+#define MORE_NUMBER  "."
+#define MORE_FLAG    "."
+#define MORE_SECONDS " (such as 90, 15m or 2h)."
+#define MORE_STRINGS " (repeatable)."
+
+#define SANDBOX_OPTION(kind, member, api, store, mcp, title, help_, option, letter_, arg_)         \
+    {.name = (option), .letter = (letter_), .arg = (arg_), .help = help_ MORE_##kind},
+#define SANDBOX_FIELD(...)
+#define SANDBOX_KEPT(...)
+
 static const struct cli_option options[] = {
-    {.name = "name", .arg = "NAME", .help = "Name of the sandbox (default: generated)."},
-    {.name = "template", .arg = "NAME", .help = "Template to create it from."},
-    {.name = "image", .arg = "IMAGE", .help = "Image to use instead of the template's."},
-    {.name = "env",
-     .letter = 'e',
-     .arg = "NAME=VALUE",
-     .help = "Environment variable for every process in it (repeatable)."},
-    {.name = "metadata", .arg = "NAME=VALUE", .help = "Metadata to find it by (repeatable)."},
-    {.name = "timeout", .arg = "TIME", .help = "Lifetime, such as 90, 15m or 2h; -1 for no limit."},
-    {.name = "idle-timeout", .arg = "TIME", .help = "Lifetime without any activity."},
-    {.name = "auto-pause", .help = "Pause it when its timeout expires, instead of deleting it."},
-    {.name = "auto-resume", .help = "Resume it automatically when it is used."},
-    {.name = "cpu",
-     .arg = "QUANTITY",
-     .help = "CPU limit, such as 500m or 2 (capped at the host's)."},
-    {.name = "memory",
-     .arg = "QUANTITY",
-     .help = "Memory limit, such as 512Mi or 2Gi; at most the host's."},
-    {.name = "disk", .arg = "QUANTITY", .help = "Disk limit, such as 5Gi."},
-    {.name = "pids", .arg = "N", .help = "Maximum number of processes and threads."},
-    {.name = "port", .arg = "PORT", .help = "Port that its address leads to (default 8080)."},
-    {.name = "workdir", .arg = "PATH", .help = "Working directory of its commands."},
-    {.name = "app", .arg = "LABEL", .help = "Description, as free text."},
+#include "core/sandbox_fields.def"
     REMOTE_JSON,
     REMOTE_OPTIONS,
     {0},

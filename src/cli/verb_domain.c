@@ -94,7 +94,21 @@ static void put_path(struct buf *out, const char *before, const char *path, cons
     (void)buf_add_str(out, str_of(after));
 }
 
-static void show_text(struct buf *out, const struct plan *p, const struct domain_files *f)
+/* What was said to this verb has to be said to the service. */
+static void put_setting(struct buf *out, const struct cli_call *call, const char *name,
+                        const char *value)
+{
+    const struct config *c = &call->config;
+    char before[32];
+
+    if (!str_starts(str_of(c->sources[config_find(str_of(name)) - config_options]), STR("flag")))
+        return;
+    (void)snprintf(before, sizeof before, " --%s ", name);
+    put_path(out, before, value, "");
+}
+
+static void show_text(struct buf *out, const struct cli_call *call, const struct plan *p,
+                      const struct domain_files *f)
 {
     (void)buf_printf(out,
                      "Files in %s:\n"
@@ -106,6 +120,9 @@ static void show_text(struct buf *out, const struct plan *p, const struct domain
                      "\n",
                      buf_str(&p->dir).p, f->is_old_ca ? " (kept)" : "", p->name, p->name, p->name);
     (void)buf_printf(out, "Start the service with them:\n\n  tidepool serve --domain %s", p->place);
+    put_setting(out, call, "listen", call->config.listen);
+    put_setting(out, call, "state", call->config.state);
+    put_setting(out, call, "config", call->config.config);
     put_path(out, " --tls-cert ", f->cert, "");
     put_path(out, " --tls-key ", f->key, "\n\n");
     (void)buf_printf(out,
@@ -140,7 +157,7 @@ static int run(struct cli_call *call)
         else if (cli_is_on(call, "json"))
             show_json(&call->out, &p, &files);
         else
-            show_text(&call->out, &p, &files);
+            show_text(&call->out, call, &p, &files);
     }
     domain_files_done(&files);
     buf_done(&p.dir);

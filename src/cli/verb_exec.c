@@ -183,7 +183,7 @@ static int follow(struct remote *r, const char *target, const struct buf *body)
 
 static int run(struct cli_call *call)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     struct buf body auto_buf = BUF_INIT(BODY_MAX);
     struct json *doc = NULL;
     int status = put_request(call, &body);

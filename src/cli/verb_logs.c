@@ -59,7 +59,7 @@ static int follow(struct remote *r, const char *target)
 
 static int run(struct cli_call *call)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
     int64_t tail;
     int status = cli_value_int(call, "tail", TAIL_DEFAULT, &tail);

@@ -76,7 +76,7 @@ static int show_table(struct remote *r, const struct json *list)
 
 static int run(struct cli_call *call)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
     int status = remote_open(&r, call);
 

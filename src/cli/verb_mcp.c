@@ -428,7 +428,7 @@ static void close_bridge(struct bridge *b)
 
 static int run(struct cli_call *call)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     struct err e = ERR_INIT;
     int status = remote_open(&r, call);
 

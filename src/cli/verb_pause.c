@@ -8,7 +8,7 @@ static const struct cli_option options[] = {REMOTE_JSON, REMOTE_OPTIONS, {0}};
 
 static int run_for_each(struct cli_call *call, const char *prefix)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     int status = remote_open(&r, call);
 
     return status == CLI_OK ? remote_each(&r, "POST", prefix, NULL) : status;

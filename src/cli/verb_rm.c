@@ -19,7 +19,7 @@ static int all_names(struct remote *r, struct json **ret)
 
 static int run(struct cli_call *call)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     bool is_all = cli_is_on(call, "all");
     struct json *names = NULL;
 

@@ -9,7 +9,7 @@
 
 static int run(struct cli_call *call)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
     struct err e = ERR_INIT;
 

@@ -5,33 +5,24 @@
 #include "base/cleanup.h"
 #include "cli/remote.h"
 #include "cli/table.h"
+#include "core/sandbox_fields.h"
 
-static const struct {
+/* What is not a field that a sandbox is created with (core/sandbox_fields.def): before those, and
+ * behind them. */
+struct line {
     const char *title, *member;
-} lines[] = {
+};
+
+static const struct line head[] = {
     {"Name", "name"},
     {"Id", "id"},
     {"Status", "status"},
     {"Owner", "user"},
-    {"Template", "template"},
-    {"Image", "image"},
-    {"Command", "cmd"},
-    {"For", "app"},
-    {"Directory", "workdir"},
-    {"Processors", "cpu_limit"},
-    {"Memory", "memory_limit"},
-    {"Disk", "disk"},
-    {"Processes", "pids"},
-    {"Port", "port"},
-    {"Address", "url"},
-    {"Created", "created_at"},
-    {"Expires", "expires_at"},
-    {"Last used", "last_active_at"},
+};
+static const struct line tail[] = {
+    {"Address", "url"},        {"Created", "created_at"},
+    {"Expires", "expires_at"}, {"Last used", "last_active_at"},
     {"Paused", "paused_at"},
-    {"Timeout", "timeout"},
-    {"Idle timeout", "idle_timeout"},
-    {"Pauses itself", "autoPause"},
-    {"Resumes itself", "autoResume"},
 };
 
 static void put_line(struct buf *out, struct str title, struct str value)
@@ -53,9 +44,34 @@ static void put_map(struct buf *out, const char *title, const struct json *map)
     }
 }
 
+static void put_lines(struct remote *r, const struct json *sandbox, const struct line *lines,
+                      size_t n, struct buf *out)
+{
+    for (size_t i = 0; i < n; i++)
+        put_line(out, str_of(lines[i].title), remote_text(r, sandbox, lines[i].member));
+}
+
+static void put_fields(struct remote *r, const struct json *sandbox, struct buf *out)
+{
+    for (size_t i = 0; i < sandbox_n_fields; i++) {
+        const struct sandbox_field *f = &sandbox_fields[i];
+        if (f->title && f->kind != SANDBOX_STRINGS)
+            put_line(out, str_of(f->title), remote_text(r, sandbox, f->names[SANDBOX_FACE_API]));
+    }
+}
+
+static void put_maps(const struct json *sandbox, struct buf *out)
+{
+    for (size_t i = 0; i < sandbox_n_fields; i++) {
+        const struct sandbox_field *f = &sandbox_fields[i];
+        if (f->title && f->kind == SANDBOX_STRINGS)
+            put_map(out, f->title, json_get(sandbox, f->names[SANDBOX_FACE_API]));
+    }
+}
+
 static int run(struct cli_call *call)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
     int status = remote_open(&r, call);
 
@@ -67,10 +83,10 @@ static int run(struct cli_call *call)
     const struct json *sandbox = json_get(doc, "data");
     if (cli_is_on(call, "json"))
         return cli_put_json(&call->out, sandbox) < 0 ? CLI_FAILED : CLI_OK;
-    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-        put_line(&call->out, str_of(lines[i].title), remote_text(&r, sandbox, lines[i].member));
-    put_map(&call->out, "Environment", json_get(sandbox, "envVars"));
-    put_map(&call->out, "Metadata", json_get(sandbox, "metadata"));
+    put_lines(&r, sandbox, head, ARRAY_LEN(head), &call->out);
+    put_fields(&r, sandbox, &call->out);
+    put_lines(&r, sandbox, tail, ARRAY_LEN(tail), &call->out);
+    put_maps(sandbox, &call->out);
     return CLI_OK;
 }
 

@@ -226,7 +226,7 @@ static int run_for_ever(struct remote *r, int64_t every_ms)
 
 static int run(struct cli_call *call)
 {
-    struct remote r auto_remote = {0};
+    struct remote r auto_(remote_done) = {0};
     int64_t seconds;
     int status = cli_value_seconds(call, "interval", EVERY_MS / 1000, &seconds);
 

@@ -75,7 +75,7 @@ static struct str hash_str(const unsigned char hash[DIGEST_SHA256_LEN])
     return str_n((const char *)hash, DIGEST_SHA256_LEN);
 }
 
-void account_hash(unsigned char out[DIGEST_SHA256_LEN], struct str token)
+static void account_hash(unsigned char out[DIGEST_SHA256_LEN], struct str token)
 {
     digest_sha256(out, without_prefix(token));
 }

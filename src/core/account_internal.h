@@ -15,7 +15,6 @@ struct accounts {
     size_t n_keys, cap_keys;
 };
 
-void account_hash(unsigned char out[DIGEST_SHA256_LEN], struct str token);
 /* The account ID, made when missing. NULL with E filled when it has another role. */
 struct account *account_ensure(struct accounts *a, struct str id, enum account_role role,
                                struct err *e);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apps/check.h"
+#include "apps/check/check.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the installation's own apps pass their check (apps/check.h). Those that come with the
- * program were checked before; the others are when somebody asks, on a worker's thread, and again
- * when their files have changed. */
+/* Whether the installation's own apps pass their check (apps/check/check.h). Those that come with
+ * the program were checked before; the others are when somebody asks, on a worker's thread, and
+ * again when their files have changed. */
 #pragma once
 
 struct app_entry;

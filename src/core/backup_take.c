@@ -111,6 +111,7 @@ static void write_left_out(struct jw *w, const struct contents *c)
     jw_key(w, "left_out");
     jw_array(w);
     jw_cstr(w, "processes, memory and disks of sandboxes");
+    jw_cstr(w, "volumes");
     if (!c->has_archives)
         jw_cstr(w, "archives of local sandboxes");
     if (c->is_cold || c->saved->n_left > 0)

@@ -3,8 +3,8 @@
  *
  * In it: the store with all events, the server's secret and the system key, databases and calls of
  * instances with the files of their apps, logs that were kept, and where asked for the archives of
- * local sandboxes. Not in it: processes, memory and disks of sandboxes, templates of apps (they are
- * made again), and databases of apps that have a server of their own. */
+ * local sandboxes. Not in it: processes, memory and disks of sandboxes, volumes, templates of apps
+ * (they are made again), and databases of apps that have a server of their own. */
 #pragma once
 
 #include <stdbool.h>

@@ -104,7 +104,7 @@ struct config {
         int64_t max_connections, max_head, max_body;
     } limits;
     struct {
-        int64_t head, body, idle, write, shutdown; /* ms */
+        int64_t head, body, idle, write, stream, shutdown; /* ms */
     } timeouts;
     struct {
         bool enabled;
@@ -113,8 +113,9 @@ struct config {
         int64_t sandbox_disk, account_disk; /* bytes */
         int64_t account_sandboxes, account_apps, account_app_slots;
         int64_t sandbox_connections, account_connections, account_mail;
-        int64_t account_logs, account_events, account_archives;
-    } quota; /* see limits.def */
+        int64_t account_logs, account_events, account_archives, account_volumes;
+        int64_t account_snapshots; /* bytes */
+    } quota;                       /* see limits.def */
     struct {
         bool enabled;
         const char *envd; /* NULL: see core/share.h */
@@ -125,7 +126,9 @@ struct config {
         int disk_kind;        /* enum config_disk */
         int64_t disk;         /* bytes */
         int64_t disk_reserve; /* bytes */
+        int64_t volume_disk;  /* bytes */
         int64_t keep_images;  /* ms */
+        int64_t image_size;
         struct config_list etc;
         bool allow_unenforced;
         bool internet;
@@ -184,12 +187,7 @@ int config_load(struct config *c, const struct config_args *args, struct err *e)
 /* Frees everything; secrets are wiped. */
 void config_done(struct config *c);
 
-static inline void config_done_p(struct config *c)
-{
-    config_done(c);
-}
-/* struct config c auto_config = {0}; */
-#define auto_config __attribute__((cleanup(config_done_p)))
+DEFINE_CLEANUP_IN_PLACE(struct config, config_done)
 
 /* Appends the value of an option as a file would have it; "set" for a secret, nothing when it is
  * unset. Returns as buf_add(). */

@@ -13,6 +13,7 @@
 #include "base/id.h"
 #include "base/mem.h"
 #include "core/backup_take.h"
+#include "core/build.h"
 #include "core/config.h"
 #include "core/disk_guard.h"
 #include "core/event.h"
@@ -21,7 +22,11 @@
 #include "core/instance_set.h"
 #include "core/limits.h"
 #include "core/metrics.h"
+#include "core/pool.h"
+#include "core/root.h"
 #include "core/sandbox.h"
+#include "core/templates.h"
+#include "core/volume.h"
 #include "loop/watch.h"
 #include "store/store.h"
 #include "sys/io.h"
@@ -282,6 +287,20 @@ static int note_start(struct core *c, struct err *e)
     return note(c, EVENT_SERVICE_STARTED, "Service " TIDEPOOL_VERSION " started", e);
 }
 
+static int open_roots(struct core *c, struct err *e)
+{
+    c->roots = roots_open(c, e);
+    return c->roots ? 0 : e && e->code ? e->code : -ENOMEM;
+}
+
+/* Sandboxes have taken the roots that they have: what is left nobody needs. */
+static int sweep_roots(struct core *c, struct err *e)
+{
+    (void)e;
+    roots_sweep(c->roots);
+    return 0;
+}
+
 /* Last, because events are written and requests of the restored sandboxes may end at once. */
 static int open_sandboxes(struct core *c, struct err *e)
 {
@@ -289,6 +308,30 @@ static int open_sandboxes(struct core *c, struct err *e)
     if (!c->sandboxes)
         return err_sys(e, -ENOMEM, "sandboxes");
     return 0;
+}
+
+static int open_templates(struct core *c, struct err *e)
+{
+    c->templates = templates_open(c, e);
+    return c->templates ? 0 : e && e->code ? e->code : -ENOMEM;
+}
+
+static int open_builds(struct core *c, struct err *e)
+{
+    c->builds = builds_open(c, e);
+    return c->builds ? 0 : e && e->code ? e->code : -ENOMEM;
+}
+
+static int open_volumes(struct core *c, struct err *e)
+{
+    c->volumes = volumes_open(c, e);
+    return c->volumes ? 0 : e && e->code ? e->code : -ENOMEM;
+}
+
+static int open_pools(struct core *c, struct err *e)
+{
+    c->pools = pools_open(c, e);
+    return c->pools ? 0 : -ENOMEM;
 }
 
 static int open_guard(struct core *c, struct err *e)
@@ -308,10 +351,12 @@ int core_open(struct core *c, struct loop *loop, const struct config *config, st
     static int (*const steps[])(struct core *, struct err *) = {
         open_state,     open_limits,    open_store,      open_secret, open_accounts,
         open_fixed,     open_metrics,   open_system_key, open_idem,   note_start,
-        open_instances, open_sandboxes, open_guard,
+        open_templates, open_instances, open_volumes,    open_roots,  open_sandboxes,
+        sweep_roots,    open_guard,     open_builds,     open_pools,
     };
 
     *c = (struct core){.loop = loop, .config = config};
+    (void)snprintf(c->domain, sizeof c->domain, "%s", config->domain);
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         int r = steps[i](c, e);
         if (r < 0) {
@@ -326,8 +371,11 @@ void core_stop(struct core *c)
 {
     if (!c->store)
         return;
+    pools_stop(c->pools);
     disk_guard_free(take(c->disk_guard));
+    roots_stop(c->roots);
     sandboxes_stop(c->sandboxes);
+    volumes_stop(c->volumes);
     instances_stop(c->instances);
     if (c->idem)
         (void)note(c, EVENT_SERVICE_STOPPED, "Service stopped", NULL);
@@ -340,9 +388,13 @@ void core_stop(struct core *c)
 void core_close(struct core *c)
 {
     core_stop(c);
+    builds_free(c->builds);
     sandboxes_free(c->sandboxes);
+    volumes_free(c->volumes);
     instances_free(c->instances);
     accounts_free(c->accounts);
+    pools_free(c->pools);
+    templates_free(c->templates);
     limits_free(c->limits);
     metrics_free(c->metrics);
     mem_wipe(c, sizeof *c);
@@ -368,6 +420,7 @@ void core_sample(struct core *c)
     metrics_set(c->metrics, METRIC_STORE_FAILURES, (int64_t)s.failures);
     metrics_set(c->metrics, METRIC_KEYS, (int64_t)accounts_n_valid(c->accounts));
     sandboxes_sample(c->sandboxes);
+    pools_sample(c->pools);
     instances_sample(c->instances);
     metrics_sample_process(c->metrics);
     if (c->watch) {

@@ -10,6 +10,7 @@
 #include "loop/loop.h"
 
 struct backup_take;
+struct builds;
 struct config;
 struct disk_guard;
 struct idem;
@@ -17,8 +18,12 @@ struct instances;
 struct limits;
 struct loop_watch;
 struct metrics;
+struct pools;
+struct roots;
 struct sandboxes;
 struct store;
+struct templates;
+struct volumes;
 
 #define CORE_SECRET_LEN 32
 
@@ -38,10 +43,16 @@ struct core {
     struct idem *idem;
     struct metrics *metrics;
     struct limits *limits;
+    struct templates *templates;
+    struct pools *pools; /* of sandboxes that are ready */
+    struct roots *roots; /* images and snapshots */
     struct sandboxes *sandboxes;
+    struct volumes *volumes;
+    struct builds *builds; /* of templates */
     struct disk_guard *disk_guard;
     struct instances *instances;           /* of apps */
     struct backup_take *backup;            /* that is being made, or NULL */
+    char domain[300];                      /* what E2B clients reach sandboxes under, with a port */
     struct err no_sandboxes;               /* why there can be none; code 0: there can */
     unsigned char secret[CORE_SECRET_LEN]; /* what derived keys come from; never in the store */
     char

@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "apps/call.h"
-#include "apps/registry.h"
+#include "apps/catalog/registry.h"
+#include "apps/engine/call.h"
 #include "base/list.h"
 #include "base/sm.h"
 #include "core/account.h"

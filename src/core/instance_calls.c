@@ -15,6 +15,8 @@
 #include "core/instance_internal.h"
 #include "sys/io.h"
 
+static void calls_flush(struct instance *in);
+
 enum {
     FILE_CALLS = INSTANCE_MAX_CALLS / 2,
     FILE_MAX = 8 << 20,     /* bytes of a file; it may pass that by one flush */
@@ -169,7 +171,7 @@ static void make_room(struct instance *in, struct instance_calls *c)
     c->size = 0;
 }
 
-void calls_flush(struct instance *in)
+static void calls_flush(struct instance *in)
 {
     struct instance_calls *c = in->own->calls;
     char path[PATH_MAX];

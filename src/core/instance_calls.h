@@ -17,8 +17,7 @@ struct instance_calls;
 
 /* Adds the call OP, which has ended. On the loop's thread. */
 void calls_record(struct instance *in, const struct instance_op *op);
-/* Writes what waits: of one, and of all that no operation has now. */
-void calls_flush(struct instance *in);
+/* Writes what waits, of all that no operation has now. */
 void calls_flush_all(struct instances *set);
 /* Gives the array for INSTANCE_CALLS. */
 int calls_read(struct instance *in, struct instance_op *op, struct err *e);

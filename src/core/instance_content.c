@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apps/deadline.h"
+#include "apps/db/deadline.h"
 #include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/mem.h"

@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-#include "apps/engine.h"
-#include "apps/registry.h"
+#include "apps/catalog/registry.h"
+#include "apps/engine/engine.h"
 #include "base/map.h"
 #include "core/instance.h"
 #include "core/instance_set.h"
@@ -120,8 +120,6 @@ int instances_submit(struct instances *set, struct work *w);
 /* instance_do() without its checks. */
 void instance_forget_answers(struct instance *in);
 void instance_enqueue(struct instance *in, struct instance_op *op);
-/* Goes on with the queue. */
-void instance_drain(struct instance *in);
 /* All that wait end with -ENOENT, but for what a backup has asked for. */
 void instance_fail_queue(struct instance *in);
 void instance_close_handle(struct instance *in, bool is_dropped);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apps/keep.h"
+#include "apps/catalog/keep.h"
 #include "base/cleanup.h"
 #include "sys/io.h"
 

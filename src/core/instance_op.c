@@ -19,6 +19,8 @@
 #include "core/instance_internal.h"
 #include "core/metrics.h"
 
+static void instance_drain(struct instance *in);
+
 enum {
     SLOW_FOR = 16, /* calls of a tool that went over the limits of the loop's thread */
     ANSWERS = 64,  /* kept of one instance's own database, and their bytes */
@@ -301,7 +303,8 @@ static bool has_template(struct instance_own *own)
     return false;
 }
 
-void instance_drain(struct instance *in)
+/* Goes on with the queue. */
+static void instance_drain(struct instance *in)
 {
     struct instance_own *own = in->own;
     struct instance_op *op;

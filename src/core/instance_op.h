@@ -3,7 +3,7 @@
  * another, in the order in which they came; those of different ones at the same time. */
 #pragma once
 
-#include "apps/call.h"
+#include "apps/engine/call.h"
 #include "base/list.h"
 #include "loop/work.h"
 
@@ -14,9 +14,9 @@ enum instance_do {
     INSTANCE_RESET,     /* back to the template */
     INSTANCE_IMPORT,    /* of the records ARGS; gives {"type": count} */
     INSTANCE_EXPORT,    /* gives the dump's data */
-    INSTANCE_DIFF,      /* gives what apps/engine.h says; since the last import, with NAME "initial"
-                           since the template */
-    INSTANCE_VERIFY,    /* of the checks ARGS, see apps/engine.h; gives an array */
+    INSTANCE_DIFF,      /* gives what apps/engine/engine.h says; since the last import, with NAME
+                           "initial"      since the template */
+    INSTANCE_VERIFY,    /* of the checks ARGS, see apps/engine/engine.h; gives an array */
     INSTANCE_SNAPSHOT,  /* kept under NAME until the lease ends */
     INSTANCE_RESTORE,   /* of the snapshot NAME; -ENOENT when there is none */
     INSTANCE_SNAPSHOTS, /* gives the names, an array */
@@ -59,5 +59,5 @@ struct instance_op {
 };
 
 /* Errors: -ENOENT not occupied; -EBUSY too many wait; -EINVAL, -EOPNOTSUPP, -E2BIG, -ETIME as
- * apps/engine.h says; -ENOSPC. An unknown tool is an answer, not an error. */
+ * apps/engine/engine.h says; -ENOSPC. An unknown tool is an answer, not an error. */
 void instance_do(struct instance *in, struct instance_op *op);

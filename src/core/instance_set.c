@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apps/deadline.h"
+#include "apps/db/deadline.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mem.h"

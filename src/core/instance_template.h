@@ -3,8 +3,8 @@
  * on a worker's thread, then shared by all that only read. Belongs to the loop's thread. */
 #pragma once
 
-#include "apps/engine.h"
-#include "apps/registry.h"
+#include "apps/catalog/registry.h"
+#include "apps/engine/engine.h"
 #include "base/list.h"
 #include "core/instance.h"
 #include "core/instance_answers.h"

@@ -13,9 +13,16 @@
 #include "core/core.h"
 #include "core/event.h"
 #include "core/metrics.h"
+#include "core/pool.h"
+#include "core/root.h"
 #include "core/sandbox_disk.h"
+#include "core/sandbox_freeze.h"
 #include "core/sandbox_internal.h"
+#include "core/template.h"
 #include "runtime/engine.h"
+#include "runtime/engine_freeze.h"
+
+enum { BUSY_MS = 500 };
 
 /* ---- the states ---- */
 
@@ -91,7 +98,9 @@ void sandbox_unref(struct sandbox *sb)
     for (struct list *node; (node = list_pop(&sb->waiting));)
         free(list_entry(node, struct waiter, node));
     account_key_unref(sb->key);
+    root_unref(sb->root);
     sandbox_series_done(&sb->figures.series);
+    template_release(sb->template);
     arena_done(&sb->arena);
     arena_done(&sb->network_arena);
     free(sb);
@@ -207,10 +216,16 @@ void sandbox_arm(struct sandbox *sb)
         return;
     }
     int64_t now_ms = clock_mono_ms();
+    sandbox_arm_in(sb, due_ms > now_ms ? due_ms - now_ms : 0);
+}
+
+void sandbox_arm_in(struct sandbox *sb, int64_t ms)
+{
+    if (sb->set->is_stopped || sandbox_state(sb) != SANDBOX_RUNNING)
+        return;
     /* Without memory for a timer that was never started nothing would end it; a heap that is full
      * then has room again in a moment. */
-    (void)loop_timer_start(sb->set->core->loop, &sb->timer, due_ms > now_ms ? due_ms - now_ms : 0,
-                           on_timer);
+    (void)loop_timer_start(sb->set->core->loop, &sb->timer, ms, on_timer);
 }
 
 void sandbox_start_clock(struct sandbox *sb)
@@ -218,11 +233,12 @@ void sandbox_start_clock(struct sandbox *sb)
     sb->started_us = clock_real_us();
     sb->expires_us = sb->timeout_s > 0 ? sb->started_us + sb->timeout_s * 1000000 : 0;
     sb->expires_ms = clock_mono_ms() + (sb->timeout_s > 0 ? sb->timeout_s * 1000 : 0);
+    sb->is_overdue = false;
     sb->last_active_us = sb->noted_us = sb->started_us;
     sb->last_active_ms = clock_mono_ms();
 }
 
-void sandbox_touch(struct sandbox *sb)
+static void sandbox_touch(struct sandbox *sb)
 {
     /* The timer finds out when it fires too early. */
     sb->last_active_ms = clock_mono_ms();
@@ -292,16 +308,23 @@ static void finish(struct sandbox *sb)
         on_removed(NULL, sb, NULL);
 }
 
+static void call_watches(struct sandbox *sb, bool is_pause)
+{
+    list_each(node, &sb->set->watches)
+    {
+        const struct sandbox_watch *w = list_entry(node, struct sandbox_watch, node);
+        void (*fn)(void *ctx, struct sandbox *sb) = is_pause ? w->on_pause : w->fn;
+        if (fn)
+            fn(w->ctx, sb);
+    }
+}
+
 static void enter_ending(struct sandbox *sb, enum sandbox_end reason)
 {
     forget(sb);
     sb->end_reason = reason;
     sm_move(&sb->sm, SANDBOX_ENDING);
-    list_each(node, &sb->set->watches)
-    {
-        const struct sandbox_watch *w = list_entry(node, struct sandbox_watch, node);
-        w->fn(w->ctx, sb);
-    }
+    call_watches(sb, false);
 }
 
 static void add_limit_event(struct store_tx *tx, const struct sandbox *sb, enum sandbox_end reason)
@@ -340,8 +363,10 @@ void sandbox_on_gone(void *ctx, struct engine_cell *c, int status)
     struct sandboxes *set = ctx;
     struct sandbox *sb = map_get(&set->by_id, str_of(engine_cell_info(c)->label));
 
-    if (!sb || sb->cell != c)
+    if (!sb || sb->cell != c) {
+        pools_on_gone(set->core->pools, c);
         return;
+    }
     sb->cell = NULL;
     if (is_known(sb)) {
         sb->end_status = status;
@@ -431,8 +456,11 @@ int sandbox_note_frozen(struct sandbox *sb, enum sandbox_end reason, sandbox_fn 
     loop_timer_stop(&sb->timer);
     sb->paused_us = clock_real_us();
     sb->expires_us = 0;
+    sb->is_overdue = false;
     sb->set->n_paused++;
     sm_move(&sb->sm, SANDBOX_PAUSED);
+    call_watches(sb, true);
+    engine_cell_end_calls(sb->cell, "the sandbox was paused");
     struct store_tx *tx = store_tx_new();
     add_limit_event(tx, sb, reason);
     event_add(tx, EVENT_SANDBOX_PAUSED, str_of(sb->account), str_of(sb->name),
@@ -540,13 +568,18 @@ int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx)
 
 static void expire(struct sandbox *sb, enum sandbox_end reason)
 {
-    int code = -ECANCELED;
+    struct err e = ERR_INIT;
 
-    if (sb->spec.auto_pause)
-        code = sb->spec.forgets_memory ? sandbox_halt_for(sb, reason, NULL, NULL)
-                                       : sandbox_pause_for(sb, reason, NULL, NULL);
-    if (code < 0 && sandbox_state(sb) == SANDBOX_RUNNING)
+    if (!sb->spec.auto_pause) {
         sandbox_end(sb, reason);
+        return;
+    }
+    int code = sb->spec.forgets_memory ? sandbox_halt_for(sb, reason, NULL, NULL)
+                                       : sandbox_pause_for(sb, reason, NULL, NULL);
+    if (code == 0 || sandbox_state(sb) != SANDBOX_RUNNING)
+        return;
+    (void)err_sys(&e, code, "pause sandbox %s", sb->name);
+    sandbox_put_off(sb, reason, &e);
 }
 
 int sandbox_expire(struct sandbox *sb)
@@ -564,7 +597,10 @@ static void on_timer(struct loop_timer *t)
     struct sandbox *sb = container_of(t, struct sandbox, timer);
     int64_t now_ms = clock_mono_ms();
 
-    if (now_ms >= timeout_due_ms(sb))
+    /* Somebody gave it a new time while it is on its way elsewhere. */
+    if (sb->is_talking)
+        sandbox_arm_in(sb, BUSY_MS);
+    else if (now_ms >= timeout_due_ms(sb))
         expire(sb, SANDBOX_END_TIMEOUT);
     else if (now_ms >= idle_due_ms(sb))
         expire(sb, SANDBOX_END_IDLE);

@@ -31,6 +31,7 @@
 #include "runtime/proto.h"
 
 struct engine_cell;
+struct root;
 struct store_tx;
 struct tally;
 struct template;
@@ -53,7 +54,9 @@ struct sandbox {
     char account[ACCOUNT_ID_MAX + 1];
     char key_id[ACCOUNT_KEY_ID_LEN + 1];
     struct account_key *key; /* whose quota it counts against; NULL when that key is unknown now */
-    const struct template *template;
+    const struct template *template; /* a reference */
+    struct root *root;               /* a reference; NULL: the default template's */
+    bool is_plain;                   /* it was asked for without a main process of its own */
 
     /* What it was made with, in the arena; all defaults are filled in. */
     struct arena arena, network_arena; /* the latter for spec.network, which can be replaced */
@@ -78,6 +81,7 @@ struct sandbox {
     struct tally *tally;      /* where it counts, of its account or the service; or NULL */
     bool is_halted;  /* paused without its processes: a resume starts it again, mere use does not */
     bool is_talking; /* a move waits for an answer of the cell */
+    bool is_overdue; /* it could not be paused when its time was up: that is tried again */
     struct sandbox_figures figures;
     unsigned end_reason;         /* enum sandbox_end */
     int end_status;              /* of the cell's first process, when it ended by itself */
@@ -106,6 +110,8 @@ void sandbox_unref(struct sandbox *sb);
 
 /* "running" or "paused"; others are shown to nobody. */
 const char *sandbox_status(const struct sandbox *sb);
+/* Why nothing inside answers, as a sentence without its period; NULL: it runs. */
+const char *sandbox_why_away(const struct sandbox *sb);
 /* Its cell; NULL when it is not running or paused. */
 struct engine_cell *sandbox_cell(const struct sandbox *sb);
 static inline enum sandbox_state sandbox_state(const struct sandbox *sb)

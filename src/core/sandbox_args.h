@@ -24,6 +24,7 @@ struct sandbox_args {
     struct str name;
     bool has_name; /* an empty name is a mistake when it was given */
     struct str template_name, image;
+    struct str root;                   /* id of a root (core/root.h); empty: the template's own */
     const struct json *env, *metadata; /* objects of strings, or NULL */
     int64_t timeout_s;                 /* <0: never */
     int64_t idle_timeout_s;            /* <=0: none */
@@ -33,12 +34,14 @@ struct sandbox_args {
     bool is_private;
     struct str mask_host;
     struct str workdir, cmd, app;
-    const struct json *args;                               /* array of strings, or NULL */
+    struct str user;         /* who commands run as when nobody says otherwise */
+    const struct json *args; /* array of strings, or NULL */
     struct str cpu, memory, cpu_limit, memory_limit, disk; /* quantities */
     int64_t pids, port;
     bool is_offline;            /* nothing outside is reached but what `network` allows */
     const struct json *network; /* {"allowOut": […], "denyOut": […]} of rules, see
                                    runtime/netpolicy.h; or NULL */
+    const struct json *volumes; /* [{"name": …, "path": …}], see sandbox_volume.h; or NULL */
     const struct json *extra;   /* what a surface wants to be kept with it, an object, or NULL */
 };
 

@@ -16,9 +16,12 @@
 #include "core/event.h"
 #include "core/limits.h"
 #include "core/metrics.h"
+#include "core/pool.h"
 #include "core/sandbox_disk.h"
 #include "core/sandbox_internal.h"
-#include "core/template.h"
+#include "core/sandbox_start.h"
+#include "core/sandbox_template.h"
+#include "core/sandbox_volume.h"
 #include "net/http_client.h"
 #include "runtime/engine.h"
 
@@ -28,8 +31,11 @@ struct creation {
     struct list node;
     struct sandbox *sb; /* a reference */
     struct sandbox_create rq;
-    struct http_call *claim; /* under way, or NULL */
-    struct buf body;         /* of the claim */
+    struct sandbox_mounting *mounting; /* of volumes, before the claim; under way, or NULL */
+    struct http_call *claim;           /* under way, or NULL */
+    struct buf body;                   /* of the claim */
+    struct sandbox_start *start;       /* in progress, or NULL */
+    bool is_pooled;                    /* its cell was started before it was asked for */
     bool is_storing, is_stored;
     int64_t began_us;
     struct err e; /* what went wrong so far */
@@ -39,6 +45,8 @@ static void creation_free(struct creation *c)
 {
     if (c->claim)
         http_call_abort(c->claim);
+    sandbox_mounting_drop(c->mounting);
+    sandbox_start_abort(c->start);
     buf_done(&c->body);
     list_del(&c->node);
     sandbox_unref(c->sb);
@@ -52,6 +60,8 @@ void sandboxes_stop_creations(struct sandboxes *set)
         struct creation *c = list_entry(node, struct creation, node);
         if (c->claim)
             http_call_abort(take(c->claim));
+        sandbox_mounting_drop(take(c->mounting));
+        sandbox_start_abort(take(c->start));
     }
 }
 
@@ -106,7 +116,7 @@ static void unstore(struct sandbox *sb)
 /* Goes on when nothing is under way any more. */
 static void settle(struct creation *c)
 {
-    if (c->claim || c->is_storing)
+    if (c->mounting || c->claim || c->start || c->is_storing)
         return;
     if (c->e.code == 0 && !c->sb->cell && !c->sb->set->is_stopped)
         (void)err_set(&c->e, -ECONNRESET, "the cell died at its start");
@@ -155,9 +165,34 @@ static void store(struct creation *c)
 /* ---- the claim: what the cell has to know ---- */
 
 /* A cell refuses a program or a directory that cannot be; then nothing must have been written. */
-static bool may_refuse(const struct sandbox *sb)
+static bool may_refuse(const struct creation *c)
 {
-    return sandbox_has_main(sb) || sb->spec.workdir.len > 0;
+    const struct sandbox *sb = c->sb;
+
+    return sandbox_has_main(sb) || sb->spec.workdir.len > 0 ||
+           sandbox_start_is_needed(sb, c->is_pooled);
+}
+
+static void on_started(void *ctx, const struct err *e)
+{
+    struct creation *c = ctx;
+
+    c->start = NULL;
+    if (e)
+        c->e = *e;
+    else
+        store(c);
+    settle(c);
+}
+
+static void start_inside(struct creation *c)
+{
+    const struct sandbox_start_args args = {
+        .sb = c->sb, .has_waited = c->is_pooled, .fn = on_started, .ctx = c};
+
+    c->start = sandbox_start_begin(&args);
+    if (!c->start)
+        (void)err_sys(&c->e, -ENOMEM, "sandbox %s", c->sb->name);
 }
 
 static void on_claimed(void *ctx, const struct http_response *r)
@@ -166,7 +201,9 @@ static void on_claimed(void *ctx, const struct http_response *r)
 
     c->claim = NULL;
     (void)sandbox_read_answer(r, &c->e);
-    if (c->e.code == 0 && !c->is_storing && !c->is_stored)
+    if (c->e.code == 0 && sandbox_start_is_needed(c->sb, c->is_pooled))
+        start_inside(c);
+    else if (c->e.code == 0 && !c->is_storing && !c->is_stored)
         store(c);
     settle(c);
 }
@@ -174,13 +211,33 @@ static void on_claimed(void *ctx, const struct http_response *r)
 static void claim(struct creation *c)
 {
     buf_init(&c->body, 4L * SANDBOX_SPEC_MAX);
-    sandbox_put_claim(&c->body, c->sb, true);
+    sandbox_put_claim(&c->body, c->sb, !c->is_pooled);
     c->claim = sandbox_post(c->sb, STR("/claim"), &c->body, on_claimed, c);
     if (!c->claim)
         (void)err_set(&c->e, -ECONNRESET, "the cell could not be reached");
 }
 
 /* ---- the steps ---- */
+
+static void hand_over(struct creation *c)
+{
+    claim(c);
+    /* The cell first: the writer of the store may take this processor at once. */
+    if (c->claim && !may_refuse(c))
+        store(c);
+}
+
+static void on_mounted(void *ctx, const struct err *e)
+{
+    struct creation *c = ctx;
+
+    c->mounting = NULL;
+    if (e)
+        c->e = *e;
+    else if (c->sb->cell)
+        hand_over(c);
+    settle(c);
+}
 
 static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
 {
@@ -191,11 +248,11 @@ static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
         return;
     }
     c->sb->cell = cell;
-    if (sandbox_open_network(c->sb, &c->e) == 0)
-        claim(c);
-    /* The cell first: the writer of the store may take this processor at once. */
-    if (c->claim && !may_refuse(c->sb))
-        store(c);
+    int r = sandbox_open_network(c->sb, &c->e);
+    if (r == 0 && sandbox_has_volumes(c->sb))
+        c->mounting = sandbox_mount_volumes(c->sb, on_mounted, c, &c->e);
+    else if (r == 0)
+        hand_over(c);
     settle(c);
 }
 
@@ -232,25 +289,35 @@ static int reserve(struct sandbox *sb, struct err *e)
     return r;
 }
 
+/* What was asked for, with what the template and the defaults add to it. */
+static int fill(struct sandbox *sb, const struct sandbox_create *rq, struct err *e)
+{
+    struct arena arena auto_arena;
+    struct sandbox_args args = rq->args;
+
+    arena_init(&arena, 2L * SANDBOX_SPEC_MAX);
+    int r = sandbox_resolve(sb, &args, &arena, e);
+    if (r == 0)
+        r = sandbox_fill(sb, &args, e);
+    if (r == 0)
+        r = sandboxes_check_asked(sb->set, &args, rq->key->account, e);
+    return r < 0 ? r : sandbox_check_disk(sb->set, &args, rq->key->account, e);
+}
+
 static int prepare(struct sandbox *sb, const struct sandbox_create *rq, struct err *e)
 {
-    int r = sandbox_fill(sb, &rq->args, e);
-
+    id_hex(sb->id, SANDBOX_ID_LEN);
+    (void)snprintf(sb->key_id, sizeof sb->key_id, "%s", rq->key->id);
+    (void)snprintf(sb->account, sizeof sb->account, "%s", rq->key->account->id);
+    int r = fill(sb, rq, e);
     if (r == 0)
-        r = sandboxes_check_asked(sb->set, &rq->args, rq->key->account, e);
-    if (r == 0)
-        r = sandbox_check_disk(sb->set, &rq->args, rq->key->account, e);
-    if (r == 0)
-        r = sandbox_name(sb, &rq->args, e);
+        r = sandbox_check_volumes(sb, rq->key->account, e);
     if (r < 0)
         return r;
-    id_hex(sb->id, SANDBOX_ID_LEN);
     sandbox_access_make(&sb->access);
     if (sandbox_add_identity(sb) < 0)
         return -ENOMEM;
     sb->key = account_key_ref(rq->key);
-    (void)snprintf(sb->key_id, sizeof sb->key_id, "%s", rq->key->id);
-    (void)snprintf(sb->account, sizeof sb->account, "%s", rq->key->account->id);
     /* Who asks for nothing gets no more than who does. */
     if (rq->args.timeout_s == 0 && !sandbox_may_last(sb, sb->timeout_s))
         sb->timeout_s = sb->spec.timeout_s = sandbox_max_timeout_s(sb);
@@ -292,6 +359,11 @@ static int start(struct creation *c, struct err *e)
     int r = reserve(sb, e);
     if (r < 0)
         return r;
+    c->is_pooled = pools_take(sb->set->core->pools, sb);
+    if (c->is_pooled) {
+        on_cell(c, sb->cell, NULL);
+        return 0;
+    }
     r = engine_create(engine, sb->id, &sb->cell_spec, on_cell, c, e);
     if (r < 0) {
         sm_move(&sb->sm, SANDBOX_GONE);

@@ -75,7 +75,7 @@ static struct str write_size(struct arena *a, uint64_t bytes)
     static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti"};
     size_t i = 0;
 
-    while (i < ARRAY_LEN(units) - 1 && bytes % 1024 == 0) {
+    while (bytes > 0 && i < ARRAY_LEN(units) - 1 && bytes % 1024 == 0) {
         bytes /= 1024;
         i++;
     }
@@ -89,7 +89,7 @@ int sandbox_fill_disk(struct sandbox *sb, const struct sandbox_args *a, struct e
 
     *disk = sb->set->disk;
     if (a->disk.len == 0) {
-        sb->spec.disk = arena_printf(&sb->arena, "%" PRIu64, disk->bytes);
+        sb->spec.disk = write_size(&sb->arena, disk->bytes);
         return sb->spec.disk.p ? 0 : -ENOMEM;
     }
     if (quantity_units(a->disk, &bytes) < 0)

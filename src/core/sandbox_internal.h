@@ -57,6 +57,8 @@ void sandbox_begin(struct sandbox *sb);
 /* Starts what sandbox_begin() and a restart have in common: the clock and the place in the list. */
 void sandbox_make_known(struct sandbox *sb);
 void sandbox_arm(struct sandbox *sb);
+/* The same, but it looks at the time in MS milliseconds. */
+void sandbox_arm_in(struct sandbox *sb, int64_t ms);
 /* Restarts the timeout, from now. */
 void sandbox_start_clock(struct sandbox *sb);
 /* The sandbox that is ending and has NAME until then, or NULL. */
@@ -65,13 +67,6 @@ struct sandbox *sandbox_holder(const struct sandboxes *set, struct str name);
 int sandbox_await(struct sandbox *sb, sandbox_fn *fn, void *ctx);
 /* Ends it for REASON; goes on in sandbox_on_gone(). */
 void sandbox_end(struct sandbox *sb, enum sandbox_end reason);
-/* Freezes a running one for REASON (SANDBOX_END_NONE: somebody asked) / lets a paused one go on,
- * and writes that down. FN may be NULL. 0 or -errno without a call. */
-int sandbox_freeze(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
-int sandbox_thaw(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx);
-/* Its second half: the processes are stopped. And the end of what is not. */
-int sandbox_note_frozen(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
-void sandboxes_stop_freezings(struct sandboxes *set);
 /* Writes down that a move failed; returns the code of E. */
 int sandbox_note_failure(struct sandbox *sb, enum event_reason reason, const struct err *e);
 /* The engine's report of a cell's end. */
@@ -138,11 +133,11 @@ struct http_call *sandbox_post(const struct sandbox *sb, struct str target, cons
 int sandbox_read_answer(const struct http_response *r, struct err *e);
 /* Tells a cell that was found again who it is: a create may have been cut short before that. */
 void sandbox_tell_again(struct sandbox *sb);
-/* sandbox_halt() for REASON; when that fails the sandbox ends for it. */
+/* sandbox_halt() for REASON. */
 int sandbox_halt_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
 /* Starts a paused one again without the processes it had. */
 int sandbox_reboot(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx);
-/* sandbox_freeze() that keeps the log first; when that fails the sandbox ends for REASON. */
+/* sandbox_freeze() that keeps the log first. */
 int sandbox_pause_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx);
 /* Ends the processes of SB, which was running, after its log was kept. */
 void sandbox_kill_later(struct sandbox *sb);

@@ -70,7 +70,6 @@ int sandbox_set_network(struct sandbox *sb, const struct sandbox_args *a, sandbo
  * resumed by use. FN gets -EHOSTDOWN when it is paused and stays so; it may be called before this
  * returns. */
 int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx);
-/* Activity now / from now until the release. */
-void sandbox_touch(struct sandbox *sb);
+/* Activity from now until the release. */
 void sandbox_hold(struct sandbox *sb);
 void sandbox_release(struct sandbox *sb);

@@ -17,12 +17,16 @@
 #include "core/limits.h"
 #include "core/metrics.h"
 #include "core/quantity.h"
+#include "core/root.h"
 #include "core/sandbox_disk.h"
+#include "core/sandbox_freeze.h"
 #include "core/sandbox_internal.h"
+#include "core/sandbox_template.h"
 #include "core/share.h"
-#include "core/template.h"
 #include "runtime/egress.h"
 #include "runtime/engine.h"
+#include "runtime/engine_assign.h"
+#include "runtime/engine_freeze.h"
 
 DEFINE_CLEANUP(struct store_tx *, store_tx_free)
 
@@ -52,14 +56,25 @@ static int find_envd(const struct config *config, char out[PATH_MAX], struct err
 /* What a sandbox gets that asks for nothing: the cells in the stock are such. */
 static int usual_spec(struct sandboxes *set, struct cell_spec *ret, struct err *e)
 {
-    const struct sandbox_args nothing = {0};
+    struct arena arena auto_arena;
+    struct sandbox_args nothing = {0};
     struct sandbox *sb = sandbox_new(set);
-    int r = sb ? sandbox_fill(sb, &nothing, e) : -ENOMEM;
 
+    arena_init(&arena, SANDBOX_SPEC_MAX);
+    int r = sb ? sandbox_resolve(sb, &nothing, &arena, e) : -ENOMEM;
+    if (r == 0)
+        r = sandbox_fill(sb, &nothing, e);
     if (r == 0)
         *ret = sb->cell_spec;
     sandbox_unref(sb);
     return r < 0 ? err_ctx(e, r, "cells") : 0;
+}
+
+static int find_root(void *ctx, const char *name, struct engine_root *ret)
+{
+    const struct sandboxes *set = ctx;
+
+    return roots_for_engine(set->core->roots, name, ret);
 }
 
 static int open_engine(struct sandboxes *set, struct err *e)
@@ -75,6 +90,7 @@ static int open_engine(struct sandboxes *set, struct err *e)
                                .images_keep_ms = config->cells.keep_images,
                                .allows_unenforced = config->cells.allow_unenforced,
                                .is_claimed_by_caller = true,
+                               .find_root = find_root,
                                .on_gone = sandbox_on_gone,
                                .ctx = set};
 
@@ -170,6 +186,8 @@ static void adopt_running(struct sandbox *sb)
     int64_t now_us = clock_real_us(), left_us = sb->expires_us - now_us;
 
     (void)engine_cell_freeze(sb->cell, false, NULL);
+    /* A pause may have been cut short. */
+    engine_cell_boost(sb->cell, false);
     sb->paused_us = 0;
     sb->expires_ms = clock_mono_ms() + (left_us > 0 ? left_us / 1000 : 0);
     /* It may have been used since that was last written down, but not after the service's end. */
@@ -396,6 +414,11 @@ void sandboxes_sample(struct sandboxes *set)
     metrics_set(m, METRIC_CELLS_TAKEN, set->engine ? engine_n_cells(set->engine) : 0);
     metrics_set(m, METRIC_CELLS_OLD, set->engine ? engine_n_old_cells(set->engine) : 0);
     metrics_set(m, METRIC_CELLS_BUILDING, set->engine ? engine_n_building(set->engine) : 0);
+    if (set->engine) {
+        const struct engine_stock_counts counts = engine_stock_counts(set->engine);
+        metrics_set(m, METRIC_CELLS_HITS, (int64_t)counts.hits);
+        metrics_set(m, METRIC_CELLS_MISSES, (int64_t)counts.misses);
+    }
     if (set->egress)
         sample_egress(m, set->egress);
 }

@@ -22,10 +22,12 @@ void sandboxes_free(struct sandboxes *set);
 /* NULL when there are none; E says why. */
 struct engine *sandboxes_engine(const struct sandboxes *set, struct err *e);
 unsigned sandboxes_n_live(const struct sandboxes *set);
-/* Somebody whose FN is called for every sandbox whose end begins, when it is not known any more. */
+/* Somebody whose FN is called for every sandbox whose end begins, when it is not known any more,
+ * and ON_PAUSE when its processes are stopped; either may be NULL. */
 struct sandbox_watch {
     struct list node;
     void (*fn)(void *ctx, struct sandbox *sb);
+    void (*on_pause)(void *ctx, struct sandbox *sb);
     void *ctx;
 };
 void sandboxes_watch(struct sandboxes *set, struct sandbox_watch *w);

@@ -9,10 +9,13 @@
 #include "core/config.h"
 #include "core/core.h"
 #include "core/quantity.h"
+#include "core/root.h"
 #include "core/sandbox_disk.h"
+#include "core/sandbox_fields.h"
 #include "core/sandbox_internal.h"
+#include "core/sandbox_volume.h"
 #include "core/server.h"
-#include "core/template.h"
+#include "core/templates.h"
 
 enum {
     CPU_MIN_MILLI = 10, /* less than the kernel can give out */
@@ -120,25 +123,37 @@ static int copy_args(struct sandbox *sb, const struct json *from, struct err *e)
     return sb->spec.args ? 0 : -ENOMEM;
 }
 
+/* One that came back from before a restart has the cell that it has, whatever became of the root.
+ */
+static int fill_root(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
+{
+    struct root *r = a->root.len > 0 ? root_find(sb->set->core->roots, a->root) : NULL;
+
+    if (a->root.len >= ROOT_ID_MAX)
+        return err_set(e, -EINVAL, "invalid root");
+    if (r && !sb->root)
+        sb->root = root_ref(r);
+    return copy_str(sb, &sb->spec.root, a->root, "");
+}
+
+/* A create has resolved it; of one that is read back the template may be gone. */
 static int fill_template(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
 {
-    struct str name = a->template_name;
-    const struct template *by_image = a->image.len > 0 ? template_by_image(a->image) : NULL;
+    const struct template *t = sb->template;
 
-    if (a->image.len > 0 && !by_image)
-        return err_set(e, -EINVAL,
-                       "image \"" STR_FMT "\" is unknown: use the name of a template, or omit it",
-                       STR_ARG(str_slice(a->image, 0, 200)));
-    if (name.len == 0)
-        name = a->image.len > 0 ? STR("custom") : str_of(template_default.name);
-    sb->template = str_is(name, "custom") && by_image ? by_image : template_find(name);
+    (void)e;
+    if (!t)
+        t = templates_find(sb->set->core->templates, a->template_name);
+    if (!t)
+        t = &template_default;
     if (!sb->template)
-        return err_set(e, -EINVAL,
-                       "failed to get Template by name " STR_FMT ": Template  " STR_FMT
-                       " not found",
-                       STR_ARG(str_slice(name, 0, 100)), STR_ARG(str_slice(name, 0, 100)));
-    int r = copy_str(sb, &sb->spec.template_name, name, "");
-    return r < 0 ? r : copy_str(sb, &sb->spec.image, a->image, sb->template->image);
+        sb->template = template_hold(t);
+    int r = copy_str(sb, &sb->spec.template_name, a->template_name, t->name);
+    if (r == 0)
+        r = copy_str(sb, &sb->spec.user, a->user, t->user);
+    if (r == 0)
+        r = copy_str(sb, &sb->spec.image, a->image, t->image);
+    return r < 0 ? r : fill_root(sb, a, e);
 }
 
 static int fill_times(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
@@ -205,16 +220,35 @@ static const char *usual(const struct sandbox *sb, enum sandbox_limit limit, con
     return sandboxes_lack(sb->set, limit) ? "0" : configured;
 }
 
+/* What is set aside for it when nobody asks for more: USUAL, or all of LIMIT when that is less. */
+static struct str within(struct str usual_amount, struct str limit)
+{
+    uint64_t a = 0, b = 0;
+    bool is_less =
+        quantity_milli(usual_amount, &a) == 0 && quantity_milli(limit, &b) == 0 && b > 0 && b < a;
+
+    return is_less ? limit : usual_amount;
+}
+
+static int fill_requests(struct sandbox *sb, const struct sandbox_args *a)
+{
+    struct str cpu = a->cpu.len > 0 ? a->cpu : within(STR("200m"), sb->spec.cpu_limit);
+    struct str memory = a->memory.len > 0 ? a->memory : within(STR("500Mi"), sb->spec.memory_limit);
+
+    if (copy_str(sb, &sb->spec.cpu, cpu, "") < 0)
+        return -ENOMEM;
+    return copy_str(sb, &sb->spec.memory, memory, "");
+}
+
 static int fill_limits(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
 {
     const struct config *config = sb->set->core->config;
 
-    if (copy_str(sb, &sb->spec.cpu, a->cpu, "200m") < 0 ||
-        copy_str(sb, &sb->spec.memory, a->memory, "500Mi") < 0 ||
-        copy_str(sb, &sb->spec.cpu_limit, a->cpu_limit,
+    if (copy_str(sb, &sb->spec.cpu_limit, a->cpu_limit,
                  usual(sb, SANDBOX_LIMIT_CPU, config->cells.cpu_limit)) < 0 ||
         copy_str(sb, &sb->spec.memory_limit, a->memory_limit,
-                 usual(sb, SANDBOX_LIMIT_MEMORY, config->cells.memory_limit)) < 0)
+                 usual(sb, SANDBOX_LIMIT_MEMORY, config->cells.memory_limit)) < 0 ||
+        fill_requests(sb, a) < 0)
         return -ENOMEM;
     if (a->pids < 0 || a->pids > PIDS_MAX)
         return err_set(e, -EINVAL, "invalid pids %lld: 1 to %d", (long long)a->pids, PIDS_MAX);
@@ -275,7 +309,7 @@ int sandbox_fill(struct sandbox *sb, const struct sandbox_args *args, struct err
 {
     static int (*const steps[])(struct sandbox *, const struct sandbox_args *, struct err *) = {
         fill_template, fill_times,  fill_limits,          fill_process,
-        fill_maps,     fill_access, sandbox_fill_network,
+        fill_maps,     fill_access, sandbox_fill_network, sandbox_fill_volumes,
     };
 
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
@@ -286,8 +320,9 @@ int sandbox_fill(struct sandbox *sb, const struct sandbox_args *args, struct err
         if (r < 0)
             return r;
     }
-    (void)snprintf(sb->cell_spec.template_name, sizeof sb->cell_spec.template_name, "%s",
-                   sb->template->name);
+    struct str root = sb->spec.root.len > 0 ? sb->spec.root : str_of(template_default.name);
+    (void)snprintf(sb->cell_spec.template_name, sizeof sb->cell_spec.template_name, STR_FMT,
+                   STR_ARG(root));
     return 0;
 }
 
@@ -339,79 +374,12 @@ const char *const *sandbox_env(const struct sandbox *sb, const struct json *more
 
 /* ---- as text ---- */
 
-/* Strings of the description: the member's name, where it is. */
-static const struct {
-    const char *name;
-    size_t offset;
-} texts[] = {
-    {"template", offsetof(struct sandbox_args, template_name)},
-    {"image", offsetof(struct sandbox_args, image)},
-    {"workdir", offsetof(struct sandbox_args, workdir)},
-    {"cmd", offsetof(struct sandbox_args, cmd)},
-    {"app", offsetof(struct sandbox_args, app)},
-    {"cpu", offsetof(struct sandbox_args, cpu)},
-    {"memory", offsetof(struct sandbox_args, memory)},
-    {"cpu_limit", offsetof(struct sandbox_args, cpu_limit)},
-    {"memory_limit", offsetof(struct sandbox_args, memory_limit)},
-    {"disk", offsetof(struct sandbox_args, disk)},
-    {"mask_host", offsetof(struct sandbox_args, mask_host)},
-};
-
-/* The same for what is true or false. */
-static const struct {
-    const char *name;
-    size_t offset;
-} flags[] = {
-    {"auto_pause", offsetof(struct sandbox_args, auto_pause)},
-    {"auto_resume", offsetof(struct sandbox_args, auto_resume)},
-    {"forgets_memory", offsetof(struct sandbox_args, forgets_memory)},
-    {"insecure", offsetof(struct sandbox_args, is_insecure)},
-    {"private", offsetof(struct sandbox_args, is_private)},
-    {"offline", offsetof(struct sandbox_args, is_offline)},
-};
-
-static struct str *text_of(struct sandbox_args *a, size_t i)
-{
-    return (struct str *)(void *)((char *)a + texts[i].offset);
-}
-
-static bool *flag_of(struct sandbox_args *a, size_t i)
-{
-    return (bool *)(void *)((char *)a + flags[i].offset);
-}
-
 int sandbox_spec_write(struct buf *out, const struct sandbox *sb)
 {
-    struct sandbox_args a = sb->spec;
     struct jw w = jw_to(out);
 
     jw_object(&w);
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        jw_key(&w, texts[i].name);
-        jw_str(&w, *text_of(&a, i));
-    }
-    jw_key(&w, "idle_timeout");
-    jw_int(&w, a.idle_timeout_s);
-    for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
-        jw_key(&w, flags[i].name);
-        jw_bool(&w, *flag_of(&a, i));
-    }
-    jw_key(&w, "pids");
-    jw_int(&w, a.pids);
-    jw_key(&w, "port");
-    jw_int(&w, a.port);
-    jw_key(&w, "args");
-    jw_value(&w, a.args);
-    jw_key(&w, "env");
-    jw_value(&w, a.env);
-    jw_key(&w, "metadata");
-    jw_value(&w, a.metadata);
-    jw_key(&w, "network");
-    jw_value(&w, a.network);
-    if (a.extra) {
-        jw_key(&w, "extra");
-        jw_value(&w, a.extra);
-    }
+    sandbox_fields_write(&w, &sb->spec, SANDBOX_FACE_STORE);
     jw_end(&w);
     return out->error;
 }
@@ -419,26 +387,14 @@ int sandbox_spec_write(struct buf *out, const struct sandbox *sb)
 int sandbox_spec_read(struct sandbox *sb, struct str text, struct err *e)
 {
     struct arena arena auto_arena;
+    struct sandbox_args a = {.timeout_s = sb->timeout_s, .idle_timeout_s = -1};
 
     arena_init(&arena, (size_t)4 * SANDBOX_SPEC_MAX);
     const struct json *doc = json_parse(&arena, text, NULL, e);
     if (!doc)
         return err_ctx(e, e && e->code ? e->code : -EINVAL, "sandbox %s", sb->name);
-    struct sandbox_args a = {
-        .timeout_s = sb->timeout_s,
-        .idle_timeout_s = json_int(json_get(doc, "idle_timeout"), -1),
-        .pids = json_int(json_get(doc, "pids"), 0),
-        .port = json_int(json_get(doc, "port"), 0),
-        .args = json_get(doc, "args"),
-        .env = json_get(doc, "env"),
-        .metadata = json_get(doc, "metadata"),
-        .network = json_get(doc, "network"),
-        .extra = json_get(doc, "extra"),
-    };
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        *text_of(&a, i) = json_str(json_get(doc, texts[i].name), STR_NULL);
-    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
-        *flag_of(&a, i) = json_bool(json_get(doc, flags[i].name), false);
-    int r = sandbox_fill(sb, &a, e);
+    int r = sandbox_fields_read(&a, doc, SANDBOX_FACE_STORE, &arena, e);
+    if (r == 0)
+        r = sandbox_fill(sb, &a, e);
     return r < 0 ? err_ctx(e, r, "sandbox %s", sb->name) : 0;
 }

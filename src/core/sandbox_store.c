@@ -34,6 +34,21 @@ const char *sandbox_end_name(enum sandbox_end reason)
     return end_names[reason];
 }
 
+const char *sandbox_why_away(const struct sandbox *sb)
+{
+    static const char *const reasons[SANDBOX_END_COUNT] = {
+        [SANDBOX_END_DELETED] = "the sandbox was killed",
+        [SANDBOX_END_TIMEOUT] = "the sandbox reached its timeout",
+        [SANDBOX_END_IDLE] = "the sandbox was idle for too long",
+        [SANDBOX_END_EXITED] = "the sandbox has exited",
+        [SANDBOX_END_FAILED] = "the sandbox could not be started",
+    };
+
+    if (sandbox_state(sb) == SANDBOX_PAUSED)
+        return "the sandbox was paused";
+    return sandbox_state(sb) == SANDBOX_RUNNING ? NULL : reasons[sb->end_reason];
+}
+
 /* ---- writing ---- */
 
 void sandbox_tx_insert(struct store_tx *tx, const struct sandbox *sb)

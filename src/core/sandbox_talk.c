@@ -9,9 +9,10 @@
 #include "base/mem.h"
 #include "core/core.h"
 #include "core/event.h"
+#include "core/sandbox_freeze.h"
 #include "core/sandbox_internal.h"
-#include "core/template.h"
 #include "runtime/engine.h"
+#include "runtime/engine_freeze.h"
 
 /* For the answer with a log, which the sandbox's pause or end waits for. */
 enum { LOG_MS = 1000 };
@@ -40,7 +41,7 @@ static void put_e2b(struct jw *w, const struct sandbox *sb)
         put_str(w, "accessToken", str_of(sb->access.envd_token));
     put_str(w, "sandboxID", str_of(sb->id));
     put_str(w, "templateID", sb->spec.template_name);
-    put_str(w, "defaultUser", str_of(sb->template->user));
+    put_str(w, "defaultUser", sb->spec.user);
     put_str(w, "defaultWorkdir", sb->spec.workdir);
     const struct cgroup_limits *limits = &engine_cell_info(sb->cell)->spec.limits;
     jw_key(w, "cpuCount");
@@ -62,7 +63,7 @@ void sandbox_put_claim(struct buf *out, const struct sandbox *sb, bool with_main
 
     jw_object(&w);
     put_str(&w, "hostname", str_of(sb->name));
-    put_str(&w, "user", str_of(sb->template->user));
+    put_str(&w, "user", sb->spec.user);
     put_str(&w, "workdir", sb->spec.workdir);
     jw_key(&w, "env");
     jw_value(&w, sb->spec.env);
@@ -291,18 +292,6 @@ void sandbox_tell_again(struct sandbox *sb)
 
 /* ---- pausing ---- */
 
-/* An automatic pause that failed ends the sandbox: its time is up. */
-static void give_up_halt(struct talk *t, int code, const struct err *why)
-{
-    struct sandbox *sb = t->sb;
-
-    if (sandbox_state(sb) == SANDBOX_RUNNING && t->reason)
-        sandbox_end(sb, t->reason);
-    else
-        sandbox_arm(sb);
-    talk_fail(t, code, why);
-}
-
 static void on_saved_to_freeze(struct talk *t, const struct err *e)
 {
     struct sandbox *sb = t->sb;
@@ -317,7 +306,7 @@ static void on_saved_to_freeze(struct talk *t, const struct err *e)
     int code = sandbox_freeze(sb, t->reason, t->fn, t->ctx);
     sb->is_halted = t->halts && sandbox_state(sb) == SANDBOX_PAUSED;
     if (code < 0)
-        give_up_halt(t, code, NULL);
+        talk_fail(t, code, NULL);
     else
         talk_free(t);
 }
@@ -335,8 +324,8 @@ static void on_halted(struct talk *t, const struct err *e)
         talk_fail(t, -ENOENT, NULL);
         return;
     }
-    (void)sandbox_note_failure(sb, EVENT_SANDBOX_PAUSE_FAILED, e);
-    give_up_halt(t, e->code, e);
+    sandbox_put_off(sb, t->reason, e);
+    talk_fail(t, e->code, e);
 }
 
 int sandbox_pause_for(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, void *ctx)

@@ -22,9 +22,6 @@ void fixture_text(struct jw *w, const char *text);
 void fixture_media(struct jw *w, const char *type, const char *data, const char *mime);
 void fixture_resource(struct jw *w, struct str uri, const char *mime, const char *text);
 
-/* Calls FN in MS; one at a time for each call. */
-void fixture_later(struct mcp_call *c, int64_t ms, void (*fn)(struct mcp_call *c));
-
 /* tools.c */
 mcp_handler fixture_simple, fixture_image, fixture_audio, fixture_embedded, fixture_mixed,
     fixture_logging, fixture_error, fixture_progress, fixture_schema, fixture_reconnect,
@@ -33,7 +30,7 @@ mcp_handler fixture_simple, fixture_image, fixture_audio, fixture_embedded, fixt
 /* asks.c */
 mcp_handler fixture_sampling, fixture_elicitation, fixture_questions, fixture_rounds,
     fixture_needs_sampling;
-/* places.c */
+/* resources.c */
 mcp_handler fixture_read, fixture_prompt, fixture_ask_prompt, fixture_complete;
 
 /* What the rows of asks.c ask. */

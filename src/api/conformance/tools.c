@@ -65,7 +65,8 @@ static void on_time(struct loop_timer *t)
     l->fn(l->call);
 }
 
-void fixture_later(struct mcp_call *c, int64_t ms, void (*fn)(struct mcp_call *c))
+/* Calls FN in MS; one at a time for each call. */
+static void fixture_later(struct mcp_call *c, int64_t ms, void (*fn)(struct mcp_call *c))
 {
     struct later *l = arena_new(c->arena, struct later);
 

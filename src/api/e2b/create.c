@@ -3,11 +3,13 @@
 #include <errno.h>
 
 #include "api/body.h"
+#include "api/e2b/builds.h"
 #include "api/e2b/e2b.h"
 #include "base/ascii.h"
 #include "base/cleanup.h"
+#include "core/build.h"
 #include "core/sandbox.h"
-#include "core/template.h"
+#include "core/templates.h"
 
 enum { ANSWER_MAX = 4 * SANDBOX_SPEC_MAX };
 
@@ -35,6 +37,25 @@ static struct str lower(struct arena *a, struct str s)
     return out ? str_n(out, s.len) : STR_NULL;
 }
 
+/* 1 when TEXT names a template that the account has built; 0 when it does not, or -errno after
+ * answering. */
+static int read_built(struct api_req *r, struct str text, struct sandbox_args *a)
+{
+    struct str alias, tag;
+    const char *account = r->key->account->id;
+
+    e2b_split_name(r, text, &alias, &tag);
+    const struct build_tag *t = build_tag_find(r->core->builds, account, alias, tag);
+    if (t && build_apply(r->core->builds, t, a, r->arena) == 0)
+        return 1;
+    if (alias.len == 0 || !build_tag_next(r->core->builds, NULL, account, alias))
+        return 0;
+    api_error(r, 404, "tag '" STR_FMT "' does not exist for template '" STR_FMT "'",
+              STR_ARG(str_slice(tag.len > 0 ? tag : STR("default"), 0, 100)),
+              STR_ARG(str_slice(alias, 0, 100)));
+    return -EINVAL;
+}
+
 /* Reads "name" or "name:tag". 0, or -EINVAL after answering. */
 static int read_template(struct api_req *r, struct sandbox_args *a)
 {
@@ -42,10 +63,18 @@ static int read_template(struct api_req *r, struct sandbox_args *a)
 
     if (api_body_str(r, "templateID", &tag) < 0)
         return -EINVAL;
+    const struct root *snapshot = e2b_snapshot_find(r, tag);
+    if (snapshot) {
+        e2b_snapshot_apply(snapshot, a);
+        return 0;
+    }
     if (tag.len == 0) {
         api_error(r, 400, "templateID is required");
         return -EINVAL;
     }
+    int built = read_built(r, tag, a);
+    if (built != 0)
+        return built < 0 ? built : 0;
     struct str name = str_cut(&tag, ':');
     if (!is_template_id(name) || (tag.p && tag.len == 0)) {
         api_error(r, 400,
@@ -53,7 +82,7 @@ static int read_template(struct api_req *r, struct sandbox_args *a)
                   "allowed");
         return -EINVAL;
     }
-    a->template_name = template_id(lower(r->arena, name));
+    a->template_name = templates_id(r->core->templates, lower(r->arena, name));
     if (!a->template_name.p) {
         api_error(r, 404, "template '" STR_FMT "' not found", STR_ARG(str_slice(name, 0, 100)));
         return -EINVAL;
@@ -126,9 +155,7 @@ static int refuse_unserved(struct api_req *r)
     bool has_iam = !is_empty(iam) &&
                    (!json_is(iam, JSON_OBJECT) || iam->n > 1 || !is_empty(json_get(iam, "tokens")));
 
-    if (!is_empty(api_body_member(r, "volumeMounts")))
-        api_error(r, 400, "volumeMounts is not enabled: this service has no volumes");
-    else if (has_iam)
+    if (has_iam)
         api_error(r, 400, "iam is not enabled: this service issues no identity tokens");
     else if (mcp && !json_is(mcp, JSON_OBJECT))
         api_error(r, 400, "mcp must be an object");
@@ -163,6 +190,7 @@ static int read_args(struct api_req *r, const struct wire *wire, struct sandbox_
     a->is_insecure = !is_secure;
     a->env = api_body_member(r, "envVars");
     a->metadata = api_body_member(r, "metadata");
+    a->volumes = api_body_member(r, "volumeMounts");
     return e2b_read_network(r, a);
 }
 
@@ -184,6 +212,9 @@ static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
 
     if (sb)
         api_reply(c->req, 201, "application/json", c->answer);
+    else if (e->code == -ECONNRESET || e->code == -ETIMEDOUT)
+        /* Something inside did not start; the request is right. */
+        api_error(c->req, 503, "%s", err_text(e));
     else
         e2b_fail(c->req, NULL, e->code, e);
 }

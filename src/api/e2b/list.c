@@ -7,7 +7,7 @@
 #include "api/e2b/e2b.h"
 #include "api/e2b/filter.h"
 #include "core/sandbox.h"
-#include "core/template.h"
+#include "core/templates.h"
 
 enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 100, LIST_MAX = 256 << 20 };
 
@@ -96,7 +96,7 @@ static int read_rest(struct api_req *r, struct list_query *q)
     if (name.len == 0)
         return 0;
     /* A name that no template has finds nothing. */
-    struct str id = template_id(name);
+    struct str id = templates_id(r->core->templates, name);
     q->template_id = id.p ? id : name;
     return 0;
 }

@@ -73,7 +73,9 @@ static int read_internet(struct api_req *r, const struct json *from, bool *ret)
     return 0;
 }
 
-int e2b_read_egress(struct api_req *r, const struct json *from, struct sandbox_args *a)
+/* Reads what BODY says of the way out: allowOut, denyOut and whether there is internet at all. 0,
+ * or -EINVAL after answering. */
+static int e2b_read_egress(struct api_req *r, const struct json *from, struct sandbox_args *a)
 {
     struct json *network = json_new_object(r->arena);
     bool has_internet = true;

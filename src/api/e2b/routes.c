@@ -11,6 +11,18 @@ static const char *const prefixes[] = {"/e2b/v1", NULL};
 #define BASE "/e2b/v1"
 #define ONE  BASE "/sandboxes/{id}"
 
+/* The files of a volume, for those who have its token. */
+#define CONTENT BASE "/volumecontent/{id}"
+#define VOLUME_PATH                                                                                \
+    {                                                                                              \
+        "path", "string", "Path in the volume"                                                     \
+    }
+#define VOLUME_META                                                                                \
+    {"uid", "integer", "Owner (default: 1000)"}, {"gid", "integer", "Group (default: 1000)"},      \
+    {                                                                                              \
+        "mode", "integer", "Permissions, as a decimal number"                                      \
+    }
+
 /* What is not served: every method, with the reason. */
 #define REFUSED(path, fn, text)                                                                    \
     {                                                                                              \
@@ -60,6 +72,18 @@ static const struct route routes[] = {
     {HTTP_POST, BASE "/v2/sandboxes/{id}/connect", ROUTE_KEY, ROUTE_JSON, .handler = e2b_connect,
      .status = 201, .summary = "Resume a sandbox if it is paused; otherwise extend its timeout",
      .request = "E2bConnect", .response = "E2bSandbox"},
+    {HTTP_POST, ONE "/fork", ROUTE_KEY, ROUTE_JSON, .handler = e2b_fork, .flags = ROUTE_CREATES,
+     .status = 201, .summary = "Create up to 100 sandboxes with the files of this one",
+     .request = "E2bFork", .response = "E2bForks"},
+    {HTTP_POST, ONE "/snapshots", ROUTE_KEY, ROUTE_JSON, .handler = e2b_snapshot, .status = 201,
+     .summary = "Keep the files of a sandbox, to create others from", .request = "E2bNewSnapshot",
+     .response = "E2bSnapshot"},
+    {HTTP_GET, BASE "/snapshots", ROUTE_KEY, .handler = e2b_snapshots,
+     .summary = "List snapshots, newest first", .response = "E2bSnapshots",
+     .query = {{"sandboxID", "string", "Only snapshots of this sandbox"},
+               {"name", "string", "Only the snapshot with this name or id"},
+               {"limit", "integer", "Page size (default and maximum: 100)"},
+               {"nextToken", "string", "X-Next-Token header of the previous page"}}},
     {HTTP_PUT, ONE "/network", ROUTE_KEY, ROUTE_JSON, .handler = e2b_network, .status = 204,
      .summary = "Replace the network policy of a sandbox", .request = "E2bNetwork"},
     {HTTP_GET, ONE "/metrics", ROUTE_KEY, .handler = e2b_metrics,
@@ -91,17 +115,76 @@ static const struct route routes[] = {
      .summary = "List templates", .response = "E2bTemplates"},
     {HTTP_GET, BASE "/templates/aliases/{alias}", ROUTE_KEY, .handler = e2b_template_alias,
      .summary = "Check whether a template exists", .response = "E2bAlias"},
+    {HTTP_GET, BASE "/templates/{id}", ROUTE_KEY, .handler = e2b_template_get,
+     .summary = "Get a template with its builds", .response = "E2bTemplate"},
+    {HTTP_DELETE, BASE "/templates/{id}", ROUTE_KEY, .handler = e2b_template_delete, .status = 204,
+     .summary = "Delete a built template or a snapshot; sandboxes created from it go on"},
+    {HTTP_PATCH, BASE "/v2/templates/{id}", ROUTE_KEY, ROUTE_JSON, .handler = e2b_template_patch,
+     .summary = "Change a built template", .request = "E2bTemplatePatch",
+     .response = "E2bTemplateNames"},
+    {HTTP_POST, BASE "/v3/templates", ROUTE_KEY, ROUTE_JSON, .handler = e2b_build_request,
+     .status = 202, .summary = "Request a build of a template", .request = "E2bBuildRequest",
+     .response = "E2bBuildRequested"},
+    {HTTP_POST, BASE "/v2/templates/{id}/builds/{build}", ROUTE_KEY, ROUTE_JSON,
+     .handler = e2b_build_start, .status = 202, .summary = "Start a requested build",
+     .request = "E2bBuild", .response_type = "text/plain"},
+    {HTTP_GET, BASE "/templates/{id}/builds/{build}/status", ROUTE_KEY, .handler = e2b_build_status,
+     .summary = "Get the status of a build and its log", .response = "E2bBuildStatus",
+     .query = {{"logsOffset", "integer", "Lines of the log to skip"},
+               {"limit", "integer", "Lines to return (default and maximum: 100)"}}},
+    {HTTP_GET, BASE "/templates/{id}/builds/{build}/logs", ROUTE_KEY, .handler = e2b_build_logs,
+     .summary = "Get the beginning of the log of a build", .response = "E2bLogEntries"},
+    {HTTP_GET, BASE "/templates/{id}/files/{hash}", ROUTE_KEY, .handler = e2b_build_file,
+     .status = 201, .summary = "Get an upload URL for the files of a step, unless they are present",
+     .response = "E2bBuildFile"},
+    {HTTP_PUT, BASE "/templates/{id}/files/{hash}", ROUTE_OPEN, ROUTE_STREAM,
+     .handler = e2b_build_upload, .summary = "Upload the files of a step",
+     .request_type = "application/octet-stream", .response_type = "text/plain",
+     .query = {{"account", "string", "Whose build it is"},
+               {"signature", "string", "Permission, as the upload URL has it"}}},
+    {HTTP_GET, BASE "/templates/{id}/tags", ROUTE_KEY, .handler = e2b_tags,
+     .summary = "List the tags of a built template", .response = "E2bTags"},
+    {HTTP_POST, BASE "/templates/tags", ROUTE_KEY, ROUTE_JSON, .handler = e2b_tags_add,
+     .status = 201, .summary = "Assign tags to a build", .request = "E2bTagsAdd",
+     .response = "E2bTagged"},
+    {HTTP_DELETE, BASE "/templates/tags", ROUTE_KEY, ROUTE_JSON, .handler = e2b_tags_remove,
+     .status = 204, .summary = "Remove tags of a built template", .request = "E2bTagsRemove"},
     {HTTP_GET, BASE "/teams", ROUTE_KEY, .handler = e2b_teams,
      .summary = "Get the account of the key", .response = "E2bTeams"},
 
-    REFUSED("/sandboxes/{id}/fork", e2b_no_fork, "Not supported: forks"),
-    REFUSED("/sandboxes/{id}/snapshots", e2b_no_snapshots, "Not supported: snapshots"),
-    REFUSED("/snapshots", e2b_no_snapshots, "Not supported: snapshots"),
-    REFUSED("/v3/templates", e2b_no_builds, "Not supported: builds"),
-    REFUSED("/templates/{rest*}", e2b_no_builds, "Not supported: builds, tags, deletion"),
-    REFUSED("/v2/templates/{rest*}", e2b_no_builds, "Not supported: builds"),
-    REFUSED("/volumes", e2b_no_volumes, "Not supported: volumes"),
-    REFUSED("/volumes/{rest*}", e2b_no_volumes, "Not supported: volumes"),
+    {HTTP_POST, BASE "/volumes", ROUTE_KEY, ROUTE_JSON, .handler = e2b_volume_create, .status = 201,
+     .summary = "Create a volume", .request = "E2bNewVolume", .response = "E2bVolume"},
+    {HTTP_GET, BASE "/volumes", ROUTE_KEY, .handler = e2b_volumes,
+     .summary = "List the volumes of the account, oldest first", .response = "E2bVolumes"},
+    {HTTP_GET, BASE "/volumes/{id}", ROUTE_KEY, .handler = e2b_volume,
+     .summary = "Get a volume and its token", .response = "E2bVolume"},
+    {HTTP_DELETE, BASE "/volumes/{id}", ROUTE_KEY, .handler = e2b_volume_delete, .status = 204,
+     .summary = "Delete a volume with its files, unless a sandbox has it mounted"},
+    {HTTP_GET, CONTENT "/path", ROUTE_OPEN, .handler = e2b_volume_stat,
+     .summary = "Get the metadata of a file of a volume", .response = "E2bVolumeEntry",
+     .query = {VOLUME_PATH}},
+    {HTTP_PATCH, CONTENT "/path", ROUTE_OPEN, ROUTE_JSON, .handler = e2b_volume_change,
+     .summary = "Change the owner and mode of a file of a volume", .request = "E2bVolumeMetadata",
+     .response = "E2bVolumeEntry", .query = {VOLUME_PATH}},
+    {HTTP_DELETE, CONTENT "/path", ROUTE_OPEN, .handler = e2b_volume_remove, .status = 204,
+     .summary = "Remove a file, or a directory with its contents, from a volume",
+     .query = {VOLUME_PATH}},
+    {HTTP_GET, CONTENT "/dir", ROUTE_OPEN, .handler = e2b_volume_list,
+     .summary = "List a directory of a volume", .response = "E2bVolumeEntries",
+     .query = {VOLUME_PATH, {"depth", "integer", "Levels to list (default: 1, maximum: 64)"}}},
+    {HTTP_POST, CONTENT "/dir", ROUTE_OPEN, .handler = e2b_volume_mkdir, .status = 201,
+     .summary = "Create a directory in a volume", .response = "E2bVolumeEntry",
+     .query = {VOLUME_PATH,
+               VOLUME_META,
+               {"force", "boolean", "Create missing parents; accept an existing directory"}}},
+    {HTTP_GET, CONTENT "/file", ROUTE_OPEN, .handler = e2b_volume_read,
+     .summary = "Read a file of a volume", .response_type = "application/octet-stream",
+     .query = {VOLUME_PATH}},
+    {HTTP_PUT, CONTENT "/file", ROUTE_OPEN, ROUTE_STREAM, .handler = e2b_volume_write,
+     .status = 201, .summary = "Write a file of a volume",
+     .request_type = "application/octet-stream", .response = "E2bVolumeEntry",
+     .query = {VOLUME_PATH, VOLUME_META, {"force", "boolean", "Replace an existing file"}}},
+
     REFUSED("/secrets", e2b_no_secrets, "Not supported: secrets"),
     REFUSED("/secrets/{rest*}", e2b_no_secrets, "Not supported: secrets"),
 };

@@ -99,10 +99,15 @@ void e2b_fail(struct api_req *r, const struct sandbox *sb, int code, const struc
     } rows[] = {
         {-EHOSTDOWN, 409},  /* paused */
         {-EOPNOTSUPP, 501}, /* this host cannot enforce what was asked for */
+        {-EMLINK, 409},     /* too many snapshots on each other */
         {-ENOTCONN, 503},   /* no cells here at all */
+        {-ETIMEDOUT, 503},  /* its processes cannot be stopped */
         {-ENOSPC, 507},     /* the state directory's disk is full */
+        {-ETIMEDOUT, 503},  /* its processes do not stop */
     };
 
+    if (code == -ETIMEDOUT)
+        (void)http_add_header(r->http, "Retry-After", STR("5"));
     for (size_t i = 0; e && e->code && i < ARRAY_LEN(rows); i++)
         if (rows[i].code == code) {
             api_error(r, rows[i].status, "%s", err_text(e));
@@ -234,13 +239,14 @@ void e2b_put_sandbox(struct jw *w, const struct core *core, const struct sandbox
     jw_key(w, "alias");
     jw_str(w, sb->spec.template_name);
     put_cstr(w, "trafficAccessToken", sb->access.traffic_token);
-    put_cstr(w, "domain", core->config->domain);
+    put_cstr(w, "domain", core->domain);
     put_metadata(w, sb);
     put_int(w, "cpuCount", e2b_cpu_milli(sb));
     put_int(w, "memoryMB", e2b_memory_total(sb) >> 20);
     put_int(w, "diskSizeMB", (int64_t)(sb->cell_spec.disk.bytes >> 20));
     put_life(w, sb);
     put_network(w, sb);
+    put_list(w, "volumeMounts", sb->spec.volumes);
     jw_end(w);
 }
 

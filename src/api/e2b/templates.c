@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* What clients ask of templates and teams in ordinary use, and what is not served here. */
+#include "core/templates.h"
+
+#include <string.h>
+
+#include "api/e2b/builds.h"
 #include "api/e2b/e2b.h"
 #include "api/internal.h"
+#include "base/clock.h"
 #include "base/e2b.h"
+#include "core/build.h"
 #include "core/config.h"
 #include "core/quantity.h"
-#include "core/template.h"
 
-enum { ANSWER_MAX = 1 << 20 };
+enum { ANSWER_MAX = 4 << 20 };
 
 static void put_cstr(struct jw *w, const char *name, const char *s)
 {
@@ -21,54 +27,170 @@ static void put_int(struct jw *w, const char *name, int64_t i)
     jw_int(w, i);
 }
 
-/* A list of one name. */
-static void put_names(struct jw *w, const char *name, const char *only)
+/* ---- templates ---- */
+
+static const char build_id[] = "00000000-0000-0000-0000-000000000000";
+static const char since[] = "2026-01-01T00:00:00Z";
+
+/* Its own name first. */
+static void put_names(struct jw *w, const char *key, const struct template *t)
 {
-    jw_key(w, name);
+    jw_key(w, key);
     jw_array(w);
-    jw_cstr(w, only);
+    jw_cstr(w, t->name);
+    for (size_t i = 0; t->aliases && i < t->aliases->n; i++)
+        jw_str(w, t->aliases->items[i].s);
     jw_end(w);
 }
 
-/* They are part of the program, and as old as it. */
-static void put_template(struct jw *w, const struct config *config, const char *name)
+/* What a sandbox of T may use, in E2B's units. */
+static void put_size(struct jw *w, const struct config *config, const struct template *t)
 {
-    static const char build[] = "00000000-0000-0000-0000-000000000000";
-    static const char since[] = "2026-01-01T00:00:00Z";
-    uint64_t milli = 0, memory = 0;
+    struct str cpu = t->resources.cpu_limit, memory = t->resources.memory_limit;
+    uint64_t milli = 0, bytes = 0, disk = 0;
 
-    (void)quantity_milli(str_of(config->cells.cpu_limit), &milli);
-    (void)quantity_units(str_of(config->cells.memory_limit), &memory);
-    jw_object(w);
-    put_cstr(w, "templateID", name);
-    put_cstr(w, "buildID", build);
-    put_cstr(w, "buildStatus", "ready");
+    (void)quantity_milli(cpu.len > 0 ? cpu : str_of(config->cells.cpu_limit), &milli);
+    (void)quantity_units(memory.len > 0 ? memory : str_of(config->cells.memory_limit), &bytes);
+    if (t->resources.disk.len == 0 || quantity_units(t->resources.disk, &disk) < 0)
+        disk = (uint64_t)config->cells.disk;
     put_int(w, "cpuCount", (int64_t)((milli + 999) / 1000));
-    put_int(w, "memoryMB", (int64_t)(memory >> 20));
-    put_int(w, "diskSizeMB", config->cells.disk >> 20);
+    put_int(w, "memoryMB", (int64_t)(bytes >> 20));
+    put_int(w, "diskSizeMB", (int64_t)(disk >> 20));
+    put_cstr(w, "envdVersion", E2B_ENVD_VERSION);
+}
+
+static void put_template(struct jw *w, const struct config *config, const struct template *t)
+{
+    put_cstr(w, "templateID", t->name);
+    put_cstr(w, "buildID", build_id);
+    put_cstr(w, "buildStatus", "ready");
+    put_size(w, config, t);
     jw_key(w, "public");
     jw_bool(w, true);
-    put_names(w, "aliases", name);
-    put_names(w, "names", name);
+    put_names(w, "aliases", t);
+    put_names(w, "names", t);
     put_cstr(w, "createdAt", since);
     put_cstr(w, "updatedAt", since);
     put_cstr(w, "createdBy", NULL);
     put_cstr(w, "lastSpawnedAt", NULL);
     put_int(w, "spawnCount", 0);
     put_int(w, "buildCount", 1);
-    put_cstr(w, "envdVersion", E2B_ENVD_VERSION);
-    jw_end(w);
+}
+
+/* ---- what accounts have built ---- */
+
+static void put_built(struct jw *w, const struct api_req *r, const struct build_tag *t)
+{
+    const struct template size = {.name = ""};
+    char at[CLOCK_RFC3339_MAX];
+
+    clock_rfc3339_us(at, t->created_us);
+    put_cstr(w, "templateID", t->template_id);
+    put_cstr(w, "buildID", t->build_id);
+    put_cstr(w, "buildStatus", "ready");
+    put_size(w, r->core->config, &size);
+    jw_key(w, "public");
+    jw_bool(w, false);
+    for (int i = 0; i < 2; i++) {
+        jw_key(w, i ? "names" : "aliases");
+        jw_array(w);
+        jw_cstr(w, t->alias);
+        jw_end(w);
+    }
+    put_cstr(w, "createdAt", at);
+    put_cstr(w, "updatedAt", at);
+    put_cstr(w, "createdBy", NULL);
+    put_cstr(w, "lastSpawnedAt", NULL);
+    put_int(w, "spawnCount", 0);
+    put_int(w, "buildCount", 1);
+}
+
+/* One entry for each template, whatever tags it has. */
+static void put_all_built(struct jw *w, const struct api_req *r)
+{
+    const struct build_tag *t = NULL, *last = NULL;
+
+    while ((t = build_tag_next(r->core->builds, t, r->key->account->id, STR("")))) {
+        if (last && strcmp(last->alias, t->alias) == 0)
+            continue;
+        last = t;
+        jw_object(w);
+        put_built(w, r, t);
+        jw_end(w);
+    }
+}
+
+static const struct build_tag *find_built(struct api_req *r, struct str name)
+{
+    struct str alias, tag;
+
+    e2b_split_name(r, name, &alias, &tag);
+    return alias.len > 0 ? build_tag_next(r->core->builds, NULL, r->key->account->id, alias) : NULL;
+}
+
+/* Nothing is listed that could not be created. */
+static bool is_listed(const struct template *t)
+{
+    return !t->is_dynamic && template_check(t, NULL) == 0;
 }
 
 void e2b_templates(struct api_req *r)
 {
+    const struct template_list *all = templates_list(r->core->templates);
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&body);
-    const char *name;
+    const struct template *t;
 
     jw_array(&w);
-    for (size_t i = 0; (name = template_name_at(i)); i++)
-        put_template(&w, r->core->config, name);
+    for (size_t i = 0; (t = template_list_at(all, i)); i++) {
+        if (!is_listed(t))
+            continue;
+        jw_object(&w);
+        put_template(&w, r->core->config, t);
+        jw_end(&w);
+    }
+    put_all_built(&w, r);
+    jw_end(&w);
+    api_reply_json(r, 200, &body);
+}
+
+static void refuse_unknown(struct api_req *r, struct str name)
+{
+    api_error(r, 404, "template '" STR_FMT "' not found", STR_ARG(str_slice(name, 0, 100)));
+}
+
+void e2b_template_get(struct api_req *r)
+{
+    struct str name = api_param(r, "id");
+    const struct template *t = templates_find(r->core->templates, name);
+    struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
+    struct jw w = jw_to(&body);
+
+    const struct build_tag *built = t ? NULL : find_built(r, name);
+    if (built) {
+        jw_object(&w);
+        put_built(&w, r, built);
+        jw_end(&w);
+        api_reply_json(r, 200, &body);
+        return;
+    }
+    if (!t || !is_listed(t)) {
+        refuse_unknown(r, name);
+        return;
+    }
+    jw_object(&w);
+    put_template(&w, r->core->config, t);
+    jw_key(&w, "builds");
+    jw_array(&w);
+    jw_object(&w);
+    put_cstr(&w, "buildID", build_id);
+    put_cstr(&w, "status", "ready");
+    put_cstr(&w, "createdAt", since);
+    put_cstr(&w, "updatedAt", since);
+    put_cstr(&w, "finishedAt", since);
+    put_size(&w, r->core->config, t);
+    jw_end(&w);
+    jw_end(&w);
     jw_end(&w);
     api_reply_json(r, 200, &body);
 }
@@ -77,17 +199,20 @@ void e2b_template_alias(struct api_req *r)
 {
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&body);
-    struct str alias = api_param(r, "alias"), id = template_id(alias);
+    struct str alias = api_param(r, "alias"), id = templates_id(r->core->templates, alias);
+    const struct build_tag *built = find_built(r, alias);
 
+    if (built)
+        id = str_of(built->template_id);
     if (!id.p) {
-        api_error(r, 404, "template '" STR_FMT "' not found", STR_ARG(str_slice(alias, 0, 100)));
+        refuse_unknown(r, alias);
         return;
     }
     jw_object(&w);
     jw_key(&w, "templateID");
     jw_str(&w, id);
     jw_key(&w, "public");
-    jw_bool(&w, true);
+    jw_bool(&w, !built);
     jw_end(&w);
     api_reply_json(r, 200, &body);
 }
@@ -113,26 +238,6 @@ void e2b_teams(struct api_req *r)
 }
 
 /* ---- what is not served ---- */
-
-void e2b_no_fork(struct api_req *r)
-{
-    api_error(r, 501, "fork is not supported: the memory of a sandbox cannot be copied");
-}
-
-void e2b_no_snapshots(struct api_req *r)
-{
-    api_error(r, 501, "snapshots are not supported yet; pause preserves a sandbox as it is");
-}
-
-void e2b_no_builds(struct api_req *r)
-{
-    api_error(r, 501, "templates are built in: builds, tags and deletion are not supported");
-}
-
-void e2b_no_volumes(struct api_req *r)
-{
-    api_error(r, 501, "volumes are not supported");
-}
 
 void e2b_no_secrets(struct api_req *r)
 {

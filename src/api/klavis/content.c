@@ -7,7 +7,7 @@
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
 #include "api/warn.h"
-#include "apps/script.h"
+#include "apps/source/script.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "core/instance.h"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "api/conformance/fixtures.h"
-#include "api/klavis/served.h"
+#include "api/klavis/app_server.h"
 #include "api/schemas.h"
-#include "apps/registry.h"
+#include "apps/catalog/registry.h"
 #include "base/ascii.h"
 #include "base/cleanup.h"
 #include "base/map.h"
@@ -28,7 +28,7 @@ struct klavis {
     struct core *core;
     struct arena arena;
     struct schemas *schemas; /* the names of the operator's own servers are added */
-    struct map served;       /* by app and version: struct served */
+    struct map served;       /* by app and version: struct app_server */
     struct mcp_server *conformance;
     uint32_t n_servers; /* of local sandboxes, without the operator's own */
 };
@@ -78,7 +78,7 @@ void klavis_free(struct klavis *k)
     if (!k)
         return;
     for (size_t i = 0; map_next(&k->served, &i, &key, &s);)
-        served_free(s);
+        app_server_free(s);
     mcp_server_free(k->conformance);
     map_done(&k->served);
     arena_done(&k->arena);
@@ -91,7 +91,7 @@ void klavis_stop(struct klavis *k)
     void *s;
 
     for (size_t i = 0; map_next(&k->served, &i, &key, &s);)
-        mcp_hang_up(((struct served *)s)->mcp);
+        mcp_hang_up(((struct app_server *)s)->mcp);
     mcp_hang_up(k->conformance);
 }
 
@@ -127,7 +127,7 @@ bool klavis_knows(void *ctx, struct str name)
 }
 
 /* The server of IN's app as IN has it, made when it is first needed. */
-static struct served *find_served(struct klavis *k, const struct instance *in, struct err *e)
+static struct app_server *find_served(struct klavis *k, const struct instance *in, struct err *e)
 {
     const struct app *app = instance_app(in);
     char key[2 * APP_NAME_MAX];
@@ -137,13 +137,13 @@ static struct served *find_served(struct klavis *k, const struct instance *in, s
         return NULL;
     }
     int len = snprintf(key, sizeof key, "%s/%s", app->name, instance_app_digest(in));
-    struct served *s = map_get(&k->served, str_n(key, (size_t)len));
+    struct app_server *s = map_get(&k->served, str_n(key, (size_t)len));
     if (s)
         return s;
-    s = served_new(k->core, app, e);
+    s = app_server_new(k->core, app, e);
     if (s && map_put(&k->served, str_n(key, (size_t)len), s, NULL) < 0) {
         (void)err_sys(e, -ENOMEM, "server of '%s'", app->name);
-        served_free(s);
+        app_server_free(s);
         return NULL;
     }
     return s;
@@ -153,13 +153,13 @@ struct mcp_server *klavis_mcp_server(struct klavis *k, const struct instance *in
 {
     if (str_is(str_of(in->server), "conformance"))
         return k->conformance;
-    struct served *s = find_served(k, in, e);
+    struct app_server *s = find_served(k, in, e);
     return s ? s->mcp : NULL;
 }
 
 const struct json *klavis_data_schema(struct klavis *k, const struct instance *in, struct err *e)
 {
-    struct served *s = find_served(k, in, e);
+    struct app_server *s = find_served(k, in, e);
 
     return s ? s->data : NULL;
 }
@@ -170,6 +170,6 @@ void klavis_forget(struct klavis *k, struct str lease)
     void *s;
 
     for (size_t i = 0; map_next(&k->served, &i, &key, &s);)
-        mcp_forget(((struct served *)s)->mcp, lease);
+        mcp_forget(((struct app_server *)s)->mcp, lease);
     mcp_forget(k->conformance, lease);
 }

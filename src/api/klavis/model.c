@@ -4,9 +4,12 @@
 
 #include <stdio.h>
 
-#include "api/klavis/model_impl.h"
+#include "api/klavis/model_internal.h"
 #include "api/warn.h"
 #include "base/cleanup.h"
+
+static struct json *model_value(struct model_walk *k, const struct json *schema, struct json *value,
+                                const struct model_place *at);
 
 enum { DEPTH_MAX = 64 };
 
@@ -96,8 +99,8 @@ void model_add_choice(struct model *m, const struct model_place *at, const char 
 
 /* ---- references ---- */
 
-const struct json *model_deref(const struct model_walk *k, const struct json *schema,
-                               struct str *ret_name)
+static const struct json *model_deref(const struct model_walk *k, const struct json *schema,
+                                      struct str *ret_name)
 {
     struct str ref = json_str(json_get(schema, "$ref"), STR_NULL);
     static const struct str local = STR_INIT("#/$defs/");
@@ -396,8 +399,8 @@ static struct json *read_node(struct model_walk *k, const struct json *schema, b
     return model_scalar(k, schema, value, at);
 }
 
-struct json *model_value(struct model_walk *k, const struct json *schema, struct json *value,
-                         const struct model_place *at)
+static struct json *model_value(struct model_walk *k, const struct json *schema, struct json *value,
+                                const struct model_place *at)
 {
     struct str name = STR_NULL;
     const struct json *node = model_deref(k, schema, &name);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/klavis/model_impl.h"
+#include "api/klavis/model_internal.h"
 #include "base/cleanup.h"
 #include "base/regex.h"
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "api/internal.h"
+#include "api/klavis/app_server.h"
 #include "api/klavis/klavis.h"
-#include "api/klavis/served.h"
 #include "api/local/ask.h"
 #include "api/local/caller.h"
-#include "apps/registry.h"
+#include "apps/catalog/registry.h"
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -195,8 +195,8 @@ static void acquire(struct entry *e, struct sandbox *sb, struct str name)
 }
 
 /* NOLINTNEXTLINE(readability-function-size): whose, which, and whom to notify */
-void local_app_get(struct locals *l, struct sandbox *sb, struct str name, local_app_fn *fn,
-                   void *ctx)
+static void local_app_get(struct locals *l, struct sandbox *sb, struct str name, local_app_fn *fn,
+                          void *ctx)
 {
     struct local_apps *a = locals_apps(l);
     char text[KEY_MAX];
@@ -347,7 +347,7 @@ static void serve(void *ctx, struct instance *in, const struct err *why)
         api_error(r, 431, "The headers are too large");
         return;
     }
-    struct served_caller *who = s ? mem_zalloc(1, sizeof *who + headers.len + 1) : NULL;
+    struct app_server_caller *who = s ? mem_zalloc(1, sizeof *who + headers.len + 1) : NULL;
     if (!who) {
         api_fail(r, why ? why->code : e.code ? e.code : -ENOMEM, why ? why : &e);
         return;

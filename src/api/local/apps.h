@@ -17,9 +17,6 @@ void local_apps_free(struct local_apps *a);
 bool local_app_is(const struct locals *l, struct str name);
 
 typedef void local_app_fn(void *ctx, struct instance *in, const struct err *e);
-/* Gives FN the instance of SB's server NAME, perhaps at once, or NULL with E. */
-void local_app_get(struct locals *l, struct sandbox *sb, struct str name, local_app_fn *fn,
-                   void *ctx);
 /* Releases the instances whose local sandbox has ended while nobody looked: before a restart, or in
  * a reset. */
 void local_apps_sweep(struct locals *l);

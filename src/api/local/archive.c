@@ -25,7 +25,9 @@ struct str archive_id(struct api_req *r, const struct sandbox *sb)
     return arena_str(r->arena, json_str(json_get(local_of(sb), "id"), STR("")));
 }
 
-bool archive_refuse_region(struct api_req *r)
+/* The query parameter "region", which makes no difference here, is checked; true after answering.
+ */
+static bool archive_refuse_region(struct api_req *r)
 {
     struct klavis_input in;
 

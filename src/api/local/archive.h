@@ -20,6 +20,3 @@ void archive_reply_url(struct api_req *r, enum signed_purpose purpose, struct st
 void archive_refuse(struct api_req *r, int status, struct str text);
 /* Makes an archive by asking TARGET of the cell, and answers with its URL. */
 void archive_make(struct api_req *r, struct sandbox *sb, struct str target);
-/* The query parameter "region", which makes no difference here, is checked; true after answering.
- */
-bool archive_refuse_region(struct api_req *r);

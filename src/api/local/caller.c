@@ -75,11 +75,3 @@ struct local_caller *local_caller_new(struct api_req *r, const struct toolset *s
     c->headers = (struct str){(const char *)(c + 1), headers.len};
     return c;
 }
-
-struct str local_header(const struct mcp_call *c, const char *name)
-{
-    const struct local_caller *who = c->ctx;
-    const struct json *headers = json_parse(c->arena, who->headers, NULL, NULL);
-
-    return json_str(json_get(headers, name), STR_NULL);
-}

@@ -26,5 +26,3 @@ struct local_caller {
 struct str local_headers_of(struct arena *a, const struct http_headers *h);
 /* The caller of R in memory of its own, for mcp_scope; free() releases it. NULL: R was answered. */
 struct local_caller *local_caller_new(struct api_req *r, const struct toolset *set, struct str id);
-/* For handlers of tools: the value of C's header NAME (in lower case), or STR_NULL. */
-struct str local_header(const struct mcp_call *c, const char *name);

@@ -21,8 +21,8 @@
 #include "core/share.h"
 #include "loop/work.h"
 #include "mcp/http.h"
-#include "net/beside.h"
 #include "net/http_client.h"
+#include "net/netns_dial.h"
 
 enum {
     ANSWER_MS = 360000, /* a tool may run a program for minutes */
@@ -36,6 +36,7 @@ struct locals {
                                                                          used so far */
     struct own_servers own;
     struct http_client *client;
+    struct sandbox_watch pauses;
     struct vault *vault; /* their archives */
     struct resets *resets;
     struct ports *ports;
@@ -94,8 +95,16 @@ static int dial(void *ctx, const char *address, struct err *e)
 
     if (fd < 0)
         return fd;
-    int beside = beside_dial(fd, LOCAL_DOOR, NULL);
-    return beside < 0 ? take_fd(fd) : beside;
+    int joined = netns_dial(fd, LOCAL_DOOR, NULL);
+    return joined < 0 ? take_fd(fd) : joined;
+}
+
+/* Nobody would answer what was asked before. */
+static void on_pause(void *ctx, struct sandbox *sb)
+{
+    const struct locals *l = ctx;
+
+    http_client_end_calls(l->client, str_of(sb->id), -EHOSTDOWN, "the sandbox was paused");
 }
 
 struct locals *locals_new(struct core *core, struct err *e)
@@ -118,6 +127,7 @@ struct locals *locals_new(struct core *core, struct err *e)
         return NULL;
     }
     l->core = core;
+    list_init(&l->pauses.node);
     int r = share_dir(core->config, "local", dir, e);
     if (r == 0)
         r = toolsets_load(&l->tools, dir, local_call, e);
@@ -127,6 +137,10 @@ struct locals *locals_new(struct core *core, struct err *e)
     if (l->client && open_vault(l, e) == 0)
         l->ports = l->client ? ports_new(l, core, e) : NULL;
     if (l->ports) {
+        l->pauses.on_pause = on_pause;
+        l->pauses.ctx = l;
+        if (core->sandboxes)
+            sandboxes_watch(core->sandboxes, &l->pauses);
         local_apps_sweep(l);
         return l;
     }
@@ -141,6 +155,7 @@ void locals_free(struct locals *l)
     for (size_t i = 0; i < l->tools.n; i++)
         mcp_server_free(l->servers[i]);
     ports_free(l->ports);
+    sandboxes_unwatch(&l->pauses);
     http_client_free(l->client);
     work_pool_free(l->workers);
     resets_free(l->resets);

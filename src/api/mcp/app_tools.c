@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "api/klavis/app_server.h"
 #include "api/klavis/klavis.h"
-#include "api/klavis/served.h"
 #include "api/mcp/tools.h"
 #include "api/native/native.h"
-#include "apps/registry.h"
+#include "apps/catalog/registry.h"
 #include "base/cleanup.h"
 #include "core/app_checks.h"
 #include "core/instance.h"
@@ -182,7 +182,7 @@ void tool_call_app(struct mcp_call *c)
 {
     const struct mcp_caller *who = c->ctx;
     const struct instance *in = find_app(c);
-    struct served_caller *caller = in ? arena_zalloc(c->arena, 1, sizeof *caller + 1) : NULL;
+    struct app_server_caller *caller = in ? arena_zalloc(c->arena, 1, sizeof *caller + 1) : NULL;
     struct json *args = json_get(c->args, "arguments");
 
     if (!in)
@@ -196,5 +196,5 @@ void tool_call_app(struct mcp_call *c)
     caller->core = who->core;
     (void)snprintf(caller->lease, sizeof caller->lease, "%s", in->lease);
     c->ctx = caller;
-    served_call(c);
+    app_server_call(c);
 }

@@ -13,39 +13,6 @@
 
 enum { MESSAGE_MAX = 4 << 20 };
 
-#define TEXT(name, about) "\"" name "\":{\"type\":\"string\",\"description\":\"" about "\"}"
-#define OBJECT(required, properties)                                                               \
-    "{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]}"
-#define ENCODING "\"encoding\":{\"type\":\"string\",\"enum\":[\"utf-8\",\"base64\"]}"
-#define TIMEOUT                                                                                    \
-    "\"timeout\":{\"type\":\"number\",\"exclusiveMinimum\":0,\"maximum\":86400,\"description\":"   \
-    "\"Timeout in seconds (default 60)\"}"
-
-static const char run_input[] = OBJECT(
-    "\"command\"", TEXT("command", "For /bin/sh") "," TEXT("cwd", "Working directory") "," TEXT(
-                       "user", "User to run it as") "," TEXT("stdin", "Its input") "," TIMEOUT);
-static const char read_input[] = OBJECT(
-    "\"path\"",
-    TEXT("path", "Path of the file; relative paths start at the working directory") "," ENCODING);
-static const char write_input[] =
-    OBJECT("\"path\",\"content\"",
-           TEXT("path", "Path of the file; relative paths start at the working directory") "," TEXT(
-               "content", "Content of the file") "," ENCODING);
-static const char list_input[] =
-    OBJECT("", TEXT("path", "Path of the directory (default: the working directory)"));
-
-static const char reads[] = "{\"readOnlyHint\":true,\"openWorldHint\":false}";
-static const char destroys[] = "{\"readOnlyHint\":false,\"destructiveHint\":true}";
-
-static const struct mcp_tool tools[] = {
-    {"runCommand", "Run a command", "Runs a shell command and waits for it to finish.", run_input,
-     NULL, destroys, tool_run, NULL},
-    {"readFile", "Read a file", "Reads a file.", read_input, NULL, reads, tool_read, NULL},
-    {"writeFile", "Write a file", "Writes a file, creating parent directories as needed.",
-     write_input, NULL, destroys, tool_write, NULL},
-    {"listFiles", "List files", "Lists a directory.", list_input, NULL, reads, tool_files, NULL},
-};
-
 struct mcp_server *mcp_cell_new(struct core *core, struct err *e)
 {
     const struct mcp_desc desc = {
@@ -53,8 +20,8 @@ struct mcp_server *mcp_cell_new(struct core *core, struct err *e)
         .title = "Tidepool sandbox",
         .version = TIDEPOOL_VERSION,
         .instructions = "Commands and files in one sandbox.",
-        .tools = tools,
-        .n_tools = ARRAY_LEN(tools),
+        .tools = mcp_cell_tools,
+        .n_tools = mcp_cell_n_tools,
         .is_keyed = true,
         .domain = core->config->domain,
         .is_stateless = true,

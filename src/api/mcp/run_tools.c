@@ -119,7 +119,7 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
     }
     const char *workdir = sb->spec.workdir.len > 0 ? sb->spec.workdir.p : NULL;
     const struct engine_run run = {
-        .user = cmd->user.len > 0 ? cmd->user.p : sb->template->user,
+        .user = cmd->user.len > 0 ? cmd->user.p : sb->spec.user.p,
         .cwd = cmd->cwd.len > 0 ? cmd->cwd.p : workdir,
         .argv = cmd->argv,
         .env = sandbox_env(sb, cmd->env, t->call->arena),
@@ -137,7 +137,8 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
     }
 }
 
-void tool_run_in(struct mcp_call *c, struct sandbox *sb, const struct tool_command *cmd)
+/* Runs CMD in SB and answers C with what it wrote. */
+static void tool_run_in(struct mcp_call *c, struct sandbox *sb, const struct tool_command *cmd)
 {
     struct run *t = arena_new(c->arena, struct run);
 
@@ -154,7 +155,8 @@ void tool_run_in(struct mcp_call *c, struct sandbox *sb, const struct tool_comma
         tool_fail(c, code, NULL);
 }
 
-int64_t tool_timeout_ms(const struct mcp_call *c)
+/* argument "timeout" in ms: seconds, within bounds. */
+static int64_t tool_timeout_ms(const struct mcp_call *c)
 {
     const struct json *v = json_get(c->args, "timeout");
     double s = json_real(v, (double)json_int(v, 0));
@@ -296,19 +298,6 @@ static const struct {
     {"sandbox_execute_code", inner_code},
     {"sandbox_file_operations", inner_files},
 };
-
-const char tool_inner[] =
-    "[{\"name\":\"sandbox_execute_bash\",\"description\":\"Runs a shell command\",\"inputSchema\":{"
-    "\"type\":\"object\",\"properties\":{\"cmd\":{\"type\":\"string\"},\"timeout\":{\"type\":"
-    "\"number\"}},\"required\":[\"cmd\"]}},{\"name\":\"sandbox_execute_code\",\"description\":"
-    "\"Runs a program\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"language\":{"
-    "\"type\":\"string\",\"enum\":[\"python\",\"javascript\",\"bash\",\"sh\"]},\"code\":{\"type\":"
-    "\"string\"},\"timeout\":{\"type\":\"number\"}},\"required\":[\"language\",\"code\"]}},{"
-    "\"name\":\"sandbox_file_operations\",\"description\":\"Reads, writes, lists and searches "
-    "files\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"action\":{\"type\":\"string\","
-    "\"enum\":[\"read\",\"write\",\"list\",\"search\",\"find\"]},\"path\":{\"type\":\"string\"},"
-    "\"content\":{\"type\":\"string\"},\"pattern\":{\"type\":\"string\"}},\"required\":["
-    "\"action\"]}}]";
 
 void tool_execute(struct mcp_call *c)
 {

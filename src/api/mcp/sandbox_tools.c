@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "core/quota.h"
 #include "core/sandbox.h"
+#include "core/sandbox_fields.h"
 
 enum { ANSWER_MAX = 4 * SANDBOX_SPEC_MAX, LIST_MAX = 4 << 20 };
 
@@ -85,43 +86,15 @@ static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
         tool_fail(c, e->code, e);
 }
 
-/* Argument KEY, a text or a number, as text. */
-static struct str amount(const struct mcp_call *c, const char *key)
-{
-    const struct json *v = json_get(c->args, key);
-    struct buf text auto_buf = BUF_INIT(64);
-
-    if (!json_is_number(v))
-        return tool_arg(c, key);
-    return json_write(&text, v, JSON_COMPACT) == 0 ? arena_str(c->arena, buf_str(&text)) : STR_NULL;
-}
-
-static struct sandbox_args read_args(const struct mcp_call *c)
-{
-    return (struct sandbox_args){
-        .name = tool_arg(c, "sandbox_name"),
-        .has_name = tool_arg(c, "sandbox_name").p != NULL,
-        .template_name = tool_arg(c, "template"),
-        .cpu_limit = amount(c, "cpu"),
-        .memory_limit = amount(c, "memory"),
-        .disk = amount(c, "disk"),
-        .timeout_s = json_int(json_get(c->args, "timeout"), 0),
-        .idle_timeout_s = json_int(json_get(c->args, "idle_timeout"), 0),
-        .env = json_get(c->args, "env"),
-        .metadata = json_get(c->args, "metadata"),
-        .workdir = tool_arg(c, "workdir"),
-        .network = json_get(c->args, "network"),
-        .is_offline = !json_bool(json_get(c->args, "allowInternetAccess"), true),
-    };
-}
-
 void tool_create(struct mcp_call *c)
 {
     struct mcp_caller *who = c->ctx;
-    struct sandbox_create rq = {.key = who->key, .args = read_args(c), .fn = on_created, .ctx = c};
+    struct sandbox_create rq = {.key = who->key, .fn = on_created, .ctx = c};
     struct err e = ERR_INIT;
-    int code = quota_create_begin(&who->key->use, &who->key->limits, &e);
+    int code = sandbox_fields_read(&rq.args, c->args, SANDBOX_FACE_MCP, c->arena, &e);
 
+    if (code == 0)
+        code = quota_create_begin(&who->key->use, &who->key->limits, &e);
     if (code < 0) {
         tool_fail(c, code, &e);
         return;

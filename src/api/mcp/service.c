@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The service's own MCP server under /mcp: the table of its tools, and the way of a request to it.
- * A session belongs to the account of the key that made it. */
+/* The service's own MCP server under /mcp: what its tools (tools/service.json) share, and the way
+ * of a request to it. A session belongs to the account of the key that made it. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,140 +14,9 @@
 #include "base/schema.h"
 #include "core/config.h"
 #include "core/sandbox.h"
+#include "core/sandbox_fields.h"
+#include "core/templates.h"
 #include "mcp/http.h"
-
-#define TEXT(name, about) "\"" name "\":{\"type\":\"string\",\"description\":\"" about "\"}"
-#define OBJECT(required, properties)                                                               \
-    "{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]}"
-#define SANDBOX TEXT("sandbox_name", "Name of the sandbox")
-#define PATH    TEXT("path", "Path of the file; relative paths start at the working directory")
-#define ENCODING                                                                                   \
-    "\"encoding\":{\"type\":\"string\",\"enum\":[\"utf-8\",\"base64\"],\"description\":"           \
-    "\"Encoding of the content (default utf-8)\"}"
-
-#define SERVER TEXT("server_name", "Name of the app, for example jira")
-#define DATA   TEXT("data", "Initial data set, for example default (default: empty)")
-#define SEED                                                                                       \
-    "\"seed\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"The same seed and calls give " \
-    "the same results\"}"
-#define TTL                                                                                        \
-    "\"ttl_seconds\":{\"type\":\"integer\",\"minimum\":60,\"maximum\":86400,\"description\":"      \
-    "\"Seconds until it is released automatically (default 7200)\"}"
-
-/* A quantity, as a text or as a number. */
-#define AMOUNT(name, about)                                                                        \
-    "\"" name "\":{\"type\":[\"string\",\"number\"],\"description\":\"" about "\"}"
-#define NUMBER(name, about) "\"" name "\":{\"type\":\"integer\",\"description\":\"" about "\"}"
-#define FLAG(name, about)   "\"" name "\":{\"type\":\"boolean\",\"description\":\"" about "\"}"
-#define STRINGS(name, about)                                                                       \
-    "\"" name "\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"            \
-    "\"description\":\"" about "\"}"
-#define LIST(name, about)                                                                          \
-    "\"" name "\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"" about    \
-    "\"}"
-
-#define NEW_NAME                                                                                   \
-    TEXT("sandbox_name", "Up to 50 lowercase letters, digits and '-' (default: generated)")
-#define TEMPLATE     TEXT("template", "Template to create it from")
-#define CPU          AMOUNT("cpu", "CPU limit, for example 500m or 2")
-#define MEMORY       AMOUNT("memory", "Memory limit, for example 512Mi or 2Gi")
-#define DISK         AMOUNT("disk", "Disk limit, for example 5Gi")
-#define TIMEOUT      NUMBER("timeout", "Lifetime in seconds; -1 for no limit")
-#define IDLE_TIMEOUT NUMBER("idle_timeout", "Lifetime in seconds without any activity")
-#define ENV          STRINGS("env", "Environment variables for every command")
-#define METADATA     STRINGS("metadata", "Metadata to find it by")
-#define WORKDIR      TEXT("workdir", "Working directory of commands")
-#define INTERNET     FLAG("allowInternetAccess", "Whether it can reach the internet (default true)")
-#define ALLOW_OUT    LIST("allowOut", "Addresses, networks and host names it may reach")
-#define DENY_OUT     LIST("denyOut", "Addresses, networks and host names it may not reach")
-#define NETWORK                                                                                    \
-    "\"network\":{\"type\":\"object\",\"description\":\"Network "                                  \
-    "policy\",\"properties\":{" ALLOW_OUT "," DENY_OUT "}}"
-
-static const char create_input[] =
-    OBJECT("", NEW_NAME "," TEMPLATE "," CPU "," MEMORY "," DISK "," TIMEOUT "," IDLE_TIMEOUT
-                        "," ENV "," METADATA "," WORKDIR "," INTERNET "," NETWORK);
-static const char execute_input[] = OBJECT(
-    "\"sandbox_name\",\"tool_name\"", SANDBOX
-    "," TEXT("tool_name",
-             "Name of the tool") ",\"arguments\":{\"type\":\"object\",\"description\":\"Arguments "
-                                 "of the tool\"}");
-static const char run_input[] = OBJECT(
-    "\"sandbox_name\",\"command\"", SANDBOX
-    "," TEXT("command", "Command line for /bin/sh") "," TEXT("cwd", "Working directory") "," TEXT(
-        "user",
-        "User to run it as") "," TEXT("stdin",
-                                      "Standard input") ",\"env\":{\"type\":\"object\","
-                                                        "\"additionalProperties\":{\"type\":"
-                                                        "\"string\"}},\"timeout\":{\"type\":"
-                                                        "\"number\",\"exclusiveMinimum\":0,"
-                                                        "\"maximum\":86400,\"description\":"
-                                                        "\"Timeout "
-                                                        "in seconds (default 60)\"}");
-static const char read_input[] = OBJECT("\"sandbox_name\",\"path\"", SANDBOX "," PATH "," ENCODING);
-static const char write_input[] =
-    OBJECT("\"sandbox_name\",\"path\",\"content\"",
-           SANDBOX "," PATH "," ENCODING "," TEXT("content", "Content of the file"));
-static const char list_input[] =
-    OBJECT("\"sandbox_name\"",
-           SANDBOX "," TEXT("path", "Path of the directory (default: the working directory)"));
-static const char name_input[] = OBJECT("\"sandbox_name\"", SANDBOX);
-
-static const char acquire_input[] = OBJECT("\"server_name\"", SERVER "," DATA "," SEED "," TTL);
-static const char app_input[] =
-    OBJECT("\"sandbox_id\"", TEXT("sandbox_id", "Id returned by acquireApp"));
-static const char app_call_input[] = OBJECT(
-    "\"sandbox_id\",\"tool_name\"",
-    TEXT("sandbox_id", "Id returned by acquireApp") "," TEXT(
-        "tool_name",
-        "Name of the tool, as returned by listAppTools") ",\"arguments\":{\"type\":\"object\","
-                                                         "\"description\":\"Arguments "
-                                                         "of the tool\"}");
-
-static const char reads[] = "{\"readOnlyHint\":true,\"openWorldHint\":false}";
-static const char changes[] = "{\"readOnlyHint\":false,\"destructiveHint\":false}";
-static const char destroys[] = "{\"readOnlyHint\":false,\"destructiveHint\":true}";
-
-static const struct mcp_tool tools[] = {
-    {"createSandbox", "Create a sandbox", "Creates a sandbox, an isolated Linux environment.",
-     create_input, NULL, changes, tool_create, NULL},
-    {"getSandbox", "Show a sandbox", "Returns the details of a sandbox and its tools.", name_input,
-     NULL, reads, tool_get, NULL},
-    {"listSandbox", "List sandboxes", "Lists your sandboxes, newest first.", NULL, NULL, reads,
-     tool_list, NULL},
-    {"deleteSandbox", "Delete a sandbox", "Deletes a sandbox and everything in it.", name_input,
-     NULL, destroys, tool_delete, NULL},
-    {"sandboxExecutor", "Use a tool in a sandbox",
-     "Calls a tool inside a sandbox; getSandbox lists the tools.", execute_input, NULL, destroys,
-     tool_execute, NULL},
-    {"runCommand", "Run a command", "Runs a shell command in a sandbox and waits for it to finish.",
-     run_input, NULL, destroys, tool_run, NULL},
-    {"readFile", "Read a file", "Reads a file in a sandbox.", read_input, NULL, reads, tool_read,
-     NULL},
-    {"writeFile", "Write a file",
-     "Writes a file in a sandbox, creating parent directories as needed.", write_input, NULL,
-     destroys, tool_write, NULL},
-    {"listFiles", "List files", "Lists a directory in a sandbox.", list_input, NULL, reads,
-     tool_files, NULL},
-    {"pauseSandbox", "Pause a sandbox", "Pauses a sandbox, preserving its memory and files.",
-     name_input, NULL, changes, tool_pause, NULL},
-    {"resumeSandbox", "Resume a sandbox", "Resumes a paused sandbox.", name_input, NULL, changes,
-     tool_resume, NULL},
-    {"listApps", "List apps", "Lists the emulated products that acquireApp can provide.", NULL,
-     NULL, reads, tool_list_apps, NULL},
-    {"acquireApp", "Acquire an app",
-     "Acquires an emulated product. Use it with listAppTools and callAppTool, or connect to the "
-     "URL of its MCP server; release it after use.",
-     acquire_input, NULL, changes, tool_acquire_app, NULL},
-    {"listAppTools", "List the tools of an app", "Lists the tools of an acquired app.", app_input,
-     NULL, reads, tool_list_app_tools, NULL},
-    {"callAppTool", "Use a tool of an app", "Calls a tool of an acquired app.", app_call_input,
-     NULL, destroys, tool_call_app, NULL},
-    {"releaseApp", "Release an app", "Releases an app and discards its data.", app_input, NULL,
-     destroys, tool_release_app, NULL},
-    {"resetApp", "Reset an app", "Resets an app to its initial state; its URL stays the same.",
-     app_input, NULL, destroys, tool_reset_app, NULL},
-};
 
 /* ---- what tools share ---- */
 
@@ -206,21 +75,70 @@ static void invalid(struct mcp_call *c, const struct schema_error *why)
     tool_refuse(c, "%s", why->text);
 }
 
-/* Names that arguments had, or have in the API: they are understood, too. */
+static void rename_arg(struct mcp_call *c, const char *from, const char *to)
+{
+    const struct json *v = json_get(c->args, from);
+
+    if (v && !json_get(c->args, to))
+        (void)json_set(c->arena, c->args, to, v);
+}
+
+/* Names that arguments have in the API, or had: they are understood, too. */
 static void rename_args(struct mcp_call *c)
 {
-    static const struct {
-        const char *from, *to;
-    } rows[] = {
-        {"name", "sandbox_name"},   {"environment", "template"}, {"cpu_limit", "cpu"},
-        {"memory_limit", "memory"}, {"envVars", "env"},
-    };
-
-    for (size_t i = 0; json_is(c->args, JSON_OBJECT) && i < ARRAY_LEN(rows); i++) {
-        const struct json *v = json_get(c->args, rows[i].from);
-        if (v && !json_get(c->args, rows[i].to))
-            (void)json_set(c->arena, c->args, rows[i].to, v);
+    if (!json_is(c->args, JSON_OBJECT))
+        return;
+    for (size_t i = 0; i < sandbox_n_fields; i++) {
+        const char *const *names = sandbox_fields[i].names;
+        if (names[SANDBOX_FACE_API] && names[SANDBOX_FACE_MCP] &&
+            strcmp(names[SANDBOX_FACE_API], names[SANDBOX_FACE_MCP]) != 0)
+            rename_arg(c, names[SANDBOX_FACE_API], names[SANDBOX_FACE_MCP]);
     }
+    rename_arg(c, "environment", "template");
+}
+
+/* ---- what there is to create ---- */
+
+enum { TEMPLATES_TEXT_MAX = 1 << 20 };
+
+/* The static templates that can be created here: [{"name": …, "description": …}, …]. */
+static void put_templates(struct buf *out, const struct core *core)
+{
+    const struct template_list *all = templates_list(core->templates);
+    const struct template *t;
+    struct jw w = jw_to(out);
+
+    jw_array(&w);
+    for (size_t i = 0; (t = template_list_at(all, i)); i++) {
+        if (t->is_dynamic || template_check(t, NULL) < 0)
+            continue;
+        jw_object(&w);
+        jw_key(&w, "name");
+        jw_cstr(&w, t->name);
+        jw_key(&w, "description");
+        jw_cstr(&w, t->description);
+        jw_end(&w);
+    }
+    jw_end(&w);
+}
+
+/* Names the templates in the schema of createSandbox. */
+static bool describe_tool(struct mcp_call *c, struct jw *w, struct str item)
+{
+    const struct mcp_caller *who = c->ctx;
+    struct buf text auto_buf = BUF_INIT(TEMPLATES_TEXT_MAX);
+
+    if (!str_starts(item, STR("{\"name\":\"createSandbox\"")))
+        return false;
+    struct json *tool = json_parse(c->arena, item, NULL, NULL);
+    struct json *about = json_pointer(tool, "/inputSchema/properties/template/description");
+    (void)buf_add_lit(&text, "Template to create it from (default: default), one of: ");
+    put_templates(&text, who->core);
+    if (!about || !buf_ok(&text))
+        return false;
+    about->s = arena_str(c->arena, buf_str(&text));
+    jw_value(w, tool);
+    return true;
 }
 
 /* ---- requests ---- */
@@ -234,10 +152,11 @@ struct mcp_server *mcp_service_new(struct core *core, struct err *e)
         .instructions = "Sandboxes for agents: create one, run commands and work with files in "
                         "it, delete it. Apps: acquire one, use its tools with callAppTool, "
                         "release it.",
-        .tools = tools,
-        .n_tools = ARRAY_LEN(tools),
+        .tools = mcp_service_tools,
+        .n_tools = mcp_service_n_tools,
         .invalid = invalid,
         .rename = rename_args,
+        .describe = describe_tool,
         .is_keyed = true,
         .domain = core->config->domain,
         .secret = str_n((const char *)core->secret, sizeof core->secret),

@@ -48,15 +48,14 @@ struct tool_command {
     const struct json *env; /* an object of strings, or NULL */
     int64_t timeout_ms;
 };
-/* Runs CMD in SB and answers C with what it wrote. */
-void tool_run_in(struct mcp_call *c, struct sandbox *sb, const struct tool_command *cmd);
-/* argument "timeout" in ms: seconds, within bounds. */
-int64_t tool_timeout_ms(const struct mcp_call *c);
 
 /* Files of SB. */
 void tool_read_in(struct mcp_call *c, struct sandbox *sb);
 void tool_write_in(struct mcp_call *c, struct sandbox *sb);
 void tool_list_in(struct mcp_call *c, struct sandbox *sb);
 
-/* What sandboxExecutor runs, as a JSON array of tools. */
+/* Made from tools/NAME.json: the tools of /mcp and of a sandbox's own server, and what
+ * sandboxExecutor runs, as a JSON array of tools. */
+extern const struct mcp_tool mcp_service_tools[], mcp_cell_tools[];
+extern const size_t mcp_service_n_tools, mcp_cell_n_tools;
 extern const char tool_inner[];

@@ -7,9 +7,9 @@
 
 #include "api/body.h"
 #include "api/native/native.h"
-#include "apps/engine.h"
-#include "apps/registry.h"
-#include "apps/skeleton.h"
+#include "apps/catalog/registry.h"
+#include "apps/catalog/skeleton.h"
+#include "apps/engine/engine.h"
 #include "base/cleanup.h"
 #include "core/app_checks.h"
 #include "core/config.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* /api/v1/sandbox/files: list, upload, download and delete. The work is done inside the sandbox,
  * where no path can lead out of it; bodies pass through as streams. */
+#include <string.h>
+
 #include "api/native/forward.h"
 #include "api/native/native.h"
 #include "base/enc.h"
@@ -43,8 +45,10 @@ static struct str target_of(struct api_req *r, const char *route, struct str pat
     struct buf out auto_buf = BUF_INIT(TARGET_MAX);
     struct str value = flag ? api_query(r, flag) : STR_NULL;
 
+    /* A form may say where its files go, when the address does not. */
     (void)buf_printf(&out, "%s?path=", route);
-    (void)enc_percent(&out, path);
+    if (api_query(r, "path").len > 0 || strcmp(route, "/fs/upload") != 0)
+        (void)enc_percent(&out, path);
     if (value.len > 0) {
         (void)buf_printf(&out, "&%s=", flag);
         (void)enc_percent(&out, value);

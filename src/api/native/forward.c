@@ -18,9 +18,11 @@ static void on_refuse(struct api_req *r, const struct forward *f, const struct e
 
 static void on_fail(struct api_req *r, const struct forward *f, const struct proxy_fault *fault)
 {
-    (void)f;
-    api_error(r, fault->status, "sandbox " STR_FMT ": %s", STR_ARG(api_param(r, "name")),
-              fault->why);
+    if (fault->code == -EHOSTDOWN)
+        api_error(r, 409, "sandbox %s was paused before it had responded", f->sandbox->name);
+    else
+        api_error(r, fault->status, "sandbox " STR_FMT ": %s", STR_ARG(api_param(r, "name")),
+                  fault->why);
 }
 
 void native_forward(struct api_req *r, struct sandbox *sb, uint16_t port, enum origin_kind origin,
@@ -127,7 +129,8 @@ static const struct proxy_filter *new_envelope(struct api_req *r, const struct s
         return NULL;
     if (!is_wanted)
         e->begin = STR("");
-    e->filter = (struct proxy_filter){envelope_begin, envelope_data, envelope_end, e};
+    e->filter = (struct proxy_filter){
+        .begin = envelope_begin, .data = envelope_data, .end = envelope_end, .ctx = e};
     return &e->filter;
 }
 

@@ -15,6 +15,12 @@ api_handler native_sandbox_create, native_sandbox_list, native_sandbox_get, nati
     native_terminal_run;
 api_handler native_files_list, native_files_upload, native_files_download, native_files_delete,
     native_logs, native_terminal_ws;
+api_handler native_config_templates, native_config_save_templates, native_config_blueprint,
+    native_config_save_blueprint, native_config_history, native_config_revision,
+    native_config_restore;
+api_handler native_images, native_image, native_image_import, native_image_imports,
+    native_image_imported, native_image_delete, native_image_gc;
+api_handler native_pool_list, native_pool_members, native_pool_drain;
 /* Of the paths that are shared with the Klavis surface. */
 api_handler native_router, native_router_slash;
 
@@ -39,6 +45,8 @@ void native_put_audit(struct jw *w, const struct store_row *row);
 void native_put_chain(struct jw *w, const struct chain_report *rep);
 /* A sandbox as the API shows it. */
 void native_put_sandbox(struct jw *w, const struct sandbox *sb);
+/* The same of one that waits in a pool. */
+void native_put_member(struct jw *w, const struct sandbox *sb);
 /* The sandbox that parameter "name" names and the caller may know of; else answers 404 and returns
  * NULL. */
 struct sandbox *native_find_sandbox(struct api_req *r);

@@ -21,8 +21,8 @@
 #include "core/config.h"
 #include "core/core.h"
 #include "core/sandbox.h"
+#include "proxy/destination.h"
 #include "proxy/html.h"
-#include "proxy/place.h"
 
 static const char *const key_param[] = {"api_key", NULL};
 static const char *const own_params[] = {"api_key", "port", NULL};
@@ -74,6 +74,13 @@ void native_router_slash(struct api_req *r)
         return;
     redirect(r, 301,
              location_of(r, arena_printf(r->arena, "/sandbox/" STR_FMT "/", STR_ARG(name)), NULL));
+}
+
+/* PREFIX with the port of a service behind it, unless that is 0: links that begin so lead to that
+ * port again, where a query would be lost. */
+static struct str place_of(struct api_req *r, struct str prefix, uint16_t port)
+{
+    return port > 0 ? arena_printf(r->arena, STR_FMT "/~%u", STR_ARG(prefix), port) : prefix;
 }
 
 /* ---- pages ---- */
@@ -152,17 +159,18 @@ static void pass_on(struct api_req *r, const struct visitor *v, uint16_t port)
     static const char *const with_auth[] = {"x-api-key", "authorization", NULL};
     static const char *const without_auth[] = {"x-api-key", NULL};
     struct str path = arena_printf(r->arena, "/" STR_FMT, STR_ARG(v->path));
+    struct str prefix = place_of(r, v->prefix, port == v->sandbox->spec.port ? 0 : port);
     struct proxy_pass pass = {
         .target = path.p ? location_of(r, path, own_params) : STR_NULL,
         .host = arena_printf(r->arena, "localhost:%u", port),
         .rules = {.headers = v->is_bearer_a_key ? with_auth : without_auth,
                   .params = key_param,
-                  .prefix = v->prefix,
+                  .prefix = prefix,
                   .cookie_path = v->top},
-        .filter = new_page(r, v->prefix),
+        .filter = new_page(r, prefix),
     };
 
-    if (!pass.target.p || !pass.host.p || !pass.filter)
+    if (!pass.target.p || !pass.host.p || !prefix.p || !pass.filter)
         api_fail(r, -ENOMEM, NULL);
     else
         native_forward(r, v->sandbox, port, origin_of(v), &pass);
@@ -183,8 +191,8 @@ static bool lead_to_host(struct api_req *r, const struct visitor *v, uint16_t po
 
     if (!sb->access.is_public || port == TRAFFIC_ENVD_PORT)
         return false;
-    struct str host =
-        place_host(r->arena, r->http->head.host, str_of(r->core->config->domain), port, sb->id);
+    struct str host = destination_host(r->arena, r->http->head.host,
+                                       str_of(r->core->config->domain), port, sb->id);
     if (!host.p)
         return false;
     /* By whichever of http and https the browser came. */
@@ -196,8 +204,9 @@ static bool lead_to_host(struct api_req *r, const struct visitor *v, uint16_t po
 
 static void lead_to_view(struct api_req *r, const struct visitor *v, struct str token)
 {
-    struct str path = arena_printf(r->arena, STR_FMT "/~" STR_FMT "/" STR_FMT, STR_ARG(v->top),
-                                   STR_ARG(token), STR_ARG(v->path));
+    struct str at = arena_printf(r->arena, STR_FMT "/~" STR_FMT, STR_ARG(v->top), STR_ARG(token));
+    struct str path = arena_printf(r->arena, STR_FMT "/" STR_FMT, STR_ARG(place_of(r, at, v->port)),
+                                   STR_ARG(v->path));
 
     redirect(r, 302, path.p ? location_of(r, path, key_param) : STR_NULL);
 }
@@ -242,7 +251,7 @@ void native_router(struct api_req *r)
     }
     if (!visitor_admit(&v, r))
         return;
-    uint16_t port = read_port(r, v.sandbox);
+    uint16_t port = v.port > 0 ? v.port : read_port(r, v.sandbox);
     if (port != 0)
         take_up(r, &v, port);
 }

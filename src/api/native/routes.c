@@ -8,6 +8,25 @@
 /* With what a command reads; its output has a limit of its own. */
 #define RUN_BODY_MAX ((size_t)16 << 20)
 
+/* A list of templates is a megabyte at most, and may come with white space or as a string. */
+#define TEMPLATES_BODY_MAX ((size_t)4 << 20)
+
+#define CONFIG "/api/v1/config"
+
+/* The sandbox template has the names that it has had over time. */
+#define BLUEPRINT(name)                                                                            \
+    {HTTP_GET,                                                                                     \
+     CONFIG "/" name,                                                                              \
+     ROUTE_KEY,                                                                                    \
+     .handler = native_config_blueprint,                                                           \
+     .summary = "Get the sandbox template: the defaults of all sandboxes",                         \
+     .response = "Done"},                                                                          \
+    {                                                                                              \
+        HTTP_POST, CONFIG "/" name, ROUTE_SYSTEM, ROUTE_BYTES,                                     \
+            .handler = native_config_save_blueprint, .summary = "Replace the sandbox template",    \
+            .request_type = "text/plain", .response = "Done"                                       \
+    }
+
 static const char *const prefixes[] = {"/api/v1", NULL};
 
 static const struct route routes[] = {
@@ -21,6 +40,24 @@ static const struct route routes[] = {
      .query = {{"after", "integer", "Start after the event with this number (default: now)"},
                {"reasons", "string", "Only these reasons, comma-separated"},
                {"sandbox", "string", "Only events of this sandbox"}}},
+    {HTTP_GET, "/api/v1/image", ROUTE_KEY, .handler = native_images,
+     .summary = "List images, newest first", .response = "Images"},
+    {HTTP_POST, "/api/v1/image", ROUTE_SYSTEM, ROUTE_JSON, .max_body = 65536,
+     .handler = native_image_import, .status = 202,
+     .summary = "Start to import an image from files of the service's host or from a registry",
+     .request = "NewImage", .response = "ImageImport"},
+    {HTTP_GET, "/api/v1/image/{name*}", ROUTE_KEY, .handler = native_image,
+     .summary = "Get an image and its configuration", .response = "ImageAnswer"},
+    {HTTP_DELETE, "/api/v1/image/{name*}", ROUTE_SYSTEM, .handler = native_image_delete,
+     .summary = "Delete an image; sandboxes created from it go on", .response = "Done"},
+    {HTTP_GET, "/api/v1/image-import", ROUTE_SYSTEM, .handler = native_image_imports,
+     .summary = "List the imports in progress and the last ones that ended",
+     .response = "ImageImports"},
+    {HTTP_GET, "/api/v1/image-import/{id}", ROUTE_SYSTEM, .handler = native_image_imported,
+     .flags = ROUTE_QUIET, .summary = "Get the progress of an import", .response = "ImageImport"},
+    {HTTP_POST, "/api/v1/image-gc", ROUTE_SYSTEM, .handler = native_image_gc,
+     .summary = "Delete the images that no sandbox uses and no template names",
+     .response = "ImagesDeleted"},
     {HTTP_GET, "/api/v1/keys", ROUTE_SYSTEM, .handler = native_keys_list, .summary = "List keys",
      .response = "Keys",
      .query = {{"account", "string", "Only keys of this account"},
@@ -109,6 +146,44 @@ static const struct route routes[] = {
                {"follow", "boolean", "Keep streaming new output, as text/plain"},
                {"since", "string", "Only lines since this time"},
                {"timestamps", "boolean", "Prefix each line with its timestamp"}}},
+    {HTTP_GET, CONFIG "/templates", ROUTE_KEY, .handler = native_config_templates,
+     .summary = "List the templates that sandboxes can be created from", .response = "Templates",
+     .query = {{"raw", "boolean", "Return the list as a string of JSON text"}}},
+    {HTTP_POST, CONFIG "/templates", ROUTE_SYSTEM, ROUTE_JSON, .max_body = TEMPLATES_BODY_MAX,
+     .handler = native_config_save_templates,
+     .summary = "Replace all templates; used by the next sandbox", .request = "TemplateList",
+     .response = "Done"},
+    {HTTP_GET, CONFIG "/templates/history", ROUTE_SYSTEM, .handler = native_config_history,
+     .summary = "List the saved revisions of the templates, newest first; 0 is the shipped one",
+     .response = "Revisions"},
+    {HTTP_GET, CONFIG "/templates/history/{revision}", ROUTE_SYSTEM,
+     .handler = native_config_revision, .summary = "Get a saved revision of the templates",
+     .response = "Templates"},
+    {HTTP_POST, CONFIG "/templates/restore/{revision}", ROUTE_SYSTEM,
+     .handler = native_config_restore,
+     .summary = "Restore a saved revision of the templates, as a new revision", .response = "Done"},
+    BLUEPRINT("sandbox-template"),
+    BLUEPRINT("blueprint"),
+    BLUEPRINT("runtime"),
+    {HTTP_GET, CONFIG "/sandbox-template/history", ROUTE_SYSTEM, .handler = native_config_history,
+     .summary = "List the saved revisions of the sandbox template, newest first",
+     .response = "Revisions"},
+    {HTTP_GET, CONFIG "/sandbox-template/history/{revision}", ROUTE_SYSTEM,
+     .handler = native_config_revision, .summary = "Get a saved revision of the sandbox template",
+     .response = "Done"},
+    {HTTP_POST, CONFIG "/sandbox-template/restore/{revision}", ROUTE_SYSTEM,
+     .handler = native_config_restore,
+     .summary = "Restore a saved revision of the sandbox template, as a new revision",
+     .response = "Done"},
+    {HTTP_GET, "/api/v1/pool", ROUTE_SYSTEM, .handler = native_pool_list,
+     .summary = "List the templates that have a pool, with what is ready in it",
+     .response = "Pools"},
+    {HTTP_GET, "/api/v1/pool/sandbox/{name}", ROUTE_SYSTEM, .handler = native_pool_members,
+     .summary = "List the sandboxes that are ready in the pool of a template, oldest first",
+     .response = "Sandboxes"},
+    {HTTP_DELETE, "/api/v1/pool/{name}", ROUTE_SYSTEM, .handler = native_pool_drain,
+     .summary = "End the sandboxes that wait in the pool of a template; it is filled again",
+     .response = "Done"},
 };
 
 const struct surface surface_native = {

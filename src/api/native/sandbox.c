@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "core/core.h"
 #include "core/metrics.h"
+#include "core/sandbox_fields.h"
 
 enum { LIST_MAX = 256 << 20, ANSWER_MAX = 4 * SANDBOX_SPEC_MAX, METRICS_MAX = 4 << 20 };
 
@@ -41,20 +42,6 @@ static void put_int(struct jw *w, const char *name, int64_t i)
     jw_int(w, i);
 }
 
-static void put_bool(struct jw *w, const char *name, bool b)
-{
-    jw_key(w, name);
-    jw_bool(w, b);
-}
-
-static void put_value(struct jw *w, const char *name, const struct json *v)
-{
-    if (!v)
-        return;
-    jw_key(w, name);
-    jw_value(w, v);
-}
-
 static void put_times(struct jw *w, const struct sandbox *sb)
 {
     put_time(w, "created_at", sb->created_us);
@@ -64,44 +51,36 @@ static void put_times(struct jw *w, const struct sandbox *sb)
     put_time(w, "paused_at", sb->paused_us);
 }
 
-void native_put_sandbox(struct jw *w, const struct sandbox *sb)
+static void put_sandbox(struct jw *w, const struct sandbox *sb, bool is_pool)
 {
-    const struct sandbox_args *a = &sb->spec;
+    struct sandbox_args a = sb->spec;
+    char url[sizeof "/sandbox//" + SANDBOX_NAME_MAX];
 
+    a.name = str_of(sb->name);
+    a.timeout_s = sb->timeout_s;
     jw_object(w);
-    put_str(w, "name", str_of(sb->name));
     put_str(w, "id", str_of(sb->id));
-    put_str(w, "template", a->template_name);
-    put_str(w, "image", a->image);
     put_str(w, "user", str_of(sb->account));
-    put_str(w, "cmd", a->cmd);
-    put_value(w, "args", a->args);
-    put_str(w, "app", a->app);
-    put_value(w, "envVars", a->env);
-    put_int(w, "timeout", sb->timeout_s);
-    put_int(w, "idle_timeout", a->idle_timeout_s);
-    put_bool(w, "autoPause", a->auto_pause);
-    put_bool(w, "autoResume", a->auto_resume);
-    put_str(w, "workdir", a->workdir);
-    put_str(w, "cpu", a->cpu);
-    put_str(w, "memory", a->memory);
-    put_str(w, "cpu_limit", a->cpu_limit);
-    put_str(w, "memory_limit", a->memory_limit);
-    put_str(w, "disk", a->disk);
-    put_int(w, "pids", a->pids);
-    put_int(w, "port", a->port);
-    if (a->is_offline)
-        put_bool(w, "allowInternetAccess", false);
-    if (a->network)
-        put_value(w, "network", a->network);
+    if (is_pool) {
+        jw_key(w, "isPool");
+        jw_bool(w, true);
+    }
+    sandbox_fields_write(w, &a, SANDBOX_FACE_API);
     put_str(w, "status", str_of(sandbox_status(sb)));
     put_times(w, sb);
-    put_value(w, "metadata", a->metadata);
-    jw_key(w, "url");
-    char url[sizeof "/sandbox//" + SANDBOX_NAME_MAX];
     (void)snprintf(url, sizeof url, "/sandbox/%s/", sb->name);
-    jw_cstr(w, url);
+    put_str(w, "url", str_of(url));
     jw_end(w);
+}
+
+void native_put_sandbox(struct jw *w, const struct sandbox *sb)
+{
+    put_sandbox(w, sb, false);
+}
+
+void native_put_member(struct jw *w, const struct sandbox *sb)
+{
+    put_sandbox(w, sb, true);
 }
 
 /* ---- errors ---- */
@@ -131,10 +110,13 @@ void native_sandbox_fail(struct api_req *r, int code, const struct err *e)
         {-EOPNOTSUPP, 501}, /* this host cannot enforce what was asked for */
         {-ENOTCONN, 503},   /* no cells here at all */
         {-ENOSPC, 507},     /* the state directory's disk is full */
+        {-ETIMEDOUT, 503},  /* its processes do not stop */
     };
 
     if (code == -EDQUOT)
         metrics_add(r->core->metrics, METRIC_QUOTA_REFUSED, 1);
+    if (code == -ETIMEDOUT)
+        (void)http_add_header(r->http, "Retry-After", STR("5"));
     for (size_t i = 0; e && e->code && i < ARRAY_LEN(rows); i++)
         if (rows[i].code == code) {
             api_error(r, rows[i].status, "%s", err_text(e));
@@ -150,51 +132,15 @@ void native_sandbox_fail(struct api_req *r, int code, const struct err *e)
 
 static int read_args(struct api_req *r, struct sandbox_args *a)
 {
-    const struct {
-        const char *name;
-        struct str *to;
-    } texts[] = {
-        {"name", &a->name},
-        {"template", &a->template_name},
-        {"image", &a->image},
-        {"workdir", &a->workdir},
-        {"cmd", &a->cmd},
-        {"app", &a->app},
-        {"cpu", &a->cpu},
-        {"memory", &a->memory},
-        {"cpu_limit", &a->cpu_limit},
-        {"memory_limit", &a->memory_limit},
-        {"disk", &a->disk},
-    };
-    const struct {
-        const char *name;
-        int64_t *to;
-    } numbers[] = {
-        {"timeout", &a->timeout_s},
-        {"idle_timeout", &a->idle_timeout_s},
-        {"pids", &a->pids},
-        {"port", &a->port},
-    };
+    struct err e = ERR_INIT;
 
     if (api_body_object(r) < 0)
         return -EINVAL;
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        if (api_body_str(r, texts[i].name, texts[i].to) < 0)
-            return -EINVAL;
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-        if (api_body_int(r, numbers[i].name, numbers[i].to) < 0)
-            return -EINVAL;
-    a->has_name = json_is(json_get(r->body, "name"), JSON_STRING);
-    a->env = json_get(r->body, "envVars");
-    a->metadata = json_get(r->body, "metadata");
-    a->args = json_get(r->body, "args");
-    a->network = json_get(r->body, "network");
-    bool has_internet = true;
-    if (api_body_bool(r, "autoPause", &a->auto_pause) < 0 ||
-        api_body_bool(r, "allowInternetAccess", &has_internet) < 0)
+    if (sandbox_fields_read(a, r->body, SANDBOX_FACE_API, r->arena, &e) < 0) {
+        api_error(r, 400, "failed to decode request body: %s", err_text(&e));
         return -EINVAL;
-    a->is_offline = !has_internet;
-    return api_body_bool(r, "autoResume", &a->auto_resume);
+    }
+    return 0;
 }
 
 struct creation {

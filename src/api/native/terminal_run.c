@@ -106,6 +106,11 @@ static void refuse(struct run *t, const struct err *e)
         api_error(t->req, 503, "the service is stopping");
     else if (has_ended)
         api_error(t->req, 404, "sandbox %s not found: it ended while the command ran", t->sb->name);
+    else if (e->code == -EHOSTDOWN)
+        api_error(t->req, 409,
+                  "sandbox %s was paused while the command ran; it goes on, without "
+                  "anybody who reads its output, when the sandbox is resumed",
+                  t->sb->name);
     else if (is_theirs || e->code == -EAGAIN)
         api_error(t->req, is_theirs ? 400 : 429, "%s", err_text(e));
     else
@@ -136,7 +141,7 @@ static struct engine_run make_run(const struct run *t, const struct sandbox *sb,
     argv[2] = t->command.p;
     argv[3] = NULL;
     return (struct engine_run){
-        .user = t->user.len > 0 ? t->user.p : sb->template->user,
+        .user = t->user.len > 0 ? t->user.p : sb->spec.user.p,
         .cwd = t->cwd.len > 0 ? t->cwd.p : workdir,
         .argv = argv,
         .env = sandbox_env(sb, t->env, t->req->arena),

@@ -11,6 +11,7 @@
 #include "core/core.h"
 #include "core/metrics.h"
 #include "core/sandbox.h"
+#include "proxy/destination.h"
 #include "proxy/rewrite.h"
 
 enum { COOKIE_MAX = 1024 };
@@ -22,6 +23,18 @@ static struct sandbox *find_sandbox(const struct api_req *r, struct str name)
     struct sandbox *sb = sandbox_find(r->core->sandboxes, name);
 
     return sb ? sb : sandbox_find_id(r->core->sandboxes, name);
+}
+
+/* Takes "~PORT" off the begin of a path: what relative links of a page of another port than the
+ * sandbox's own begin with. 0 when it begins otherwise. */
+static uint16_t cut_port(struct str *path)
+{
+    struct str rest = *path, word = str_cut(&rest, '/');
+    uint16_t port = str_starts(word, STR("~")) ? destination_port(str_skip(word, 1)) : 0;
+
+    if (port != 0)
+        *path = rest.p ? rest : STR("");
+    return port;
 }
 
 /* The path behind "/sandbox/NAME/", and whether there is a token at its start. */
@@ -37,6 +50,7 @@ static int read_address(struct visitor *v, struct api_req *r, struct str *ret_to
     if (ret_token->p)
         v->prefix =
             arena_printf(r->arena, STR_FMT "/~" STR_FMT, STR_ARG(v->top), STR_ARG(*ret_token));
+    v->port = cut_port(&v->path);
     return v->top.p && v->prefix.p ? 0 : -ENOMEM;
 }
 

@@ -20,6 +20,7 @@ struct visitor {
     struct sandbox *sandbox; /* NULL: no such sandbox */
     struct str top;          /* "/sandbox/NAME" */
     struct str prefix;       /* the same, or with "/~TOKEN" */
+    uint16_t port;           /* of "/~PORT" behind that, which is no part of it; 0: none */
     struct str path;         /* what follows, without a slash before it */
     struct account_key *key; /* the first valid one; NULL: none */
     enum visitor_way way;    /* that it came by */

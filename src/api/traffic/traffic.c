@@ -6,6 +6,7 @@
 
 #include "api/forward.h"
 #include "api/internal.h"
+#include "api/traffic/framed.h"
 #include "base/cleanup.h"
 #include "core/core.h"
 #include "core/sandbox.h"
@@ -32,7 +33,7 @@ static void on_fail(struct api_req *r, const struct forward *f, const struct pro
 {
     struct str id = str_of(f->sandbox->id);
 
-    if (fault->status == 502 && !sandbox_cell(f->sandbox))
+    if (fault->code == -EHOSTDOWN || (fault->status == 502 && !sandbox_cell(f->sandbox)))
         traffic_not_found(r, id);
     else if (fault->status == 502 && f->port != FORWARD_OWN && is_unreachable(fault->code))
         traffic_fault(r, &(struct traffic_fault){502, id, f->port,
@@ -171,6 +172,7 @@ static void fill_envd(struct api_req *r, const struct traffic *t, struct forward
     f->pass.host = STR("localhost");
     f->pass.rules.add = boot;
     f->pass.rules.n_add = 1;
+    f->pass.filter = framed_new(r, f->sandbox);
 }
 
 static void fill_port(struct api_req *r, const struct traffic *t, struct forward *f)
@@ -208,7 +210,7 @@ static void take_up(struct api_req *r, const struct traffic *t, struct sandbox *
 
 /* ---- the ways in ---- */
 
-void traffic_handle(struct api_req *r, const struct place *place)
+void traffic_handle(struct api_req *r, const struct destination *place)
 {
     const struct http_head *head = &r->http->head;
     struct sandbox *sb = sandbox_find_id(r->core->sandboxes, str_of(place->id));
@@ -223,7 +225,7 @@ void traffic_handle(struct api_req *r, const struct place *place)
     if (t.target.len && t.target.p[0] != '/' && str_starts(head->path, STR("/")))
         t.target = arena_printf(r->arena, STR_FMT "%s" STR_FMT, STR_ARG(head->path),
                                 head->query.p ? "?" : "", STR_ARG(head->query));
-    if (place->kind == PLACE_BAD)
+    if (place->kind == DESTINATION_BAD)
         api_error(r, 400, "%s", place->why);
     else if (sb)
         take_up(r, &t, sb);
@@ -235,7 +237,7 @@ void traffic_router(struct api_req *r)
 {
     const struct http_head *head = &r->http->head;
     struct str id = api_param(r, "id"), port = api_param(r, "port"), path = api_param(r, "path");
-    struct traffic t = {.id = id, .port = place_port(port)};
+    struct traffic t = {.id = id, .port = destination_port(port)};
 
     if (t.port == 0) {
         api_error(r, 400, "invalid port \"" STR_FMT "\": 1 to 65535",
@@ -245,7 +247,7 @@ void traffic_router(struct api_req *r)
     struct sandbox *sb = sandbox_find_id(r->core->sandboxes, id);
     /* Clients of the service ask whether a sandbox is there; people ask for a path. */
     if (!sb && t.port == TRAFFIC_ENVD_PORT)
-        traffic_not_found(r, str_slice(id, 0, PLACE_ID_MAX));
+        traffic_not_found(r, str_slice(id, 0, DESTINATION_ID_MAX));
     else if (!sb)
         api_error(r, 404, "sandbox " STR_FMT " not found", STR_ARG(str_slice(id, 0, 100)));
     if (!sb)

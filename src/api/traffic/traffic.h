@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests to what listens inside sandboxes, as clients of E2B address it: by host name, by
- * headers (proxy/place.h), by /sandboxes/router/{id}/{port}/…, or by the signature of a file's
- * address, which names nothing at all.
+ * headers (proxy/destination.h), by /sandboxes/router/{id}/{port}/…, or by the signature of a
+ * file's address, which names nothing at all.
  *
  * Port 49983 is the sandbox's own service, which asks for its own token; the other ports belong to
  * whatever runs inside, and are open to anybody unless the sandbox was made private. Keys of ours
@@ -11,7 +11,7 @@
 #include "api/origin.h"
 #include "api/req.h"
 #include "api/route.h"
-#include "proxy/place.h"
+#include "proxy/destination.h"
 
 struct sandbox;
 struct traffic_tries;
@@ -34,7 +34,7 @@ struct traffic {
 };
 
 /* Answers a request whose place is a sandbox, or a mistake. */
-void traffic_handle(struct api_req *r, const struct place *place);
+void traffic_handle(struct api_req *r, const struct destination *place);
 /* True when R asks for a file by nothing but a signature: then it is answered. */
 bool traffic_handle_signed(struct api_req *r);
 /* /sandboxes/router/{id}/{port}/{path*} */

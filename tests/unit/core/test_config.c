@@ -100,7 +100,7 @@ static void the_table_is_regular(void **state)
 
 static void defaults_are_those_of_the_manual(void **state)
 {
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct err e = ERR_INIT;
 
     (void)state;
@@ -124,7 +124,7 @@ static void defaults_are_those_of_the_manual(void **state)
 
 static void the_state_directory_depends_on_the_user(void **state)
 {
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct err e = ERR_INIT;
     struct config_args args = {.no_search = true, .home = "/srv/me"};
 
@@ -191,7 +191,7 @@ static void add_yaml(struct buf *out, const struct config_option *o, const char 
 static void check_loaded(const struct config_option *o, const struct sources *s, const char *shown,
                          const char *from)
 {
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct buf out auto_buf = BUF_INIT(4096);
     struct err e = ERR_INIT;
 
@@ -362,7 +362,7 @@ static void values_are_read_and_shown(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(values); i++) {
         const struct config_option *o = config_find(str_of(values[i].key));
-        struct config c auto_config = {0};
+        struct config c auto_(config_done) = {0};
         struct buf out auto_buf = BUF_INIT(256);
         struct err e = ERR_INIT;
         char text[160];
@@ -382,7 +382,7 @@ static void values_are_read_and_shown(void **state)
 
 static void lists_keep_their_items(void **state)
 {
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct err e = ERR_INIT;
 
     (void)state;
@@ -400,7 +400,7 @@ static void lists_keep_their_items(void **state)
 static void a_list_has_a_maximum(void **state)
 {
     struct buf text auto_buf = BUF_INIT(65536);
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct err e = ERR_INIT;
 
     (void)state;
@@ -437,7 +437,7 @@ static void secrets_do_not_get_into_messages(void **state)
 
 static void json_has_plain_numbers_and_no_secrets(void **state)
 {
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct buf out auto_buf = BUF_INIT(65536);
     struct jw w = jw_to(&out);
     struct err e = ERR_INIT;
@@ -472,7 +472,7 @@ static void stronger_sources_go_before_weaker(void **state)
 
     (void)state;
     for (int i = 0; i < 5; i++) {
-        struct config c auto_config = {0};
+        struct config c auto_(config_done) = {0};
         struct err e = ERR_INIT;
         char in_file[128];
         assert_int_equal(load(&c, &s, &e), 0);
@@ -496,7 +496,7 @@ static void of_repeated_flags_the_last_counts(void **state)
     const struct config_option *o = config_find(STR("domain"));
     const struct config_flag flags[] = {{o, "one"}, {o, "two"}};
     const struct config_args args = {.flags = flags, .n_flags = 2, .home = "/", .no_search = true};
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
 
     (void)state;
     assert_int_equal(config_load(&c, &args, NULL), 0);
@@ -505,7 +505,7 @@ static void of_repeated_flags_the_last_counts(void **state)
 
 static void empty_and_overruled_variables_do_not_count(void **state)
 {
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct err e = ERR_INIT;
 
     (void)state;
@@ -563,7 +563,7 @@ static void mistakes_are_named_with_their_line(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(mistakes); i++) {
-        struct config c auto_config = {0};
+        struct config c auto_(config_done) = {0};
         struct err e = ERR_INIT;
         int r = load(&c, &(struct sources){.text = mistakes[i].text}, &e);
         if (!mistakes[i].error) {
@@ -592,7 +592,7 @@ static void half_of_tls_is_an_error(void **state)
 
 static void relative_paths_are_beside_the_file(void **state)
 {
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct err e = ERR_INIT;
     char path[128];
 
@@ -607,7 +607,7 @@ static void relative_paths_are_beside_the_file(void **state)
 
 static void the_file_of_the_state_directory_is_found(void **state)
 {
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct err e = ERR_INIT;
     const struct config_flag flags[] = {{config_find(STR("state")), dir}};
     const struct config_args args = {.flags = flags, .n_flags = 1, .home = "/"};
@@ -653,7 +653,7 @@ static void a_huge_file_is_refused(void **state)
 
 static void ignored_variables_are_mentioned(void **state)
 {
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct err e = ERR_INIT;
     const struct sources s = {.env = {"ENV_NAME=x", "RATE_LIMIT_BURST=1", "TIDEPOOL_LISTN=y"}};
 
@@ -674,7 +674,7 @@ static void ignored_variables_are_mentioned(void **state)
 
 static void notes_have_a_maximum(void **state)
 {
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     char names[80][32];
     char *env[81] = {0};
 
@@ -705,7 +705,7 @@ static void uncomment(struct buf *out, struct str text)
 
 static void the_example_is_valid_and_complete(void **state)
 {
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     struct buf example auto_buf = BUF_INIT(65536), text auto_buf = BUF_INIT(65536);
     struct err e = ERR_INIT;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sandbox is made with: quantities, templates, names, checks, and the description that the
+/* What a sandbox is made with: quantities, names, checks, and the description that the
  * store keeps. The life cycle itself is tested on real cells (tests/cells). */
 #include "../check.h"
 
@@ -12,7 +12,8 @@
 #include "core/core.h"
 #include "core/quantity.h"
 #include "core/sandbox_internal.h"
-#include "core/template.h"
+#include "core/sandbox_template.h"
+#include "core/templates.h"
 
 /* ---- quantities ---- */
 
@@ -68,30 +69,6 @@ static void quantities(void **state)
     }
 }
 
-/* ---- templates ---- */
-
-static void templates(void **state)
-{
-    static const char *const known[] = {
-        "default", "base", "code-interpreter", "code-interpreter-v1", "sandbox-base", "base-v12"};
-    static const char *const unknown[] = {"",        "bas",      "base-v", "base-1",    "-v1",
-                                          "base-vx", "default ", "Base",   "base-v1-v2"};
-    static const char *const images[] = {"base", "default:latest", "tidepool/default:latest",
-                                         "tidepool/code-interpreter"};
-    static const char *const foreign[] = {
-        "python:3.12", "docker.io/library/base", "x/base", "", "tidepool/", "tidepool/x", ":base"};
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(known); i++)
-        assert_non_null(template_find(str_of(known[i])));
-    for (size_t i = 0; i < ARRAY_LEN(unknown); i++)
-        assert_null(template_find(str_of(unknown[i])));
-    for (size_t i = 0; i < ARRAY_LEN(images); i++)
-        assert_non_null(template_by_image(str_of(images[i])));
-    for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
-        assert_null(template_by_image(str_of(foreign[i])));
-}
-
 /* ---- a set without cells ---- */
 
 struct fixture {
@@ -109,6 +86,8 @@ static int setup(void **state)
     f = (struct fixture){0};
     assert_int_equal(config_load(&f.config, &args, NULL), 0);
     f.core.config = &f.config;
+    f.core.templates = templates_open(&f.core, NULL);
+    assert_non_null(f.core.templates);
     f.set.core = &f.core;
     f.set.disk = (struct disk_spec){DISK_TMPFS, 64 << 20};
     arena_init(&f.arena, 1 << 20);
@@ -120,6 +99,7 @@ static int teardown(void **state)
 {
     struct fixture *f = *state;
 
+    templates_free(f->core.templates);
     config_done(&f->config);
     arena_done(&f->arena);
     return 0;
@@ -128,10 +108,13 @@ static int teardown(void **state)
 static int fill(struct fixture *f, const struct sandbox_args *args, struct err *e)
 {
     struct sandbox *sb = sandbox_new(&f->set);
-    int r = sandbox_fill(sb, args, e);
+    struct sandbox_args all = *args;
+    struct arena a auto_arena;
 
+    arena_init(&a, 1 << 20);
+    int r = sandbox_resolve(sb, &all, &a, e);
     if (r == 0)
-        r = sandbox_name(sb, args, e);
+        r = sandbox_fill(sb, &all, e);
     sandbox_unref(sb);
     return r;
 }
@@ -372,9 +355,10 @@ int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantities), cmocka_unit_test(templates),    TEST(names),
-        TEST(what_is_refused),        TEST(a_description_is_bounded), TEST(descriptions_come_back),
-        cmocka_unit_test(series),     cmocka_unit_test(secrets),      TEST(environments),
+        cmocka_unit_test(quantities), TEST(names),
+        TEST(what_is_refused),        TEST(a_description_is_bounded),
+        TEST(descriptions_come_back), cmocka_unit_test(series),
+        cmocka_unit_test(secrets),    TEST(environments),
     };
 
     return cmocka_run_group_tests_name("sandbox", tests, NULL, NULL);

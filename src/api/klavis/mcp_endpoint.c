@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "api/internal.h"
+#include "api/klavis/app_server.h"
 #include "api/klavis/klavis.h"
-#include "api/klavis/served.h"
 #include "api/local/caller.h"
 #include "api/local/local.h"
 #include "base/mem.h"
@@ -45,7 +45,7 @@ static struct mcp_server *admit(struct api_req *r, struct mcp_scope *ret)
         api_error(r, 431, "The headers are too large");
         return NULL;
     }
-    struct served_caller *who = s ? mem_zalloc(1, sizeof *who + headers.len + 1) : NULL;
+    struct app_server_caller *who = s ? mem_zalloc(1, sizeof *who + headers.len + 1) : NULL;
     if (!who) {
         api_fail(r, e.code ? e.code : -ENOMEM, &e);
         return NULL;

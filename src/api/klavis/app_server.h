@@ -12,14 +12,14 @@ struct locals;
 struct mcp_call;
 struct mcp_server;
 
-struct served {
+struct app_server {
     struct arena arena; /* everything is copied: the app may be reloaded */
     struct mcp_server *mcp;
     const struct json *data; /* of data.json; NULL: there is none */
 };
 
 /* Whose calls they are: the context of every call. */
-struct served_caller {
+struct app_server_caller {
     struct core *core;
     char lease[37];
     /* Of the server of a local sandbox; else NULL and "". */
@@ -29,8 +29,8 @@ struct served_caller {
     char headers[];
 };
 
-/* Calls tool c->name of the instance that the context, a served_caller, names. */
-void served_call(struct mcp_call *c);
+/* Calls tool c->name of the instance that the context, a app_server_caller, names. */
+void app_server_call(struct mcp_call *c);
 
-struct served *served_new(struct core *core, const struct app *app, struct err *e);
-void served_free(struct served *s);
+struct app_server *app_server_new(struct core *core, const struct app *app, struct err *e);
+void app_server_free(struct app_server *s);

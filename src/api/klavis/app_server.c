@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Servers of apps: tables out of the app's tools, and calls on their way to the instance. */
-#include "api/klavis/served.h"
+#include "api/klavis/app_server.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static void on_written(void *ctx, struct str text, bool is_failure)
 /* True when the answer has a file in it, which is written before the client is answered. */
 static bool writes_file(struct tool_call *t)
 {
-    const struct served_caller *who = t->call->ctx;
+    const struct app_server_caller *who = t->call->ctx;
     const struct json *content =
         t->op.answer.kind == APP_ANSWER_CONTENT && str_find(t->op.answer.text, STR("\"file\"")) >= 0
             ? json_parse(&t->arena, t->op.answer.text, NULL, NULL)
@@ -102,7 +102,7 @@ static void on_done(struct instance_op *op, const struct err *e)
 
 static void run(struct tool_call *t)
 {
-    const struct served_caller *who = t->call->ctx;
+    const struct app_server_caller *who = t->call->ctx;
     struct instance *in = instance_by_lease(who->core->instances, str_of(who->lease));
 
     if (in) {
@@ -139,7 +139,7 @@ static const struct json *file_to_read(const struct app_tool *tool, const struct
 /* What scripts know of the request besides the arguments, none of which a client may give. */
 static int add_hidden(struct mcp_call *c, const struct app *app)
 {
-    const struct served_caller *who = c->ctx;
+    const struct app_server_caller *who = c->ctx;
     const struct json *hidden = app->hidden;
 
     if (!hidden)
@@ -159,9 +159,9 @@ static int add_hidden(struct mcp_call *c, const struct app *app)
     return c->args ? 0 : -ENOMEM;
 }
 
-void served_call(struct mcp_call *c)
+void app_server_call(struct mcp_call *c)
 {
-    const struct served_caller *who = c->ctx;
+    const struct app_server_caller *who = c->ctx;
     struct instance *in = instance_by_lease(who->core->instances, str_of(who->lease));
     const struct app *app = in ? instance_app(in) : NULL;
     struct tool_call *t = app && add_hidden(c, app) == 0 ? mem_zalloc(1, sizeof *t) : NULL;
@@ -219,12 +219,12 @@ static struct mcp_tool *make_tools(struct arena *a, const struct app *app)
                                      .description = copy_of(a, t->description, &failed),
                                      .input = text_of(a, t->input, &failed),
                                      .annotations = text_of(a, t->annotations, &failed),
-                                     .call = served_call};
+                                     .call = app_server_call};
     }
     return failed ? NULL : tools;
 }
 
-static int read_data_schema(struct served *s, const struct app *app, struct err *e)
+static int read_data_schema(struct app_server *s, const struct app *app, struct err *e)
 {
     if (!folder_has(&app->folder, "data.json"))
         return 0;
@@ -232,7 +232,7 @@ static int read_data_schema(struct served *s, const struct app *app, struct err 
     return s->data ? 0 : err_ctx(e, -EUCLEAN, "schema of the data");
 }
 
-static int fill(struct served *s, struct core *core, const struct app *app, struct err *e)
+static int fill(struct app_server *s, struct core *core, const struct app *app, struct err *e)
 {
     bool failed = false;
     struct mcp_desc desc = {
@@ -241,7 +241,7 @@ static int fill(struct served *s, struct core *core, const struct app *app, stru
         .version = TIDEPOOL_VERSION,
         .tools = make_tools(&s->arena, app),
         .n_tools = app->n_tools,
-        .unknown_tool = served_call,
+        .unknown_tool = app_server_call,
         .is_stateless = true,
         .is_unchecked = true,
     };
@@ -255,9 +255,9 @@ static int fill(struct served *s, struct core *core, const struct app *app, stru
     return s->mcp ? 0 : -EUCLEAN;
 }
 
-struct served *served_new(struct core *core, const struct app *app, struct err *e)
+struct app_server *app_server_new(struct core *core, const struct app *app, struct err *e)
 {
-    struct served *s = mem_zalloc(1, sizeof *s);
+    struct app_server *s = mem_zalloc(1, sizeof *s);
 
     if (!s) {
         (void)err_sys(e, -ENOMEM, "server of '%s'", app->name);
@@ -265,13 +265,13 @@ struct served *served_new(struct core *core, const struct app *app, struct err *
     }
     arena_init(&s->arena, SERVED_MAX);
     if (fill(s, core, app, e) < 0) {
-        served_free(s);
+        app_server_free(s);
         return NULL;
     }
     return s;
 }
 
-void served_free(struct served *s)
+void app_server_free(struct app_server *s)
 {
     if (!s)
         return;

@@ -11,14 +11,9 @@ struct model_walk {
     bool is_strict; /* nothing is converted */
 };
 
-struct json *model_value(struct model_walk *k, const struct json *schema, struct json *value,
-                         const struct model_place *at);
 /* Strings, numbers, booleans, null, and what may be anything. */
 struct json *model_scalar(struct model_walk *k, const struct json *schema, struct json *value,
                           const struct model_place *at);
 /* Adds a fault without ctx; NULL. */
 struct json *model_refuse(struct model *m, const struct model_place *at, const char *type,
                           const char *msg, const struct json *input);
-/* What SCHEMA stands for when it is a $ref, whose name *RET_NAME gets. */
-const struct json *model_deref(const struct model_walk *k, const struct json *schema,
-                               struct str *ret_name);
