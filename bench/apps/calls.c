@@ -15,10 +15,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "apps/db_impl.h"
-#include "apps/engine.h"
-#include "apps/memory.h"
-#include "apps/template.h"
+#include "apps/db/db_internal.h"
+#include "apps/db/memory.h"
+#include "apps/engine/engine.h"
+#include "apps/engine/template.h"
 #include "base/clock.h"
 #include "sys/io.h"
 

@@ -23,6 +23,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "runtime/engine_freeze.h"
 #include "sys/io.h"
 
 enum { ROUNDS = 150, STOCK = 8, WARM_UP = 5, CYCLES = 200, AT_ONCE = 8, LIVE = 200 };

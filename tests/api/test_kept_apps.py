@@ -80,6 +80,42 @@ def test_the_old_app_stays_with_its_instance():
         tap.contains(words_of(new), "was never made")
 
 
+def test_a_shared_file_that_changes():
+    """What an app includes from beside it is a part of it: it is kept, and a change counts."""
+    with shops.running() as s:
+        common = os.path.join(s.apps, "common")
+        path = os.path.join(s.apps, "shop", "tools.sql")
+        os.mkdir(common)
+        with open(path) as f:
+            text = f.read()
+        line = "SELECT 'order ' || :order_id || ' does not exist' AS error WHERE :id IS NULL;\n"
+        tap.contains(text, line)
+        with open(path, "w") as f:
+            f.write(text.replace(line, "-- include: common/missing\n"))
+
+        def share(words):
+            with open(os.path.join(common, "missing.sql"), "w") as f:
+                f.write(line.replace("does not exist", words))
+        share("is not here")
+        old = shops.Shop(s, data="default")
+        tap.contains(words_of(old), "is not here")
+        tap.equal(len(kept(s)), 1)
+        with open(os.path.join(common, "unused.sql"), "w") as f:
+            f.write("SELECT 1;\n")
+        same = shops.Shop(s, data="default")
+        tap.contains(words_of(same), "is not here")
+        tap.equal(len(kept(s)), 1, "kept after a change that is not the app's")
+        share("was lost")
+        new = shops.Shop(s, data="default")
+        tap.contains(words_of(new), "was lost")
+        tap.equal(len(kept(s)), 2)
+        shutil.rmtree(common)
+        restart(s)
+        for shop, words in ((old, "is not here"), (new, "was lost")):
+            shop.close()
+            tap.contains(words_of(shop), words)
+
+
 def test_an_app_that_is_removed():
     with shops.running() as s:
         shop = shops.Shop(s, data="default")

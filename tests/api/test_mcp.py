@@ -59,6 +59,20 @@ def test_one_name_for_the_same_argument():
             assert wanted in tools["createSandbox"]["properties"], wanted
 
 
+def test_the_templates_are_named():
+    def about(s):
+        tools = {t["name"]: t for t in call(s, "tools/list").json["result"]["tools"]}
+        return tools["createSandbox"]["inputSchema"]["properties"]["template"]["description"]
+    with service.running() as s:
+        tap.contains(about(s), '{"name":"minimal","description":"A shell with small limits')
+        saved = {"name": "mine", "image": "tidepool/default:latest", "description": "Of \"mine\""}
+        tap.equal(s.post("/api/v1/config/templates",
+                         [saved, dict(saved, name="lacking", requires=["no-such-package"]),
+                          dict(saved, name="dyn", type="dynamic",
+                               pattern="(?P<name>a)(?P<version>b)")]).status, 200)
+        tap.contains(about(s), '[{"name":"mine","description":"Of \\"mine\\""}]')
+
+
 def test_apps_by_one_connection():
     with shops.running() as s:
         own, other = s.make_key(account="one")["key"], s.make_key(account="two")["key"]

@@ -104,7 +104,9 @@ def test_the_helper_says_what_to_do():
         status, out, _ = service.tidepool("domain", "a.b-1.test", "--state", path, "--dir", where,
                                           "--listen", "127.0.0.1:443")
         tap.equal(status, 0)
-        for text in ("tidepool serve --domain a.b-1.test --tls-cert '%s/cert.pem'" % where,
+        for text in ("tidepool serve --domain a.b-1.test", " --state '%s'" % path,
+                     " --listen '127.0.0.1:443' ",
+                     " --tls-cert '%s/cert.pem'" % where,
                      "export E2B_DOMAIN=a.b-1.test\n",
                      "export NODE_EXTRA_CA_CERTS='%s/ca.pem'\n" % where,
                      "127.0.0.1 a.b-1.test api.a.b-1.test", "address=/a.b-1.test/127.0.0.1"):

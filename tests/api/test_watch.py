@@ -95,7 +95,7 @@ def test_a_metrics_key_from_the_shell():
 
 def test_what_is_not_built_is_no_error():
     with service.running() as s:
-        answer = s.get("/e2b/v1/volumes")
+        answer = s.get("/e2b/v1/secrets")
         tap.equal(answer.status, 501, answer)
         log = s.log_with(answer.headers["X-Request-Id"])
         line = [x for x in map(json.loads, log.splitlines())

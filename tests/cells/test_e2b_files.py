@@ -401,6 +401,25 @@ def test_polling():
           "path /tmp/no not found: stat /tmp/no: no such file or directory", path="/tmp/no")
 
 
+def test_polling_sees_what_has_happened():
+    """Also when the change and the question come at the same time."""
+    run("mkdir /tmp/q")
+    watcher = ask("CreateWatcher", path="/tmp/q")["watcherId"]
+    asks = b""
+    for name, message in (("MakeDir", {"path": "/tmp/q/d"}),
+                          ("GetWatcherEvents", {"watcherId": watcher})):
+        body = json.dumps(message).encode()
+        asks += b"POST %s%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" \
+                b"Content-Length: %d\r\n\r\n%s" % (SERVICE.encode(), name.encode(), len(body), body)
+    with connect.dial(CELL["socket"], 60) as c:
+        c.sendall(asks)
+        answers = b""
+        while b"EVENT_TYPE_CREATE" not in answers and not answers.endswith(b"{}"):
+            answers += c.recv(65536)
+    tap.contains(answers.decode(), '"events":[{"name":"d","type":"EVENT_TYPE_CREATE"}')
+    ask("RemoveWatcher", watcherId=watcher)
+
+
 def test_a_watcher_that_nobody_reads_is_bounded():
     run("mkdir /tmp/flood")
     watcher = ask("CreateWatcher", path="/tmp/flood")["watcherId"]

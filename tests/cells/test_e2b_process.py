@@ -764,6 +764,15 @@ def test_a_halt_ends_every_process_but_the_first():
     tap.equal(inner.unary("halt", {}), (200, {}))
 
 
+def test_commands_that_are_too_long_say_so():
+    for n, fields, end in ((131072 + 100, {}, ": argument list too long"),
+                           (70000, {"cwd": "/nope"}, "cwd '/nope' does not exist")):
+        name, message = refused({"process": {"cmd": "/bin/bash", "args": ["-c", "x" * n],
+                                             **fields}})
+        tap.equal(name, "invalid_argument")
+        assert message.endswith(end) and len(message) < 10000, (message[:80], message[-80:])
+
+
 def test_the_service_ends_in_order():
     LAB.stdin.close()
     tap.equal(LAB.wait(60), 0)

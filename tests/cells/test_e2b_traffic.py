@@ -93,6 +93,30 @@ def test_three_ways_lead_to_the_same_service():
         tap.equal((answer.status, answer.json["target"]), (200, target))
 
 
+def test_the_path_of_a_sandbox_wins_over_its_headers():
+    """Clients that were given such an address send the headers all the same."""
+    for path, port in (("/sandboxes/router/%s/3000/a?b" % state["id"], 3000),
+                       ("/sandboxes/router/%s/8080/a?b" % state["id"], 8080)):
+        answer = lab().get(path, key=None, headers=by_headers(state["id"], 8080))
+        tap.equal((answer.status, answer.json["port"], answer.json["target"]), (200, port, "/a?b"))
+
+
+def test_a_preflight_without_the_headers_that_it_asks_for():
+    s = lab()
+    wanted = "content-type,e2b-sandbox-id,e2b-sandbox-port,x-access-token"
+    asked = {"Origin": "http://page.example", "Access-Control-Request-Method": "POST",
+             "Access-Control-Request-Headers": wanted}
+    for path in ("/process.Process/Start", "/files?path=x", "/filesystem.Filesystem/Stat"):
+        answer = s.request("OPTIONS", path, key=None, headers=asked)
+        tap.equal((answer.status, answer.body), (204, b""), path)
+        tap.equal(answer.headers["Access-Control-Allow-Origin"], "*")
+        tap.equal(answer.headers["Access-Control-Allow-Headers"], wanted)
+        tap.contains(answer.headers["Access-Control-Allow-Methods"], "POST")
+    answer = s.request("OPTIONS", "/nowhere", key=None, headers={
+        "Origin": "http://page.example", "Access-Control-Request-Method": "POST"})
+    tap.equal(answer.status, 404)
+
+
 def test_our_own_paths_do_not_shadow_those_of_a_service():
     for path in ("/healthz", "/mcp", "/api/v1/sandbox", "/e2b/v1/sandboxes", "/metrics", "/ui/",
                  "/sandbox/box/", "/openapi.json", "/files?signature=v1_x",
@@ -458,31 +482,6 @@ def test_only_the_token_wakes_a_sandbox_through_its_service():
         answer = s.get(signed("/tmp/x", "read", token), key=None, headers=headers)
         tap.equal((answer.status, answer.body, is_running()), (200, b"kept", True))
     end(box)
-
-
-def test_a_killed_sandbox_resets_its_streams():
-    s, box = lab(), make()
-    sandbox = box["sandboxID"]
-    body = json.dumps({"process": {"cmd": "/bin/sh", "args": [
-        "-c", "while :; do echo tick; sleep 0.05; done"]}}).encode()
-    body = b"\0" + len(body).to_bytes(4, "big") + body
-    with socket.create_connection((s.host, s.port), timeout=20) as c:
-        c.sendall(b"POST /process.Process/Start HTTP/1.1\r\nHost: %s\r\n"
-                  b"X-Access-Token: %s\r\nContent-Type: application/connect+json\r\n"
-                  b"Connect-Protocol-Version: 1\r\nContent-Length: %d\r\n\r\n%s"
-                  % (host(49983, sandbox).encode(), box["envdAccessToken"].encode(), len(body),
-                     body))
-        status, f = stream_of(c)
-        tap.equal(status, 200)
-        assert b"start" in f.readline() + f.readline()
-        end(box)
-        try:
-            rest, is_reset = f.read(), False
-        except ConnectionResetError:
-            rest, is_reset = b"", True
-        tap.equal((is_reset, rest.endswith(b"0\r\n\r\n")), (True, False))
-    fault(ask(49983, "/health", sandbox=sandbox), 502, "The sandbox was not found",
-          sandbox=sandbox)
 
 
 tap.main(globals())

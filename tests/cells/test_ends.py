@@ -16,6 +16,7 @@ import census
 import cells
 import tap
 import websocket
+from open_request import Stream
 
 MIB = 1 << 20
 
@@ -59,39 +60,6 @@ def test_a_first_process_takes_what_is_meant_for_it():
 
 # ---- open streams ----
 
-class Stream:
-    """A request to a sandbox whose answer, or whose body, does not end by itself."""
-
-    def __init__(self, s, method, path, length=0, headers=None):
-        self.c = http.client.HTTPConnection(s.host, s.port, timeout=20)
-        self.c.putrequest(method, path)
-        self.c.putheader("Authorization", "Bearer " + s.key)
-        for name, value in (headers or {}).items():
-            self.c.putheader(name, value)
-        if length:
-            self.c.putheader("Content-Length", str(length))
-        self.c.endheaders()
-
-    def answer(self):
-        """(status, is the body whole, the body); status 0: none."""
-        try:
-            answer = self.c.getresponse()
-        except (http.client.RemoteDisconnected, ConnectionError):
-            return 0, False, b""
-        try:
-            body = answer.read()
-            return answer.status, True, body
-        except (http.client.IncompleteRead, ConnectionError):
-            return answer.status, False, b""
-        finally:
-            self.c.close()
-
-
-# The main process: a server that takes connections and never answers.
-SILENT = "python3 -u -c 'import socket; s = socket.create_server((\"127.0.0.1\", 8080)); " \
-         "print(\"listens\"); c = [s.accept() for i in range(99)]'"
-
-
 def streams_of(s, name):
     """Every kind of request that can be open for long, each with its beginning behind it."""
     files = "/api/v1/sandbox/files/%s/" % name
@@ -114,7 +82,7 @@ def streams_of(s, name):
 
 def check_streams(how):
     with cells.running() as s:
-        s.create(name="own", cmd=SILENT)
+        s.create(name="own", cmd=Stream.SILENT)
         s.until(lambda: "listens" in s.get("/api/v1/logs/sandbox/own").body.decode())
         streams, shell = streams_of(s, "own")
         s.until(lambda: "up" in s.run("own", "ls -A /data /tmp")["output"])

@@ -156,6 +156,22 @@ def test_odd_uploads():
     answer = s.post(path_of("/upload", "/tmp/raw/file.bin"), b"\0raw\xff")
     tap.equal(answer.status, 200, answer)
     tap.equal(download("/tmp/raw/file.bin").body, b"\0raw\xff")
+    # The form may say where, before its file or behind it; the address comes first.
+    field = b'--b0undary\r\nContent-Disposition: form-data; name="path"\r\n\r\n%s\r\n'
+    body, headers = form(("in-form", b"here"))
+    end = b"--b0undary--\r\n"
+    for path, parts, where in (
+            (None, (field % b"/tmp/by/form", body), "/tmp/by/form/in-form"),
+            (None, (body[:-len(end)], field % b"/tmp/by/tail", end), "/tmp/by/tail/in-form"),
+            (None, (body,), "/in-form"),
+            ("/tmp/by/query", (field % b"/tmp/by/none", body), "/tmp/by/query/in-form")):
+        answer = s.post(path_of("/upload", path), b"".join(parts), headers=headers)
+        tap.equal((answer.status, answer.json["data"]["path"]),
+                  (200, where.rpartition("/")[0] or "/"), where)
+        tap.equal(download(where).body, b"here", where)
+    tap.equal([e["name"] for e in listing("/tmp/by")["entries"]], ["form", "query", "tail"])
+    answer = s.post(path_of("/upload"), field % b"/tmp/plain" + body, headers=headers)
+    tap.equal(answer.status, 400, answer)
     tap.equal(s.post(path_of("/upload", "/tmp"), b"--b\r\nbroken",
                      headers={"Content-Type": "multipart/form-data; boundary=b"}).status, 400)
 

@@ -150,6 +150,11 @@ def test_create_takes_what_the_api_takes():
                    network={"denyOut": ["0.0.0.0/0"]})["structuredContent"]
         tap.equal((made["name"], made["memory_limit"]), ("old", "128Mi"))
         tap.equal(made["network"]["denyOut"], ["0.0.0.0/0"])
+        made = use(s, "createSandbox", sandbox_name="rest", pids=50, port=9000, autoPause=True,
+                   autoResume=True, app="x", cmd="sleep", args=["1000"])["structuredContent"]
+        tap.equal([made[k] for k in ("pids", "port", "autoPause", "autoResume", "app", "cmd",
+                                     "args")],
+                  [50, 9000, True, True, "x", "sleep", ["1000"]])
         failure(use(s, "createSandbox", sandbox_name="bad", memory="lots"))
         failure(use(s, "createSandbox", sandbox_name="bad", env={"A": 1}))
 

@@ -12,6 +12,7 @@ import tempfile
 import time
 
 import cells
+import connect
 import service
 import tap
 
@@ -188,6 +189,11 @@ def test_defaults_and_the_object():
             tap.equal(x["envVars"]["AGENT_SANDBOX_ID"], x["id"])
         plain = s.create(name="plain")
         tap.equal((plain["template"], plain["port"], plain["metadata"]), ("default", 8080, {}))
+        tap.equal((plain["cpu"], plain["memory"], plain["disk"]), ("200m", "500Mi", "5Gi"))
+        # What is set aside for it is never more than it may use.
+        small = s.create(name="small", memory_limit="256Mi", cpu_limit="100m")
+        tap.equal((small["cpu"], small["memory"]), ("100m", "256Mi"))
+        s.remove("small")
         assert isinstance(plain["image"], str) and plain["image"]
         # An image that names a template here replaces only the image.
         x = s.create(image="tidepool/base:latest")
@@ -559,6 +565,23 @@ def test_commands_at_the_limit_of_processes():
                 tap.equal((answer.status, answer.json["message"]),
                           (429, "the sandbox has as many processes as it may have"), answer)
             tap.equal(s.remove("box").status, 200)
+
+
+def test_starts_at_the_limit_of_processes():
+    """Clients of E2B would show "rate limit exceeded" for another code."""
+    with cells.running(env={"TIDEPOOL_CELLS_PIDS": "24"}) as s:
+        box = connect.make_box(s)
+        name = s.names()[0]
+        s.run(name, FILL, user="user")
+        s.until(lambda: s.post("/api/v1/terminal/sandbox/" + name,
+                               {"command": "true", "user": "user"}).status != 200)
+        stream = box.stream("process.Process/Start", {"process": {
+            "cmd": "/bin/bash", "args": ["-l", "-c", "sort x | uniq"]}})
+        tap.equal((stream.next(), stream.end["error"]["code"]), (None, "invalid_argument"))
+        text = stream.end["error"]["message"]
+        assert text.startswith("error starting process '") and text.endswith(
+            ": resource temporarily unavailable: the sandbox has as many processes as it may "
+            "have"), text
 
 
 def test_forks_at_the_limit_are_refused_early():

@@ -404,6 +404,15 @@ def test_public_sandboxes_are_open():
 def test_pages_get_a_base():
     answer = lab().get("/sandbox/box/page")
     tap.contains(answer.body.decode(), '<head><base href="/sandbox/box/"><title>page</title>')
+    # Links of a page of another port lead to that port again.
+    answer = lab().get("/sandbox/box/page?port=3000")
+    tap.contains(answer.body.decode(), '<head><base href="/sandbox/box/~3000/"><title>page</title>')
+    answer = lab().get("/sandbox/box/~3000/page")
+    tap.contains(answer.body.decode(), '<head><base href="/sandbox/box/~3000/"><title>page</title>')
+    got = echo("/sandbox/box/~3000/a/b?x=1")
+    tap.equal((got["port"], got["target"]), (3000, "/a/b?x=1"))
+    got = echo("/sandbox/box/~65536/a")
+    tap.equal((got["port"], got["target"]), (8080, "/~65536/a"))
     answer = lab().get("/sandbox/box/packed")
     tap.equal(answer.headers["Content-Encoding"], "gzip")
     assert b"<base" not in gzip.decompress(answer.body)

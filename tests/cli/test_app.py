@@ -60,7 +60,7 @@ def test_mistakes_are_found():
             ("tools.json", "One order with its lines.", "",
              "get_order: the description is missing"),
             ("tools.sql", "-- name: create_order", "-- name: get_order",
-             "tools.sql: line 8: get_order is in line 1 already"),
+             "tools.sql: line 15: get_order is in line 1 already"),
             ("tools.sql", "FROM product WHERE name = :product;\nSELECT 'no",
              "FROM products WHERE name = :product;\nSELECT 'no", "no such table: products"),
             ("tools.sql", ":quantity * price", ":qty * price", ":qty is neither an argument"),
@@ -95,6 +95,61 @@ def test_mistakes_are_found():
             ("app.json", '"missing"', '"mising"',
              "app.json: /texts/mising is not known; there are missing, ")):
         tap.contains(broken(file, old, new), want)
+
+
+def included(files, old="SELECT stock, price FROM product WHERE name = :product;",
+             new="-- include: common/known"):
+    """What check says of the shop, with FILES written beside it."""
+    with tempfile.TemporaryDirectory() as tmp:
+        shop = shutil.copytree(SHOP, os.path.join(tmp, "shop"))
+        for name, text in files.items():
+            path = os.path.join(tmp, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as f:
+                f.write(text)
+        path = os.path.join(shop, "tools.sql")
+        with open(path) as f:
+            text = f.read()
+        tap.contains(text, old)
+        with open(path, "w") as f:
+            f.write(text.replace(old, new, 1))
+        p = check(shop)
+    return p.stdout + p.stderr
+
+
+def test_files_that_apps_share():
+    known = "-- Shared.\nSELECT stock, price\nFROM product\nWHERE name = :product;\n"
+    good = "shop: 3 tools, 14 cases, ok\nshop/counter: 3 tools, 7 cases, ok\n"
+    tap.equal(included({"common/known.sql": known}), good)
+    tap.equal(included({"shop/common/known.sql": known}), good)
+    # The app's own comes first.
+    tap.equal(included({"shop/common/known.sql": known, "common/known.sql": "broken"}), good)
+    tap.contains(included({"common/known.sql": "broken", "shop/common/other.sql": known}),
+                 "tools.sql: common/known.sql: line 1: the statement does not end with ';'")
+    tap.contains(included({}), "tools.sql: line 29: no file common/known.sql in the app's folder "
+                               "or beside it")
+    for name in ("common/../known", "common/", "common/a/b", "other/known", "/etc/passwd"):
+        tap.contains(included({"common/known.sql": known}, new="-- include: " + name),
+                     "'%s' is not the name of a file: common/NAME" % name)
+    for text in ("-- name: x\nSELECT 1;\n", "-- include: common/known\n"):
+        tap.contains(included({"common/known.sql": text}),
+                     "common/known.sql: line 1: an included file has statements only")
+    tap.contains(included({"common/known.sql": "SELECT missing;\n"}),
+                 "tools.sql: price: line 29: no such column: missing")
+
+
+def test_schemas_share_files():
+    with tempfile.TemporaryDirectory() as tmp:
+        shop = shutil.copytree(SHOP, os.path.join(tmp, "shop"))
+        path = os.path.join(shop, "schema.sql")
+        os.mkdir(os.path.join(tmp, "common"))
+        shutil.copy(path, os.path.join(tmp, "common", "tables.sql"))
+        with open(path, "w") as f:
+            f.write("-- The tables.\n-- include: common/tables\n")
+        tap.equal(check(shop).returncode, 0, "status")
+        with open(path, "a") as f:
+            f.write("-- include: common/more\n")
+        tap.contains(check(shop).stderr, "schema.sql: no file common/more.sql")
 
 
 def test_clocks_and_random_numbers_of_the_machine_are_refused():

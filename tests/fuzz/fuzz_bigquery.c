@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#include "apps/bigquery/bq.h"
+#include "apps/products/bigquery/bq.h"
 #include "fuzz.h"
 
 static const char schema[] =

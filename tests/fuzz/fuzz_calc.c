@@ -2,7 +2,7 @@
 /* Arithmetic: a result or a reason, whatever the text. */
 #include <stdlib.h>
 
-#include "apps/calc.h"
+#include "apps/calc/calc.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -23,7 +23,7 @@ static int load_one(const struct config_option *o, const char *text, struct buf 
     const struct config_flag flags[] = {{o, text}, {config_find(str_of(pair)), "/x"}};
     const struct config_args args = {
         .flags = flags, .n_flags = is_tls ? 2 : 1, .home = "/h", .no_search = true};
-    struct config c auto_config = {0};
+    struct config c auto_(config_done) = {0};
     int r = config_load(&c, &args, NULL);
 
     if (r == 0)

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "apps/formula.h"
-#include "apps/formula_edit.h"
+#include "apps/formula/edit.h"
+#include "apps/formula/formula.h"
 #include "base/buf.h"
 #include "fuzz.h"
 

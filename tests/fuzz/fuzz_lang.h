@@ -7,7 +7,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#include "apps/lang.h"
+#include "apps/lang/lang.h"
 #include "base/buf.h"
 #include "fuzz.h"
 
@@ -40,7 +40,7 @@ static inline sqlite3 *fuzz_lang_db(const struct fuzz_lang *f)
                                        NULL) != SQLITE_OK)
             abort();
     }
-    /* As apps/db.c has it. */
+    /* As apps/db/db.c has it. */
     (void)sqlite3_limit(c, SQLITE_LIMIT_EXPR_DEPTH, 200);
     return c;
 }

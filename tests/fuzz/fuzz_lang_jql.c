@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#include "apps/lang.h"
+#include "apps/lang/lang.h"
 #include "fuzz.h"
 
 enum { MAX_MEMORY = 64 << 20 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Notion's filters and sorts, over a database with a property of each kind; and its Markdown. */
-#include "apps/notion.h"
+#include "apps/products/notion/notion.h"
 #include "fuzz_lang.h"
 
 #define FIELDS                                                                                     \

@@ -4,9 +4,9 @@
  * as one. */
 #include <stdlib.h>
 
-#include "apps/civil.h"
-#include "apps/recur.h"
-#include "apps/zone.h"
+#include "apps/calendar/civil.h"
+#include "apps/calendar/recur.h"
+#include "apps/calendar/zone.h"
 #include "fuzz.h"
 
 static void try_zone(struct str data)

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "fuzz.h"
-#include "local/word/table.h"
+#include "local/word/grid.h"
 #include "local/word/tools.h"
 
 enum { MAX = 64 << 20 };

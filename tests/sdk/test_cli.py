@@ -191,6 +191,39 @@ def test_errors():
     tap.contains(out.stdout + out.stderr, "Unauthorized")
 
 
+def template(*arguments, **more):
+    sandbox, CLI.command = CLI.command, clients.node(PROGRAM, "template")
+    try:
+        return CLI.run(*arguments, **more)
+    finally:
+        CLI.command = sandbox
+
+
+def dockerfile(text):
+    with open(os.path.join(CLI.home, "e2b.Dockerfile"), "w") as f:
+        f.write("FROM e2bdev/base\n%s\n" % text)
+
+
+def aliases():
+    return [name for x in json.loads(template("list", "-f", "json")) for name in x["aliases"]]
+
+
+def test_template_create():
+    dockerfile("RUN echo made by the CLI > /home/user/made")
+    out = template("create", "from-cli", "-d", "e2b.Dockerfile", "--cpu-count", "1",
+                   "--memory-mb", "512")
+    tap.contains(out, "from-cli")
+    tap.contains(aliases(), "from-cli")
+    box = sandbox_id(CLI.run("create", "from-cli", "--detach"))
+    tap.contains(CLI.run("exec", box, "cat", "/home/user/made"), "made by the CLI")
+    CLI.run("kill", box)
+    dockerfile("RUN echo going to fail && exit 9")
+    tap.contains(template("create", "fails-cli", "-d", "e2b.Dockerfile", status=1),
+                 "going to fail")
+    template("delete", "-y", "from-cli")
+    assert "from-cli" not in aliases() and "fails-cli" not in aliases()
+
+
 def test_by_name():
     """With nothing but E2B_DOMAIN, over TLS."""
     with domain.running_tls() as s:

@@ -18,7 +18,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BODILESS = {101, 202, 204, 301}
 # POSTs that take nothing but their path.
 NO_REQUEST = {
-    "/api/v1/backup", "/api/v1/sandbox/pause/{name}", "/api/v1/sandbox/resume/{name}",
+    "/api/v1/backup", "/api/v1/image-gc", "/api/v1/sandbox/pause/{name}",
+    "/api/v1/sandbox/resume/{name}",
+    "/api/v1/config/templates/restore/{revision}",
+    "/api/v1/config/sandbox-template/restore/{revision}",
     "/sandbox/prepare", "/sandbox/{server_name}/{sandbox_id}/reset",
     "/local-sandbox/{local_sandbox_id}/reset", "/local-sandbox/{local_sandbox_id}/upload-url",
     "/local-sandbox/{local_sandbox_id}/initialize", "/sandbox/local_dev/{local_sandbox_id}/reset",

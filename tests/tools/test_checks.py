@@ -62,6 +62,21 @@ def test_relative_include_is_found():
     tap.contains(layers(base__a_c='#include "b.h"\n', base__b_h="")[0], "relative to src/")
 
 
+def test_rooms_of_a_layer_keep_their_order():
+    tap.equal(layers(apps__lang__a_c='#include "apps/db/b.h"\n', apps__db__b_h=""), [])
+    tap.equal(layers(apps__db__a_c='#include "apps/lang/b.h"\n', apps__lang__b_h=""),
+              ["src/apps/db/a.c:1: room db of apps may not include lang (apps/lang/b.h)"])
+    tap.equal(layers(apps__products__sheets__a_c='#include "apps/formula/b.h"\n',
+                     apps__formula__b_h=""), [])
+    tap.equal(len(layers(local__git__a_c='#include "local/word/b.h"\n', local__word__b_h="")), 1)
+    tap.equal(layers(local__main_c='#include "local/service/b.h"\n', local__service__b_h=""), [])
+
+
+def test_room_without_a_row_is_found():
+    tap.contains(layers(apps__a_c='#include "apps/b.h"\n', apps__b_h="")[0], "no row")
+    tap.contains(layers(apps__attic__a_c='#include "apps/db/b.h"\n', apps__db__b_h="")[0], "no row")
+
+
 def test_library_header_outside_its_place_is_found():
     tap.equal(layers(store__a_c="#include <sqlite3.h>\n"), [])
     tap.contains(layers(core__a_c="#include <sqlite3.h>\n")[0], "sqlite3.h belongs to store")

@@ -16,14 +16,17 @@ def run(script, *options, timeout=20, suite="unit"):
     """Runs the runner over a made-up build whose one test is a shell script."""
     with tempfile.TemporaryDirectory() as build:
         os.mkdir(os.path.join(build, "meson-info"))
-        entry = {"name": "sample", "cmd": ["/bin/sh", "-c", script], "env": {}, "workdir": None,
-                 "timeout": timeout, "suite": ["tidepool:" + suite], "is_parallel": True,
-                 "priority": 0}
+        entry = dict(entry_of("sample", script), timeout=timeout, suite=["tidepool:" + suite])
         with open(os.path.join(build, "meson-info", "intro-tests.json"), "w") as f:
             json.dump([entry], f)
         done = subprocess.run([sys.executable, RUNNER, *options, build + ":unit"],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode, done.stdout
+
+
+def entry_of(name, script):
+    return {"name": name, "cmd": ["/bin/sh", "-c", script], "env": {}, "workdir": None,
+            "timeout": 20, "suite": ["tidepool:unit"], "is_parallel": True, "priority": 0}
 
 
 def commands():
@@ -136,6 +139,35 @@ def test_nothing_run_is_a_failure():
 def test_only_chooses_by_name():
     tap.equal(run("true", "--only", "sample")[1].splitlines()[-1], "1 passed, 0 failed, 0 skipped")
     tap.equal(run("true", "--only", "else")[1].splitlines()[-1], "0 passed, 0 failed, 0 skipped")
+
+
+def test_names_come_from_a_file():
+    with tempfile.NamedTemporaryFile("w") as f:
+        for text, count in (("other\nsample\n", 1), ("sam\n", 0)):
+            f.seek(0)
+            f.truncate()
+            f.write(text)
+            f.flush()
+            tap.equal(run("true", "--names", f.name)[1].splitlines()[-1],
+                      "%d passed, 0 failed, 0 skipped" % count, text)
+
+
+def test_what_took_longest_starts_first():
+    with tempfile.TemporaryDirectory() as build:
+        os.mkdir(os.path.join(build, "meson-info"))
+        with open(os.path.join(build, "meson-info", "intro-tests.json"), "w") as f:
+            json.dump([entry_of("short", "true"), entry_of("long", "sleep 0.5")], f)
+        order = []
+        for _ in range(2):
+            done = subprocess.run([sys.executable, RUNNER, "--jobs", "1", build + ":unit"],
+                                  stdout=subprocess.PIPE, text=True, check=True)
+            order.append([line.split()[1].split("/")[1] for line in done.stdout.splitlines()
+                          if line.startswith("ok")])
+        tap.equal(order, [["short", "long"], ["long", "short"]])
+        with open(os.path.join(build, ".test-seconds.json"), "w") as f:
+            f.write("{")  # a damaged one does not matter
+        tap.equal(subprocess.run([sys.executable, RUNNER, build + ":unit"],
+                                 stdout=subprocess.DEVNULL).returncode, 0)
 
 
 tap.main(globals())

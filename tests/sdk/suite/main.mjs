@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { env, run } from './harness.mjs'
 
 const AREAS = ['control', 'list', 'pause', 'commands', 'files', 'watch', 'pty', 'git', 'network',
-  'hosts']
+  'volumes', 'snapshots', 'builds', 'hosts']
 const wanted = process.env.SDK_AREAS ?? '' // "": all; "-X": all but X
 const isWanted = (area) =>
   wanted.startsWith('-') ? `-${area}` !== wanted : !wanted || area === wanted

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "proxy/place.h"
+#include "proxy/destination.h"
 
 static void check(bool is_right)
 {
@@ -14,19 +14,20 @@ static void check(bool is_right)
         abort();
 }
 
-static void check_sandbox(const struct place *p)
+static void check_sandbox(const struct destination *p)
 {
     char host[128];
-    struct place again;
+    struct destination again;
 
     check(p->port > 0 && !p->why);
     size_t len = strlen(p->id);
-    check(len > 0 && len <= PLACE_ID_MAX);
+    check(len > 0 && len <= DESTINATION_ID_MAX);
     for (size_t i = 0; i < len; i++)
         check((p->id[i] >= 'a' && p->id[i] <= 'z') || (p->id[i] >= '0' && p->id[i] <= '9'));
     (void)snprintf(host, sizeof host, "%u-%s.d.e:1", p->port, p->id);
-    place_find(&again, &(struct http_head){.host = str_of(host)}, STR("d.e"));
-    check(again.kind == PLACE_SANDBOX && again.port == p->port && strcmp(again.id, p->id) == 0);
+    destination_find(&again, &(struct http_head){.host = str_of(host)}, STR("d.e"));
+    check(again.kind == DESTINATION_SANDBOX && again.port == p->port &&
+          strcmp(again.id, p->id) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -35,15 +36,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str domain = rest.p ? str_cut(&rest, '\n') : STR("");
     struct http_header items[2];
     struct http_head head = {.host = host, .headers = {.items = items}};
-    struct place p;
+    struct destination p;
 
     if (rest.p)
         items[head.headers.n++] = (struct http_header){STR("e2b-sandbox-id"), str_cut(&rest, '\n')};
     if (rest.p)
         items[head.headers.n++] = (struct http_header){STR("e2b-sandbox-port"), rest};
-    place_find(&p, &head, domain);
-    if (p.kind == PLACE_SANDBOX)
+    destination_find(&p, &head, domain);
+    if (p.kind == DESTINATION_SANDBOX)
         check_sandbox(&p);
-    check((p.kind == PLACE_BAD) == (p.why != NULL));
+    check((p.kind == DESTINATION_BAD) == (p.why != NULL));
     return 0;
 }

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Builds of templates past the clients: restarts, other accounts, limits, and malformed requests.
+What clients of E2B do with them is in tests/sdk/suite/builds.mjs."""
+
+import signal
+import time
+
+import cells
+import tap
+
+BASE = "/e2b/v1"
+
+
+def request(s, name, key="", **more):
+    answer = s.post(BASE + "/v3/templates", dict(more, name=name), key=key)
+    tap.equal(answer.status, 202, answer)
+    return answer.json
+
+
+def start(s, made, key="", status=202, **spec):
+    path = BASE + "/v2/templates/%s/builds/%s" % (made["templateID"], made["buildID"])
+    answer = s.post(path, spec, key=key)
+    tap.equal(answer.status, status, answer)
+    return answer
+
+
+def state_of(s, made, key=""):
+    return s.get(BASE + "/templates/%s/builds/%s/status" % (made["templateID"], made["buildID"]),
+                 key=key)
+
+
+def wait(s, made, key=""):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        got = state_of(s, made, key).json
+        if got["status"] in ("ready", "error"):
+            return got
+        time.sleep(0.05)
+    raise AssertionError("the build does not end")
+
+
+def build(s, name, key="", **spec):
+    made = request(s, name, key)
+    start(s, made, key, **spec)
+    return made, wait(s, made, key)
+
+
+def run_step(command, *user):
+    return {"type": "RUN", "args": [command, *user]}
+
+
+def create(s, name, key="", status=201):
+    answer = s.post(BASE + "/v2/sandboxes", {"templateID": name}, key=key, timeout=60)
+    tap.equal(answer.status, status, answer)
+    return answer.json
+
+
+def test_what_was_built_survives():
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        with cells.running() as s:
+            made, got = build(s, "lasting:v2", fromImage="e2bdev/base",
+                              steps=[run_step("echo kept > /home/user/kept")])
+            tap.equal(got["status"], "ready", got)
+            s.signal(how)
+            s.wait()
+            s.start()
+            box = create(s, "lasting:v2")
+            tap.equal(s.run(box["metadata"]["name"], "cat /home/user/kept")["output"], "kept\n")
+            tags = s.get(BASE + "/templates/lasting/tags").json
+            tap.equal([(x["tag"], x["buildID"]) for x in tags], [("v2", made["buildID"])])
+            create(s, "lasting", status=404)
+
+
+def test_a_restart_in_the_middle():
+    with cells.running() as s:
+        made = request(s, "broken")
+        start(s, made, steps=[run_step("sleep 60")])
+        s.until(lambda: len(s.names()) == 1)
+        s.signal(signal.SIGKILL)
+        s.wait()
+        s.start()
+        s.until(lambda: s.names() == [])
+        tap.equal(state_of(s, made).status, 404)
+        create(s, "broken", status=404)
+
+
+def test_whose_they_are():
+    with cells.running() as s:
+        one, two = (s.make_key(account=x)["key"] for x in ("one", "two"))
+        made, got = build(s, "mine", one, steps=[run_step("true")])
+        tap.equal(got["status"], "ready", got)
+        tap.equal(state_of(s, made, two).status, 404)
+        create(s, "mine", two, status=404)
+        tap.equal(s.delete(BASE + "/templates/mine", key=two).status, 404)
+        names = [x["aliases"] for x in s.get(BASE + "/templates", key=two).json]
+        tap.equal(["mine"] in names, False)
+        tap.equal(["mine"] in [x["aliases"] for x in s.get(BASE + "/templates", key=one).json],
+                  True)
+
+
+def test_files_are_uploaded_once():
+    with cells.running() as s:
+        key = s.make_key(account="one")["key"]
+        made = request(s, "copies", key)
+        path = BASE + "/templates/%s/files/%s" % (made["templateID"], "ab" * 32)
+        tap.equal(s.get(path.replace("ab" * 32, "xyz"), key=key).status, 400)
+        first = s.get(path, key=key)
+        tap.equal((first.status, first.json["present"]), (201, False))
+        url = first.json["url"][len(s.url):]
+        tap.equal(s.request("PUT", url[:-3] + "000", body=b"x", key=None).status, 403)
+        tap.equal(s.request("PUT", url, body=b"not an archive", key=None).status, 200)
+        tap.equal(s.get(path, key=key).json, {"present": True})
+        start(s, made, key, steps=[{"type": "COPY", "args": ["a", "/a", "", ""],
+                                    "filesHash": "ab" * 32}])
+        got = wait(s, made, key)
+        tap.equal((got["status"], got["reason"]["step"]), ("error", "1"))
+        made = request(s, "copies", key)
+        start(s, made, key, steps=[{"type": "COPY", "args": ["a", "/a"], "filesHash": "cd" * 32}])
+        tap.equal(wait(s, made, key)["reason"]["message"], "its files were not uploaded")
+
+
+def test_slow_steps_are_cached():
+    with cells.running() as s:
+        slow, fails = run_step("sleep 2.2; date +%N > /home/user/when"), run_step("false")
+        _, got = build(s, "cached", steps=[slow, fails])
+        tap.equal((got["status"], got["reason"]["step"]), ("error", "2"))
+        _, got = build(s, "cached", steps=[slow, run_step("cat /home/user/when")])
+        tap.equal(got["status"], "ready", got)
+        lines = [x["message"] for x in got["logEntries"]]
+        tap.equal(any(x.startswith("CACHED [1/2] RUN sleep") for x in lines), True, lines)
+        _, got = build(s, "cached", steps=[slow, run_step("cat /home/user/when")], force=True)
+        lines = [x["message"] for x in got["logEntries"]]
+        tap.equal(any(x.startswith("CACHED") for x in lines), False, lines)
+
+
+def test_malformed():
+    with cells.running() as s:
+        for name in ("", "no spaces", "a/b", "x" * 200):
+            tap.equal(s.post(BASE + "/v3/templates", {"name": name}).status, 400, name)
+        made = request(s, "once", tags=["a", "b"])
+        tap.equal(made["tags"], ["a", "b"])
+        start(s, made, status=400, steps=7)
+        start(s, made, status=400, steps=[{"type": "RUN", "args": [7]}])
+        start(s, made, status=400, steps=[run_step("true")] * 257)
+        start(s, made, steps=[{"type": "DANCE", "args": []}])
+        got = wait(s, made)
+        tap.equal((got["reason"]["step"], got["reason"]["message"]),
+                  ("1", 'unknown kind of step "DANCE"'))
+        start(s, made, status=400)
+        tap.equal(s.get(BASE + "/templates/x/builds/y/status").status, 404)
+        tap.equal(s.request("DELETE", BASE + "/templates/tags",
+                            body={"name": "once", "tags": ["default"]}).status, 400)
+
+
+tap.main(globals())
