@@ -390,6 +390,7 @@ void core_close(struct core *c)
     core_stop(c);
     builds_free(c->builds);
     sandboxes_free(c->sandboxes);
+    roots_free(c->roots);
     volumes_free(c->volumes);
     instances_free(c->instances);
     accounts_free(c->accounts);
