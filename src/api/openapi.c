@@ -6,6 +6,7 @@
 #include "api/internal.h"
 #include "base/ascii.h"
 #include "base/cleanup.h"
+#include "base/json_pair.h"
 
 #define ABOUT                                                                                      \
     "Sandboxes for agents: cells under /api/v1 and /e2b/v1, products under /sandbox, workspaces "  \
@@ -67,19 +68,13 @@ static void put_operation_id(struct jw *w, const struct route *row)
     jw_str(w, str_n(id, n));
 }
 
-static void put_member(struct jw *w, const char *key, const char *value)
-{
-    jw_key(w, key);
-    jw_cstr(w, value);
-}
-
 static void put_ref(struct jw *w, const char *schema)
 {
     char ref[128];
 
     (void)snprintf(ref, sizeof ref, "#/components/schemas/%s", schema);
     jw_object(w);
-    put_member(w, "$ref", ref);
+    jw_pair_cstr(w, "$ref", ref);
     jw_end(w);
 }
 
@@ -123,14 +118,14 @@ static void put_param(struct jw *w, const char *in, struct str name, const struc
     jw_object(w);
     jw_key(w, "name");
     jw_str(w, name);
-    put_member(w, "in", in);
+    jw_pair_cstr(w, "in", in);
     jw_key(w, "required");
     jw_bool(w, arg == NULL);
     if (arg)
-        put_member(w, "description", arg->text);
+        jw_pair_cstr(w, "description", arg->text);
     jw_key(w, "schema");
     jw_object(w);
-    put_member(w, "type", arg ? arg->type : "string");
+    jw_pair_cstr(w, "type", arg ? arg->type : "string");
     jw_end(w);
     jw_end(w);
 }
@@ -179,12 +174,12 @@ static void put_responses(struct jw *w, const struct surface *s, const struct ro
     jw_object(w);
     jw_key(w, text);
     jw_object(w);
-    put_member(w, "description", status_text(status));
+    jw_pair_cstr(w, "description", status_text(status));
     put_content(w, status < 400 ? row->response : s->error_schema, row->response_type);
     jw_end(w);
     jw_key(w, "default");
     jw_object(w);
-    put_member(w, "description", "Any error");
+    jw_pair_cstr(w, "description", "Any error");
     put_content(w, s->error_schema, NULL);
     jw_end(w);
     jw_end(w);
@@ -212,13 +207,13 @@ static void put_operation(struct jw *w, const struct surface *s, const struct ro
     jw_key(w, method_word(row->method));
     jw_object(w);
     put_operation_id(w, row);
-    put_member(w, "summary", row->summary);
+    jw_pair_cstr(w, "summary", row->summary);
     jw_key(w, "tags");
     jw_array(w);
     jw_cstr(w, s->name);
     jw_end(w);
     if (row->auth == ROUTE_SYSTEM || row->auth == ROUTE_SCRAPE)
-        put_member(w, "description", "Requires a key of a system account.");
+        jw_pair_cstr(w, "description", "Requires a key of a system account.");
     put_params(w, row, path);
     if (row->request || row->request_type) {
         jw_key(w, "requestBody");
@@ -304,12 +299,12 @@ int openapi_write(struct buf *out, const struct surface *const *surfaces, size_t
     struct jw w = jw_to(out);
 
     jw_object(&w);
-    put_member(&w, "openapi", "3.1.0");
+    jw_pair_cstr(&w, "openapi", "3.1.0");
     jw_key(&w, "info");
     jw_object(&w);
-    put_member(&w, "title", "Tidepool");
-    put_member(&w, "version", TIDEPOOL_VERSION);
-    put_member(&w, "description", ABOUT);
+    jw_pair_cstr(&w, "title", "Tidepool");
+    jw_pair_cstr(&w, "version", TIDEPOOL_VERSION);
+    jw_pair_cstr(&w, "description", ABOUT);
     jw_end(&w);
     jw_key(&w, "servers");
     jw_raw(&w, STR("[{\"url\":\"/\",\"description\":\"The service that served this document\"}]"));

@@ -3,14 +3,16 @@
  * hands it on with take() or take_fd(); everything else is released when the scope ends. */
 #pragma once
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define auto_(fn)  __attribute__((cleanup(fn##_p)))
-#define auto_free  auto_(free)
-#define auto_close auto_(close) /* int fd = -1 */
-#define auto_arena auto_(arena_done)
-#define auto_buf   auto_(buf_done)
+#define auto_(fn)     __attribute__((cleanup(fn##_p)))
+#define auto_free     auto_(free)
+#define auto_close    auto_(close) /* int fd = -1 */
+#define auto_arena    auto_(arena_done)
+#define auto_buf      auto_(buf_done)
+#define auto_closedir auto_(closedir)
 
 /* The value of X, which becomes 0 / NULL: ownership moves to the reader of the expression. */
 #define take(x)                                                                                    \
@@ -51,6 +53,12 @@ static inline void close_p(int *fd)
 {
     if (*fd >= 0)
         (void)close(*fd);
+}
+
+static inline void closedir_p(DIR **dir)
+{
+    if (*dir)
+        (void)closedir(*dir);
 }
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

@@ -81,3 +81,9 @@ uint64_t str_hash(struct str s, uint64_t seed);
 
 /* True when S is well-formed UTF-8 (no surrogates, no overlong forms). */
 bool str_is_utf8(struct str s);
+
+/* For what becomes a C string: true when it would end early. */
+static inline bool str_has_nul(struct str s)
+{
+    return s.len > 0 && memchr(s.p, 0, s.len);
+}

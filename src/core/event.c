@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/json_pair.h"
 #include "base/mem.h"
 
 enum {
@@ -163,12 +164,6 @@ static void write_time(struct jw *w, const char *key, int64_t us)
     jw_cstr(w, text);
 }
 
-static void write_text(struct jw *w, const char *key, struct str s)
-{
-    jw_key(w, key);
-    jw_str(w, s);
-}
-
 /* "box.1f": the number is that of the oldest row, so that the name stays while the count grows. */
 static void write_name(struct jw *w, struct item *it)
 {
@@ -178,18 +173,18 @@ static void write_name(struct jw *w, struct item *it)
 
     if (!name.p && w->out->error == 0)
         w->out->error = -ENOMEM;
-    write_text(w, "name", name);
+    jw_pair_str(w, "name", name);
 }
 
 static void write_object(struct jw *w, const struct item *it)
 {
     jw_key(w, "involvedObject");
     jw_object(w);
-    write_text(w, "kind", it->texts[C_KIND]);
-    write_text(w, "name", it->texts[C_SANDBOX]);
-    write_text(w, "namespace", STR("default"));
-    write_text(w, "apiVersion", STR("v1"));
-    write_text(w, "fieldPath", STR(""));
+    jw_pair_str(w, "kind", it->texts[C_KIND]);
+    jw_pair_str(w, "name", it->texts[C_SANDBOX]);
+    jw_pair_str(w, "namespace", STR("default"));
+    jw_pair_str(w, "apiVersion", STR("v1"));
+    jw_pair_str(w, "fieldPath", STR(""));
     jw_end(w);
 }
 
@@ -203,9 +198,9 @@ static void write_item(struct query *q)
     q->n_items++;
     jw_object(w);
     write_name(w, it);
-    write_text(w, "reason", it->texts[C_REASON]);
-    write_text(w, "type", it->texts[C_TYPE]);
-    write_text(w, "message", it->texts[C_MESSAGE]);
+    jw_pair_str(w, "reason", it->texts[C_REASON]);
+    jw_pair_str(w, "type", it->texts[C_TYPE]);
+    jw_pair_str(w, "message", it->texts[C_MESSAGE]);
     jw_key(w, "count");
     jw_int(w, it->count);
     write_time(w, "eventTime", it->last_us);
@@ -339,12 +334,12 @@ void event_row_write(struct jw *w, const struct event_row *ev)
     jw_key(w, "id");
     jw_int(w, ev->seq);
     write_time(w, "time", ev->at_us);
-    write_text(w, "reason", ev->reason);
-    write_text(w, "type", ev->type);
-    write_text(w, "kind", ev->kind);
-    write_text(w, "name", ev->object);
-    write_text(w, "account", ev->account);
-    write_text(w, "message", ev->message);
+    jw_pair_str(w, "reason", ev->reason);
+    jw_pair_str(w, "type", ev->type);
+    jw_pair_str(w, "kind", ev->kind);
+    jw_pair_str(w, "name", ev->object);
+    jw_pair_str(w, "account", ev->account);
+    jw_pair_str(w, "message", ev->message);
     jw_end(w);
 }
 

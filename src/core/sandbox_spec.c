@@ -78,11 +78,6 @@ static int copy_str(struct sandbox *sb, struct str *to, struct str from, const c
     return to->p ? 0 : -ENOMEM;
 }
 
-static bool has_nul(struct str s)
-{
-    return s.len > 0 && memchr(s.p, 0, s.len);
-}
-
 /* Copies an object of strings; the names of an environment are checked as such. */
 static int copy_strings(struct sandbox *sb, const char *name, const struct json *from,
                         const struct json **to, struct err *e)
@@ -101,8 +96,8 @@ static int copy_strings(struct sandbox *sb, const char *name, const struct json 
         const struct json_member *m = &from->members[i];
         if (m->value.type != JSON_STRING)
             return err_set(e, -EINVAL, "%s must be an object of strings", name);
-        if (is_env && (m->key.len == 0 || str_chr(m->key, '=') >= 0 || has_nul(m->key) ||
-                       has_nul(m->value.s)))
+        if (is_env && (m->key.len == 0 || str_chr(m->key, '=') >= 0 || str_has_nul(m->key) ||
+                       str_has_nul(m->value.s)))
             return err_set(e, -EINVAL, "%s: \"" STR_FMT "\" is not a valid environment variable",
                            name, STR_ARG(str_slice(m->key, 0, 100)));
     }
@@ -115,7 +110,7 @@ static int copy_args(struct sandbox *sb, const struct json *from, struct err *e)
     if (!from || json_is(from, JSON_NULL))
         return 0;
     for (size_t i = 0; json_is(from, JSON_ARRAY) && i < from->n; i++)
-        if (from->items[i].type != JSON_STRING || has_nul(from->items[i].s))
+        if (from->items[i].type != JSON_STRING || str_has_nul(from->items[i].s))
             return err_set(e, -EINVAL, "args must be an array of strings");
     if (!json_is(from, JSON_ARRAY))
         return err_set(e, -EINVAL, "args must be an array of strings");
@@ -268,7 +263,7 @@ static int fill_process(struct sandbox *sb, const struct sandbox_args *a, struct
         return err_set(e, -EINVAL, "invalid port %lld: 1 to 65535", (long long)a->port);
     if (a->workdir.len > 0 && a->workdir.p[0] != '/')
         return err_set(e, -EINVAL, "invalid workdir: must begin with '/'");
-    if (has_nul(a->workdir) || has_nul(a->cmd))
+    if (str_has_nul(a->workdir) || str_has_nul(a->cmd))
         return err_set(e, -EINVAL, "workdir and cmd must not contain NUL bytes");
     sb->spec.port = a->port > 0 ? a->port : sb->template->port;
     if (copy_str(sb, &sb->spec.workdir, a->workdir, "") < 0 ||
@@ -292,7 +287,7 @@ static int fill_maps(struct sandbox *sb, const struct sandbox_args *a, struct er
 
 static int fill_access(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
 {
-    if (a->mask_host.len > SANDBOX_MASK_HOST_MAX || has_nul(a->mask_host))
+    if (a->mask_host.len > SANDBOX_MASK_HOST_MAX || str_has_nul(a->mask_host))
         return err_set(e, -EINVAL, "invalid maskRequestHost: at most %d bytes",
                        SANDBOX_MASK_HOST_MAX);
     if (copy_str(sb, &sb->spec.mask_host, a->mask_host, "") < 0)

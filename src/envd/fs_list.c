@@ -139,12 +139,6 @@ static void answer(struct http_req *r, const char *path, const struct listing *l
     serve_json(r, &b);
 }
 
-static void closedir_p(DIR **dir)
-{
-    if (*dir)
-        (void)closedir(*dir);
-}
-
 void fs_list(struct serve *s, struct http_req *r)
 {
     const char *path = fs_query_path(s, r, false);
@@ -160,7 +154,7 @@ void fs_list(struct serve *s, struct http_req *r)
         fs_fail(r, code == -EINVAL ? -ENOTDIR : code, path);
         return;
     }
-    __attribute__((cleanup(closedir_p))) DIR *dir = fdopendir(fd);
+    auto_closedir DIR *dir = fdopendir(fd);
     if (!dir) {
         fs_fail(r, -errno, path);
         return;

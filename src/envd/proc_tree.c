@@ -44,15 +44,9 @@ static bool read_stat(pid_t pid, struct node *ret)
     return state != 'Z';
 }
 
-static void closedir_p(DIR **dir)
-{
-    if (*dir)
-        (void)closedir(*dir);
-}
-
 static size_t read_all(struct node *nodes, size_t max)
 {
-    __attribute__((cleanup(closedir_p))) DIR *dir = opendir("/proc");
+    auto_closedir DIR *dir = opendir("/proc");
     size_t n = 0;
 
     for (struct dirent *d; dir && n < max && (d = readdir(dir));) {

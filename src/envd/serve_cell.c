@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/json_pair.h"
 #include "envd/facts.h"
 #include "envd/hostname.h"
 #include "envd/path.h"
@@ -97,12 +98,6 @@ void serve_health(struct serve *s, struct http_req *r)
     http_reply(r, 200, "application/json", STR("{\"status\":\"ok\"}"));
 }
 
-static void put_int(struct jw *w, const char *key, int64_t value)
-{
-    jw_key(w, key);
-    jw_int(w, value);
-}
-
 void serve_stats(struct serve *s, struct http_req *r)
 {
     auto_buf struct buf b = BUF_INIT(TEXT_MAX);
@@ -110,13 +105,13 @@ void serve_stats(struct serve *s, struct http_req *r)
     struct statvfs disk;
 
     jw_object(&w);
-    put_int(&w, "uptimeMs", clock_mono_ms() - s->started_ms);
-    put_int(&w, "processes", proc_tree_count());
-    put_int(&w, "managed", s->procs.n_procs);
-    put_int(&w, "started", (int64_t)s->procs.n_started);
+    jw_pair_int(&w, "uptimeMs", clock_mono_ms() - s->started_ms);
+    jw_pair_int(&w, "processes", proc_tree_count());
+    jw_pair_int(&w, "managed", s->procs.n_procs);
+    jw_pair_int(&w, "started", (int64_t)s->procs.n_started);
     if (statvfs("/", &disk) == 0) {
-        put_int(&w, "diskTotal", (int64_t)(disk.f_blocks * disk.f_frsize));
-        put_int(&w, "diskUsed", (int64_t)((disk.f_blocks - disk.f_bfree) * disk.f_frsize));
+        jw_pair_int(&w, "diskTotal", (int64_t)(disk.f_blocks * disk.f_frsize));
+        jw_pair_int(&w, "diskUsed", (int64_t)((disk.f_blocks - disk.f_bfree) * disk.f_frsize));
     }
     jw_end(&w);
     serve_json(r, &b);
@@ -129,7 +124,7 @@ static void put_proc(struct jw *w, const struct proc *p)
 
     clock_rfc3339_us(started, proc_started_us(p));
     jw_object(w);
-    put_int(w, "pid", proc_pid(p));
+    jw_pair_int(w, "pid", proc_pid(p));
     jw_key(w, "name");
     jw_cstr(w, proc_name(p));
     jw_key(w, "startedAt");
@@ -137,8 +132,9 @@ static void put_proc(struct jw *w, const struct proc *p)
     jw_key(w, "running");
     jw_bool(w, !end);
     if (end)
-        put_int(w, "exitCode",
-                WIFSIGNALED(end->status) ? 128 + WTERMSIG(end->status) : WEXITSTATUS(end->status));
+        jw_pair_int(w, "exitCode",
+                    WIFSIGNALED(end->status) ? 128 + WTERMSIG(end->status)
+                                             : WEXITSTATUS(end->status));
     jw_end(w);
 }
 

@@ -75,12 +75,6 @@ int tree_move(struct arena *a, const char *from, const char *to, const struct us
 
 /* ---- listing ---- */
 
-static void closedir_p(DIR **dir)
-{
-    if (*dir)
-        (void)closedir(*dir);
-}
-
 static int add_name(struct arena *a, struct names *l, const char *name)
 {
     const char **items = arena_grow(a, l->items, l->n, &l->cap, sizeof *items);
@@ -101,7 +95,7 @@ static int compare(const void *a, const void *b)
  * by now. */
 static int read_names(struct arena *a, const char *path, struct names *ret)
 {
-    __attribute__((cleanup(closedir_p))) DIR *dir = opendir(path);
+    auto_closedir DIR *dir = opendir(path);
     int r = 0;
 
     if (!dir)

@@ -206,12 +206,6 @@ static struct str event_key(struct arena *a, int wd, const char *name)
     return arena_printf(a, "%d/%s", wd, name);
 }
 
-static void closedir_p(DIR **dir)
-{
-    if (*dir)
-        (void)closedir(*dir);
-}
-
 static bool is_dir(DIR *dir, const struct dirent *d)
 {
     struct stat st;
@@ -234,7 +228,7 @@ static void report_found(struct scan *s, int wd, const char *entry, const char *
 
 static int read_dir(struct scan *s, int wd, const char *path, const char *name)
 {
-    __attribute__((cleanup(closedir_p))) DIR *dir = opendir(path);
+    auto_closedir DIR *dir = opendir(path);
     int r = 0;
 
     for (struct dirent *d; dir && r == 0 && (d = readdir(dir));) {

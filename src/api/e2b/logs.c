@@ -8,6 +8,7 @@
 #include "api/e2b/filter.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/json_pair.h"
 #include "core/event.h"
 #include "core/sandbox.h"
 #include "core/sandbox_log.h"
@@ -56,12 +57,6 @@ static int by_time(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static void put_text(struct jw *w, const char *name, struct str s)
-{
-    jw_key(w, name);
-    jw_str(w, s);
-}
-
 /* An object as a string: that is how clients want a line. */
 static void put_line(struct jw *w, const struct entry *en, const char *at)
 {
@@ -69,13 +64,13 @@ static void put_line(struct jw *w, const struct entry *en, const char *at)
     struct jw inner = jw_to(&line);
 
     jw_object(&inner);
-    put_text(&inner, "level", str_of(levels[en->level]));
-    put_text(&inner, "logger", str_of(en->logger));
-    put_text(&inner, "message", en->text);
+    jw_pair_str(&inner, "level", str_of(levels[en->level]));
+    jw_pair_str(&inner, "logger", str_of(en->logger));
+    jw_pair_str(&inner, "message", en->text);
     jw_end(&inner);
     jw_object(w);
-    put_text(w, "timestamp", str_of(at));
-    put_text(w, "line", buf_str(&line));
+    jw_pair_str(w, "timestamp", str_of(at));
+    jw_pair_str(w, "line", buf_str(&line));
     jw_end(w);
     if (!buf_ok(&line))
         w->out->error = line.error;
@@ -84,12 +79,12 @@ static void put_line(struct jw *w, const struct entry *en, const char *at)
 static void put_entry(struct jw *w, const struct entry *en, const char *at)
 {
     jw_object(w);
-    put_text(w, "timestamp", str_of(at));
-    put_text(w, "message", en->text);
-    put_text(w, "level", str_of(levels[en->level]));
+    jw_pair_str(w, "timestamp", str_of(at));
+    jw_pair_str(w, "message", en->text);
+    jw_pair_str(w, "level", str_of(levels[en->level]));
     jw_key(w, "fields");
     jw_object(w);
-    put_text(w, "logger", str_of(en->logger));
+    jw_pair_str(w, "logger", str_of(en->logger));
     jw_end(w);
     jw_end(w);
 }

@@ -5,15 +5,10 @@
 
 #include "api/e2b/e2b.h"
 #include "base/clock.h"
+#include "base/json_pair.h"
 #include "core/sandbox.h"
 
 enum { ANSWER_MAX = 4 << 20, MANY_MAX = 100 };
-
-static void put_int(struct jw *w, const char *name, int64_t i)
-{
-    jw_key(w, name);
-    jw_int(w, i);
-}
 
 static void put_point(struct jw *w, const struct sandbox *sb, const struct sandbox_point *p)
 {
@@ -24,15 +19,15 @@ static void put_point(struct jw *w, const struct sandbox *sb, const struct sandb
     jw_object(w);
     jw_key(w, "timestamp");
     jw_cstr(w, at);
-    put_int(w, "timestampUnix", p->at_s);
-    put_int(w, "cpuCount", cores);
+    jw_pair_int(w, "timestampUnix", p->at_s);
+    jw_pair_int(w, "cpuCount", cores);
     jw_key(w, "cpuUsedPct");
     jw_real(w, 100.0 * p->cpu_milli / (double)milli);
-    put_int(w, "memUsed", p->memory_kib * INT64_C(1024));
-    put_int(w, "memTotal", e2b_memory_total(sb));
-    put_int(w, "memCache", p->cache_kib * INT64_C(1024));
-    put_int(w, "diskUsed", p->disk_kib * INT64_C(1024));
-    put_int(w, "diskTotal", (int64_t)sb->figures.disk_total);
+    jw_pair_int(w, "memUsed", p->memory_kib * INT64_C(1024));
+    jw_pair_int(w, "memTotal", e2b_memory_total(sb));
+    jw_pair_int(w, "memCache", p->cache_kib * INT64_C(1024));
+    jw_pair_int(w, "diskUsed", p->disk_kib * INT64_C(1024));
+    jw_pair_int(w, "diskTotal", (int64_t)sb->figures.disk_total);
     jw_end(w);
 }
 

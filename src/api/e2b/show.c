@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/e2b.h"
+#include "base/json_pair.h"
 #include "core/config.h"
 #include "core/limits.h"
 #include "core/metrics.h"
@@ -125,24 +126,12 @@ void e2b_fail(struct api_req *r, const struct sandbox *sb, int code, const struc
 
 /* ---- writing ---- */
 
-static void put_cstr(struct jw *w, const char *name, const char *s)
-{
-    jw_key(w, name);
-    jw_cstr(w, s);
-}
-
-static void put_int(struct jw *w, const char *name, int64_t i)
-{
-    jw_key(w, name);
-    jw_int(w, i);
-}
-
 static void put_time(struct jw *w, const char *name, int64_t us)
 {
     char text[CLOCK_RFC3339_MAX];
 
     clock_rfc3339_us(text, us);
-    put_cstr(w, name, text);
+    jw_pair_cstr(w, name, text);
 }
 
 int64_t e2b_cpu_milli(const struct sandbox *sb)
@@ -172,7 +161,7 @@ static void put_metadata(struct jw *w, const struct sandbox *sb)
         jw_value(w, &own->members[i].value);
     }
     if (!json_get(own, "name"))
-        put_cstr(w, "name", sb->name);
+        jw_pair_cstr(w, "name", sb->name);
     jw_end(w);
 }
 
@@ -218,10 +207,10 @@ static void put_life(struct jw *w, const struct sandbox *sb)
 {
     put_time(w, "startedAt", sb->started_us);
     put_time(w, "endAt", end_us(sb));
-    put_cstr(w, "state", sandbox_status(sb));
+    jw_pair_cstr(w, "state", sandbox_status(sb));
     jw_key(w, "lifecycle");
     jw_object(w);
-    put_cstr(w, "onTimeout", sb->spec.auto_pause ? "pause" : "kill");
+    jw_pair_cstr(w, "onTimeout", sb->spec.auto_pause ? "pause" : "kill");
     jw_key(w, "autoResume");
     jw_bool(w, sb->spec.auto_resume);
     jw_end(w);
@@ -230,20 +219,20 @@ static void put_life(struct jw *w, const struct sandbox *sb)
 void e2b_put_sandbox(struct jw *w, const struct core *core, const struct sandbox *sb)
 {
     jw_object(w);
-    put_cstr(w, "sandboxID", sb->id);
-    put_cstr(w, "clientID", CLIENT_ID);
-    put_cstr(w, "envdVersion", E2B_ENVD_VERSION);
-    put_cstr(w, "envdAccessToken", sb->access.envd_token);
+    jw_pair_cstr(w, "sandboxID", sb->id);
+    jw_pair_cstr(w, "clientID", CLIENT_ID);
+    jw_pair_cstr(w, "envdVersion", E2B_ENVD_VERSION);
+    jw_pair_cstr(w, "envdAccessToken", sb->access.envd_token);
     jw_key(w, "templateID");
     jw_str(w, sb->spec.template_name);
     jw_key(w, "alias");
     jw_str(w, sb->spec.template_name);
-    put_cstr(w, "trafficAccessToken", sb->access.traffic_token);
-    put_cstr(w, "domain", core->domain);
+    jw_pair_cstr(w, "trafficAccessToken", sb->access.traffic_token);
+    jw_pair_cstr(w, "domain", core->domain);
     put_metadata(w, sb);
-    put_int(w, "cpuCount", e2b_cpu_milli(sb));
-    put_int(w, "memoryMB", e2b_memory_total(sb) >> 20);
-    put_int(w, "diskSizeMB", (int64_t)(sb->cell_spec.disk.bytes >> 20));
+    jw_pair_int(w, "cpuCount", e2b_cpu_milli(sb));
+    jw_pair_int(w, "memoryMB", e2b_memory_total(sb) >> 20);
+    jw_pair_int(w, "diskSizeMB", (int64_t)(sb->cell_spec.disk.bytes >> 20));
     put_life(w, sb);
     put_network(w, sb);
     put_list(w, "volumeMounts", sb->spec.volumes);

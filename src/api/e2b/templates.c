@@ -9,23 +9,12 @@
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/e2b.h"
+#include "base/json_pair.h"
 #include "core/build.h"
 #include "core/config.h"
 #include "core/quantity.h"
 
 enum { ANSWER_MAX = 4 << 20 };
-
-static void put_cstr(struct jw *w, const char *name, const char *s)
-{
-    jw_key(w, name);
-    jw_cstr(w, s);
-}
-
-static void put_int(struct jw *w, const char *name, int64_t i)
-{
-    jw_key(w, name);
-    jw_int(w, i);
-}
 
 /* ---- templates ---- */
 
@@ -53,28 +42,28 @@ static void put_size(struct jw *w, const struct config *config, const struct tem
     (void)quantity_units(memory.len > 0 ? memory : str_of(config->cells.memory_limit), &bytes);
     if (t->resources.disk.len == 0 || quantity_units(t->resources.disk, &disk) < 0)
         disk = (uint64_t)config->cells.disk;
-    put_int(w, "cpuCount", (int64_t)((milli + 999) / 1000));
-    put_int(w, "memoryMB", (int64_t)(bytes >> 20));
-    put_int(w, "diskSizeMB", (int64_t)(disk >> 20));
-    put_cstr(w, "envdVersion", E2B_ENVD_VERSION);
+    jw_pair_int(w, "cpuCount", (int64_t)((milli + 999) / 1000));
+    jw_pair_int(w, "memoryMB", (int64_t)(bytes >> 20));
+    jw_pair_int(w, "diskSizeMB", (int64_t)(disk >> 20));
+    jw_pair_cstr(w, "envdVersion", E2B_ENVD_VERSION);
 }
 
 static void put_template(struct jw *w, const struct config *config, const struct template *t)
 {
-    put_cstr(w, "templateID", t->name);
-    put_cstr(w, "buildID", build_id);
-    put_cstr(w, "buildStatus", "ready");
+    jw_pair_cstr(w, "templateID", t->name);
+    jw_pair_cstr(w, "buildID", build_id);
+    jw_pair_cstr(w, "buildStatus", "ready");
     put_size(w, config, t);
     jw_key(w, "public");
     jw_bool(w, true);
     put_names(w, "aliases", t);
     put_names(w, "names", t);
-    put_cstr(w, "createdAt", since);
-    put_cstr(w, "updatedAt", since);
-    put_cstr(w, "createdBy", NULL);
-    put_cstr(w, "lastSpawnedAt", NULL);
-    put_int(w, "spawnCount", 0);
-    put_int(w, "buildCount", 1);
+    jw_pair_cstr(w, "createdAt", since);
+    jw_pair_cstr(w, "updatedAt", since);
+    jw_pair_cstr(w, "createdBy", NULL);
+    jw_pair_cstr(w, "lastSpawnedAt", NULL);
+    jw_pair_int(w, "spawnCount", 0);
+    jw_pair_int(w, "buildCount", 1);
 }
 
 /* ---- what accounts have built ---- */
@@ -85,9 +74,9 @@ static void put_built(struct jw *w, const struct api_req *r, const struct build_
     char at[CLOCK_RFC3339_MAX];
 
     clock_rfc3339_us(at, t->created_us);
-    put_cstr(w, "templateID", t->template_id);
-    put_cstr(w, "buildID", t->build_id);
-    put_cstr(w, "buildStatus", "ready");
+    jw_pair_cstr(w, "templateID", t->template_id);
+    jw_pair_cstr(w, "buildID", t->build_id);
+    jw_pair_cstr(w, "buildStatus", "ready");
     put_size(w, r->core->config, &size);
     jw_key(w, "public");
     jw_bool(w, false);
@@ -97,12 +86,12 @@ static void put_built(struct jw *w, const struct api_req *r, const struct build_
         jw_cstr(w, t->alias);
         jw_end(w);
     }
-    put_cstr(w, "createdAt", at);
-    put_cstr(w, "updatedAt", at);
-    put_cstr(w, "createdBy", NULL);
-    put_cstr(w, "lastSpawnedAt", NULL);
-    put_int(w, "spawnCount", 0);
-    put_int(w, "buildCount", 1);
+    jw_pair_cstr(w, "createdAt", at);
+    jw_pair_cstr(w, "updatedAt", at);
+    jw_pair_cstr(w, "createdBy", NULL);
+    jw_pair_cstr(w, "lastSpawnedAt", NULL);
+    jw_pair_int(w, "spawnCount", 0);
+    jw_pair_int(w, "buildCount", 1);
 }
 
 /* One entry for each template, whatever tags it has. */
@@ -183,11 +172,11 @@ void e2b_template_get(struct api_req *r)
     jw_key(&w, "builds");
     jw_array(&w);
     jw_object(&w);
-    put_cstr(&w, "buildID", build_id);
-    put_cstr(&w, "status", "ready");
-    put_cstr(&w, "createdAt", since);
-    put_cstr(&w, "updatedAt", since);
-    put_cstr(&w, "finishedAt", since);
+    jw_pair_cstr(&w, "buildID", build_id);
+    jw_pair_cstr(&w, "status", "ready");
+    jw_pair_cstr(&w, "createdAt", since);
+    jw_pair_cstr(&w, "updatedAt", since);
+    jw_pair_cstr(&w, "finishedAt", since);
     put_size(&w, r->core->config, t);
     jw_end(&w);
     jw_end(&w);
@@ -226,8 +215,8 @@ void e2b_teams(struct api_req *r)
 
     jw_array(&w);
     jw_object(&w);
-    put_cstr(&w, "teamID", r->key->account->id);
-    put_cstr(&w, "name", r->key->account->id);
+    jw_pair_cstr(&w, "teamID", r->key->account->id);
+    jw_pair_cstr(&w, "name", r->key->account->id);
     jw_key(&w, "apiKey");
     jw_str(&w, api_token(r->http));
     jw_key(&w, "isDefault");

@@ -5,6 +5,7 @@
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
 #include "base/cleanup.h"
+#include "base/json_pair.h"
 #include "core/config.h"
 #include "core/instance.h"
 
@@ -65,26 +66,20 @@ struct str klavis_url(struct arena *a, struct str base, const struct instance *i
     return arena_printf(a, STR_FMT "/%s/mcp/?instance_id=%s", STR_ARG(base), in->server, in->lease);
 }
 
-static void put(struct jw *w, const char *key, struct str value)
-{
-    jw_key(w, key);
-    jw_str(w, value);
-}
-
 static void put_created(struct jw *w, struct arena *a, struct str base, const struct instance *in)
 {
     struct str url = klavis_url(a, base, in);
 
     jw_object(w);
-    put(w, "sandbox_id", str_of(in->id));
-    put(w, "server_url", url);
+    jw_pair_str(w, "sandbox_id", str_of(in->id));
+    jw_pair_str(w, "server_url", url);
     jw_key(w, "server_urls");
     jw_object(w);
-    put(w, in->spelling, url);
+    jw_pair_str(w, in->spelling, url);
     jw_end(w);
-    put(w, "server_name", str_of(in->spelling));
-    put(w, "status", STR("occupied"));
-    put(w, "message", STR(ACQUIRED));
+    jw_pair_str(w, "server_name", str_of(in->spelling));
+    jw_pair_str(w, "status", STR("occupied"));
+    jw_pair_str(w, "message", STR(ACQUIRED));
 }
 
 void klavis_put_created(struct jw *w, struct arena *a, struct str base, const struct instance *in)
@@ -172,9 +167,9 @@ void klavis_reply_message(struct api_req *r, const struct instance *in, struct s
     jw_object(&w);
     struct str id = api_param(r, "sandbox_id"); /* that of IN, or of what it belongs to */
 
-    put(&w, "sandbox_id", id.len > 0 ? id : str_of(in->id));
-    put(&w, "status", str_of(instance_status(in)));
-    put(&w, "message", message);
+    jw_pair_str(&w, "sandbox_id", id.len > 0 ? id : str_of(in->id));
+    jw_pair_str(&w, "status", str_of(instance_status(in)));
+    jw_pair_str(&w, "message", message);
     if (records.p) {
         jw_key(&w, "records_created");
         jw_raw(&w, records);

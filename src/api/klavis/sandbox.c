@@ -7,6 +7,7 @@
 #include "api/klavis/klavis.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/json_pair.h"
 #include "core/instance.h"
 #include "core/server.h"
 
@@ -128,15 +129,6 @@ void klavis_prepare(struct api_req *r)
 
 /* ---- showing ---- */
 
-static void put(struct jw *w, const char *key, struct str value)
-{
-    jw_key(w, key);
-    if (value.len > 0)
-        jw_str(w, value);
-    else
-        jw_null(w);
-}
-
 /* "2026-01-29T12:09:44.719527+00:00" */
 static void put_time(struct jw *w, const char *key, int64_t us)
 {
@@ -145,7 +137,7 @@ static void put_time(struct jw *w, const char *key, int64_t us)
     clock_rfc3339_us(text, us);
     text[strlen(text) - 1] = 0;
     (void)snprintf(out, sizeof out, "%s+00:00", text);
-    put(w, key, str_of(out));
+    jw_pair_str_or_null(w, key, str_of(out));
 }
 
 static void put_item(struct jw *w, const struct instance *in)
@@ -158,7 +150,7 @@ static void put_item(struct jw *w, const struct instance *in)
     jw_cstr(w, in->spelling && *in->spelling ? in->spelling : in->server);
     jw_key(w, "status");
     jw_cstr(w, instance_status(in));
-    put(w, "benchmark", is_lent ? str_of(in->benchmark) : STR_NULL);
+    jw_pair_str_or_null(w, "benchmark", is_lent ? str_of(in->benchmark) : STR_NULL);
     jw_key(w, "tags");
     jw_raw(w, is_lent && in->tags && *in->tags ? str_of(in->tags) : STR("null"));
     put_time(w, "updated_at", in->updated_us);
@@ -196,17 +188,17 @@ static void put_lease(struct jw *w, struct api_req *r, const struct instance *in
 
     jw_key(w, "metadata");
     jw_object(w);
-    put(w, "test_account_email", str_of(in->email));
+    jw_pair_str_or_null(w, "test_account_email", str_of(in->email));
     if (may_hold_lease(r))
-        put(w, "instance_id", str_of(in->lease));
+        jw_pair_str_or_null(w, "instance_id", str_of(in->lease));
     if (in->expires_us > 0)
         put_time(w, "expires_at", in->expires_us);
     else
-        put(w, "expires_at", STR_NULL);
+        jw_pair_str_or_null(w, "expires_at", STR_NULL);
     put_facts(w, r, in, app ? app->metadata : NULL);
     jw_end(w);
     if (!may_hold_lease(r)) {
-        put(w, "auth_data", STR_NULL);
+        jw_pair_str_or_null(w, "auth_data", STR_NULL);
         return;
     }
     jw_key(w, "auth_data");
@@ -214,7 +206,7 @@ static void put_lease(struct jw *w, struct api_req *r, const struct instance *in
     if (app && app->auth_data)
         put_facts(w, r, in, app->auth_data);
     else
-        put(w, "access_token", instance_token(in, "tp_", r->arena));
+        jw_pair_str_or_null(w, "access_token", instance_token(in, "tp_", r->arena));
     jw_end(w);
 }
 
@@ -230,12 +222,13 @@ void klavis_show(struct api_req *r)
     jw_object(&w);
     put_item(&w, in);
     bool has_url = is_lent && may_hold_lease(r);
-    put(&w, "server_url", has_url ? klavis_url(r->arena, klavis_base(r), in) : STR_NULL);
+    jw_pair_str_or_null(&w, "server_url",
+                        has_url ? klavis_url(r->arena, klavis_base(r), in) : STR_NULL);
     if (is_lent) {
         put_lease(&w, r, in);
     } else {
-        put(&w, "metadata", STR_NULL);
-        put(&w, "auth_data", STR_NULL);
+        jw_pair_str_or_null(&w, "metadata", STR_NULL);
+        jw_pair_str_or_null(&w, "auth_data", STR_NULL);
     }
     jw_end(&w);
     api_reply_json(r, 200, &out);

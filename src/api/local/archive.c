@@ -9,16 +9,11 @@
 #include "api/klavis/klavis.h"
 #include "api/local/transfer.h"
 #include "base/cleanup.h"
+#include "base/json_pair.h"
 #include "core/config.h"
 #include "core/sandbox.h"
 
 enum { ANSWER_MAX = 64 << 10 };
-
-static void put(struct jw *w, const char *key, struct str value)
-{
-    jw_key(w, key);
-    jw_str(w, value);
-}
 
 struct str archive_id(struct api_req *r, const struct sandbox *sb)
 {
@@ -59,7 +54,7 @@ void archive_reply_url(struct api_req *r, enum signed_purpose purpose, struct st
         return;
     }
     jw_object(&w);
-    put(&w, purpose == SIGNED_DOWNLOAD ? "download_url" : "upload_url", url);
+    jw_pair_str(&w, purpose == SIGNED_DOWNLOAD ? "download_url" : "upload_url", url);
     jw_key(&w, "expires_in_minutes");
     jw_int(&w, SIGNED_MINUTES);
     jw_end(&w);
@@ -95,9 +90,9 @@ static void on_kept(void *ctx, int result)
         return;
     }
     jw_object(&w);
-    put(&w, "sandbox_id", n->id);
-    put(&w, "status", STR("occupied"));
-    put(&w, "message", STR("Extracted archive from GCS to workspace"));
+    jw_pair_str(&w, "sandbox_id", n->id);
+    jw_pair_str(&w, "status", STR("occupied"));
+    jw_pair_str(&w, "message", STR("Extracted archive from GCS to workspace"));
     jw_end(&w);
     api_reply_json(n->r, 200, &b);
 }

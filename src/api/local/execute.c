@@ -10,6 +10,7 @@
 #include "api/local/archive.h"
 #include "api/local/transfer.h"
 #include "base/cleanup.h"
+#include "base/json_pair.h"
 #include "core/config.h"
 
 enum { ANSWER_MAX = 16 << 20 };
@@ -82,12 +83,6 @@ static void ask(struct execution *x, struct str target, int body_fd, uint64_t le
     });
 }
 
-static void put(struct jw *w, const char *key, struct str value)
-{
-    jw_key(w, key);
-    jw_str(w, value);
-}
-
 void local_execution_upload_url(struct api_req *r)
 {
     struct execution *x = find(r, false);
@@ -109,8 +104,8 @@ static void on_started(void *ctx, int status, struct str text)
         return;
     }
     jw_object(&w);
-    put(&w, "message", STR("Execution started"));
-    put(&w, "execution_name", x->name);
+    jw_pair_str(&w, "message", STR("Execution started"));
+    jw_pair_str(&w, "execution_name", x->name);
     jw_end(&w);
     api_reply_json(x->r, 200, &b);
 }
@@ -155,9 +150,9 @@ static void on_shown(void *ctx, int status, struct str text)
         return;
     }
     jw_object(&w);
-    put(&w, "status", json_str(json_get(v, "status"), STR("pending")));
+    jw_pair_str(&w, "status", json_str(json_get(v, "status"), STR("pending")));
     if (x->has_logs) {
-        put(&w, "logs", json_str(json_get(v, "logs"), STR("")));
+        jw_pair_str(&w, "logs", json_str(json_get(v, "logs"), STR("")));
         jw_key(&w, "cursor");
         jw_int(&w, json_int(json_get(v, "cursor"), 0));
     }

@@ -14,6 +14,7 @@
 #include "api/local/vault.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/json_pair.h"
 #include "core/sandbox.h"
 
 enum { ANSWER_MAX = 64 << 20 };
@@ -31,24 +32,15 @@ static struct str id_of(const struct sandbox *sb)
     return json_str(json_get(local_of(sb), "id"), STR(""));
 }
 
-static void put(struct jw *w, const char *key, struct str s)
-{
-    jw_key(w, key);
-    if (s.len > 0)
-        jw_str(w, s);
-    else
-        jw_null(w);
-}
-
 static void put_head(struct jw *w, struct api_req *r, const struct sandbox *sb)
 {
     const struct json *first = json_at(json_get(local_of(sb), "servers"), 0);
 
     jw_object(w);
-    put(w, "sandbox_id", id_of(sb));
-    put(w, "server_name", server_of(r));
-    put(w, "server_url", first ? local_url(r, sb, first) : STR_NULL);
-    put(w, "status", STR("occupied"));
+    jw_pair_str_or_null(w, "sandbox_id", id_of(sb));
+    jw_pair_str_or_null(w, "server_name", server_of(r));
+    jw_pair_str_or_null(w, "server_url", first ? local_url(r, sb, first) : STR_NULL);
+    jw_pair_str_or_null(w, "status", STR("occupied"));
 }
 
 /* ---- acquire, show, release ---- */
@@ -66,7 +58,8 @@ static void put_acquired(struct jw *w, struct api_req *r, const struct sandbox *
         jw_str(w, local_url(r, sb, server));
     }
     jw_end(w);
-    put(w, "message",
+    jw_pair_str_or_null(
+        w, "message",
         STR("Sandbox acquired successfully. Use server_urls to connect to the MCP server."));
     jw_end(w);
 }
@@ -103,12 +96,12 @@ void local_old_show(struct api_req *r)
         return;
     clock_rfc3339_us(time, sb->started_us);
     put_head(&w, r, sb);
-    put(&w, "benchmark", json_str(json_get(local_of(sb), "benchmark"), STR("")));
-    put(&w, "updated_at", str_of(time));
-    put(&w, "metadata", STR_NULL);
+    jw_pair_str_or_null(&w, "benchmark", json_str(json_get(local_of(sb), "benchmark"), STR("")));
+    jw_pair_str_or_null(&w, "updated_at", str_of(time));
+    jw_pair_str_or_null(&w, "metadata", STR_NULL);
     jw_key(&w, "auth_data");
     local_put_auth_data(&w, r, sb, json_at(json_get(local_of(sb), "servers"), 0));
-    put(&w, "tags", STR_NULL);
+    jw_pair_str_or_null(&w, "tags", STR_NULL);
     jw_end(&w);
     api_reply_json(r, 200, &b);
 }
@@ -120,9 +113,9 @@ static void reply_message(struct api_req *r, struct str id, const char *status, 
     struct jw w = jw_to(&b);
 
     jw_object(&w);
-    put(&w, "sandbox_id", id);
-    put(&w, "status", str_of(status));
-    put(&w, "message", message);
+    jw_pair_str_or_null(&w, "sandbox_id", id);
+    jw_pair_str_or_null(&w, "status", str_of(status));
+    jw_pair_str_or_null(&w, "message", message);
     if (records.p) {
         jw_key(&w, "records_created");
         jw_raw(&w, records);
@@ -289,9 +282,9 @@ static void on_graph(void *ctx, struct str body, const char *why)
     clock_rfc3339_us(now, clock_real_us());
     now[strlen(now) - 1] = 0;
     jw_object(&w);
-    put(&w, "sandbox_id", id_of(m->sb));
-    put(&w, "server_name", server_of(m->r));
-    put(&w, "dumped_at", str_of(now));
+    jw_pair_str_or_null(&w, "sandbox_id", id_of(m->sb));
+    jw_pair_str_or_null(&w, "server_name", server_of(m->r));
+    jw_pair_str_or_null(&w, "dumped_at", str_of(now));
     jw_key(&w, "data");
     jw_value(&w, graph);
     jw_end(&w);

@@ -15,20 +15,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/json_pair.h"
 #include "core/own_server.h"
 
 enum { ANSWER_MAX = 1 << 20, LIST_MAX = 64 << 20 };
 
 /* ---- writing ---- */
-
-static void put(struct jw *w, const char *key, struct str s)
-{
-    jw_key(w, key);
-    if (s.p && s.len > 0)
-        jw_str(w, s);
-    else
-        jw_null(w);
-}
 
 struct str local_url(struct api_req *r, const struct sandbox *sb, const struct json *server)
 {
@@ -46,16 +38,16 @@ static void put_server(struct jw *w, struct api_req *r, const struct sandbox *sb
 
     clock_rfc3339_us(time, sb->started_us);
     jw_object(w);
-    put(w, "server_name", json_str(json_get(server, "name"), STR("")));
-    put(w, "id", json_str(json_get(server, "id"), STR("")));
-    put(w, "mcp_server_url", local_url(r, sb, server));
-    put(w, "status", STR("occupied"));
-    put(w, "benchmark", json_str(json_get(local, "benchmark"), STR("")));
-    put(w, "updated_at", str_of(time));
-    put(w, "metadata", STR_NULL);
+    jw_pair_str_or_null(w, "server_name", json_str(json_get(server, "name"), STR("")));
+    jw_pair_str_or_null(w, "id", json_str(json_get(server, "id"), STR("")));
+    jw_pair_str_or_null(w, "mcp_server_url", local_url(r, sb, server));
+    jw_pair_str_or_null(w, "status", STR("occupied"));
+    jw_pair_str_or_null(w, "benchmark", json_str(json_get(local, "benchmark"), STR("")));
+    jw_pair_str_or_null(w, "updated_at", str_of(time));
+    jw_pair_str_or_null(w, "metadata", STR_NULL);
     jw_key(w, "auth_data");
     local_put_auth_data(w, r, sb, server);
-    put(w, "tags", STR_NULL);
+    jw_pair_str_or_null(w, "tags", STR_NULL);
     jw_end(w);
 }
 
@@ -67,18 +59,18 @@ static void put_sandbox(struct jw *w, struct api_req *r, const struct sandbox *s
 
     clock_rfc3339_us(time, json_int(json_get(local, "created_us"), sb->created_us));
     jw_object(w);
-    put(w, "local_sandbox_id", json_str(json_get(local, "id"), STR("")));
+    jw_pair_str_or_null(w, "local_sandbox_id", json_str(json_get(local, "id"), STR("")));
     if (with_time)
-        put(w, "created_at", str_of(time));
-    put(w, "status", STR("occupied"));
-    put(w, "benchmark", json_str(json_get(local, "benchmark"), STR("")));
+        jw_pair_str_or_null(w, "created_at", str_of(time));
+    jw_pair_str_or_null(w, "status", STR("occupied"));
+    jw_pair_str_or_null(w, "benchmark", json_str(json_get(local, "benchmark"), STR("")));
     jw_key(w, "servers");
     jw_array(w);
     for (size_t i = 0; servers && i < servers->n; i++)
         put_server(w, r, sb, json_at(servers, i));
     jw_end(w);
     if (!with_time)
-        put(w, "message", STR("Local sandbox environment acquired successfully"));
+        jw_pair_str_or_null(w, "message", STR("Local sandbox environment acquired successfully"));
     jw_end(w);
 }
 
@@ -351,11 +343,11 @@ static void reply_released(struct api_req *r, struct str id)
     struct jw w = jw_to(&b);
 
     jw_object(&w);
-    put(&w, "message",
-        arena_printf(r->arena,
-                     "Local sandbox release started for " STR_FMT
-                     ": it will be released asynchronously in background.",
-                     STR_ARG(id)));
+    jw_pair_str_or_null(&w, "message",
+                        arena_printf(r->arena,
+                                     "Local sandbox release started for " STR_FMT
+                                     ": it will be released asynchronously in background.",
+                                     STR_ARG(id)));
     jw_end(&w);
     api_reply_json(r, 200, &b);
 }

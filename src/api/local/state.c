@@ -14,6 +14,7 @@
 #include "api/local/vault.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/json_pair.h"
 #include "base/mem.h"
 #include "core/sandbox.h"
 #include "core/share.h"
@@ -110,23 +111,17 @@ static struct json *file_part(struct api_req *r, const struct row *row, const ch
 
 /* ---- initialize ---- */
 
-static void put(struct jw *w, const char *key, struct str s)
-{
-    jw_key(w, key);
-    jw_str(w, s);
-}
-
 static void reply_initialized(struct state *s)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
     struct jw w = jw_to(&b);
 
     jw_object(&w);
-    put(&w, "sandbox_id", s->id);
-    put(&w, "status", STR("occupied"));
-    put(&w, "message",
-        arena_printf(s->r->arena, "Initialized sandbox with %lld record%s", (long long)s->n_records,
-                     s->n_records == 1 ? "" : "s"));
+    jw_pair_str(&w, "sandbox_id", s->id);
+    jw_pair_str(&w, "status", STR("occupied"));
+    jw_pair_str(&w, "message",
+                arena_printf(s->r->arena, "Initialized sandbox with %lld record%s",
+                             (long long)s->n_records, s->n_records == 1 ? "" : "s"));
     jw_key(&w, "records_created");
     jw_value(&w, s->records);
     jw_end(&w);
@@ -316,9 +311,9 @@ static void on_exported(void *ctx, struct str body, const char *why)
     clock_rfc3339_us(now, clock_real_us());
     now[strlen(now) - 1] = 0;
     jw_object(&w);
-    put(&w, "sandbox_id", s->id);
-    put(&w, "server_name", str_of(s->row->server));
-    put(&w, "dumped_at", str_of(now));
+    jw_pair_str(&w, "sandbox_id", s->id);
+    jw_pair_str(&w, "server_name", str_of(s->row->server));
+    jw_pair_str(&w, "dumped_at", str_of(now));
     jw_key(&w, "data");
     jw_value(&w, data);
     jw_end(&w);

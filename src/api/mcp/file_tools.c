@@ -5,6 +5,7 @@
 #include "api/mcp/tools.h"
 #include "base/cleanup.h"
 #include "base/enc.h"
+#include "base/json_pair.h"
 #include "core/sandbox.h"
 #include "net/http_client.h"
 #include "runtime/engine.h"
@@ -115,12 +116,6 @@ static const char *image_type(struct str path)
     return NULL;
 }
 
-static void put(struct jw *w, const char *key, struct str s)
-{
-    jw_key(w, key);
-    jw_str(w, s);
-}
-
 /* Bytes that are no text: a picture, or a resource. */
 static void reply_bytes(struct file *f, struct str body)
 {
@@ -135,18 +130,18 @@ static void reply_bytes(struct file *f, struct str body)
     jw_key(w, "content");
     jw_array(w);
     jw_object(w);
-    put(w, "type", type ? STR("image") : STR("resource"));
+    jw_pair_str(w, "type", type ? STR("image") : STR("resource"));
     if (type) {
-        put(w, "mimeType", str_of(type));
-        put(w, "data", buf_str(&data));
+        jw_pair_str(w, "mimeType", str_of(type));
+        jw_pair_str(w, "data", buf_str(&data));
     } else {
         jw_key(w, "resource");
         jw_object(w);
-        put(w, "uri",
-            arena_printf(f->call->arena, "file:%s" STR_FMT,
-                         str_starts(f->path, STR("/")) ? "//" : "", STR_ARG(f->path)));
-        put(w, "mimeType", STR("application/octet-stream"));
-        put(w, "blob", buf_str(&data));
+        jw_pair_str(w, "uri",
+                    arena_printf(f->call->arena, "file:%s" STR_FMT,
+                                 str_starts(f->path, STR("/")) ? "//" : "", STR_ARG(f->path)));
+        jw_pair_str(w, "mimeType", STR("application/octet-stream"));
+        jw_pair_str(w, "blob", buf_str(&data));
         jw_end(w);
     }
     jw_end(w);

@@ -5,6 +5,7 @@
 
 #include "api/mcp/tools.h"
 #include "base/cleanup.h"
+#include "base/json_pair.h"
 #include "core/sandbox.h"
 #include "core/template.h"
 #include "runtime/engine.h"
@@ -27,12 +28,6 @@ struct run {
 static int exit_code(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-static void put_str(struct jw *w, const char *key, struct str s)
-{
-    jw_key(w, key);
-    jw_str(w, s);
 }
 
 static void add_part(struct buf *text, const char *title, struct str part)
@@ -60,14 +55,14 @@ static void answer(struct mcp_call *c, const struct engine_result *r)
     jw_key(w, "content");
     jw_array(w);
     jw_object(w);
-    put_str(w, "type", STR("text"));
-    put_str(w, "text", buf_str(&text));
+    jw_pair_str(w, "type", STR("text"));
+    jw_pair_str(w, "text", buf_str(&text));
     jw_end(w);
     jw_end(w);
     jw_key(w, "structuredContent");
     jw_object(w);
-    put_str(w, "stdout", r->out);
-    put_str(w, "stderr", r->err);
+    jw_pair_str(w, "stdout", r->out);
+    jw_pair_str(w, "stderr", r->err);
     jw_key(w, "exitCode");
     jw_int(w, code);
     jw_key(w, "timedOut");
@@ -166,17 +161,12 @@ static int64_t tool_timeout_ms(const struct mcp_call *c)
     return s < 0.001 ? 1 : (int64_t)(s * 1000);
 }
 
-static bool has_nul(struct str s)
-{
-    return s.len > 0 && memchr(s.p, 0, s.len);
-}
-
 static bool is_env(const struct json *env)
 {
     for (size_t i = 0; json_is(env, JSON_OBJECT) && i < env->n; i++) {
         const struct json_member *m = &env->members[i];
         if (m->value.type != JSON_STRING || m->key.len == 0 || str_chr(m->key, '=') >= 0 ||
-            has_nul(m->key) || has_nul(m->value.s))
+            str_has_nul(m->key) || str_has_nul(m->value.s))
             return false;
     }
     return !env || env->type == JSON_OBJECT;
@@ -198,7 +188,7 @@ static void run_argv(struct mcp_call *c, struct sandbox *sb, const char *const a
         copy[i] = argv[i];
     if (!copy)
         tool_fail(c, -ENOMEM, NULL);
-    else if (has_nul(cmd.cwd) || has_nul(cmd.user) || !is_env(cmd.env))
+    else if (str_has_nul(cmd.cwd) || str_has_nul(cmd.user) || !is_env(cmd.env))
         tool_refuse(c,
                     "cwd and user must be strings without NUL, and env an object of such strings");
     else
@@ -209,7 +199,7 @@ static void run_shell(struct mcp_call *c, struct sandbox *sb, struct str command
 {
     const char *const argv[4] = {"/bin/sh", "-lc", command.p, NULL};
 
-    if (str_trim(command).len == 0 || has_nul(command))
+    if (str_trim(command).len == 0 || str_has_nul(command))
         tool_refuse(c, "command is required");
     else
         run_argv(c, sb, argv, tool_arg(c, "stdin"));
@@ -258,7 +248,7 @@ static void inner_find(struct mcp_call *c, struct sandbox *sb, bool is_text)
     struct str path = tool_arg(c, "path"), what = tool_arg(c, "pattern");
     struct json *env = json_new_object(c->arena);
 
-    if (what.len == 0 || has_nul(what) || has_nul(path)) {
+    if (what.len == 0 || str_has_nul(what) || str_has_nul(path)) {
         tool_refuse(c, "pattern is required");
         return;
     }

@@ -11,23 +11,12 @@
 #include "apps/catalog/skeleton.h"
 #include "apps/engine/engine.h"
 #include "base/cleanup.h"
+#include "base/json_pair.h"
 #include "core/app_checks.h"
 #include "core/config.h"
 #include "core/instance_set.h"
 
 enum { LIST_MAX = 16 << 20 };
-
-static void put_text(struct jw *w, const char *name, const char *text)
-{
-    jw_key(w, name);
-    jw_cstr(w, text);
-}
-
-static void put_bool(struct jw *w, const char *name, bool b)
-{
-    jw_key(w, name);
-    jw_bool(w, b);
-}
 
 /* ---- the list ---- */
 
@@ -38,16 +27,16 @@ void native_put_app_line(struct jw *w, struct instances *set, const char *name)
         app_registry_get(instances_apps(set), str_of(name), &e);
 
     jw_object(w);
-    put_text(w, "name", name);
+    jw_pair_cstr(w, "name", name);
     if (x) {
-        put_text(w, "title", x->app->title);
+        jw_pair_cstr(w, "title", x->app->title);
         jw_key(w, "tools");
         jw_int(w, (int64_t)x->app->n_tools);
-        put_bool(w, "data", x->app->import != NULL);
+        jw_pair_bool(w, "data", x->app->import != NULL);
     }
     const char *found = x ? app_checks_fault(set, x) : NULL;
     if (!x || found)
-        put_text(w, "error", found ? found : err_text(&e));
+        jw_pair_cstr(w, "error", found ? found : err_text(&e));
     jw_end(w);
 }
 
@@ -85,9 +74,9 @@ static void put_tools(struct jw *w, const struct app *app)
     jw_array(w);
     for (size_t i = 0; i < app->n_tools; i++) {
         jw_object(w);
-        put_text(w, "name", app->tools[i].name);
-        put_text(w, "description", app->tools[i].description);
-        put_bool(w, "readOnly", app->tools[i].is_read_only);
+        jw_pair_cstr(w, "name", app->tools[i].name);
+        jw_pair_cstr(w, "description", app->tools[i].description);
+        jw_pair_bool(w, "readOnly", app->tools[i].is_read_only);
         jw_end(w);
     }
     jw_end(w);
@@ -106,13 +95,13 @@ void native_apps_get(struct api_req *r)
         return;
     }
     jw_object(&w);
-    put_text(&w, "name", x->app->name);
-    put_text(&w, "title", x->app->title);
-    put_text(&w, "group", x->app->group ? x->app->group : "-");
-    put_text(&w, "engine", x->app->engine->name);
-    put_text(&w, "folder", x->app->dir);
-    put_text(&w, "version", x->digest);
-    put_bool(&w, "data", x->app->import != NULL);
+    jw_pair_cstr(&w, "name", x->app->name);
+    jw_pair_cstr(&w, "title", x->app->title);
+    jw_pair_cstr(&w, "group", x->app->group ? x->app->group : "-");
+    jw_pair_cstr(&w, "engine", x->app->engine->name);
+    jw_pair_cstr(&w, "folder", x->app->dir);
+    jw_pair_cstr(&w, "version", x->digest);
+    jw_pair_bool(&w, "data", x->app->import != NULL);
     put_tools(&w, x->app);
     jw_end(&w);
     native_end(&w);
@@ -156,7 +145,7 @@ void native_apps_create(struct api_req *r)
     jw_object(&w);
     jw_key(&w, "name");
     jw_str(&w, name);
-    put_text(&w, "folder", dir);
+    jw_pair_cstr(&w, "folder", dir);
     jw_end(&w);
     native_end(&w);
     api_reply_json(r, 200, &body);

@@ -6,6 +6,7 @@
 #include "api/body.h"
 #include "api/native/native.h"
 #include "base/clock.h"
+#include "base/json_pair.h"
 #include "core/core.h"
 #include "core/image.h"
 #include "core/templates.h"
@@ -19,12 +20,6 @@ static void put_str(struct jw *w, const char *name, struct str s)
 {
     jw_key(w, name);
     jw_str(w, s.p ? s : STR(""));
-}
-
-static void put_int(struct jw *w, const char *name, int64_t i)
-{
-    jw_key(w, name);
-    jw_int(w, i);
 }
 
 /* Sandboxes that were created from it, paused ones included. */
@@ -42,9 +37,9 @@ static void put_image(struct jw *w, const struct root *r, bool is_whole)
     put_str(w, "name", r->args.name);
     put_str(w, "id", str_of(r->id));
     put_str(w, "digest", r->args.origin);
-    put_int(w, "size", (int64_t)r->args.bytes);
-    put_int(w, "layers", (int64_t)r->args.n_layers);
-    put_int(w, "sandboxes", n_users(r));
+    jw_pair_int(w, "size", (int64_t)r->args.bytes);
+    jw_pair_int(w, "layers", (int64_t)r->args.n_layers);
+    jw_pair_int(w, "sandboxes", n_users(r));
     put_str(w, "created_at", str_of(text));
     if (is_whole) {
         jw_key(w, "config");
@@ -64,10 +59,10 @@ static void put_import(struct jw *w, const struct image_import *i)
     put_str(w, "name", has_name ? str_of(i->name) : STR(""));
     put_str(w, "source", str_of(i->source));
     put_str(w, "status", str_of(image_phase_name(phase)));
-    put_int(w, "layers", p.n_layers);
-    put_int(w, "layers_done", p.n_done);
-    put_int(w, "bytes", (int64_t)p.bytes);
-    put_int(w, "total", (int64_t)p.total);
+    jw_pair_int(w, "layers", p.n_layers);
+    jw_pair_int(w, "layers_done", p.n_done);
+    jw_pair_int(w, "bytes", (int64_t)p.bytes);
+    jw_pair_int(w, "total", (int64_t)p.total);
     if (phase == IMAGE_FAILED)
         put_str(w, "error", str_of(err_text(&i->e)));
     jw_end(w);
@@ -224,7 +219,7 @@ void native_image_gc(struct api_req *r)
         root_remove(i);
     }
     jw_end(&w);
-    put_int(&w, "bytes", bytes);
+    jw_pair_int(&w, "bytes", bytes);
     jw_end(&w);
     native_end(&w);
     roots_sweep(r->core->roots);

@@ -4,16 +4,11 @@
 
 #include "api/native/native.h"
 #include "base/cleanup.h"
+#include "base/json_pair.h"
 #include "core/sandbox.h"
 #include "core/template.h"
 
 enum { ANSWER_MAX = 32 << 20 };
-
-static void put_int(struct jw *w, const char *key, int64_t i)
-{
-    jw_key(w, key);
-    jw_int(w, i);
-}
 
 /* The members of the template's own description, and what the pool is like now. */
 static void put_figures(struct jw *w, const struct pool_info *info)
@@ -27,12 +22,12 @@ static void put_figures(struct jw *w, const struct pool_info *info)
         jw_key_str(w, own->members[i].key);
         jw_value(w, &own->members[i].value);
     }
-    put_int(w, "readySize", info->n_ready);
-    put_int(w, "building", info->n_building);
-    put_int(w, "hits", (int64_t)info->hits);
-    put_int(w, "misses", (int64_t)info->misses);
-    put_int(w, "filled", (int64_t)info->n_filled);
-    put_int(w, "fillMs", info->fill_us / 1000);
+    jw_pair_int(w, "readySize", info->n_ready);
+    jw_pair_int(w, "building", info->n_building);
+    jw_pair_int(w, "hits", (int64_t)info->hits);
+    jw_pair_int(w, "misses", (int64_t)info->misses);
+    jw_pair_int(w, "filled", (int64_t)info->n_filled);
+    jw_pair_int(w, "fillMs", info->fill_us / 1000);
     if (info->fault) {
         jw_key(w, "error");
         jw_cstr(w, info->fault);

@@ -9,6 +9,7 @@
 #include "api/native/native.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/json_pair.h"
 #include "core/core.h"
 #include "core/metrics.h"
 #include "core/sandbox_fields.h"
@@ -34,12 +35,6 @@ static void put_time(struct jw *w, const char *name, int64_t us)
     clock_rfc3339(text, us);
     jw_key(w, name);
     jw_cstr(w, text);
-}
-
-static void put_int(struct jw *w, const char *name, int64_t i)
-{
-    jw_key(w, name);
-    jw_int(w, i);
 }
 
 static void put_times(struct jw *w, const struct sandbox *sb)
@@ -311,10 +306,10 @@ static void put_metrics(struct jw *w, struct sandbox *sb)
     jw_object(w);
     put_str(w, "sandbox", str_of(sb->name));
     put_str(w, "pod", str_of(sb->name));
-    put_int(w, "cpuMilli", sb->figures.cpu_milli);
-    put_int(w, "memoryBytes", (int64_t)sb->figures.usage.memory_bytes);
-    put_int(w, "memoryMB", (int64_t)(sb->figures.usage.memory_bytes >> 20));
-    put_int(w, "processes", sb->figures.usage.pids);
+    jw_pair_int(w, "cpuMilli", sb->figures.cpu_milli);
+    jw_pair_int(w, "memoryBytes", (int64_t)sb->figures.usage.memory_bytes);
+    jw_pair_int(w, "memoryMB", (int64_t)(sb->figures.usage.memory_bytes >> 20));
+    jw_pair_int(w, "processes", sb->figures.usage.pids);
     put_time(w, "sampledAt", clock_real_us());
     jw_end(w);
 }

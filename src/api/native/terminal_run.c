@@ -13,6 +13,7 @@
 #include "api/native/native.h"
 #include "base/clock.h"
 #include "base/enc.h"
+#include "base/json_pair.h"
 #include "core/core.h"
 #include "core/sandbox.h"
 #include "core/template.h"
@@ -47,19 +48,13 @@ static int exit_code(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void put_str(struct jw *w, const char *name, struct str s)
-{
-    jw_key(w, name);
-    jw_str(w, s);
-}
-
 static void put_output(struct jw *w, const char *name, struct str s, bool is_base64)
 {
     struct buf text auto_buf = BUF_INIT(2 * PROTO_OUTPUT_MAX);
 
     if (is_base64 && enc_base64(&text, s) < 0)
         w->out->error = text.error;
-    put_str(w, name, is_base64 ? buf_str(&text) : s);
+    jw_pair_str(w, name, is_base64 ? buf_str(&text) : s);
 }
 
 static void answer(struct run *t, const struct engine_result *result)
@@ -70,12 +65,12 @@ static void answer(struct run *t, const struct engine_result *result)
 
     clock_rfc3339(now, clock_real_us());
     jw_object(&w);
-    put_str(&w, "sandbox", str_of(t->sb->name));
-    put_str(&w, "pod", str_of(t->sb->name));
-    put_str(&w, "container", STR("sandbox"));
-    put_str(&w, "command", t->command);
+    jw_pair_str(&w, "sandbox", str_of(t->sb->name));
+    jw_pair_str(&w, "pod", str_of(t->sb->name));
+    jw_pair_str(&w, "container", STR("sandbox"));
+    jw_pair_str(&w, "command", t->command);
     if (t->is_base64)
-        put_str(&w, "encoding", STR("base64"));
+        jw_pair_str(&w, "encoding", STR("base64"));
     put_output(&w, "output", result->out, t->is_base64);
     put_output(&w, "errorOutput", result->err, t->is_base64);
     jw_key(&w, "exitCode");
@@ -86,7 +81,7 @@ static void answer(struct run *t, const struct engine_result *result)
     jw_bool(&w, result->is_output_cut);
     jw_key(&w, "durationMs");
     jw_int(&w, (clock_mono_us() - t->start_us) / 1000);
-    put_str(&w, "executedAt", str_of(now));
+    jw_pair_str(&w, "executedAt", str_of(now));
     jw_end(&w);
     native_end(&w);
     api_reply_json(t->req, 200, &body);
@@ -199,11 +194,6 @@ static int read_timeout(struct api_req *r, struct run *t)
     return 0;
 }
 
-static bool has_nul(struct str s)
-{
-    return s.len > 0 && memchr(s.p, 0, s.len);
-}
-
 static int read_env(struct api_req *r, struct run *t)
 {
     const struct json *env = json_get(r->body, "env");
@@ -212,7 +202,7 @@ static int read_env(struct api_req *r, struct run *t)
     for (size_t i = 0; json_is(env, JSON_OBJECT) && i < env->n; i++) {
         const struct json_member *m = &env->members[i];
         is_bad = is_bad || m->value.type != JSON_STRING || m->key.len == 0 ||
-                 str_chr(m->key, '=') >= 0 || has_nul(m->key) || has_nul(m->value.s);
+                 str_chr(m->key, '=') >= 0 || str_has_nul(m->key) || str_has_nul(m->value.s);
     }
     if (is_bad) {
         api_error(r, 400, "env must be an object of strings");
@@ -260,7 +250,7 @@ static int read_run(struct api_req *r, struct run *t)
         return -EINVAL;
     if (is_blank(t->command))
         api_error(r, 400, "command is required");
-    else if (has_nul(t->command) || has_nul(t->cwd) || has_nul(t->user))
+    else if (str_has_nul(t->command) || str_has_nul(t->cwd) || str_has_nul(t->user))
         api_error(r, 400, "command, cwd and user must not contain NUL characters");
     else
         return 0;
