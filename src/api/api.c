@@ -43,7 +43,7 @@ static void say_route(const struct api_req *r)
 }
 
 /* What makes something is refused while the disk is nearly full. */
-static bool has_room(struct api_req *r)
+static bool has_disk_room(struct api_req *r)
 {
     struct err e = ERR_INIT;
 
@@ -57,14 +57,14 @@ static bool has_room(struct api_req *r)
 void api_begin(struct api_req *r)
 {
     say_route(r);
-    if (!has_room(r))
+    if (!has_disk_room(r))
         return;
     api_check_query(r);
     if (api_check_body(r))
         r->match.route->handler(r);
 }
 
-static void run(struct api_req *r)
+static void run_handler(struct api_req *r)
 {
     if (r->match.route->flags & (ROUTE_CREATES | ROUTE_REPEATS))
         api_idem_run(r);
@@ -72,16 +72,16 @@ static void run(struct api_req *r)
         api_begin(r);
 }
 
-static void on_bytes(struct http_req *h, void *ctx)
+static void on_whole_body(struct http_req *h, void *ctx)
 {
     (void)h;
-    run(ctx);
+    run_handler(ctx);
 }
 
 static void on_long(struct http_req *h, void *ctx)
 {
     (void)h;
-    api_parse_long(ctx, run);
+    api_parse_long(ctx, run_handler);
 }
 
 static void on_json(struct http_req *h, void *ctx)
@@ -101,7 +101,7 @@ static void on_json(struct http_req *h, void *ctx)
             return;
         }
     }
-    run(r);
+    run_handler(r);
 }
 
 static size_t body_limit(const struct api_req *r)
@@ -112,7 +112,7 @@ static size_t body_limit(const struct api_req *r)
     return own < most ? own : most;
 }
 
-static void read_body(struct api_req *r)
+static void read_whole_body(struct api_req *r)
 {
     struct str coding = http_header_get(&r->http->head.headers, "content-encoding");
 
@@ -122,10 +122,10 @@ static void read_body(struct api_req *r)
     }
     switch (r->match.route->body) {
     case ROUTE_NO_BODY:
-    case ROUTE_STREAM: run(r); return;
+    case ROUTE_STREAM: run_handler(r); return;
     case ROUTE_JSON: http_read_body(r->http, body_limit(r), on_json, r); return;
     case ROUTE_LONG_JSON: http_read_body(r->http, body_limit(r), on_long, r); return;
-    case ROUTE_BYTES: http_read_body(r->http, body_limit(r), on_bytes, r); return;
+    case ROUTE_BYTES: http_read_body(r->http, body_limit(r), on_whole_body, r); return;
     }
 }
 
@@ -206,7 +206,7 @@ static bool is_authorised(struct api_req *r, enum route_auth auth)
 
 /* ---- from the head on ---- */
 
-static void refuse(struct api_req *r, enum router_result result)
+static void refuse_unrouted(struct api_req *r, enum router_result result)
 {
     if (r->http->head.method == HTTP_OPTIONS && result == ROUTER_NO_METHOD) {
         api_options(r);
@@ -268,7 +268,7 @@ static enum router_result find_route(struct api_req *r, bool is_e2b)
 
 /* A browser asks whether it may send the headers that name a sandbox, so it does not send them yet:
  * whatever the path is, the answer is for the sandbox's service, which lets every origin ask. */
-static bool answer_preflight(struct api_req *r)
+static bool answer_own_preflight(struct api_req *r)
 {
     const struct http_headers *h = &r->http->head.headers;
     struct str wanted = http_header_get(h, "access-control-request-headers"), rest = wanted;
@@ -301,10 +301,10 @@ static bool handle_traffic(struct api_req *r, bool *is_e2b)
         return true;
     }
     *is_e2b = *is_e2b || place.kind == DESTINATION_E2B;
-    return answer_preflight(r) || traffic_handle_signed(r);
+    return answer_own_preflight(r) || traffic_handle_signed(r);
 }
 
-static void handle(struct api *a, struct http_req *h, bool is_e2b)
+static void handle_request(struct api *a, struct http_req *h, bool is_e2b)
 {
     struct api_req *r = new_req(a, h);
 
@@ -316,21 +316,21 @@ static void handle(struct api *a, struct http_req *h, bool is_e2b)
         return;
     enum router_result result = find_route(r, is_e2b);
     if (result != ROUTER_FOUND) {
-        refuse(r, result);
+        refuse_unrouted(r, result);
         return;
     }
     if (is_authorised(r, r->match.route->auth))
-        read_body(r);
+        read_whole_body(r);
 }
 
 void api_handle(struct http_req *h, void *ctx)
 {
-    handle(ctx, h, false);
+    handle_request(ctx, h, false);
 }
 
 void api_handle_e2b(struct http_req *h, void *ctx)
 {
-    handle(ctx, h, true);
+    handle_request(ctx, h, true);
 }
 
 void api_on_error(struct http_req *h, int status, const char *reason, void *ctx)
@@ -383,7 +383,7 @@ static int name_routes(struct api *a, struct err *e)
     return metrics_set_routes(a->core->metrics, names, n, e);
 }
 
-static int prepare(struct api *a, struct err *e)
+static int prepare_api(struct api *a, struct err *e)
 {
     buf_init(&a->openapi, OPENAPI_MAX);
     a->router = router_new(api_surfaces, api_n_surfaces, e);
@@ -424,7 +424,7 @@ struct api *api_new(struct core *core, struct err *e)
     a->schemas = a->cell ? schemas_new(e) : NULL;
     a->klavis = a->schemas ? klavis_new(core, a->schemas, e) : NULL;
     a->locals = a->klavis ? locals_new(core, e) : NULL;
-    if (!a->locals || prepare(a, e) < 0 || webhook_new(core, &a->webhook, e) < 0) {
+    if (!a->locals || prepare_api(a, e) < 0 || webhook_new(core, &a->webhook, e) < 0) {
         api_free(a);
         return NULL;
     }

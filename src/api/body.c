@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static int refuse(struct api_req *r, const char *name, const char *type)
+static int refuse_member(struct api_req *r, const char *name, const char *type)
 {
     api_error(r, 400, "failed to decode request body: %s must be %s", name, type);
     return -EINVAL;
@@ -12,7 +12,7 @@ static int refuse(struct api_req *r, const char *name, const char *type)
 
 int api_body_object(struct api_req *r)
 {
-    return !r->body || json_is(r->body, JSON_OBJECT) ? 0 : refuse(r, "it", "an object");
+    return !r->body || json_is(r->body, JSON_OBJECT) ? 0 : refuse_member(r, "it", "an object");
 }
 
 const struct json *api_body_member(const struct api_req *r, const char *name)
@@ -27,7 +27,7 @@ int api_body_str(struct api_req *r, const char *name, struct str *ret)
     const struct json *v = api_body_member(r, name);
 
     if (v && !json_is(v, JSON_STRING))
-        return refuse(r, name, "a string");
+        return refuse_member(r, name, "a string");
     if (v)
         *ret = v->s;
     return 0;
@@ -40,7 +40,7 @@ int api_body_int(struct api_req *r, const char *name, int64_t *ret)
     if (!v)
         return 0;
     *ret = json_int(v, INT64_MIN);
-    return *ret != INT64_MIN ? 0 : refuse(r, name, "an integer");
+    return *ret != INT64_MIN ? 0 : refuse_member(r, name, "an integer");
 }
 
 int api_body_bool(struct api_req *r, const char *name, bool *ret)
@@ -48,7 +48,7 @@ int api_body_bool(struct api_req *r, const char *name, bool *ret)
     const struct json *v = api_body_member(r, name);
 
     if (v && !json_is(v, JSON_BOOL))
-        return refuse(r, name, "true or false");
+        return refuse_member(r, name, "true or false");
     if (v)
         *ret = v->b;
     return 0;

@@ -30,7 +30,7 @@ int forward_dial(void *ctx, const char *address, struct err *e)
 
 /* A process that dies closes its connections first, and is reported when all of its cell is gone:
  * the first process of a cell lets nobody down otherwise. */
-static bool has_ended(const struct forward *f, const struct proxy_fault *fault)
+static bool has_forward_ended(const struct forward *f, const struct proxy_fault *fault)
 {
     const struct engine_cell *cell = sandbox_cell(f->sandbox);
     bool is_broken = fault->code == -ECONNRESET || fault->code == -EPIPE;
@@ -39,11 +39,11 @@ static bool has_ended(const struct forward *f, const struct proxy_fault *fault)
            (!cell || !engine_cell_is_alive(cell) || (f->port == FORWARD_OWN && is_broken));
 }
 
-static void on_fail(struct http_req *h, const struct proxy_fault *fault)
+static void on_forward_fail(struct http_req *h, const struct proxy_fault *fault)
 {
     struct api_req *r = h->user;
 
-    r->forward->fail(r, r->forward, has_ended(r->forward, fault) ? &ended : fault);
+    r->forward->fail(r, r->forward, has_forward_ended(r->forward, fault) ? &ended : fault);
 }
 
 /* What ends with the sandbox may have been cut off by it. */
@@ -52,7 +52,7 @@ static bool is_cut(void *ctx)
     return !sandbox_cell(ctx);
 }
 
-static void on_done(void *ctx)
+static void on_forward_done(void *ctx)
 {
     struct sandbox *sb = ctx;
 
@@ -61,7 +61,7 @@ static void on_done(void *ctx)
 }
 
 /* The cell's own service is reached by connections that the engine keeps: it has one already. */
-static int set_address(struct api_req *r, struct sandbox *sb)
+static int set_forward_address(struct api_req *r, struct sandbox *sb)
 {
     struct proxy_pass *pass = &r->forward->pass;
     struct engine_cell *cell = sandbox_cell(sb);
@@ -76,7 +76,7 @@ static int set_address(struct api_req *r, struct sandbox *sb)
     return pass->address ? 0 : -ENOMEM;
 }
 
-static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_forward_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct api_req *r = ctx;
     struct proxy_pass *pass = &r->forward->pass;
@@ -85,14 +85,14 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
         r->forward->refuse(r, r->forward, e);
         return;
     }
-    if (set_address(r, sb) < 0) {
+    if (set_forward_address(r, sb) < 0) {
         api_fail(r, -ENOMEM, NULL);
         return;
     }
     sandbox_hold(sb);
-    pass->fail = on_fail;
+    pass->fail = on_forward_fail;
     pass->is_cut = is_cut;
-    pass->done = on_done;
+    pass->done = on_forward_done;
     pass->ctx = sandbox_ref(sb);
     pass->group = &sb->forwards;
     proxy_pass(r->api->proxy, r->http, pass);
@@ -127,7 +127,7 @@ void forward_start(struct api_req *r, const struct forward *f)
     r->forward->pass.rules.cookies = view_cookies;
     if (!origin_guard(r, r->forward))
         return;
-    int code = sandbox_use(f->sandbox, on_usable, r);
+    int code = sandbox_use(f->sandbox, on_forward_usable, r);
     if (code < 0) {
         (void)err_set(&e, code, "sandbox %s has ended", f->sandbox->name);
         f->refuse(r, r->forward, &e);

@@ -20,11 +20,11 @@ struct api_idem {
     int64_t waited_ms;
 };
 
-static void look(struct api_idem *im);
+static void look_up_answer(struct api_idem *im);
 
-static void on_timer(struct loop_timer *t)
+static void on_replay_timer(struct loop_timer *t)
 {
-    look(container_of(t, struct api_idem, timer));
+    look_up_answer(container_of(t, struct api_idem, timer));
 }
 
 static void wait_for_other(struct api_idem *im)
@@ -33,13 +33,13 @@ static void wait_for_other(struct api_idem *im)
 
     im->waited_ms += WAIT_STEP_MS;
     if (im->waited_ms <= WAIT_MAX_MS &&
-        loop_timer_start(r->core->loop, &im->timer, WAIT_STEP_MS, on_timer) == 0)
+        loop_timer_start(r->core->loop, &im->timer, WAIT_STEP_MS, on_replay_timer) == 0)
         return;
     (void)http_add_header(r->http, "Retry-After", STR("1"));
     api_fault(r, API_FAULT_IDEM_BUSY, STR_NULL);
 }
 
-static void replay(struct api_req *r, const struct idem_answer *answer)
+static void replay_answer(struct api_req *r, const struct idem_answer *answer)
 {
     metrics_add(r->core->metrics, METRIC_IDEM_REPLAYED, 1);
     (void)http_add_header(r->http, "Idempotency-Replayed", STR("true"));
@@ -61,13 +61,13 @@ static void on_begun(struct idem_op *op, int verdict, const struct idem_answer *
     }
     switch ((enum idem_verdict)verdict) {
     case IDEM_NEW: api_begin(r); return;
-    case IDEM_REPLAY: replay(r, answer); return;
+    case IDEM_REPLAY: replay_answer(r, answer); return;
     case IDEM_MISMATCH: api_fault(r, API_FAULT_IDEM_REUSED, STR_NULL); return;
     case IDEM_IN_FLIGHT: wait_for_other(im); return;
     }
 }
 
-static void look(struct api_idem *im)
+static void look_up_answer(struct api_idem *im)
 {
     struct api_req *r = im->req;
     const struct idem_request rq = {
@@ -101,7 +101,7 @@ void api_idem_run(struct api_req *r)
     }
     r->idem->req = r;
     r->idem->key = key;
-    look(r->idem);
+    look_up_answer(r->idem);
 }
 
 void api_idem_end(struct api_req *r)

@@ -63,7 +63,7 @@ static size_t span_id(struct str s, bool has_dashes)
 /* The length of the id that TEXT, a part of a path or a sentence, begins with: "7d21…-…", where
  * paths of local sandboxes have it, or that in the name "local-7d21…", anywhere; 0 when it does
  * not. *RET_AT is where it begins. */
-static size_t find_id(struct str text, bool is_local, size_t *ret_at)
+static size_t find_logged_id(struct str text, bool is_local, size_t *ret_at)
 {
     bool is_name = str_starts(text, STR(LOCAL_NAME));
     size_t at = is_name ? sizeof LOCAL_NAME - 1 : 0;
@@ -76,7 +76,7 @@ static size_t find_id(struct str text, bool is_local, size_t *ret_at)
 static void mask_ids(struct buf *out, struct str text, bool is_local)
 {
     while (text.len > 0) {
-        size_t at, n = find_id(text, is_local, &at);
+        size_t at, n = find_logged_id(text, is_local, &at);
         (void)buf_add_str(out, str_slice(text, 0, n > 0 ? at + ID_SHOWN : 1));
         if (n > 0)
             (void)buf_add_lit(out, "***");
@@ -110,7 +110,7 @@ static struct str mask_view(struct buf *out, struct str path)
 }
 
 /* An id that is spelled with escapes is the same id. */
-static void put_path(struct buf *out, const struct http_req *h, const struct api_req *r)
+static void put_logged_path(struct buf *out, const struct http_req *h, const struct api_req *r)
 {
     struct str path = mask_view(out, str_slice(h->head.path, 0, 1024));
 
@@ -160,7 +160,7 @@ void api_log(const struct http_req *h, const struct api_req *r)
 
     if (!log_enabled(level))
         return;
-    put_path(&target, h, r);
+    put_logged_path(&target, h, r);
     if (h->head.query.len > 0) {
         (void)buf_add_char(&target, '?');
         (void)api_mask_query(&target, str_slice(h->head.query, 0, 512));

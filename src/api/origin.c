@@ -50,7 +50,7 @@ static int allow_page(struct api_req *r, enum origin_kind kind)
 }
 
 /* The service inside knows nothing of origins that are not its own: it is answered for. */
-static bool answer_preflight(struct api_req *r)
+static bool answer_origin_preflight(struct api_req *r)
 {
     struct str method = header(r->http, "access-control-request-method");
     struct str headers = header(r->http, "access-control-request-headers");
@@ -84,7 +84,7 @@ bool origin_guard(struct api_req *r, struct forward *f)
         api_fail(r, -ENOMEM, NULL);
         return false;
     }
-    return !answer_preflight(r);
+    return !answer_origin_preflight(r);
 }
 
 bool origin_is_visit(const struct http_req *r)

@@ -21,7 +21,7 @@ struct api_long_body {
 };
 
 /* The request waits for its answer, so that its arena and its body stay. */
-static void run(struct work *w)
+static void parse_body_on_worker(struct work *w)
 {
     struct api_long_body *b = container_of(w, struct api_long_body, work);
     const struct json_limits limits = {
@@ -30,7 +30,7 @@ static void run(struct work *w)
     b->value = json_parse(b->r->arena, b->r->http->body, &limits, &b->err);
 }
 
-static void done(struct work *w)
+static void on_body_parsed(struct work *w)
 {
     struct api_long_body *b = container_of(w, struct api_long_body, work);
     struct api_req *r = b->r;
@@ -63,7 +63,7 @@ void api_parse_long(struct api_req *r, void (*then)(struct api_req *r))
     }
     if (b) {
         *b = (struct api_long_body){.r = r, .then = then, .err = ERR_INIT};
-        b->work = (struct work){.run = run, .done = done};
+        b->work = (struct work){.run = parse_body_on_worker, .done = on_body_parsed};
         b->work.owner = r->key ? str_of(r->key->account->id) : STR("");
     }
     if (!b || work_submit(pool, r->core->loop, &b->work) < 0)

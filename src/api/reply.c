@@ -116,7 +116,7 @@ void api_error(struct api_req *r, int status, const char *fmt, ...)
 }
 
 /* The status of a failed call into core; 500 for what no client can help. */
-static int status_of(int code)
+static int status_of_code(int code)
 {
     static const struct {
         int code, status;
@@ -135,7 +135,7 @@ void api_fail(struct api_req *r, int code, const struct err *e)
 {
     const struct err plain = {.code = code};
     const char *why = err_text(e && e->code ? e : &plain);
-    int status = status_of(code);
+    int status = status_of_code(code);
 
     if (status < 500) {
         api_error(r, status, "%s", why);

@@ -100,7 +100,7 @@ static struct node *descend(struct router *r, struct node *n, struct str segment
     return c;
 }
 
-static int add_param(struct leaf *l, struct str name, unsigned depth, struct err *e)
+static int add_path_param(struct leaf *l, struct str name, unsigned depth, struct err *e)
 {
     if (l->n_params == ROUTER_MAX_PARAMS)
         return err_set(e, -E2BIG, "more than %d parameters", ROUTER_MAX_PARAMS);
@@ -129,7 +129,7 @@ static int plant(struct router *r, struct leaf *l, struct node **ret, struct err
             return err_set(e, -E2BIG, "more than %d segments", ROUTER_MAX_DEPTH);
         if ((segment.len == 0 || mark == '*') && rest.p)
             return err_set(e, -EINVAL, "an empty segment or a rest before the end");
-        int err = name.p ? add_param(l, name, depth, e) : 0;
+        int err = name.p ? add_path_param(l, name, depth, e) : 0;
         if (err < 0)
             return err;
         n = descend(r, n, segment);
@@ -155,8 +155,8 @@ static bool is_of_surface(const struct surface *s, struct str path)
     return false;
 }
 
-static int add_route(struct router *r, const struct surface *s, const struct route *row,
-                     struct err *e)
+static int add_route_row(struct router *r, const struct surface *s, const struct route *row,
+                         struct err *e)
 {
     struct leaf *l = arena_new(&r->arena, struct leaf);
     struct node *n = r->root;
@@ -187,7 +187,7 @@ static int add_surfaces(struct router *r, struct err *e)
     for (size_t i = 0; i < r->n_surfaces; i++)
         for (size_t k = 0; k < r->surfaces[i]->n_routes; k++) {
             const struct route *row = &r->surfaces[i]->routes[k];
-            int err = add_route(r, r->surfaces[i], row, e);
+            int err = add_route_row(r, r->surfaces[i], row, e);
             if (err < 0)
                 return err_ctx(e, err, "route %s %s",
                                row->method == ROUTE_ANY ? "*" : http_method_name(row->method),
@@ -296,7 +296,7 @@ struct search {
 };
 
 /* Asks one node that the path fits; true ends the search. */
-static bool ask(struct search *f, const struct node *n, const char *tail)
+static bool ask_node(struct search *f, const struct node *n, const char *tail)
 {
     const struct leaf *l = n->by_method[f->method];
 
@@ -317,27 +317,27 @@ static bool is_last_slash(const struct search *f, const struct node *n, unsigned
            (n->segment.len > 0 || depth == 0);
 }
 
-static bool is_known(const struct router *r, struct str segment)
+static bool is_known_segment(const struct router *r, struct str segment)
 {
     return segment.len > 0 && r->is_known && r->is_known(r->known_ctx, segment);
 }
 
 /* Depth is bounded by the tree, that is by ROUTER_MAX_DEPTH. */
-static bool walk(struct search *f, const struct node *n, unsigned depth)
+static bool walk_nodes(struct search *f, const struct node *n, unsigned depth)
 {
     if (depth == f->cut.n)
-        return !f->cut.is_deeper && ask(f, n, NULL);
+        return !f->cut.is_deeper && ask_node(f, n, NULL);
     struct str s = f->cut.segments[depth];
     const struct node *c = literal_child(n, s);
-    if (c && walk(f, c, depth + 1))
+    if (c && walk_nodes(f, c, depth + 1))
         return true;
-    if (n->known && is_known(f->router, s))
-        return walk(f, n->known, depth + 1);
-    if (n->param && s.len > 0 && walk(f, n->param, depth + 1))
+    if (n->known && is_known_segment(f->router, s))
+        return walk_nodes(f, n->known, depth + 1);
+    if (n->param && s.len > 0 && walk_nodes(f, n->param, depth + 1))
         return true;
-    if (n->tail && ask(f, n->tail, f->cut.raw[depth]))
+    if (n->tail && ask_node(f, n->tail, f->cut.raw[depth]))
         return true;
-    return !c && is_last_slash(f, n, depth) && ask(f, n, NULL);
+    return !c && is_last_slash(f, n, depth) && ask_node(f, n, NULL);
 }
 
 static void fill_params(const struct search *f, struct str path, struct router_match *ret)
@@ -370,7 +370,7 @@ enum router_result router_find(const struct router *r, struct arena *a, enum htt
         ret->surface = router_surface(r, path);
         return ROUTER_BAD_PATH;
     }
-    bool found = walk(&f, r->root, 0);
+    bool found = walk_nodes(&f, r->root, 0);
     ret->allow = f.allow;
     if (!found) {
         ret->surface = router_surface(r, path);

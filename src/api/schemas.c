@@ -15,7 +15,7 @@ struct schemas {
     struct map by_name;
 };
 
-static int add(struct schemas *s, const struct route_schema *rows, struct err *e)
+static int add_schema_rows(struct schemas *s, const struct route_schema *rows, struct err *e)
 {
     for (; rows && rows->name; rows++) {
         struct json *doc = json_parse(&s->arena, str_of(rows->json), NULL, e);
@@ -38,7 +38,7 @@ struct schemas *schemas_new(struct err *e)
     arena_init(&s->arena, ARENA_MAX);
     map_init(&s->by_name, COUNT_MAX);
     for (size_t i = 0; r == 0 && i < api_n_surfaces; i++)
-        r = add(s, api_surfaces[i]->schemas, e);
+        r = add_schema_rows(s, api_surfaces[i]->schemas, e);
     if (r == 0)
         return s;
     schemas_free(s);

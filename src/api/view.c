@@ -20,7 +20,7 @@ static bool is_hex(struct str s)
     return s.len > 0;
 }
 
-static int64_t read_time(struct str s)
+static int64_t read_view_time(struct str s)
 {
     uint64_t n = 0;
 
@@ -32,8 +32,8 @@ static int64_t read_time(struct str s)
 }
 
 /* Nothing in it can hold a line's end. */
-static bool sign(struct api_req *r, const struct sandbox *sb, struct str key_id, struct str expires,
-                 char out[MAC_LEN + 1])
+static bool sign_view_link(struct api_req *r, const struct sandbox *sb, struct str key_id,
+                           struct str expires, char out[MAC_LEN + 1])
 {
     unsigned char key[DIGEST_SHA256_LEN], mac[DIGEST_SHA256_LEN];
     struct str text = arena_printf(r->arena, "%s\n" STR_FMT "\n" STR_FMT, sb->id, STR_ARG(key_id),
@@ -55,7 +55,7 @@ struct str view_token(struct api_req *r, const struct sandbox *sb, const struct 
     struct str expires = arena_printf(r->arena, "%llx", (unsigned long long)until);
     char mac[MAC_LEN + 1];
 
-    if (!expires.p || !sign(r, sb, str_of(k->id), expires, mac))
+    if (!expires.p || !sign_view_link(r, sb, str_of(k->id), expires, mac))
         return STR_NULL;
     return arena_printf(r->arena, STR_FMT ".%s.%s", STR_ARG(expires), k->id, mac);
 }
@@ -67,7 +67,8 @@ struct account_key *view_find(struct api_req *r, const struct sandbox *sb, struc
     char want[MAC_LEN + 1];
 
     if (!k || k->revoked_us != 0 || mac.len != MAC_LEN || !is_hex(expires) ||
-        read_time(expires) < clock_real_us() / 1000000 || !sign(r, sb, id, expires, want))
+        read_view_time(expires) < clock_real_us() / 1000000 ||
+        !sign_view_link(r, sb, id, expires, want))
         return NULL;
     return mem_eq_const(want, mac.p, MAC_LEN) ? k : NULL;
 }

@@ -22,7 +22,7 @@ struct str warn_nearest(const struct json *schema, struct str name)
 }
 
 /* What a client sent goes into a header: visible ASCII only, and not too much of it. */
-static struct str plain(struct arena *a, struct str s)
+static struct str plain_header_text(struct arena *a, struct str s)
 {
     char *out = arena_alloc(a, WARN_NAME_MAX + 1);
     size_t n = 0;
@@ -38,8 +38,8 @@ static struct str plain(struct arena *a, struct str s)
 struct str warn_text(struct arena *a, const struct json *schema, struct str where, struct str name)
 {
     struct str best = warn_nearest(schema, name);
-    struct str path = arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(plain(a, where)),
-                                   where.len > 0 ? "." : "", STR_ARG(plain(a, name)));
+    struct str path = arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(plain_header_text(a, where)),
+                                   where.len > 0 ? "." : "", STR_ARG(plain_header_text(a, name)));
 
     if (best.p)
         return arena_printf(a, "unknown field '" STR_FMT "'; did you mean '" STR_FMT "'?",
@@ -114,8 +114,9 @@ void api_check_query(struct api_req *r)
         for (size_t i = 0; i < ROUTE_MAX_ARGS && row->query[i].name; i++)
             suggest_try(&s, row->query[i].name);
         api_warn(r, arena_printf(r->arena, "unknown query parameter '" STR_FMT "'%s%s%s",
-                                 STR_ARG(plain(r->arena, name)), s.best ? "; did you mean '" : "",
-                                 s.best ? s.best : "", s.best ? "'?" : ""));
+                                 STR_ARG(plain_header_text(r->arena, name)),
+                                 s.best ? "; did you mean '" : "", s.best ? s.best : "",
+                                 s.best ? "'?" : ""));
     }
 }
 
@@ -134,8 +135,8 @@ static const struct json *deref(const struct look *l, const struct json *schema)
     return ref.p ? schemas_get(l->r->api->schemas, ref) : schema;
 }
 
-static void look_at(struct look *l, const struct json *schema, const struct json *value,
-                    struct str where, unsigned depth);
+static void look_at_request(struct look *l, const struct json *schema, const struct json *value,
+                            struct str where, unsigned depth);
 
 static void look_at_members(struct look *l, const struct json *schema, const struct json *value,
                             struct str where, unsigned depth)
@@ -148,7 +149,7 @@ static void look_at_members(struct look *l, const struct json *schema, const str
         struct str name = value->members[i].key;
         const struct json *own = json_get_str(all, name);
         if (own)
-            look_at(l, own, &value->members[i].value, name, depth + 1);
+            look_at_request(l, own, &value->members[i].value, name, depth + 1);
         else if (is_closed && !l->refusal.p)
             l->refusal = warn_text(l->r->arena, schema, where, name);
         else if (!rest)
@@ -156,8 +157,8 @@ static void look_at_members(struct look *l, const struct json *schema, const str
     }
 }
 
-static void look_at(struct look *l, const struct json *schema, const struct json *value,
-                    struct str where, unsigned depth)
+static void look_at_request(struct look *l, const struct json *schema, const struct json *value,
+                            struct str where, unsigned depth)
 {
     schema = deref(l, schema);
     if (depth > DEPTH_MAX)
@@ -165,7 +166,7 @@ static void look_at(struct look *l, const struct json *schema, const struct json
     if (json_is(value, JSON_OBJECT) && json_is(json_get(schema, "properties"), JSON_OBJECT))
         look_at_members(l, schema, value, where, depth);
     for (size_t i = 0; json_is(value, JSON_ARRAY) && i < value->n; i++)
-        look_at(l, json_get(schema, "items"), &value->items[i], where, depth + 1);
+        look_at_request(l, json_get(schema, "items"), &value->items[i], where, depth + 1);
 }
 
 bool api_check_body(struct api_req *r)
@@ -174,7 +175,7 @@ bool api_check_body(struct api_req *r)
     struct look l = {.r = r};
 
     if (r->body && name)
-        look_at(&l, schemas_get(r->api->schemas, str_of(name)), r->body, STR_NULL, 0);
+        look_at_request(&l, schemas_get(r->api->schemas, str_of(name)), r->body, STR_NULL, 0);
     if (!l.refusal.p)
         return true;
     api_error(r, 400, STR_FMT, STR_ARG(l.refusal));

@@ -57,7 +57,7 @@ struct post {
     struct err *e;
 };
 
-static void on_answer(void *ctx, const struct http_response *r)
+static void on_webhook_answer(void *ctx, const struct http_response *r)
 {
     struct post *p = ctx;
 
@@ -68,7 +68,8 @@ static void on_answer(void *ctx, const struct http_response *r)
 }
 
 /* The signature is over the time, too: who recorded a delivery cannot send it again much later. */
-static void sign(const struct webhook *w, const char *now, char out[2 * DIGEST_SHA256_LEN + 8])
+static void sign_delivery(const struct webhook *w, const char *now,
+                          char out[2 * DIGEST_SHA256_LEN + 8])
 {
     struct buf text auto_buf = BUF_INIT(BODY_MAX + 64);
     unsigned char mac[DIGEST_SHA256_LEN];
@@ -87,7 +88,7 @@ static int post_on(struct webhook *w, struct loop *loop, struct http_client *c)
     char now[24], signature[2 * DIGEST_SHA256_LEN + 8];
 
     (void)snprintf(now, sizeof now, "%lld", (long long)(clock_real_us() / 1000000));
-    sign(w, now, signature);
+    sign_delivery(w, now, signature);
     const struct http_header headers[] = {
         {STR_INIT("Content-Type"), STR_INIT("application/json")},
         {STR_INIT("User-Agent"), STR_INIT("tidepool/" TIDEPOOL_VERSION)},
@@ -100,7 +101,7 @@ static int post_on(struct webhook *w, struct loop *loop, struct http_client *c)
                                     .headers = headers,
                                     .n_headers = ARRAY_LEN(headers),
                                     .body = buf_str(&w->body)};
-    if (!http_client_fetch(c, &rq, on_answer, &p, &w->err))
+    if (!http_client_fetch(c, &rq, on_webhook_answer, &p, &w->err))
         return w->err.code;
     while (!p.is_done)
         if (loop_run_once(loop, -1) < 0)
@@ -140,12 +141,12 @@ static void run_delivery(struct work *work)
 
 /* ---- the loop's thread ---- */
 
-static void on_timer(struct loop_timer *t);
+static void on_webhook_timer(struct loop_timer *t);
 
 static void wait_for_more(struct webhook *w, int64_t ms)
 {
     if (!w->is_stopped)
-        (void)loop_timer_start(w->core->loop, &w->timer, ms, on_timer);
+        (void)loop_timer_start(w->core->loop, &w->timer, ms, on_webhook_timer);
 }
 
 static void on_delivered(struct work *work)
@@ -167,7 +168,7 @@ static void on_delivered(struct work *work)
     wait_for_more(w, wait_ms);
 }
 
-static bool is_wanted(const struct webhook *w, struct str reason)
+static bool is_webhook_wanted(const struct webhook *w, struct str reason)
 {
     const struct config_list *list = &w->core->config->events.webhook_reasons;
 
@@ -189,7 +190,7 @@ static void write_body(struct webhook *w, const struct event_row *rows, size_t n
     jw_array(&jw);
     for (size_t i = 0; i < n && w->body.len < BODY_MAX - ROW_MAX; i++) {
         w->upto = rows[i].seq;
-        if (!is_wanted(w, rows[i].reason))
+        if (!is_webhook_wanted(w, rows[i].reason))
             continue;
         event_row_write(&jw, &rows[i]);
         has_some = true;
@@ -200,7 +201,7 @@ static void write_body(struct webhook *w, const struct event_row *rows, size_t n
         buf_clear(&w->body);
 }
 
-static void on_rows(int result, const struct event_row *rows, size_t n, void *ctx)
+static void on_webhook_rows(int result, const struct event_row *rows, size_t n, void *ctx)
 {
     struct webhook *w = ctx;
 
@@ -218,20 +219,20 @@ static void on_rows(int result, const struct event_row *rows, size_t n, void *ct
     }
 }
 
-static void on_timer(struct loop_timer *t)
+static void on_webhook_timer(struct loop_timer *t)
 {
     struct webhook *w = container_of(t, struct webhook, timer);
     const struct event_page page = {.is_system = true, .after = w->last, .limit = EVENT_PAGE_MAX};
 
     if (store_stats(w->core->store).last_event <= w->last ||
-        event_read(w->core->store, w->core->loop, &page, on_rows, w) < 0)
+        event_read(w->core->store, w->core->loop, &page, on_webhook_rows, w) < 0)
         wait_for_more(w, TICK_MS);
 }
 
 /* ---- the setting ---- */
 
 /* "host", "host:port", "[v6]:port": the address to connect to always has a port. */
-static char *address_of(struct str host, bool is_tls)
+static char *webhook_address_of(struct str host, bool is_tls)
 {
     struct str last = host.p[0] == '[' ? str_skip(host, (size_t)(str_chr(host, ']') + 1)) : host;
     const char *port = is_tls ? ":443" : ":80";
@@ -260,7 +261,7 @@ static int read_url(struct webhook *w, const char *url, struct err *e)
     struct str host = slash < 0 ? s : str_slice(s, 0, (size_t)slash);
     if (host.len == 0 || host.len > 300)
         return err_set(e, -EINVAL, "events.webhook: '%s' has no host name", url);
-    w->address = address_of(host, is_tls);
+    w->address = webhook_address_of(host, is_tls);
     w->host = mem_strndup(host.p, host.len);
     w->target = mem_strdup(slash < 0 ? "/" : s.p + slash);
     if (!w->address || !w->host || !w->target)

@@ -109,7 +109,7 @@ static int64_t read_fraction(const char **p)
 }
 
 /* Two digits as a number; 100 when they are none. */
-static int read_digits(const char *p)
+static int read_two_digits(const char *p)
 {
     if (p[0] < '0' || p[0] > '9' || p[1] < '0' || p[1] > '9')
         return 100;
@@ -123,7 +123,7 @@ static int64_t read_offset(const char *p)
         return 0;
     if ((*p != '+' && *p != '-') || strlen(p) != 6 || p[3] != ':')
         return INT64_MIN;
-    int hours = read_digits(p + 1), minutes = read_digits(p + 4);
+    int hours = read_two_digits(p + 1), minutes = read_two_digits(p + 4);
     if (hours > 23 || minutes > 59)
         return INT64_MIN;
     return (*p == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);

@@ -68,7 +68,7 @@ void deflate_free(struct deflate *d)
 }
 
 /* Compresses what was gathered; its end stays for the next to refer to. */
-static int write_piece(struct deflate *d, bool is_last)
+static int write_deflate_piece(struct deflate *d, bool is_last)
 {
     unsigned char *p = d->bytes + d->dict;
 
@@ -100,12 +100,12 @@ int deflate_feed(struct deflate *d, const void *p, size_t len)
         at += n;
         len -= n;
         if (d->len == DEFLATE_PIECE)
-            (void)write_piece(d, false);
+            (void)write_deflate_piece(d, false);
     }
     return d->error;
 }
 
 int deflate_finish(struct deflate *d)
 {
-    return d->error ? d->error : write_piece(d, true);
+    return d->error ? d->error : write_deflate_piece(d, true);
 }

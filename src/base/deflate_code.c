@@ -9,7 +9,7 @@ struct leaf {
     uint16_t symbol;
 };
 
-static int compare(const void *a, const void *b)
+static int by_leaf_count(const void *a, const void *b)
 {
     const struct leaf *x = a, *y = b;
 
@@ -19,7 +19,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Symbols that occur, the rarest first; two at least. */
-static size_t gather(struct leaf *leaves, const uint32_t *counts, size_t n)
+static size_t gather_leaves(struct leaf *leaves, const uint32_t *counts, size_t n)
 {
     size_t n_leaves = 0;
 
@@ -31,7 +31,7 @@ static size_t gather(struct leaf *leaves, const uint32_t *counts, size_t n)
         if (counts[i] == 0)
             leaves[n_leaves++] = (struct leaf){1, (uint16_t)i};
     }
-    qsort(leaves, n_leaves, sizeof *leaves, compare);
+    qsort(leaves, n_leaves, sizeof *leaves, by_leaf_count);
     return n_leaves;
 }
 
@@ -111,7 +111,7 @@ void code_make(struct code *c, const uint32_t *counts, size_t n, unsigned max)
 {
     struct leaf leaves[N_LITERALS + 2];
     unsigned n_of[N_LITERALS + 2] = {0};
-    size_t n_leaves = gather(leaves, counts, n), at = n_leaves;
+    size_t n_leaves = gather_leaves(leaves, counts, n), at = n_leaves;
 
     for (size_t i = 0; i < n; i++)
         c->len[i] = 0;

@@ -67,7 +67,7 @@ static uint32_t hash(const unsigned char *p)
 }
 
 /* Puts AT into its chain; what was there before. */
-static int32_t insert(struct deflate_work *w, const unsigned char *p, int32_t at)
+static int32_t insert_into_chain(struct deflate_work *w, const unsigned char *p, int32_t at)
 {
     uint32_t h = hash(p + at);
     int32_t before = w->head[h];
@@ -97,13 +97,13 @@ static int32_t common(const unsigned char *a, const unsigned char *b, int32_t ma
 }
 
 /* Puts AT into its chain and finds a match that is longer than BEST. */
-static struct match find(struct deflate_work *w, const struct piece *s, int32_t at, int32_t best,
-                         unsigned depth)
+static struct match find_longer_match(struct deflate_work *w, const struct piece *s, int32_t at,
+                                      int32_t best, unsigned depth)
 {
     const unsigned char *p = s->p, *here = p + at;
     int32_t max = s->end - at < MATCH_MAX ? s->end - at : MATCH_MAX;
     struct match m = {best, 0};
-    int32_t from = insert(w, p, at);
+    int32_t from = insert_into_chain(w, p, at);
 
     if (max <= best)
         return m;
@@ -136,7 +136,7 @@ struct writer {
     int error;
 };
 
-static void write_block(struct writer *o, const unsigned char *end, bool is_last)
+static void write_match_block(struct writer *o, const unsigned char *end, bool is_last)
 {
     struct deflate_work *w = o->w;
     struct block b = {
@@ -158,7 +158,7 @@ static void write_block(struct writer *o, const unsigned char *end, bool is_last
     o->plain = end;
 }
 
-static void add(struct writer *o, struct token t, const unsigned char *end)
+static void add_match_token(struct writer *o, struct token t, const unsigned char *end)
 {
     struct deflate_work *w = o->w;
 
@@ -170,12 +170,12 @@ static void add(struct writer *o, struct token t, const unsigned char *end)
         w->distances[distance_symbol(t.distance)]++;
     }
     if (w->n_tokens == TOKENS_MAX)
-        write_block(o, end, false);
+        write_match_block(o, end, false);
 }
 
 static void add_literal(struct writer *o, const unsigned char *p)
 {
-    add(o, (struct token){*p, 0}, p + 1);
+    add_match_token(o, (struct token){*p, 0}, p + 1);
 }
 
 /* Adds the match at AT, or a better one behind it. Where to go on. */
@@ -184,7 +184,7 @@ static int32_t add_match(struct writer *o, const struct piece *s, int32_t at, st
     int32_t last = s->end - MATCH_MIN; /* the last place that has a hash */
 
     while (m.len < LENGTH_LAZY && at < last) {
-        struct match next = find(o->w, s, at + 1, m.len, CHAIN_LAZY);
+        struct match next = find_longer_match(o->w, s, at + 1, m.len, CHAIN_LAZY);
         if (next.distance == 0)
             break;
         add_literal(o, s->p + at);
@@ -194,8 +194,8 @@ static int32_t add_match(struct writer *o, const struct piece *s, int32_t at, st
     /* The place behind the match's begin is in its chain already when it was looked at. */
     int32_t from = m.len < LENGTH_LAZY && at < last ? at + 2 : at + 1, end = at + m.len;
     for (int32_t i = from; i < end && i <= last; i++)
-        (void)insert(o->w, s->p, i);
-    add(o, (struct token){(uint16_t)m.len, (uint16_t)m.distance}, s->p + end);
+        (void)insert_into_chain(o->w, s->p, i);
+    add_match_token(o, (struct token){(uint16_t)m.len, (uint16_t)m.distance}, s->p + end);
     return end;
 }
 
@@ -205,7 +205,7 @@ static void compress(struct writer *o, const struct piece *s, int32_t at)
     unsigned n_misses = 0;
 
     while (at <= last) {
-        struct match m = find(o->w, s, at, MATCH_MIN - 1, CHAIN_MAX);
+        struct match m = find_longer_match(o->w, s, at, MATCH_MIN - 1, CHAIN_MAX);
         if (m.distance > 0) {
             n_misses = 0;
             at = add_match(o, s, at, m);
@@ -231,8 +231,8 @@ int deflate_piece(struct deflate_work *w, const struct deflate_piece *piece, str
     memset(w->distances, 0, sizeof w->distances);
     w->n_tokens = 0;
     for (int32_t i = 0; i < (int32_t)dict && i <= s.end - MATCH_MIN; i++)
-        (void)insert(w, s.p, i);
+        (void)insert_into_chain(w, s.p, i);
     compress(&o, &s, (int32_t)dict);
-    write_block(&o, bytes + len, piece->is_last);
+    write_match_block(&o, bytes + len, piece->is_last);
     return o.error ? o.error : block_align(&o.bits, out, piece->is_last);
 }

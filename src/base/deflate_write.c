@@ -10,7 +10,7 @@ enum { STORED = 0, FIXED = 1, DYNAMIC = 2, STORED_MAX = 65535, SLACK = 1024 };
 
 /* ---- bits ---- */
 
-static void put(struct bits *b, uint64_t value, unsigned n)
+static void put_code_bits(struct bits *b, uint64_t value, unsigned n)
 {
     b->acc |= value << b->n;
     b->n += n;
@@ -27,7 +27,7 @@ static void flush(struct bits *b)
     b->n %= 8;
 }
 
-static int begin(struct bits *b, struct buf *out, size_t bytes)
+static int begin_lengths(struct bits *b, struct buf *out, size_t bytes)
 {
     int r = buf_reserve(out, bytes + SLACK);
 
@@ -36,7 +36,7 @@ static int begin(struct bits *b, struct buf *out, size_t bytes)
     return r;
 }
 
-static void end(struct bits *b, struct buf *out)
+static void end_lengths(struct bits *b, struct buf *out)
 {
     flush(b);
     out->len = (size_t)((char *)b->p - out->p);
@@ -48,14 +48,14 @@ static int write_stored(const struct block *b, struct bits *bits, struct buf *ou
 {
     const unsigned char *p = b->plain;
     size_t left = b->plain_len;
-    int r = begin(bits, out, left + left / STORED_MAX * 8);
+    int r = begin_lengths(bits, out, left + left / STORED_MAX * 8);
 
     while (r == 0 && left > 0) {
         size_t len = left < STORED_MAX ? left : STORED_MAX;
-        put(bits, b->is_last && len == left, 3);
+        put_code_bits(bits, b->is_last && len == left, 3);
         flush(bits);
-        put(bits, 0, (8 - bits->n) % 8);
-        put(bits, len | (~(uint64_t)len & 0xffff) << 16, 32);
+        put_code_bits(bits, 0, (8 - bits->n) % 8);
+        put_code_bits(bits, len | (~(uint64_t)len & 0xffff) << 16, 32);
         flush(bits);
         memcpy(bits->p, p, len);
         bits->p += len;
@@ -63,7 +63,7 @@ static int write_stored(const struct block *b, struct bits *bits, struct buf *ou
         left -= len;
     }
     if (r == 0)
-        end(bits, out);
+        end_lengths(bits, out);
     return r;
 }
 
@@ -78,19 +78,19 @@ static void put_tokens(const struct block *b, struct bits *bits, const struct co
         if (t->distance == 0) {
             if (o.n > 63 - CODE_MAX)
                 flush(&o);
-            put(&o, literals->bits[t->value], literals->len[t->value]);
+            put_code_bits(&o, literals->bits[t->value], literals->len[t->value]);
             continue;
         }
         unsigned s = length_symbol(t->value), d = distance_symbol(t->distance);
         unsigned extra = length_extra(s), more = distance_extra(d);
         flush(&o);
-        put(&o, literals->bits[s], literals->len[s]);
-        put(&o, (t->value - 3U) & ((1U << extra) - 1), extra);
-        put(&o, distances->bits[d], distances->len[d]);
-        put(&o, (t->distance - 1U) & ((1U << more) - 1), more);
+        put_code_bits(&o, literals->bits[s], literals->len[s]);
+        put_code_bits(&o, (t->value - 3U) & ((1U << extra) - 1), extra);
+        put_code_bits(&o, distances->bits[d], distances->len[d]);
+        put_code_bits(&o, (t->distance - 1U) & ((1U << more) - 1), more);
     }
     flush(&o);
-    put(&o, literals->bits[END_OF_BLOCK], literals->len[END_OF_BLOCK]);
+    put_code_bits(&o, literals->bits[END_OF_BLOCK], literals->len[END_OF_BLOCK]);
     flush(&o);
     *bits = o;
 }
@@ -176,7 +176,8 @@ static void add_run(struct lengths *l, uint8_t len, size_t run)
     }
 }
 
-static void describe(struct lengths *l, const struct code *literals, const struct code *distances)
+static void describe_lengths(struct lengths *l, const struct code *literals,
+                             const struct code *distances)
 {
     uint8_t all[N_LITERALS + N_DISTANCES];
 
@@ -215,17 +216,17 @@ static uint64_t describe_cost(const struct lengths *l)
 
 static void put_lengths(const struct lengths *l, struct bits *bits)
 {
-    put(bits, l->n_literals - 257, 5);
-    put(bits, l->n_distances - 1, 5);
-    put(bits, l->n_codes - 4, 4);
+    put_code_bits(bits, l->n_literals - 257, 5);
+    put_code_bits(bits, l->n_distances - 1, 5);
+    put_code_bits(bits, l->n_codes - 4, 4);
     flush(bits);
     for (size_t i = 0; i < l->n_codes; i++) {
-        put(bits, l->code.len[order[i]], 3);
+        put_code_bits(bits, l->code.len[order[i]], 3);
         flush(bits);
     }
     for (size_t i = 0; i < l->n; i++) {
-        put(bits, l->code.bits[l->symbols[i]], l->code.len[l->symbols[i]]);
-        put(bits, l->extra[i], extra_bits(l->symbols[i]));
+        put_code_bits(bits, l->code.bits[l->symbols[i]], l->code.len[l->symbols[i]]);
+        put_code_bits(bits, l->extra[i], extra_bits(l->symbols[i]));
         flush(bits);
     }
 }
@@ -237,7 +238,7 @@ int block_write(const struct block *b, struct bits *bits, struct buf *out)
 
     code_make(&literals, b->literals, N_LITERALS, CODE_MAX);
     code_make(&distances, b->distances, N_DISTANCES, CODE_MAX);
-    describe(&l, &literals, &distances);
+    describe_lengths(&l, &literals, &distances);
     uint64_t dynamic = cost(b, &literals, &distances) + describe_cost(&l);
     uint64_t stored = 8 * (uint64_t)(b->plain_len + 5 * (b->plain_len / STORED_MAX + 1));
     struct code fixed = {0}, fixed_distances = {0};
@@ -247,31 +248,31 @@ int block_write(const struct block *b, struct bits *bits, struct buf *out)
         return write_stored(b, bits, out);
 
     bool is_fixed = plain <= dynamic;
-    int r = begin(bits, out, (size_t)((is_fixed ? plain : dynamic) / 8));
+    int r = begin_lengths(bits, out, (size_t)((is_fixed ? plain : dynamic) / 8));
     if (r < 0)
         return r;
-    put(bits, b->is_last, 1);
-    put(bits, is_fixed ? FIXED : DYNAMIC, 2);
+    put_code_bits(bits, b->is_last, 1);
+    put_code_bits(bits, is_fixed ? FIXED : DYNAMIC, 2);
     if (!is_fixed)
         put_lengths(&l, bits);
     put_tokens(b, bits, is_fixed ? &fixed : &literals, is_fixed ? &fixed_distances : &distances);
-    end(bits, out);
+    end_lengths(bits, out);
     return 0;
 }
 
 int block_align(struct bits *bits, struct buf *out, bool is_last)
 {
-    int r = begin(bits, out, 0);
+    int r = begin_lengths(bits, out, 0);
 
     if (r < 0)
         return r;
     if (!is_last) {
-        put(bits, STORED << 1, 3);
-        put(bits, 0, (16 - bits->n % 8) % 8);
-        put(bits, 0xffff0000U, 32);
+        put_code_bits(bits, STORED << 1, 3);
+        put_code_bits(bits, 0, (16 - bits->n % 8) % 8);
+        put_code_bits(bits, 0xffff0000U, 32);
         flush(bits);
     }
-    put(bits, 0, (8 - bits->n % 8) % 8);
-    end(bits, out);
+    put_code_bits(bits, 0, (8 - bits->n % 8) % 8);
+    end_lengths(bits, out);
     return 0;
 }

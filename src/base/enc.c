@@ -87,7 +87,7 @@ int enc_base64url(struct buf *out, struct str s)
     return base64(out, s, ALNUM "-_", false);
 }
 
-static int base64_digit(char c)
+static int base64_digit_of(char c)
 {
     if (c >= 'A' && c <= 'Z')
         return c - 'A';
@@ -115,7 +115,7 @@ int enc_unbase64(struct buf *out, struct str s)
     if (s.len % 4 == 1)
         return -EINVAL;
     for (size_t i = 0; i < s.len; i++) {
-        int d = base64_digit(s.p[i]);
+        int d = base64_digit_of(s.p[i]);
         if (d < 0)
             return -EINVAL;
         v = (v << 6 | (uint32_t)d) & 0xffffff;

@@ -27,7 +27,7 @@ struct gunzip {
     char out[OUT_MAX];
 };
 
-static int fail_with(struct gunzip *g, const char *reason)
+static int fail_gunzip_with(struct gunzip *g, const char *reason)
 {
     g->reason = reason;
     return g->error = -EINVAL;
@@ -120,7 +120,7 @@ static int end_member(struct gunzip *g)
     g->n_head = 0;
     g->has_member = true;
     g->is_over = g->is_raw;
-    return inflateReset(&g->z) == Z_OK ? 0 : fail_with(g, "gzip: invalid header");
+    return inflateReset(&g->z) == Z_OK ? 0 : fail_gunzip_with(g, "gzip: invalid header");
 }
 
 /* Decodes what zlib was given, to its end or to that of the member. */
@@ -136,7 +136,7 @@ static int decode_input(struct gunzip *g)
         if (r == Z_MEM_ERROR)
             return g->error = -ENOMEM;
         if (r != Z_OK && r != Z_STREAM_END && r != Z_BUF_ERROR)
-            return fail_with(g, find_reason(g->z.msg));
+            return fail_gunzip_with(g, find_reason(g->z.msg));
         int taken = n > 0 ? g->sink(g->ctx, g->out, n) : 0;
         if (taken < 0)
             return g->error = taken;
@@ -176,7 +176,7 @@ int gunzip_feed(struct gunzip *g, const void *bytes, size_t len)
 
     while (g->error == 0 && len > 0) {
         if (g->is_over)
-            return fail_with(g, "deflate: data behind the end");
+            return fail_gunzip_with(g, "deflate: data behind the end");
         (void)(g->is_raw || g->n_head == HEAD_LEN ? decode_bytes : decode_head)(g, &p, &len);
     }
     return g->error;
@@ -186,7 +186,7 @@ int gunzip_finish(struct gunzip *g)
 {
     bool is_whole = g->is_raw ? g->is_over : g->has_member && g->n_head == 0;
 
-    return g->error == 0 && !is_whole ? fail_with(g, "unexpected EOF") : g->error;
+    return g->error == 0 && !is_whole ? fail_gunzip_with(g, "unexpected EOF") : g->error;
 }
 
 const char *gunzip_reason(const struct gunzip *g)

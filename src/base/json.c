@@ -350,7 +350,8 @@ bool json_del(struct json *object, struct str key)
     return true;
 }
 
-static int copy_into(struct arena *a, struct json *to, const struct json *from, uint32_t depth);
+static int copy_value_into(struct arena *a, struct json *to, const struct json *from,
+                           uint32_t depth);
 
 static int copy_members(struct arena *a, struct json *to, const struct json *from, uint32_t depth)
 {
@@ -360,7 +361,7 @@ static int copy_members(struct arena *a, struct json *to, const struct json *fro
     for (uint32_t i = 0; i < from->n; i++) {
         to->members[i].key = arena_str(a, from->members[i].key);
         if (!to->members[i].key.p ||
-            copy_into(a, &to->members[i].value, &from->members[i].value, depth) < 0)
+            copy_value_into(a, &to->members[i].value, &from->members[i].value, depth) < 0)
             return -ENOMEM;
     }
     return 0;
@@ -372,12 +373,13 @@ static int copy_items(struct arena *a, struct json *to, const struct json *from,
     if (!to->items)
         return -ENOMEM;
     for (uint32_t i = 0; i < from->n; i++)
-        if (copy_into(a, &to->items[i], &from->items[i], depth) < 0)
+        if (copy_value_into(a, &to->items[i], &from->items[i], depth) < 0)
             return -ENOMEM;
     return 0;
 }
 
-static int copy_into(struct arena *a, struct json *to, const struct json *from, uint32_t depth)
+static int copy_value_into(struct arena *a, struct json *to, const struct json *from,
+                           uint32_t depth)
 {
     *to = without_room(from);
     if (depth > JSON_DEPTH_MAX)
@@ -397,5 +399,5 @@ struct json *json_copy(struct arena *a, const struct json *v)
 {
     struct json *copy = v ? arena_alloc(a, sizeof *copy) : NULL;
 
-    return copy && copy_into(a, copy, v, 0) == 0 ? copy : NULL;
+    return copy && copy_value_into(a, copy, v, 0) == 0 ? copy : NULL;
 }

@@ -200,7 +200,7 @@ static int copy_sequences(struct parser *s, char **out)
 }
 
 /* At the opening quote. */
-static int parse_string(struct parser *s, struct str *ret)
+static int parse_json_string(struct parser *s, struct str *ret)
 {
     char *start = s->pool, *out = start;
 
@@ -276,7 +276,7 @@ static int finish_real(struct parser *s, const char *from, struct json_decimal *
     return 0;
 }
 
-static int parse_number(struct parser *s, struct json *out)
+static int parse_json_number(struct parser *s, struct json *out)
 {
     const char *from = s->p;
     struct json_decimal d = {.negative = *from == '-'};
@@ -381,7 +381,7 @@ static int parse_member(struct parser *s, struct json_member *m)
 {
     if (skip_json_space(s) != '"')
         return fail_json(s, "expected a member name");
-    if (parse_string(s, &m->key) < 0)
+    if (parse_json_string(s, &m->key) < 0)
         return s->code;
     if (skip_json_space(s) != ':')
         return fail_json(s, "expected ':'");
@@ -472,7 +472,7 @@ static int parse_nested(struct parser *s, struct json *out)
     return r;
 }
 
-static int parse_word(struct parser *s, const char *word, size_t len)
+static int parse_json_word(struct parser *s, const char *word, size_t len)
 {
     if ((size_t)(s->end - s->p) < len || memcmp(s->p, word, len) != 0)
         return fail_json_at(s, s->p, -EINVAL, "expected a value");
@@ -486,23 +486,23 @@ static int parse_value(struct parser *s, struct json *out)
 
     *out = (struct json){0};
     switch (c) {
-    case '"': out->type = JSON_STRING; return parse_string(s, &out->s);
+    case '"': out->type = JSON_STRING; return parse_json_string(s, &out->s);
     case '{':
     case '[': return parse_nested(s, out);
     case 't':
         out->type = JSON_BOOL;
         out->b = true;
-        return parse_word(s, "true", 4);
-    case 'f': out->type = JSON_BOOL; return parse_word(s, "false", 5);
-    case 'n': return parse_word(s, "null", 4);
+        return parse_json_word(s, "true", 4);
+    case 'f': out->type = JSON_BOOL; return parse_json_word(s, "false", 5);
+    case 'n': return parse_json_word(s, "null", 4);
     default:
         if (c == '-' || ascii_is_digit(c))
-            return parse_number(s, out);
+            return parse_json_number(s, out);
         return fail_json(s, "expected a value");
     }
 }
 
-static int parse_text(struct parser *s, struct json *root)
+static int parse_json_text(struct parser *s, struct json *root)
 {
     if (parse_value(s, root) < 0)
         return s->code;
@@ -551,7 +551,7 @@ struct json *json_parse(struct arena *a, struct str text, const struct json_limi
     s.stack = s.first_stack = first_stack;
     s.values_left = limits->max_values ? limits->max_values : UINT32_MAX;
     s.max_depth = limits->max_depth < JSON_DEPTH_MAX ? limits->max_depth : JSON_DEPTH_MAX;
-    int r = parse_text(&s, root);
+    int r = parse_json_text(&s, root);
     if (s.stack != first_stack)
         free(s.stack);
     if (r < 0) {

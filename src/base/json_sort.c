@@ -7,7 +7,7 @@
 
 enum { RUN = 8 }; /* sorted by insertion before merging starts */
 
-static uint64_t prefix_of(struct str key)
+static uint64_t key_prefix_of(struct str key)
 {
     unsigned char bytes[8] = {0};
     uint64_t x = 0;
@@ -56,7 +56,7 @@ struct json_order *json_sort_members(const struct json_member *m, uint32_t n)
     if (!v)
         return NULL;
     for (uint32_t i = 0; i < n; i++)
-        v[i] = (struct json_order){prefix_of(m[i].key), i};
+        v[i] = (struct json_order){key_prefix_of(m[i].key), i};
     for (size_t i = 0; i < n; i += RUN)
         sort_run(m, v + i, (uint32_t)(n - i < RUN ? n - i : RUN));
 

@@ -25,8 +25,8 @@ static inline char *room(struct buf *b, size_t n)
     return b->p + b->len;
 }
 
-#define put_lit(b, lit) put_bytes((b), "" lit, sizeof(lit) - 1)
-static inline void put_bytes(struct buf *b, const char *p, size_t n)
+#define put_lit(b, lit) put_json_bytes((b), "" lit, sizeof(lit) - 1)
+static inline void put_json_bytes(struct buf *b, const char *p, size_t n)
 {
     char *out = room(b, n);
 
@@ -82,7 +82,7 @@ static size_t put_special(struct buf *b, struct str s)
     }
     size_t n = utf8_sequence(s.p, s.len);
     if (n > 0)
-        put_bytes(b, s.p, n);
+        put_json_bytes(b, s.p, n);
     else
         put_lit(b, "\xef\xbf\xbd");
     return n > 0 ? n : 1;
@@ -110,13 +110,13 @@ static size_t put_chunks(struct buf *b, struct str s)
 }
 
 /* The part of S from its first byte that is not plain. */
-static void put_rest(struct buf *b, struct str s)
+static void put_json_rest(struct buf *b, struct str s)
 {
     size_t i = put_chunks(b, s);
 
     while (i < s.len) {
         size_t n = plain_length(s.p + i, s.len - i);
-        put_bytes(b, s.p + i, n);
+        put_json_bytes(b, s.p + i, n);
         i += n;
         if (i < s.len)
             i += put_special(b, str_skip(s, i));
@@ -135,7 +135,7 @@ static void put_json_str(struct buf *b, struct str s)
         memcpy(out + 1, s.p, n);
     b->len += n + 1;
     if (n < s.len)
-        put_rest(b, str_skip(s, n));
+        put_json_rest(b, str_skip(s, n));
     put_json_char(b, '"');
 }
 
@@ -158,7 +158,7 @@ static void put_json_int(struct buf *b, int64_t i)
     if (in_place)
         b->len += n;
     else
-        put_bytes(b, text, n);
+        put_json_bytes(b, text, n);
 }
 
 static void put_real(struct buf *b, double d)
@@ -174,7 +174,7 @@ static void put_real(struct buf *b, double d)
     if (in_place)
         b->len += n;
     else
-        put_bytes(b, text, n);
+        put_json_bytes(b, text, n);
 }
 
 /* ---- values ---- */
@@ -196,7 +196,7 @@ static void new_line(const struct writer *w)
         put_lit(w->out, "  ");
 }
 
-static void put_items(struct writer *w, const struct json *v)
+static void put_json_items(struct writer *w, const struct json *v)
 {
     /* What is too long already gets no longer. */
     for (uint32_t i = 0; i < v->n && !w->out->error; i++) {
@@ -207,7 +207,7 @@ static void put_items(struct writer *w, const struct json *v)
     }
 }
 
-static void put_member(struct writer *w, const struct json_member *m, bool first)
+static void put_json_member(struct writer *w, const struct json_member *m, bool first)
 {
     if (!first)
         put_json_char(w->out, ',');
@@ -228,7 +228,7 @@ static void put_sorted(struct writer *w, const struct json *v)
         return;
     }
     for (uint32_t i = 0; i < v->n && !w->out->error; i++)
-        put_member(w, &v->members[order[i].i], i == 0);
+        put_json_member(w, &v->members[order[i].i], i == 0);
     free(order);
 }
 
@@ -239,7 +239,7 @@ static void put_members(struct writer *w, const struct json *v)
         return;
     }
     for (uint32_t i = 0; i < v->n && !w->out->error; i++)
-        put_member(w, &v->members[i], i == 0);
+        put_json_member(w, &v->members[i], i == 0);
 }
 
 static void put_nested(struct writer *w, const struct json *v)
@@ -255,7 +255,7 @@ static void put_nested(struct writer *w, const struct json *v)
     if (object)
         put_members(w, v);
     else
-        put_items(w, v);
+        put_json_items(w, v);
     w->depth--;
     if (v->n > 0)
         new_line(w);
@@ -401,5 +401,5 @@ void jw_value(struct jw *w, const struct json *v)
 void jw_raw(struct jw *w, struct str json_text)
 {
     before_value(w);
-    put_bytes(w->out, json_text.p, json_text.len);
+    put_json_bytes(w->out, json_text.p, json_text.len);
 }

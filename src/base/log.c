@@ -58,7 +58,7 @@ static void put_log_bytes(struct line *l, const char *p, size_t n)
     }
 }
 
-static void put_string(struct line *l, struct str s)
+static void put_log_string(struct line *l, struct str s)
 {
     bool utf8 = str_is_utf8(s);
 
@@ -79,7 +79,7 @@ static void put_string(struct line *l, struct str s)
 static void put_key(struct line *l, const char *key)
 {
     put_log_bytes(l, ",", 1);
-    put_string(l, str_of(key));
+    put_log_string(l, str_of(key));
     put_log_bytes(l, ":", 1);
 }
 
@@ -90,11 +90,11 @@ void log_write(enum log_level level, const char *msg, const struct log_field *fi
 
     clock_rfc3339_us(ts, clock_real_us());
     put_log_bytes(&l, "{\"ts\":", 6);
-    put_string(&l, str_of(ts));
+    put_log_string(&l, str_of(ts));
     put_key(&l, "level");
-    put_string(&l, str_of(level_names[level]));
+    put_log_string(&l, str_of(level_names[level]));
     put_key(&l, "msg");
-    put_string(&l, str_of(msg));
+    put_log_string(&l, str_of(msg));
     for (unsigned i = 0; i < n; i++) {
         struct str value = fields[i].s;
         char num[24];
@@ -111,7 +111,7 @@ void log_write(enum log_level level, const char *msg, const struct log_field *fi
         if (fields[i].type == LOG_FIELD_INT)
             put_log_bytes(&l, value.p, value.len);
         else
-            put_string(&l, value);
+            put_log_string(&l, value);
     }
     memcpy(l.text + l.len, "}\n", 2);
     l.len += 2;

@@ -30,12 +30,12 @@ static int emit_instruction(struct emitter *m, struct regex_instruction i)
     return (int)m->n++;
 }
 
-static int emit_node(struct emitter *m, const struct regex_node *node);
+static int emit_regex_node(struct emitter *m, const struct regex_node *node);
 
 static int emit_pieces(struct emitter *m, const struct regex_node *piece)
 {
     for (; piece; piece = piece->next) {
-        int r = emit_node(m, piece);
+        int r = emit_regex_node(m, piece);
         if (r < 0)
             return r;
     }
@@ -72,7 +72,7 @@ static int emit_branches(struct emitter *m, const struct regex_node *group)
     return 0;
 }
 
-static int emit_group(struct emitter *m, const struct regex_node *group)
+static int emit_regex_group(struct emitter *m, const struct regex_node *group)
 {
     if (!group->is_first)
         return emit_branches(m, group);
@@ -95,7 +95,7 @@ static void set_split(struct emitter *m, int split, const struct regex_node *nod
 static int emit_star(struct emitter *m, const struct regex_node *node)
 {
     int split = emit_instruction(m, (struct regex_instruction){.op = REGEX_OP_SPLIT});
-    int r = split < 0 ? split : emit_node(m, node->child);
+    int r = split < 0 ? split : emit_regex_node(m, node->child);
 
     if (r >= 0)
         r = emit_instruction(m,
@@ -110,7 +110,7 @@ static int emit_star(struct emitter *m, const struct regex_node *node)
 static int emit_repeat(struct emitter *m, const struct regex_node *node)
 {
     for (uint32_t i = 0; i < node->min; i++) {
-        int r = emit_node(m, node->child);
+        int r = emit_regex_node(m, node->child);
         if (r < 0)
             return r;
     }
@@ -118,7 +118,7 @@ static int emit_repeat(struct emitter *m, const struct regex_node *node)
         return emit_star(m, node);
     for (uint32_t i = node->min; i < node->max; i++) {
         int split = emit_instruction(m, (struct regex_instruction){.op = REGEX_OP_SPLIT});
-        int r = split < 0 ? split : emit_node(m, node->child);
+        int r = split < 0 ? split : emit_regex_node(m, node->child);
         if (r < 0)
             return r;
         set_split(m, split, node);
@@ -126,7 +126,7 @@ static int emit_repeat(struct emitter *m, const struct regex_node *node)
     return 0;
 }
 
-static int emit_node(struct emitter *m, const struct regex_node *node)
+static int emit_regex_node(struct emitter *m, const struct regex_node *node)
 {
     if (++m->visits > VISITS_MAX)
         return -E2BIG;
@@ -143,7 +143,7 @@ static int emit_node(struct emitter *m, const struct regex_node *node)
     case REGEX_GROUP:
     case REGEX_BRANCH: break;
     }
-    return emit_group(m, node);
+    return emit_regex_group(m, node);
 }
 
 static struct regex *finish_program(struct arena *a, const struct emitter *m,
@@ -178,7 +178,7 @@ struct regex *regex_compile(struct arena *a, struct str pattern, struct err *e)
         (void)err_set(e, -ENOMEM, "out of memory");
         return NULL;
     }
-    if (emit_node(m, tree) < 0 ||
+    if (emit_regex_node(m, tree) < 0 ||
         emit_instruction(m, (struct regex_instruction){.op = REGEX_OP_MATCH}) < 0) {
         (void)err_set(e, -E2BIG, "the pattern is too large");
         return NULL;
@@ -273,7 +273,7 @@ static void follow_program(struct search *s, uint16_t pc)
     }
 }
 
-static void step_over(struct search *s, uint32_t c)
+static void step_threads(struct search *s, uint32_t c)
 {
     s->n_next = 0;
     for (uint16_t t = 0; t < s->n_threads; t++) {
@@ -323,7 +323,7 @@ int regex_search(const struct regex *re, struct str text, uint64_t *steps)
             return 0;
         if (!spend_search_steps(&s, steps))
             return -E2BIG;
-        step_over(&s, c);
+        step_threads(&s, c);
         s.place = (struct place){.word_before = s.place.word_behind};
         pos += len ? len : 1;
     }

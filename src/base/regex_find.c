@@ -160,7 +160,7 @@ static void arrive_ways(struct finder *s)
         (void)follow_way(s, (struct way){0, s->pos, {SIZE_MAX, SIZE_MAX}});
 }
 
-static void step_over(struct finder *s, uint32_t c)
+static void step_over_char(struct finder *s, uint32_t c)
 {
     s->n_next = 0;
     for (unsigned i = 0; i < s->n; i++) {
@@ -185,7 +185,7 @@ static bool spend_finder_steps(struct finder *s)
 }
 
 /* The character at the place, U+FFFD for a byte that is no UTF-8; its length. */
-static size_t read_char(const struct finder *s, uint32_t *c)
+static size_t read_regex_char(const struct finder *s, uint32_t *c)
 {
     size_t left = s->f->text.len - s->pos;
     size_t len = left > 0 ? utf8_decode(s->f->text.p + s->pos, left, c) : 0;
@@ -199,13 +199,13 @@ static size_t read_char(const struct finder *s, uint32_t *c)
 static int find_match(struct finder *s)
 {
     for (;;) {
-        size_t len = read_char(s, &s->behind);
+        size_t len = read_regex_char(s, &s->behind);
         arrive_ways(s);
         if (len == 0 || (s->is_found && s->n == 0))
             return s->is_found;
         if (!spend_finder_steps(s))
             return -E2BIG;
-        step_over(s, s->behind);
+        step_over_char(s, s->behind);
         s->before = s->behind;
         s->pos += len;
     }

@@ -38,7 +38,7 @@ static int fail_regex_memory(struct parser *p)
 
 /* ---- reading ---- */
 
-static bool at_end(const struct parser *p)
+static bool at_pattern_end(const struct parser *p)
 {
     return p->pos >= p->text.len;
 }
@@ -72,7 +72,7 @@ static int read_hex(struct parser *p, unsigned digits, uint32_t *ret)
     uint32_t x = 0;
 
     for (unsigned i = 0; i < digits; i++, p->pos++) {
-        int digit = at_end(p) ? -1 : enc_hex_digit(look_ahead(p, 0));
+        int digit = at_pattern_end(p) ? -1 : enc_hex_digit(look_ahead(p, 0));
         if (digit < 0)
             return fail_regex(p, "expected a hexadecimal digit");
         x = x << 4 | (uint32_t)digit;
@@ -108,7 +108,7 @@ static struct regex_set *new_set(struct parser *p)
     return set;
 }
 
-static int add_range(struct parser *p, struct regex_set *set, uint32_t first, uint32_t last)
+static int add_regex_range(struct parser *p, struct regex_set *set, uint32_t first, uint32_t last)
 {
     if (set->n == set->cap) {
         uint32_t cap = set->cap ? set->cap * 2 : 4;
@@ -157,12 +157,12 @@ static int add_named(struct parser *p, struct regex_set *set, char name)
     (void)find_named(name, &ranges, &n);
     for (size_t i = 0; i < n && r == 0; i++) {
         if (!inverse)
-            r = add_range(p, set, ranges[i].first, ranges[i].last);
+            r = add_regex_range(p, set, ranges[i].first, ranges[i].last);
         else if (ranges[i].first > from)
-            r = add_range(p, set, from, ranges[i].first - 1);
+            r = add_regex_range(p, set, from, ranges[i].first - 1);
         from = ranges[i].last + 1;
     }
-    return r == 0 && inverse ? add_range(p, set, from, LAST_CODE_POINT) : r;
+    return r == 0 && inverse ? add_regex_range(p, set, from, LAST_CODE_POINT) : r;
 }
 
 bool regex_set_has(const struct regex_set *set, uint32_t c)
@@ -235,7 +235,7 @@ static int read_char_escape(struct parser *p, uint32_t *ret)
     size_t at = p->pos - 1;
     uint32_t c;
 
-    if (at_end(p))
+    if (at_pattern_end(p))
         return fail_regex(p, "nothing behind the backslash");
     if (read_code_point(p, &c) < 0)
         return -1;
@@ -277,7 +277,7 @@ static bool at_named(const struct parser *p)
 
 static int read_class_char(struct parser *p, uint32_t *ret)
 {
-    if (at_end(p))
+    if (at_pattern_end(p))
         return fail_regex(p, "unmatched '['");
     if (!accept_token(p, "\\"))
         return read_code_point(p, ret);
@@ -310,13 +310,14 @@ static int parse_class_part(struct parser *p, struct regex_set *set)
     if (look_ahead(p, 0) == '-' && p->text.len - p->pos > 1 && look_ahead(p, 1) != ']') {
         p->pos++;
         if (at_named(p))
-            return add_range(p, set, first, first) < 0 ? -1 : add_range(p, set, '-', '-');
+            return add_regex_range(p, set, first, first) < 0 ? -1
+                                                             : add_regex_range(p, set, '-', '-');
         if (read_class_char(p, &last) < 0)
             return -1;
     }
     if (last < first)
         return fail_regex_at(p, at, -EINVAL, "range out of order");
-    return add_range(p, set, first, last);
+    return add_regex_range(p, set, first, last);
 }
 
 /* Behind '['. */
@@ -329,7 +330,7 @@ static int parse_class(struct parser *p, struct regex_node *node)
         return -1;
     set->negated = accept_token(p, "^");
     while (!accept_token(p, "]")) {
-        if (at_end(p))
+        if (at_pattern_end(p))
             return fail_regex_at(p, at, -EINVAL, "unmatched '['");
         if (parse_class_part(p, set) < 0)
             return -1;
@@ -344,7 +345,7 @@ static int parse_class(struct parser *p, struct regex_node *node)
 static struct regex_node *parse_branches(struct parser *p);
 
 /* Behind '('. */
-static int parse_group(struct parser *p, struct regex_node *node)
+static int parse_regex_group(struct parser *p, struct regex_node *node)
 {
     static const char *const refused[] = {"?=", "?!", "?<=", "?<!"};
     size_t at = p->pos - 1;
@@ -397,7 +398,7 @@ static int set_any(struct parser *p, struct regex_node *node)
         return -1;
     node->set->negated = true;
     for (size_t i = 0; i < ARRAY_LEN(line_ends); i++)
-        if (add_range(p, node->set, line_ends[i].first, line_ends[i].last) < 0)
+        if (add_regex_range(p, node->set, line_ends[i].first, line_ends[i].last) < 0)
             return -1;
     return 0;
 }
@@ -405,7 +406,7 @@ static int set_any(struct parser *p, struct regex_node *node)
 static int parse_atom(struct parser *p, struct regex_node *node)
 {
     if (accept_token(p, "("))
-        return parse_group(p, node);
+        return parse_regex_group(p, node);
     if (accept_token(p, "["))
         return parse_class(p, node);
     if (accept_token(p, "."))
@@ -429,7 +430,7 @@ static int parse_atom(struct parser *p, struct regex_node *node)
 
 /* ---- repetition ---- */
 
-static bool read_count(struct parser *p, uint32_t *ret)
+static bool read_regex_count(struct parser *p, uint32_t *ret)
 {
     size_t from = p->pos;
 
@@ -444,9 +445,9 @@ static bool read_counts(struct parser *p, uint32_t *min, uint32_t *max)
 {
     size_t back = p->pos;
 
-    if (accept_token(p, "{") && read_count(p, min)) {
+    if (accept_token(p, "{") && read_regex_count(p, min)) {
         *max = *min;
-        if (accept_token(p, ",") && !read_count(p, max))
+        if (accept_token(p, ",") && !read_regex_count(p, max))
             *max = REGEX_NO_MAX;
         if (accept_token(p, "}"))
             return true;
@@ -523,7 +524,7 @@ static struct regex_node *parse_branch(struct parser *p)
     }
     branch->type = REGEX_BRANCH;
     struct regex_node *last = NULL;
-    while (!at_end(p) && look_ahead(p, 0) != '|' && look_ahead(p, 0) != ')') {
+    while (!at_pattern_end(p) && look_ahead(p, 0) != '|' && look_ahead(p, 0) != ')') {
         struct regex_node *piece = parse_piece(p);
         if (!piece)
             return NULL;
@@ -558,7 +559,7 @@ struct regex_node *regex_parse(struct arena *a, struct str pattern, struct err *
     group->child = parse_branches(&p);
     if (!group->child)
         return NULL;
-    if (!at_end(&p)) {
+    if (!at_pattern_end(&p)) {
         (void)fail_regex(&p, "unmatched ')'");
         return NULL;
     }

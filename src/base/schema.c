@@ -54,14 +54,14 @@ static bool put_char(char *path, size_t *len, char ch)
     return true;
 }
 
-static void put_place(char *path, size_t *len, const struct place *at)
+static void put_schema_place(char *path, size_t *len, const struct place *at)
 {
     char digits[16];
     struct str token;
 
     if (!at->up)
         return;
-    put_place(path, len, at->up);
+    put_schema_place(path, len, at->up);
     (void)snprintf(digits, sizeof digits, "%" PRIu32, at->i);
     token = at->key ? *at->key : str_of(digits);
     bool room = put_char(path, len, '/');
@@ -83,7 +83,7 @@ violated(struct checker *c, const char *keyword, const struct place *at, const c
 
     if (!c->err)
         return -EINVAL;
-    put_place(c->err->path, &len, at);
+    put_schema_place(c->err->path, &len, at);
     c->err->path[len] = '\0';
     c->err->keyword = keyword;
     va_start(ap, fmt);
@@ -180,8 +180,8 @@ static int check_length(struct checker *c, const struct schema *s, const struct 
     return 0;
 }
 
-static int check_string(struct checker *c, const struct schema *s, const struct json *v,
-                        const struct place *at)
+static int check_schema_string(struct checker *c, const struct schema *s, const struct json *v,
+                               const struct place *at)
 {
     int r = check_length(c, s, v, at);
 
@@ -321,8 +321,8 @@ static int check_member(struct checker *c, const struct schema *s, const struct 
     return check_value(c, s->additional, &m->value, &here);
 }
 
-static int check_name(struct checker *c, const struct schema *s, const struct json_member *m,
-                      const struct place *at)
+static int check_schema_name(struct checker *c, const struct schema *s, const struct json_member *m,
+                             const struct place *at)
 {
     const struct json name = {.type = JSON_STRING, .s = m->key};
     int r = check_quietly(c, s->names, &name, at);
@@ -342,7 +342,7 @@ static int check_object(struct checker *c, const struct schema *s, const struct 
     for (uint32_t i = 0; i < v->n && r == 0; i++) {
         r = spend_check_steps(c, 1);
         if (r == 0 && s->names)
-            r = check_name(c, s, &v->members[i], at);
+            r = check_schema_name(c, s, &v->members[i], at);
         if (r == 0)
             r = check_member(c, s, &v->members[i], at);
     }
@@ -441,7 +441,7 @@ static int check_by_type(struct checker *c, const struct schema *s, const struct
                          const struct place *at)
 {
     switch (v->type) {
-    case JSON_STRING: return check_string(c, s, v, at);
+    case JSON_STRING: return check_schema_string(c, s, v, at);
     case JSON_INT:
     case JSON_REAL: return check_number(c, s, v, at);
     case JSON_ARRAY: return check_array(c, s, v, at);

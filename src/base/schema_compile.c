@@ -123,7 +123,8 @@ static int read_schema_list(struct compiler *c, struct schema *s, const struct j
     return 0;
 }
 
-static int read_count(struct compiler *c, struct schema *s, const struct json *v, void *field)
+static int read_schema_count(struct compiler *c, struct schema *s, const struct json *v,
+                             void *field)
 {
     int64_t n = json_int(v, -1);
 
@@ -155,7 +156,7 @@ static int add_type(struct compiler *c, struct schema *s, const struct json *nam
     return mistake(c, name, "must be the name of a type");
 }
 
-static int read_type(struct compiler *c, struct schema *s, const struct json *v, void *field)
+static int read_schema_type(struct compiler *c, struct schema *s, const struct json *v, void *field)
 {
     int r = 0;
 
@@ -192,7 +193,7 @@ static uint64_t weight(const struct json *v)
     return sum;
 }
 
-static int read_enum(struct compiler *c, struct schema *s, const struct json *v, void *field)
+static int read_schema_enum(struct compiler *c, struct schema *s, const struct json *v, void *field)
 {
     (void)field;
     if (!json_is(v, JSON_ARRAY))
@@ -224,7 +225,8 @@ static int read_pattern(struct compiler *c, struct schema *s, const struct json 
     return 0;
 }
 
-static int read_format(struct compiler *c, struct schema *s, const struct json *v, void *field)
+static int read_schema_format(struct compiler *c, struct schema *s, const struct json *v,
+                              void *field)
 {
     (void)field;
     if (!json_is(v, JSON_STRING))
@@ -312,11 +314,11 @@ static const struct keyword {
     int (*read)(struct compiler *c, struct schema *s, const struct json *v, void *field);
     size_t field;
 } keywords[] = {
-    {"type", read_type, 0},
+    {"type", read_schema_type, 0},
     {"properties", read_properties, 0},
     {"required", read_required, 0},
     {"items", read_schema, offsetof(struct schema, items)},
-    {"enum", read_enum, 0},
+    {"enum", read_schema_enum, 0},
     {"const", read_const, 0},
     {"anyOf", read_schema_list, offsetof(struct schema, any_of)},
     {"oneOf", read_schema_list, offsetof(struct schema, one_of)},
@@ -327,12 +329,12 @@ static const struct keyword {
     {"$ref", read_ref, 0},
     {"$defs", read_definitions, 0},
     {"definitions", read_definitions, 0},
-    {"minItems", read_count, offsetof(struct schema, min_items)},
-    {"maxItems", read_count, offsetof(struct schema, max_items)},
-    {"minLength", read_count, offsetof(struct schema, min_length)},
-    {"maxLength", read_count, offsetof(struct schema, max_length)},
+    {"minItems", read_schema_count, offsetof(struct schema, min_items)},
+    {"maxItems", read_schema_count, offsetof(struct schema, max_items)},
+    {"minLength", read_schema_count, offsetof(struct schema, min_length)},
+    {"maxLength", read_schema_count, offsetof(struct schema, max_length)},
     {"pattern", read_pattern, 0},
-    {"format", read_format, 0},
+    {"format", read_schema_format, 0},
     {"minimum", read_keyword_number, offsetof(struct schema, minimum)},
     {"maximum", read_keyword_number, offsetof(struct schema, maximum)},
     {"exclusiveMinimum", read_keyword_number, offsetof(struct schema, exclusive_minimum)},

@@ -125,7 +125,7 @@ static bool is_ipv6(struct str s)
     return is_ip(s, AF_INET6);
 }
 
-static bool is_label(struct str s)
+static bool is_format_label(struct str s)
 {
     enum { LABEL_MAX = 63 };
 
@@ -144,13 +144,13 @@ static bool is_hostname(struct str s)
     if (s.len == 0 || s.len > HOSTNAME_MAX)
         return false;
     while (s.p)
-        if (!is_label(str_cut(&s, '.')))
+        if (!is_format_label(str_cut(&s, '.')))
             return false;
     return true;
 }
 
 /* What may stand unquoted before the '@' (RFC 5321, and letters beyond ASCII as in RFC 6531). */
-static bool is_atom_char(char c)
+static bool is_format_atom_char(char c)
 {
     return ascii_is_letter(c) || ascii_is_digit(c) || (unsigned char)c >= 0x80 ||
            (c && strchr("!#$%&'*+-/=?^_`{|}~", c));
@@ -175,7 +175,7 @@ static bool is_local_part(struct str s)
         return is_quoted(s);
     for (size_t i = 0; i < s.len; i++) {
         bool inner_dot = s.p[i] == '.' && i > 0 && i + 1 < s.len && s.p[i - 1] != '.';
-        if (!inner_dot && !is_atom_char(s.p[i]))
+        if (!inner_dot && !is_format_atom_char(s.p[i]))
             return false;
     }
     return true;
@@ -217,7 +217,7 @@ static bool has_uri_chars(struct str s)
 }
 
 /* [userinfo@]host[:port] */
-static bool is_authority(struct str s)
+static bool is_format_authority(struct str s)
 {
     ptrdiff_t at = str_chr(s, '@');
     struct str host = at >= 0 ? str_skip(s, (size_t)at + 1) : s;
@@ -259,7 +259,7 @@ static bool is_uri(struct str s)
         size_t len = 0;
         while (len < path.len && !strchr("/?#", path.p[len]))
             len++;
-        if (!is_authority(str_n(path.p, len)))
+        if (!is_format_authority(str_n(path.p, len)))
             return false;
         path = str_skip(path, len);
     }

@@ -90,7 +90,7 @@ void tar_reader_take_all(struct tar_reader *r)
 /* ---- numbers ---- */
 
 /* Octal digits between spaces and NULs, or a number in base 256. */
-static int read_number(const char *p, size_t len, int64_t *ret)
+static int read_tar_number(const char *p, size_t len, int64_t *ret)
 {
     const unsigned char *u = (const unsigned char *)p;
     uint64_t v = 0;
@@ -126,7 +126,8 @@ static bool has_good_sum(const char *block)
         n += is_sum ? ' ' : (unsigned char)block[i];
         n_signed += is_sum ? ' ' : (signed char)block[i];
     }
-    return read_number(block + CHECKSUM, SHORT_LEN, &want) == 0 && (want == n || want == n_signed);
+    return read_tar_number(block + CHECKSUM, SHORT_LEN, &want) == 0 &&
+           (want == n || want == n_signed);
 }
 
 static struct str field(const char *p, size_t len)
@@ -147,7 +148,7 @@ static int set_name(struct buf *b, struct str s, struct err *e)
 }
 
 /* Seconds; a fraction does not count. */
-static bool read_seconds(struct str s, int64_t *ret)
+static bool read_tar_seconds(struct str s, int64_t *ret)
 {
     struct str whole = str_cut(&s, '.');
 
@@ -179,10 +180,10 @@ static int keep_attr(struct tar_reader *r, struct str name, struct str value, st
 }
 
 /* What is of no use is left out, as it is by everybody who reads archives. */
-static void take_number(struct tar_reader *r, struct str key, struct str value)
+static void take_tar_number(struct tar_reader *r, struct str key, struct str value)
 {
     if (str_is(key, "mtime"))
-        r->has_mtime = read_seconds(value, &r->mtime_s);
+        r->has_mtime = read_tar_seconds(value, &r->mtime_s);
     else if (str_is(key, "uid"))
         r->has_uid = str_to_u64(value, &r->uid) == 0;
     else if (str_is(key, "gid"))
@@ -200,7 +201,7 @@ static int take_own(struct tar_reader *r, struct str key, struct str value, stru
     return r->has_size ? 0 : err_set(e, -EINVAL, "a size is malformed");
 }
 
-static int take_record(struct tar_reader *r, struct str key, struct str value, struct err *e)
+static int take_tar_record(struct tar_reader *r, struct str key, struct str value, struct err *e)
 {
     const struct str attr = STR("SCHILY.xattr.");
 
@@ -212,7 +213,7 @@ static int take_record(struct tar_reader *r, struct str key, struct str value, s
         return 0;
     if (str_starts(key, attr))
         return keep_attr(r, str_skip(key, attr.len), value, e);
-    take_number(r, key, value);
+    take_tar_number(r, key, value);
     return 0;
 }
 
@@ -228,7 +229,7 @@ static int read_records(struct tar_reader *r, struct str s, struct err *e)
         struct str value = str_slice(s, digits.len + 1, len - 1), key = str_cut(&value, '=');
         if (!value.p)
             return err_set(e, -EINVAL, "an extended header is malformed");
-        int c = take_record(r, key, value, e);
+        int c = take_tar_record(r, key, value, e);
         if (c < 0)
             return c;
         s = str_skip(s, len);
@@ -317,13 +318,13 @@ static int fill_numbers(const struct tar_reader *r, struct tar_entry *t)
 {
     int64_t mode = 0, mtime = 0, uid = 0, gid = 0;
 
-    if (read_number(r->block + MODE, SHORT_LEN, &mode) < 0 ||
-        read_number(r->block + MTIME, NUMBER_LEN, &mtime) < 0)
+    if (read_tar_number(r->block + MODE, SHORT_LEN, &mode) < 0 ||
+        read_tar_number(r->block + MTIME, NUMBER_LEN, &mtime) < 0)
         return -EINVAL;
     /* Nobody has asked for owners before: one that cannot be read is nobody's. */
-    if (read_number(r->block + UID, SHORT_LEN, &uid) < 0)
+    if (read_tar_number(r->block + UID, SHORT_LEN, &uid) < 0)
         uid = 0;
-    if (read_number(r->block + GID, SHORT_LEN, &gid) < 0)
+    if (read_tar_number(r->block + GID, SHORT_LEN, &gid) < 0)
         gid = 0;
     t->mode = (unsigned)mode & 07777;
     t->mtime_s = r->has_mtime ? r->mtime_s : mtime;
@@ -332,7 +333,7 @@ static int fill_numbers(const struct tar_reader *r, struct tar_entry *t)
     return 0;
 }
 
-static bool is_special(char type)
+static bool is_tar_special(char type)
 {
     return type == '3' || type == '4' || type == '6';
 }
@@ -341,7 +342,7 @@ static int begin_entry(struct tar_reader *r, char type, int64_t size, struct err
 {
     struct tar_entry t = {.type = TAR_FILE};
 
-    if (type == '1' || type == '2' || type == '5' || (r->takes_all && is_special(type)))
+    if (type == '1' || type == '2' || type == '5' || (r->takes_all && is_tar_special(type)))
         t.type = (enum tar_type)type;
     else if (type != '0' && type != '\0' && type != '7')
         return err_set(e, -EINVAL, "%s", refused(type));
@@ -366,7 +367,7 @@ static int begin_entry(struct tar_reader *r, char type, int64_t size, struct err
     return c;
 }
 
-static int take_header(struct tar_reader *r, struct err *e)
+static int take_tar_header(struct tar_reader *r, struct err *e)
 {
     static const char zeros[TAR_BLOCK];
     char type = r->block[TYPE];
@@ -379,7 +380,7 @@ static int take_header(struct tar_reader *r, struct err *e)
     }
     if (!has_good_sum(r->block))
         return err_set(e, -EINVAL, "not a tar archive, or damaged");
-    if (read_number(r->block + SIZE, NUMBER_LEN, &size) < 0 || size < 0)
+    if (read_tar_number(r->block + SIZE, NUMBER_LEN, &size) < 0 || size < 0)
         return err_set(e, -EINVAL, "a size is malformed");
     if (type != '\0' && strchr("xgLK", type))
         return begin_extra(r, type, size, e);
@@ -389,7 +390,7 @@ static int take_header(struct tar_reader *r, struct err *e)
 /* ---- bytes ---- */
 
 /* An end of data was reached, perhaps at once. */
-static int end_data(struct tar_reader *r, struct err *e)
+static int end_tar_data(struct tar_reader *r, struct err *e)
 {
     bool was_extra = r->state == EXTRA;
 
@@ -399,7 +400,7 @@ static int end_data(struct tar_reader *r, struct err *e)
     return r->is_file ? r->sink->end(r->ctx, e) : 0;
 }
 
-static int take_data(struct tar_reader *r, const char *p, size_t len, struct err *e)
+static int take_tar_data(struct tar_reader *r, const char *p, size_t len, struct err *e)
 {
     if (r->state == EXTRA)
         return buf_add(&r->extra, p, len) < 0 ? err_set(e, -ENOMEM, "out of memory") : 0;
@@ -407,7 +408,7 @@ static int take_data(struct tar_reader *r, const char *p, size_t len, struct err
 }
 
 /* Takes some of the bytes; how many, or -errno. */
-static ssize_t step(struct tar_reader *r, const char *p, size_t len, struct err *e)
+static ssize_t take_tar_step(struct tar_reader *r, const char *p, size_t len, struct err *e)
 {
     size_t n = len;
     int c = 0;
@@ -419,13 +420,13 @@ static ssize_t step(struct tar_reader *r, const char *p, size_t len, struct err 
         memcpy(r->block + r->n_block, p, n);
         r->n_block += n;
         if (r->n_block == TAR_BLOCK)
-            c = take_header(r, e);
+            c = take_tar_header(r, e);
         break;
     case EXTRA:
     case DATA:
         if (n > r->left)
             n = (size_t)r->left;
-        c = n > 0 ? take_data(r, p, n, e) : 0;
+        c = n > 0 ? take_tar_data(r, p, n, e) : 0;
         r->left -= n;
         break;
     case PADDING:
@@ -447,13 +448,13 @@ int tar_reader_feed(struct tar_reader *r, const void *p, size_t len, struct err 
     for (;;) {
         /* What has no data ends without waiting for more bytes. */
         while ((r->state == DATA || r->state == EXTRA) && r->left == 0) {
-            int c = end_data(r, e);
+            int c = end_tar_data(r, e);
             if (c < 0)
                 return c;
         }
         if (len == 0)
             return 0;
-        ssize_t n = step(r, at, len, e);
+        ssize_t n = take_tar_step(r, at, len, e);
         if (n < 0)
             return (int)n;
         at += n;

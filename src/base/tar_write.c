@@ -8,7 +8,7 @@
 enum { NAME_LEN = 100 };
 #define NUMBER_MAX UINT64_C(077777777777) /* of eleven octal digits */
 
-static void put_text(char *at, size_t len, struct str s)
+static void put_tar_text(char *at, size_t len, struct str s)
 {
     if (s.len > 0)
         memcpy(at, s.p, s.len < len ? s.len : len);
@@ -29,14 +29,14 @@ static int put_header(struct buf *out, char type, const struct tar_entry *t)
     char b[TAR_BLOCK] = {0};
     unsigned sum = 0;
 
-    put_text(b, NAME_LEN, t->name);
+    put_tar_text(b, NAME_LEN, t->name);
     put_octal(b + 100, 7, t->mode & 07777);
     put_octal(b + 108, 7, 0);
     put_octal(b + 116, 7, 0);
     put_octal(b + 124, 11, t->size <= NUMBER_MAX ? t->size : 0);
     put_octal(b + 136, 11, t->mtime_s < 0 ? 0 : (uint64_t)t->mtime_s & NUMBER_MAX);
     b[156] = type;
-    put_text(b + 157, NAME_LEN, t->link);
+    put_tar_text(b + 157, NAME_LEN, t->link);
     memcpy(b + 257, magic, sizeof magic);
     memset(b + 148, ' ', 8);
     for (size_t i = 0; i < sizeof b; i++)

@@ -174,7 +174,7 @@ static void join_changes(struct work *w)
 
 /* ---- hunks ---- */
 
-static void write_lines(struct buf *out, char mark, const struct str *lines, int32_t n)
+static void write_diff_lines(struct buf *out, char mark, const struct str *lines, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
         (void)buf_add_char(out, mark);
@@ -184,8 +184,8 @@ static void write_lines(struct buf *out, char mark, const struct str *lines, int
     }
 }
 
-static void write_range(struct buf *out, char sign, int32_t from, int32_t n,
-                        enum textdiff_style style)
+static void write_diff_range(struct buf *out, char sign, int32_t from, int32_t n,
+                             enum textdiff_style style)
 {
     /* Of no lines the number is that of the line before. */
     (void)buf_printf(out, "%c%d", sign, n ? from + 1 : from);
@@ -208,18 +208,18 @@ static void write_hunk(struct buf *out, const struct textdiff *d, const struct h
     int32_t a = first->a - before, b = first->b - before;
 
     (void)buf_add_lit(out, "@@ ");
-    write_range(out, '-', a, last->a + last->n_a + after - a, h->style);
+    write_diff_range(out, '-', a, last->a + last->n_a + after - a, h->style);
     (void)buf_add_char(out, ' ');
-    write_range(out, '+', b, last->b + last->n_b + after - b, h->style);
+    write_diff_range(out, '+', b, last->b + last->n_b + after - b, h->style);
     (void)buf_add_lit(out, " @@\n");
     for (size_t i = h->from; i < h->to; i++) {
         const struct textdiff_change *c = &d->changes[i];
-        write_lines(out, ' ', d->a + a, c->a - a);
-        write_lines(out, '-', d->a + c->a, c->n_a);
-        write_lines(out, '+', d->b + c->b, c->n_b);
+        write_diff_lines(out, ' ', d->a + a, c->a - a);
+        write_diff_lines(out, '-', d->a + c->a, c->n_a);
+        write_diff_lines(out, '+', d->b + c->b, c->n_b);
         a = c->a + c->n_a;
     }
-    write_lines(out, ' ', d->a + a, after);
+    write_diff_lines(out, ' ', d->a + a, after);
 }
 
 int textdiff_write(struct buf *out, const struct textdiff *d, unsigned context,

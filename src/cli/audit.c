@@ -19,7 +19,7 @@ DEFINE_CLEANUP(struct store_tx *, store_tx_free)
 enum { LIST_MAX = 100000, ARENA_MAX = 512 << 20, TEXT_MAX = 128 << 20 };
 
 /* Only reads, so a service may be running, and it does not matter who named the directory. */
-static struct store *open_store(const struct client_where *where, struct err *e)
+static struct store *open_audit_store(const struct client_where *where, struct err *e)
 {
     const struct client_where named = {.config = where->config, .is_named = true};
     struct err why = ERR_INIT;
@@ -42,7 +42,7 @@ static int open_error(const struct err *e)
 static int verify_here(const struct client_where *where, struct arena *a, struct json **ret,
                        struct err *e)
 {
-    struct store *s auto_(store_close) = open_store(where, e);
+    struct store *s auto_(store_close) = open_audit_store(where, e);
     struct buf text auto_buf = BUF_INIT(4096);
     struct jw w = jw_to(&text);
     struct chain_report rep;
@@ -105,7 +105,7 @@ static void add_query(struct store_tx *tx, const struct audit_list_args *args)
 static int list_here(const struct client_where *where, const struct audit_list_args *args,
                      struct arena *a, struct json **ret, struct err *e)
 {
-    struct store *s auto_(store_close) = open_store(where, e);
+    struct store *s auto_(store_close) = open_audit_store(where, e);
     struct buf text auto_buf = BUF_INIT(TEXT_MAX);
     struct jw w = jw_to(&text);
 
@@ -146,14 +146,14 @@ static int list_there(const struct client_where *where, const struct audit_list_
     return rq.target ? client_ask(where, a, &rq, ret, e) : err_sys(e, -ENAMETOOLONG, "events");
 }
 
-static struct str member(const struct json *event, const char *name)
+static struct str audit_member(const struct json *event, const char *name)
 {
     struct str s = json_str(json_get(event, name), STR(""));
 
     return s.len > 0 ? s : STR("-");
 }
 
-static void put_event(struct buf *out, const struct json *event, bool is_json)
+static void put_audit_event(struct buf *out, const struct json *event, bool is_json)
 {
     if (is_json) {
         (void)json_write(out, event, JSON_COMPACT);
@@ -161,9 +161,10 @@ static void put_event(struct buf *out, const struct json *event, bool is_json)
         return;
     }
     (void)buf_printf(out, "%" PRId64 "  " STR_FMT "  " STR_FMT "  " STR_FMT "  " STR_FMT "\n",
-                     json_int(json_get(event, "seq"), 0), STR_ARG(member(event, "at")),
-                     STR_ARG(member(event, "account")), STR_ARG(member(event, "reason")),
-                     STR_ARG(member(event, "message")));
+                     json_int(json_get(event, "seq"), 0), STR_ARG(audit_member(event, "at")),
+                     STR_ARG(audit_member(event, "account")),
+                     STR_ARG(audit_member(event, "reason")),
+                     STR_ARG(audit_member(event, "message")));
 }
 
 int audit_list(const struct client_where *where, const struct audit_list_args *args,
@@ -178,6 +179,6 @@ int audit_list(const struct client_where *where, const struct audit_list_args *a
     int r = where->url ? list_there(where, args, &arena, &events, e)
                        : list_here(where, args, &arena, &events, e);
     for (size_t i = 0; r == 0 && json_at(events, i); i++)
-        put_event(out, json_at(events, i), args->is_json);
+        put_audit_event(out, json_at(events, i), args->is_json);
     return r < 0 ? r : out->error;
 }

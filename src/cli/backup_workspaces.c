@@ -32,7 +32,7 @@ struct fetch {
     struct err *e;
 };
 
-static int on_data(void *ctx, const char *p, size_t n)
+static int on_workspace_data(void *ctx, const char *p, size_t n)
 {
     struct fetch *f = ctx;
     int r = io_write_all(f->fd, p, n);
@@ -55,7 +55,7 @@ static int fetch(const struct backup_workspaces *w, struct str name, const char 
     (void)buf_add_lit(&target, "/download?path=");
     (void)enc_percent(&target, str_of(place));
     const struct client_transfer t = {
-        .method = "GET", .target = buf_cstr(&target), .write = on_data, .ctx = &f};
+        .method = "GET", .target = buf_cstr(&target), .write = on_workspace_data, .ctx = &f};
     return t.target ? client_transfer(w->client, &t, e) : err_sys(e, -ENAMETOOLONG, "%s", place);
 }
 
@@ -119,7 +119,7 @@ static int keep_sandbox(struct work *k, const struct json *sandbox, struct err *
 /* ---- the file ---- */
 
 /* Writes GROUP over the end of the archive. */
-static int append(const char *file, struct backup *group, struct err *e)
+static int append_workspace(const char *file, struct backup *group, struct err *e)
 {
     struct buf piece auto_buf = BUF_INIT(PIECE_MAX);
     auto_close int fd = io_open(file, O_WRONLY, 0);
@@ -154,7 +154,7 @@ static int keep_all(struct work *k, struct err *e)
     const struct json *all = json_get(doc, "data");
     for (size_t i = 0; r == 0 && json_at(all, i); i++)
         r = keep_sandbox(k, json_at(all, i), e);
-    return r < 0 || k->n == 0 ? r : append(k->w->file, group, e);
+    return r < 0 || k->n == 0 ? r : append_workspace(k->w->file, group, e);
 }
 
 int backup_workspaces(struct backup_workspaces *w, struct err *e)

@@ -112,7 +112,7 @@ int cli_value_int(const struct cli_call *call, const char *name, int64_t fallbac
 }
 
 /* A number without a unit is seconds; else units from the largest to the smallest. */
-static int read_seconds(struct str text, int64_t *ret)
+static int read_command_seconds(struct str text, int64_t *ret)
 {
     int64_t sum_ms = 0, ms;
 
@@ -138,7 +138,7 @@ int cli_value_seconds(const struct cli_call *call, const char *name, int64_t fal
     const char *value = cli_value(call, name);
     int64_t v = fallback;
 
-    if (value && (!*value || read_seconds(str_of(value), &v) < 0))
+    if (value && (!*value || read_command_seconds(str_of(value), &v) < 0))
         return cli_usage(call, "--%s: expected a time such as 90, 90s, 15m or 1h30m, got '%s'",
                          name, value);
     *ret = v;
@@ -147,7 +147,7 @@ int cli_value_seconds(const struct cli_call *call, const char *name, int64_t fal
 
 /* ---- parsing ---- */
 
-static bool find_flag(const struct cli_verb *verb, struct str name, struct cli_flag *ret)
+static bool find_verb_flag(const struct cli_verb *verb, struct str name, struct cli_flag *ret)
 {
     for (size_t i = 0; cli_flag_at(verb, i, ret); i++)
         if (str_is(name, ret->name))
@@ -168,7 +168,7 @@ static int unknown_flag(const struct cli_call *call, struct str name)
     return cli_usage(call, "unknown option '--" STR_FMT "'", STR_ARG(name));
 }
 
-static void add_value(struct cli_call *call, const struct cli_flag *f, const char *value)
+static void add_command_value(struct cli_call *call, const struct cli_flag *f, const char *value)
 {
     call->values[call->n_values++] = (struct cli_value){f->option, f->setting, value};
 }
@@ -178,7 +178,7 @@ static int parse_switch(struct cli_call *call, const struct cli_flag *f, bool is
 {
     if (has_value)
         return cli_usage(call, "--%s takes no value", f->name);
-    add_value(call, f, is_on ? "true" : "false");
+    add_command_value(call, f, is_on ? "true" : "false");
     return CLI_OK;
 }
 
@@ -190,7 +190,7 @@ static int parse_next(struct cli_call *call, const struct cli_flag *f, char **ar
     if (!value)
         return cli_usage(call, "--%s needs a value: %s", f->name, f->arg);
     ++*at;
-    add_value(call, f, value);
+    add_command_value(call, f, value);
     return CLI_OK;
 }
 
@@ -215,9 +215,9 @@ static int parse_long(struct cli_call *call, char **argv, int *at)
     struct str name = str_cut(&rest, '=');
     struct cli_flag f;
 
-    if (!find_flag(call->verb, name, &f)) {
+    if (!find_verb_flag(call->verb, name, &f)) {
         struct str base = str_skip(name, 3);
-        if (!str_starts(name, STR("no-")) || !find_flag(call->verb, base, &f) || f.arg)
+        if (!str_starts(name, STR("no-")) || !find_verb_flag(call->verb, base, &f) || f.arg)
             return unknown_flag(call, name);
         return parse_switch(call, &f, false, rest.p != NULL);
     }
@@ -225,7 +225,7 @@ static int parse_long(struct cli_call *call, char **argv, int *at)
         return parse_switch(call, &f, true, rest.p != NULL);
     if (!rest.p)
         return parse_next(call, &f, argv, at);
-    add_value(call, &f, rest.p);
+    add_command_value(call, &f, rest.p);
     return CLI_OK;
 }
 
@@ -334,7 +334,7 @@ static const struct cli_verb *find_verb(int argc, char **argv, int *ret_words)
     return NULL;
 }
 
-static bool is_group(const char *word)
+static bool is_verb_group(const char *word)
 {
     for (size_t i = 0; cli_verbs[i]; i++)
         if (str_is(cli_group(cli_verbs[i]), word))
@@ -345,7 +345,7 @@ static bool is_group(const char *word)
 /* The word that is wrong is the first one, or the second of a group. */
 static int unknown_verb(struct cli_call *call, int argc, char **argv)
 {
-    bool has_group = argc > 1 && is_group(argv[0]);
+    bool has_group = argc > 1 && is_verb_group(argv[0]);
     struct suggest s = suggest_for(str_of(argv[has_group]));
     char words[SUGGEST_WORD_MAX];
 
@@ -374,7 +374,7 @@ static int run_group(struct cli_call *call, int argc, char **argv)
     return CLI_USAGE;
 }
 
-static int dispatch(struct cli_call *call, int argc, char **argv)
+static int dispatch_verb(struct cli_call *call, int argc, char **argv)
 {
     int n_words = 0;
 
@@ -391,7 +391,7 @@ static int dispatch(struct cli_call *call, int argc, char **argv)
     }
     if (argv[0][0] == '-')
         return cli_usage(call, "unknown option '%s'", argv[0]);
-    if (is_group(argv[0]) && (argc == 1 || argv[1][0] == '-'))
+    if (is_verb_group(argv[0]) && (argc == 1 || argv[1][0] == '-'))
         return run_group(call, argc, argv);
     return unknown_verb(call, argc, argv);
 }
@@ -408,7 +408,7 @@ int cli_main(int argc, char **argv)
         (void)err_sys(&e, -ENOMEM, "arguments");
         return cli_fail(&call, &e);
     }
-    int status = dispatch(&call, argc > 0 ? argc - 1 : 0, argv + (argc > 0));
+    int status = dispatch_verb(&call, argc > 0 ? argc - 1 : 0, argv + (argc > 0));
     int r = cli_flush(&call);
     buf_done(&call.out);
     if (r < 0 && status == CLI_OK) {

@@ -186,7 +186,7 @@ static int refusal(const struct client *c, int status, const struct json *doc, s
     return err_set(e, code, STR_FMT, STR_ARG(message));
 }
 
-static int wait_for(struct client *c, const bool *is_done, struct err *e)
+static int wait_for_transfer(struct client *c, const bool *is_done, struct err *e)
 {
     while (!*is_done) {
         int r = loop_run_once(c->loop, -1);
@@ -207,7 +207,7 @@ struct exchange {
     bool is_done;
 };
 
-static int read_answer(struct exchange *x, const struct http_response *r)
+static int read_client_answer(struct exchange *x, const struct http_response *r)
 {
     if (r->error < 0)
         return no_answer(x->client, r->error, r->why, x->e);
@@ -221,11 +221,11 @@ static int read_answer(struct exchange *x, const struct http_response *r)
     return 0;
 }
 
-static void on_answer(void *ctx, const struct http_response *r)
+static void on_client_answer(void *ctx, const struct http_response *r)
 {
     struct exchange *x = ctx;
 
-    x->result = read_answer(x, r);
+    x->result = read_client_answer(x, r);
     x->is_done = true;
 }
 
@@ -239,9 +239,9 @@ int client_send(struct client *c, struct arena *a, const struct client_request *
 
     request.body = rq->body;
     request.max_body = ANSWER_MAX;
-    if (!http_client_fetch(c->http, &request, on_answer, &x, &why))
+    if (!http_client_fetch(c->http, &request, on_client_answer, &x, &why))
         return no_answer(c, why.code, err_text(&why), e);
-    int r = wait_for(c, &x.is_done, e);
+    int r = wait_for_transfer(c, &x.is_done, e);
     return r < 0 ? r : x.result;
 }
 
@@ -292,14 +292,14 @@ struct transfer {
     struct buf refusal;
 };
 
-static void settle(struct transfer *x, int result)
+static void settle_transfer(struct transfer *x, int result)
 {
     if (x->result == 0)
         x->result = result;
     x->is_done = true;
 }
 
-static void on_drain(struct http_call *call, void *ctx)
+static void on_client_body_drain(struct http_call *call, void *ctx)
 {
     struct transfer *x = ctx;
 
@@ -308,16 +308,16 @@ static void on_drain(struct http_call *call, void *ctx)
         int r = n > 0    ? http_call_write(call, x->chunk, (size_t)n)
                 : n == 0 ? http_call_end(call)
                          : (int)n;
-        if (r == -EPIPE || n == 0) /* what comes of it is in on_end() */
+        if (r == -EPIPE || n == 0) /* what comes of it is in on_client_end() */
             break;
         if (r < 0) {
             http_call_abort(call);
-            settle(x, r);
+            settle_transfer(x, r);
         }
     }
 }
 
-static void on_head(struct http_call *call, void *ctx, const struct http_head *head)
+static void on_client_head(struct http_call *call, void *ctx, const struct http_head *head)
 {
     struct transfer *x = ctx;
 
@@ -325,11 +325,11 @@ static void on_head(struct http_call *call, void *ctx, const struct http_head *h
     int r = x->status < 400 && x->t->head ? x->t->head(x->t->ctx, head) : 0;
     if (r < 0) {
         http_call_abort(call);
-        settle(x, r);
+        settle_transfer(x, r);
     }
 }
 
-static int on_data(struct http_call *call, void *ctx, const char *p, size_t len)
+static int on_client_data(struct http_call *call, void *ctx, const char *p, size_t len)
 {
     struct transfer *x = ctx;
 
@@ -342,7 +342,7 @@ static int on_data(struct http_call *call, void *ctx, const char *p, size_t len)
     return r;
 }
 
-static void on_end(struct http_call *call, void *ctx, int result, const char *why)
+static void on_client_end(struct http_call *call, void *ctx, int result, const char *why)
 {
     struct transfer *x = ctx;
     struct arena arena auto_arena;
@@ -354,13 +354,15 @@ static void on_end(struct http_call *call, void *ctx, int result, const char *wh
                          x->e);
     else if (result < 0 && x->result == 0)
         result = no_answer(x->client, result, why, x->e);
-    settle(x, result);
+    settle_transfer(x, result);
 }
 
 int client_transfer(struct client *c, const struct client_transfer *t, struct err *e)
 {
-    static const struct http_call_ops ops = {
-        .on_head = on_head, .on_data = on_data, .on_drain = on_drain, .on_end = on_end};
+    static const struct http_call_ops ops = {.on_head = on_client_head,
+                                             .on_data = on_client_data,
+                                             .on_drain = on_client_body_drain,
+                                             .on_end = on_client_end};
     auto_free char *chunk = mem_zalloc(1, CHUNK);
     struct transfer x = {
         .client = c, .t = t, .e = e, .chunk = chunk, .refusal = BUF_INIT(REFUSAL_MAX)};
@@ -379,8 +381,8 @@ int client_transfer(struct client *c, const struct client_transfer *t, struct er
     struct http_call *call = http_client_call(c->http, &request, &ops, &x, &why);
     if (!call)
         return no_answer(c, why.code, err_text(&why), e);
-    on_drain(call, &x); /* a connection that was kept takes bytes at once */
-    int r = wait_for(c, &x.is_done, e);
+    on_client_body_drain(call, &x); /* a connection that was kept takes bytes at once */
+    int r = wait_for_transfer(c, &x.is_done, e);
     buf_done(&x.refusal);
     return r < 0 ? r : x.result;
 }

@@ -30,7 +30,7 @@ static bool is_local_directory(const char *path)
 /* ---- a file ---- */
 
 /* A hidden file beside the one that is to come, with the mode that a new file gets. */
-static int open_temp(struct cp *c, struct err *e)
+static int open_download_temp(struct cp *c, struct err *e)
 {
     size_t len = c->target.len + sizeof ".XXXXXX";
     mode_t mask = umask(0);
@@ -51,7 +51,7 @@ static int open_temp(struct cp *c, struct err *e)
     return 0;
 }
 
-static int open_file(struct cp *c, struct err *e)
+static int open_download_file(struct cp *c, struct err *e)
 {
     struct str base = cp_base(c->inside);
     struct stat st;
@@ -66,12 +66,12 @@ static int open_file(struct cp *c, struct err *e)
     if (!c->target.p)
         return err_sys(e, -ENOMEM, "copy");
     if (stat(c->target.p, &st) < 0 || S_ISREG(st.st_mode))
-        return open_temp(c, e);
+        return open_download_temp(c, e);
     c->fd = io_open(c->target.p, O_WRONLY, 0); /* a device or a pipe is written to as it is */
     return c->fd < 0 ? err_sys(e, c->fd, "'" STR_FMT "'", STR_ARG(c->target)) : 0;
 }
 
-static int close_file(struct cp *c, struct err *e)
+static int close_download_file(struct cp *c, struct err *e)
 {
     int r = close(take_fd(c->fd)) < 0 ? -errno : 0;
 
@@ -109,16 +109,16 @@ static int open_directory(struct cp *c, struct err *e)
 
 /* ---- the transfer ---- */
 
-static int on_head(void *ctx, const struct http_head *head)
+static int on_download_head(void *ctx, const struct http_head *head)
 {
     struct download *d = ctx;
     bool is_archive = str_iis(http_header_get(&head->headers, "Content-Type"), "application/gzip");
 
     progress_start(&d->cp->progress, cp_base(d->cp->inside), head->content_length, d->cp->is_quiet);
-    return is_archive ? open_directory(d->cp, d->e) : open_file(d->cp, d->e);
+    return is_archive ? open_directory(d->cp, d->e) : open_download_file(d->cp, d->e);
 }
 
-static int on_data(void *ctx, const char *p, size_t n)
+static int on_download_data(void *ctx, const char *p, size_t n)
 {
     struct download *d = ctx;
     int r = io_write_all(d->cp->fd, p, n);
@@ -137,8 +137,8 @@ int cp_download(struct cp *c)
         .method = "GET",
         .target = remote_target(c->remote, "/api/v1/sandbox/files/", c->sandbox,
                                 "/download?path=", c->inside),
-        .head = on_head,
-        .write = on_data,
+        .head = on_download_head,
+        .write = on_download_data,
         .ctx = &d,
     };
 
@@ -151,6 +151,6 @@ int cp_download(struct cp *c)
         r = r < 0 ? r : tar;
     }
     if (r == 0 && c->fd >= 0)
-        r = close_file(c, &e);
+        r = close_download_file(c, &e);
     return r < 0 ? remote_fail(c->remote, r, &e) : CLI_OK;
 }

@@ -2,7 +2,7 @@
 /* The names of both sides of a copy: see cp.h. */
 #include "cli/cp.h"
 
-static bool is_name_char(char c)
+static bool is_cp_name_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
@@ -11,7 +11,7 @@ struct cp_path cp_parse(const char *text)
 {
     size_t n = 0;
 
-    while (is_name_char(text[n]))
+    while (is_cp_name_char(text[n]))
         n++;
     if (n == 0 || text[n] != ':')
         return (struct cp_path){STR_NULL, text};

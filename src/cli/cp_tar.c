@@ -11,7 +11,7 @@
 #include "cli/cp.h"
 
 /* The child gets END as its descriptor TO, and signals as any program expects them. */
-static int spawn(pid_t *ret, const char *const argv[], int end, int to)
+static int spawn_tar(pid_t *ret, const char *const argv[], int end, int to)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -47,7 +47,7 @@ int cp_tar_start(struct cp *c, const char *const argv[], bool is_reader, struct 
         return err_sys(e, -errno, "pipe");
     auto_close int theirs = ends[is_reader ? 1 : 0];
     c->fd = ends[is_reader ? 0 : 1];
-    int r = spawn(&c->tar, argv, theirs, is_reader ? STDOUT_FILENO : STDIN_FILENO);
+    int r = spawn_tar(&c->tar, argv, theirs, is_reader ? STDOUT_FILENO : STDIN_FILENO);
     if (r < 0) {
         c->tar = 0;
         return err_sys(e, r, "copying a directory requires the program '%s'", argv[0]);

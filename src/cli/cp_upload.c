@@ -29,7 +29,7 @@ static ssize_t read_local(void *ctx, char *p, size_t n)
 }
 
 /* Sends what c->fd has as the file PATH of the sandbox. */
-static int send_file(struct cp *c, const char *path, int64_t length, struct err *e)
+static int send_upload_file(struct cp *c, const char *path, int64_t length, struct err *e)
 {
     const struct client_transfer t = {
         .method = "POST",
@@ -52,8 +52,8 @@ static int send_file(struct cp *c, const char *path, int64_t length, struct err 
 /* ---- commands inside ---- */
 
 /* Runs SCRIPT as USER (NULL: the sandbox's); *ret_data is the answer's. */
-static int ask_inside(struct cp *c, const struct buf *script, const char *user,
-                      const struct json **ret_data, struct err *e)
+static int ask_cell_about_target(struct cp *c, const struct buf *script, const char *user,
+                                 const struct json **ret_data, struct err *e)
 {
     struct buf body auto_buf = BUF_INIT(8 * SCRIPT_MAX);
     struct jw w = jw_to(&body);
@@ -90,7 +90,7 @@ static int run_inside(struct cp *c, const struct buf *script, struct err *e)
 {
     const struct json *data = NULL;
 
-    return ask_inside(c, script, "root", &data, e);
+    return ask_cell_about_target(c, script, "root", &data, e);
 }
 
 int cp_resolve(struct cp *c, struct err *e)
@@ -103,7 +103,7 @@ int cp_resolve(struct cp *c, struct err *e)
     if (str_starts(path, STR("/")))
         return 0;
     (void)buf_add_str(&script, is_home ? STR("echo ~") : STR("pwd"));
-    int r = ask_inside(c, &script, NULL, &data, e);
+    int r = ask_cell_about_target(c, &script, NULL, &data, e);
     if (r < 0)
         return r;
     struct str start = json_str(json_get(data, "output"), STR("/"));
@@ -148,7 +148,7 @@ static int set_executable(struct cp *c, const char *path, struct err *e)
     return run_inside(c, &script, e);
 }
 
-static const char *join(struct cp *c, const char *dir, struct str name)
+static const char *join_target(struct cp *c, const char *dir, struct str name)
 {
     bool has_slash = str_ends(str_of(dir), STR("/"));
 
@@ -168,12 +168,12 @@ static int upload_file(struct cp *c, const struct stat *st, struct err *e)
         return err_set(e, -EISDIR, "'%s' is a directory: give a file name for standard input",
                        path);
     if (r > 0)
-        path = join(c, c->inside, cp_base(c->outside));
+        path = join_target(c, c->inside, cp_base(c->outside));
     if (!path)
         return err_sys(e, -ENOMEM, "copy");
     int64_t length = S_ISREG(st->st_mode) ? (int64_t)st->st_size : -1;
     progress_start(&c->progress, cp_base(c->outside), length, c->is_quiet);
-    r = send_file(c, path, length, e);
+    r = send_upload_file(c, path, length, e);
     progress_end(&c->progress);
     if (r == 0 && S_ISREG(st->st_mode) && (st->st_mode & 0111))
         r = set_executable(c, path, e);
@@ -243,7 +243,7 @@ static int upload_directory(struct cp *c, struct err *e)
     if (r < 0)
         return r;
     progress_start(&c->progress, name, size_of(full), c->is_quiet);
-    r = send_file(c, temp, -1, e);
+    r = send_upload_file(c, temp, -1, e);
     progress_end(&c->progress);
     int tar = cp_tar_wait(c, r < 0 ? NULL : e);
     if (r == 0)

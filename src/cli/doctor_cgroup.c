@@ -21,7 +21,7 @@ struct found {
     bool v1[N_WANTED], v2[N_WANTED];
 };
 
-static void mark(bool *set, struct str word)
+static void mark_controller(bool *set, struct str word)
 {
     for (size_t i = 0; i < N_WANTED; i++)
         set[i] |= str_is(word, wanted[i]);
@@ -43,7 +43,7 @@ static void read_v2(struct found *f, struct str dir)
     struct str all = buf_str(&text);
     struct str rest = str_cut(&all, '\n');
     while (rest.p)
-        mark(f->v2, str_cut(&rest, ' '));
+        mark_controller(f->v2, str_cut(&rest, ' '));
 }
 
 /* A version 1 hierarchy names its controllers among the options of its mount. */
@@ -53,7 +53,7 @@ static void read_v1(struct found *f, struct str dir, struct str options)
 
     f->has_v1 = true;
     while (options.p)
-        mark(f->v1, str_cut(&options, ','));
+        mark_controller(f->v1, str_cut(&options, ','));
     (void)buf_printf(&path, STR_FMT, STR_ARG(dir));
     f->is_writable |= buf_cstr(&path) && access(buf_cstr(&path), W_OK) == 0;
 }
@@ -78,7 +78,7 @@ static void read_mount(struct found *f, struct str line)
 
 /* Where systemd gives sandboxes a scope, all controllers come with it; else they live below the own
  * group: the line "0::/path" of SELF. */
-static struct str own_group(struct str self, bool has_scope)
+static struct str read_own_group(struct str self, bool has_scope)
 {
     while (!has_scope && self.p) {
         struct str line = str_cut(&self, '\n');
@@ -103,7 +103,7 @@ void doctor_cgroup(const struct doctor_check *check, const struct config *c,
         return;
     }
     (void)io_read_file("/proc/self/cgroup", &self, NULL);
-    f.own = own_group(buf_str(&self), has_scope);
+    f.own = read_own_group(buf_str(&self), has_scope);
     for (struct str rest = buf_str(&text); rest.p;)
         read_mount(&f, str_cut(&rest, '\n'));
     /* In a hybrid layout each controller is in one of the two. */

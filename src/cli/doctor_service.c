@@ -43,7 +43,7 @@ static void block_signals(int how)
 }
 
 /* In the child. What it says goes to SAY, when it cannot start. */
-static _Noreturn void serve(const struct config *c, int say)
+static _Noreturn void serve_for_trial(const struct config *c, int say)
 {
     struct err e = ERR_INIT;
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -86,7 +86,7 @@ static int wait_for_start(const struct doctor_service *s, int fd, struct err *e)
     return 0;
 }
 
-static int make_dir(struct doctor_service *s, struct err *e)
+static int make_trial_dir(struct doctor_service *s, struct err *e)
 {
     char beside[4096];
     int len;
@@ -104,7 +104,7 @@ static int make_dir(struct doctor_service *s, struct err *e)
 static int start_own(struct doctor_service *s, struct err *e)
 {
     int ends[2];
-    int r = make_dir(s, e);
+    int r = make_trial_dir(s, e);
 
     if (r < 0)
         return r;
@@ -119,7 +119,7 @@ static int start_own(struct doctor_service *s, struct err *e)
         return err_sys(e, -errno, "pipe");
     s->pid = fork();
     if (s->pid == 0)
-        serve(&s->config, ends[1]);
+        serve_for_trial(&s->config, ends[1]);
     (void)close(ends[1]);
     r = s->pid < 0 ? err_sys(e, -errno, "fork") : wait_for_start(s, ends[0], e);
     (void)close(ends[0]);
@@ -159,7 +159,7 @@ static void quit_spawners(const struct doctor_service *s)
     globfree(&found);
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+static int remove_trial_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
     (void)st;
     (void)kind;
@@ -180,13 +180,13 @@ static void stop_own(struct doctor_service *s)
         (void)usleep(LOOK_US);
     }
     quit_spawners(s);
-    (void)nftw(s->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    (void)nftw(s->dir, remove_trial_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* ---- one that is there ---- */
 
 /* Whether it answers at all: its socket may be left from one that was killed. */
-static bool find_running(struct doctor_service *s)
+static bool find_running_service(struct doctor_service *s)
 {
     struct client_request rq = {.method = "GET", .target = "/healthz"};
     struct err e = ERR_INIT;
@@ -204,7 +204,7 @@ int doctor_service_open(struct doctor_service *s, const struct config *c, struct
     *s = (struct doctor_service){.config = *c};
     arena_init(&s->arena, ARENA_MAX);
     block_signals(SIG_BLOCK);
-    if (find_running(s))
+    if (find_running_service(s))
         return 0;
     int r = start_own(s, e);
     if (r < 0)

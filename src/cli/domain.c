@@ -35,7 +35,7 @@ static void pair_done(struct tls_pair *p)
 
 #define auto_pair __attribute__((cleanup(pair_done)))
 
-static bool is_label(struct str s)
+static bool is_domain_label(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.p[i];
@@ -54,7 +54,7 @@ bool domain_is_valid(const char *name)
         return false;
     while (rest.p) {
         label = str_cut(&rest, '.');
-        if (!is_label(label))
+        if (!is_domain_label(label))
             return false;
         n++;
     }
@@ -62,7 +62,7 @@ bool domain_is_valid(const char *name)
     return n >= 2 && !(label.p[0] >= '0' && label.p[0] <= '9');
 }
 
-static char *path_of(const char *dir, const char *file)
+static char *domain_path_of(const char *dir, const char *file)
 {
     struct buf b auto_buf = BUF_INIT(4096);
 
@@ -73,10 +73,10 @@ static char *path_of(const char *dir, const char *file)
 static int fill_paths(struct domain_files *f, const char *dir, struct err *e)
 {
     *f = (struct domain_files){
-        .ca = path_of(dir, "ca.pem"),
-        .ca_key = path_of(dir, "ca.key"),
-        .cert = path_of(dir, "cert.pem"),
-        .key = path_of(dir, "key.pem"),
+        .ca = domain_path_of(dir, "ca.pem"),
+        .ca_key = domain_path_of(dir, "ca.key"),
+        .cert = domain_path_of(dir, "cert.pem"),
+        .key = domain_path_of(dir, "key.pem"),
     };
     return f->ca && f->ca_key && f->cert && f->key ? 0 : err_sys(e, -ENOMEM, "%s", dir);
 }
@@ -90,7 +90,8 @@ void domain_files_done(struct domain_files *f)
 }
 
 /* Keys are for their owner, certificates for everybody. */
-static int write_pair(const char *cert, const char *key, const struct tls_pair *p, struct err *e)
+static int write_domain_pair(const char *cert, const char *key, const struct tls_pair *p,
+                             struct err *e)
 {
     int r = io_write_file(key, buf_str(&p->key), 0600, e);
 
@@ -128,7 +129,7 @@ static int get_ca(struct tls_pair *ca, const struct domain_args *args, struct do
     pair_done(ca);
     pair_init(ca);
     r = tls_make_ca(ca, args->name, e);
-    return r < 0 ? r : write_pair(f->ca, f->ca_key, ca, e);
+    return r < 0 ? r : write_domain_pair(f->ca, f->ca_key, ca, e);
 }
 
 int domain_make(const struct domain_args *args, struct domain_files *ret, struct err *e)
@@ -146,5 +147,5 @@ int domain_make(const struct domain_args *args, struct domain_files *ret, struct
         r = tls_make_cert(&own, &ca, args->name, e);
     if (r < 0)
         return err_ctx(e, r, "%s", args->dir);
-    return write_pair(ret->cert, ret->key, &own, e);
+    return write_domain_pair(ret->cert, ret->key, &own, e);
 }

@@ -83,7 +83,7 @@ bool cli_leads_group(size_t i)
 /* ---- layout ---- */
 
 /* "  LEFT    right right right", the right part wrapped in its column. */
-static void add_row(struct buf *out, struct str left, size_t column, struct str right)
+static void add_help_row(struct buf *out, struct str left, size_t column, struct str right)
 {
     char indent[64];
 
@@ -116,7 +116,7 @@ static void flag_right(struct buf *out, const struct cli_flag *f)
         (void)buf_printf(out, " Default %s.", f->setting->def);
 }
 
-static void add_flags(struct buf *out, const struct cli_verb *verb)
+static void add_help_flags(struct buf *out, const struct cli_verb *verb)
 {
     struct buf left auto_buf = BUF_INIT(256), right auto_buf = BUF_INIT(2048);
     size_t column = 0;
@@ -134,7 +134,7 @@ static void add_flags(struct buf *out, const struct cli_verb *verb)
         buf_clear(&right);
         flag_left(&left, &f);
         flag_right(&right, &f);
-        add_row(out, buf_str(&left), column, buf_str(&right));
+        add_help_row(out, buf_str(&left), column, buf_str(&right));
     }
 }
 
@@ -156,7 +156,7 @@ static void add_verbs(struct buf *out, struct str group)
             if (pass == 0 && strlen(v->name) + 4 > column)
                 column = strlen(v->name) + 4;
             else if (pass == 1)
-                add_row(out, str_of(v->name), column, str_of(v->summary));
+                add_help_row(out, str_of(v->name), column, str_of(v->summary));
         }
 }
 
@@ -187,5 +187,5 @@ void cli_help_verb(struct buf *out, const struct cli_verb *verb)
     (void)buf_add_char(out, '\n');
     (void)wrap_text(out, str_of(verb->help), "", 0, WIDTH);
     (void)buf_add_lit(out, "\n\nOptions:\n");
-    add_flags(out, verb);
+    add_help_flags(out, verb);
 }

@@ -36,7 +36,7 @@ struct io_threads {
 
 /* ---- requests ---- */
 
-static void on_request(struct http_req *r, void *ctx)
+static void on_io_thread_request(struct http_req *r, void *ctx)
 {
     struct io_threads *t = ((struct io_thread *)ctx)->all;
 
@@ -57,7 +57,7 @@ static void tell_fault(struct http_req *r, void *ctx)
     f->all->on_error(r, f->status, f->reason, f->all->ctx);
 }
 
-static void on_error(struct http_req *r, int status, const char *reason, void *ctx)
+static void on_io_thread_error(struct http_req *r, int status, const char *reason, void *ctx)
 {
     struct io_threads *t = ((struct io_thread *)ctx)->all;
     struct fault *f = arena_new(r->arena, struct fault);
@@ -72,7 +72,7 @@ static void on_error(struct http_req *r, int status, const char *reason, void *c
 
 /* ---- starting ---- */
 
-static void *run(void *arg)
+static void *run_io_thread(void *arg)
 {
     (void)loop_run(((struct io_thread *)arg)->loop);
     return NULL;
@@ -86,8 +86,8 @@ static int open_one(struct io_thread *t, const struct io_threads_args *args, str
     if (!t->loop)
         return -ENOMEM;
     opts.loop = t->loop;
-    opts.handler = on_request;
-    opts.on_error = on_error;
+    opts.handler = on_io_thread_request;
+    opts.on_error = on_io_thread_error;
     opts.on_done = NULL;
     opts.ctx = t;
     t->server = http_server_new(&opts, e);
@@ -103,7 +103,7 @@ static int open_one(struct io_thread *t, const struct io_threads_args *args, str
 
 static int start_one(struct io_thread *t, struct err *e)
 {
-    int r = pthread_create(&t->thread, NULL, run, t);
+    int r = pthread_create(&t->thread, NULL, run_io_thread, t);
 
     if (r != 0)
         return err_sys(e, -r, "start an I/O thread");
@@ -162,7 +162,7 @@ static void on_all_drained(struct loop_msg *m)
         t->done(t->done_ctx);
 }
 
-static void on_drained(void *ctx)
+static void on_io_thread_drained(void *ctx)
 {
     struct io_thread *t = ctx;
 
@@ -173,7 +173,7 @@ static void drain_one(struct loop_msg *m)
 {
     struct io_thread *t = container_of(m, struct io_thread, drain);
 
-    http_server_drain(t->server, t->all->grace_ms, on_drained, t);
+    http_server_drain(t->server, t->all->grace_ms, on_io_thread_drained, t);
 }
 
 void io_threads_drain(struct io_threads *t, int64_t grace_ms, struct loop *loop,

@@ -114,7 +114,7 @@ static int revoke_offline(const struct client_where *where, const char *id, stru
 
 /* ---- create ---- */
 
-static void put_limit(struct jw *w, const char *name, int64_t limit)
+static void put_limit_member(struct jw *w, const char *name, int64_t limit)
 {
     if (limit < 0)
         return;
@@ -122,7 +122,7 @@ static void put_limit(struct jw *w, const char *name, int64_t limit)
     jw_int(w, limit);
 }
 
-static void put_request(struct buf *out, const struct account_new *args)
+static void put_key_request(struct buf *out, const struct account_new *args)
 {
     struct jw w = jw_to(out);
 
@@ -141,14 +141,14 @@ static void put_request(struct buf *out, const struct account_new *args)
     }
     jw_key(&w, "limits");
     jw_object(&w);
-    put_limit(&w, "max_live", args->limits.max_live);
-    put_limit(&w, "max_creates", args->limits.max_creates);
-    put_limit(&w, "max_rps", args->limits.max_rps);
+    put_limit_member(&w, "max_live", args->limits.max_live);
+    put_limit_member(&w, "max_creates", args->limits.max_creates);
+    put_limit_member(&w, "max_rps", args->limits.max_rps);
     jw_end(&w);
     jw_end(&w);
 }
 
-static struct str member(const struct json *key, const char *name)
+static struct str key_member(const struct json *key, const char *name)
 {
     return json_str(json_get(key, name), STR("-"));
 }
@@ -169,7 +169,7 @@ int keys_create(const struct client_where *where, const struct keys_create_args 
     arena_init(&arena, ARENA_MAX);
     if (account_role_parse(str_of(args->role), &new.role) < 0)
         return err_set(e, -EINVAL, "unknown role: %s", args->role);
-    put_request(&body, &new);
+    put_key_request(&body, &new);
     const struct client_request rq = {"POST", "/api/v1/keys", buf_str(&body)};
     int r = client_ask(where, &arena, &rq, &key, e);
     if (r == -ENOTCONN)
@@ -181,25 +181,25 @@ int keys_create(const struct client_where *where, const struct keys_create_args 
     return buf_printf(out,
                       "Key      " STR_FMT "\nId       " STR_FMT "\nAccount  " STR_FMT " (" STR_FMT
                       ")\n\nSave it now: only its hash is stored, so it cannot be shown again.\n",
-                      STR_ARG(member(key, "key")), STR_ARG(member(key, "id")),
-                      STR_ARG(member(key, "account")), STR_ARG(member(key, "role")));
+                      STR_ARG(key_member(key, "key")), STR_ARG(key_member(key, "id")),
+                      STR_ARG(key_member(key, "account")), STR_ARG(key_member(key, "role")));
 }
 
 /* ---- ls ---- */
 
-static void put_row(struct buf *out, const struct json *k)
+static void put_key_row(struct buf *out, const struct json *k)
 {
     const char *state = json_get(k, "revoked_at")                ? "revoked"
                         : json_bool(json_get(k, "fixed"), false) ? "configured"
                                                                  : "valid";
 
     (void)buf_printf(out, "%-16.*s  %-10s  %-6.*s  %-20.*s  %-20.*s  " STR_FMT "\n",
-                     STR_ARG(member(k, "id")), state, STR_ARG(member(k, "role")),
-                     STR_ARG(member(k, "account")), STR_ARG(member(k, "created_at")),
-                     STR_ARG(member(k, "name")));
+                     STR_ARG(key_member(k, "id")), state, STR_ARG(key_member(k, "role")),
+                     STR_ARG(key_member(k, "account")), STR_ARG(key_member(k, "created_at")),
+                     STR_ARG(key_member(k, "name")));
 }
 
-static const char *list_target(struct buf *out, const struct keys_list_args *args)
+static const char *list_keys_target(struct buf *out, const struct keys_list_args *args)
 {
     (void)buf_printf(out, "/api/v1/keys?all=%s", args->show_revoked ? "true" : "false");
     if (args->account) {
@@ -217,7 +217,7 @@ int keys_list(const struct client_where *where, const struct keys_list_args *arg
     struct json *keys = NULL;
 
     arena_init(&arena, ARENA_MAX);
-    const struct client_request rq = {"GET", list_target(&target, args), STR_NULL};
+    const struct client_request rq = {"GET", list_keys_target(&target, args), STR_NULL};
     int r = rq.target ? client_ask(where, &arena, &rq, &keys, e) : err_sys(e, -ENOMEM, "keys");
     if (r == -ENOTCONN)
         r = list_offline(where, args, &arena, &keys, e);
@@ -228,7 +228,7 @@ int keys_list(const struct client_where *where, const struct keys_list_args *arg
     (void)buf_printf(out, "%-16s  %-10s  %-6s  %-20s  %-20s  %s\n", "ID", "STATE", "ROLE",
                      "ACCOUNT", "CREATED", "NAME");
     for (size_t i = 0; json_at(keys, i); i++)
-        put_row(out, json_at(keys, i));
+        put_key_row(out, json_at(keys, i));
     return out->error;
 }
 

@@ -13,7 +13,7 @@
 /* ---- pieces ---- */
 
 /* Text in which nothing is markup. */
-static void add_plain(struct buf *out, struct str s)
+static void add_plain_roff(struct buf *out, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         if (strchr("\\*_#~[|]<>-.", s.p[i]) && s.p[i] != '\0')
@@ -24,7 +24,7 @@ static void add_plain(struct buf *out, struct str s)
 
 static void add_cstr(struct buf *out, const char *s)
 {
-    add_plain(out, str_of(s));
+    add_plain_roff(out, str_of(s));
 }
 
 static void add_marked(struct buf *out, char mark, const char *s)
@@ -39,7 +39,7 @@ static void add_bold(struct buf *out, const char *s)
     add_marked(out, '*', s);
 }
 
-static void add_title(struct buf *out, const char *name, char section)
+static void add_man_title(struct buf *out, const char *name, char section)
 {
     (void)buf_printf(out, "%s(%c) \"Tidepool " TIDEPOOL_VERSION "\"\n", name, section);
 }
@@ -142,7 +142,7 @@ static void add_see_also(struct buf *out, const char *self)
         if (!is_first)
             (void)buf_add_lit(out, ", ");
         (void)buf_add_char(out, '*');
-        add_plain(out, str_n(page.p, page.len - 2));
+        add_plain_roff(out, str_n(page.p, page.len - 2));
         (void)buf_printf(out, "*(%c)", page.p[page.len - 1]);
         is_first = false;
     }
@@ -184,7 +184,7 @@ static void add_files(struct buf *out)
 
 static void page_overview(struct buf *out)
 {
-    add_title(out, "tidepool", '1');
+    add_man_title(out, "tidepool", '1');
     add_heading(out, "NAME");
     (void)buf_add_lit(out, "tidepool - self-hosted sandbox service for AI agents\n");
     add_heading(out, "SYNOPSIS");
@@ -238,7 +238,7 @@ static void page_group(struct buf *out, const struct cli_verb *leader)
     (void)buf_printf(&name, "tidepool-" STR_FMT, STR_ARG(group));
     if (!buf_cstr(&name))
         return;
-    add_title(out, buf_cstr(&name), '1');
+    add_man_title(out, buf_cstr(&name), '1');
     add_heading(out, "NAME");
     (void)buf_printf(out, "%s - ", buf_cstr(&name));
     for (size_t i = 0; cli_verbs[i]; i++)
@@ -283,7 +283,7 @@ static void add_setting(struct buf *out, const struct config_option *o)
 
 static void page_settings(struct buf *out)
 {
-    add_title(out, "tidepool.yaml", '5');
+    add_man_title(out, "tidepool.yaml", '5');
     add_heading(out, "NAME");
     (void)buf_add_lit(out, "tidepool.yaml - settings of the Tidepool service\n");
     add_heading(out, "DESCRIPTION");

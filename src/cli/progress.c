@@ -12,7 +12,7 @@
 
 enum { EVERY_MS = 100, LINE_MAX_BYTES = 4096, LABEL_MIN = 8, WIDTH_DEFAULT = 80 };
 
-static void put_figures(const struct progress *p, int64_t now_ms, struct buf *out)
+static void put_progress_figures(const struct progress *p, int64_t now_ms, struct buf *out)
 {
     int64_t took_ms = now_ms - p->start_ms;
     uint64_t rate = took_ms > 0 ? p->done * 1000 / (uint64_t)took_ms : 0;
@@ -39,13 +39,13 @@ int progress_line(const struct progress *p, int64_t now_ms, size_t width, struct
 {
     struct buf figures auto_buf = BUF_INIT(LINE_MAX_BYTES);
 
-    put_figures(p, now_ms, &figures);
+    put_progress_figures(p, now_ms, &figures);
     size_t room = width > figures.len + LABEL_MIN ? width - figures.len : LABEL_MIN;
     (void)table_put_text(out, p->label, room);
     return table_put_text(out, buf_str(&figures), width > room ? width - room : 0);
 }
 
-static void show(struct progress *p, const char *tail)
+static void show_progress(struct progress *p, const char *tail)
 {
     struct buf line auto_buf = BUF_INIT(LINE_MAX_BYTES);
     size_t width = tty_width(STDERR_FILENO);
@@ -71,12 +71,12 @@ void progress_add(struct progress *p, uint64_t n)
 {
     p->done += n;
     if (p->is_on && clock_mono_ms() - p->shown_ms >= EVERY_MS)
-        show(p, "");
+        show_progress(p, "");
 }
 
 void progress_end(struct progress *p)
 {
     if (p->is_on)
-        show(p, "\n");
+        show_progress(p, "\n");
     p->is_on = false;
 }

@@ -112,7 +112,7 @@ int remote_ask(struct remote *r, const char *method, const char *target, const s
     return code < 0 ? remote_fail(r, code, &e) : CLI_OK;
 }
 
-static const char *name_at(const struct remote *r, const struct json *names, size_t i)
+static const char *name_at_remote(const struct remote *r, const struct json *names, size_t i)
 {
     if (names)
         return json_str(json_at(names, i), STR_NULL).p;
@@ -128,7 +128,7 @@ int remote_each(struct remote *r, const char *method, const char *prefix, const 
 
     if (is_json)
         jw_array(&w);
-    for (size_t i = 0; (name = name_at(r, names, i)); i++) {
+    for (size_t i = 0; (name = name_at_remote(r, names, i)); i++) {
         struct json *doc = NULL;
         if (remote_ask(r, method, remote_target(r, prefix, name), NULL, &doc) != CLI_OK)
             status = CLI_FAILED;

@@ -56,7 +56,7 @@ enum { CLOSE_MAX_MS = 9000 }; /* for what comes after the requests, when the ser
 
 /* ---- stopping ---- */
 
-static void on_drained(void *ctx)
+static void on_serve_drained(void *ctx)
 {
     struct service *s = ctx;
 
@@ -74,7 +74,7 @@ static void drain_servers(void *ctx)
     s->n_draining = s->e2b ? 3 : 2;
     for (size_t i = 0; i < ARRAY_LEN(servers); i++)
         if (servers[i])
-            http_server_drain(servers[i], s->config->timeouts.shutdown, on_drained, s);
+            http_server_drain(servers[i], s->config->timeouts.shutdown, on_serve_drained, s);
 }
 
 /* Whatever happens, the process ends in time: what was answered is on the disk. ARG is that time,
@@ -98,7 +98,7 @@ static void start_guard(const struct service *s)
         (void)pthread_detach(id);
 }
 
-static void on_signal(int signo, void *ctx)
+static void on_serve_signal(int signo, void *ctx)
 {
     struct service *s = ctx;
 
@@ -143,7 +143,7 @@ static void reload_servers(struct service *s)
         log_info("local.servers reloaded", LOG_S("file", c->config));
 }
 
-static void on_hangup(int signo, void *ctx)
+static void on_serve_hangup(int signo, void *ctx)
 {
     struct service *s = ctx;
 
@@ -211,9 +211,9 @@ static int open_loop(struct service *s, struct err *e)
     if (!s->loop)
         return -ENOMEM;
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(signals); i++)
-        r = loop_on_signal(s->loop, signals[i], on_signal, s);
+        r = loop_on_signal(s->loop, signals[i], on_serve_signal, s);
     if (r == 0)
-        r = loop_on_signal(s->loop, SIGHUP, on_hangup, s);
+        r = loop_on_signal(s->loop, SIGHUP, on_serve_hangup, s);
     return r < 0 ? err_sys(e, r, "signals") : 0;
 }
 
@@ -379,7 +379,7 @@ static int listen_local(struct service *s, struct err *e)
 }
 
 /* The file comes last: who sees it can talk to the service. */
-static int publish(struct service *s, struct err *e)
+static int publish_address(struct service *s, struct err *e)
 {
     const char *port = strrchr(s->announce.url, ':');
 
@@ -413,8 +413,8 @@ static int open_watch(struct service *s, struct err *e)
 int serve_run(const struct config *c, struct err *e)
 {
     static int (*const steps[])(struct service *, struct err *) = {
-        raise_limits, open_loop,    open_core,  open_watch,  open_tls, open_api,
-        open_servers, listen_local, listen_e2b, listen_main, publish,
+        raise_limits, open_loop,    open_core,  open_watch,  open_tls,        open_api,
+        open_servers, listen_local, listen_e2b, listen_main, publish_address,
     };
     struct service s = {.config = c};
     int r = 0;

@@ -30,13 +30,13 @@ void serve_tls_reload(struct serve_tls *t)
         log_info("certificates reloaded");
 }
 
-static void on_look(struct loop_timer *timer)
+static void on_tls_look(struct loop_timer *timer)
 {
     struct serve_tls *t = container_of(timer, struct serve_tls, timer);
 
     if (tls_certs_have_changed(t->certs))
         serve_tls_reload(t);
-    (void)loop_timer_start(t->loop, timer, LOOK_MS, on_look);
+    (void)loop_timer_start(t->loop, timer, LOOK_MS, on_tls_look);
 }
 
 int serve_tls_open(struct serve_tls **ret, struct loop *loop, const struct config *c, struct err *e)
@@ -50,7 +50,7 @@ int serve_tls_open(struct serve_tls **ret, struct loop *loop, const struct confi
         return err_sys(e, -ENOMEM, "certificates");
     t->loop = loop;
     t->certs = tls_certs_new(&files, e);
-    if (!t->certs || loop_timer_start(loop, &t->timer, LOOK_MS, on_look) < 0) {
+    if (!t->certs || loop_timer_start(loop, &t->timer, LOOK_MS, on_tls_look) < 0) {
         serve_tls_close(t);
         return -EINVAL;
     }

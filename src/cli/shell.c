@@ -70,7 +70,7 @@ static void send_size(struct shell *s, const char *type)
     }
 }
 
-static void finish(struct shell *s, int status)
+static void finish_shell(struct shell *s, int status)
 {
     if (!s->is_over)
         s->status = status;
@@ -79,7 +79,7 @@ static void finish(struct shell *s, int status)
 
 /* ---- what comes ---- */
 
-static void on_message(struct ws *w, void *ctx, bool is_text, struct str data)
+static void on_shell_message(struct ws *w, void *ctx, bool is_text, struct str data)
 {
     struct shell *s = ctx;
     struct arena arena auto_arena;
@@ -91,14 +91,14 @@ static void on_message(struct ws *w, void *ctx, bool is_text, struct str data)
     struct str text = json_str(json_get(m, "data"), STR(""));
     if (str_is(type, "output")) {
         if (io_write_all(STDOUT_FILENO, text.p, text.len) < 0)
-            finish(s, CLI_FAILED);
+            finish_shell(s, CLI_FAILED);
     } else if (str_is(type, "exit")) {
         s->has_exit = true;
         s->status = (int)(json_int(json_get(m, "code"), 0) & 0xff);
     } else if (str_is(type, "error")) {
         (void)err_set(&s->e, -EPROTO, STR_FMT, STR_ARG(text));
     } else if (str_is(type, "closed")) {
-        finish(s, s->has_exit ? s->status : CLI_FAILED);
+        finish_shell(s, s->has_exit ? s->status : CLI_FAILED);
     }
 }
 
@@ -110,7 +110,7 @@ static void on_open(struct ws *w, void *ctx)
     send_size(s, "init");
 }
 
-static void on_close(struct ws *w, void *ctx, int code, struct str reason)
+static void on_shell_close(struct ws *w, void *ctx, int code, struct str reason)
 {
     struct shell *s = ctx;
 
@@ -119,10 +119,10 @@ static void on_close(struct ws *w, void *ctx, int code, struct str reason)
     if (!s->has_exit && !s->is_over && !s->e.code)
         (void)err_set(&s->e, -ECONNRESET, "the connection was lost: " STR_FMT " (%d)",
                       STR_ARG(reason.len ? reason : STR("closed")), code);
-    finish(s, s->has_exit ? s->status : CLI_FAILED);
+    finish_shell(s, s->has_exit ? s->status : CLI_FAILED);
 }
 
-static void on_drain(struct ws *w, void *ctx)
+static void on_shell_drain(struct ws *w, void *ctx)
 {
     struct shell *s = ctx;
 
@@ -141,7 +141,7 @@ static void on_typed(struct loop_io *io, uint32_t events)
     ssize_t n = io_read(io->fd, s->typed + s->n_typed, sizeof s->typed - s->n_typed);
     if (n <= 0) { /* the terminal is gone */
         loop_io_stop(io);
-        finish(s, CLI_FAILED);
+        finish_shell(s, CLI_FAILED);
         return;
     }
     s->n_typed += (size_t)n;
@@ -156,9 +156,9 @@ static void on_typed(struct loop_io *io, uint32_t events)
 
 /* ---- signals ---- */
 
-static void on_end(int signo, void *ctx)
+static void on_shell_end(int signo, void *ctx)
 {
-    finish(ctx, 128 + signo);
+    finish_shell(ctx, 128 + signo);
 }
 
 static void on_resize(int signo, void *ctx)
@@ -167,7 +167,7 @@ static void on_resize(int signo, void *ctx)
     send_size(ctx, "resize");
 }
 
-static void on_suspend(int signo, void *ctx)
+static void on_shell_suspend(int signo, void *ctx)
 {
     struct shell *s = ctx;
 
@@ -176,14 +176,14 @@ static void on_suspend(int signo, void *ctx)
     send_size(s, "resize");
 }
 
-static int watch(struct shell *s, struct err *e)
+static int watch_shell(struct shell *s, struct err *e)
 {
-    int r = tty_on_end(s->loop, on_end, s);
+    int r = tty_on_end(s->loop, on_shell_end, s);
 
     if (r == 0)
         r = loop_on_signal(s->loop, SIGWINCH, on_resize, s);
     if (r == 0)
-        r = loop_on_signal(s->loop, SIGTSTP, on_suspend, s);
+        r = loop_on_signal(s->loop, SIGTSTP, on_shell_suspend, s);
     if (r == 0)
         r = loop_io_start(s->loop, &s->input, STDIN_FILENO, EPOLLIN, on_typed);
     return r < 0 ? err_sys(e, r, "terminal") : 0;
@@ -193,15 +193,17 @@ static int watch(struct shell *s, struct err *e)
 
 static int open_session(struct shell *s, const char *name, struct err *e)
 {
-    static const struct ws_ops ops = {
-        .on_open = on_open, .on_message = on_message, .on_drain = on_drain, .on_close = on_close};
+    static const struct ws_ops ops = {.on_open = on_open,
+                                      .on_message = on_shell_message,
+                                      .on_drain = on_shell_drain,
+                                      .on_close = on_shell_close};
     const struct ws_opts opts = {.ops = &ops, .ctx = s, .max_message = MESSAGE_MAX};
     const char *target = remote_target(s->remote, "/api/v1/terminal/sandbox/", name, "/ws");
 
     if (!target)
         return err_sys(e, -ENAMETOOLONG, "%s", name);
     /* From here on everything that ends the program comes by the loop. */
-    int r = watch(s, e);
+    int r = watch_shell(s, e);
     if (r < 0 || !client_ws(s->remote->client, target, &opts, e))
         return r < 0 ? r : -EIO;
     return tty_set(&s->tty, STDIN_FILENO, TTY_RAW, e);
@@ -224,7 +226,7 @@ int shell_run(struct remote *r, const char *name)
     int code = open_session(&s, name, &s.e);
 
     if (code < 0)
-        finish(&s, CLI_FAILED);
+        finish_shell(&s, CLI_FAILED);
     while (!s.is_over && code >= 0)
         code = loop_run_once(s.loop, -1);
     loop_io_stop(&s.input);

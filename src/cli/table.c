@@ -59,7 +59,7 @@ struct table table_new(struct arena *a, const struct table_col *cols, size_t n_c
         .arena = a, .cols = cols, .n_cols = n_cols < TABLE_COLS_MAX ? n_cols : TABLE_COLS_MAX};
 }
 
-static int grow(struct table *t)
+static int grow_table(struct table *t)
 {
     size_t cap = t->cap ? 2 * t->cap : 16 * t->n_cols;
 
@@ -78,7 +78,7 @@ static int grow(struct table *t)
 void table_add(struct table *t, struct str cell)
 {
     if (t->error == 0 && t->n_cells == t->cap)
-        t->error = grow(t);
+        t->error = grow_table(t);
     if (t->error < 0)
         return;
     struct str copy = arena_str(t->arena, cell.len > 0 ? cell : STR("-"));
@@ -99,17 +99,17 @@ void table_addf(struct table *t, const char *fmt, ...)
 
 /* ---- writing ---- */
 
-static struct str cell_at(const struct table *t, size_t row, size_t col)
+static struct str table_cell_at(const struct table *t, size_t row, size_t col)
 {
     return t->cells[row * t->n_cols + col];
 }
 
-static void measure(const struct table *t, size_t widths[])
+static void measure_table(const struct table *t, size_t widths[])
 {
     for (size_t c = 0; c < t->n_cols; c++) {
         widths[c] = table_width(str_of(t->cols[c].title));
         for (size_t r = 0; r < t->n_cells / t->n_cols; r++) {
-            size_t w = table_width(cell_at(t, r, c));
+            size_t w = table_width(table_cell_at(t, r, c));
             widths[c] = w > widths[c] ? w : widths[c];
         }
     }
@@ -141,7 +141,7 @@ static void put_spaces(struct buf *out, size_t n)
 }
 
 /* TEXT in a column of WIDTH. */
-static void put_cell(struct buf *out, struct str text, size_t width, bool is_right)
+static void put_table_cell(struct buf *out, struct str text, size_t width, bool is_right)
 {
     size_t len = table_width(text), space = len < width ? width - len : 0;
 
@@ -151,8 +151,8 @@ static void put_cell(struct buf *out, struct str text, size_t width, bool is_rig
 }
 
 /* One line; columns past WIDTH are cut off, and so are spaces at the end. */
-static void put_line(const struct table *t, const struct str *cells, const size_t widths[],
-                     size_t width, struct buf *out)
+static void put_table_line(const struct table *t, const struct str *cells, const size_t widths[],
+                           size_t width, struct buf *out)
 {
     size_t at = 0;
 
@@ -160,7 +160,7 @@ static void put_line(const struct table *t, const struct str *cells, const size_
         struct str text = cells ? cells[c] : str_of(t->cols[c].title);
         size_t room = width - at;
         size_t w = widths[c] < room ? widths[c] : room;
-        put_cell(out, text, w, t->cols[c].is_right);
+        put_table_cell(out, text, w, t->cols[c].is_right);
         put_spaces(out, GAP);
         at += w + GAP;
     }
@@ -176,10 +176,10 @@ int table_write(const struct table *t, size_t width, struct buf *out)
     if (t->error < 0)
         return t->error;
     width = width ? width : SIZE_MAX;
-    measure(t, widths);
+    measure_table(t, widths);
     shrink(t, width, widths);
-    put_line(t, NULL, widths, width, out);
+    put_table_line(t, NULL, widths, width, out);
     for (size_t r = 0; r < t->n_cells / t->n_cols; r++)
-        put_line(t, &t->cells[r * t->n_cols], widths, width, out);
+        put_table_line(t, &t->cells[r * t->n_cols], widths, width, out);
     return out->error;
 }

@@ -29,7 +29,7 @@ size_t tty_width(int fd)
     return ioctl(fd, TIOCGWINSZ, &ws) < 0 ? 0 : ws.ws_col;
 }
 
-static int apply(const struct tty *t)
+static int apply_tty(const struct tty *t)
 {
     struct termios now = t->before;
 
@@ -47,7 +47,7 @@ int tty_set(struct tty *t, int fd, enum tty_mode mode, struct err *e)
     *t = (struct tty){.fd = fd, .mode = mode};
     if (tcgetattr(fd, &t->before) < 0)
         return err_sys(e, -errno, "terminal");
-    int r = apply(t);
+    int r = apply_tty(t);
     if (r < 0)
         return err_sys(e, r, "terminal");
     t->is_changed = true;
@@ -79,5 +79,5 @@ void tty_suspend(struct tty *t)
     tty_restore(t);
     (void)kill(getpid(), SIGSTOP);
     if (was_changed)
-        t->is_changed = apply(t) == 0;
+        t->is_changed = apply_tty(t) == 0;
 }

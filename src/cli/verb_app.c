@@ -16,7 +16,7 @@ static void print_finding(void *ctx, const char *text)
 }
 
 /* 0 when nothing was found. */
-static int check_one(struct cli_call *call, const struct app *app)
+static int check_named_app(struct cli_call *call, const struct app *app)
 {
     struct err e = ERR_INIT;
     struct app_check c = {.app = app, .finding = print_finding, .ctx = call};
@@ -51,7 +51,7 @@ static int check_app(struct cli_call *call, const char *dir)
 
     if (app_load(dir, &app, &e) < 0)
         return cli_fail(call, &e);
-    int status = check_one(call, app);
+    int status = check_named_app(call, app);
     const struct json *benchmarks = app->variant ? NULL : app->benchmarks;
     for (size_t i = 0; benchmarks && i < benchmarks->n; i++) {
         const char *variant = json_str(&benchmarks->members[i].value, STR("")).p;
@@ -64,7 +64,7 @@ static int check_app(struct cli_call *call, const char *dir)
     return status;
 }
 
-static int run_check(struct cli_call *call)
+static int run_app_check(struct cli_call *call)
 {
     int status = CLI_OK;
 
@@ -84,5 +84,5 @@ const struct cli_verb verb_app_check = {
     .args = "DIR...",
     .min_args = 1,
     .max_args = 256,
-    .run = run_check,
+    .run = run_app_check,
 };

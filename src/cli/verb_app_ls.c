@@ -34,7 +34,7 @@ static const struct table_col cols[] = {
 };
 
 /* Those that come with the program were checked before. */
-static bool is_own(const struct config *config, const struct app *app)
+static bool is_own_app(const struct config *config, const struct app *app)
 {
     char own[PATH_MAX];
 
@@ -47,7 +47,7 @@ struct fault {
     struct str text; /* the first finding */
 };
 
-static void note(void *ctx, const char *text)
+static void note_app_fault(void *ctx, const char *text)
 {
     struct fault *f = ctx;
 
@@ -56,20 +56,20 @@ static void note(void *ctx, const char *text)
 }
 
 /* What is wrong with it; STR_NULL when nothing is. */
-static struct str check(struct arena *a, const struct app *app)
+static struct str check_listed_app(struct arena *a, const struct app *app)
 {
     struct fault f = {.arena = a};
-    struct app_check c = {.app = app, .finding = note, .ctx = &f};
+    struct app_check c = {.app = app, .finding = note_app_fault, .ctx = &f};
     const char *tmp = getenv("TMPDIR");
     struct err e = ERR_INIT;
 
     if (app_check(&c, tmp ? tmp : "/tmp", &e) < 0)
-        note(&f, err_text(&e));
+        note_app_fault(&f, err_text(&e));
     return f.text;
 }
 
-static void add_row(struct table *t, const struct config *config, struct app_registry *r,
-                    const char *name)
+static void add_app_row(struct table *t, const struct config *config, struct app_registry *r,
+                        const char *name)
 {
     struct err e = ERR_INIT;
     struct app_entry *x auto_(app_entry_unref) = app_registry_get(r, str_of(name), &e);
@@ -81,14 +81,15 @@ static void add_row(struct table *t, const struct config *config, struct app_reg
     else
         table_add(t, STR(""));
     table_add(t, x && x->app->import ? STR("yes") : STR(""));
-    struct str fault = x && is_own(config, x->app) ? check(t->arena, x->app) : STR_NULL;
+    struct str fault =
+        x && is_own_app(config, x->app) ? check_listed_app(t->arena, x->app) : STR_NULL;
     if (fault.p)
         table_add(t, fault);
     else
         table_add(t, x ? STR("ok") : str_of(err_text(&e)));
 }
 
-static void add_answer(struct table *t, struct remote *r, const struct json *app)
+static void add_app_answer(struct table *t, struct remote *r, const struct json *app)
 {
     struct str error = remote_text(r, app, "error");
 
@@ -99,7 +100,7 @@ static void add_answer(struct table *t, struct remote *r, const struct json *app
     table_add(t, error.len > 0 ? error : STR("ok"));
 }
 
-static int put_table(struct cli_call *call, struct table *t)
+static int put_app_table(struct cli_call *call, struct table *t)
 {
     struct err e = ERR_INIT;
     int code = table_write(t, tty_width(STDOUT_FILENO), &call->out);
@@ -121,11 +122,11 @@ static int ls_there(struct cli_call *call)
         return status;
     struct table t = table_new(&r.arena, cols, ARRAY_LEN(cols));
     for (size_t i = 0; json_at(json_get(doc, "data"), i); i++)
-        add_answer(&t, &r, json_at(json_get(doc, "data"), i));
-    return put_table(call, &t);
+        add_app_answer(&t, &r, json_at(json_get(doc, "data"), i));
+    return put_app_table(call, &t);
 }
 
-static int run_ls(struct cli_call *call)
+static int run_app_ls(struct cli_call *call)
 {
     struct client_where where;
     int status = remote_where(call, &where);
@@ -145,8 +146,8 @@ static int run_ls(struct cli_call *call)
     }
     struct table t = table_new(&a, cols, ARRAY_LEN(cols));
     for (size_t i = 0; i < n; i++)
-        add_row(&t, &call->config, r, names[i]);
-    return put_table(call, &t);
+        add_app_row(&t, &call->config, r, names[i]);
+    return put_app_table(call, &t);
 }
 
 static const struct cli_option app_options[] = {REMOTE_OPTIONS, {0}};
@@ -159,7 +160,7 @@ const struct cli_verb verb_app_ls = {
             "lists the apps of that service.",
     .options = app_options,
     .settings = app_settings,
-    .run = run_ls,
+    .run = run_app_ls,
 };
 
 /* ---- show ---- */
@@ -215,7 +216,7 @@ static int show_there(struct cli_call *call)
     return status;
 }
 
-static int run_show(struct cli_call *call)
+static int run_app_show(struct cli_call *call)
 {
     struct client_where where;
     int status = remote_where(call, &where);
@@ -245,7 +246,7 @@ const struct cli_verb verb_app_show = {
     .max_args = 2,
     .options = app_options,
     .settings = app_settings,
-    .run = run_show,
+    .run = run_app_show,
 };
 
 /* ---- new ---- */

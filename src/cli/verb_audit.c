@@ -11,7 +11,7 @@ static const struct cli_option verify_options[] = {
     {0},
 };
 
-static int run_verify(struct cli_call *call)
+static int run_audit_verify(struct cli_call *call)
 {
     struct client_where where;
     struct err e = ERR_INIT;
@@ -30,7 +30,7 @@ const struct cli_verb verb_audit_verify = {
             "reports the first one and exits with 1.",
     .options = verify_options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run_verify,
+    .run = run_audit_verify,
 };
 
 enum { DEFAULT_LIMIT = 100 };
@@ -45,7 +45,7 @@ static const struct cli_option ls_options[] = {
     {0},
 };
 
-static int run_ls(struct cli_call *call)
+static int run_audit_ls(struct cli_call *call)
 {
     struct audit_list_args args = {
         .account = cli_value(call, "account"),
@@ -71,5 +71,5 @@ const struct cli_verb verb_audit_ls = {
     .help = "Lists the newest events, oldest first.",
     .options = ls_options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run_ls,
+    .run = run_audit_ls,
 };

@@ -28,7 +28,7 @@ DEFINE_CLEANUP(struct client *, client_free)
 /* The file until it is whole; a signal removes it. */
 static char temp[PATH_MAX];
 
-static void on_signal(int signo)
+static void on_backup_signal(int signo)
 {
     if (temp[0])
         (void)unlink(temp);
@@ -47,7 +47,7 @@ struct making {
 
 /* ---- from the service ---- */
 
-static int on_head(void *ctx, const struct http_head *head)
+static int on_backup_head(void *ctx, const struct http_head *head)
 {
     struct making *m = ctx;
     int64_t size = -1;
@@ -57,7 +57,7 @@ static int on_head(void *ctx, const struct http_head *head)
     return 0;
 }
 
-static int on_data(void *ctx, const char *p, size_t n)
+static int on_backup_data(void *ctx, const char *p, size_t n)
 {
     struct making *m = ctx;
     int r = io_write_all(m->fd, p, n);
@@ -73,8 +73,8 @@ static int from_service(struct making *m, struct client *c, struct err *e)
     const struct client_transfer t = {
         .method = "POST",
         .target = m->has_workspaces ? "/api/v1/backup?archives=true" : "/api/v1/backup",
-        .head = on_head,
-        .write = on_data,
+        .head = on_backup_head,
+        .write = on_backup_data,
         .ctx = m,
     };
     int r = client_transfer(c, &t, e);
@@ -102,7 +102,7 @@ static int from_directory(struct making *m, struct err *e)
     do {
         buf_clear(&piece);
         r = backup_next(cold.file, &piece, e);
-        int written = r < 0 ? 0 : on_data(m, piece.p, piece.len);
+        int written = r < 0 ? 0 : on_backup_data(m, piece.p, piece.len);
         r = written < 0 ? written : r;
     } while (r > 0);
     progress_end(&m->progress);
@@ -110,7 +110,7 @@ static int from_directory(struct making *m, struct err *e)
     return r;
 }
 
-static int make(struct making *m, struct err *e)
+static int make_backup(struct making *m, struct err *e)
 {
     struct client *c auto_(client_free) =
         client_open(m->where.config, m->where.url, m->where.key, e);
@@ -124,8 +124,8 @@ static int make(struct making *m, struct err *e)
 
 /* ---- the file ---- */
 
-static void put_summary(struct cli_call *call, const struct making *m,
-                        const struct backup_info *info)
+static void put_backup_summary(struct cli_call *call, const struct making *m,
+                               const struct backup_info *info)
 {
     const struct json *left = json_get(info->head, "left_out");
     char size[HUMAN_MAX];
@@ -164,7 +164,7 @@ static int make_file(struct cli_call *call, struct making *m, struct err *e)
         temp[0] = 0;
         return err_sys(e, code, "create '%s'", name);
     }
-    int r = make(m, e);
+    int r = make_backup(m, e);
     if (r == 0 && fsync(m->fd) < 0)
         r = err_sys(e, -errno, "write '%s'", name);
     (void)close(take_fd(m->fd));
@@ -178,11 +178,11 @@ static int make_file(struct cli_call *call, struct making *m, struct err *e)
     if (r < 0)
         return r;
     (void)io_sync_parent(name);
-    put_summary(call, m, &info);
+    put_backup_summary(call, m, &info);
     return 0;
 }
 
-static int run(struct cli_call *call)
+static int run_backup(struct cli_call *call)
 {
     struct err e = ERR_INIT;
     struct making m = {.has_workspaces = cli_is_on(call, "workspaces"),
@@ -201,10 +201,10 @@ static int run(struct cli_call *call)
                          "cannot write a backup to a terminal: give a file name, or use a pipe");
     buf_init(&m.left_out, 1 << 20);
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGINT, on_signal);
-    (void)signal(SIGTERM, on_signal);
-    (void)signal(SIGHUP, on_signal);
-    r = is_stdout ? make(&m, &e) : make_file(call, &m, &e);
+    (void)signal(SIGINT, on_backup_signal);
+    (void)signal(SIGTERM, on_backup_signal);
+    (void)signal(SIGHUP, on_backup_signal);
+    r = is_stdout ? make_backup(&m, &e) : make_file(call, &m, &e);
     buf_done(&m.left_out);
     if (r < 0 && !e.code)
         (void)err_sys(&e, r, "backup");
@@ -240,5 +240,5 @@ const struct cli_verb verb_backup = {
     .max_args = 1,
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_backup,
 };

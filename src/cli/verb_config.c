@@ -6,7 +6,7 @@
 
 /* ---- show ---- */
 
-static void show_json(struct cli_call *call)
+static void show_config_json(struct cli_call *call)
 {
     const struct config *c = &call->config;
     struct jw w = jw_to(&call->out);
@@ -43,7 +43,7 @@ struct widths {
     size_t key, value;
 };
 
-static void value_text(struct buf *out, const struct config *c, size_t i)
+static void setting_text(struct buf *out, const struct config *c, size_t i)
 {
     buf_clear(out);
     (void)config_print(out, c, &config_options[i]);
@@ -52,14 +52,14 @@ static void value_text(struct buf *out, const struct config *c, size_t i)
 }
 
 /* Columns as wide as needed, but a long value does not push all others away. */
-static struct widths measure(const struct config *c)
+static struct widths measure_settings(const struct config *c)
 {
     struct buf text auto_buf = BUF_INIT(65536);
     struct widths w = {0};
 
     for (size_t i = 0; i < CONFIG_N_OPTIONS; i++) {
         size_t key = strlen(config_options[i].key);
-        value_text(&text, c, i);
+        setting_text(&text, c, i);
         if (key > w.key)
             w.key = key;
         if (text.len > w.value && text.len <= 32)
@@ -68,14 +68,14 @@ static struct widths measure(const struct config *c)
     return w;
 }
 
-static void show_text(struct cli_call *call)
+static void show_config_text(struct cli_call *call)
 {
     const struct config *c = &call->config;
     struct buf text auto_buf = BUF_INIT(65536);
-    struct widths w = measure(c);
+    struct widths w = measure_settings(c);
 
     for (size_t i = 0; i < CONFIG_N_OPTIONS; i++) {
-        value_text(&text, c, i);
+        setting_text(&text, c, i);
         (void)buf_printf(&call->out, "%-*s  %-*s  %s\n", (int)w.key, config_options[i].key,
                          (int)w.value, buf_ok(&text) ? buf_cstr(&text) : "?", c->sources[i]);
     }
@@ -84,12 +84,12 @@ static void show_text(struct cli_call *call)
                          c->notes[i].text);
 }
 
-static int run_show(struct cli_call *call)
+static int run_config_show(struct cli_call *call)
 {
     if (cli_is_on(call, "json"))
-        show_json(call);
+        show_config_json(call);
     else
-        show_text(call);
+        show_config_text(call);
     return CLI_OK;
 }
 
@@ -107,7 +107,7 @@ const struct cli_verb verb_config_show = {
             "recognised but have no effect are listed at the end with the reason.",
     .options = show_options,
     .settings = CLI_ALL_SETTINGS,
-    .run = run_show,
+    .run = run_config_show,
 };
 
 /* ---- check ---- */
@@ -117,7 +117,7 @@ static void tell_mistake(void *ctx, const struct err *e)
     (void)cli_fail(ctx, e);
 }
 
-static int run_check(struct cli_call *call)
+static int run_config_check(struct cli_call *call)
 {
     const struct config_flag flag = {config_find(STR("config")), call->args[0]};
     const struct config_flag state = {config_find(STR("state")), "/"};
@@ -144,7 +144,7 @@ const struct cli_verb verb_config_check = {
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
-    .run = run_check,
+    .run = run_config_check,
 };
 
 /* ---- example ---- */

@@ -20,7 +20,7 @@ static void cp_done(struct cp *c)
 }
 
 /* Broken off: nothing half copied is left here, and the service removes its part itself. */
-static void on_end(int signo, void *ctx)
+static void on_cp_end(int signo, void *ctx)
 {
     struct cp *c = ctx;
 
@@ -32,7 +32,7 @@ static void on_end(int signo, void *ctx)
     _exit(128 + signo);
 }
 
-static void put_result(struct cli_call *call, const struct cp *c)
+static void put_cp_result(struct cli_call *call, const struct cp *c)
 {
     struct jw w = jw_to(&call->out);
 
@@ -47,7 +47,7 @@ static void put_result(struct cli_call *call, const struct cp *c)
     (void)buf_add_char(&call->out, '\n');
 }
 
-static int run(struct cli_call *call)
+static int run_cp(struct cli_call *call)
 {
     struct cp_path from = cp_parse(call->args[0]), to = cp_parse(call->args[1]);
     bool is_upload = to.sandbox.len > 0;
@@ -68,7 +68,7 @@ static int run(struct cli_call *call)
         .fd = -1,
     };
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)tty_on_end(client_loop(r.client), on_end, &c);
+    (void)tty_on_end(client_loop(r.client), on_cp_end, &c);
     struct err e = ERR_INIT;
     int code = cp_resolve(&c, &e);
     if (code < 0)
@@ -76,7 +76,7 @@ static int run(struct cli_call *call)
     status = is_upload ? cp_upload(&c) : cp_download(&c);
     cp_done(&c);
     if (status == CLI_OK && cli_is_on(call, "json"))
-        put_result(call, &c);
+        put_cp_result(call, &c);
     return status;
 }
 
@@ -104,5 +104,5 @@ const struct cli_verb verb_cp = {
     .max_args = 2,
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_cp,
 };

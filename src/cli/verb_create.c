@@ -15,7 +15,7 @@ static int put_seconds(const struct cli_call *call, const char *option, struct j
     return r;
 }
 
-static int put_number(const struct cli_call *call, const char *option, struct jw *w)
+static int put_create_number(const struct cli_call *call, const char *option, struct jw *w)
 {
     const char *value = cli_value(call, option);
     int64_t number;
@@ -26,7 +26,8 @@ static int put_number(const struct cli_call *call, const char *option, struct jw
     return CLI_OK;
 }
 
-static int put_member(const struct cli_call *call, const struct sandbox_field *f, struct jw *w)
+static int put_create_member(const struct cli_call *call, const struct sandbox_field *f,
+                             struct jw *w)
 {
     const char *name = f->names[SANDBOX_FACE_API], *value = cli_value(call, f->option);
 
@@ -36,7 +37,7 @@ static int put_member(const struct cli_call *call, const struct sandbox_field *f
         return CLI_OK;
     jw_key(w, name);
     if (f->kind == SANDBOX_NUMBER)
-        return put_number(call, f->option, w);
+        return put_create_number(call, f->option, w);
     if (f->kind == SANDBOX_SECONDS)
         return put_seconds(call, f->option, w);
     if (f->kind == SANDBOX_FLAG)
@@ -60,7 +61,7 @@ static void put_command(const struct cli_call *call, struct jw *w)
     jw_end(w);
 }
 
-static int put_request(const struct cli_call *call, struct buf *out)
+static int put_create_request(const struct cli_call *call, struct buf *out)
 {
     struct jw w = jw_to(out);
     int r = CLI_OK;
@@ -68,18 +69,18 @@ static int put_request(const struct cli_call *call, struct buf *out)
     jw_object(&w);
     for (size_t i = 0; r == CLI_OK && i < sandbox_n_fields; i++)
         if (sandbox_fields[i].option)
-            r = put_member(call, &sandbox_fields[i], &w);
+            r = put_create_member(call, &sandbox_fields[i], &w);
     put_command(call, &w);
     jw_end(&w);
     return r;
 }
 
-static int run(struct cli_call *call)
+static int run_sandbox_create(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     struct buf body auto_buf = BUF_INIT(4UL << 20);
     struct json *doc = NULL;
-    int status = put_request(call, &body);
+    int status = put_create_request(call, &body);
 
     if (status == CLI_OK)
         status = remote_open(&r, call);
@@ -126,5 +127,5 @@ const struct cli_verb verb_create = {
     .rest_at = 1,
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_sandbox_create,
 };

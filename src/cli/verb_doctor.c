@@ -133,7 +133,7 @@ static void show_object(struct jw *w, const struct doctor_check *k, const struct
     jw_end(w);
 }
 
-static int run(struct cli_call *call)
+static int run_doctor(struct cli_call *call)
 {
     bool is_json = cli_is_on(call, "json");
     struct jw w = jw_to(&call->out);
@@ -190,5 +190,5 @@ const struct cli_verb verb_doctor = {
             "created and some features cannot be tested; the affected lines say so.",
     .options = options,
     .settings = settings,
-    .run = run,
+    .run = run_doctor,
 };

@@ -69,7 +69,7 @@ static int make_plan(struct cli_call *call, struct plan *p)
     return buf_cstr(&p->dir) ? CLI_OK : CLI_FAILED;
 }
 
-static void show_json(struct buf *out, const struct plan *p, const struct domain_files *f)
+static void show_domain_json(struct buf *out, const struct plan *p, const struct domain_files *f)
 {
     const struct {
         const char *key, *value;
@@ -87,7 +87,8 @@ static void show_json(struct buf *out, const struct plan *p, const struct domain
     (void)buf_add_char(out, '\n');
 }
 
-static void put_path(struct buf *out, const char *before, const char *path, const char *after)
+static void put_domain_path(struct buf *out, const char *before, const char *path,
+                            const char *after)
 {
     (void)buf_add_str(out, str_of(before));
     (void)quote_word(out, str_of(path));
@@ -104,11 +105,11 @@ static void put_setting(struct buf *out, const struct cli_call *call, const char
     if (!str_starts(str_of(c->sources[config_find(str_of(name)) - config_options]), STR("flag")))
         return;
     (void)snprintf(before, sizeof before, " --%s ", name);
-    put_path(out, before, value, "");
+    put_domain_path(out, before, value, "");
 }
 
-static void show_text(struct buf *out, const struct cli_call *call, const struct plan *p,
-                      const struct domain_files *f)
+static void show_domain_text(struct buf *out, const struct cli_call *call, const struct plan *p,
+                             const struct domain_files *f)
 {
     (void)buf_printf(out,
                      "Files in %s:\n"
@@ -123,8 +124,8 @@ static void show_text(struct buf *out, const struct cli_call *call, const struct
     put_setting(out, call, "listen", call->config.listen);
     put_setting(out, call, "state", call->config.state);
     put_setting(out, call, "config", call->config.config);
-    put_path(out, " --tls-cert ", f->cert, "");
-    put_path(out, " --tls-key ", f->key, "\n\n");
+    put_domain_path(out, " --tls-cert ", f->cert, "");
+    put_domain_path(out, " --tls-key ", f->key, "\n\n");
     (void)buf_printf(out,
                      "Resolve the names to it. For the control plane alone, add to /etc/hosts:\n"
                      "\n"
@@ -138,11 +139,11 @@ static void show_text(struct buf *out, const struct cli_call *call, const struct
                      "\n"
                      "  export E2B_DOMAIN=%s\n",
                      p->name, p->name, p->name, p->name, p->place);
-    put_path(out, "  export NODE_EXTRA_CA_CERTS=", f->ca, "\n");
-    put_path(out, "  export SSL_CERT_FILE=", f->ca, "   # Python\n");
+    put_domain_path(out, "  export NODE_EXTRA_CA_CERTS=", f->ca, "\n");
+    put_domain_path(out, "  export SSL_CERT_FILE=", f->ca, "   # Python\n");
 }
 
-static int run(struct cli_call *call)
+static int run_domain(struct cli_call *call)
 {
     struct plan p = {.dir = BUF_INIT(0)};
     struct domain_files files = {0};
@@ -155,9 +156,9 @@ static int run(struct cli_call *call)
         if (domain_make(&args, &files, &e) < 0)
             r = cli_fail(call, &e);
         else if (cli_is_on(call, "json"))
-            show_json(&call->out, &p, &files);
+            show_domain_json(&call->out, &p, &files);
         else
-            show_text(&call->out, call, &p, &files);
+            show_domain_text(&call->out, call, &p, &files);
     }
     domain_files_done(&files);
     buf_done(&p.dir);
@@ -179,5 +180,5 @@ const struct cli_verb verb_domain = {
     .max_args = 1,
     .options = options,
     .settings = settings,
-    .run = run,
+    .run = run_domain,
 };

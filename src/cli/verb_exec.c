@@ -20,7 +20,7 @@ enum {
 
 /* ---- the request ---- */
 
-static int put_input(const struct cli_call *call, struct jw *w)
+static int put_exec_input(const struct cli_call *call, struct jw *w)
 {
     struct buf input auto_buf = BUF_INIT(INPUT_MAX), text auto_buf = BUF_INIT(2 * INPUT_MAX);
     struct err e = ERR_INIT;
@@ -56,7 +56,7 @@ static int put_timeout(const struct cli_call *call, struct jw *w)
     return r;
 }
 
-static void put_text(const struct cli_call *call, const char *name, struct jw *w)
+static void put_exec_text(const struct cli_call *call, const char *name, struct jw *w)
 {
     if (!cli_value(call, name))
         return;
@@ -64,7 +64,7 @@ static void put_text(const struct cli_call *call, const char *name, struct jw *w
     jw_cstr(w, cli_value(call, name));
 }
 
-static int put_request(const struct cli_call *call, struct buf *out)
+static int put_exec_request(const struct cli_call *call, struct buf *out)
 {
     struct buf command auto_buf = BUF_INIT(4UL << 20);
     struct jw w = jw_to(out);
@@ -79,13 +79,13 @@ static int put_request(const struct cli_call *call, struct buf *out)
         jw_key(&w, "stream");
         jw_bool(&w, true);
     }
-    put_text(call, "user", &w);
-    put_text(call, "cwd", &w);
+    put_exec_text(call, "user", &w);
+    put_exec_text(call, "cwd", &w);
     int r = put_timeout(call, &w);
     if (r == CLI_OK)
         r = remote_put_pairs(call, "env", "env", &w);
     if (r == CLI_OK && cli_is_on(call, "stdin"))
-        r = put_input(call, &w);
+        r = put_exec_input(call, &w);
     jw_end(&w);
     return r;
 }
@@ -101,7 +101,7 @@ struct answer {
     int status; /* -1: it has not ended */
 };
 
-static int write_piece(struct answer *a, const struct json *line, const char *member, int fd)
+static int write_exec_piece(struct answer *a, const struct json *line, const char *member, int fd)
 {
     struct str text = json_str(json_get(line, member), STR_NULL);
 
@@ -114,7 +114,7 @@ static int write_piece(struct answer *a, const struct json *line, const char *me
     return r < 0 ? err_sys(&a->e, r, "output") : 0;
 }
 
-static int take_line(struct answer *a, struct str text)
+static int take_exec_line(struct answer *a, struct str text)
 {
     struct arena arena auto_arena;
 
@@ -126,11 +126,11 @@ static int take_line(struct answer *a, struct str text)
     if (code)
         a->status = json_bool(json_get(line, "timedOut"), false) ? TIMED_OUT
                                                                  : (int)(json_int(code, 0) & 0xff);
-    int r = write_piece(a, line, "stdout", STDOUT_FILENO);
-    return r < 0 ? r : write_piece(a, line, "stderr", STDERR_FILENO);
+    int r = write_exec_piece(a, line, "stdout", STDOUT_FILENO);
+    return r < 0 ? r : write_exec_piece(a, line, "stderr", STDERR_FILENO);
 }
 
-static int on_bytes(void *ctx, const char *p, size_t n)
+static int on_exec_bytes(void *ctx, const char *p, size_t n)
 {
     struct answer *a = ctx;
     struct str rest = str_n(p, n);
@@ -139,14 +139,14 @@ static int on_bytes(void *ctx, const char *p, size_t n)
     for (ptrdiff_t end; r == 0 && (end = str_chr(rest, '\n')) >= 0;) {
         r = buf_add(&a->line, rest.p, (size_t)end);
         if (r == 0)
-            r = take_line(a, buf_str(&a->line));
+            r = take_exec_line(a, buf_str(&a->line));
         buf_clear(&a->line);
         rest = str_skip(rest, (size_t)end + 1);
     }
     return r < 0 ? r : buf_add_str(&a->line, rest);
 }
 
-static ssize_t read_body(void *ctx, char *p, size_t n)
+static ssize_t read_exec_body(void *ctx, char *p, size_t n)
 {
     struct answer *a = ctx;
     struct str rest = str_skip(a->body, a->sent);
@@ -158,7 +158,7 @@ static ssize_t read_body(void *ctx, char *p, size_t n)
 }
 
 /* Passes on what the command writes while it runs, and returns its exit status. */
-static int follow(struct remote *r, const char *target, const struct buf *body)
+static int follow_exec(struct remote *r, const char *target, const struct buf *body)
 {
     struct answer a = {.line = BUF_INIT(LINE_MAX_BYTES),
                        .raw = BUF_INIT(LINE_MAX_BYTES),
@@ -167,8 +167,8 @@ static int follow(struct remote *r, const char *target, const struct buf *body)
     const struct client_transfer t = {.method = "POST",
                                       .target = target,
                                       .length = (int64_t)body->len,
-                                      .read = read_body,
-                                      .write = on_bytes,
+                                      .read = read_exec_body,
+                                      .write = on_exec_bytes,
                                       .ctx = &a};
     int code = !target         ? err_sys(&a.e, -ENAMETOOLONG, "request")
                : !buf_ok(body) ? err_sys(&a.e, body->error, "request")
@@ -181,12 +181,12 @@ static int follow(struct remote *r, const char *target, const struct buf *body)
     return code < 0 ? remote_fail(r, code, &a.e) : a.status;
 }
 
-static int run(struct cli_call *call)
+static int run_exec(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     struct buf body auto_buf = BUF_INIT(BODY_MAX);
     struct json *doc = NULL;
-    int status = put_request(call, &body);
+    int status = put_exec_request(call, &body);
 
     if (status == CLI_OK)
         status = remote_open(&r, call);
@@ -194,7 +194,7 @@ static int run(struct cli_call *call)
         return status;
     const char *target = remote_target(&r, "/api/v1/terminal/sandbox/", call->args[0]);
     if (!cli_is_on(call, "json"))
-        return follow(&r, target, &body);
+        return follow_exec(&r, target, &body);
     status = remote_ask(&r, "POST", target, &body, &doc);
     if (status != CLI_OK)
         return status;
@@ -235,5 +235,5 @@ const struct cli_verb verb_exec = {
     .rest_at = 2,
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_exec,
 };

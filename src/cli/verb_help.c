@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const struct cli_verb *find(const struct str name)
+static const struct cli_verb *find_help_topic(const struct str name)
 {
     for (size_t i = 0; cli_verbs[i]; i++)
         if (str_is(name, cli_verbs[i]->name))
@@ -12,7 +12,7 @@ static const struct cli_verb *find(const struct str name)
     return NULL;
 }
 
-static bool is_group(const char *word)
+static bool is_help_group(const char *word)
 {
     for (size_t i = 0; cli_verbs[i]; i++)
         if (str_is(cli_group(cli_verbs[i]), word))
@@ -20,7 +20,7 @@ static bool is_group(const char *word)
     return false;
 }
 
-static int run(struct cli_call *call)
+static int run_help(struct cli_call *call)
 {
     struct buf name auto_buf = BUF_INIT(256);
 
@@ -30,10 +30,10 @@ static int run(struct cli_call *call)
     }
     for (size_t i = 0; i < call->n_args; i++)
         (void)buf_printf(&name, "%s%s", i ? " " : "", call->args[i]);
-    const struct cli_verb *verb = find(buf_str(&name));
+    const struct cli_verb *verb = find_help_topic(buf_str(&name));
     if (verb)
         cli_help_verb(&call->out, verb);
-    else if (call->n_args == 1 && is_group(call->args[0]))
+    else if (call->n_args == 1 && is_help_group(call->args[0]))
         cli_help_group(&call->out, str_of(call->args[0]));
     else
         return cli_usage(call, "unknown verb '" STR_FMT "'", STR_ARG(buf_str(&name)));
@@ -46,5 +46,5 @@ const struct cli_verb verb_help = {
     .help = "Lists the verbs, or shows the help for VERB, as --help does.",
     .args = "[VERB]",
     .max_args = 2,
-    .run = run,
+    .run = run_help,
 };

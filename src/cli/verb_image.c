@@ -75,7 +75,7 @@ static int follow_import(struct remote *r, struct json **ret)
     return status;
 }
 
-static int run_import(struct cli_call *call)
+static int run_image_import(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
@@ -122,7 +122,7 @@ const struct cli_verb verb_image_import = {
     .max_args = 1,
     .options = import_options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run_import,
+    .run = run_image_import,
 };
 
 /* ---- ls ---- */
@@ -133,7 +133,7 @@ static const struct table_col cols[] = {
     {.title = "AGE", .is_right = true},    {.title = "SANDBOXES", .is_right = true},
 };
 
-static void add_row(struct remote *r, struct table *t, const struct json *image)
+static void add_image_row(struct remote *r, struct table *t, const struct json *image)
 {
     char size[HUMAN_MAX], age[HUMAN_MAX] = "";
     int64_t at;
@@ -149,7 +149,7 @@ static void add_row(struct remote *r, struct table *t, const struct json *image)
     table_add(t, remote_text(r, image, "sandboxes"));
 }
 
-static int run_ls(struct cli_call *call)
+static int run_image_ls(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
@@ -164,7 +164,7 @@ static int run_ls(struct cli_call *call)
         return cli_put_json(&call->out, list) < 0 ? CLI_FAILED : CLI_OK;
     struct table t = table_new(&r.arena, cols, ARRAY_LEN(cols));
     for (size_t i = 0; json_at(list, i); i++)
-        add_row(&r, &t, json_at(list, i));
+        add_image_row(&r, &t, json_at(list, i));
     int code = table_write(&t, tty_width(STDOUT_FILENO), &call->out);
     return code < 0 ? remote_fail(&r, code, &(struct err){0}) : CLI_OK;
 }
@@ -178,12 +178,12 @@ const struct cli_verb verb_image_ls = {
             "layers that another image had before do not count.",
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run_ls,
+    .run = run_image_ls,
 };
 
 /* ---- show ---- */
 
-static int run_show(struct cli_call *call)
+static int run_image_show(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
@@ -209,7 +209,7 @@ const struct cli_verb verb_image_show = {
     .max_args = 1,
     .options = show_options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run_show,
+    .run = run_image_show,
 };
 
 /* ---- rm, gc ---- */

@@ -39,7 +39,7 @@ static const struct cli_option create_options[] = {
     {0},
 };
 
-static int read_numbers(const struct cli_call *call, struct keys_create_args *args)
+static int read_key_limits(const struct cli_call *call, struct keys_create_args *args)
 {
     const struct {
         const char *name;
@@ -67,7 +67,7 @@ static int run_create(struct cli_call *call)
     };
     struct client_where where;
     struct err e = ERR_INIT;
-    int r = read_numbers(call, &args);
+    int r = read_key_limits(call, &args);
 
     if (r == CLI_OK)
         r = remote_where(call, &where);
@@ -99,7 +99,7 @@ static const struct cli_option ls_options[] = {
     {0},
 };
 
-static int run_ls(struct cli_call *call)
+static int run_keys_ls(struct cli_call *call)
 {
     const struct keys_list_args args = {
         .account = cli_value(call, "account"),
@@ -122,7 +122,7 @@ const struct cli_verb verb_keys_ls = {
         "Lists the id, account, role and label of each key. The keys themselves are not stored.",
     .options = ls_options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run_ls,
+    .run = run_keys_ls,
 };
 
 /* ---- revoke ---- */

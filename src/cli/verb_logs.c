@@ -25,7 +25,7 @@ static const char *since(struct remote *r)
     return arena_strdup(&r->arena, at);
 }
 
-static const char *target_of(struct remote *r, int64_t tail)
+static const char *log_target_of(struct remote *r, int64_t tail)
 {
     struct cli_call *call = r->call;
     char lines[32];
@@ -42,22 +42,22 @@ static const char *target_of(struct remote *r, int64_t tail)
                   : NULL;
 }
 
-static int write_out(void *ctx, const char *p, size_t n)
+static int write_log_out(void *ctx, const char *p, size_t n)
 {
     (void)ctx;
     return io_write_all(STDOUT_FILENO, p, n);
 }
 
-static int follow(struct remote *r, const char *target)
+static int follow_log(struct remote *r, const char *target)
 {
-    const struct client_transfer t = {.method = "GET", .target = target, .write = write_out};
+    const struct client_transfer t = {.method = "GET", .target = target, .write = write_log_out};
     struct err e = ERR_INIT;
     int code = client_transfer(r->client, &t, &e);
 
     return code < 0 ? remote_fail(r, code, &e) : CLI_OK;
 }
 
-static int run(struct cli_call *call)
+static int run_logs(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
@@ -70,9 +70,9 @@ static int run(struct cli_call *call)
         status = remote_open(&r, call);
     if (status != CLI_OK)
         return status;
-    const char *target = target_of(&r, tail);
+    const char *target = log_target_of(&r, tail);
     if (target && cli_is_on(call, "follow"))
-        return follow(&r, target);
+        return follow_log(&r, target);
     status = remote_ask(&r, "GET", target, NULL, &doc);
     if (status != CLI_OK)
         return status;
@@ -112,5 +112,5 @@ const struct cli_verb verb_logs = {
     .max_args = 1,
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_logs,
 };

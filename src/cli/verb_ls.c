@@ -19,7 +19,8 @@ static const struct table_col cols[] = {
 };
 
 /* Seconds from now to the time in member NAME, as text; "" without it. */
-static struct str span_of(struct remote *r, const struct json *sandbox, const char *name, int sign)
+static struct str listed_span_of(struct remote *r, const struct json *sandbox, const char *name,
+                                 int sign)
 {
     char text[HUMAN_MAX];
     int64_t at;
@@ -30,13 +31,13 @@ static struct str span_of(struct remote *r, const struct json *sandbox, const ch
     return arena_printf(&r->arena, "%s", text);
 }
 
-static void add_row(struct remote *r, struct table *t, const struct json *sandbox)
+static void add_ls_row(struct remote *r, struct table *t, const struct json *sandbox)
 {
     table_add(t, remote_text(r, sandbox, "name"));
     table_add(t, remote_text(r, sandbox, "status"));
     table_add(t, remote_text(r, sandbox, "template"));
-    table_add(t, span_of(r, sandbox, "created_at", -1));
-    table_add(t, span_of(r, sandbox, "expires_at", 1));
+    table_add(t, listed_span_of(r, sandbox, "created_at", -1));
+    table_add(t, listed_span_of(r, sandbox, "expires_at", 1));
     table_add(t, remote_text(r, sandbox, "cpu_limit"));
     table_add(t, remote_text(r, sandbox, "memory_limit"));
 }
@@ -56,7 +57,7 @@ static bool has_metadata(const struct cli_call *call, const struct json *sandbox
     return true;
 }
 
-static const char *list_target(struct remote *r)
+static const char *list_sandboxes_target(struct remote *r)
 {
     const char *status = cli_value(r->call, "status"), *template = cli_value(r->call, "template");
 
@@ -69,12 +70,12 @@ static int show_table(struct remote *r, const struct json *list)
     struct table t = table_new(&r->arena, cols, ARRAY_LEN(cols));
 
     for (size_t i = 0; json_at(list, i); i++)
-        add_row(r, &t, json_at(list, i));
+        add_ls_row(r, &t, json_at(list, i));
     int code = table_write(&t, tty_width(STDOUT_FILENO), &r->call->out);
     return code < 0 ? remote_fail(r, code, &(struct err){0}) : CLI_OK;
 }
 
-static int run(struct cli_call *call)
+static int run_sandbox_ls(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
@@ -82,7 +83,7 @@ static int run(struct cli_call *call)
 
     if (status != CLI_OK)
         return status;
-    status = remote_ask(&r, "GET", list_target(&r), NULL, &doc);
+    status = remote_ask(&r, "GET", list_sandboxes_target(&r), NULL, &doc);
     if (status != CLI_OK)
         return status;
     const struct json *all = json_get(doc, "data");
@@ -124,5 +125,5 @@ const struct cli_verb verb_ls = {
             "memory limits.",
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_sandbox_ls,
 };

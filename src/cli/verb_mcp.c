@@ -61,7 +61,7 @@ struct message {
     size_t n_headers;
 };
 
-static void pump(struct bridge *b);
+static void pump_messages(struct bridge *b);
 
 /* ---- messages ---- */
 
@@ -91,7 +91,7 @@ static void message_free(struct message *m)
     free(m);
 }
 
-static bool is_method(const struct message *m, const char *method)
+static bool is_message_method(const struct message *m, const char *method)
 {
     return str_is(json_str(json_get(m->json, "method"), STR_NULL), method);
 }
@@ -104,7 +104,7 @@ static bool is_modern(const struct message *m)
     return json_is(json_get(meta, META), JSON_STRING);
 }
 
-static bool is_same(const struct json *a, const struct json *b)
+static bool is_same_id(const struct json *a, const struct json *b)
 {
     struct buf x auto_buf = BUF_INIT(4096), y auto_buf = BUF_INIT(4096);
 
@@ -113,12 +113,12 @@ static bool is_same(const struct json *a, const struct json *b)
 }
 
 /* The request with this id in LIST, or NULL. */
-static struct message *find(struct list *list, const struct json *id)
+static struct message *find_pending_message(struct list *list, const struct json *id)
 {
     list_each(it, list)
     {
         struct message *m = list_entry(it, struct message, node);
-        if (json_get(m->json, "method") && is_same(json_get(m->json, "id"), id))
+        if (json_get(m->json, "method") && is_same_id(json_get(m->json, "id"), id))
             return m;
     }
     return NULL;
@@ -126,7 +126,7 @@ static struct message *find(struct list *list, const struct json *id)
 
 /* ---- answers ---- */
 
-static int write_line(struct bridge *b, struct str text)
+static int write_mcp_line(struct bridge *b, struct str text)
 {
     struct buf line auto_buf = BUF_INIT(ANSWER_MAX + 1);
 
@@ -156,17 +156,17 @@ static void write_failure(struct message *m, const struct err *e)
     (void)json_set(a, answer, "id", id);
     (void)json_set(a, answer, "error", error);
     if (json_write(&text, answer, JSON_COMPACT) == 0)
-        (void)write_line(m->bridge, buf_str(&text));
+        (void)write_mcp_line(m->bridge, buf_str(&text));
 }
 
-static int on_event(void *ctx, const struct sse_event *ev)
+static int on_mcp_event(void *ctx, const struct sse_event *ev)
 {
     struct message *m = ctx;
 
-    return m->is_cancelled ? 0 : write_line(m->bridge, ev->data);
+    return m->is_cancelled ? 0 : write_mcp_line(m->bridge, ev->data);
 }
 
-static int on_head(void *ctx, const struct http_head *head)
+static int on_mcp_head(void *ctx, const struct http_head *head)
 {
     struct message *m = ctx;
     struct bridge *b = m->bridge;
@@ -184,12 +184,12 @@ static int on_head(void *ctx, const struct http_head *head)
     return 0;
 }
 
-static int on_bytes(void *ctx, const char *p, size_t n)
+static int on_mcp_bytes(void *ctx, const char *p, size_t n)
 {
     struct message *m = ctx;
 
     if (m->is_stream)
-        return sse_parser_feed(&m->events, str_n(p, n), on_event, m);
+        return sse_parser_feed(&m->events, str_n(p, n), on_mcp_event, m);
     return buf_add(&m->answer, p, n);
 }
 
@@ -202,7 +202,7 @@ static void add_header(struct message *m, struct str name, struct str value)
 }
 
 /* NAME as a header may hold it. */
-static struct str plain(struct arena *a, struct str name)
+static struct str plain_tool_name(struct arena *a, struct str name)
 {
     struct buf b auto_buf = BUF_INIT(2 * NAME_MAX_BYTES);
     bool is_plain = name.len > 0 && name.p[0] != ' ' && name.p[name.len - 1] != ' ';
@@ -218,7 +218,7 @@ static struct str plain(struct arena *a, struct str name)
 }
 
 /* What 2026-07-28 wants to be repeated, and what older revisions need. */
-static void add_headers(struct message *m)
+static void add_mcp_headers(struct message *m)
 {
     const struct json *params = json_get(m->json, "params");
     struct str version = json_str(json_get(json_get(params, "_meta"), META), STR_NULL);
@@ -231,16 +231,17 @@ static void add_headers(struct message *m)
     }
     add_header(m, STR("MCP-Protocol-Version"), version);
     add_header(m, STR("Mcp-Method"), json_str(json_get(m->json, "method"), STR_NULL));
-    add_header(m, STR("Mcp-Name"),
-               plain(&m->arena, name.len ? name : json_str(json_get(params, "uri"), STR_NULL)));
+    add_header(
+        m, STR("Mcp-Name"),
+        plain_tool_name(&m->arena, name.len ? name : json_str(json_get(params, "uri"), STR_NULL)));
 }
 
 /* M is over, and gone. */
-static void done(struct message *m)
+static void finish_message(struct message *m)
 {
     struct bridge *b = m->bridge;
 
-    if (is_method(m, "initialize"))
+    if (is_message_method(m, "initialize"))
         b->is_beginning = false;
     b->n_under_way--;
     message_free(m);
@@ -249,15 +250,15 @@ static void done(struct message *m)
 /* The service knows by now that the request with this id is not wanted any more. */
 static void drop_cancelled(struct bridge *b, const struct json *id)
 {
-    struct message *m = find(&b->under_way, id);
+    struct message *m = find_pending_message(&b->under_way, id);
 
     if (!m || !m->is_cancelled)
         return;
     client_op_abort(m->op);
-    done(m);
+    finish_message(m);
 }
 
-static void on_end(void *ctx, int result, const struct err *e)
+static void on_mcp_end(void *ctx, int result, const struct err *e)
 {
     struct message *m = ctx;
     struct bridge *b = m->bridge;
@@ -268,11 +269,11 @@ static void on_end(void *ctx, int result, const struct err *e)
     if (result < 0)
         write_failure(m, &why);
     else if (!m->is_stream && !m->is_cancelled)
-        (void)write_line(b, str_trim(buf_str(&m->answer)));
-    if (is_method(m, "notifications/cancelled"))
+        (void)write_mcp_line(b, str_trim(buf_str(&m->answer)));
+    if (is_message_method(m, "notifications/cancelled"))
         drop_cancelled(b, json_get(json_get(m->json, "params"), "requestId"));
-    done(m);
-    pump(b);
+    finish_message(m);
+    pump_messages(b);
 }
 
 static void send_message(struct message *m)
@@ -280,14 +281,14 @@ static void send_message(struct message *m)
     struct bridge *b = m->bridge;
     struct err e = ERR_INIT;
 
-    add_headers(m);
+    add_mcp_headers(m);
     const struct client_post p = {.target = "/mcp",
                                   .body = m->line,
                                   .headers = m->headers,
                                   .n_headers = m->n_headers,
-                                  .head = on_head,
-                                  .write = on_bytes,
-                                  .end = on_end,
+                                  .head = on_mcp_head,
+                                  .write = on_mcp_bytes,
+                                  .end = on_mcp_end,
                                   .ctx = m};
     m->op = client_post(b->client, &p, &e);
     if (!m->op) {
@@ -295,7 +296,7 @@ static void send_message(struct message *m)
         message_free(m);
         return;
     }
-    b->is_beginning = b->is_beginning || is_method(m, "initialize");
+    b->is_beginning = b->is_beginning || is_message_method(m, "initialize");
     b->n_under_way++;
     list_append(&b->under_way, &m->node);
 }
@@ -305,14 +306,14 @@ static bool cancel(struct message *m)
 {
     struct bridge *b = m->bridge;
     const struct json *id = json_get(json_get(m->json, "params"), "requestId");
-    struct message *other = find(&b->waiting, id);
+    struct message *other = find_pending_message(&b->waiting, id);
 
     if (other) {
         b->n_waiting--;
         message_free(other);
         return true;
     }
-    other = find(&b->under_way, id);
+    other = find_pending_message(&b->under_way, id);
     if (!other)
         return false;
     other->is_cancelled = true;
@@ -323,7 +324,7 @@ static bool cancel(struct message *m)
     return true;
 }
 
-static void pump(struct bridge *b)
+static void pump_messages(struct bridge *b)
 {
     while (b->n_waiting > 0 && b->n_under_way < UNDER_WAY_MAX && !b->is_beginning) {
         struct message *m = list_entry(list_pop(&b->waiting), struct message, node);
@@ -336,19 +337,19 @@ static void pump(struct bridge *b)
 
 /* ---- the input ---- */
 
-static int take_line(struct bridge *b, struct str line)
+static int take_mcp_line(struct bridge *b, struct str line)
 {
     struct message *m = message_new(b, line);
 
     if (!m)
         return -ENOMEM;
-    if (is_method(m, "notifications/cancelled") && cancel(m)) {
+    if (is_message_method(m, "notifications/cancelled") && cancel(m)) {
         message_free(m);
         return 0;
     }
     list_append(&b->waiting, &m->node);
     b->n_waiting++;
-    pump(b);
+    pump_messages(b);
     return 0;
 }
 
@@ -362,7 +363,7 @@ static int take_lines(struct bridge *b)
         struct str line = str_slice(buf_str(&b->in), 0, (size_t)end);
         if (str_ends(line, STR("\r")))
             line.len--;
-        int r = str_trim(line).len > 0 ? take_line(b, line) : 0;
+        int r = str_trim(line).len > 0 ? take_mcp_line(b, line) : 0;
         buf_consume(&b->in, (size_t)end + 1);
         if (r < 0)
             return r;
@@ -370,7 +371,7 @@ static int take_lines(struct bridge *b)
 }
 
 /* 0, or -errno; sets has_ended at the end. */
-static int read_some(struct bridge *b)
+static int read_some_input(struct bridge *b)
 {
     size_t room = b->in.max - b->in.len, want = room < READ_MAX ? room : READ_MAX;
     int r = room > 0 ? buf_reserve(&b->in, want) : -EMSGSIZE;
@@ -385,10 +386,10 @@ static int read_some(struct bridge *b)
     return take_lines(b);
 }
 
-static void on_input(struct loop_io *io, uint32_t events)
+static void on_mcp_input(struct loop_io *io, uint32_t events)
 {
     struct bridge *b = container_of(io, struct bridge, input);
-    int r = read_some(b);
+    int r = read_some_input(b);
 
     (void)events;
     if (r < 0)
@@ -398,13 +399,13 @@ static void on_input(struct loop_io *io, uint32_t events)
 }
 
 /* Reads until the end of the input and of all that is under way. 0 or -errno. */
-static int serve(struct bridge *b)
+static int serve_mcp(struct bridge *b)
 {
-    int r = loop_io_start(b->loop, &b->input, STDIN_FILENO, EPOLLIN, on_input);
+    int r = loop_io_start(b->loop, &b->input, STDIN_FILENO, EPOLLIN, on_mcp_input);
 
     /* A file cannot be waited for, and need not be. */
     while (r == -EPERM && !b->has_ended && b->error == 0)
-        b->error = read_some(b);
+        b->error = read_some_input(b);
     r = r == -EPERM ? 0 : r;
     while (r >= 0 && b->error == 0 && !(b->has_ended && b->n_under_way + b->n_waiting == 0))
         r = loop_run_once(b->loop, -1);
@@ -426,7 +427,7 @@ static void close_bridge(struct bridge *b)
     buf_done(&b->in);
 }
 
-static int run(struct cli_call *call)
+static int run_mcp(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     struct err e = ERR_INIT;
@@ -439,7 +440,7 @@ static int run(struct cli_call *call)
     list_init(&b.waiting);
     list_init(&b.under_way);
     (void)signal(SIGPIPE, SIG_IGN);
-    int code = serve(&b);
+    int code = serve_mcp(&b);
     close_bridge(&b);
     if (code == 0)
         return CLI_OK;
@@ -458,5 +459,5 @@ const struct cli_verb verb_mcp = {
             "cancelling a request also ends the command it runs.",
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_mcp,
 };

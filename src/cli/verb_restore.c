@@ -103,7 +103,7 @@ static int place_workspaces(struct restoring *t, struct err *e)
     return rename(t->workspaces, to) < 0 ? err_sys(e, -errno, "rename '%s'", to) : 0;
 }
 
-static int build(struct restoring *t, struct arena *a, struct err *e)
+static int build_restored_state(struct restoring *t, struct arena *a, struct err *e)
 {
     int r = backup_read(t->file, t->draft, a, &t->info, e);
 
@@ -153,7 +153,7 @@ static int make_draft(struct restoring *t, struct err *e)
 }
 
 /* Read twice: nothing is written before all of it was found whole. */
-static int restore(struct restoring *t, struct arena *a, struct err *e)
+static int restore_archive(struct restoring *t, struct arena *a, struct err *e)
 {
     int r = check_target(t->target, e);
 
@@ -163,14 +163,14 @@ static int restore(struct restoring *t, struct arena *a, struct err *e)
         r = make_draft(t, e);
     if (r < 0)
         return r;
-    r = build(t, a, e);
+    r = build_restored_state(t, a, e);
     if (r == 0)
         r = put_in_place(t, e);
     (void)io_remove_tree(t->draft);
     return r;
 }
 
-static void put_summary(struct buf *out, const struct restoring *t)
+static void put_restore_summary(struct buf *out, const struct restoring *t)
 {
     const struct json *head = t->info.head;
 
@@ -186,7 +186,7 @@ static void put_summary(struct buf *out, const struct restoring *t)
                            "that time are recorded as lost.\n");
 }
 
-static int run(struct cli_call *call)
+static int run_backup_restore(struct cli_call *call)
 {
     struct arena arena auto_arena;
     struct restoring t = {.file = call->args[0]};
@@ -196,9 +196,9 @@ static int run(struct cli_call *call)
     size_t len = (size_t)snprintf(t.target, sizeof t.target, "%s", call->config.state);
     while (len > 1 && len < sizeof t.target && t.target[len - 1] == '/')
         t.target[--len] = 0;
-    if (restore(&t, &arena, &e) < 0)
+    if (restore_archive(&t, &arena, &e) < 0)
         return cli_fail(call, &e);
-    put_summary(&call->out, &t);
+    put_restore_summary(&call->out, &t);
     return CLI_OK;
 }
 
@@ -217,5 +217,5 @@ const struct cli_verb verb_restore = {
     .min_args = 1,
     .max_args = 1,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_backup_restore,
 };

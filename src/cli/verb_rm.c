@@ -17,7 +17,7 @@ static int all_names(struct remote *r, struct json **ret)
     return status;
 }
 
-static int run(struct cli_call *call)
+static int run_sandbox_rm(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     bool is_all = cli_is_on(call, "all");
@@ -48,5 +48,5 @@ const struct cli_verb verb_rm = {
     .max_args = 4096,
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_sandbox_rm,
 };

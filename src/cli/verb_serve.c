@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "cli/serve.h"
 
-static int run(struct cli_call *call)
+static int run_serve(struct cli_call *call)
 {
     const struct config *c = &call->config;
     struct err e = ERR_INIT;
@@ -31,5 +31,5 @@ const struct cli_verb verb_serve = {
             "Every setting can also come from the environment or from a file; 'tidepool config "
             "show' with the same flags shows the settings that would apply.",
     .settings = CLI_ALL_SETTINGS,
-    .run = run,
+    .run = run_serve,
 };

@@ -7,7 +7,7 @@
 
 #include "cli/shell.h"
 
-static int run(struct cli_call *call)
+static int run_sandbox_shell(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
@@ -38,5 +38,5 @@ const struct cli_verb verb_shell = {
     .max_args = 1,
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_sandbox_shell,
 };

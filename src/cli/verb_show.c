@@ -25,7 +25,7 @@ static const struct line tail[] = {
     {"Paused", "paused_at"},
 };
 
-static void put_line(struct buf *out, struct str title, struct str value)
+static void put_show_line(struct buf *out, struct str title, struct str value)
 {
     if (value.len == 0)
         return;
@@ -34,29 +34,30 @@ static void put_line(struct buf *out, struct str title, struct str value)
     (void)buf_add_char(out, '\n');
 }
 
-static void put_map(struct buf *out, const char *title, const struct json *map)
+static void put_show_map(struct buf *out, const char *title, const struct json *map)
 {
     for (size_t i = 0; json_is(map, JSON_OBJECT) && i < map->n; i++) {
         struct buf pair auto_buf = BUF_INIT(1UL << 20);
         (void)buf_printf(&pair, STR_FMT "=" STR_FMT, STR_ARG(map->members[i].key),
                          STR_ARG(json_str(&map->members[i].value, STR(""))));
-        put_line(out, str_of(i ? "" : title), buf_str(&pair));
+        put_show_line(out, str_of(i ? "" : title), buf_str(&pair));
     }
 }
 
-static void put_lines(struct remote *r, const struct json *sandbox, const struct line *lines,
-                      size_t n, struct buf *out)
+static void put_show_lines(struct remote *r, const struct json *sandbox, const struct line *lines,
+                           size_t n, struct buf *out)
 {
     for (size_t i = 0; i < n; i++)
-        put_line(out, str_of(lines[i].title), remote_text(r, sandbox, lines[i].member));
+        put_show_line(out, str_of(lines[i].title), remote_text(r, sandbox, lines[i].member));
 }
 
-static void put_fields(struct remote *r, const struct json *sandbox, struct buf *out)
+static void put_show_fields(struct remote *r, const struct json *sandbox, struct buf *out)
 {
     for (size_t i = 0; i < sandbox_n_fields; i++) {
         const struct sandbox_field *f = &sandbox_fields[i];
         if (f->title && f->kind != SANDBOX_STRINGS)
-            put_line(out, str_of(f->title), remote_text(r, sandbox, f->names[SANDBOX_FACE_API]));
+            put_show_line(out, str_of(f->title),
+                          remote_text(r, sandbox, f->names[SANDBOX_FACE_API]));
     }
 }
 
@@ -65,11 +66,11 @@ static void put_maps(const struct json *sandbox, struct buf *out)
     for (size_t i = 0; i < sandbox_n_fields; i++) {
         const struct sandbox_field *f = &sandbox_fields[i];
         if (f->title && f->kind == SANDBOX_STRINGS)
-            put_map(out, f->title, json_get(sandbox, f->names[SANDBOX_FACE_API]));
+            put_show_map(out, f->title, json_get(sandbox, f->names[SANDBOX_FACE_API]));
     }
 }
 
-static int run(struct cli_call *call)
+static int run_sandbox_show(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     struct json *doc = NULL;
@@ -83,9 +84,9 @@ static int run(struct cli_call *call)
     const struct json *sandbox = json_get(doc, "data");
     if (cli_is_on(call, "json"))
         return cli_put_json(&call->out, sandbox) < 0 ? CLI_FAILED : CLI_OK;
-    put_lines(&r, sandbox, head, ARRAY_LEN(head), &call->out);
-    put_fields(&r, sandbox, &call->out);
-    put_lines(&r, sandbox, tail, ARRAY_LEN(tail), &call->out);
+    put_show_lines(&r, sandbox, head, ARRAY_LEN(head), &call->out);
+    put_show_fields(&r, sandbox, &call->out);
+    put_show_lines(&r, sandbox, tail, ARRAY_LEN(tail), &call->out);
     put_maps(sandbox, &call->out);
     return CLI_OK;
 }
@@ -101,5 +102,5 @@ const struct cli_verb verb_show = {
     .max_args = 1,
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_sandbox_show,
 };

@@ -33,7 +33,7 @@ struct top {
 
 /* ---- the figures ---- */
 
-static void put_names(const struct json *list, struct buf *out)
+static void put_top_names(const struct json *list, struct buf *out)
 {
     struct jw w = jw_to(out);
 
@@ -57,13 +57,13 @@ static int sample(struct remote *r, const struct json **ret_list, const struct j
     *ret_items = NULL;
     if (status != CLI_OK || !json_at(*ret_list, 0))
         return status;
-    put_names(*ret_list, &body);
+    put_top_names(*ret_list, &body);
     status = remote_ask(r, "POST", "/api/v1/sandbox/metrics", &body, &doc);
     *ret_items = json_pointer(doc, "/data/items");
     return status;
 }
 
-static int64_t cpu_of(const struct json *items, const struct json *sandbox)
+static int64_t sandbox_cpu_of(const struct json *items, const struct json *sandbox)
 {
     const struct json *m = json_get_str(items, json_str(json_get(sandbox, "name"), STR("")));
 
@@ -74,13 +74,13 @@ static const struct json *sorted_by; /* qsort() has no other way to hand it over
 
 static int by_cpu(const void *a, const void *b)
 {
-    int64_t x = cpu_of(sorted_by, a), y = cpu_of(sorted_by, b);
+    int64_t x = sandbox_cpu_of(sorted_by, a), y = sandbox_cpu_of(sorted_by, b);
 
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static void add_row(struct remote *r, struct table *t, const struct json *items,
-                    const struct json *sandbox)
+static void add_top_row(struct remote *r, struct table *t, const struct json *items,
+                        const struct json *sandbox)
 {
     const struct json *m = json_get_str(items, remote_text(r, sandbox, "name"));
     char bytes[HUMAN_MAX];
@@ -88,13 +88,13 @@ static void add_row(struct remote *r, struct table *t, const struct json *items,
     human_bytes(bytes, (uint64_t)json_int(json_get(m, "memoryBytes"), 0));
     table_add(t, remote_text(r, sandbox, "name"));
     table_add(t, remote_text(r, sandbox, "status"));
-    table_addf(t, "%.1f", (double)cpu_of(items, sandbox) / 10);
+    table_addf(t, "%.1f", (double)sandbox_cpu_of(items, sandbox) / 10);
     table_add(t, str_of(bytes));
     table_add(t, remote_text(r, sandbox, "memory_limit"));
     table_add(t, remote_text(r, m, "processes"));
 }
 
-static int put_table(struct remote *r, size_t width, struct buf *out)
+static int put_top_table(struct remote *r, size_t width, struct buf *out)
 {
     const struct json *list, *items;
     struct table t = table_new(&r->arena, cols, ARRAY_LEN(cols));
@@ -107,7 +107,7 @@ static int put_table(struct remote *r, size_t width, struct buf *out)
     if (json_is(rows, JSON_ARRAY) && rows->n > 1)
         qsort(rows->items, rows->n, sizeof *rows->items, by_cpu);
     for (size_t i = 0; json_at(rows, i); i++)
-        add_row(r, &t, items, json_at(rows, i));
+        add_top_row(r, &t, items, json_at(rows, i));
     return table_write(&t, width, out) < 0 ? CLI_FAILED : CLI_OK;
 }
 
@@ -118,7 +118,7 @@ static int run_once(struct remote *r)
     const struct json *list, *items;
 
     if (!cli_is_on(r->call, "json"))
-        return put_table(r, tty_width(STDOUT_FILENO), &r->call->out);
+        return put_top_table(r, tty_width(STDOUT_FILENO), &r->call->out);
     int status = sample(r, &list, &items);
     if (status == CLI_OK)
         (void)cli_put_json(&r->call->out, items ? items : json_new_object(&r->arena));
@@ -138,7 +138,7 @@ static void on_key(struct loop_io *io, uint32_t events)
         t->is_over = true;
 }
 
-static void on_end(int signo, void *ctx)
+static void on_top_end(int signo, void *ctx)
 {
     struct top *t = ctx;
 
@@ -153,7 +153,7 @@ static void show_screen(bool is_on)
     (void)io_write_all(STDOUT_FILENO, sequence.p, sequence.len);
 }
 
-static void on_suspend(int signo, void *ctx)
+static void on_top_suspend(int signo, void *ctx)
 {
     struct top *t = ctx;
 
@@ -171,7 +171,7 @@ static int draw(struct top *t)
 
     (void)tty_size(STDOUT_FILENO, &n_cols, &n_rows);
     arena_reset(&t->remote->arena);
-    int status = put_table(t->remote, (size_t)n_cols, &table);
+    int status = put_top_table(t->remote, (size_t)n_cols, &table);
     if (status != CLI_OK)
         return status;
     struct str rest = buf_str(&table);
@@ -184,12 +184,12 @@ static int draw(struct top *t)
     return io_write_all(STDOUT_FILENO, screen.p, screen.len) < 0 ? CLI_FAILED : CLI_OK;
 }
 
-static int watch(struct top *t, struct err *e)
+static int watch_sandboxes(struct top *t, struct err *e)
 {
-    int r = tty_on_end(t->loop, on_end, t);
+    int r = tty_on_end(t->loop, on_top_end, t);
 
     if (r == 0)
-        r = loop_on_signal(t->loop, SIGTSTP, on_suspend, t);
+        r = loop_on_signal(t->loop, SIGTSTP, on_top_suspend, t);
     if (r == 0)
         r = loop_io_start(t->loop, &t->input, STDIN_FILENO, EPOLLIN, on_key);
     return r < 0 ? err_sys(e, r, "terminal") : tty_set(&t->tty, STDIN_FILENO, TTY_KEYS, e);
@@ -215,7 +215,7 @@ static int run_for_ever(struct remote *r, int64_t every_ms)
 {
     struct top t = {.remote = r, .loop = client_loop(r->client)};
     struct err e = ERR_INIT;
-    int code = watch(&t, &e);
+    int code = watch_sandboxes(&t, &e);
 
     if (code == 0)
         keep_drawing(&t, every_ms);
@@ -224,7 +224,7 @@ static int run_for_ever(struct remote *r, int64_t every_ms)
     return code < 0 ? cli_fail(r->call, &e) : t.status;
 }
 
-static int run(struct cli_call *call)
+static int run_top(struct cli_call *call)
 {
     struct remote r auto_(remote_done) = {0};
     int64_t seconds;
@@ -256,5 +256,5 @@ const struct cli_verb verb_top = {
             "updating. 100% is one CPU. Press q to quit.",
     .options = options,
     .settings = CLI_STATE_SETTINGS,
-    .run = run,
+    .run = run_top,
 };

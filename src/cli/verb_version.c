@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 
-static int run(struct cli_call *call)
+static int run_version(struct cli_call *call)
 {
     struct jw w = jw_to(&call->out);
     struct utsname u = {0};
@@ -40,5 +40,5 @@ const struct cli_verb verb_version = {
     .summary = "Print the version",
     .help = "Prints the version of Tidepool.",
     .options = options,
-    .run = run,
+    .run = run_version,
 };

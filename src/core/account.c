@@ -347,7 +347,7 @@ int accounts_add_fixed(struct accounts *a, struct str token, enum account_role r
 
 /* ---- new keys ---- */
 
-static bool is_printable(struct str s)
+static bool is_account_printable(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
         if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
@@ -389,7 +389,7 @@ static int check_new(const struct accounts *a, const struct account_new *args, s
                        ACCOUNT_ID_MAX);
     if (check_grades(args, e) < 0)
         return e ? e->code : -EINVAL;
-    if (args->label.len > ACCOUNT_LABEL_MAX || !is_printable(args->label))
+    if (args->label.len > ACCOUNT_LABEL_MAX || !is_account_printable(args->label))
         return err_set(e, -EINVAL, "invalid name: at most %d bytes of printable text",
                        ACCOUNT_LABEL_MAX);
     if (args->id.len > ACCOUNT_KEY_ID_LEN || args->secret.len > ACCOUNT_TOKEN_MAX ||

@@ -71,7 +71,7 @@ enum {
     COL_GRADES = COL_LIMITS + 3
 };
 
-static void copy_text(char *out, size_t size, struct store_value v)
+static void copy_account_text(char *out, size_t size, struct store_value v)
 {
     (void)snprintf(out, size, STR_FMT, STR_ARG(v.s));
 }
@@ -97,10 +97,10 @@ static int load_key(struct accounts *a, const struct store_value *c, struct err 
     if (!k)
         return err_sys(e, -ENOMEM, "keys");
     k->n_refs = 1;
-    copy_text(k->id, sizeof k->id, c[COL_ID]);
-    copy_text(k->label, sizeof k->label, c[COL_LABEL]);
-    copy_text(k->hint, sizeof k->hint, c[COL_HINT]);
-    copy_text(k->grades, sizeof k->grades, c[COL_GRADES]);
+    copy_account_text(k->id, sizeof k->id, c[COL_ID]);
+    copy_account_text(k->label, sizeof k->label, c[COL_LABEL]);
+    copy_account_text(k->hint, sizeof k->hint, c[COL_HINT]);
+    copy_account_text(k->grades, sizeof k->grades, c[COL_GRADES]);
     k->account = map_get(&a->accounts, c[COL_ACCOUNT].s);
     if (!k->account || c[COL_HASH].s.len != sizeof k->hash)
         return err_set(e, -EINVAL, "key %s is malformed", k->id);

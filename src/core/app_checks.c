@@ -50,7 +50,7 @@ static void checked_free(struct checked *c)
 
 /* ---- on a worker ---- */
 
-static void note(void *ctx, const char *text)
+static void note_check_fault(void *ctx, const char *text)
 {
     struct checked *c = ctx;
 
@@ -58,24 +58,24 @@ static void note(void *ctx, const char *text)
         c->fault = mem_strdup(text);
 }
 
-static void check(struct checked *c, const struct app *app)
+static void check_installed_app(struct checked *c, const struct app *app)
 {
-    struct app_check what = {.app = app, .finding = note, .ctx = c};
+    struct app_check what = {.app = app, .finding = note_check_fault, .ctx = c};
     const char *tmp = getenv("TMPDIR");
     struct err e = ERR_INIT;
 
     if (app_check(&what, tmp ? tmp : "/tmp", &e) < 0)
-        note(c, err_text(&e));
+        note_check_fault(c, err_text(&e));
 }
 
-static void run(struct work *w)
+static void run_app_checks(struct work *w)
 {
     struct job *j = container_of(w, struct job, work);
 
     for (size_t i = 0; i < j->n; i++) {
         const struct app *app = j->items[i]->entry->app;
         const struct json *variants = app->benchmarks;
-        check(j->items[i], app);
+        check_installed_app(j->items[i], app);
         for (size_t k = 0; variants && k < variants->n; k++) {
             struct app *variant auto_(app_free) = NULL;
             struct err e = ERR_INIT;
@@ -83,23 +83,23 @@ static void run(struct work *w)
             (void)snprintf(path, sizeof path, "%s/%s", app->dir,
                            json_str(&variants->members[k].value, STR("")).p);
             if (app_load(path, &variant, &e) < 0)
-                note(j->items[i], err_text(&e));
+                note_check_fault(j->items[i], err_text(&e));
             else
-                check(j->items[i], variant);
+                check_installed_app(j->items[i], variant);
         }
     }
 }
 
 /* ---- on the loop's thread ---- */
 
-static void end(struct job *j)
+static void end_app_checks(struct job *j)
 {
     j->fn(j->ctx);
     arena_done(&j->arena);
     free(j);
 }
 
-static void done(struct work *w)
+static void on_app_checks_done(struct work *w)
 {
     struct job *j = container_of(w, struct job, work);
 
@@ -110,7 +110,7 @@ static void done(struct work *w)
             checked_free(c);
         checked_free(old);
     }
-    end(j);
+    end_app_checks(j);
 }
 
 const char *app_checks_fault(const struct instances *set, const struct app_entry *x)
@@ -120,7 +120,7 @@ const char *app_checks_fault(const struct instances *set, const struct app_entry
     return c && c->entry == x ? c->fault : NULL;
 }
 
-static void add(struct job *j, const char *name)
+static void add_app_checked(struct job *j, const char *name)
 {
     struct instances *set = j->set;
     struct app_entry *x auto_(app_entry_unref) =
@@ -144,7 +144,7 @@ static void check_all(struct job *j)
         return;
     for (size_t i = 0; i < j->n; i++)
         checked_free(j->items[i]);
-    end(j);
+    end_app_checks(j);
 }
 
 /* Loads what has to be loaded, for a while. */
@@ -154,7 +154,7 @@ static void take_turn(struct loop_timer *t)
     int64_t until_us = clock_mono_us() + TURN_US;
 
     while (j->n_seen < j->n_names && clock_mono_us() < until_us)
-        add(j, j->names[j->n_seen++]);
+        add_app_checked(j, j->names[j->n_seen++]);
     if (j->n_seen == j->n_names || loop_timer_start(j->set->core->loop, t, 1, take_turn) < 0)
         check_all(j);
 }
@@ -167,7 +167,10 @@ void app_checks_run(struct instances *set, app_checks_fn *fn, void *ctx)
         fn(ctx);
         return;
     }
-    *j = (struct job){.set = set, .fn = fn, .ctx = ctx, .work = {.run = run, .done = done}};
+    *j = (struct job){.set = set,
+                      .fn = fn,
+                      .ctx = ctx,
+                      .work = {.run = run_app_checks, .done = on_app_checks_done}};
     arena_init(&j->arena, NAMES_MAX);
     j->names = app_registry_names(set->registry, &j->arena, &j->n_names);
     if (!j->names)

@@ -83,7 +83,7 @@ uint64_t backup_size(const struct backup *b)
 
 /* ---- the list ---- */
 
-static struct item *new_item(struct backup *b)
+static struct item *new_backup_item(struct backup *b)
 {
     if (b->n == b->cap) {
         size_t cap = b->cap ? 2 * b->cap : 64;
@@ -97,11 +97,11 @@ static struct item *new_item(struct backup *b)
     return &b->items[b->n];
 }
 
-static int add(struct backup *b, const struct item *args)
+static int add_backup_bytes(struct backup *b, const struct item *args)
 {
     if (b->n >= BACKUP_MAX_FILES)
         return -E2BIG;
-    struct item *x = new_item(b);
+    struct item *x = new_backup_item(b);
     if (!x)
         return -ENOMEM;
     x->name = mem_strdup(args->name);
@@ -119,7 +119,7 @@ int backup_add_text(struct backup *b, const char *name, struct str text)
     const struct item x = {.name = (char *)name, .text = (char *)text.p, .len = text.len};
 
     b->size += text.len;
-    return add(b, &x);
+    return add_backup_bytes(b, &x);
 }
 
 int backup_add(struct backup *b, const char *name, const char *path, bool is_needed)
@@ -129,12 +129,12 @@ int backup_add(struct backup *b, const char *name, const char *path, bool is_nee
 
     if (stat(path, &st) == 0)
         b->size += (uint64_t)st.st_size;
-    return add(b, &x);
+    return add_backup_bytes(b, &x);
 }
 
 static int add_below(struct backup *b, const char *name, const char *dir, int depth);
 
-static int add_entry(struct backup *b, const char *name, const char *path, int depth)
+static int add_backup_entry(struct backup *b, const char *name, const char *path, int depth)
 {
     struct stat st;
 
@@ -164,7 +164,7 @@ static int add_below(struct backup *b, const char *name, const char *dir, int de
             snprintf(path, sizeof path, "%s/%s", dir, d->d_name) >= (int)sizeof path)
             r = -ENAMETOOLONG;
         else
-            r = add_entry(b, own, path, depth);
+            r = add_backup_entry(b, own, path, depth);
     }
     (void)closedir(all);
     return r;
@@ -179,7 +179,7 @@ int backup_add_tree(struct backup *b, const char *name, const char *dir, struct 
 
 /* ---- the archive ---- */
 
-static int put_head(struct backup *b, const char *name, uint64_t size, struct buf *out)
+static int put_backup_head(struct backup *b, const char *name, uint64_t size, struct buf *out)
 {
     const struct tar_entry t = {.type = TAR_FILE, .name = str_of(name), .size = size, .mode = 0600};
 
@@ -187,7 +187,7 @@ static int put_head(struct backup *b, const char *name, uint64_t size, struct bu
     return tar_put_entry(out, &t);
 }
 
-static int put_data(struct backup *b, struct buf *out, const void *p, size_t len)
+static int put_backup_data(struct backup *b, struct buf *out, const void *p, size_t len)
 {
     digest_add(b->digest, p, len);
     return buf_add(out, p, len);
@@ -222,12 +222,12 @@ static int begin_file(struct backup *b, const struct item *x, struct buf *out, s
         return err_sys(e, b->fd < 0 ? b->fd : -errno, "open '%s'", x->path);
     b->left = (uint64_t)st.st_size;
     b->step = IN_FILE;
-    return put_head(b, x->name, b->left, out);
+    return put_backup_head(b, x->name, b->left, out);
 }
 
 /* As long as it was when it was opened: what has become longer is cut, what has become shorter
  * cannot be told. */
-static int put_file(struct backup *b, const struct item *x, struct buf *out, struct err *e)
+static int put_backup_file(struct backup *b, const struct item *x, struct buf *out, struct err *e)
 {
     size_t want = b->left < PIECE ? (size_t)b->left : PIECE;
     int r = buf_reserve(out, want);
@@ -248,7 +248,7 @@ static int put_file(struct backup *b, const struct item *x, struct buf *out, str
 
 static int put_sums(struct backup *b, struct buf *out)
 {
-    (void)put_head(b, b->sums_name, b->sums.len, out);
+    (void)put_backup_head(b, b->sums_name, b->sums.len, out);
     (void)buf_add_str(out, buf_str(&b->sums));
     (void)tar_put_padding(out, b->sums.len);
     b->step = OVER;
@@ -262,11 +262,11 @@ static int advance(struct backup *b, struct buf *out, struct err *e)
         return put_sums(b, out);
     const struct item *x = &b->items[b->at];
     if (b->step == IN_FILE)
-        return put_file(b, x, out, e);
+        return put_backup_file(b, x, out, e);
     if (x->path)
         return begin_file(b, x, out, e);
-    (void)put_head(b, x->name, x->len, out);
-    (void)put_data(b, out, x->text, x->len);
+    (void)put_backup_head(b, x->name, x->len, out);
+    (void)put_backup_data(b, out, x->text, x->len);
     return end_entry(b, x->name, out);
 }
 

@@ -127,7 +127,7 @@ static int create_file(struct reading *g, struct err *e)
     return g->fd < 0 ? err_sys(e, g->fd, "create '%s'", path) : 0;
 }
 
-static int on_entry(void *ctx, const struct tar_entry *t, struct err *e)
+static int on_backup_entry(void *ctx, const struct tar_entry *t, struct err *e)
 {
     struct reading *g = ctx;
     bool is_first = g->info.n_files == 0;
@@ -150,7 +150,7 @@ static int on_entry(void *ctx, const struct tar_entry *t, struct err *e)
     return has_file ? create_file(g, e) : 0;
 }
 
-static int on_data(void *ctx, const char *p, size_t len, struct err *e)
+static int on_backup_entry_data(void *ctx, const char *p, size_t len, struct err *e)
 {
     struct reading *g = ctx;
     int r = 0;
@@ -163,7 +163,7 @@ static int on_data(void *ctx, const char *p, size_t len, struct err *e)
     return r < 0 ? err_sys(e, r, "%s", g->name) : 0;
 }
 
-static int close_file(struct reading *g, struct err *e)
+static int close_backup_file(struct reading *g, struct err *e)
 {
     int fd = take_fd(g->fd);
 
@@ -172,12 +172,12 @@ static int close_file(struct reading *g, struct err *e)
     return 0;
 }
 
-static int on_end(void *ctx, struct err *e)
+static int on_backup_entry_end(void *ctx, struct err *e)
 {
     struct reading *g = ctx;
     unsigned char sum[DIGEST_SHA256_LEN];
     char hex[2 * DIGEST_SHA256_LEN + 1];
-    int r = close_file(g, e);
+    int r = close_backup_file(g, e);
 
     digest_end(g->digest, sum);
     if (r < 0)
@@ -196,7 +196,7 @@ static int on_end(void *ctx, struct err *e)
 
 /* ---- the file ---- */
 
-static int feed_all(int fd, struct tar_reader *t, struct err *e)
+static int feed_all_backup(int fd, struct tar_reader *t, struct err *e)
 {
     char *chunk auto_free = mem_alloc(CHUNK);
     ssize_t n;
@@ -223,9 +223,10 @@ static bool has_end(int fd)
            memcmp(end, zeros, sizeof end) == 0;
 }
 
-static int read_all(struct reading *g, int fd, struct err *e)
+static int read_all_backup(struct reading *g, int fd, struct err *e)
 {
-    static const struct tar_sink sink = {on_entry, on_data, on_end};
+    static const struct tar_sink sink = {on_backup_entry, on_backup_entry_data,
+                                         on_backup_entry_end};
     struct tar_reader *t auto_(tar_reader_free) = tar_reader_new(&sink, g);
 
     g->digest = digest_new();
@@ -234,7 +235,7 @@ static int read_all(struct reading *g, int fd, struct err *e)
     bool is_whole = has_end(fd);
     if (lseek(fd, 0, SEEK_SET) < 0)
         return err_sys(e, -errno, "read");
-    int r = feed_all(fd, t, e);
+    int r = feed_all_backup(fd, t, e);
     if (r == 0 && (!is_whole || !g->is_closed || tar_reader_finish(t, NULL) < 0))
         r = err_set(e, -EINVAL, "it is cut short");
     return r;
@@ -263,7 +264,7 @@ int backup_read(const char *path, const char *dir, struct arena *a, struct backu
         return err_sys(e, fd, "open '%s'", path);
     map_init(&g.found, BACKUP_MAX_FILES);
     buf_init(&g.text, BACKUP_SUMS_MAX);
-    int r = read_all(&g, fd, e);
+    int r = read_all_backup(&g, fd, e);
     if (r == 0)
         *ret = g.info;
     reading_done(&g);

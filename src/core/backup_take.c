@@ -49,7 +49,7 @@ static const struct {
     {.name = "local", .is_archives = true},
 };
 
-static int add_part(struct backup *b, const char *state, size_t i, struct err *e)
+static int add_backup_part(struct backup *b, const char *state, size_t i, struct err *e)
 {
     char name[BACKUP_NAME_MAX], path[PATH_MAX];
 
@@ -143,7 +143,7 @@ static int add_head(struct backup *b, const struct contents *c, struct err *e)
 }
 
 /* The store's copy is at DB. */
-static int gather(struct backup *b, const struct contents *c, const char *db, struct err *e)
+static int gather_backup(struct backup *b, const struct contents *c, const char *db, struct err *e)
 {
     int r = add_head(b, c, e);
 
@@ -152,7 +152,7 @@ static int gather(struct backup *b, const struct contents *c, const char *db, st
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(parts); i++) {
         bool is_wanted =
             (!parts[i].is_cold || c->is_cold) && (!parts[i].is_archives || c->has_archives);
-        r = is_wanted ? add_part(b, c->state, i, e) : 0;
+        r = is_wanted ? add_backup_part(b, c->state, i, e) : 0;
     }
     return r == 0 && !c->is_cold ? add_saved(b, c, e) : r;
 }
@@ -229,7 +229,7 @@ static void run_gather(struct work *w)
     int r = copy_store(t->pin, dir, db, &t->err);
     store_pin_free(take(t->pin));
     if (r == 0)
-        (void)gather(t->file, &c, db, &t->err);
+        (void)gather_backup(t->file, &c, db, &t->err);
 }
 
 static void on_gathered(struct work *w)
@@ -253,7 +253,7 @@ static void on_instances(void *ctx, const struct err *e)
     t->fn(t->ctx, t, &t->err);
 }
 
-static int prepare(struct backup_take *t, struct err *e)
+static int prepare_backup(struct backup_take *t, struct err *e)
 {
     char *path auto_free = NULL;
 
@@ -283,7 +283,7 @@ struct backup_take *backup_take(struct core *c, bool has_archives, backup_take_f
         return NULL;
     }
     *t = (struct backup_take){.core = c, .fn = fn, .ctx = ctx, .has_archives = has_archives};
-    if (prepare(t, e) < 0) {
+    if (prepare_backup(t, e) < 0) {
         take_free(t);
         return NULL;
     }
@@ -293,14 +293,14 @@ struct backup_take *backup_take(struct core *c, bool has_archives, backup_take_f
     return t;
 }
 
-static void run_sweep(struct work *w)
+static void run_backup_sweep(struct work *w)
 {
     struct backup_take *t = container_of(w, struct backup_take, work);
 
     backup_sweep(t->core->config);
 }
 
-static void on_swept(struct work *w)
+static void on_backup_swept(struct work *w)
 {
     struct backup_take *t = container_of(w, struct backup_take, work);
     void (*ended)(void *ctx) = t->ended;
@@ -310,7 +310,7 @@ static void on_swept(struct work *w)
     ended(ctx);
 }
 
-static void on_noted(struct store_tx *tx, int result, void *ctx)
+static void on_backup_noted(struct store_tx *tx, int result, void *ctx)
 {
     (void)tx;
     (void)result;
@@ -324,7 +324,7 @@ static void note_made(struct core *c, uint64_t bytes)
     metrics_add(c->metrics, METRIC_BACKUPS, 1);
     event_add(tx, EVENT_BACKUP_MADE, STR_NULL, STR("tidepool"), "Backup of %llu bytes taken",
               (unsigned long long)bytes);
-    (void)store_submit(c->store, tx, c->loop, on_noted, NULL);
+    (void)store_submit(c->store, tx, c->loop, on_backup_noted, NULL);
 }
 
 void backup_take_end(struct backup_take *t, bool is_done, void (*fn)(void *ctx), void *ctx)
@@ -333,9 +333,9 @@ void backup_take_end(struct backup_take *t, bool is_done, void (*fn)(void *ctx),
     t->ctx = ctx;
     if (is_done)
         note_made(t->core, backup_size(t->file));
-    t->work = (struct work){.run = run_sweep, .done = on_swept};
+    t->work = (struct work){.run = run_backup_sweep, .done = on_backup_swept};
     if (work_submit(t->pool, t->core->loop, &t->work) < 0)
-        on_swept(&t->work);
+        on_backup_swept(&t->work);
 }
 
 /* ---- of a state directory that no service has ---- */
@@ -362,7 +362,7 @@ static int take_cold(const struct config *config, bool has_archives, struct back
     ret->file = r == 0 ? backup_new(BACKUP_SUMS) : NULL;
     if (r == 0 && !ret->file)
         r = err_sys(e, -ENOMEM, "backup");
-    return r < 0 ? r : gather(ret->file, &c, db, e);
+    return r < 0 ? r : gather_backup(ret->file, &c, db, e);
 }
 
 int backup_take_cold(const struct config *config, bool has_archives, struct backup_cold *ret,

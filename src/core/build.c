@@ -42,20 +42,20 @@ static void build_free(struct build *b)
     free(b);
 }
 
-static bool is_over(const struct build *b)
+static bool is_build_over(const struct build *b)
 {
     return b->state == BUILD_READY || b->state == BUILD_FAILED;
 }
 
 /* The oldest that is over, else the oldest that nobody started. */
-static void drop_oldest(struct builds *set)
+static void drop_oldest_build(struct builds *set)
 {
     struct build *oldest = NULL;
 
     list_each(node, &set->all)
     {
         struct build *b = list_entry(node, struct build, node);
-        if (b->state != BUILD_BUILDING && (!oldest || is_over(b) || !is_over(oldest)))
+        if (b->state != BUILD_BUILDING && (!oldest || is_build_over(b) || !is_build_over(oldest)))
             oldest = b;
     }
     if (oldest)
@@ -95,7 +95,7 @@ static void choose_template_id(struct build *b)
     id_hex(b->template_id, BUILD_TEMPLATE_ID_LEN);
 }
 
-static int check_request(const struct build_request *rq, struct err *e)
+static int check_build_request(const struct build_request *rq, struct err *e)
 {
     if (!build_name_is_valid(rq->alias, false))
         return err_set(e, -EINVAL, "Invalid template name \"" STR_FMT "\": use a-z, 0-9, '-', '_'",
@@ -119,11 +119,11 @@ static const struct json *copy_tags(struct build *b, const struct json *tags)
 
 struct build *build_new(struct builds *set, const struct build_request *rq, struct err *e)
 {
-    if (check_request(rq, e) < 0)
+    if (check_build_request(rq, e) < 0)
         return NULL;
     while (set->n_all >= BUILDS_KEPT) {
         size_t before = set->n_all;
-        drop_oldest(set);
+        drop_oldest_build(set);
         if (set->n_all == before) {
             (void)err_set(e, -EDQUOT, "too many builds are in progress");
             return NULL;
@@ -179,7 +179,7 @@ int build_start(struct build *b, const struct json *spec, struct err *e)
 
 /* ---- logs ---- */
 
-static void add_line(struct build *b, int step, bool is_error, struct str text)
+static void add_build_line(struct build *b, int step, bool is_error, struct str text)
 {
     if (b->n_lines == BUILD_LINES_MAX || b->log_bytes + text.len > BUILD_LOG_MAX)
         return;
@@ -201,7 +201,7 @@ void build_log(struct build *b, int step, bool is_error, struct str text)
 {
     while (text.len > 0) {
         struct str line = str_cut(&text, '\n');
-        add_line(b, step, is_error, line);
+        add_build_line(b, step, is_error, line);
         if (!text.p)
             return;
     }

@@ -42,7 +42,7 @@ static void finish_copy(struct build_copy *c)
 
 static void send_more(struct build_copy *c);
 
-static void on_piece(void *ctx, struct str piece, int result)
+static void on_build_copy_piece(void *ctx, struct str piece, int result)
 {
     struct build_copy *c = ctx;
 
@@ -67,16 +67,16 @@ static void send_more(struct build_copy *c)
     if (c->is_waiting || c->is_sent || http_call_is_full(c->call))
         return;
     c->is_waiting = true;
-    spool_read(c->reader, on_piece, c);
+    spool_read(c->reader, on_build_copy_piece, c);
 }
 
-static void on_drain(struct http_call *call, void *ctx)
+static void on_build_copy_drain(struct http_call *call, void *ctx)
 {
     (void)call;
     send_more(ctx);
 }
 
-static void on_head(struct http_call *call, void *ctx, const struct http_head *head)
+static void on_build_copy_head(struct http_call *call, void *ctx, const struct http_head *head)
 {
     struct build_copy *c = ctx;
 
@@ -84,7 +84,7 @@ static void on_head(struct http_call *call, void *ctx, const struct http_head *h
     c->status = head->status;
 }
 
-static int on_data(struct http_call *call, void *ctx, const char *p, size_t len)
+static int on_build_copy_data(struct http_call *call, void *ctx, const char *p, size_t len)
 {
     (void)call;
     (void)ctx;
@@ -93,7 +93,7 @@ static int on_data(struct http_call *call, void *ctx, const char *p, size_t len)
     return 0;
 }
 
-static void on_end(struct http_call *call, void *ctx, int result, const char *why)
+static void on_build_copy_end(struct http_call *call, void *ctx, int result, const char *why)
 {
     struct build_copy *c = ctx;
 
@@ -110,8 +110,10 @@ static void on_end(struct http_call *call, void *ctx, int result, const char *wh
 struct build_copy *build_copy_begin(struct build_run *run, const char *path, const char *to,
                                     build_done_fn *fn, struct err *e)
 {
-    static const struct http_call_ops ops = {
-        .on_head = on_head, .on_data = on_data, .on_drain = on_drain, .on_end = on_end};
+    static const struct http_call_ops ops = {.on_head = on_build_copy_head,
+                                             .on_data = on_build_copy_data,
+                                             .on_drain = on_build_copy_drain,
+                                             .on_end = on_build_copy_end};
     static const struct http_header headers[] = {
         {STR_INIT("Content-Type"), STR_INIT("application/octet-stream")}};
     struct core *core = run->build->set->core;

@@ -38,7 +38,7 @@ void build_run_free(struct build_run *run)
 
 /* ---- how it ends ---- */
 
-static void end_run(struct build *b, enum build_state state)
+static void end_build_run(struct build *b, enum build_state state)
 {
     struct build_run *run = take(b->run);
 
@@ -53,10 +53,10 @@ void build_fail(struct build *b, int step, const struct err *e)
     b->failed_step = step;
     (void)snprintf(b->failure, sizeof b->failure, "%s", err_text(e));
     build_log(b, step, true, str_of(b->failure));
-    end_run(b, BUILD_FAILED);
+    end_build_run(b, BUILD_FAILED);
 }
 
-static void on_published(void *ctx, const struct err *e)
+static void on_build_published(void *ctx, const struct err *e)
 {
     struct build *b = ctx;
 
@@ -65,13 +65,13 @@ static void on_published(void *ctx, const struct err *e)
         return;
     }
     build_log(b, BUILD_AT_FINALIZE, false, STR("Build finished"));
-    end_run(b, BUILD_READY);
+    end_build_run(b, BUILD_READY);
 }
 
-static void publish(struct build *b, const struct root *root)
+static void publish_build(struct build *b, const struct root *root)
 {
     struct err e = ERR_INIT;
-    int r = build_publish(b, root, on_published, b);
+    int r = build_publish(b, root, on_build_published, b);
 
     if (r < 0) {
         (void)err_sys(&e, r, "store");
@@ -157,7 +157,7 @@ static size_t first_forced(const struct json *spec, const struct json *steps)
     return i;
 }
 
-static void take_config(struct build_run *run, const struct root *root)
+static void take_build_config(struct build_run *run, const struct root *root)
 {
     const struct json *env = root_get(root, "env");
 
@@ -169,7 +169,8 @@ static void take_config(struct build_run *run, const struct root *root)
 
 /* ---- taking the root ---- */
 
-static struct json *put_text(struct arena *a, struct json *to, const char *name, struct str text)
+static struct json *put_build_text(struct arena *a, struct json *to, const char *name,
+                                   struct str text)
 {
     const struct json *v = json_new_str(a, text);
 
@@ -182,25 +183,25 @@ static struct json *make_config(struct build_run *run)
 
     if (!config || json_set(&run->arena, config, "env", run->env) < 0)
         return NULL;
-    config = put_text(&run->arena, config, "user", run->user);
-    return put_text(&run->arena, config, "workdir", run->workdir);
+    config = put_build_text(&run->arena, config, "user", run->user);
+    return put_build_text(&run->arena, config, "workdir", run->workdir);
 }
 
-static struct json *make_extra(struct build_run *run, const char *key, bool is_whole)
+static struct json *make_build_extra(struct build_run *run, const char *key, bool is_whole)
 {
     const struct build *b = run->build;
     struct arena *a = &run->arena;
-    struct json *extra = put_text(a, json_new_object(a), "cache", str_of(key));
+    struct json *extra = put_build_text(a, json_new_object(a), "cache", str_of(key));
 
     if (!is_whole)
         return extra;
-    extra = put_text(a, extra, "start_cmd", run->start_cmd);
-    extra = put_text(a, extra, "template", run->template_name);
+    extra = put_build_text(a, extra, "start_cmd", run->start_cmd);
+    extra = put_build_text(a, extra, "template", run->template_name);
     if (b->cpu > 0)
-        extra = put_text(a, extra, "cpu_limit", arena_printf(a, "%lld", (long long)b->cpu));
+        extra = put_build_text(a, extra, "cpu_limit", arena_printf(a, "%lld", (long long)b->cpu));
     if (b->memory_mb > 0)
-        extra =
-            put_text(a, extra, "memory_limit", arena_printf(a, "%lldMi", (long long)b->memory_mb));
+        extra = put_build_text(a, extra, "memory_limit",
+                               arena_printf(a, "%lldMi", (long long)b->memory_mb));
     return extra;
 }
 
@@ -210,7 +211,7 @@ static int capture(struct build_run *run, const char *key, bool is_whole,
     struct root_capture rq = {.kind = ROOT_BUILD,
                               .name = is_whole ? str_of(run->build->alias) : STR(""),
                               .config = make_config(run),
-                              .extra = make_extra(run, key, is_whole),
+                              .extra = make_build_extra(run, key, is_whole),
                               .is_temporary = !is_whole,
                               .fn = fn,
                               .ctx = run};
@@ -220,7 +221,7 @@ static int capture(struct build_run *run, const char *key, bool is_whole,
     return root_capture(run->sb, &rq, e);
 }
 
-static void on_captured(void *ctx, struct root *root, const struct err *e)
+static void on_build_captured(void *ctx, struct root *root, const struct err *e)
 {
     struct build_run *run = ctx;
     struct build *b = run->build;
@@ -229,7 +230,7 @@ static void on_captured(void *ctx, struct root *root, const struct err *e)
         build_fail(b, BUILD_AT_FINALIZE, e);
         return;
     }
-    publish(b, root);
+    publish_build(b, root);
     root_unref(root);
 }
 
@@ -274,7 +275,7 @@ void build_start_done(struct build_run *run, const struct err *e)
         return;
     }
     hash_whole(run, key);
-    int r = capture(run, key, true, on_captured, &own);
+    int r = capture(run, key, true, on_build_captured, &own);
     if (r < 0) {
         if (!own.code)
             (void)err_sys(&own, r, "build");
@@ -296,7 +297,7 @@ static void next_step(struct build_run *run)
 
 /* ---- the sandbox ---- */
 
-static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_build_created(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct build_run *run = ctx;
 
@@ -312,13 +313,13 @@ static int create_sandbox(struct build_run *run, const struct root *from, struct
 {
     struct build *b = run->build;
     struct json *extra =
-        put_text(&run->arena, json_new_object(&run->arena), "build", str_of(b->id));
+        put_build_text(&run->arena, json_new_object(&run->arena), "build", str_of(b->id));
     struct sandbox_create rq = {.key = b->key,
                                 .args = {.template_name = run->template_name,
                                          .root = from ? str_of(from->id) : STR_NULL,
                                          .timeout_s = BUILD_TIMEOUT_S,
                                          .extra = extra},
-                                .fn = on_created,
+                                .fn = on_build_created,
                                 .ctx = run};
 
     if (b->cpu > 0)
@@ -332,13 +333,13 @@ static int create_sandbox(struct build_run *run, const struct root *from, struct
 
 /* ---- the description ---- */
 
-static struct str member(const struct json *spec, const char *name)
+static struct str build_member(const struct json *spec, const char *name)
 {
     return json_str(json_get(spec, name), STR(""));
 }
 
 /* What fromTemplate names: a build of the account, or a template of the service. */
-static int find_template(struct build_run *run, struct str text, struct err *e)
+static int find_build_template(struct build_run *run, struct str text, struct err *e)
 {
     const struct build *b = run->build;
     struct str tag = text, name = str_cut(&tag, ':');
@@ -357,7 +358,7 @@ static int find_template(struct build_run *run, struct str text, struct err *e)
                    STR_ARG(str_slice(text, 0, 100)));
 }
 
-static int find_image(struct build_run *run, struct str image, struct err *e)
+static int find_build_image(struct build_run *run, struct str image, struct err *e)
 {
     const struct build *b = run->build;
     struct root *root = root_find_image(b->set->core->roots, image, b->account);
@@ -403,8 +404,8 @@ static struct build_run *new_run(struct build *b, const struct json *spec)
     const struct json *steps = json_get(spec, "steps");
     run->steps =
         json_is(steps, JSON_ARRAY) ? json_copy(&run->arena, steps) : json_new_array(&run->arena);
-    run->start_cmd = arena_str(&run->arena, member(spec, "startCmd"));
-    run->ready_cmd = arena_str(&run->arena, member(spec, "readyCmd"));
+    run->start_cmd = arena_str(&run->arena, build_member(spec, "startCmd"));
+    run->ready_cmd = arena_str(&run->arena, build_member(spec, "readyCmd"));
     run->env = json_new_object(&run->arena);
     run->user = STR("user");
     run->workdir = STR("/home/user");
@@ -432,16 +433,16 @@ static struct root *skip_known(struct build_run *run, size_t forced)
     return root;
 }
 
-static void begin(struct build_run *run, const struct json *spec)
+static void begin_build(struct build_run *run, const struct json *spec)
 {
     struct build *b = run->build;
     struct err e = ERR_INIT;
-    struct str from = member(spec, "fromTemplate");
-    int r = from.len > 0 ? find_template(run, from, &e)
-                         : find_image(run, member(spec, "fromImage"), &e);
+    struct str from = build_member(spec, "fromTemplate");
+    int r = from.len > 0 ? find_build_template(run, from, &e)
+                         : find_build_image(run, build_member(spec, "fromImage"), &e);
 
     if (r == 0 && run->base)
-        take_config(run, run->base);
+        take_build_config(run, run->base);
     if (r == 0)
         r = hash_steps(run);
     if (r < 0) {
@@ -453,11 +454,11 @@ static void begin(struct build_run *run, const struct json *spec)
     for (size_t i = 0; i < run->at && i < run->steps->n; i++)
         build_step_log(run, i, true);
     if (known && run->at > run->steps->n) {
-        publish(b, known);
+        publish_build(b, known);
         return;
     }
     if (known)
-        take_config(run, known);
+        take_build_config(run, known);
     r = create_sandbox(run, known ? known : run->base, &e);
     if (r < 0) {
         if (!e.code)
@@ -476,7 +477,7 @@ int build_run_begin(struct build *b, const struct json *spec, struct err *e)
     if (!b->run)
         return err_set(e, -EINVAL, "the description of the build is too large");
     b->state = BUILD_BUILDING;
-    begin(b->run, spec);
+    begin_build(b->run, spec);
     return 0;
 }
 

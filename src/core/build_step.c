@@ -26,7 +26,7 @@ static struct str arg_of(const struct json *step, size_t i)
     return json_is(args, JSON_ARRAY) && i < args->n ? args->items[i].s : STR("");
 }
 
-static const char *text_of(struct build_run *run, struct str s)
+static const char *step_text_of(struct build_run *run, struct str s)
 {
     const char *p = arena_str(&run->arena, s).p;
 
@@ -50,7 +50,7 @@ void build_step_log(struct build_run *run, size_t i, bool is_cached)
 /* ---- commands ---- */
 
 /* NAME=value of what ENV steps have set. */
-static const char *const *make_env(struct build_run *run)
+static const char *const *make_step_env(struct build_run *run)
 {
     const char **out = arena_zalloc(&run->arena, run->env->n + 1, sizeof *out);
 
@@ -73,12 +73,12 @@ struct command {
     engine_run_fn *fn;
 };
 
-static int run_command(struct build_run *run, const struct command *c, struct err *e)
+static int run_step_command(struct build_run *run, const struct command *c, struct err *e)
 {
-    struct engine_run how = {.user = text_of(run, c->user),
-                             .cwd = c->cwd ? c->cwd : text_of(run, run->workdir),
+    struct engine_run how = {.user = step_text_of(run, c->user),
+                             .cwd = c->cwd ? c->cwd : step_text_of(run, run->workdir),
                              .argv = c->argv,
-                             .env = make_env(run),
+                             .env = make_step_env(run),
                              .timeout_ms = (uint32_t)c->timeout_ms};
 
     if (!run->sb->cell)
@@ -86,7 +86,7 @@ static int run_command(struct build_run *run, const struct command *c, struct er
     return engine_cell_run(run->sb->cell, &how, c->fn, run, e);
 }
 
-static struct str last_line(struct str text)
+static struct str last_output_line(struct str text)
 {
     while (text.len > 0 && (text.p[text.len - 1] == '\n' || text.p[text.len - 1] == ' '))
         text.len--;
@@ -101,7 +101,7 @@ static void read_result(struct build_run *run, int step, const struct engine_res
 {
     build_log(run->build, step, false, r->out);
     build_log(run->build, step, r->status != 0, r->err);
-    struct str said = last_line(r->err.len > 0 ? r->err : r->out);
+    struct str said = last_output_line(r->err.len > 0 ? r->err : r->out);
     if (r->is_timed_out)
         (void)err_set(e, -ETIMEDOUT, "the command did not end in time");
     else if (WIFSIGNALED(r->status))
@@ -129,7 +129,7 @@ static int run_run(struct build_run *run, const struct json *step, struct err *e
 {
     struct str user = arg_of(step, 1);
     struct command c = {.user = user.len > 0 ? user : run->user,
-                        .argv = {"/bin/bash", "-l", "-c", text_of(run, arg_of(step, 0))},
+                        .argv = {"/bin/bash", "-l", "-c", step_text_of(run, arg_of(step, 0))},
                         .timeout_ms = BUILD_STEP_MS,
                         .fn = on_step_ended};
 
@@ -140,7 +140,7 @@ static int run_run(struct build_run *run, const struct json *step, struct err *e
         c.argv[2] = c.argv[3];
         c.argv[3] = NULL;
     }
-    return run_command(run, &c, e);
+    return run_step_command(run, &c, e);
 }
 
 static int run_env(struct build_run *run, const struct json *step, struct err *e)
@@ -174,12 +174,12 @@ static int run_workdir(struct build_run *run, const struct json *step, struct er
         .user = STR("root"),
         .cwd = "/",
         .argv = {"/bin/sh", "-c", "[ -d \"$1\" ] || { mkdir -p \"$1\" && chown \"$2\" \"$1\"; }",
-                 "sh", text_of(run, path), text_of(run, run->user)},
+                 "sh", step_text_of(run, path), step_text_of(run, run->user)},
         .timeout_ms = BUILD_STEP_MS,
         .fn = on_step_ended};
 
     run->workdir = path;
-    return run_command(run, &c, e);
+    return run_step_command(run, &c, e);
 }
 
 static int run_user(struct build_run *run, const struct json *step, struct err *e)
@@ -188,12 +188,12 @@ static int run_user(struct build_run *run, const struct json *step, struct err *
     const struct command c = {
         .user = STR("root"),
         .cwd = "/",
-        .argv = {"/bin/sh", "-c", "id -u -- \"$1\" > /dev/null", "sh", text_of(run, user)},
+        .argv = {"/bin/sh", "-c", "id -u -- \"$1\" > /dev/null", "sh", step_text_of(run, user)},
         .timeout_ms = BUILD_STEP_MS,
         .fn = on_step_ended};
 
     run->user = arena_str(&run->arena, user);
-    return run_command(run, &c, e);
+    return run_step_command(run, &c, e);
 }
 
 /* Unpacks the archive and puts what SRC ($1) names in it to DEST ($2), for OWNER ($3) with MODE
@@ -233,9 +233,9 @@ static void on_files_sent(void *ctx, const struct err *why)
     const struct command c = {.user = STR("root"),
                               .cwd = "/",
                               .argv = {"/bin/sh", "-c", copy_script, "sh",
-                                       text_of(run, arg_of(step, 0)), text_of(run, dest),
-                                       text_of(run, user.len > 0 ? user : run->user),
-                                       text_of(run, arg_of(step, 3))},
+                                       step_text_of(run, arg_of(step, 0)), step_text_of(run, dest),
+                                       step_text_of(run, user.len > 0 ? user : run->user),
+                                       step_text_of(run, arg_of(step, 3))},
                               .timeout_ms = BUILD_STEP_MS,
                               .fn = on_step_ended};
     struct err e = ERR_INIT;
@@ -243,7 +243,7 @@ static void on_files_sent(void *ctx, const struct err *why)
     if (why)
         e = *why;
     else
-        (void)run_command(run, &c, &e);
+        (void)run_step_command(run, &c, &e);
     if (e.code)
         build_step_done(run, &e);
 }
@@ -332,10 +332,10 @@ void build_start_run(struct build_run *run)
     (void)snprintf(seconds, sizeof seconds, "%d", READY_S);
     const struct command c = {.user = run->user,
                               .argv = {"/bin/sh", "-c", start_script, "sh",
-                                       text_of(run, run->start_cmd), text_of(run, run->ready_cmd),
-                                       seconds},
+                                       step_text_of(run, run->start_cmd),
+                                       step_text_of(run, run->ready_cmd), seconds},
                               .timeout_ms = BUILD_STEP_MS,
                               .fn = on_start_ended};
-    if (run_command(run, &c, &e) < 0)
+    if (run_step_command(run, &c, &e) < 0)
         build_start_done(run, &e);
 }

@@ -34,7 +34,7 @@ bool build_name_is_valid(struct str name, bool is_tag)
 
 /* ---- finding ---- */
 
-static bool is_of(const struct build_tag *t, const char *account, struct str name)
+static bool is_tag_of(const struct build_tag *t, const char *account, struct str name)
 {
     return strcmp(t->account, account) == 0 &&
            (name.len == 0 || str_is(name, t->alias) || str_is(name, t->template_id));
@@ -47,7 +47,7 @@ struct build_tag *build_tag_next(const struct builds *set, const struct build_ta
 
     for (; node != &set->tags; node = node->next) {
         struct build_tag *next = list_entry((struct list *)(uintptr_t)node, struct build_tag, node);
-        if (is_of(next, account, name))
+        if (is_tag_of(next, account, name))
             return next;
     }
     return NULL;
@@ -164,8 +164,8 @@ static void on_added(struct store_tx *tx, int result, void *ctx)
     free_change(c);
 }
 
-static int add_row(struct tag_change *c, struct store_tx *tx, const struct build_tag *like,
-                   struct str tag)
+static int add_tag_row(struct tag_change *c, struct store_tx *tx, const struct build_tag *like,
+                       struct str tag)
 {
     struct build_tag *t = mem_zalloc(1, sizeof *t);
 
@@ -195,7 +195,7 @@ static int submit_tags(struct builds *set, const struct build_tag *like, const s
     int r = c ? 0 : -ENOMEM;
 
     for (size_t i = 0; r == 0 && i < tags->n; i++)
-        r = add_row(c, tx, like, tags->items[i].s);
+        r = add_tag_row(c, tx, like, tags->items[i].s);
     if (r == 0)
         r = store_submit(set->core->store, tx, set->core->loop, on_added, c);
     else
@@ -228,7 +228,7 @@ int build_publish(struct build *b, const struct root *root, build_done_fn *fn, v
 
 /* ---- removing ---- */
 
-static bool is_listed(const struct json *tags, const char *tag)
+static bool is_tag_listed(const struct json *tags, const char *tag)
 {
     for (size_t i = 0; tags && i < tags->n; i++)
         if (str_is(json_str(&tags->items[i], STR("")), tag))
@@ -236,7 +236,7 @@ static bool is_listed(const struct json *tags, const char *tag)
     return !tags;
 }
 
-static void on_removed(struct store_tx *tx, int result, void *ctx)
+static void on_tag_removed(struct store_tx *tx, int result, void *ctx)
 {
     struct tag_change *c = ctx;
     struct err e = ERR_INIT;
@@ -248,7 +248,7 @@ static void on_removed(struct store_tx *tx, int result, void *ctx)
          result == 0 && (t = next);) {
         char root[ROOT_ID_MAX];
         next = build_tag_next(c->set, t, c->removed.account, alias);
-        if (!is_listed(c->tags, t->tag))
+        if (!is_tag_listed(c->tags, t->tag))
             continue;
         (void)snprintf(root, sizeof root, "%s", t->root);
         build_tag_free(t);
@@ -275,14 +275,14 @@ int build_tag_remove(struct builds *set, const char *account, struct str alias,
     (void)snprintf(c->removed.alias, sizeof c->removed.alias, STR_FMT, STR_ARG(alias));
     c->tags = tags ? json_copy(&c->arena, tags) : NULL;
     for (struct build_tag *t = NULL; (t = build_tag_next(set, t, account, alias));) {
-        if (!is_listed(c->tags, t->tag))
+        if (!is_tag_listed(c->tags, t->tag))
             continue;
         store_tx_add(tx, STORE_BUILT_DELETE);
         store_tx_text(tx, str_of(t->account));
         store_tx_text(tx, str_of(t->alias));
         store_tx_text(tx, str_of(t->tag));
     }
-    int r = store_submit(set->core->store, tx, set->core->loop, on_removed, c);
+    int r = store_submit(set->core->store, tx, set->core->loop, on_tag_removed, c);
     if (r < 0)
         free_change(c);
     return r;
@@ -290,7 +290,7 @@ int build_tag_remove(struct builds *set, const char *account, struct str alias,
 
 /* ---- after a restart ---- */
 
-static int enter_row(struct builds *set, const struct store_value *cols)
+static int enter_tag_row(struct builds *set, const struct store_value *cols)
 {
     struct build_tag *t = mem_zalloc(1, sizeof *t);
     const struct {
@@ -328,6 +328,6 @@ int builds_load_tags(struct builds *set, struct err *e)
     int r = store_run(set->core->store, tx, e);
     size_t n = r < 0 ? 0 : store_tx_n_rows(tx, 0);
     for (size_t i = 0; r == 0 && i < n; i++)
-        r = enter_row(set, store_tx_row(tx, 0, i).cols);
+        r = enter_tag_row(set, store_tx_row(tx, 0, i).cols);
     return r < 0 ? err_ctx(e, r, "templates") : 0;
 }

@@ -90,7 +90,7 @@ struct loader {
 };
 
 /* R, or 0 when it was a mistake that somebody lists. */
-static int go_on(struct loader *l, int r)
+static int go_on_loading(struct loader *l, int r)
 {
     if (r == 0 || r == -ENOMEM || !l->args->mistake)
         return r;
@@ -106,8 +106,8 @@ static const char **source_of(struct loader *l, const struct config_option *o)
 }
 
 /* Sets O from TEXT; the source is "KIND NAME". */
-static int set(struct loader *l, const struct config_option *o, const char *text, const char *kind,
-               const char *name)
+static int set_option(struct loader *l, const struct config_option *o, const char *text,
+                      const char *kind, const char *name)
 {
     const char *source = arena_printf(&l->c->arena, "%s%s", kind, name).p;
 
@@ -130,7 +130,7 @@ static const char *find_env(const struct config_args *args, const char *name)
     return NULL;
 }
 
-static const char *find_flag(const struct config_args *args, const struct config_option *o)
+static const char *find_config_flag(const struct config_args *args, const struct config_option *o)
 {
     for (size_t i = args->n_flags; i > 0; i--)
         if (args->flags[i - 1].option == o)
@@ -142,21 +142,21 @@ static const char *find_flag(const struct config_args *args, const struct config
  * somebody else's LOG_LEVEL=trace can be overruled. */
 static int apply_outside(struct loader *l, const struct config_option *o)
 {
-    const char *text = find_flag(l->args, o);
+    const char *text = find_config_flag(l->args, o);
 
     if (text)
-        return set(l, o, text, "flag --", o->flag);
+        return set_option(l, o, text, "flag --", o->flag);
     text = o->env ? find_env(l->args, o->env) : NULL;
     if (text)
-        return set(l, o, text, "environment ", o->env);
+        return set_option(l, o, text, "environment ", o->env);
     text = o->foreign ? find_env(l->args, o->foreign) : NULL;
-    return text ? set(l, o, text, "environment ", o->foreign) : 0;
+    return text ? set_option(l, o, text, "environment ", o->foreign) : 0;
 }
 
 static int apply_default(struct loader *l, const struct config_option *o)
 {
     *source_of(l, o) = "default";
-    return o->def ? set(l, o, o->def, "default", "") : 0;
+    return o->def ? set_option(l, o, o->def, "default", "") : 0;
 }
 
 /* The state directory's default depends on who runs the program. */
@@ -167,10 +167,10 @@ static int apply_default_state(struct loader *l)
     if (l->c->state)
         return 0;
     if (geteuid() == 0)
-        return set(l, o, "/var/lib/tidepool", "default", "");
+        return set_option(l, o, "/var/lib/tidepool", "default", "");
     if (!l->x.home)
         return err_set(l->e, -EINVAL, "no state directory: neither --state nor HOME is set");
-    return set(l, o, "~/.local/state/tidepool", "default", "");
+    return set_option(l, o, "~/.local/state/tidepool", "default", "");
 }
 
 /* Last of all, because some follow from others. */
@@ -251,7 +251,7 @@ static int apply_mapping(struct loader *l, const struct json *map, struct str pr
             continue;
         else
             r = unknown_key(l, buf_ok(&key) ? buf_str(&key) : map->members[i].key, v);
-        r = go_on(l, r);
+        r = go_on_loading(l, r);
     }
     return r;
 }
@@ -302,7 +302,7 @@ static int apply_file(struct loader *l, const char *path)
     return r;
 }
 
-static int add_note(struct config *c, const char *name, const char *text)
+static int add_config_note(struct config *c, const char *name, const char *text)
 {
     if (c->n_notes == MAX_NOTES)
         return 0;
@@ -332,7 +332,8 @@ static int find_and_apply_file(struct loader *l)
     /* The machine's file need not be for this user. */
     if (access(ETC_FILE, R_OK) == 0)
         return apply_file(l, ETC_FILE);
-    if (errno == EACCES && add_note(c, ETC_FILE, "is not readable by this user: ignored") < 0)
+    if (errno == EACCES &&
+        add_config_note(c, ETC_FILE, "is not readable by this user: ignored") < 0)
         return err_sys(l->e, -ENOMEM, "configuration");
     return 0;
 }
@@ -368,17 +369,17 @@ static int note_variable(struct config *c, struct str name)
     if (is_known_variable(name))
         return 0;
     if (why)
-        return add_note(c, arena_str(&c->arena, name).p,
-                        arena_printf(&c->arena, "is ignored: %s", why).p);
+        return add_config_note(c, arena_str(&c->arena, name).p,
+                               arena_printf(&c->arena, "is ignored: %s", why).p);
     if (!str_starts(name, STR(OWN_PREFIX)))
         return 0;
     for (size_t i = 0; i < CONFIG_N_OPTIONS; i++)
         if (config_options[i].env)
             suggest_try(&s, config_options[i].env);
-    return add_note(c, arena_str(&c->arena, name).p,
-                    s.best
-                        ? arena_printf(&c->arena, "is not a setting (did you mean %s?)", s.best).p
-                        : "is not a setting");
+    return add_config_note(
+        c, arena_str(&c->arena, name).p,
+        s.best ? arena_printf(&c->arena, "is not a setting (did you mean %s?)", s.best).p
+               : "is not a setting");
 }
 
 static int note_environment(struct loader *l)
@@ -413,7 +414,7 @@ static int apply_all(struct loader *l, int (*apply)(struct loader *, const struc
     return r;
 }
 
-static int load(struct loader *l)
+static int load_all_sources(struct loader *l)
 {
     int r = apply_all(l, apply_default);
 
@@ -431,7 +432,7 @@ static int load(struct loader *l)
     if (r == 0)
         r = apply_all(l, apply_derived);
     if (r == 0)
-        r = go_on(l, check_tls(l));
+        r = go_on_loading(l, check_tls(l));
     return r < 0 ? r : note_environment(l);
 }
 
@@ -444,7 +445,7 @@ int config_load(struct config *c, const struct config_args *args, struct err *e)
     l.x = (struct config_ctx){.a = &c->arena, .home = args->home};
     if (!l.x.home)
         l.x.home = find_env(args, "HOME");
-    int r = load(&l);
+    int r = load_all_sources(&l);
     if (r < 0 && args->mistake)
         args->mistake(args->ctx, e);
     if (r == 0 && l.n_mistakes > 0)

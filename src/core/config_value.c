@@ -55,7 +55,7 @@ static int keep_string(const struct config_ctx *x, struct str text, const char *
 
 /* ---- text to value ---- */
 
-static int check_string(const struct config_option *o, struct str text, struct err *e)
+static int check_config_string(const struct config_option *o, struct str text, struct err *e)
 {
     if (text.len == 0)
         return err_set(e, -EINVAL, "is empty");
@@ -69,10 +69,10 @@ static int check_string(const struct config_option *o, struct str text, struct e
     return 0;
 }
 
-static int parse_string(const struct config_ctx *x, const struct config_option *o, struct str text,
-                        void *field, struct err *e)
+static int parse_config_string(const struct config_ctx *x, const struct config_option *o,
+                               struct str text, void *field, struct err *e)
 {
-    int r = check_string(o, text, e);
+    int r = check_config_string(o, text, e);
 
     return r < 0 ? r : keep_string(x, text, field, e);
 }
@@ -81,7 +81,7 @@ static int parse_path(const struct config_ctx *x, const struct config_option *o,
                       void *field, struct err *e)
 {
     const char *dir = NULL;
-    int r = check_string(o, text, e);
+    int r = check_config_string(o, text, e);
 
     if (r < 0)
         return r;
@@ -102,7 +102,7 @@ static int parse_path(const struct config_ctx *x, const struct config_option *o,
     return 0;
 }
 
-static bool is_host(struct str s)
+static bool is_config_host(struct str s)
 {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
@@ -121,7 +121,7 @@ static int parse_address(const struct config_ctx *x, const struct config_option 
 {
     const char *colon = text.len ? memrchr(text.p, ':', text.len) : NULL;
     uint64_t port;
-    int r = check_string(o, text, e);
+    int r = check_config_string(o, text, e);
 
     if (r < 0)
         return r;
@@ -129,7 +129,7 @@ static int parse_address(const struct config_ctx *x, const struct config_option 
         return keep_string(x, text, field, e);
     struct str host = str_n(text.p, colon ? (size_t)(colon - text.p) : 0);
     if (!colon || str_to_u64(str_skip(text, host.len + 1), &port) < 0 || port > 65535 ||
-        (host.len > 0 && !is_host(host)))
+        (host.len > 0 && !is_config_host(host)))
         return expected(o, text, e, "an address such as 127.0.0.1:10000, [::1]:443 or unix:/path");
     if (host.len > 0)
         return keep_string(x, text, field, e);
@@ -221,8 +221,8 @@ static int parse_size(const struct config_ctx *x, const struct config_option *o,
     return keep_int(o, v, field, e);
 }
 
-static int parse_bool(const struct config_ctx *x, const struct config_option *o, struct str text,
-                      void *field, struct err *e)
+static int parse_config_bool(const struct config_ctx *x, const struct config_option *o,
+                             struct str text, void *field, struct err *e)
 {
     static const char *const names[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
 
@@ -251,10 +251,10 @@ static int parse_enum(const struct config_ctx *x, const struct config_option *o,
     return expected(o, text, e, buf_ok(&all) ? buf_cstr(&all) : "another word");
 }
 
-static int add_item(const struct config_ctx *x, const struct config_option *o, struct str text,
-                    struct config_list *l, struct err *e)
+static int add_config_item(const struct config_ctx *x, const struct config_option *o,
+                           struct str text, struct config_list *l, struct err *e)
 {
-    int r = check_string(o, text, e);
+    int r = check_config_string(o, text, e);
 
     if (r < 0)
         return err_ctx(e, r, "item %zu", l->n + 1);
@@ -274,8 +274,8 @@ static int new_list(const struct config_ctx *x, size_t max, struct config_list *
 }
 
 /* Items separated by commas; empty ones are left out. */
-static int parse_list(const struct config_ctx *x, const struct config_option *o, struct str text,
-                      void *field, struct err *e)
+static int parse_config_list(const struct config_ctx *x, const struct config_option *o,
+                             struct str text, void *field, struct err *e)
 {
     struct config_list l;
     int r = new_list(x, text.len / 2 + 1, &l, e);
@@ -283,7 +283,7 @@ static int parse_list(const struct config_ctx *x, const struct config_option *o,
     while (r == 0 && text.p) {
         struct str item = str_trim(str_cut(&text, ','));
         if (item.len)
-            r = add_item(x, o, item, &l, e);
+            r = add_config_item(x, o, item, &l, e);
     }
     if (r == 0)
         *(struct config_list *)field = l;
@@ -395,20 +395,20 @@ static void write_list(struct jw *w, const void *field)
     jw_end(w);
 }
 
-static void write_map(struct jw *w, const void *field)
+static void write_config_map(struct jw *w, const void *field)
 {
     jw_raw(w, str_of(*(const char *const *)field));
 }
 
 static const struct type types[CONFIG_TYPE_COUNT] = {
-    [CONFIG_STRING] = {"string", "a string", YAML_IS(JSON_STRING), parse_string, print_string,
-                       NULL},
+    [CONFIG_STRING] = {"string", "a string", YAML_IS(JSON_STRING), parse_config_string,
+                       print_string, NULL},
     [CONFIG_PATH] = {"path", "a path", YAML_IS(JSON_STRING), parse_path, print_string, NULL},
     [CONFIG_ADDRESS] = {"address", "an address", YAML_IS(JSON_STRING), parse_address, print_string,
                         NULL},
     [CONFIG_INT] = {"integer", "a whole number", YAML_IS(JSON_INT), parse_int, print_int,
                     write_int},
-    [CONFIG_BOOL] = {"boolean", "true or false", YAML_IS(JSON_BOOL), parse_bool, print_bool,
+    [CONFIG_BOOL] = {"boolean", "true or false", YAML_IS(JSON_BOOL), parse_config_bool, print_bool,
                      write_bool},
     [CONFIG_DURATION] = {"duration", "a duration such as 30s",
                          YAML_IS(JSON_STRING) | YAML_IS(JSON_INT), parse_duration, print_duration,
@@ -416,9 +416,10 @@ static const struct type types[CONFIG_TYPE_COUNT] = {
     [CONFIG_SIZE] = {"size", "a size such as 64MiB", YAML_IS(JSON_STRING) | YAML_IS(JSON_INT),
                      parse_size, print_size, write_int},
     [CONFIG_ENUM] = {"word", "a word", YAML_IS(JSON_STRING), parse_enum, print_enum, NULL},
-    [CONFIG_LIST] = {"list", "a list", YAML_IS(JSON_ARRAY), parse_list, print_list, write_list},
+    [CONFIG_LIST] = {"list", "a list", YAML_IS(JSON_ARRAY), parse_config_list, print_list,
+                     write_list},
     [CONFIG_MAP] = {"mapping", "a mapping", YAML_IS(JSON_OBJECT), parse_map, print_string,
-                    write_map},
+                    write_config_map},
 };
 
 const char *config_type_name(enum config_type t)
@@ -432,8 +433,8 @@ int config_value_parse(const struct config_ctx *x, const struct config_option *o
     return types[o->type].parse(x, o, text, field, e);
 }
 
-static int take_list(const struct config_ctx *x, const struct config_option *o,
-                     const struct json *v, void *field, struct err *e)
+static int take_config_list(const struct config_ctx *x, const struct config_option *o,
+                            const struct json *v, void *field, struct err *e)
 {
     struct config_list l;
     int r = new_list(x, v->n, &l, e);
@@ -443,7 +444,7 @@ static int take_list(const struct config_ctx *x, const struct config_option *o,
         if (item->type != JSON_STRING)
             return err_set(e, -EINVAL, "item %u: expected a string, got %s", i + 1,
                            json_type_name(item->type));
-        r = add_item(x, o, item->s, &l, e);
+        r = add_config_item(x, o, item->s, &l, e);
         if (o->is_secret)
             mem_wipe((char *)item->s.p, item->s.len);
     }
@@ -479,7 +480,7 @@ int config_value_take(const struct config_ctx *x, const struct config_option *o,
     if (!(t->yaml & YAML_IS(v->type)))
         return err_set(e, -EINVAL, "expected %s, got %s", t->in_file, json_type_name(v->type));
     if (v->type == JSON_ARRAY)
-        return take_list(x, o, v, field, e);
+        return take_config_list(x, o, v, field, e);
     if (v->type == JSON_OBJECT)
         return take_map(x, o, v, field, e);
     if (v->type == JSON_BOOL)

@@ -48,7 +48,8 @@ int core_path(const struct config *config, const char *name, char **ret)
 }
 
 /* Reads a small file of the state directory; OUT gets its first line. */
-static int read_line(const struct config *config, const char *name, struct buf *out, struct err *e)
+static int read_core_line(const struct config *config, const char *name, struct buf *out,
+                          struct err *e)
 {
     char *path auto_free = NULL;
     int r = core_path(config, name, &path);
@@ -64,8 +65,8 @@ static int read_line(const struct config *config, const char *name, struct buf *
     return 0;
 }
 
-static int write_line(const struct config *config, const char *name, const char *text,
-                      struct err *e)
+static int write_core_line(const struct config *config, const char *name, const char *text,
+                           struct err *e)
 {
     char *path auto_free = NULL;
     char line[ACCOUNT_TOKEN_MAX + 2];
@@ -99,7 +100,7 @@ struct store *core_open_store(const struct config *config, bool is_read_only, st
 int core_read_key(const struct config *config, char out[ACCOUNT_TOKEN_MAX + 1], struct err *e)
 {
     struct buf text auto_buf = BUF_INIT(ACCOUNT_TOKEN_MAX + 1);
-    int r = read_line(config, CORE_KEY_FILE, &text, e);
+    int r = read_core_line(config, CORE_KEY_FILE, &text, e);
 
     if (r < 0)
         return r;
@@ -125,7 +126,7 @@ static int open_state(struct core *c, struct err *e)
     return 0;
 }
 
-static int open_store(struct core *c, struct err *e)
+static int open_core_store(struct core *c, struct err *e)
 {
     c->store = core_open_store(c->config, false, e);
     return c->store ? 0 : e && e->code ? e->code : -EIO;
@@ -135,7 +136,7 @@ static int open_secret(struct core *c, struct err *e)
 {
     struct buf text auto_buf = BUF_INIT(2 * CORE_SECRET_LEN + 2);
     char digits[2 * CORE_SECRET_LEN + 1];
-    int r = read_line(c->config, CORE_SECRET_FILE, &text, e);
+    int r = read_core_line(c->config, CORE_SECRET_FILE, &text, e);
 
     if (r == 0 && enc_unhex(c->secret, sizeof c->secret, buf_str(&text)) < 0)
         return err_set(e, -EINVAL, "%s is malformed", CORE_SECRET_FILE);
@@ -143,7 +144,7 @@ static int open_secret(struct core *c, struct err *e)
         return r;
     id_random(c->secret, sizeof c->secret);
     enc_hex(digits, c->secret, sizeof c->secret);
-    r = write_line(c->config, CORE_SECRET_FILE, digits, e);
+    r = write_core_line(c->config, CORE_SECRET_FILE, digits, e);
     mem_wipe(digits, sizeof digits);
     return r;
 }
@@ -245,7 +246,7 @@ static int open_system_key(struct core *c, struct err *e)
     }
     if (r == -ENOENT || is_revoked) {
         account_secret_random(c->system_key);
-        r = write_line(c->config, CORE_KEY_FILE, c->system_key, e);
+        r = write_core_line(c->config, CORE_KEY_FILE, c->system_key, e);
         if (r < 0)
             return r;
     }
@@ -274,7 +275,8 @@ static int open_metrics(struct core *c, struct err *e)
     return c->metrics ? 0 : -ENOMEM;
 }
 
-static int note(struct core *c, enum event_reason reason, const char *text, struct err *e)
+static int note_core_event(struct core *c, enum event_reason reason, const char *text,
+                           struct err *e)
 {
     struct store_tx *tx auto_(store_tx_free) = store_tx_new();
 
@@ -284,7 +286,7 @@ static int note(struct core *c, enum event_reason reason, const char *text, stru
 
 static int note_start(struct core *c, struct err *e)
 {
-    return note(c, EVENT_SERVICE_STARTED, "Service " TIDEPOOL_VERSION " started", e);
+    return note_core_event(c, EVENT_SERVICE_STARTED, "Service " TIDEPOOL_VERSION " started", e);
 }
 
 static int open_roots(struct core *c, struct err *e)
@@ -349,7 +351,7 @@ static int open_instances(struct core *c, struct err *e)
 int core_open(struct core *c, struct loop *loop, const struct config *config, struct err *e)
 {
     static int (*const steps[])(struct core *, struct err *) = {
-        open_state,     open_limits,    open_store,      open_secret, open_accounts,
+        open_state,     open_limits,    open_core_store, open_secret, open_accounts,
         open_fixed,     open_metrics,   open_system_key, open_idem,   note_start,
         open_templates, open_instances, open_volumes,    open_roots,  open_sandboxes,
         sweep_roots,    open_guard,     open_builds,     open_pools,
@@ -378,7 +380,7 @@ void core_stop(struct core *c)
     volumes_stop(c->volumes);
     instances_stop(c->instances);
     if (c->idem)
-        (void)note(c, EVENT_SERVICE_STOPPED, "Service stopped", NULL);
+        (void)note_core_event(c, EVENT_SERVICE_STOPPED, "Service stopped", NULL);
     idem_free(take(c->idem));
     store_close(take(c->store));
     /* The last transactions have posted their ends to the loop. */

@@ -59,7 +59,7 @@ struct disk_guard {
 
 /* ---- looking ---- */
 
-static void run(struct work *w)
+static void look_at_disk(struct work *w)
 {
     struct look *l = container_of(w, struct look, work);
     struct statvfs fs;
@@ -82,7 +82,7 @@ static void run(struct work *w)
 
 /* ---- what follows ---- */
 
-static void on_noted(struct store_tx *tx, int result, void *ctx)
+static void on_disk_guard_noted(struct store_tx *tx, int result, void *ctx)
 {
     (void)tx;
     (void)result;
@@ -103,7 +103,7 @@ static void note_change(struct store_tx *tx, const struct disk_guard *g)
                   "The state directory has %" PRIu64 " MiB left again", left);
 }
 
-static void take_over(struct disk_guard *g, const struct look *l)
+static void take_over_figures(struct disk_guard *g, const struct look *l)
 {
     bool has_changed = g->is_low != l->is_low, fails = l->failure.code && !g->has_failed;
 
@@ -120,12 +120,12 @@ static void take_over(struct disk_guard *g, const struct look *l)
         event_add(tx, EVENT_DISK_LOW, STR_NULL, STR("tidepool"),
                   "Disks of sandboxes cannot be kept from growing: %s", err_text(&l->failure));
     g->has_failed |= fails;
-    (void)store_submit(g->core->store, tx, g->core->loop, on_noted, NULL);
+    (void)store_submit(g->core->store, tx, g->core->loop, on_disk_guard_noted, NULL);
 }
 
 /* ---- when ---- */
 
-static void on_time(struct loop_timer *t);
+static void on_disk_guard_time(struct loop_timer *t);
 
 static void again(struct disk_guard *g)
 {
@@ -133,10 +133,10 @@ static void again(struct disk_guard *g)
     uint64_t ms = g->is_low ? LOOK_LOW_MS : above / RATE_BYTES_MS;
 
     ms = ms < LOOK_MIN_MS ? LOOK_MIN_MS : ms > LOOK_MAX_MS ? LOOK_MAX_MS : ms;
-    (void)loop_timer_start(g->core->loop, &g->timer, (int64_t)ms, on_time);
+    (void)loop_timer_start(g->core->loop, &g->timer, (int64_t)ms, on_disk_guard_time);
 }
 
-static void done(struct work *w)
+static void on_disk_looked(struct work *w)
 {
     auto_free struct look *l = container_of(w, struct look, work);
     struct disk_guard *g = l->guard;
@@ -144,7 +144,7 @@ static void done(struct work *w)
     if (!g)
         return;
     g->look = NULL;
-    take_over(g, l);
+    take_over_figures(g, l);
     again(g);
 }
 
@@ -156,7 +156,7 @@ static struct look *look_new(struct disk_guard *g, bool is_first)
 
     if (!l)
         return NULL;
-    l->work = (struct work){.run = run, .done = done};
+    l->work = (struct work){.run = look_at_disk, .done = on_disk_looked};
     l->guard = g;
     l->reserve = (uint64_t)config->cells.disk_reserve;
     l->was_low = g->is_low;
@@ -168,7 +168,7 @@ static struct look *look_new(struct disk_guard *g, bool is_first)
     return l;
 }
 
-static void on_time(struct loop_timer *t)
+static void on_disk_guard_time(struct loop_timer *t)
 {
     struct disk_guard *g = container_of(t, struct disk_guard, timer);
     auto_free struct look *l = look_new(g, false);
@@ -195,8 +195,8 @@ int disk_guard_new(struct core *c, struct disk_guard **ret, struct err *e)
     if (!g->workers)
         return err_ctx(e, -EAGAIN, "guard of the disk");
     /* Nothing is served yet: this one may be waited for. */
-    run(&first->work);
-    take_over(g, first);
+    look_at_disk(&first->work);
+    take_over_figures(g, first);
     again(g);
     return 0;
 }

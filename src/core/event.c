@@ -134,7 +134,7 @@ struct query {
     int64_t before; /* the next page ends below this number */
 };
 
-static bool is_same(const struct item *it, const struct store_value *cols)
+static bool is_same_owner(const struct item *it, const struct store_value *cols)
 {
     for (size_t i = C_ACCOUNT; i <= C_MESSAGE; i++)
         if (!str_eq(it->texts[i], cols[i].s))
@@ -165,7 +165,7 @@ static void write_time(struct jw *w, const char *key, int64_t us)
 }
 
 /* "box.1f": the number is that of the oldest row, so that the name stays while the count grows. */
-static void write_name(struct jw *w, struct item *it)
+static void write_event_name(struct jw *w, struct item *it)
 {
     struct str object = it->texts[it->texts[C_SANDBOX].len ? C_SANDBOX : C_KIND];
     struct str name =
@@ -176,7 +176,7 @@ static void write_name(struct jw *w, struct item *it)
     jw_pair_str(w, "name", name);
 }
 
-static void write_object(struct jw *w, const struct item *it)
+static void write_event_object(struct jw *w, const struct item *it)
 {
     jw_key(w, "involvedObject");
     jw_object(w);
@@ -188,7 +188,7 @@ static void write_object(struct jw *w, const struct item *it)
     jw_end(w);
 }
 
-static void write_item(struct query *q)
+static void write_event_item(struct query *q)
 {
     struct item *it = &q->item;
     struct jw *w = &q->w;
@@ -197,7 +197,7 @@ static void write_item(struct query *q)
         return;
     q->n_items++;
     jw_object(w);
-    write_name(w, it);
+    write_event_name(w, it);
     jw_pair_str(w, "reason", it->texts[C_REASON]);
     jw_pair_str(w, "type", it->texts[C_TYPE]);
     jw_pair_str(w, "message", it->texts[C_MESSAGE]);
@@ -206,17 +206,17 @@ static void write_item(struct query *q)
     write_time(w, "eventTime", it->last_us);
     write_time(w, "firstTimestamp", it->first_us);
     write_time(w, "lastTimestamp", it->last_us);
-    write_object(w, it);
+    write_event_object(w, it);
     jw_end(w);
 }
 
 /* 1 when the answer is complete, 0, or -errno. */
-static int add_row(struct query *q, const struct store_value *cols)
+static int add_event_row(struct query *q, const struct store_value *cols)
 {
     struct item *it = &q->item;
 
-    if (!is_same(it, cols)) {
-        write_item(q);
+    if (!is_same_owner(it, cols)) {
+        write_event_item(q);
         it->count = 0;
         if (q->n_items >= q->filter.limit)
             return 1;
@@ -241,9 +241,9 @@ static void query_free(struct query *q)
     free(q);
 }
 
-static void finish(struct query *q, int result)
+static void finish_event_query(struct query *q, int result)
 {
-    write_item(q);
+    write_event_item(q);
     jw_end(&q->w);
     if (result >= 0)
         result = q->out.error;
@@ -259,12 +259,12 @@ static void on_page(struct store_tx *tx, int result, void *ctx)
     size_t n = result < 0 ? 0 : store_tx_n_rows(tx, 0);
 
     for (size_t i = 0; result == 0 && i < n; i++)
-        result = add_row(q, store_tx_row(tx, 0, i).cols);
+        result = add_event_row(q, store_tx_row(tx, 0, i).cols);
     bool is_more = result == 0 && n == PAGE_ROWS && q->n_scanned < EVENT_MAX_SCAN;
     if (is_more)
         result = next_page(q);
     if (!is_more || result < 0)
-        finish(q, result);
+        finish_event_query(q, result);
 }
 
 static int next_page(struct query *q)
@@ -348,7 +348,7 @@ struct reading {
     void *ctx;
 };
 
-static void on_rows(struct store_tx *tx, int result, void *ctx)
+static void on_event_rows(struct store_tx *tx, int result, void *ctx)
 {
     struct reading *g = ctx;
     struct event_row rows[EVENT_PAGE_MAX];
@@ -383,7 +383,7 @@ int event_read(struct store *s, struct loop *loop, const struct event_page *page
     store_tx_int(tx, page->limit < EVENT_PAGE_MAX ? page->limit : EVENT_PAGE_MAX);
     if (!page->is_system)
         store_tx_text(tx, page->account);
-    int r = store_submit(s, tx, loop, on_rows, g);
+    int r = store_submit(s, tx, loop, on_event_rows, g);
     if (r < 0)
         free(g);
     return r;

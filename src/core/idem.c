@@ -63,7 +63,7 @@ bool idem_key_is_valid(struct str key)
 /* ---- one request ---- */
 
 /* Copies PART and a NUL, which neither a path nor a key can hold, to *AT. */
-static struct str put_part(char **at, struct str part)
+static struct str put_idem_part(char **at, struct str part)
 {
     char *p = *at;
 
@@ -82,9 +82,9 @@ static struct idem_op *op_new(const struct idem_request *rq)
     if (!op)
         return NULL;
     char *name = (char *)(op + 1), *at = name;
-    op->account = put_part(&at, rq->account);
-    op->route = put_part(&at, rq->route);
-    op->key = put_part(&at, rq->key);
+    op->account = put_idem_part(&at, rq->account);
+    op->route = put_idem_part(&at, rq->route);
+    op->key = put_idem_part(&at, rq->key);
     op->name = str_n(name, len);
     digest_sha256(op->hash, rq->body);
     return op;
@@ -135,7 +135,7 @@ static void on_looked_up(struct store_tx *tx, int result, void *ctx)
     op->fn(op, IDEM_NEW, NULL, op->ctx);
 }
 
-static void add_name(struct store_tx *tx, const struct idem_op *op)
+static void add_idem_name(struct store_tx *tx, const struct idem_op *op)
 {
     store_tx_text(tx, op->account);
     store_tx_text(tx, op->route);
@@ -143,12 +143,12 @@ static void add_name(struct store_tx *tx, const struct idem_op *op)
 }
 
 /* From here on OP is in flight: idem_end() takes it back. */
-static int look_up(struct idem_op *op)
+static int look_up_idem(struct idem_op *op)
 {
     struct store_tx *tx = store_tx_new();
 
     store_tx_add(tx, STORE_IDEM_GET);
-    add_name(tx, op);
+    add_idem_name(tx, op);
     return store_submit(op->im->store, tx, op->im->loop, on_looked_up, op);
 }
 
@@ -175,7 +175,7 @@ int idem_begin(struct idem *im, const struct idem_request *rq, idem_begun *fn, v
     op->fn = fn;
     op->ctx = ctx;
     im->n_refs++;
-    r = look_up(op);
+    r = look_up_idem(op);
     if (r < 0)
         idem_end(op);
     return r;
@@ -187,10 +187,10 @@ int idem_add(struct idem_op *op, struct store_tx *tx, const struct idem_answer *
         return -E2BIG;
     /* A record that does not count any more may still be there. */
     store_tx_add(tx, STORE_IDEM_EXPIRE);
-    add_name(tx, op);
+    add_idem_name(tx, op);
     store_tx_int(tx, oldest_us());
     store_tx_add(tx, STORE_IDEM_INSERT);
-    add_name(tx, op);
+    add_idem_name(tx, op);
     store_tx_blob(tx, str_n((const char *)op->hash, sizeof op->hash));
     store_tx_int(tx, answer->status);
     store_tx_text(tx, answer->content_type);
@@ -208,16 +208,16 @@ void idem_tx_forget(struct store_tx *tx, struct str thing)
 
 /* ---- sweeping ---- */
 
-static void sweep(struct loop_timer *t);
+static void sweep_answers(struct loop_timer *t);
 
 static void sweep_in(struct idem *im, int64_t ms)
 {
     /* Without memory for a timer records stay longer than they need to, and are ignored. */
     if (!im->is_ending)
-        (void)loop_timer_start(im->loop, &im->sweep, ms, sweep);
+        (void)loop_timer_start(im->loop, &im->sweep, ms, sweep_answers);
 }
 
-static void on_swept(struct store_tx *tx, int result, void *ctx)
+static void on_idem_swept(struct store_tx *tx, int result, void *ctx)
 {
     struct idem *im = ctx;
     bool is_more = result == 0 && store_tx_changed(tx, 0) == SWEEP_BATCH;
@@ -226,7 +226,7 @@ static void on_swept(struct store_tx *tx, int result, void *ctx)
     unref(im);
 }
 
-static void sweep(struct loop_timer *t)
+static void sweep_answers(struct loop_timer *t)
 {
     struct idem *im = container_of(t, struct idem, sweep);
     struct store_tx *tx = store_tx_new();
@@ -235,7 +235,7 @@ static void sweep(struct loop_timer *t)
     store_tx_int(tx, oldest_us());
     store_tx_int(tx, SWEEP_BATCH);
     im->n_refs++;
-    if (store_submit(im->store, tx, im->loop, on_swept, im) < 0) {
+    if (store_submit(im->store, tx, im->loop, on_idem_swept, im) < 0) {
         im->n_refs--;
         sweep_in(im, SWEEP_MS);
     }

@@ -52,7 +52,7 @@ static void set_phase(struct job *j, enum image_phase phase)
 
 /* ---- names ---- */
 
-static bool is_name_char(char c)
+static bool is_image_name_char(char c)
 {
     return ascii_is_alnum(c) || (c && strchr("._-/:@", c));
 }
@@ -68,7 +68,7 @@ int image_name(struct str name, char ret[IMAGE_NAME_MAX + 1])
         !ascii_is_alnum(name.p[0]))
         return -EINVAL;
     for (size_t i = 0; i < name.len; i++)
-        if (!is_name_char(name.p[i]))
+        if (!is_image_name_char(name.p[i]))
             return -EINVAL;
     (void)snprintf(ret, IMAGE_NAME_MAX + 1, STR_FMT "%s", STR_ARG(name), tag);
     for (char *p = ret; *p; p++)
@@ -77,7 +77,7 @@ int image_name(struct str name, char ret[IMAGE_NAME_MAX + 1])
 }
 
 /* Without what was said: what the source says, or how its file is called. */
-static int choose_name(struct job *j, const struct image_plan *p, struct err *e)
+static int choose_image_name(struct job *j, const struct image_plan *p, struct err *e)
 {
     char file[IMAGE_SOURCE_MAX + 1];
 
@@ -164,7 +164,7 @@ static int import_layers(struct job *j, const struct image_source *s, const stru
     return 0;
 }
 
-static int write_root(struct job *j, const struct image_plan *p, struct err *e)
+static int write_image_root(struct job *j, const struct image_plan *p, struct err *e)
 {
     char layers[ROOT_LAYERS_MAX][LAYER_ID_MAX];
     struct root_args a = {
@@ -212,14 +212,14 @@ static int import_from(struct job *j, const char *path, struct err *e)
     if (r == 0)
         r = p ? image_plan_read(&s, str_of(j->import.name), &a, p, e) : -ENOMEM;
     if (r == 0)
-        r = choose_name(j, p, e);
+        r = choose_image_name(j, p, e);
     if (r == 0) {
         plan_progress(j, &s, p);
         set_phase(j, IMAGE_UNPACKING);
         r = import_layers(j, &s, p, e);
     }
     if (r == 0)
-        r = write_root(j, p, e);
+        r = write_image_root(j, p, e);
     image_source_close(&s);
     free(p);
     return r;
@@ -241,7 +241,7 @@ static int import_pulled(struct job *j, struct err *e)
     return r;
 }
 
-static void run_job(struct work *w)
+static void run_image_job(struct work *w)
 {
     struct job *j = container_of(w, struct job, work);
     bool is_pull = str_starts(str_of(j->import.source), STR(IMAGE_REGISTRY));
@@ -255,7 +255,7 @@ static void run_job(struct work *w)
 /* ---- the loop ---- */
 
 /* Who has the name of a new image before it. */
-static void replace_older(const struct root *root)
+static void replace_older_image(const struct root *root)
 {
     for (struct root *next = root_next(root->set, NULL), *old; (old = next);) {
         next = root_next(root->set, old);
@@ -281,7 +281,7 @@ static void forget_old_imports(struct roots *set)
     }
 }
 
-static void end_job(struct work *w)
+static void end_image_job(struct work *w)
 {
     struct job *j = container_of(w, struct job, work);
     struct roots *set = j->set;
@@ -295,7 +295,7 @@ static void end_job(struct work *w)
     while (j->n_pinned > 0)
         roots_unpin(set, j->pinned[--j->n_pinned]);
     if (r)
-        replace_older(r);
+        replace_older_image(r);
     else
         roots_sweep(set);
     root_unref(r);
@@ -312,7 +312,8 @@ static unsigned n_under_way(const struct roots *set)
     return n;
 }
 
-static int check_source(const struct roots *set, struct str source, struct str name, struct err *e)
+static int check_image_source(const struct roots *set, struct str source, struct str name,
+                              struct err *e)
 {
     char clean[IMAGE_NAME_MAX + 1];
 
@@ -337,7 +338,7 @@ int image_import(struct roots *set, struct str source, struct str name,
                  const struct image_import **ret, struct err *e)
 {
     const struct str registry = STR(IMAGE_REGISTRY);
-    int r = check_source(set, source, name, e);
+    int r = check_image_source(set, source, name, e);
 
     if (r < 0)
         return r;
@@ -356,7 +357,7 @@ int image_import(struct roots *set, struct str source, struct str name,
         return err_set(e, -EINVAL, "the image has no usable name; choose one");
     }
     j->import.is_named = j->import.name[0] != '\0';
-    j->work = (struct work){.run = run_job, .done = end_job};
+    j->work = (struct work){.run = run_image_job, .done = end_image_job};
     r = work_submit(set->movers, set->core->loop, &j->work);
     if (r < 0) {
         free(j);

@@ -37,7 +37,7 @@ struct str image_digest(struct str text)
     return hex;
 }
 
-static int take_plain(void *ctx, const char *p, size_t len)
+static int take_plain_blob(void *ctx, const char *p, size_t len)
 {
     struct reading *r = ctx;
 
@@ -64,7 +64,7 @@ static void *plain_begin(struct reading *r)
 static int plain_feed(void *state, struct reading *r, const char *p, size_t len)
 {
     (void)state;
-    return take_plain(r, p, len);
+    return take_plain_blob(r, p, len);
 }
 
 static int plain_end(void *state, struct reading *r)
@@ -81,7 +81,7 @@ static void plain_free(void *state)
 
 static void *gzip_begin(struct reading *r)
 {
-    return gunzip_new(take_plain, r);
+    return gunzip_new(take_plain_blob, r);
 }
 
 static int gzip_feed(void *state, struct reading *r, const char *p, size_t len)
@@ -142,7 +142,7 @@ static int zstd_feed(void *state, struct reading *r, const char *p, size_t len)
         z->left = ZSTD_decompressStream(z->stream, &out, &in);
         if (ZSTD_isError(z->left))
             return err_set(r->e, -EINVAL, "zstd: %s", ZSTD_getErrorName(z->left));
-        int c = out.pos > 0 ? take_plain(r, z->out, out.pos) : 0;
+        int c = out.pos > 0 ? take_plain_blob(r, z->out, out.pos) : 0;
         if (c < 0)
             return c;
     }
@@ -172,7 +172,7 @@ static const struct kind kinds[] = {
     {STR_INIT(""), plain_begin, plain_feed, plain_end, plain_free},
 };
 
-static const struct kind *find_kind(const struct image_file *f)
+static const struct kind *find_blob_kind(const struct image_file *f)
 {
     char head[HEAD];
     ssize_t n = pread(f->fd, head, sizeof head, (off_t)f->offset);
@@ -185,8 +185,8 @@ static const struct kind *find_kind(const struct image_file *f)
 
 /* ---- all of it ---- */
 
-static int feed_all(struct reading *r, const struct image_blob *b, const struct kind *k,
-                    void *state)
+static int feed_all_plain(struct reading *r, const struct image_blob *b, const struct kind *k,
+                          void *state)
 {
     char *piece auto_free = mem_zalloc(1, PIECE);
     uint64_t at = 0;
@@ -222,9 +222,9 @@ int image_blob_read(const struct image_blob *b, image_sink *sink, void *ctx, str
     struct err why = ERR_INIT;
     struct reading r = {
         .sink = sink, .ctx = ctx, .stored = digest_new(), .plain = digest_new(), .e = &why};
-    const struct kind *k = find_kind(&b->file);
+    const struct kind *k = find_blob_kind(&b->file);
     void *state = r.stored && r.plain ? k->begin(&r) : NULL;
-    int c = state ? feed_all(&r, b, k, state) : why.code ? why.code : -ENOMEM;
+    int c = state ? feed_all_plain(&r, b, k, state) : why.code ? why.code : -ENOMEM;
 
     if (state)
         k->free(state);

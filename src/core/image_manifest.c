@@ -45,7 +45,7 @@ static int check_platform(const struct json *image, struct err *e)
 }
 
 /* ["A=1", …] as an object. */
-static struct json *read_env(const struct json *list, struct arena *a)
+static struct json *read_manifest_env(const struct json *list, struct arena *a)
 {
     struct json *env = json_new_object(a);
 
@@ -95,7 +95,7 @@ static int put_user(struct json *to, struct str user, struct arena *a)
 struct json *image_config_read(const struct json *image, struct arena *a, struct err *e)
 {
     const struct json *from = json_get(image, "config");
-    struct json *to = json_new_object(a), *env = read_env(json_get(from, "Env"), a);
+    struct json *to = json_new_object(a), *env = read_manifest_env(json_get(from, "Env"), a);
     const struct json *ports = read_ports(json_get(from, "ExposedPorts"), a);
     struct str workdir = json_str(json_get(from, "WorkingDir"), STR(""));
     int r = to && env && ports ? 0 : -ENOMEM;
@@ -143,8 +143,8 @@ static int take_diff_ids(struct image_plan *p, const struct json *image, struct 
     return 0;
 }
 
-static int take_config(struct image_plan *p, const struct json *image, struct arena *a,
-                       struct err *e)
+static int take_manifest_config(struct image_plan *p, const struct json *image, struct arena *a,
+                                struct err *e)
 {
     int r = check_platform(image, e);
 
@@ -164,8 +164,8 @@ static const char *blob_name(struct arena *a, struct str digest)
 }
 
 /* The blob that DESCRIPTOR names. */
-static struct json *read_blob(const struct image_source *s, const struct json *descriptor,
-                              struct arena *a, struct err *e)
+static struct json *read_manifest_blob(const struct image_source *s, const struct json *descriptor,
+                                       struct arena *a, struct err *e)
 {
     struct str digest = json_str(json_get(descriptor, "digest"), STR(""));
     const char *name = blob_name(a, digest);
@@ -232,16 +232,16 @@ static int read_oci(const struct image_source *s, const struct json *index, stru
             return err_set(e, -EOPNOTSUPP, "no image in it is for linux/%s", host_architecture());
         struct str ref = json_str(json_get(json_get(d, "annotations"), REF_NAME), STR(""));
         p->name = ref.len > 0 ? ref : p->name;
-        manifest = read_blob(s, d, a, e);
+        manifest = read_manifest_blob(s, d, a, e);
     }
     if (!manifest)
         return e->code;
     int r = read_oci_layers(p, json_get(manifest, "layers"), a, e);
     if (r < 0)
         return r;
-    const struct json *image = read_blob(s, json_get(manifest, "config"), a, e);
+    const struct json *image = read_manifest_blob(s, json_get(manifest, "config"), a, e);
     p->digest = json_str(json_get(json_get(manifest, "config"), "digest"), STR(""));
-    return image ? take_config(p, image, a, e) : e->code;
+    return image ? take_manifest_config(p, image, a, e) : e->code;
 }
 
 /* ---- docker save ---- */
@@ -269,7 +269,7 @@ static int read_docker(const struct image_source *s, const struct json *list, st
     p->digest = image_digest(hex).p ? arena_printf(a, "sha256:" STR_FMT, STR_ARG(hex)) : STR("");
     const char *path = arena_str(a, file).p;
     const struct json *image = path ? image_source_json(s, path, p->digest, a, e) : NULL;
-    return image ? take_config(p, image, a, e) : e->code;
+    return image ? take_manifest_config(p, image, a, e) : e->code;
 }
 
 int image_plan_read(const struct image_source *s, struct str name, struct arena *a,

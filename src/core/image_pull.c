@@ -38,7 +38,7 @@ bool image_can_pull(struct err *e)
 }
 
 /* What has arrived so far. */
-static uint64_t count_bytes(const char *layout)
+static uint64_t count_pull_bytes(const char *layout)
 {
     char path[PATH_MAX];
     uint64_t n = 0;
@@ -104,7 +104,7 @@ int image_pull(const char *reference, const char *to, uint64_t *progress, const 
         return err_sys(e, r, "skopeo");
     while (ended == 0) {
         (void)usleep(LOOK_US);
-        __atomic_store_n(progress, count_bytes(to), __ATOMIC_RELAXED);
+        __atomic_store_n(progress, count_pull_bytes(to), __ATOMIC_RELAXED);
         if (__atomic_load_n(is_stopped, __ATOMIC_RELAXED))
             (void)kill(pid, SIGKILL);
         ended = waitpid(pid, &status, WNOHANG);

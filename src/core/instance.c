@@ -33,7 +33,7 @@ static bool is_in(const struct list *node)
     return node->next != node;
 }
 
-static bool is_sound(const struct sm *m)
+static bool is_lease_sound(const struct sm *m)
 {
     const struct instance *in = container_of(m, const struct instance, sm);
     bool is_timed = in->timer.loop;
@@ -49,7 +49,7 @@ static bool is_sound(const struct sm *m)
     return false;
 }
 
-static const struct sm_type type = {"instance", states, ARRAY_LEN(states), is_sound};
+static const struct sm_type type = {"instance", states, ARRAY_LEN(states), is_lease_sound};
 
 /* ---- the object ---- */
 

@@ -31,7 +31,7 @@ void answers_clear(struct answers *a)
 }
 
 /* The tool and its arguments, as they were sent. */
-static struct str key_of(struct instance_op *op)
+static struct str answer_key_of(struct instance_op *op)
 {
     auto_buf struct buf b = BUF_INIT(ANSWERS_MAX_KEY);
 
@@ -43,7 +43,7 @@ static struct str key_of(struct instance_op *op)
 
 bool answers_find(const struct answers *a, struct instance_op *op)
 {
-    op->key = key_of(op);
+    op->key = answer_key_of(op);
     const struct kept *k = op->key.p ? map_get(&a->by_call, op->key) : NULL;
     if (!k)
         return false;

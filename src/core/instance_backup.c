@@ -21,7 +21,7 @@ struct one {
     struct saving *all;
 };
 
-static void finish(struct saving *s)
+static void finish_instance_backup(struct saving *s)
 {
     if (--s->n_pending > 0)
         return;
@@ -38,7 +38,7 @@ static void take_as_it_is(struct saving *s, const struct instance *in)
 }
 
 /* Without its template an operation is not even begun: nobody has the files then. */
-static void on_saved(struct instance_op *op, const struct err *e)
+static void on_instance_backup_saved(struct instance_op *op, const struct err *e)
 {
     struct one *one = container_of(op, struct one, op);
     struct saving *s = one->all;
@@ -53,7 +53,7 @@ static void on_saved(struct instance_op *op, const struct err *e)
     else if (!e)
         s->result->n++;
     free(one);
-    finish(s);
+    finish_instance_backup(s);
 }
 
 static void save_one(struct saving *s, struct instance *in)
@@ -69,7 +69,7 @@ static void save_one(struct saving *s, struct instance *in)
     }
     one->all = s;
     one->op.what = (enum instance_do)INSTANCE_SAVE;
-    one->op.done = on_saved;
+    one->op.done = on_instance_backup_saved;
     s->n_pending++;
     instance_enqueue(in, &one->op);
 }
@@ -89,5 +89,5 @@ void instances_save(struct instances *set, struct instances_saved *result, insta
     }
     *s = (struct saving){.result = result, .fn = fn, .ctx = ctx, .n_pending = 1};
     list_each(node, &set->occupied) save_one(s, list_entry(node, struct instance, node));
-    finish(s);
+    finish_instance_backup(s);
 }

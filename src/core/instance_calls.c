@@ -32,7 +32,7 @@ struct instance_calls {
     size_t size;
 };
 
-static void put_path(const struct instance *in, const char *suffix, char out[PATH_MAX])
+static void put_call_path(const struct instance *in, const char *suffix, char out[PATH_MAX])
 {
     (void)snprintf(out, PATH_MAX, "%s/calls/%s%s", in->set->dir, in->id, suffix);
 }
@@ -58,7 +58,7 @@ static int each_line(const char *path, bool (*fn)(void *ctx, struct str line), v
 }
 
 /* The number of a line; 0 when it is none of ours. */
-static int64_t number_of(struct str line)
+static int64_t call_number_of(struct str line)
 {
     static const struct str head = STR_INIT("{\"n\":");
     int64_t n = 0;
@@ -72,7 +72,7 @@ static int64_t number_of(struct str line)
 static bool count_line(void *ctx, struct str line)
 {
     struct instance_calls *c = ctx;
-    int64_t n = number_of(line);
+    int64_t n = call_number_of(line);
 
     c->in_file++;
     c->n = n > c->n ? n : c->n;
@@ -100,7 +100,7 @@ static struct instance_calls *calls_of(struct instance *in)
     if (!own->calls)
         return NULL;
     buf_init(&own->calls->pending, PENDING_MAX + LINE_MAX_BYTES);
-    put_path(in, ".jsonl", path);
+    put_call_path(in, ".jsonl", path);
     if (access(path, F_OK) == 0)
         (void)each_line(path, count_line, own->calls, &own->calls->size);
     if (own->calls->size > 0 && !ends_a_line(path))
@@ -114,11 +114,11 @@ struct page {
     int64_t n;
 };
 
-static bool put_line(void *ctx, struct str line)
+static bool put_call_line(void *ctx, struct str line)
 {
     struct page *p = ctx;
 
-    if (number_of(line) <= p->op->after)
+    if (call_number_of(line) <= p->op->after)
         return true;
     if (p->n >= p->op->limit || !buf_ok(p->w->out))
         return false;
@@ -139,8 +139,8 @@ int calls_read(struct instance *in, struct instance_op *op, struct err *e)
     calls_flush(in);
     jw_array(&w);
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(suffixes); i++) {
-        put_path(in, suffixes[i], path);
-        r = each_line(path, put_line, &p, NULL);
+        put_call_path(in, suffixes[i], path);
+        r = each_line(path, put_call_line, &p, NULL);
     }
     jw_end(&w);
     if (r < 0)
@@ -151,21 +151,21 @@ int calls_read(struct instance *in, struct instance_op *op, struct err *e)
 
 /* ---- writing ---- */
 
-static int append(const char *path, struct str text)
+static int append_calls(const char *path, struct str text)
 {
     auto_close int fd = io_open(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
 
     return fd < 0 ? fd : io_write_all(fd, text.p, text.len);
 }
 
-static void make_room(struct instance *in, struct instance_calls *c)
+static void make_call_room(struct instance *in, struct instance_calls *c)
 {
     char path[PATH_MAX], old[PATH_MAX];
 
     if (c->in_file < FILE_CALLS && c->size < FILE_MAX)
         return;
-    put_path(in, ".jsonl", path);
-    put_path(in, ".old", old);
+    put_call_path(in, ".jsonl", path);
+    put_call_path(in, ".old", old);
     if (rename(path, old) == 0)
         c->in_file = 0;
     c->size = 0;
@@ -178,12 +178,12 @@ static void calls_flush(struct instance *in)
 
     if (!c || c->pending.len == 0)
         return;
-    put_path(in, ".jsonl", path);
+    put_call_path(in, ".jsonl", path);
     /* What cannot be written is lost: the call itself is done. */
-    if (append(path, buf_str(&c->pending)) == 0)
+    if (append_calls(path, buf_str(&c->pending)) == 0)
         c->size += c->pending.len;
     buf_clear(&c->pending);
-    make_room(in, c);
+    make_call_room(in, c);
 }
 
 /* An idle instance keeps no memory for it. */
@@ -201,7 +201,7 @@ void calls_flush_all(struct instances *set)
 }
 
 /* TEXT up to the maximum, not cut within a character. */
-static struct str cut(struct str text, bool *is_cut)
+static struct str cut_long_text(struct str text, bool *is_cut)
 {
     size_t n = INSTANCE_CALL_TEXT_MAX;
 
@@ -242,7 +242,7 @@ static void put_call(struct buf *out, const struct instance_op *op, int64_t n)
     jw_str(&w, op->name);
     put_arguments(&w, op->args, &is_cut);
     jw_key(&w, "result");
-    jw_str(&w, cut(op->answer.text, &is_cut));
+    jw_str(&w, cut_long_text(op->answer.text, &is_cut));
     jw_key(&w, "is_error");
     jw_bool(&w, op->answer.is_failure);
     jw_key(&w, "us");
@@ -282,12 +282,12 @@ int calls_save(struct instance *in, struct err *e)
     int r = io_mkdirs(dir, 0700, e);
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(suffixes); i++) {
         auto_buf struct buf text = BUF_INIT(2 * (size_t)FILE_MAX + LINE_MAX_BYTES);
-        put_path(in, suffixes[i], from);
+        put_call_path(in, suffixes[i], from);
         if (snprintf(to, sizeof to, "%s/%s%s", dir, in->id, suffixes[i]) >= (int)sizeof to)
             return err_sys(e, -ENAMETOOLONG, "calls");
         r = io_read_file(from, &text, NULL);
         if (r == 0)
-            r = append(to, buf_str(&text));
+            r = append_calls(to, buf_str(&text));
         r = r == -ENOENT ? 0 : r;
     }
     return r < 0 && !(e && e->code) ? err_sys(e, r, "save the calls") : r;
@@ -298,9 +298,9 @@ void calls_drop(struct instance *in)
     struct instance_calls *c = in->own->calls;
     char path[PATH_MAX];
 
-    put_path(in, ".jsonl", path);
+    put_call_path(in, ".jsonl", path);
     (void)unlink(path);
-    put_path(in, ".old", path);
+    put_call_path(in, ".old", path);
     (void)unlink(path);
     if (c)
         buf_clear(&c->pending);

@@ -25,7 +25,7 @@ struct job {
     bool is_brief;
 };
 
-static struct job job_of(struct instance *in, struct instance_op *op, bool is_brief)
+static struct job content_job_of(struct instance *in, struct instance_op *op, bool is_brief)
 {
     struct instance_template *t = in->own->template;
 
@@ -63,7 +63,7 @@ static int open_reader(struct job *j, struct app_handle **ret, struct err *e)
     return 0;
 }
 
-static int make_copy(struct job *j, struct err *e)
+static int make_content_copy(struct job *j, struct err *e)
 {
     if (j->own->has_copy)
         return 0;
@@ -75,7 +75,7 @@ static int make_copy(struct job *j, struct err *e)
 
 static int open_writer(struct job *j, struct app_handle **ret, struct err *e)
 {
-    int r = make_copy(j, e);
+    int r = make_content_copy(j, e);
 
     return r < 0 ? r : open_reader(j, ret, e);
 }
@@ -93,7 +93,7 @@ static void see_snapshot(void *ctx, const char *word)
 }
 
 /* After a restart: what was left of it. */
-static void restore(struct job *j)
+static void restore_content(struct job *j)
 {
     if (!j->own->is_restored)
         return;
@@ -103,7 +103,7 @@ static void restore(struct job *j)
     (void)j->engine->each(j->home, "snapshots", see_snapshot, j);
 }
 
-static int run_call(struct job *j, struct err *e)
+static int run_content_call(struct job *j, struct err *e)
 {
     struct instance_op *op = j->op;
     const struct app_tool *tool = app_tool(j->app, op->name);
@@ -132,7 +132,7 @@ static int run_reset(struct job *j, struct err *e)
 }
 
 /* The state after an import is what later changes are compared with. */
-static int run_import(struct job *j, struct err *e)
+static int run_content_import(struct job *j, struct err *e)
 {
     struct app_handle *x;
     int r = open_writer(j, &x, e);
@@ -157,7 +157,7 @@ static int run_export(struct job *j, struct err *e)
 
 /* ---- snapshots ---- */
 
-static bool is_name(struct str s)
+static bool is_content_name(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.p[i];
@@ -168,7 +168,7 @@ static bool is_name(struct str s)
     return s.len > 0 && s.len <= INSTANCE_SNAPSHOT_NAME_MAX;
 }
 
-static void put_snapshot(const struct job *j, struct str name, char out[INSTANCE_NAME_MAX])
+static void put_content_snapshot(const struct job *j, struct str name, char out[INSTANCE_NAME_MAX])
 {
     (void)snprintf(out, INSTANCE_NAME_MAX, "snapshots/%s." STR_FMT, j->in->id, STR_ARG(name));
 }
@@ -197,7 +197,7 @@ static int run_snapshot(struct job *j, struct err *e)
     char target[INSTANCE_NAME_MAX];
     int at = find_snapshot(own, name);
 
-    if (!is_name(name))
+    if (!is_content_name(name))
         return err_set(e, -EINVAL,
                        "the snapshot name must be 1 to %d letters, digits, '.', '_' or '-'",
                        INSTANCE_SNAPSHOT_NAME_MAX);
@@ -206,7 +206,7 @@ static int run_snapshot(struct job *j, struct err *e)
     char *kept = at < 0 ? mem_strndup(name.p, name.len) : NULL;
     if (at < 0 && !kept)
         return err_set(e, -ENOMEM, "out of memory");
-    put_snapshot(j, name, target);
+    put_content_snapshot(j, name, target);
     int r = j->engine->copy(j->home, settled(j), target, e);
     if (r == 0 && kept)
         own->snapshots[own->n_snapshots++] = kept;
@@ -220,7 +220,7 @@ static int named_snapshot(const struct job *j, char out[INSTANCE_NAME_MAX], stru
 {
     if (find_snapshot(j->own, j->op->name) < 0)
         return err_set(e, -ENOENT, "no snapshot named '" STR_FMT "'", STR_ARG(j->op->name));
-    put_snapshot(j, j->op->name, out);
+    put_content_snapshot(j, j->op->name, out);
     return 0;
 }
 
@@ -260,7 +260,7 @@ static int run_drop(struct job *j, struct err *e)
     char name[INSTANCE_NAME_MAX];
 
     for (unsigned i = 0; i < j->own->n_snapshots; i++) {
-        put_snapshot(j, str_of(j->own->snapshots[i]), name);
+        put_content_snapshot(j, str_of(j->own->snapshots[i]), name);
         (void)j->engine->drop(j->home, name, NULL);
     }
     return run_reset(j, e);
@@ -293,7 +293,7 @@ static int count_passed(struct job *j, struct str results, struct err *e)
     return all ? 0 : e->code;
 }
 
-static int run_verify(struct job *j, struct err *e)
+static int run_content_verify(struct job *j, struct err *e)
 {
     auto_buf struct buf text = BUF_INIT(APPDB_RESULT_MAX);
     int r = j->engine->verify(j->home, j->app, settled(j), j->op->args, &text, e);
@@ -339,7 +339,7 @@ static int run_copy_out(struct job *j, struct err *e)
 /* ---- backups ---- */
 
 /* A copy of the database NAME in the folder for backups. */
-static int save(const struct job *j, const char *name, struct err *e)
+static int save_content(const struct job *j, const char *name, struct err *e)
 {
     char to[sizeof INSTANCES_SAVED + INSTANCE_NAME_MAX];
 
@@ -356,12 +356,12 @@ static int run_save(struct job *j, struct err *e)
         return r;
     close_own(j, false);
     if (r == 0 && j->own->has_copy)
-        r = save(j, j->name, e);
+        r = save_content(j, j->name, e);
     if (r == 0 && j->own->has_base)
-        r = save(j, j->base, e);
+        r = save_content(j, j->base, e);
     for (unsigned i = 0; r == 0 && i < j->own->n_snapshots; i++) {
-        put_snapshot(j, str_of(j->own->snapshots[i]), name);
-        r = save(j, name, e);
+        put_content_snapshot(j, str_of(j->own->snapshots[i]), name);
+        r = save_content(j, name, e);
     }
     return r;
 }
@@ -378,12 +378,12 @@ static const struct {
     int max_ms;
     bool is_short;
 } kinds[] = {
-    [INSTANCE_CALL] = {run_call, TENANT_MAX_MS, true},
+    [INSTANCE_CALL] = {run_content_call, TENANT_MAX_MS, true},
     [INSTANCE_RESET] = {run_reset, COPY_MAX_MS, true},
-    [INSTANCE_IMPORT] = {run_import, COPY_MAX_MS, false},
+    [INSTANCE_IMPORT] = {run_content_import, COPY_MAX_MS, false},
     [INSTANCE_EXPORT] = {run_export, TENANT_MAX_MS, false},
     [INSTANCE_DIFF] = {run_diff, TENANT_MAX_MS, false},
-    [INSTANCE_VERIFY] = {run_verify, TENANT_MAX_MS, false},
+    [INSTANCE_VERIFY] = {run_content_verify, TENANT_MAX_MS, false},
     [INSTANCE_SNAPSHOT] = {run_snapshot, COPY_MAX_MS, false},
     [INSTANCE_RESTORE] = {run_restore, COPY_MAX_MS, false},
     [INSTANCE_SNAPSHOTS] = {run_snapshots, TENANT_MAX_MS, true},
@@ -401,12 +401,12 @@ bool content_is_short(enum instance_do what)
 
 int content_run(struct instance *in, struct instance_op *op, bool is_brief)
 {
-    struct job j = job_of(in, op, is_brief);
+    struct job j = content_job_of(in, op, is_brief);
     struct err e = ERR_INIT;
 
     /* On the loop's thread the limits of what is brief are shorter. */
     deadline_begin(is_brief ? 0 : kinds[op->what].max_ms);
-    restore(&j);
+    restore_content(&j);
     int r = kinds[op->what].run(&j, &e);
     deadline_begin(0);
 

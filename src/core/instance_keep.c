@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "sys/io.h"
 
-static void put_dir(const struct instances *set, char out[PATH_MAX])
+static void put_kept_dir(const struct instances *set, char out[PATH_MAX])
 {
     (void)snprintf(out, PATH_MAX, "%s/kept", set->dir);
 }
@@ -19,7 +19,7 @@ void instances_keep(const struct instances *set, const struct app_entry *entry)
 {
     char dir[PATH_MAX];
 
-    put_dir(set, dir);
+    put_kept_dir(set, dir);
     (void)app_keep(entry, dir, NULL);
 }
 
@@ -47,7 +47,7 @@ struct app_entry *instance_find_app(struct instance *in)
         return take(now);
     struct app_entry *x = find_known(set, in->app);
     if (!x) {
-        put_dir(set, dir);
+        put_kept_dir(set, dir);
         x = app_kept(dir, in->app, NULL);
     }
     return x ? x : take(now);
@@ -65,7 +65,7 @@ void instances_sweep_kept(const struct instances *set, bool is_start)
     char dir[PATH_MAX], path[PATH_MAX];
     const struct dirent *d;
 
-    put_dir(set, dir);
+    put_kept_dir(set, dir);
     DIR *all = opendir(dir);
     while (all && (d = readdir(all))) {
         bool is_dot = strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0;

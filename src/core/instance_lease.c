@@ -90,7 +90,8 @@ static int choose_data(const struct app *app, const struct instance_args *a, str
     return 0;
 }
 
-static int copy_args(struct acquisition *q, const struct instance_args *from, struct str data)
+static int copy_acquisition_args(struct acquisition *q, const struct instance_args *from,
+                                 struct str data)
 {
     struct arena *a = &q->arena;
     auto_buf struct buf tags = BUF_INIT(INSTANCE_TAGS_MAX);
@@ -249,7 +250,7 @@ static int begin_lease(struct acquisition *q, struct instance *in, struct err *e
 
 /* ---- acquiring ---- */
 
-static void finish(struct acquisition *q)
+static void finish_acquisition(struct acquisition *q)
 {
     if (q->err.code)
         q->fn(q->ctx, NULL, 0, &q->err);
@@ -280,7 +281,7 @@ static void undo_all(struct acquisition *q)
 
 /* Everything that could be written is: only now are slots anybody's, so that nobody has one that
  * might be taken back because another could not be written. */
-static void settle(struct acquisition *q)
+static void settle_acquisition(struct acquisition *q)
 {
     for (size_t i = 0; i < q->n; i++) {
         if (!q->is_stored[i])
@@ -314,10 +315,10 @@ static void on_durable(struct store_tx *tx, int result, void *ctx)
     free(b);
     if (--q->n_pending > 0)
         return;
-    settle(q);
+    settle_acquisition(q);
     if (!q->is_preparation)
         metrics_app_acquired(q->set->core->metrics, q->args.server, q->n);
-    finish(q);
+    finish_acquisition(q);
 }
 
 static int submit_batch(struct acquisition *q, size_t first, size_t n)
@@ -351,7 +352,7 @@ static int submit_batch(struct acquisition *q, size_t first, size_t n)
 }
 
 /* The slots are reserved: writes them down. */
-static void submit(struct acquisition *q)
+static void submit_acquisition(struct acquisition *q)
 {
     size_t first = 0, per_tx = q->args.record ? q->n : PER_TX;
 
@@ -368,10 +369,10 @@ static void submit(struct acquisition *q)
     if (--q->n_pending > 0)
         return;
     undo_all(q);
-    finish(q);
+    finish_acquisition(q);
 }
 
-static int reserve(struct acquisition *q)
+static int reserve_slot(struct acquisition *q)
 {
     size_t n = q->args.count ? q->args.count : 1;
     int room =
@@ -391,10 +392,10 @@ static int reserve(struct acquisition *q)
     return 0;
 }
 
-static void give_up(struct acquisition *q)
+static void give_up_acquisition(struct acquisition *q)
 {
     undo_all(q);
-    finish(q);
+    finish_acquisition(q);
 }
 
 static void on_copied(struct instance_op *op, const struct err *e)
@@ -402,11 +403,11 @@ static void on_copied(struct instance_op *op, const struct err *e)
     struct acquisition *q = container_of(op, struct acquisition, copy);
 
     if (!e) {
-        submit(q);
+        submit_acquisition(q);
         return;
     }
     q->err = *e;
-    give_up(q);
+    give_up_acquisition(q);
 }
 
 static void copy_content(struct acquisition *q)
@@ -419,7 +420,7 @@ static void copy_content(struct acquisition *q)
     instance_do(q->from, &q->copy);
 }
 
-static void on_template(struct template_wait *w, const struct err *e)
+static void on_lease_template(struct template_wait *w, const struct err *e)
 {
     struct acquisition *q = container_of(w, struct acquisition, wait);
 
@@ -427,12 +428,12 @@ static void on_template(struct template_wait *w, const struct err *e)
         q->err = *e;
     else if (q->set->is_stopped)
         (void)err_set(&q->err, -ESHUTDOWN, "the service is stopping");
-    if (q->err.code || reserve(q) < 0)
-        give_up(q);
+    if (q->err.code || reserve_slot(q) < 0)
+        give_up_acquisition(q);
     else if (q->from)
         copy_content(q);
     else
-        submit(q);
+        submit_acquisition(q);
 }
 
 /* The template that ARGS ask for: a reference of the caller's. */
@@ -465,7 +466,7 @@ static struct acquisition *acquisition_new(struct instance_template *t,
     q->set = t->set;
     q->is_stored = (bool *)&q->items[n];
     arena_init(&q->arena, 64 << 10);
-    if (copy_args(q, args, str_of(t->data)) == 0) {
+    if (copy_acquisition_args(q, args, str_of(t->data)) == 0) {
         (void)account_key_ref(q->args.key);
         return q;
     }
@@ -476,11 +477,11 @@ static struct acquisition *acquisition_new(struct instance_template *t,
     return NULL;
 }
 
-static void begin(struct acquisition *q, instances_fn *fn, void *ctx)
+static void begin_acquisition(struct acquisition *q, instances_fn *fn, void *ctx)
 {
     q->fn = fn;
     q->ctx = ctx;
-    q->wait.fn = on_template;
+    q->wait.fn = on_lease_template;
     template_want(q->template, &q->wait);
 }
 
@@ -501,7 +502,7 @@ void instances_acquire(struct instances *set, const struct instance_args *args, 
     struct acquisition *q = begin_plain(set, args, &e);
 
     if (q)
-        begin(q, fn, ctx);
+        begin_acquisition(q, fn, ctx);
     else
         fn(ctx, NULL, 0, &e);
 }
@@ -517,7 +518,7 @@ void instances_prepare(struct instances *set, const struct instance_args *args, 
         return;
     }
     q->is_preparation = true;
-    begin(q, fn, ctx);
+    begin_acquisition(q, fn, ctx);
 }
 
 void instance_fork(struct instance *in, const struct instance_args *args, instances_fn *fn,
@@ -542,7 +543,7 @@ void instance_fork(struct instance *in, const struct instance_args *args, instan
         return;
     }
     q->from = in;
-    begin(q, fn, ctx);
+    begin_acquisition(q, fn, ctx);
 }
 
 /* ---- releasing ---- */
@@ -553,7 +554,7 @@ struct releaser {
     void *ctx;
 };
 
-static void on_released(struct store_tx *tx, int result, void *ctx);
+static void on_lease_released(struct store_tx *tx, int result, void *ctx);
 
 /* Writes the end of the lease down; when that cannot be, tries again later. */
 static void write_release(struct instance *in)
@@ -563,11 +564,12 @@ static void write_release(struct instance *in)
 
     instance_tx_update(tx, in);
     instance_tx_released(tx, in, in->own->is_ttl);
-    if (store_submit(core->store, tx, core->loop, on_released, in) < 0 && !in->set->is_stopped)
+    if (store_submit(core->store, tx, core->loop, on_lease_released, in) < 0 &&
+        !in->set->is_stopped)
         (void)loop_timer_start(core->loop, &in->timer, RETRY_MS, instance_on_timer);
 }
 
-static void on_released(struct store_tx *tx, int result, void *ctx)
+static void on_lease_released(struct store_tx *tx, int result, void *ctx)
 {
     struct instance *in = ctx;
     struct list releasers, *node;
@@ -592,7 +594,7 @@ static void on_released(struct store_tx *tx, int result, void *ctx)
 }
 
 /* What could not be removed is when the service starts next. */
-static void on_dropped(struct instance_op *op, const struct err *e)
+static void on_lease_dropped(struct instance_op *op, const struct err *e)
 {
     struct instance *in = op->in;
 
@@ -627,12 +629,13 @@ static void begin_release(struct instance *in, bool is_ttl)
     own->is_ttl = is_ttl;
     sm_move(&in->sm, INSTANCE_RELEASING);
     instance_fail_queue(in);
-    own->drop = (struct instance_op){.what = (enum instance_do)INSTANCE_DROP, .done = on_dropped};
+    own->drop =
+        (struct instance_op){.what = (enum instance_do)INSTANCE_DROP, .done = on_lease_dropped};
     if (own->template) {
         instance_enqueue(in, &own->drop);
     } else {
         own->drop.in = in;
-        on_dropped(&own->drop, NULL);
+        on_lease_dropped(&own->drop, NULL);
     }
 }
 

@@ -64,7 +64,7 @@ static const struct app_tool *reading_tool(const struct instance *in, const stru
 
 /* True when the database gave the answer before; else OP's key is set where its answer may be
  * kept. */
-static bool is_known(struct instance *in, struct instance_op *op)
+static bool is_known_op(struct instance *in, struct instance_op *op)
 {
     const struct app_tool *tool = reading_tool(in, op);
     const struct answers *a = tool && !in->own->is_restored ? answers_of(in) : NULL;
@@ -167,7 +167,7 @@ static void count_call(const struct instance *in, const struct instance_op *op)
                      clock_mono_us() - op->begun_us);
 }
 
-static void end(struct instance *in, struct instance_op *op)
+static void end_op(struct instance *in, struct instance_op *op)
 {
     struct instance_own *own = in->own;
     struct err e = op->err;
@@ -200,7 +200,7 @@ static void on_worker_done(struct work *w)
 
     if (w->is_dropped)
         (void)err_set(&op->err, -ESHUTDOWN, "the service is stopping");
-    end(in, op);
+    end_op(in, op);
     instance_drain(in);
 }
 
@@ -213,7 +213,7 @@ static unsigned char *slow_mark(struct instance_template *t, const struct instan
 }
 
 /* True when the database that OP needs is open: opening one takes a millisecond. */
-static bool is_open(const struct instance_own *own, const struct app_tool *tool)
+static bool is_op_open(const struct instance_own *own, const struct app_tool *tool)
 {
     if (!tool)
         return true;
@@ -231,11 +231,11 @@ static bool is_inline(const struct instance *in, const struct instance_op *op, u
         (*slow)--;
         return false;
     }
-    return op->what != INSTANCE_CALL || is_open(in->own, app_tool(app, op->name));
+    return op->what != INSTANCE_CALL || is_op_open(in->own, app_tool(app, op->name));
 }
 
 /* False: a worker has it now. */
-static bool start(struct instance *in, struct instance_op *op)
+static bool start_op(struct instance *in, struct instance_op *op)
 {
     struct instances *set = in->set;
     struct instance_own *own = in->own;
@@ -243,8 +243,8 @@ static bool start(struct instance *in, struct instance_op *op)
 
     loop_doing(set->core->loop, str_of(in->server), op->name);
     own->is_busy = true;
-    if (is_known(in, op)) {
-        end(in, op);
+    if (is_known_op(in, op)) {
+        end_op(in, op);
         return true;
     }
     if (!reading_tool(in, op))
@@ -252,7 +252,7 @@ static bool start(struct instance *in, struct instance_op *op)
     own->reader = own->has_copy || own->is_restored ? NULL : template_take_reader(own->template);
     if (is_inline(in, op, slow)) {
         if (content_run(in, op, true) != -EAGAIN) {
-            end(in, op);
+            end_op(in, op);
             return true;
         }
         if (slow)
@@ -264,7 +264,7 @@ static bool start(struct instance *in, struct instance_op *op)
     if (r == 0)
         return false;
     (void)err_sys(&op->err, r, "cannot be done now");
-    end(in, op);
+    end_op(in, op);
     return true;
 }
 
@@ -278,7 +278,7 @@ static struct instance_op *next_op(struct instance_own *own)
     return list_entry(node, struct instance_op, node);
 }
 
-static void on_template(struct template_wait *w, const struct err *e)
+static void on_op_template(struct template_wait *w, const struct err *e)
 {
     struct instance_own *own = container_of(w, struct instance_own, wait);
     struct instance *in = own->in;
@@ -298,7 +298,7 @@ static bool has_template(struct instance_own *own)
     if (own->template->state == TEMPLATE_READY)
         return true;
     own->is_waiting = true;
-    own->wait.fn = on_template;
+    own->wait.fn = on_op_template;
     template_want(own->template, &own->wait);
     return false;
 }
@@ -314,7 +314,7 @@ static void instance_drain(struct instance *in)
     own->is_draining = true;
     while (!own->is_busy && !list_is_empty(&own->queue) && has_template(own)) {
         op = next_op(own);
-        if (!start(in, op))
+        if (!start_op(in, op))
             break;
     }
     own->is_draining = false;

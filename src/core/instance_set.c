@@ -89,7 +89,7 @@ static void restore_lease(struct instance *in, struct str key_id)
     instance_make_known(in);
 }
 
-static void enter_row(struct instance *in, struct str key_id)
+static void enter_instance_row(struct instance *in, struct str key_id)
 {
     struct instances *set = in->set;
     struct instance_pool *pool = instance_pool(set, in->account, in->server);
@@ -113,7 +113,7 @@ struct look {
     const char *kind;
 };
 
-static void drop(const struct look *l, const char *word)
+static void drop_stray_file(const struct look *l, const char *word)
 {
     char name[INSTANCE_NAME_MAX];
 
@@ -136,7 +136,7 @@ static void see(void *ctx, const char *word)
     struct look *l = ctx;
 
     if (!owner_of(l, word))
-        drop(l, word);
+        drop_stray_file(l, word);
 }
 
 /* Records of leases that have ended. */
@@ -160,7 +160,7 @@ static int sweep_calls(struct instances *set, struct err *e)
 }
 
 /* Databases without an owner, of the engine that is always there. */
-static int sweep_files(struct instances *set, struct err *e)
+static int sweep_instance_files(struct instances *set, struct err *e)
 {
     static const char *const kinds[] = {"instances", "bases", "snapshots"};
     struct look l = {.set = set, .engine = &app_engine_sqlite};
@@ -176,7 +176,7 @@ static int sweep_files(struct instances *set, struct err *e)
 
 /* ---- the set ---- */
 
-static void on_tick(struct loop_timer *t)
+static void on_instance_tick(struct loop_timer *t)
 {
     struct instances *set = container_of(t, struct instances, tick);
     int64_t now_ms = loop_now_ms(set->core->loop);
@@ -189,10 +189,10 @@ static void on_tick(struct loop_timer *t)
         instances_sweep_kept(set, false);
     calls_flush_all(set);
     work_pool_look(set->workers);
-    (void)loop_timer_start(set->core->loop, t, TICK_MS, on_tick);
+    (void)loop_timer_start(set->core->loop, t, TICK_MS, on_instance_tick);
 }
 
-static int open_all(struct instances *set, struct err *e)
+static int open_all_instances(struct instances *set, struct err *e)
 {
     const struct config *config = set->core->config;
     int r = core_path(config, "apps", &set->dir);
@@ -213,14 +213,14 @@ static int open_all(struct instances *set, struct err *e)
     set->workers = work_pool_make(&workers, e);
     if (!set->workers)
         return e && e->code ? e->code : -ENOMEM;
-    r = instances_load(set, enter_row, e);
+    r = instances_load(set, enter_instance_row, e);
     if (r == 0)
         instances_sweep_kept(set, true);
     if (r == 0)
-        r = sweep_files(set, e);
+        r = sweep_instance_files(set, e);
     if (r == 0)
         r = sweep_calls(set, e);
-    return r < 0 ? r : loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_tick);
+    return r < 0 ? r : loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_instance_tick);
 }
 
 struct instances *instances_open(struct core *c, struct err *e)
@@ -243,7 +243,7 @@ struct instances *instances_open(struct core *c, struct err *e)
     list_init(&set->unwritten);
     for (size_t i = 0; i < INSTANCE_MAX_ENGINES; i++)
         (void)pthread_mutex_init(&set->homes[i].lock, NULL);
-    if (open_all(set, e) == 0)
+    if (open_all_instances(set, e) == 0)
         return set;
     instances_stop(set);
     instances_free(set);

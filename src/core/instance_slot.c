@@ -31,7 +31,7 @@ static struct instance *find_spare(const struct instances *set, const char *acco
 }
 
 /* A row that could not be removed is a slot again after a restart. */
-static void on_dropped(struct store_tx *tx, int result, void *ctx)
+static void on_slot_dropped(struct store_tx *tx, int result, void *ctx)
 {
     (void)tx;
     (void)result;
@@ -44,7 +44,7 @@ static void drop_slot(struct instance *in)
     struct store_tx *tx = store_tx_new();
 
     instance_tx_delete(tx, in);
-    (void)store_submit(core->store, tx, core->loop, on_dropped, NULL);
+    (void)store_submit(core->store, tx, core->loop, on_slot_dropped, NULL);
     instance_leave(in);
     instance_free(in);
 }
@@ -77,7 +77,7 @@ void instance_add_slot(struct instance *in)
 
 /* ---- leases ---- */
 
-static bool has_room(const struct tally *t, size_t n)
+static bool has_slot_room(const struct tally *t, size_t n)
 {
     bool has = t->max <= 0 || t->n + (int64_t)n <= t->max;
 
@@ -91,9 +91,9 @@ int instances_check_room(struct instances *set, struct account *account, size_t 
     const struct tally *all = limits_tally(set->core->limits, NULL, LIMIT_ACCOUNT_APPS);
     const struct tally *own = limits_tally(set->core->limits, account, LIMIT_ACCOUNT_APPS);
 
-    if (!has_room(own, n))
+    if (!has_slot_room(own, n))
         return limits_refuse(own, LIMIT_ACCOUNT_APPS, -EDQUOT, e);
-    if (!has_room(all, n))
+    if (!has_slot_room(all, n))
         return err_set(e, -EAGAIN, "no sandbox is idle: there are %lld of %lld", (long long)all->n,
                        (long long)all->max);
     return 0;

@@ -15,7 +15,7 @@ enum { PAGE_ROWS = 256, SPEC_MAX = 4 * INSTANCE_TAGS_MAX };
 /* ---- writing ---- */
 
 /* What a lease was made with, as JSON; "" without one. */
-static void put_spec(struct buf *out, const struct instance *in)
+static void put_instance_spec(struct buf *out, const struct instance *in)
 {
     struct jw w = jw_to(out);
 
@@ -46,11 +46,11 @@ static void put_spec(struct buf *out, const struct instance *in)
 }
 
 /* The columns that change with the lease. */
-static void put_lease(struct store_tx *tx, const struct instance *in)
+static void put_instance_lease(struct store_tx *tx, const struct instance *in)
 {
     struct buf spec auto_buf = BUF_INIT(SPEC_MAX);
 
-    put_spec(&spec, in);
+    put_instance_spec(&spec, in);
     store_tx_text(tx, str_of(in->lease));
     store_tx_text(tx, str_of(in->key ? in->key->id : ""));
     /* A description that did not fit leaves the row short of a parameter, which fails it. */
@@ -69,7 +69,7 @@ void instance_tx_insert(struct store_tx *tx, const struct instance *in)
     store_tx_text(tx, str_of(in->email));
     store_tx_int(tx, in->has_own_email);
     store_tx_int(tx, in->created_us);
-    put_lease(tx, in);
+    put_instance_lease(tx, in);
 }
 
 void instance_tx_delete(struct store_tx *tx, const struct instance *in)
@@ -82,7 +82,7 @@ void instance_tx_update(struct store_tx *tx, const struct instance *in)
 {
     store_tx_add(tx, STORE_INSTANCE_UPDATE);
     store_tx_text(tx, str_of(in->stored_id[0] ? in->stored_id : in->id));
-    put_lease(tx, in);
+    put_instance_lease(tx, in);
     store_tx_text(tx, str_of(in->id));
 }
 
@@ -120,17 +120,17 @@ enum {
     COL_UPDATED
 };
 
-static void copy_text(char *out, size_t size, struct store_value v)
+static void copy_instance_text(char *out, size_t size, struct store_value v)
 {
     (void)snprintf(out, size, STR_FMT, STR_ARG(v.s));
 }
 
-static int read_text(char **to, const struct json *v, const char *key)
+static int read_instance_text(char **to, const struct json *v, const char *key)
 {
     return instance_copy_text(to, json_str(json_get(v, key), STR("")));
 }
 
-static int read_spec(struct instance *in, struct str text, struct err *e)
+static int read_instance_spec(struct instance *in, struct str text, struct err *e)
 {
     struct arena a auto_arena;
     struct buf tags auto_buf = BUF_INIT(SPEC_MAX);
@@ -148,29 +148,29 @@ static int read_spec(struct instance *in, struct str text, struct err *e)
     (void)json_write(&tags, json_get(v, "tags"), JSON_COMPACT);
     int r = buf_ok(&tags) ? instance_copy_text(&in->tags, buf_str(&tags)) : -ENOMEM;
     if (r == 0)
-        r = read_text(&in->spelling, v, "spelling");
+        r = read_instance_text(&in->spelling, v, "spelling");
     if (r == 0)
-        r = read_text(&in->benchmark, v, "benchmark");
+        r = read_instance_text(&in->benchmark, v, "benchmark");
     if (r == 0)
-        r = read_text(&in->data, v, "data");
+        r = read_instance_text(&in->data, v, "data");
     if (r == 0)
-        r = read_text(&in->owner, v, "owner");
+        r = read_instance_text(&in->owner, v, "owner");
     return r < 0 ? err_sys(e, r, "instance %s", in->id) : 0;
 }
 
-static int load_row(struct instance *in, const struct store_value *c, struct err *e)
+static int load_instance_row(struct instance *in, const struct store_value *c, struct err *e)
 {
-    copy_text(in->id, sizeof in->id, c[COL_ID]);
-    copy_text(in->server, sizeof in->server, c[COL_SERVER]);
-    copy_text(in->account, sizeof in->account, c[COL_ACCOUNT]);
-    copy_text(in->lease, sizeof in->lease, c[COL_LEASE]);
+    copy_instance_text(in->id, sizeof in->id, c[COL_ID]);
+    copy_instance_text(in->server, sizeof in->server, c[COL_SERVER]);
+    copy_instance_text(in->account, sizeof in->account, c[COL_ACCOUNT]);
+    copy_instance_text(in->lease, sizeof in->lease, c[COL_LEASE]);
     in->has_own_email = c[COL_OWN_EMAIL].i != 0;
     in->created_us = c[COL_CREATED].i;
     in->expires_us = c[COL_EXPIRES].i;
     in->updated_us = c[COL_UPDATED].i;
     if (instance_copy_text(&in->email, c[COL_EMAIL].s) < 0)
         return err_sys(e, -ENOMEM, "instances");
-    return in->lease[0] ? read_spec(in, c[COL_SPEC].s, e) : 0;
+    return in->lease[0] ? read_instance_spec(in, c[COL_SPEC].s, e) : 0;
 }
 
 int instances_load(struct instances *set, void (*fn)(struct instance *in, struct str key_id),
@@ -189,8 +189,8 @@ int instances_load(struct instances *set, void (*fn)(struct instance *in, struct
         for (size_t i = 0; r == 0 && i < n; i++) {
             const struct store_value *cols = store_tx_row(tx, 0, i).cols;
             struct instance *in = instance_new(set);
-            copy_text(last, sizeof last, cols[COL_ID]);
-            r = in ? load_row(in, cols, e) : err_sys(e, -ENOMEM, "instances");
+            copy_instance_text(last, sizeof last, cols[COL_ID]);
+            r = in ? load_instance_row(in, cols, e) : err_sys(e, -ENOMEM, "instances");
             if (r == 0)
                 fn(in, cols[COL_KEY].s);
             else

@@ -107,7 +107,7 @@ static struct app_home *start_home(struct instances *set, const struct app_engin
     return home;
 }
 
-static int make(struct instance_template *t, struct err *e)
+static int make_instance_template(struct instance_template *t, struct err *e)
 {
     const struct app *app = t->entry->app;
     struct arena a auto_arena;
@@ -129,17 +129,17 @@ static int make(struct instance_template *t, struct err *e)
     return 0;
 }
 
-static void run_make(struct work *w)
+static void run_instance_template(struct work *w)
 {
     struct instance_template *t = container_of(w, struct instance_template, work);
-    int r = make(t, &t->err);
+    int r = make_instance_template(t, &t->err);
 
     if (r < 0)
         (void)err_ctx(&t->err, r, "template of %s", t->entry->app->name);
 }
 
 /* Whoever waits may let go of T. */
-static void tell(struct instance_template *t)
+static void tell_template_waiters(struct instance_template *t)
 {
     struct err e = t->err;
     struct list *node;
@@ -154,13 +154,13 @@ static void tell(struct instance_template *t)
     template_unref(t);
 }
 
-static void on_made(struct work *w)
+static void on_instance_template_made(struct work *w)
 {
     struct instance_template *t = container_of(w, struct instance_template, work);
 
     if (w->is_dropped)
         (void)err_set(&t->err, -ESHUTDOWN, "the service is stopping");
-    tell(t);
+    tell_template_waiters(t);
     template_unref(t);
 }
 
@@ -177,13 +177,13 @@ void template_want(struct instance_template *t, struct template_wait *w)
     if (t->state == TEMPLATE_MAKING)
         return;
     t->state = TEMPLATE_MAKING;
-    t->work = (struct work){.run = run_make, .done = on_made};
+    t->work = (struct work){.run = run_instance_template, .done = on_instance_template_made};
     (void)template_ref(t);
     int r = instances_submit(set, &t->work);
     if (r == 0)
         return;
     (void)err_set(&t->err, r, "too many pending jobs");
-    on_made(&t->work);
+    on_instance_template_made(&t->work);
 }
 
 /* ---- readers ---- */

@@ -170,12 +170,13 @@ static const char *const scope_names[LIMIT_SCOPE_COUNT] = {[LIMIT_OF_SANDBOX] = 
                                                            [LIMIT_OF_ACCOUNT] = "account",
                                                            [LIMIT_OF_SHARE] = "account"};
 
-static void put_head(struct buf *out, const char *name, const char *type, const char *help)
+static void put_limit_head(struct buf *out, const char *name, const char *type, const char *help)
 {
     (void)buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void put(struct buf *out, const char *name, const struct row *r, const char *of, int64_t n)
+static void put_limit_text(struct buf *out, const char *name, const struct row *r, const char *of,
+                           int64_t n)
 {
     (void)buf_printf(out, "%s{resource=\"%s\",of=\"%s\"} %" PRId64 "\n", name, r->resource, of, n);
 }
@@ -184,12 +185,13 @@ static void put_maxima(struct buf *out, const struct limits *l)
 {
     const char *name = "tidepool_limit";
 
-    put_head(out, name, "gauge", "Maximum per sandbox, key, account or service; 0: no limit.");
+    put_limit_head(out, name, "gauge",
+                   "Maximum per sandbox, key, account or service; 0: no limit.");
     for (int i = 0; i < LIMIT_COUNT; i++) {
-        put(out, name, &rows[i], scope_names[rows[i].scope],
-            l->config->quota.enabled ? setting(l->config, rows[i].offset) : 0);
+        put_limit_text(out, name, &rows[i], scope_names[rows[i].scope],
+                       l->config->quota.enabled ? setting(l->config, rows[i].offset) : 0);
         if (l->service[i].max > 0)
-            put(out, name, &rows[i], "service", l->service[i].max);
+            put_limit_text(out, name, &rows[i], "service", l->service[i].max);
     }
 }
 
@@ -202,14 +204,15 @@ static void put_uses(struct buf *out, const struct limits *l, const struct accou
     for (size_t i = 0; (a = accounts_next(accounts, &i));)
         for (int k = 0; a->uses && k < LIMIT_COUNT; k++)
             most[k] = a->uses[k].n > most[k] ? a->uses[k].n : most[k];
-    put_head(out, name, "gauge", "Current usage of the service, and of the account with the most.");
+    put_limit_head(out, name, "gauge",
+                   "Current usage of the service, and of the account with the most.");
     for (int i = 0; i < LIMIT_COUNT; i++) {
         /* Events are counted by the store alone. */
         if (rows[i].scope == LIMIT_OF_SANDBOX || rows[i].scope == LIMIT_OF_KEY ||
             i == LIMIT_ACCOUNT_EVENTS)
             continue;
-        put(out, name, &rows[i], "account", most[i]);
-        put(out, name, &rows[i], "service", l->service[i].n);
+        put_limit_text(out, name, &rows[i], "account", most[i]);
+        put_limit_text(out, name, &rows[i], "service", l->service[i].n);
     }
 }
 
@@ -217,14 +220,14 @@ static void put_refusals(struct buf *out, const struct limits *l)
 {
     const char *name = "tidepool_limit_refused_total";
 
-    put_head(out, name, "counter", "Requests rejected because of a limit.");
+    put_limit_head(out, name, "counter", "Requests rejected because of a limit.");
     for (int i = 0; i < LIMIT_COUNT; i++) {
         /* Those of keys: tidepool_quota_refused_total. */
         if (rows[i].scope == LIMIT_OF_KEY || rows[i].scope == LIMIT_OF_SHARE)
             continue;
-        put(out, name, &rows[i], scope_names[rows[i].scope], (int64_t)l->n_refused[i]);
+        put_limit_text(out, name, &rows[i], scope_names[rows[i].scope], (int64_t)l->n_refused[i]);
         if (rows[i].scope == LIMIT_OF_ACCOUNT)
-            put(out, name, &rows[i], "service", (int64_t)l->n_refused_all[i]);
+            put_limit_text(out, name, &rows[i], "service", (int64_t)l->n_refused_all[i]);
     }
 }
 
@@ -238,7 +241,7 @@ int limits_write(struct buf *out, const struct limits *l, const struct accounts 
 
 /* ---- the page ---- */
 
-static void add_row(struct buf *out, const struct row *r)
+static void add_limit_row(struct buf *out, const struct row *r)
 {
     const struct config_option *o = config_find(str_of(r->key));
 
@@ -281,7 +284,7 @@ int limits_document(struct buf *out)
                          parts[p].title);
         for (int i = 0; i < LIMIT_COUNT; i++)
             if (rows[i].scope == parts[p].scope)
-                add_row(out, &rows[i]);
+                add_limit_row(out, &rows[i]);
     }
     return out->error;
 }

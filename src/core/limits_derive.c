@@ -34,7 +34,7 @@ int64_t limits_derive_cpu(const struct config *c, const struct config_option *o)
 }
 
 /* What a file of the kernel's says; where it has none, as much as anybody can ask for. */
-static int64_t read_number(const char *path)
+static int64_t read_limit_number(const char *path)
 {
     struct buf text auto_buf = BUF_INIT(64);
     int64_t n;
@@ -48,8 +48,8 @@ static int64_t read_number(const char *path)
 
 int64_t limits_derive_pids(const struct config *c, const struct config_option *o)
 {
-    int64_t pids = read_number("/proc/sys/kernel/pid_max");
-    int64_t threads = read_number("/proc/sys/kernel/threads-max");
+    int64_t pids = read_limit_number("/proc/sys/kernel/pid_max");
+    int64_t threads = read_limit_number("/proc/sys/kernel/threads-max");
     int64_t least = pids < threads ? pids : threads, most = least / PIDS_SHARE;
 
     (void)o;

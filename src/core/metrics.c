@@ -282,7 +282,7 @@ void metrics_sample_process(struct metrics *m)
 
 /* ---- text ---- */
 
-static void put_head(struct buf *out, const char *name, const char *help, const char *type)
+static void put_metric_head(struct buf *out, const char *name, const char *help, const char *type)
 {
     (void)buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -309,7 +309,8 @@ static void put_unenforced(struct buf *out, const struct metrics *m)
 {
     const char *name = "tidepool_limit_unenforced";
 
-    put_head(out, name, "1 for a default sandbox limit that this host cannot enforce.", "gauge");
+    put_metric_head(out, name, "1 for a default sandbox limit that this host cannot enforce.",
+                    "gauge");
     for (unsigned i = 0; i < SANDBOX_LIMIT_COUNT; i++)
         (void)buf_printf(out, "%s{limit=\"%s\"} %d\n", name, sandbox_limit_names[i],
                          m->unenforced[i]);
@@ -320,7 +321,7 @@ static void put_statuses(struct buf *out, const struct metrics *m)
     const char *name = "tidepool_http_requests_total";
     struct buf labels auto_buf = BUF_INIT(4096);
 
-    put_head(out, name, "Requests by route and status.", "counter");
+    put_metric_head(out, name, "Requests by route and status.", "counter");
     for (unsigned i = 0; i <= m->n_routes; i++)
         for (unsigned k = 0; k < N_STATUSES; k++) {
             uint64_t n = m->routes[i].by_status[k];
@@ -369,17 +370,18 @@ static void put_apps(struct buf *out, const struct metrics *m)
     const char *acquires = "tidepool_app_acquires_total", *calls = "tidepool_app_calls_total";
     const char *latency = "tidepool_app_call_duration_seconds";
 
-    put_head(out, acquires, "Instances acquired, by app.", "counter");
+    put_metric_head(out, acquires, "Instances acquired, by app.", "counter");
     for (size_t i = 0; i <= METRICS_MAX_APPS; i++)
         if (m->app[i])
             (void)buf_printf(out, "%s{%s} %" PRIu64 "\n", acquires, m->app[i]->label,
                              m->app[i]->acquires);
-    put_head(out, calls, "Tool calls, by app and result.", "counter");
+    put_metric_head(out, calls, "Tool calls, by app and result.", "counter");
     for (size_t i = 0; i <= METRICS_MAX_APPS; i++)
         for (size_t k = 0; m->app[i] && k < METRICS_CALL_COUNT; k++)
             (void)buf_printf(out, "%s{%s,result=\"%s\"} %" PRIu64 "\n", calls, m->app[i]->label,
                              results[k], m->app[i]->by_result[k]);
-    put_head(out, latency, "Duration of tool calls, including the wait for others.", "histogram");
+    put_metric_head(out, latency, "Duration of tool calls, including the wait for others.",
+                    "histogram");
     for (size_t i = 0; i <= METRICS_MAX_APPS; i++)
         if (m->app[i] && is_observed(&m->app[i]->latency))
             put_histogram(out, latency, m->app[i]->label, &m->app[i]->latency);
@@ -392,7 +394,8 @@ int metrics_write(struct buf *out, const struct metrics *m)
     const char *creates = "tidepool_sandbox_create_duration_seconds";
 
     for (unsigned i = 0; i < METRIC_COUNT; i++) {
-        put_head(out, rows[i].name, rows[i].help, rows[i].kind == COUNTER ? "counter" : "gauge");
+        put_metric_head(out, rows[i].name, rows[i].help,
+                        rows[i].kind == COUNTER ? "counter" : "gauge");
         if (rows[i].divisor == 1)
             (void)buf_printf(out, "%s %" PRId64 "\n", rows[i].name, m->values[i]);
         else
@@ -401,11 +404,13 @@ int metrics_write(struct buf *out, const struct metrics *m)
     }
     put_unenforced(out, m);
     put_statuses(out, m);
-    put_head(out, latency, "Time from the request head to the end of the response.", "histogram");
+    put_metric_head(out, latency, "Time from the request head to the end of the response.",
+                    "histogram");
     for (unsigned i = 0; i <= m->n_routes; i++)
         if (is_observed(&m->routes[i].latency))
             put_histogram(out, latency, route_labels(&labels, &m->names[i]), &m->routes[i].latency);
-    put_head(out, creates, "Time from the request for a sandbox until it is running.", "histogram");
+    put_metric_head(out, creates, "Time from the request for a sandbox until it is running.",
+                    "histogram");
     put_histogram(out, creates, "", &m->creates);
     put_apps(out, m);
     return out->error;

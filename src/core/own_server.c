@@ -25,18 +25,18 @@ static const char schema_text[] =
 /* Addresses that are others'. */
 static const char *const taken[] = {"all", "api", "e2b", "local-sandbox", "mcp", "sandbox"};
 
-static int no_memory(struct err *e)
+static int no_memory_for_servers(struct err *e)
 {
     return err_sys(e, -ENOMEM, "local.servers");
 }
 
-static struct str name_of(const struct json_member *m)
+static struct str own_name_of(const struct json_member *m)
 {
     return str_slice(m->key, 0, OWN_NAME_MAX);
 }
 
 /* The settings of M as tidepool-local takes them, in A; .p NULL with E filled. */
-static struct str settings_of(struct arena *a, const struct json_member *m, struct err *e)
+static struct str own_settings_of(struct arena *a, const struct json_member *m, struct err *e)
 {
     auto_buf struct buf b = BUF_INIT(OWN_SETTINGS_MAX), text = BUF_INIT(2 * OWN_SETTINGS_MAX);
     struct jw w = jw_to(&b);
@@ -46,7 +46,7 @@ static struct str settings_of(struct arena *a, const struct json_member *m, stru
     if (timeout && (config_duration(timeout->s, &timeout_ms) < 0 || timeout_ms < 1000 ||
                     timeout_ms > 3600000)) {
         (void)err_set(e, -EINVAL, "'" STR_FMT "': timeout: expected a duration from 1s to 1h",
-                      STR_ARG(name_of(m)));
+                      STR_ARG(own_name_of(m)));
         return STR_NULL;
     }
     jw_object(&w);
@@ -60,19 +60,19 @@ static struct str settings_of(struct arena *a, const struct json_member *m, stru
     jw_int(&w, timeout_ms);
     jw_end(&w);
     if (!buf_ok(&b)) {
-        (void)err_set(e, -EINVAL, "'" STR_FMT "' has more than %d bytes", STR_ARG(name_of(m)),
+        (void)err_set(e, -EINVAL, "'" STR_FMT "' has more than %d bytes", STR_ARG(own_name_of(m)),
                       OWN_SETTINGS_MAX);
         return STR_NULL;
     }
     struct str done =
         enc_base64url(&text, buf_str(&b)) == 0 ? arena_str(a, buf_str(&text)) : STR_NULL;
     if (!done.p)
-        (void)no_memory(e);
+        (void)no_memory_for_servers(e);
     return done;
 }
 
 /* A segment of a path, which is nobody else's. */
-static int check_name(struct str name, struct err *e)
+static int check_own_name(struct str name, struct err *e)
 {
     bool is_good = name.len > 0 && name.len <= OWN_NAME_MAX && name.p[0] != '.';
 
@@ -98,13 +98,13 @@ int own_servers_check(const struct json *v, struct err *e)
     const struct json *doc = json_parse(&a, str_of(schema_text), NULL, NULL);
     const struct schema *s = doc ? schema_compile(&a, doc, NULL) : NULL;
     if (!s)
-        return no_memory(e);
+        return no_memory_for_servers(e);
     if (schema_check(s, v, &why) < 0)
         return err_set(e, -EINVAL, "%s: %s", why.path[0] ? why.path : "servers", why.text);
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < v->n; i++) {
-        r = check_name(v->members[i].key, e);
-        if (r == 0 && !settings_of(&a, &v->members[i], e).p)
+        r = check_own_name(v->members[i].key, e);
+        if (r == 0 && !own_settings_of(&a, &v->members[i], e).p)
             r = -EINVAL;
     }
     return r;
@@ -118,13 +118,13 @@ int own_servers_load(struct own_servers *s, const char *text, struct err *e)
         return 0;
     const struct json *v = json_parse(&s->arena, str_of(text), NULL, NULL);
     if (!v)
-        return no_memory(e);
+        return no_memory_for_servers(e);
     for (uint32_t i = 0; i < v->n && s->n < OWN_SERVERS_MAX; i++) {
         const struct json_member *m = &v->members[i];
         struct own_server *row = &s->items[s->n];
         row->name = m->key.p;
         row->title = json_str(json_get(&m->value, "title"), STR_NULL).p;
-        row->settings = settings_of(&s->arena, m, e).p;
+        row->settings = own_settings_of(&s->arena, m, e).p;
         if (!row->settings)
             return -ENOMEM;
         s->n++;

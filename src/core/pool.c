@@ -85,7 +85,7 @@ static void end_members(struct pools *p, struct pool *of)
     list_each(node, &of->members) forget_member(p, of, list_entry(node, struct pool_member, node));
 }
 
-static void on_noted(struct store_tx *tx, int result, void *ctx)
+static void on_pool_noted(struct store_tx *tx, int result, void *ctx)
 {
     (void)tx;
     (void)result;
@@ -101,10 +101,10 @@ static void note_event(struct pools *p, enum event_reason reason, const char *na
     event_add(tx, reason, STR_NULL, str_of(name), "%s %s", text, name);
     if (tx)
         store_tx_put_off(tx);
-    (void)store_submit(p->core->store, tx, p->core->loop, on_noted, NULL);
+    (void)store_submit(p->core->store, tx, p->core->loop, on_pool_noted, NULL);
 }
 
-static void note_failure(struct pools *p, struct pool *of, const struct err *e)
+static void note_pool_failure(struct pools *p, struct pool *of, const struct err *e)
 {
     unsigned times = of->n_failures < 6 ? 1U << of->n_failures : RETRY_MAX;
 
@@ -115,13 +115,13 @@ static void note_failure(struct pools *p, struct pool *of, const struct err *e)
     tend_later(p, (int64_t)RETRY_MS * times);
 }
 
-static void on_member(void *ctx, struct pool_member *m, const struct err *e)
+static void on_pool_member(void *ctx, struct pool_member *m, const struct err *e)
 {
     struct pools *p = ctx;
     struct pool *of = m->pool;
 
     if (e) {
-        note_failure(p, of, e);
+        note_pool_failure(p, of, e);
         forget_member(p, of, m);
         return;
     }
@@ -138,15 +138,18 @@ static void on_member(void *ctx, struct pool_member *m, const struct err *e)
     tend_later(p, 0);
 }
 
-static int add_member(struct pools *p, struct pool *of)
+static int add_pool_member(struct pools *p, struct pool *of)
 {
     struct err e = ERR_INIT;
-    const struct pool_member_args args = {
-        .core = p->core, .template = of->template, .asks = &p->asks, .fn = on_member, .ctx = p};
+    const struct pool_member_args args = {.core = p->core,
+                                          .template = of->template,
+                                          .asks = &p->asks,
+                                          .fn = on_pool_member,
+                                          .ctx = p};
     struct pool_member *m = pool_member_new(&args, &e);
 
     if (!m) {
-        note_failure(p, of, &e);
+        note_pool_failure(p, of, &e);
         return -EIO;
     }
     m->pool = of;
@@ -159,7 +162,7 @@ static int add_member(struct pools *p, struct pool *of)
 
 /* ---- tending ---- */
 
-static bool has_room(const struct pools *p)
+static bool has_pool_room(const struct pools *p)
 {
     return p->n_members < TOTAL_MAX && p->n_building < AT_ONCE;
 }
@@ -172,8 +175,8 @@ static void fill_pool(struct pools *p, struct pool *of)
         tend_later(p, of->retry_ms - now_ms);
         return;
     }
-    while (has_room(p) && of->n_ready + of->n_building < of->template->pool.size)
-        if (add_member(p, of) < 0)
+    while (has_pool_room(p) && of->n_ready + of->n_building < of->template->pool.size)
+        if (add_pool_member(p, of) < 0)
             return;
 }
 
@@ -200,7 +203,7 @@ static void tend_later(struct pools *p, int64_t delay_ms)
 }
 
 /* What the host has installed may have changed since they were built. */
-static void on_look(struct loop_timer *t)
+static void on_pool_look(struct loop_timer *t)
 {
     struct pools *p = container_of(t, struct pools, look);
 
@@ -215,7 +218,7 @@ static void on_look(struct loop_timer *t)
         }
     }
     tend_later(p, 0);
-    (void)loop_timer_start(p->core->loop, t, LOOK_MS, on_look);
+    (void)loop_timer_start(p->core->loop, t, LOOK_MS, on_pool_look);
 }
 
 /* ---- following the templates ---- */
@@ -283,7 +286,7 @@ void pools_sync(struct pools *p)
             add_pool(p, t);
     tend_later(p, 0);
     if (!list_is_empty(&p->all) && !p->look.loop)
-        (void)loop_timer_start(p->core->loop, &p->look, LOOK_MS, on_look);
+        (void)loop_timer_start(p->core->loop, &p->look, LOOK_MS, on_pool_look);
 }
 
 static void on_templates(void *ctx)
@@ -378,7 +381,7 @@ void pools_on_gone(struct pools *p, const struct engine_cell *c)
             m->sb->cell = NULL;
             struct err e = ERR_INIT;
             (void)err_set(&e, -ECONNRESET, "the cell of a member died");
-            note_failure(p, of, &e);
+            note_pool_failure(p, of, &e);
             forget_member(p, of, m);
             return;
         }

@@ -110,7 +110,7 @@ static void member_fail(struct pool_member *m, struct err *e, int code, const ch
     m->args.fn(m->args.ctx, m, e);
 }
 
-static void on_started(void *ctx, const struct err *e)
+static void on_pool_member_started(void *ctx, const struct err *e)
 {
     struct pool_member *m = ctx;
 
@@ -120,11 +120,11 @@ static void on_started(void *ctx, const struct err *e)
     m->args.fn(m->args.ctx, m, e);
 }
 
-static void on_claimed(void *ctx, const struct http_response *r)
+static void on_pool_member_claimed(void *ctx, const struct http_response *r)
 {
     struct pool_member *m = ctx;
     const struct sandbox_start_args args = {
-        .sb = m->sb, .for_pool = true, .fn = on_started, .ctx = m};
+        .sb = m->sb, .for_pool = true, .fn = on_pool_member_started, .ctx = m};
     struct err e = ERR_INIT;
 
     m->claim = NULL;
@@ -134,7 +134,7 @@ static void on_claimed(void *ctx, const struct http_response *r)
         member_fail(m, &e, -ENOMEM, "pool");
 }
 
-static void on_cell(void *ctx, struct engine_cell *cell, const struct err *why)
+static void on_pool_member_cell(void *ctx, struct engine_cell *cell, const struct err *why)
 {
     struct pool_ask *ask auto_free = ctx;
     struct pool_member *m = ask->member;
@@ -156,7 +156,7 @@ static void on_cell(void *ctx, struct engine_cell *cell, const struct err *why)
     m->root = engine_root_stamp(m->args.core->sandboxes->engine);
     if (sandbox_open_network(m->sb, &e) == 0) {
         sandbox_put_claim(&m->body, m->sb, true);
-        m->claim = sandbox_post(m->sb, STR("/claim"), &m->body, on_claimed, m);
+        m->claim = sandbox_post(m->sb, STR("/claim"), &m->body, on_pool_member_claimed, m);
     }
     if (!m->claim)
         member_fail(m, &e, -ECONNRESET, "the cell could not be reached");
@@ -174,7 +174,7 @@ int pool_member_begin(struct pool_member *m)
         list_append(m->args.asks, &ask->node);
         m->ask = ask;
         /* On success M may be gone already. */
-        int r = engine_create(engine, m->sb->id, &m->sb->cell_spec, on_cell, ask, &e);
+        int r = engine_create(engine, m->sb->id, &m->sb->cell_spec, on_pool_member_cell, ask, &e);
         if (r == 0)
             return 0;
         m->ask = NULL;

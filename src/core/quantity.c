@@ -23,7 +23,7 @@ static const struct {
 };
 
 /* Digits with at most one point: the digits as a number, and how many stand behind the point. */
-static int read_digits(struct str *s, uint64_t *ret, int *ret_behind)
+static int read_quantity_digits(struct str *s, uint64_t *ret, int *ret_behind)
 {
     bool has_point = false;
     int n = 0;
@@ -85,7 +85,7 @@ static bool scale_ten(u128 v, int power, uint64_t *ret)
 static int read_quantity(struct str text, int extra_power, uint64_t *ret)
 {
     uint64_t digits;
-    int behind, power = 0, r = read_digits(&text, &digits, &behind);
+    int behind, power = 0, r = read_quantity_digits(&text, &digits, &behind);
     bool is_binary = false;
 
     if (r == 0)

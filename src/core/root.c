@@ -77,7 +77,7 @@ static void sweep_layer(void *ctx, const char *id)
         (void)io_remove_tree(trash);
 }
 
-static void run_sweep(struct work *w)
+static void run_root_sweep(struct work *w)
 {
     struct roots *set = container_of(w, struct root_sweep, work)->set;
 
@@ -85,7 +85,7 @@ static void run_sweep(struct work *w)
     layer_sweep(set->state);
 }
 
-static void end_sweep(struct work *w)
+static void end_root_sweep(struct work *w)
 {
     struct root_sweep *s = container_of(w, struct root_sweep, work);
     struct roots *set = s->set;
@@ -97,7 +97,7 @@ static void end_sweep(struct work *w)
 }
 
 /* What was removed, or was only for forks, and no sandbox came back with. */
-static void settle(struct roots *set)
+static void settle_roots(struct roots *set)
 {
     void *value;
 
@@ -114,7 +114,7 @@ static void settle(struct roots *set)
 void roots_sweep(struct roots *set)
 {
     if (!set->is_settled)
-        settle(set);
+        settle_roots(set);
     set->is_sweep_due = set->sweep != NULL;
     if (set->sweep || set->is_stopped)
         return;
@@ -122,7 +122,7 @@ void roots_sweep(struct roots *set)
     if (!s)
         return;
     s->set = set;
-    s->work = (struct work){.run = run_sweep, .done = end_sweep};
+    s->work = (struct work){.run = run_root_sweep, .done = end_root_sweep};
     if (work_submit(set->movers, set->core->loop, &s->work) < 0)
         free(s);
     else
@@ -258,7 +258,7 @@ int roots_for_engine(const struct roots *set, const char *id, struct engine_root
 
 /* ---- taking in ---- */
 
-static int count_bytes(struct root *r, bool is_new, struct err *e)
+static int count_root_bytes(struct root *r, bool is_new, struct err *e)
 {
     struct core *core = r->set->core;
     struct account *account =
@@ -293,7 +293,8 @@ static int pin_layers(struct root *r)
 
 enum origin { NEW, FOUND, FOUND_REMOVED };
 
-static struct root *load(struct roots *set, const char *id, enum origin origin, struct err *e)
+static struct root *load_root_row(struct roots *set, const char *id, enum origin origin,
+                                  struct err *e)
 {
     struct root *r = mem_zalloc(1, sizeof *r);
 
@@ -314,7 +315,7 @@ static struct root *load(struct roots *set, const char *id, enum origin origin, 
     if (c == 0)
         c = pin_layers(r);
     if (c == 0 && n_layers == r->args.n_layers)
-        c = count_bytes(r, origin == NEW, e);
+        c = count_root_bytes(r, origin == NEW, e);
     if (c == 0)
         c = map_put(&set->by_id, str_of(r->id), r, NULL);
     if (c == 0)
@@ -328,7 +329,7 @@ static struct root *load(struct roots *set, const char *id, enum origin origin, 
 struct root *roots_take_in(struct roots *set, const char *id, struct err *e)
 {
     char path[PATH_MAX];
-    struct root *r = set->by_id.n < ROOTS_MAX ? load(set, id, NEW, e) : NULL;
+    struct root *r = set->by_id.n < ROOTS_MAX ? load_root_row(set, id, NEW, e) : NULL;
 
     if (!r) {
         if (set->by_id.n >= ROOTS_MAX)
@@ -344,7 +345,7 @@ struct root *roots_take_in(struct roots *set, const char *id, struct err *e)
 
 /* ---- the set ---- */
 
-static int by_age(const void *a, const void *b)
+static int by_root_age(const void *a, const void *b)
 {
     const struct root *x = *(struct root *const *)a, *y = *(struct root *const *)b;
 
@@ -360,10 +361,10 @@ static void load_one(struct roots *set, struct str name, const char *suffix, enu
         return;
     (void)snprintf(id, sizeof id, STR_FMT, STR_ARG(str_slice(name, 0, name.len - strlen(suffix))));
     if (layer_is_id(str_of(id)))
-        (void)load(set, id, origin, NULL);
+        (void)load_root_row(set, id, origin, NULL);
 }
 
-static void load_all(struct roots *set, DIR *dir)
+static void load_all_roots(struct roots *set, DIR *dir)
 {
     for (struct dirent *d; (d = readdir(dir));) {
         load_one(set, str_of(d->d_name), ROOT_SUFFIX, FOUND);
@@ -381,7 +382,7 @@ static int sort_all(struct roots *set)
         return -ENOMEM;
     for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);)
         all[n++] = value;
-    qsort(all, n, sizeof *all, by_age);
+    qsort(all, n, sizeof *all, by_root_age);
     for (size_t i = 0; i < n; i++)
         if (!all[i]->is_removed)
             list_append(set->known.next, &all[i]->node);
@@ -400,7 +401,7 @@ static int open_files(struct roots *set, struct err *e)
     DIR *dir = opendir(folder);
     if (!dir)
         return err_sys(e, -errno, "list '%s'", folder);
-    load_all(set, dir);
+    load_all_roots(set, dir);
     (void)closedir(dir);
     return sort_all(set);
 }

@@ -70,7 +70,7 @@ static void let_go(struct capture *c)
     sandbox_arm(sb);
 }
 
-static void finish(struct capture *c)
+static void finish_capture(struct capture *c)
 {
     struct root *r = NULL;
 
@@ -88,7 +88,7 @@ static void finish(struct capture *c)
 /* ---- the thread ---- */
 
 /* What the copy may take: it must not fill the disk that all sandboxes have. */
-static uint64_t find_room(const char *state)
+static uint64_t find_capture_room(const char *state)
 {
     struct statvfs fs;
 
@@ -99,7 +99,7 @@ static uint64_t find_room(const char *state)
     return left > all ? left - all : 0;
 }
 
-static int write_root(struct capture *c, uint64_t bytes)
+static int write_capture_root(struct capture *c, uint64_t bytes)
 {
     char layers[ROOT_LAYERS_MAX][LAYER_ID_MAX];
     const struct root *base = c->base;
@@ -128,7 +128,7 @@ static int write_root(struct capture *c, uint64_t bytes)
 static void run_capture(struct work *w)
 {
     struct capture *c = container_of(w, struct capture, work);
-    const struct layer_size max = {find_room(c->set->state), LAYER_FILES_MAX};
+    const struct layer_size max = {find_capture_room(c->set->state), LAYER_FILES_MAX};
     struct layer_draft d = {.fd = -1, .is_stopped = &c->set->is_stopped};
     int r = layer_begin(&d, c->set->state, &max, &c->e);
 
@@ -142,7 +142,7 @@ static void run_capture(struct work *w)
         r = layer_commit(&d, c->layer, !c->rq.is_temporary, &c->e);
     layer_drop(&d);
     if (r == 0)
-        (void)write_root(c, bytes);
+        (void)write_capture_root(c, bytes);
 }
 
 static void end_capture(struct work *w)
@@ -157,7 +157,7 @@ static void end_capture(struct work *w)
             (void)unlink(path);
         (void)err_set(&c->e, -ENOENT, "sandbox %s was deleted meanwhile", c->sb->name);
     }
-    finish(c);
+    finish_capture(c);
 }
 
 /* ---- the steps ---- */
@@ -166,7 +166,7 @@ static void fail_step(struct capture *c, int code, const char *what)
 {
     if (!c->e.code)
         (void)err_sys(&c->e, code, "%s sandbox %s", what, c->sb->name);
-    finish(c);
+    finish_capture(c);
 }
 
 static void take_upper(void *ctx, int fd, const struct err *e)
@@ -220,7 +220,7 @@ static void on_again(struct loop_timer *t)
         fail_step(c, r, "stop");
 }
 
-static int start(struct capture *c)
+static int start_capture(struct capture *c)
 {
     struct sandbox *sb = c->sb;
     int r = 0;
@@ -252,7 +252,7 @@ static int copy_request(struct capture *c, const struct root_capture *rq)
     return has_all ? 0 : -ENOMEM;
 }
 
-static int check(const struct sandbox *sb, const struct root_capture *rq, struct err *e)
+static int check_capture(const struct sandbox *sb, const struct root_capture *rq, struct err *e)
 {
     const struct root *base = sb->root;
     size_t n = base ? base->args.n_layers : 0;
@@ -274,7 +274,7 @@ int root_capture(struct sandbox *sb, const struct root_capture *rq, struct err *
 {
     struct roots *set = sb->set->core->roots;
     char unique[UNIQUE_LEN + 1];
-    int r = check(sb, rq, e);
+    int r = check_capture(sb, rq, e);
 
     if (r < 0)
         return r;
@@ -299,7 +299,7 @@ int root_capture(struct sandbox *sb, const struct root_capture *rq, struct err *
     if (r == 0)
         memcpy(c->layer, layer, sizeof layer);
     if (r == 0)
-        r = start(c);
+        r = start_capture(c);
     if (r < 0) {
         if (c->e.code && e)
             *e = c->e;
@@ -322,6 +322,6 @@ void roots_stop_captures(struct roots *set)
         if (c->is_asking && c->sb->set->engine)
             engine_cell_upper_forget(c->sb->set->engine, c);
         (void)err_set(&c->e, -ESHUTDOWN, "the service is stopping");
-        finish(c);
+        finish_capture(c);
     }
 }

@@ -36,7 +36,7 @@ int root_file(const struct root *r, char ret[PATH_MAX])
 
 /* ---- writing ---- */
 
-static void put_str(struct jw *w, const char *name, struct str s)
+static void put_root_str(struct jw *w, const char *name, struct str s)
 {
     jw_key(w, name);
     jw_str(w, s.p ? s : STR(""));
@@ -53,10 +53,10 @@ static void put_object(struct jw *w, const char *name, const struct json *v)
 static void put_root(struct jw *w, const struct root_args *a)
 {
     jw_object(w);
-    put_str(w, "kind", str_of(kinds[a->kind]));
-    put_str(w, "name", a->name);
-    put_str(w, "account", a->account);
-    put_str(w, "origin", a->origin);
+    put_root_str(w, "kind", str_of(kinds[a->kind]));
+    put_root_str(w, "name", a->name);
+    put_root_str(w, "account", a->account);
+    put_root_str(w, "origin", a->origin);
     jw_key(w, "on_default");
     jw_bool(w, a->is_on_default);
     jw_key(w, "created_us");

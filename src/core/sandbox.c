@@ -40,7 +40,7 @@ static bool is_in_list(const struct sandbox *sb)
     return sb->node.next != &sb->node;
 }
 
-static bool is_sound(const struct sm *m)
+static bool is_sandbox_sound(const struct sm *m)
 {
     const struct sandbox *sb = container_of(m, const struct sandbox, sm);
     bool is_timed = sb->timer.loop;
@@ -57,7 +57,7 @@ static bool is_sound(const struct sm *m)
     return false;
 }
 
-static const struct sm_type type = {"sandbox", states, ARRAY_LEN(states), is_sound};
+static const struct sm_type type = {"sandbox", states, ARRAY_LEN(states), is_sandbox_sound};
 
 /* ---- the object ---- */
 
@@ -138,7 +138,7 @@ void sandbox_leave(struct sandbox *sb)
 
 /* ---- finding ---- */
 
-static bool is_known(const struct sandbox *sb)
+static bool is_sandbox_known(const struct sandbox *sb)
 {
     return sb && (sandbox_state(sb) == SANDBOX_RUNNING || sandbox_state(sb) == SANDBOX_PAUSED);
 }
@@ -147,14 +147,14 @@ struct sandbox *sandbox_find(const struct sandboxes *set, struct str name)
 {
     struct sandbox *sb = map_get(&set->by_name, name);
 
-    return is_known(sb) ? sb : NULL;
+    return is_sandbox_known(sb) ? sb : NULL;
 }
 
 struct sandbox *sandbox_find_id(const struct sandboxes *set, struct str id)
 {
     struct sandbox *sb = map_get(&set->by_id, id);
 
-    return is_known(sb) ? sb : NULL;
+    return is_sandbox_known(sb) ? sb : NULL;
 }
 
 bool sandbox_is_visible(const struct sandbox *sb, const struct account_key *key)
@@ -187,12 +187,12 @@ const char *sandbox_status(const struct sandbox *sb)
 
 struct engine_cell *sandbox_cell(const struct sandbox *sb)
 {
-    return is_known(sb) ? sb->cell : NULL;
+    return is_sandbox_known(sb) ? sb->cell : NULL;
 }
 
 /* ---- the clock ---- */
 
-static void on_timer(struct loop_timer *t);
+static void on_sandbox_timer(struct loop_timer *t);
 
 static int64_t idle_due_ms(const struct sandbox *sb)
 {
@@ -225,7 +225,7 @@ void sandbox_arm_in(struct sandbox *sb, int64_t ms)
         return;
     /* Without memory for a timer that was never started nothing would end it; a heap that is full
      * then has room again in a moment. */
-    (void)loop_timer_start(sb->set->core->loop, &sb->timer, ms, on_timer);
+    (void)loop_timer_start(sb->set->core->loop, &sb->timer, ms, on_sandbox_timer);
 }
 
 void sandbox_start_clock(struct sandbox *sb)
@@ -270,7 +270,7 @@ static void tell_waiting(struct sandbox *sb, const struct err *e)
     }
 }
 
-static void forget(struct sandbox *sb)
+static void forget_sandbox(struct sandbox *sb)
 {
     struct sandboxes *set = sb->set;
 
@@ -284,7 +284,7 @@ static void forget(struct sandbox *sb)
 
 /* The row is gone, or could not be removed: a restart does it then. For those who wait it is gone
  * either way. */
-static void on_removed(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_sandbox_removed(void *ctx, struct sandbox *sb, const struct err *e)
 {
     (void)ctx;
     (void)e;
@@ -296,7 +296,7 @@ static void on_removed(void *ctx, struct sandbox *sb, const struct err *e)
     sandbox_unref(sb);
 }
 
-static void finish(struct sandbox *sb)
+static void finish_sandbox(struct sandbox *sb)
 {
     struct store_tx *tx = store_tx_new();
 
@@ -304,8 +304,8 @@ static void finish(struct sandbox *sb)
     sandbox_tx_delete(tx, sb);
     /* A machine that goes down before this is on the disk ends it once more, as lost. */
     store_tx_sync_later(tx);
-    if (sandbox_submit(sb, tx, on_removed, NULL) < 0)
-        on_removed(NULL, sb, NULL);
+    if (sandbox_submit(sb, tx, on_sandbox_removed, NULL) < 0)
+        on_sandbox_removed(NULL, sb, NULL);
 }
 
 static void call_watches(struct sandbox *sb, bool is_pause)
@@ -321,7 +321,7 @@ static void call_watches(struct sandbox *sb, bool is_pause)
 
 static void enter_ending(struct sandbox *sb, enum sandbox_end reason)
 {
-    forget(sb);
+    forget_sandbox(sb);
     sb->end_reason = reason;
     sm_move(&sb->sm, SANDBOX_ENDING);
     call_watches(sb, false);
@@ -351,7 +351,7 @@ void sandbox_end(struct sandbox *sb, enum sandbox_end reason)
     store_tx_sync_later(tx);
     (void)sandbox_submit(sb, tx, NULL, NULL);
     if (!sb->cell)
-        finish(sb);
+        finish_sandbox(sb);
     else if (was_running && sandbox_has_main(sb))
         sandbox_kill_later(sb);
     else
@@ -368,12 +368,12 @@ void sandbox_on_gone(void *ctx, struct engine_cell *c, int status)
         return;
     }
     sb->cell = NULL;
-    if (is_known(sb)) {
+    if (is_sandbox_known(sb)) {
         sb->end_status = status;
         enter_ending(sb, SANDBOX_END_EXITED);
     }
     if (sandbox_state(sb) == SANDBOX_ENDING)
-        finish(sb);
+        finish_sandbox(sb);
 }
 
 struct sandbox *sandbox_holder(const struct sandboxes *set, struct str name)
@@ -409,11 +409,11 @@ int sandbox_delete(struct sandbox *sb, sandbox_fn *fn, void *ctx)
 {
     if (sb->set->is_stopped)
         return -ESHUTDOWN;
-    if (!is_known(sb) && sandbox_state(sb) != SANDBOX_ENDING)
+    if (!is_sandbox_known(sb) && sandbox_state(sb) != SANDBOX_ENDING)
         return -ENOENT;
     if (fn && sandbox_await(sb, fn, ctx) < 0)
         return -ENOMEM;
-    if (is_known(sb))
+    if (is_sandbox_known(sb))
         sandbox_end(sb, SANDBOX_END_DELETED);
     return 0;
 }
@@ -471,7 +471,7 @@ int sandbox_note_frozen(struct sandbox *sb, enum sandbox_end reason, sandbox_fn 
 
 int sandbox_pause(struct sandbox *sb, sandbox_fn *fn, void *ctx)
 {
-    if (!is_known(sb) || sb->set->is_stopped)
+    if (!is_sandbox_known(sb) || sb->set->is_stopped)
         return -ENOENT;
     if (sb->is_talking)
         return -EBUSY;
@@ -506,7 +506,7 @@ int sandbox_thaw(struct sandbox *sb, const struct sandbox_resume *how, sandbox_f
 
 int sandbox_resume(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx)
 {
-    if (!is_known(sb) || sb->set->is_stopped)
+    if (!is_sandbox_known(sb) || sb->set->is_stopped)
         return -ENOENT;
     if (how->timeout_s != 0 && !sandbox_may_last(sb, how->timeout_s))
         return -EINVAL;
@@ -520,7 +520,7 @@ int sandbox_resume(struct sandbox *sb, const struct sandbox_resume *how, sandbox
 
 int sandbox_set_timeout(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn, void *ctx)
 {
-    if (!is_known(sb) || sb->set->is_stopped)
+    if (!is_sandbox_known(sb) || sb->set->is_stopped)
         return -ENOENT;
     if (timeout_s == 0 || !sandbox_may_last(sb, timeout_s))
         return -EINVAL;
@@ -540,7 +540,7 @@ int sandbox_extend_timeout(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn
 
     if (timeout_s <= 0 || !sandbox_may_last(sb, timeout_s))
         return -EINVAL;
-    if (is_known(sb) && (sb->timeout_s < 0 || sb->expires_ms >= due_ms))
+    if (is_sandbox_known(sb) && (sb->timeout_s < 0 || sb->expires_ms >= due_ms))
         return write_state(sb, store_tx_new(), fn, ctx);
     return sandbox_set_timeout(sb, timeout_s, fn, ctx);
 }
@@ -550,7 +550,7 @@ int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx)
     const struct sandbox_resume how = {0};
     struct err e = ERR_INIT;
 
-    if (!is_known(sb))
+    if (!is_sandbox_known(sb))
         return -ENOENT;
     sandbox_touch(sb);
     if (sandbox_state(sb) == SANDBOX_RUNNING) {
@@ -592,7 +592,7 @@ int sandbox_expire(struct sandbox *sb)
     return 0;
 }
 
-static void on_timer(struct loop_timer *t)
+static void on_sandbox_timer(struct loop_timer *t)
 {
     struct sandbox *sb = container_of(t, struct sandbox, timer);
     int64_t now_ms = clock_mono_ms();

@@ -74,7 +74,7 @@ void sandboxes_drop_creations(struct sandboxes *set)
 /* ---- how it ends ---- */
 
 /* Nothing stays of it but an event. */
-static void fail(struct creation *c, const struct err *e)
+static void fail_creation(struct creation *c, const struct err *e)
 {
     struct sandbox *sb = c->sb;
     struct store_tx *tx = store_tx_new();
@@ -114,7 +114,7 @@ static void unstore(struct sandbox *sb)
 }
 
 /* Goes on when nothing is under way any more. */
-static void settle(struct creation *c)
+static void settle_creation(struct creation *c)
 {
     if (c->mounting || c->claim || c->start || c->is_storing)
         return;
@@ -123,7 +123,7 @@ static void settle(struct creation *c)
     if (c->e.code && c->is_stored)
         unstore(c->sb);
     if (c->e.code)
-        fail(c, &c->e);
+        fail_creation(c, &c->e);
     else
         succeed(c);
 }
@@ -139,7 +139,7 @@ static void on_stored(void *ctx, struct sandbox *sb, const struct err *e)
     c->is_stored = !e;
     if (e)
         c->e = *e;
-    settle(c);
+    settle_creation(c);
 }
 
 static void store(struct creation *c)
@@ -173,7 +173,7 @@ static bool may_refuse(const struct creation *c)
            sandbox_start_is_needed(sb, c->is_pooled);
 }
 
-static void on_started(void *ctx, const struct err *e)
+static void on_creation_started(void *ctx, const struct err *e)
 {
     struct creation *c = ctx;
 
@@ -182,20 +182,20 @@ static void on_started(void *ctx, const struct err *e)
         c->e = *e;
     else
         store(c);
-    settle(c);
+    settle_creation(c);
 }
 
 static void start_inside(struct creation *c)
 {
     const struct sandbox_start_args args = {
-        .sb = c->sb, .has_waited = c->is_pooled, .fn = on_started, .ctx = c};
+        .sb = c->sb, .has_waited = c->is_pooled, .fn = on_creation_started, .ctx = c};
 
     c->start = sandbox_start_begin(&args);
     if (!c->start)
         (void)err_sys(&c->e, -ENOMEM, "sandbox %s", c->sb->name);
 }
 
-static void on_claimed(void *ctx, const struct http_response *r)
+static void on_creation_claimed(void *ctx, const struct http_response *r)
 {
     struct creation *c = ctx;
 
@@ -205,21 +205,21 @@ static void on_claimed(void *ctx, const struct http_response *r)
         start_inside(c);
     else if (c->e.code == 0 && !c->is_storing && !c->is_stored)
         store(c);
-    settle(c);
+    settle_creation(c);
 }
 
 static void claim(struct creation *c)
 {
     buf_init(&c->body, 4L * SANDBOX_SPEC_MAX);
     sandbox_put_claim(&c->body, c->sb, !c->is_pooled);
-    c->claim = sandbox_post(c->sb, STR("/claim"), &c->body, on_claimed, c);
+    c->claim = sandbox_post(c->sb, STR("/claim"), &c->body, on_creation_claimed, c);
     if (!c->claim)
         (void)err_set(&c->e, -ECONNRESET, "the cell could not be reached");
 }
 
 /* ---- the steps ---- */
 
-static void hand_over(struct creation *c)
+static void hand_over_creation(struct creation *c)
 {
     claim(c);
     /* The cell first: the writer of the store may take this processor at once. */
@@ -235,16 +235,16 @@ static void on_mounted(void *ctx, const struct err *e)
     if (e)
         c->e = *e;
     else if (c->sb->cell)
-        hand_over(c);
-    settle(c);
+        hand_over_creation(c);
+    settle_creation(c);
 }
 
-static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
+static void on_creation_cell(void *ctx, struct engine_cell *cell, const struct err *e)
 {
     struct creation *c = ctx;
 
     if (!cell) {
-        fail(c, e);
+        fail_creation(c, e);
         return;
     }
     c->sb->cell = cell;
@@ -252,11 +252,11 @@ static void on_cell(void *ctx, struct engine_cell *cell, const struct err *e)
     if (r == 0 && sandbox_has_volumes(c->sb))
         c->mounting = sandbox_mount_volumes(c->sb, on_mounted, c, &c->e);
     else if (r == 0)
-        hand_over(c);
-    settle(c);
+        hand_over_creation(c);
+    settle_creation(c);
 }
 
-static int count(struct sandbox *sb, struct err *e)
+static int count_creation(struct sandbox *sb, struct err *e)
 {
     struct limits *l = sb->set->core->limits;
     struct account *account = sb->key->account;
@@ -273,7 +273,7 @@ static int count(struct sandbox *sb, struct err *e)
     return r;
 }
 
-static int reserve(struct sandbox *sb, struct err *e)
+static int reserve_name(struct sandbox *sb, struct err *e)
 {
     int r = sandbox_enter(sb);
 
@@ -281,7 +281,7 @@ static int reserve(struct sandbox *sb, struct err *e)
         return err_set(e, r, "sandbox %s already exists", sb->name);
     if (r < 0)
         return err_sys(e, r, "sandbox %s", sb->name);
-    r = count(sb, e);
+    r = count_creation(sb, e);
     if (r < 0) {
         sm_move(&sb->sm, SANDBOX_GONE);
         sandbox_leave(sb);
@@ -290,7 +290,7 @@ static int reserve(struct sandbox *sb, struct err *e)
 }
 
 /* What was asked for, with what the template and the defaults add to it. */
-static int fill(struct sandbox *sb, const struct sandbox_create *rq, struct err *e)
+static int fill_new_sandbox(struct sandbox *sb, const struct sandbox_create *rq, struct err *e)
 {
     struct arena arena auto_arena;
     struct sandbox_args args = rq->args;
@@ -304,12 +304,12 @@ static int fill(struct sandbox *sb, const struct sandbox_create *rq, struct err 
     return r < 0 ? r : sandbox_check_disk(sb->set, &args, rq->key->account, e);
 }
 
-static int prepare(struct sandbox *sb, const struct sandbox_create *rq, struct err *e)
+static int prepare_creation(struct sandbox *sb, const struct sandbox_create *rq, struct err *e)
 {
     id_hex(sb->id, SANDBOX_ID_LEN);
     (void)snprintf(sb->key_id, sizeof sb->key_id, "%s", rq->key->id);
     (void)snprintf(sb->account, sizeof sb->account, "%s", rq->key->account->id);
-    int r = fill(sb, rq, e);
+    int r = fill_new_sandbox(sb, rq, e);
     if (r == 0)
         r = sandbox_check_volumes(sb, rq->key->account, e);
     if (r < 0)
@@ -325,7 +325,7 @@ static int prepare(struct sandbox *sb, const struct sandbox_create *rq, struct e
     return 0;
 }
 
-static int start(struct creation *c, struct err *e);
+static int start_creation(struct creation *c, struct err *e);
 
 /* The name may be free now. */
 static void on_holder_gone(void *ctx, struct sandbox *holder, const struct err *why)
@@ -335,7 +335,7 @@ static void on_holder_gone(void *ctx, struct sandbox *holder, const struct err *
 
     (void)holder;
     (void)why;
-    int r = start(c, &e);
+    int r = start_creation(c, &e);
     if (r == 0)
         return;
     if (!e.code)
@@ -346,7 +346,7 @@ static void on_holder_gone(void *ctx, struct sandbox *holder, const struct err *
 
 /* Takes the name, a place in the quota and a cell. A name whose sandbox cannot be found any more
  * does not exist for clients, though it is not free yet: that is waited for. */
-static int start(struct creation *c, struct err *e)
+static int start_creation(struct creation *c, struct err *e)
 {
     struct sandbox *sb = c->sb;
     struct engine *engine = sandboxes_engine(sb->set, e);
@@ -356,15 +356,15 @@ static int start(struct creation *c, struct err *e)
     struct sandbox *holder = sandbox_holder(sb->set, str_of(sb->name));
     if (holder)
         return sandbox_await(holder, on_holder_gone, c);
-    int r = reserve(sb, e);
+    int r = reserve_name(sb, e);
     if (r < 0)
         return r;
     c->is_pooled = pools_take(sb->set->core->pools, sb);
     if (c->is_pooled) {
-        on_cell(c, sb->cell, NULL);
+        on_creation_cell(c, sb->cell, NULL);
         return 0;
     }
-    r = engine_create(engine, sb->id, &sb->cell_spec, on_cell, c, e);
+    r = engine_create(engine, sb->id, &sb->cell_spec, on_creation_cell, c, e);
     if (r < 0) {
         sm_move(&sb->sm, SANDBOX_GONE);
         sandbox_leave(sb);
@@ -383,7 +383,7 @@ int sandbox_create(struct sandboxes *set, const struct sandbox_create *rq, struc
         return r;
     sb = sandbox_new(set);
     struct creation *c = mem_zalloc(1, sizeof *c);
-    r = sb && c ? prepare(sb, rq, e) : -ENOMEM;
+    r = sb && c ? prepare_creation(sb, rq, e) : -ENOMEM;
     if (r < 0) {
         free(c);
         return r;
@@ -392,7 +392,7 @@ int sandbox_create(struct sandboxes *set, const struct sandbox_create *rq, struc
     c->began_us = clock_mono_us();
     c->sb = sandbox_ref(sb);
     list_append(&set->creating, &c->node);
-    r = start(c, e);
+    r = start_creation(c, e);
     if (r < 0)
         creation_free(c);
     return r;

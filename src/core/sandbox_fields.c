@@ -24,7 +24,7 @@ const struct sandbox_field sandbox_fields[] = {
 const size_t sandbox_n_fields = ARRAY_LEN(sandbox_fields);
 
 /* Where the field is; its kind says what is there. */
-static void *place_of(struct sandbox_args *a, const struct sandbox_field *f)
+static void *member_place_of(struct sandbox_args *a, const struct sandbox_field *f)
 {
     return (char *)a + f->offset;
 }
@@ -32,12 +32,12 @@ static void *place_of(struct sandbox_args *a, const struct sandbox_field *f)
 /* ---- reading ---- */
 
 /* What is wrong with a value: the words behind "must be"; NULL: nothing. */
-static const char *read_text(struct sandbox_args *a, const struct sandbox_field *f,
-                             const struct json *v)
+static const char *read_text_field(struct sandbox_args *a, const struct sandbox_field *f,
+                                   const struct json *v)
 {
     if (!json_is(v, JSON_STRING))
         return "a string";
-    *(struct str *)place_of(a, f) = v->s;
+    *(struct str *)member_place_of(a, f) = v->s;
     if (f->kind == SANDBOX_NAME)
         a->has_name = true;
     return NULL;
@@ -49,10 +49,10 @@ static const char *read_amount(struct sandbox_args *a, const struct sandbox_fiel
     struct buf text auto_buf = BUF_INIT(64);
 
     if (!arena || !json_is_number(v))
-        return read_text(a, f, v);
+        return read_text_field(a, f, v);
     if (json_write(&text, v, JSON_COMPACT) < 0)
         return "a shorter number";
-    *(struct str *)place_of(a, f) = arena_str(arena, buf_str(&text));
+    *(struct str *)member_place_of(a, f) = arena_str(arena, buf_str(&text));
     return NULL;
 }
 
@@ -63,7 +63,7 @@ static const char *read_int(struct sandbox_args *a, const struct sandbox_field *
 
     if (value == INT64_MIN)
         return "an integer";
-    *(int64_t *)place_of(a, f) = value;
+    *(int64_t *)member_place_of(a, f) = value;
     return NULL;
 }
 
@@ -72,16 +72,16 @@ static const char *read_flag(struct sandbox_args *a, const struct sandbox_field 
 {
     if (!json_is(v, JSON_BOOL))
         return "true or false";
-    *(bool *)place_of(a, f) = v->b != is_opposite;
+    *(bool *)member_place_of(a, f) = v->b != is_opposite;
     return NULL;
 }
 
-static const char *read_field(struct sandbox_args *a, const struct sandbox_field *f,
-                              const struct json *v, enum sandbox_face face, struct arena *arena)
+static const char *read_one_field(struct sandbox_args *a, const struct sandbox_field *f,
+                                  const struct json *v, enum sandbox_face face, struct arena *arena)
 {
     switch (f->kind) {
     case SANDBOX_NAME:
-    case SANDBOX_TEXT: return read_text(a, f, v);
+    case SANDBOX_TEXT: return read_text_field(a, f, v);
     case SANDBOX_AMOUNT: return read_amount(a, f, v, face == SANDBOX_FACE_MCP ? arena : NULL);
     case SANDBOX_SECONDS:
     case SANDBOX_NUMBER: return read_int(a, f, v);
@@ -92,7 +92,7 @@ static const char *read_field(struct sandbox_args *a, const struct sandbox_field
     case SANDBOX_NETWORK:
     case SANDBOX_VALUE:
         /* What is in it is checked by sandbox_fill(). */
-        *(const struct json **)place_of(a, f) = v;
+        *(const struct json **)member_place_of(a, f) = v;
         return NULL;
     }
     return NULL;
@@ -107,7 +107,7 @@ int sandbox_fields_read(struct sandbox_args *a, const struct json *doc, enum san
         const struct json *v = name ? json_get(doc, name) : NULL;
         if (!v || json_is(v, JSON_NULL))
             continue;
-        const char *want = read_field(a, f, v, face, arena);
+        const char *want = read_one_field(a, f, v, face, arena);
         if (want)
             return err_set(e, -EINVAL, "%s must be %s", name, want);
     }
@@ -116,7 +116,7 @@ int sandbox_fields_read(struct sandbox_args *a, const struct json *doc, enum san
 
 /* ---- writing ---- */
 
-static void write_text(struct jw *w, const char *name, struct str text)
+static void write_text_field(struct jw *w, const char *name, struct str text)
 {
     if (text.len == 0)
         return;
@@ -130,7 +130,7 @@ static void write_flag(struct jw *w, const char *name, bool is_on)
     jw_bool(w, is_on);
 }
 
-static void write_value(struct jw *w, const char *name, const struct json *v)
+static void write_value_field(struct jw *w, const char *name, const struct json *v)
 {
     if (!v)
         return;
@@ -138,13 +138,13 @@ static void write_value(struct jw *w, const char *name, const struct json *v)
     jw_value(w, v);
 }
 
-static void write_field(struct jw *w, const char *name, const struct sandbox_field *f,
-                        const void *at, enum sandbox_face face)
+static void write_one_field(struct jw *w, const char *name, const struct sandbox_field *f,
+                            const void *at, enum sandbox_face face)
 {
     switch (f->kind) {
     case SANDBOX_NAME:
     case SANDBOX_TEXT:
-    case SANDBOX_AMOUNT: write_text(w, name, *(const struct str *)at); break;
+    case SANDBOX_AMOUNT: write_text_field(w, name, *(const struct str *)at); break;
     case SANDBOX_SECONDS:
     case SANDBOX_NUMBER:
         jw_key(w, name);
@@ -160,7 +160,7 @@ static void write_field(struct jw *w, const char *name, const struct sandbox_fie
     case SANDBOX_STRINGS:
     case SANDBOX_LIST:
     case SANDBOX_NETWORK:
-    case SANDBOX_VALUE: write_value(w, name, *(const struct json *const *)at); break;
+    case SANDBOX_VALUE: write_value_field(w, name, *(const struct json *const *)at); break;
     }
 }
 
@@ -169,6 +169,6 @@ void sandbox_fields_write(struct jw *w, const struct sandbox_args *a, enum sandb
     for (size_t i = 0; i < sandbox_n_fields; i++) {
         const struct sandbox_field *f = &sandbox_fields[i];
         if (f->names[face])
-            write_field(w, f->names[face], f, (const char *)a + f->offset, face);
+            write_one_field(w, f->names[face], f, (const char *)a + f->offset, face);
     }
 }

@@ -17,7 +17,7 @@ enum { RATE_US = 500000, SERIES_FIRST_SIZE = 16 };
 /* ---- the series ---- */
 
 /* Only as long as nothing was overwritten: then the oldest is in front. */
-static void grow(struct sandbox_series *s)
+static void grow_series(struct sandbox_series *s)
 {
     size_t size = s->size ? s->size * 2 : SERIES_FIRST_SIZE;
 
@@ -33,7 +33,7 @@ static void grow(struct sandbox_series *s)
 void sandbox_series_add(struct sandbox_series *s, const struct sandbox_point *p)
 {
     if (s->n == s->size && s->size < SANDBOX_POINTS_MAX && s->first == 0)
-        grow(s);
+        grow_series(s);
     if (s->size == 0)
         return;
     if (s->n < s->size) {

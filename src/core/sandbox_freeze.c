@@ -54,7 +54,7 @@ static void thaw(struct sandbox *sb)
 }
 
 /* It goes on; one whose time is up gets a moment until the next attempt. */
-static int give_up(struct freezing *f, int code, struct err *e)
+static int give_up_freezing(struct freezing *f, int code, struct err *e)
 {
     struct sandbox *sb = f->sb;
 
@@ -82,7 +82,7 @@ static void end_freezing(struct freezing *f, int r)
         if (r < 0)
             (void)err_sys(&e, r, "sandbox %s", sb->name);
     } else {
-        r = give_up(f, r, &e);
+        r = give_up_freezing(f, r, &e);
     }
     if (r < 0 && f->fn)
         f->fn(f->ctx, sb, &e);
@@ -99,7 +99,7 @@ static void start_over(struct freezing *f, int64_t now_ms)
     f->look_ms = LOOK_MS;
 }
 
-static void on_look(struct loop_timer *t)
+static void on_freeze_look(struct loop_timer *t)
 {
     struct freezing *f = container_of(t, struct freezing, timer);
     int64_t now_ms = clock_mono_ms();
@@ -112,7 +112,7 @@ static void on_look(struct loop_timer *t)
             start_over(f, now_ms);
         else if (f->look_ms * 2 <= LOOK_MAX_MS)
             f->look_ms *= 2;
-        if (loop_timer_start(f->sb->set->core->loop, t, f->look_ms, on_look) == 0)
+        if (loop_timer_start(f->sb->set->core->loop, t, f->look_ms, on_freeze_look) == 0)
             return;
     }
     end_freezing(f, r);
@@ -137,7 +137,7 @@ int sandbox_freeze(struct sandbox *sb, enum sandbox_end reason, sandbox_fn *fn, 
                                .look_ms = LOOK_MS,
                                .halts = sb->is_halted};
         list_append(&sb->set->freezings, &f->node);
-        r = loop_timer_start(sb->set->core->loop, &f->timer, LOOK_MS, on_look);
+        r = loop_timer_start(sb->set->core->loop, &f->timer, LOOK_MS, on_freeze_look);
         if (r == 0) {
             engine_cell_boost(sb->cell, true);
             loop_timer_stop(&sb->timer);

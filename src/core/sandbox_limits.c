@@ -148,8 +148,8 @@ static bool is_too_long(int64_t timeout_s, int64_t max_s)
     return timeout_s > max_s || (timeout_s < 0 && max_s < SANDBOX_TIMEOUT_MAX_S);
 }
 
-static int check_numbers(const struct sandboxes *set, const struct sandbox_args *a,
-                         const struct account *account, struct err *e)
+static int check_limit_numbers(const struct sandboxes *set, const struct sandbox_args *a,
+                               const struct account *account, struct err *e)
 {
     struct limits *l = set->core->limits;
     int64_t pids = limits_max(l, account, LIMIT_SANDBOX_PIDS);
@@ -175,7 +175,7 @@ int sandboxes_check_asked(const struct sandboxes *set, const struct sandbox_args
 
     if (r == 0)
         r = check_quantities(set->core->limits, a, account, e);
-    return r < 0 ? r : check_numbers(set, a, account, e);
+    return r < 0 ? r : check_limit_numbers(set, a, account, e);
 }
 
 int64_t sandbox_max_timeout_s(const struct sandbox *sb)

@@ -45,7 +45,7 @@ static bool log_path(const struct sandboxes *set, const char *id, char out[PATH_
            PATH_MAX;
 }
 
-static struct sandbox_log *find_id(const struct sandboxes *set, const char *id)
+static struct sandbox_log *find_log_id(const struct sandboxes *set, const char *id)
 {
     list_each(node, &set->logs)
     {
@@ -72,7 +72,7 @@ static int64_t counted(size_t size)
     return size > COUNTED_MIN ? (int64_t)size : COUNTED_MIN;
 }
 
-static void drop(struct sandboxes *set, struct sandbox_log *log)
+static void drop_log(struct sandboxes *set, struct sandbox_log *log)
 {
     char path[PATH_MAX];
 
@@ -116,21 +116,21 @@ static const struct tally *find_largest(const struct sandboxes *set)
 }
 
 /* First an account has to keep to its share; then whoever has the most gives way. */
-static void make_room(struct sandboxes *set, const struct tally *tally, size_t size)
+static void make_log_room(struct sandboxes *set, const struct tally *tally, size_t size)
 {
     size_t max = (size_t)set->core->config->logs.max;
     struct sandbox_log *log;
 
     while (tally && tally->max > 0 && tally->n + counted(size) > tally->max &&
            (log = choose_victim(set, tally)))
-        drop(set, log);
+        drop_log(set, log);
     while ((set->logs_size + size > max || set->n_logs >= LOGS_MAX) &&
            (log = choose_victim(set, find_largest(set))))
-        drop(set, log);
+        drop_log(set, log);
 }
 
 /* Puts it where its age belongs. */
-static void insert(struct sandboxes *set, struct sandbox_log *log)
+static void insert_log(struct sandboxes *set, struct sandbox_log *log)
 {
     struct list *before = set->logs.prev;
 
@@ -165,7 +165,7 @@ void sandbox_log_store(struct sandbox *sb, struct str text)
     sandbox_log_forget(sb);
     if (n >= HEAD_MAX || is_too_large || !log_path(set, sb->id, path))
         return;
-    make_room(set, tally, size);
+    make_log_room(set, tally, size);
     struct sandbox_log *log = mem_zalloc(1, sizeof *log);
     if (!log)
         return;
@@ -180,26 +180,26 @@ void sandbox_log_store(struct sandbox *sb, struct str text)
     log->size = size;
     log->tally = tally;
     log->saved_us = clock_real_us();
-    insert(set, log);
+    insert_log(set, log);
 }
 
 void sandbox_log_forget(struct sandbox *sb)
 {
-    struct sandbox_log *log = find_id(sb->set, sb->id);
+    struct sandbox_log *log = find_log_id(sb->set, sb->id);
 
     if (log)
-        drop(sb->set, log);
+        drop_log(sb->set, log);
 }
 
 void sandbox_log_end(struct sandbox *sb)
 {
-    struct sandbox_log *log = find_id(sb->set, sb->id);
+    struct sandbox_log *log = find_log_id(sb->set, sb->id);
     char path[PATH_MAX];
 
     if (!log)
         return;
     if (sb->set->core->config->logs.keep == 0) {
-        drop(sb->set, log);
+        drop_log(sb->set, log);
         return;
     }
     log->ended_us = clock_real_us();
@@ -215,7 +215,7 @@ void sandboxes_sweep_logs(struct sandboxes *set)
     {
         struct sandbox_log *log = list_entry(node, struct sandbox_log, node);
         if (log->ended_us && log->ended_us + keep_us < now_us)
-            drop(set, log);
+            drop_log(set, log);
     }
 }
 
@@ -242,7 +242,7 @@ static int read_head(const char *path, struct sandbox_log *log)
 }
 
 /* A log of a sandbox that runs is older than what the sandbox itself reports. */
-static void load(struct sandboxes *set, const char *id)
+static void load_log(struct sandboxes *set, const char *id)
 {
     const struct sandbox *sb = map_get(&set->by_id, str_of(id));
     bool is_stale = sb && sandbox_state(sb) == SANDBOX_RUNNING;
@@ -261,7 +261,7 @@ static void load(struct sandboxes *set, const char *id)
     }
     log->ended_us = sb ? 0 : log->saved_us;
     log->tally = tally_of(set, log->account);
-    insert(set, log);
+    insert_log(set, log);
 }
 
 static void close_dir(DIR **d)
@@ -281,8 +281,8 @@ void sandboxes_open_logs(struct sandboxes *set)
     for (const struct dirent *entry; d && (entry = readdir(d));)
         if (strspn(entry->d_name, "0123456789abcdef") == SANDBOX_ID_LEN &&
             strlen(entry->d_name) == SANDBOX_ID_LEN)
-            load(set, entry->d_name);
-    make_room(set, NULL, 0);
+            load_log(set, entry->d_name);
+    make_log_room(set, NULL, 0);
     sandboxes_sweep_logs(set);
 }
 

@@ -96,7 +96,7 @@ static bool denies_all(const struct netpolicy *p)
 }
 
 /* Names only mean something when the rest is denied. */
-static int check_names(const struct netpolicy *p, struct err *e)
+static int check_host_names(const struct netpolicy *p, struct err *e)
 {
     for (size_t i = 0; i < p->n_rules && !denies_all(p); i++)
         if (p->rules[i].is_allow && p->rules[i].is_name)
@@ -117,7 +117,7 @@ static int make_policy(struct netpolicy *ret, const struct json *network, bool i
     if (r == 0)
         r = add_rules(&p, json_get(network, "denyOut"), false, e);
     if (r == 0)
-        r = check_names(&p, e);
+        r = check_host_names(&p, e);
     if (r < 0)
         netpolicy_done(&p);
     else
@@ -141,8 +141,8 @@ int sandbox_fill_network(struct sandbox *sb, const struct sandbox_args *a, struc
 }
 
 /* Changes the policy of the cell, if there is one, and then, with FRESH, the description. */
-static int replace(struct sandbox *sb, const struct sandbox_args *a, struct arena *fresh,
-                   struct err *e)
+static int replace_net(struct sandbox *sb, const struct sandbox_args *a, struct arena *fresh,
+                       struct err *e)
 {
     struct egress_cell *way_out = engine_cell_egress(sb->cell);
     struct json *network = a->network ? json_copy(fresh, a->network) : NULL;
@@ -173,7 +173,7 @@ int sandbox_set_network(struct sandbox *sb, const struct sandbox_args *a, sandbo
     arena_init(&fresh, SANDBOX_SPEC_MAX);
     if (!sandbox_cell(sb) || sb->set->is_stopped)
         return -ENOENT;
-    int r = replace(sb, a, &fresh, e);
+    int r = replace_net(sb, a, &fresh, e);
     if (r < 0)
         return r;
     struct store_tx *tx = store_tx_new();

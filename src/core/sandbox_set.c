@@ -128,7 +128,7 @@ struct engine *sandboxes_engine(const struct sandboxes *set, struct err *e)
 /* ---- after a restart ---- */
 
 /* It lives already: no limit is asked. */
-static void count(struct sandbox *sb)
+static void count_adopted(struct sandbox *sb)
 {
     struct core *core = sb->set->core;
     struct account *account = accounts_account(core->accounts, str_of(sb->account));
@@ -142,13 +142,13 @@ static void count(struct sandbox *sb)
 }
 
 /* Everything that the store has is entered first; the cells are looked for afterwards. */
-static void enter_row(struct sandbox *sb)
+static void enter_sandbox_row(struct sandbox *sb)
 {
     sb->key = accounts_by_id(sb->set->core->accounts, str_of(sb->key_id));
     if (sb->key)
         (void)account_key_ref(sb->key);
     if (sandbox_enter(sb) == 0)
-        count(sb);
+        count_adopted(sb);
     sandbox_unref(sb);
 }
 
@@ -165,7 +165,7 @@ static void attach_cell(void *ctx, struct engine_cell *c, const struct err *e)
 }
 
 /* Its cell is gone: host reboot, or the spawner died meanwhile. */
-static void lose(struct sandbox *sb)
+static void lose_sandbox(struct sandbox *sb)
 {
     struct store_tx *tx auto_(store_tx_free) = store_tx_new();
 
@@ -206,7 +206,7 @@ static void adopt_paused(struct sandbox *sb)
     sandbox_make_known(sb);
 }
 
-static void adopt(struct sandbox *sb)
+static void adopt_sandbox(struct sandbox *sb)
 {
     (void)sandbox_open_network(sb, NULL);
     /* Kills of before the restart have had their event. */
@@ -219,7 +219,7 @@ static void adopt(struct sandbox *sb)
         adopt_running(sb);
 }
 
-static int by_age(const void *a, const void *b)
+static int by_sandbox_age(const void *a, const void *b)
 {
     const struct sandbox *x = *(struct sandbox *const *)a, *y = *(struct sandbox *const *)b;
 
@@ -237,12 +237,12 @@ static int recover(struct sandboxes *set, struct err *e)
     engine_each(set->engine, attach_cell, set);
     for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);)
         all[n++] = value;
-    qsort(all, n, sizeof *all, by_age);
+    qsort(all, n, sizeof *all, by_sandbox_age);
     for (size_t i = 0; i < n; i++) {
         if (all[i]->cell)
-            adopt(all[i]);
+            adopt_sandbox(all[i]);
         else
-            lose(all[i]);
+            lose_sandbox(all[i]);
     }
     return 0;
 }
@@ -252,7 +252,7 @@ static int recover(struct sandboxes *set, struct err *e)
 /* Looks at a few: often enough to notice kills for memory soon where there are few, and all within
  * the time between two points of their series where there are many. A look takes some 70 us, so
  * that rounds are kept short. */
-static void on_tick(struct loop_timer *t)
+static void on_sandbox_tick(struct loop_timer *t)
 {
     struct sandboxes *set = container_of(t, struct sandboxes, tick);
     size_t due = set->by_id.n / (SANDBOX_POINT_MS / TICK_MS) + 1;
@@ -270,23 +270,24 @@ static void on_tick(struct loop_timer *t)
         sandboxes_sweep_logs(set);
         (void)sandboxes_note_activity(set, NOTE_US);
     }
-    (void)loop_timer_start(set->core->loop, t, set->by_id.n > 0 ? TICK_MS : TICK_IDLE_MS, on_tick);
+    (void)loop_timer_start(set->core->loop, t, set->by_id.n > 0 ? TICK_MS : TICK_IDLE_MS,
+                           on_sandbox_tick);
 }
 
 /* ---- the set ---- */
 
-static int open_all(struct sandboxes *set, struct err *e)
+static int open_all_sandboxes(struct sandboxes *set, struct err *e)
 {
     int r = open_engine(set, e);
 
     if (r == 0)
-        r = sandboxes_load(set, enter_row, e);
+        r = sandboxes_load(set, enter_sandbox_row, e);
     if (r == 0)
         r = recover(set, e);
     if (r == 0)
         sandboxes_open_logs(set);
     if (r == 0)
-        r = loop_timer_start(set->core->loop, &set->tick, TICK_IDLE_MS, on_tick);
+        r = loop_timer_start(set->core->loop, &set->tick, TICK_IDLE_MS, on_sandbox_tick);
     return r;
 }
 
@@ -307,7 +308,7 @@ struct sandboxes *sandboxes_open(struct core *c, struct err *e)
     list_init(&set->talks);
     list_init(&set->freezings);
     list_init(&set->logs);
-    if (open_all(set, &set->why) < 0) {
+    if (open_all_sandboxes(set, &set->why) < 0) {
         engine_close(take(set->engine));
         egress_close(take(set->egress));
         if (e)

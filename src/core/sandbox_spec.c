@@ -31,7 +31,7 @@ bool sandbox_name_is_reserved(struct str name)
     return server_find(name) || str_is(name, "prepare");
 }
 
-static bool is_name_char(char c)
+static bool is_spec_name_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
@@ -41,7 +41,7 @@ bool sandbox_name_is_valid(struct str name)
     if (name.len == 0 || name.len > SANDBOX_NAME_MAX)
         return false;
     for (size_t i = 0; i < name.len; i++)
-        if (!is_name_char(name.p[i]))
+        if (!is_spec_name_char(name.p[i]))
             return false;
     return name.p[0] != '-' && name.p[name.len - 1] != '-';
 }
@@ -105,7 +105,7 @@ static int copy_strings(struct sandbox *sb, const char *name, const struct json 
     return *to ? 0 : -ENOMEM;
 }
 
-static int copy_args(struct sandbox *sb, const struct json *from, struct err *e)
+static int copy_spec_args(struct sandbox *sb, const struct json *from, struct err *e)
 {
     if (!from || json_is(from, JSON_NULL))
         return 0;
@@ -210,7 +210,8 @@ static int fill_memory(struct sandbox *sb, struct err *e)
 }
 
 /* What it gets of a limit that it did not ask for: none where the host could not keep it. */
-static const char *usual(const struct sandbox *sb, enum sandbox_limit limit, const char *configured)
+static const char *usual_limit(const struct sandbox *sb, enum sandbox_limit limit,
+                               const char *configured)
 {
     return sandboxes_lack(sb->set, limit) ? "0" : configured;
 }
@@ -235,14 +236,14 @@ static int fill_requests(struct sandbox *sb, const struct sandbox_args *a)
     return copy_str(sb, &sb->spec.memory, memory, "");
 }
 
-static int fill_limits(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
+static int fill_spec_limits(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
 {
     const struct config *config = sb->set->core->config;
 
     if (copy_str(sb, &sb->spec.cpu_limit, a->cpu_limit,
-                 usual(sb, SANDBOX_LIMIT_CPU, config->cells.cpu_limit)) < 0 ||
+                 usual_limit(sb, SANDBOX_LIMIT_CPU, config->cells.cpu_limit)) < 0 ||
         copy_str(sb, &sb->spec.memory_limit, a->memory_limit,
-                 usual(sb, SANDBOX_LIMIT_MEMORY, config->cells.memory_limit)) < 0 ||
+                 usual_limit(sb, SANDBOX_LIMIT_MEMORY, config->cells.memory_limit)) < 0 ||
         fill_requests(sb, a) < 0)
         return -ENOMEM;
     if (a->pids < 0 || a->pids > PIDS_MAX)
@@ -269,7 +270,7 @@ static int fill_process(struct sandbox *sb, const struct sandbox_args *a, struct
     if (copy_str(sb, &sb->spec.workdir, a->workdir, "") < 0 ||
         copy_str(sb, &sb->spec.cmd, a->cmd, "") < 0 || copy_str(sb, &sb->spec.app, a->app, "") < 0)
         return -ENOMEM;
-    return copy_args(sb, a->args, e);
+    return copy_spec_args(sb, a->args, e);
 }
 
 static int fill_maps(struct sandbox *sb, const struct sandbox_args *a, struct err *e)
@@ -303,7 +304,7 @@ static int fill_access(struct sandbox *sb, const struct sandbox_args *a, struct 
 int sandbox_fill(struct sandbox *sb, const struct sandbox_args *args, struct err *e)
 {
     static int (*const steps[])(struct sandbox *, const struct sandbox_args *, struct err *) = {
-        fill_template, fill_times,  fill_limits,          fill_process,
+        fill_template, fill_times,  fill_spec_limits,     fill_process,
         fill_maps,     fill_access, sandbox_fill_network, sandbox_fill_volumes,
     };
 
@@ -343,8 +344,8 @@ int sandbox_add_identity(struct sandbox *sb)
     return env ? 0 : -ENOMEM;
 }
 
-static bool put_env(const struct json *from, const struct json *hidden_by, const char **out,
-                    size_t *n, struct arena *a)
+static bool put_spec_env(const struct json *from, const struct json *hidden_by, const char **out,
+                         size_t *n, struct arena *a)
 {
     for (size_t i = 0; json_is(from, JSON_OBJECT) && i < from->n; i++) {
         const struct json_member *m = &from->members[i];
@@ -362,7 +363,8 @@ const char *const *sandbox_env(const struct sandbox *sb, const struct json *more
     size_t n_more = json_is(more, JSON_OBJECT) ? more->n : 0, n = 0;
     const char **out = arena_zalloc(a, sb->spec.env->n + n_more + 1, sizeof *out);
 
-    if (!out || !put_env(sb->spec.env, more, out, &n, a) || !put_env(more, NULL, out, &n, a))
+    if (!out || !put_spec_env(sb->spec.env, more, out, &n, a) ||
+        !put_spec_env(more, NULL, out, &n, a))
         return NULL;
     return out;
 }

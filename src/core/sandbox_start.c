@@ -79,7 +79,7 @@ void sandbox_start_abort(struct sandbox_start *s)
 /* ---- the command ---- */
 
 /* The end of what it wrote, for the error. */
-static struct str tail_of(const struct engine_result *r)
+static struct str output_tail_of(const struct engine_result *r)
 {
     struct str text = r->err.len > 0 ? r->err : r->out;
 
@@ -107,7 +107,7 @@ static void on_command(void *ctx, const struct engine_result *r, const struct er
     else if (r->status != 0)
         (void)err_set(&e, -ECONNRESET, "startupCmd of template %s exited with status %d: " STR_FMT,
                       name, WIFEXITED(r->status) ? WEXITSTATUS(r->status) : 128,
-                      STR_ARG(tail_of(r)));
+                      STR_ARG(output_tail_of(r)));
     start_end(s, e.code ? &e : NULL);
 }
 
@@ -134,7 +134,7 @@ static void start_command(struct sandbox_start *s)
     start_end(s, &e);
 }
 
-static void go_on(struct sandbox_start *s)
+static void go_on_starting(struct sandbox_start *s)
 {
     if (!s->args.for_pool && has_command(s->args.sb, s->args.has_waited))
         start_command(s);
@@ -146,7 +146,7 @@ static void go_on(struct sandbox_start *s)
 
 static void probe(struct sandbox_start *s);
 
-static void on_timer(struct loop_timer *t)
+static void on_start_timer(struct loop_timer *t)
 {
     probe(container_of(t, struct sandbox_start, timer));
 }
@@ -160,7 +160,7 @@ static void probe(struct sandbox_start *s)
 
     if (fd >= 0) {
         (void)close(fd);
-        go_on(s);
+        go_on_starting(s);
         return;
     }
     if (!sb->cell)
@@ -168,7 +168,7 @@ static void probe(struct sandbox_start *s)
     else if (clock_mono_ms() >= s->until_ms)
         (void)err_set(&e, -ETIMEDOUT, "port %u of template %s did not open within %d s", port,
                       sb->template->name, SANDBOX_PROBE_MS / 1000);
-    else if (loop_timer_start(sb->set->core->loop, &s->timer, PROBE_EVERY_MS, on_timer) < 0)
+    else if (loop_timer_start(sb->set->core->loop, &s->timer, PROBE_EVERY_MS, on_start_timer) < 0)
         (void)err_sys(&e, -ENOMEM, "port %u", port);
     if (e.code)
         start_end(s, &e);
@@ -182,7 +182,7 @@ static void on_begin(struct loop_timer *t)
     if (has_port(s->args.sb) && !s->args.has_waited)
         probe(s);
     else
-        go_on(s);
+        go_on_starting(s);
 }
 
 struct sandbox_start *sandbox_start_begin(const struct sandbox_start_args *args)

@@ -152,7 +152,7 @@ static int make_tokens(struct sandbox *sb, struct err *e)
 }
 
 /* "exit status 3", "signal 9" */
-static void put_status(char *out, size_t size, int status)
+static void put_sandbox_status(char *out, size_t size, int status)
 {
     if (status == -1)
         (void)snprintf(out, size, "it was lost with its parent process");
@@ -170,7 +170,7 @@ void sandbox_tx_delete(struct store_tx *tx, const struct sandbox *sb)
     store_tx_add(tx, STORE_SANDBOX_DELETE);
     store_tx_text(tx, str_of(sb->id));
     if (sb->end_reason == SANDBOX_END_EXITED) {
-        put_status(how, sizeof how, sb->end_status);
+        put_sandbox_status(how, sizeof how, sb->end_status);
         event_add(tx, EVENT_SANDBOX_EXITED, account, name, "Sandbox %s exited: %s", sb->name, how);
     } else if (sb->end_reason == SANDBOX_END_FAILED) {
         event_add(tx, EVENT_SANDBOX_CREATE_FAILED, account, name, "Sandbox %s could not be started",
@@ -189,7 +189,7 @@ struct submitted {
     void *ctx;
 };
 
-static void on_done(struct store_tx *tx, int result, void *ctx)
+static void on_sandbox_written(struct store_tx *tx, int result, void *ctx)
 {
     struct submitted *s = ctx;
     struct err e = ERR_INIT;
@@ -215,7 +215,7 @@ int sandbox_submit(struct sandbox *sb, struct store_tx *tx, sandbox_fn *fn, void
     *s = (struct submitted){sandbox_ref(sb), fn, ctx};
     if (!fn)
         store_tx_put_off(tx);
-    int r = store_submit(core->store, tx, core->loop, on_done, s);
+    int r = store_submit(core->store, tx, core->loop, on_sandbox_written, s);
     if (r < 0) {
         sandbox_unref(sb);
         free(s);
@@ -244,13 +244,13 @@ enum {
     COL_ACTIVE
 };
 
-static void copy_text(char *out, size_t size, struct store_value v)
+static void copy_sandbox_text(char *out, size_t size, struct store_value v)
 {
     (void)snprintf(out, size, STR_FMT, STR_ARG(v.s));
 }
 
 /* The index of NAME in a table, or 0. */
-static int find_name(const char *const *names, int n, struct str name)
+static int find_sandbox_name(const char *const *names, int n, struct str name)
 {
     for (int i = n - 1; i > 0; i--)
         if (str_is(name, names[i]))
@@ -258,20 +258,21 @@ static int find_name(const char *const *names, int n, struct str name)
     return 0;
 }
 
-static int load_row(struct sandboxes *set, const struct store_value *c, struct sandbox **ret,
-                    struct err *e)
+static int load_sandbox_row(struct sandboxes *set, const struct store_value *c,
+                            struct sandbox **ret, struct err *e)
 {
     struct sandbox *sb = sandbox_new(set);
 
     if (!sb)
         return err_sys(e, -ENOMEM, "sandboxes");
-    copy_text(sb->id, sizeof sb->id, c[COL_ID]);
-    copy_text(sb->name, sizeof sb->name, c[COL_NAME]);
-    copy_text(sb->account, sizeof sb->account, c[COL_ACCOUNT]);
-    copy_text(sb->key_id, sizeof sb->key_id, c[COL_KEY]);
+    copy_sandbox_text(sb->id, sizeof sb->id, c[COL_ID]);
+    copy_sandbox_text(sb->name, sizeof sb->name, c[COL_NAME]);
+    copy_sandbox_text(sb->account, sizeof sb->account, c[COL_ACCOUNT]);
+    copy_sandbox_text(sb->key_id, sizeof sb->key_id, c[COL_KEY]);
     sb->timeout_s = c[COL_TIMEOUT].i;
-    copy_text(sb->access.envd_token, sizeof sb->access.envd_token, c[COL_ENVD_TOKEN]);
-    copy_text(sb->access.traffic_token, sizeof sb->access.traffic_token, c[COL_TRAFFIC_TOKEN]);
+    copy_sandbox_text(sb->access.envd_token, sizeof sb->access.envd_token, c[COL_ENVD_TOKEN]);
+    copy_sandbox_text(sb->access.traffic_token, sizeof sb->access.traffic_token,
+                      c[COL_TRAFFIC_TOKEN]);
     int r = sandbox_spec_read(sb, c[COL_SPEC].s, e);
     if (r == 0 && c[COL_ENVD_TOKEN].s.len == 0)
         r = make_tokens(sb, e);
@@ -286,8 +287,9 @@ static int load_row(struct sandboxes *set, const struct store_value *c, struct s
     sb->is_halted = c[COL_HALTED].i != 0;
     sb->noted_us = c[COL_ACTIVE].i > sb->started_us ? c[COL_ACTIVE].i : sb->started_us;
     sb->last_active_us = sb->noted_us;
-    sb->end_reason = (unsigned)find_name(end_names, SANDBOX_END_COUNT, c[COL_REASON].s);
-    sb->restored = (enum sandbox_state)find_name(state_names, SANDBOX_STATE_COUNT, c[COL_STATE].s);
+    sb->end_reason = (unsigned)find_sandbox_name(end_names, SANDBOX_END_COUNT, c[COL_REASON].s);
+    sb->restored =
+        (enum sandbox_state)find_sandbox_name(state_names, SANDBOX_STATE_COUNT, c[COL_STATE].s);
     *ret = sb;
     return 0;
 }
@@ -307,8 +309,8 @@ int sandboxes_load(struct sandboxes *set, void (*fn)(struct sandbox *sb), struct
         for (size_t i = 0; r == 0 && i < n; i++) {
             const struct store_value *cols = store_tx_row(tx, 0, i).cols;
             struct sandbox *sb = NULL;
-            copy_text(last, sizeof last, cols[COL_ID]);
-            r = load_row(set, cols, &sb, e);
+            copy_sandbox_text(last, sizeof last, cols[COL_ID]);
+            r = load_sandbox_row(set, cols, &sb, e);
             if (r == 0)
                 fn(sb);
         }

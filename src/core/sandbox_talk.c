@@ -24,7 +24,7 @@ bool sandbox_has_main(const struct sandbox *sb)
     return sb->spec.cmd.len > 0 || (sb->spec.args && sb->spec.args->n > 0);
 }
 
-static void put_str(struct jw *w, const char *name, struct str s)
+static void put_claim_str(struct jw *w, const char *name, struct str s)
 {
     if (s.len == 0)
         return;
@@ -38,11 +38,11 @@ static void put_e2b(struct jw *w, const struct sandbox *sb)
     jw_key(w, "e2b");
     jw_object(w);
     if (sb->access.is_secure)
-        put_str(w, "accessToken", str_of(sb->access.envd_token));
-    put_str(w, "sandboxID", str_of(sb->id));
-    put_str(w, "templateID", sb->spec.template_name);
-    put_str(w, "defaultUser", sb->spec.user);
-    put_str(w, "defaultWorkdir", sb->spec.workdir);
+        put_claim_str(w, "accessToken", str_of(sb->access.envd_token));
+    put_claim_str(w, "sandboxID", str_of(sb->id));
+    put_claim_str(w, "templateID", sb->spec.template_name);
+    put_claim_str(w, "defaultUser", sb->spec.user);
+    put_claim_str(w, "defaultWorkdir", sb->spec.workdir);
     const struct cgroup_limits *limits = &engine_cell_info(sb->cell)->spec.limits;
     jw_key(w, "cpuCount");
     jw_int(w, (limits->cpu_milli + 999) / 1000);
@@ -62,14 +62,14 @@ void sandbox_put_claim(struct buf *out, const struct sandbox *sb, bool with_main
     struct jw w = jw_to(out);
 
     jw_object(&w);
-    put_str(&w, "hostname", str_of(sb->name));
-    put_str(&w, "user", sb->spec.user);
-    put_str(&w, "workdir", sb->spec.workdir);
+    put_claim_str(&w, "hostname", str_of(sb->name));
+    put_claim_str(&w, "user", sb->spec.user);
+    put_claim_str(&w, "workdir", sb->spec.workdir);
     jw_key(&w, "env");
     jw_value(&w, sb->spec.env);
     put_e2b(&w, sb);
     if (with_main && sandbox_has_main(sb)) {
-        put_str(&w, "cmd", sb->spec.cmd);
+        put_claim_str(&w, "cmd", sb->spec.cmd);
         jw_key(&w, "args");
         jw_value(&w, sb->spec.args);
     }
@@ -156,7 +156,7 @@ void sandboxes_stop_talks(struct sandboxes *set)
         talk_free(list_entry(set->talks.next, struct talk, node));
 }
 
-static void on_answer(void *ctx, const struct http_response *r)
+static void on_cell_answer(void *ctx, const struct http_response *r)
 {
     struct talk *t = ctx;
     struct err e = ERR_INIT;
@@ -184,7 +184,7 @@ static int talk_send(struct talk *t, struct str target,
                      void (*next)(struct talk *t, const struct err *e))
 {
     t->next = next;
-    t->call = sandbox_post(t->sb, target, &t->body, on_answer, t);
+    t->call = sandbox_post(t->sb, target, &t->body, on_cell_answer, t);
     return t->call ? 0 : -EIO;
 }
 
@@ -214,7 +214,7 @@ static void on_log_timer(struct loop_timer *timer)
     t->next(t, NULL);
 }
 
-static void on_log(void *ctx, const struct http_response *r)
+static void on_kept_log(void *ctx, const struct http_response *r)
 {
     struct talk *t = ctx;
     auto_arena struct arena a;
@@ -244,7 +244,7 @@ static void save_log(struct talk *t, void (*next)(struct talk *t, const struct e
 
     t->next = next;
     if (sandbox_has_main(t->sb))
-        t->call = http_client_fetch(engine_http(set->engine), &request, on_log, t, NULL);
+        t->call = http_client_fetch(engine_http(set->engine), &request, on_kept_log, t, NULL);
     if (t->call && loop_timer_start(set->core->loop, &t->timer, LOG_MS, on_log_timer) == 0)
         return;
     if (t->call)
@@ -389,7 +389,7 @@ static void give_up_reboot(struct talk *t, int code, const struct err *e)
     talk_fail(t, code, e);
 }
 
-static void on_claimed(struct talk *t, const struct err *e)
+static void on_cell_claimed(struct talk *t, const struct err *e)
 {
     struct sandbox *sb = t->sb;
 
@@ -418,7 +418,7 @@ static void claim_anew(struct talk *t, const struct err *e)
     sb->is_halted = true;
     buf_clear(&t->body);
     sandbox_put_claim(&t->body, sb, true);
-    int code = talk_send(t, STR("/claim"), on_claimed);
+    int code = talk_send(t, STR("/claim"), on_cell_claimed);
     if (code < 0)
         give_up_reboot(t, code, NULL);
 }

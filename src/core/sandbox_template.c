@@ -16,8 +16,8 @@
 #define CUSTOM "custom"
 
 /* Who names a root need not name a template that there is. */
-static const struct template *find_template(const struct sandbox *sb,
-                                            const struct sandbox_args *args, struct err *e)
+static const struct template *find_sandbox_template(const struct sandbox *sb,
+                                                    const struct sandbox_args *args, struct err *e)
 {
     const struct templates *all = sb->set->core->templates;
     struct str name = args->template_name;
@@ -46,7 +46,7 @@ static struct str image_of_template(const struct sandbox *sb, struct str referen
 }
 
 /* Chooses what the root of the cell is: the one that was asked for, or that of the image. */
-static int choose_root(struct sandbox *sb, struct sandbox_args *args, struct err *e)
+static int choose_sandbox_root(struct sandbox *sb, struct sandbox_args *args, struct err *e)
 {
     const struct roots *roots = sb->set->core->roots;
     struct str image = args->image;
@@ -168,7 +168,7 @@ int sandbox_resolve(struct sandbox *sb, struct sandbox_args *args, struct arena 
     sb->is_plain = args->cmd.len == 0 && (!args->args || args->args->n == 0);
     if (args->template_name.len == 0)
         args->template_name = args->image.len > 0 ? STR(CUSTOM) : str_of(template_default.name);
-    const struct template *t = find_template(sb, args, e);
+    const struct template *t = find_sandbox_template(sb, args, e);
     if (!t)
         return -EINVAL;
     int r = template_check(t, e);
@@ -176,7 +176,7 @@ int sandbox_resolve(struct sandbox *sb, struct sandbox_args *args, struct arena 
         return -EOPNOTSUPP;
     if (args->image.len == 0)
         args->image = template_image(t, args->template_name, a);
-    r = choose_root(sb, args, e);
+    r = choose_sandbox_root(sb, args, e);
     if (r < 0)
         return r;
     template_release(sb->template);

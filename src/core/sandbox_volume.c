@@ -23,7 +23,7 @@
 
 /* ---- what was asked for ---- */
 
-static struct str name_at(const struct json *list, size_t i)
+static struct str name_at_mount(const struct json *list, size_t i)
 {
     return json_str(json_get(&list->items[i], "name"), STR_NULL);
 }
@@ -48,23 +48,23 @@ static bool is_clean(struct str path)
 }
 
 /* True when PATH is DIR or lies below it. */
-static bool is_below(struct str path, struct str dir)
+static bool is_mount_below(struct str path, struct str dir)
 {
     return str_starts(path, dir) && (path.len == dir.len || path.p[dir.len] == '/');
 }
 
 /* What the kernel shows there belongs to the cell itself. */
-static bool is_reserved(struct str path)
+static bool is_mount_reserved(struct str path)
 {
     static const char *const dirs[] = {"/proc", "/sys", "/dev"};
 
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
-        if (is_below(path, str_of(dirs[i])))
+        if (is_mount_below(path, str_of(dirs[i])))
             return true;
     return false;
 }
 
-static int check_path(const struct json *list, size_t i, struct err *e)
+static int check_mount_path(const struct json *list, size_t i, struct err *e)
 {
     struct str path = path_at(list, i), shown = str_slice(path, 0, 200);
 
@@ -73,13 +73,13 @@ static int check_path(const struct json *list, size_t i, struct err *e)
                        "volumeMounts: invalid path \"" STR_FMT
                        "\": must be absolute and clean, such as /mnt/data",
                        STR_ARG(shown));
-    if (is_reserved(path))
+    if (is_mount_reserved(path))
         return err_set(e, -EINVAL,
                        "volumeMounts: invalid path \"" STR_FMT
                        "\": nothing can be mounted in /proc, /sys and /dev",
                        STR_ARG(shown));
     for (size_t k = 0; k < i; k++)
-        if (is_below(path, path_at(list, k)) || is_below(path_at(list, k), path))
+        if (is_mount_below(path, path_at(list, k)) || is_mount_below(path_at(list, k), path))
             return err_set(e, -EINVAL,
                            "volumeMounts: \"" STR_FMT "\" and another path lie inside each other",
                            STR_ARG(shown));
@@ -105,7 +105,7 @@ int sandbox_fill_volumes(struct sandbox *sb, const struct sandbox_args *a, struc
     for (size_t i = 0; i < list->n; i++) {
         if (!is_mount(&list->items[i]))
             return err_set(e, -EINVAL, "volumeMounts: each entry must have a name and a path");
-        int r = check_path(list, i, e);
+        int r = check_mount_path(list, i, e);
         if (r < 0)
             return r;
     }
@@ -120,7 +120,8 @@ bool sandbox_has_volumes(const struct sandbox *sb)
 
 static struct volume *volume_at(const struct sandbox *sb, size_t i, const char *account)
 {
-    return volume_by_name(sb->set->core->volumes, str_of(account), name_at(sb->spec.volumes, i));
+    return volume_by_name(sb->set->core->volumes, str_of(account),
+                          name_at_mount(sb->spec.volumes, i));
 }
 
 int sandbox_check_volumes(const struct sandbox *sb, const struct account *account, struct err *e)
@@ -128,7 +129,7 @@ int sandbox_check_volumes(const struct sandbox *sb, const struct account *accoun
     for (size_t i = 0; sandbox_has_volumes(sb) && i < sb->spec.volumes->n; i++)
         if (!volume_at(sb, i, account->id))
             return err_set(e, -EINVAL, "Volume '" STR_FMT "' not found",
-                           STR_ARG(str_slice(name_at(sb->spec.volumes, i), 0, 100)));
+                           STR_ARG(str_slice(name_at_mount(sb->spec.volumes, i), 0, 100)));
     return 0;
 }
 
@@ -141,7 +142,7 @@ const struct sandbox *sandbox_of_volume(const struct sandboxes *set, const struc
         const struct sandbox *sb = value;
         for (size_t i = 0; sandbox_has_volumes(sb) && i < sb->spec.volumes->n; i++)
             if (strcmp(sb->account, v->account) == 0 &&
-                str_is(name_at(sb->spec.volumes, i), v->name))
+                str_is(name_at_mount(sb->spec.volumes, i), v->name))
                 return sb;
     }
     return NULL;

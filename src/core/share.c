@@ -15,7 +15,7 @@
 static const char *const checkout_marks[] = {"meson.build", "apps", "local", "src/core"};
 
 /* Cuts the last component off: false when none is left. */
-static bool cut(char *path)
+static bool cut_last_name(char *path)
 {
     char *slash = strrchr(path, '/');
 
@@ -25,18 +25,18 @@ static bool cut(char *path)
     return true;
 }
 
-static int join(char out[PATH_MAX], const char *dir, const char *name, struct err *e)
+static int join_share_path(char out[PATH_MAX], const char *dir, const char *name, struct err *e)
 {
     if (snprintf(out, PATH_MAX, "%s/%s", dir, name) >= PATH_MAX)
         return err_set(e, -ENAMETOOLONG, "'%s': the path is too long", dir);
     return 0;
 }
 
-static bool has(const char *dir, const char *name)
+static bool has_entry_named(const char *dir, const char *name)
 {
     char path[PATH_MAX];
 
-    return join(path, dir, name, NULL) == 0 && access(path, F_OK) == 0;
+    return join_share_path(path, dir, name, NULL) == 0 && access(path, F_OK) == 0;
 }
 
 /* The directory of this program. When the file was replaced while it runs, " (deleted)" stands
@@ -46,21 +46,23 @@ static int own_dir(char out[PATH_MAX], struct err *e)
     ssize_t n = readlink("/proc/self/exe", out, PATH_MAX - 1);
 
     out[n > 0 ? n : 0] = 0;
-    return n > 0 && cut(out) ? 0 : err_set(e, -ENOENT, "cannot determine where this program is");
+    return n > 0 && cut_last_name(out)
+               ? 0
+               : err_set(e, -ENOENT, "cannot determine where this program is");
 }
 
 /* A build folder may be called bin as well. */
-static bool is_installed(const char *dir)
+static bool is_installed_below(const char *dir)
 {
     const char *slash = strrchr(dir, '/');
 
-    return slash && strcmp(slash, "/bin") == 0 && !has(dir, "build.ninja");
+    return slash && strcmp(slash, "/bin") == 0 && !has_entry_named(dir, "build.ninja");
 }
 
 static bool is_checkout(const char *dir)
 {
     for (size_t i = 0; i < ARRAY_LEN(checkout_marks); i++)
-        if (!has(dir, checkout_marks[i]))
+        if (!has_entry_named(dir, checkout_marks[i]))
             return false;
     return true;
 }
@@ -74,12 +76,12 @@ static int data_dir(char out[PATH_MAX], struct err *e)
     if (r < 0)
         return r;
     memcpy(dir, self, sizeof dir);
-    if (is_installed(self)) {
-        (void)cut(dir);
-        return join(out, dir, "share/tidepool", e);
+    if (is_installed_below(self)) {
+        (void)cut_last_name(dir);
+        return join_share_path(out, dir, "share/tidepool", e);
     }
     while (!is_checkout(dir))
-        if (!cut(dir))
+        if (!cut_last_name(dir))
             return err_set(e, -ENOENT,
                            "the program in '%s' is neither installed (in bin, with "
                            "../share/tidepool) nor in a source tree; use --data to set the "
@@ -96,7 +98,7 @@ int share_dir(const struct config *config, const char *name, char out[PATH_MAX],
     int r = config->data ? 0 : data_dir(dir, e);
 
     if (r == 0)
-        r = join(out, config->data ? config->data : dir, name, e);
+        r = join_share_path(out, config->data ? config->data : dir, name, e);
     if (r < 0)
         return err_ctx(e, r, "directory '%s' not found", name);
     if (stat(out, &st) == 0 && S_ISDIR(st.st_mode))
@@ -111,13 +113,13 @@ int share_program(const char *name, char out[PATH_MAX], struct err *e)
     char dir[PATH_MAX];
     int r = own_dir(dir, e);
 
-    if (r == 0 && is_installed(dir)) {
-        (void)cut(dir);
-        r = join(out, dir, "lib/tidepool", e);
+    if (r == 0 && is_installed_below(dir)) {
+        (void)cut_last_name(dir);
+        r = join_share_path(out, dir, "lib/tidepool", e);
         memcpy(dir, out, sizeof dir);
     }
     if (r == 0)
-        r = join(out, dir, name, e);
+        r = join_share_path(out, dir, name, e);
     if (r < 0)
         return r;
     return access(out, X_OK) < 0 ? err_sys(e, -errno, "program '%s'", out) : 0;

@@ -187,7 +187,7 @@ bool template_is_host_image(struct str reference)
 }
 
 /* What the group of RE matched in NAME. */
-static struct str group_of(const struct regex *re, struct str name, struct arena *a)
+static struct str regex_group_of(const struct regex *re, struct str name, struct arena *a)
 {
     const struct regex_find f = {.re = re, .text = name};
     struct regex_match m;
@@ -202,8 +202,8 @@ struct str template_image(const struct template *t, struct str name, struct aren
     const struct {
         struct str mark, value;
     } marks[] = {
-        {STR("<name>"), t->is_dynamic ? group_of(t->by_name, name, a) : STR("")},
-        {STR("<version>"), t->is_dynamic ? group_of(t->by_version, name, a) : STR("")},
+        {STR("<name>"), t->is_dynamic ? regex_group_of(t->by_name, name, a) : STR("")},
+        {STR("<version>"), t->is_dynamic ? regex_group_of(t->by_version, name, a) : STR("")},
     };
     struct buf out auto_buf = BUF_INIT(TEMPLATE_TEXT_MAX + 64 * TEMPLATE_NAME_MAX);
     struct str rest = str_of(t->image);

@@ -54,7 +54,7 @@ static const struct {
 
 /* ---- reading ---- */
 
-static unsigned line_of(struct str text, size_t pos)
+static unsigned blueprint_line_of(struct str text, size_t pos)
 {
     unsigned n = 1;
 
@@ -86,11 +86,12 @@ static int put_marks(struct buf *out, struct str text, struct err *e)
         struct str inner = str_skip(rest, (size_t)at + 2);
         ptrdiff_t end = str_find(inner, STR("}}"));
         if (end < 0)
-            return err_set(e, -EINVAL, "line %u: \"{{\" without \"}}\"", line_of(text, pos));
+            return err_set(e, -EINVAL, "line %u: \"{{\" without \"}}\"",
+                           blueprint_line_of(text, pos));
         struct str mark = mark_of(str_n(inner.p, (size_t)end));
         if (!mark.p)
-            return err_set(e, -EINVAL, "line %u: unknown value {{%.*s}}", line_of(text, pos),
-                           (int)(end < 60 ? end : 60), inner.p);
+            return err_set(e, -EINVAL, "line %u: unknown value {{%.*s}}",
+                           blueprint_line_of(text, pos), (int)(end < 60 ? end : 60), inner.p);
         (void)buf_add(out, rest.p, (size_t)at);
         (void)buf_add_str(out, mark);
         rest = str_skip(inner, (size_t)end + 2);
@@ -210,7 +211,7 @@ static struct json *render_all(struct arena *a, const struct json *v,
 }
 
 /* Both objects, where OVER wins. */
-static int put_map(struct arena *a, const struct json *under, const struct json **over)
+static int put_blueprint_map(struct arena *a, const struct json *under, const struct json **over)
 {
     struct json *all = json_copy(a, under);
 
@@ -250,7 +251,7 @@ static int apply_field(size_t field, const struct json *v, const struct blueprin
     case MAP: break;
     }
     const struct json *rendered = render_all(a, v, from);
-    return rendered ? put_map(a, rendered, value) : -ENOMEM;
+    return rendered ? put_blueprint_map(a, rendered, value) : -ENOMEM;
 }
 
 int blueprint_apply(const struct blueprint *b, const struct blueprint_values *from,

@@ -78,7 +78,7 @@ static const struct field resource_fields[] = {
 
 /* ---- faults ---- */
 
-static int refuse(const struct reader *r, const char *field, const char *what)
+static int refuse_template_field(const struct reader *r, const char *field, const char *what)
 {
     return err_set(r->e, -EINVAL, "%s.%s: %s", r->where, field, what);
 }
@@ -129,12 +129,13 @@ static const char *fault_of_text(const struct field *f, const struct json *v)
     return NULL;
 }
 
-static int read_text(const struct reader *r, const struct field *f, const struct json *v, void *to)
+static int read_template_text(const struct reader *r, const struct field *f, const struct json *v,
+                              void *to)
 {
     const char *fault = fault_of_text(f, v);
 
     if (fault)
-        return refuse(r, f->name, fault);
+        return refuse_template_field(r, f->name, fault);
     if (f->kind == NAME || f->kind == LINE)
         *(const char **)to = v->s.p;
     else
@@ -142,13 +143,13 @@ static int read_text(const struct reader *r, const struct field *f, const struct
     return 0;
 }
 
-static int read_number(const struct reader *r, const struct field *f, const struct json *v,
-                       void *to)
+static int read_template_number(const struct reader *r, const struct field *f, const struct json *v,
+                                void *to)
 {
     int64_t i = json_int(v, -1);
 
     if (f->kind == PORT && (i < 1 || i > UINT16_MAX))
-        return refuse(r, f->name, "must be a port, 1 to 65535");
+        return refuse_template_field(r, f->name, "must be a port, 1 to 65535");
     if (f->kind == COUNT && (i < 0 || i > TEMPLATE_POOL_MAX))
         return err_set(r->e, -EINVAL, "%s.%s: must be 0 to %d", r->where, f->name,
                        TEMPLATE_POOL_MAX);
@@ -159,15 +160,15 @@ static int read_number(const struct reader *r, const struct field *f, const stru
     return 0;
 }
 
-static int read_strings(const struct reader *r, const struct field *f, const struct json *v,
-                        void *to)
+static int read_template_strings(const struct reader *r, const struct field *f,
+                                 const struct json *v, void *to)
 {
     static const struct field text = {"", TEXT, 0, false}, name = {"", NAME, 0, false};
 
     if (!json_is(v, JSON_ARRAY))
-        return refuse(r, f->name, "must be an array of strings");
+        return refuse_template_field(r, f->name, "must be an array of strings");
     if (v->n > ARRAY_MAX || (f->kind == NAMES && v->n > TEMPLATE_REQUIRES_MAX))
-        return refuse(r, f->name, "has too many entries");
+        return refuse_template_field(r, f->name, "has too many entries");
     for (size_t i = 0; i < v->n; i++) {
         const char *fault = fault_of_text(f->kind == NAMES ? &name : &text, &v->items[i]);
         if (fault)
@@ -177,12 +178,13 @@ static int read_strings(const struct reader *r, const struct field *f, const str
     return 0;
 }
 
-static int read_map(const struct reader *r, const struct field *f, const struct json *v, void *to)
+static int read_template_map(const struct reader *r, const struct field *f, const struct json *v,
+                             void *to)
 {
     static const struct field text = {"", TEXT, 0, false};
 
     if (!json_is(v, JSON_OBJECT) || v->n > SANDBOX_ENV_MAX)
-        return refuse(r, f->name, "must be an object of at most 256 strings");
+        return refuse_template_field(r, f->name, "must be an object of at most 256 strings");
     for (size_t i = 0; i < v->n; i++) {
         struct str key = v->members[i].key;
         const char *fault = fault_of_text(&text, &v->members[i].value);
@@ -195,38 +197,39 @@ static int read_map(const struct reader *r, const struct field *f, const struct 
     return 0;
 }
 
-static int read_field(const struct reader *r, const struct field *f, const struct json *v, void *to)
+static int read_template_field(const struct reader *r, const struct field *f, const struct json *v,
+                               void *to)
 {
     switch (f->kind) {
     case NAME:
     case LINE:
     case TEXT:
     case PATH:
-    case QUANTITY: return read_text(r, f, v, to);
+    case QUANTITY: return read_template_text(r, f, v, to);
     case PORT:
-    case COUNT: return read_number(r, f, v, to);
+    case COUNT: return read_template_number(r, f, v, to);
     case STRINGS:
-    case NAMES: return read_strings(r, f, v, to);
-    case MAP: return read_map(r, f, v, to);
+    case NAMES: return read_template_strings(r, f, v, to);
+    case MAP: return read_template_map(r, f, v, to);
     case FLAG: break;
     }
     if (!json_is(v, JSON_BOOL))
-        return refuse(r, f->name, "must be true or false");
+        return refuse_template_field(r, f->name, "must be true or false");
     *(bool *)to = v->b;
     return 0;
 }
 
 /* Null is as good as absent. */
-static int read_fields(const struct reader *r, const struct json *from, const struct field *fields,
-                       size_t n, void *to)
+static int read_template_fields(const struct reader *r, const struct json *from,
+                                const struct field *fields, size_t n, void *to)
 {
     for (size_t i = 0; i < n; i++) {
         const struct field *f = &fields[i];
         const struct json *v = json_get(from, f->name);
         bool is_absent = !v || json_is(v, JSON_NULL);
         if (is_absent && f->is_required)
-            return refuse(r, f->name, "is required");
-        int code = is_absent ? 0 : read_field(r, f, v, (char *)to + f->offset);
+            return refuse_template_field(r, f->name, "is required");
+        int code = is_absent ? 0 : read_template_field(r, f, v, (char *)to + f->offset);
         if (code < 0)
             return code;
     }
@@ -236,8 +239,8 @@ static int read_fields(const struct reader *r, const struct json *from, const st
 /* ---- objects inside ---- */
 
 /* Goes into member NAME of FROM. 1: INSIDE and *RET are about it; 0: it is absent; -errno. */
-static int enter(const struct reader *r, const struct json *from, const char *name,
-                 struct reader *inside)
+static int enter_template(const struct reader *r, const struct json *from, const char *name,
+                          struct reader *inside)
 {
     const struct json *v = json_get(from, name);
 
@@ -245,7 +248,7 @@ static int enter(const struct reader *r, const struct json *from, const char *na
     if (!v || json_is(v, JSON_NULL))
         return 0;
     if (!json_is(v, JSON_OBJECT))
-        return refuse(r, name, "must be an object");
+        return refuse_template_field(r, name, "must be an object");
     (void)snprintf(inside->where, sizeof inside->where, "%.40s.%s", r->where, name);
     return 1;
 }
@@ -254,11 +257,11 @@ static int read_resources(const struct reader *r, const struct json *from,
                           struct template_resources *to)
 {
     struct reader inside;
-    int code = enter(r, from, "resources", &inside);
+    int code = enter_template(r, from, "resources", &inside);
 
     return code <= 0 ? code
-                     : read_fields(&inside, json_get(from, "resources"), resource_fields,
-                                   ARRAY_LEN(resource_fields), to);
+                     : read_template_fields(&inside, json_get(from, "resources"), resource_fields,
+                                            ARRAY_LEN(resource_fields), to);
 }
 
 /* Agent-Sandbox writes "program,arguments"; the rest is shell text as it is. */
@@ -286,17 +289,17 @@ static int read_pool(const struct reader *r, const struct json *from, struct tem
 {
     const struct json *pool = json_get(from, "pool");
     struct reader inside;
-    int code = enter(r, from, "pool", &inside);
+    int code = enter_template(r, from, "pool", &inside);
 
     if (code <= 0)
         return code;
-    code = read_fields(&inside, pool, pool_fields, ARRAY_LEN(pool_fields), &t->pool);
+    code = read_template_fields(&inside, pool, pool_fields, ARRAY_LEN(pool_fields), &t->pool);
     if (code == 0)
         code = read_resources(&inside, pool, &t->pool.resources);
     if (code == 0 && t->pool.warmup.len > 0)
         code = read_warmup(&inside, &t->pool);
     if (code == 0 && t->is_dynamic && t->pool.size > 0)
-        code = refuse(&inside, "size", "must be 0: a dynamic template has no pool");
+        code = refuse_template_field(&inside, "size", "must be 0: a dynamic template has no pool");
     return code;
 }
 
@@ -367,43 +370,44 @@ static int compile_group(const struct reader *r, struct str pattern, const char 
     return *ret ? 0 : err_set(r->e, -EINVAL, "%s.pattern: %s", r->where, err_text(&why));
 }
 
-static int read_type(const struct reader *r, const struct json *from, struct template *t)
+static int read_template_type(const struct reader *r, const struct json *from, struct template *t)
 {
     struct str type = json_str(json_get(from, "type"), STR(""));
     const struct json *v = json_get(from, "pattern");
     struct str pattern = json_str(v, STR(""));
 
     if (type.len > 0 && !str_is(type, "dynamic") && !str_is(type, "static"))
-        return refuse(r, "type", "must be \"static\" or \"dynamic\"");
+        return refuse_template_field(r, "type", "must be \"static\" or \"dynamic\"");
     t->is_dynamic = str_is(type, "dynamic");
     if (v && !json_is(v, JSON_STRING) && !json_is(v, JSON_NULL))
-        return refuse(r, "pattern", "must be a string");
+        return refuse_template_field(r, "pattern", "must be a string");
     if (!t->is_dynamic)
-        return pattern.len > 0 ? refuse(r, "pattern", "needs \"type\": \"dynamic\"") : 0;
+        return pattern.len > 0 ? refuse_template_field(r, "pattern", "needs \"type\": \"dynamic\"")
+                               : 0;
     if (pattern.len == 0)
-        return refuse(r, "pattern", "is required");
+        return refuse_template_field(r, "pattern", "is required");
     if (pattern.len > TEMPLATE_PATTERN_MAX)
-        return refuse(r, "pattern", "must have at most 512 bytes");
+        return refuse_template_field(r, "pattern", "must have at most 512 bytes");
     int code = compile_group(r, pattern, "name", &t->by_name);
     return code < 0 ? code : compile_group(r, pattern, "version", &t->by_version);
 }
 
 /* ---- the list ---- */
 
-static int read_template(const struct reader *r, const struct json *from, struct template *t)
+static int read_one_template(const struct reader *r, const struct json *from, struct template *t)
 {
     *t = (struct template){.user = "user", .port = 8080, .doc = from};
     if (!json_is(from, JSON_OBJECT))
         return err_set(r->e, -EINVAL, "%s: must be an object", r->where);
-    int code = read_fields(r, from, template_fields, ARRAY_LEN(template_fields), t);
+    int code = read_template_fields(r, from, template_fields, ARRAY_LEN(template_fields), t);
     if (code == 0)
-        code = read_type(r, from, t);
+        code = read_template_type(r, from, t);
     if (code == 0)
         code = read_resources(r, from, &t->resources);
     return code < 0 ? code : read_pool(r, from, t);
 }
 
-static bool has_name(const struct template *t, struct str name)
+static bool has_template_name(const struct template *t, struct str name)
 {
     for (size_t i = 0; t->aliases && i < t->aliases->n; i++)
         if (str_eq(t->aliases->items[i].s, name))
@@ -416,12 +420,12 @@ static size_t holder_of(const struct template_list *l, size_t n, struct str name
 {
     size_t i = 0;
 
-    while (i < n && !has_name(&l->items[i], name))
+    while (i < n && !has_template_name(&l->items[i], name))
         i++;
     return i;
 }
 
-static int check_names(const struct template_list *l, size_t at, const struct reader *r)
+static int check_template_names(const struct template_list *l, size_t at, const struct reader *r)
 {
     const struct template *t = &l->items[at];
     size_t holder = holder_of(l, at, str_of(t->name));
@@ -452,9 +456,9 @@ int template_read_all(struct template_list *l, struct err *e)
         return no_room(&r);
     for (size_t i = 0; i < l->doc->n; i++) {
         (void)snprintf(r.where, sizeof r.where, "templates[%zu]", i);
-        int code = read_template(&r, &l->doc->items[i], &l->items[i]);
+        int code = read_one_template(&r, &l->doc->items[i], &l->items[i]);
         if (code == 0)
-            code = check_names(l, i, &r);
+            code = check_template_names(l, i, &r);
         if (code < 0)
             return code;
         l->items[i].list = l;

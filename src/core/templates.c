@@ -239,7 +239,7 @@ static void saving_free(struct saving *s)
 }
 
 /* It is durable: only now does anybody see it. */
-static void on_saved(struct store_tx *tx, int result, void *ctx)
+static void on_templates_saved(struct store_tx *tx, int result, void *ctx)
 {
     struct saving *s = ctx;
     struct templates *t = s->templates;
@@ -291,7 +291,7 @@ int templates_save(struct templates *t, const struct templates_save *from, struc
                          .fn = from->fn,
                          .ctx = from->ctx,
                          .edition = take(ed)};
-    int r = store_submit(t->core->store, make_tx(s, from), t->core->loop, on_saved, s);
+    int r = store_submit(t->core->store, make_tx(s, from), t->core->loop, on_templates_saved, s);
     if (r < 0) {
         saving_free(s);
         return err_sys(e, r, "save");
@@ -310,7 +310,8 @@ struct question {
     void *ctx;
 };
 
-static int ask(struct templates *t, struct store_tx *tx, const struct question *q, store_done *done)
+static int ask_store(struct templates *t, struct store_tx *tx, const struct question *q,
+                     store_done *done)
 {
     struct question *copy = mem_zalloc(1, sizeof *copy);
 
@@ -325,7 +326,7 @@ static int ask(struct templates *t, struct store_tx *tx, const struct question *
     return r;
 }
 
-static void on_history(struct store_tx *tx, int result, void *ctx)
+static void on_templates_history(struct store_tx *tx, int result, void *ctx)
 {
     struct question *q auto_free = ctx;
     int64_t used = q->templates->used[q->kind];
@@ -358,12 +359,12 @@ int templates_history(struct templates *t, enum templates_kind kind, templates_h
     store_tx_add(tx, STORE_REVISION_LIST);
     store_tx_text(tx, str_of(templates_kind_names[kind]));
     store_tx_int(tx, TEMPLATES_KEEP);
-    return ask(t, tx,
-               &(struct question){.templates = t, .kind = kind, .on_history = fn, .ctx = ctx},
-               on_history);
+    return ask_store(t, tx,
+                     &(struct question){.templates = t, .kind = kind, .on_history = fn, .ctx = ctx},
+                     on_templates_history);
 }
 
-static void on_read(struct store_tx *tx, int result, void *ctx)
+static void on_templates_read(struct store_tx *tx, int result, void *ctx)
 {
     struct question *q auto_free = ctx;
     struct err e = ERR_INIT;
@@ -390,8 +391,8 @@ int templates_read(struct templates *t, enum templates_kind kind, int64_t number
     }
     struct store_tx *tx = store_tx_new();
     add_get(tx, kind, number);
-    return ask(t, tx,
-               &(struct question){
-                   .templates = t, .kind = kind, .number = number, .on_text = fn, .ctx = ctx},
-               on_read);
+    return ask_store(t, tx,
+                     &(struct question){
+                         .templates = t, .kind = kind, .number = number, .on_text = fn, .ctx = ctx},
+                     on_templates_read);
 }

@@ -114,14 +114,14 @@ int volume_way(const struct volume *v, struct volume_way *ret, struct err *e)
     return 0;
 }
 
-static struct volume_place place_of(const struct volume_way *w)
+static struct volume_place way_place_of(const struct volume_way *w)
 {
     return (struct volume_place){.path = w->path, .owner = w->owner, .id = w->id};
 }
 
 int volume_way_open(const struct volume_way *w, struct err *e)
 {
-    struct volume_place p = place_of(w);
+    struct volume_place p = way_place_of(w);
 
     (void)pthread_mutex_lock(w->lock);
     int fd = volume_open(&p, e);
@@ -155,23 +155,23 @@ static void volume_free(struct volume *v)
 static void run_remove(struct work *w)
 {
     struct change *c = container_of(w, struct change, work);
-    struct volume_place p = place_of(&c->way);
+    struct volume_place p = way_place_of(&c->way);
 
     (void)volume_remove(&p, NULL);
 }
 
-static void on_removed(struct work *w)
+static void on_volume_removed(struct work *w)
 {
     free(container_of(w, struct change, work));
 }
 
 /* The files go, whoever waits or not; what cannot be removed now is removed by the next start. */
-static void remove_files(struct change *c)
+static void remove_volume_files(struct change *c)
 {
     struct volumes *set = c->v->set;
 
     c->work.run = run_remove;
-    c->work.done = on_removed;
+    c->work.done = on_volume_removed;
     c->work.owner = STR_NULL;
     if (!set->workers || work_submit(set->workers, set->core->loop, &c->work) < 0)
         free(c);
@@ -182,7 +182,7 @@ static void fail_create(struct change *c)
     struct volume *v = c->v;
 
     c->fn(c->ctx, NULL, &c->e);
-    remove_files(c);
+    remove_volume_files(c);
     volume_free(v);
 }
 
@@ -219,17 +219,17 @@ static int submit_row(struct change *c)
     return store_submit(core->store, tx, core->loop, on_inserted, c);
 }
 
-static void run_make(struct work *w)
+static void run_volume_make(struct work *w)
 {
     struct change *c = container_of(w, struct change, work);
-    struct volume_place p = place_of(&c->way);
+    struct volume_place p = way_place_of(&c->way);
 
     (void)pthread_mutex_lock(c->way.lock);
     (void)volume_make(&p, c->bytes, &c->e);
     (void)pthread_mutex_unlock(c->way.lock);
 }
 
-static void on_made(struct work *w)
+static void on_volume_made(struct work *w)
 {
     struct change *c = container_of(w, struct change, work);
 
@@ -311,7 +311,8 @@ static int start_create(struct change *c, struct err *e)
     if (r < 0)
         return r;
     c->bytes = c->v->bytes;
-    c->work = (struct work){.run = run_make, .done = on_made, .owner = str_of(c->v->account)};
+    c->work = (struct work){
+        .run = run_volume_make, .done = on_volume_made, .owner = str_of(c->v->account)};
     r = work_submit(set->workers, set->core->loop, &c->work);
     return r < 0 ? err_sys(e, r, "volume") : 0;
 }
@@ -352,7 +353,7 @@ int volume_create(struct volumes *set, const struct account_key *key, struct str
 
 /* ---- deleting ---- */
 
-static void on_deleted(struct store_tx *tx, int result, void *ctx)
+static void on_volume_row_deleted(struct store_tx *tx, int result, void *ctx)
 {
     struct change *c = ctx;
     struct volume *v = c->v;
@@ -366,7 +367,7 @@ static void on_deleted(struct store_tx *tx, int result, void *ctx)
         return;
     }
     c->fn(c->ctx, v, NULL);
-    remove_files(c);
+    remove_volume_files(c);
     volume_free(v);
 }
 
@@ -391,7 +392,7 @@ int volume_delete(struct volume *v, volume_fn *fn, void *ctx, struct err *e)
     store_tx_text(tx, str_of(v->id));
     event_add(tx, EVENT_VOLUME_DELETED, str_of(v->account), str_of(v->name), "Volume %s deleted",
               v->name);
-    r = store_submit(core->store, tx, core->loop, on_deleted, c);
+    r = store_submit(core->store, tx, core->loop, on_volume_row_deleted, c);
     if (r < 0) {
         free(c);
         return err_sys(e, r, "store");
@@ -402,21 +403,21 @@ int volume_delete(struct volume *v, volume_fn *fn, void *ctx, struct err *e)
 
 /* ---- the set ---- */
 
-static void copy_text(char *to, size_t size, struct str from)
+static void copy_volume_text(char *to, size_t size, struct str from)
 {
     (void)snprintf(to, size, STR_FMT, STR_ARG(from));
 }
 
-static int enter_row(struct volumes *set, const struct store_value *cols)
+static int enter_volume_row(struct volumes *set, const struct store_value *cols)
 {
     struct volume *v = volume_new(set);
 
     if (!v)
         return -ENOMEM;
-    copy_text(v->id, sizeof v->id, cols[0].s);
-    copy_text(v->account, sizeof v->account, cols[1].s);
-    copy_text(v->name, sizeof v->name, cols[2].s);
-    copy_text(v->token, sizeof v->token, cols[3].s);
+    copy_volume_text(v->id, sizeof v->id, cols[0].s);
+    copy_volume_text(v->account, sizeof v->account, cols[1].s);
+    copy_volume_text(v->name, sizeof v->name, cols[2].s);
+    copy_volume_text(v->token, sizeof v->token, cols[3].s);
     v->bytes = (uint64_t)cols[4].i;
     v->created_us = cols[5].i;
     v->is_ready = true;
@@ -442,8 +443,8 @@ static int load_rows(struct volumes *set, struct err *e)
         size_t n = r < 0 ? 0 : store_tx_n_rows(tx, 0);
         for (size_t i = 0; r == 0 && i < n; i++) {
             const struct store_value *cols = store_tx_row(tx, 0, i).cols;
-            r = enter_row(set, cols);
-            copy_text(after, sizeof after, cols[0].s);
+            r = enter_volume_row(set, cols);
+            copy_volume_text(after, sizeof after, cols[0].s);
         }
         if (r < 0)
             return err_ctx(e, r, "volumes");
@@ -486,7 +487,7 @@ static int drop_lost(struct volumes *set, struct err *e)
 }
 
 /* What a crash left while a volume was made or deleted. */
-static void sweep_files(const struct volumes *set)
+static void sweep_volume_files(const struct volumes *set)
 {
     DIR *dir = opendir(set->dir);
 
@@ -520,7 +521,7 @@ static int prepare_set(struct volumes *set, struct err *e)
         r = drop_lost(set, e);
     if (r < 0)
         return r;
-    sweep_files(set);
+    sweep_volume_files(set);
     set->workers = work_pool_make(&o, e);
     return set->workers ? 0 : err_ctx(e, -EAGAIN, "volumes");
 }

@@ -90,7 +90,7 @@ static int open_beneath(int root, const char *path, int flags)
 }
 
 /* The last component; "." for the root. */
-static const char *name_of(const char *path)
+static const char *volume_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -108,7 +108,7 @@ static int open_parent(int root, const char *path)
 
 /* ---- looking ---- */
 
-static int read_entry(struct arena *a, int dir, const char *name, struct volume_entry *ret)
+static int read_volume_entry(struct arena *a, int dir, const char *name, struct volume_entry *ret)
 {
     char target[VOLUME_PATH_MAX + 1];
 
@@ -128,13 +128,13 @@ int volume_stat(struct arena *a, int root, const char *path, struct volume_entry
                 struct err *e)
 {
     auto_close int fd = open_beneath(root, path, O_PATH | O_NOFOLLOW);
-    int r = fd < 0 ? fd : read_entry(a, fd, "", ret);
+    int r = fd < 0 ? fd : read_volume_entry(a, fd, "", ret);
 
     ret->path = path;
     return r < 0 ? fail_path(e, r, path) : 0;
 }
 
-static struct volume_entry *add_entry(struct arena *a, struct volume_entries *list)
+static struct volume_entry *add_volume_entry(struct arena *a, struct volume_entries *list)
 {
     if (list->n == list->cap) {
         size_t cap = list->cap > 0 ? list->cap * 2 : 32;
@@ -155,14 +155,14 @@ struct listing {
     int root;
 };
 
-static int list_dir(const struct listing *l, const char *path, unsigned depth);
+static int list_volume_dir(const struct listing *l, const char *path, unsigned depth);
 
 static int list_one(const struct listing *l, int dir, const char *path, const char *name,
                     unsigned depth)
 {
     struct volume_entry entry = {0};
     struct str full = arena_printf(l->arena, "%s/%s", path[1] ? path : "", name);
-    int r = full.p ? read_entry(l->arena, dir, name, &entry) : -ENOMEM;
+    int r = full.p ? read_volume_entry(l->arena, dir, name, &entry) : -ENOMEM;
 
     if (r == -ENOENT) /* removed meanwhile */
         return 0;
@@ -170,15 +170,15 @@ static int list_one(const struct listing *l, int dir, const char *path, const ch
         r = -E2BIG;
     if (r < 0)
         return r;
-    struct volume_entry *to = add_entry(l->arena, l->list);
+    struct volume_entry *to = add_volume_entry(l->arena, l->list);
     if (!to)
         return -ENOMEM;
     entry.path = full.p;
     *to = entry;
-    return S_ISDIR(entry.st.st_mode) && depth > 1 ? list_dir(l, full.p, depth - 1) : 0;
+    return S_ISDIR(entry.st.st_mode) && depth > 1 ? list_volume_dir(l, full.p, depth - 1) : 0;
 }
 
-static int list_dir(const struct listing *l, const char *path, unsigned depth)
+static int list_volume_dir(const struct listing *l, const char *path, unsigned depth)
 {
     int fd = open_beneath(l->root, path, O_RDONLY | O_DIRECTORY);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -199,7 +199,7 @@ int volume_list(struct arena *a, int root, const char *path, unsigned depth,
                 struct volume_entries *ret, struct err *e)
 {
     struct listing l = {.arena = a, .list = ret, .root = root};
-    int r = list_dir(&l, path, depth);
+    int r = list_volume_dir(&l, path, depth);
 
     if (r == -E2BIG)
         return err_set(e, r, "more than %d entries: list a directory further down, or less deep",
@@ -273,9 +273,11 @@ int volume_unlink(int root, const char *path, struct err *e)
     if (!path[1])
         return err_set(e, -EINVAL, "the root of a volume cannot be removed");
     auto_close int dir = open_parent(root, path);
-    int r = dir < 0 ? dir : fstatat(dir, name_of(path), &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+    int r = dir < 0                                                            ? dir
+            : fstatat(dir, volume_name_of(path), &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno
+                                                                               : 0;
     if (r == 0)
-        r = remove_below(dir, name_of(path), 4 * VOLUME_DEPTH_MAX);
+        r = remove_below(dir, volume_name_of(path), 4 * VOLUME_DEPTH_MAX);
     return r < 0 ? fail_path(e, r, path) : 0;
 }
 
@@ -299,7 +301,7 @@ static int make_parents(int root, const char *path, const struct volume_meta *m)
     for (const char *slash = path; (slash = strchr(slash + 1, '/'));) {
         (void)snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
         auto_close int parent = open_parent(root, dir);
-        int r = parent < 0 ? parent : make_one(parent, name_of(dir), &plain);
+        int r = parent < 0 ? parent : make_one(parent, volume_name_of(dir), &plain);
         if (r < 0 && r != -EEXIST)
             return r;
     }
@@ -316,9 +318,9 @@ int volume_mkdir(int root, const char *path, const struct volume_meta *m, struct
     if (r < 0)
         return fail_path(e, r, path);
     auto_close int dir = open_parent(root, path);
-    r = dir < 0 ? dir : make_one(dir, name_of(path), m);
-    if (r == -EEXIST && m->force && fstatat(dir, name_of(path), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISDIR(st.st_mode))
+    r = dir < 0 ? dir : make_one(dir, volume_name_of(path), m);
+    if (r == -EEXIST && m->force &&
+        fstatat(dir, volume_name_of(path), &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
         return 0;
     return r < 0 ? fail_path(e, r, path) : 0;
 }
@@ -351,7 +353,7 @@ int volume_begin(int root, const char *path, const struct volume_meta *m, int *r
 
     if (dir < 0)
         return fail_path(e, dir, path);
-    if (fstatat(dir, name_of(path), &st, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (fstatat(dir, volume_name_of(path), &st, AT_SYMLINK_NOFOLLOW) == 0) {
         if (S_ISDIR(st.st_mode))
             return fail_path(e, -EISDIR, path);
         if (!m->force)
@@ -388,8 +390,8 @@ int volume_publish(int fd, int dir, const char *path, const struct volume_meta *
         fchmod(fd, m->mode >= 0 ? (mode_t)m->mode & MODE_BITS : FILE_MODE) < 0 || fsync(fd) < 0)
         r = -errno;
     if (r == 0 && m->force)
-        r = link_over(fd, dir, name_of(path));
-    else if (r == 0 && linkat(fd, "", dir, name_of(path), AT_EMPTY_PATH) < 0)
+        r = link_over(fd, dir, volume_name_of(path));
+    else if (r == 0 && linkat(fd, "", dir, volume_name_of(path), AT_EMPTY_PATH) < 0)
         r = -errno;
     return r < 0 ? fail_path(e, r, path) : 0;
 }

@@ -29,7 +29,7 @@ struct builder {
 };
 
 /* At the end of a text that ends without a line break libyaml is one line further than the text. */
-static uint32_t line_of(const struct builder *b, const yaml_event_t *ev)
+static uint32_t yaml_line_of(const struct builder *b, const yaml_event_t *ev)
 {
     size_t line = ev->start_mark.line + 1;
 
@@ -37,7 +37,7 @@ static uint32_t line_of(const struct builder *b, const yaml_event_t *ev)
 }
 
 /* How many lines TEXT has. A line ends with CR, LF, both, or U+0085, U+2028, U+2029 (YAML 1.1). */
-static uint32_t count_lines(struct str text)
+static uint32_t count_yaml_lines(struct str text)
 {
     uint32_t n = 1;
 
@@ -50,12 +50,12 @@ static uint32_t count_lines(struct str text)
     return n;
 }
 
-static int refuse(struct builder *b, const yaml_event_t *ev, int code, const char *what)
+static int refuse_yaml(struct builder *b, const yaml_event_t *ev, int code, const char *what)
 {
-    return err_set(b->e, code, "%s:%u: %s", b->name, line_of(b, ev), what);
+    return err_set(b->e, code, "%s:%u: %s", b->name, yaml_line_of(b, ev), what);
 }
 
-static int no_memory(struct builder *b)
+static int no_memory_for_yaml(struct builder *b)
 {
     return err_sys(b->e, -ENOMEM, "%s", b->name);
 }
@@ -78,7 +78,7 @@ static const struct {
     {"False", JSON_BOOL, false}, {"FALSE", JSON_BOOL, false},
 };
 
-static bool parse_word(struct str s, struct json *ret)
+static bool parse_yaml_word(struct str s, struct json *ret)
 {
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_is(s, words[i].word)) {
@@ -88,7 +88,7 @@ static bool parse_word(struct str s, struct json *ret)
     return false;
 }
 
-static bool is_all(struct str s, const char *digits)
+static bool is_all_digits(struct str s, const char *digits)
 {
     for (size_t i = 0; i < s.len; i++)
         if (s.p[i] == '\0' || !strchr(digits, s.p[i]))
@@ -104,7 +104,7 @@ static bool parse_prefixed(struct str s, struct json *ret)
 
     if (!is_hex && !str_starts(s, STR("0o")))
         return false;
-    if (!is_all(digits, is_hex ? "0123456789abcdefABCDEF" : "01234567"))
+    if (!is_all_digits(digits, is_hex ? "0123456789abcdefABCDEF" : "01234567"))
         return false;
     errno = 0;
     unsigned long long v = strtoull(digits.p, NULL, is_hex ? 16 : 8);
@@ -182,19 +182,19 @@ static bool is_not_finite(struct str s)
 
 static int plain_scalar(struct builder *b, const yaml_event_t *ev, struct str s, struct json *ret)
 {
-    static bool (*const parsers[])(struct str, struct json *) = {parse_word, parse_prefixed,
+    static bool (*const parsers[])(struct str, struct json *) = {parse_yaml_word, parse_prefixed,
                                                                  parse_decimal, parse_real};
 
     if (is_not_finite(s))
-        return refuse(b, ev, -EINVAL, "infinities and NaN are not supported");
+        return refuse_yaml(b, ev, -EINVAL, "infinities and NaN are not supported");
     for (size_t i = 0; i < ARRAY_LEN(parsers); i++)
         if (parsers[i](s, ret))
             return ret->type == JSON_REAL && !isfinite(ret->d)
-                       ? refuse(b, ev, -EINVAL, "number out of range")
+                       ? refuse_yaml(b, ev, -EINVAL, "number out of range")
                        : 0;
     struct str copy = arena_str(b->a, s);
     if (!copy.p)
-        return no_memory(b);
+        return no_memory_for_yaml(b);
     *ret = (struct json){.type = JSON_STRING, .s = copy};
     return 0;
 }
@@ -207,7 +207,7 @@ static int scalar_value(struct builder *b, const yaml_event_t *ev, struct json *
         return plain_scalar(b, ev, s, ret);
     struct str copy = arena_str(b->a, s);
     if (!copy.p)
-        return no_memory(b);
+        return no_memory_for_yaml(b);
     *ret = (struct json){.type = JSON_STRING, .s = copy};
     return 0;
 }
@@ -221,18 +221,18 @@ static int note_line(struct builder *b, const yaml_event_t *ev)
     struct yaml_doc *d = &b->doc;
 
     if (d->n_lines == YAML_MAX_NODES)
-        return refuse(b, ev, -E2BIG, "too many values");
+        return refuse_yaml(b, ev, -E2BIG, "too many values");
     if (d->n_lines == b->cap_lines) {
         uint32_t cap = b->cap_lines ? 2 * b->cap_lines : 64;
         uint32_t *lines = arena_alloc(b->a, cap * sizeof *lines);
         if (!lines)
-            return no_memory(b);
+            return no_memory_for_yaml(b);
         if (d->n_lines)
             memcpy(lines, d->lines, d->n_lines * sizeof *lines);
         d->lines = lines;
         b->cap_lines = cap;
     }
-    d->lines[d->n_lines++] = f && f->has_key ? f->key_line : line_of(b, ev);
+    d->lines[d->n_lines++] = f && f->has_key ? f->key_line : yaml_line_of(b, ev);
     return 0;
 }
 
@@ -251,22 +251,22 @@ static int attach(struct builder *b, const struct json *v)
     else
         r = json_set_str(b->a, &f->value, f->key, v);
     f->has_key = false;
-    return r < 0 ? no_memory(b) : 0;
+    return r < 0 ? no_memory_for_yaml(b) : 0;
 }
 
-static int take_key(struct builder *b, const yaml_event_t *ev)
+static int take_yaml_key(struct builder *b, const yaml_event_t *ev)
 {
     struct frame *f = top(b);
     struct str key = str_n((const char *)ev->data.scalar.value, ev->data.scalar.length);
 
     if (json_get_str(&f->value, key))
-        return err_set(b->e, -EINVAL, "%s:%u: duplicate key '" STR_FMT "'", b->name, line_of(b, ev),
-                       STR_ARG(key));
+        return err_set(b->e, -EINVAL, "%s:%u: duplicate key '" STR_FMT "'", b->name,
+                       yaml_line_of(b, ev), STR_ARG(key));
     f->key = arena_str(b->a, key);
     if (!f->key.p)
-        return no_memory(b);
+        return no_memory_for_yaml(b);
     f->has_key = true;
-    f->key_line = line_of(b, ev);
+    f->key_line = yaml_line_of(b, ev);
     return 0;
 }
 
@@ -281,18 +281,18 @@ static int check_properties(struct builder *b, const yaml_event_t *ev, const yam
                             const yaml_char_t *tag)
 {
     if (anchor)
-        return refuse(b, ev, -EINVAL, "anchors and aliases are not supported");
+        return refuse_yaml(b, ev, -EINVAL, "anchors and aliases are not supported");
     if (tag && strcmp((const char *)tag, YAML_STR_TAG) != 0)
-        return refuse(b, ev, -EINVAL, "tags are not supported");
+        return refuse_yaml(b, ev, -EINVAL, "tags are not supported");
     return 0;
 }
 
 static int open_collection(struct builder *b, const yaml_event_t *ev, enum json_type type)
 {
     if (wants_key(b))
-        return refuse(b, ev, -EINVAL, "a key must be a scalar");
+        return refuse_yaml(b, ev, -EINVAL, "a key must be a scalar");
     if (b->depth == YAML_MAX_DEPTH)
-        return refuse(b, ev, -E2BIG, "nested too deeply");
+        return refuse_yaml(b, ev, -E2BIG, "nested too deeply");
     int r = note_line(b, ev);
     if (r == 0)
         b->stack[b->depth++] = (struct frame){.value = {.type = type}};
@@ -309,7 +309,7 @@ static int on_scalar(struct builder *b, const yaml_event_t *ev)
     if (r < 0)
         return r;
     if (wants_key(b))
-        return take_key(b, ev);
+        return take_yaml_key(b, ev);
     r = note_line(b, ev);
     if (r == 0)
         r = scalar_value(b, ev, &v);
@@ -330,7 +330,7 @@ static int on_mapping(struct builder *b, const yaml_event_t *ev)
     return r < 0 ? r : open_collection(b, ev, JSON_OBJECT);
 }
 
-static int on_end(struct builder *b, const yaml_event_t *ev)
+static int on_yaml_end(struct builder *b, const yaml_event_t *ev)
 {
     struct json v = top(b)->value;
 
@@ -341,13 +341,13 @@ static int on_end(struct builder *b, const yaml_event_t *ev)
 
 static int on_alias(struct builder *b, const yaml_event_t *ev)
 {
-    return refuse(b, ev, -EINVAL, "anchors and aliases are not supported");
+    return refuse_yaml(b, ev, -EINVAL, "anchors and aliases are not supported");
 }
 
 static int on_document(struct builder *b, const yaml_event_t *ev)
 {
     if (b->has_document)
-        return refuse(b, ev, -EINVAL, "only one document is expected");
+        return refuse_yaml(b, ev, -EINVAL, "only one document is expected");
     b->has_document = true;
     return 0;
 }
@@ -365,15 +365,15 @@ static int (*const handlers[])(struct builder *b, const yaml_event_t *ev) = {
     [YAML_ALIAS_EVENT] = on_alias,
     [YAML_SCALAR_EVENT] = on_scalar,
     [YAML_SEQUENCE_START_EVENT] = on_sequence,
-    [YAML_SEQUENCE_END_EVENT] = on_end,
+    [YAML_SEQUENCE_END_EVENT] = on_yaml_end,
     [YAML_MAPPING_START_EVENT] = on_mapping,
-    [YAML_MAPPING_END_EVENT] = on_end,
+    [YAML_MAPPING_END_EVENT] = on_yaml_end,
 };
 
-static int syntax_error(struct builder *b, const yaml_parser_t *p)
+static int yaml_syntax_error(struct builder *b, const yaml_parser_t *p)
 {
     if (p->error == YAML_MEMORY_ERROR)
-        return no_memory(b);
+        return no_memory_for_yaml(b);
     /* The reader fails before there are marks; only the text up to there was counted. */
     size_t line = p->error == YAML_READER_ERROR ? p->mark.line : p->problem_mark.line;
     return err_set(b->e, -EINVAL, "%s:%zu: %s%s%s", b->name, line + 1,
@@ -381,14 +381,14 @@ static int syntax_error(struct builder *b, const yaml_parser_t *p)
                    p->context ? p->context : "");
 }
 
-static int read_events(struct builder *b, yaml_parser_t *p)
+static int read_yaml_events(struct builder *b, yaml_parser_t *p)
 {
     int r = 0;
 
     while (r == 0 && !b->is_finished) {
         yaml_event_t ev;
         if (!yaml_parser_parse(p, &ev))
-            return syntax_error(b, p);
+            return yaml_syntax_error(b, p);
         if ((size_t)ev.type < ARRAY_LEN(handlers) && handlers[ev.type])
             r = handlers[ev.type](b, &ev);
         yaml_event_delete(&ev);
@@ -406,13 +406,13 @@ int yaml_parse(struct arena *a, struct str text, const char *name, struct yaml_d
         return err_set(e, -E2BIG, "%s: larger than %lu bytes", name, YAML_MAX_BYTES);
     if (str_starts(text, STR("\xef\xbb\xbf")))
         text = str_skip(text, 3);
-    b.last_line = count_lines(text);
+    b.last_line = count_yaml_lines(text);
     b.doc.root = json_new_null(a);
     if (!b.doc.root || !yaml_parser_initialize(&parser))
-        return no_memory(&b);
+        return no_memory_for_yaml(&b);
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)(text.p ? text.p : ""), text.len);
-    int r = read_events(&b, &parser);
+    int r = read_yaml_events(&b, &parser);
     yaml_parser_delete(&parser);
     if (r == 0)
         *ret = b.doc;
@@ -423,18 +423,18 @@ int yaml_parse(struct arena *a, struct str text, const char *name, struct yaml_d
 
 /* Walks V in document order until WANTED; *INDEX counts the values passed. The depth is bounded by
  * the parser. */
-static bool walk(const struct json *v, const struct json *wanted, uint32_t *index)
+static bool walk_to_value(const struct json *v, const struct json *wanted, uint32_t *index)
 {
     if (v == wanted)
         return true;
     ++*index;
     if (v->type == JSON_ARRAY) {
         for (uint32_t i = 0; i < v->n; i++)
-            if (walk(&v->items[i], wanted, index))
+            if (walk_to_value(&v->items[i], wanted, index))
                 return true;
     } else if (v->type == JSON_OBJECT) {
         for (uint32_t i = 0; i < v->n; i++)
-            if (walk(&v->members[i].value, wanted, index))
+            if (walk_to_value(&v->members[i].value, wanted, index))
                 return true;
     }
     return false;
@@ -444,7 +444,7 @@ uint32_t yaml_line(const struct yaml_doc *doc, const struct json *v)
 {
     uint32_t index = 0;
 
-    if (!v || !walk(doc->root, v, &index))
+    if (!v || !walk_to_value(doc->root, v, &index))
         return 0;
     return index < doc->n_lines ? doc->lines[index] : 1;
 }

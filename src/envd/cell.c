@@ -43,7 +43,7 @@ static void close_fd(int *fd)
 /* ---- steps ---- */
 
 /* A new listener is a new generation: nobody who knows the socket of an earlier cell reaches it. */
-static int make_listener(void *ctx, struct err *e)
+static int make_cell_listener(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
     char name[PROTO_SOCKET_NAME_MAX];
@@ -326,7 +326,7 @@ static void undo_watch(void *ctx)
 enum { N_AHEAD = 2 };
 
 static const struct step steps[] = {
-    {"control socket", make_listener, undo_listener},
+    {"control socket", make_cell_listener, undo_listener},
     {"control group", make_group, undo_group},
     {"upper layer", make_upper, undo_upper},
     {"lower layers", clone_layers, close_layers},
@@ -374,7 +374,7 @@ static void start_info(struct cell *c, const struct cell_spec *spec)
 }
 
 /* All steps, or those that are left with the limits that were not known before. */
-static int build(struct cell *c, struct err *e)
+static int build_cell_parts(struct cell *c, struct err *e)
 {
     static const struct cgroup_limits none;
     size_t n_done = take(c->n_ahead);
@@ -404,7 +404,7 @@ void cell_create(struct spawner *s, const struct cell_spec *spec, uint64_t clien
     c->tag = tag;
     c->tmpl = tmpl;
     start_info(c, spec);
-    if (build(c, &e) == 0) {
+    if (build_cell_parts(c, &e) == 0) {
         c->state = CELL_STARTING;
         return;
     }
@@ -440,7 +440,7 @@ void cell_kill(struct cell *c)
     cgroup_wake(&c->spawner->cgroup, c->name);
 }
 
-static void fail_start(struct cell *c, const struct err *e)
+static void fail_cell_start(struct cell *c, const struct err *e)
 {
     spawner_reply_error(c, e);
     cell_kill(c);
@@ -452,7 +452,7 @@ static void on_start_deadline(struct loop_timer *t)
     struct err e = ERR_INIT;
 
     (void)err_set(&e, -ETIMEDOUT, "the cell did not start within %d ms", (int)START_MAX_MS);
-    fail_start(c, &e);
+    fail_cell_start(c, &e);
 }
 
 static void on_report(struct loop_io *io, uint32_t events)
@@ -471,7 +471,7 @@ static void on_report(struct loop_io *io, uint32_t events)
         (void)err_set(&e, -EIO, "the cell died while it was built");
     e.text[sizeof e.text - 1] = '\0';
     if (e.code < 0) {
-        fail_start(c, &e);
+        fail_cell_start(c, &e);
         return;
     }
     c->state = CELL_READY;
@@ -479,10 +479,10 @@ static void on_report(struct loop_io *io, uint32_t events)
     spawner_reply_cell(c);
 }
 
-static void on_retry(struct loop_timer *t);
+static void on_cell_retry(struct loop_timer *t);
 
 /* The second half of the end: everything but the group is away. */
-static void finish(struct cell *c)
+static void finish_cell(struct cell *c)
 {
     struct spawner *s = c->spawner;
     int r = cgroup_unmake(&s->cgroup, c->name);
@@ -493,7 +493,7 @@ static void finish(struct cell *c)
         if (c->n_retries++ > RETRIES_FAST)
             (void)cgroup_kill(&s->cgroup, c->name);
         int64_t delay = c->n_retries > RETRIES_FAST ? RETRY_SLOW_MS : RETRY_MS;
-        if (loop_timer_start(s->loop, &c->timer, delay, on_retry) == 0)
+        if (loop_timer_start(s->loop, &c->timer, delay, on_cell_retry) == 0)
             return;
     }
     spawner_tell_gone(c);
@@ -504,9 +504,9 @@ static void finish(struct cell *c)
         loop_stop(s->loop);
 }
 
-static void on_retry(struct loop_timer *t)
+static void on_cell_retry(struct loop_timer *t)
 {
-    finish(container_of(t, struct cell, timer));
+    finish_cell(container_of(t, struct cell, timer));
 }
 
 static void on_exit_of_cell(struct loop_io *io, uint32_t events)
@@ -527,5 +527,5 @@ static void on_exit_of_cell(struct loop_io *io, uint32_t events)
     c->state = CELL_CLEANING;
     c->info.pid = 0; /* reaped: the number may be somebody else's from here on */
     step_undo(steps, ARRAY_LEN(steps), c);
-    finish(c);
+    finish_cell(c);
 }

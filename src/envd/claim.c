@@ -22,13 +22,13 @@ void claim_free_strings(char **list)
     free((void *)list);
 }
 
-static bool is_name(struct str s)
+static bool is_claim_name(struct str s)
 {
     return s.len > 0 && str_chr(s, '=') < 0 && str_chr(s, '\0') < 0;
 }
 
 /* A scalar as text; .p is NULL for anything else. */
-static struct str text_of(struct arena *a, const struct json *v)
+static struct str claim_text_of(struct arena *a, const struct json *v)
 {
     if (json_is(v, JSON_STRING))
         return str_chr(v->s, '\0') < 0 ? v->s : STR_NULL;
@@ -56,8 +56,8 @@ char **claim_env(struct arena *a, const struct json *object, struct err *e)
     char **env = arena_zalloc(a, n + 1, sizeof *env);
     for (size_t i = 0; env && i < n; i++) {
         const struct json_member *m = &object->members[i];
-        struct str value = text_of(a, &m->value);
-        if (!is_name(m->key) || !value.p) {
+        struct str value = claim_text_of(a, &m->value);
+        if (!is_claim_name(m->key) || !value.p) {
             (void)err_set(e, -EINVAL, "env: '%.*s' is not a usable variable",
                           (int)(m->key.len < 64 ? m->key.len : 64), m->key.p);
             return NULL;
@@ -113,7 +113,7 @@ char **claim_copy_strings(char **list)
 }
 
 /* Replaces *TO by member KEY when there is one that is not empty. */
-static int take_text(char **to, const struct json *body, const char *key, struct err *e)
+static int take_claim_text(char **to, const struct json *body, const char *key, struct err *e)
 {
     const struct json *v = json_get(body, key);
     struct str s = json_str(v, STR_NULL);
@@ -141,7 +141,7 @@ static int take_hostname(struct claim *c, const struct json *body, struct err *e
     int r = hostname_set(s.p);
     if (r < 0)
         return err_sys(e, r, "hostname");
-    return take_text(&c->name, body, "hostname", e);
+    return take_claim_text(&c->name, body, "hostname", e);
 }
 
 int claim_set(struct claim *c, const struct json *body, struct err *e)
@@ -162,8 +162,8 @@ int claim_set(struct claim *c, const struct json *body, struct err *e)
     }
     int r = take_hostname(c, body, e);
     if (r == 0)
-        r = take_text(&c->user, body, "user", e);
-    return r == 0 ? take_text(&c->workdir, body, "workdir", e) : r;
+        r = take_claim_text(&c->user, body, "user", e);
+    return r == 0 ? take_claim_text(&c->workdir, body, "workdir", e) : r;
 }
 
 void claim_done(struct claim *c)

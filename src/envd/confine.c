@@ -25,7 +25,7 @@ static const int kept_caps[] = {
     CAP_SETUID, CAP_SETPCAP,      CAP_NET_BIND_SERVICE, CAP_SYS_CHROOT, CAP_SETFCAP,
 };
 
-static bool is_kept(int cap)
+static bool is_kept_capability(int cap)
 {
     for (size_t i = 0; i < ARRAY_LEN(kept_caps); i++)
         if (kept_caps[i] == cap)
@@ -38,7 +38,7 @@ static bool is_kept(int cap)
 static int cut_bounding_set(struct err *e)
 {
     for (int cap = 0;; cap++) {
-        if (is_kept(cap))
+        if (is_kept_capability(cap))
             continue;
         if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
             continue;
@@ -77,7 +77,7 @@ static int set_limit(int which, struct rlimit want, struct err *e)
     return setrlimit(which, &want) < 0 ? err_sys(e, -errno, "limit %d", which) : 0;
 }
 
-static int set_limits(const struct cell *c, struct err *e)
+static int set_confine_limits(const struct cell *c, struct err *e)
 {
     /* Commands have a share; this one process may need several for each of them. */
     int r = set_limit(RLIMIT_NOFILE, (struct rlimit){FILES_SOFT, SHARES_FILES_MAX}, e);
@@ -90,7 +90,7 @@ static int set_limits(const struct cell *c, struct err *e)
 
 int confine(const struct cell *c, struct err *e)
 {
-    int r = set_limits(c, e);
+    int r = set_confine_limits(c, e);
 
     /* A service that runs with a higher priority does not pass it on. */
     if (getpriority(PRIO_PROCESS, 0) < 0)

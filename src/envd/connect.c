@@ -54,7 +54,7 @@ const char *connect_code_name(enum connect_code code)
 /* ---- the end of a call ---- */
 
 /* Lets go of everything but the answer. */
-static void finish(struct connect_call *c)
+static void finish_connect(struct connect_call *c)
 {
     loop_timer_stop(&c->deadline);
     loop_timer_stop(&c->keepalive);
@@ -67,19 +67,19 @@ static void finish(struct connect_call *c)
     }
 }
 
-static void on_abort(struct http_req *r)
+static void on_connect_abort(struct http_req *r)
 {
     struct connect_call *c = r->user;
     bool has_begun = c->has_begun;
 
-    finish(c);
+    finish_connect(c);
     if (has_begun)
         http_end(r);
     else
         http_reply(r, r->fault ? r->fault : codes[CONNECT_CANCELED].status, NULL, STR(""));
 }
 
-static void begin(struct connect_call *c)
+static void begin_connect(struct connect_call *c)
 {
     if (c->has_begun)
         return;
@@ -138,8 +138,8 @@ static struct str shorten(struct arena *a, struct str message)
 }
 
 /* HAS_BEGUN: the head of a stream has been sent. */
-static void send_error(struct http_req *r, bool is_unary, bool has_begun, enum connect_code code,
-                       struct str message)
+static void send_connect_error(struct http_req *r, bool is_unary, bool has_begun,
+                               enum connect_code code, struct str message)
 {
     auto_buf struct buf b = BUF_INIT(ERROR_MAX);
 
@@ -166,7 +166,7 @@ void connect_refuse(struct http_req *r, enum connect_kind kind, enum connect_cod
     va_start(ap, fmt);
     struct str message = arena_vprintf(r->arena, fmt, ap);
     va_end(ap);
-    send_error(r, kind == CONNECT_UNARY, false, code, message);
+    send_connect_error(r, kind == CONNECT_UNARY, false, code, message);
 }
 
 void connect_fail(struct connect_call *c, enum connect_code code, const char *fmt, ...)
@@ -182,8 +182,8 @@ void connect_fail(struct connect_call *c, enum connect_code code, const char *fm
         c->failure = message;
         return;
     }
-    finish(c);
-    send_error(r, c->method->kind == CONNECT_UNARY, c->has_begun, code, message);
+    finish_connect(c);
+    send_connect_error(r, c->method->kind == CONNECT_UNARY, c->has_begun, code, message);
 }
 
 void connect_reply(struct connect_call *c, struct buf *b)
@@ -195,7 +195,7 @@ void connect_reply(struct connect_call *c, struct buf *b)
         return;
     }
     if (c->method->kind == CONNECT_UNARY) {
-        finish(c);
+        finish_connect(c);
         http_reply(r, 200, TYPE_UNARY, buf_str(b));
         return;
     }
@@ -233,7 +233,7 @@ void connect_message(struct buf *b)
 
 void connect_send(struct connect_call *c, struct buf *b)
 {
-    begin(c);
+    begin_connect(c);
     if (!buf_ok(b))
         return;
     size_t len = b->len - ENVELOPE_HEAD;
@@ -253,8 +253,8 @@ void connect_end(struct connect_call *c)
 {
     struct http_req *r = c->req;
 
-    begin(c);
-    finish(c);
+    begin_connect(c);
+    finish_connect(c);
     send_last(r, STR("{}"));
 }
 
@@ -268,7 +268,7 @@ void connect_resume(struct connect_call *c)
     http_body_resume(c->req);
 }
 
-static void on_drain(struct http_req *r, void *ctx)
+static void on_connect_drain(struct http_req *r, void *ctx)
 {
     struct connect_call *c = ctx;
 
@@ -380,7 +380,7 @@ static bool check_headers(struct connect_call *c)
 }
 
 /* Reads TEXT as the method's message. False: the call has failed. */
-static bool read_message(struct connect_call *c, struct str text)
+static bool read_connect_message(struct connect_call *c, struct str text)
 {
     struct json_limits limits = {.max_depth = MESSAGE_DEPTH, .max_bytes = SERVE_BODY_MAX};
     struct err e = ERR_INIT;
@@ -439,27 +439,27 @@ static bool read_only_envelope(struct connect_call *c, struct str body)
         connect_fail(c, CONNECT_UNIMPLEMENTED, "unary stream has multiple messages");
         return false;
     }
-    return check_envelope(c, &env) && read_message(c, env.payload);
+    return check_envelope(c, &env) && read_connect_message(c, env.payload);
 }
 
 static void start_deadline(struct connect_call *c)
 {
     c->req->user = c;
-    c->req->on_abort = on_abort;
+    c->req->on_abort = on_connect_abort;
     if (c->timeout_ms > 0)
         (void)loop_timer_start(c->serve->loop, &c->deadline, c->timeout_ms, on_deadline);
 }
 
-static void on_body(struct http_req *r, void *ctx)
+static void on_connect_body(struct http_req *r, void *ctx)
 {
     struct connect_call *c = ctx;
 
     start_deadline(c);
-    if (c->method->kind == CONNECT_UNARY ? !read_message(c, r->body)
+    if (c->method->kind == CONNECT_UNARY ? !read_connect_message(c, r->body)
                                          : !read_only_envelope(c, r->body))
         return;
     if (c->method->kind == CONNECT_STREAM)
-        http_on_drain(r, on_drain, c);
+        http_on_drain(r, on_connect_drain, c);
     c->method->handle(c);
 }
 
@@ -481,7 +481,7 @@ static void read_input(struct connect_call *c, struct str left)
         if (!is_whole)
             continue;
         arena_reset(&c->scratch);
-        if (check_envelope(c, &env) && read_message(c, env.payload))
+        if (check_envelope(c, &env) && read_connect_message(c, env.payload))
             c->method->handle(c);
     }
 }
@@ -495,8 +495,8 @@ static int on_input_data(struct http_req *r, void *ctx, const char *p, size_t le
     c->is_reading = false;
     if (!c->failed_with)
         return 0;
-    finish(c);
-    send_error(r, false, c->has_begun, c->failed_with, c->failure);
+    finish_connect(c);
+    send_connect_error(r, false, c->has_begun, c->failed_with, c->failure);
     return -ECANCELED;
 }
 
@@ -553,5 +553,5 @@ void connect_serve(struct serve *s, struct http_req *r, const struct connect_met
     if (m->kind == CONNECT_INPUT)
         serve_input(c);
     else
-        http_read_body(r, SERVE_BODY_MAX, on_body, c);
+        http_read_body(r, SERVE_BODY_MAX, on_connect_body, c);
 }

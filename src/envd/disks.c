@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "envd/spawner.h"
 
-static void drop(struct spawner *s, const struct disk_image *image)
+static void drop_image(struct spawner *s, const struct disk_image *image)
 {
     (void)close(image->file);
     sweep_disk(s, image->fd);
@@ -23,7 +23,7 @@ static void drop(struct spawner *s, const struct disk_image *image)
 static void stock_drop(struct spawner *s, struct disk_stock *d)
 {
     while (d->n > 0)
-        drop(s, &d->images[--d->n]);
+        drop_image(s, &d->images[--d->n]);
     d->bytes = 0;
 }
 
@@ -86,7 +86,7 @@ void disks_give_back(struct spawner *s, uint64_t bytes, struct disk_image image)
         disk_mount_again(&s->dirs, &image) == 0 && empty(image.fd))
         d->images[d->n++] = image;
     else
-        drop(s, &image);
+        drop_image(s, &image);
 }
 
 /* ---- new ones ---- */
@@ -105,7 +105,7 @@ bool disks_refill(struct spawner *s)
         if (d->bytes == 0 || d->n == SPAWNER_DISKS_AHEAD)
             continue;
         if (d->n > SPAWNER_DISKS_AHEAD) {
-            drop(s, &d->images[--d->n]);
+            drop_image(s, &d->images[--d->n]);
             return true;
         }
         int r = disk_mount_image(&s->dirs, d->bytes, &d->images[d->n], NULL);

@@ -71,7 +71,7 @@ void e2b_json(struct http_req *r, struct buf *b)
         e2b_fail(r, 500, "the answer is too large or memory ran out");
 }
 
-static void not_found(struct http_req *r)
+static void refuse_unknown_route(struct http_req *r)
 {
     (void)http_add_header(r, "X-Content-Type-Options", STR("nosniff"));
     http_reply(r, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
@@ -108,7 +108,7 @@ bool e2b_is_token(const struct serve *s, struct str token)
     return own && token.len == strlen(own) && mem_eq_const(token.p, own, token.len);
 }
 
-static bool is_open(struct http_req *r)
+static bool is_open_route(struct http_req *r)
 {
     for (size_t i = 0; i < ARRAY_LEN(paths); i++)
         if (paths[i].is_open && paths[i].method == r->head.method &&
@@ -182,7 +182,7 @@ static void route_path(struct serve *s, struct http_req *r)
     if (allowed)
         not_allowed(r, allowed);
     else
-        not_found(r);
+        refuse_unknown_route(r);
 }
 
 void e2b_request(struct serve *s, struct http_req *r)
@@ -197,7 +197,7 @@ void e2b_request(struct serve *s, struct http_req *r)
     }
     (void)http_add_header(r, "Access-Control-Expose-Headers", STR(CORS_EXPOSED));
     struct str token = http_header_get(&r->head.headers, "x-access-token");
-    if (e2b_has_token(s) && !is_open(r) && !e2b_is_token(s, token)) {
+    if (e2b_has_token(s) && !is_open_route(r) && !e2b_is_token(s, token)) {
         e2b_fail(r, 401, REFUSED);
         return;
     }

@@ -19,7 +19,7 @@ enum { ANSWER_MAX = 4 << 20, BACKLOG = 1024 };
 /* ---- what is reported ---- */
 
 /* Replaces *TO by member KEY when there is one; null and "" make it NULL. */
-static int take_text(char **to, const struct json *body, const char *key, struct err *e)
+static int take_init_text(char **to, const struct json *body, const char *key, struct err *e)
 {
     const struct json *v = json_get(body, key);
     struct str s = json_str(v, STR(""));
@@ -74,7 +74,7 @@ static int listen_at(const struct sockaddr *a, socklen_t len)
 }
 
 /* For all addresses of both families, where there are two. -errno. */
-static int listen_on(uint16_t port)
+static int listen_on_e2b(uint16_t port)
 {
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
@@ -91,7 +91,7 @@ static int take_port(struct serve *s, const struct json *body, struct err *e)
         return err_set(e, -EINVAL, "e2b.port must be a port");
     if (port == 0 || s->e2b.tcp)
         return 0;
-    int fd = listen_on((uint16_t)port);
+    int fd = listen_on_e2b((uint16_t)port);
     if (fd < 0)
         return err_sys(e, fd, "listen on port %d", (int)port);
     s->e2b.tcp = serve_listen_e2b(s, fd, e);
@@ -115,7 +115,7 @@ int e2b_set(struct serve *s, const struct json *body, struct err *e)
     if (!json_is(body, JSON_OBJECT))
         return err_set(e, -EINVAL, "e2b must be an object");
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        int r = take_text(texts[i].to, body, texts[i].key, e);
+        int r = take_init_text(texts[i].to, body, texts[i].key, e);
         if (r < 0)
             return r;
     }
@@ -139,7 +139,7 @@ const char *e2b_default_workdir(const struct serve *s)
     return s->e2b.workdir ? s->e2b.workdir : s->claim.workdir;
 }
 
-static size_t count(char **list)
+static size_t count_env(char **list)
 {
     size_t n = 0;
 
@@ -148,7 +148,7 @@ static size_t count(char **list)
     return n;
 }
 
-static bool is_known(char **list, size_t n, const char *pair)
+static bool has_env_variable(char **list, size_t n, const char *pair)
 {
     size_t len = strcspn(pair, "=");
 
@@ -165,8 +165,8 @@ char **e2b_env(const struct serve *s, struct arena *a)
                                     {"E2B_SANDBOX_ID", b->sandbox_id},
                                     {"E2B_TEMPLATE_ID", b->template_id}};
     char **lists[] = {b->vars, s->claim.env};
-    char **env =
-        arena_zalloc(a, ARRAY_LEN(facts) + count(lists[0]) + count(lists[1]) + 1, sizeof *env);
+    char **env = arena_zalloc(a, ARRAY_LEN(facts) + count_env(lists[0]) + count_env(lists[1]) + 1,
+                              sizeof *env);
     size_t n = 0;
 
     for (size_t i = 0; env && i < ARRAY_LEN(facts); i++) {
@@ -178,7 +178,7 @@ char **e2b_env(const struct serve *s, struct arena *a)
     }
     for (size_t i = 0; env && i < ARRAY_LEN(lists); i++)
         for (char **pair = lists[i]; pair && *pair; pair++)
-            if (!is_known(env, n, *pair))
+            if (!has_env_variable(env, n, *pair))
                 env[n++] = *pair;
     return env;
 }

@@ -42,24 +42,24 @@ static void compose_free(struct compose *c)
     free(c);
 }
 
-static void fail(struct compose *c, int status, int code, const char *what)
+static void fail_compose(struct compose *c, int status, int code, const char *what)
 {
     e2b_fail(c->req, status, "%s: %s", what, path_errno(code));
     compose_free(c);
 }
 
-static void finish(struct compose *c)
+static void finish_compose(struct compose *c)
 {
     auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&b);
     struct stat st;
 
     if (stat(c->to, &st) == 0 && S_ISDIR(st.st_mode)) {
-        fail(c, 400, EISDIR, "error renaming composed file");
+        fail_compose(c, 400, EISDIR, "error renaming composed file");
         return;
     }
     if (rename(c->temp, c->to) < 0) {
-        fail(c, 500, errno, "error renaming composed file");
+        fail_compose(c, 500, errno, "error renaming composed file");
         return;
     }
     c->has_temp = false;
@@ -101,28 +101,28 @@ static int open_source(struct compose *c)
     return c->in < 0 ? c->in : 0;
 }
 
-static void on_turn(struct loop_timer *t)
+static void on_compose_turn(struct loop_timer *t)
 {
     struct compose *c = container_of(t, struct compose, timer);
     int code = c->in < 0 ? open_source(c) : 0;
     ssize_t n = code < 0 ? code : copy_some(c);
 
     if (n < 0) {
-        fail(c, e2b_files_status((int)n), (int)n, "error composing files");
+        fail_compose(c, e2b_files_status((int)n), (int)n, "error composing files");
         return;
     }
     if (n == 0) {
         (void)close(take_fd(c->in));
         if (++c->at == c->n) {
-            finish(c);
+            finish_compose(c);
             return;
         }
     }
-    if (loop_timer_start(c->req->loop, &c->timer, 0, on_turn) < 0)
-        fail(c, 500, ENOMEM, "error composing files");
+    if (loop_timer_start(c->req->loop, &c->timer, 0, on_compose_turn) < 0)
+        fail_compose(c, 500, ENOMEM, "error composing files");
 }
 
-static void on_abort(struct http_req *r)
+static void on_compose_abort(struct http_req *r)
 {
     compose_free(r->user);
     http_reply(r, 499, NULL, STR(""));
@@ -131,7 +131,7 @@ static void on_abort(struct http_req *r)
 /* ---- the request ---- */
 
 /* False: answered. */
-static bool check_source(struct compose *c, const char *path)
+static bool check_compose_source(struct compose *c, const char *path)
 {
     struct stat st;
 
@@ -174,7 +174,7 @@ static bool take_paths(struct compose *c, struct serve *s, const struct json *bo
     for (; c->from && c->n < n; c->n++) {
         struct str path = json_str(json_at(list, c->n), STR(""));
         c->from[c->n] = e2b_files_path(s, c->req, path, &c->user);
-        if (!c->from[c->n] || !check_source(c, c->from[c->n]))
+        if (!c->from[c->n] || !check_compose_source(c, c->from[c->n]))
             return false;
     }
     if (!c->from)
@@ -206,7 +206,7 @@ static bool make_temp(struct compose *c)
     return c->has_temp;
 }
 
-static void on_request(struct serve *s, struct http_req *r, const struct json *body)
+static void on_compose_request(struct serve *s, struct http_req *r, const struct json *body)
 {
     struct compose *c = mem_zalloc(1, sizeof *c);
 
@@ -221,12 +221,12 @@ static void on_request(struct serve *s, struct http_req *r, const struct json *b
         return;
     }
     r->user = c;
-    r->on_abort = on_abort;
-    if (loop_timer_start(r->loop, &c->timer, 0, on_turn) < 0)
-        fail(c, 500, ENOMEM, "error composing files");
+    r->on_abort = on_compose_abort;
+    if (loop_timer_start(r->loop, &c->timer, 0, on_compose_turn) < 0)
+        fail_compose(c, 500, ENOMEM, "error composing files");
 }
 
 void e2b_files_compose(struct serve *s, struct http_req *r)
 {
-    serve_read_json(s, r, on_request);
+    serve_read_json(s, r, on_compose_request);
 }

@@ -140,7 +140,7 @@ void e2b_files_put(struct jw *w, struct arena *a, const char *path)
 /* ---- GET ---- */
 
 /* Opens PATH, a regular file. Descriptor, or -1: answered. */
-static int open_file(struct http_req *r, const char *path, struct stat *ret)
+static int open_e2b_file(struct http_req *r, const char *path, struct stat *ret)
 {
     /* Asked before it is opened, because not everything can be. */
     int code = stat(path, ret) < 0 ? -errno : 0;
@@ -165,7 +165,7 @@ static int open_file(struct http_req *r, const char *path, struct stat *ret)
     return -1;
 }
 
-static void send_file(struct http_req *r, int taken, const struct stat *st, const char *path)
+static void send_e2b_file(struct http_req *r, int taken, const struct stat *st, const char *path)
 {
     auto_close int fd = taken;
     struct str accepted = http_header_get(&r->head.headers, "accept-encoding");
@@ -209,7 +209,7 @@ void e2b_files_get(struct serve *s, struct http_req *r)
         return;
     struct str given = e2b_query(r, "path");
     const char *path = e2b_files_path(s, r, given, &u);
-    int fd = path ? open_file(r, path, &st) : -1;
+    int fd = path ? open_e2b_file(r, path, &st) : -1;
     if (fd >= 0)
-        send_file(r, fd, &st, path);
+        send_e2b_file(r, fd, &st, path);
 }

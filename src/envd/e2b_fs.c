@@ -79,7 +79,7 @@ const char *e2b_fs_path(struct connect_call *c, struct str path)
 /* ---- answers ---- */
 
 /* As tree.h reports what happened. */
-static void fail(struct connect_call *c, const struct err *e)
+static void fail_fs_call(struct connect_call *c, const struct err *e)
 {
     enum connect_code code = CONNECT_INTERNAL;
 
@@ -105,7 +105,7 @@ static void reply_entry(struct connect_call *c, const char *path)
     struct err e = ERR_INIT;
 
     if (tree_stat(c->arena, path, &entry, &e) < 0) {
-        fail(c, &e);
+        fail_fs_call(c, &e);
         return;
     }
     user_names_init(&names);
@@ -135,7 +135,7 @@ static void handle_make_dir(struct connect_call *c)
     if (!path)
         return;
     if (tree_make_dir(path, c->user, &e) < 0)
-        fail(c, &e);
+        fail_fs_call(c, &e);
     else
         reply_entry(c, path);
 }
@@ -150,7 +150,7 @@ static void handle_move(struct connect_call *c)
     if (!to)
         return;
     if (tree_move(c->arena, from, to, c->user, &e) < 0)
-        fail(c, &e);
+        fail_fs_call(c, &e);
     else
         reply_entry(c, to);
 }
@@ -168,7 +168,7 @@ static void handle_list_dir(struct connect_call *c)
     if (!path)
         return;
     if (tree_list(c->arena, path, m->depth, &list, &e) < 0) {
-        fail(c, &e);
+        fail_fs_call(c, &e);
         return;
     }
     user_names_init(&names);
@@ -192,7 +192,7 @@ static void fail_remove(struct connect_call *c, const char *text)
     connect_fail(c, CONNECT_INTERNAL, "error removing file or directory: %s", text);
 }
 
-static void on_removed(void *ctx, const char *error)
+static void on_entry_removed(void *ctx, const char *error)
 {
     struct connect_call *c = ctx;
 
@@ -209,7 +209,7 @@ static void on_removal_over(struct connect_call *c)
     removal_drop(c->ctx);
 }
 
-static void handle_remove(struct connect_call *c)
+static void handle_entry_remove(struct connect_call *c)
 {
     const struct path_request *m = c->message;
     const char *path = e2b_fs_path(c, m->path);
@@ -230,7 +230,7 @@ static void handle_remove(struct connect_call *c)
         fail_remove(c, err_text(&e));
         return;
     }
-    c->ctx = removal_start(&c->serve->procs, path, on_removed, c, &e);
+    c->ctx = removal_start(&c->serve->procs, path, on_entry_removed, c, &e);
     if (c->ctx)
         c->on_over = on_removal_over;
     else
@@ -244,6 +244,6 @@ const struct connect_method e2b_filesystem_methods[] = {
     {SERVICE "MakeDir", CONNECT_UNARY, &path_message, handle_make_dir, NULL},
     {SERVICE "Move", CONNECT_UNARY, &move_message, handle_move, NULL},
     {SERVICE "ListDir", CONNECT_UNARY, &list_message, handle_list_dir, NULL},
-    {SERVICE "Remove", CONNECT_UNARY, &path_message, handle_remove, NULL},
+    {SERVICE "Remove", CONNECT_UNARY, &path_message, handle_entry_remove, NULL},
     {0},
 };

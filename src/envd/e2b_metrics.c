@@ -80,7 +80,7 @@ static double cpu_percent(struct e2b *b, uint64_t ticks, uint32_t n_cpus)
     return (double)(int64_t)(percent * 100 + 0.5) / 100;
 }
 
-static void put(struct jw *w, const char *key, uint64_t value)
+static void put_metric(struct jw *w, const char *key, uint64_t value)
 {
     jw_key(w, key);
     jw_int(w, (int64_t)value);
@@ -101,17 +101,17 @@ void e2b_metrics(struct serve *s, struct http_req *r)
         used.bytes = total;
     (void)statvfs("/", &disk);
     jw_object(&w);
-    put(&w, "ts", (uint64_t)clock_real_us() / 1000000);
-    put(&w, "cpu_count", n_cpus);
+    put_metric(&w, "ts", (uint64_t)clock_real_us() / 1000000);
+    put_metric(&w, "cpu_count", n_cpus);
     jw_key(&w, "cpu_used_pct");
     jw_real(&w, cpu_percent(&s->e2b, used.ticks, n_cpus));
-    put(&w, "mem_total_mib", total >> 20);
-    put(&w, "mem_used_mib", used.bytes >> 20);
-    put(&w, "mem_total", total);
-    put(&w, "mem_used", used.bytes);
-    put(&w, "mem_cache", 0);
-    put(&w, "disk_used", (disk.f_blocks - disk.f_bavail) * disk.f_frsize);
-    put(&w, "disk_total", disk.f_blocks * disk.f_frsize);
+    put_metric(&w, "mem_total_mib", total >> 20);
+    put_metric(&w, "mem_used_mib", used.bytes >> 20);
+    put_metric(&w, "mem_total", total);
+    put_metric(&w, "mem_used", used.bytes);
+    put_metric(&w, "mem_cache", 0);
+    put_metric(&w, "disk_used", (disk.f_blocks - disk.f_bavail) * disk.f_frsize);
+    put_metric(&w, "disk_total", disk.f_blocks * disk.f_frsize);
     jw_end(&w);
     e2b_json(r, &b);
 }

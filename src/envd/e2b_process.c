@@ -117,7 +117,7 @@ MESSAGE(stream);
 
 /* ---- selecting ---- */
 
-static struct proc *find_tag(struct proc_table *t, struct str tag, bool ended_too)
+static struct proc *find_tagged_proc(struct proc_table *t, struct str tag, bool ended_too)
 {
     struct proc *found = NULL;
 
@@ -151,7 +151,7 @@ struct proc *e2b_find_proc(struct connect_call *c, const struct msg_selector *s,
         return p;
     }
     if (s && pjson_has(s, SELECTOR_TAG)) {
-        p = find_tag(t, s->tag, ended_too);
+        p = find_tagged_proc(t, s->tag, ended_too);
         if (!p)
             connect_fail(c, CONNECT_NOT_FOUND, "process with tag " STR_FMT " not found",
                          STR_ARG(s->tag));
@@ -326,14 +326,14 @@ struct sending {
     bool is_over; /* of StreamInput: there is no more to come */
 };
 
-static void on_over(struct connect_call *c)
+static void on_sending_over(struct connect_call *c)
 {
     struct sending *s = c->ctx;
 
     proc_input_cancel(&s->input);
 }
 
-static void on_taken(struct proc_input *in, int result)
+static void on_input_taken(struct proc_input *in, int result)
 {
     struct sending *s = container_of(in, struct sending, input);
 
@@ -343,8 +343,9 @@ static void on_taken(struct proc_input *in, int result)
         connect_reply_empty(s->call);
 }
 
-/* In the request's arena; C's on_over() is set. NULL: C has failed. */
-static struct sending *sending_new(struct connect_call *c, void (*fn)(struct proc_input *, int))
+/* In the request's arena; C's on_sending_over() is set. NULL: C has failed. */
+static struct sending *input_sending_new(struct connect_call *c,
+                                         void (*fn)(struct proc_input *, int))
 {
     struct sending *s = arena_new(c->req->arena, struct sending);
 
@@ -356,7 +357,7 @@ static struct sending *sending_new(struct connect_call *c, void (*fn)(struct pro
     s->input.fn = fn;
     list_init(&s->input.node);
     c->ctx = s;
-    c->on_over = on_over;
+    c->on_over = on_sending_over;
     return s;
 }
 
@@ -371,7 +372,7 @@ static void send_input(struct connect_call *c)
         connect_reply_empty(c);
         return;
     }
-    struct sending *s = sending_new(c, on_taken);
+    struct sending *s = input_sending_new(c, on_input_taken);
     if (s)
         proc_input_wait(p, &s->input);
 }
@@ -382,7 +383,7 @@ static void on_stream_taken(struct proc_input *in, int result)
     struct sending *s = container_of(in, struct sending, input);
 
     if (result < 0 || s->is_over)
-        on_taken(in, result);
+        on_input_taken(in, result);
     else
         connect_resume(s->call);
 }
@@ -419,7 +420,7 @@ static void end_stream_input(struct connect_call *c, struct sending *s)
 static void stream_input(struct connect_call *c)
 {
     const struct msg_stream *m = c->message;
-    struct sending *s = c->ctx ? c->ctx : sending_new(c, on_stream_taken);
+    struct sending *s = c->ctx ? c->ctx : input_sending_new(c, on_stream_taken);
 
     if (!s)
         return;

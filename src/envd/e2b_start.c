@@ -107,7 +107,7 @@ static const char *const signal_texts[] = {
     [31] = "bad system call",
 };
 
-static void describe(int status, char *ret, size_t size)
+static void describe_status(int status, char *ret, size_t size)
 {
     size_t signo = WIFSIGNALED(status) ? (size_t)WTERMSIG(status) : 0;
     const char *dumped = signo && WCOREDUMP(status) ? " (core dumped)" : "";
@@ -120,14 +120,14 @@ static void describe(int status, char *ret, size_t size)
         (void)snprintf(ret, size, "signal: signal %zu%s", signo, dumped);
 }
 
-static void send_end(struct connect_call *c, int status)
+static void send_start_end(struct connect_call *c, int status)
 {
     auto_buf struct buf b = BUF_INIT(512);
     int code = WIFSIGNALED(status) ? -1 : WEXITSTATUS(status);
     char text[64];
     struct jw w;
 
-    describe(status, text, sizeof text);
+    describe_status(status, text, sizeof text);
     connect_message(&b);
     w = jw_to(&b);
     jw_object(&w);
@@ -151,7 +151,7 @@ static void send_end(struct connect_call *c, int status)
 
 /* ---- subscribers ---- */
 
-static void on_progress(struct proc_watch *watch)
+static void on_start_progress(struct proc_watch *watch)
 {
     struct e2b_sub *sub = container_of(watch, struct e2b_sub, watch);
     struct connect_call *c = sub->call;
@@ -173,20 +173,20 @@ static void on_progress(struct proc_watch *watch)
         buf_done(&sub->owner->event);
         /* What is left to say leaves as one piece. */
         http_cork(c->req);
-        send_end(c, end->status);
+        send_start_end(c, end->status);
         connect_end(c);
         return;
     }
 }
 
-static void on_drain(struct connect_call *c)
+static void on_start_drain(struct connect_call *c)
 {
     struct e2b_sub *sub = c->ctx;
 
-    on_progress(&sub->watch);
+    on_start_progress(&sub->watch);
 }
 
-static void on_over(struct connect_call *c)
+static void on_start_over(struct connect_call *c)
 {
     struct e2b_sub *sub = c->ctx;
 
@@ -229,12 +229,12 @@ static void subscribe(struct connect_call *c, struct e2b_sub *sub, struct proc *
 {
     sub->call = c;
     sub->owner = proc_owner(p);
-    sub->watch.fn = on_progress;
+    sub->watch.fn = on_start_progress;
     sub->owner->has_left = false;
     list_append(&sub->owner->subs, &sub->node);
     c->ctx = sub;
-    c->on_over = on_over;
-    c->on_drain = on_drain;
+    c->on_over = on_start_over;
+    c->on_drain = on_start_drain;
     send_start(c, proc_pid(p));
     proc_watch_start(p, &sub->watch, from);
 }
@@ -356,7 +356,7 @@ static const char *get_cwd(struct connect_call *c, const struct user *u, struct 
     return path;
 }
 
-static char **get_argv(struct connect_call *c, const struct msg_config *config)
+static char **get_start_argv(struct connect_call *c, const struct msg_config *config)
 {
     size_t n = 0;
 
@@ -387,7 +387,7 @@ static void set_terminal(struct proc_args *args, const struct msg_pty *pty)
 }
 
 /* False: C has failed. */
-static bool get_args(struct connect_call *c, const struct msg_start *m, struct proc_args *ret)
+static bool get_start_args(struct connect_call *c, const struct msg_start *m, struct proc_args *ret)
 {
     const struct user *u = connect_user(c);
     struct err e = ERR_INIT;
@@ -412,7 +412,7 @@ static bool get_args(struct connect_call *c, const struct msg_start *m, struct p
     };
     if (pjson_has(m, START_PTY))
         set_terminal(ret, m->pty);
-    ret->argv = get_argv(c, m->process);
+    ret->argv = get_start_argv(c, m->process);
     ret->env = claim_env(c->arena, m->process->envs, &e);
     if (ret->argv && ret->env && ret->base_env)
         return true;
@@ -423,8 +423,8 @@ static bool get_args(struct connect_call *c, const struct msg_start *m, struct p
     return false;
 }
 
-static void fail_start(struct connect_call *c, const struct msg_start *m,
-                       const struct proc_args *args, const struct err *e)
+static void fail_process_start(struct connect_call *c, const struct msg_start *m,
+                               const struct proc_args *args, const struct err *e)
 {
     const char *line = command_line(c->arena, m->process);
 
@@ -462,7 +462,7 @@ void e2b_start(struct connect_call *c)
     struct err e = ERR_INIT;
 
     m.process = m.process ? m.process : &no_config;
-    if (!get_args(c, &m, &args))
+    if (!get_start_args(c, &m, &args))
         return;
     struct e2b_sub *sub = sub_new(c);
     if (!sub)
@@ -472,7 +472,7 @@ void e2b_start(struct connect_call *c)
     struct proc *p = owner ? proc_start(&c->serve->procs, &args, &e) : NULL;
     if (!p) {
         owner_free(owner);
-        fail_start(c, &m, &args, &e);
+        fail_process_start(c, &m, &args, &e);
         return;
     }
     list_init(&owner->subs);

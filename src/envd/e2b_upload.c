@@ -55,7 +55,7 @@ struct upload {
 };
 
 /* The file under way will not become whole. */
-static void drop_file(struct upload *u)
+static void drop_e2b_file(struct upload *u)
 {
     struct stat ours, there;
     const char *name = u->targets ? path_base(u->req->arena, u->targets->path) : NULL;
@@ -69,7 +69,7 @@ static void drop_file(struct upload *u)
         (void)unlinkat(u->dir_fd, name, 0);
 }
 
-static void upload_free(struct upload *u)
+static void free_e2b_upload(struct upload *u)
 {
     list_del(&u->node);
     close_p(&u->fd);
@@ -81,7 +81,7 @@ static void upload_free(struct upload *u)
 }
 
 /* Notes why the request fails: E was filled. */
-static int fail_with(struct upload *u, int status)
+static int fail_e2b_upload_with(struct upload *u, int status)
 {
     u->status = status;
     return u->e.code < 0 ? u->e.code : -EIO;
@@ -89,7 +89,7 @@ static int fail_with(struct upload *u, int status)
 
 /* ---- metadata ---- */
 
-static bool is_wanted(const struct rest_meta *meta, const char *name)
+static bool is_wanted_part(const struct rest_meta *meta, const char *name)
 {
     for (; meta; meta = meta->next)
         if (strcmp(meta->key, name + ENTRY_XATTR_LEN) == 0)
@@ -106,7 +106,7 @@ static void clear_meta(int fd, const struct rest_meta *meta)
     for (ssize_t at = 0; at < len;) {
         const char *name = names + at;
         at += (ssize_t)strlen(name) + 1;
-        if (str_starts(str_of(name), STR(ENTRY_XATTR)) && !is_wanted(meta, name))
+        if (str_starts(str_of(name), STR(ENTRY_XATTR)) && !is_wanted_part(meta, name))
             (void)fremovexattr(fd, name);
     }
 }
@@ -124,7 +124,7 @@ static int set_meta(struct upload *u)
             return 0;
         if (r < 0) {
             (void)err_set(&u->e, r, "error setting metadata: %s", path_errno(r));
-            return fail_with(u, e2b_files_status(r));
+            return fail_e2b_upload_with(u, e2b_files_status(r));
         }
     }
     return 0;
@@ -142,11 +142,11 @@ static int note_target(struct upload *u, const char *path)
                           "you cannot upload multiple files to the same path '%s' in one upload "
                           "request, only the first specified file was uploaded",
                           path);
-            return fail_with(u, 400);
+            return fail_e2b_upload_with(u, 400);
         }
     if (!t) {
         (void)err_sys(&u->e, -ENOMEM, "upload");
-        return fail_with(u, 500);
+        return fail_e2b_upload_with(u, 500);
     }
     *t = (struct target){u->targets, path};
     u->targets = t;
@@ -154,7 +154,7 @@ static int note_target(struct upload *u, const char *path)
 }
 
 /* The path that GIVEN means, in the request's arena. */
-static const char *resolve(struct upload *u, struct str given)
+static const char *resolve_upload_path(struct upload *u, struct str given)
 {
     const char *path =
         path_resolve(u->req->arena, given, &u->user, e2b_default_workdir(u->serve), &u->e);
@@ -163,7 +163,7 @@ static const char *resolve(struct upload *u, struct str given)
         return path;
     int code = u->e.code;
     (void)err_ctx(&u->e, code, "error expanding and resolving path '" STR_FMT "'", STR_ARG(given));
-    (void)fail_with(u, code == -ENOMEM ? 500 : 400);
+    (void)fail_e2b_upload_with(u, code == -ENOMEM ? 500 : 400);
     return NULL;
 }
 
@@ -176,7 +176,7 @@ static bool is_missing(struct upload *u, const char *path)
 }
 
 /* U writes to the file from now on. */
-static void take_file(struct upload *u)
+static void take_e2b_file(struct upload *u)
 {
     struct stat ours, theirs;
 
@@ -191,9 +191,9 @@ static void take_file(struct upload *u)
     }
 }
 
-static int file_begin(struct upload *u, struct str given)
+static int begin_e2b_file(struct upload *u, struct str given)
 {
-    const char *path = resolve(u, given);
+    const char *path = resolve_upload_path(u, given);
     int r = path ? note_target(u, path) : u->e.code;
 
     if (r < 0)
@@ -202,19 +202,19 @@ static int file_begin(struct upload *u, struct str given)
     int dir_fd = dir ? path_open_dir(dir, u->user.uid, u->user.gid, &u->e) : -ENOMEM;
     if (dir_fd < 0) {
         (void)err_ctx(&u->e, dir_fd, "error ensuring directories");
-        return fail_with(u, dir_fd == -ENOSPC || dir_fd == -EDQUOT ? 507 : 500);
+        return fail_e2b_upload_with(u, dir_fd == -ENOSPC || dir_fd == -EDQUOT ? 507 : 500);
     }
     close_p(&u->dir_fd);
     u->dir_fd = dir_fd;
     u->is_new = is_missing(u, path);
     u->fd = e2b_files_create(dir_fd, path, &u->user, &u->e);
     if (u->fd < 0)
-        return fail_with(u, e2b_files_status(u->e.code));
-    take_file(u);
+        return fail_e2b_upload_with(u, e2b_files_status(u->e.code));
+    take_e2b_file(u);
     return set_meta(u);
 }
 
-static int file_add(struct upload *u, const char *p, size_t len)
+static int add_to_e2b_file(struct upload *u, const char *p, size_t len)
 {
     int64_t total = u->req->head.content_length;
     int r = io_write_all(u->fd, p, len);
@@ -231,10 +231,10 @@ static int file_add(struct upload *u, const char *p, size_t len)
                       (long long)total);
     else
         (void)err_set(&u->e, r, "not enough disk space available");
-    return fail_with(u, e2b_files_status(r));
+    return fail_e2b_upload_with(u, e2b_files_status(r));
 }
 
-static int file_end(struct upload *u)
+static int end_e2b_file(struct upload *u)
 {
     struct jw w = jw_to(&u->results);
 
@@ -247,45 +247,45 @@ static int file_end(struct upload *u)
 
 /* ---- the form ---- */
 
-static int on_part(void *ctx, const struct multipart_part *part)
+static int on_e2b_upload_part(void *ctx, const struct multipart_part *part)
 {
     struct upload *u = ctx;
 
     /* Fields that are not files are read and dropped. */
     if (!str_is(part->name, "file"))
         return 0;
-    return file_begin(u, u->path.len ? u->path : part->filename);
+    return begin_e2b_file(u, u->path.len ? u->path : part->filename);
 }
 
-static int on_part_data(void *ctx, const char *p, size_t len)
+static int on_e2b_upload_part_data(void *ctx, const char *p, size_t len)
 {
     struct upload *u = ctx;
 
-    return u->fd < 0 ? 0 : file_add(u, p, len);
+    return u->fd < 0 ? 0 : add_to_e2b_file(u, p, len);
 }
 
-static int on_part_end(void *ctx)
+static int on_e2b_upload_part_end(void *ctx)
 {
     struct upload *u = ctx;
 
-    return u->fd < 0 ? 0 : file_end(u);
+    return u->fd < 0 ? 0 : end_e2b_file(u);
 }
 
 /* ---- the body ---- */
 
 /* Plain bytes. */
-static int on_plain(void *ctx, const char *p, size_t len)
+static int on_e2b_upload_plain(void *ctx, const char *p, size_t len)
 {
     struct upload *u = ctx;
 
-    return u->form ? multipart_feed(u->form, p, len) : file_add(u, p, len);
+    return u->form ? multipart_feed(u->form, p, len) : add_to_e2b_file(u, p, len);
 }
 
 static void answer_failure(struct upload *u)
 {
     struct http_req *r = u->req;
 
-    drop_file(u);
+    drop_e2b_file(u);
     if (u->status)
         e2b_fail(r, u->status, "%s", err_text(&u->e));
     else if (u->gzip && *gunzip_reason(u->gzip))
@@ -293,10 +293,10 @@ static void answer_failure(struct upload *u)
     else
         e2b_fail(r, 400, "error parsing multipart form: %s",
                  u->form ? multipart_reason(u->form) : "");
-    upload_free(u);
+    free_e2b_upload(u);
 }
 
-static void answer(struct upload *u)
+static void answer_e2b_upload(struct upload *u)
 {
     auto_buf struct buf b = BUF_INIT(RESULTS_MAX + 8);
 
@@ -306,13 +306,13 @@ static void answer(struct upload *u)
     if (!buf_ok(&u->results))
         b.error = u->results.error;
     e2b_json(u->req, &b);
-    upload_free(u);
+    free_e2b_upload(u);
 }
 
-static int on_data(struct http_req *r, void *ctx, const char *p, size_t len)
+static int on_e2b_upload_data(struct http_req *r, void *ctx, const char *p, size_t len)
 {
     struct upload *u = ctx;
-    int code = u->gzip ? gunzip_feed(u->gzip, p, len) : on_plain(u, p, len);
+    int code = u->gzip ? gunzip_feed(u->gzip, p, len) : on_e2b_upload_plain(u, p, len);
 
     (void)r;
     if (code == -ENOMEM && !u->status) {
@@ -324,27 +324,27 @@ static int on_data(struct http_req *r, void *ctx, const char *p, size_t len)
     return code;
 }
 
-static void on_end(struct http_req *r, void *ctx)
+static void on_e2b_upload_end(struct http_req *r, void *ctx)
 {
     struct upload *u = ctx;
     int code = u->gzip ? gunzip_finish(u->gzip) : 0;
 
     (void)r;
     if (code == 0)
-        code = u->form ? multipart_finish(u->form) : file_end(u);
+        code = u->form ? multipart_finish(u->form) : end_e2b_file(u);
     if (code < 0)
         answer_failure(u);
     else
-        answer(u);
+        answer_e2b_upload(u);
 }
 
-static void on_abort(struct http_req *r)
+static void on_e2b_upload_abort(struct http_req *r)
 {
     struct upload *u = r->user;
 
-    drop_file(u);
+    drop_e2b_file(u);
     e2b_fail(r, r->fault ? r->fault : 400, "the body is not complete");
-    upload_free(u);
+    free_e2b_upload(u);
 }
 
 /* ---- the request ---- */
@@ -360,21 +360,21 @@ static int begin_gzip(struct upload *u)
                       "error decompressing request body: unsupported Content-Encoding: " STR_FMT
                       ", supported: [gzip]",
                       STR_ARG(encoding));
-        return fail_with(u, 400);
+        return fail_e2b_upload_with(u, 400);
     }
-    u->gzip = gunzip_new(on_plain, u);
+    u->gzip = gunzip_new(on_e2b_upload_plain, u);
     if (u->gzip)
         return 0;
     (void)err_sys(&u->e, -ENOMEM, "gzip");
-    return fail_with(u, 500);
+    return fail_e2b_upload_with(u, 500);
 }
 
 static int begin_form(struct upload *u, struct str type)
 {
     static const struct multipart_ops ops = {
-        .on_part = on_part,
-        .on_data = on_part_data,
-        .on_part_end = on_part_end,
+        .on_part = on_e2b_upload_part,
+        .on_data = on_e2b_upload_part_data,
+        .on_part_end = on_e2b_upload_part_end,
     };
     struct multipart_limits limits = MULTIPART_LIMITS_DEFAULT;
     const char *reason = "";
@@ -385,17 +385,17 @@ static int begin_form(struct upload *u, struct str type)
     if (u->form)
         return 0;
     (void)err_set(&u->e, -EINVAL, "error parsing multipart form: %s", reason);
-    return fail_with(u, 400);
+    return fail_e2b_upload_with(u, 400);
 }
 
 /* Everything before the first byte of the body. */
-static int begin(struct upload *u)
+static int begin_e2b_upload(struct upload *u)
 {
     struct str type = http_header_get(&u->req->head.headers, "content-type"), rest = type;
     struct str kind = str_trim(str_cut(&rest, ';'));
 
     if (rest_read_meta(u->req->arena, &u->req->head.headers, &u->meta, &u->e) < 0)
-        return fail_with(u, u->e.code == -EINVAL ? 400 : 500);
+        return fail_e2b_upload_with(u, u->e.code == -EINVAL ? 400 : 500);
     int r = begin_gzip(u);
     if (r < 0)
         return r;
@@ -406,18 +406,19 @@ static int begin(struct upload *u)
                       "unsupported content type: " STR_FMT
                       ", expected multipart/form-data or application/octet-stream",
                       STR_ARG(type));
-        return fail_with(u, 400);
+        return fail_e2b_upload_with(u, 400);
     }
     if (u->path.len == 0) {
         (void)err_set(&u->e, -EINVAL, "path query parameter is required for raw body upload");
-        return fail_with(u, 400);
+        return fail_e2b_upload_with(u, 400);
     }
-    return file_begin(u, u->path);
+    return begin_e2b_file(u, u->path);
 }
 
 void e2b_files_post(struct serve *s, struct http_req *r)
 {
-    static const struct http_body_sink sink = {.on_data = on_data, .on_end = on_end};
+    static const struct http_body_sink sink = {.on_data = on_e2b_upload_data,
+                                               .on_end = on_e2b_upload_end};
     struct user user;
 
     if (!e2b_files_is_allowed(s, r, "write") ||
@@ -435,11 +436,11 @@ void e2b_files_post(struct serve *s, struct http_req *r)
     u->fd = u->dir_fd = -1;
     list_append(&s->uploads, &u->node);
     buf_init(&u->results, RESULTS_MAX);
-    if (begin(u) < 0) {
+    if (begin_e2b_upload(u) < 0) {
         answer_failure(u);
         return;
     }
     r->user = u;
-    r->on_abort = on_abort;
+    r->on_abort = on_e2b_upload_abort;
     http_stream_body(r, UINT64_MAX, &sink, u);
 }

@@ -73,7 +73,7 @@ struct watcher {
 
 /* ---- events ---- */
 
-static void put_entry(struct jw *w, struct watcher *it, struct arena *a, const char *name)
+static void put_changed_entry(struct jw *w, struct watcher *it, struct arena *a, const char *name)
 {
     const char *path = path_join(a, it->watch.path, name);
     int64_t now = loop_now_ms(it->serve->loop);
@@ -91,7 +91,8 @@ static void put_entry(struct jw *w, struct watcher *it, struct arena *a, const c
     entry_put(w, &entry, &it->names, false);
 }
 
-static void put_event(struct buf *b, struct watcher *it, enum watch_type type, const char *name)
+static void put_watch_event(struct buf *b, struct watcher *it, enum watch_type type,
+                            const char *name)
 {
     static const char *const types[WATCH_TYPE_COUNT] = {
         [WATCH_CREATE] = "EVENT_TYPE_CREATE", [WATCH_WRITE] = "EVENT_TYPE_WRITE",
@@ -107,7 +108,7 @@ static void put_event(struct buf *b, struct watcher *it, enum watch_type type, c
     jw_key(&w, "type");
     jw_cstr(&w, types[type]);
     if (it->has_entry && type != WATCH_REMOVE && type != WATCH_RENAME)
-        put_entry(&w, it, &a, name);
+        put_changed_entry(&w, it, &a, name);
     jw_end(&w);
 }
 
@@ -136,7 +137,7 @@ static void send_event(struct connect_call *c, struct str event)
 }
 
 /* Sends what waits, as far as the client reads. */
-static void on_drain(struct connect_call *c)
+static void on_watcher_drain(struct connect_call *c)
 {
     struct watcher *it = c->ctx;
     struct str rest = buf_str(&it->queue);
@@ -163,7 +164,7 @@ static void on_failing(struct loop_timer *t)
     connect_fail(it->call, CONNECT_INTERNAL, "watcher error: %s", error_text(it->error));
 }
 
-static void on_error(struct watch *w, int code)
+static void on_watcher_error(struct watch *w, int code)
 {
     struct watcher *it = container_of(w, struct watcher, watch);
 
@@ -174,16 +175,16 @@ static void on_error(struct watch *w, int code)
         (void)loop_timer_start(it->serve->loop, &it->failing, 0, on_failing);
 }
 
-static void on_event(struct watch *w, enum watch_type type, const char *name)
+static void on_watcher_event(struct watch *w, enum watch_type type, const char *name)
 {
     struct watcher *it = container_of(w, struct watcher, watch);
     auto_buf struct buf b = BUF_INIT(EVENT_MAX);
 
     if (it->error)
         return;
-    put_event(&b, it, type, name);
+    put_watch_event(&b, it, type, name);
     if (!buf_ok(&b)) {
-        on_error(w, -ENOMEM);
+        on_watcher_error(w, -ENOMEM);
         return;
     }
     if (it->call && it->queue.len == 0 && !connect_is_full(it->call)) {
@@ -193,10 +194,10 @@ static void on_event(struct watch *w, enum watch_type type, const char *name)
     uint32_t len = (uint32_t)b.len;
     (void)buf_add(&it->queue, &len, sizeof len);
     if (it->n_queued++ == E2B_WATCH_EVENTS_MAX || buf_add_str(&it->queue, buf_str(&b)) < 0)
-        on_error(w, -EOVERFLOW);
+        on_watcher_error(w, -EOVERFLOW);
 }
 
-static const struct watch_ops watch_ops = {on_event, on_error};
+static const struct watch_ops watch_ops = {on_watcher_event, on_watcher_error};
 
 /* ---- beginning and end ---- */
 
@@ -238,7 +239,7 @@ static bool is_network(const char *path)
 }
 
 /* False: the call has failed. */
-static bool check_path(struct connect_call *c, const struct request *m, const char *path)
+static bool check_watched_path(struct connect_call *c, const struct request *m, const char *path)
 {
     struct stat st;
 
@@ -272,7 +273,7 @@ static struct watcher *watcher_new(struct connect_call *c, bool is_polled)
     struct e2b_watches *all = &c->serve->watches;
     const char *path = e2b_fs_path(c, m->path);
 
-    if (!path || !check_path(c, m, path))
+    if (!path || !check_watched_path(c, m, path))
         return NULL;
     struct watcher *it = all->n < E2B_WATCHES_MAX ? mem_zalloc(1, sizeof *it) : NULL;
     if (!it) {
@@ -299,7 +300,7 @@ static struct watcher *watcher_new(struct connect_call *c, bool is_polled)
 
 /* ---- WatchDir ---- */
 
-static void on_over(struct connect_call *c)
+static void on_watcher_over(struct connect_call *c)
 {
     watcher_free(c->ctx);
 }
@@ -312,8 +313,8 @@ static void handle_watch_dir(struct connect_call *c)
     if (!it)
         return;
     c->ctx = it;
-    c->on_over = on_over;
-    c->on_drain = on_drain;
+    c->on_over = on_watcher_over;
+    c->on_drain = on_watcher_drain;
     connect_message(&b);
     (void)buf_add_lit(&b, "{\"start\":{}}");
     connect_send(c, &b);
@@ -321,7 +322,7 @@ static void handle_watch_dir(struct connect_call *c)
 
 /* ---- polling ---- */
 
-static void make_id(char out[1 + ID_LEN + 1])
+static void make_watcher_id(char out[1 + ID_LEN + 1])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
     unsigned char random[ID_LEN];
@@ -341,7 +342,7 @@ static void handle_create(struct connect_call *c)
 
     if (!it)
         return;
-    make_id(it->id);
+    make_watcher_id(it->id);
     list_append(&c->serve->watches.polled, &it->node);
     jw_object(&w);
     pjson_put_str(&w, "watcherId", str_of(it->id));
@@ -350,7 +351,7 @@ static void handle_create(struct connect_call *c)
 }
 
 /* The one that the request names. NULL: the call has failed. */
-static struct watcher *find(struct connect_call *c)
+static struct watcher *find_watcher(struct connect_call *c)
 {
     const struct id_request *m = c->message;
 
@@ -366,7 +367,7 @@ static struct watcher *find(struct connect_call *c)
 
 static void handle_get_events(struct connect_call *c)
 {
-    struct watcher *it = find(c);
+    struct watcher *it = find_watcher(c);
     auto_buf struct buf b = BUF_INIT(2 * E2B_WATCH_BYTES_MAX);
     struct jw w = jw_to(&b);
 
@@ -392,9 +393,9 @@ static void handle_get_events(struct connect_call *c)
     connect_reply(c, &b);
 }
 
-static void handle_remove(struct connect_call *c)
+static void handle_watcher_remove(struct connect_call *c)
 {
-    struct watcher *it = find(c);
+    struct watcher *it = find_watcher(c);
 
     if (!it)
         return;
@@ -408,6 +409,6 @@ const struct connect_method e2b_watch_methods[] = {
     {SERVICE "WatchDir", CONNECT_STREAM, &watch_message, handle_watch_dir, "{\"keepalive\":{}}"},
     {SERVICE "CreateWatcher", CONNECT_UNARY, &watch_message, handle_create, NULL},
     {SERVICE "GetWatcherEvents", CONNECT_UNARY, &id_message, handle_get_events, NULL},
-    {SERVICE "RemoveWatcher", CONNECT_UNARY, &id_message, handle_remove, NULL},
+    {SERVICE "RemoveWatcher", CONNECT_UNARY, &id_message, handle_watcher_remove, NULL},
     {0},
 };

@@ -40,14 +40,14 @@ void entry_mode_text(char out[ENTRY_MODE_MAX], mode_t mode)
     out[n] = '\0';
 }
 
-static enum entry_type type_of(mode_t mode)
+static enum entry_type entry_type_of(mode_t mode)
 {
     return S_ISREG(mode) ? ENTRY_FILE : S_ISDIR(mode) ? ENTRY_DIRECTORY : ENTRY_UNKNOWN;
 }
 
 /* ---- metadata ---- */
 
-static struct entry_meta *read_one(struct arena *a, const char *path, const char *name)
+static struct entry_meta *read_one_meta(struct arena *a, const char *path, const char *name)
 {
     char value[XATTR_VALUE_MAX];
     ssize_t n = getxattr(path, name, value, sizeof value);
@@ -63,7 +63,7 @@ static struct entry_meta *read_one(struct arena *a, const char *path, const char
     return m->key && m->value.p ? m : NULL;
 }
 
-static void insert(struct entry_meta **list, struct entry_meta *m)
+static void insert_meta(struct entry_meta **list, struct entry_meta *m)
 {
     while (*list && strcmp((*list)->key, m->key) < 0)
         list = &(*list)->next;
@@ -83,9 +83,9 @@ struct entry_meta *entry_read_meta(struct arena *a, const char *path)
         at += (ssize_t)strlen(name) + 1;
         if (!str_starts(str_of(name), STR(ENTRY_XATTR)))
             continue;
-        struct entry_meta *m = read_one(a, path, name);
+        struct entry_meta *m = read_one_meta(a, path, name);
         if (m)
-            insert(&list, m);
+            insert_meta(&list, m);
     }
     return list;
 }
@@ -100,7 +100,7 @@ static bool is_private_link(const char *path)
     return fd < 0 || path_is_proc_fd(fd);
 }
 
-static int follow(struct arena *a, struct entry *e)
+static int follow_entry(struct arena *a, struct entry *e)
 {
     char target[PATH_MAX];
     struct stat st;
@@ -108,7 +108,7 @@ static int follow(struct arena *a, struct entry *e)
 
     e->target = is_open ? arena_strdup(a, target) : e->path;
     if (is_open && stat(e->path, &st) == 0) {
-        e->type = type_of(st.st_mode);
+        e->type = entry_type_of(st.st_mode);
         e->perm = st.st_mode & 0777;
     }
     return e->target ? 0 : -ENOMEM;
@@ -125,9 +125,9 @@ int entry_read(struct arena *a, const char *path, struct entry *ret)
     if (!e.name)
         return -ENOMEM;
     if (S_ISLNK(e.st.st_mode)) {
-        r = follow(a, &e);
+        r = follow_entry(a, &e);
     } else {
-        e.type = type_of(e.st.st_mode);
+        e.type = entry_type_of(e.st.st_mode);
         e.perm = e.st.st_mode & 0777;
     }
     e.meta = entry_read_meta(a, path);

@@ -22,7 +22,7 @@ static size_t length_at(const char *head)
     return (size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4];
 }
 
-static void set(struct envelope *ret, const char *p)
+static void set_envelope(struct envelope *ret, const char *p)
 {
     *ret = (struct envelope){(uint8_t)p[0], str_n(p + ENVELOPE_HEAD, length_at(p))};
 }
@@ -50,7 +50,7 @@ static ssize_t read_kept(struct envelope_reader *r, struct str p, struct envelop
         if (need < 0)
             return need;
         if (need == 0) {
-            set(ret, r->kept.p);
+            set_envelope(ret, r->kept.p);
             *ret_is_whole = true;
             r->kept.len = 0; /* the bytes stay until the next call */
             return (ssize_t)used;
@@ -72,7 +72,7 @@ ssize_t envelope_read(struct envelope_reader *r, struct str p, struct envelope *
         if (length_at(p.p) > r->max)
             return -EMSGSIZE;
         if (length_at(p.p) <= p.len - ENVELOPE_HEAD) {
-            set(ret, p.p);
+            set_envelope(ret, p.p);
             *ret_is_whole = true;
             return (ssize_t)(ENVELOPE_HEAD + ret->payload.len);
         }

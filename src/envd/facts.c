@@ -52,7 +52,7 @@ static void rewrite(int fd, const char *text)
         (void)ftruncate(fd, (off_t)len);
 }
 
-static void put(const char *root, int file, const char *text)
+static void put_fact_file(const char *root, int file, const char *text)
 {
     char path[PATH_LEN];
     auto_close int fd = take_fd(kept[file]);
@@ -84,14 +84,14 @@ void facts_write(const char *root, const struct facts *f)
     char text[TEXT_LEN];
 
     (void)snprintf(text, sizeof text, "%s\n", f->hostname);
-    put(root, HOSTNAME, text);
+    put_fact_file(root, HOSTNAME, text);
     (void)snprintf(text, sizeof text,
                    "127.0.0.1 localhost %s\n::1 localhost ip6-localhost ip6-loopback\n",
                    f->hostname);
-    put(root, HOSTS, text);
+    put_fact_file(root, HOSTS, text);
     if (!has_e2b_dir(root))
         return;
-    put(root, E2B_MARK, "true");
-    put(root, E2B_ID, f->sandbox_id ? f->sandbox_id : "");
-    put(root, E2B_TEMPLATE, f->template_id ? f->template_id : "");
+    put_fact_file(root, E2B_MARK, "true");
+    put_fact_file(root, E2B_ID, f->sandbox_id ? f->sandbox_id : "");
+    put_fact_file(root, E2B_TEMPLATE, f->template_id ? f->template_id : "");
 }

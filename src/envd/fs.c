@@ -14,7 +14,7 @@
 
 /* ---- paths ---- */
 
-static struct str trim(struct str s)
+static struct str trim_name(struct str s)
 {
     while (s.len && strchr(" \t\r\n", s.p[0]) && s.p[0])
         s = str_skip(s, 1);
@@ -25,7 +25,7 @@ static struct str trim(struct str s)
 
 const char *fs_resolve(const struct serve *s, struct arena *a, const char *path, const char *user)
 {
-    struct str p = trim(str_of(path));
+    struct str p = trim_name(str_of(path));
     bool is_home = str_is(p, "~") || str_starts(p, STR("~/"));
     struct user u;
 

@@ -46,7 +46,7 @@ static bool is_good(int status)
     return WIFEXITED(status) && WEXITSTATUS(status) <= 1;
 }
 
-static void finish(struct archive *a, int status)
+static void finish_fs_archive(struct archive *a, int status)
 {
     struct http_req *r = a->req;
 
@@ -59,23 +59,23 @@ static void finish(struct archive *a, int status)
     archive_free(a);
 }
 
-static void on_progress(struct proc_watch *watch);
+static void on_fs_archive_progress(struct proc_watch *watch);
 
-static void on_drain(struct http_req *r, void *ctx)
+static void on_fs_archive_drain(struct http_req *r, void *ctx)
 {
     struct archive *a = ctx;
 
     (void)r;
-    on_progress(&a->watch);
+    on_fs_archive_progress(&a->watch);
 }
 
-static void on_progress(struct proc_watch *watch)
+static void on_fs_archive_progress(struct proc_watch *watch)
 {
     struct archive *a = container_of(watch, struct archive, watch);
 
     for (;;) {
         if (a->has_begun && http_is_full(a->req)) {
-            http_on_drain(a->req, on_drain, a);
+            http_on_drain(a->req, on_fs_archive_drain, a);
             return;
         }
         const struct ring_chunk *c = proc_watch_read(watch);
@@ -85,10 +85,10 @@ static void on_progress(struct proc_watch *watch)
     }
     const struct proc_end *end = proc_end(watch->proc);
     if (end)
-        finish(a, end->status);
+        finish_fs_archive(a, end->status);
 }
 
-static void on_abort(struct http_req *r)
+static void on_fs_archive_abort(struct http_req *r)
 {
     struct archive *a = r->user;
 
@@ -101,7 +101,7 @@ static void on_abort(struct http_req *r)
 }
 
 /* Holes are not read: a file of terabytes that was never written would take days to say nothing. */
-static char **make_argv(struct arena *arena, const char *path)
+static char **make_fs_archive_argv(struct arena *arena, const char *path)
 {
     const char *const words[] = {"tar", "-C", fs_dir(arena, path), "--sparse", "-czf",
                                  "-",   "--", fs_base(path)};
@@ -117,8 +117,10 @@ static char **make_argv(struct arena *arena, const char *path)
 
 void fs_archive(struct serve *s, struct http_req *r, const char *path)
 {
-    struct proc_args args = {
-        .user = "root", .cwd = "/", .argv = make_argv(r->arena, path), .ring_bytes = PENDING_BYTES};
+    struct proc_args args = {.user = "root",
+                             .cwd = "/",
+                             .argv = make_fs_archive_argv(r->arena, path),
+                             .ring_bytes = PENDING_BYTES};
     struct str name = arena_printf(r->arena, "%s.tar.gz", fs_base(path));
     struct archive *a = mem_zalloc(1, sizeof *a);
     struct err e = ERR_INIT;
@@ -136,8 +138,8 @@ void fs_archive(struct serve *s, struct http_req *r, const char *path)
     }
     (void)fs_add_disposition(r, name);
     a->req = r;
-    a->watch.fn = on_progress;
+    a->watch.fn = on_fs_archive_progress;
     r->user = a;
-    r->on_abort = on_abort;
+    r->on_abort = on_fs_archive_abort;
     proc_watch_start(p, &a->watch, 1);
 }

@@ -31,7 +31,7 @@ struct listing {
 
 /* ---- reading ---- */
 
-static struct entry *add(struct listing *l, struct arena *a)
+static struct entry *add_dir_entry(struct listing *l, struct arena *a)
 {
     struct entry *items = arena_grow(a, l->items, l->n, &l->cap, sizeof *items);
 
@@ -42,7 +42,7 @@ static struct entry *add(struct listing *l, struct arena *a)
 }
 
 /* A link is described by what it leads to; one that leads nowhere by itself. */
-static void describe(struct entry *it, struct arena *a, int dir)
+static void describe_listed_entry(struct entry *it, struct arena *a, int dir)
 {
     char target[PATH_MAX];
     struct stat st, behind;
@@ -70,18 +70,18 @@ static int read_entries(DIR *dir, struct arena *a, struct listing *l)
             continue;
         if (l->n == ENTRIES_MAX)
             return -EFBIG;
-        struct entry *it = add(l, a);
+        struct entry *it = add_dir_entry(l, a);
         if (!it)
             return -ENOMEM;
         *it = (struct entry){.name = arena_strdup(a, d->d_name)};
         if (!it->name)
             return -ENOMEM;
-        describe(it, a, dirfd(dir));
+        describe_listed_entry(it, a, dirfd(dir));
     }
     return 0;
 }
 
-static int compare(const void *pa, const void *pb)
+static int by_entry_name(const void *pa, const void *pb)
 {
     const struct entry *a = pa, *b = pb;
 
@@ -93,7 +93,7 @@ static int compare(const void *pa, const void *pb)
 
 /* ---- answering ---- */
 
-static void put_entry(struct jw *w, struct arena *a, const char *dir, const struct entry *it)
+static void put_listed_entry(struct jw *w, struct arena *a, const char *dir, const struct entry *it)
 {
     char time[CLOCK_RFC3339_MAX];
     struct str path = arena_printf(a, "%s%s%s", dir, dir[1] ? "/" : "", it->name);
@@ -121,7 +121,7 @@ static void put_entry(struct jw *w, struct arena *a, const char *dir, const stru
     jw_end(w);
 }
 
-static void answer(struct http_req *r, const char *path, const struct listing *l)
+static void answer_listing(struct http_req *r, const char *path, const struct listing *l)
 {
     auto_buf struct buf b = BUF_INIT(SERVE_ANSWER_MAX);
     struct jw w = jw_to(&b);
@@ -132,7 +132,7 @@ static void answer(struct http_req *r, const char *path, const struct listing *l
     jw_key(&w, "entries");
     jw_array(&w);
     for (size_t i = 0; i < l->n; i++)
-        put_entry(&w, r->arena, path, &l->items[i]);
+        put_listed_entry(&w, r->arena, path, &l->items[i]);
     jw_end(&w);
     serve_put_now(&w, "fetchedAt");
     jw_end(&w);
@@ -167,8 +167,8 @@ void fs_list(struct serve *s, struct http_req *r)
         return;
     }
     if (l.n)
-        qsort(l.items, l.n, sizeof *l.items, compare);
-    answer(r, path, &l);
+        qsort(l.items, l.n, sizeof *l.items, by_entry_name);
+    answer_listing(r, path, &l);
 }
 
 /* ---- deleting ---- */
@@ -192,7 +192,7 @@ struct deletion {
     const char *path;
 };
 
-static void on_removed(void *ctx, const char *error)
+static void on_path_removed(void *ctx, const char *error)
 {
     struct deletion *d = ctx;
 
@@ -221,7 +221,7 @@ static void remove_tree(struct serve *s, struct http_req *r, const char *path)
         return;
     }
     *d = (struct deletion){.req = r, .path = path};
-    d->removal = removal_start(&s->procs, path, on_removed, d, &e);
+    d->removal = removal_start(&s->procs, path, on_path_removed, d, &e);
     if (!d->removal) {
         serve_fail(r, 500, &e);
         return;

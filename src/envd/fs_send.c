@@ -37,7 +37,7 @@ struct sending {
 
 /* One range of a file of SIZE bytes. 1: *AT and *LEN are set; 0: none, or one that is not
  * understood and therefore ignored; -ERANGE: it is outside the file. */
-static int parse_range(struct str value, uint64_t size, uint64_t *at, uint64_t *len)
+static int parse_send_range(struct str value, uint64_t size, uint64_t *at, uint64_t *len)
 {
     uint64_t first, last = UINT64_MAX;
 
@@ -64,7 +64,7 @@ static int parse_range(struct str value, uint64_t size, uint64_t *at, uint64_t *
     return 1;
 }
 
-/* The part that is asked for, of a file last changed at MTIME. As parse_range(). */
+/* The part that is asked for, of a file last changed at MTIME. As parse_send_range(). */
 static int wanted_range(struct http_req *r, const char *mtime, struct sending *d)
 {
     struct str range = http_header_get(&r->head.headers, "Range");
@@ -72,7 +72,7 @@ static int wanted_range(struct http_req *r, const char *mtime, struct sending *d
 
     if (!range.p || d->gzip || (condition.p && !str_is(condition, mtime)))
         return 0;
-    return parse_range(str_trim(range), d->left, &d->at, &d->left);
+    return parse_send_range(str_trim(range), d->left, &d->at, &d->left);
 }
 
 /* True when the peer has the file as it is. */
@@ -90,7 +90,7 @@ static bool is_unchanged(struct http_req *r, time_t mtime)
 
 /* ---- gzip ---- */
 
-static void put32(char *out, uint32_t v)
+static void put_gzip_u32(char *out, uint32_t v)
 {
     for (int i = 0; i < 4; i++)
         out[i] = (char)(v >> 8 * i);
@@ -118,8 +118,8 @@ static void wrap_end(struct sending *d)
 {
     char end[13] = {1, 0, 0, (char)0xff, (char)0xff};
 
-    put32(end + 5, d->gzip->crc);
-    put32(end + 9, d->gzip->size);
+    put_gzip_u32(end + 5, d->gzip->crc);
+    put_gzip_u32(end + 9, d->gzip->size);
     (void)http_write(d->req, end, sizeof end);
 }
 
@@ -133,21 +133,21 @@ static void sending_free(struct sending *d)
     free(d);
 }
 
-static void pump(struct sending *d);
+static void pump_file(struct sending *d);
 
-static void on_turn(struct loop_timer *t)
+static void on_send_turn(struct loop_timer *t)
 {
-    pump(container_of(t, struct sending, timer));
+    pump_file(container_of(t, struct sending, timer));
 }
 
-static void on_drain(struct http_req *r, void *ctx)
+static void on_send_drain(struct http_req *r, void *ctx)
 {
     (void)r;
-    pump(ctx);
+    pump_file(ctx);
 }
 
 /* One chunk: 0, or -errno when the answer cannot be completed. */
-static int send_chunk(struct sending *d)
+static int send_file_chunk(struct sending *d)
 {
     size_t max = d->gzip ? STORED_MAX : CHUNK;
     size_t want = d->left < max ? (size_t)d->left : max;
@@ -160,20 +160,20 @@ static int send_chunk(struct sending *d)
     return d->gzip ? wrap_chunk(d, (size_t)n) : http_write(d->req, d->chunk, (size_t)n);
 }
 
-static void pump(struct sending *d)
+static void pump_file(struct sending *d)
 {
     struct http_req *r = d->req;
     int code = 0;
 
     for (int i = 0; code == 0 && d->left > 0 && i < ROUND; i++) {
         if (http_is_full(r)) {
-            http_on_drain(r, on_drain, d);
+            http_on_drain(r, on_send_drain, d);
             return;
         }
-        code = send_chunk(d);
+        code = send_file_chunk(d);
     }
     if (code == 0 && d->left > 0)
-        code = loop_timer_start(r->loop, &d->timer, 0, on_turn);
+        code = loop_timer_start(r->loop, &d->timer, 0, on_send_turn);
     if (code == 0 && d->left > 0)
         return;
     if (code == 0 && d->gzip)
@@ -185,7 +185,7 @@ static void pump(struct sending *d)
         http_end(r);
 }
 
-static void on_abort(struct http_req *r)
+static void on_send_abort(struct http_req *r)
 {
     sending_free(r->user);
     http_end(r);
@@ -193,7 +193,7 @@ static void on_abort(struct http_req *r)
 
 /* ---- the beginning ---- */
 
-static struct sending *sending_new(struct http_req *r, const struct stat *st, bool is_gzip)
+static struct sending *file_sending_new(struct http_req *r, const struct stat *st, bool is_gzip)
 {
     struct sending *d = mem_alloc(sizeof *d);
     struct wrapping *z = is_gzip ? mem_zalloc(1, sizeof *z) : NULL;
@@ -212,12 +212,12 @@ static struct sending *sending_new(struct http_req *r, const struct stat *st, bo
     return d;
 }
 
-static void begin(struct sending *d, int status, const char *type)
+static void begin_sending(struct sending *d, int status, const char *type)
 {
     struct http_req *r = d->req;
 
     r->user = d;
-    r->on_abort = on_abort;
+    r->on_abort = on_send_abort;
     if (d->gzip)
         (void)http_add_header(r, "Content-Encoding", STR("gzip"));
     http_start(r, status, type, d->gzip ? -1 : (int64_t)d->left);
@@ -225,7 +225,7 @@ static void begin(struct sending *d, int status, const char *type)
         d->left = 0;
     if (d->gzip)
         (void)wrap_begin(d);
-    pump(d);
+    pump_file(d);
 }
 
 int fs_send(struct http_req *r, int taken, const struct stat *st, const struct fs_send *how)
@@ -233,7 +233,7 @@ int fs_send(struct http_req *r, int taken, const struct stat *st, const struct f
     auto_close int fd = taken;
     char mtime[CLOCK_RFC3339_MAX], text[80];
     unsigned long long size = (unsigned long long)st->st_size;
-    struct sending *d = sending_new(r, st, how->is_gzip);
+    struct sending *d = file_sending_new(r, st, how->is_gzip);
 
     if (!d)
         return -ENOMEM;
@@ -260,6 +260,6 @@ int fs_send(struct http_req *r, int taken, const struct stat *st, const struct f
     }
     (void)http_add_header(r, "Last-Modified", str_of(mtime));
     d->fd = take_fd(fd);
-    begin(d, part > 0 ? 206 : 200, how->type);
+    begin_sending(d, part > 0 ? 206 : 200, how->type);
     return 0;
 }

@@ -41,7 +41,7 @@ struct upload {
     struct err e;       /* what went wrong, when it was not the form itself */
 };
 
-static void drop_file(struct upload *u)
+static void drop_fs_file(struct upload *u)
 {
     if (u->fd < 0)
         return;
@@ -49,9 +49,9 @@ static void drop_file(struct upload *u)
     (void)unlinkat(u->dir_fd, u->temp, 0);
 }
 
-static void upload_free(struct upload *u)
+static void free_fs_upload(struct upload *u)
 {
-    drop_file(u);
+    drop_fs_file(u);
     close_p(&u->dir_fd);
     multipart_free(u->form);
     buf_done(&u->results);
@@ -61,7 +61,7 @@ static void upload_free(struct upload *u)
 /* ---- one file ---- */
 
 /* Only the last component counts, whatever a client sends before it. */
-static int take_name(struct upload *u, struct str name)
+static int take_upload_name(struct upload *u, struct str name)
 {
     for (ptrdiff_t at; (at = str_chr(name, '/')) >= 0;)
         name = str_skip(name, (size_t)at + 1);
@@ -74,10 +74,10 @@ static int take_name(struct upload *u, struct str name)
     return 0;
 }
 
-static int file_begin(struct upload *u, struct str name)
+static int begin_fs_file(struct upload *u, struct str name)
 {
     char hex[17];
-    int r = take_name(u, name);
+    int r = take_upload_name(u, name);
 
     if (r < 0)
         return r;
@@ -88,7 +88,7 @@ static int file_begin(struct upload *u, struct str name)
     return u->fd < 0 ? err_sys(&u->e, -errno, "create a file in %s", u->dir) : 0;
 }
 
-static int file_add(struct upload *u, const char *p, size_t len)
+static int add_to_fs_file(struct upload *u, const char *p, size_t len)
 {
     int r = io_write_all(u->fd, p, len);
 
@@ -119,7 +119,7 @@ static int file_dress(struct upload *u)
     return 0;
 }
 
-static void put_result(struct upload *u)
+static void put_upload_result(struct upload *u)
 {
     auto_buf struct buf path = BUF_INIT(PATH_MAX * 2);
     struct jw w = jw_to(&u->results);
@@ -137,7 +137,7 @@ static void put_result(struct upload *u)
     jw_end(&w);
 }
 
-static int file_end(struct upload *u)
+static int end_fs_file(struct upload *u)
 {
     int r = file_dress(u);
 
@@ -146,13 +146,13 @@ static int file_end(struct upload *u)
     if (renameat(u->dir_fd, u->temp, u->dir_fd, u->name) < 0)
         return err_sys(&u->e, -errno, "%s", u->name);
     (void)close(take_fd(u->fd));
-    put_result(u);
+    put_upload_result(u);
     return 0;
 }
 
 /* ---- where ---- */
 
-static int open_dir(struct upload *u)
+static int open_upload_dir(struct upload *u)
 {
     u->dir_fd = fs_open_dir(u->dir, u->uid, u->gid);
     if (u->dir_fd == -ENOTDIR)
@@ -165,7 +165,7 @@ static int place_file(struct upload *u)
 {
     u->is_whole = false;
     u->has_dir = true;
-    return file_end(u);
+    return end_fs_file(u);
 }
 
 static int add_path(struct upload *u, const char *p, size_t len)
@@ -179,11 +179,11 @@ static int add_path(struct upload *u, const char *p, size_t len)
 }
 
 /* Moves the file that waits to where it should be. */
-static int move_file(struct upload *u, int from_fd)
+static int move_uploaded_file(struct upload *u, int from_fd)
 {
     u->is_whole = false;
     if (renameat(from_fd, u->temp, u->dir_fd, u->temp) == 0)
-        return file_end(u);
+        return end_fs_file(u);
     int r = -errno;
     (void)unlinkat(from_fd, u->temp, 0);
     (void)close(take_fd(u->fd));
@@ -199,16 +199,16 @@ static int use_path(struct upload *u)
         return 0;
     auto_close int from_fd = take_fd(u->dir_fd);
     u->dir = fs_resolve(u->serve, u->req->arena, u->path, NULL);
-    int r = u->dir ? open_dir(u) : err_sys(&u->e, -ENOMEM, "path");
+    int r = u->dir ? open_upload_dir(u) : err_sys(&u->e, -ENOMEM, "path");
     u->has_dir = true;
     if (r < 0 && u->is_whole)
         (void)unlinkat(from_fd, u->temp, 0);
-    return r < 0 || !u->is_whole ? r : move_file(u, from_fd);
+    return r < 0 || !u->is_whole ? r : move_uploaded_file(u, from_fd);
 }
 
 /* ---- the form ---- */
 
-static int on_part(void *ctx, const struct multipart_part *part)
+static int on_fs_upload_part(void *ctx, const struct multipart_part *part)
 {
     struct upload *u = ctx;
     bool is_file = str_is(part->name, "file") && part->filename.p;
@@ -219,19 +219,19 @@ static int on_part(void *ctx, const struct multipart_part *part)
     if (!is_file)
         return 0;
     int r = u->is_whole ? place_file(u) : 0;
-    return r < 0 ? r : file_begin(u, part->filename);
+    return r < 0 ? r : begin_fs_file(u, part->filename);
 }
 
-static int on_part_data(void *ctx, const char *p, size_t len)
+static int on_fs_upload_part_data(void *ctx, const char *p, size_t len)
 {
     struct upload *u = ctx;
 
     if (u->is_path)
         return add_path(u, p, len);
-    return u->fd < 0 || u->is_whole ? 0 : file_add(u, p, len);
+    return u->fd < 0 || u->is_whole ? 0 : add_to_fs_file(u, p, len);
 }
 
-static int on_part_end(void *ctx)
+static int on_fs_upload_part_end(void *ctx)
 {
     struct upload *u = ctx;
 
@@ -240,18 +240,18 @@ static int on_part_end(void *ctx)
     if (u->fd < 0 || u->is_whole)
         return 0;
     u->is_whole = !u->has_dir;
-    return u->has_dir ? file_end(u) : 0;
+    return u->has_dir ? end_fs_file(u) : 0;
 }
 
 static const struct multipart_ops form_ops = {
-    .on_part = on_part,
-    .on_data = on_part_data,
-    .on_part_end = on_part_end,
+    .on_part = on_fs_upload_part,
+    .on_data = on_fs_upload_part_data,
+    .on_part_end = on_fs_upload_part_end,
 };
 
 /* ---- the request ---- */
 
-static void fail(struct upload *u)
+static void fail_fs_upload(struct upload *u)
 {
     struct http_req *r = u->req;
 
@@ -260,10 +260,10 @@ static void fail(struct upload *u)
     else
         serve_fail_text(r, 400, "failed to parse multipart form: %s",
                         u->form ? multipart_reason(u->form) : "");
-    upload_free(u);
+    free_fs_upload(u);
 }
 
-static void answer(struct upload *u)
+static void answer_fs_upload(struct upload *u)
 {
     auto_buf struct buf b = BUF_INIT(2 * RESULTS_MAX);
     struct jw w = jw_to(&b);
@@ -279,24 +279,24 @@ static void answer(struct upload *u)
     serve_put_now(&w, "uploadedAt");
     jw_end(&w);
     serve_json(u->req, &b);
-    upload_free(u);
+    free_fs_upload(u);
 }
 
-static int on_data(struct http_req *r, void *ctx, const char *p, size_t len)
+static int on_fs_upload_data(struct http_req *r, void *ctx, const char *p, size_t len)
 {
     struct upload *u = ctx;
-    int code = u->form ? multipart_feed(u->form, p, len) : file_add(u, p, len);
+    int code = u->form ? multipart_feed(u->form, p, len) : add_to_fs_file(u, p, len);
 
     (void)r;
     if (code < 0)
-        fail(u);
+        fail_fs_upload(u);
     return code;
 }
 
-static void on_end(struct http_req *r, void *ctx)
+static void on_fs_upload_end(struct http_req *r, void *ctx)
 {
     struct upload *u = ctx;
-    int code = u->form ? multipart_finish(u->form) : file_end(u);
+    int code = u->form ? multipart_finish(u->form) : end_fs_file(u);
 
     (void)r;
     if (code == 0 && u->is_whole)
@@ -304,20 +304,21 @@ static void on_end(struct http_req *r, void *ctx)
     if (code == 0 && u->n_files == 0)
         code = err_set(&u->e, -EINVAL, "file is required");
     if (code < 0)
-        fail(u);
+        fail_fs_upload(u);
     else
-        answer(u);
+        answer_fs_upload(u);
 }
 
-static void on_abort(struct http_req *r)
+static void on_fs_upload_abort(struct http_req *r)
 {
     struct upload *u = r->user;
 
     serve_fail_text(r, r->fault ? r->fault : 400, "the body is not complete");
-    upload_free(u);
+    free_fs_upload(u);
 }
 
-static const struct http_body_sink sink = {.on_data = on_data, .on_end = on_end};
+static const struct http_body_sink sink = {.on_data = on_fs_upload_data,
+                                           .on_end = on_fs_upload_end};
 
 static bool is_form(const struct http_req *r)
 {
@@ -337,7 +338,7 @@ static int open_form(struct upload *u)
 }
 
 /* Everything before the first byte of the body. */
-static int begin(struct upload *u, struct serve *s, const char *path)
+static int begin_fs_upload(struct upload *u, struct serve *s, const char *path)
 {
     struct user user;
     const char *name = serve_query(u->req, "user");
@@ -351,10 +352,10 @@ static int begin(struct upload *u, struct serve *s, const char *path)
     u->dir = has_form ? path : fs_dir(u->req->arena, path);
     if (!u->dir)
         return err_sys(&u->e, -ENOMEM, "upload");
-    r = open_dir(u);
+    r = open_upload_dir(u);
     if (r < 0)
         return r;
-    return has_form ? open_form(u) : file_begin(u, str_of(fs_base(path)));
+    return has_form ? open_form(u) : begin_fs_file(u, str_of(fs_base(path)));
 }
 
 void fs_upload(struct serve *s, struct http_req *r)
@@ -374,11 +375,11 @@ void fs_upload(struct serve *s, struct http_req *r)
     u->dir_fd = u->fd = -1;
     buf_init(&u->results, RESULTS_MAX);
     (void)buf_add_char(&u->results, '[');
-    if (begin(u, s, path) < 0) {
-        fail(u);
+    if (begin_fs_upload(u, s, path) < 0) {
+        fail_fs_upload(u);
         return;
     }
     r->user = u;
-    r->on_abort = on_abort;
+    r->on_abort = on_fs_upload_abort;
     http_stream_body(r, UINT64_MAX, &sink, u);
 }

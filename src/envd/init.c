@@ -22,7 +22,7 @@ static struct {
     size_t len;
 } args; /* the program's arguments and, right behind them, its environment */
 
-static void on_child(int signo, void *ctx)
+static void on_init_child(int signo, void *ctx)
 {
     int status;
 
@@ -83,7 +83,7 @@ void init_main(int listen_fd, const struct cell_info *info)
     forget_args();
     reset_signals();
     (void)signal(SIGPIPE, SIG_IGN);
-    if (loop_on_signal(l, SIGCHLD, on_child, NULL) < 0 ||
+    if (loop_on_signal(l, SIGCHLD, on_init_child, NULL) < 0 ||
         serve_start(&serve, l, listen_fd, NULL) < 0)
         _exit(1);
     (void)loop_run(l);

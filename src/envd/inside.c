@@ -132,7 +132,7 @@ static int attach_upper(void *ctx, struct err *e)
     return r < 0 ? err_sys(e, r, "prepare upper layer") : 0;
 }
 
-static int attach_layers(void *ctx, struct err *e)
+static int attach_slot_layers(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
 
@@ -176,7 +176,7 @@ static const char *hostname_of(const struct cell *c)
     return c->info.spec.hostname[0] ? c->info.spec.hostname : "cell";
 }
 
-static void write_facts(const struct cell *c, const char *root)
+static void write_slot_facts(const struct cell *c, const char *root)
 {
     char hostname[HOSTNAME_MAX];
 
@@ -206,7 +206,7 @@ static void furnish_upper(const struct cell *c)
         (void)chmod("/up/root/u/data", 0777);
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
         (void)mkdir(dirs[i], 0755);
-    write_facts(c, "/up/root/u");
+    write_slot_facts(c, "/up/root/u");
 }
 
 /* Names are looked up through the service, whatever the image says. */
@@ -245,7 +245,7 @@ static int furnish_root(const struct cell *c, struct err *e)
         has_all = has_all && is_dir;
     }
     if (has_all) {
-        write_facts(c, "/new");
+        write_slot_facts(c, "/new");
         write_resolver(root);
     }
     return root < 0 ? err_sys(e, root, "open the root") : 0;
@@ -342,7 +342,7 @@ static const struct {
     {"/new/proc/irq", true},         {"/new/proc/scsi", true},
 };
 
-static int mount_proc(void *ctx, struct err *e)
+static int mount_own_proc(void *ctx, struct err *e)
 {
     static const struct option none = {NULL, NULL};
     struct kern_mount_attr read_only = {.set = KERN_ATTR_RDONLY};
@@ -366,7 +366,7 @@ static int mount_proc(void *ctx, struct err *e)
     return r < 0 ? err_sys(e, r, "/proc/sys") : 0;
 }
 
-static int pivot(void *ctx, struct err *e)
+static int pivot_into_slot(void *ctx, struct err *e)
 {
     (void)ctx;
     if (chdir("/new") < 0)
@@ -426,14 +426,14 @@ static const struct step steps[] = {
     {"time", view_enter_time, NULL},
     {"identity", become_root, NULL},
     {"upper layer", attach_upper, NULL},
-    {"lower layers", attach_layers, NULL},
+    {"lower layers", attach_slot_layers, NULL},
     {"root", mount_root, NULL},
     {"/usr", mount_usr, NULL},
     {"/dev", mount_dev, NULL},
     {"/dev/shm", mount_shm, NULL},
-    {"/proc", mount_proc, NULL},
+    {"/proc", mount_own_proc, NULL},
     {"views", view_mount, NULL},
-    {"new root", pivot, NULL},
+    {"new root", pivot_into_slot, NULL},
     {"hostname", set_hostname, NULL},
     {"descriptors", arrange_descriptors, NULL},
     {"confinement", confine_step, NULL},

@@ -34,7 +34,7 @@ struct follower {
 
 /* ---- following ---- */
 
-static void put_line(struct buf *b, const struct view *v, const struct line *line)
+static void put_log_line(struct buf *b, const struct view *v, const struct line *line)
 {
     char time[CLOCK_RFC3339_MAX];
 
@@ -59,10 +59,10 @@ static void follower_free(struct follower *f)
     free(f);
 }
 
-static void on_drain(struct http_req *r, void *ctx);
+static void on_log_drain(struct http_req *r, void *ctx);
 
 /* Sends what is new. F may be gone afterwards. */
-static void follow(struct follower *f)
+static void follow_main_log(struct follower *f)
 {
     struct log *log = &f->serve->log;
     struct lines_cursor c = lines_seek(&log->lines, f->view.next);
@@ -71,12 +71,12 @@ static void follow(struct follower *f)
     while (!http_is_full(f->req) && lines_next(&c, &line)) {
         auto_buf struct buf b = BUF_INIT(LINES_TEXT_MAX + 64);
         f->view.next = line.number + 1;
-        put_line(&b, &f->view, &line);
+        put_log_line(&b, &f->view, &line);
         if (b.len && buf_ok(&b))
             (void)http_write(f->req, b.p, b.len);
     }
     if (f->view.next < log->lines.end) {
-        http_on_drain(f->req, on_drain, f);
+        http_on_drain(f->req, on_log_drain, f);
         return;
     }
     if (is_main_alive(log))
@@ -85,13 +85,13 @@ static void follow(struct follower *f)
     follower_free(f);
 }
 
-static void on_drain(struct http_req *r, void *ctx)
+static void on_log_drain(struct http_req *r, void *ctx)
 {
     (void)r;
-    follow(ctx);
+    follow_main_log(ctx);
 }
 
-static void on_abort(struct http_req *r)
+static void on_log_abort(struct http_req *r)
 {
     follower_free(r->user);
     http_end(r);
@@ -110,16 +110,16 @@ static void start_following(struct serve *s, struct http_req *r, const struct vi
     f->view = *v;
     list_append(&s->log.followers, &f->node);
     r->user = f;
-    r->on_abort = on_abort;
+    r->on_abort = on_log_abort;
     http_start(r, 200, "text/plain; charset=utf-8", -1);
     /* The head goes out now, not with the first line. */
     (void)http_write(r, "", 0);
-    follow(f);
+    follow_main_log(f);
 }
 
 /* ---- the main process ---- */
 
-static void on_output(struct proc_watch *watch)
+static void on_log_output(struct proc_watch *watch)
 {
     struct log *log = container_of(watch, struct log, watch);
 
@@ -127,14 +127,14 @@ static void on_output(struct proc_watch *watch)
         (void)lines_add(&log->lines, clock_real_us(), str_n(c->data, c->len));
     if (proc_end(watch->proc))
         (void)lines_flush(&log->lines);
-    list_each(node, &log->followers) follow(list_entry(node, struct follower, node));
+    list_each(node, &log->followers) follow_main_log(list_entry(node, struct follower, node));
 }
 
 void log_init(struct log *log)
 {
     lines_init(&log->lines);
     list_init(&log->followers);
-    log->watch = (struct proc_watch){.fn = on_output};
+    log->watch = (struct proc_watch){.fn = on_log_output};
 }
 
 /* A directory that is named for a process is made for it. */
@@ -147,7 +147,7 @@ static int make_workdir(const struct claim *c, const struct user *u, struct err 
 }
 
 /* cmd and args as one list. A cmd with blanks and without args is text for a shell. */
-static char **make_argv(struct arena *a, struct str cmd, char **args, struct err *e)
+static char **make_log_argv(struct arena *a, struct str cmd, char **args, struct err *e)
 {
     size_t n_args = 0, n = 0;
 
@@ -190,7 +190,7 @@ int log_start_main(struct serve *s, struct arena *a, const struct json *body, st
     static char *no_env[] = {NULL};
     struct proc_args proc = {.user = name,
                              .cwd = s->claim.workdir,
-                             .argv = make_argv(a, cmd, args, e),
+                             .argv = make_log_argv(a, cmd, args, e),
                              .env = no_env,
                              .base_env = s->claim.env,
                              .is_merged = true,
@@ -251,17 +251,18 @@ static int parse_since(const char *text, int64_t *ret_us)
     return 0;
 }
 
-static void answer(struct http_req *r, const struct lines *lines, const struct view *v)
+static void answer_log(struct http_req *r, const struct lines *lines, const struct view *v)
 {
     auto_buf struct buf text = BUF_INIT(8 << 20), b = BUF_INIT(SERVE_ANSWER_MAX);
     struct lines_cursor c = lines_seek(lines, v->next);
     struct line line;
 
     while (lines_next(&c, &line))
-        put_line(&text, v, &line);
+        put_log_line(&text, v, &line);
     if (lines->partial.len) {
-        put_line(&text, v,
-                 &(struct line){.time_us = lines->partial_us, .text = buf_str(&lines->partial)});
+        put_log_line(
+            &text, v,
+            &(struct line){.time_us = lines->partial_us, .text = buf_str(&lines->partial)});
         text.len -= text.len > 0;
     }
     struct jw w = jw_to(&b);
@@ -291,5 +292,5 @@ void log_get(struct serve *s, struct http_req *r)
     if (serve_query_flag(r, "follow"))
         start_following(s, r, &v);
     else
-        answer(r, lines, &v);
+        answer_log(r, lines, &v);
 }

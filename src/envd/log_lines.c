@@ -22,7 +22,7 @@ struct block {
     char data[LINES_BLOCK];
 };
 
-static struct block *block_of(struct list *node)
+static struct block *log_block_of(struct list *node)
 {
     return list_entry(node, struct block, node);
 }
@@ -37,7 +37,7 @@ void lines_init(struct lines *l)
 void lines_done(struct lines *l)
 {
     for (struct list *node; (node = list_pop(&l->blocks));)
-        free(block_of(node));
+        free(log_block_of(node));
     buf_done(&l->partial);
 }
 
@@ -45,12 +45,12 @@ void lines_done(struct lines *l)
 static struct block *block_for(struct lines *l, size_t size)
 {
     if (!list_is_empty(&l->blocks)) {
-        struct block *newest = block_of(l->blocks.prev);
+        struct block *newest = log_block_of(l->blocks.prev);
         if (LINES_BLOCK - newest->used >= size)
             return newest;
     }
     struct list *oldest = l->n_blocks == LINES_BLOCKS_MAX ? list_pop(&l->blocks) : NULL;
-    struct block *b = oldest ? block_of(oldest) : mem_alloc(sizeof *b);
+    struct block *b = oldest ? log_block_of(oldest) : mem_alloc(sizeof *b);
     if (!b)
         return NULL;
     l->n_blocks += !oldest;
@@ -60,7 +60,7 @@ static struct block *block_for(struct lines *l, size_t size)
     return b;
 }
 
-static int add_line(struct lines *l, int64_t time_us, struct str text)
+static int add_log_line(struct lines *l, int64_t time_us, struct str text)
 {
     struct record record = {time_us, text.len};
     struct block *b = block_for(l, sizeof record + text.len);
@@ -79,7 +79,7 @@ int lines_flush(struct lines *l)
 {
     if (l->partial.len == 0)
         return 0;
-    int r = add_line(l, l->partial_us, buf_str(&l->partial));
+    int r = add_log_line(l, l->partial_us, buf_str(&l->partial));
     buf_done(&l->partial);
     return r;
 }
@@ -116,7 +116,7 @@ int lines_add(struct lines *l, int64_t now_us, struct str bytes)
         if (take(l->was_cut) && text.len == 0)
             continue;
         if (l->partial.len == 0 && text.len <= LINES_TEXT_MAX) {
-            r = add_line(l, now_us, text);
+            r = add_log_line(l, now_us, text);
             continue;
         }
         r = add_partial(l, now_us, text);
@@ -128,7 +128,7 @@ int lines_add(struct lines *l, int64_t now_us, struct str bytes)
 
 uint64_t lines_first(const struct lines *l)
 {
-    return list_is_empty(&l->blocks) ? l->end : block_of(l->blocks.next)->first;
+    return list_is_empty(&l->blocks) ? l->end : log_block_of(l->blocks.next)->first;
 }
 
 struct lines_cursor lines_seek(const struct lines *l, uint64_t number)
@@ -137,9 +137,9 @@ struct lines_cursor lines_seek(const struct lines *l, uint64_t number)
     struct line ignored;
 
     while (c.block != &l->blocks && c.block->next != &l->blocks &&
-           block_of(c.block->next)->first <= number)
+           log_block_of(c.block->next)->first <= number)
         c.block = c.block->next;
-    c.number = c.block == &l->blocks ? l->end : block_of(c.block)->first;
+    c.number = c.block == &l->blocks ? l->end : log_block_of(c.block)->first;
     while (c.number < number && lines_next(&c, &ignored))
         ;
     return c;
@@ -150,13 +150,13 @@ bool lines_next(struct lines_cursor *c, struct line *ret)
     const struct list *end = &c->lines->blocks;
     struct record record;
 
-    if (c->block != end && c->at == block_of(c->block)->used) {
+    if (c->block != end && c->at == log_block_of(c->block)->used) {
         c->block = c->block->next;
         c->at = 0;
     }
     if (c->block == end)
         return false;
-    const char *data = block_of(c->block)->data;
+    const char *data = log_block_of(c->block)->data;
     memcpy(&record, data + c->at, sizeof record);
     *ret = (struct line){.number = c->number++,
                          .time_us = record.time_us,

@@ -60,7 +60,8 @@ static const struct {
     [USER_BASH_LOGIN] = {"/.bash_login", true, FOR_BASH},
 };
 
-static const char *path_of(int file, const struct known *k, char path[static USER_TEXT_MAX + 32])
+static const char *login_path_of(int file, const struct known *k,
+                                 char path[static USER_TEXT_MAX + 32])
 {
     if (!files[file].is_users)
         return files[file].path;
@@ -80,7 +81,7 @@ static bool has_text(const char *path, const char *text)
     return n == (ssize_t)strlen(text) && memcmp(found, text, (size_t)n) == 0;
 }
 
-static bool is_empty(const char *path)
+static bool is_empty_file(const char *path)
 {
     DIR *dir = opendir(path);
     unsigned n = 0;
@@ -108,17 +109,18 @@ static void learn(struct known *k)
     const struct mark *m = k->marks;
 
     k->has_profile = m[USER_PROFILE].ino != 0;
-    k->is_ours = has_text("/etc/profile", LOGIN_PROFILE) && is_empty("/etc/profile.d") &&
-                 (!k->has_profile || has_text(path_of(USER_PROFILE, k, path), LOGIN_USER_PROFILE));
+    k->is_ours =
+        has_text("/etc/profile", LOGIN_PROFILE) && is_empty_file("/etc/profile.d") &&
+        (!k->has_profile || has_text(login_path_of(USER_PROFILE, k, path), LOGIN_USER_PROFILE));
     if (k->is_ours && !k->is_bash)
         k->is_ours = is_dash("/bin/sh");
     else if (k->is_ours)
         k->is_ours = has_text("/etc/bash.bashrc", LOGIN_BASHRC) &&
-                     has_text(path_of(USER_BASHRC, k, path), LOGIN_USER_BASHRC) &&
+                     has_text(login_path_of(USER_BASHRC, k, path), LOGIN_USER_BASHRC) &&
                      !m[USER_BASH_PROFILE].ino && !m[USER_BASH_LOGIN].ino;
 }
 
-static struct known *find(const char *home, bool is_bash)
+static struct known *find_known_login(const char *home, bool is_bash)
 {
     for (unsigned i = 0; i < KNOWN_MAX; i++)
         if (known[i].is_bash == is_bash && strcmp(known[i].home, home) == 0)
@@ -133,13 +135,13 @@ static struct known *find(const char *home, bool is_bash)
 static const struct known *know(const char *home, bool is_bash)
 {
     char path[USER_TEXT_MAX + 32];
-    struct known *k = find(home, is_bash);
+    struct known *k = find_known_login(home, is_bash);
     bool has_changed = false;
 
     for (int i = 0; i < FILES; i++) {
         if (!(files[i].shells & (is_bash ? FOR_BASH : FOR_SH)))
             continue;
-        struct mark now = mark_of(path_of(i, k, path));
+        struct mark now = mark_of(login_path_of(i, k, path));
         has_changed = has_changed || !mark_is_same(&now, &k->marks[i]);
         k->marks[i] = now;
     }
@@ -151,7 +153,7 @@ static const struct known *know(const char *home, bool is_bash)
 /* ---- the environment ---- */
 
 /* Variables that shells set, read or hand on in a way of their own. */
-static bool is_special(const char *pair)
+static bool is_login_special(const char *pair)
 {
     static const char *const names[] = {"ENV", "FUNCNEST", "IFS", "OLDPWD", "POSIXLY_CORRECT",
                                         "PS1", "PS4",      "PWD", "SHLVL",  "SHELLOPTS",
@@ -173,7 +175,7 @@ static ssize_t copy_env(char **ret, char *const *env, const char *home)
     bool has_home = false;
 
     for (; *env; env++) {
-        if (is_special(*env))
+        if (is_login_special(*env))
             return -1;
         if (strncmp(*env, "HOME=", 5) == 0)
             has_home = strcmp(*env + 5, home) == 0;

@@ -21,7 +21,7 @@
 
 static struct spawner spawner;
 
-static int usage(void)
+static int print_usage(void)
 {
     (void)fprintf(stderr, "usage: tidepool-envd spawn --socket PATH --state DIR --instance NAME "
                           "[--images DIR] [--cgroup v1|v2]\n"
@@ -29,7 +29,7 @@ static int usage(void)
     return 2;
 }
 
-static int parse(int argc, char **argv, struct spawner_options *o)
+static int parse_options(int argc, char **argv, struct spawner_options *o)
 {
     for (int i = 2; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--socket") == 0)
@@ -63,7 +63,7 @@ static void detach(void)
 }
 
 /* In the background process. FD reports to the foreground one how it went. */
-static int run(const struct spawner_options *o, int fd)
+static int run_in_background(const struct spawner_options *o, int fd)
 {
     struct err e = ERR_INIT;
 
@@ -80,7 +80,7 @@ static int run(const struct spawner_options *o, int fd)
     return 0;
 }
 
-static int spawn(const struct spawner_options *o)
+static int spawn_spawner(const struct spawner_options *o)
 {
     struct err e = ERR_INIT;
     int ends[2];
@@ -89,7 +89,7 @@ static int spawn(const struct spawner_options *o)
         return 1;
     pid_t pid = fork();
     if (pid == 0)
-        return run(o, ends[1]);
+        return run_in_background(o, ends[1]);
     (void)close(ends[1]);
     if (pid < 0 || read(ends[0], &e, sizeof e) != (ssize_t)sizeof e)
         (void)err_set(&e, -EIO, "the spawner died");
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
         (void)printf("tidepool-envd %s\n", TIDEPOOL_VERSION);
         return 0;
     }
-    if (argc < 2 || strcmp(argv[1], "spawn") != 0 || parse(argc, argv, &o) < 0)
-        return usage();
-    return spawn(&o);
+    if (argc < 2 || strcmp(argv[1], "spawn") != 0 || parse_options(argc, argv, &o) < 0)
+        return print_usage();
+    return spawn_spawner(&o);
 }

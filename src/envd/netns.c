@@ -16,7 +16,7 @@
 #include "envd/spawner.h"
 #include "sys/io.h"
 
-static int write_sysctl(const char *path, const char *value)
+static int write_netns_sysctl(const char *path, const char *value)
 {
     auto_close int fd = io_open(path, O_WRONLY, 0);
 
@@ -42,11 +42,11 @@ static int furnish(void)
     if (r < 0)
         return r;
     /* Nobody has capabilities here, so every port is for everybody. */
-    r = write_sysctl("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
+    r = write_netns_sysctl("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
     if (r < 0)
         return r;
     /* Pings without raw sockets, for every group of the cell. */
-    (void)write_sysctl("/proc/sys/net/ipv4/ping_group_range", "0 2147483647");
+    (void)write_netns_sysctl("/proc/sys/net/ipv4/ping_group_range", "0 2147483647");
     return io_open("/proc/thread-self/ns/net", O_RDONLY, 0);
 }
 
@@ -57,7 +57,7 @@ static void go_home(const struct spawner *s)
         _exit(1);
 }
 
-static int make(struct spawner *s)
+static int make_netns(struct spawner *s)
 {
     if (unshare(CLONE_NEWNET) < 0)
         return -errno;
@@ -121,7 +121,7 @@ int netns_take(struct spawner *s, struct err *e)
 {
     if (s->n_netns > 0)
         return s->netns_pool[--s->n_netns];
-    int fd = make(s);
+    int fd = make_netns(s);
     return fd < 0 ? err_sys(e, fd, "network namespace") : fd;
 }
 
@@ -133,7 +133,7 @@ bool netns_refill(struct spawner *s)
         (void)close(s->netns_pool[--s->n_netns]);
         return true;
     }
-    int fd = make(s);
+    int fd = make_netns(s);
     if (fd < 0)
         return false;
     s->netns_pool[s->n_netns++] = fd;

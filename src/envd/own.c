@@ -54,30 +54,30 @@ static const struct {
 enum { PATH_LEN = 48 };
 
 /* PATH is there (R is 0) or not (negative errno); it belongs to the cell's root. */
-static int hand_over(const char *path, int r, uint32_t uid)
+static int hand_over_slot(const char *path, int r, uint32_t uid)
 {
     if (r < 0 && errno != EEXIST)
         return -errno;
     return lchown(path, uid, uid) < 0 ? -errno : 0;
 }
 
-static int fill(const char *slot, uint32_t uid)
+static int fill_owned_slot(const char *slot, uint32_t uid)
 {
     char path[PATH_LEN];
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(dirs); i++) {
         (void)snprintf(path, sizeof path, "/own/%s/%s", slot, dirs[i]);
-        r = hand_over(path, mkdir(path, 0755), uid);
+        r = hand_over_slot(path, mkdir(path, 0755), uid);
     }
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(devices); i++) {
         dev_t dev = makedev(devices[i].major, devices[i].minor);
         (void)snprintf(path, sizeof path, "/own/%s/%s", slot, devices[i].name);
-        r = hand_over(path, mknod(path, S_IFCHR | 0666, dev), uid);
+        r = hand_over_slot(path, mknod(path, S_IFCHR | 0666, dev), uid);
     }
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(links); i++) {
         (void)snprintf(path, sizeof path, "/own/%s/%s", slot, links[i].name);
-        r = hand_over(path, symlink(links[i].target, path), uid);
+        r = hand_over_slot(path, symlink(links[i].target, path), uid);
     }
     return r;
 }
@@ -85,7 +85,7 @@ static int fill(const char *slot, uint32_t uid)
 int own_add_slot(const struct cell *c, struct err *e)
 {
     mode_t mask = umask(0);
-    int r = fill(c->name, c->info.uid_base);
+    int r = fill_owned_slot(c->name, c->info.uid_base);
 
     (void)umask(mask);
     return r < 0 ? err_sys(e, r, "devices of '%s'", c->name) : 0;

@@ -160,7 +160,7 @@ const char *path_errno(int code)
 
 /* Opens the directory NAME below FD, or makes it. Links of /proc that jump elsewhere do not count.
  */
-static int enter(int fd, const char *name, uid_t uid, gid_t gid)
+static int enter_dir(int fd, const char *name, uid_t uid, gid_t gid)
 {
     struct kern_open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
                                 .resolve = KERN_NO_MAGICLINKS};
@@ -177,7 +177,7 @@ static int enter(int fd, const char *name, uid_t uid, gid_t gid)
     return take_fd(made);
 }
 
-static int describe(int code, struct str prefix, struct err *e)
+static int describe_path_fault(int code, struct str prefix, struct err *e)
 {
     if (code == -ENOTDIR)
         return err_set(e, code, "path is a file: " STR_FMT, STR_ARG(prefix));
@@ -199,12 +199,12 @@ int path_open_dir(const char *path, uid_t uid, gid_t gid, struct err *e)
         if (part.len == 0)
             continue;
         if (part.len > NAME_MAX)
-            return describe(-ENAMETOOLONG, prefix, e);
+            return describe_path_fault(-ENAMETOOLONG, prefix, e);
         memcpy(name, part.p, part.len);
         name[part.len] = '\0';
-        int next = enter(fd, name, uid, gid);
+        int next = enter_dir(fd, name, uid, gid);
         if (next < 0)
-            return describe(next, prefix, e);
+            return describe_path_fault(next, prefix, e);
         (void)close(fd);
         fd = next;
     }

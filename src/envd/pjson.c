@@ -18,22 +18,22 @@ struct reading {
     struct err *err;
 };
 
-static int refuse(const struct reading *r, const char *what)
+static int refuse_field(const struct reading *r, const char *what)
 {
     return err_set(r->err, -EINVAL, "invalid value for field %s: %s", r->field->name, what);
 }
 
-static int no_memory(const struct reading *r)
+static int no_memory_for_field(const struct reading *r)
 {
     return err_sys(r->err, -ENOMEM, "field %s", r->field->name);
 }
 
 /* ---- values ---- */
 
-static int read_string(const struct reading *r, const struct json *v)
+static int read_pjson_string(const struct reading *r, const struct json *v)
 {
     if (!json_is(v, JSON_STRING))
-        return refuse(r, "it must be a string");
+        return refuse_field(r, "it must be a string");
     *(struct str *)r->at = v->s;
     return 0;
 }
@@ -41,13 +41,13 @@ static int read_string(const struct reading *r, const struct json *v)
 static int read_bytes(const struct reading *r, const struct json *v)
 {
     if (!json_is(v, JSON_STRING))
-        return refuse(r, "it must be base64 text");
+        return refuse_field(r, "it must be base64 text");
     auto_buf struct buf b = BUF_INIT(v->s.len + 1);
     if (enc_unbase64(&b, v->s) < 0)
-        return b.error == -ENOMEM ? no_memory(r) : refuse(r, "it is not base64");
+        return b.error == -ENOMEM ? no_memory_for_field(r) : refuse_field(r, "it is not base64");
     struct str bytes = arena_str(r->arena, b.p ? buf_str(&b) : STR(""));
     if (!bytes.p)
-        return no_memory(r);
+        return no_memory_for_field(r);
     *(struct str *)r->at = bytes;
     return 0;
 }
@@ -55,13 +55,13 @@ static int read_bytes(const struct reading *r, const struct json *v)
 static int read_bool(const struct reading *r, const struct json *v)
 {
     if (!json_is(v, JSON_BOOL))
-        return refuse(r, "it must be true or false");
+        return refuse_field(r, "it must be true or false");
     *(bool *)r->at = v->b;
     return 0;
 }
 
 /* A number, or a number as text, within [LOW, HIGH]. */
-static int get_number(const struct json *v, int64_t low, int64_t high, int64_t *ret)
+static int get_pjson_number(const struct json *v, int64_t low, int64_t high, int64_t *ret)
 {
     int64_t n = 0;
 
@@ -81,13 +81,13 @@ static int read_u32(const struct reading *r, const struct json *v)
 {
     int64_t n;
 
-    if (get_number(v, 0, UINT32_MAX, &n) < 0)
-        return refuse(r, "it must be a number from 0 to 4294967295");
+    if (get_pjson_number(v, 0, UINT32_MAX, &n) < 0)
+        return refuse_field(r, "it must be a number from 0 to 4294967295");
     *(uint32_t *)r->at = (uint32_t)n;
     return 0;
 }
 
-static int read_enum(const struct reading *r, const struct json *v)
+static int read_pjson_enum(const struct reading *r, const struct json *v)
 {
     int64_t n = 0;
 
@@ -95,42 +95,42 @@ static int read_enum(const struct reading *r, const struct json *v)
         for (const struct pjson_name *name = r->field->names; name->name; name++)
             if (str_is(v->s, name->name))
                 n = name->value;
-    } else if (get_number(v, INT32_MIN, INT32_MAX, &n) < 0) {
-        return refuse(r, "it must be a name or a number");
+    } else if (get_pjson_number(v, INT32_MIN, INT32_MAX, &n) < 0) {
+        return refuse_field(r, "it must be a name or a number");
     }
     *(int32_t *)r->at = (int32_t)n;
     return 0;
 }
 
-static int read_strings(const struct reading *r, const struct json *v)
+static int read_pjson_strings(const struct reading *r, const struct json *v)
 {
     if (!json_is(v, JSON_ARRAY) || v->n > PJSON_STRINGS_MAX)
-        return refuse(r, "it must be a list of strings");
+        return refuse_field(r, "it must be a list of strings");
     char **list = arena_zalloc(r->arena, v->n + 1UL, sizeof *list);
     if (!list)
-        return no_memory(r);
+        return no_memory_for_field(r);
     for (uint32_t i = 0; i < v->n; i++) {
         struct str s = json_str(json_at(v, i), STR_NULL);
         if (!s.p || str_chr(s, '\0') >= 0)
-            return refuse(r, "it must hold strings without NUL bytes");
+            return refuse_field(r, "it must hold strings without NUL bytes");
         list[i] = (char *)(uintptr_t)s.p; /* ends with a NUL, and lives as long as the value */
     }
     *(char ***)r->at = list;
     return 0;
 }
 
-static int read_map(const struct reading *r, const struct json *v)
+static int read_pjson_map(const struct reading *r, const struct json *v)
 {
     if (!json_is(v, JSON_OBJECT) || v->n > PJSON_MAP_MAX)
-        return refuse(r, "it must be an object of strings");
+        return refuse_field(r, "it must be an object of strings");
     for (uint32_t i = 0; i < v->n; i++)
         if (!json_is(&v->members[i].value, JSON_STRING))
-            return refuse(r, "it must hold strings only");
+            return refuse_field(r, "it must hold strings only");
     *(const struct json **)r->at = v;
     return 0;
 }
 
-static int read_message(const struct reading *r, const struct json *v)
+static int read_pjson_message(const struct reading *r, const struct json *v)
 {
     void *m = pjson_read(r->arena, r->field->message, v, r->err);
 
@@ -141,9 +141,10 @@ static int read_message(const struct reading *r, const struct json *v)
 }
 
 static int (*const readers[PJSON_TYPE_COUNT])(const struct reading *r, const struct json *v) = {
-    [PJSON_STRING] = read_string, [PJSON_BYTES] = read_bytes,     [PJSON_BOOL] = read_bool,
-    [PJSON_U32] = read_u32,       [PJSON_ENUM] = read_enum,       [PJSON_STRINGS] = read_strings,
-    [PJSON_MAP] = read_map,       [PJSON_MESSAGE] = read_message,
+    [PJSON_STRING] = read_pjson_string, [PJSON_BYTES] = read_bytes,
+    [PJSON_BOOL] = read_bool,           [PJSON_U32] = read_u32,
+    [PJSON_ENUM] = read_pjson_enum,     [PJSON_STRINGS] = read_pjson_strings,
+    [PJSON_MAP] = read_pjson_map,       [PJSON_MESSAGE] = read_pjson_message,
 };
 
 /* ---- messages ---- */
@@ -163,7 +164,7 @@ static struct str snake_name(const char *name, char ret[NAME_MAX_BYTES])
     return str_n(ret, len);
 }
 
-static const struct json *find(const struct json *object, const char *name)
+static const struct json *find_pjson_member(const struct json *object, const char *name)
 {
     char snake[NAME_MAX_BYTES];
     const struct json *v = json_get(object, name);
@@ -191,12 +192,12 @@ void *pjson_read(struct arena *a, const struct pjson_message *type, const struct
     }
     for (size_t i = 0; i < type->n_fields; i++) {
         const struct pjson_field *f = &type->fields[i];
-        const struct json *value = find(v, f->name);
+        const struct json *value = find_pjson_member(v, f->name);
         struct reading r = {a, f, m + f->offset, e};
         if (!value)
             continue;
         if (f->oneof && seen >> f->oneof & 1) {
-            (void)refuse(&r, "another member of its oneof is set already");
+            (void)refuse_field(&r, "another member of its oneof is set already");
             return NULL;
         }
         if (readers[f->type](&r, value) < 0)

@@ -30,7 +30,7 @@ static const char *const own[] = {
     "wait",    "while",
 };
 
-static bool is_own(const char *name)
+static bool is_shell_word(const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(own); i++)
         if (strcmp(own[i], name) == 0)
@@ -82,5 +82,5 @@ char **plain_words(struct arena *a, const char *command)
         if (!words[n++])
             return NULL;
     }
-    return n > 0 && !is_own(words[0]) && is_same_program(words) ? words : NULL;
+    return n > 0 && !is_shell_word(words[0]) && is_same_program(words) ? words : NULL;
 }

@@ -79,7 +79,7 @@ static void free_if_done(struct proc *p)
 }
 
 /* The process may be gone afterwards. */
-static void tell(struct proc *p)
+static void tell_readers(struct proc *p)
 {
     p->is_telling = true;
     list_each(node, &p->ring.readers)
@@ -92,7 +92,7 @@ static void tell(struct proc *p)
     free_if_done(p);
 }
 
-static void on_output(struct loop_io *io, uint32_t events);
+static void on_proc_output(struct loop_io *io, uint32_t events);
 
 /* A full ring holds the process back, once its pipes are full as well. Stopped, not only unwanted:
  * epoll reports a hang-up whether it is wanted or not. */
@@ -101,7 +101,7 @@ static void sink_set_flow(struct sink *s, bool is_full)
     if (is_full)
         loop_io_stop(&s->io);
     else if (s->fd >= 0 && !s->io.loop &&
-             loop_io_start(s->proc->table->loop, &s->io, s->fd, EPOLLIN, on_output) < 0)
+             loop_io_start(s->proc->table->loop, &s->io, s->fd, EPOLLIN, on_proc_output) < 0)
         close_io(&s->io, &s->fd);
 }
 
@@ -115,7 +115,7 @@ static void set_flow(struct proc *p)
 
 static void on_poke(struct loop_timer *t)
 {
-    tell(container_of(t, struct proc, poke));
+    tell_readers(container_of(t, struct proc, poke));
 }
 
 void proc_watch_start(struct proc *p, struct proc_watch *w, uint64_t from)
@@ -201,14 +201,14 @@ static bool sink_read(struct sink *s)
     return true;
 }
 
-static void end(struct proc *p);
+static void end_proc(struct proc *p);
 
 static bool has_output(const struct proc *p)
 {
     return p->out.fd >= 0 || p->err.fd >= 0;
 }
 
-static void on_output(struct loop_io *io, uint32_t events)
+static void on_proc_output(struct loop_io *io, uint32_t events)
 {
     struct sink *s = container_of(io, struct sink, io);
     struct proc *p = s->proc;
@@ -216,9 +216,9 @@ static void on_output(struct loop_io *io, uint32_t events)
     (void)events;
     if (sink_read(s)) {
         set_flow(p);
-        tell(p);
+        tell_readers(p);
     } else if (p->is_reaped && !has_output(p)) {
-        end(p);
+        end_proc(p);
     }
 }
 
@@ -243,7 +243,7 @@ static void close_input(struct proc *p)
     buf_clear(&p->input);
 }
 
-static void on_input(struct loop_io *io, uint32_t events)
+static void on_proc_input(struct loop_io *io, uint32_t events)
 {
     struct proc *p = container_of(io, struct proc, in_io);
     ssize_t n = io_write(p->in_fd, p->input.p, p->input.len);
@@ -272,7 +272,7 @@ int proc_write(struct proc *p, struct str data)
     if (r == 0)
         p->n_queued += data.len;
     if (r == 0 && p->input.len > 0 && !p->in_io.loop)
-        r = loop_io_start(p->table->loop, &p->in_io, p->in_fd, EPOLLOUT, on_input);
+        r = loop_io_start(p->table->loop, &p->in_io, p->in_fd, EPOLLOUT, on_proc_input);
     return r;
 }
 
@@ -307,7 +307,7 @@ int proc_resize(struct proc *p, uint16_t cols, uint16_t rows)
 
 /* ---- life ---- */
 
-static void close_all(struct proc *p);
+static void close_all_pipes(struct proc *p);
 
 static void proc_free(struct proc *p)
 {
@@ -316,7 +316,7 @@ static void proc_free(struct proc *p)
     list_del(&p->node);
     loop_timer_stop(&p->timer);
     loop_timer_stop(&p->poke);
-    close_all(p);
+    close_all_pipes(p);
     buf_done(&p->input);
     ring_done(&p->ring);
     if (p->owner)
@@ -325,7 +325,7 @@ static void proc_free(struct proc *p)
     free(p);
 }
 
-static void close_all(struct proc *p)
+static void close_all_pipes(struct proc *p)
 {
     close_input(p);
     close_io(&p->out.io, &p->out.fd);
@@ -334,10 +334,10 @@ static void close_all(struct proc *p)
 
 void proc_hang_up(struct proc *p)
 {
-    close_all(p);
+    close_all_pipes(p);
     tell_inputs(p);
     if (p->is_reaped && !p->is_ended)
-        end(p);
+        end_proc(p);
 }
 
 int proc_signal(struct proc *p, int signo)
@@ -355,7 +355,7 @@ int proc_signal_alone(struct proc *p, int signo)
         return -errno;
     p->is_killed = p->is_killed || signo == SIGKILL || signo == SIGTERM;
     if (p->is_reaped && p->is_killed)
-        end(p);
+        end_proc(p);
     return 0;
 }
 
@@ -370,7 +370,7 @@ void proc_kill_all(struct proc *p)
  * step. */
 static int start_step(struct proc *p);
 
-static void on_step(struct loop_timer *t)
+static void on_proc_step(struct loop_timer *t)
 {
     struct proc *p = container_of(t, struct proc, timer);
     int64_t now_ms = clock_mono_ms(), took_ms = now_ms - p->step_at_ms;
@@ -389,7 +389,7 @@ static int start_step(struct proc *p)
 {
     p->step_at_ms = clock_mono_ms();
     return loop_timer_start(p->table->loop, &p->timer, p->left_ms < STEP_MS ? p->left_ms : STEP_MS,
-                            on_step);
+                            on_proc_step);
 }
 
 static struct proc *proc_new(struct proc_table *t, const struct proc_args *args)
@@ -433,7 +433,7 @@ static int make_pipe(int own_end, int *ret_own, int *ret_other)
     return 0;
 }
 
-static int make_copy(int fd, int *ret)
+static int make_proc_copy(int fd, int *ret)
 {
     *ret = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     return *ret < 0 ? -errno : 0;
@@ -449,11 +449,11 @@ static int make_terminal(struct proc *p, struct launch *l)
     p->out.fd = pty.master;
     l->in_fd = pty.slave;
     /* Watched twice, for reading and for writing: two descriptors. */
-    r = make_copy(pty.master, &p->in_fd);
+    r = make_proc_copy(pty.master, &p->in_fd);
     if (r == 0)
-        r = make_copy(pty.slave, &l->out_fd);
+        r = make_proc_copy(pty.slave, &l->out_fd);
     if (r == 0)
-        r = make_copy(pty.slave, &l->err_fd);
+        r = make_proc_copy(pty.slave, &l->err_fd);
     return r;
 }
 
@@ -471,7 +471,7 @@ static int make_pipes(struct proc *p, struct launch *l)
     int r = make_pipe(0, &p->out.fd, &l->out_fd);
 
     if (r == 0 && l->args->is_merged)
-        r = make_copy(l->out_fd, &l->err_fd);
+        r = make_proc_copy(l->out_fd, &l->err_fd);
     else if (r == 0)
         r = make_pipe(0, &p->err.fd, &l->err_fd);
     if (r == 0 && (p->input.len > 0 || p->keeps_input))
@@ -490,7 +490,7 @@ static int watch_all(struct proc *p, uint32_t timeout_ms)
     if (p->out.fd < 0)
         r = -ENOMEM;
     if (r == 0 && p->input.len > 0)
-        r = loop_io_start(l, &p->in_io, p->in_fd, EPOLLOUT, on_input);
+        r = loop_io_start(l, &p->in_io, p->in_fd, EPOLLOUT, on_proc_input);
     p->left_ms = timeout_ms;
     if (r == 0 && timeout_ms > 0)
         r = start_step(p);
@@ -498,7 +498,7 @@ static int watch_all(struct proc *p, uint32_t timeout_ms)
 }
 
 /* The new process of P, or -errno with E filled. */
-static pid_t start(struct proc *p, const struct proc_args *args, struct err *e)
+static pid_t start_proc(struct proc *p, const struct proc_args *args, struct err *e)
 {
     struct launch l = {.args = args, .in_fd = -1, .out_fd = -1, .err_fd = -1};
     auto_arena struct arena a;
@@ -529,7 +529,7 @@ struct proc *proc_start(struct proc_table *t, const struct proc_args *args, stru
         (void)err_sys(e, -ENOMEM, "start '%s'", args->argv[0]);
         return NULL;
     }
-    p->pid = start(p, args, e);
+    p->pid = start_proc(p, args, e);
     if (p->pid < 0)
         return NULL;
     int r = watch_all(p, args->timeout_ms);
@@ -556,16 +556,16 @@ void proc_drop(struct proc *p)
     free_if_done(p);
 }
 
-static void on_kept(struct loop_timer *t)
+static void on_proc_kept(struct loop_timer *t)
 {
     proc_drop(container_of(t, struct proc, timer));
 }
 
-static void keep(struct proc *p)
+static void keep_proc(struct proc *p)
 {
     struct proc_table *t = p->table;
 
-    if (p->keep_ms == 0 || loop_timer_start(t->loop, &p->timer, p->keep_ms, on_kept) < 0)
+    if (p->keep_ms == 0 || loop_timer_start(t->loop, &p->timer, p->keep_ms, on_proc_kept) < 0)
         return;
     p->is_kept = true;
     if (++t->n_kept <= PROC_KEPT_MAX)
@@ -577,29 +577,29 @@ static void keep(struct proc *p)
 }
 
 /* The process may be gone afterwards. */
-static void end(struct proc *p)
+static void end_proc(struct proc *p)
 {
     /* What is in the pipes by now is its output; they hold no more than this at a time. */
     for (int i = 0; i < DRAIN_READS && sink_read(&p->out); i++)
         ;
     for (int i = 0; i < DRAIN_READS && sink_read(&p->err); i++)
         ;
-    close_all(p);
+    close_all_pipes(p);
     tell_inputs(p);
     p->end.is_timed_out = p->is_timed_out;
     p->is_ended = true;
     p->table->n_procs--;
     loop_timer_stop(&p->timer);
-    keep(p);
-    tell(p);
+    keep_proc(p);
+    tell_readers(p);
 }
 
-static void finish(struct proc *p, int status)
+static void finish_proc(struct proc *p, int status)
 {
     p->is_reaped = true;
     p->end.status = status;
     if (!p->waits_for_eof || p->is_killed || !has_output(p))
-        end(p);
+        end_proc(p);
 }
 
 void proc_table_init(struct proc_table *t, struct loop *l)
@@ -647,7 +647,7 @@ void proc_reaped(struct proc_table *t, pid_t pid, int status)
         /* The number of one that is only kept may be in use again. */
         if (p->pid != pid || p->is_reaped)
             continue;
-        finish(p, status);
+        finish_proc(p, status);
         return;
     }
 }

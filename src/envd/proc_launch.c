@@ -70,7 +70,7 @@ static void follow_procs(rlim_t max)
 }
 
 /* It may have changed since the last time. "max" is no number. */
-static void read_procs(void)
+static void read_session_procs(void)
 {
     char text[24];
     uint64_t max = 0;
@@ -104,7 +104,7 @@ static const char *env_get(char **env, size_t n, const char *name, size_t len)
     return NULL;
 }
 
-static size_t count(char **list)
+static size_t count_strings(char **list)
 {
     size_t n = 0;
 
@@ -113,7 +113,7 @@ static size_t count(char **list)
     return n;
 }
 
-static int make_env(struct launch *l, struct arena *a)
+static int make_proc_env(struct launch *l, struct arena *a)
 {
     const struct {
         const char *name, *value;
@@ -124,7 +124,7 @@ static int make_env(struct launch *l, struct arena *a)
     };
     size_t n_defaults =
         l->args->has_bare_env ? BARE_ENV : ARRAY_LEN(defaults) - (l->args->has_pty ? 0 : 1);
-    size_t n_base = count(l->args->base_env), n = count(l->args->env);
+    size_t n_base = count_strings(l->args->base_env), n = count_strings(l->args->env);
 
     l->env = arena_zalloc(a, n + n_base + n_defaults + 1, sizeof *l->env);
     if (!l->env)
@@ -156,7 +156,7 @@ static int make_paths(struct launch *l, struct arena *a)
         l->paths[l->n_paths++] = name;
         return 0;
     }
-    struct str path = str_of(env_get(l->env, count(l->env), "PATH", 4));
+    struct str path = str_of(env_get(l->env, count_strings(l->env), "PATH", 4));
     while (path.p && l->n_paths < LAUNCH_PATHS_MAX) {
         struct str dir = str_cut(&path, ':');
         struct str full = arena_printf(a, STR_FMT "%s%s", STR_ARG(dir), dir.len ? "/" : "", name);
@@ -180,7 +180,7 @@ static const struct form {
 };
 
 /* The command of ARGV, which is of the form F; or NULL. */
-static const char *command_of(char *const *argv, const struct form *f)
+static const char *command_of_args(char *const *argv, const struct form *f)
 {
     size_t i = 0;
 
@@ -230,12 +230,12 @@ static void make_direct(struct launch *l, struct arena *a)
 
     for (size_t i = 0; i < ARRAY_LEN(forms) && !command; i++) {
         f = &forms[i];
-        command = command_of(l->args->argv, f);
+        command = command_of_args(l->args->argv, f);
     }
     char **words = command && !l->args->has_pty ? plain_words(a, command) : NULL;
     if (!words || !login_env(&login, a, &l->user, f->shell, l->env))
         return;
-    const char *path = env_get(l->env, count(l->env), "PATH", 4);
+    const char *path = env_get(l->env, count_strings(l->env), "PATH", 4);
     if (f->argv[0][0] != '/' && strcmp(path ? path : "", DEFAULT_PATH) != 0)
         return; /* the shell itself may be another one */
     l->direct.argv = words;
@@ -254,7 +254,7 @@ int launch_prepare(struct launch *l, struct arena *a, struct err *e)
     if (r < 0)
         return r;
     l->cwd = l->args->cwd ? l->args->cwd : l->user.home;
-    r = make_env(l, a);
+    r = make_proc_env(l, a);
     if (r == 0)
         r = make_paths(l, a);
     if (r == 0)
@@ -383,7 +383,7 @@ pid_t launch_start(struct launch *l, struct err *e)
 
     if (r < 0)
         _exit(1); /* the cell can see more than it should, and ends */
-    read_procs();
+    read_session_procs();
     /* A fork would copy the page tables of the first process for every command; the child only
      * arranges itself and calls exec, with its own signals blocked. */
     /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */

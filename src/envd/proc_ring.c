@@ -59,7 +59,7 @@ static struct ring_chunk *make_chunk(struct ring *r, size_t len)
     return c;
 }
 
-static bool is_wanted(const struct ring *r, const struct ring_chunk *c)
+static bool is_chunk_wanted(const struct ring *r, const struct ring_chunk *c)
 {
     list_each(node, &r->readers)
     {
@@ -69,9 +69,9 @@ static bool is_wanted(const struct ring *r, const struct ring_chunk *c)
     return false;
 }
 
-static void trim(struct ring *r)
+static void trim_ring(struct ring *r)
 {
-    while (r->bytes > r->max && !is_wanted(r, first(r)))
+    while (r->bytes > r->max && !is_chunk_wanted(r, first(r)))
         drop_first(r);
 }
 
@@ -85,7 +85,7 @@ void ring_init(struct ring *r, size_t max)
 void ring_set_max(struct ring *r, size_t max)
 {
     r->max = max;
-    trim(r);
+    trim_ring(r);
     if (max == 0)
         drop_spare(r);
 }
@@ -110,7 +110,7 @@ int ring_add(struct ring *r, enum proc_source source, const char *p, size_t len)
     memcpy(c->data, p, len);
     list_append(&r->chunks, &c->node);
     r->bytes += sizeof *c + c->room;
-    trim(r);
+    trim_ring(r);
     return 0;
 }
 
@@ -122,7 +122,7 @@ bool ring_is_full(const struct ring *r)
     list_each(node, &r->chunks)
     {
         const struct ring_chunk *c = list_entry(node, struct ring_chunk, node);
-        if (bytes <= r->max || is_wanted(r, c))
+        if (bytes <= r->max || is_chunk_wanted(r, c))
             break;
         bytes -= sizeof *c + c->room;
     }
@@ -157,10 +157,10 @@ uint64_t ring_before(const struct ring *r, uint64_t seq, size_t bytes)
 void ring_detach(struct ring *r, struct ring_reader *reader)
 {
     list_del(&reader->node);
-    trim(r);
+    trim_ring(r);
 }
 
-static struct ring_chunk *find(const struct ring *r, const struct ring_reader *reader)
+static struct ring_chunk *find_chunk(const struct ring *r, const struct ring_reader *reader)
 {
     if (reader->next_seq == r->next_seq)
         return NULL;
@@ -177,8 +177,8 @@ static struct ring_chunk *find(const struct ring *r, const struct ring_reader *r
 
 const struct ring_chunk *ring_read(struct ring *r, struct ring_reader *reader)
 {
-    trim(r);
-    struct ring_chunk *c = find(r, reader);
+    trim_ring(r);
+    struct ring_chunk *c = find_chunk(r, reader);
     if (!c)
         return NULL;
     reader->at = c;

@@ -44,7 +44,7 @@ static bool read_stat(pid_t pid, struct node *ret)
     return state != 'Z';
 }
 
-static size_t read_all(struct node *nodes, size_t max)
+static size_t read_all_nodes(struct node *nodes, size_t max)
 {
     auto_closedir DIR *dir = opendir("/proc");
     size_t n = 0;
@@ -68,7 +68,7 @@ static bool is_child_of_marked(const struct node *nodes, size_t n, const struct 
 }
 
 /* Marks what belongs to PID. Returns how many. */
-static size_t mark(struct node *nodes, size_t n, pid_t pid)
+static size_t mark_family(struct node *nodes, size_t n, pid_t pid)
 {
     size_t n_marked = 0;
     bool has_changed = true;
@@ -94,8 +94,8 @@ void proc_tree_kill(pid_t pid)
     auto_free struct node *nodes = mem_zalloc(TREE_MAX, sizeof *nodes);
 
     for (int pass = 0; nodes && pass < PASSES; pass++) {
-        size_t n = read_all(nodes, TREE_MAX);
-        if (mark(nodes, n, pid) == 0)
+        size_t n = read_all_nodes(nodes, TREE_MAX);
+        if (mark_family(nodes, n, pid) == 0)
             break;
         for (size_t i = 0; i < n; i++)
             if (nodes[i].is_marked)
@@ -109,5 +109,5 @@ unsigned proc_tree_count(void)
 {
     auto_free struct node *nodes = mem_zalloc(TREE_MAX, sizeof *nodes);
 
-    return nodes ? (unsigned)read_all(nodes, TREE_MAX) + 1 : 0;
+    return nodes ? (unsigned)read_all_nodes(nodes, TREE_MAX) + 1 : 0;
 }

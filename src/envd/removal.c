@@ -26,7 +26,7 @@ void removal_drop(struct removal *r)
     free(r);
 }
 
-static void on_progress(struct proc_watch *watch)
+static void on_removal_progress(struct proc_watch *watch)
 {
     struct removal *r = container_of(watch, struct removal, watch);
 
@@ -66,7 +66,7 @@ struct removal *removal_start(struct proc_table *procs, const char *path,
     }
     r->done = done;
     r->ctx = ctx;
-    r->watch.fn = on_progress;
+    r->watch.fn = on_removal_progress;
     proc_watch_start(p, &r->watch, 1);
     return r;
 }

@@ -215,7 +215,7 @@ const char *rest_media_type(struct str name, struct str head)
 
 /* ---- metadata ---- */
 
-static bool is_printable(struct str s)
+static bool is_printable_ascii(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
         if (s.p[i] < 0x20 || s.p[i] > 0x7e)
@@ -223,7 +223,7 @@ static bool is_printable(struct str s)
     return true;
 }
 
-static const char *lower(struct arena *a, struct str s)
+static const char *lower_key(struct arena *a, struct str s)
 {
     char *out = arena_alloc(a, s.len + 1);
 
@@ -234,14 +234,14 @@ static const char *lower(struct arena *a, struct str s)
     return out;
 }
 
-static int check_meta(struct str key, struct str value, size_t sum, struct err *e)
+static int check_rest_meta(struct str key, struct str value, size_t sum, struct err *e)
 {
     if (key.len == 0 || key.len > META_KEY_MAX)
         return err_set(e, -EINVAL, "invalid metadata: key must have 1 to %d bytes",
                        (int)META_KEY_MAX);
-    if (!is_printable(key))
+    if (!is_printable_ascii(key))
         return err_set(e, -EINVAL, "invalid metadata: key has bytes outside 0x20 to 0x7E");
-    if (!is_printable(value))
+    if (!is_printable_ascii(value))
         return err_set(e, -EINVAL,
                        "invalid metadata: value of '" STR_FMT "' has bytes outside 0x20 to 0x7E",
                        STR_ARG(key));
@@ -272,12 +272,12 @@ int rest_read_meta(struct arena *a, const struct http_headers *h, struct rest_me
             continue;
         struct str key = str_skip(name, prefix.len);
         sum += ENTRY_XATTR_LEN + key.len + value.len;
-        int r = check_meta(key, value, sum, e);
+        int r = check_rest_meta(key, value, sum, e);
         if (r < 0)
             return r;
         struct rest_meta *m = arena_new(a, struct rest_meta);
         if (m)
-            *m = (struct rest_meta){list, lower(a, key), value};
+            *m = (struct rest_meta){list, lower_key(a, key), value};
         if (!m || !m->key)
             return err_sys(e, -ENOMEM, "metadata");
         /* Of headers with the same name the first counts. */

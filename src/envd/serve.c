@@ -42,7 +42,7 @@ static const struct {
     {"/halt", HTTP_POST, serve_halt},
 };
 
-static void on_request(struct http_req *r, void *ctx)
+static void on_serve_request(struct http_req *r, void *ctx)
 {
     bool is_known = false;
 
@@ -66,7 +66,7 @@ static void on_request(struct http_req *r, void *ctx)
         serve_fail_text(r, 404, "no such route");
 }
 
-static void on_error(struct http_req *r, int status, const char *reason, void *ctx)
+static void on_serve_error(struct http_req *r, int status, const char *reason, void *ctx)
 {
     (void)ctx;
     serve_fail_text(r, status, "%s", reason);
@@ -84,7 +84,7 @@ static struct http_server *new_server(struct serve *s, http_handler *handler, st
         .loop = s->loop,
         .handler = handler,
         .ctx = s,
-        .on_error = on_error,
+        .on_error = on_serve_error,
         .max_conns = CONNS_MAX,
         .timeouts = {.idle_ms = IDLE_MS, .body_ms = STALL_MS, .write_ms = WRITE_MS},
         .max_arena = (size_t)3 * SERVE_BODY_MAX,
@@ -117,6 +117,6 @@ int serve_start(struct serve *s, struct loop *l, int listen_fd, struct err *e)
     log_init(&s->log);
     e2b_watches_init(&s->watches, l);
     list_init(&s->uploads);
-    s->http = new_server(s, on_request, str_of(s->greeting), e);
+    s->http = new_server(s, on_serve_request, str_of(s->greeting), e);
     return s->http ? http_server_listen(s->http, listen_fd, e) : -ENOMEM;
 }

@@ -17,7 +17,7 @@
 
 enum { TEXT_MAX = 1 << 20 };
 
-static void write_facts(const struct serve *s)
+static void write_cell_facts(const struct serve *s)
 {
     char hostname[HOSTNAME_MAX];
 
@@ -36,7 +36,7 @@ static void on_claim(struct serve *s, struct http_req *r, const struct json *bod
     if (code == 0)
         code = e2b_set(s, json_get(body, "e2b"), &e);
     if (code == 0 && has_main)
-        write_facts(s);
+        write_cell_facts(s);
     if (code == 0)
         code = log_start_main(s, r->arena, body, &e);
     if (code < 0) {
@@ -48,7 +48,7 @@ static void on_claim(struct serve *s, struct http_req *r, const struct json *bod
     /* Somebody waits for the answer, and nothing runs here yet that could look at the files: what
      * is asked for next is looked at after this. */
     if (!has_main)
-        write_facts(s);
+        write_cell_facts(s);
 }
 
 void serve_claim(struct serve *s, struct http_req *r)
@@ -83,7 +83,7 @@ static void on_update(struct serve *s, struct http_req *r, const struct json *bo
         serve_fail(r, e.code == -EINVAL ? 400 : 500, &e);
         return;
     }
-    write_facts(s);
+    write_cell_facts(s);
     http_reply(r, 200, "application/json", STR("{}"));
 }
 
@@ -154,7 +154,7 @@ void serve_procs(struct serve *s, struct http_req *r)
 }
 
 /* {pid, signal} for any process of the cell but this one; a managed one gets it with its group. */
-static void on_signal(struct serve *s, struct http_req *r, const struct json *body)
+static void on_cell_signal(struct serve *s, struct http_req *r, const struct json *body)
 {
     int64_t pid = json_int(json_get(body, "pid"), 0);
     int64_t signo = json_int(json_get(body, "signal"), SIGTERM);
@@ -173,5 +173,5 @@ static void on_signal(struct serve *s, struct http_req *r, const struct json *bo
 
 void serve_signal(struct serve *s, struct http_req *r)
 {
-    serve_read_json(s, r, on_signal);
+    serve_read_json(s, r, on_cell_signal);
 }

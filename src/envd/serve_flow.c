@@ -34,7 +34,7 @@ static void flow_free(struct flow *f)
     free(f);
 }
 
-static void send_chunk(struct flow *f, const struct ring_chunk *c)
+static void send_flow_chunk(struct flow *f, const struct ring_chunk *c)
 {
     auto_buf struct buf b = BUF_INIT(LINE_MAX_BYTES);
 
@@ -45,7 +45,7 @@ static void send_chunk(struct flow *f, const struct ring_chunk *c)
         (void)http_write(f->req, b.p, b.len);
 }
 
-static void send_end(struct flow *f, const struct proc_end *end)
+static void send_flow_end(struct flow *f, const struct proc_end *end)
 {
     auto_buf struct buf b = BUF_INIT(512);
     bool is_killed = WIFSIGNALED(end->status);
@@ -58,17 +58,17 @@ static void send_end(struct flow *f, const struct proc_end *end)
     (void)http_write(f->req, b.p, b.len);
 }
 
-static void on_drain(struct http_req *r, void *ctx);
+static void on_flow_drain(struct http_req *r, void *ctx);
 
-static void pump(struct flow *f)
+static void pump_flow(struct flow *f)
 {
     const struct ring_chunk *c;
 
     while (f->req && !http_is_full(f->req) && (c = proc_watch_read(&f->watch)))
-        send_chunk(f, c);
+        send_flow_chunk(f, c);
     if (f->req && http_is_full(f->req)) {
         f->is_waiting = true;
-        http_on_drain(f->req, on_drain, f);
+        http_on_drain(f->req, on_flow_drain, f);
         return;
     }
     while (!f->req && proc_watch_read(&f->watch))
@@ -78,7 +78,7 @@ static void pump(struct flow *f)
         return;
     struct http_req *r = f->req;
     if (r) {
-        send_end(f, end);
+        send_flow_end(f, end);
         r->on_abort = NULL;
     }
     flow_free(f);
@@ -86,21 +86,21 @@ static void pump(struct flow *f)
         http_end(r);
 }
 
-static void on_drain(struct http_req *r, void *ctx)
+static void on_flow_drain(struct http_req *r, void *ctx)
 {
     struct flow *f = ctx;
 
     (void)r;
     f->is_waiting = false;
-    pump(f);
+    pump_flow(f);
 }
 
-static void on_progress(struct proc_watch *watch)
+static void on_flow_progress(struct proc_watch *watch)
 {
     struct flow *f = container_of(watch, struct flow, watch);
 
     if (!f->is_waiting)
-        pump(f);
+        pump_flow(f);
 }
 
 static void on_grace(struct loop_timer *t)
@@ -108,7 +108,7 @@ static void on_grace(struct loop_timer *t)
     proc_kill_all(container_of(t, struct flow, grace)->watch.proc);
 }
 
-static void on_abort(struct http_req *r)
+static void on_flow_abort(struct http_req *r)
 {
     struct flow *f = r->user;
 
@@ -118,7 +118,7 @@ static void on_abort(struct http_req *r)
     if (loop_timer_start(f->loop, &f->grace, GRACE_MS, on_grace) < 0)
         proc_kill_all(f->watch.proc);
     http_end(r);
-    pump(f);
+    pump_flow(f);
 }
 
 void serve_flow(struct serve *s, struct http_req *r, struct proc_args *args)
@@ -140,9 +140,9 @@ void serve_flow(struct serve *s, struct http_req *r, struct proc_args *args)
     f->req = r;
     f->loop = s->procs.loop;
     f->start_us = clock_mono_us();
-    f->watch.fn = on_progress;
+    f->watch.fn = on_flow_progress;
     r->user = f;
-    r->on_abort = on_abort;
+    r->on_abort = on_flow_abort;
     http_start(r, 200, "application/x-ndjson", -1);
     proc_watch_start(p, &f->watch, 1);
 }

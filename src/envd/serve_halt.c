@@ -27,7 +27,7 @@ static bool is_alone(void)
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
 }
 
-static void answer(struct halt *h, int status, const char *why)
+static void answer_halt(struct halt *h, int status, const char *why)
 {
     struct http_req *r = h->req;
 
@@ -39,21 +39,21 @@ static void answer(struct halt *h, int status, const char *why)
         http_reply(r, status, "application/json", STR("{}"));
 }
 
-static void on_step(struct loop_timer *t)
+static void on_halt_step(struct loop_timer *t)
 {
     struct halt *h = container_of(t, struct halt, timer);
 
     if (is_alone())
-        answer(h, 200, NULL);
+        answer_halt(h, 200, NULL);
     else if (kill(-1, SIGKILL) < 0 && errno != ESRCH)
-        answer(h, 500, "the processes cannot be killed");
-    else if (++h->n_steps > STEPS_MAX || loop_timer_start(h->loop, t, STEP_MS, on_step) < 0)
-        answer(h, 500, "the processes do not end");
+        answer_halt(h, 500, "the processes cannot be killed");
+    else if (++h->n_steps > STEPS_MAX || loop_timer_start(h->loop, t, STEP_MS, on_halt_step) < 0)
+        answer_halt(h, 500, "the processes do not end");
 }
 
-static void on_abort(struct http_req *r)
+static void on_halt_abort(struct http_req *r)
 {
-    answer(r->user, 499, NULL);
+    answer_halt(r->user, 499, NULL);
 }
 
 void serve_halt(struct serve *s, struct http_req *r)
@@ -67,6 +67,6 @@ void serve_halt(struct serve *s, struct http_req *r)
     h->req = r;
     h->loop = s->loop;
     r->user = h;
-    r->on_abort = on_abort;
-    on_step(&h->timer);
+    r->on_abort = on_halt_abort;
+    on_halt_step(&h->timer);
 }

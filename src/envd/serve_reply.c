@@ -98,7 +98,7 @@ struct reading {
     serve_body_fn *fn;
 };
 
-static void on_body(struct http_req *r, void *ctx)
+static void on_reply_body(struct http_req *r, void *ctx)
 {
     struct reading *reading = ctx;
     struct json_limits limits = {.max_depth = 32, .max_bytes = SERVE_BODY_MAX};
@@ -123,5 +123,5 @@ void serve_read_json(struct serve *s, struct http_req *r, serve_body_fn *fn)
         return;
     }
     *reading = (struct reading){s, fn};
-    http_read_body(r, SERVE_BODY_MAX, on_body, reading);
+    http_read_body(r, SERVE_BODY_MAX, on_reply_body, reading);
 }

@@ -46,7 +46,7 @@ static void run_free(struct run *run)
     free(run);
 }
 
-static void keep(struct run *run, struct buf *b, const struct ring_chunk *c)
+static void keep_output(struct run *run, struct buf *b, const struct ring_chunk *c)
 {
     size_t room = b->max - b->len, len = c->len < room ? c->len : room;
 
@@ -72,7 +72,7 @@ static void put_slice(struct run *run, const struct buf *from, struct buf *b)
     }
 }
 
-static void put_rest(struct run *run, struct buf *b)
+static void put_run_rest(struct run *run, struct buf *b)
 {
     int status = run->end.status;
 
@@ -96,7 +96,7 @@ static void put_next(struct run *run, struct buf *b)
     if (run->part == PART_STDERR && run->sent == 0)
         (void)buf_add_lit(b, "\",\"stderr\":\"");
     if (run->part == PART_REST)
-        put_rest(run, b);
+        put_run_rest(run, b);
     else if (run->sent < from->len)
         put_slice(run, from, b);
     if (run->part == PART_REST || run->sent == from->len) {
@@ -105,7 +105,7 @@ static void put_next(struct run *run, struct buf *b)
     }
 }
 
-static void on_drain(struct http_req *r, void *ctx);
+static void on_run_drain(struct http_req *r, void *ctx);
 
 /* Sends as much as the peer takes; RUN is gone when that was all. In slices, because text may
  * become six times as long as JSON, and memory that the cell has not got this process must not
@@ -118,7 +118,7 @@ static void send_slices(struct run *run)
     while (code == 0 && run->part < PART_COUNT) {
         auto_buf struct buf b = BUF_INIT(8 * SLICE);
         if (http_is_full(r)) {
-            http_on_drain(r, on_drain, run);
+            http_on_drain(r, on_run_drain, run);
             return;
         }
         put_next(run, &b);
@@ -131,13 +131,13 @@ static void send_slices(struct run *run)
         http_end(r);
 }
 
-static void on_drain(struct http_req *r, void *ctx)
+static void on_run_drain(struct http_req *r, void *ctx)
 {
     (void)r;
     send_slices(ctx);
 }
 
-static void answer(struct run *run, const struct proc_end *end)
+static void answer_run(struct run *run, const struct proc_end *end)
 {
     run->end = *end;
     proc_watch_stop(&run->watch);
@@ -154,19 +154,19 @@ static void answer(struct run *run, const struct proc_end *end)
     run_free(run);
 }
 
-static void on_progress(struct proc_watch *watch)
+static void on_run_progress(struct proc_watch *watch)
 {
     struct run *run = container_of(watch, struct run, watch);
 
     for (const struct ring_chunk *c; (c = proc_watch_read(watch));)
-        keep(run, c->source == PROC_STDERR ? &run->err : &run->out, c);
+        keep_output(run, c->source == PROC_STDERR ? &run->err : &run->out, c);
     const struct proc_end *end = proc_end(watch->proc);
     if (!end)
         return;
-    answer(run, end);
+    answer_run(run, end);
 }
 
-static void on_abort(struct http_req *r)
+static void on_run_abort(struct http_req *r)
 {
     struct run *run = r->user;
 
@@ -183,7 +183,7 @@ static void on_abort(struct http_req *r)
 
 /* ---- the request ---- */
 
-static char **get_argv(struct http_req *r, const struct json *body, struct err *e)
+static char **get_run_argv(struct http_req *r, const struct json *body, struct err *e)
 {
     struct str command = json_str(json_get(body, "command"), STR_NULL);
 
@@ -249,16 +249,16 @@ static int get_text(const struct json *body, const char *key, const char **ret, 
     return 0;
 }
 
-static int64_t clamp(int64_t v, int64_t low, int64_t high)
+static int64_t clamp_limit(int64_t v, int64_t low, int64_t high)
 {
     return v < low ? low : v > high ? high : v;
 }
 
-static int get_args(struct serve *s, struct http_req *r, const struct json *body,
-                    struct proc_args *ret, struct err *e)
+static int get_run_args(struct serve *s, struct http_req *r, const struct json *body,
+                        struct proc_args *ret, struct err *e)
 {
     *ret = (struct proc_args){.base_env = s->claim.env};
-    ret->argv = get_argv(r, body, e);
+    ret->argv = get_run_argv(r, body, e);
     ret->env = ret->argv ? claim_env(r->arena, json_get(body, "env"), e) : NULL;
     if (!ret->env)
         return e->code;
@@ -272,7 +272,8 @@ static int get_args(struct serve *s, struct http_req *r, const struct json *body
     if (!ret->user)
         ret->user = claim_user(&s->claim);
     ret->cwd = ret->cwd ? fs_resolve(s, r->arena, ret->cwd, ret->user) : s->claim.workdir;
-    ret->timeout_ms = (uint32_t)clamp(json_int(json_get(body, "timeout_ms"), 0), 0, TIMEOUT_MAX_MS);
+    ret->timeout_ms =
+        (uint32_t)clamp_limit(json_int(json_get(body, "timeout_ms"), 0), 0, TIMEOUT_MAX_MS);
     return 0;
 }
 
@@ -288,9 +289,10 @@ static void on_run(struct serve *s, struct http_req *r, const struct json *body)
 {
     struct err e = ERR_INIT;
     struct proc_args args;
-    size_t max = (size_t)clamp(json_int(json_get(body, "max_output"), OUTPUT_MAX), 0, OUTPUT_MAX);
+    size_t max =
+        (size_t)clamp_limit(json_int(json_get(body, "max_output"), OUTPUT_MAX), 0, OUTPUT_MAX);
 
-    if (get_args(s, r, body, &args, &e) < 0) {
+    if (get_run_args(s, r, body, &args, &e) < 0) {
         serve_fail(r, e.code == -ENOMEM ? 500 : 400, &e);
         return;
     }
@@ -307,7 +309,7 @@ static void on_run(struct serve *s, struct http_req *r, const struct json *body)
     run->start_us = clock_mono_us();
     run->is_tied = json_bool(json_get(body, "tied"), false);
     run->is_base64 = str_is(json_str(json_get(body, "encoding"), STR("")), "base64");
-    run->watch.fn = on_progress;
+    run->watch.fn = on_run_progress;
     buf_init(&run->out, max);
     buf_init(&run->err, max);
     struct proc *p = proc_start(&s->procs, &args, &e);
@@ -317,7 +319,7 @@ static void on_run(struct serve *s, struct http_req *r, const struct json *body)
         return;
     }
     r->user = run;
-    r->on_abort = on_abort;
+    r->on_abort = on_run_abort;
     proc_watch_start(p, &run->watch, 1);
 }
 

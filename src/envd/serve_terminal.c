@@ -72,7 +72,7 @@ static void close_terminal(struct terminal *t)
     ws_close(t->ws, 1000, STR(""));
 }
 
-static void send_output(struct terminal *t, struct str data)
+static void send_terminal_output(struct terminal *t, struct str data)
 {
     auto_buf struct buf b = BUF_INIT(FRAME_MAX);
 
@@ -86,14 +86,14 @@ static void send_output(struct terminal *t, struct str data)
         send_text(t, "output", buf_str(&b));
 }
 
-static void on_progress(struct proc_watch *watch)
+static void on_terminal_progress(struct proc_watch *watch)
 {
     struct terminal *t = container_of(watch, struct terminal, watch);
 
     while (!t->is_over && !ws_is_full(t->ws)) {
         const struct ring_chunk *c = proc_watch_read(watch);
         if (c) {
-            send_output(t, str_n(c->data, c->len));
+            send_terminal_output(t, str_n(c->data, c->len));
             continue;
         }
         const struct proc_end *end = proc_end(watch->proc);
@@ -108,7 +108,7 @@ static void on_progress(struct proc_watch *watch)
 
 /* ---- messages from the client ---- */
 
-static void on_input(struct terminal *t, const struct json *m)
+static void on_terminal_input(struct terminal *t, const struct json *m)
 {
     struct str data = json_str(json_get(m, "data"), STR(""));
     int r = proc_write(t->watch.proc, data);
@@ -117,7 +117,7 @@ static void on_input(struct terminal *t, const struct json *m)
         send_text(t, "error", STR("the shell does not read its input"));
 }
 
-static void on_size(struct terminal *t, const struct json *m)
+static void on_terminal_size(struct terminal *t, const struct json *m)
 {
     int64_t cols = json_int(json_get(m, "cols"), COLS), rows = json_int(json_get(m, "rows"), ROWS);
 
@@ -137,13 +137,13 @@ static const struct {
     const char *type;
     void (*handle)(struct terminal *t, const struct json *m);
 } messages[] = {
-    {"input", on_input},
-    {"resize", on_size},
-    {"init", on_size},
+    {"input", on_terminal_input},
+    {"resize", on_terminal_size},
+    {"init", on_terminal_size},
     {"close", on_close_wish},
 };
 
-static void on_message(struct ws *w, void *ctx, bool is_text, struct str data)
+static void on_terminal_message(struct ws *w, void *ctx, bool is_text, struct str data)
 {
     struct terminal *t = ctx;
     auto_arena struct arena a;
@@ -193,11 +193,11 @@ static void on_ws_drain(struct ws *w, void *ctx)
     struct terminal *t = ctx;
 
     (void)w;
-    on_progress(&t->watch);
+    on_terminal_progress(&t->watch);
 }
 
 static const struct ws_ops ops = {
-    .on_message = on_message,
+    .on_message = on_terminal_message,
     .on_drain = on_ws_drain,
     .on_close = on_ws_close,
 };
@@ -212,7 +212,7 @@ static uint16_t get_side(struct http_req *r, const char *name, uint16_t fallback
     return (uint16_t)v;
 }
 
-static char **make_argv(struct http_req *r)
+static char **make_terminal_argv(struct http_req *r)
 {
     const char *shell = serve_query(r, "shell");
     bool has_bash = access("/bin/bash", X_OK) == 0;
@@ -231,14 +231,14 @@ static char **make_argv(struct http_req *r)
     return argv[0] && argv[1] ? argv : NULL;
 }
 
-static struct proc *start(struct serve *s, struct http_req *r, struct err *e)
+static struct proc *start_terminal(struct serve *s, struct http_req *r, struct err *e)
 {
     static char *no_env[] = {NULL};
     const char *user = serve_query(r, "user"), *cwd = serve_query(r, "cwd");
     struct proc_args args = {.user = user && *user ? user : claim_user(&s->claim),
                              .cwd = cwd && *cwd ? fs_resolve(s, r->arena, cwd, user)
                                                 : s->claim.workdir,
-                             .argv = make_argv(r),
+                             .argv = make_terminal_argv(r),
                              .env = no_env,
                              .base_env = s->claim.env,
                              .keeps_input = true,
@@ -263,14 +263,14 @@ void serve_terminal(struct serve *s, struct http_req *r)
         return;
     }
     struct terminal *t = mem_zalloc(1, sizeof *t);
-    struct proc *p = t ? start(s, r, &e) : NULL;
+    struct proc *p = t ? start_terminal(s, r, &e) : NULL;
     if (!p) {
         int status = serve_status_of(e.code);
         free(t);
         serve_fail(r, status == 404 || status == 403 ? 400 : status, &e);
         return;
     }
-    t->watch.fn = on_progress;
+    t->watch.fn = on_terminal_progress;
     proc_watch_start(p, &t->watch, 1);
     opts.ctx = t;
     t->ws = ws_accept(r, &opts);

@@ -39,7 +39,7 @@ static int lock_range(struct spawner *s, uint32_t *ret_range)
     return -EUSERS;
 }
 
-static int write_map(pid_t pid, const char *file, uint32_t base)
+static int write_slot_map(pid_t pid, const char *file, uint32_t base)
 {
     char path[48], line[48];
 
@@ -51,9 +51,9 @@ static int write_map(pid_t pid, const char *file, uint32_t base)
 
 int slot_write_maps(pid_t pid, uint32_t base)
 {
-    int r = write_map(pid, "uid_map", base);
+    int r = write_slot_map(pid, "uid_map", base);
 
-    return r < 0 ? r : write_map(pid, "gid_map", base);
+    return r < 0 ? r : write_slot_map(pid, "gid_map", base);
 }
 
 /* Not the library's, which would look for threads. The kernel takes whoever changes its uid for one

@@ -50,7 +50,7 @@ static struct client *client_find(struct spawner *s, uint64_t id)
 /* Sends s->out; false when that failed. A client that does not read is waited for a little (it
  * never waits for us), then let go; it will find everything out when it connects again. What it has
  * said so far counts, also when it is dead: it is read until its end, and dropped there. */
-static bool client_send(struct client *cl, const int *fds, size_t n_fds)
+static bool send_to_client(struct client *cl, const int *fds, size_t n_fds)
 {
     int r = packet_send(cl->io.fd, &cl->spawner->out, fds, n_fds);
 
@@ -68,17 +68,17 @@ static bool client_send(struct client *cl, const int *fds, size_t n_fds)
 static void send_ok(struct client *cl, uint32_t tag)
 {
     packet_begin(&cl->spawner->out, PROTO_OK, tag);
-    (void)client_send(cl, NULL, 0);
+    (void)send_to_client(cl, NULL, 0);
 }
 
-static void send_error(struct client *cl, uint32_t tag, const struct err *e)
+static void send_client_error(struct client *cl, uint32_t tag, const struct err *e)
 {
     if (!cl)
         return;
     packet_begin(&cl->spawner->out, PROTO_ERROR, tag);
     wire_put_u32(&cl->spawner->out, (uint32_t)-e->code);
     wire_put_str(&cl->spawner->out, str_of(err_text(e)));
-    (void)client_send(cl, NULL, 0);
+    (void)send_to_client(cl, NULL, 0);
 }
 
 static bool send_cell(struct client *cl, const struct cell *c, uint32_t tag)
@@ -87,7 +87,7 @@ static bool send_cell(struct client *cl, const struct cell *c, uint32_t tag)
 
     packet_begin(&cl->spawner->out, PROTO_CELL, tag);
     proto_put_info(&cl->spawner->out, &c->info);
-    return client_send(cl, fds, ARRAY_LEN(fds));
+    return send_to_client(cl, fds, ARRAY_LEN(fds));
 }
 
 void spawner_reply_cell(struct cell *c)
@@ -102,7 +102,7 @@ void spawner_reply_cell(struct cell *c)
 
 void spawner_reply_error(struct cell *c, const struct err *e)
 {
-    send_error(client_find(c->spawner, c->client_id), c->tag, e);
+    send_client_error(client_find(c->spawner, c->client_id), c->tag, e);
     c->client_id = 0;
 }
 
@@ -117,7 +117,7 @@ void spawner_tell_gone(struct cell *c)
         wire_put_u32(&s->out, c->info.slot);
         wire_put_u64(&s->out, c->info.generation);
         wire_put_u32(&s->out, (uint32_t)c->wait_status);
-        (void)client_send(&s->clients[i], NULL, 0);
+        (void)send_to_client(&s->clients[i], NULL, 0);
     }
 }
 
@@ -138,7 +138,7 @@ static int hello(struct client *cl, struct packet *p, struct err *e)
         wire_put_u32(&s->out, s->cgroup.trees[i].can);
         fds[1 + i] = s->cgroup.trees[i].fd;
     }
-    (void)client_send(cl, fds, 1 + s->cgroup.n_trees);
+    (void)send_to_client(cl, fds, 1 + s->cgroup.n_trees);
     return 0;
 }
 
@@ -153,7 +153,7 @@ static void drop_unclaimed(struct spawner *s, const char *template_name)
     }
 }
 
-static int add_template(struct client *cl, struct packet *p, struct err *e)
+static int handle_template(struct client *cl, struct packet *p, struct err *e)
 {
     struct proto_template t;
 
@@ -169,7 +169,7 @@ static int add_template(struct client *cl, struct packet *p, struct err *e)
     return 0;
 }
 
-static int create(struct client *cl, struct packet *p, struct err *e)
+static int create_cell_for_client(struct client *cl, struct packet *p, struct err *e)
 {
     struct cell_spec spec;
 
@@ -217,7 +217,7 @@ static int label(struct client *cl, struct packet *p, struct err *e)
     return 0;
 }
 
-static int list_cells(struct client *cl, struct packet *p, struct err *e)
+static int handle_list(struct client *cl, struct packet *p, struct err *e)
 {
     struct spawner *s = cl->spawner;
 
@@ -229,7 +229,7 @@ static int list_cells(struct client *cl, struct packet *p, struct err *e)
     return 0;
 }
 
-static int quit(struct client *cl, struct packet *p, struct err *e)
+static int handle_quit(struct client *cl, struct packet *p, struct err *e)
 {
     struct spawner *s = cl->spawner;
 
@@ -263,7 +263,7 @@ static int show_upper(struct client *cl, struct packet *p, struct err *e)
     if (fd < 0)
         return fd;
     packet_begin(&cl->spawner->out, PROTO_UPPER_IS, p->tag);
-    (void)client_send(cl, &fd, 1);
+    (void)send_to_client(cl, &fd, 1);
     return 0;
 }
 
@@ -271,12 +271,18 @@ static const struct {
     uint32_t kind;
     int (*handle)(struct client *cl, struct packet *p, struct err *e);
 } requests[] = {
-    {PROTO_HELLO, hello},   {PROTO_TEMPLATE, add_template}, {PROTO_CREATE, create},
-    {PROTO_KILL, kill_one}, {PROTO_LABEL, label},           {PROTO_LIST, list_cells},
-    {PROTO_QUIT, quit},     {PROTO_CLEAN, clean},           {PROTO_UPPER, show_upper},
+    {PROTO_HELLO, hello},
+    {PROTO_TEMPLATE, handle_template},
+    {PROTO_CREATE, create_cell_for_client},
+    {PROTO_KILL, kill_one},
+    {PROTO_LABEL, label},
+    {PROTO_LIST, handle_list},
+    {PROTO_QUIT, handle_quit},
+    {PROTO_CLEAN, clean},
+    {PROTO_UPPER, show_upper},
 };
 
-static void dispatch(struct client *cl, struct packet *p)
+static void dispatch_packet(struct client *cl, struct packet *p)
 {
     struct err e = ERR_INIT;
     int r = -ENOSYS;
@@ -285,7 +291,7 @@ static void dispatch(struct client *cl, struct packet *p)
         if (requests[i].kind == p->kind)
             r = requests[i].handle(cl, p, &e);
     if (r < 0)
-        send_error(cl, p->tag, &e);
+        send_client_error(cl, p->tag, &e);
 }
 
 /* ---- idle work ---- */
@@ -306,7 +312,7 @@ void spawner_work_ahead(struct spawner *s)
 }
 
 /* Handles one packet of CL; false when there was none, or CL is gone. */
-static bool hear(struct client *cl)
+static bool hear_client(struct client *cl)
 {
     static struct packet p;
     int r = packet_receive(cl->io.fd, &p);
@@ -317,7 +323,7 @@ static bool hear(struct client *cl)
         client_drop(cl);
         return false;
     }
-    dispatch(cl, &p);
+    dispatch_packet(cl, &p);
     packet_done(&p);
     return cl->id != 0;
 }
@@ -328,7 +334,7 @@ static void on_client(struct loop_io *io, uint32_t events)
     struct spawner *s = cl->spawner;
 
     (void)events;
-    (void)hear(cl);
+    (void)hear_client(cl);
     if (s->refill.loop)
         spawner_work_ahead(s);
 }
@@ -338,11 +344,11 @@ static void on_client(struct loop_io *io, uint32_t events)
 static void hear_all(struct spawner *s)
 {
     for (size_t i = 0; i < SPAWNER_CLIENTS; i++)
-        while (s->clients[i].id != 0 && hear(&s->clients[i]))
+        while (s->clients[i].id != 0 && hear_client(&s->clients[i]))
             ;
 }
 
-static void on_connection(struct loop_io *io, uint32_t events)
+static void on_spawner_connection(struct loop_io *io, uint32_t events)
 {
     struct spawner *s = container_of(io, struct spawner, listener);
     auto_close int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -363,7 +369,7 @@ static void on_connection(struct loop_io *io, uint32_t events)
     }
 }
 
-static void on_child(int signo, void *ctx)
+static void on_spawner_child(int signo, void *ctx)
 {
     struct spawner *s = ctx;
 
@@ -376,7 +382,7 @@ static void on_child(int signo, void *ctx)
 
 /* ---- start ---- */
 
-static int open_below(const char *dir, const char *name, int flags, struct err *e)
+static int open_below_slots(const char *dir, const char *name, int flags, struct err *e)
 {
     char path[PATH_MAX];
 
@@ -393,7 +399,7 @@ static int open_below(const char *dir, const char *name, int flags, struct err *
  * has it, such as one that a daemon started right before it died; that one is as good. */
 static int lock_state(const struct spawner_options *o, int dir, const char *name, struct err *e)
 {
-    auto_close int fd = open_below(o->state, "spawner.lock", O_RDWR | O_CREAT, e);
+    auto_close int fd = open_below_slots(o->state, "spawner.lock", O_RDWR | O_CREAT, e);
     int64_t end_ms = clock_mono_ms() + LOCK_MS;
 
     if (fd < 0)
@@ -416,7 +422,7 @@ static int open_uid_lock(struct spawner *s, struct err *e)
 
     if (r < 0)
         return r;
-    s->uid_lock_fd = open_below("/run/tidepool", "uids.lock", O_RDWR | O_CREAT, e);
+    s->uid_lock_fd = open_below_slots("/run/tidepool", "uids.lock", O_RDWR | O_CREAT, e);
     return s->uid_lock_fd < 0 ? s->uid_lock_fd : 0;
 }
 
@@ -435,7 +441,7 @@ static int open_host(struct spawner *s, const struct spawner_options *o, struct 
     s->home_netns_fd = io_open("/proc/self/ns/net", O_RDONLY, 0);
     if (s->dirs.dev < 0 || s->home_netns_fd < 0)
         return err_sys(e, -ENOENT, "open /dev and /proc");
-    auto_close int cells = open_below(o->state, "cells", O_RDONLY | O_DIRECTORY, e);
+    auto_close int cells = open_below_slots(o->state, "cells", O_RDONLY | O_DIRECTORY, e);
     if (cells < 0)
         return cells;
     if (mkdirat(cells, ".trash", 0700) < 0 && errno != EEXIST)
@@ -453,7 +459,7 @@ static int open_listener(struct spawner *s, int dir, const char *name, struct er
 
     if (fd < 0)
         return err_sys(e, fd, "listen on '%s'", name);
-    int r = loop_io_start(s->loop, &s->listener, fd, EPOLLIN, on_connection);
+    int r = loop_io_start(s->loop, &s->listener, fd, EPOLLIN, on_spawner_connection);
     return r < 0 ? err_sys(e, r, "listen on '%s'", name) : 0;
 }
 
@@ -517,7 +523,7 @@ int spawner_open(struct spawner *s, const struct spawner_options *o, struct err 
     if (s->dirs.cells < 0 || s->sock_fd < 0)
         return err_sys(e, -ENOENT, "open /cells and /sock");
     shares_read(&s->shares, "/proc");
-    r = loop_on_signal(s->loop, SIGCHLD, on_child, s);
+    r = loop_on_signal(s->loop, SIGCHLD, on_spawner_child, s);
     if (r < 0)
         return err_sys(e, r, "signals");
     r = view_open(s, e);

@@ -28,7 +28,7 @@ struct place {
     int trash, dir, depth;
 };
 
-static bool remove_entry(const struct place *at, const char *name);
+static bool remove_sweep_entry(const struct place *at, const char *name);
 
 /* Empties the directory behind AT->dir (which is closed); true when something could be removed. */
 static bool remove_content(const struct place *at)
@@ -42,7 +42,7 @@ static bool remove_content(const struct place *at)
     }
     for (struct dirent *d; (d = readdir(dir));)
         if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-            has_removed |= remove_entry(at, d->d_name);
+            has_removed |= remove_sweep_entry(at, d->d_name);
     (void)closedir(dir);
     return has_removed;
 }
@@ -59,7 +59,7 @@ static bool move_up(const struct place *at, const char *name)
     return renameat(at->dir, name, at->trash, unique) == 0;
 }
 
-static bool remove_entry(const struct place *at, const char *name)
+static bool remove_sweep_entry(const struct place *at, const char *name)
 {
     if (unlinkat(at->dir, name, 0) == 0)
         return true;
@@ -79,7 +79,7 @@ bool sweep_below(int dir, const char *name)
 {
     struct place at = {.trash = -1, .dir = dir, .depth = 0};
 
-    return remove_entry(&at, name) || errno == ENOENT;
+    return remove_sweep_entry(&at, name) || errno == ENOENT;
 }
 
 /* Rounds until nothing is left or nothing goes away any more. */

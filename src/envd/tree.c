@@ -75,7 +75,7 @@ int tree_move(struct arena *a, const char *from, const char *to, const struct us
 
 /* ---- listing ---- */
 
-static int add_name(struct arena *a, struct names *l, const char *name)
+static int add_walked_name(struct arena *a, struct names *l, const char *name)
 {
     const char **items = arena_grow(a, l->items, l->n, &l->cap, sizeof *items);
 
@@ -86,14 +86,14 @@ static int add_name(struct arena *a, struct names *l, const char *name)
     return l->items[l->n++] ? 0 : -ENOMEM;
 }
 
-static int compare(const void *a, const void *b)
+static int by_tree_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* The names in DIR in byte order. What is open is what is asked about, whatever the path leads to
  * by now. */
-static int read_names(struct arena *a, const char *path, struct names *ret)
+static int read_level_names(struct arena *a, const char *path, struct names *ret)
 {
     auto_closedir DIR *dir = opendir(path);
     int r = 0;
@@ -105,14 +105,14 @@ static int read_names(struct arena *a, const char *path, struct names *ret)
     for (struct dirent *d; r == 0 && (d = readdir(dir));) {
         if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
             continue;
-        r = ret->n == TREE_ENTRIES_MAX ? -EFBIG : add_name(a, ret, d->d_name);
+        r = ret->n == TREE_ENTRIES_MAX ? -EFBIG : add_walked_name(a, ret, d->d_name);
     }
     if (r == 0 && ret->n)
-        qsort(ret->items, ret->n, sizeof *ret->items, compare);
+        qsort(ret->items, ret->n, sizeof *ret->items, by_tree_name);
     return r;
 }
 
-static struct entry *add_entry(struct arena *a, struct tree_list *l)
+static struct entry *add_walked_entry(struct arena *a, struct tree_list *l)
 {
     struct entry *items = arena_grow(a, l->items, l->n, &l->cap, sizeof *items);
 
@@ -130,11 +130,11 @@ struct level {
     size_t at;
 };
 
-static struct level *enter(struct arena *a, struct level *up, const char *path, int *ret_code)
+static struct level *enter_level(struct arena *a, struct level *up, const char *path, int *ret_code)
 {
     struct level *l = arena_new(a, struct level);
 
-    *ret_code = l ? read_names(a, path, &l->names) : -ENOMEM;
+    *ret_code = l ? read_level_names(a, path, &l->names) : -ENOMEM;
     /* A directory that went meanwhile, or became something else, is empty; so is /proc. */
     if (up && (*ret_code == -ENOENT || *ret_code == -ENOTDIR || *ret_code == -ELOOP ||
                *ret_code == -EACCES))
@@ -147,12 +147,12 @@ static struct level *enter(struct arena *a, struct level *up, const char *path, 
 }
 
 /* Describes the next name of *AT and goes into it, when it is a directory that is wanted. */
-static int step(struct arena *a, struct level **at, unsigned *depth, unsigned max_depth,
-                struct tree_list *ret)
+static int step_to_next_entry(struct arena *a, struct level **at, unsigned *depth,
+                              unsigned max_depth, struct tree_list *ret)
 {
     struct level *l = *at;
     const char *path = path_join(a, l->path, l->names.items[l->at++]);
-    struct entry *e = ret->n < TREE_ENTRIES_MAX ? add_entry(a, ret) : NULL;
+    struct entry *e = ret->n < TREE_ENTRIES_MAX ? add_walked_entry(a, ret) : NULL;
     int r = 0;
 
     if (!path || !e)
@@ -163,7 +163,7 @@ static int step(struct arena *a, struct level **at, unsigned *depth, unsigned ma
     ret->n++;
     if (*depth == max_depth || !S_ISDIR(e->st.st_mode))
         return 0;
-    l = enter(a, l, path, &r);
+    l = enter_level(a, l, path, &r);
     if (l) {
         *at = l;
         (*depth)++;
@@ -171,15 +171,15 @@ static int step(struct arena *a, struct level **at, unsigned *depth, unsigned ma
     return r;
 }
 
-static int walk(struct arena *a, const char *path, unsigned max_depth, struct tree_list *ret)
+static int walk_levels(struct arena *a, const char *path, unsigned max_depth, struct tree_list *ret)
 {
     unsigned depth = 1;
     int r = 0;
-    struct level *at = enter(a, NULL, path, &r);
+    struct level *at = enter_level(a, NULL, path, &r);
 
     while (at && r == 0) {
         if (at->at < at->names.n) {
-            r = step(a, &at, &depth, max_depth, ret);
+            r = step_to_next_entry(a, &at, &depth, max_depth, ret);
             continue;
         }
         at = at->up;
@@ -236,7 +236,7 @@ int tree_list(struct arena *a, const char *path, unsigned depth, struct tree_lis
     if (r < 0)
         return r;
     const char *clean = path_clean(a, str_of(path));
-    r = clean ? walk(a, clean, depth ? depth : 1, &list) : -ENOMEM;
+    r = clean ? walk_levels(a, clean, depth ? depth : 1, &list) : -ENOMEM;
     if (r == -EFBIG)
         return err_set(e, r, "directory %s has more than %d entries", path, TREE_ENTRIES_MAX);
     if (r < 0)

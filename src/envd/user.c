@@ -37,7 +37,7 @@ static struct str read_regular(const char *path, struct buf *b)
     }
 }
 
-static int copy_text(char ret[USER_TEXT_MAX], struct str s)
+static int copy_user_text(char ret[USER_TEXT_MAX], struct str s)
 {
     return snprintf(ret, USER_TEXT_MAX, STR_FMT, STR_ARG(s)) >= USER_TEXT_MAX ? -ERANGE : 0;
 }
@@ -63,12 +63,12 @@ static bool parse_user(struct str line, struct user *u)
     struct str home = str_cut(&line, ':'), shell = str_cut(&line, ':');
 
     return name.len > 0 && get_id(uid, &u->uid) == 0 && get_id(gid, &u->gid) == 0 &&
-           copy_text(u->name, name) == 0 && copy_text(u->home, home) == 0 &&
-           copy_text(u->shell, shell) == 0;
+           copy_user_text(u->name, name) == 0 && copy_user_text(u->home, home) == 0 &&
+           copy_user_text(u->shell, shell) == 0;
 }
 
 /* LINE is of the user that is called NAME, or has UID unless that is -1. */
-static bool is_of(struct str line, const char *name, int64_t uid)
+static bool is_line_of(struct str line, const char *name, int64_t uid)
 {
     unsigned id;
 
@@ -78,7 +78,7 @@ static bool is_of(struct str line, const char *name, int64_t uid)
     return uid >= 0 && get_id(str_cut(&line, ':'), &id) == 0 && id == uid;
 }
 
-static bool find_user(const char *name, struct str file, struct user *ret)
+static bool find_user_line(const char *name, struct str file, struct user *ret)
 {
     unsigned id;
     int64_t uid = get_id(str_of(name), &id) == 0 ? (int64_t)id : -1;
@@ -86,7 +86,7 @@ static bool find_user(const char *name, struct str file, struct user *ret)
     while (file.p) {
         struct str line = str_cut(&file, '\n');
         struct user u = {0};
-        if (!is_of(line, name, uid) || !parse_user(line, &u))
+        if (!is_line_of(line, name, uid) || !parse_user(line, &u))
             continue;
         *ret = u;
         return true;
@@ -121,7 +121,7 @@ int user_find_in(const char *name, const char *passwd, const char *group, struct
     auto_buf struct buf users = BUF_INIT(FILE_MAX), groups = BUF_INIT(FILE_MAX);
     unsigned uid;
 
-    if (!find_user(name, read_regular(passwd, &users), ret)) {
+    if (!find_user_line(name, read_regular(passwd, &users), ret)) {
         if (str_is(str_of(name), "root") || str_is(str_of(name), "0"))
             *ret = (struct user){.name = "root", .home = "/root", .shell = "/bin/sh"};
         else if (get_id(str_of(name), &uid) == 0)
@@ -144,7 +144,7 @@ static struct known {
 } known[KNOWN_MAX];
 
 /* A file that was changed just now may change again without a later time. */
-static bool is_settled(const struct mark *m)
+static bool is_user_settled(const struct mark *m)
 {
     return m->changed.tv_sec + SETTLED_S < clock_real_us() / 1000000;
 }
@@ -153,7 +153,7 @@ static void remember(const struct known *k)
 {
     static unsigned n;
 
-    if (is_settled(&k->passwd) && is_settled(&k->group))
+    if (is_user_settled(&k->passwd) && is_user_settled(&k->group))
         known[n++ % KNOWN_MAX] = *k;
 }
 
@@ -195,7 +195,7 @@ void user_names_done(struct user_names *n)
 }
 
 /* The name of the first line of FILE with ID as its third field; both files have it there. */
-static void find_name(struct str file, unsigned id, char ret[USER_TEXT_MAX])
+static void find_name_of_uid(struct str file, unsigned id, char ret[USER_TEXT_MAX])
 {
     while (file.p) {
         struct str line = str_cut(&file, '\n');
@@ -204,7 +204,7 @@ static void find_name(struct str file, unsigned id, char ret[USER_TEXT_MAX])
         (void)str_cut(&line, ':');
         if (name.len == 0 || get_id(str_cut(&line, ':'), &found) < 0 || found != id)
             continue;
-        if (copy_text(ret, name) == 0)
+        if (copy_user_text(ret, name) == 0)
             return;
     }
     if (id == 0)
@@ -213,7 +213,7 @@ static void find_name(struct str file, unsigned id, char ret[USER_TEXT_MAX])
         (void)snprintf(ret, USER_TEXT_MAX, "%u", id);
 }
 
-static void read_names(struct user_names *n)
+static void read_user_names(struct user_names *n)
 {
     if (n->is_read)
         return;
@@ -224,9 +224,9 @@ static void read_names(struct user_names *n)
 
 const char *user_names_user(struct user_names *n, uid_t uid)
 {
-    read_names(n);
+    read_user_names(n);
     if (!n->has_user || n->uid != uid)
-        find_name(buf_str(&n->users), uid, n->user);
+        find_name_of_uid(buf_str(&n->users), uid, n->user);
     n->has_user = true;
     n->uid = uid;
     return n->user;
@@ -234,9 +234,9 @@ const char *user_names_user(struct user_names *n, uid_t uid)
 
 const char *user_names_group(struct user_names *n, gid_t gid)
 {
-    read_names(n);
+    read_user_names(n);
     if (!n->has_group || n->gid != gid)
-        find_name(buf_str(&n->groups), gid, n->group);
+        find_name_of_uid(buf_str(&n->groups), gid, n->group);
     n->has_group = true;
     n->gid = gid;
     return n->group;

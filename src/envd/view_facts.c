@@ -80,8 +80,8 @@ static void read_memory(const struct cgroup_tree *t, const char *name, bool is_v
 
 /* ---- processors ---- */
 
-static void read_time(const struct cgroup_tree *t, const char *name, bool is_v2,
-                      struct view_facts *f)
+static void read_start_time(const struct cgroup_tree *t, const char *name, bool is_v2,
+                            struct view_facts *f)
 {
     if (!(t->can & CGROUP_CAN_ACCOUNT_CPU))
         return;
@@ -94,8 +94,8 @@ static void read_time(const struct cgroup_tree *t, const char *name, bool is_v2,
     f->system_us = cgroup_read_u64(t, name, "cpuacct.stat", "system") * TICK_US;
 }
 
-static void read_procs(const struct cgroup_tree *t, const char *name, bool is_v2,
-                       struct view_facts *f)
+static void read_cell_procs(const struct cgroup_tree *t, const char *name, bool is_v2,
+                            struct view_facts *f)
 {
     (void)is_v2;
     if (t->can & CGROUP_CAN_PIDS)
@@ -143,13 +143,13 @@ typedef void read_fn(const struct cgroup_tree *t, const char *name, bool is_v2,
 
 static read_fn *const needs[VIEW_KINDS][2] = {
     [VIEW_MEMINFO] = {read_memory},
-    [VIEW_STAT] = {read_time, read_procs},
-    [VIEW_LOADAVG] = {read_time, read_procs},
-    [VIEW_UPTIME] = {read_time},
+    [VIEW_STAT] = {read_start_time, read_cell_procs},
+    [VIEW_LOADAVG] = {read_start_time, read_cell_procs},
+    [VIEW_UPTIME] = {read_start_time},
 };
 
-static void read_groups(const struct view *v, const char *name, enum view_kind kind,
-                        struct view_facts *f)
+static void read_group_facts(const struct view *v, const char *name, enum view_kind kind,
+                             struct view_facts *f)
 {
     const struct cgroup *g = v->cgroup;
 
@@ -172,7 +172,7 @@ void view_refresh(const struct view *v, uint32_t slot, enum view_kind kind,
         f.up_us = view_now_us();
     f.boot_s = (clock_real_us() - f.up_us) / 1000000;
     read_cpus(s, &f);
-    read_groups(v, name, kind, &f);
+    read_group_facts(v, name, kind, &f);
     if (kind == VIEW_LOADAVG)
         find_load(&f, m);
     if (kind == VIEW_CPUINFO)

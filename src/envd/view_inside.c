@@ -23,7 +23,7 @@ enum { PATH_LEN = 96 };
 /* The offset of CLOCK_BOOTTIME makes /proc/uptime, the boot time and the start times of processes
  * agree; programs work out one from the others. This process goes in, too, not only its children,
  * because the kernel refuses vfork() between two. */
-static int enter(const struct cell *c)
+static int enter_namespaces(const struct cell *c)
 {
     char offset[48];
 
@@ -46,7 +46,7 @@ static int enter(const struct cell *c)
 int view_enter_time(void *ctx, struct err *e)
 {
     struct cell *c = ctx;
-    int r = c->spawner->view.has_time_ns ? enter(c) : 0;
+    int r = c->spawner->view.has_time_ns ? enter_namespaces(c) : 0;
 
     return r < 0 ? err_sys(e, r, "time namespace") : 0;
 }

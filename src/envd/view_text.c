@@ -79,7 +79,7 @@ static void write_cpuinfo_line(struct buf *b, struct str line, int cpu, int n_cp
 }
 
 /* The number after "processor", or -1. */
-static int cpu_of(struct str line)
+static int view_cpu_of(struct str line)
 {
     struct str value = line;
     uint64_t cpu;
@@ -97,7 +97,7 @@ static void write_cpuinfo(struct buf *b, const struct view_facts *f)
 
     while (all.p && all.len > 0) {
         struct str line = str_cut(&all, '\n');
-        int begins = cpu_of(line);
+        int begins = view_cpu_of(line);
         if (begins >= 0)
             cpu = begins;
         if (cpu < 0 || CPU_ISSET((size_t)cpu, &f->cpus))

@@ -24,7 +24,7 @@ static const char *const names[VIEW_KINDS] = {
 
 /* Writes in place, because what is bound in cells is the inode; the end is cut last, so that nobody
  * ever finds nothing. */
-static int put(int dir, const char *path, struct str text)
+static int put_view_file(int dir, const char *path, struct str text)
 {
     auto_close int fd = openat(dir, path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0444);
 
@@ -36,15 +36,15 @@ static int put(int dir, const char *path, struct str text)
     return r;
 }
 
-static int put_line(int dir, const char *path, const char *text)
+static int put_view_line(int dir, const char *path, const char *text)
 {
     char line[64];
 
     (void)snprintf(line, sizeof line, "%s\n", text);
-    return put(dir, path, str_of(line));
+    return put_view_file(dir, path, str_of(line));
 }
 
-static int make_dir(int dir, const char *path)
+static int make_view_dir(int dir, const char *path)
 {
     return mkdirat(dir, path, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
@@ -94,7 +94,7 @@ static int make_group_dirs(const struct view *v)
         if (name[0] == '\0')
             continue;
         (void)snprintf(path, sizeof path, "common/sys/fs/cgroup/%s", name);
-        int r = make_dir(v->dir_fd, path);
+        int r = make_view_dir(v->dir_fd, path);
         if (r < 0)
             return r;
         struct str parts = str_of(name);
@@ -116,13 +116,13 @@ static int make_topology(int dir, size_t cpu, const cpu_set_t *all)
     CPU_ZERO(&self);
     CPU_SET(cpu, &self);
     (void)snprintf(path, sizeof path, "common/sys/devices/topology/%zu", cpu);
-    if (make_dir(dir, path) < 0)
+    if (make_view_dir(dir, path) < 0)
         return -errno;
     auto_close int fd = openat(dir, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     (void)snprintf(number, sizeof number, "%zu", cpu);
-    int r = fd < 0 ? -errno : put_line(fd, "core_id", number);
+    int r = fd < 0 ? -errno : put_view_line(fd, "core_id", number);
     if (r == 0)
-        r = put_line(fd, "physical_package_id", "0");
+        r = put_view_line(fd, "physical_package_id", "0");
     const struct {
         const char *name;
         const cpu_set_t *set;
@@ -137,7 +137,7 @@ static int make_topology(int dir, size_t cpu, const cpu_set_t *all)
         auto_buf struct buf text = BUF_INIT(4096);
         sets[i].write(&text, sets[i].set);
         (void)buf_add_char(&text, '\n');
-        r = buf_ok(&text) ? put(fd, sets[i].name, buf_str(&text)) : -ENOMEM;
+        r = buf_ok(&text) ? put_view_file(fd, sets[i].name, buf_str(&text)) : -ENOMEM;
     }
     return r;
 }
@@ -157,7 +157,7 @@ static int make_cpus(int dir)
     for (long i = 0; r == 0 && i < n; i++)
         r = make_topology(dir, (size_t)i, &all);
     (void)snprintf(possible, sizeof possible, n > 1 ? "0-%ld" : "%ld", n - 1);
-    return r < 0 ? r : put_line(dir, "common/possible", possible);
+    return r < 0 ? r : put_view_line(dir, "common/possible", possible);
 }
 
 int view_tree_common(const struct view *v, struct err *e)
@@ -165,25 +165,26 @@ int view_tree_common(const struct view *v, struct err *e)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(dirs); i++)
-        r = make_dir(v->dir_fd, dirs[i]);
+        r = make_view_dir(v->dir_fd, dirs[i]);
     if (r == 0)
         r = make_group_dirs(v);
     if (r == 0)
         r = make_cpus(v->dir_fd);
     if (r == 0)
-        r = put(v->dir_fd, "common/empty", STR(""));
+        r = put_view_file(v->dir_fd, "common/empty", STR(""));
     if (r == 0 && v->cgroup->version == CGROUP_V1)
-        r = make_dir(v->dir_fd, "common/sys/fs/cgroup/cpuset");
+        r = make_view_dir(v->dir_fd, "common/sys/fs/cgroup/cpuset");
     if (r == 0)
-        r = put_line(v->dir_fd, "common/mems", "0");
+        r = put_view_line(v->dir_fd, "common/mems", "0");
     if (r == 0)
-        r = put_line(v->dir_fd, "common/swaps", "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority");
+        r = put_view_line(v->dir_fd, "common/swaps",
+                          "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority");
     return r < 0 ? err_sys(e, r, "views") : 0;
 }
 
 /* ---- slots ---- */
 
-static void path_of(char *ret, const char *slot, enum view_kind kind)
+static void view_path_of(char *ret, const char *slot, enum view_kind kind)
 {
     (void)snprintf(ret, PATH_LEN, "%s/%s", slot, names[kind]);
 }
@@ -203,7 +204,7 @@ static const struct {
     {"cpuset/cpuset.effective_mems", "mems", false},
 };
 
-static int make_links(int dir, const char *slot)
+static int make_view_links(int dir, const char *slot)
 {
     for (size_t i = 0; i < ARRAY_LEN(links); i++) {
         char from[PATH_LEN], to[PATH_LEN];
@@ -219,24 +220,24 @@ int view_tree_slot(const struct view *v, const char *name, struct view_slot *ret
 {
     char path[PATH_LEN], cpuset[PATH_LEN];
     struct stat st;
-    int r = make_dir(v->dir_fd, name);
+    int r = make_view_dir(v->dir_fd, name);
 
-    path_of(path, name, VIEW_CPUS);
+    view_path_of(path, name, VIEW_CPUS);
     if (r == 0)
-        r = make_dir(v->dir_fd, path);
+        r = make_view_dir(v->dir_fd, path);
     (void)snprintf(cpuset, sizeof cpuset, "%s/cpuset", name);
     if (r == 0)
-        r = make_dir(v->dir_fd, cpuset);
+        r = make_view_dir(v->dir_fd, cpuset);
     for (size_t i = 0; r == 0 && i < VIEW_KINDS; i++) {
-        path_of(path, name, (enum view_kind)i);
+        view_path_of(path, name, (enum view_kind)i);
         if (i != VIEW_CPUS)
-            r = put(v->dir_fd, path, STR(""));
+            r = put_view_file(v->dir_fd, path, STR(""));
         if (r == 0 && fstatat(v->dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
             r = -errno;
         ret->inos[i] = st.st_ino;
     }
     if (r == 0)
-        r = make_links(v->dir_fd, name);
+        r = make_view_links(v->dir_fd, name);
     if (r == 0)
         r = view_tree_boot_id(v, name);
     return r < 0 ? err_sys(e, r, "views of '%s'", name) : 0;
@@ -246,8 +247,8 @@ int view_tree_write(const struct view *v, const char *name, enum view_kind kind,
 {
     char path[PATH_LEN];
 
-    path_of(path, name, kind);
-    return put(v->dir_fd, path, text);
+    view_path_of(path, name, kind);
+    return put_view_file(v->dir_fd, path, text);
 }
 
 int view_tree_boot_id(const struct view *v, const char *name)
@@ -256,7 +257,7 @@ int view_tree_boot_id(const struct view *v, const char *name)
 
     id_uuid(id);
     (void)snprintf(path, sizeof path, "%s/boot_id", name);
-    return put_line(v->dir_fd, path, id);
+    return put_view_line(v->dir_fd, path, id);
 }
 
 void view_tree_cpus(const struct view *v, const char *name, const cpu_set_t *was,

@@ -27,7 +27,7 @@ struct viewer {
 
 /* The slot that INO may belong to; -1 when it is older than all. Slots are made one after the
  * other, and in each the directory comes first. */
-static int64_t slot_of(const struct view_shared *sh, uint64_t ino)
+static int64_t viewer_slot_of(const struct view_shared *sh, uint64_t ino)
 {
     uint32_t low = 0, high = atomic_load_explicit(&sh->n_slots, memory_order_acquire);
 
@@ -56,30 +56,30 @@ static void refresh(struct viewer *w, uint32_t slot, enum view_kind kind)
     seen->fresh_us[kind] = now_us;
 }
 
-static void look(struct viewer *w, int fd)
+static void look_at_read(struct viewer *w, int fd)
 {
     const struct view_shared *sh = w->view->shared;
     struct stat st;
 
     if (fstat(fd, &st) < 0)
         return;
-    int64_t slot = slot_of(sh, st.st_ino);
+    int64_t slot = viewer_slot_of(sh, st.st_ino);
     for (size_t kind = 0; slot >= 0 && kind < VIEW_KINDS; kind++)
         if (sh->slots[slot].inos[kind] == st.st_ino)
             refresh(w, (uint32_t)slot, (enum view_kind)kind);
 }
 
 /* Whatever happens, the one who reads may go on. */
-static void answer(struct viewer *w, int fd)
+static void answer_read(struct viewer *w, int fd)
 {
     struct fanotify_response r = {.fd = fd, .response = FAN_ALLOW};
 
-    look(w, fd);
+    look_at_read(w, fd);
     (void)!write(w->fd, &r, sizeof r);
     (void)close(fd);
 }
 
-static int start(void)
+static int start_viewer_process(void)
 {
     int fd = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY | O_CLOEXEC | O_LARGEFILE);
 
@@ -95,7 +95,7 @@ static int start(void)
 
 bool viewer_can(void)
 {
-    int fd = start();
+    int fd = start_viewer_process();
 
     if (fd >= 0)
         (void)close(fd);
@@ -110,7 +110,7 @@ void viewer_main(const struct view *v)
     } events;
     struct viewer w = {.view = v, .seen = mem_zalloc(SPAWNER_SLOTS, sizeof *w.seen)};
 
-    w.fd = start();
+    w.fd = start_viewer_process();
     while (w.seen && w.fd >= 0) {
         ssize_t n = read(w.fd, &events, sizeof events);
         if (n < 0 && errno != EINTR && errno != EAGAIN && errno != EMFILE && errno != ENFILE)
@@ -118,6 +118,6 @@ void viewer_main(const struct view *v)
         for (struct fanotify_event_metadata *m = &events.first; FAN_EVENT_OK(m, n);
              m = FAN_EVENT_NEXT(m, n))
             if (m->fd >= 0)
-                answer(&w, m->fd);
+                answer_read(&w, m->fd);
     }
 }

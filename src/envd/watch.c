@@ -63,7 +63,7 @@ static void dir_free(struct watch_hub *h, struct watch_dir *d)
 }
 
 /* Takes a directory out of its watch, and out of the kernel's when no other watch has it. */
-static void forget(struct member *m)
+static void forget_watched_dir(struct member *m)
 {
     struct watch_hub *h = m->watch->hub;
     struct watch_dir *d = m->dir;
@@ -76,7 +76,7 @@ static void forget(struct member *m)
 }
 
 /* True for NAME itself and for what is below it. */
-static bool is_below(const char *path, const char *name)
+static bool is_watch_below(const char *path, const char *name)
 {
     size_t len = strlen(name);
 
@@ -89,8 +89,8 @@ static void forget_tree(struct watch *w, const char *name)
     list_each(it, &w->members)
     {
         struct member *m = list_entry(it, struct member, in_watch);
-        if (is_below(m->name, name))
-            forget(m);
+        if (is_watch_below(m->name, name))
+            forget_watched_dir(m);
     }
 }
 
@@ -112,7 +112,7 @@ static struct watch_dir *dir_get(struct watch_hub *h, int wd)
     return d;
 }
 
-static struct member *member_of(const struct watch_dir *d, const struct watch *w)
+static struct member *member_of_watch(const struct watch_dir *d, const struct watch *w)
 {
     list_each(it, &d->members)
     {
@@ -124,12 +124,12 @@ static struct member *member_of(const struct watch_dir *d, const struct watch *w
 }
 
 /* The path of what has NAME in W. */
-static const char *path_of(struct arena *a, const struct watch *w, const char *name)
+static const char *path_of_member(struct arena *a, const struct watch *w, const char *name)
 {
     return *name ? arena_printf(a, "%s/%s", w->path, name).p : w->path;
 }
 
-static int add_member(struct watch *w, struct watch_dir *d, const char *name)
+static int add_watch_member(struct watch *w, struct watch_dir *d, const char *name)
 {
     struct member *m = mem_zalloc(1, sizeof *m);
     char *copy = mem_strdup(name);
@@ -147,7 +147,7 @@ static int add_member(struct watch *w, struct watch_dir *d, const char *name)
 }
 
 /* Watches the directory at PATH as NAME of W. 1; 0 when W had it, whatever its name was; -errno. */
-static int add_dir(struct watch *w, const char *path, const char *name, int *ret_wd)
+static int add_watch_dir(struct watch *w, const char *path, const char *name, int *ret_wd)
 {
     struct watch_hub *h = w->hub;
     uint32_t mask = (uint32_t)MASK | IN_ONLYDIR | (*name ? IN_DONT_FOLLOW : 0);
@@ -157,7 +157,7 @@ static int add_dir(struct watch *w, const char *path, const char *name, int *ret
         return -errno;
     *ret_wd = wd;
     struct watch_dir *d = dir_get(h, wd);
-    struct member *m = d ? member_of(d, w) : NULL;
+    struct member *m = d ? member_of_watch(d, w) : NULL;
     if (m) {
         char *copy = mem_strdup(name);
         if (!copy)
@@ -166,7 +166,7 @@ static int add_dir(struct watch *w, const char *path, const char *name, int *ret
         m->name = copy;
         return 0;
     }
-    int r = d ? add_member(w, d, name) : -ENOMEM;
+    int r = d ? add_watch_member(w, d, name) : -ENOMEM;
     if (r < 0 && (!d || list_is_empty(&d->members))) {
         (void)inotify_rm_watch(h->io.fd, wd);
         if (d)
@@ -206,7 +206,7 @@ static struct str event_key(struct arena *a, int wd, const char *name)
     return arena_printf(a, "%d/%s", wd, name);
 }
 
-static bool is_dir(DIR *dir, const struct dirent *d)
+static bool is_watch_dir(DIR *dir, const struct dirent *d)
 {
     struct stat st;
 
@@ -234,7 +234,7 @@ static int read_dir(struct scan *s, int wd, const char *path, const char *name)
     for (struct dirent *d; dir && r == 0 && (d = readdir(dir));) {
         if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
             continue;
-        bool is_directory = is_dir(dir, d);
+        bool is_directory = is_watch_dir(dir, d);
         if (!is_directory && !s->is_new)
             continue;
         const char *child = *name ? arena_printf(&s->arena, "%s/%s", name, d->d_name).p
@@ -248,9 +248,9 @@ static int read_dir(struct scan *s, int wd, const char *path, const char *name)
 
 static int scan_one(struct scan *s, const char *name)
 {
-    const char *path = path_of(&s->arena, s->watch, name);
+    const char *path = path_of_member(&s->arena, s->watch, name);
     int wd = -1;
-    int r = path ? add_dir(s->watch, path, name, &wd) : -ENOMEM;
+    int r = path ? add_watch_dir(s->watch, path, name, &wd) : -ENOMEM;
 
     /* What went away again meanwhile is somebody else's report. */
     if (*name && (r == -ENOENT || r == -ENOTDIR || r == -ELOOP || r == -EACCES))
@@ -277,7 +277,7 @@ static int scan(struct watch *w, const char *name, bool is_new)
 
 /* ---- events ---- */
 
-static void emit(struct watch *w, uint32_t mask, const char *name)
+static void emit_change(struct watch *w, uint32_t mask, const char *name)
 {
     static const struct {
         uint32_t mask;
@@ -298,7 +298,7 @@ static void emit(struct watch *w, uint32_t mask, const char *name)
 /* No more events for W: what it knows is not right any more. */
 static void break_off(struct watch *w, int code)
 {
-    list_each(it, &w->members) forget(list_entry(it, struct member, in_watch));
+    list_each(it, &w->members) forget_watched_dir(list_entry(it, struct member, in_watch));
     w->ops->on_error(w, code);
 }
 
@@ -308,7 +308,7 @@ static void break_off(struct watch *w, int code)
  * Names are kept as of the event that is looked at, not as of now: the events of a second move are
  * already waiting. */
 
-static void begin_move(struct watch *w, uint32_t cookie, const char *name)
+static void begin_watch_move(struct watch *w, uint32_t cookie, const char *name)
 {
     free(w->moved_name);
     w->moved_name = mem_strdup(name);
@@ -325,7 +325,7 @@ static int end_move(struct watch *w, const char *to)
     list_each(it, &w->members)
     {
         struct member *m = list_entry(it, struct member, in_watch);
-        if (!is_below(m->name, from))
+        if (!is_watch_below(m->name, from))
             continue;
         const char *name = arena_printf(&a, "%s%s", to, m->name + strlen(from)).p;
         char *copy = name ? mem_strdup(name) : NULL;
@@ -355,7 +355,7 @@ static void on_self(struct watch_dir *d, uint32_t mask)
     {
         struct member *m = list_entry(it, struct member, in_dir);
         if (!*m->name)
-            emit(m->watch, mask, ".");
+            emit_change(m->watch, mask, ".");
     }
     if (!(mask & IN_MOVE_SELF))
         return;
@@ -372,15 +372,15 @@ static void on_self(struct watch_dir *d, uint32_t mask)
 }
 
 /* About NAME in the directory of M. */
-static void on_entry(struct member *m, const struct inotify_event *ev, const char *name)
+static void on_watched_entry(struct member *m, const struct inotify_event *ev, const char *name)
 {
     struct watch *w = m->watch;
     bool is_deep = w->is_recursive && ev->mask & IN_ISDIR;
     bool is_renamed = ev->mask & IN_MOVED_TO && w->moved_name && w->moved == ev->cookie;
 
-    emit(w, ev->mask, name);
+    emit_change(w, ev->mask, name);
     if (is_deep && ev->mask & IN_MOVED_FROM)
-        begin_move(w, ev->cookie, name);
+        begin_watch_move(w, ev->cookie, name);
     if (!is_deep || !(ev->mask & (IN_CREATE | IN_MOVED_TO)))
         return;
     int r = is_renamed ? end_move(w, name) : scan(w, name, true);
@@ -401,7 +401,7 @@ static bool is_reported(struct watch_hub *h, const struct inotify_event *ev)
     return key.p && map_del(&h->reported, key) && ev->mask & (IN_CREATE | IN_MOVED_TO);
 }
 
-static void on_member(struct member *m, const struct inotify_event *ev)
+static void on_member_change(struct member *m, const struct inotify_event *ev)
 {
     auto_arena struct arena a;
 
@@ -409,7 +409,7 @@ static void on_member(struct member *m, const struct inotify_event *ev)
     struct str name =
         *m->name ? arena_printf(&a, "%s/%s", m->name, ev->name) : arena_str(&a, str_of(ev->name));
     if (name.p)
-        on_entry(m, ev, name.p);
+        on_watched_entry(m, ev, name.p);
 }
 
 static void on_named(struct watch_hub *h, struct watch_dir *d, const struct inotify_event *ev)
@@ -421,13 +421,13 @@ static void on_named(struct watch_hub *h, struct watch_dir *d, const struct inot
     {
         if (map_get(&h->dirs, wd_key(&ev->wd)) != d)
             return;
-        struct member *m = member_of(d, list_entry(it, struct watch, node));
+        struct member *m = member_of_watch(d, list_entry(it, struct watch, node));
         if (m)
-            on_member(m, ev);
+            on_member_change(m, ev);
     }
 }
 
-static void handle(struct watch_hub *h, const struct inotify_event *ev)
+static void handle_inotify(struct watch_hub *h, const struct inotify_event *ev)
 {
     if (ev->mask & IN_Q_OVERFLOW) {
         list_each(it, &h->watches) break_off(list_entry(it, struct watch, node), -EOVERFLOW);
@@ -444,7 +444,7 @@ static void handle(struct watch_hub *h, const struct inotify_event *ev)
         on_named(h, d, ev);
 }
 
-static void read_events(struct watch_hub *h, int n_reads)
+static void read_watch_events(struct watch_hub *h, int n_reads)
 {
     _Alignas(struct inotify_event) char bytes[READ_BYTES];
 
@@ -458,7 +458,7 @@ static void read_events(struct watch_hub *h, int n_reads)
         }
         for (ssize_t at = 0; at < n;) {
             const struct inotify_event *ev = (const void *)(bytes + at);
-            handle(h, ev);
+            handle_inotify(h, ev);
             at += (ssize_t)(sizeof *ev + ev->len);
         }
     }
@@ -467,13 +467,13 @@ static void read_events(struct watch_hub *h, int n_reads)
 static void on_readable(struct loop_io *io, uint32_t events)
 {
     (void)events;
-    read_events(container_of(io, struct watch_hub, io), READS);
+    read_watch_events(container_of(io, struct watch_hub, io), READS);
 }
 
 void watch_catch_up(struct watch_hub *h)
 {
     if (h->io.fd >= 0)
-        read_events(h, CATCH_UP_READS);
+        read_watch_events(h, CATCH_UP_READS);
 }
 
 /* ---- watches ---- */
@@ -539,7 +539,7 @@ void watch_stop(struct watch *w)
 
     if (!h)
         return;
-    list_each(it, &w->members) forget(list_entry(it, struct member, in_watch));
+    list_each(it, &w->members) forget_watched_dir(list_entry(it, struct member, in_watch));
     list_del(&w->node);
     free(take(w->path));
     free(take(w->moved_name));

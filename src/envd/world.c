@@ -53,7 +53,7 @@ static int enter_tmpfs(void *ctx, struct err *e)
     return chdir(w->mount_point) < 0 ? err_sys(e, -errno, "enter '%s'", w->mount_point) : 0;
 }
 
-static int make_dirs(void *ctx, struct err *e)
+static int make_world_dirs(void *ctx, struct err *e)
 {
     static const char *const dirs[] = {"proc", "cells", "tpl", "sock", "t",
                                        "own",  "give",  "new", "up",   "l"};
@@ -82,7 +82,7 @@ static int attach_cells(void *ctx, struct err *e)
     return r < 0 ? err_sys(e, r, "attach the cells directory") : 0;
 }
 
-static int mount_proc(void *ctx, struct err *e)
+static int mount_world_proc(void *ctx, struct err *e)
 {
     (void)ctx;
     if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
@@ -90,7 +90,7 @@ static int mount_proc(void *ctx, struct err *e)
     return 0;
 }
 
-static int pivot(void *ctx, struct err *e)
+static int pivot_into_world(void *ctx, struct err *e)
 {
     (void)ctx;
     int r = kern_pivot_root(".", ".");
@@ -136,12 +136,12 @@ int world_enter(int cells_tree, const char *mount_point, struct err *e)
     static const struct step steps[] = {
         {"leave the host's mounts", leave_host, NULL},
         {"mount a small root", enter_tmpfs, NULL},
-        {"create directories", make_dirs, NULL},
+        {"create directories", make_world_dirs, NULL},
         {"attach the cells", attach_cells, NULL},
-        {"mount /proc", mount_proc, NULL},
+        {"mount /proc", mount_world_proc, NULL},
         {"create shared parts", make_shared, NULL},
         {"create parts of slots", own_open, NULL},
-        {"enter the small root", pivot, NULL},
+        {"enter the small root", pivot_into_world, NULL},
     };
     struct entering w = {.cells_tree = cells_tree, .mount_point = mount_point};
 
@@ -172,7 +172,7 @@ static struct spawner_template *find_oldest(struct spawner *s)
     return oldest;
 }
 
-static bool is_same(const struct spawner_template *a, const struct spawner_template *b)
+static bool is_same_template(const struct spawner_template *a, const struct spawner_template *b)
 {
     if (a->spec.n_layers != b->spec.n_layers || a->spec.has_usr != b->spec.has_usr ||
         a->spec.no_new_privs != b->spec.no_new_privs)
@@ -209,7 +209,8 @@ static void detach_layers(const struct spawner_template *t)
     }
 }
 
-static int attach_layers(const struct spawner_template *t, const struct packet *p, struct err *e)
+static int attach_world_layers(const struct spawner_template *t, const struct packet *p,
+                               struct err *e)
 {
     int r = 0;
 
@@ -235,7 +236,7 @@ int world_add_template(struct spawner *s, const struct proto_template *spec, str
         t.devs[i] = st.st_dev;
         t.inos[i] = st.st_ino;
     }
-    if (old && is_same(old, &t))
+    if (old && is_same_template(old, &t))
         return 0;
     if (!old && s->n_templates == SPAWNER_TEMPLATES)
         old = find_oldest(s);
@@ -245,7 +246,7 @@ int world_add_template(struct spawner *s, const struct proto_template *spec, str
         t.index = old->index;
         detach_layers(old);
     }
-    int r = attach_layers(&t, p, e);
+    int r = attach_world_layers(&t, p, e);
     if (r < 0 && old)
         old->spec = (struct proto_template){0}; /* nobody finds it any more */
     if (r < 0)

@@ -214,7 +214,7 @@ struct spool_reader *spool_reader_new(struct work_pool *pool, struct loop *loop,
     return r;
 }
 
-static void read_piece(struct work *w)
+static void read_spool_piece(struct work *w)
 {
     struct spool_reader *r = container_of(w, struct spool_reader, work);
     size_t want = r->left < PIECE_BYTES ? (size_t)r->left : PIECE_BYTES;
@@ -244,7 +244,7 @@ void spool_read(struct spool_reader *r, spool_piece_fn *fn, void *ctx)
 {
     r->fn = fn;
     r->ctx = ctx;
-    r->work.run = read_piece;
+    r->work.run = read_spool_piece;
     r->work.done = on_piece_read;
     int c = work_submit(r->pool, r->loop, &r->work);
     r->is_busy = c == 0;

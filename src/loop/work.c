@@ -175,7 +175,7 @@ static struct work *begin_job(struct worker *k)
     return w;
 }
 
-static void end_job(struct worker *k)
+static void end_work_job(struct worker *k)
 {
     struct work_pool *p = k->pool;
 
@@ -206,7 +206,7 @@ static void *worker(void *arg)
         (void)pthread_mutex_lock(&p->lock);
         /* Under the lock: whoever hears of it finds its place free. */
         loop_post(w->loop, &w->msg, finish_job);
-        end_job(k);
+        end_work_job(k);
     }
     if (!k->is_overdue)
         p->n_workers--;

@@ -242,7 +242,7 @@ static struct json *read_state(struct call *c, struct str state)
 }
 
 /* What the client has answered until now, in this round and in those before. */
-static int read_answers(struct call *c)
+static int read_ask_answers(struct call *c)
 {
     const struct json *state = json_get(c->pub.params, "requestState");
     const struct json *now = json_get(c->pub.params, "inputResponses");
@@ -310,7 +310,7 @@ static void require_input(struct call *c, const struct mcp_ask *asks, size_t n)
 
 static void ask_again(struct call *c, const struct mcp_ask *asks, size_t n, mcp_answers_fn *fn)
 {
-    if (!c->answers && read_answers(c) < 0)
+    if (!c->answers && read_ask_answers(c) < 0)
         return;
     for (size_t i = 0; i < n; i++)
         if (is_question_open(c, &asks[i])) {

@@ -130,8 +130,8 @@ static int bad_version(struct arena *a, struct str asked, struct mcp_fault *f)
     return set_fault(f, MCP_BAD_VERSION, "Unsupported protocol version");
 }
 
-static int check_meta(const struct http_req *r, struct arena *a, const struct json *request,
-                      struct mcp_fault *f)
+static int check_meta_keys(const struct http_req *r, struct arena *a, const struct json *request,
+                           struct mcp_fault *f)
 {
     const struct json *meta = meta_of(request);
     const struct json *version = json_get(meta, META "protocolVersion");
@@ -233,7 +233,7 @@ int mcp_check_modern(struct mcp_server *s, const struct http_req *r, struct aren
 {
     const struct json *params = json_get(request, "params"), *name = json_get(request, "method");
 
-    if (check_meta(r, a, request, f) < 0 || check_repeated(r, a, "Mcp-Method", name, f) < 0)
+    if (check_meta_keys(r, a, request, f) < 0 || check_repeated(r, a, "Mcp-Method", name, f) < 0)
         return -EINVAL;
     const struct mcp_method *m = mcp_method_find(name->s, true);
     if (!m || !m->named_by)

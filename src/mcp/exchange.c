@@ -12,7 +12,7 @@
 
 /* ---- servers ---- */
 
-static void fill_limits(struct mcp_limits *l)
+static void fill_exchange_limits(struct mcp_limits *l)
 {
     l->max_body = l->max_body ? l->max_body : (size_t)4 << 20;
     l->max_answer = l->max_answer ? l->max_answer : (size_t)8 << 20;
@@ -33,7 +33,7 @@ struct mcp_server *mcp_server_new(struct loop *loop, const struct mcp_desc *desc
         free(s);
         return NULL;
     }
-    fill_limits(&s->table.desc.limits);
+    fill_exchange_limits(&s->table.desc.limits);
     s->loop = loop;
     map_init(&s->sessions, s->table.desc.limits.max_sessions);
     map_init(&s->ended, MCP_MAX_ENDED);

@@ -21,7 +21,7 @@ static const struct {
 
 /* ---- subscriptions/listen ---- */
 
-static int read_filter(struct mcp_stream *t, const struct json *filter)
+static int read_notice_filter(struct mcp_stream *t, const struct json *filter)
 {
     const struct json *uris = json_get(filter, "resourceSubscriptions");
 
@@ -99,7 +99,7 @@ void mcp_method_listen(struct call *c)
     struct mcp_stream *t = mcp_exchange_stream(x);
     char *owner auto_free = mem_strndup(x->scope.owner.p, x->scope.owner.len);
     char *id auto_free = mem_strndup(c->id.p, c->id.len);
-    if (!t || !owner || !id || read_filter(t, filter) < 0) {
+    if (!t || !owner || !id || read_notice_filter(t, filter) < 0) {
         mcp_reply_fail(&c->pub, MCP_INVALID_PARAMS, "these subscriptions could not be stored");
         return;
     }
@@ -117,7 +117,7 @@ void mcp_method_listen(struct call *c)
 
 /* ---- notices ---- */
 
-static bool is_for(struct str owner, const char *theirs)
+static bool is_notice_for(struct str owner, const char *theirs)
 {
     return owner.len == 0 || str_is(owner, theirs);
 }
@@ -153,13 +153,13 @@ void mcp_list_changed(struct mcp_server *s, struct str owner, enum mcp_list whic
     list_each(it, &s->by_use)
     {
         struct mcp_session *n = list_entry(it, struct mcp_session, node);
-        if (n->main && is_for(owner, n->owner))
+        if (n->main && is_notice_for(owner, n->owner))
             send_notice(n->main, lists[which].method, STR_NULL);
     }
     list_each(it, &s->listeners)
     {
         struct mcp_stream *t = list_entry(it, struct mcp_stream, node);
-        if ((t->lists & 1U << which) && is_for(owner, t->owner))
+        if ((t->lists & 1U << which) && is_notice_for(owner, t->owner))
             send_notice(t, lists[which].method, STR_NULL);
     }
 }
@@ -169,13 +169,13 @@ void mcp_resource_updated(struct mcp_server *s, struct str owner, struct str uri
     list_each(it, &s->by_use)
     {
         struct mcp_session *n = list_entry(it, struct mcp_session, node);
-        if (n->main && map_get(&n->subscribed, uri) && is_for(owner, n->owner))
+        if (n->main && map_get(&n->subscribed, uri) && is_notice_for(owner, n->owner))
             send_notice(n->main, "notifications/resources/updated", uri);
     }
     list_each(it, &s->listeners)
     {
         struct mcp_stream *t = list_entry(it, struct mcp_stream, node);
-        if (map_get(&t->uris, uri) && is_for(owner, t->owner))
+        if (map_get(&t->uris, uri) && is_notice_for(owner, t->owner))
             send_notice(t, "notifications/resources/updated", uri);
     }
 }
@@ -185,13 +185,13 @@ void mcp_forget(struct mcp_server *s, struct str owner)
     list_each(it, &s->by_use)
     {
         struct mcp_session *n = list_entry(it, struct mcp_session, node);
-        if (is_for(owner, n->owner))
+        if (is_notice_for(owner, n->owner))
             mcp_session_free(n);
     }
     list_each(it, &s->listeners)
     {
         struct mcp_stream *t = list_entry(it, struct mcp_stream, node);
-        if (is_for(owner, t->owner))
+        if (is_notice_for(owner, t->owner))
             mcp_stream_free(t);
     }
 }

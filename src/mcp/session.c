@@ -98,7 +98,7 @@ static void sign_session_id(const struct mcp_server *s, struct str owner, struct
 }
 
 /* A name ends with what the client said, in two digits. */
-static void make_name(char out[MCP_SESSION_NAME_LEN + 1], const struct mcp_hello *hello)
+static void make_session_name(char out[MCP_SESSION_NAME_LEN + 1], const struct mcp_hello *hello)
 {
     id_hex(out, MCP_SESSION_NAME_LEN - 2);
     (void)snprintf(out + MCP_SESSION_NAME_LEN - 2, 3, "%x%x", hello->version & 0xf,
@@ -142,7 +142,7 @@ struct mcp_session *mcp_session_new(struct mcp_server *s, struct str owner,
 {
     char name[MCP_SESSION_NAME_LEN + 1];
 
-    make_name(name, hello);
+    make_session_name(name, hello);
     return begin_mcp_session(s, owner, str_of(name), hello);
 }
 

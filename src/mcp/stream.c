@@ -19,7 +19,7 @@ struct event {
 
 /* ---- what is kept ---- */
 
-static void drop_oldest(struct mcp_stream *t)
+static void drop_oldest_event(struct mcp_stream *t)
 {
     struct event *ev = list_entry(list_pop(&t->events), struct event, node);
 
@@ -61,7 +61,7 @@ static void keep_event(struct mcp_stream *t, uint32_t seq, struct str text)
     n->kept += text.len;
     forget_done(n);
     while (t->n_events > 1 && (t->n_events > MCP_MAX_EVENTS || n->kept > MCP_MAX_KEPT))
-        drop_oldest(t);
+        drop_oldest_event(t);
 }
 
 /* ---- connections ---- */
@@ -195,7 +195,7 @@ void mcp_stream_free(struct mcp_stream *t)
         sse_end(take(t->sse));
     if (n) {
         while (t->n_events > 0)
-            drop_oldest(t);
+            drop_oldest_event(t);
         n->n_streams--;
         if (n->main == t)
             n->main = NULL;

@@ -36,8 +36,8 @@ static struct json *parse_row_json(struct mcp_table *t, const char *text, const 
     return json_parse(&t->arena, str_of(text ? text : empty), NULL, e);
 }
 
-static int put_json(struct mcp_table *t, struct jw *w, const char *key, const char *text,
-                    struct err *e)
+static int put_mcp_json(struct mcp_table *t, struct jw *w, const char *key, const char *text,
+                        struct err *e)
 {
     if (!text)
         return 0;
@@ -80,8 +80,8 @@ static int write_tool(struct mcp_table *t, size_t i, struct buf *b, struct err *
     put_row_text(&w, "description", row->description);
     jw_key(&w, "inputSchema");
     jw_value(&w, input);
-    if (put_json(t, &w, "outputSchema", row->output, e) < 0 ||
-        put_json(t, &w, "annotations", row->annotations, e) < 0)
+    if (put_mcp_json(t, &w, "outputSchema", row->output, e) < 0 ||
+        put_mcp_json(t, &w, "annotations", row->annotations, e) < 0)
         return -EINVAL;
     jw_end(&w);
     return map_put(&t->tools, str_of(row->name), r, NULL);

@@ -18,7 +18,7 @@ static int keep_body(struct http_xchg *x, struct str data)
 }
 
 /* True when C still reads the body of X and more may be given. */
-static bool goes_on(const struct http_conn *c, const struct http_xchg *x)
+static bool goes_on_reading(const struct http_conn *c, const struct http_xchg *x)
 {
     return c->x == x && c->in == HTTP_IN_BODY && !(x && (x->is_paused || x->move_to));
 }
@@ -96,7 +96,7 @@ static size_t on_chunked_body(struct http_conn *c, const char *p, size_t len)
     size_t used = 0;
     bool is_done = false;
 
-    while (used < len && goes_on(c, x) && !is_done) {
+    while (used < len && goes_on_reading(c, x) && !is_done) {
         struct str data;
         ssize_t n = http_chunked_decode(&c->chunked, p + used, len - used, &data, &is_done);
         if (n < 0) {
@@ -107,7 +107,7 @@ static size_t on_chunked_body(struct http_conn *c, const char *p, size_t len)
         if (data.len > 0)
             on_body_bytes(c, data);
     }
-    if (is_done && goes_on(c, x))
+    if (is_done && goes_on_reading(c, x))
         http_body_end(c);
     return used;
 }

@@ -142,7 +142,7 @@ static bool is_own_header(struct str name)
     return false;
 }
 
-static int check_request(const struct http_request *req, struct err *e)
+static int check_call_request(const struct http_request *req, struct err *e)
 {
     if (!req->address && req->fd <= 0)
         return err_set(e, -EINVAL, "request without an address");
@@ -163,7 +163,7 @@ static int check_request(const struct http_request *req, struct err *e)
     return 0;
 }
 
-static enum http_method method_of(struct str s)
+static enum http_method call_method_of(struct str s)
 {
     int m = HTTP_GET;
 
@@ -225,7 +225,7 @@ static int write_request_head(struct http_call *c, const struct http_request *re
 
 /* ---- starting ---- */
 
-static struct http_call *new_call(struct http_client *client, const struct http_request *req)
+static struct http_call *make_http_call(struct http_client *client, const struct http_request *req)
 {
     struct http_call *c = mem_zalloc(1, sizeof *c);
 
@@ -237,7 +237,7 @@ static struct http_call *new_call(struct http_client *client, const struct http_
     client->n_calls++;
     arena_init(&c->arena, ARENA_MAX + 4 * client->opts.limits.max_head);
     buf_init(&c->out, OUT_MAX);
-    c->method = method_of(req->method);
+    c->method = call_method_of(req->method);
     c->body = req->body;
     c->is_streamed = req->is_streamed;
     c->is_out_chunked = req->is_streamed && req->length < 0;
@@ -258,9 +258,9 @@ struct http_call *http_client_call(struct http_client *client, const struct http
 {
     auto_close int fd = req->fd > 0 ? req->fd : -1;
 
-    if (check_request(req, e) < 0)
+    if (check_call_request(req, e) < 0)
         return NULL;
-    struct http_call *c = new_call(client, req);
+    struct http_call *c = make_http_call(client, req);
     if (!c) {
         (void)err_sys(e, -ENOMEM, "request");
         return NULL;
@@ -420,7 +420,7 @@ static bool is_excused(struct http_call *c)
     return c->is_paused || c->was_sending || was_sending;
 }
 
-static int64_t timeout_of(const struct http_call *c)
+static int64_t call_timeout_of(const struct http_call *c)
 {
     return c->has_head ? c->client->opts.timeouts.idle_ms : c->client->opts.timeouts.head_ms;
 }
@@ -428,7 +428,7 @@ static int64_t timeout_of(const struct http_call *c)
 void call_timeout(struct http_call *c)
 {
     if (is_excused(c))
-        stream_set_timeout(c->conn->stream, timeout_of(c));
+        stream_set_timeout(c->conn->stream, call_timeout_of(c));
     else
         call_fail(c, -ETIMEDOUT, c->has_head ? "response body: timed out" : "response: timed out");
 }

@@ -31,7 +31,7 @@ enum state {
     DONE,
 };
 
-static int on_size(struct http_chunked *c, char byte)
+static int on_chunk_size(struct http_chunked *c, char byte)
 {
     int digit = enc_hex_digit(byte);
 
@@ -52,7 +52,7 @@ static int on_size(struct http_chunked *c, char byte)
 }
 
 /* A byte of a text that ends with CR: an extension or a trailer's value. */
-static int on_text(struct http_chunked *c, char byte, enum state at_cr)
+static int on_chunk_text(struct http_chunked *c, char byte, enum state at_cr)
 {
     if (byte == '\r')
         c->state = (uint8_t)at_cr;
@@ -98,14 +98,14 @@ static int on_line_byte(struct http_chunked *c, char byte)
         return -EINVAL;
     switch ((enum state)c->state) {
     case SIZE_FIRST:
-    case SIZE: return on_size(c, byte);
-    case EXTENSION: return on_text(c, byte, SIZE_LF);
+    case SIZE: return on_chunk_size(c, byte);
+    case EXTENSION: return on_chunk_text(c, byte, SIZE_LF);
     case SIZE_LF: return on_size_line_end(c, byte);
     case DATA_CR: return on_fixed(c, byte, '\r', DATA_LF);
     case DATA_LF: c->line_bytes = 0; return on_fixed(c, byte, '\n', SIZE_FIRST);
     case TRAILER_FIRST:
     case TRAILER_NAME: return on_trailer_name(c, byte);
-    case TRAILER_VALUE: return on_text(c, byte, TRAILER_LF);
+    case TRAILER_VALUE: return on_chunk_text(c, byte, TRAILER_LF);
     case TRAILER_LF: return on_fixed(c, byte, '\n', TRAILER_FIRST);
     case LAST_LF: return on_fixed(c, byte, '\n', DONE);
     case DATA:

@@ -105,7 +105,7 @@ static struct client_conn *take_kept(struct http_client *c, const char *address)
 
 /* ---- connections ---- */
 
-static void free_conn(struct client_conn *conn)
+static void free_client_conn(struct client_conn *conn)
 {
     loop_io_stop(&conn->dial);
     loop_timer_stop(&conn->dial_timer);
@@ -117,7 +117,7 @@ static void free_conn(struct client_conn *conn)
 
 void conn_forget(struct client_conn *conn)
 {
-    free_conn(conn);
+    free_client_conn(conn);
 }
 
 static void close_conn(struct client_conn *conn)
@@ -125,7 +125,7 @@ static void close_conn(struct client_conn *conn)
     if (conn->stream)
         stream_close(conn->stream); /* on_conn_close() frees it */
     else
-        free_conn(conn);
+        free_client_conn(conn);
 }
 
 void conn_release(struct http_call *call, bool is_reusable)
@@ -185,7 +185,7 @@ static void on_conn_close(struct stream *s, void *ctx, int reason)
     (void)s;
     unkeep(conn);
     conn->stream = NULL;
-    free_conn(conn);
+    free_client_conn(conn);
     if (call) {
         call->conn = NULL;
         call_lost(call, reason, NULL);
@@ -218,7 +218,7 @@ static void dial_failed(struct client_conn *conn, int error, const char *why)
     struct http_call *call = conn->call;
 
     call->conn = NULL;
-    free_conn(conn);
+    free_client_conn(conn);
     call_lost(call, error, why);
 }
 
@@ -336,7 +336,7 @@ static struct client_conn *new_conn(struct http_call *call, int fd, struct err *
     conn->client = call->client;
     conn->fd = take_fd(owned);
     if (start_conn(conn, call->address, e) < 0) {
-        free_conn(conn);
+        free_client_conn(conn);
         return NULL;
     }
     return conn;

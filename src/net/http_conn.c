@@ -45,7 +45,7 @@ static void leave_server(struct http_conn *c)
     http_server_left(s);
 }
 
-static void free_conn(struct http_conn *c)
+static void free_server_conn(struct http_conn *c)
 {
     loop_timer_stop(&c->turn);
     leave_server(c);
@@ -58,7 +58,7 @@ void http_conn_gone(struct http_conn *c)
     if (c->depth > 0)
         c->is_gone = true;
     else
-        free_conn(c);
+        free_server_conn(c);
 }
 
 void http_conn_orphan(struct http_conn *c)
@@ -199,7 +199,7 @@ void http_abort_request(struct http_conn *c)
 
 /* ---- heads ---- */
 
-static void make_id(char out[17], uint32_t prefix, uint32_t number)
+static void make_server_id(char out[17], uint32_t prefix, uint32_t number)
 {
     static const char digits[] = "0123456789abcdef";
     uint64_t id = (uint64_t)prefix << 32 | number;
@@ -221,7 +221,7 @@ static void start_request(struct http_conn *c, struct http_xchg *x)
     x->req.peer = stream_peer(c->stream);
     x->req.is_tls = stream_is_tls(c->stream);
     x->req.start_us = clock_mono_us();
-    make_id(x->req.id, s->id_prefix, s->id_next++);
+    make_server_id(x->req.id, s->id_prefix, s->id_next++);
     s->stats.requests++;
 }
 
@@ -278,7 +278,7 @@ static void leave_conn(struct http_conn *c)
     if (--c->depth > 0)
         return;
     if (c->is_gone) {
-        free_conn(c);
+        free_server_conn(c);
         return;
     }
     if (http_conn_is_moving(c))
@@ -408,7 +408,7 @@ static void on_server_close(struct stream *s, void *ctx, int reason)
     (void)reason;
     c->stream = NULL;
     if (!x) {
-        free_conn(c);
+        free_server_conn(c);
         return;
     }
     /* The request outlives the stream that the text belongs to. */
@@ -532,7 +532,7 @@ static void on_moved_alone(struct loop_msg *m)
     arrive_moved(c);
     c->depth--;
     if (c->is_gone)
-        free_conn(c);
+        free_server_conn(c);
     else if (c->x)
         http_abort_request(c);
 }

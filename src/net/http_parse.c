@@ -76,8 +76,8 @@ static ssize_t unfinished(struct parse *ps, const char *p, size_t len)
 }
 
 /* The length of the head in P (with one empty line before it: *ret_skip), 0 or -status. */
-static ssize_t find_end(struct parse *ps, const char *p, size_t len, size_t *scanned,
-                        size_t *ret_skip)
+static ssize_t find_head_end(struct parse *ps, const char *p, size_t len, size_t *scanned,
+                             size_t *ret_skip)
 {
     size_t end = len < ps->limits->max_head ? len : ps->limits->max_head;
     size_t start = !ps->is_response && len >= 2 && p[0] == '\r' && p[1] == '\n' ? 2 : 0;
@@ -141,7 +141,7 @@ static bool is_address_char(char c)
 }
 
 /* host [":" port], the host a name, an IPv4 address or an IP literal in brackets. */
-static bool is_authority(struct str s)
+static bool is_request_authority(struct str s)
 {
     size_t at = 0;
 
@@ -164,7 +164,7 @@ static int on_host(struct parse *ps, struct str value)
 {
     if (ps->is_response)
         return 0;
-    if (ps->has_host || !is_authority(value))
+    if (ps->has_host || !is_request_authority(value))
         return fail_head(ps, 400, "bad Host");
     ps->has_host = true;
     ps->head->host = value;
@@ -285,7 +285,7 @@ static int check_transfer_encoding(struct parse *ps)
 
 /* ---- request line ---- */
 
-static enum http_method method_of(struct str s)
+static enum http_method parsed_method_of(struct str s)
 {
     for (enum http_method m = HTTP_GET; m < HTTP_OTHER; m++)
         if (str_is(s, http_method_name(m)))
@@ -327,7 +327,7 @@ static int parse_absolute(struct parse *ps, struct str target)
     while (at < target.len && target.p[at] != '/' && target.p[at] != '?')
         at++;
     h->host = str_n(target.p + scheme, at - scheme);
-    if (!is_authority(h->host))
+    if (!is_request_authority(h->host))
         return fail_head(ps, 400, "bad request target");
     h->path = str_skip(target, at);
     return 0;
@@ -365,7 +365,7 @@ static int parse_request_line(struct parse *ps, const char *p)
     h->method_text = take_while(&p, http_is_token);
     if (h->method_text.len == 0 || *p != ' ')
         return fail_head(ps, 400, "bad method");
-    h->method = method_of(h->method_text);
+    h->method = parsed_method_of(h->method_text);
     p++;
     struct str target = take_while(&p, http_is_target);
     if (*p != ' ')
@@ -405,7 +405,7 @@ static void set_connection(struct parse *ps)
                     h->content_length <= 0 && !h->is_chunked;
 }
 
-static int check_request(struct parse *ps)
+static int check_request_line(struct parse *ps)
 {
     if (!ps->has_host && ps->head->minor > 0)
         return fail_head(ps, 400, "missing Host");
@@ -455,7 +455,7 @@ static ssize_t parse_head(struct parse *ps, const char *p, size_t len, size_t *s
     size_t skip = 0;
 
     *ps->head = (struct http_head){.content_length = -1};
-    ssize_t n = find_end(ps, p, len, scanned, &skip);
+    ssize_t n = find_head_end(ps, p, len, scanned, &skip);
     if (n <= 0)
         return n;
     struct str copy = arena_str(ps->arena, str_n(p + skip, (size_t)n - skip));
@@ -474,7 +474,7 @@ ssize_t http_parse_request(struct arena *a, const char *p, size_t len, size_t *s
     ssize_t n = parse_head(&ps, p, len, scanned);
 
     if (n > 0) {
-        int r = check_request(&ps);
+        int r = check_request_line(&ps);
         n = r < 0 ? r : n;
     }
     if (n < 0)

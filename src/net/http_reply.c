@@ -47,7 +47,7 @@ static char *put_head_number(char *at, uint64_t n)
     return put_head_text(at, str_n(digits + i, sizeof digits - i));
 }
 
-static char *put_status(char *at, int status)
+static char *put_reply_status(char *at, int status)
 {
     if (status == 200)
         return put_head_text(at, STR("HTTP/1.1 200 OK\r\n"));
@@ -95,7 +95,7 @@ static struct str compose(struct http_xchg *x, const char *content_type, int64_t
 
     if (!start)
         return STR_NULL;
-    at = put_status(at, x->req.status);
+    at = put_reply_status(at, x->req.status);
     at = put_head_text(at, common);
     at = put_head_text(at, STR("X-Request-Id: "));
     at = put_head_text(at, str_n(x->req.id, 16));

@@ -20,7 +20,7 @@ union address {
     struct sockaddr_un un;
 };
 
-static int parse_port(struct str s, in_port_t *ret)
+static int parse_listen_port(struct str s, in_port_t *ret)
 {
     uint64_t port;
 
@@ -54,7 +54,7 @@ static int parse_inet(struct str text, union address *ret, socklen_t *ret_len)
 
     while (colon > 0 && text.p[colon - 1] != ':')
         colon--;
-    if (colon == 0 || parse_port(str_skip(text, colon), &port) < 0)
+    if (colon == 0 || parse_listen_port(str_skip(text, colon), &port) < 0)
         return -EINVAL;
     struct str name = str_n(text.p, colon - 1);
     if (str_is(name, "localhost"))

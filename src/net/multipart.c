@@ -96,8 +96,8 @@ static int cut_quoted(struct arena *a, struct str *rest, struct str *ret)
 }
 
 /* Takes "; name=value" off *REST: 1, 0 at the end, or -errno. */
-static int next_param(struct arena *a, struct str *rest, struct str *ret_name,
-                      struct str *ret_value)
+static int next_multipart_param(struct arena *a, struct str *rest, struct str *ret_name,
+                                struct str *ret_value)
 {
     *rest = str_trim(*rest);
     if (rest->len == 0)
@@ -138,7 +138,7 @@ static struct str cut_main(struct str *value)
 
 /* ---- the boundary ---- */
 
-static bool is_boundary(struct str s)
+static bool is_multipart_boundary(struct str s)
 {
     return s.len > 0 && s.len <= MULTIPART_BOUNDARY_MAX && is_made_of(s, "'()+_,-./:=? ") &&
            s.p[s.len - 1] != ' ';
@@ -153,14 +153,14 @@ int multipart_boundary(struct str content_type, char out[MULTIPART_BOUNDARY_MAX 
     arena_init(&a, PARAMS_MAX);
     if (!str_iis(cut_main(&content_type), "multipart/form-data"))
         return -EINVAL;
-    while ((r = next_param(&a, &content_type, &name, &value)) > 0) {
+    while ((r = next_multipart_param(&a, &content_type, &name, &value)) > 0) {
         if (!str_iis(name, "boundary"))
             continue;
         if (found.p)
             return -EINVAL;
         found = value;
     }
-    if (r < 0 || !is_boundary(found))
+    if (r < 0 || !is_multipart_boundary(found))
         return r < 0 ? r : -EINVAL;
     memcpy(out, found.p, found.len);
     out[found.len] = '\0';
@@ -265,7 +265,7 @@ static int decode_extended(struct arena *a, struct str s, struct str *ret)
     return ret->p ? 0 : -ENOMEM;
 }
 
-static bool is_text(struct str s)
+static bool is_multipart_text(struct str s)
 {
     return !has_control(s) && str_is_utf8(s);
 }
@@ -277,7 +277,7 @@ static int read_params(struct arena *a, struct str value, struct multipart_part 
     struct str name, text;
     int r;
 
-    while ((r = next_param(a, &value, &name, &text)) > 0) {
+    while ((r = next_multipart_param(a, &value, &name, &text)) > 0) {
         struct str *slot = NULL;
         if (str_iis(name, "name"))
             slot = &part->name;
@@ -304,10 +304,12 @@ static int read_disposition(struct arena *a, struct str value, struct multipart_
         r = decode_extended(a, extended, &part->filename);
     if (r < 0)
         return r;
-    return part->name.p && is_text(part->name) && is_text(part->filename) ? 0 : -EINVAL;
+    return part->name.p && is_multipart_text(part->name) && is_multipart_text(part->filename)
+               ? 0
+               : -EINVAL;
 }
 
-static int read_header(struct multipart *m, struct str line, struct multipart_part *part)
+static int read_multipart_header(struct multipart *m, struct str line, struct multipart_part *part)
 {
     ptrdiff_t colon = str_chr(line, ':');
     struct str name = str_slice(line, 0, colon < 0 ? 0 : (size_t)colon);
@@ -342,7 +344,7 @@ static int begin_part(struct multipart *m)
         line.len--; /* CR */
         if (line.len == 0)
             break;
-        int r = read_header(m, line, &part);
+        int r = read_multipart_header(m, line, &part);
         if (r < 0)
             return r;
     }

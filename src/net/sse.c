@@ -19,7 +19,7 @@ static bool is_one_line(struct str s)
 }
 
 /* Takes a line off *S: ended by CRLF, CR, LF or the end of S (then *S becomes STR_NULL). */
-static struct str cut_line(struct str *s)
+static struct str cut_sse_line(struct str *s)
 {
     size_t n = 0;
 
@@ -52,7 +52,7 @@ int sse_format(struct buf *out, const struct sse_event *ev)
     if (ev->retry_ms > 0)
         (void)buf_printf(out, "retry: %" PRId64 "\n", ev->retry_ms);
     for (struct str rest = ev->data; rest.p;)
-        add_field(out, STR("data"), cut_line(&rest));
+        add_field(out, STR("data"), cut_sse_line(&rest));
     return buf_add_char(out, '\n');
 }
 
@@ -117,7 +117,7 @@ static void on_heartbeat(struct loop_timer *t)
         (void)loop_timer_start(s->r->loop, t, s->heartbeat_ms, on_heartbeat);
 }
 
-static int write_out(struct sse *s, const struct buf *b)
+static int write_sse_event(struct sse *s, const struct buf *b)
 {
     if (s->is_gone || s->is_ended)
         return -EPIPE;
@@ -161,7 +161,7 @@ int sse_send(struct sse *s, const struct sse_event *ev)
 
     if (r < 0)
         return r == -ENOBUFS ? -EMSGSIZE : r;
-    return write_out(s, &b);
+    return write_sse_event(s, &b);
 }
 
 int sse_comment(struct sse *s, struct str text)
@@ -175,7 +175,7 @@ int sse_comment(struct sse *s, struct str text)
     (void)buf_add_lit(&b, "\n\n");
     if (!buf_ok(&b))
         return b.error == -ENOBUFS ? -EMSGSIZE : b.error;
-    return write_out(s, &b);
+    return write_sse_event(s, &b);
 }
 
 bool sse_is_full(const struct sse *s)
@@ -245,7 +245,7 @@ static int set_field_text(struct buf *b, struct str value)
     return buf_add_str(b, value);
 }
 
-static int read_field(struct sse_parser *p, struct str line)
+static int read_sse_field(struct sse_parser *p, struct str line)
 {
     struct str value = line;
     struct str name = str_cut(&value, ':');
@@ -269,12 +269,12 @@ static int read_field(struct sse_parser *p, struct str line)
     return 0;
 }
 
-static int read_line(struct sse_parser *p, struct str line, sse_event_fn *fn, void *ctx)
+static int read_sse_line(struct sse_parser *p, struct str line, sse_event_fn *fn, void *ctx)
 {
     if (!p->is_started && str_starts(line, STR("\xef\xbb\xbf")))
         line = str_skip(line, 3);
     p->is_started = true;
-    return line.len == 0 ? dispatch_event(p, fn, ctx) : read_field(p, line);
+    return line.len == 0 ? dispatch_event(p, fn, ctx) : read_sse_field(p, line);
 }
 
 static int sticky(struct sse_parser *p, int error)
@@ -301,7 +301,7 @@ int sse_parser_feed(struct sse_parser *p, struct str bytes, sse_event_fn *fn, vo
             return 0;
         p->skip_lf = bytes.p[n] == '\r';
         bytes = str_skip(bytes, n + 1);
-        r = read_line(p, buf_str(&p->line), fn, ctx);
+        r = read_sse_line(p, buf_str(&p->line), fn, ctx);
         buf_clear(&p->line);
         if (r < 0)
             return sticky(p, r);

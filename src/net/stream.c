@@ -535,7 +535,7 @@ static bool can_read(const struct stream *s)
     return !s->is_paused && !s->is_eof && !s->is_closing && !s->close_on_flush && !s->move_to;
 }
 
-static void read_some(struct stream *s)
+static void read_some_bytes(struct stream *s)
 {
     for (int i = 0; i < TLS_READS; i++)
         if (!can_read(s) || !read_once(s))
@@ -577,7 +577,7 @@ void stream_set_ops(struct stream *s, const struct stream_ops *ops, void *ctx)
 /* ---- events ---- */
 
 /* An error or hang-up while nobody reads. */
-static void on_hangup(struct stream *s, uint32_t events)
+static void on_stream_hangup(struct stream *s, uint32_t events)
 {
     int error = 0;
     socklen_t len = sizeof error;
@@ -599,7 +599,7 @@ static void run_deferred(struct stream *s)
     if (s->kept.len > 0 && !s->is_paused && !s->is_closing)
         offer(s, s->kept.p, s->kept.len);
     if (s->tls && can_read(s))
-        read_some(s);
+        read_some_bytes(s);
 }
 
 static void on_io(struct loop_io *io, uint32_t events)
@@ -615,9 +615,9 @@ static void on_io(struct loop_io *io, uint32_t events)
         after_flush(s);
     }
     if (can_read(s) && (events & ~(uint32_t)EPOLLOUT || s->tls))
-        read_some(s);
+        read_some_bytes(s);
     else if (!can_read(s) && !s->is_closing && events & (EPOLLERR | EPOLLHUP))
-        on_hangup(s, events);
+        on_stream_hangup(s, events);
     leave_stream(s);
 }
 

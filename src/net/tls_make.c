@@ -39,7 +39,7 @@ static int append_bio(struct buf *out, BIO *b)
     return n > 0 ? buf_add(out, p, (size_t)n) : -EINVAL;
 }
 
-static int write_pair(struct tls_pair *ret, X509 *cert, EVP_PKEY *key, struct err *e)
+static int write_tls_pair(struct tls_pair *ret, X509 *cert, EVP_PKEY *key, struct err *e)
 {
     auto_(BIO_free) BIO *c = BIO_new(BIO_s_mem());
     auto_(BIO_free) BIO *k = BIO_new(BIO_s_secmem());
@@ -59,7 +59,7 @@ static X509 *read_cert(struct str text)
     return b ? PEM_read_bio_X509(b, NULL, NULL, NULL) : NULL;
 }
 
-static EVP_PKEY *read_key(struct str text)
+static EVP_PKEY *read_tls_key(struct str text)
 {
     auto_(BIO_free) BIO *b = BIO_new_mem_buf(text.p, (int)text.len);
 
@@ -130,7 +130,7 @@ static int make_certificate(struct tls_pair *ret, const struct plan *p, struct e
 
     if (!key || !cert || !fill_certificate(cert, key, p))
         return fail_certificate(e, "create a certificate");
-    return write_pair(ret, cert, key, e);
+    return write_tls_pair(ret, cert, key, e);
 }
 
 int tls_make_ca(struct tls_pair *ret, const char *name, struct err *e)
@@ -169,7 +169,7 @@ static bool is_ca_for(X509 *cert, EVP_PKEY *key, const char *name)
 int tls_make_cert(struct tls_pair *ret, const struct tls_pair *ca, const char *name, struct err *e)
 {
     auto_(X509_free) X509 *issuer = read_cert(buf_str(&ca->cert));
-    auto_(EVP_PKEY_free) EVP_PKEY *issuer_key = read_key(buf_str(&ca->key));
+    auto_(EVP_PKEY_free) EVP_PKEY *issuer_key = read_tls_key(buf_str(&ca->key));
     char names[TEXT_MAX], title[65];
 
     if (!issuer || !issuer_key)

@@ -84,7 +84,7 @@ static void choose_protocol(struct ws *w, const struct http_headers *h)
             set_protocol(w, *p);
 }
 
-static int add_answer(struct http_req *r, const struct ws *w, struct str key)
+static int add_ws_answer(struct http_req *r, const struct ws *w, struct str key)
 {
     char accept[ACCEPT_LEN + 1];
 
@@ -115,7 +115,7 @@ struct ws *ws_accept(struct http_req *r, const struct ws_opts *opts)
     if (!w)
         return refuse_upgrade(r, 500, "no memory\n");
     choose_protocol(w, &r->head.headers);
-    if (add_answer(r, w, key) < 0) {
+    if (add_ws_answer(r, w, key) < 0) {
         free(w);
         return refuse_upgrade(r, 500, "no memory\n");
     }

@@ -42,7 +42,7 @@ static struct str purpose(enum purpose p)
     return bytes_of(purposes[p], 8);
 }
 
-static void put32(uint8_t *p, uint32_t v)
+static void put_agile_u32(uint8_t *p, uint32_t v)
 {
     for (int i = 0; i < 4; i++, v >>= 8)
         p[i] = (uint8_t)v;
@@ -80,7 +80,7 @@ static int spin(uint8_t hash[SHA512_LEN], const struct agile *g, struct str pass
         return -EINVAL;
     sha512_of(hash, bytes_of(g->password_salt, SALT), buf_str(&wide));
     for (int64_t i = 0; i < g->spins; i++) {
-        put32(number, (uint32_t)i);
+        put_agile_u32(number, (uint32_t)i);
         sha512_of(hash, bytes_of(number, 4), bytes_of(hash, SHA512_LEN));
     }
     if (wide.len > 0)
@@ -118,7 +118,7 @@ static void crypt_content(const struct agile *g, const struct aes *a, crypt_fn *
 
     for (size_t i = 0; i * SEGMENT < len; i++) {
         size_t n = len - i * SEGMENT;
-        put32(number, (uint32_t)i);
+        put_agile_u32(number, (uint32_t)i);
         vector(iv, g, bytes_of(number, 4));
         fn(a, iv, p + i * SEGMENT, p + i * SEGMENT, n < SEGMENT ? n : SEGMENT);
     }
@@ -132,7 +132,7 @@ static int encrypt_content(struct buf *out, const struct agile *g, const struct 
 {
     uint8_t size[SIZE_LEN] = {0};
 
-    put32(size, (uint32_t)package.len);
+    put_agile_u32(size, (uint32_t)package.len);
     (void)buf_add(out, size, sizeof size);
     (void)buf_add_str(out, package);
     while (buf_ok(out) && (out->len - SIZE_LEN) % AES_BLOCK != 0)
@@ -221,7 +221,7 @@ static void add_utf16_text(struct buf *b, const char *text)
     size_t len = strlen(text) * 2;
     uint8_t n[4];
 
-    put32(n, (uint32_t)len);
+    put_agile_u32(n, (uint32_t)len);
     (void)buf_add(b, n, 4);
     for (size_t i = 0; i < len / 2; i++) {
         (void)buf_add_char(b, text[i]);
@@ -235,7 +235,7 @@ static void add_le32(struct buf *b, uint32_t v)
 {
     uint8_t n[4];
 
-    put32(n, v);
+    put_agile_u32(n, v);
     (void)buf_add(b, n, 4);
 }
 
@@ -342,7 +342,7 @@ static const struct xml *find_local_element(const struct xml_doc *d, const char 
     return NULL;
 }
 
-static bool is_ours(const struct xml *n)
+static bool is_agile_encryptor(const struct xml *n)
 {
     return str_is(xml_get(n, "cipherAlgorithm"), "AES") && xml_get_int(n, "keyBits", 0) == 256 &&
            str_is(xml_get(n, "cipherChaining"), "ChainingModeCBC") &&
@@ -359,7 +359,7 @@ static int read_encryption_info(struct agile *g, struct arena *a, struct str inf
     const struct xml *data = find_local_element(d, "keyData"),
                      *key = find_local_element(d, "encryptedKey");
     const struct xml *integrity = find_local_element(d, "dataIntegrity");
-    if (!is_ours(data) || !is_ours(key))
+    if (!is_agile_encryptor(data) || !is_agile_encryptor(key))
         return -ENOTSUP;
     g->spins = xml_get_int(key, "spinCount", -1);
     if (g->spins < 0 || g->spins > AGILE_SPINS_MAX)

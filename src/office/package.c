@@ -156,8 +156,8 @@ static struct str extension_of(struct str name)
 }
 
 /* The child NAME whose attribute is VALUE, whatever the case of its letters. */
-static struct xml *find_type(const struct package *p, const char *name, const char *attr,
-                             struct str value)
+static struct xml *find_package_type(const struct package *p, const char *name, const char *attr,
+                                     struct str value)
 {
     struct xml *n = xml_child(p->types->root, name);
 
@@ -168,10 +168,10 @@ static struct xml *find_type(const struct package *p, const char *name, const ch
 
 struct str package_type(struct package *p, const struct part *part)
 {
-    struct xml *n = find_type(p, "Override", "PartName", part->name);
+    struct xml *n = find_package_type(p, "Override", "PartName", part->name);
 
     if (!n)
-        n = find_type(p, "Default", "Extension", extension_of(part->name));
+        n = find_package_type(p, "Default", "Extension", extension_of(part->name));
     return xml_get(n, "ContentType");
 }
 
@@ -183,10 +183,10 @@ void package_set_type(struct package *p, const struct part *part, const char *ty
         return;
     p->are_types_changed = true;
     struct str extension = extension_of(part->name);
-    struct xml *n = find_type(p, "Override", "PartName", part->name);
+    struct xml *n = find_package_type(p, "Override", "PartName", part->name);
     /* Pictures and the like have one type for each extension. */
     if (!n && strncmp(type, "application/vnd.openxml", 23) != 0 && extension.len > 0 &&
-        !find_type(p, "Default", "Extension", extension)) {
+        !find_package_type(p, "Default", "Extension", extension)) {
         n = xml_add_before(d, d->root, "Default", xml_child(d->root, NULL));
         xml_set(d, n, "Extension", extension);
     } else if (!n) {
@@ -261,7 +261,7 @@ static int put_doc(struct package *p, struct str name, struct xml_doc *d, struct
     return r < 0 ? err_sys(e, r, "'" STR_FMT "'", STR_ARG(name)) : 0;
 }
 
-static int put_part(struct package *p, struct part *t, struct err *e)
+static int put_package_part(struct package *p, struct part *t, struct err *e)
 {
     int r = 0;
 
@@ -281,9 +281,9 @@ int package_write(struct package *p, struct buf *out, struct err *e)
     if (r < 0)
         return err_sys(e, r, "the file could not be changed");
     for (size_t i = 0; r == 0 && i < p->n_parts; i++)
-        r = put_part(p, p->parts[i], e);
+        r = put_package_part(p, p->parts[i], e);
     if (r == 0)
-        r = put_part(p, &p->root, e);
+        r = put_package_part(p, &p->root, e);
     if (r == 0 && p->are_types_changed)
         r = put_doc(p, STR(TYPES_NAME), p->types, e);
     p->are_types_changed = false;

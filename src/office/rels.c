@@ -148,7 +148,7 @@ struct part *rel_part_by_type(struct package *p, struct part *part, const char *
 
 /* ---- changing ---- */
 
-static struct str free_id(struct package *p, struct part *part)
+static struct str free_rel_id(struct package *p, struct part *part)
 {
     struct rel r = {0};
     int64_t top = 0, n;
@@ -165,7 +165,7 @@ static struct str add_rel(struct package *p, struct part *part, const char *type
 {
     part = part ? part : &p->root;
     struct xml_doc *d = rels_edit(p, part);
-    struct str id = free_id(p, part);
+    struct str id = free_rel_id(p, part);
     if (!d || !id.p)
         return STR("");
     bool is_package = strcmp(type, "core-properties") == 0 || strcmp(type, "thumbnail") == 0;

@@ -236,7 +236,7 @@ bool xml_get_bool(const struct xml *n, const char *attr, bool fallback)
     return fallback;
 }
 
-static bool is_text(const struct xml *n)
+static bool is_xml_text(const struct xml *n)
 {
     return n->kind == XML_TEXT || n->kind == XML_CDATA;
 }
@@ -247,10 +247,10 @@ struct str xml_text(struct xml_doc *d, const struct xml *n)
 
     if (!n || !n->first)
         return STR("");
-    if (n->first == n->last && is_text(n->first))
+    if (n->first == n->last && is_xml_text(n->first))
         return n->first->text;
     for (struct xml *at = n->first; at; at = step_document(n, at)) {
-        if (is_text(at))
+        if (is_xml_text(at))
             (void)buf_add_str(&b, at->text);
     }
     struct str s = arena_str(d->arena, buf_str(&b));
@@ -433,7 +433,7 @@ void xml_set_text(struct xml_doc *d, struct xml *n, struct str text)
 /* ---- copying ---- */
 
 /* N alone. */
-static struct xml *copy_node(struct xml_doc *d, const struct xml *n)
+static struct xml *copy_xml_node(struct xml_doc *d, const struct xml *n)
 {
     struct xml *c = xml_node(d, n->kind);
 
@@ -479,7 +479,7 @@ static void declare_bound(struct xml_doc *d, struct xml *copy, const struct xml 
 
 struct xml *xml_copy(struct xml_doc *d, const struct xml *n)
 {
-    struct xml *top = n ? copy_node(d, n) : NULL, *to = top;
+    struct xml *top = n ? copy_xml_node(d, n) : NULL, *to = top;
     const struct xml *at = n;
 
     if (!top)
@@ -489,7 +489,7 @@ struct xml *xml_copy(struct xml_doc *d, const struct xml *n)
     while (to) {
         if (at->first) {
             at = at->first;
-            struct xml *c = copy_node(d, at);
+            struct xml *c = copy_xml_node(d, at);
             xml_insert(to, c, NULL);
             to = c;
             continue;
@@ -501,7 +501,7 @@ struct xml *xml_copy(struct xml_doc *d, const struct xml *n)
         if (at == n)
             return top;
         at = at->next;
-        struct xml *c = copy_node(d, at);
+        struct xml *c = copy_xml_node(d, at);
         xml_insert(to->parent, c, NULL);
         to = c;
     }

@@ -85,7 +85,7 @@ void xml_unbind(struct xml_scope *s, size_t n)
 }
 
 /* The part before the colon, empty without one; *LOCAL is the rest. */
-static struct str prefix_of(struct str name, struct str *local)
+static struct str xml_prefix_of(struct str name, struct str *local)
 {
     ptrdiff_t colon = str_chr(name, ':');
 
@@ -95,7 +95,7 @@ static struct str prefix_of(struct str name, struct str *local)
 
 /* ---- names, each once in a document ---- */
 
-static struct xml_name **slot_of(struct xml_doc *d, struct str written)
+static struct xml_name **xml_slot_of(struct xml_doc *d, struct str written)
 {
     return &d->names[str_hash(written, 0) % ARRAY_LEN(d->names)];
 }
@@ -103,7 +103,7 @@ static struct xml_name **slot_of(struct xml_doc *d, struct str written)
 static struct xml_name *name_make(struct xml_doc *d, struct str written, struct str key,
                                   bool is_attr)
 {
-    struct xml_name **slot = slot_of(d, written);
+    struct xml_name **slot = xml_slot_of(d, written);
 
     for (struct xml_name *n = *slot; n; n = n->next) {
         if (n->is_attr == is_attr && str_eq(n->written, written) && str_eq(n->key, key))
@@ -138,9 +138,9 @@ static struct str joined(struct xml_doc *d, struct str prefix, struct str local)
 const struct xml_name *xml_name_read(struct xml_doc *d, struct xml_scope *s, struct str written,
                                      bool is_attr)
 {
-    struct str local, prefix = prefix_of(written, &local), key = written;
+    struct str local, prefix = xml_prefix_of(written, &local), key = written;
 
-    for (struct xml_name *n = *slot_of(d, written); n; n = n->next) {
+    for (struct xml_name *n = *xml_slot_of(d, written); n; n = n->next) {
         if (n->generation == s->generation && n->is_attr == is_attr && str_eq(n->written, written))
             return n;
     }
@@ -190,14 +190,14 @@ static const char *uri_of(struct str ours)
 const struct xml_name *xml_name_new(struct xml_doc *d, const struct xml *parent, struct str key,
                                     bool is_attr, const char **missing)
 {
-    struct str local, ours = prefix_of(key, &local), prefix = ours, parent_local;
+    struct str local, ours = xml_prefix_of(key, &local), prefix = ours, parent_local;
 
     *missing = NULL;
     if (is_attr && (ours.len == 0 || str_is(ours, "xml") || str_is(ours, "xmlns")))
         return name_make(d, key, key, true);
     if (!is_attr && parent && parent->name &&
-        str_eq(prefix_of(parent->name->key, &parent_local), ours)) {
-        prefix = prefix_of(parent->name->written, &parent_local);
+        str_eq(xml_prefix_of(parent->name->key, &parent_local), ours)) {
+        prefix = xml_prefix_of(parent->name->written, &parent_local);
     } else if (ours.len > 0 && !bound_at(parent, ours, is_attr, &prefix)) {
         *missing = uri_of(ours);
         prefix = ours;

@@ -51,7 +51,7 @@ static void skip_space(struct parser *p)
 
 /* ---- pieces ---- */
 
-static bool is_name_char(int c, bool is_first)
+static bool is_xml_name_char(int c, bool is_first)
 {
     if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80)
         return true;
@@ -59,7 +59,7 @@ static bool is_name_char(int c, bool is_first)
 }
 
 /* A name with at most one prefix; empty when there is none. */
-static struct str read_name(struct parser *p)
+static struct str read_xml_name(struct parser *p)
 {
     size_t begin = p->at;
     bool is_first = true, has_prefix = false;
@@ -70,7 +70,7 @@ static struct str read_name(struct parser *p)
             has_prefix = is_first = true;
             continue;
         }
-        if (!is_name_char(c, is_first))
+        if (!is_xml_name_char(c, is_first))
             break;
         is_first = false;
     }
@@ -99,7 +99,7 @@ static bool is_character(uint32_t c)
 }
 
 /* The code point of "#65" or "#x41", 0 when XML does not allow it. */
-static uint32_t number_of(struct str s)
+static uint32_t xml_number_of(struct str s)
 {
     bool is_hex = s.len > 1 && s.p[1] == 'x';
     uint32_t v = 0, base = is_hex ? 16 : 10;
@@ -120,7 +120,7 @@ static uint32_t number_of(struct str s)
 static size_t decode_entity(struct str entity, char out[static UTF8_MAX])
 {
     if (entity.len > 1 && entity.p[0] == '#') {
-        uint32_t v = number_of(entity);
+        uint32_t v = xml_number_of(entity);
         return v ? utf8_encode(out, v) : 0;
     }
     for (size_t i = 0; i < ARRAY_LEN(entities); i++) {
@@ -132,7 +132,7 @@ static size_t decode_entity(struct str entity, char out[static UTF8_MAX])
     return 0;
 }
 
-static bool is_plain(struct str raw, const char *special)
+static bool is_xml_plain(struct str raw, const char *special)
 {
     for (; *special; special++) {
         if (memchr(raw.p, *special, raw.len))
@@ -153,9 +153,9 @@ static size_t read_entity(struct str raw, char out[static UTF8_MAX], size_t *len
 
 /* RAW with its entities decoded and its line ends as they should be; in attributes they are
  * spaces. Not copied when there is nothing to do. */
-static struct str decode(struct parser *p, struct str raw, bool is_attr)
+static struct str decode_entities(struct parser *p, struct str raw, bool is_attr)
 {
-    if (is_plain(raw, is_attr ? "&\r\n\t" : "&\r"))
+    if (is_xml_plain(raw, is_attr ? "&\r\n\t" : "&\r"))
         return raw;
     char *out = arena_alloc(p->d->arena, raw.len + UTF8_MAX);
     size_t n = 0, len;
@@ -186,7 +186,7 @@ static struct str decode(struct parser *p, struct str raw, bool is_attr)
 
 /* ---- nodes ---- */
 
-static int add_plain(struct parser *p, enum xml_kind kind, struct str text)
+static int add_xml_plain(struct parser *p, enum xml_kind kind, struct str text)
 {
     struct xml *n = text.p ? xml_node(p->d, kind) : NULL;
 
@@ -206,10 +206,10 @@ static int read_to(struct parser *p, enum xml_kind kind, size_t skip, struct str
         return fault(p, "something has no end");
     struct str text = str_slice(rest(p), 0, (size_t)len);
     p->at += (size_t)len + end.len;
-    return add_plain(p, kind, text);
+    return add_xml_plain(p, kind, text);
 }
 
-static int read_text(struct parser *p)
+static int read_xml_text(struct parser *p)
 {
     ptrdiff_t len = str_chr(rest(p), '<');
     struct str raw = len < 0 ? rest(p) : str_slice(rest(p), 0, (size_t)len);
@@ -221,13 +221,13 @@ static int read_text(struct parser *p)
                 return fault(p, "text outside the root element");
         }
     }
-    return add_plain(p, XML_TEXT, decode(p, raw, false));
+    return add_xml_plain(p, XML_TEXT, decode_entities(p, raw, false));
 }
 
 /* One attribute into *RET, its name not yet looked up. */
 static int read_attr(struct parser *p, struct str *name, struct str *value)
 {
-    *name = read_name(p);
+    *name = read_xml_name(p);
     skip_space(p);
     if (!name->p || peek(p) != '=')
         return fault(p, "bad attributes");
@@ -244,7 +244,7 @@ static int read_attr(struct parser *p, struct str *name, struct str *value)
     if (memchr(raw.p, '<', raw.len))
         return fault(p, "'<' in an attribute");
     p->at += raw.len + 1;
-    *value = decode(p, raw, true);
+    *value = decode_entities(p, raw, true);
     return value->p ? 0 : -EINVAL;
 }
 
@@ -318,7 +318,7 @@ static int read_element(struct parser *p)
     unsigned n;
 
     p->at++;
-    struct str name = read_name(p);
+    struct str name = read_xml_name(p);
     if (!name.p)
         return fault(p, "a bad name");
     if (p->in == &p->d->top && p->d->root)
@@ -350,10 +350,10 @@ static int read_element(struct parser *p)
     return 0;
 }
 
-static int read_end(struct parser *p)
+static int read_xml_end(struct parser *p)
 {
     p->at += 2;
-    struct str name = read_name(p);
+    struct str name = read_xml_name(p);
     skip_space(p);
     if (p->depth == 0 || peek(p) != '>')
         return fault(p, "an end without a beginning");
@@ -380,7 +380,7 @@ static int read_any(struct parser *p)
     struct str s = rest(p);
 
     if (s.p[0] != '<')
-        return read_text(p);
+        return read_xml_text(p);
     for (size_t i = 0; i < ARRAY_LEN(marked); i++) {
         if (!str_starts(s, marked[i].begin))
             continue;
@@ -390,12 +390,12 @@ static int read_any(struct parser *p)
     }
     if (str_starts(s, STR("<!")))
         return fault(p, "a document type is not allowed");
-    return str_starts(s, STR("</")) ? read_end(p) : read_element(p);
+    return str_starts(s, STR("</")) ? read_xml_end(p) : read_element(p);
 }
 
 /* ---- whole documents ---- */
 
-static int run(struct parser *p)
+static int parse_document(struct parser *p)
 {
     int r = 0;
 
@@ -408,7 +408,7 @@ static int run(struct parser *p)
     return p->d->error ? p->d->error : r;
 }
 
-static int tell(const struct parser *p, int r, struct err *e)
+static int tell_xml_fault(const struct parser *p, int r, struct err *e)
 {
     unsigned line = 1;
 
@@ -460,7 +460,7 @@ static bool has_bad_characters(struct str s)
 }
 
 /* TEXT as UTF-8 without a mark. */
-static struct str plain_text(struct arena *a, struct str text)
+static struct str plain_text_run(struct arena *a, struct str text)
 {
     if (str_starts(text, STR("\xff\xfe")) || str_starts(text, STR("\xfe\xff")))
         text = from_utf16(a, text);
@@ -493,14 +493,14 @@ struct xml_doc *xml_parse(struct arena *a, struct str text, struct err *e)
     p->d = d;
     p->in = &d->top;
     p->scope.generation = 1;
-    p->text = plain_text(a, text);
+    p->text = plain_text_run(a, text);
     if (!p->text.p || has_bad_characters(p->text)) {
         (void)err_set(e, -EINVAL, "the text is not UTF-8");
         return NULL;
     }
-    int r = run(p);
+    int r = parse_document(p);
     if (r < 0) {
-        (void)tell(p, r, e);
+        (void)tell_xml_fault(p, r, e);
         return NULL;
     }
     fix_declaration(d);
@@ -524,7 +524,7 @@ struct xml *xml_add_text(struct xml_doc *d, struct xml *parent, struct xml *befo
     holder.name = parent->name;
     holder.parent = parent;
     p->in = &holder;
-    if (run(p) < 0)
+    if (parse_document(p) < 0)
         return xml_fail(d, -EINVAL);
     first = holder.first;
     for (struct xml *n; (n = holder.first);) {

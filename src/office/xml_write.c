@@ -60,7 +60,7 @@ static void write_begin(struct buf *out, const struct xml *n)
     (void)buf_add_str(out, n->first ? STR(">") : STR("/>"));
 }
 
-static void write_end(struct buf *out, const struct xml *n)
+static void write_xml_end(struct buf *out, const struct xml *n)
 {
     (void)buf_add_lit(out, "</");
     (void)buf_add_str(out, n->name->written);
@@ -79,7 +79,7 @@ int xml_write_node(const struct xml *n, struct buf *out)
         }
         while (n != top && !n->next) {
             n = n->parent;
-            write_end(out, n);
+            write_xml_end(out, n);
         }
         if (n == top)
             return out->error;

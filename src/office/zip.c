@@ -48,7 +48,7 @@ static void put16(struct buf *b, unsigned v)
     (void)buf_add(b, bytes, sizeof bytes);
 }
 
-static void put32(struct buf *b, uint32_t v)
+static void put_zip_u32(struct buf *b, uint32_t v)
 {
     put16(b, v & 0xffff);
     put16(b, v >> 16);
@@ -62,7 +62,7 @@ void zip_init(struct zip *z, struct arena *a)
 }
 
 /* The end record, which may have a comment behind it. NULL when there is none. */
-static const char *find_end(struct str bytes)
+static const char *find_zip_end(struct str bytes)
 {
     size_t stop = bytes.len > END_LEN + COMMENT_MAX ? bytes.len - END_LEN - COMMENT_MAX : 0;
 
@@ -118,7 +118,7 @@ static int find_packed(struct zip_entry *t, struct str bytes, size_t at, size_t 
     return 0;
 }
 
-static int add_entry(struct zip *z, struct zip_entry *t, struct err *e)
+static int add_zip_entry(struct zip *z, struct zip_entry *t, struct err *e)
 {
     if (z->n >= ZIP_ENTRIES_MAX)
         return err_set(e, -E2BIG, "zip: more than %d entries", ZIP_ENTRIES_MAX);
@@ -162,10 +162,10 @@ static int read_record(struct zip *z, struct str *at, struct str data, struct er
     if (r < 0)
         return r;
     *at = str_skip(*at, CENTRAL_LEN + name + extra + comment);
-    return add_entry(z, t, e);
+    return add_zip_entry(z, t, e);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_zip_place(const void *a, const void *b)
 {
     const struct zip_entry *x = *(struct zip_entry *const *)a, *y = *(struct zip_entry *const *)b;
 
@@ -190,7 +190,7 @@ static int check_together(struct zip *z, struct err *e)
         return err_set(e, -ENOMEM, "zip: out of memory");
     if (n > 0)
         memcpy(sorted, z->entries, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_place);
+    qsort(sorted, n, sizeof *sorted, by_zip_place);
     for (size_t i = 1; i < n; i++) {
         if (sorted[i - 1]->packed.p + sorted[i - 1]->packed.len > sorted[i]->packed.p)
             return err_set(e, -EINVAL, "zip: entries overlap");
@@ -206,7 +206,7 @@ static int check_together(struct zip *z, struct err *e)
 
 int zip_read(struct zip *z, struct arena *a, struct str bytes, struct err *e)
 {
-    const char *end = find_end(bytes);
+    const char *end = find_zip_end(bytes);
 
     zip_init(z, a);
     if (!end)
@@ -307,7 +307,7 @@ struct zip_entry *zip_put(struct zip *z, struct str name, struct str data)
     if (!t) {
         t = arena_new(z->arena, struct zip_entry);
         struct str copy = arena_str(z->arena, name);
-        if (!copy.p || add_entry(z, t, NULL) < 0)
+        if (!copy.p || add_zip_entry(z, t, NULL) < 0)
             return NULL;
         *t = (struct zip_entry){.name = copy, .made_by = MADE_BY, .time = DOS_TIME};
     }
@@ -376,24 +376,24 @@ static void put_common(struct buf *out, const struct zip_entry *t)
     put16(out, version_of(t));
     put16(out, t->flags & ~(unsigned)FLAG_DESCRIPTOR);
     put16(out, t->method);
-    put32(out, t->time);
-    put32(out, t->crc);
-    put32(out, (uint32_t)t->packed.len);
-    put32(out, t->size);
+    put_zip_u32(out, t->time);
+    put_zip_u32(out, t->crc);
+    put_zip_u32(out, (uint32_t)t->packed.len);
+    put_zip_u32(out, t->size);
     put16(out, (unsigned)t->name.len);
 }
 
 static void put_central(struct buf *out, const struct zip_entry *t, uint32_t at)
 {
-    put32(out, CENTRAL_SIGN);
+    put_zip_u32(out, CENTRAL_SIGN);
     put16(out, t->made_by);
     put_common(out, t);
     put16(out, (unsigned)t->extra.len);
     put16(out, 0); /* comment */
     put16(out, 0); /* volume */
     put16(out, t->internal);
-    put32(out, t->attributes);
-    put32(out, at);
+    put_zip_u32(out, t->attributes);
+    put_zip_u32(out, at);
     (void)buf_add_str(out, t->name);
     (void)buf_add_str(out, t->extra);
 }
@@ -408,7 +408,7 @@ int zip_write(struct zip *z, struct buf *out, struct err *e)
         if (!t->packed.p && pack(z, t) < 0)
             return err_set(e, -ENOMEM, "zip: out of memory");
         put_central(&directory, t, (uint32_t)(out->len - begin));
-        put32(out, LOCAL_SIGN);
+        put_zip_u32(out, LOCAL_SIGN);
         put_common(out, t);
         put16(out, 0);
         (void)buf_add_str(out, t->name);
@@ -416,12 +416,12 @@ int zip_write(struct zip *z, struct buf *out, struct err *e)
     }
     size_t at = out->len - begin;
     (void)buf_add_str(out, buf_str(&directory));
-    put32(out, END_SIGN);
-    put32(out, 0);
+    put_zip_u32(out, END_SIGN);
+    put_zip_u32(out, 0);
     put16(out, (unsigned)z->n);
     put16(out, (unsigned)z->n);
-    put32(out, (uint32_t)directory.len);
-    put32(out, (uint32_t)at);
+    put_zip_u32(out, (uint32_t)directory.len);
+    put_zip_u32(out, (uint32_t)at);
     put16(out, 0);
     int r = directory.error ? directory.error : out->error;
     return r < 0 ? err_set(e, r, "zip: the archive is too large") : 0;

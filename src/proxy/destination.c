@@ -109,7 +109,7 @@ static bool find_by_host(struct destination *ret, struct str name)
 }
 
 /* Who reads the first and who reads the last would see different sandboxes. */
-static bool is_repeated(const struct http_headers *h, const char *name)
+static bool is_repeated_header(const struct http_headers *h, const char *name)
 {
     unsigned n = 0;
 
@@ -133,9 +133,9 @@ static void find_by_headers(struct destination *ret, const struct http_head *hea
     }
     ret->kind = DESTINATION_SANDBOX;
     ret->port = destination_port(port);
-    if (is_repeated(&head->headers, "e2b-sandbox-id"))
+    if (is_repeated_header(&head->headers, "e2b-sandbox-id"))
         set_bad_destination(ret, "more than one header E2b-Sandbox-Id");
-    else if (is_repeated(&head->headers, "e2b-sandbox-port"))
+    else if (is_repeated_header(&head->headers, "e2b-sandbox-port"))
         set_bad_destination(ret, "more than one header E2b-Sandbox-Port");
     else if (!destination_id(id, ret->id))
         set_bad_destination(ret, "invalid header E2b-Sandbox-Id");

@@ -67,7 +67,7 @@ static void cut_answer(const struct exchange *x, struct http_req *r, const struc
 }
 
 /* Ends the call, answers when there is still a chance to, and finishes. */
-static void give_up(struct exchange *x, const struct proxy_fault *f)
+static void give_up_pass(struct exchange *x, const struct proxy_fault *f)
 {
     struct http_call *call = take(x->call);
     struct http_req *r = take(x->req);
@@ -88,7 +88,7 @@ static void give_up(struct exchange *x, const struct proxy_fault *f)
 
 static void run_out(struct exchange *x)
 {
-    give_up(x, &(struct proxy_fault){503, -ENOMEM, "out of memory"});
+    give_up_pass(x, &(struct proxy_fault){503, -ENOMEM, "out of memory"});
 }
 
 /* ---- from the client ---- */
@@ -100,7 +100,7 @@ static void on_client_abort(struct http_req *r)
                                          "the request body is too large"};
 
     const char *why = faults[r->fault == 408 ? 1 : r->fault == 413 ? 2 : 0];
-    give_up(r->abort_ctx, &(struct proxy_fault){r->fault, 0, why});
+    give_up_pass(r->abort_ctx, &(struct proxy_fault){r->fault, 0, why});
 }
 
 static int on_request_data(struct http_req *r, void *ctx, const char *p, size_t len)
@@ -275,7 +275,7 @@ static void on_upstream_end(struct http_call *c, void *ctx, int result, const ch
     if (result == 0 && x->is_cut && x->is_cut(x->ctx))
         result = -ECONNRESET;
     if (result < 0) {
-        give_up(x, &(struct proxy_fault){result == -ETIMEDOUT ? 504 : 502, result, why});
+        give_up_pass(x, &(struct proxy_fault){result == -ETIMEDOUT ? 504 : 502, result, why});
         return;
     }
     struct http_req *r = take(x->req);
@@ -297,7 +297,7 @@ static const struct http_call_ops call_ops = {
 
 /* ---- starting ---- */
 
-static bool has_body(const struct http_req *r, const struct proxy_pass *pass)
+static bool has_proxy_body(const struct http_req *r, const struct proxy_pass *pass)
 {
     return !pass->has_no_body && (r->head.is_chunked || r->head.content_length > 0);
 }
@@ -317,8 +317,8 @@ static const char *upgrade_of(const struct http_req *r)
                               : NULL;
 }
 
-static struct http_call *start_call(struct exchange *x, const struct proxy_pass *pass,
-                                    struct err *e)
+static struct http_call *start_proxy_call(struct exchange *x, const struct proxy_pass *pass,
+                                          struct err *e)
 {
     struct http_req *r = x->req;
     auto_close int fd = pass->fd > 0 ? pass->fd : -1;
@@ -337,10 +337,10 @@ static struct http_call *start_call(struct exchange *x, const struct proxy_pass 
         .headers = headers.items,
         .n_headers = headers.n,
         .body = pass->has_no_body ? pass->body : STR_NULL,
-        .is_streamed = has_body(r, pass),
+        .is_streamed = has_proxy_body(r, pass),
         .length = r->head.is_chunked ? -1 : r->head.content_length,
         .is_held = is_at_hand(r),
-        .upgrade = has_body(r, pass) ? NULL : upgrade_of(r),
+        .upgrade = has_proxy_body(r, pass) ? NULL : upgrade_of(r),
     };
     return http_client_call(pass->client ? pass->client : x->proxy->client, &request, &call_ops, x,
                             e);
@@ -376,10 +376,10 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
     p->n_exchanges++;
     r->on_abort = on_client_abort;
     r->abort_ctx = x;
-    x->call = start_call(x, pass, &e);
+    x->call = start_proxy_call(x, pass, &e);
     if (!x->call)
-        give_up(x, &(struct proxy_fault){e.code == -ENOMEM ? 503 : 502, e.code, err_text(&e)});
-    else if (has_body(r, pass) && !http_call_is_full(x->call))
+        give_up_pass(x, &(struct proxy_fault){e.code == -ENOMEM ? 503 : 502, e.code, err_text(&e)});
+    else if (has_proxy_body(r, pass) && !http_call_is_full(x->call))
         /* On a connection that was kept nothing has to be waited for. */
         on_service_drain(x->call, x);
 }
@@ -391,7 +391,7 @@ void proxy_end_group(struct list *group, const struct proxy_fault *f)
         if (x->tunnel)
             tunnel_close(x->tunnel);
         else
-            give_up(x, f);
+            give_up_pass(x, f);
     }
 }
 
@@ -431,7 +431,7 @@ void proxy_free(struct proxy *p)
         if (x->tunnel)
             tunnel_close(x->tunnel);
         else
-            give_up(x, &(struct proxy_fault){0});
+            give_up_pass(x, &(struct proxy_fault){0});
     }
     http_client_free(p->client);
     free(p);

@@ -28,7 +28,7 @@ static bool is_listed_header(const char *const *names, struct str name)
 
 /* ---- queries ---- */
 
-static bool is_dropped(struct arena *a, struct str param, const char *const *names)
+static bool is_rewrite_dropped(struct arena *a, struct str param, const char *const *names)
 {
     struct str name = str_cut(&param, '=');
 
@@ -47,7 +47,7 @@ struct str rewrite_query(struct arena *a, struct str query, const char *const *n
         return STR_NULL;
     while (query.p) {
         struct str param = str_cut(&query, '&');
-        if (is_dropped(a, param, names))
+        if (is_rewrite_dropped(a, param, names))
             continue;
         if (!is_first)
             out[len++] = '&';
@@ -176,8 +176,8 @@ static bool is_made_here(struct str name)
 }
 
 /* What is left of a header's value; empty: nothing. .p is NULL when memory ran out. */
-static struct str value_of(const struct http_req *r, const struct rewrite_rules *rules,
-                           const struct http_header *h)
+static struct str rewrite_value_of(const struct http_req *r, const struct rewrite_rules *rules,
+                                   const struct http_header *h)
 {
     if (rules->cookies && str_iis(h->name, "cookie"))
         return rewrite_cookie(r->arena, h->value, rules->cookies);
@@ -196,7 +196,7 @@ static int copy_headers(const struct http_req *r, const struct rewrite_rules *ru
         if (http_is_hop_header(from, h->name) || is_made_here(h->name) ||
             is_listed_header(rules->headers, h->name))
             continue;
-        struct str value = value_of(r, rules, h);
+        struct str value = rewrite_value_of(r, rules, h);
         if (!value.p && h->value.p)
             return -ENOMEM;
         if (value.len > 0 || h->value.len == 0)

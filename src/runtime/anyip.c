@@ -28,7 +28,7 @@ struct route_answer {
 };
 
 /* `ip route replace local default dev lo`: 0 or -errno. */
-static int add_route(int fd, unsigned char family)
+static int add_anyip_route(int fd, unsigned char family)
 {
     struct route_request q = {
         .head = {.nlmsg_len = sizeof q,
@@ -54,7 +54,7 @@ static int add_route(int fd, unsigned char family)
     return a.error.error;
 }
 
-static int write_sysctl(const char *path, const char *value)
+static int write_anyip_sysctl(const char *path, const char *value)
 {
     auto_close int fd = io_open(path, O_WRONLY, 0);
 
@@ -67,14 +67,14 @@ int anyip_set_up(struct err *e)
 
     if (fd < 0)
         return err_sys(e, -errno, "routing socket");
-    int r = add_route(fd, AF_INET);
+    int r = add_anyip_route(fd, AF_INET);
     if (r < 0)
         return err_sys(e, r, "route of IPv4");
-    r = add_route(fd, AF_INET6);
+    r = add_anyip_route(fd, AF_INET6);
     if (r < 0 && r != -EOPNOTSUPP && r != -EAFNOSUPPORT && r != -EACCES && r != -ENODEV)
         return err_sys(e, r, "route of IPv6");
     /* Otherwise the whole internet would seem to answer pings. */
-    (void)write_sysctl("/proc/sys/net/ipv4/icmp_echo_ignore_all", "1");
-    (void)write_sysctl("/proc/sys/net/ipv6/icmp/echo_ignore_all", "1");
+    (void)write_anyip_sysctl("/proc/sys/net/ipv4/icmp_echo_ignore_all", "1");
+    (void)write_anyip_sysctl("/proc/sys/net/ipv6/icmp/echo_ignore_all", "1");
     return 0;
 }

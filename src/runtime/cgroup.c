@@ -31,7 +31,8 @@ static const struct cgroup_ops *ops_of(const struct cgroup *g)
 
 /* ---- files ---- */
 
-static int open_file(const struct cgroup_tree *t, const char *name, const char *file, int flags)
+static int open_cgroup_file(const struct cgroup_tree *t, const char *name, const char *file,
+                            int flags)
 {
     char path[CGROUP_NAME_MAX + 64];
 
@@ -43,7 +44,7 @@ static int open_file(const struct cgroup_tree *t, const char *name, const char *
 
 int cgroup_write(const struct cgroup_tree *t, const char *name, const char *file, const char *value)
 {
-    auto_close int fd = open_file(t, name, file, O_WRONLY);
+    auto_close int fd = open_cgroup_file(t, name, file, O_WRONLY);
 
     return fd < 0 ? fd : io_write_all(fd, value, strlen(value));
 }
@@ -59,7 +60,7 @@ int cgroup_write_u64(const struct cgroup_tree *t, const char *name, const char *
 int cgroup_read(const struct cgroup_tree *t, const char *name, const char *file, char *ret,
                 size_t len)
 {
-    auto_close int fd = open_file(t, name, file, O_RDONLY);
+    auto_close int fd = open_cgroup_file(t, name, file, O_RDONLY);
 
     if (fd < 0)
         return fd;
@@ -162,7 +163,7 @@ static bool parse_mount(struct str line, struct found *f)
 }
 
 /* The own group of version 2: the line "0::/path" of SELF. */
-static struct str own_group(const char *self)
+static struct str find_own_group(const char *self)
 {
     struct str all = str_of(self);
 
@@ -238,7 +239,7 @@ static unsigned can_of_v2(int fd)
  * service manager delegated. After vacate() the own one is the parent of `supervisor`. */
 static struct str base_group(const char *self, const struct found *f)
 {
-    struct str group = f->version == CGROUP_V2 ? own_group(self) : STR("/");
+    struct str group = f->version == CGROUP_V2 ? find_own_group(self) : STR("/");
 
     if (str_ends(group, STR("/supervisor")))
         group.len -= strlen("/supervisor");
@@ -470,8 +471,8 @@ int cgroup_entries(const struct cgroup *g, const char *name, int ret[CGROUP_HIER
     const char *entry = ops_of(g)->entry;
 
     for (size_t i = 0; i < g->n_trees; i++) {
-        ret[i] = open_file(&g->trees[i], name, entry ? entry : ".",
-                           entry ? O_WRONLY : O_RDONLY | O_DIRECTORY);
+        ret[i] = open_cgroup_file(&g->trees[i], name, entry ? entry : ".",
+                                  entry ? O_WRONLY : O_RDONLY | O_DIRECTORY);
         if (ret[i] >= 0)
             continue;
         int r = ret[i];
@@ -529,7 +530,7 @@ int cgroup_open_pids(const struct cgroup *g, const char *name)
 {
     for (size_t i = 0; i < g->n_trees; i++)
         if (g->trees[i].can & CGROUP_CAN_PIDS)
-            return open_file(&g->trees[i], name, "pids.max", O_RDONLY);
+            return open_cgroup_file(&g->trees[i], name, "pids.max", O_RDONLY);
     return -ENOENT;
 }
 
@@ -544,7 +545,7 @@ uint64_t cgroup_cache(const struct cgroup *g, const char *name)
 }
 
 /* True when PID is in the group now. */
-static bool is_listed(const struct cgroup_tree *t, const char *name, int64_t pid)
+static bool is_listed_controller(const struct cgroup_tree *t, const char *name, int64_t pid)
 {
     char pids[8192];
     int64_t other;
@@ -565,7 +566,7 @@ static bool kill_member(const struct cgroup_tree *t, const char *name, int64_t p
     if (pid <= 1 || pid > INT_MAX)
         return false;
     auto_close int fd = kern_pidfd_open((pid_t)pid);
-    return fd >= 0 && is_listed(t, name, pid) && kern_pidfd_kill(fd, SIGKILL) == 0;
+    return fd >= 0 && is_listed_controller(t, name, pid) && kern_pidfd_kill(fd, SIGKILL) == 0;
 }
 
 /* Kills what `cgroup.procs` lists; processes that are born meanwhile are for the next round. */

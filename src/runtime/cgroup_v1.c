@@ -21,7 +21,7 @@ static void limit_sockets(const struct cgroup_tree *t, const char *name, uint64_
 
 /* Memory plus swap may never be below memory, so one of the two has to move first, depending on
  * the direction; a second try of the first is the simplest correct order. */
-static int limit_memory(const struct cgroup_tree *t, const char *name, uint64_t bytes)
+static int limit_v1_memory(const struct cgroup_tree *t, const char *name, uint64_t bytes)
 {
     char value[24] = "-1";
 
@@ -38,20 +38,20 @@ static int limit_memory(const struct cgroup_tree *t, const char *name, uint64_t 
     return r;
 }
 
-static int limit_cpu(const struct cgroup_tree *t, const char *name, uint32_t milli)
+static int limit_v1_cpu(const struct cgroup_tree *t, const char *name, uint32_t milli)
 {
     if (milli == 0)
         return cgroup_write(t, name, "cpu.cfs_quota_us", "-1");
     return cgroup_write_u64(t, name, "cpu.cfs_quota_us", (uint64_t)milli * CPU_PERIOD_US / 1000);
 }
 
-static int limit_pids(const struct cgroup_tree *t, const char *name, uint32_t pids)
+static int limit_v1_pids(const struct cgroup_tree *t, const char *name, uint32_t pids)
 {
     return pids == 0 ? cgroup_write(t, name, "pids.max", "max")
                      : cgroup_write_u64(t, name, "pids.max", pids);
 }
 
-static int freeze(const struct cgroup_tree *t, const char *name, bool on, int wait_ms)
+static int freeze_v1(const struct cgroup_tree *t, const char *name, bool on, int wait_ms)
 {
     const char *want = on ? "FROZEN" : "THAWED";
 
@@ -61,7 +61,7 @@ static int freeze(const struct cgroup_tree *t, const char *name, bool on, int wa
     return r < 0 ? r : cgroup_wait_for(t, name, "freezer.state", want, wait_ms);
 }
 
-static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u)
+static void read_v1_usage(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u)
 {
     if (t->can & CGROUP_CAN_MEMORY) {
         u->memory_bytes = cgroup_read_u64(t, name, "memory.usage_in_bytes", NULL);
@@ -76,10 +76,10 @@ static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_u
 }
 
 const struct cgroup_ops cgroup_v1_ops = {
-    .limit_memory = limit_memory,
-    .limit_pids = limit_pids,
-    .limit_cpu = limit_cpu,
-    .freeze = freeze,
-    .usage = usage,
+    .limit_memory = limit_v1_memory,
+    .limit_pids = limit_v1_pids,
+    .limit_cpu = limit_v1_cpu,
+    .freeze = freeze_v1,
+    .usage = read_v1_usage,
     .entry = "tasks",
 };

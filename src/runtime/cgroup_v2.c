@@ -12,7 +12,7 @@ static int limit_number(const struct cgroup_tree *t, const char *name, const cha
     return v == 0 ? cgroup_write(t, name, file, "max") : cgroup_write_u64(t, name, file, v);
 }
 
-static int limit_memory(const struct cgroup_tree *t, const char *name, uint64_t bytes)
+static int limit_v2_memory(const struct cgroup_tree *t, const char *name, uint64_t bytes)
 {
     int r = limit_number(t, name, "memory.max", bytes);
 
@@ -23,12 +23,12 @@ static int limit_memory(const struct cgroup_tree *t, const char *name, uint64_t 
     return r == -ENOENT ? 0 : r;
 }
 
-static int limit_pids(const struct cgroup_tree *t, const char *name, uint32_t pids)
+static int limit_v2_pids(const struct cgroup_tree *t, const char *name, uint32_t pids)
 {
     return limit_number(t, name, "pids.max", pids);
 }
 
-static int limit_cpu(const struct cgroup_tree *t, const char *name, uint32_t milli)
+static int limit_v2_cpu(const struct cgroup_tree *t, const char *name, uint32_t milli)
 {
     char value[32];
 
@@ -40,14 +40,14 @@ static int limit_cpu(const struct cgroup_tree *t, const char *name, uint32_t mil
 }
 
 /* What is let go needs not be waited for. */
-static int freeze(const struct cgroup_tree *t, const char *name, bool on, int wait_ms)
+static int freeze_v2(const struct cgroup_tree *t, const char *name, bool on, int wait_ms)
 {
     int r = cgroup_write(t, name, "cgroup.freeze", on ? "1" : "0");
 
     return r < 0 || !on ? r : cgroup_wait_for(t, name, "cgroup.events", "frozen 1", wait_ms);
 }
 
-static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u)
+static void read_v2_usage(const struct cgroup_tree *t, const char *name, struct cgroup_usage *u)
 {
     if (t->can & CGROUP_CAN_MEMORY) {
         u->memory_bytes = cgroup_read_u64(t, name, "memory.current", NULL);
@@ -61,9 +61,9 @@ static void usage(const struct cgroup_tree *t, const char *name, struct cgroup_u
 }
 
 const struct cgroup_ops cgroup_v2_ops = {
-    .limit_memory = limit_memory,
-    .limit_pids = limit_pids,
-    .limit_cpu = limit_cpu,
-    .freeze = freeze,
-    .usage = usage,
+    .limit_memory = limit_v2_memory,
+    .limit_pids = limit_v2_pids,
+    .limit_cpu = limit_v2_cpu,
+    .freeze = freeze_v2,
+    .usage = read_v2_usage,
 };

@@ -29,7 +29,7 @@
 
 enum { LOOP_TRIES = 16 };
 
-static void image_name(char *ret, size_t size, uint64_t bytes)
+static void empty_image_name(char *ret, size_t size, uint64_t bytes)
 {
     (void)snprintf(ret, size, ".images/%llu.img", (unsigned long long)bytes);
 }
@@ -161,7 +161,7 @@ static int make_content(const char *dir, struct err *e)
     return r;
 }
 
-static int make_image(const char *path, uint64_t bytes, struct err *e)
+static int make_disk_image(const char *path, uint64_t bytes, struct err *e)
 {
     char temp[PATH_MAX], content[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -190,7 +190,7 @@ int disk_prepare(const struct disk_spec *s, const char *state, struct err *e)
 
     if (s->kind != DISK_IMAGE)
         return 0;
-    image_name(name, sizeof name, s->bytes);
+    empty_image_name(name, sizeof name, s->bytes);
     if (snprintf(path, sizeof path, "%s/cells/.images", state) >= (int)sizeof path)
         return err_sys(e, -ENAMETOOLONG, "image directory");
     int r = io_mkdirs(path, 0700, e);
@@ -198,10 +198,10 @@ int disk_prepare(const struct disk_spec *s, const char *state, struct err *e)
         return r;
     if (snprintf(path, sizeof path, "%s/cells/%s", state, name) >= (int)sizeof path)
         return err_sys(e, -ENAMETOOLONG, "image");
-    return access(path, F_OK) == 0 ? 0 : make_image(path, s->bytes, e);
+    return access(path, F_OK) == 0 ? 0 : make_disk_image(path, s->bytes, e);
 }
 
-static bool is_kept(struct str name, const uint64_t *keep, size_t n)
+static bool is_kept_image(struct str name, const uint64_t *keep, size_t n)
 {
     uint64_t bytes;
     struct str size = str_cut(&name, '.');
@@ -222,7 +222,7 @@ void disk_sweep(const char *state, const uint64_t *keep, size_t n)
         return;
     DIR *dir = opendir(path);
     for (const struct dirent *d; dir && (d = readdir(dir));)
-        if (strstr(d->d_name, ".img") && !is_kept(str_of(d->d_name), keep, n))
+        if (strstr(d->d_name, ".img") && !is_kept_image(str_of(d->d_name), keep, n))
             (void)unlinkat(dirfd(dir), d->d_name, 0);
     if (dir)
         (void)closedir(dir);
@@ -346,7 +346,7 @@ int disk_mount_image(const struct disk_dirs *d, uint64_t bytes, struct disk_imag
 {
     char name[64];
 
-    image_name(name, sizeof name, bytes);
+    empty_image_name(name, sizeof name, bytes);
     auto_close int from = openat(d->images, name, O_RDONLY | O_CLOEXEC);
     if (from < 0)
         return err_sys(e, -errno, "image of %llu bytes", (unsigned long long)bytes);

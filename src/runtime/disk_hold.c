@@ -46,7 +46,7 @@ static int64_t blocks_of(const char *device, const char *owner)
 }
 
 /* The number in NAME/FILE below DIR, or 0. */
-static uint64_t read_number(int dir, const char *name, const char *file)
+static uint64_t read_hold_number(int dir, const char *name, const char *file)
 {
     char path[96], text[24];
     uint64_t number = 0;
@@ -59,7 +59,7 @@ static uint64_t read_number(int dir, const char *name, const char *file)
     return str_to_u64(str_cut(&line, '\n'), &number) < 0 ? 0 : number;
 }
 
-static int write_number(int dir, const char *name, int64_t number)
+static int write_hold_number(int dir, const char *name, int64_t number)
 {
     char path[64], text[24];
     int n = snprintf(text, sizeof text, "%lld", (long long)number);
@@ -72,7 +72,7 @@ static int write_number(int dir, const char *name, int64_t number)
     return write(fd, text, (size_t)n) < 0 ? -errno : 0;
 }
 
-static int64_t usual(int64_t blocks)
+static int64_t usual_reserve(int64_t blocks)
 {
     int64_t part = blocks / USUAL_PART;
 
@@ -86,7 +86,7 @@ static int hold_one(int dir, const char *name, const char *owner, bool is_held)
     int r = 0;
 
     if (blocks > 0)
-        r = write_number(dir, name, is_held ? blocks - 1 : usual(blocks));
+        r = write_hold_number(dir, name, is_held ? blocks - 1 : usual_reserve(blocks));
     if (blocks < 0)
         r = (int)blocks;
     if (r == -ENOENT || r == -ENXIO || r == -ENODEV)
@@ -117,7 +117,7 @@ uint64_t disk_delayed(const char *owner)
 
     for (const struct dirent *d; dir && (d = readdir(dir));)
         if (strncmp(d->d_name, "loop", 4) == 0 && blocks_of(d->d_name, owner) > 0)
-            blocks += read_number(dirfd(dir), d->d_name, "delayed_allocation_blocks");
+            blocks += read_hold_number(dirfd(dir), d->d_name, "delayed_allocation_blocks");
     if (dir)
         (void)closedir(dir);
     return blocks * BLOCK + under_way();

@@ -237,7 +237,7 @@ struct writer {
     bool is_full;
 };
 
-static void put(struct writer *w, const void *p, size_t n)
+static void put_dns_bytes(struct writer *w, const void *p, size_t n)
 {
     if (w->is_full || w->cap - w->len < n) {
         w->is_full = true;
@@ -249,7 +249,7 @@ static void put(struct writer *w, const void *p, size_t n)
 
 static void put_u16(struct writer *w, unsigned v)
 {
-    put(w, (uint8_t[]){(uint8_t)(v >> 8), (uint8_t)v}, 2);
+    put_dns_bytes(w, (uint8_t[]){(uint8_t)(v >> 8), (uint8_t)v}, 2);
 }
 
 static void put_u32(struct writer *w, uint32_t v)
@@ -267,17 +267,17 @@ static int put_name(struct writer *w, struct str name)
         if (label.len == 0 || label.len > LABEL_MAX || (name.p && name.len == 0))
             return -EINVAL;
         uint8_t len = (uint8_t)label.len;
-        put(w, &len, 1);
-        put(w, label.p, label.len);
+        put_dns_bytes(w, &len, 1);
+        put_dns_bytes(w, label.p, label.len);
     }
-    put(w, "", 1);
+    put_dns_bytes(w, "", 1);
     return 0;
 }
 
 /* The root's name, the size that we take, nothing more. */
 static void put_edns(struct writer *w)
 {
-    put(w, "", 1);
+    put_dns_bytes(w, "", 1);
     put_u16(w, DNS_TYPE_OPT);
     put_u16(w, DNS_UDP_MAX);
     put_u32(w, 0);
@@ -310,7 +310,7 @@ static void put_address(struct writer *w, const struct dns_query *q, const struc
     put_u16(w, CLASS_IN);
     put_u32(w, a->ttl_s);
     put_u16(w, (unsigned)size);
-    put(w, a->addrs[i].b + 16 - size, size);
+    put_dns_bytes(w, a->addrs[i].b + 16 - size, size);
 }
 
 size_t dns_write_answer(uint8_t out[DNS_REPLY_MAX], const struct dns_query *q,

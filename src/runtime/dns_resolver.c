@@ -18,7 +18,7 @@ enum { PORT = 53, CONF_MAX = 65536 };
 
 /* ---- servers ---- */
 
-static void add_server(struct dns_resolver *r, struct str text)
+static void add_resolver_server(struct dns_resolver *r, struct str text)
 {
     if (r->n_servers < DNS_SERVERS_MAX &&
         netaddr_parse(&r->servers[r->n_servers], str_cut(&text, '%')) == 0)
@@ -40,7 +40,7 @@ static void read_conf(struct dns_resolver *r)
         if (!str_starts(line, STR("nameserver")))
             continue;
         line = str_trim(str_skip(line, sizeof "nameserver" - 1));
-        add_server(r, str_cut(&line, ' '));
+        add_resolver_server(r, str_cut(&line, ' '));
     }
 }
 
@@ -54,7 +54,7 @@ int dns_resolver_init(struct dns_resolver *r, struct loop *l, const char *const 
     }
     for (size_t i = 0; servers[i]; i++) {
         size_t before = r->n_servers;
-        add_server(r, str_of(servers[i]));
+        add_resolver_server(r, str_of(servers[i]));
         if (r->n_servers == before)
             return err_set(e, -EINVAL, "'%s' is not the address of a DNS server, or the %dth",
                            servers[i], DNS_SERVERS_MAX + 1);
@@ -64,7 +64,7 @@ int dns_resolver_init(struct dns_resolver *r, struct loop *l, const char *const 
 
 /* ---- asking ---- */
 
-static void attempt(struct dns_ask *ask, bool is_tcp);
+static void start_dns_attempt(struct dns_ask *ask, bool is_tcp);
 
 static void drop_socket(struct dns_ask *ask)
 {
@@ -88,7 +88,7 @@ void dns_ask_cancel(struct dns_ask *ask)
     ask->resolver = NULL;
 }
 
-static void finish(struct dns_ask *ask, const struct dns_answer *a)
+static void finish_dns_ask(struct dns_ask *ask, const struct dns_answer *a)
 {
     dns_ask_cancel(ask);
     ask->fn(ask, a);
@@ -99,9 +99,9 @@ static void try_next(struct dns_ask *ask, const struct dns_answer *a)
 {
     drop_socket(ask);
     if (++ask->attempt >= DNS_ATTEMPTS)
-        finish(ask, a);
+        finish_dns_ask(ask, a);
     else
-        attempt(ask, false);
+        start_dns_attempt(ask, false);
 }
 
 static void on_timeout(struct loop_timer *t)
@@ -113,15 +113,15 @@ static void take_answer(struct dns_ask *ask, const struct dns_answer *a, bool is
 {
     if (a->is_cut && !is_tcp) {
         drop_socket(ask);
-        attempt(ask, true);
+        start_dns_attempt(ask, true);
     } else if (a->rcode == DNS_OK || a->rcode == DNS_NO_SUCH_NAME) {
-        finish(ask, a);
+        finish_dns_ask(ask, a);
     } else {
         try_next(ask, a);
     }
 }
 
-static void on_udp(struct loop_io *io, uint32_t events)
+static void on_resolver_udp(struct loop_io *io, uint32_t events)
 {
     struct dns_ask *ask = container_of(io, struct dns_ask, io);
     uint8_t message[DNS_MESSAGE_MAX];
@@ -158,7 +158,7 @@ static int send_tcp(struct dns_ask *ask)
     return n == len + 2 ? loop_io_want(&ask->io, EPOLLIN) : -EIO;
 }
 
-static void on_tcp(struct loop_io *io, uint32_t events)
+static void on_resolver_tcp(struct loop_io *io, uint32_t events)
 {
     struct dns_ask *ask = container_of(io, struct dns_ask, io);
     struct dns_answer a;
@@ -195,8 +195,8 @@ static int open_socket(struct dns_ask *ask, bool is_tcp)
 
     if (fd < 0 || (connect(fd, (struct sockaddr *)&to, len) < 0 && errno != EINPROGRESS))
         return -errno;
-    int error =
-        loop_io_start(r->loop, &ask->io, fd, is_tcp ? EPOLLOUT : EPOLLIN, is_tcp ? on_tcp : on_udp);
+    int error = loop_io_start(r->loop, &ask->io, fd, is_tcp ? EPOLLOUT : EPOLLIN,
+                              is_tcp ? on_resolver_tcp : on_resolver_udp);
     if (error == 0)
         (void)take_fd(fd);
     return error;
@@ -213,7 +213,7 @@ static int send_udp(struct dns_ask *ask)
 }
 
 /* Starts an attempt. One that cannot start is over when its time is. */
-static void attempt(struct dns_ask *ask, bool is_tcp)
+static void start_dns_attempt(struct dns_ask *ask, bool is_tcp)
 {
     id_random(&ask->query.id, sizeof ask->query.id);
     ask->n_forgeries = 0;
@@ -245,6 +245,6 @@ int dns_ask_start(struct dns_resolver *r, struct dns_ask *ask, struct str name, 
         ask->query.name[i] =
             (char)(name.p[i] >= 'A' && name.p[i] <= 'Z' ? name.p[i] + 32 : name.p[i]);
     r->n_asks++;
-    attempt(ask, false);
+    start_dns_attempt(ask, false);
     return 0;
 }

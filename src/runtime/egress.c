@@ -69,7 +69,7 @@ static int watch_addresses(struct egress *eg, struct err *e)
     return r < 0 ? err_sys(e, r, "read the host's addresses") : 0;
 }
 
-static int prepare(struct egress *eg, const struct egress_options *o, struct err *e)
+static int prepare_egress(struct egress *eg, const struct egress_options *o, struct err *e)
 {
     eg->home_netns_fd = io_open("/proc/thread-self/ns/net", O_RDONLY, 0);
     if (eg->home_netns_fd < 0)
@@ -106,7 +106,7 @@ struct egress *egress_open(struct loop *l, const struct egress_options *o, struc
     eg->all = o->tally ? o->tally : &eg->own;
     eg->all->max = (int64_t)max_conns();
     eg->steering = o->steering;
-    if (prepare(eg, o, e) == 0)
+    if (prepare_egress(eg, o, e) == 0)
         return eg;
     egress_close(eg);
     return NULL;
@@ -182,7 +182,7 @@ static int make_dns(struct sockets *s, int kind, struct err *e)
 }
 
 /* One listener for both families: accepted IPv4 connections show mapped addresses. */
-static int make_listener(struct sockets *s, struct err *e)
+static int make_egress_listener(struct sockets *s, struct err *e)
 {
     struct netaddr any6 = {.b = {0}}, any4 = netaddr_v4(INADDR_ANY);
     int fd = make_bound(SOCK_STREAM, &any6, 0, BACKLOG);
@@ -199,7 +199,7 @@ static int make_sockets(struct egress *eg, int netns_fd, struct sockets *s, stru
         return err_sys(e, -errno, "enter the cell's network");
     int r = anyip_set_up(e);
     if (r == 0)
-        r = make_listener(s, e);
+        r = make_egress_listener(s, e);
     if (r == 0)
         r = make_dns(s, SOCK_DGRAM, e);
     /* A thread that cannot return would do all its later networking inside the cell. */
@@ -211,7 +211,7 @@ static int make_sockets(struct egress *eg, int netns_fd, struct sockets *s, stru
 /* ---- cells ---- */
 
 /* Redirected connections would not show that they were meant for the DNS server. */
-static int redirect(struct egress_cell *c, int netns_fd, struct sockets *s, struct err *e)
+static int redirect_egress(struct egress_cell *c, int netns_fd, struct sockets *s, struct err *e)
 {
     struct sockaddr_storage sa;
     socklen_t len = sizeof sa;
@@ -242,10 +242,10 @@ static int steer(struct egress_cell *c, int netns_fd, struct sockets *s, struct 
     if (r >= 0 || wanted == EGRESS_BY_SK_LOOKUP)
         return r < 0 ? r : 0;
     c->steering = EGRESS_BY_NFTABLES;
-    return redirect(c, netns_fd, s, e);
+    return redirect_egress(c, netns_fd, s, e);
 }
 
-static int start(struct egress_cell *c, int netns_fd, struct sockets *s, struct err *e)
+static int start_egress_cell(struct egress_cell *c, int netns_fd, struct sockets *s, struct err *e)
 {
     int r = make_sockets(c->egress, netns_fd, s, e);
 
@@ -279,7 +279,7 @@ struct egress_cell *egress_attach(struct egress *eg, int netns_fd, const struct 
     list_init(&c->dns_jobs);
     list_init(&c->dns_conns);
     list_init(&c->names);
-    int r = start(c, netns_fd, &s, e);
+    int r = start_egress_cell(c, netns_fd, &s, e);
     close_p(&s.listener);
     for (int i = 0; i < EGRESS_DNS_SOCKETS; i++)
         close_p(&s.dns[i]);

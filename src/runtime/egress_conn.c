@@ -159,7 +159,7 @@ static int move(struct egress *eg, struct end *from, struct end *to, uint64_t *c
 static void on_inside(struct loop_io *io, uint32_t events);
 static void on_outside(struct loop_io *io, uint32_t events);
 
-static uint32_t wanted(const struct end *x, const struct end *other)
+static uint32_t wanted_events(const struct end *x, const struct end *other)
 {
     uint32_t events = x->waiting.len > 0 ? EPOLLOUT : 0;
 
@@ -179,9 +179,9 @@ static void conn_pass(struct egress_conn *conn)
         return;
     }
     if (r == 0)
-        r = end_watch(in, c->egress->loop, wanted(in, out), on_inside);
+        r = end_watch(in, c->egress->loop, wanted_events(in, out), on_inside);
     if (r == 0)
-        r = end_watch(out, c->egress->loop, wanted(out, in), on_outside);
+        r = end_watch(out, c->egress->loop, wanted_events(out, in), on_outside);
     if (r < 0)
         conn_free(conn, true);
 }
@@ -198,7 +198,7 @@ static void on_connect_timeout(struct loop_timer *t)
     connect_next(conn);
 }
 
-static void on_connected(struct egress_conn *conn)
+static void on_target_connected(struct egress_conn *conn)
 {
     int error = 0;
     socklen_t len = sizeof error;
@@ -277,8 +277,8 @@ static void connect_next(struct egress_conn *conn)
 
 /* ---- the verdict ---- */
 
-static enum netpolicy_verdict judge(struct egress_conn *conn, const struct str *known,
-                                    size_t n_known)
+static enum netpolicy_verdict judge_egress_conn(struct egress_conn *conn, const struct str *known,
+                                                size_t n_known)
 {
     struct netpolicy_query q = {.addr = conn->addr,
                                 .port = conn->port,
@@ -304,7 +304,7 @@ static void on_resolved(struct dns_ask *ask, const struct dns_answer *a)
 }
 
 /* The client says which allowed name it means; where that is, only we decide. */
-static void resolve(struct egress_conn *conn)
+static void resolve_egress_conn(struct egress_conn *conn)
 {
     uint16_t type = netaddr_is_v4(&conn->addr) ? DNS_TYPE_A : DNS_TYPE_AAAA;
 
@@ -320,7 +320,8 @@ static void resolve(struct egress_conn *conn)
 static void note_known(struct egress_conn *conn, const struct str *known, size_t n_known)
 {
     for (size_t i = 0; i < n_known && conn->known[0] == '\0'; i++)
-        if (netpolicy_is_allowed(judge(conn, &known[i], 1)) && known[i].len < sizeof conn->known)
+        if (netpolicy_is_allowed(judge_egress_conn(conn, &known[i], 1)) &&
+            known[i].len < sizeof conn->known)
             memcpy(conn->known, known[i].p, known[i].len);
 }
 
@@ -328,7 +329,7 @@ static void decide(struct egress_conn *conn)
 {
     struct str known[EGRESS_KNOWN_MAX];
     size_t n_known = egress_names_of(conn->cell, &conn->addr, known);
-    enum netpolicy_verdict v = judge(conn, known, n_known);
+    enum netpolicy_verdict v = judge_egress_conn(conn, known, n_known);
 
     loop_timer_stop(&conn->timer);
     if (!netpolicy_is_allowed(v)) {
@@ -337,7 +338,7 @@ static void decide(struct egress_conn *conn)
     }
     note_known(conn, known, n_known);
     if (v == NETPOLICY_ALLOW_BY_NAME) {
-        resolve(conn);
+        resolve_egress_conn(conn);
         return;
     }
     conn->targets[0] = conn->addr;
@@ -351,7 +352,7 @@ static void on_first_bytes_timeout(struct loop_timer *t)
 }
 
 /* Collects the first bytes until they show a name or that there is none. */
-static void read_name(struct egress_conn *conn)
+static void read_asked_name(struct egress_conn *conn)
 {
     struct egress *eg = conn->cell->egress;
     struct buf *first = &conn->outside.waiting;
@@ -379,7 +380,7 @@ static void on_inside(struct loop_io *io, uint32_t events)
 
     (void)events;
     if (conn->state == STATING)
-        read_name(conn);
+        read_asked_name(conn);
     else
         conn_pass(conn);
 }
@@ -391,14 +392,14 @@ static void on_outside(struct loop_io *io, uint32_t events)
 
     (void)events;
     if (conn->state == CONNECTING)
-        on_connected(conn);
+        on_target_connected(conn);
     else
         conn_pass(conn);
 }
 
 /* ---- arrivals ---- */
 
-static void begin(struct egress_conn *conn)
+static void begin_egress_conn(struct egress_conn *conn)
 {
     struct egress_cell *c = conn->cell;
     struct netpolicy_query q = {.addr = conn->addr, .port = conn->port};
@@ -417,7 +418,8 @@ static void begin(struct egress_conn *conn)
 }
 
 /* With sk_lookup the address that the cell wanted is, for the kernel, our own. */
-static int find_target(const struct egress_cell *c, int fd, struct netaddr *addr, uint16_t *port)
+static int find_egress_target(const struct egress_cell *c, int fd, struct netaddr *addr,
+                              uint16_t *port)
 {
     struct sockaddr_storage sa;
     socklen_t len = sizeof sa;
@@ -443,7 +445,7 @@ static void arrive(struct egress_cell *c, int fd)
     struct end inside = {.fd = fd};
     struct netaddr addr = {.b = {0}};
     uint16_t port = 0;
-    int r = find_target(c, fd, &addr, &port);
+    int r = find_egress_target(c, fd, &addr, &port);
 
     if (r == 0 && is_for_dns(c, &addr, port)) {
         egress_dns_accept(c, fd);
@@ -467,7 +469,7 @@ static void arrive(struct egress_cell *c, int fd)
     buf_init(&conn->outside.waiting, EGRESS_CHUNK);
     list_append(&c->conns, &conn->node);
     c->stats.n_open++;
-    begin(conn);
+    begin_egress_conn(conn);
 }
 
 static void on_relisten(struct loop_timer *t)
@@ -506,7 +508,8 @@ void egress_conn_review(struct egress_cell *c)
         struct egress_conn *conn = list_entry(node, struct egress_conn, node);
         struct str known = str_of(conn->known);
         /* Whoever still states a name is judged when that is done. */
-        if (conn->state != STATING && !netpolicy_is_allowed(judge(conn, &known, known.len > 0)))
+        if (conn->state != STATING &&
+            !netpolicy_is_allowed(judge_egress_conn(conn, &known, known.len > 0)))
             conn_deny(conn);
     }
 }

@@ -82,7 +82,7 @@ static void job_free(struct dns_job *job)
 
 static void conn_go_on(struct dns_conn *conn);
 
-static void on_answer(struct dns_ask *ask, const struct dns_answer *a)
+static void on_egress_dns_answer(struct dns_ask *ask, const struct dns_answer *a)
 {
     struct dns_job *job = container_of(ask, struct dns_job, ask);
     struct egress_cell *c = job->cell;
@@ -123,13 +123,15 @@ static bool take_token(struct egress_cell *c)
     return true;
 }
 
-static int start_job(struct egress_cell *c, const struct route *route, const struct dns_query *q)
+static int start_egress_dns_job(struct egress_cell *c, const struct route *route,
+                                const struct dns_query *q)
 {
     struct dns_job *job = c->n_dns_jobs < EGRESS_DNS_JOBS_MAX ? mem_zalloc(1, sizeof *job) : NULL;
 
     if (!job)
         return -EBUSY;
-    int r = dns_ask_start(&c->egress->resolver, &job->ask, str_of(q->name), q->type, on_answer);
+    int r = dns_ask_start(&c->egress->resolver, &job->ask, str_of(q->name), q->type,
+                          on_egress_dns_answer);
     if (r < 0) {
         free(job);
         return r;
@@ -156,7 +158,7 @@ static enum dns_rcode start_question(struct egress_cell *c, const struct route *
     }
     if (q->name[0] == '\0' || (q->type != DNS_TYPE_A && q->type != DNS_TYPE_AAAA))
         return DNS_OK;
-    *ret_is_under_way = start_job(c, route, q) == 0;
+    *ret_is_under_way = start_egress_dns_job(c, route, q) == 0;
     return DNS_SERVER_FAILURE;
 }
 
@@ -178,7 +180,7 @@ static int take_question(struct egress_cell *c, const struct route *route, const
     return 0;
 }
 
-static void on_udp(struct loop_io *io, uint32_t events)
+static void on_egress_dns_udp(struct loop_io *io, uint32_t events)
 {
     struct egress_cell *c = container_of(io, struct egress_dns_socket, io)->cell;
     uint8_t message[DNS_UDP_MAX];
@@ -212,7 +214,7 @@ static void conn_close(struct dns_conn *conn)
     free(conn);
 }
 
-static void on_idle(struct loop_timer *t)
+static void on_egress_dns_idle(struct loop_timer *t)
 {
     conn_close(container_of(t, struct dns_conn, idle));
 }
@@ -242,7 +244,8 @@ static void conn_go_on(struct dns_conn *conn)
     struct loop *l = conn->cell->egress->loop;
     int fd = conn->io.fd;
 
-    if (!take_messages(conn) || loop_timer_start(l, &conn->idle, EGRESS_DNS_IDLE_MS, on_idle) < 0) {
+    if (!take_messages(conn) ||
+        loop_timer_start(l, &conn->idle, EGRESS_DNS_IDLE_MS, on_egress_dns_idle) < 0) {
         conn_close(conn);
         return;
     }
@@ -284,7 +287,7 @@ void egress_dns_accept(struct egress_cell *c, int fd)
     conn_go_on(conn);
 }
 
-static void on_tcp(struct loop_io *io, uint32_t events)
+static void on_egress_dns_tcp(struct loop_io *io, uint32_t events)
 {
     struct egress_cell *c = container_of(io, struct egress_dns_socket, io)->cell;
     int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -306,7 +309,8 @@ int egress_dns_start(struct egress_cell *c, int fds[EGRESS_DNS_SOCKETS])
         if (fds[i] < 0)
             continue;
         bool is_udp = i == EGRESS_DNS_UDP4 || i == EGRESS_DNS_UDP6;
-        int r = loop_io_start(c->egress->loop, &s->io, fds[i], EPOLLIN, is_udp ? on_udp : on_tcp);
+        int r = loop_io_start(c->egress->loop, &s->io, fds[i], EPOLLIN,
+                              is_udp ? on_egress_dns_udp : on_egress_dns_tcp);
         if (r < 0)
             return r;
         (void)take_fd(fds[i]);

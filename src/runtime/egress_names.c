@@ -14,14 +14,15 @@ struct name {
     char text[];
 };
 
-static void forget(struct egress_cell *c, struct name *n)
+static void forget_egress_name(struct egress_cell *c, struct name *n)
 {
     list_del(&n->node);
     c->n_names--;
     free(n);
 }
 
-static struct name *find(struct egress_cell *c, struct str text, const struct netaddr *addr)
+static struct name *find_egress_name(struct egress_cell *c, struct str text,
+                                     const struct netaddr *addr)
 {
     list_each(node, &c->names)
     {
@@ -32,7 +33,8 @@ static struct name *find(struct egress_cell *c, struct str text, const struct ne
     return NULL;
 }
 
-static struct name *make(struct egress_cell *c, struct str text, const struct netaddr *addr)
+static struct name *make_egress_name(struct egress_cell *c, struct str text,
+                                     const struct netaddr *addr)
 {
     struct name *n = mem_zalloc(1, sizeof *n + text.len);
 
@@ -43,7 +45,7 @@ static struct name *make(struct egress_cell *c, struct str text, const struct ne
     n->len = text.len;
     memcpy(n->text, text.p, text.len);
     if (c->n_names == EGRESS_NAMES_MAX)
-        forget(c, list_entry(c->names.next, struct name, node));
+        forget_egress_name(c, list_entry(c->names.next, struct name, node));
     c->n_names++;
     return n;
 }
@@ -55,9 +57,9 @@ void egress_names_add(struct egress_cell *c, const char *name, const struct dns_
     if (ttl_s > EGRESS_NAME_MAX_S)
         ttl_s = EGRESS_NAME_MAX_S;
     for (size_t i = 0; i < a->n_addrs; i++) {
-        struct name *n = find(c, str_of(name), &a->addrs[i]);
+        struct name *n = find_egress_name(c, str_of(name), &a->addrs[i]);
         if (!n)
-            n = make(c, str_of(name), &a->addrs[i]);
+            n = make_egress_name(c, str_of(name), &a->addrs[i]);
         if (!n)
             return;
         n->until_ms = loop_now_ms(c->egress->loop) + ttl_s * 1000;
@@ -76,7 +78,7 @@ size_t egress_names_of(struct egress_cell *c, const struct netaddr *addr,
         struct name *n = list_entry(node, struct name, node);
         node = node->prev;
         if (n->until_ms <= now_ms)
-            forget(c, n);
+            forget_egress_name(c, n);
         else if (netaddr_eq(&n->addr, addr))
             known[count++] = str_n(n->text, n->len);
     }
@@ -86,5 +88,5 @@ size_t egress_names_of(struct egress_cell *c, const struct netaddr *addr,
 void egress_names_clear(struct egress_cell *c)
 {
     while (!list_is_empty(&c->names))
-        forget(c, list_entry(c->names.next, struct name, node));
+        forget_egress_name(c, list_entry(c->names.next, struct name, node));
 }

@@ -108,8 +108,8 @@ void engine_drop(struct engine_cell *c)
 
 /* Turns a ready cell into the asked one. Its label comes first: a daemon that dies in the midst of
  * this, or while the cell gets its identity, must not leave it looking like one of the stock. */
-static int dress(struct engine_cell *c, const char *label, const struct cell_spec *spec,
-                 struct err *e)
+static int dress_cell(struct engine_cell *c, const char *label, const struct cell_spec *spec,
+                      struct err *e)
 {
     bool has_other = memcmp(&c->info.spec.limits, &spec->limits, sizeof spec->limits) != 0;
 
@@ -126,8 +126,8 @@ static int dress(struct engine_cell *c, const char *label, const struct cell_spe
 
 /* As engine_create(), which E is not NULL from. */
 /* NOLINTNEXTLINE(readability-function-size) */
-static int build(struct engine *en, const char *label, const struct cell_spec *spec,
-                 engine_cell_fn *fn, void *ctx, struct err *e)
+static int build_engine_cell(struct engine *en, const char *label, const struct cell_spec *spec,
+                             engine_cell_fn *fn, void *ctx, struct err *e)
 {
     int r = check_disk(en, &spec->disk, e);
 
@@ -165,7 +165,7 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
         return r;
     struct engine_cell *c = engine_stock_take(en, spec);
     if (c) {
-        r = dress(c, label, spec, &(struct err)ERR_INIT);
+        r = dress_cell(c, label, spec, &(struct err)ERR_INIT);
         engine_claim(c);
     }
     if (c && r < 0) {
@@ -177,7 +177,7 @@ int engine_create(struct engine *en, const char *label, const struct cell_spec *
     if (!c && r < 0)
         return r;
     if (!c)
-        return build(en, label, spec, fn, ctx, why);
+        return build_engine_cell(en, label, spec, fn, ctx, why);
     fn(ctx, c, NULL);
     engine_stock_taken(en);
     return 0;
@@ -200,7 +200,8 @@ static struct building *take_building(struct engine *en, uint32_t tag)
 }
 
 /* A finished cell for whoever asked; E is set when that failed. */
-static void hand_over(struct engine *en, struct building *b, struct engine_cell *c, struct err *e)
+static void hand_over_cell(struct engine *en, struct building *b, struct engine_cell *c,
+                           struct err *e)
 {
     if (!b->fn && b->is_outdated) {
         engine_drop(c);
@@ -221,7 +222,7 @@ static void hand_over(struct engine *en, struct building *b, struct engine_cell 
     b->fn(b->ctx, c, c ? NULL : e);
 }
 
-static void on_cell(struct spawner_link *s, struct packet *p)
+static void on_built_cell(struct spawner_link *s, struct packet *p)
 {
     struct engine *en = s->engine;
     struct err e = ERR_INIT;
@@ -233,12 +234,12 @@ static void on_cell(struct spawner_link *s, struct packet *p)
         return;
     struct engine_cell *c = engine_cell_new(s, &info, p, &e);
     if (b)
-        hand_over(en, b, c, &e);
+        hand_over_cell(en, b, c, &e);
     else
         engine_drop(c); /* the caller already got an error: it takes too long */
 }
 
-static void on_error(struct engine *en, struct packet *p)
+static void on_cell_error(struct engine *en, struct packet *p)
 {
     struct err e = ERR_INIT;
     auto_free struct building *b = take_building(en, p->tag);
@@ -248,7 +249,7 @@ static void on_error(struct engine *en, struct packet *p)
     if (!b)
         return;
     (void)err_set(&e, code < 0 ? code : -EIO, STR_FMT, STR_ARG(text));
-    hand_over(en, b, NULL, &e);
+    hand_over_cell(en, b, NULL, &e);
 }
 
 /* Reports and frees C, a claimed cell that its spawner no longer has. A spawner of another build
@@ -274,7 +275,7 @@ void engine_bury_stock(struct engine_cell *c)
     engine_cell_free(c);
 }
 
-static void on_gone(struct spawner_link *s, struct packet *p)
+static void on_cell_gone(struct spawner_link *s, struct packet *p)
 {
     uint32_t slot = wire_get_u32(&p->body);
     uint64_t generation = wire_get_u64(&p->body);
@@ -298,11 +299,11 @@ void engine_dispatch(struct spawner_link *s)
     if (engine_root_answer(en, &en->in))
         ;
     else if (en->in.kind == PROTO_CELL)
-        on_cell(s, &en->in);
+        on_built_cell(s, &en->in);
     else if (en->in.kind == PROTO_ERROR)
-        on_error(en, &en->in);
+        on_cell_error(en, &en->in);
     else if (en->in.kind == PROTO_GONE)
-        on_gone(s, &en->in);
+        on_cell_gone(s, &en->in);
     packet_done(&en->in);
 }
 
@@ -327,7 +328,7 @@ static int check_overlay(struct err *e)
     return fd < 0 ? err_sys(e, fd, "overlay file system") : 0;
 }
 
-static int prepare(struct engine *en, const struct engine_options *o, struct err *e)
+static int prepare_engine(struct engine *en, const struct engine_options *o, struct err *e)
 {
     en->state = mem_strdup(o->state);
     en->envd = mem_strdup(o->envd);
@@ -376,7 +377,7 @@ struct engine *engine_open(struct loop *l, const struct engine_options *o, struc
     en->spawner = mem_zalloc(1, sizeof *en->spawner);
     if (en->spawner)
         spawner_link_init(en->spawner, en);
-    int r = en->spawner ? prepare(en, o, e) : err_sys(e, -ENOMEM, "engine");
+    int r = en->spawner ? prepare_engine(en, o, e) : err_sys(e, -ENOMEM, "engine");
     if (r == 0)
         r = engine_links_open(en, e);
     if (r == 0) {

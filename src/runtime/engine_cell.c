@@ -123,7 +123,7 @@ int engine_cell_assign(struct engine_cell *c, const char *label, const struct ce
     return r < 0 ? r : engine_cell_name(c, label, spec->hostname[0] ? spec->hostname : label, e);
 }
 
-static void on_end(struct loop_io *io, uint32_t events)
+static void on_cell_end(struct loop_io *io, uint32_t events)
 {
     (void)events;
     engine_bury(container_of(io, struct engine_cell, end_io), SIGKILL);
@@ -144,7 +144,7 @@ void engine_cell_kill(struct engine_cell *c)
         engine_cell_boost(c, true);
     (void)kern_pidfd_kill(c->pidfd, SIGKILL);
     if (!c->end_io.loop)
-        (void)loop_io_start(en->loop, &c->end_io, c->pidfd, EPOLLIN, on_end);
+        (void)loop_io_start(en->loop, &c->end_io, c->pidfd, EPOLLIN, on_cell_end);
     packet_begin(&en->out, PROTO_KILL, 0);
     wire_put_u32(&en->out, c->info.slot);
     wire_put_u64(&en->out, c->info.generation);

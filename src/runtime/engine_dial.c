@@ -21,7 +21,7 @@ bool engine_cell_is_alive(const struct engine_cell *c)
 }
 
 /* ADDRESS is "SOCKET/SPAWNER". */
-static struct engine_cell *find(struct engine *en, const char *address)
+static struct engine_cell *find_dialled_cell(struct engine *en, const char *address)
 {
     struct str id = str_of(address), name = str_cut(&id, '/');
     uint64_t link = 0, generation = 0;
@@ -35,7 +35,7 @@ static struct engine_cell *find(struct engine *en, const char *address)
 }
 
 /* It fits into the buffer of any new connection. */
-static int greet(int fd, const struct cell_info *info)
+static int greet_cell(int fd, const struct cell_info *info)
 {
     char text[PROTO_GREETING_MAX];
     size_t len = proto_greeting(text, info->slot, info->generation);
@@ -48,7 +48,7 @@ static int greet(int fd, const struct cell_info *info)
 
 int engine_dial(void *ctx, const char *address, struct err *e)
 {
-    const struct engine_cell *c = find(ctx, address);
+    const struct engine_cell *c = find_dialled_cell(ctx, address);
     char name[PROTO_SOCKET_NAME_MAX];
 
     if (!c || !engine_cell_is_alive(c))
@@ -56,6 +56,6 @@ int engine_dial(void *ctx, const char *address, struct err *e)
     proto_socket_name(name, c->info.slot, c->info.generation);
     auto_close int fd =
         packet_connect_at(c->spawner->sockets_fd, name, SOCK_STREAM | SOCK_NONBLOCK);
-    int r = fd < 0 ? fd : c->spawner->version < 4 ? 0 : greet(fd, &c->info);
+    int r = fd < 0 ? fd : c->spawner->version < 4 ? 0 : greet_cell(fd, &c->info);
     return r < 0 ? err_sys(e, r, "connect to the sandbox") : take_fd(fd);
 }

@@ -48,7 +48,7 @@ static unsigned n_wanted(const struct engine_cell *c)
     return n == 0 || n > all ? all : (unsigned)n;
 }
 
-static void count(struct engine_cell *c, const cpu_set_t *set)
+static void count_processors(struct engine_cell *c, const cpu_set_t *set)
 {
     struct engine_cpus *cpus = &c->engine->cpus;
     int n = CPU_COUNT(set);
@@ -74,7 +74,7 @@ void engine_fit_found(struct engine_cell *c)
 
     engine_fit_done(c);
     if (sched_getaffinity((pid_t)c->info.pid, sizeof set, &set) == 0)
-        count(c, &set);
+        count_processors(c, &set);
 }
 
 /* Threads that begin meanwhile have it from those that began them. */
@@ -105,7 +105,7 @@ static void fit_cpus(struct engine_cell *c, bool follow)
     engine_fit_done(c);
     if (n != n_had)
         engine_cpus_choose(cpus, n, &set);
-    count(c, &set);
+    count_processors(c, &set);
     if (n == n_had || (is_new && CPU_EQUAL(&set, &cpus->all)) || CPU_COUNT(&set) == 0)
         return;
     (void)sched_setaffinity((pid_t)c->info.pid, sizeof set, &set);

@@ -44,7 +44,7 @@ struct image_job {
     struct err e;
 };
 
-static struct image *find(struct engine *en, uint64_t bytes)
+static struct image *find_image_of_size(struct engine *en, uint64_t bytes)
 {
     list_each(node, &en->images.sizes)
     {
@@ -62,7 +62,7 @@ static void image_free(struct engine *en, struct image *i)
     free(i);
 }
 
-static int submit(struct engine *en, struct image_job *job, struct err *e)
+static int submit_image_job(struct engine *en, struct image_job *job, struct err *e)
 {
     if (!en->images.workers)
         en->images.workers = work_pool_new(1, 2 * SIZES_MAX, e);
@@ -79,7 +79,7 @@ static int submit(struct engine *en, struct image_job *job, struct err *e)
 
 /* ---- making ---- */
 
-static void run_make(struct work *w)
+static void run_image_make(struct work *w)
 {
     struct image_job *job = container_of(w, struct image_job, work);
 
@@ -87,7 +87,7 @@ static void run_make(struct work *w)
 }
 
 /* B is called back or on its way to the spawner. */
-static void go_on(struct engine *en, struct building *b, const struct err *why)
+static void go_on_with_waiters(struct engine *en, struct building *b, const struct err *why)
 {
     struct err e = *why;
 
@@ -105,7 +105,7 @@ static void done_make(struct work *w)
 {
     struct image_job *job = container_of(w, struct image_job, work);
     struct engine *en = job->engine;
-    struct image *i = en ? find(en, job->disk.bytes) : NULL;
+    struct image *i = en ? find_image_of_size(en, job->disk.bytes) : NULL;
     struct list waiting;
 
     list_del(&job->node);
@@ -117,11 +117,11 @@ static void done_make(struct work *w)
     else if (i)
         i->is_ready = true;
     for (struct list *node; (node = list_pop(&waiting));)
-        go_on(en, list_entry(node, struct building, node), &job->e);
+        go_on_with_waiters(en, list_entry(node, struct building, node), &job->e);
     free(job);
 }
 
-static struct image *enter(struct engine *en, uint64_t bytes)
+static struct image *enter_image(struct engine *en, uint64_t bytes)
 {
     struct image *i = en->images.n_sizes < SIZES_MAX ? mem_zalloc(1, sizeof *i) : NULL;
 
@@ -137,25 +137,25 @@ static struct image *enter(struct engine *en, uint64_t bytes)
 
 void engine_image_know(struct engine *en, const struct disk_spec *disk)
 {
-    struct image *i = disk->kind == DISK_IMAGE ? enter(en, disk->bytes) : NULL;
+    struct image *i = disk->kind == DISK_IMAGE ? enter_image(en, disk->bytes) : NULL;
 
     if (i)
         i->is_ready = true;
 }
 
 /* An image that the worker makes, unless it is there. */
-static struct image *begin(struct engine *en, uint64_t bytes, struct err *e)
+static struct image *begin_image(struct engine *en, uint64_t bytes, struct err *e)
 {
     auto_free struct image_job *job = mem_zalloc(1, sizeof *job);
-    struct image *i = job ? enter(en, bytes) : NULL;
+    struct image *i = job ? enter_image(en, bytes) : NULL;
 
     if (!i) {
         (void)err_set(e, -EBUSY, "disks of too many other sizes are in use");
         return NULL;
     }
-    job->work = (struct work){.run = run_make, .done = done_make};
+    job->work = (struct work){.run = run_image_make, .done = done_make};
     job->disk = (struct disk_spec){DISK_IMAGE, bytes};
-    if (submit(en, job, e) < 0) {
+    if (submit_image_job(en, job, e) < 0) {
         image_free(en, i);
         return NULL;
     }
@@ -167,9 +167,9 @@ int engine_image_await(struct engine *en, struct building *b, struct err *e)
 {
     if (b->spec.disk.kind != DISK_IMAGE)
         return engine_ask_for(en, b);
-    struct image *i = find(en, b->spec.disk.bytes);
+    struct image *i = find_image_of_size(en, b->spec.disk.bytes);
     if (!i)
-        i = begin(en, b->spec.disk.bytes, e);
+        i = begin_image(en, b->spec.disk.bytes, e);
     if (!i)
         return e->code;
     i->used_ms = clock_mono_ms();
@@ -193,7 +193,7 @@ unsigned engine_image_n_waiting(const struct engine *en)
 
 /* ---- removing ---- */
 
-static void run_sweep(struct work *w)
+static void run_image_sweep(struct work *w)
 {
     const struct image_job *job = container_of(w, struct image_job, work);
 
@@ -208,7 +208,7 @@ static void done_sweep(struct work *w)
     free(job);
 }
 
-static void keep(struct image_job *job, const struct disk_spec *disk)
+static void keep_image(struct image_job *job, const struct disk_spec *disk)
 {
     if (disk->kind != DISK_IMAGE || job->n_keep == ARRAY_LEN(job->keep))
         return;
@@ -218,7 +218,7 @@ static void keep(struct image_job *job, const struct disk_spec *disk)
     job->keep[job->n_keep++] = disk->bytes;
 }
 
-static bool is_kept(const struct image_job *job, uint64_t bytes)
+static bool is_image_kept(const struct image_job *job, uint64_t bytes)
 {
     for (size_t i = 0; i < job->n_keep; i++)
         if (job->keep[i] == bytes)
@@ -231,54 +231,55 @@ static void keep_used(struct image_job *job, const struct engine *en)
 {
     int64_t now_ms = clock_mono_ms();
 
-    keep(job, &en->options.stock_spec.disk);
+    keep_image(job, &en->options.stock_spec.disk);
     list_each(node, &en->images.sizes)
     {
         const struct image *i = list_entry(node, struct image, node);
         if (!i->is_ready || now_ms - i->used_ms < en->options.images_keep_ms)
-            keep(job, &(struct disk_spec){DISK_IMAGE, i->bytes});
+            keep_image(job, &(struct disk_spec){DISK_IMAGE, i->bytes});
     }
     list_each(node, &en->cells)
-        keep(job, &list_entry(node, struct engine_cell, node)->info.spec.disk);
-    list_each(node, &en->building) keep(job, &list_entry(node, struct building, node)->spec.disk);
+        keep_image(job, &list_entry(node, struct engine_cell, node)->info.spec.disk);
+    list_each(node, &en->building)
+        keep_image(job, &list_entry(node, struct building, node)->spec.disk);
 }
 
 /* What is to go is not known from here on: who asks for such a size now waits for the thread, which
  * removes it first and makes it again. */
-static void sweep(struct engine *en)
+static void sweep_images(struct engine *en)
 {
     auto_free struct image_job *job = mem_zalloc(1, sizeof *job);
 
     if (!job)
         return;
-    job->work = (struct work){.run = run_sweep, .done = done_sweep};
+    job->work = (struct work){.run = run_image_sweep, .done = done_sweep};
     keep_used(job, en);
-    if (job->n_keep == ARRAY_LEN(job->keep) || submit(en, job, NULL) < 0)
+    if (job->n_keep == ARRAY_LEN(job->keep) || submit_image_job(en, job, NULL) < 0)
         return;
     list_each(node, &en->images.sizes)
     {
         struct image *i = list_entry(node, struct image, node);
-        if (!is_kept(job, i->bytes))
+        if (!is_image_kept(job, i->bytes))
             image_free(en, i);
     }
     (void)take(job);
 }
 
-static void on_sweep(struct loop_timer *t);
+static void on_image_sweep(struct loop_timer *t);
 
 static void arm(struct engine *en)
 {
     int64_t ms = en->options.images_keep_ms / 2;
 
     ms = ms < SWEEP_MIN_MS ? SWEEP_MIN_MS : ms > SWEEP_MAX_MS ? SWEEP_MAX_MS : ms;
-    (void)loop_timer_start(en->loop, &en->images.sweep, ms, on_sweep);
+    (void)loop_timer_start(en->loop, &en->images.sweep, ms, on_image_sweep);
 }
 
-static void on_sweep(struct loop_timer *t)
+static void on_image_sweep(struct loop_timer *t)
 {
     struct engine *en = container_of(t, struct engine, images.sweep);
 
-    sweep(en);
+    sweep_images(en);
     arm(en);
 }
 

@@ -107,7 +107,7 @@ void spawner_link_quit(struct spawner_link *s)
 }
 
 /* Grows in steps: most hosts have few. */
-static int make_room(struct spawner_link *s, uint32_t slot)
+static int make_link_room(struct spawner_link *s, uint32_t slot)
 {
     enum { STEP = 64 };
 
@@ -129,7 +129,7 @@ static int make_room(struct spawner_link *s, uint32_t slot)
 
 int spawner_link_enter(struct spawner_link *s, struct engine_cell *c)
 {
-    int r = make_room(s, c->info.slot);
+    int r = make_link_room(s, c->info.slot);
 
     if (r == 0)
         s->slots[c->info.slot] = c;

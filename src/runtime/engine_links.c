@@ -31,7 +31,7 @@ enum {
 
 /* ---- which one makes the next cell ---- */
 
-static unsigned load(const struct spawner_link *s)
+static unsigned link_load(const struct spawner_link *s)
 {
     return s->n_cells + s->n_stock + s->n_building;
 }
@@ -41,22 +41,23 @@ static bool is_ready(const struct spawner_link *s)
     return s->makes_cells && s->io.loop && !s->is_silent && !s->is_quitting;
 }
 
-static bool has_room(const struct spawner_link *s)
+static bool has_link_room(const struct spawner_link *s)
 {
     unsigned max = s->engine->options.per_spawner;
 
-    return is_ready(s) && (max == 0 || load(s) < max);
+    return is_ready(s) && (max == 0 || link_load(s) < max);
 }
 
 /* The fullest of those that have room, so that others become empty and end; not SKIP. */
-static struct spawner_link *find_room(struct engine *en, const struct spawner_link *skip)
+static struct spawner_link *find_link_room(struct engine *en, const struct spawner_link *skip)
 {
-    struct spawner_link *best = has_room(en->spawner) && en->spawner != skip ? en->spawner : NULL;
+    struct spawner_link *best =
+        has_link_room(en->spawner) && en->spawner != skip ? en->spawner : NULL;
 
     list_each(node, &en->old)
     {
         struct spawner_link *s = list_entry(node, struct spawner_link, node);
-        if (s != skip && has_room(s) && (!best || load(s) > load(best)))
+        if (s != skip && has_link_room(s) && (!best || link_load(s) > link_load(best)))
             best = s;
     }
     return best;
@@ -99,7 +100,7 @@ static struct spawner_link *link_new(struct engine *en, const char *place)
     return s;
 }
 
-static bool is_taken(const struct engine *en, const char *place)
+static bool is_link_taken(const struct engine *en, const char *place)
 {
     bool is_found = strcmp(en->spawner->place, place) == 0;
 
@@ -118,7 +119,7 @@ static void start_next(struct engine *en)
         return;
     do
         engine_place_number(en, n++, place);
-    while (is_taken(en, place));
+    while (is_link_taken(en, place));
     if (engine_place_make(en, place) < 0)
         return;
     struct spawner_link *s = link_new(en, place);
@@ -139,7 +140,7 @@ static void make_current(struct engine *en, struct spawner_link *s)
 
 struct spawner_link *engine_link_choose(struct engine *en)
 {
-    struct spawner_link *s = has_room(en->spawner) ? en->spawner : find_room(en, NULL);
+    struct spawner_link *s = has_link_room(en->spawner) ? en->spawner : find_link_room(en, NULL);
     unsigned max = en->options.per_spawner;
 
     if (!s) {
@@ -149,14 +150,14 @@ struct spawner_link *engine_link_choose(struct engine *en)
     }
     make_current(en, s);
     /* In time, so that nobody has to wait for it. */
-    if (max > 0 && load(s) >= max - max / 4 && !find_room(en, s))
+    if (max > 0 && link_load(s) >= max - max / 4 && !find_link_room(en, s))
         start_next(en);
     return s;
 }
 
 int engine_link_check(struct engine *en, struct err *e)
 {
-    if (find_room(en, NULL) || is_ready(en->spawner) || engine_link_is_starting(en))
+    if (find_link_room(en, NULL) || is_ready(en->spawner) || engine_link_is_starting(en))
         return 0;
     if (en->spawner->is_silent && en->options.per_spawner > 0)
         return 0; /* another one will be started */
@@ -167,7 +168,7 @@ int engine_link_check(struct engine *en, struct err *e)
 
 /* ---- cells that wait ---- */
 
-static void fail(struct engine *en, struct building *b, const struct err *e)
+static void fail_building_cell(struct engine *en, struct building *b, const struct err *e)
 {
     if (b->fn)
         b->fn(b->ctx, NULL, e);
@@ -186,7 +187,7 @@ static void fail_building(struct engine *en, struct spawner_link *s, const struc
             continue;
         list_del(node);
         s->n_building--;
-        fail(en, b, e);
+        fail_building_cell(en, b, e);
         /* The callback may have changed the list. */
         node_next = en->building.next;
     }
@@ -208,7 +209,7 @@ static void go_on_waiting(struct engine *en)
         if (r == 0)
             continue;
         (void)err_set(&e, r, "no cells can be created: %s", err_text(&en->no_spawner));
-        fail(en, b, &e);
+        fail_building_cell(en, b, &e);
     }
 }
 
@@ -223,7 +224,7 @@ static void fail_late(struct engine *en, int64_t now_ms)
         if (now_ms - b->asked_ms < 2L * SILENT_MS)
             break; /* those behind it are younger */
         list_del(node);
-        fail(en, b, &e);
+        fail_building_cell(en, b, &e);
         node_next = en->waiting.next;
     }
 }
@@ -240,7 +241,7 @@ static int64_t owes_since(const struct engine *en, const struct spawner_link *s)
     return 0;
 }
 
-static void look_at(struct spawner_link *s, int64_t now_ms)
+static void look_at_link(struct spawner_link *s, int64_t now_ms)
 {
     int64_t since_ms = s->n_building > 0 ? owes_since(s->engine, s) : 0;
     struct err e = ERR_INIT;
@@ -257,8 +258,8 @@ static void on_silence(struct loop_timer *t)
     struct engine *en = container_of(t, struct engine, silence);
     int64_t now_ms = clock_mono_ms();
 
-    look_at(en->spawner, now_ms);
-    list_each(node, &en->old) look_at(list_entry(node, struct spawner_link, node), now_ms);
+    look_at_link(en->spawner, now_ms);
+    list_each(node, &en->old) look_at_link(list_entry(node, struct spawner_link, node), now_ms);
     fail_late(en, now_ms);
     engine_link_listen(en);
 }
@@ -275,12 +276,12 @@ void engine_link_listen(struct engine *en)
 
 void engine_link_look(struct spawner_link *s)
 {
-    if (s != s->engine->spawner && load(s) == 0 && s->io.loop)
+    if (s != s->engine->spawner && link_load(s) == 0 && s->io.loop)
         spawner_link_quit(s);
 }
 
 /* What S has not shown in its last list is gone, and what should have ended is asked again. */
-static void compare(struct spawner_link *s)
+static void compare_listed_cells(struct spawner_link *s)
 {
     struct engine *en = s->engine;
 
@@ -314,7 +315,7 @@ static void bury_all(struct spawner_link *s)
             if (c->spawner == s)
                 c->is_seen = false;
         }
-    compare(s);
+    compare_listed_cells(s);
 }
 
 static void tidy(struct engine *en)
@@ -338,7 +339,7 @@ static void retire(struct spawner_link *s)
 static void on_spawner(struct loop_io *io, uint32_t events);
 
 /* After S was reached. */
-static int begin(struct spawner_link *s, struct err *e)
+static int begin_link(struct spawner_link *s, struct err *e)
 {
     int r = loop_io_start(s->engine->loop, &s->io, s->io.fd, EPOLLIN, on_spawner);
 
@@ -346,14 +347,14 @@ static int begin(struct spawner_link *s, struct err *e)
         return err_sys(e, r, "watch the spawner");
     s->is_silent = s->is_quitting = false;
     s->heard_ms = clock_mono_ms();
-    compare(s);
+    compare_listed_cells(s);
     if (!s->makes_cells)
         retire(s);
     return 0;
 }
 
 /* One that could not be reached, or has ended as it was asked to. */
-static void forget(struct spawner_link *s, bool has_ended)
+static void forget_link(struct spawner_link *s, bool has_ended)
 {
     struct engine *en = s->engine;
 
@@ -369,10 +370,10 @@ void engine_attached(struct spawner_link *s, int r, const struct err *e)
     struct engine *en = s->engine;
     struct err why = *e;
     /* A new one is there to be used. */
-    bool is_new = s->makes_cells && load(s) == 0;
+    bool is_new = s->makes_cells && link_load(s) == 0;
 
     if (r == 0)
-        r = begin(s, &why);
+        r = begin_link(s, &why);
     if (r == 0) {
         if (!is_new)
             engine_link_look(s);
@@ -382,7 +383,7 @@ void engine_attached(struct spawner_link *s, int r, const struct err *e)
         engine_retry_later(en);
     } else {
         en->no_spawner = why;
-        forget(s, false);
+        forget_link(s, false);
     }
     go_on_waiting(en);
     engine_stock_tend(en);
@@ -391,7 +392,7 @@ void engine_attached(struct spawner_link *s, int r, const struct err *e)
 /* Either it died, and all cells with it, or only the connection broke, or it has ended as it was
  * asked to: the list will show it, of this one or of the one that is started in its place to sweep.
  */
-static void lose(struct spawner_link *s)
+static void lose_link(struct spawner_link *s)
 {
     struct engine *en = s->engine;
     struct err e = ERR_INIT;
@@ -401,7 +402,7 @@ static void lose(struct spawner_link *s)
     fail_building(en, s, &e);
     engine_root_fail(en, s);
     if (s->is_quitting && s != en->spawner) {
-        forget(s, true);
+        forget_link(s, true);
         return;
     }
     s->is_quitting = false;
@@ -416,7 +417,7 @@ static void on_spawner(struct loop_io *io, uint32_t events)
     struct spawner_link *s = container_of(io, struct spawner_link, io);
 
     if (events & EPOLLOUT && spawner_link_flush(s) < 0) {
-        lose(s);
+        lose_link(s);
         return;
     }
     while (io->loop) {
@@ -424,7 +425,7 @@ static void on_spawner(struct loop_io *io, uint32_t events)
         if (r == -EAGAIN)
             return;
         if (r <= 0) {
-            lose(s);
+            lose_link(s);
             return;
         }
         s->heard_ms = clock_mono_ms();
@@ -451,7 +452,7 @@ static int attach_other(struct engine *en, const char *place, struct err *e)
         return err_set(e, -ENOBUFS, "more than %d spawners", (int)ENGINE_OLD_MAX);
     int r = engine_attach(s, e);
     if (r == 0)
-        r = begin(s, e);
+        r = begin_link(s, e);
     if (r < 0) {
         bury_all(s);
         link_free(s);
@@ -467,7 +468,7 @@ int engine_links_open(struct engine *en, struct err *e)
     int r = engine_attach(en->spawner, e);
 
     if (r == 0)
-        r = begin(en->spawner, e);
+        r = begin_link(en->spawner, e);
     if (r == 0)
         r = engine_place_each(en, attach_other, e);
     if (r < 0)
@@ -524,10 +525,10 @@ static void await_end(struct spawner_link *s, int64_t end_ms)
     }
 }
 
-static void quit(struct spawner_link *s)
+static void quit_link(struct spawner_link *s)
 {
     if (engine_attach_take(s))
-        (void)begin(s, NULL);
+        (void)begin_link(s, NULL);
     spawner_link_quit(s);
 }
 
@@ -537,8 +538,8 @@ void engine_links_end(struct engine *en)
     if (en->starters)
         (void)work_pool_end(take(en->starters), START_MS, 0, NULL);
     int64_t end_ms = clock_mono_ms() + SHUTDOWN_MS;
-    quit(en->spawner);
-    list_each(node, &en->old) quit(list_entry(node, struct spawner_link, node));
+    quit_link(en->spawner);
+    list_each(node, &en->old) quit_link(list_entry(node, struct spawner_link, node));
     list_each(node, &en->old)
     {
         struct spawner_link *s = list_entry(node, struct spawner_link, node);

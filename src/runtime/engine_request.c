@@ -85,7 +85,7 @@ static void tell_failure(struct request *q, int status, const struct json *answe
     q->fn(q->ctx, NULL, &e);
 }
 
-static int decode(const struct json *answer, const char *name, struct buf *out)
+static int decode_output(const struct json *answer, const char *name, struct buf *out)
 {
     return enc_unbase64(out, json_str(json_get(answer, name), STR("")));
 }
@@ -93,10 +93,10 @@ static int decode(const struct json *answer, const char *name, struct buf *out)
 static void tell_result(struct request *q, const struct json *answer)
 {
     auto_buf struct buf out = BUF_INIT(ANSWER_MAX), err = BUF_INIT(ANSWER_MAX);
-    int r = decode(answer, "stdout", &out);
+    int r = decode_output(answer, "stdout", &out);
 
     if (r == 0)
-        r = decode(answer, "stderr", &err);
+        r = decode_output(answer, "stderr", &err);
     if (r < 0) {
         struct err e = ERR_INIT;
         (void)err_sys(&e, r, "output of a command");
@@ -129,7 +129,7 @@ static void tell_lost(struct request *q, int code, const char *why)
 }
 
 /* What a cell says may be anything. */
-static void tell(struct request *q, const struct http_response *r)
+static void tell_requester(struct request *q, const struct http_response *r)
 {
     auto_arena struct arena a;
     struct json_limits limits = {.max_depth = 8, .max_bytes = ANSWER_MAX};
@@ -153,7 +153,7 @@ static void tell(struct request *q, const struct http_response *r)
 
 static void send_waiting(struct engine_cell *c);
 
-static void on_answer(void *ctx, const struct http_response *r)
+static void on_request_answer(void *ctx, const struct http_response *r)
 {
     struct request *q = ctx;
     struct engine_cell *c = q->cell;
@@ -170,7 +170,7 @@ static void on_answer(void *ctx, const struct http_response *r)
     }
     /* Out of the list first: the callback may end the cell or send more. */
     list_del(&q->node);
-    tell(q, r);
+    tell_requester(q, r);
     request_free(q);
 }
 
@@ -191,7 +191,7 @@ static int request_send(struct request *q, struct err *e)
 
     if (!buf_ok(&q->body))
         return err_sys(e, q->body.error, "request to cell '%s'", q->cell->slot_name);
-    q->call = http_client_fetch(q->cell->engine->http, &request, on_answer, q, e);
+    q->call = http_client_fetch(q->cell->engine->http, &request, on_request_answer, q, e);
     return q->call ? 0 : e->code;
 }
 
@@ -300,7 +300,7 @@ int engine_rehearse(struct engine_cell *c)
 
 /* ---- commands ---- */
 
-static void put_env(struct jw *w, const char *const *env)
+static void put_request_env(struct jw *w, const char *const *env)
 {
     jw_key(w, "env");
     jw_object(w);
@@ -313,7 +313,7 @@ static void put_env(struct jw *w, const char *const *env)
     jw_end(w);
 }
 
-static void put_input(struct jw *w, struct str input)
+static void put_request_input(struct jw *w, struct str input)
 {
     auto_buf struct buf text = BUF_INIT(REQUEST_MAX);
 
@@ -343,14 +343,14 @@ static void put_run(struct jw *w, const struct engine_run *run, bool is_streamed
     for (const char *const *arg = run->argv; *arg; arg++)
         jw_cstr(w, *arg);
     jw_end(w);
-    put_env(w, run->env);
+    put_request_env(w, run->env);
     jw_key(w, "user");
     jw_cstr(w, run->user ? run->user : "root");
     if (run->cwd) {
         jw_key(w, "cwd");
         jw_cstr(w, run->cwd);
     }
-    put_input(w, run->input);
+    put_request_input(w, run->input);
     jw_key(w, "encoding"); /* outputs may be any bytes, and JSON holds text only */
     jw_cstr(w, "base64");
     jw_key(w, "timeout_ms");

@@ -113,7 +113,7 @@ static int result_of(int status)
 }
 
 /* Within START_MS; a start that takes longer is ended. */
-static int wait_for(pid_t pid)
+static int wait_for_socket(pid_t pid)
 {
     int64_t end_ms = clock_mono_ms() + START_MS;
     int status;
@@ -144,7 +144,7 @@ static pid_t start_in_scope(const char *const *argv, const char *instance, struc
     if (r == 0 && write(go, "x", 1) == 1)
         return pid;
     (void)close(take_fd(go));
-    (void)wait_for(pid);
+    (void)wait_for_socket(pid);
     return r < 0 ? r : err_sys(e, -EIO, "start '%s'", argv[0]);
 }
 
@@ -177,7 +177,7 @@ static int start_spawner(struct spawner_attempt *a, struct err *e)
     pid_t pid = has_scope ? start_in_scope(argv, a->instance, e) : start_here(argv, e);
     if (pid < 0)
         return pid;
-    int r = wait_for(pid);
+    int r = wait_for_socket(pid);
     if (r == -EBUSY)
         return err_set(e, r, "another spawner uses '%s' and does not listen", place);
     return r < 0 ? err_set(e, -EIO, "'%s' could not start the spawner", a->envd) : 0;
@@ -215,7 +215,7 @@ static int connect_spawner(struct spawner_attempt *a, struct err *e)
 
 /* ---- the conversation ---- */
 
-static int hear(int fd, struct packet *in, int64_t end_ms, struct err *e)
+static int hear_answer(int fd, struct packet *in, int64_t end_ms, struct err *e)
 {
     for (;;) {
         int64_t left_ms = end_ms - clock_mono_ms();
@@ -234,7 +234,7 @@ static int hear(int fd, struct packet *in, int64_t end_ms, struct err *e)
 }
 
 /* Keeps the packet in A->in for the loop's thread. */
-static int keep(struct spawner_attempt *a, struct err *e)
+static int keep_packet(struct spawner_attempt *a, struct err *e)
 {
     struct packet *p = &a->in;
     struct heard *h = mem_zalloc(1, sizeof *h + p->len);
@@ -259,12 +259,12 @@ static int call(struct spawner_attempt *a, uint32_t tag, const int *fds, size_t 
     if (r < 0)
         return err_sys(e, r, "spawner");
     for (;;) {
-        r = hear(a->fd, &a->in, a->end_ms, e);
+        r = hear_answer(a->fd, &a->in, a->end_ms, e);
         if (r < 0)
             return r;
         if (a->in.tag == tag)
             break;
-        r = keep(a, e);
+        r = keep_packet(a, e);
         if (r < 0)
             return r;
     }
@@ -277,7 +277,7 @@ static int call(struct spawner_attempt *a, uint32_t tag, const int *fds, size_t 
 /* On a new connection nobody else has said anything. */
 enum { TAG_HELLO = 1, TAG_TEMPLATE, TAG_LIST };
 
-static int greet(struct spawner_attempt *a, struct err *e)
+static int greet_spawner(struct spawner_attempt *a, struct err *e)
 {
     packet_begin(&a->out, PROTO_HELLO, TAG_HELLO);
     int r = call(a, TAG_HELLO, NULL, 0, e);
@@ -342,14 +342,14 @@ static int tell_template(struct spawner_attempt *a, struct err *e)
     return r < 0 ? err_ctx(e, r, "template '%s'", t.name) : 0;
 }
 
-static int list_cells(struct spawner_attempt *a, struct err *e)
+static int ask_for_cells(struct spawner_attempt *a, struct err *e)
 {
     packet_begin(&a->out, PROTO_LIST, TAG_LIST);
     int r = call(a, TAG_LIST, NULL, 0, e);
     while (r == 0 && a->in.kind == PROTO_CELL) {
-        r = keep(a, e);
+        r = keep_packet(a, e);
         if (r == 0)
-            r = hear(a->fd, &a->in, a->end_ms, e);
+            r = hear_answer(a->fd, &a->in, a->end_ms, e);
     }
     packet_done(&a->in);
     return r;
@@ -377,7 +377,7 @@ static int meet(struct spawner_attempt *a, struct err *e)
         if (a->fd < 0)
             return a->fd;
         a->end_ms = clock_mono_ms() + TALK_MS;
-        int r = greet(a, e);
+        int r = greet_spawner(a, e);
         if ((r != -ECONNRESET && r != -EPIPE) || tries == MEET_TRIES)
             return r;
         hang_up(a);
@@ -385,7 +385,7 @@ static int meet(struct spawner_attempt *a, struct err *e)
     }
 }
 
-static void attempt(struct spawner_attempt *a)
+static void attempt_spawner(struct spawner_attempt *a)
 {
     int r = meet(a, &a->e);
 
@@ -393,7 +393,7 @@ static void attempt(struct spawner_attempt *a)
         r = tell_template(a, &a->e);
     if (r == 0) {
         a->end_ms = clock_mono_ms() + TALK_MS;
-        r = list_cells(a, &a->e);
+        r = ask_for_cells(a, &a->e);
     }
     if (r == 0)
         r = io_set_nonblock(a->fd, true);
@@ -438,7 +438,7 @@ static struct spawner_attempt *attempt_new(struct spawner_link *s)
 /* ---- on the loop's thread ---- */
 
 /* A cell without label was built for the stock, or for a daemon that died before it heard of it. */
-static void adopt(struct spawner_link *s)
+static void adopt_listed_cells(struct spawner_link *s)
 {
     struct engine *en = s->engine;
     struct cell_info info;
@@ -474,7 +474,7 @@ static void forget_seen(struct list *head, const struct spawner_link *s)
     }
 }
 
-static void replay(struct spawner_link *s, struct heard *h)
+static void replay_heard(struct spawner_link *s, struct heard *h)
 {
     struct packet *in = &s->engine->in;
 
@@ -486,7 +486,7 @@ static void replay(struct spawner_link *s, struct heard *h)
     in->kind = wire_get_u32(&in->body);
     in->tag = wire_get_u32(&in->body);
     if (in->kind == PROTO_CELL && in->tag == TAG_LIST) {
-        adopt(s);
+        adopt_listed_cells(s);
         packet_done(in);
     } else {
         engine_dispatch(s);
@@ -495,7 +495,7 @@ static void replay(struct spawner_link *s, struct heard *h)
 }
 
 /* What A has found is S's from now on. */
-static void take_over(struct spawner_link *s, struct spawner_attempt *a)
+static void take_over_link(struct spawner_link *s, struct spawner_attempt *a)
 {
     struct engine *en = s->engine;
 
@@ -512,7 +512,7 @@ static void take_over(struct spawner_link *s, struct spawner_attempt *a)
     forget_seen(&en->cells, s);
     forget_seen(&en->stock, s);
     for (struct list *node; (node = list_pop(&a->heard));)
-        replay(s, list_entry(node, struct heard, node));
+        replay_heard(s, list_entry(node, struct heard, node));
 }
 
 int engine_attach(struct spawner_link *s, struct err *e)
@@ -521,12 +521,12 @@ int engine_attach(struct spawner_link *s, struct err *e)
 
     if (!a)
         return err_sys(e, -ENOMEM, "spawner");
-    attempt(a);
+    attempt_spawner(a);
     int r = a->result;
     if (r < 0 && e)
         *e = a->e;
     if (r == 0)
-        take_over(s, a);
+        take_over_link(s, a);
     attempt_free(a);
     return r;
 }
@@ -535,7 +535,7 @@ static void run_attempt(struct work *w)
 {
     struct spawner_attempt *a = container_of(w, struct spawner_attempt, work);
 
-    attempt(a);
+    attempt_spawner(a);
     atomic_store(&a->is_over, true);
 }
 
@@ -549,7 +549,7 @@ static void attempt_done(struct work *w)
     if (s) {
         s->attempt = NULL;
         if (r == 0)
-            take_over(s, a);
+            take_over_link(s, a);
     }
     attempt_free(a);
     if (s)
@@ -583,7 +583,7 @@ bool engine_attach_take(struct spawner_link *s)
     bool is_reached = a && atomic_load(&a->is_over) && a->result == 0;
 
     if (is_reached)
-        take_over(s, a);
+        take_over_link(s, a);
     engine_attach_forget(s);
     return is_reached;
 }

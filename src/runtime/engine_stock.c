@@ -31,20 +31,20 @@ enum {
 
 /* ---- when ---- */
 
-static void on_retry(struct loop_timer *t)
+static void on_stock_retry(struct loop_timer *t)
 {
     engine_retry(container_of(t, struct engine, retry));
 }
 
 void engine_retry_later(struct engine *en)
 {
-    (void)loop_timer_start(en->loop, &en->retry, RETRY_MS, on_retry);
+    (void)loop_timer_start(en->loop, &en->retry, RETRY_MS, on_stock_retry);
 }
 
 static void retry_in(struct engine *en, int64_t delay_ms)
 {
     if (!en->retry.loop)
-        (void)loop_timer_start(en->loop, &en->retry, delay_ms, on_retry);
+        (void)loop_timer_start(en->loop, &en->retry, delay_ms, on_stock_retry);
 }
 
 void engine_note_use(struct engine *en)
@@ -100,7 +100,7 @@ static unsigned how_many(struct engine *en)
 
 /* ---- making ---- */
 
-static void refill(struct engine *en, unsigned at_once)
+static void refill_stock(struct engine *en, unsigned at_once)
 {
     while (en->n_stock_building < at_once &&
            en->n_stock + en->n_stock_building < en->options.stock) {
@@ -142,7 +142,7 @@ void engine_stock_tend(struct engine *en)
     bool is_behind = !is_full(en);
 
     if (is_behind)
-        refill(en, at_once);
+        refill_stock(en, at_once);
     else
         is_behind = rehearse(en, at_once);
     if (is_behind && at_once == 0)

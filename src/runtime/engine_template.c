@@ -75,7 +75,7 @@ static uint64_t add_time(uint64_t key, const char *path)
     return str_hash(str_of(text), key);
 }
 
-static uint64_t look(const struct engine *en)
+static uint64_t look_at_sources(const struct engine *en)
 {
     static const char *const paths[] = {
         "/var/lib/dpkg/status",
@@ -100,7 +100,7 @@ static uint64_t look(const struct engine *en)
     return key;
 }
 
-static void run(struct work *w)
+static void build_template_on_worker(struct work *w)
 {
     struct engine_renewal *t = container_of(w, struct engine_renewal, work);
     const struct template_source from = {.local = t->local, .etc = t->etc, .n_etc = t->n_etc};
@@ -111,7 +111,7 @@ static void run(struct work *w)
 }
 
 /* What is under way for the stock has the old template, too. */
-static void replace(struct engine *en)
+static void replace_engine_template(struct engine *en)
 {
     /* What lies on the default template has to be laid on the new one. */
     en->spawner->roots.n = 0;
@@ -130,7 +130,7 @@ static void replace(struct engine *en)
     engine_stock_tend(en);
 }
 
-static void done(struct work *w)
+static void on_template_built(struct work *w)
 {
     struct engine_renewal *t = container_of(w, struct engine_renewal, work);
     struct engine *en = t->engine;
@@ -143,7 +143,7 @@ static void done(struct work *w)
         memcpy(en->template_root, t->root, sizeof t->root);
         en->has_old_templates = true;
         if (en->spawner->io.loop)
-            replace(en);
+            replace_engine_template(en);
     }
     free(t);
 }
@@ -157,7 +157,7 @@ static void renew(struct engine *en)
     if (!en->workers)
         en->workers = work_pool_new(1, 1, NULL);
     t->engine = en;
-    t->work = (struct work){.run = run, .done = done};
+    t->work = (struct work){.run = build_template_on_worker, .done = on_template_built};
     t->etc = en->options.etc;
     t->n_etc = en->options.n_etc;
     (void)snprintf(t->state, sizeof t->state, "%s", en->state);
@@ -168,10 +168,10 @@ static void renew(struct engine *en)
         en->renewal = t;
 }
 
-static void on_look(struct loop_timer *timer)
+static void on_template_look(struct loop_timer *timer)
 {
     struct engine *en = container_of(timer, struct engine, looks);
-    uint64_t stamp = look(en);
+    uint64_t stamp = look_at_sources(en);
     bool is_idle = en->n_cells == 0 && en->n_old == 0 && list_is_empty(&en->building);
     bool is_due = stamp != en->template_stamp || ++en->n_looks >= FULL_LOOKS;
 
@@ -184,13 +184,13 @@ static void on_look(struct loop_timer *timer)
         en->n_looks = 0;
         renew(en);
     }
-    (void)loop_timer_start(en->loop, timer, LOOK_MS, on_look);
+    (void)loop_timer_start(en->loop, timer, LOOK_MS, on_template_look);
 }
 
 void engine_template_watch(struct engine *en)
 {
-    en->template_stamp = look(en);
-    (void)loop_timer_start(en->loop, &en->looks, LOOK_MS, on_look);
+    en->template_stamp = look_at_sources(en);
+    (void)loop_timer_start(en->loop, &en->looks, LOOK_MS, on_template_look);
 }
 
 void engine_template_unwatch(struct engine *en)

@@ -28,7 +28,7 @@ bool layer_is_id(struct str id)
     return id.len > 0 && id.len < LAYER_ID_MAX && id.p[0] != '-';
 }
 
-static int put_path(char ret[PATH_MAX], const char *state, const char *id, const char *below)
+static int put_layer_path(char ret[PATH_MAX], const char *state, const char *id, const char *below)
 {
     int n = snprintf(ret, PATH_MAX, "%s/" LAYER_FOLDER "/%s%s", state, id, below);
 
@@ -37,7 +37,7 @@ static int put_path(char ret[PATH_MAX], const char *state, const char *id, const
 
 int layer_path(const char *state, const char *id, char ret[PATH_MAX])
 {
-    return put_path(ret, state, id, "/fs");
+    return put_layer_path(ret, state, id, "/fs");
 }
 
 bool layer_exists(const char *state, const char *id)
@@ -49,7 +49,7 @@ bool layer_exists(const char *state, const char *id)
 }
 
 /* ".new-PROCESS-UNIQUE": what other processes have left can be told from what is being made. */
-static void make_name(char out[NAME_LEN])
+static void make_layer_name(char out[NAME_LEN])
 {
     static char process[9];
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -67,8 +67,8 @@ int layer_retire(const char *state, const char *id, char ret[PATH_MAX])
 {
     char path[PATH_MAX], name[NAME_LEN];
 
-    make_name(name);
-    if (put_path(path, state, id, "") < 0 || put_path(ret, state, name, "") < 0)
+    make_layer_name(name);
+    if (put_layer_path(path, state, id, "") < 0 || put_layer_path(ret, state, name, "") < 0)
         return -ENAMETOOLONG;
     return rename(path, ret) < 0 ? -errno : 0;
 }
@@ -77,7 +77,7 @@ static DIR *open_folder(const char *state)
 {
     char path[PATH_MAX];
 
-    return put_path(path, state, "", "") == 0 ? opendir(path) : NULL;
+    return put_layer_path(path, state, "", "") == 0 ? opendir(path) : NULL;
 }
 
 void layer_each(const char *state, void (*fn)(void *ctx, const char *id), void *ctx)
@@ -96,11 +96,11 @@ void layer_sweep(const char *state)
     DIR *dir = open_folder(state);
     char own[NAME_LEN], path[PATH_MAX];
 
-    make_name(own);
+    make_layer_name(own);
     for (struct dirent *d; dir && (d = readdir(dir));) {
         bool is_draft = str_starts(str_of(d->d_name), STR(DRAFT_PREFIX));
         bool is_own = strncmp(d->d_name, own, sizeof DRAFT_PREFIX + 8) == 0;
-        if (is_draft && !is_own && put_path(path, state, d->d_name, "") == 0)
+        if (is_draft && !is_own && put_layer_path(path, state, d->d_name, "") == 0)
             (void)io_remove_tree(path);
     }
     if (dir)
@@ -115,9 +115,9 @@ int layer_begin(struct layer_draft *d, const char *state, const struct layer_siz
     char folder[PATH_MAX], tree[PATH_MAX], name[NAME_LEN];
 
     *d = (struct layer_draft){.fd = -1, .state = state, .max = *max, .is_stopped = d->is_stopped};
-    make_name(name);
-    if (put_path(folder, state, "", "") < 0 || put_path(d->path, state, name, "") < 0 ||
-        put_path(tree, state, name, "/fs") < 0)
+    make_layer_name(name);
+    if (put_layer_path(folder, state, "", "") < 0 || put_layer_path(d->path, state, name, "") < 0 ||
+        put_layer_path(tree, state, name, "/fs") < 0)
         return err_sys(e, -ENAMETOOLONG, "layer");
     /* Others must not reach the setuid programs in here. */
     int r = io_mkdirs(folder, 0700, e);
@@ -141,7 +141,7 @@ int layer_begin(struct layer_draft *d, const char *state, const struct layer_siz
 int layer_commit(struct layer_draft *d, const char *id, bool is_durable, struct err *e)
 {
     char path[PATH_MAX];
-    int r = put_path(path, d->state, id, "");
+    int r = put_layer_path(path, d->state, id, "");
 
     if (r == 0 && is_durable && syncfs(d->fd) < 0)
         r = -errno;

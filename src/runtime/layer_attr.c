@@ -18,7 +18,7 @@ enum { PATH_LEN = 32 + NAME_MAX, LIST_MAX = 64 << 10 };
 
 /* There is no call for a name below a descriptor that leaves links alone; the descriptor's own name
  * does the same. */
-static void put_path(char out[PATH_LEN], int dir, const char *file)
+static void put_attr_path(char out[PATH_LEN], int dir, const char *file)
 {
     (void)snprintf(out, PATH_LEN, "/proc/self/fd/%d/%s", dir, file);
 }
@@ -27,7 +27,7 @@ int layer_set_attr(int dir, const char *file, const char *name, struct str value
 {
     char path[PATH_LEN];
 
-    put_path(path, dir, file);
+    put_attr_path(path, dir, file);
     if (lsetxattr(path, name, value.p, value.len, 0) == 0)
         return 0;
     /* Not on links, or not on this file system: the file is worth more than its attributes. */
@@ -35,7 +35,7 @@ int layer_set_attr(int dir, const char *file, const char *name, struct str value
 }
 
 /* Of overlayfs's own, only what says that a directory hides others is true in another place. */
-static bool is_wanted(const char *name)
+static bool is_attr_wanted(const char *name)
 {
     struct str s = str_of(name);
 
@@ -79,7 +79,8 @@ static void shift_acl(unsigned char *p, size_t len, uint32_t uid_base)
     }
 }
 
-static int copy_one(const char *from, int to, const char *file, const char *name, uint32_t uid_base)
+static int copy_one_attr(const char *from, int to, const char *file, const char *name,
+                         uint32_t uid_base)
 {
     unsigned char value[LAYER_ATTR_MAX];
     ssize_t n = lgetxattr(from, name, value, sizeof value);
@@ -98,12 +99,12 @@ int layer_copy_attrs(int from, int to, const char *file, uint32_t uid_base, stru
 {
     char path[PATH_LEN], names[LIST_MAX];
 
-    put_path(path, from, file);
+    put_attr_path(path, from, file);
     ssize_t n = llistxattr(path, names, sizeof names);
     if (n < 0)
         return errno == ENOTSUP ? 0 : err_sys(e, -errno, "attributes of '%s'", file);
     for (const char *name = names; name < names + n; name += strlen(name) + 1) {
-        int r = is_wanted(name) ? copy_one(path, to, file, name, uid_base) : 0;
+        int r = is_attr_wanted(name) ? copy_one_attr(path, to, file, name, uid_base) : 0;
         if (r < 0)
             return err_sys(e, r, "attribute '%s' of '%s'", name, file);
     }

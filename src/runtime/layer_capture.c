@@ -32,7 +32,7 @@ struct capture {
     struct err *e;
 };
 
-static int copy_dir(struct capture *c, int from, int to);
+static int copy_capture_dir(struct capture *c, int from, int to);
 
 static uint32_t shift_id(const struct capture *c, uint32_t id)
 {
@@ -40,7 +40,8 @@ static uint32_t shift_id(const struct capture *c, uint32_t id)
 }
 
 /* Owner first: a change of owner takes the setuid bit away. */
-static int dress(struct capture *c, int from, int to, const char *name, const struct stat *st)
+static int dress_captured(struct capture *c, int from, int to, const char *name,
+                          const struct stat *st)
 {
     const struct timespec times[2] = {st->st_atim, st->st_mtim};
 
@@ -116,7 +117,7 @@ static int copy_data(struct capture *c, int from, int to, off_t size)
     return ftruncate(to, size) < 0 ? err_sys(c->e, -errno, "'%s'", c->path) : 0;
 }
 
-static int copy_file(struct capture *c, int from, int to, const char *name)
+static int copy_capture_file(struct capture *c, int from, int to, const char *name)
 {
     auto_close int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
@@ -133,7 +134,7 @@ static int copy_file(struct capture *c, int from, int to, const char *name)
 }
 
 /* True when it was copied under another name before, and is linked to that now. */
-static int link_file(struct capture *c, int to, const char *name, const struct stat *st)
+static int link_capture_file(struct capture *c, int to, const char *name, const struct stat *st)
 {
     struct str key = str_n((const char *)&st->st_ino, sizeof st->st_ino);
     const char *first = map_get(&c->linked, key);
@@ -153,7 +154,7 @@ static int link_file(struct capture *c, int to, const char *name, const struct s
 
 /* ---- everything else ---- */
 
-static int copy_link(struct capture *c, int from, int to, const char *name)
+static int copy_capture_link(struct capture *c, int from, int to, const char *name)
 {
     char target[LINK_MAX + 1];
     ssize_t n = readlinkat(from, name, target, sizeof target - 1);
@@ -164,7 +165,7 @@ static int copy_link(struct capture *c, int from, int to, const char *name)
     return symlinkat(target, to, name) < 0 ? err_sys(c->e, -errno, "link '%s'", c->path) : 0;
 }
 
-static int copy_node(struct capture *c, int to, const char *name, mode_t type)
+static int copy_capture_node(struct capture *c, int to, const char *name, mode_t type)
 {
     if (mknodat(to, name, type | 0600, makedev(0, 0)) == 0)
         return 0;
@@ -183,7 +184,7 @@ static int copy_subdir(struct capture *c, int from, int to, const char *name)
     if (in < 0 || out < 0)
         return err_sys(c->e, -errno, "open '%s'", c->path);
     c->depth++;
-    int r = copy_dir(c, in, out);
+    int r = copy_capture_dir(c, in, out);
     c->depth--;
     return r;
 }
@@ -197,20 +198,20 @@ static int copy_entry(struct capture *c, int from, int to, const char *name, con
     if (r < 0)
         return r;
     if (S_ISREG(st->st_mode)) {
-        r = st->st_nlink > 1 ? link_file(c, to, name, st) : 0;
-        return r == 0 ? copy_file(c, from, to, name) : r;
+        r = st->st_nlink > 1 ? link_capture_file(c, to, name, st) : 0;
+        return r == 0 ? copy_capture_file(c, from, to, name) : r;
     }
     if (S_ISLNK(st->st_mode))
-        return copy_link(c, from, to, name);
+        return copy_capture_link(c, from, to, name);
     if (S_ISFIFO(st->st_mode))
-        return copy_node(c, to, name, S_IFIFO);
+        return copy_capture_node(c, to, name, S_IFIFO);
     /* A name that was deleted. Other devices cannot be made in cells. */
     if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0))
-        return copy_node(c, to, name, S_IFCHR);
+        return copy_capture_node(c, to, name, S_IFCHR);
     return 1;
 }
 
-static int copy_name(struct capture *c, int from, int to, const char *name)
+static int copy_capture_name(struct capture *c, int from, int to, const char *name)
 {
     size_t len = strlen(c->path);
     struct stat st;
@@ -222,12 +223,12 @@ static int copy_name(struct capture *c, int from, int to, const char *name)
         return err_sys(c->e, -errno, "'%s'", c->path);
     int r = copy_entry(c, from, to, name, &st);
     if (r == 0)
-        r = dress(c, from, to, name, &st);
+        r = dress_captured(c, from, to, name, &st);
     c->path[len] = '\0';
     return r < 0 ? r : 0;
 }
 
-static int copy_dir(struct capture *c, int from, int to)
+static int copy_capture_dir(struct capture *c, int from, int to)
 {
     int fd = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -237,7 +238,7 @@ static int copy_dir(struct capture *c, int from, int to)
         close_p(&fd);
     for (struct dirent *d; r == 0 && (d = readdir(dir));)
         if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-            r = copy_name(c, from, to, d->d_name);
+            r = copy_capture_name(c, from, to, d->d_name);
     if (dir)
         (void)closedir(dir);
     return r;
@@ -259,8 +260,8 @@ static int copy_upper(struct capture *c, int home_fd, const char *home, const ch
     if (out < 0 || fstat(in, &st) < 0)
         return err_sys(c->e, -errno, "upper layer");
     (void)snprintf(c->path, sizeof c->path, "%s", strcmp(name, ".") == 0 ? "" : name);
-    int r = copy_dir(c, in, out);
-    return r < 0 ? r : dress(c, in, out, ".", &st);
+    int r = copy_capture_dir(c, in, out);
+    return r < 0 ? r : dress_captured(c, in, out, ".", &st);
 }
 
 int layer_capture(struct layer_draft *d, int home_fd, uint32_t uid_base, bool has_usr,

@@ -57,7 +57,7 @@ static int clean_name(char out[TAR_NAME_MAX + 1], struct str name)
     return 0;
 }
 
-static int open_below(const struct layer_unpack *u, const char *path)
+static int open_below_layer(const struct layer_unpack *u, const char *path)
 {
     const struct kern_open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
                                       .resolve = RESOLVE_IN_ROOT | KERN_NO_MAGICLINKS};
@@ -69,7 +69,7 @@ static int open_below(const struct layer_unpack *u, const char *path)
 static int open_made(const struct layer_unpack *u, const char *path)
 {
     char part[TAR_NAME_MAX + 1];
-    int fd = open_below(u, path);
+    int fd = open_below_layer(u, path);
 
     for (size_t i = 1; fd == -ENOENT && i <= strlen(path); i++) {
         if (path[i] != '/' && path[i] != '\0')
@@ -79,13 +79,13 @@ static int open_made(const struct layer_unpack *u, const char *path)
         char *slash = strrchr(part, '/');
         if (slash)
             *slash = '\0';
-        auto_close int above = open_below(u, slash ? part : "");
+        auto_close int above = open_below_layer(u, slash ? part : "");
         if (above < 0)
             return above;
         if (mkdirat(above, slash ? slash + 1 : part, 0755) < 0 && errno != EEXIST)
             return -errno;
         if (path[i] == '\0')
-            fd = open_below(u, path);
+            fd = open_below_layer(u, path);
     }
     return fd;
 }
@@ -114,7 +114,7 @@ static int find_place(struct layer_unpack *u, struct str name, struct err *e)
 }
 
 /* The later one counts. A directory stays one, with what is in it. */
-static int make_room(struct layer_unpack *u, enum tar_type type)
+static int make_unpack_room(struct layer_unpack *u, enum tar_type type)
 {
     struct stat st;
 
@@ -136,7 +136,7 @@ static uint32_t clip_id(uint64_t id)
 }
 
 /* Only what a cell could set, or what programs need to run as they were meant to. */
-static bool is_wanted(struct str name)
+static bool is_unpack_wanted(struct str name)
 {
     return (str_starts(name, STR("user.")) && !str_starts(name, STR("user.overlay."))) ||
            str_is(name, "security.capability");
@@ -149,7 +149,7 @@ static int set_attrs(struct layer_unpack *u, struct str attrs)
     int r = 0;
 
     while (r == 0 && tar_next_attr(&attrs, &name, &value)) {
-        if (!is_wanted(name) || name.len >= sizeof key || value.len > LAYER_ATTR_MAX)
+        if (!is_unpack_wanted(name) || name.len >= sizeof key || value.len > LAYER_ATTR_MAX)
             continue;
         memcpy(key, name.p, name.len);
         key[name.len] = '\0';
@@ -158,7 +158,7 @@ static int set_attrs(struct layer_unpack *u, struct str attrs)
     return r;
 }
 
-static int dress(struct layer_unpack *u, const struct tar_entry *t, struct err *e)
+static int dress_unpacked(struct layer_unpack *u, const struct tar_entry *t, struct err *e)
 {
     const struct timespec times[2] = {{.tv_sec = t->mtime_s}, {.tv_sec = t->mtime_s}};
     int r = 0;
@@ -185,7 +185,7 @@ static int take_whiteout(struct layer_unpack *u, struct err *e)
     else if (u->name[strlen(WHITEOUT)] != '\0' &&
              strncmp(u->name + strlen(WHITEOUT), WHITEOUT, strlen(WHITEOUT)) != 0) {
         u->name += strlen(WHITEOUT);
-        r = make_room(u, TAR_FILE);
+        r = make_unpack_room(u, TAR_FILE);
         if (r == 0 && mknodat(u->dir, u->name, S_IFCHR, makedev(0, 0)) < 0)
             r = -errno;
     }
@@ -201,8 +201,8 @@ static int take_hard_link(struct layer_unpack *u, struct str link, struct err *e
     char *slash = strrchr(target, '/');
     if (slash)
         *slash = '\0';
-    auto_close int dir = open_below(u, slash ? target : "");
-    int r = dir < 0 ? dir : make_room(u, TAR_HARD_LINK);
+    auto_close int dir = open_below_layer(u, slash ? target : "");
+    int r = dir < 0 ? dir : make_unpack_room(u, TAR_HARD_LINK);
     if (r >= 0 && linkat(dir, slash ? slash + 1 : target, u->dir, u->name, 0) < 0)
         r = -errno;
     return r < 0 ? err_sys(e, r, "hard link '%s'", u->path) : 0;
@@ -238,23 +238,23 @@ static int take_entry(void *ctx, const struct tar_entry *t, struct err *e)
     if (strncmp(u->name, WHITEOUT, strlen(WHITEOUT)) == 0)
         return take_whiteout(u, e);
     if (u->path[0] == '\0')
-        return t->type == TAR_DIRECTORY ? dress(u, t, e)
+        return t->type == TAR_DIRECTORY ? dress_unpacked(u, t, e)
                                         : err_set(e, -EINVAL, "an entry has no name");
     if (t->type == TAR_HARD_LINK)
         return take_hard_link(u, t->link, e);
-    r = make_room(u, t->type);
+    r = make_unpack_room(u, t->type);
     if (r == 0)
         r = make_entry(u, t);
     if (r < 0)
         return err_sys(e, r, "'%s'", u->path);
     if (t->type != TAR_FILE)
-        return dress(u, t, e);
+        return dress_unpacked(u, t, e);
     u->entry = *t;
     buf_clear(&u->attrs);
     return buf_add_str(&u->attrs, t->attrs) < 0 ? err_sys(e, -ENOMEM, "'%s'", u->path) : 0;
 }
 
-static int take_data(void *ctx, const char *p, size_t len, struct err *e)
+static int take_unpack_data(void *ctx, const char *p, size_t len, struct err *e)
 {
     struct layer_unpack *u = ctx;
     int r = layer_count(u->draft, len, true, e);
@@ -274,14 +274,14 @@ static int end_file(void *ctx, struct err *e)
     close_p(&u->fd);
     u->fd = -1;
     u->entry.attrs = buf_str(&u->attrs);
-    return dress(u, &u->entry, e);
+    return dress_unpacked(u, &u->entry, e);
 }
 
 /* ---- the whole ---- */
 
 struct layer_unpack *layer_unpack_new(struct layer_draft *d)
 {
-    static const struct tar_sink sink = {take_entry, take_data, end_file};
+    static const struct tar_sink sink = {take_entry, take_unpack_data, end_file};
     struct layer_unpack *u = mem_zalloc(1, sizeof *u);
 
     if (!u)

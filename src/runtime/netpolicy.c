@@ -12,7 +12,7 @@ enum { PORT_HTTP = 80, PORT_HTTPS = 443, LABEL_MAX = 63 };
 
 /* ---- rules as text ---- */
 
-static int parse_port(struct str s, uint16_t *ret)
+static int parse_netpolicy_port(struct str s, uint16_t *ret)
 {
     uint64_t n;
 
@@ -30,7 +30,8 @@ static int parse_ports(struct netpolicy_rule *rule, struct str s)
         if (rule->n_ports == NETPOLICY_PORTS_MAX)
             return -EINVAL;
         uint16_t from, to;
-        if (parse_port(first, &from) < 0 || parse_port(last.p ? last : first, &to) < 0 || from > to)
+        if (parse_netpolicy_port(first, &from) < 0 ||
+            parse_netpolicy_port(last.p ? last : first, &to) < 0 || from > to)
             return -EINVAL;
         rule->ports[rule->n_ports].first = from;
         rule->ports[rule->n_ports++].last = to;
@@ -44,7 +45,7 @@ static bool is_label_char(char c)
 }
 
 /* Labels of letters, digits, hyphens and underscores, with something in each. */
-static bool is_name(struct str s)
+static bool is_netpolicy_name(struct str s)
 {
     size_t run = 0;
     bool has_letter = false;
@@ -78,7 +79,7 @@ static int parse_name(struct netpolicy_rule *rule, struct str s)
         return -EINVAL;
     for (size_t i = 0; i < s.len; i++)
         rule->name[i] = (char)(s.p[i] >= 'A' && s.p[i] <= 'Z' ? s.p[i] + 32 : s.p[i]);
-    return is_name(str_n(rule->name, s.len)) ? 0 : -EINVAL;
+    return is_netpolicy_name(str_n(rule->name, s.len)) ? 0 : -EINVAL;
 }
 
 /* "[v6]", "[v6]/n", each with ":ports". */
@@ -200,7 +201,7 @@ void netguard_done(struct netguard *g)
     g->n_own = g->n_opened = 0;
 }
 
-static bool has(const struct netcidr *list, size_t n, const struct netaddr *a)
+static bool has_address(const struct netcidr *list, size_t n, const struct netaddr *a)
 {
     for (size_t i = 0; i < n; i++)
         if (netcidr_has(&list[i], a))
@@ -210,7 +211,7 @@ static bool has(const struct netcidr *list, size_t n, const struct netaddr *a)
 
 bool netguard_is_open(const struct netguard *g, const struct netaddr *a)
 {
-    return has(g->opened, g->n_opened, a);
+    return has_address(g->opened, g->n_opened, a);
 }
 
 bool netguard_denies(const struct netguard *g, const struct netaddr *a)
@@ -219,7 +220,7 @@ bool netguard_denies(const struct netguard *g, const struct netaddr *a)
 
     if (netguard_is_open(g, a))
         return false;
-    if (netaddr_is_special(a) || has(g->own, g->n_own, a))
+    if (netaddr_is_special(a) || has_address(g->own, g->n_own, a))
         return true;
     return netaddr_embedded(&inner, a) && netguard_denies(g, &inner);
 }

@@ -37,7 +37,7 @@ struct batch {
     bool is_full;
 };
 
-static void *put(struct batch *b, size_t len)
+static void *put_nft_bytes(struct batch *b, size_t len)
 {
     size_t at = b->len, room = NLMSG_ALIGN(len);
 
@@ -58,8 +58,8 @@ static void end_message(struct batch *b)
 static void begin_message(struct batch *b, unsigned type, unsigned flags, unsigned char family)
 {
     b->message = b->len;
-    struct nlmsghdr *head = put(b, sizeof *head);
-    struct nfgenmsg *nf = put(b, sizeof *nf);
+    struct nlmsghdr *head = put_nft_bytes(b, sizeof *head);
+    struct nfgenmsg *nf = put_nft_bytes(b, sizeof *nf);
     if (!head || !nf)
         return;
     head->nlmsg_type = (uint16_t)type;
@@ -77,9 +77,9 @@ static void begin_table_message(struct batch *b, unsigned type, unsigned flags)
     begin_message(b, NFNL_SUBSYS_NFTABLES << 8 | type, flags | NLM_F_ACK, NFPROTO_INET);
 }
 
-static void add(struct batch *b, unsigned type, const void *p, size_t len)
+static void add_nft_attr(struct batch *b, unsigned type, const void *p, size_t len)
 {
-    struct nlattr *a = put(b, sizeof(struct nlattr) + len);
+    struct nlattr *a = put_nft_bytes(b, sizeof(struct nlattr) + len);
 
     if (!a)
         return;
@@ -91,21 +91,21 @@ static void add(struct batch *b, unsigned type, const void *p, size_t len)
 
 static void add_text(struct batch *b, unsigned type, const char *text)
 {
-    add(b, type, text, strlen(text) + 1);
+    add_nft_attr(b, type, text, strlen(text) + 1);
 }
 
 static void add_number(struct batch *b, unsigned type, uint32_t v)
 {
     uint32_t net = htonl(v);
 
-    add(b, type, &net, sizeof net);
+    add_nft_attr(b, type, &net, sizeof net);
 }
 
 static size_t begin_nest(struct batch *b, unsigned type)
 {
     size_t at = b->len;
 
-    add(b, type | NLA_F_NESTED, "", 0);
+    add_nft_attr(b, type | NLA_F_NESTED, "", 0);
     return at;
 }
 
@@ -137,11 +137,11 @@ static void end_expression(struct batch *b, struct expression x)
     end_nest(b, x.element);
 }
 
-static void add_value(struct batch *b, unsigned type, const void *p, size_t len)
+static void add_nft_value(struct batch *b, unsigned type, const void *p, size_t len)
 {
     size_t nest = begin_nest(b, type);
 
-    add(b, NFTA_DATA_VALUE, p, len);
+    add_nft_attr(b, NFTA_DATA_VALUE, p, len);
     end_nest(b, nest);
 }
 
@@ -152,7 +152,7 @@ static void must_equal(struct batch *b, const void *p, size_t len)
 
     add_number(b, NFTA_CMP_SREG, NFT_REG_1);
     add_number(b, NFTA_CMP_OP, NFT_CMP_EQ);
-    add_value(b, NFTA_CMP_DATA, p, len);
+    add_nft_value(b, NFTA_CMP_DATA, p, len);
     end_expression(b, x);
 }
 
@@ -197,7 +197,7 @@ static void redirect_it(struct batch *b, uint16_t port)
     struct expression x = begin_expression(b, "immediate");
 
     add_number(b, NFTA_IMMEDIATE_DREG, NFT_REG_1);
-    add_value(b, NFTA_IMMEDIATE_DATA, &net, sizeof net);
+    add_nft_value(b, NFTA_IMMEDIATE_DATA, &net, sizeof net);
     end_expression(b, x);
     x = begin_expression(b, "redir");
     add_number(b, NFTA_REDIR_REG_PROTO_MIN, NFT_REG_1);
@@ -214,7 +214,7 @@ static size_t begin_rule(struct batch *b)
     return begin_nest(b, NFTA_RULE_EXPRESSIONS);
 }
 
-static void put_table(struct batch *b)
+static void put_nft_table(struct batch *b)
 {
     static const unsigned types[] = {NFT_MSG_NEWTABLE, NFT_MSG_DELTABLE, NFT_MSG_NEWTABLE};
 
@@ -254,7 +254,7 @@ static void put_rules(struct batch *b, uint16_t port)
 }
 
 /* Every message of the batch is answered; the first error counts. */
-static int read_answers(int fd, unsigned n)
+static int read_nft_answers(int fd, unsigned n)
 {
     _Alignas(8) uint8_t p[8192];
     int first = 0;
@@ -282,7 +282,7 @@ int nftredirect_set_up(uint16_t port, struct err *e)
     struct batch b = {.len = 0};
 
     begin_message(&b, NFNL_MSG_BATCH_BEGIN, 0, AF_UNSPEC);
-    put_table(&b);
+    put_nft_table(&b);
     put_rules(&b, port);
     begin_message(&b, NFNL_MSG_BATCH_END, 0, AF_UNSPEC);
     if (b.is_full)
@@ -291,7 +291,7 @@ int nftredirect_set_up(uint16_t port, struct err *e)
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ||
         send(fd, b.p, b.len, 0) < 0)
         return err_sys(e, -errno, "nftables");
-    int r = read_answers(fd, b.n_answers);
+    int r = read_nft_answers(fd, b.n_answers);
     return r < 0 ? err_sys(e, r, "nftables") : 0;
 }
 

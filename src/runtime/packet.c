@@ -117,7 +117,7 @@ void packet_done(struct packet *p)
 }
 
 /* Addresses hold 107 characters; a path through /proc/self/fd is always short enough. */
-static int set_address(struct sockaddr_un *a, int dirfd, const char *path)
+static int set_packet_address(struct sockaddr_un *a, int dirfd, const char *path)
 {
     *a = (struct sockaddr_un){.sun_family = AF_UNIX};
     int len = snprintf(a->sun_path, sizeof a->sun_path, "/proc/self/fd/%d/%s", dirfd, path);
@@ -127,7 +127,7 @@ static int set_address(struct sockaddr_un *a, int dirfd, const char *path)
 int packet_listen_at(int dirfd, const char *path, int type)
 {
     struct sockaddr_un a;
-    int r = set_address(&a, dirfd, path);
+    int r = set_packet_address(&a, dirfd, path);
 
     if (r < 0)
         return r;
@@ -143,7 +143,7 @@ int packet_listen_at(int dirfd, const char *path, int type)
 int packet_connect_at(int dirfd, const char *path, int type)
 {
     struct sockaddr_un a;
-    int r = set_address(&a, dirfd, path);
+    int r = set_packet_address(&a, dirfd, path);
 
     if (r < 0)
         return r;

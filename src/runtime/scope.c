@@ -94,7 +94,7 @@ static const struct {
 };
 
 /* NULL when it is not there, or not whole. */
-static void *load(void)
+static void *load_dbus(void)
 {
     void *lib = dlopen("libsystemd.so.0", RTLD_LAZY | RTLD_LOCAL);
 
@@ -218,7 +218,7 @@ static int put_properties(sd_bus_message *m, pid_t pid)
 }
 
 /* Asks for the scope: 0 when systemd has begun, -EEXIST when one of that name is left. */
-static int ask(struct talk *t, pid_t pid, struct err *e)
+static int ask_for_scope(struct talk *t, pid_t pid, struct err *e)
 {
     auto_(drop_message) sd_bus_message *m = NULL, *answer = NULL;
     auto_(drop_error) sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -265,7 +265,7 @@ static int ask_until(struct talk *t, pid_t pid, struct err *e)
 {
     for (;;) {
         struct err why = ERR_INIT;
-        int r = ask(t, pid, &why);
+        int r = ask_for_scope(t, pid, &why);
         if (r == -EEXIST && clock_mono_us() < t->end_us) {
             clear_out(t);
             continue;
@@ -293,7 +293,7 @@ static int wait_for_job(struct talk *t, struct err *e)
     return 0;
 }
 
-static int enter(struct talk *t, pid_t pid, const char *address, struct err *e)
+static int enter_scope(struct talk *t, pid_t pid, const char *address, struct err *e)
 {
     auto_(close_bus) sd_bus *bus = NULL;
     int r = open_bus(address, &bus);
@@ -314,11 +314,11 @@ static int enter(struct talk *t, pid_t pid, const char *address, struct err *e)
 int scope_enter(pid_t pid, const char *name, const char *address, struct err *e)
 {
     struct talk t = {.name = name, .end_us = clock_mono_us() + SCOPE_WAIT_MS * INT64_C(1000)};
-    void *lib = load();
+    void *lib = load_dbus();
 
     if (!lib)
         return err_set(e, -EOPNOTSUPP, "libsystemd is not installed (package libsystemd0)");
-    int r = enter(&t, pid, address, e);
+    int r = enter_scope(&t, pid, address, e);
     (void)dlclose(lib);
     return r;
 }

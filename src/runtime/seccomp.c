@@ -187,7 +187,7 @@ static const struct row table[] = {
 
 enum { OFFSET_NR = 0, OFFSET_ARCH = 4, OFFSET_ARGS = 16 };
 
-static void emit(struct seccomp_program *p, uint16_t op, uint8_t jt, uint8_t jf, uint32_t k)
+static void emit_bpf(struct seccomp_program *p, uint16_t op, uint8_t jt, uint8_t jf, uint32_t k)
 {
     if (p->len < SECCOMP_MAX)
         p->code[p->len] = (struct sock_filter){.code = op, .jt = jt, .jf = jf, .k = k};
@@ -196,21 +196,21 @@ static void emit(struct seccomp_program *p, uint16_t op, uint8_t jt, uint8_t jf,
 
 static void emit_load(struct seccomp_program *p, uint32_t offset)
 {
-    emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, offset);
+    emit_bpf(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, offset);
 }
 
 static void emit_return(struct seccomp_program *p, uint32_t value)
 {
-    emit(p, BPF_RET | BPF_K, 0, 0, value);
+    emit_bpf(p, BPF_RET | BPF_K, 0, 0, value);
 }
 
 /* Kernel events (uevent) and others reach every network namespace that the host's user namespace
  * owns, as ours are; addresses and links are what programs ask netlink for. */
 static void emit_netlink(struct seccomp_program *p, uint32_t deny)
 {
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, AF_NETLINK);
+    emit_bpf(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, AF_NETLINK);
     emit_load(p, OFFSET_ARGS + 8 * 2);
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, NETLINK_ROUTE);
+    emit_bpf(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, NETLINK_ROUTE);
     emit_return(p, deny);
     emit_return(p, SECCOMP_RET_ALLOW);
 }
@@ -230,13 +230,13 @@ static void emit_action(struct seccomp_program *p, const struct row *row)
     if (row->rule == RULE_SOCKET)
         emit_netlink(p, deny);
     if (row->rule == RULE_DENY_BITS) {
-        emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 1, row->values[0]);
+        emit_bpf(p, BPF_JMP | BPF_JSET | BPF_K, 0, 1, row->values[0]);
         emit_return(p, deny);
         emit_return(p, SECCOMP_RET_ALLOW);
         return;
     }
     for (uint8_t i = 0; i < row->n_values; i++)
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(row->n_values - i), 0, row->values[i]);
+        emit_bpf(p, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(row->n_values - i), 0, row->values[i]);
     emit_return(p, is_allow_list ? deny : SECCOMP_RET_ALLOW);
     emit_return(p, is_allow_list ? SECCOMP_RET_ALLOW : deny);
 }
@@ -245,7 +245,7 @@ static void emit_leaf(struct seccomp_program *p, const struct row *row)
 {
     unsigned short at = p->len;
 
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, row->nr);
+    emit_bpf(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, row->nr);
     emit_action(p, row);
     if (at < SECCOMP_MAX)
         p->code[at].jf = (uint8_t)(p->len - at - 1);
@@ -261,9 +261,9 @@ static void emit_tree(struct seccomp_program *p, const struct row *rows, size_t 
         return;
     }
     size_t mid = n / 2;
-    emit(p, BPF_JMP | BPF_JGE | BPF_K, 0, 1, rows[mid].nr);
+    emit_bpf(p, BPF_JMP | BPF_JGE | BPF_K, 0, 1, rows[mid].nr);
     unsigned short jump = p->len;
-    emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
+    emit_bpf(p, BPF_JMP | BPF_JA, 0, 0, 0);
     emit_tree(p, rows, mid);
     if (jump < SECCOMP_MAX)
         p->code[jump].k = (uint32_t)(p->len - jump - 1);
@@ -286,10 +286,10 @@ int seccomp_build(struct seccomp_program *p)
     qsort(rows, ARRAY_LEN(rows), sizeof rows[0], by_number);
     p->len = 0;
     emit_load(p, OFFSET_ARCH);
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, NATIVE_ARCH);
+    emit_bpf(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, NATIVE_ARCH);
     emit_return(p, SECCOMP_RET_ERRNO | ENOSYS);
     emit_load(p, OFFSET_NR);
-    emit(p, BPF_JMP | BPF_JGT | BPF_K, 0, 1, LAST_REVIEWED);
+    emit_bpf(p, BPF_JMP | BPF_JGT | BPF_K, 0, 1, LAST_REVIEWED);
     emit_return(p, SECCOMP_RET_ERRNO | ENOSYS);
     emit_tree(p, rows, ARRAY_LEN(rows));
     return p->len > SECCOMP_MAX ? -ENOBUFS : 0;

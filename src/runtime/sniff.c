@@ -21,12 +21,12 @@ enum {
 
 /* ---- names ---- */
 
-static bool is_name_char(char c)
+static bool is_sniff_name_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-static enum sniff take_name(char ret[SNIFF_NAME_MAX], struct str s)
+static enum sniff take_sniff_name(char ret[SNIFF_NAME_MAX], struct str s)
 {
     struct netaddr ignored;
     size_t run = 0;
@@ -37,7 +37,7 @@ static enum sniff take_name(char ret[SNIFF_NAME_MAX], struct str s)
         return SNIFF_NONE;
     for (size_t i = 0; i < s.len; i++) {
         char c = (char)(s.p[i] >= 'A' && s.p[i] <= 'Z' ? s.p[i] + 32 : s.p[i]);
-        if (c == '.' ? run == 0 : !is_name_char(c))
+        if (c == '.' ? run == 0 : !is_sniff_name_char(c))
             return SNIFF_NONE;
         run = c == '.' ? 0 : run + 1;
         if (run > LABEL_MAX)
@@ -99,7 +99,7 @@ static enum sniff hello_name(char ret[SNIFF_NAME_MAX], struct str hello)
         struct str list = cut_vector(&body, 2);
         bool is_host = cut_number(&list, 1) == 0;
         struct str name = cut_vector(&list, 2);
-        return is_host && name.p ? take_name(ret, name) : SNIFF_NONE;
+        return is_host && name.p ? take_sniff_name(ret, name) : SNIFF_NONE;
     }
     return SNIFF_NONE;
 }
@@ -110,7 +110,7 @@ struct hello {
 };
 
 /* Takes the part of the ClientHello in the next record. SNIFF_NAME: go on. */
-static enum sniff take_record(struct hello *h, struct str *s)
+static enum sniff take_sniff_record(struct hello *h, struct str *s)
 {
     if (s->len < RECORD_HEADER)
         return s->len > 0 && s->p[0] != RECORD_HANDSHAKE ? SNIFF_NONE : SNIFF_MORE;
@@ -138,7 +138,7 @@ static enum sniff tls_name(char ret[SNIFF_NAME_MAX], struct str s)
     h.len = 0;
     h.want = HELLO_HEADER;
     while (h.len < h.want) {
-        enum sniff r = take_record(&h, &s);
+        enum sniff r = take_sniff_record(&h, &s);
         if (r == SNIFF_NONE || (h.len > 0 && h.p[0] != HELLO_CLIENT) || h.want > sizeof h.p)
             return SNIFF_NONE;
         if (r == SNIFF_MORE)
@@ -155,7 +155,7 @@ static enum sniff authority_name(char ret[SNIFF_NAME_MAX], struct str authority)
 
     if (at >= 0)
         return SNIFF_NONE;
-    return take_name(ret, str_cut(&authority, ':'));
+    return take_sniff_name(ret, str_cut(&authority, ':'));
 }
 
 /* A method: capital letters and a space. */
@@ -171,7 +171,7 @@ static enum sniff check_method(struct str s)
 }
 
 /* A line without its end; p == NULL when it has none yet. */
-static struct str cut_line(struct str *s)
+static struct str cut_sniff_line(struct str *s)
 {
     if (str_chr(*s, '\n') < 0)
         return STR_NULL;
@@ -187,7 +187,7 @@ static enum sniff http_name(char ret[SNIFF_NAME_MAX], struct str s)
 
     if (method != SNIFF_NAME)
         return method;
-    struct str line = cut_line(&s);
+    struct str line = cut_sniff_line(&s);
     if (!line.p)
         return SNIFF_MORE;
     (void)str_cut(&line, ' ');
@@ -199,7 +199,7 @@ static enum sniff http_name(char ret[SNIFF_NAME_MAX], struct str s)
         target = str_skip(target, 7);
         return authority_name(ret, str_cut(&target, '/'));
     }
-    while ((line = cut_line(&s)).p) {
+    while ((line = cut_sniff_line(&s)).p) {
         if (line.len == 0)
             return SNIFF_NONE;
         struct str name = str_cut(&line, ':');

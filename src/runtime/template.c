@@ -80,7 +80,7 @@ static void copy_local(struct template_build *b, const char *local)
     (void)symlinkat("/" TEMPLATE_LOCAL, b->root, TEMPLATE_GATEWAY);
 }
 
-static int build(struct template_build *b, const struct template_source *from, struct err *e)
+static int build_root(struct template_build *b, const struct template_source *from, struct err *e)
 {
     static int (*const parts[])(struct template_build * b, struct err * e) = {
         template_packages_read, template_make_skeleton, template_write_users,
@@ -99,7 +99,8 @@ static int build(struct template_build *b, const struct template_source *from, s
     return template_make_fallbacks(b, e);
 }
 
-static int fill(const char *path, int host, const struct template_source *from, struct err *e)
+static int fill_template_root(const char *path, int host, const struct template_source *from,
+                              struct err *e)
 {
     auto_close int root = io_open(path, O_RDONLY | O_DIRECTORY, 0);
     struct template_build b = {.host = host, .root = root};
@@ -108,12 +109,12 @@ static int fill(const char *path, int host, const struct template_source *from, 
         return err_sys(e, root, "open '%s'", path);
     if (fchmod(root, 0755) < 0)
         return err_sys(e, -errno, "mode of '%s'", path);
-    int r = build(&b, from, e);
+    int r = build_root(&b, from, e);
     template_packages_done(&b.packages);
     return r;
 }
 
-static int check(const struct template_source *from, struct err *e)
+static int check_sources(const struct template_source *from, struct err *e)
 {
     for (size_t i = 0; i < from->n_etc; i++)
         if (!str_starts(str_of(from->etc[i]), STR("/etc/")) || strstr(from->etc[i], "/../") ||
@@ -130,7 +131,7 @@ int template_build_default(const char *state, const struct template_source *from
 
     if (host < 0)
         return err_sys(e, host, "default template");
-    int r = check(from, e);
+    int r = check_sources(from, e);
     if (r < 0)
         return err_ctx(e, r, "cells.etc");
     int len = snprintf(ret_path, size, "%s/" TEMPLATE_DEFAULTS "/%016llx", state,
@@ -143,7 +144,7 @@ int template_build_default(const char *state, const struct template_source *from
         return err_sys(e, -ENAMETOOLONG, "default template");
     r = io_mkdirs(temp, 0755, e);
     if (r == 0)
-        r = fill(temp, host, from, e);
+        r = fill_template_root(temp, host, from, e);
     if (r < 0)
         return err_ctx(e, r, "default template");
     return rename(temp, ret_path) < 0 ? err_sys(e, -errno, "rename '%s'", temp) : 0;

@@ -66,7 +66,7 @@ DIR *template_list(int at, const char *path)
     return dir;
 }
 
-static const char *name_of(const char *path)
+static const char *template_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -123,7 +123,7 @@ int template_read(const struct template_build *b, const char *path, struct buf *
 {
     struct stat st;
     auto_close int dir = template_open_parent(b->host, path, 0);
-    auto_close int fd = dir < 0 ? dir : open_public(dir, name_of(path), 0, &st);
+    auto_close int fd = dir < 0 ? dir : open_public(dir, template_name_of(path), 0, &st);
 
     if (fd < 0)
         return fd;
@@ -144,7 +144,7 @@ static uid_t id_inside(uid_t id)
     return id < SYSTEM_IDS ? id : 0;
 }
 
-static int copy_bytes(int from, int to, off_t size)
+static int copy_template_bytes(int from, int to, off_t size)
 {
     while (size > 0) {
         ssize_t n = sendfile(to, from, NULL, (size_t)size);
@@ -157,10 +157,10 @@ static int copy_bytes(int from, int to, off_t size)
     return 0;
 }
 
-static int copy_file(struct template_build *b, int dir, const char *path, unsigned flags)
+static int copy_template_file(struct template_build *b, int dir, const char *path, unsigned flags)
 {
     struct stat st = {0};
-    auto_close int from = open_public(dir, name_of(path), flags, &st);
+    auto_close int from = open_public(dir, template_name_of(path), flags, &st);
 
     if (from < 0)
         return from;
@@ -171,7 +171,7 @@ static int copy_file(struct template_build *b, int dir, const char *path, unsign
     if (to < 0)
         return -errno;
     const struct timespec times[2] = {st.st_atim, st.st_mtim};
-    int r = copy_bytes(from, to, st.st_size);
+    int r = copy_template_bytes(from, to, st.st_size);
     if (r == 0 && (fchown(to, id_inside(st.st_uid), id_inside(st.st_gid)) < 0 ||
                    fchmod(to, st.st_mode & 0777) < 0 || futimens(to, times) < 0))
         r = -errno;
@@ -210,12 +210,12 @@ static bool is_public_link(const char *path, const char *target)
 
 /* A link never changes, so on the same file system a second name for it will do: where a new inode
  * is dear, as on a busy disk, that takes a small part of the time. */
-static int copy_link(struct template_build *b, int dir, const char *path)
+static int copy_template_link(struct template_build *b, int dir, const char *path)
 {
     char target[PATH_MAX];
-    bool is_same = linkat(dir, name_of(path), b->root, path, 0) == 0;
+    bool is_same = linkat(dir, template_name_of(path), b->root, path, 0) == 0;
     ssize_t len = is_same ? readlinkat(b->root, path, target, sizeof target - 1)
-                          : readlinkat(dir, name_of(path), target, sizeof target - 1);
+                          : readlinkat(dir, template_name_of(path), target, sizeof target - 1);
 
     if (len < 0)
         return -errno;
@@ -230,9 +230,10 @@ static int copy_link(struct template_build *b, int dir, const char *path)
 
 static void copy_at(struct template_build *b, int dir, const char *path, unsigned flags, int depth);
 
-static void copy_dir(struct template_build *b, int dir, const char *path, unsigned flags, int depth)
+static void copy_template_dir(struct template_build *b, int dir, const char *path, unsigned flags,
+                              int depth)
 {
-    DIR *list = template_list(dir, name_of(path));
+    DIR *list = template_list(dir, template_name_of(path));
     struct stat st;
 
     if (!list)
@@ -265,22 +266,22 @@ static void copy_at(struct template_build *b, int dir, const char *path, unsigne
     if (depth >= DEPTH_MAX || b->n_copied >= ENTRIES_MAX ||
         (!is_named && template_is_kept_out(path)) ||
         (flags & TEMPLATE_SHIPPED && !template_is_shipped(&b->packages, path)) ||
-        fstatat(dir, name_of(path), &st, follow) < 0)
+        fstatat(dir, template_name_of(path), &st, follow) < 0)
         return;
     b->n_copied++;
     if (S_ISLNK(st.st_mode))
-        (void)copy_link(b, dir, path);
+        (void)copy_template_link(b, dir, path);
     else if (S_ISDIR(st.st_mode))
-        copy_dir(b, dir, path, flags, depth);
+        copy_template_dir(b, dir, path, flags, depth);
     else if (S_ISREG(st.st_mode))
-        (void)copy_file(b, dir, path, flags);
+        (void)copy_template_file(b, dir, path, flags);
 }
 
 void template_copy(struct template_build *b, const char *path, unsigned flags)
 {
     auto_close int dir = template_open_parent(b->host, path, flags);
 
-    if (dir < 0 || faccessat(dir, name_of(path), F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+    if (dir < 0 || faccessat(dir, template_name_of(path), F_OK, AT_SYMLINK_NOFOLLOW) < 0)
         return;
     template_make_parents(b, path);
     copy_at(b, dir, path, flags, 0);

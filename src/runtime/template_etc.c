@@ -223,7 +223,7 @@ struct keying {
     unsigned n;
 };
 
-static void add_tree(struct keying *k, int dir, const char *path, int depth);
+static void add_etc_tree(struct keying *k, int dir, const char *path, int depth);
 
 static void add_one(struct keying *k, int dir, const char *path, int depth)
 {
@@ -243,10 +243,10 @@ static void add_one(struct keying *k, int dir, const char *path, int depth)
                        (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (long long)st.st_size);
     k->key += str_hash(str_of(text), 0);
     if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
-        add_tree(k, dir, path, depth);
+        add_etc_tree(k, dir, path, depth);
 }
 
-static void add_tree(struct keying *k, int dir, const char *path, int depth)
+static void add_etc_tree(struct keying *k, int dir, const char *path, int depth)
 {
     const char *slash = strrchr(path, '/');
     DIR *list = template_list(dir, slash ? slash + 1 : path);
@@ -267,6 +267,6 @@ uint64_t template_etc_key(int host, uint64_t key)
 {
     struct keying k = {.key = key};
 
-    add_tree(&k, host, "etc", 0);
+    add_etc_tree(&k, host, "etc", 0);
     return k.key;
 }

@@ -61,7 +61,7 @@ static int add_paths(struct template_packages *p, struct str text, const char *p
     return 0;
 }
 
-static int read_list(struct template_packages *p, struct str text)
+static int read_package_list(struct template_packages *p, struct str text)
 {
     int r = add_paths(p, text, "\n/etc/");
 
@@ -84,7 +84,7 @@ static bool is_of_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-static int read_script(struct template_packages *p, struct str text)
+static int read_package_script(struct template_packages *p, struct str text)
 {
     size_t end;
 
@@ -107,9 +107,9 @@ static const struct {
     struct str end;
     int (*read)(struct template_packages *p, struct str text);
 } readers[] = {
-    {STR_INIT(".list"), read_list},
-    {STR_INIT(".preinst"), read_script},
-    {STR_INIT(".postinst"), read_script},
+    {STR_INIT(".list"), read_package_list},
+    {STR_INIT(".preinst"), read_package_script},
+    {STR_INIT(".postinst"), read_package_script},
 };
 
 static int read_info(struct template_packages *p, int dir, const char *name, struct buf *text)
@@ -132,7 +132,7 @@ static void read_sysusers(struct template_build *b)
         if (str_ends(str_of(d->d_name), STR(".conf")) &&
             read_at(dirfd(dir), d->d_name, &text) == 0) {
             (void)buf_add_lit(&text, "\n# sysusers\n");
-            (void)read_script(&b->packages, buf_str(&text));
+            (void)read_package_script(&b->packages, buf_str(&text));
         }
     (void)closedir(dir);
 }
@@ -172,7 +172,7 @@ bool template_is_shipped(const struct template_packages *p, const char *path)
 
 /* dpkg never writes into a file, it puts a new one in its place: a second name for the old one is a
  * snapshot that costs nothing. On another file system it is a copy. */
-static int link_file(struct template_build *b, int dir, const char *name, const char *path)
+static int link_package_file(struct template_build *b, int dir, const char *name, const char *path)
 {
     if (linkat(dir, name, b->root, path, 0) == 0 || errno == ENOENT)
         return 0;
@@ -198,7 +198,7 @@ static int link_dir(struct template_build *b, const char *path)
             fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
             !(st.st_mode & S_IROTH))
             continue;
-        r = link_file(b, dirfd(dir), d->d_name, below);
+        r = link_package_file(b, dirfd(dir), d->d_name, below);
     }
     (void)closedir(dir);
     return r;

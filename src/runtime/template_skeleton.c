@@ -109,7 +109,7 @@ static const struct template_entry fallbacks[] = {
     {"var/mail", 02775, 0, 8, NULL},
 };
 
-static int make_links(struct template_build *b, struct err *e)
+static int make_skeleton_links(struct template_build *b, struct err *e)
 {
     for (size_t i = 0; i < ARRAY_LEN(links); i++)
         if (symlinkat(links[i].target, b->root, links[i].path) < 0)
@@ -143,7 +143,7 @@ int template_make_skeleton(struct template_build *b, struct err *e)
         if (r < 0)
             return err_sys(e, r, "create '%s'", entries[i].path);
     }
-    int r = make_links(b, e);
+    int r = make_skeleton_links(b, e);
     return r < 0 ? r : make_usr_links(b, e);
 }
 

@@ -47,7 +47,7 @@ struct line {
     struct str name, id, rest;
 };
 
-static struct line parse(struct str text)
+static struct line parse_user_line(struct str text)
 {
     struct line l = {.name = str_cut(&text, ':')};
 
@@ -57,7 +57,7 @@ static struct line parse(struct str text)
     return l;
 }
 
-static bool is_known(const struct template_build *b, const struct line *l)
+static bool is_users_known(const struct template_build *b, const struct line *l)
 {
     uint64_t id;
 
@@ -66,7 +66,7 @@ static bool is_known(const struct template_build *b, const struct line *l)
     return id < STATIC_IDS || map_get(&b->packages.words, l->name) != NULL;
 }
 
-static bool is_free(const struct table *t, const struct line *l)
+static bool is_users_free(const struct table *t, const struct line *l)
 {
     return !map_get(&t->taken, l->name) && !map_get(&t->taken, l->id);
 }
@@ -81,7 +81,7 @@ static void occupy(struct table *t, const struct line *l)
 }
 
 /* "gid:comment:home:shell": the comment may be about a person. */
-static void add_user(struct table *t, const struct line *l)
+static void add_users_user(struct table *t, const struct line *l)
 {
     struct str rest = l->rest, gid = str_cut(&rest, ':');
 
@@ -102,13 +102,14 @@ struct source {
     bool is_verbatim;
 };
 
-static void add_lines(const struct template_build *b, struct table *t, const struct source *from,
-                      void (*add)(struct table *t, const struct line *l))
+static void add_users_lines(const struct template_build *b, struct table *t,
+                            const struct source *from,
+                            void (*add)(struct table *t, const struct line *l))
 {
     for (struct str text = from->text; text.p;) {
         struct str line = str_cut(&text, '\n');
-        struct line l = parse(line);
-        if (l.id.len == 0 || !is_free(t, &l) || (from->is_host && !is_known(b, &l)))
+        struct line l = parse_user_line(line);
+        if (l.id.len == 0 || !is_users_free(t, &l) || (from->is_host && !is_users_known(b, &l)))
             continue;
         occupy(t, &l);
         if (from->is_verbatim)
@@ -119,11 +120,11 @@ static void add_lines(const struct template_build *b, struct table *t, const str
 }
 
 /* What is the same everywhere keeps its names and ids, then comes the host. */
-static int fill(const struct template_build *b, const char *path, struct table *ret,
-                const char *const texts[3])
+static int fill_user_table(const struct template_build *b, const char *path, struct table *ret,
+                           const char *const texts[3])
 {
     bool is_user = strcmp(path, "etc/passwd") == 0;
-    void (*add)(struct table *, const struct line *) = is_user ? add_user : add_group;
+    void (*add)(struct table *, const struct line *) = is_user ? add_users_user : add_group;
     auto_buf struct buf host = BUF_INIT(TEXT_MAX);
     int r = template_read(b, path, &host);
 
@@ -137,7 +138,7 @@ static int fill(const struct template_build *b, const char *path, struct table *
     };
     for (size_t i = 0; i < ARRAY_LEN(sources); i++)
         if (sources[i].text.p)
-            add_lines(b, ret, &sources[i], add);
+            add_users_lines(b, ret, &sources[i], add);
     return buf_ok(&ret->text) ? 0 : ret->text.error;
 }
 
@@ -145,7 +146,7 @@ static int fill(const struct template_build *b, const char *path, struct table *
 static void add_shadow(struct buf *shadow, struct str users)
 {
     while (users.p) {
-        struct line l = parse(str_cut(&users, '\n'));
+        struct line l = parse_user_line(str_cut(&users, '\n'));
         if (l.name.len > 0)
             (void)buf_printf(shadow, STR_FMT ":*:19000:0:99999:7:::\n", STR_ARG(l.name));
     }
@@ -154,11 +155,12 @@ static void add_shadow(struct buf *shadow, struct str users)
 static int write_tables(struct template_build *b, struct table *users, struct table *groups)
 {
     auto_buf struct buf shadow = BUF_INIT(TEXT_MAX);
-    int r = fill(b, "etc/passwd", users, (const char *const[]){first_user, own_users, last_users});
+    int r = fill_user_table(b, "etc/passwd", users,
+                            (const char *const[]){first_user, own_users, last_users});
 
     if (r == 0)
-        r = fill(b, "etc/group", groups,
-                 (const char *const[]){first_group, own_groups, last_groups});
+        r = fill_user_table(b, "etc/group", groups,
+                            (const char *const[]){first_group, own_groups, last_groups});
     if (r < 0)
         return r;
     add_shadow(&shadow, buf_str(&users->text));

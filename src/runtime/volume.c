@@ -33,7 +33,7 @@ static int image_path(const struct volume_place *p, char ret[PATH_MAX], struct e
 
 /* ---- making ---- */
 
-static int make_dir(const char *path, struct err *e)
+static int make_volume_dir(const char *path, struct err *e)
 {
     /* Whatever the umask is. */
     if (mkdir(path, ROOT_MODE) < 0 || chmod(path, ROOT_MODE) < 0)
@@ -89,7 +89,7 @@ int volume_make(const struct volume_place *p, uint64_t bytes, struct err *e)
     if (r < 0)
         return r;
     if (bytes == 0)
-        return make_dir(p->path, e);
+        return make_volume_dir(p->path, e);
     r = write_image(image, bytes, e);
     if (r == 0)
         r = open_up(p, e);

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static void put_number(struct buf *b, uint64_t v, size_t len)
+static void put_wire_number(struct buf *b, uint64_t v, size_t len)
 {
     unsigned char bytes[8];
 
@@ -15,12 +15,12 @@ static void put_number(struct buf *b, uint64_t v, size_t len)
 
 void wire_put_u32(struct buf *b, uint32_t v)
 {
-    put_number(b, v, sizeof v);
+    put_wire_number(b, v, sizeof v);
 }
 
 void wire_put_u64(struct buf *b, uint64_t v)
 {
-    put_number(b, v, sizeof v);
+    put_wire_number(b, v, sizeof v);
 }
 
 void wire_put_str(struct buf *b, struct str s)
@@ -44,7 +44,7 @@ static struct str get_bytes(struct wire_reader *r, size_t len)
     return s;
 }
 
-static uint64_t get_number(struct wire_reader *r, size_t len)
+static uint64_t get_wire_number(struct wire_reader *r, size_t len)
 {
     struct str s = get_bytes(r, len);
     uint64_t v = 0;
@@ -56,12 +56,12 @@ static uint64_t get_number(struct wire_reader *r, size_t len)
 
 uint32_t wire_get_u32(struct wire_reader *r)
 {
-    return (uint32_t)get_number(r, sizeof(uint32_t));
+    return (uint32_t)get_wire_number(r, sizeof(uint32_t));
 }
 
 uint64_t wire_get_u64(struct wire_reader *r)
 {
-    return get_number(r, sizeof(uint64_t));
+    return get_wire_number(r, sizeof(uint64_t));
 }
 
 struct str wire_get_str(struct wire_reader *r)

@@ -92,7 +92,7 @@ struct page {
 
 enum { Q_ANCHOR, Q_HEAD, Q_ROWS };
 
-static int read_link(const struct store_tx *tx, size_t index, struct chain_link *ret)
+static int read_chain_link(const struct store_tx *tx, size_t index, struct chain_link *ret)
 {
     if (store_tx_n_rows(tx, index) == 0)
         return -ENOENT;
@@ -112,8 +112,8 @@ static int read_page(struct store *s, int64_t after, struct page *p, struct err 
     int r = store_run(s, p->tx, e);
     if (r < 0)
         return r;
-    p->has_head = read_link(p->tx, Q_HEAD, &p->head) == 0;
-    (void)read_link(p->tx, Q_ANCHOR, &p->anchor);
+    p->has_head = read_chain_link(p->tx, Q_HEAD, &p->head) == 0;
+    (void)read_chain_link(p->tx, Q_ANCHOR, &p->anchor);
     return 0;
 }
 
@@ -159,7 +159,7 @@ static enum chain_fault check_page(const struct page *p, struct chain_report *re
 }
 
 /* After the last row: the note beside the rows must name it. */
-static enum chain_fault check_head(const struct page *p, const struct chain_link *last)
+static enum chain_fault check_chain_head(const struct page *p, const struct chain_link *last)
 {
     if (!p->has_head)
         return last->seq == 0 ? CHAIN_OK : CHAIN_BAD_HEAD;
@@ -183,7 +183,7 @@ static bool step_page(const struct page *p, struct chain_report *rep)
         return true;
     if (store_tx_n_rows(p->tx, Q_ROWS) == PAGE_ROWS)
         return false;
-    rep->fault = check_head(p, &rep->head);
+    rep->fault = check_chain_head(p, &rep->head);
     return true;
 }
 

@@ -194,7 +194,7 @@ static int read_note(struct group *g, struct str name, struct arena *a, struct c
 }
 
 /* The newest link up to SEQ; RET stays as it is when there is none. */
-static int read_link(struct group *g, int64_t seq, struct arena *a, struct chain_link *ret)
+static int read_group_link(struct group *g, int64_t seq, struct arena *a, struct chain_link *ret)
 {
     struct store_stmt st = {.sql = STORE_EVENT_LINK, .n_params = 1, .params = {int_value(seq)}};
     int r = exec(g, &st, a);
@@ -221,7 +221,7 @@ int group_load(struct group *g, struct err *e)
     if (r == 0)
         r = read_note(g, STR(CHAIN_META_ANCHOR), &a, &anchor);
     if (r == 0)
-        r = read_link(g, INT64_MAX, &a, &last);
+        r = read_group_link(g, INT64_MAX, &a, &last);
     if (r < 0)
         return err_ctx(e, r, "read the audit chain");
     if (last.seq > g->head.seq)
@@ -237,7 +237,7 @@ int group_load(struct group *g, struct err *e)
 static int note_anchor(struct group *g, int64_t seq, struct arena *a)
 {
     struct chain_link anchor = {0};
-    int r = read_link(g, seq, a, &anchor);
+    int r = read_group_link(g, seq, a, &anchor);
 
     /* What is older is kept for its account, and no part of the chain any more. */
     if (r < 0 || anchor.seq <= g->pruned)

@@ -147,7 +147,7 @@ static int bind(sqlite3_stmt *stmt, int at, const struct store_value *v)
     }
 }
 
-static int bind_all(const struct prepared *p, const struct store_stmt *st)
+static int bind_all_params(const struct prepared *p, const struct store_stmt *st)
 {
     int rc = (size_t)p->n_params == st->n_params ? SQLITE_OK : SQLITE_RANGE;
 
@@ -182,7 +182,7 @@ static bool read_column(sqlite3_stmt *stmt, int i, struct store_value *v, struct
     return v->s.p != NULL;
 }
 
-static int read_row(sqlite3_stmt *stmt, struct store_stmt *st, struct arena *a)
+static int read_store_row(sqlite3_stmt *stmt, struct store_stmt *st, struct arena *a)
 {
     int n = sqlite3_column_count(stmt);
     struct store_value *cols = tx_add_row(st, a, (size_t)n);
@@ -196,11 +196,11 @@ static int read_row(sqlite3_stmt *stmt, struct store_stmt *st, struct arena *a)
 static int db_exec(struct store_db *db, struct store_stmt *st, struct arena *a)
 {
     const struct prepared *p = &db->stmts[st->sql];
-    int rc = bind_all(p, st);
+    int rc = bind_all_params(p, st);
     int r = sqlite_errno(db->c, rc);
 
     while (r == 0 && (rc = sqlite3_step(p->stmt)) == SQLITE_ROW)
-        r = read_row(p->stmt, st, a);
+        r = read_store_row(p->stmt, st, a);
     if (r == 0)
         r = sqlite_errno(db->c, rc);
     if (r == 0 && !sqlite3_stmt_readonly(p->stmt))

@@ -133,7 +133,7 @@ int sqlite_lock_file(const char *path, struct err *e)
 
 /* ---- judging an existing file ---- */
 
-static int read_header(int fd, unsigned char header[HEADER_LEN])
+static int read_store_header(int fd, unsigned char header[HEADER_LEN])
 {
     size_t n = 0;
 
@@ -166,7 +166,7 @@ static int check_header(const char *path, off_t *ret_size, struct err *e)
     *ret_size = st.st_size;
     if (st.st_size == 0)
         return 1;
-    int r = read_header(fd, header);
+    int r = read_store_header(fd, header);
     if (r < 0 && r != -ENODATA)
         return err_sys(e, r, "read");
     if (r < 0 || memcmp(header, "SQLite format 3", 16) != 0)
@@ -291,7 +291,7 @@ static int migrate(sqlite3 *c, struct err *e)
 
 /* ---- creating ---- */
 
-static void remove_files(const char *path, const char *const *suffixes, size_t n)
+static void remove_store_files(const char *path, const char *const *suffixes, size_t n)
 {
     char name[PATH_MAX];
 
@@ -305,14 +305,14 @@ static void remove_new(const char *path)
 {
     static const char *const suffixes[] = {".new", ".new-journal", ".new-wal", ".new-shm"};
 
-    remove_files(path, suffixes, ARRAY_LEN(suffixes));
+    remove_store_files(path, suffixes, ARRAY_LEN(suffixes));
 }
 
 static void remove_side_files(const char *path)
 {
     static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
 
-    remove_files(path, suffixes, ARRAY_LEN(suffixes));
+    remove_store_files(path, suffixes, ARRAY_LEN(suffixes));
 }
 
 static int turn_on_log(sqlite3 *c, struct err *e)

@@ -147,7 +147,7 @@ static bool is_ending(struct store *s)
 }
 
 /* Not the program's clock, which tests set from their own thread. */
-static int64_t now_ms(void)
+static int64_t monotonic_ms(void)
 {
     struct timespec now;
 
@@ -163,7 +163,7 @@ static int shorter(int a_ms, int b_ms)
 /* How long until what was committed at SINCE_MS has to be on the disk. */
 static int sync_in_ms(const struct store *s, int64_t since_ms)
 {
-    int64_t left_ms = since_ms + STORE_SYNC_MS - now_ms();
+    int64_t left_ms = since_ms + STORE_SYNC_MS - monotonic_ms();
 
     return !s->group.is_unsynced ? FOREVER : left_ms > 0 ? (int)left_ms : 0;
 }
@@ -197,10 +197,10 @@ static void *writer(void *arg)
         if (txs)
             apply_transactions(s, txs, n);
         if (s->group.is_unsynced && !was_unsynced) {
-            since_ms = now_ms();
+            since_ms = monotonic_ms();
         } else if (sync_in_ms(s, since_ms) == 0) {
             sync_all(s);
-            since_ms = now_ms();
+            since_ms = monotonic_ms();
         }
         if (chores == STORE_CHORES_DUE || (chores == STORE_CHORES_SOME && !txs))
             s->group.driver->tidy(s->group.db);

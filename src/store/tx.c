@@ -28,7 +28,7 @@ void store_tx_free(struct store_tx *tx)
 
 /* ---- filling ---- */
 
-static bool is_usable(const struct store_tx *tx)
+static bool is_tx_usable(const struct store_tx *tx)
 {
     return tx && tx->error == 0;
 }
@@ -57,7 +57,7 @@ static void *grow_pointers(struct arena *a, void *old, size_t n, size_t *cap)
 void store_tx_add(struct store_tx *tx, enum store_sql sql)
 {
     assert(sql < STORE_SQL_COUNT);
-    if (!is_usable(tx))
+    if (!is_tx_usable(tx))
         return;
     if (tx->n_stmts >= STORE_MAX_STMTS) {
         fail_tx(tx, -E2BIG);
@@ -77,13 +77,13 @@ void store_tx_add(struct store_tx *tx, enum store_sql sql)
 
 static struct store_stmt *last_stmt(struct store_tx *tx)
 {
-    if (!is_usable(tx))
+    if (!is_tx_usable(tx))
         return NULL;
     assert(tx->n_stmts > 0);
     return tx->stmts[tx->n_stmts - 1];
 }
 
-static void add_param(struct store_tx *tx, struct store_value v)
+static void add_tx_param(struct store_tx *tx, struct store_value v)
 {
     struct store_stmt *st = last_stmt(tx);
 
@@ -105,22 +105,22 @@ static void add_param(struct store_tx *tx, struct store_value v)
 
 void store_tx_int(struct store_tx *tx, int64_t i)
 {
-    add_param(tx, (struct store_value){.type = STORE_INT, .i = i});
+    add_tx_param(tx, (struct store_value){.type = STORE_INT, .i = i});
 }
 
 void store_tx_text(struct store_tx *tx, struct str s)
 {
-    add_param(tx, (struct store_value){.type = STORE_TEXT, .s = s});
+    add_tx_param(tx, (struct store_value){.type = STORE_TEXT, .s = s});
 }
 
 void store_tx_blob(struct store_tx *tx, struct str s)
 {
-    add_param(tx, (struct store_value){.type = STORE_BLOB, .s = s});
+    add_tx_param(tx, (struct store_value){.type = STORE_BLOB, .s = s});
 }
 
 void store_tx_null(struct store_tx *tx)
 {
-    add_param(tx, (struct store_value){.type = STORE_NULL});
+    add_tx_param(tx, (struct store_value){.type = STORE_NULL});
 }
 
 void store_tx_expect(struct store_tx *tx, int64_t n_rows, int code)
@@ -163,7 +163,7 @@ static int own_strings(struct arena *a, struct store_event *ev)
 
 void store_tx_event(struct store_tx *tx, const struct store_event *ev)
 {
-    if (!is_usable(tx))
+    if (!is_tx_usable(tx))
         return;
     if (tx->n_events >= STORE_MAX_STMTS) {
         fail_tx(tx, -E2BIG);

@@ -162,7 +162,7 @@ int io_set_nonblock(int fd, bool on)
     return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+static int remove_tree_item(const char *path, const struct stat *st, int type, struct FTW *at)
 {
     (void)st;
     (void)type;
@@ -173,7 +173,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 int io_remove_tree(const char *path)
 {
     enum { WALK_FDS = 16 };
-    int r = nftw(path, remove_one, WALK_FDS, FTW_DEPTH | FTW_PHYS);
+    int r = nftw(path, remove_tree_item, WALK_FDS, FTW_DEPTH | FTW_PHYS);
 
     if (r == -1)
         return errno == ENOENT ? 0 : -errno;

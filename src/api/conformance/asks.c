@@ -70,7 +70,7 @@ const struct fixture_questions fixture_ask_name = {ask_name, 1, NULL},
                                fixture_ask_enums = {ask_enums, 1, "Elicitation completed"};
 
 /* "WHAT: " and the answers as JSON. */
-static void show(struct mcp_call *c, const char *what, const struct json *answers)
+static void show_answers(struct mcp_call *c, const char *what, const struct json *answers)
 {
     struct buf b auto_buf = BUF_INIT(1 << 20);
 
@@ -89,7 +89,7 @@ static void answered(struct mcp_call *c, const struct json *answers)
     struct json *content = json_get(json_get(answers, "user_name"), "content");
 
     if (q->done || !answers)
-        show(c, q->done, answers);
+        show_answers(c, q->done, answers);
     else
         mcp_reply_text(c,
                        arena_printf(c->arena, "Hello, " STR_FMT "!",
@@ -134,7 +134,7 @@ void fixture_sampling(struct mcp_call *c)
 
 static void elicited(struct mcp_call *c, const struct json *answers)
 {
-    show(c, "User response", answers);
+    show_answers(c, "User response", answers);
 }
 
 void fixture_elicitation(struct mcp_call *c)
@@ -154,7 +154,7 @@ void fixture_elicitation(struct mcp_call *c)
 
 static void round_3(struct mcp_call *c, const struct json *answers)
 {
-    show(c, "Both rounds", answers);
+    show_answers(c, "Both rounds", answers);
 }
 
 static void round_2(struct mcp_call *c, const struct json *answers)
@@ -166,7 +166,7 @@ static void round_2(struct mcp_call *c, const struct json *answers)
     if (answers)
         mcp_ask(c, &ask, 1, round_3);
     else
-        show(c, "", NULL);
+        show_answers(c, "", NULL);
 }
 
 void fixture_rounds(struct mcp_call *c)

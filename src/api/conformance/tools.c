@@ -58,7 +58,7 @@ struct later {
     void (*fn)(struct mcp_call *c);
 };
 
-static void on_time(struct loop_timer *t)
+static void on_fixture_time(struct loop_timer *t)
 {
     struct later *l = container_of(t, struct later, timer);
 
@@ -76,10 +76,10 @@ static void fixture_later(struct mcp_call *c, int64_t ms, void (*fn)(struct mcp_
     }
     l->call = c;
     l->fn = fn;
-    (void)loop_timer_start(fixture_loop, &l->timer, ms, on_time);
+    (void)loop_timer_start(fixture_loop, &l->timer, ms, on_fixture_time);
 }
 
-static struct jw *begin(struct mcp_call *c)
+static struct jw *begin_fixture(struct mcp_call *c)
 {
     struct jw *w = mcp_result_begin(c);
 
@@ -88,7 +88,7 @@ static struct jw *begin(struct mcp_call *c)
     return w;
 }
 
-static void end(struct mcp_call *c, struct jw *w)
+static void end_fixture(struct mcp_call *c, struct jw *w)
 {
     jw_end(w);
     mcp_result_end(c);
@@ -108,38 +108,38 @@ void fixture_error(struct mcp_call *c)
 
 void fixture_image(struct mcp_call *c)
 {
-    struct jw *w = begin(c);
+    struct jw *w = begin_fixture(c);
 
     fixture_media(w, "image", fixture_png, "image/png");
-    end(c, w);
+    end_fixture(c, w);
 }
 
 void fixture_audio(struct mcp_call *c)
 {
-    struct jw *w = begin(c);
+    struct jw *w = begin_fixture(c);
 
     fixture_media(w, "audio", fixture_wav, "audio/wav");
-    end(c, w);
+    end_fixture(c, w);
 }
 
 void fixture_embedded(struct mcp_call *c)
 {
-    struct jw *w = begin(c);
+    struct jw *w = begin_fixture(c);
 
     fixture_resource(w, STR("test://embedded-resource"), "text/plain",
                      "This is an embedded resource content.");
-    end(c, w);
+    end_fixture(c, w);
 }
 
 void fixture_mixed(struct mcp_call *c)
 {
-    struct jw *w = begin(c);
+    struct jw *w = begin_fixture(c);
 
     fixture_text(w, "Multiple content types test:");
     fixture_media(w, "image", fixture_png, "image/png");
     fixture_resource(w, STR("test://mixed-content-resource"), "application/json",
                      "{\"test\":\"data\",\"value\":123}");
-    end(c, w);
+    end_fixture(c, w);
 }
 
 void fixture_schema(struct mcp_call *c)
@@ -221,7 +221,7 @@ void fixture_quiet(struct mcp_call *c)
 }
 
 /* Ends when it is cancelled, and counts that. */
-static void on_cancel(struct mcp_call *c)
+static void on_fixture_cancel(struct mcp_call *c)
 {
     (void)printf("cancelled\n");
     (void)fflush(stdout);
@@ -230,7 +230,7 @@ static void on_cancel(struct mcp_call *c)
 
 void fixture_forever(struct mcp_call *c)
 {
-    c->on_cancel = on_cancel;
+    c->on_cancel = on_fixture_cancel;
     mcp_progress(c, 0, -1, NULL);
 }
 

@@ -90,7 +90,7 @@ static void refuse_upload(struct upload *u, int status, const char *why)
     api_error(u->r, status, "%s", why);
 }
 
-static void on_room(void *ctx)
+static void on_build_file_room(void *ctx)
 {
     struct upload *u = ctx;
 
@@ -98,7 +98,7 @@ static void on_room(void *ctx)
         http_body_resume(u->r->http);
 }
 
-static int on_data(struct http_req *h, void *ctx, const char *p, size_t len)
+static int on_build_file_data(struct http_req *h, void *ctx, const char *p, size_t len)
 {
     struct upload *u = ctx;
 
@@ -113,12 +113,12 @@ static int on_data(struct http_req *h, void *ctx, const char *p, size_t len)
     }
     if (spool_is_full(u->spool)) {
         http_body_pause(h);
-        spool_on_room(u->spool, on_room, u);
+        spool_on_room(u->spool, on_build_file_room, u);
     }
     return 0;
 }
 
-static void on_written(void *ctx, int result)
+static void on_build_file_written(void *ctx, int result)
 {
     struct upload *u = ctx;
 
@@ -130,16 +130,16 @@ static void on_written(void *ctx, int result)
     }
 }
 
-static void on_end(struct http_req *h, void *ctx)
+static void on_build_file_end(struct http_req *h, void *ctx)
 {
     struct upload *u = ctx;
 
     (void)h;
     u->is_ended = true;
-    spool_end(take(u->spool), on_written, u);
+    spool_end(take(u->spool), on_build_file_written, u);
 }
 
-static void on_abort(struct http_req *h)
+static void on_build_file_abort(struct http_req *h)
 {
     struct upload *u = h->abort_ctx;
 
@@ -147,7 +147,7 @@ static void on_abort(struct http_req *h)
         refuse_upload(u, h->fault ? h->fault : 400, "The upload is incomplete");
 }
 
-static bool is_allowed(const struct api_req *r, struct str account, struct str hash)
+static bool is_build_file_allowed(const struct api_req *r, struct str account, struct str hash)
 {
     struct str given = api_query(r, "signature");
     char want[HEX_LEN + 1];
@@ -158,13 +158,14 @@ static bool is_allowed(const struct api_req *r, struct str account, struct str h
 
 void e2b_build_upload(struct api_req *r)
 {
-    static const struct http_body_sink sink = {.on_data = on_data, .on_end = on_end};
+    static const struct http_body_sink sink = {.on_data = on_build_file_data,
+                                               .on_end = on_build_file_end};
     struct str account = api_query(r, "account"), hash = api_param(r, "hash");
     struct upload *u = arena_new(r->arena, struct upload);
     char digits[TEMP_DIGITS + 1];
     struct err e = ERR_INIT;
 
-    if (!u || !is_allowed(r, account, hash)) {
+    if (!u || !is_build_file_allowed(r, account, hash)) {
         api_error(r, u ? 403 : 500, "This URL is not valid: its signature does not match");
         return;
     }
@@ -185,7 +186,7 @@ void e2b_build_upload(struct api_req *r)
         api_fail(r, fd < 0 ? fd : -ENOMEM, NULL);
         return;
     }
-    r->http->on_abort = on_abort;
+    r->http->on_abort = on_build_file_abort;
     r->http->abort_ctx = u;
     http_stream_body(r->http, UINT64_MAX, &sink, u);
 }

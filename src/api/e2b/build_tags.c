@@ -11,7 +11,7 @@
 
 enum { ANSWER_MAX = 4 << 20 };
 
-static struct build_tag *find_tag(struct api_req *r, struct str text)
+static struct build_tag *find_named_tag(struct api_req *r, struct str text)
 {
     struct str alias, tag;
 
@@ -19,7 +19,7 @@ static struct build_tag *find_tag(struct api_req *r, struct str text)
     return build_tag_find(r->core->builds, r->key->account->id, alias, tag);
 }
 
-static void refuse_unknown(struct api_req *r, struct str name)
+static void refuse_unknown_tag(struct api_req *r, struct str name)
 {
     api_error(r, 404, "template '" STR_FMT "' not found", STR_ARG(str_slice(name, 0, 100)));
 }
@@ -73,9 +73,9 @@ void e2b_tags_add(struct api_req *r)
     if (!t || api_body_object(r) < 0 || api_body_str(r, "target", &target) < 0 ||
         check_tags(r, tags) < 0)
         return;
-    const struct build_tag *from = find_tag(r, target);
+    const struct build_tag *from = find_named_tag(r, target);
     if (!from) {
-        refuse_unknown(r, target);
+        refuse_unknown_tag(r, target);
         return;
     }
     *t = (struct tagging){.r = r, .tags = tags};
@@ -87,7 +87,7 @@ void e2b_tags_add(struct api_req *r)
 
 /* ---- DELETE ---- */
 
-static void on_removed(void *ctx, const struct err *e)
+static void on_tag_deleted(void *ctx, const struct err *e)
 {
     struct api_req *r = ctx;
 
@@ -117,7 +117,7 @@ void e2b_tags_remove(struct api_req *r)
             return;
         }
     }
-    int code = build_tag_remove(r->core->builds, account, alias, tags, on_removed, r);
+    int code = build_tag_remove(r->core->builds, account, alias, tags, on_tag_deleted, r);
     if (code < 0)
         api_fail(r, code, NULL);
 }
@@ -131,7 +131,8 @@ bool e2b_built_delete(struct api_req *r, struct str name)
     const struct build_tag *t = build_tag_next(r->core->builds, NULL, account, alias);
     if (!t || alias.len == 0)
         return false;
-    int code = build_tag_remove(r->core->builds, account, str_of(t->alias), NULL, on_removed, r);
+    int code =
+        build_tag_remove(r->core->builds, account, str_of(t->alias), NULL, on_tag_deleted, r);
     if (code < 0)
         api_fail(r, code, NULL);
     return true;
@@ -149,7 +150,7 @@ void e2b_tags(struct api_req *r)
     e2b_split_name(r, name, &alias, &tag);
     const struct build_tag *t = build_tag_next(r->core->builds, NULL, account, alias);
     if (!t || alias.len == 0) {
-        refuse_unknown(r, name);
+        refuse_unknown_tag(r, name);
         return;
     }
     jw_array(&w);
@@ -184,7 +185,7 @@ void e2b_template_patch(struct api_req *r)
     e2b_split_name(r, name, &alias, &tag);
     const struct build_tag *t = build_tag_next(r->core->builds, NULL, r->key->account->id, alias);
     if (!t || alias.len == 0) {
-        refuse_unknown(r, name);
+        refuse_unknown_tag(r, name);
         return;
     }
     if (is_public) {

@@ -46,7 +46,7 @@ void e2b_build_fail(struct api_req *r, int code, const struct err *e)
 
 /* ---- asking for one ---- */
 
-static void put_list(struct jw *w, const char *name, struct str only)
+static void put_build_list(struct jw *w, const char *name, struct str only)
 {
     jw_key(w, name);
     jw_array(w);
@@ -66,8 +66,8 @@ static void reply_requested(struct api_req *r, const struct build *b)
     jw_cstr(&w, b->id);
     jw_key(&w, "public");
     jw_bool(&w, false);
-    put_list(&w, "aliases", str_of(b->alias));
-    put_list(&w, "names", str_of(b->alias));
+    put_build_list(&w, "aliases", str_of(b->alias));
+    put_build_list(&w, "names", str_of(b->alias));
     jw_key(&w, "tags");
     jw_value(&w, b->tags);
     jw_end(&w);
@@ -75,7 +75,7 @@ static void reply_requested(struct api_req *r, const struct build *b)
 }
 
 /* The tag of the name comes before the others. */
-static const struct json *read_tags(struct api_req *r, struct str first)
+static const struct json *read_build_tags(struct api_req *r, struct str first)
 {
     const struct json *more = api_body_member(r, "tags");
     struct json *all = json_new_array(r->arena);
@@ -102,7 +102,7 @@ void e2b_build_request(struct api_req *r)
         api_body_int(r, "cpuCount", &rq.cpu) < 0 || api_body_int(r, "memoryMB", &rq.memory_mb) < 0)
         return;
     e2b_split_name(r, name, &rq.alias, &tag);
-    rq.tags = read_tags(r, tag);
+    rq.tags = read_build_tags(r, tag);
     if (rq.cpu < 0 || rq.cpu > CPU_MAX || rq.memory_mb < 0 || rq.memory_mb > INT32_MAX) {
         api_error(r, 400, "cpuCount and memoryMB must be positive numbers");
         return;
@@ -152,7 +152,7 @@ static void put_step(struct jw *w, int step)
     jw_cstr(w, step == BUILD_AT_BASE ? "base" : step == BUILD_AT_FINALIZE ? "finalize" : number);
 }
 
-static void put_line(struct jw *w, const struct build_line *line)
+static void put_build_line(struct jw *w, const struct build_line *line)
 {
     char at[CLOCK_RFC3339_MAX];
 
@@ -204,7 +204,7 @@ void e2b_build_status(struct api_req *r)
     jw_key(&w, "logEntries");
     jw_array(&w);
     for (size_t i = (size_t)from; i < b->n_lines && (int64_t)i < from + limit; i++)
-        put_line(&w, &b->lines[i]);
+        put_build_line(&w, &b->lines[i]);
     jw_end(&w);
     if (b->state == BUILD_FAILED)
         put_reason(&w, b);
@@ -224,7 +224,7 @@ void e2b_build_logs(struct api_req *r)
     jw_key(&w, "logs");
     jw_array(&w);
     for (size_t i = 0; i < b->n_lines && i < LINES_PER_ANSWER; i++)
-        put_line(&w, &b->lines[i]);
+        put_build_line(&w, &b->lines[i]);
     jw_end(&w);
     jw_end(&w);
     api_reply_json(r, 200, &body);

@@ -28,7 +28,7 @@ static bool is_template_id(struct str s)
     return s.len > 0;
 }
 
-static struct str lower(struct arena *a, struct str s)
+static struct str lower_template_name(struct arena *a, struct str s)
 {
     char *out = arena_alloc(a, s.len + 1);
 
@@ -57,7 +57,7 @@ static int read_built(struct api_req *r, struct str text, struct sandbox_args *a
 }
 
 /* Reads "name" or "name:tag". 0, or -EINVAL after answering. */
-static int read_template(struct api_req *r, struct sandbox_args *a)
+static int read_template_ref(struct api_req *r, struct sandbox_args *a)
 {
     struct str tag = STR_NULL;
 
@@ -82,7 +82,7 @@ static int read_template(struct api_req *r, struct sandbox_args *a)
                   "allowed");
         return -EINVAL;
     }
-    a->template_name = templates_id(r->core->templates, lower(r->arena, name));
+    a->template_name = templates_id(r->core->templates, lower_template_name(r->arena, name));
     if (!a->template_name.p) {
         api_error(r, 404, "template '" STR_FMT "' not found", STR_ARG(str_slice(name, 0, 100)));
         return -EINVAL;
@@ -144,16 +144,16 @@ static int read_lifecycle(struct api_req *r, struct sandbox_args *a)
 /* ---- what is not done here ---- */
 
 /* What is empty asks for nothing. */
-static bool is_empty(const struct json *v)
+static bool is_empty_value(const struct json *v)
 {
     return !v || ((json_is(v, JSON_ARRAY) || json_is(v, JSON_OBJECT)) && v->n == 0);
 }
 
-static int refuse_unserved(struct api_req *r)
+static int refuse_unserved_field(struct api_req *r)
 {
     const struct json *iam = api_body_member(r, "iam"), *mcp = api_body_member(r, "mcp");
-    bool has_iam = !is_empty(iam) &&
-                   (!json_is(iam, JSON_OBJECT) || iam->n > 1 || !is_empty(json_get(iam, "tokens")));
+    bool has_iam = !is_empty_value(iam) && (!json_is(iam, JSON_OBJECT) || iam->n > 1 ||
+                                            !is_empty_value(json_get(iam, "tokens")));
 
     if (has_iam)
         api_error(r, 400, "iam is not enabled: this service issues no identity tokens");
@@ -177,13 +177,13 @@ struct creation {
     struct str answer;
 };
 
-static int read_args(struct api_req *r, const struct wire *wire, struct sandbox_args *a)
+static int read_e2b_args(struct api_req *r, const struct wire *wire, struct sandbox_args *a)
 {
     bool is_secure = wire->is_secure;
 
     a->timeout_s = wire->timeout_s;
-    if (api_body_object(r) < 0 || read_template(r, a) < 0 || read_times(r, a) < 0 ||
-        read_lifecycle(r, a) < 0 || refuse_unserved(r) < 0)
+    if (api_body_object(r) < 0 || read_template_ref(r, a) < 0 || read_times(r, a) < 0 ||
+        read_lifecycle(r, a) < 0 || refuse_unserved_field(r) < 0)
         return -EINVAL;
     if (!wire->is_secure && api_body_bool(r, "secure", &is_secure) < 0)
         return -EINVAL;
@@ -195,7 +195,7 @@ static int read_args(struct api_req *r, const struct wire *wire, struct sandbox_
 }
 
 /* The answer is made before it is true, because it is stored with what makes it true. */
-static int record_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
+static int record_e2b_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
 {
     struct creation *c = ctx;
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
@@ -206,7 +206,7 @@ static int record_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
     return c->answer.p ? api_record_of(c->req, str_of(sb->id), tx, 201, c->answer) : -ENOMEM;
 }
 
-static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_e2b_created(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct creation *c = ctx;
 
@@ -219,10 +219,11 @@ static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
         e2b_fail(c->req, NULL, e->code, e);
 }
 
-static void create(struct api_req *r, const struct wire *wire)
+static void create_from_wire(struct api_req *r, const struct wire *wire)
 {
     struct creation *c = arena_new(r->arena, struct creation);
-    struct sandbox_create rq = {.key = r->key, .record = record_answer, .fn = on_created, .ctx = c};
+    struct sandbox_create rq = {
+        .key = r->key, .record = record_e2b_answer, .fn = on_e2b_created, .ctx = c};
     struct err e = ERR_INIT;
 
     if (!c) {
@@ -230,7 +231,7 @@ static void create(struct api_req *r, const struct wire *wire)
         return;
     }
     c->req = r;
-    if (read_args(r, wire, &rq.args) < 0)
+    if (read_e2b_args(r, wire, &rq.args) < 0)
         return;
     int code = sandbox_create(r->core->sandboxes, &rq, &e);
     if (code < 0)
@@ -239,10 +240,10 @@ static void create(struct api_req *r, const struct wire *wire)
 
 void e2b_create_v1(struct api_req *r)
 {
-    create(r, &(struct wire){.timeout_s = E2B_TIMEOUT_V1_S});
+    create_from_wire(r, &(struct wire){.timeout_s = E2B_TIMEOUT_V1_S});
 }
 
 void e2b_create_v2(struct api_req *r)
 {
-    create(r, &(struct wire){.is_secure = true, .timeout_s = E2B_TIMEOUT_V2_S});
+    create_from_wire(r, &(struct wire){.is_secure = true, .timeout_s = E2B_TIMEOUT_V2_S});
 }

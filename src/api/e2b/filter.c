@@ -167,7 +167,7 @@ int e2b_cursor_write(struct buf *out, const struct e2b_cursor *c)
     return enc_base64url(out, str_n(text, (size_t)n));
 }
 
-static bool is_id(struct str s)
+static bool is_filter_id(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
         if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f')))
@@ -189,7 +189,7 @@ int e2b_cursor_parse(struct str token, struct e2b_cursor *ret)
     if (at < 0)
         return -EINVAL;
     struct str id = str_skip(s, (size_t)at + 2);
-    if (!is_id(id) || e2b_time_parse(str_slice(s, 0, (size_t)at), &ret->started_us) < 0)
+    if (!is_filter_id(id) || e2b_time_parse(str_slice(s, 0, (size_t)at), &ret->started_us) < 0)
         return -EINVAL;
     (void)snprintf(ret->id, sizeof ret->id, STR_FMT, STR_ARG(id));
     return 0;

@@ -28,7 +28,7 @@ struct fork {
     struct fork_one *each;
 };
 
-static void answer(struct fork *f)
+static void answer_fork(struct fork *f)
 {
     struct buf body auto_buf = BUF_INIT(ALL_MAX);
 
@@ -47,10 +47,10 @@ static void end_fork(struct fork *f)
     root_remove(f->root);
     root_unref(f->root);
     sandbox_unref(f->origin);
-    answer(f);
+    answer_fork(f);
 }
 
-static int status_of(int code)
+static int fork_status_of(int code)
 {
     switch (code) {
     case -EDQUOT:
@@ -75,7 +75,7 @@ static void note_result(struct fork_one *one, const struct sandbox *sb, const st
     } else {
         jw_object(&w);
         jw_key(&w, "code");
-        jw_int(&w, status_of(e->code));
+        jw_int(&w, fork_status_of(e->code));
         jw_key(&w, "message");
         jw_cstr(&w, err_text(e));
         jw_end(&w);
@@ -88,7 +88,7 @@ static void note_result(struct fork_one *one, const struct sandbox *sb, const st
         end_fork(one->all);
 }
 
-static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_fork_created(void *ctx, struct sandbox *sb, const struct err *e)
 {
     note_result(ctx, sb, e);
 }
@@ -96,7 +96,7 @@ static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
 /* All that it was created with but its name, and the time that was asked for. */
 static struct sandbox_create make_request(const struct fork *f)
 {
-    struct sandbox_create rq = {.key = f->req->key, .args = f->origin->spec, .fn = on_created};
+    struct sandbox_create rq = {.key = f->req->key, .args = f->origin->spec, .fn = on_fork_created};
 
     rq.args.name = STR_NULL;
     rq.args.has_name = false;
@@ -105,7 +105,7 @@ static struct sandbox_create make_request(const struct fork *f)
     return rq;
 }
 
-static void on_captured(void *ctx, struct root *root, const struct err *e)
+static void on_fork_captured(void *ctx, struct root *root, const struct err *e)
 {
     struct fork *f = ctx;
 
@@ -127,7 +127,7 @@ static void on_captured(void *ctx, struct root *root, const struct err *e)
     }
 }
 
-static int read_request(struct api_req *r, const struct sandbox *sb, struct fork *f)
+static int read_fork_request(struct api_req *r, const struct sandbox *sb, struct fork *f)
 {
     int64_t max_s = sandbox_max_timeout_s(sb);
 
@@ -159,7 +159,7 @@ void e2b_fork(struct api_req *r)
         api_fail(r, -ENOMEM, NULL);
         return;
     }
-    if (read_request(r, sb, f) < 0)
+    if (read_fork_request(r, sb, f) < 0)
         return;
     f->each = arena_zalloc(r->arena, (size_t)f->n, sizeof *f->each);
     f->req = r;
@@ -168,7 +168,7 @@ void e2b_fork(struct api_req *r)
         f->each[i].all = f;
     f->origin = sandbox_ref(sb);
     const struct root_capture rq = {
-        .kind = ROOT_FORK, .is_temporary = true, .fn = on_captured, .ctx = f};
+        .kind = ROOT_FORK, .is_temporary = true, .fn = on_fork_captured, .ctx = f};
     int code = f->each ? root_capture(sb, &rq, &e) : -ENOMEM;
     if (code < 0) {
         sandbox_unref(f->origin);

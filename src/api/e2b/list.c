@@ -23,7 +23,7 @@ struct list_query {
 
 /* ---- reading ---- */
 
-static int refuse(struct api_req *r, const char *what, struct str text)
+static int refuse_query(struct api_req *r, const char *what, struct str text)
 {
     api_error(r, 400, "Invalid %s \"" STR_FMT "\"", what, STR_ARG(str_slice(text, 0, 100)));
     return -EINVAL;
@@ -44,7 +44,7 @@ static int read_states(struct api_req *r, struct list_query *q)
             struct str state = str_trim(str_cut(&all, ','));
             bool is_running = str_is(state, "running");
             if (!is_running && !str_is(state, "paused"))
-                return refuse(r, "state", state);
+                return refuse_query(r, "state", state);
             *(is_running ? &q->is_running_wanted : &q->is_paused_wanted) = true;
             is_any = false;
         }
@@ -65,13 +65,13 @@ static int read_metadata(struct api_req *r, struct list_query *q)
     return code;
 }
 
-static int read_order(struct api_req *r, struct list_query *q)
+static int read_page_order(struct api_req *r, struct list_query *q)
 {
     struct str order = api_query(r, "order"), token = api_query(r, "nextToken");
 
     q->cursor.is_ascending = str_is(order, "asc");
     if (order.len > 0 && !q->cursor.is_ascending && !str_is(order, "desc"))
-        return refuse(r, "order", order);
+        return refuse_query(r, "order", order);
     if (token.len == 0)
         return 0;
     bool is_ascending = q->cursor.is_ascending;
@@ -90,9 +90,9 @@ static int read_rest(struct api_req *r, struct list_query *q)
     q->limit = LIMIT_DEFAULT;
     q->started_after_us = INT64_MIN;
     if (limit.len > 0 && (str_to_i64(limit, &q->limit) < 0 || q->limit < 1 || q->limit > LIMIT_MAX))
-        return refuse(r, "limit", limit);
+        return refuse_query(r, "limit", limit);
     if (after.len > 0 && e2b_time_parse(after, &q->started_after_us) < 0)
-        return refuse(r, "startedAfter", after);
+        return refuse_query(r, "startedAfter", after);
     if (name.len == 0)
         return 0;
     /* A name that no template has finds nothing. */
@@ -132,7 +132,7 @@ struct item {
     const struct sandbox *sb;
 };
 
-static int by_place(const void *a, const void *b)
+static int by_page_place(const void *a, const void *b)
 {
     return e2b_order(a, b);
 }
@@ -158,14 +158,14 @@ static struct item *choose(struct api_req *r, const struct list_query *q, size_t
             items[n++] = it;
     }
     if (items)
-        qsort(items, n, sizeof *items, by_place);
+        qsort(items, n, sizeof *items, by_page_place);
     *ret_n = n;
     return items;
 }
 
 /* ---- answering ---- */
 
-static void add_headers(struct api_req *r, const struct item *last, int64_t n_running)
+static void add_page_headers(struct api_req *r, const struct item *last, int64_t n_running)
 {
     struct buf token auto_buf = BUF_INIT(1024);
 
@@ -175,7 +175,7 @@ static void add_headers(struct api_req *r, const struct item *last, int64_t n_ru
                           arena_printf(r->arena, "%lld", (long long)n_running));
 }
 
-static void answer(struct api_req *r, const struct list_query *q)
+static void answer_listed_page(struct api_req *r, const struct list_query *q)
 {
     struct buf body auto_buf = BUF_INIT(LIST_MAX);
     struct jw w = jw_to(&body);
@@ -192,7 +192,7 @@ static void answer(struct api_req *r, const struct list_query *q)
     for (size_t i = 0; i < n_shown; i++)
         e2b_put_sandbox(&w, r->core, items[i].sb);
     jw_end(&w);
-    add_headers(r, n > n_shown ? &items[n_shown - 1] : NULL, n_running);
+    add_page_headers(r, n > n_shown ? &items[n_shown - 1] : NULL, n_running);
     api_reply_json(r, 200, &body);
 }
 
@@ -200,9 +200,9 @@ void e2b_list_v2(struct api_req *r)
 {
     struct list_query q = {0};
 
-    if (read_states(r, &q) == 0 && read_metadata(r, &q) == 0 && read_order(r, &q) == 0 &&
+    if (read_states(r, &q) == 0 && read_metadata(r, &q) == 0 && read_page_order(r, &q) == 0 &&
         read_rest(r, &q) == 0)
-        answer(r, &q);
+        answer_listed_page(r, &q);
 }
 
 /* All that run, newest first. */
@@ -212,5 +212,5 @@ void e2b_list_v1(struct api_req *r)
         .is_running_wanted = true, .started_after_us = INT64_MIN, .limit = SANDBOX_MAX};
 
     if (read_metadata(r, &q) == 0)
-        answer(r, &q);
+        answer_listed_page(r, &q);
 }

@@ -48,7 +48,7 @@ struct logs {
 
 /* ---- the answer ---- */
 
-static int by_time(const void *a, const void *b)
+static int by_log_time(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
 
@@ -58,7 +58,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* An object as a string: that is how clients want a line. */
-static void put_line(struct jw *w, const struct entry *en, const char *at)
+static void put_v1_line(struct jw *w, const struct entry *en, const char *at)
 {
     struct buf line auto_buf = BUF_INIT(LOG_MAX);
     struct jw inner = jw_to(&line);
@@ -76,7 +76,7 @@ static void put_line(struct jw *w, const struct entry *en, const char *at)
         w->out->error = line.error;
 }
 
-static void put_entry(struct jw *w, const struct entry *en, const char *at)
+static void put_log_entry(struct jw *w, const struct entry *en, const char *at)
 {
     jw_object(w);
     jw_pair_str(w, "timestamp", str_of(at));
@@ -92,7 +92,7 @@ static void put_entry(struct jw *w, const struct entry *en, const char *at)
 typedef void put_fn(struct jw *w, const struct entry *en, const char *at);
 
 /* At most as many as are wanted, from one end or the other. */
-static void put_all(struct jw *w, const struct logs *l, const char *name, put_fn *put)
+static void put_all_entries(struct jw *w, const struct logs *l, const char *name, put_fn *put)
 {
     size_t n = l->n < (size_t)l->limit ? l->n : (size_t)l->limit;
     char at[CLOCK_RFC3339_MAX];
@@ -107,20 +107,20 @@ static void put_all(struct jw *w, const struct logs *l, const char *name, put_fn
     jw_end(w);
 }
 
-static void answer(struct logs *l)
+static void answer_logs(struct logs *l)
 {
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&body);
 
     sandbox_unref(take(l->sb));
     if (l->n > 0)
-        qsort(l->entries, l->n, sizeof *l->entries, by_time);
+        qsort(l->entries, l->n, sizeof *l->entries, by_log_time);
     jw_object(&w);
     if (l->is_v2) {
-        put_all(&w, l, "logs", put_entry);
+        put_all_entries(&w, l, "logs", put_log_entry);
     } else {
-        put_all(&w, l, "logs", put_line);
-        put_all(&w, l, "logEntries", put_entry);
+        put_all_entries(&w, l, "logs", put_v1_line);
+        put_all_entries(&w, l, "logEntries", put_log_entry);
     }
     jw_end(&w);
     api_reply_json(l->req, 200, &body);
@@ -128,7 +128,7 @@ static void answer(struct logs *l)
 
 /* ---- gathering ---- */
 
-static void add(struct logs *l, const struct entry *en)
+static void add_log_entry(struct logs *l, const struct entry *en)
 {
     bool is_wanted = en->at_us >= l->from_us && en->at_us <= l->to_us && en->level >= l->level &&
                      (l->search.len == 0 || str_find(en->text, l->search) >= 0);
@@ -141,29 +141,29 @@ static void add(struct logs *l, const struct entry *en)
 }
 
 /* "2026-01-27T10:00:00.123456Z the line" */
-static void add_lines(struct logs *l, struct str text)
+static void add_log_lines(struct logs *l, struct str text)
 {
     while (text.p && text.len > 0) {
         struct str line = str_cut(&text, '\n'), at = str_cut(&line, ' ');
         struct entry en = {.level = 1, .logger = "main", .text = line.p ? line : STR("")};
         if (e2b_time_parse(at, &en.at_us) == 0)
-            add(l, &en);
+            add_log_entry(l, &en);
     }
 }
 
-static void on_log(void *ctx, const struct http_response *r)
+static void on_cell_lines(void *ctx, const struct http_response *r)
 {
     struct logs *l = ctx;
 
     if (r->error == 0 && r->head.status == 200) {
         const struct json *doc = json_parse(l->req->arena, r->body, NULL, NULL);
-        add_lines(l, json_str(json_get(doc, "logs"), STR("")));
+        add_log_lines(l, json_str(json_get(doc, "logs"), STR("")));
     }
-    answer(l);
+    answer_logs(l);
 }
 
 /* Asks the sandbox for what its main process wrote; false when it cannot be asked. */
-static bool ask_inside(struct logs *l)
+static bool ask_cell_for_log(struct logs *l)
 {
     static const struct str target = STR_INIT("/log?timestamps=true&tailLines=2000");
     struct engine_cell *cell = sandbox_cell(l->sb);
@@ -176,7 +176,7 @@ static bool ask_inside(struct logs *l)
                                          .target = target,
                                          .host = STR("cell"),
                                          .max_body = LOG_MAX};
-    return http_client_fetch(engine_http(engine), &request, on_log, l, NULL) != NULL;
+    return http_client_fetch(engine_http(engine), &request, on_cell_lines, l, NULL) != NULL;
 }
 
 /* What was fetched before it was paused. */
@@ -188,7 +188,7 @@ static void add_kept(struct logs *l)
     struct buf text auto_buf = BUF_INIT(SANDBOX_LOG_MAX);
 
     if (log && sandbox_log_read(set, log, &view, &text) == 0 && text.len > 0)
-        add_lines(l, arena_str(l->req->arena, buf_str(&text)));
+        add_log_lines(l, arena_str(l->req->arena, buf_str(&text)));
 }
 
 static void add_events(struct logs *l, const struct json *items)
@@ -204,11 +204,11 @@ static void add_events(struct logs *l, const struct json *items)
                            .text = json_str(json_get(it, "message"), STR(""))};
         struct str at = json_str(json_get(it, "eventTime"), STR(""));
         if (e2b_time_parse(at, &en.at_us) == 0 && en.at_us >= born_us)
-            add(l, &en);
+            add_log_entry(l, &en);
     }
 }
 
-static void on_events(int result, struct str items, void *ctx)
+static void on_log_events(int result, struct str items, void *ctx)
 {
     struct logs *l = ctx;
 
@@ -219,28 +219,28 @@ static void on_events(int result, struct str items, void *ctx)
     }
     /* The text is gone when this returns. */
     add_events(l, json_parse(l->req->arena, items, NULL, NULL));
-    if (ask_inside(l))
+    if (ask_cell_for_log(l))
         return;
     add_kept(l);
-    answer(l);
+    answer_logs(l);
 }
 
 /* ---- the requests ---- */
 
-static int refuse(struct api_req *r, const char *name)
+static int refuse_log_query(struct api_req *r, const char *name)
 {
     api_error(r, 400, "Invalid %s", name);
     return -EINVAL;
 }
 
 /* A number of a query parameter within its bounds; -EINVAL after answering. */
-static int read_number(struct api_req *r, const char *name, int64_t most, int64_t *ret)
+static int read_log_number(struct api_req *r, const char *name, int64_t most, int64_t *ret)
 {
     struct str text = api_query(r, name);
 
     if (text.len == 0)
         return 0;
-    return str_to_i64(text, ret) == 0 && *ret >= 0 && *ret <= most ? 0 : refuse(r, name);
+    return str_to_i64(text, ret) == 0 && *ret >= 0 && *ret <= most ? 0 : refuse_log_query(r, name);
 }
 
 static int read_level(struct logs *l)
@@ -252,7 +252,7 @@ static int read_level(struct logs *l)
             l->level = i;
             return 0;
         }
-    return text.len > 0 ? refuse(l->req, "level") : 0;
+    return text.len > 0 ? refuse_log_query(l->req, "level") : 0;
 }
 
 static int read_direction(struct logs *l)
@@ -260,17 +260,18 @@ static int read_direction(struct logs *l)
     struct str text = api_query(l->req, "direction");
 
     l->is_backward = str_is(text, "backward");
-    return text.len == 0 || l->is_backward || str_is(text, "forward") ? 0
-                                                                      : refuse(l->req, "direction");
+    return text.len == 0 || l->is_backward || str_is(text, "forward")
+               ? 0
+               : refuse_log_query(l->req, "direction");
 }
 
-static int read_query(struct logs *l)
+static int read_log_query(struct logs *l)
 {
     const int64_t most_ms = INT64_MAX / 1000;
     int64_t at_ms = -1;
 
-    if (read_number(l->req, l->is_v2 ? "cursor" : "start", most_ms, &at_ms) < 0 ||
-        read_number(l->req, "limit", LIMIT_MAX, &l->limit) < 0)
+    if (read_log_number(l->req, l->is_v2 ? "cursor" : "start", most_ms, &at_ms) < 0 ||
+        read_log_number(l->req, "limit", LIMIT_MAX, &l->limit) < 0)
         return -EINVAL;
     if (l->is_v2 && (read_direction(l) < 0 || read_level(l) < 0))
         return -EINVAL;
@@ -281,7 +282,7 @@ static int read_query(struct logs *l)
     return 0;
 }
 
-static void start(struct api_req *r, bool is_v2)
+static void start_logs(struct api_req *r, bool is_v2)
 {
     struct sandbox *sb = e2b_find(r);
     struct logs *l = sb ? arena_new(r->arena, struct logs) : NULL;
@@ -300,12 +301,12 @@ static void start(struct api_req *r, bool is_v2)
                        .limit = LIMIT_DEFAULT,
                        .entries = entries,
                        .max = TAIL + EVENT_MAX_LIMIT};
-    if (read_query(l) < 0)
+    if (read_log_query(l) < 0)
         return;
     const struct event_filter filter = {
         .is_system = true, .sandbox = str_of(sb->name), .limit = EVENT_MAX_LIMIT};
     l->sb = sandbox_ref(sb);
-    int code = event_query(r->core->store, r->core->loop, &filter, on_events, l);
+    int code = event_query(r->core->store, r->core->loop, &filter, on_log_events, l);
     if (code < 0) {
         sandbox_unref(take(l->sb));
         api_fail(r, code, NULL);
@@ -314,10 +315,10 @@ static void start(struct api_req *r, bool is_v2)
 
 void e2b_logs_v1(struct api_req *r)
 {
-    start(r, false);
+    start_logs(r, false);
 }
 
 void e2b_logs_v2(struct api_req *r)
 {
-    start(r, true);
+    start_logs(r, true);
 }

@@ -32,7 +32,7 @@ static void put_point(struct jw *w, const struct sandbox *sb, const struct sandb
 }
 
 /* Seconds since 1970; 0, or -EINVAL after answering. */
-static int read_time(struct api_req *r, const char *name, int64_t *ret)
+static int read_metric_time(struct api_req *r, const char *name, int64_t *ret)
 {
     struct str text = api_query(r, name);
 
@@ -50,7 +50,7 @@ void e2b_metrics(struct api_req *r)
     int64_t start = 0, end = INT64_MAX;
     const struct sandbox_point *p;
 
-    if (!sb || read_time(r, "start", &start) < 0 || read_time(r, "end", &end) < 0)
+    if (!sb || read_metric_time(r, "start", &start) < 0 || read_metric_time(r, "end", &end) < 0)
         return;
     if (start > end) {
         api_error(r, 400, "Invalid range: start is after end");

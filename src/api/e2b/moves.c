@@ -19,7 +19,7 @@ void e2b_get(struct api_req *r)
 
 /* ---- answers ---- */
 
-static void on_moved(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_e2b_moved(void *ctx, struct sandbox *sb, const struct err *e)
 {
     if (e)
         e2b_fail(ctx, sb, e->code, e);
@@ -28,7 +28,7 @@ static void on_moved(void *ctx, struct sandbox *sb, const struct err *e)
 }
 
 /* Empty with a length: that is what all clients take. */
-static void on_deleted(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_e2b_deleted(void *ctx, struct sandbox *sb, const struct err *e)
 {
     if (e)
         e2b_fail(ctx, sb, e->code, e);
@@ -36,7 +36,7 @@ static void on_deleted(void *ctx, struct sandbox *sb, const struct err *e)
         api_reply(ctx, 200, NULL, STR(""));
 }
 
-static void on_connected(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_e2b_connected(void *ctx, struct sandbox *sb, const struct err *e)
 {
     if (e)
         e2b_fail(ctx, sb, e->code, e);
@@ -45,7 +45,7 @@ static void on_connected(void *ctx, struct sandbox *sb, const struct err *e)
 }
 
 /* CODE is what the move returned: when it failed, nobody was called. */
-static void settle(struct api_req *r, const struct sandbox *sb, int code)
+static void settle_move(struct api_req *r, const struct sandbox *sb, int code)
 {
     if (code < 0)
         e2b_fail(r, sb, code, NULL);
@@ -56,13 +56,13 @@ void e2b_delete(struct api_req *r)
     struct sandbox *sb = e2b_find(r);
 
     if (sb)
-        settle(r, sb, sandbox_delete(sb, on_deleted, r));
+        settle_move(r, sb, sandbox_delete(sb, on_e2b_deleted, r));
 }
 
 /* ---- time ---- */
 
 /* The sandbox when it runs: a paused one has no time that could be changed. */
-static struct sandbox *find_running(struct api_req *r)
+static struct sandbox *find_running_sandbox(struct api_req *r)
 {
     struct sandbox *sb = e2b_find(r);
 
@@ -81,7 +81,7 @@ static int64_t clip(int64_t value, int64_t least, int64_t most)
 void e2b_timeout(struct api_req *r)
 {
     int64_t timeout_s = INT64_MIN;
-    struct sandbox *sb = find_running(r);
+    struct sandbox *sb = find_running_sandbox(r);
 
     if (!sb || api_body_object(r) < 0 || api_body_int(r, "timeout", &timeout_s) < 0)
         return;
@@ -91,7 +91,7 @@ void e2b_timeout(struct api_req *r)
     }
     timeout_s = clip(timeout_s, 0, sandbox_max_timeout_s(sb));
     if (timeout_s > 0) {
-        settle(r, sb, sandbox_set_timeout(sb, timeout_s, on_moved, r));
+        settle_move(r, sb, sandbox_set_timeout(sb, timeout_s, on_e2b_moved, r));
         return;
     }
     int code = sandbox_expire(sb);
@@ -104,7 +104,7 @@ void e2b_timeout(struct api_req *r)
 void e2b_refresh(struct api_req *r)
 {
     int64_t duration_s = REFRESH_MIN_S;
-    struct sandbox *sb = find_running(r);
+    struct sandbox *sb = find_running_sandbox(r);
 
     if (!sb || api_body_object(r) < 0 || api_body_int(r, "duration", &duration_s) < 0)
         return;
@@ -113,7 +113,7 @@ void e2b_refresh(struct api_req *r)
         return;
     }
     duration_s = clip(duration_s, REFRESH_MIN_S, REFRESH_MAX_S);
-    settle(r, sb, sandbox_extend_timeout(sb, duration_s, on_moved, r));
+    settle_move(r, sb, sandbox_extend_timeout(sb, duration_s, on_e2b_moved, r));
 }
 
 /* ---- pause ---- */
@@ -128,8 +128,9 @@ void e2b_pause(struct api_req *r)
     if (sandbox_state(sb) == SANDBOX_PAUSED && !sb->is_talking)
         api_error(r, 409, "Sandbox %s is already paused", sb->id);
     else
-        settle(r, sb,
-               keeps_memory ? sandbox_pause(sb, on_moved, r) : sandbox_halt(sb, on_moved, r));
+        settle_move(r, sb,
+                    keeps_memory ? sandbox_pause(sb, on_e2b_moved, r)
+                                 : sandbox_halt(sb, on_e2b_moved, r));
 }
 
 /* ---- resume and connect ---- */
@@ -165,7 +166,7 @@ void e2b_resume(struct api_req *r)
     if (sandbox_state(sb) == SANDBOX_RUNNING && !sb->is_talking)
         api_error(r, 409, "Sandbox %s is already running", sb->id);
     else
-        settle(r, sb, sandbox_resume(sb, &how, on_connected, r));
+        settle_move(r, sb, sandbox_resume(sb, &how, on_e2b_connected, r));
 }
 
 /* A running one is given more time if that is more, and never less. */
@@ -177,9 +178,9 @@ void e2b_connect(struct api_req *r)
     if (!sb || read_resume(r, sb, &how) < 0)
         return;
     if (sandbox_state(sb) == SANDBOX_PAUSED || sb->is_talking)
-        settle(r, sb, sandbox_resume(sb, &how, on_connected, r));
+        settle_move(r, sb, sandbox_resume(sb, &how, on_e2b_connected, r));
     else if (how.timeout_s > 0)
-        settle(r, sb, sandbox_extend_timeout(sb, how.timeout_s, on_connected, r));
+        settle_move(r, sb, sandbox_extend_timeout(sb, how.timeout_s, on_e2b_connected, r));
     else
         e2b_reply_sandbox(r, 201, sb);
 }

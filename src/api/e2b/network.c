@@ -9,14 +9,14 @@
 
 /* ---- what is not done here ---- */
 
-static bool is_empty(const struct json *v)
+static bool is_empty_rule_list(const struct json *v)
 {
     return !v || json_is(v, JSON_NULL) ||
            ((json_is(v, JSON_ARRAY) || json_is(v, JSON_OBJECT)) && v->n == 0);
 }
 
 /* 0, or -EINVAL after answering. */
-static int refuse_unserved(struct api_req *r, const struct json *from)
+static int refuse_unserved_rule(struct api_req *r, const struct json *from)
 {
     static const struct {
         const char *name, *why;
@@ -27,7 +27,7 @@ static int refuse_unserved(struct api_req *r, const struct json *from)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (!is_empty(json_get(from, rows[i].name))) {
+        if (!is_empty_rule_list(json_get(from, rows[i].name))) {
             api_error(r, 400, "%s", rows[i].why);
             return -EINVAL;
         }
@@ -37,8 +37,8 @@ static int refuse_unserved(struct api_req *r, const struct json *from)
 /* ---- the way out ---- */
 
 /* Members LIST of both names become the list that core takes. */
-static int read_list(struct api_req *r, const struct json *from, const char *name,
-                     struct json *network)
+static int read_network_list(struct api_req *r, const struct json *from, const char *name,
+                             struct json *network)
 {
     const struct json *list = json_get(from, name);
     bool is_allow = str_is(str_of(name), "allowOut");
@@ -84,8 +84,9 @@ static int e2b_read_egress(struct api_req *r, const struct json *from, struct sa
         api_fail(r, -ENOMEM, NULL);
         return -EINVAL;
     }
-    if (refuse_unserved(r, from) < 0 || read_list(r, from, "allowOut", network) < 0 ||
-        read_list(r, from, "denyOut", network) < 0 || read_internet(r, r->body, &has_internet) < 0)
+    if (refuse_unserved_rule(r, from) < 0 || read_network_list(r, from, "allowOut", network) < 0 ||
+        read_network_list(r, from, "denyOut", network) < 0 ||
+        read_internet(r, r->body, &has_internet) < 0)
         return -EINVAL;
     a->is_offline = !has_internet;
     a->network = network->n > 0 ? network : NULL;
@@ -95,7 +96,7 @@ static int e2b_read_egress(struct api_req *r, const struct json *from, struct sa
 /* ---- the ways in ---- */
 
 /* It becomes a header. */
-static bool is_host(struct str s)
+static bool is_network_host(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
         if (s.p[i] <= ' ' || s.p[i] > '~' || s.p[i] == '/' || s.p[i] == ',')
@@ -116,7 +117,7 @@ static int read_ingress(struct api_req *r, const struct json *network, struct sa
     if (!mask || json_is(mask, JSON_NULL))
         return 0;
     a->mask_host = json_str(mask, STR_NULL);
-    if (a->mask_host.p && is_host(a->mask_host))
+    if (a->mask_host.p && is_network_host(a->mask_host))
         return 0;
     api_error(r, 400, "invalid maskRequestHost: expected a host name of at most %d characters",
               SANDBOX_MASK_HOST_MAX);
@@ -143,7 +144,7 @@ int e2b_read_network(struct api_req *r, struct sandbox_args *a)
 
 /* ---- PUT ---- */
 
-static void on_changed(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_network_changed(void *ctx, struct sandbox *sb, const struct err *e)
 {
     if (e)
         e2b_fail(ctx, sb, e->code, e);
@@ -159,7 +160,7 @@ void e2b_network(struct api_req *r)
 
     if (!sb || api_body_object(r) < 0 || e2b_read_egress(r, r->body, &a) < 0)
         return;
-    int code = sandbox_set_network(sb, &a, on_changed, r, &e);
+    int code = sandbox_set_network(sb, &a, on_network_changed, r, &e);
     if (code < 0)
         e2b_fail(r, sb, code, &e);
 }

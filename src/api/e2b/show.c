@@ -29,7 +29,7 @@ int e2b_shape(struct buf *out, const struct api_fault *f)
     return api_fault_code_message(out, &own);
 }
 
-static bool is_id(struct str s)
+static bool is_e2b_id(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
         if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'z')))
@@ -42,7 +42,7 @@ static struct str read_id(const struct api_req *r)
 {
     struct str client = api_param(r, "id"), id = str_cut(&client, '-');
 
-    return is_id(id) && (!client.p || is_id(client)) ? id : STR_NULL;
+    return is_e2b_id(id) && (!client.p || is_e2b_id(client)) ? id : STR_NULL;
 }
 
 void e2b_not_found(struct api_req *r)
@@ -126,7 +126,7 @@ void e2b_fail(struct api_req *r, const struct sandbox *sb, int code, const struc
 
 /* ---- writing ---- */
 
-static void put_time(struct jw *w, const char *name, int64_t us)
+static void put_e2b_time(struct jw *w, const char *name, int64_t us)
 {
     char text[CLOCK_RFC3339_MAX];
 
@@ -165,7 +165,7 @@ static void put_metadata(struct jw *w, const struct sandbox *sb)
     jw_end(w);
 }
 
-static void put_list(struct jw *w, const char *name, const struct json *list)
+static void put_e2b_list(struct jw *w, const char *name, const struct json *list)
 {
     jw_key(w, name);
     if (json_is(list, JSON_ARRAY)) {
@@ -182,8 +182,8 @@ static void put_network(struct jw *w, const struct sandbox *sb)
     jw_bool(w, !sb->spec.is_offline);
     jw_key(w, "network");
     jw_object(w);
-    put_list(w, "allowOut", json_get(sb->spec.network, "allowOut"));
-    put_list(w, "denyOut", json_get(sb->spec.network, "denyOut"));
+    put_e2b_list(w, "allowOut", json_get(sb->spec.network, "allowOut"));
+    put_e2b_list(w, "denyOut", json_get(sb->spec.network, "denyOut"));
     jw_key(w, "allowPublicTraffic");
     jw_bool(w, sb->access.is_public);
     if (sb->access.mask_host.len > 0) {
@@ -205,8 +205,8 @@ static int64_t end_us(const struct sandbox *sb)
 
 static void put_life(struct jw *w, const struct sandbox *sb)
 {
-    put_time(w, "startedAt", sb->started_us);
-    put_time(w, "endAt", end_us(sb));
+    put_e2b_time(w, "startedAt", sb->started_us);
+    put_e2b_time(w, "endAt", end_us(sb));
     jw_pair_cstr(w, "state", sandbox_status(sb));
     jw_key(w, "lifecycle");
     jw_object(w);
@@ -235,7 +235,7 @@ void e2b_put_sandbox(struct jw *w, const struct core *core, const struct sandbox
     jw_pair_int(w, "diskSizeMB", (int64_t)(sb->cell_spec.disk.bytes >> 20));
     put_life(w, sb);
     put_network(w, sb);
-    put_list(w, "volumeMounts", sb->spec.volumes);
+    put_e2b_list(w, "volumeMounts", sb->spec.volumes);
     jw_end(w);
 }
 

@@ -32,7 +32,7 @@ static bool is_part(struct str s, const char *more)
 
 /* "name" or "name:tag", with the account and a slash before it or not, as "name:tag"; .p is NULL
  * when it is none. */
-static struct str read_name(const struct api_req *r, struct str text)
+static struct str read_snapshot_name(const struct api_req *r, struct str text)
 {
     struct str tag = text, name = str_cut(&tag, ':');
     int slash = (int)str_chr(name, '/');
@@ -58,7 +58,7 @@ static struct str read_name(const struct api_req *r, struct str text)
 struct root *e2b_snapshot_find(const struct api_req *r, struct str text)
 {
     const struct roots *set = r->core->roots;
-    struct str name = read_name(r, text), tag = name, id = str_cut(&tag, ':');
+    struct str name = read_snapshot_name(r, text), tag = name, id = str_cut(&tag, ':');
     struct root *root = NULL;
 
     if (!name.p)
@@ -84,7 +84,7 @@ void e2b_snapshot_apply(const struct root *root, struct sandbox_args *a)
 
 /* ---- showing ---- */
 
-static void put_snapshot(struct jw *w, struct arena *a, const struct root *root)
+static void put_snapshot_item(struct jw *w, struct arena *a, const struct root *root)
 {
     bool has_name = root->args.name.len > 0;
 
@@ -105,7 +105,7 @@ static void put_snapshot(struct jw *w, struct arena *a, const struct root *root)
 /* ---- taking ---- */
 
 /* One name is one snapshot: the newest. Those who run from an older one go on. */
-static void replace_older(const struct root *root)
+static void replace_older_snapshot(const struct root *root)
 {
     struct root *old = NULL;
 
@@ -120,7 +120,7 @@ static void replace_older(const struct root *root)
     }
 }
 
-static void on_taken(void *ctx, struct root *root, const struct err *e)
+static void on_snapshot_taken(void *ctx, struct root *root, const struct err *e)
 {
     struct api_req *r = ctx;
     struct buf body auto_buf = BUF_INIT(LIST_MAX);
@@ -130,14 +130,14 @@ static void on_taken(void *ctx, struct root *root, const struct err *e)
         e2b_fail(r, NULL, e->code, e);
         return;
     }
-    replace_older(root);
-    put_snapshot(&w, r->arena, root);
+    replace_older_snapshot(root);
+    put_snapshot_item(&w, r->arena, root);
     root_unref(root);
     api_reply_json(r, 201, &body);
 }
 
 /* What a sandbox that is created from it gets besides its files. */
-static struct json *make_extra(struct arena *a, const struct sandbox *sb)
+static struct json *make_snapshot_extra(struct arena *a, const struct sandbox *sb)
 {
     const struct {
         const char *name;
@@ -165,7 +165,7 @@ void e2b_snapshot(struct api_req *r)
     if (!sb || api_body_object(r) < 0 || api_body_str(r, "name", &text) < 0)
         return;
     if (text.len > 0)
-        name = read_name(r, text);
+        name = read_snapshot_name(r, text);
     if (!name.p) {
         api_error(r, 400, "Invalid snapshot name \"" STR_FMT "\"",
                   STR_ARG(str_slice(text, 0, 100)));
@@ -179,8 +179,8 @@ void e2b_snapshot(struct api_req *r)
     }
     struct root_capture rq = {.kind = ROOT_SNAPSHOT,
                               .name = name,
-                              .extra = make_extra(r->arena, sb),
-                              .fn = on_taken,
+                              .extra = make_snapshot_extra(r->arena, sb),
+                              .fn = on_snapshot_taken,
                               .ctx = r};
     int code = rq.extra ? root_capture(sb, &rq, &e) : -ENOMEM;
     if (code < 0)
@@ -189,7 +189,8 @@ void e2b_snapshot(struct api_req *r)
 
 /* ---- listing ---- */
 
-static bool is_wanted(const struct api_req *r, const struct root *root, const struct root *named)
+static bool is_snapshot_wanted(const struct api_req *r, const struct root *root,
+                               const struct root *named)
 {
     struct str from = api_query(r, "sandboxID");
 
@@ -219,11 +220,11 @@ void e2b_snapshots(struct api_req *r)
     }
     jw_array(&w);
     while ((root = root_next(r->core->roots, root))) {
-        if (!is_wanted(r, root, named))
+        if (!is_snapshot_wanted(r, root, named))
             continue;
         if (n++ == max)
             break;
-        put_snapshot(&w, r->arena, root);
+        put_snapshot_item(&w, r->arena, root);
         last = root;
     }
     jw_end(&w);

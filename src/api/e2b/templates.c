@@ -22,7 +22,7 @@ static const char build_id[] = "00000000-0000-0000-0000-000000000000";
 static const char since[] = "2026-01-01T00:00:00Z";
 
 /* Its own name first. */
-static void put_names(struct jw *w, const char *key, const struct template *t)
+static void put_template_names(struct jw *w, const char *key, const struct template *t)
 {
     jw_key(w, key);
     jw_array(w);
@@ -56,8 +56,8 @@ static void put_template(struct jw *w, const struct config *config, const struct
     put_size(w, config, t);
     jw_key(w, "public");
     jw_bool(w, true);
-    put_names(w, "aliases", t);
-    put_names(w, "names", t);
+    put_template_names(w, "aliases", t);
+    put_template_names(w, "names", t);
     jw_pair_cstr(w, "createdAt", since);
     jw_pair_cstr(w, "updatedAt", since);
     jw_pair_cstr(w, "createdBy", NULL);
@@ -118,7 +118,7 @@ static const struct build_tag *find_built(struct api_req *r, struct str name)
 }
 
 /* Nothing is listed that could not be created. */
-static bool is_listed(const struct template *t)
+static bool is_listed_template(const struct template *t)
 {
     return !t->is_dynamic && template_check(t, NULL) == 0;
 }
@@ -132,7 +132,7 @@ void e2b_templates(struct api_req *r)
 
     jw_array(&w);
     for (size_t i = 0; (t = template_list_at(all, i)); i++) {
-        if (!is_listed(t))
+        if (!is_listed_template(t))
             continue;
         jw_object(&w);
         put_template(&w, r->core->config, t);
@@ -143,7 +143,7 @@ void e2b_templates(struct api_req *r)
     api_reply_json(r, 200, &body);
 }
 
-static void refuse_unknown(struct api_req *r, struct str name)
+static void refuse_unknown_template(struct api_req *r, struct str name)
 {
     api_error(r, 404, "template '" STR_FMT "' not found", STR_ARG(str_slice(name, 0, 100)));
 }
@@ -163,8 +163,8 @@ void e2b_template_get(struct api_req *r)
         api_reply_json(r, 200, &body);
         return;
     }
-    if (!t || !is_listed(t)) {
-        refuse_unknown(r, name);
+    if (!t || !is_listed_template(t)) {
+        refuse_unknown_template(r, name);
         return;
     }
     jw_object(&w);
@@ -194,7 +194,7 @@ void e2b_template_alias(struct api_req *r)
     if (built)
         id = str_of(built->template_id);
     if (!id.p) {
-        refuse_unknown(r, alias);
+        refuse_unknown_template(r, alias);
         return;
     }
     jw_object(&w);

@@ -19,7 +19,7 @@ enum { JOB_MEMORY = 16 << 20, ANSWER_MAX = 16 << 20, UID_MAX = 65535, DEPTH_DEFA
 
 /* ---- who may ---- */
 
-static struct volume *find_volume(struct api_req *r)
+static struct volume *find_content_volume(struct api_req *r)
 {
     struct str id = api_param(r, "id"), token = api_token(r->http);
     struct volume *v = volume_find(r->core->volumes, id);
@@ -33,7 +33,7 @@ static struct volume *find_volume(struct api_req *r)
 
 /* ---- what is asked for ---- */
 
-static int read_number(struct api_req *r, const char *name, int64_t max, int64_t *ret)
+static int read_content_number(struct api_req *r, const char *name, int64_t max, int64_t *ret)
 {
     struct str text = api_query(r, name);
     int64_t value;
@@ -52,9 +52,9 @@ int e2b_read_meta(struct api_req *r, struct volume_meta *ret)
 {
     *ret = (struct volume_meta){
         .uid = -1, .gid = -1, .mode = -1, .force = str_is(api_query(r, "force"), "true")};
-    if (read_number(r, "uid", UID_MAX, &ret->uid) < 0 ||
-        read_number(r, "gid", UID_MAX, &ret->gid) < 0 ||
-        read_number(r, "mode", 07777, &ret->mode) < 0)
+    if (read_content_number(r, "uid", UID_MAX, &ret->uid) < 0 ||
+        read_content_number(r, "gid", UID_MAX, &ret->gid) < 0 ||
+        read_content_number(r, "mode", 07777, &ret->mode) < 0)
         return -EINVAL;
     return 0;
 }
@@ -77,7 +77,7 @@ static int read_body_number(struct api_req *r, const char *name, int64_t max, in
 
 struct volume_job *e2b_volume_job(struct api_req *r)
 {
-    const struct volume *v = find_volume(r);
+    const struct volume *v = find_content_volume(r);
     struct err e = ERR_INIT;
 
     if (!v)
@@ -121,7 +121,7 @@ void e2b_volume_fail(struct api_req *r, int code, const struct err *e)
     e2b_fail(r, NULL, code, e);
 }
 
-static void run_job(struct work *w)
+static void run_content_job(struct work *w)
 {
     struct volume_job *j = container_of(w, struct volume_job, work);
     auto_close int root = volume_way_open(&j->way, &j->e);
@@ -148,7 +148,8 @@ void e2b_volume_submit(struct volume_job *j)
 {
     struct api_req *r = j->r;
 
-    j->work = (struct work){.run = run_job, .done = on_job_done, .owner = str_of(j->account)};
+    j->work =
+        (struct work){.run = run_content_job, .done = on_job_done, .owner = str_of(j->account)};
     int code = work_submit(j->pool, r->core->loop, &j->work);
 
     if (code < 0) {
@@ -159,7 +160,7 @@ void e2b_volume_submit(struct volume_job *j)
 
 /* ---- showing ---- */
 
-static const char *type_of(mode_t mode)
+static const char *content_type_of(mode_t mode)
 {
     switch (mode & S_IFMT) {
     case S_IFREG: return "file";
@@ -169,7 +170,7 @@ static const char *type_of(mode_t mode)
     }
 }
 
-static void put_time(struct jw *w, const char *name, const struct timespec *at)
+static void put_content_time(struct jw *w, const char *name, const struct timespec *at)
 {
     char text[CLOCK_RFC3339_MAX];
 
@@ -178,7 +179,7 @@ static void put_time(struct jw *w, const char *name, const struct timespec *at)
     jw_cstr(w, text);
 }
 
-static void put_entry(struct jw *w, const struct volume_entry *entry)
+static void put_content_entry(struct jw *w, const struct volume_entry *entry)
 {
     const struct {
         const char *name;
@@ -195,16 +196,16 @@ static void put_entry(struct jw *w, const struct volume_entry *entry)
     jw_key(w, "name");
     jw_cstr(w, slash[1] ? slash + 1 : "/");
     jw_key(w, "type");
-    jw_cstr(w, type_of(entry->st.st_mode));
+    jw_cstr(w, content_type_of(entry->st.st_mode));
     jw_key(w, "path");
     jw_cstr(w, entry->path);
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
         jw_key(w, numbers[i].name);
         jw_int(w, numbers[i].value);
     }
-    put_time(w, "atime", &entry->st.st_atim);
-    put_time(w, "mtime", &entry->st.st_mtim);
-    put_time(w, "ctime", &entry->st.st_ctim);
+    put_content_time(w, "atime", &entry->st.st_atim);
+    put_content_time(w, "mtime", &entry->st.st_mtim);
+    put_content_time(w, "ctime", &entry->st.st_ctim);
     if (entry->target) {
         jw_key(w, "target");
         jw_cstr(w, entry->target);
@@ -217,7 +218,7 @@ void e2b_volume_show(struct volume_job *j, int status)
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&body);
 
-    put_entry(&w, &j->entry);
+    put_content_entry(&w, &j->entry);
     api_reply_json(j->r, status, &body);
     e2b_volume_job_free(j);
 }
@@ -245,7 +246,7 @@ static void answer_list(struct volume_job *j)
 
     jw_array(&w);
     for (size_t i = 0; i < j->entries.n; i++)
-        put_entry(&w, &j->entries.items[i]);
+        put_content_entry(&w, &j->entries.items[i]);
     jw_end(&w);
     api_reply_json(j->r, 200, &body);
     e2b_volume_job_free(j);
@@ -282,7 +283,7 @@ static int act_mkdir(struct volume_job *j, int root, struct err *e)
     return r < 0 ? r : act_stat(j, root, e);
 }
 
-static void start_job(struct api_req *r, volume_act *act, volume_answer *answer)
+static void start_content_job(struct api_req *r, volume_act *act, volume_answer *answer)
 {
     struct volume_job *j = e2b_volume_job(r);
 
@@ -295,12 +296,12 @@ static void start_job(struct api_req *r, volume_act *act, volume_answer *answer)
 
 void e2b_volume_stat(struct api_req *r)
 {
-    start_job(r, act_stat, answer_entry);
+    start_content_job(r, act_stat, answer_entry);
 }
 
 void e2b_volume_remove(struct api_req *r)
 {
-    start_job(r, act_remove, answer_removed);
+    start_content_job(r, act_remove, answer_removed);
 }
 
 void e2b_volume_change(struct api_req *r)
@@ -324,7 +325,7 @@ void e2b_volume_list(struct api_req *r)
 {
     int64_t depth = DEPTH_DEFAULT;
 
-    if (read_number(r, "depth", VOLUME_DEPTH_MAX, &depth) < 0)
+    if (read_content_number(r, "depth", VOLUME_DEPTH_MAX, &depth) < 0)
         return;
     struct volume_job *j = e2b_volume_job(r);
     if (!j)

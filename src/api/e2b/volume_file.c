@@ -17,16 +17,16 @@ struct reading {
     bool is_waiting, is_gone;
 };
 
-static void read_on(struct reading *g);
+static void read_next_piece(struct reading *g);
 
-static void on_piece(void *ctx, struct str piece, int result)
+static void on_volume_file_piece(void *ctx, struct str piece, int result)
 {
     struct reading *g = ctx;
 
     g->is_waiting = false;
     bool is_over = result < 0 || piece.len == 0 || g->is_gone;
     if (!is_over && http_write(g->r->http, piece.p, piece.len) == 0) {
-        read_on(g);
+        read_next_piece(g);
         return;
     }
     spool_reader_free(take(g->reader));
@@ -36,22 +36,22 @@ static void on_piece(void *ctx, struct str piece, int result)
         http_end(g->r->http);
 }
 
-static void on_drain(struct http_req *h, void *ctx)
+static void on_volume_file_drain(struct http_req *h, void *ctx)
 {
     (void)h;
-    read_on(ctx);
+    read_next_piece(ctx);
 }
 
-static void read_on(struct reading *g)
+static void read_next_piece(struct reading *g)
 {
     if (g->is_waiting)
         return;
     if (http_is_full(g->r->http) && !g->is_gone) {
-        http_on_drain(g->r->http, on_drain, g);
+        http_on_drain(g->r->http, on_volume_file_drain, g);
         return;
     }
     g->is_waiting = true;
-    spool_read(g->reader, on_piece, g);
+    spool_read(g->reader, on_volume_file_piece, g);
 }
 
 static void on_reader_left(struct http_req *h)
@@ -59,7 +59,7 @@ static void on_reader_left(struct http_req *h)
     struct reading *g = h->abort_ctx;
 
     g->is_gone = true;
-    read_on(g); /* whose next piece ends it */
+    read_next_piece(g); /* whose next piece ends it */
 }
 
 static int act_open(struct volume_job *j, int root, struct err *e)
@@ -87,7 +87,7 @@ static void answer_bytes(struct volume_job *j)
     r->http->on_abort = on_reader_left;
     r->http->abort_ctx = g;
     http_start(r->http, 200, "application/octet-stream", (int64_t)size);
-    read_on(g);
+    read_next_piece(g);
 }
 
 void e2b_volume_read(struct api_req *r)
@@ -143,7 +143,7 @@ static void fail_write(struct writing *g, int code)
     fail_writing(g, code, &e);
 }
 
-static void on_room(void *ctx)
+static void on_volume_file_room(void *ctx)
 {
     struct writing *g = ctx;
 
@@ -151,7 +151,7 @@ static void on_room(void *ctx)
         http_body_resume(g->r->http);
 }
 
-static int on_data(struct http_req *h, void *ctx, const char *p, size_t len)
+static int on_volume_file_data(struct http_req *h, void *ctx, const char *p, size_t len)
 {
     struct writing *g = ctx;
     int r = spool_write(g->spool, p, len);
@@ -162,7 +162,7 @@ static int on_data(struct http_req *h, void *ctx, const char *p, size_t len)
     }
     if (spool_is_full(g->spool)) {
         http_body_pause(h);
-        spool_on_room(g->spool, on_room, g);
+        spool_on_room(g->spool, on_volume_file_room, g);
     }
     return 0;
 }
@@ -181,7 +181,7 @@ static void answer_published(struct volume_job *j)
     e2b_volume_show(j, 201);
 }
 
-static void on_written(void *ctx, int result)
+static void on_volume_file_written(void *ctx, int result)
 {
     struct writing *g = ctx;
 
@@ -195,13 +195,13 @@ static void on_written(void *ctx, int result)
     e2b_volume_submit(j);
 }
 
-static void on_end(struct http_req *h, void *ctx)
+static void on_volume_file_end(struct http_req *h, void *ctx)
 {
     struct writing *g = ctx;
 
     (void)h;
     g->is_ended = true;
-    spool_end(take(g->spool), on_written, g);
+    spool_end(take(g->spool), on_volume_file_written, g);
 }
 
 /* The client left, or what it sends is malformed. */
@@ -225,7 +225,8 @@ static int act_begin(struct volume_job *j, int root, struct err *e)
 /* The spool owns the descriptor that it writes to; the job keeps another one to publish. */
 static void start_writing(struct volume_job *j)
 {
-    static const struct http_body_sink sink = {.on_data = on_data, .on_end = on_end};
+    static const struct http_body_sink sink = {.on_data = on_volume_file_data,
+                                               .on_end = on_volume_file_end};
     struct api_req *r = j->r;
     struct writing *g = arena_new(r->arena, struct writing);
     int fd = dup(j->fd);

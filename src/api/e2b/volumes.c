@@ -45,7 +45,7 @@ static void fail_volume(struct api_req *r, int code, const struct err *e)
         e2b_fail(r, NULL, code, e);
 }
 
-static struct volume *find_volume(struct api_req *r)
+static struct volume *find_e2b_volume(struct api_req *r)
 {
     struct str id = api_param(r, "id");
     struct volume *v = volume_find(r->core->volumes, id);
@@ -58,7 +58,7 @@ static struct volume *find_volume(struct api_req *r)
 
 /* ---- the endpoints ---- */
 
-static void on_created(void *ctx, struct volume *v, const struct err *e)
+static void on_volume_created(void *ctx, struct volume *v, const struct err *e)
 {
     if (v)
         reply_volume(ctx, 201, v);
@@ -73,7 +73,7 @@ void e2b_volume_create(struct api_req *r)
 
     if (api_body_object(r) < 0 || api_body_str(r, "name", &name) < 0)
         return;
-    int code = volume_create(r->core->volumes, r->key, name, on_created, r, &e);
+    int code = volume_create(r->core->volumes, r->key, name, on_volume_created, r, &e);
     if (code < 0)
         fail_volume(r, code, &e);
 }
@@ -93,13 +93,13 @@ void e2b_volumes(struct api_req *r)
 
 void e2b_volume(struct api_req *r)
 {
-    const struct volume *v = find_volume(r);
+    const struct volume *v = find_e2b_volume(r);
 
     if (v)
         reply_volume(r, 200, v);
 }
 
-static void on_deleted(void *ctx, struct volume *v, const struct err *e)
+static void on_volume_deleted(void *ctx, struct volume *v, const struct err *e)
 {
     struct api_req *r = ctx;
 
@@ -111,12 +111,12 @@ static void on_deleted(void *ctx, struct volume *v, const struct err *e)
 
 void e2b_volume_delete(struct api_req *r)
 {
-    struct volume *v = find_volume(r);
+    struct volume *v = find_e2b_volume(r);
     struct err e = ERR_INIT;
 
     if (!v)
         return;
-    int code = volume_delete(v, on_deleted, r, &e);
+    int code = volume_delete(v, on_volume_deleted, r, &e);
     if (code < 0)
         fail_volume(r, code, &e);
 }

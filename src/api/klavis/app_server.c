@@ -24,7 +24,7 @@ struct tool_call {
     struct str failure; /* of a file that is written: what is said before the reason */
 };
 
-static void answer(struct mcp_call *c, const struct app_answer *a)
+static void answer_tool(struct mcp_call *c, const struct app_answer *a)
 {
     struct jw *w;
 
@@ -41,7 +41,7 @@ static void answer(struct mcp_call *c, const struct app_answer *a)
     }
 }
 
-static void end(struct tool_call *t)
+static void end_tool_call(struct tool_call *t)
 {
     arena_done(&t->arena);
     free(t);
@@ -49,7 +49,7 @@ static void end(struct tool_call *t)
 
 /* ---- files of the workspace ---- */
 
-static void on_written(void *ctx, struct str text, bool is_failure)
+static void on_tool_file_written(void *ctx, struct str text, bool is_failure)
 {
     struct tool_call *t = ctx;
     const struct json *content = json_parse(&t->arena, t->op.answer.text, NULL, NULL);
@@ -59,7 +59,7 @@ static void on_written(void *ctx, struct str text, bool is_failure)
     else
         text = json_str(json_get(json_at(content, 0), "text"), STR(""));
     mcp_reply_text(t->call, text.p ? text : STR("out of memory"), false);
-    end(t);
+    end_tool_call(t);
 }
 
 /* True when the answer has a file in it, which is written before the client is answered. */
@@ -77,15 +77,16 @@ static bool writes_file(struct tool_call *t)
             continue;
         t->failure = json_str(json_get(file, "failure"), STR(""));
         if (who->locals)
-            local_file(who->locals, str_of(who->local), "write", file, &t->arena, on_written, t);
+            local_file(who->locals, str_of(who->local), "write", file, &t->arena,
+                       on_tool_file_written, t);
         else
-            on_written(t, STR("this sandbox has no workspace"), true);
+            on_tool_file_written(t, STR("this sandbox has no workspace"), true);
         return true;
     }
     return false;
 }
 
-static void on_done(struct instance_op *op, const struct err *e)
+static void on_op_done(struct instance_op *op, const struct err *e)
 {
     struct tool_call *t = container_of(op, struct tool_call, op);
 
@@ -95,12 +96,12 @@ static void on_done(struct instance_op *op, const struct err *e)
     } else {
         if (writes_file(t))
             return;
-        answer(t->call, &op->answer);
+        answer_tool(t->call, &op->answer);
     }
-    end(t);
+    end_tool_call(t);
 }
 
-static void run(struct tool_call *t)
+static void run_tool_call(struct tool_call *t)
 {
     const struct app_server_caller *who = t->call->ctx;
     struct instance *in = instance_by_lease(who->core->instances, str_of(who->lease));
@@ -110,10 +111,10 @@ static void run(struct tool_call *t)
         return;
     }
     mcp_reply_fail(t->call, MCP_SERVER_ERROR, "the sandbox was released");
-    end(t);
+    end_tool_call(t);
 }
 
-static void on_read(void *ctx, struct str text, bool is_failure)
+static void on_tool_file_read(void *ctx, struct str text, bool is_failure)
 {
     struct tool_call *t = ctx;
     struct arena *a = t->call->arena;
@@ -123,7 +124,7 @@ static void on_read(void *ctx, struct str text, bool is_failure)
         (void)json_set(a, file, "error", json_new_str(a, text));
     if (file)
         (void)json_set(a, t->op.args, "file", file);
-    run(t);
+    run_tool_call(t);
 }
 
 /* The argument of TOOL that names a file to be read; NULL: none. */
@@ -176,11 +177,11 @@ void app_server_call(struct mcp_call *c)
                                  .name = c->name,
                                  .args = c->args,
                                  .arena = &t->arena,
-                                 .done = on_done};
+                                 .done = on_op_done};
     const struct json *path = file_to_read(app_tool(app, c->name), c->args);
     struct json *args = json_is(path, JSON_STRING) ? json_new_object(c->arena) : NULL;
     if (args && who->locals && json_set(c->arena, args, "path", path) == 0)
-        local_file(who->locals, str_of(who->local), "read", args, c->arena, on_read, t);
+        local_file(who->locals, str_of(who->local), "read", args, c->arena, on_tool_file_read, t);
     else
         instance_do(in, &t->op);
 }
@@ -188,7 +189,7 @@ void app_server_call(struct mcp_call *c)
 /* ---- the tables ---- */
 
 /* V as text in A; NULL for none, or without memory. */
-static const char *text_of(struct arena *a, const struct json *v, bool *failed)
+static const char *json_text_of(struct arena *a, const struct json *v, bool *failed)
 {
     struct buf text auto_buf = BUF_INIT(TEXT_MAX);
 
@@ -217,8 +218,8 @@ static struct mcp_tool *make_tools(struct arena *a, const struct app *app)
         const struct app_tool *t = &app->tools[i];
         tools[i] = (struct mcp_tool){.name = copy_of(a, t->name, &failed),
                                      .description = copy_of(a, t->description, &failed),
-                                     .input = text_of(a, t->input, &failed),
-                                     .annotations = text_of(a, t->annotations, &failed),
+                                     .input = json_text_of(a, t->input, &failed),
+                                     .annotations = json_text_of(a, t->annotations, &failed),
                                      .call = app_server_call};
     }
     return failed ? NULL : tools;
@@ -232,7 +233,8 @@ static int read_data_schema(struct app_server *s, const struct app *app, struct 
     return s->data ? 0 : err_ctx(e, -EUCLEAN, "schema of the data");
 }
 
-static int fill(struct app_server *s, struct core *core, const struct app *app, struct err *e)
+static int fill_app_server(struct app_server *s, struct core *core, const struct app *app,
+                           struct err *e)
 {
     bool failed = false;
     struct mcp_desc desc = {
@@ -264,7 +266,7 @@ struct app_server *app_server_new(struct core *core, const struct app *app, stru
         return NULL;
     }
     arena_init(&s->arena, SERVED_MAX);
-    if (fill(s, core, app, e) < 0) {
+    if (fill_app_server(s, core, app, e) < 0) {
         app_server_free(s);
         return NULL;
     }

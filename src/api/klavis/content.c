@@ -25,7 +25,7 @@ struct task {
     struct str keep; /* of initialize: the snapshot to make, or empty */
 };
 
-static void on_done(struct instance_op *op, const struct err *e)
+static void on_content_done(struct instance_op *op, const struct err *e)
 {
     struct task *t = container_of(op, struct task, op);
 
@@ -36,11 +36,12 @@ static void on_done(struct instance_op *op, const struct err *e)
 }
 
 /* Begins WHAT on the sandbox IN; T is in the request's arena. */
-static void begin(struct task *t, enum instance_do what, void (*answer)(struct task *t))
+static void begin_content_task(struct task *t, enum instance_do what,
+                               void (*answer)(struct task *t))
 {
     t->op.what = what;
     t->op.arena = t->r->arena;
-    t->op.done = on_done;
+    t->op.done = on_content_done;
     t->answer = answer;
     instance_do(t->in, &t->op);
 }
@@ -78,7 +79,7 @@ static void reply_with(struct task *t, const char *key)
 
 /* Local sandboxes keep what initialize brought (see local/reset.h), apps do not, as in the
  * original: both say so. */
-static void on_reset(struct task *t)
+static void on_content_reset(struct task *t)
 {
     struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&out);
@@ -105,7 +106,7 @@ void klavis_reset(struct api_req *r)
     struct task *t = new_task(r, klavis_path(r));
 
     if (t)
-        begin(t, INSTANCE_RESET, on_reset);
+        begin_content_task(t, INSTANCE_RESET, on_content_reset);
 }
 
 /* ---- initialize ---- */
@@ -126,7 +127,7 @@ static int add_records(struct task *t)
     return 0;
 }
 
-static void reply_initialized(struct task *t)
+static void reply_content_initialized(struct task *t)
 {
     struct buf records auto_buf = BUF_INIT(ANSWER_MAX);
     int64_t n = 0;
@@ -143,7 +144,7 @@ static void reply_initialized(struct task *t)
                          buf_str(&records));
 }
 
-static void on_imported(struct task *t)
+static void on_content_imported(struct task *t)
 {
     int code = add_records(t);
 
@@ -153,15 +154,15 @@ static void on_imported(struct task *t)
     }
     if (!t->body && t->keep.len > 0) {
         t->op.name = t->keep;
-        begin(t, INSTANCE_SNAPSHOT, reply_initialized);
+        begin_content_task(t, INSTANCE_SNAPSHOT, reply_content_initialized);
         return;
     }
     if (!t->body) {
-        reply_initialized(t);
+        reply_content_initialized(t);
         return;
     }
     t->op.args = take(t->body);
-    begin(t, INSTANCE_IMPORT, on_imported);
+    begin_content_task(t, INSTANCE_IMPORT, on_content_imported);
 }
 
 /* The default data set of IN's app; NULL after answering. */
@@ -208,8 +209,8 @@ static void warn_unread(struct api_req *r, const struct json *doc, const struct 
 }
 
 /* FLAG: whether the default data come first. */
-static void initialize(struct klavis_input *input, struct instance *in, const struct json *flag,
-                       struct str keep)
+static void initialize_content(struct klavis_input *input, struct instance *in,
+                               const struct json *flag, struct str keep)
 {
     struct api_req *r = input->r;
     struct err e = ERR_INIT;
@@ -236,9 +237,9 @@ static void initialize(struct klavis_input *input, struct instance *in, const st
     if (!t->op.args)
         t->op.args = take(t->body);
     if (t->op.args)
-        begin(t, INSTANCE_IMPORT, on_imported);
+        begin_content_task(t, INSTANCE_IMPORT, on_content_imported);
     else
-        reply_initialized(t);
+        reply_content_initialized(t);
 }
 
 void klavis_initialize(struct api_req *r)
@@ -254,7 +255,7 @@ void klavis_initialize(struct api_req *r)
     }
     struct instance *in = find_with_data(r, server);
     if (in)
-        initialize(&input, in, flag, STR_NULL);
+        initialize_content(&input, in, flag, STR_NULL);
 }
 
 void klavis_initialize_in(struct api_req *r, struct instance *in, struct str keep)
@@ -266,7 +267,7 @@ void klavis_initialize_in(struct api_req *r, struct instance *in, struct str kee
     if (input.model.n_items > 0)
         (void)klavis_input_refuse(&input);
     else
-        initialize(&input, in, flag, keep);
+        initialize_content(&input, in, flag, keep);
 }
 
 /* ---- dump ---- */
@@ -302,7 +303,7 @@ void klavis_dump(struct api_req *r)
         return;
     struct task *t = new_task(r, find_with_data(r, server));
     if (t)
-        begin(t, INSTANCE_EXPORT, on_dump);
+        begin_content_task(t, INSTANCE_EXPORT, on_dump);
 }
 
 void klavis_dump_in(struct api_req *r, struct instance *in)
@@ -310,7 +311,7 @@ void klavis_dump_in(struct api_req *r, struct instance *in)
     struct task *t = new_task(r, in);
 
     if (t)
-        begin(t, INSTANCE_EXPORT, on_dump);
+        begin_content_task(t, INSTANCE_EXPORT, on_dump);
 }
 
 /* ---- what changed, and whether it is right ---- */
@@ -330,7 +331,7 @@ void klavis_diff(struct api_req *r)
     if (t->op.name.len > 0 && !str_is(t->op.name, "initial"))
         api_error(r, 400, "since must be 'initial'");
     else
-        begin(t, INSTANCE_DIFF, on_diff);
+        begin_content_task(t, INSTANCE_DIFF, on_diff);
 }
 
 static void on_verified(struct task *t)
@@ -366,7 +367,7 @@ void klavis_verify(struct api_req *r)
     if (!t)
         return;
     t->op.args = json_get(body, "checks");
-    begin(t, INSTANCE_VERIFY, on_verified);
+    begin_content_task(t, INSTANCE_VERIFY, on_verified);
 }
 
 /* ---- snapshots ---- */
@@ -416,7 +417,7 @@ void klavis_snapshot(struct api_req *r)
     struct task *t = named_task(r, false);
 
     if (t)
-        begin(t, INSTANCE_SNAPSHOT, on_snapshot);
+        begin_content_task(t, INSTANCE_SNAPSHOT, on_snapshot);
 }
 
 void klavis_restore(struct api_req *r)
@@ -424,7 +425,7 @@ void klavis_restore(struct api_req *r)
     struct task *t = named_task(r, false);
 
     if (t)
-        begin(t, INSTANCE_RESTORE, on_restored);
+        begin_content_task(t, INSTANCE_RESTORE, on_restored);
 }
 
 void klavis_snapshots(struct api_req *r)
@@ -432,7 +433,7 @@ void klavis_snapshots(struct api_req *r)
     struct task *t = new_task(r, klavis_path(r));
 
     if (t)
-        begin(t, INSTANCE_SNAPSHOTS, on_snapshots);
+        begin_content_task(t, INSTANCE_SNAPSHOTS, on_snapshots);
 }
 
 void klavis_fork(struct api_req *r)
@@ -480,5 +481,5 @@ void klavis_calls(struct api_req *r)
         return;
     t->op.after = json_int(after, 0);
     t->op.limit = json_int(limit, CALLS_DEFAULT);
-    begin(t, INSTANCE_CALLS, on_calls);
+    begin_content_task(t, INSTANCE_CALLS, on_calls);
 }

@@ -18,8 +18,8 @@ static const struct json *find_schema(void *ctx, struct str name)
     return klavis_schema(ctx, name);
 }
 
-static void on_dropped(struct model *m, const struct json *schema, const struct model_place *at,
-                       struct str name)
+static void on_input_dropped(struct model *m, const struct json *schema,
+                             const struct model_place *at, struct str name)
 {
     struct api_req *r = container_of(m, struct klavis_input, model)->r;
 
@@ -35,12 +35,13 @@ void klavis_input_begin(struct klavis_input *in, struct api_req *r)
                                .items = &in->items,
                                .find = find_schema,
                                .ctx = r->api->klavis,
-                               .on_dropped = on_dropped};
+                               .on_dropped = on_input_dropped};
 }
 
 /* ---- the path ---- */
 
-static void add_unknown(struct klavis_input *in, const struct model_place *place, struct str name)
+static void add_unknown_member(struct klavis_input *in, const struct model_place *place,
+                               struct str name)
 {
     struct json *words = json_new_array(in->r->arena);
     struct model_place at = {.in = place, .name = STR_INIT("server_name")};
@@ -63,7 +64,7 @@ static struct str find_server(struct klavis_input *in, const struct model_place 
         return str_of(s->name);
     if (klavis_knows(in->r->api->klavis, name))
         return name;
-    add_unknown(in, place, name);
+    add_unknown_member(in, place, name);
     return STR_NULL;
 }
 
@@ -79,7 +80,7 @@ void klavis_unknown(struct api_req *r)
     struct klavis_input in;
 
     klavis_input_begin(&in, r);
-    add_unknown(&in, &in_path, api_param(r, "name"));
+    add_unknown_member(&in, &in_path, api_param(r, "name"));
     (void)klavis_input_refuse(&in);
 }
 
@@ -148,7 +149,7 @@ static const char *json_words(struct str text, const char *why)
 }
 
 /* The number behind WORD; both are taken off *TEXT. */
-static bool read_number(struct str *text, const char *word, uint64_t *ret)
+static bool read_input_number(struct str *text, const char *word, uint64_t *ret)
 {
     struct str first = str_cut(text, ' '), number = str_cut(text, ' ');
 
@@ -158,13 +159,13 @@ static bool read_number(struct str *text, const char *word, uint64_t *ret)
 }
 
 /* The offset of "line 3 column 14: …" in TEXT. */
-static size_t offset_of(struct str text, const char *why)
+static size_t input_offset_of(struct str text, const char *why)
 {
     struct str rest = str_of(why);
     uint64_t line, column;
     size_t at = 0;
 
-    if (!read_number(&rest, "line", &line) || !read_number(&rest, "column", &column))
+    if (!read_input_number(&rest, "line", &line) || !read_input_number(&rest, "column", &column))
         return 0;
     for (; line > 1 && at < text.len; at++)
         line -= text.p[at] == '\n';
@@ -174,7 +175,7 @@ static size_t offset_of(struct str text, const char *why)
 
 static void add_malformed(struct klavis_input *in, struct str text, const struct err *e)
 {
-    struct model_place at = {.in = &in_body, .index = offset_of(text, err_text(e))};
+    struct model_place at = {.in = &in_body, .index = input_offset_of(text, err_text(e))};
     struct buf ctx auto_buf = BUF_INIT(4096);
     struct jw w = jw_to(&ctx);
 
@@ -190,7 +191,7 @@ static void add_malformed(struct klavis_input *in, struct str text, const struct
 }
 
 /* The body as JSON; NULL when there is none. */
-static struct json *parse(struct klavis_input *in, struct err *e)
+static struct json *parse_input(struct klavis_input *in, struct err *e)
 {
     return api_parsed(in->r, e);
 }
@@ -235,7 +236,7 @@ struct json *klavis_input_body(struct klavis_input *in, const char *schema, cons
                                bool is_required)
 {
     struct err e = ERR_INIT;
-    struct json *v = parse(in, &e);
+    struct json *v = parse_input(in, &e);
 
     if (e.code == -ENOMEM) {
         in->model.has_failed = true;

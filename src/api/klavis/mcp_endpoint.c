@@ -16,7 +16,7 @@
 #include "mcp/http.h"
 
 /* The instance that R is for, or NULL. */
-static struct instance *find(struct api_req *r)
+static struct instance *find_endpoint_instance(struct api_req *r)
 {
     struct str path = str_skip(r->http->head.path, 1), name = str_cut(&path, '/');
     struct str lease = api_query(r, "instance_id");
@@ -30,7 +30,7 @@ static struct instance *find(struct api_req *r)
 /* The server and the scope of R; NULL after answering. */
 static struct mcp_server *admit(struct api_req *r, struct mcp_scope *ret)
 {
-    struct instance *in = find(r);
+    struct instance *in = find_endpoint_instance(r);
     struct err e = ERR_INIT;
 
     if (!in) {

@@ -15,18 +15,18 @@ enum { DEPTH_MAX = 64 };
 
 /* ---- faults ---- */
 
-static void put_place(struct jw *w, const struct model_place *at)
+static void put_model_place(struct jw *w, const struct model_place *at)
 {
     if (!at)
         return;
-    put_place(w, at->in);
+    put_model_place(w, at->in);
     if (at->name.p)
         jw_str(w, at->name);
     else
         jw_int(w, (int64_t)at->index);
 }
 
-static void put_input(struct jw *w, const struct json *input)
+static void put_model_input(struct jw *w, const struct json *input)
 {
     struct buf text auto_buf = BUF_INIT(MODEL_MAX_INPUT);
 
@@ -48,11 +48,11 @@ void model_add(struct model *m, const struct model_place *at, const struct model
     jw_cstr(&w, f->type);
     jw_key(&w, "loc");
     jw_array(&w);
-    put_place(&w, at);
+    put_model_place(&w, at);
     jw_end(&w);
     jw_key(&w, "msg");
     jw_str(&w, f->msg);
-    put_input(&w, f->input);
+    put_model_input(&w, f->input);
     if (f->ctx.len > 0) {
         jw_key(&w, "ctx");
         jw_raw(&w, f->ctx);
@@ -68,7 +68,7 @@ struct json *model_refuse(struct model *m, const struct model_place *at, const c
 }
 
 /* "'a', 'b' or 'c'" */
-static void add_words(struct buf *out, const struct json *words)
+static void add_model_words(struct buf *out, const struct json *words)
 {
     size_t n = json_is(words, JSON_ARRAY) ? words->n : 0;
 
@@ -86,7 +86,7 @@ void model_add_choice(struct model *m, const struct model_place *at, const char 
     struct buf msg auto_buf = BUF_INIT(MODEL_MAX_INPUT);
     struct jw w = jw_to(&ctx);
 
-    add_words(&list, words);
+    add_model_words(&list, words);
     (void)buf_printf(&msg, "Input should be " STR_FMT, STR_ARG(buf_str(&list)));
     jw_object(&w);
     jw_key(&w, "expected");
@@ -130,7 +130,8 @@ static bool is_required(const struct json *schema, struct str name)
 }
 
 /* Sets member NAME of OUT, or notes that memory ran out. */
-static void keep(struct model *m, struct json *out, struct str name, const struct json *value)
+static void keep_member(struct model *m, struct json *out, struct str name,
+                        const struct json *value)
 {
     if (value && (!out || json_set_str(m->arena, out, name, value) < 0))
         m->has_failed = true;
@@ -156,7 +157,7 @@ static void take_unknown(struct model_walk *k, const struct json *schema,
                                     : STR("Extra inputs are not permitted"),
                       .input = &member->value});
     else if (k->m->keeps_unknown)
-        keep(k->m, out, member->key, &member->value);
+        keep_member(k->m, out, member->key, &member->value);
     else if (k->m->on_dropped)
         k->m->on_dropped(k->m, schema, at, member->key);
 }
@@ -173,7 +174,7 @@ static struct json *read_members(struct model_walk *k, const struct json *schema
         struct model_place here = {.in = at, .name = name};
         struct json *v = json_get_str(value, name);
         if (v)
-            keep(k->m, out, name, model_value(k, &all->members[i].value, v, &here));
+            keep_member(k->m, out, name, model_value(k, &all->members[i].value, v, &here));
         else if (is_required(schema, name))
             (void)model_refuse(k->m, &here, "missing", "Field required", value);
     }
@@ -194,7 +195,7 @@ static struct json *read_dict(struct model_walk *k, const struct json *schema, s
         return value;
     for (size_t i = 0; i < value->n; i++) {
         struct model_place here = {.in = at, .name = value->members[i].key};
-        keep(k->m, out, here.name, model_value(k, each, &value->members[i].value, &here));
+        keep_member(k->m, out, here.name, model_value(k, each, &value->members[i].value, &here));
     }
     return k->m->n_items == before ? out : NULL;
 }
@@ -246,8 +247,8 @@ static bool is_count_right(struct model *m, const struct json *schema, const str
     return false;
 }
 
-static struct json *read_list(struct model_walk *k, const struct json *schema, struct json *value,
-                              const struct model_place *at)
+static struct json *read_model_list(struct model_walk *k, const struct json *schema,
+                                    struct json *value, const struct model_place *at)
 {
     struct json *out = json_new_array(k->m->arena);
     size_t before = k->m->n_items;
@@ -364,8 +365,8 @@ static struct json *read_any_of(struct model_walk *k, const struct json *any, st
     return n == 1 ? model_value(k, only, value, at) : read_union(k, any, value, at);
 }
 
-static struct json *read_choice(struct model_walk *k, const struct json *words, bool is_enum,
-                                struct json *value, const struct model_place *at)
+static struct json *read_model_choice(struct model_walk *k, const struct json *words, bool is_enum,
+                                      struct json *value, const struct model_place *at)
 {
     for (size_t i = 0; json_is(words, JSON_ARRAY) && i < words->n; i++)
         if (json_equal(&words->items[i], value))
@@ -385,17 +386,17 @@ static struct json *read_node(struct model_walk *k, const struct json *schema, b
     if (json_is(any, JSON_ARRAY))
         return read_any_of(k, any, value, at);
     if (json_get(schema, "enum"))
-        return read_choice(k, json_get(schema, "enum"), is_named, value, at);
+        return read_model_choice(k, json_get(schema, "enum"), is_named, value, at);
     if (one) {
         struct json *words = json_new_array(k->m->arena);
         if (!words || json_push(k->m->arena, words, one) < 0)
             k->m->has_failed = true;
-        return read_choice(k, words, false, value, at);
+        return read_model_choice(k, words, false, value, at);
     }
     if (str_is(type, "object"))
         return read_object(k, schema, value, at);
     if (str_is(type, "array"))
-        return read_list(k, schema, value, at);
+        return read_model_list(k, schema, value, at);
     return model_scalar(k, schema, value, at);
 }
 

@@ -12,7 +12,7 @@ enum { NUMBER_MAX = 64, MSG_MAX = 256 };
 
 /* ---- strings ---- */
 
-static size_t count_chars(struct str s)
+static size_t count_scalar_chars(struct str s)
 {
     size_t n = 0;
 
@@ -24,7 +24,7 @@ static size_t count_chars(struct str s)
 static bool is_length_right(struct model *m, const struct json *schema, const struct json *value,
                             const struct model_place *at)
 {
-    int64_t n = (int64_t)count_chars(value->s);
+    int64_t n = (int64_t)count_scalar_chars(value->s);
     int64_t least = json_int(json_get(schema, "minLength"), 0);
     int64_t most = json_int(json_get(schema, "maxLength"), INT64_MAX);
     bool is_short = n < least;
@@ -104,8 +104,8 @@ static bool is_format_met(struct model *m, const struct json *schema, const stru
     return false;
 }
 
-static struct json *read_string(struct model_walk *k, const struct json *schema, struct json *value,
-                                const struct model_place *at)
+static struct json *read_scalar_string(struct model_walk *k, const struct json *schema,
+                                       struct json *value, const struct model_place *at)
 {
     if (!json_is(value, JSON_STRING))
         return model_refuse(k->m, at, "string_type", "Input should be a valid string", value);
@@ -165,7 +165,7 @@ static bool is_in_range(struct model *m, const struct json *schema, const struct
 }
 
 /* S as a number with spaces around it allowed; false when it is none. */
-static bool parse_number(struct str s, double *ret)
+static bool parse_scalar_number(struct str s, double *ret)
 {
     char text[NUMBER_MAX];
     char *end = NULL;
@@ -194,7 +194,7 @@ static struct json *read_integer(struct model_walk *k, struct json *value,
         struct str s = str_trim(value->s);
         if (str_to_i64(str_starts(s, STR("+")) ? str_skip(s, 1) : s, &i) == 0)
             return json_new_int(k->m->arena, i);
-        if (!parse_number(s, &d) || floor(d) != d || fabs(d) > 9e15)
+        if (!parse_scalar_number(s, &d) || floor(d) != d || fabs(d) > 9e15)
             return model_refuse(k->m, at, "int_parsing", unable, value);
         return json_new_int(k->m->arena, (int64_t)d);
     }
@@ -208,8 +208,8 @@ static struct json *read_integer(struct model_walk *k, struct json *value,
     return model_refuse(k->m, at, "int_type", "Input should be a valid integer", value);
 }
 
-static struct json *read_number(struct model_walk *k, struct json *value,
-                                const struct model_place *at)
+static struct json *read_scalar_number(struct model_walk *k, struct json *value,
+                                       const struct model_place *at)
 {
     double d;
 
@@ -219,7 +219,7 @@ static struct json *read_number(struct model_walk *k, struct json *value,
         return json_new_int(k->m->arena, value->b);
     if (k->is_strict || !json_is(value, JSON_STRING))
         return model_refuse(k->m, at, "float_type", "Input should be a valid number", value);
-    if (!parse_number(value->s, &d))
+    if (!parse_scalar_number(value->s, &d))
         return model_refuse(k->m, at, "float_parsing",
                             "Input should be a valid number, unable to parse string as a number",
                             value);
@@ -229,7 +229,7 @@ static struct json *read_number(struct model_walk *k, struct json *value,
 /* ---- booleans ---- */
 
 /* 1, 0, or -1 when S is neither. */
-static int parse_bool(struct str s)
+static int parse_scalar_bool(struct str s)
 {
     static const char *const words[2][6] = {{"0", "off", "f", "false", "n", "no"},
                                             {"1", "on", "t", "true", "y", "yes"}};
@@ -245,7 +245,7 @@ static struct json *read_boolean(struct model_walk *k, struct json *value,
                                  const struct model_place *at)
 {
     double d = json_real(value, (double)json_int(value, -1));
-    int b = json_is(value, JSON_STRING) ? parse_bool(value->s) : -1;
+    int b = json_is(value, JSON_STRING) ? parse_scalar_bool(value->s) : -1;
 
     if (json_is(value, JSON_BOOL))
         return value;
@@ -268,7 +268,7 @@ struct json *model_scalar(struct model_walk *k, const struct json *schema, struc
     struct json *v = value;
 
     if (str_is(type, "string"))
-        return read_string(k, schema, value, at);
+        return read_scalar_string(k, schema, value, at);
     if (str_is(type, "boolean"))
         return read_boolean(k, value, at);
     if (str_is(type, "null") && !json_is(value, JSON_NULL))
@@ -276,6 +276,6 @@ struct json *model_scalar(struct model_walk *k, const struct json *schema, struc
     if (str_is(type, "integer"))
         v = read_integer(k, value, at);
     else if (str_is(type, "number"))
-        v = read_number(k, value, at);
+        v = read_scalar_number(k, value, at);
     return v && is_in_range(k->m, schema, v, value, at) ? v : NULL;
 }

@@ -121,7 +121,7 @@ static void put_made(struct buf *out, const struct klavis_made *m, struct instan
         jw_end(&w);
 }
 
-static int record(void *ctx, struct instance **items, size_t n, struct store_tx *tx)
+static int record_klavis_answer(void *ctx, struct instance **items, size_t n, struct store_tx *tx)
 {
     struct klavis_made *m = ctx;
     struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
@@ -134,7 +134,7 @@ static int record(void *ctx, struct instance **items, size_t n, struct store_tx 
 void klavis_record_made(struct klavis_made *m, struct instance_args *args)
 {
     if (api_idem_key(m->r).len > 0)
-        args->record = record;
+        args->record = record_klavis_answer;
 }
 
 void klavis_on_made(void *ctx, struct instance **items, size_t n, const struct err *e)

@@ -15,13 +15,13 @@ enum { ANSWER_MAX = 32 << 20 };
 
 /* ---- acquiring ---- */
 
-static struct str text_of(const struct json *body, const char *name)
+static struct str body_text_of(const struct json *body, const char *name)
 {
     return json_str(json_get(body, name), STR_NULL);
 }
 
 /* tags as they were given; `tag` alone is a list of one. */
-static const struct json *read_tags(struct klavis_input *in, const struct json *body)
+static const struct json *read_lease_tags(struct klavis_input *in, const struct json *body)
 {
     const struct json *tags = json_get(body, "tags"), *tag = json_get(body, "tag");
     struct json *list;
@@ -63,10 +63,10 @@ void klavis_read_args(struct klavis_input *in, const struct json *body, struct i
     *ret = (struct instance_args){
         .key = in->r->key,
         .spelling = api_param(in->r, "server_name"),
-        .email = text_of(body, "test_account_email"),
-        .benchmark = text_of(body, "benchmark"),
-        .data = text_of(body, "data"),
-        .tags = read_tags(in, body),
+        .email = body_text_of(body, "test_account_email"),
+        .benchmark = body_text_of(body, "benchmark"),
+        .data = body_text_of(body, "data"),
+        .tags = read_lease_tags(in, body),
         .ttl_s = read_ttl(body),
         .has_seed = json_is(seed, JSON_INT),
         .seed = (uint64_t)json_int(seed, 0),
@@ -130,7 +130,7 @@ void klavis_prepare(struct api_req *r)
 /* ---- showing ---- */
 
 /* "2026-01-29T12:09:44.719527+00:00" */
-static void put_time(struct jw *w, const char *key, int64_t us)
+static void put_klavis_time(struct jw *w, const char *key, int64_t us)
 {
     char text[CLOCK_RFC3339_MAX], out[CLOCK_RFC3339_MAX + 8];
 
@@ -153,7 +153,7 @@ static void put_item(struct jw *w, const struct instance *in)
     jw_pair_str_or_null(w, "benchmark", is_lent ? str_of(in->benchmark) : STR_NULL);
     jw_key(w, "tags");
     jw_raw(w, is_lent && in->tags && *in->tags ? str_of(in->tags) : STR("null"));
-    put_time(w, "updated_at", in->updated_us);
+    put_klavis_time(w, "updated_at", in->updated_us);
 }
 
 /* Whoever grades looks on: nothing that opens the instance or its tools is shown to them. */
@@ -182,7 +182,7 @@ static void put_facts(struct jw *w, struct api_req *r, const struct instance *in
 }
 
 /* What a checker of the real product would need; the tokens are good for nothing else. */
-static void put_lease(struct jw *w, struct api_req *r, const struct instance *in)
+static void put_klavis_lease(struct jw *w, struct api_req *r, const struct instance *in)
 {
     const struct app *app = instance_app(in);
 
@@ -192,7 +192,7 @@ static void put_lease(struct jw *w, struct api_req *r, const struct instance *in
     if (may_hold_lease(r))
         jw_pair_str_or_null(w, "instance_id", str_of(in->lease));
     if (in->expires_us > 0)
-        put_time(w, "expires_at", in->expires_us);
+        put_klavis_time(w, "expires_at", in->expires_us);
     else
         jw_pair_str_or_null(w, "expires_at", STR_NULL);
     put_facts(w, r, in, app ? app->metadata : NULL);
@@ -225,7 +225,7 @@ void klavis_show(struct api_req *r)
     jw_pair_str_or_null(&w, "server_url",
                         has_url ? klavis_url(r->arena, klavis_base(r), in) : STR_NULL);
     if (is_lent) {
-        put_lease(&w, r, in);
+        put_klavis_lease(&w, r, in);
     } else {
         jw_pair_str_or_null(&w, "metadata", STR_NULL);
         jw_pair_str_or_null(&w, "auth_data", STR_NULL);
@@ -241,7 +241,8 @@ struct filter {
     const struct json *tags;
 };
 
-static bool is_listed(const struct api_req *r, const struct filter *f, const struct instance *in)
+static bool is_listed_lease(const struct api_req *r, const struct filter *f,
+                            const struct instance *in)
 {
     return instance_is_visible(in, r->key) && (!f->tag.p || instance_has_tag(in, f->tag)) &&
            (!f->tags || instance_has_tags(in, f->tags)) &&
@@ -261,7 +262,7 @@ static bool read_tags_query(struct api_req *r, const struct json **ret)
     return false;
 }
 
-static bool read_filter(struct api_req *r, struct filter *ret)
+static bool read_lease_filter(struct api_req *r, struct filter *ret)
 {
     struct str name = api_query(r, "server_name");
     const struct server *s = server_find(name);
@@ -277,14 +278,14 @@ void klavis_list(struct api_req *r)
     struct filter f;
     int64_t n = 0;
 
-    if (!read_filter(r, &f))
+    if (!read_lease_filter(r, &f))
         return;
     jw_object(&w);
     jw_key(&w, "sandboxes");
     jw_array(&w);
     for (const struct instance *in = NULL;
          r->core->instances && (in = instance_next(r->core->instances, in));) {
-        if (!is_listed(r, &f, in))
+        if (!is_listed_lease(r, &f, in))
             continue;
         n++;
         jw_object(&w);
@@ -305,7 +306,7 @@ struct release {
     struct str lease; /* that there was */
 };
 
-static void on_released(void *ctx, struct instance *in, const struct err *e)
+static void on_klavis_released(void *ctx, struct instance *in, const struct err *e)
 {
     struct release *x = ctx;
     struct api_req *r = x->r;
@@ -341,7 +342,7 @@ struct release_one {
     struct str id, lease;
 };
 
-static void reply_released(struct release_all *all)
+static void reply_klavis_released(struct release_all *all)
 {
     struct buf ids auto_buf = all->ids, out auto_buf = BUF_INIT(ANSWER_MAX);
 
@@ -376,11 +377,11 @@ static void on_one_released(void *ctx, struct instance *in, const struct err *e)
         all->n_released++;
     }
     if (--all->n_pending == 0)
-        reply_released(all);
+        reply_klavis_released(all);
 }
 
 /* Of the caller's own account only, whoever it is: an operator does not release those of all. */
-static bool is_own(const struct api_req *r, const struct instance *in)
+static bool is_own_lease(const struct api_req *r, const struct instance *in)
 {
     return strcmp(in->account, r->key->account->id) == 0;
 }
@@ -406,7 +407,7 @@ void klavis_release_all(struct api_req *r)
     struct release_all *all = arena_new(r->arena, struct release_all);
     struct filter f;
 
-    if (!read_filter(r, &f))
+    if (!read_lease_filter(r, &f))
         return;
     if (f.tag.len == 0 && (!f.tags || f.tags->n == 0)) {
         api_error(r, 400, "tag or tags is required, to select the sandboxes to release");
@@ -421,11 +422,11 @@ void klavis_release_all(struct api_req *r)
     while (next) {
         struct instance *in = next;
         next = instance_next(r->core->instances, in);
-        if (is_own(r, in) && is_listed(r, &f, in))
+        if (is_own_lease(r, in) && is_listed_lease(r, &f, in))
             release_one(all, in);
     }
     if (--all->n_pending == 0)
-        reply_released(all);
+        reply_klavis_released(all);
 }
 
 /* ---- releasing one ---- */
@@ -448,5 +449,5 @@ void klavis_release(struct api_req *r)
         return;
     }
     x->r = r;
-    instance_release(in, api_query(r, "instance_id"), is_ttl, on_released, x);
+    instance_release(in, api_query(r, "instance_id"), is_ttl, on_klavis_released, x);
 }

@@ -28,7 +28,7 @@ static const struct {
 };
 
 /* One item of a validation error. */
-static void write_item(struct jw *w, const struct api_fault *f)
+static void write_shape_item(struct jw *w, const struct api_fault *f)
 {
     const struct item *it = &items[f->kind];
     struct str text = api_fault_text(f);
@@ -74,7 +74,7 @@ int klavis_shape(struct buf *out, const struct api_fault *f)
     jw_key(&w, "detail");
     if (status == 422) {
         jw_array(&w);
-        write_item(&w, f);
+        write_shape_item(&w, f);
         jw_end(&w);
     } else {
         jw_str(&w, text);

@@ -46,7 +46,7 @@ struct local_apps {
     struct map by_key; /* struct entry; by the local sandbox's id and the server's name */
 };
 
-static void on_end(void *ctx, struct sandbox *sb);
+static void on_app_end(void *ctx, struct sandbox *sb);
 
 struct local_apps *local_apps_new(struct locals *l)
 {
@@ -57,7 +57,7 @@ struct local_apps *local_apps_new(struct locals *l)
     a->locals = l;
     a->core = locals_core(l);
     map_init(&a->by_key, INSTANCE_MAX);
-    a->ends = (struct sandbox_watch){.fn = on_end, .ctx = a};
+    a->ends = (struct sandbox_watch){.fn = on_app_end, .ctx = a};
     list_init(&a->ends.node);
     if (a->core->sandboxes)
         sandboxes_watch(a->core->sandboxes, &a->ends);
@@ -95,13 +95,13 @@ bool local_app_is(const struct locals *l, struct str name)
 
 /* ---- finding ---- */
 
-static struct str key_of(char out[KEY_MAX], struct str local, struct str name)
+static struct str app_key_of(char out[KEY_MAX], struct str local, struct str name)
 {
     (void)snprintf(out, KEY_MAX, STR_FMT "/" STR_FMT, STR_ARG(local), STR_ARG(name));
     return str_of(out);
 }
 
-static struct str id_of(const struct sandbox *sb)
+static struct str owner_id_of(const struct sandbox *sb)
 {
     return json_str(json_get(local_of(sb), "id"), STR(""));
 }
@@ -116,7 +116,7 @@ static struct instance *find_owned(struct instances *set, struct str local, stru
     return NULL;
 }
 
-static struct instance *find(struct local_apps *a, struct str key)
+static struct instance *find_app_entry(struct local_apps *a, struct str key)
 {
     const struct entry *e = map_get(&a->by_key, key);
     struct instances *set = a->core->instances;
@@ -126,7 +126,7 @@ static struct instance *find(struct local_apps *a, struct str key)
 
 /* ---- acquiring ---- */
 
-static void tell(struct entry *e, struct instance *in, const struct err *why)
+static void tell_app_waiter(struct entry *e, struct instance *in, const struct err *why)
 {
     struct list *node;
 
@@ -143,7 +143,7 @@ static void drop_entry(struct entry *e)
     free(e);
 }
 
-static void on_acquired(void *ctx, struct instance **items, size_t n, const struct err *why)
+static void on_app_acquired(void *ctx, struct instance **items, size_t n, const struct err *why)
 {
     struct entry *e = ctx;
     struct err own = ERR_INIT;
@@ -158,7 +158,7 @@ static void on_acquired(void *ctx, struct instance **items, size_t n, const stru
         (void)snprintf(e->lease, sizeof e->lease, "%s", items[0]->lease);
     else if (!why && !own.code)
         (void)err_set(&own, -EBUSY, "the server could not be started");
-    tell(e, n > 0 ? items[0] : NULL, n > 0 ? NULL : why ? why : &own);
+    tell_app_waiter(e, n > 0 ? items[0] : NULL, n > 0 ? NULL : why ? why : &own);
     if (n == 0)
         drop_entry(e);
 }
@@ -187,11 +187,11 @@ static void acquire(struct entry *e, struct sandbox *sb, struct str name)
     const struct instance_args args = {.key = sb->key,
                                        .server = name,
                                        .benchmark = json_str(benchmark, STR("")),
-                                       .owner = id_of(sb),
+                                       .owner = owner_id_of(sb),
                                        .ttl_s = -1};
 
     e->is_pending = true;
-    instances_acquire(e->apps->core->instances, &args, on_acquired, e);
+    instances_acquire(e->apps->core->instances, &args, on_app_acquired, e);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): whose, which, and whom to notify */
@@ -200,8 +200,8 @@ static void local_app_get(struct locals *l, struct sandbox *sb, struct str name,
 {
     struct local_apps *a = locals_apps(l);
     char text[KEY_MAX];
-    struct str key = key_of(text, id_of(sb), name);
-    struct instance *in = find(a, key);
+    struct str key = app_key_of(text, owner_id_of(sb), name);
+    struct instance *in = find_app_entry(a, key);
     struct err why = ERR_INIT;
 
     if (in) {
@@ -222,19 +222,19 @@ static void local_app_get(struct locals *l, struct sandbox *sb, struct str name,
     list_append(&e->waiting, &w->node);
     if (e->is_pending)
         return;
-    in = find_owned(a->core->instances, id_of(sb), name);
+    in = find_owned(a->core->instances, owner_id_of(sb), name);
     if (in)
-        on_acquired(e, &in, 1, NULL);
+        on_app_acquired(e, &in, 1, NULL);
     else
         acquire(e, sb, name);
 }
 
 /* ---- ending ---- */
 
-static void end(struct local_apps *a, struct instance *in)
+static void end_app_instance(struct local_apps *a, struct instance *in)
 {
     char text[KEY_MAX];
-    struct entry *e = map_get(&a->by_key, key_of(text, str_of(in->owner), str_of(in->server)));
+    struct entry *e = map_get(&a->by_key, app_key_of(text, str_of(in->owner), str_of(in->server)));
 
     if (e && !e->is_pending)
         drop_entry(e);
@@ -242,10 +242,10 @@ static void end(struct local_apps *a, struct instance *in)
 }
 
 /* A sandbox ends, for whatever reason; that of a reset comes again. */
-static void on_end(void *ctx, struct sandbox *sb)
+static void on_app_end(void *ctx, struct sandbox *sb)
 {
     struct local_apps *a = ctx;
-    struct str id = id_of(sb);
+    struct str id = owner_id_of(sb);
 
     if (id.len == 0 || !a->core->instances || locals_knows(a->locals, id))
         return;
@@ -254,7 +254,7 @@ static void on_end(void *ctx, struct sandbox *sb)
                                   ? find_owned(a->core->instances, id, str_of(names[i]))
                                   : NULL;
         if (in)
-            end(a, in);
+            end_app_instance(a, in);
     }
 }
 
@@ -271,7 +271,7 @@ void local_apps_sweep(struct locals *l)
         struct instance *in = next;
         next = instance_next(set, in);
         if (in->owner && in->owner[0] && !locals_knows(l, str_of(in->owner)))
-            end(a, in);
+            end_app_instance(a, in);
     }
 }
 
@@ -292,13 +292,14 @@ static void end_reset(struct reset_task *t, const char *why)
     free(t);
 }
 
-static void on_reset(struct instance_op *op, const struct err *e)
+static void on_app_reset(struct instance_op *op, const struct err *e)
 {
     struct reset_task *t = container_of(op, struct reset_task, op);
 
     /* What was never initialized starts again. */
     if (e && e->code == -ENOENT && op->what == INSTANCE_RESTORE) {
-        t->op = (struct instance_op){.what = INSTANCE_RESET, .arena = &t->arena, .done = on_reset};
+        t->op =
+            (struct instance_op){.what = INSTANCE_RESET, .arena = &t->arena, .done = on_app_reset};
         instance_do(t->in, &t->op);
         return;
     }
@@ -315,7 +316,7 @@ static void reset_found(void *ctx, struct instance *in, const struct err *e)
     }
     t->in = in;
     t->op = (struct instance_op){
-        .what = INSTANCE_RESTORE, .name = STR(KEPT), .arena = &t->arena, .done = on_reset};
+        .what = INSTANCE_RESTORE, .name = STR(KEPT), .arena = &t->arena, .done = on_app_reset};
     instance_do(in, &t->op);
 }
 
@@ -336,7 +337,7 @@ void local_app_reset(struct locals *l, struct sandbox *sb, void (*done)(void *ct
 
 /* ---- MCP ---- */
 
-static void serve(void *ctx, struct instance *in, const struct err *why)
+static void serve_app_request(void *ctx, struct instance *in, const struct err *why)
 {
     struct api_req *r = ctx;
     struct err e = ERR_INIT;
@@ -364,12 +365,12 @@ static void serve(void *ctx, struct instance *in, const struct err *why)
 
 void local_app_mcp(struct api_req *r, struct sandbox *sb, struct str name)
 {
-    local_app_get(r->api->locals, sb, name, serve, r);
+    local_app_get(r->api->locals, sb, name, serve_app_request, r);
 }
 
 /* ---- data ---- */
 
-static void initialize(void *ctx, struct instance *in, const struct err *e)
+static void initialize_app_instance(void *ctx, struct instance *in, const struct err *e)
 {
     if (in)
         klavis_initialize_in(ctx, in, STR(KEPT));
@@ -403,7 +404,7 @@ static void with_instance(struct api_req *r, local_app_fn *fn)
 
 void local_app_initialize(struct api_req *r)
 {
-    with_instance(r, initialize);
+    with_instance(r, initialize_app_instance);
 }
 
 void local_app_dump(struct api_req *r)
@@ -419,7 +420,7 @@ struct file_task {
     struct arena *arena;
 };
 
-static void on_file(void *ctx, struct str body, const char *why)
+static void on_app_file(void *ctx, struct str body, const char *why)
 {
     struct file_task *t = ctx;
     const struct json *v = why ? NULL : json_parse(t->arena, body, NULL, NULL);
@@ -457,7 +458,7 @@ void local_file(struct locals *l, struct str id, const char *verb, const struct 
         .target = arena_printf(a, "/workspace/%s", verb),
         .body = body,
         .may_repeat = true,
-        .fn = on_file,
+        .fn = on_app_file,
         .ctx = t,
     });
 }

@@ -79,7 +79,7 @@ struct init {
     char part[VAULT_NAME_MAX];
 };
 
-static void on_kept(void *ctx, int result)
+static void on_archive_kept(void *ctx, int result)
 {
     struct init *n = ctx;
     auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
@@ -97,18 +97,18 @@ static void on_kept(void *ctx, int result)
     api_reply_json(n->r, 200, &b);
 }
 
-static void on_unpacked(void *ctx, int status, struct str text)
+static void on_archive_unpacked(void *ctx, int status, struct str text)
 {
     struct init *n = ctx;
 
     if (status == 200 && n->is_new) {
-        vault_keep(n->vault, n->id, n->part, on_kept, n);
+        vault_keep(n->vault, n->id, n->part, on_archive_kept, n);
         return;
     }
     if (n->is_new)
         vault_remove(n->vault, n->id, n->part);
     if (status == 200)
-        on_kept(n, 0);
+        on_archive_kept(n, 0);
     else
         archive_refuse(n->r, status, text);
 }
@@ -161,7 +161,7 @@ void local_initialize(struct api_req *r)
         .body_fd = fd,
         .body_len = size,
         .answer_fd = -1,
-        .fn = on_unpacked,
+        .fn = on_archive_unpacked,
         .ctx = n,
     });
 }

@@ -23,7 +23,7 @@ struct asked {
 };
 
 /* The sandbox is let go before the answer, which takes the arena with it. */
-static void end(struct asked *k, struct str body, const char *why)
+static void end_ask(struct asked *k, struct str body, const char *why)
 {
     loop_timer_stop(&k->retry);
     sandbox_release(k->sb);
@@ -31,7 +31,7 @@ static void end(struct asked *k, struct str body, const char *why)
     k->q.fn(k->q.ctx, body, why);
 }
 
-static void fail(struct asked *k, const char *why)
+static void fail_ask(struct asked *k, const char *why)
 {
     const char *text = arena_printf(k->q.arena,
                                     "the tools of this sandbox do not respond (%s); reset the "
@@ -39,14 +39,14 @@ static void fail(struct asked *k, const char *why)
                                     why)
                            .p;
 
-    end(k, STR_NULL, text ? text : "out of memory");
+    end_ask(k, STR_NULL, text ? text : "out of memory");
 }
 
-static void start(struct asked *k);
+static void start_ask(struct asked *k);
 
-static void on_retry(struct loop_timer *t)
+static void on_ask_retry(struct loop_timer *t)
 {
-    start(container_of(t, struct asked, retry));
+    start_ask(container_of(t, struct asked, retry));
 }
 
 /* Nobody listens, so nothing was done: the program is being started. What died under a call may
@@ -57,23 +57,23 @@ static bool may_retry(struct asked *k, int code)
         code == -ECONNREFUSED || (k->q.may_repeat && (code == -ECONNRESET || code == -EPIPE));
 
     return is_undone && ++k->n_tries < RETRIES && sandbox_cell(k->sb) &&
-           loop_timer_start(locals_loop(k->q.locals), &k->retry, RETRY_MS, on_retry) == 0;
+           loop_timer_start(locals_loop(k->q.locals), &k->retry, RETRY_MS, on_ask_retry) == 0;
 }
 
-static void on_response(void *ctx, const struct http_response *r)
+static void on_ask_response(void *ctx, const struct http_response *r)
 {
     struct asked *k = ctx;
 
     if (r->error && may_retry(k, r->error))
         return;
     if (r->error) {
-        fail(k, r->why);
+        fail_ask(k, r->why);
         return;
     }
     if (k->q.ret_status)
         *k->q.ret_status = r->head.status;
     if (r->head.status == 200) {
-        end(k, r->body, NULL);
+        end_ask(k, r->body, NULL);
         return;
     }
     /* What is wrong with a request it says in a line. */
@@ -82,10 +82,10 @@ static void on_response(void *ctx, const struct http_response *r)
         is_told
             ? arena_str(k->q.arena, str_slice(r->body, 0, 500)).p
             : arena_printf(k->q.arena, "the sandbox responded with status %d", r->head.status).p;
-    end(k, STR_NULL, why ? why : "out of memory");
+    end_ask(k, STR_NULL, why ? why : "out of memory");
 }
 
-static void start(struct asked *k)
+static void start_ask(struct asked *k)
 {
     struct err e = ERR_INIT;
     const struct http_header type = {STR_INIT("Content-Type"), STR_INIT("application/json")};
@@ -100,12 +100,12 @@ static void start(struct asked *k)
         .max_body = ANSWER_MAX,
     };
 
-    if (!http_client_fetch(locals_client(k->q.locals), &rq, on_response, k, &e) &&
+    if (!http_client_fetch(locals_client(k->q.locals), &rq, on_ask_response, k, &e) &&
         !may_retry(k, e.code))
-        fail(k, err_text(&e));
+        fail_ask(k, err_text(&e));
 }
 
-static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_ask_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct asked *k = ctx;
 
@@ -121,7 +121,7 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
     }
     k->sb = sandbox_ref(sb);
     sandbox_hold(sb);
-    start(k);
+    start_ask(k);
 }
 
 void local_ask(const struct local_ask *q)
@@ -133,6 +133,6 @@ void local_ask(const struct local_ask *q)
         return;
     }
     k->q = *q;
-    if (sandbox_use(q->sandbox, on_usable, k) < 0)
+    if (sandbox_use(q->sandbox, on_ask_usable, k) < 0)
         q->fn(q->ctx, STR_NULL, "the sandbox has ended");
 }

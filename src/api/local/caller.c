@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "mcp/mcp.h"
 
-static struct str lower(struct arena *a, struct str s)
+static struct str lower_header_name(struct arena *a, struct str s)
 {
     char *p = arena_alloc(a, s.len + 1);
 
@@ -22,9 +22,9 @@ static struct str lower(struct arena *a, struct str s)
 }
 
 /* Adds a header to the object. 0 or -ENOMEM. */
-static int add(struct arena *a, struct json *object, const struct http_header *h)
+static int add_caller_header(struct arena *a, struct json *object, const struct http_header *h)
 {
-    struct str name = lower(a, h->name), value = h->value;
+    struct str name = lower_header_name(a, h->name), value = h->value;
     const struct json *before = name.p ? json_get_str(object, name) : NULL;
 
     if (before)
@@ -47,7 +47,7 @@ struct str local_headers_of(struct arena *a, const struct http_headers *h)
         bytes += one->name.len + one->value.len;
         if (++n > LOCAL_HEADERS_MAX || bytes > LOCAL_HEADERS_BYTES_MAX)
             return STR_NULL;
-        r = add(a, object, one);
+        r = add_caller_header(a, object, one);
     }
     return r == 0 && json_write(&b, object, JSON_COMPACT) == 0 ? arena_str(a, buf_str(&b))
                                                                : STR_NULL;

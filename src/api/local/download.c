@@ -37,7 +37,7 @@ static bool split_range(struct str s, struct str *first, struct str *last)
 
 /* One range of SIZE bytes. 1: *AT and *LEN are set; 0: none, or one that does not count; -ERANGE.
  */
-static int parse_range(struct str s, uint64_t size, uint64_t *at, uint64_t *len)
+static int parse_download_range(struct str s, uint64_t size, uint64_t *at, uint64_t *len)
 {
     uint64_t from = 0, to = UINT64_MAX;
     struct str first, last;
@@ -61,7 +61,8 @@ static int parse_range(struct str s, uint64_t size, uint64_t *at, uint64_t *len)
     return 1;
 }
 
-static int wanted(struct api_req *r, struct str tag, uint64_t size, uint64_t *at, uint64_t *len)
+static int find_wanted_range(struct api_req *r, struct str tag, uint64_t size, uint64_t *at,
+                             uint64_t *len)
 {
     struct str range = http_header_get(&r->http->head.headers, "Range");
     struct str condition = http_header_get(&r->http->head.headers, "If-Range");
@@ -70,21 +71,21 @@ static int wanted(struct api_req *r, struct str tag, uint64_t size, uint64_t *at
     *len = size;
     if (!range.p || (condition.p && !str_eq(str_trim(condition), tag)))
         return 0;
-    return parse_range(str_trim(range), size, at, len);
+    return parse_download_range(str_trim(range), size, at, len);
 }
 
 /* ---- bytes ---- */
 
-static void go_on(struct download *d);
+static void go_on_with_download(struct download *d);
 
-static void on_piece(void *ctx, struct str piece, int result)
+static void on_download_piece(void *ctx, struct str piece, int result)
 {
     struct download *d = ctx;
 
     d->is_waiting = false;
     bool is_over = result < 0 || piece.len == 0 || d->is_gone;
     if (!is_over && http_write(d->r->http, piece.p, piece.len) == 0) {
-        go_on(d);
+        go_on_with_download(d);
         return;
     }
     spool_reader_free(take(d->reader));
@@ -94,35 +95,35 @@ static void on_piece(void *ctx, struct str piece, int result)
         http_end(d->r->http);
 }
 
-static void on_drain(struct http_req *h, void *ctx)
+static void on_download_drain(struct http_req *h, void *ctx)
 {
     (void)h;
-    go_on(ctx);
+    go_on_with_download(ctx);
 }
 
-static void go_on(struct download *d)
+static void go_on_with_download(struct download *d)
 {
     if (d->is_waiting)
         return;
     if (http_is_full(d->r->http) && !d->is_gone) {
-        http_on_drain(d->r->http, on_drain, d);
+        http_on_drain(d->r->http, on_download_drain, d);
         return;
     }
     d->is_waiting = true;
-    spool_read(d->reader, on_piece, d);
+    spool_read(d->reader, on_download_piece, d);
 }
 
-static void on_abort(struct http_req *h)
+static void on_download_abort(struct http_req *h)
 {
     struct download *d = h->abort_ctx;
 
     d->is_gone = true;
-    go_on(d); /* whose next piece ends it */
+    go_on_with_download(d); /* whose next piece ends it */
 }
 
 /* ---- the request ---- */
 
-static void add_headers(struct api_req *r, struct str tag, struct str name)
+static void add_download_headers(struct api_req *r, struct str tag, struct str name)
 {
     (void)http_add_header(r->http, "Accept-Ranges", STR("bytes"));
     (void)http_add_header(r->http, "ETag", tag);
@@ -132,14 +133,14 @@ static void add_headers(struct api_req *r, struct str tag, struct str name)
         arena_printf(r->arena, "attachment; filename=\"" STR_FMT ".tar.gz\"", STR_ARG(name)));
 }
 
-static void start(struct download *d, int fd, struct str name, uint64_t size)
+static void start_download(struct download *d, int fd, struct str name, uint64_t size)
 {
     struct api_req *r = d->r;
     struct str tag = arena_printf(r->arena, "\"" STR_FMT "\"", STR_ARG(name));
     uint64_t at, len;
-    int part = wanted(r, tag, size, &at, &len);
+    int part = find_wanted_range(r, tag, size, &at, &len);
 
-    add_headers(r, tag, name);
+    add_download_headers(r, tag, name);
     if (part < 0) {
         (void)close(fd);
         (void)http_add_header(r->http, "Content-Range",
@@ -158,10 +159,10 @@ static void start(struct download *d, int fd, struct str name, uint64_t size)
         api_fail(r, -ENOMEM, NULL);
         return;
     }
-    r->http->on_abort = on_abort;
+    r->http->on_abort = on_download_abort;
     r->http->abort_ctx = d;
     http_start(r->http, part > 0 ? 206 : 200, "application/gzip", (int64_t)len);
-    go_on(d);
+    go_on_with_download(d);
 }
 
 void local_get(struct api_req *r)
@@ -184,5 +185,5 @@ void local_get(struct api_req *r)
     if (fd < 0)
         api_error(r, 404, "The archive of this URL no longer exists");
     else
-        start(d, fd, name, size);
+        start_download(d, fd, name, size);
 }

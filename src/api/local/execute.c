@@ -39,7 +39,7 @@ struct execution {
 };
 
 /* The execution that R names, in its body or (IS_QUERY) in its query; NULL after answering. */
-static struct execution *find(struct api_req *r, bool is_query)
+static struct execution *find_execution(struct api_req *r, bool is_query)
 {
     struct klavis_input in;
     struct execution *x = arena_new(r->arena, struct execution);
@@ -68,7 +68,8 @@ static struct execution *find(struct api_req *r, bool is_query)
     return NULL;
 }
 
-static void ask(struct execution *x, struct str target, int body_fd, uint64_t len, transfer_fn *fn)
+static void ask_for_execution(struct execution *x, struct str target, int body_fd, uint64_t len,
+                              transfer_fn *fn)
 {
     transfer_start(&(struct transfer){
         .locals = x->r->api->locals,
@@ -85,7 +86,7 @@ static void ask(struct execution *x, struct str target, int body_fd, uint64_t le
 
 void local_execution_upload_url(struct api_req *r)
 {
-    struct execution *x = find(r, false);
+    struct execution *x = find_execution(r, false);
 
     if (x)
         archive_reply_url(r, SIGNED_EXECUTION, x->id, x->name);
@@ -93,7 +94,7 @@ void local_execution_upload_url(struct api_req *r)
 
 /* ---- execute ---- */
 
-static void on_started(void *ctx, int status, struct str text)
+static void on_execution_started(void *ctx, int status, struct str text)
 {
     struct execution *x = ctx;
     auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
@@ -112,7 +113,7 @@ static void on_started(void *ctx, int status, struct str text)
 
 void local_execute(struct api_req *r)
 {
-    struct execution *x = find(r, false);
+    struct execution *x = find_execution(r, false);
     uint64_t size = 0;
 
     if (!x)
@@ -125,10 +126,11 @@ void local_execute(struct api_req *r)
                   STR_ARG(x->name));
         return;
     }
-    ask(x,
-        arena_printf(r->arena, "/_execute?name=" STR_FMT "&max_bytes=%lld", STR_ARG(x->name),
-                     (long long)r->core->config->local.max_unpacked),
-        fd, size, on_started);
+    ask_for_execution(x,
+                      arena_printf(r->arena, "/_execute?name=" STR_FMT "&max_bytes=%lld",
+                                   STR_ARG(x->name),
+                                   (long long)r->core->config->local.max_unpacked),
+                      fd, size, on_execution_started);
 }
 
 /* ---- status and logs ---- */
@@ -162,11 +164,11 @@ static void on_shown(void *ctx, int status, struct str text)
 
 void local_execution_status(struct api_req *r)
 {
-    struct execution *x = find(r, true);
+    struct execution *x = find_execution(r, true);
 
     if (x)
-        ask(x, arena_printf(r->arena, "/_execution?name=" STR_FMT, STR_ARG(x->name)), -1, 0,
-            on_shown);
+        ask_for_execution(x, arena_printf(r->arena, "/_execution?name=" STR_FMT, STR_ARG(x->name)),
+                          -1, 0, on_shown);
 }
 
 void local_execution_logs(struct api_req *r)
@@ -177,19 +179,19 @@ void local_execution_logs(struct api_req *r)
     const struct json *cursor = klavis_input_query(&in, "cursor", "QueryCount");
     if (klavis_input_refuse(&in))
         return;
-    struct execution *x = find(r, true);
+    struct execution *x = find_execution(r, true);
     if (!x)
         return;
     x->has_logs = true;
-    ask(x,
-        arena_printf(r->arena, "/_execution?name=" STR_FMT "&cursor=%lld", STR_ARG(x->name),
-                     (long long)json_int(cursor, 0)),
-        -1, 0, on_shown);
+    ask_for_execution(x,
+                      arena_printf(r->arena, "/_execution?name=" STR_FMT "&cursor=%lld",
+                                   STR_ARG(x->name), (long long)json_int(cursor, 0)),
+                      -1, 0, on_shown);
 }
 
 void local_export_artifacts(struct api_req *r)
 {
-    struct execution *x = find(r, false);
+    struct execution *x = find_execution(r, false);
 
     if (x)
         archive_make(r, x->sb,

@@ -89,7 +89,7 @@ static int open_vault(struct locals *l, struct err *e)
 
 /* The port shows whether anybody is there, and where; sandboxes of older versions, and what stands
  * in for the tools, have nothing else. */
-static int dial(void *ctx, const char *address, struct err *e)
+static int dial_local_cell(void *ctx, const char *address, struct err *e)
 {
     auto_close int fd = forward_dial(ctx, address, e);
 
@@ -116,7 +116,7 @@ struct locals *locals_new(struct core *core, struct err *e)
                      .head_ms = ANSWER_MS,
                      .idle_ms = 60000,
                      .keep_ms = KEEP_MS},
-        .dial = dial,
+        .dial = dial_local_cell,
         .ctx = core,
     };
 

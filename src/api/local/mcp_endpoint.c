@@ -23,7 +23,7 @@ struct call {
 
 /* ---- answers ---- */
 
-static void on_answer(void *ctx, struct str body, const char *why)
+static void on_toolset_answer(void *ctx, struct str body, const char *why)
 {
     struct call *k = ctx;
 
@@ -81,7 +81,7 @@ void local_call(struct mcp_call *c)
         .target = arena_printf(c->arena, "/%s/%s", tool->set->server, tool->name),
         .body = call_body(k, sb),
         .may_repeat = tool->is_read_only,
-        .fn = on_answer,
+        .fn = on_toolset_answer,
         .ctx = k,
     });
 }

@@ -17,13 +17,14 @@ enum { ANSWER_MAX = 2 << 20 };
 
 /* ---- messages ---- */
 
-static void on_refuse(struct api_req *r, const struct forward *f, const struct err *e)
+static void on_own_server_refuse(struct api_req *r, const struct forward *f, const struct err *e)
 {
     (void)f;
     api_error(r, 503, "The local sandbox cannot be used: %s", err_text(e));
 }
 
-static void on_fail(struct api_req *r, const struct forward *f, const struct proxy_fault *fault)
+static void on_own_server_fail(struct api_req *r, const struct forward *f,
+                               const struct proxy_fault *fault)
 {
     (void)f;
     api_error(r, fault->status, "The local sandbox does not respond: %s", fault->why);
@@ -48,8 +49,8 @@ static void on_up(void *ctx, struct str body, const char *why)
         .port = LOCAL_PORT,
         .pass = {.target = arena_printf(r->arena, "/_stdio/%s?%s", own->name, own->settings),
                  .rules = {.headers = dropped}},
-        .refuse = on_refuse,
-        .fail = on_fail,
+        .refuse = on_own_server_refuse,
+        .fail = on_own_server_fail,
     };
     if (f.pass.target.p)
         forward_start(r, &f);
@@ -86,7 +87,7 @@ void local_own_mcp(struct api_req *r)
 
 /* ---- logs ---- */
 
-static void on_log(void *ctx, struct str body, const char *why)
+static void on_own_server_log(void *ctx, struct str body, const char *why)
 {
     struct api_req *r = ctx;
     auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
@@ -124,7 +125,7 @@ void local_own_log(struct api_req *r)
         .target = arena_printf(r->arena, "/_stdio/" STR_FMT "/log", STR_ARG(name)),
         .body = STR_INIT(""),
         .may_repeat = true,
-        .fn = on_log,
+        .fn = on_own_server_log,
         .ctx = r,
     });
 }

@@ -32,14 +32,14 @@ struct passed {
     bool is_error;
 };
 
-static void put(struct buf *to, const struct json *v)
+static void put_passed_value(struct buf *to, const struct json *v)
 {
     (void)json_write(to, v, JSON_COMPACT);
     if (!buf_ok(to))
         buf_clear(to);
 }
 
-static void read_answer(struct passed *p, struct str body)
+static void read_passed_answer(struct passed *p, struct str body)
 {
     const struct json_limits limits = {
         .max_depth = DEPTH_MAX, .max_values = VALUES_MAX, .max_bytes = BODY_MAX};
@@ -52,13 +52,13 @@ static void read_answer(struct passed *p, struct str body)
     buf_init(&p->content, TEXT_MAX);
     buf_init(&p->structured, TEXT_MAX);
     if (json_is(content, JSON_ARRAY))
-        put(&p->content, content);
+        put_passed_value(&p->content, content);
     if (p->has_structure && json_is(structured, JSON_OBJECT))
-        put(&p->structured, structured);
+        put_passed_value(&p->structured, structured);
     p->is_error = json_bool(json_get(v, "isError"), false);
 }
 
-static void answer(struct passed *p)
+static void answer_passed(struct passed *p)
 {
     if (p->content.len == 0) {
         mcp_reply_fail(p->call, MCP_INTERNAL_ERROR, "the sandbox sent an unreadable response");
@@ -83,19 +83,19 @@ static void passed_done(struct passed *p)
     buf_done(&p->structured);
 }
 
-static void run(struct work *w)
+static void parse_passed_answer(struct work *w)
 {
     struct passed *p = container_of(w, struct passed, work);
 
-    read_answer(p, buf_str(&p->body));
+    read_passed_answer(p, buf_str(&p->body));
     buf_done(&p->body);
 }
 
-static void done(struct work *w)
+static void on_pass_parsed(struct work *w)
 {
     struct passed *p = container_of(w, struct passed, work);
 
-    answer(p);
+    answer_passed(p);
     passed_done(p);
     free(p);
 }
@@ -114,7 +114,8 @@ static void pass_long(const struct local_pass *q, struct str body)
     (void)snprintf(p->owner, sizeof p->owner, "%s", q->owner);
     buf_init(&p->body, BODY_MAX);
     (void)buf_add_str(&p->body, body);
-    p->work = (struct work){.owner = str_of(p->owner), .run = run, .done = done};
+    p->work = (struct work){
+        .owner = str_of(p->owner), .run = parse_passed_answer, .done = on_pass_parsed};
     if (buf_ok(&p->body) && work_submit(workers, locals_loop(q->locals), &p->work) == 0)
         return;
     mcp_reply_fail(q->call, MCP_INTERNAL_ERROR, "the answer is too long to be read now");
@@ -130,7 +131,7 @@ void local_pass_on(const struct local_pass *q, struct str body)
         pass_long(q, body);
         return;
     }
-    read_answer(&p, body);
-    answer(&p);
+    read_passed_answer(&p, body);
+    answer_passed(&p);
     passed_done(&p);
 }

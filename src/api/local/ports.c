@@ -81,7 +81,7 @@ static void drop_door(struct door *d)
     free(d);
 }
 
-static void end(struct connection *c)
+static void end_port_connection(struct connection *c)
 {
     struct door *d = c->door;
 
@@ -104,7 +104,7 @@ static void on_tunnel_end(void *ctx)
     struct connection *c = ctx;
 
     c->tunnel = NULL;
-    end(c);
+    end_port_connection(c);
 }
 
 /* Until the tunnel takes over nothing is read. */
@@ -117,7 +117,7 @@ static ssize_t on_early(struct stream *s, void *ctx, const char *p, size_t len)
     return 0;
 }
 
-static void join(struct connection *c, int inside)
+static void join_port(struct connection *c, int inside)
 {
     static const struct stream_ops ops = {.on_data = on_early};
     const struct stream_opts opts = {.loop = c->door->ports->core->loop, .ops = &ops};
@@ -129,42 +129,42 @@ static void join(struct connection *c, int inside)
     else if (a || b)
         stream_close(a ? a : b);
     if (!c->tunnel)
-        end(c);
+        end_port_connection(c);
 }
 
-static void dial(struct connection *c);
+static void dial_port(struct connection *c);
 
-static void on_retry(struct loop_timer *t)
+static void on_port_retry(struct loop_timer *t)
 {
-    dial(container_of(t, struct connection, retry));
+    dial_port(container_of(t, struct connection, retry));
 }
 
-static void dial(struct connection *c)
+static void dial_port(struct connection *c)
 {
     struct engine_cell *cell = sandbox_cell(c->sandbox);
     int fd = cell ? engine_cell_connect(cell, c->door->inside) : -ENOENT;
 
     if (fd >= 0) {
-        join(c, fd);
+        join_port(c, fd);
         return;
     }
     bool may_retry = fd == -ECONNREFUSED && !c->door->is_closed && ++c->n_tries < RETRIES;
     if (!may_retry ||
-        loop_timer_start(c->door->ports->core->loop, &c->retry, RETRY_MS, on_retry) < 0)
-        end(c);
+        loop_timer_start(c->door->ports->core->loop, &c->retry, RETRY_MS, on_port_retry) < 0)
+        end_port_connection(c);
 }
 
-static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_port_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct connection *c = ctx;
 
     if (e || c->door->is_closed) {
-        end(c);
+        end_port_connection(c);
         return;
     }
     c->sandbox = sandbox_ref(sb);
     sandbox_hold(sb);
-    dial(c);
+    dial_port(c);
 }
 
 static struct tally *count_for(const struct core *core, const struct sandbox *sb)
@@ -174,7 +174,7 @@ static struct tally *count_for(const struct core *core, const struct sandbox *sb
     return limits_tally(core->limits, account, LIMIT_ACCOUNT_MAIL);
 }
 
-static void on_connection(struct loop_io *io, uint32_t events)
+static void on_port_connection(struct loop_io *io, uint32_t events)
 {
     struct door *d = container_of(io, struct door, io);
     struct ports *p = d->ports;
@@ -197,13 +197,13 @@ static void on_connection(struct loop_io *io, uint32_t events)
     c->fd = fd;
     list_append(&p->connections, &c->node);
     d->n++;
-    if (sandbox_use(sb, on_usable, c) < 0)
-        end(c);
+    if (sandbox_use(sb, on_port_usable, c) < 0)
+        end_port_connection(c);
 }
 
 /* ---- doors ---- */
 
-static int listen_on(const struct ports *p, uint16_t port, struct err *e)
+static int listen_on_port(const struct ports *p, uint16_t port, struct err *e)
 {
     const char *host = p->core->config->local.address;
     char address[128];
@@ -220,15 +220,16 @@ static int listen_anywhere(const struct ports *p, struct err *e)
     int fd = -EADDRINUSE;
 
     if (!p->low)
-        return listen_on(p, 0, e);
+        return listen_on_port(p, 0, e);
     for (unsigned i = 0; i < n && fd < 0; i++)
-        fd = listen_on(p, (uint16_t)(p->low + (first + i) % n), e);
+        fd = listen_on_port(p, (uint16_t)(p->low + (first + i) % n), e);
     return fd;
 }
 
 static int start_door(struct door *d, int fd, struct err *e)
 {
-    int r = fd < 0 ? fd : loop_io_start(d->ports->core->loop, &d->io, fd, EPOLLIN, on_connection);
+    int r =
+        fd < 0 ? fd : loop_io_start(d->ports->core->loop, &d->io, fd, EPOLLIN, on_port_connection);
 
     if (r < 0) {
         if (fd >= 0)
@@ -277,12 +278,12 @@ void ports_close(struct ports *p, struct str id)
     }
 }
 
-static void on_sweep(struct loop_timer *t);
+static void on_port_sweep(struct loop_timer *t);
 
 static void sweep_soon(struct ports *p)
 {
     if (p->n_doors > 0 && !p->sweep.loop)
-        (void)loop_timer_start(p->core->loop, &p->sweep, SWEEP_MS, on_sweep);
+        (void)loop_timer_start(p->core->loop, &p->sweep, SWEEP_MS, on_port_sweep);
 }
 
 static bool has_server(const struct json *local, const char *name)
@@ -342,7 +343,7 @@ void ports_restore(struct ports *p, const struct sandbox *sb)
         struct door *d = is_missing ? new_door(p, id, rows[i].inside, (uint16_t)port) : NULL;
         if (d)
             d->is_used = true;
-        if (d && start_door(d, listen_on(p, d->outside, &e), &e) < 0)
+        if (d && start_door(d, listen_on_port(p, d->outside, &e), &e) < 0)
             log_warn("could not open a port for a local sandbox", LOG_I("port", d->outside),
                      LOG_S("error", err_text(&e)));
     }
@@ -361,10 +362,10 @@ static void look_after(struct door *d)
     if (!is_there && (d->is_used || is_late))
         close_door(d);
     else if (d->fd < 0)
-        (void)start_door(d, listen_on(d->ports, d->outside, NULL), NULL);
+        (void)start_door(d, listen_on_port(d->ports, d->outside, NULL), NULL);
 }
 
-static void on_sweep(struct loop_timer *t)
+static void on_port_sweep(struct loop_timer *t)
 {
     struct ports *p = container_of(t, struct ports, sweep);
 
@@ -373,7 +374,7 @@ static void on_sweep(struct loop_timer *t)
 }
 
 /* "20000-20999" */
-static int read_range(struct ports *p, const char *text, struct err *e)
+static int read_port_range(struct ports *p, const char *text, struct err *e)
 {
     struct str high = str_of(text), low = str_cut(&high, '-');
     uint64_t from = 0, to = 0;
@@ -400,7 +401,7 @@ struct ports *ports_new(struct locals *l, struct core *core, struct err *e)
     p->core = core;
     list_init(&p->doors);
     list_init(&p->connections);
-    int r = read_range(p, core->config->local.ports, e);
+    int r = read_port_range(p, core->config->local.ports, e);
     if (r < 0) {
         free(p);
         return NULL;
@@ -421,7 +422,7 @@ void ports_free(struct ports *p)
         if (c->tunnel)
             tunnel_close(c->tunnel);
         else if (c->sandbox)
-            end(c);
+            end_port_connection(c);
     }
     list_each(door, &p->doors) close_door(list_entry(door, struct door, node));
     free(p);

@@ -46,7 +46,7 @@ struct reset {
 
 /* ---- the end ---- */
 
-static void drop(struct reset *t)
+static void drop_reset(struct reset *t)
 {
     loop_timer_stop(&t->timer);
     list_del(&t->node);
@@ -77,7 +77,7 @@ static void reply(struct api_req *r, const char *id)
 }
 
 /* It is over, for good or, with WHY, not. */
-static void finish(struct reset *t, int status, const char *why)
+static void finish_reset(struct reset *t, int status, const char *why)
 {
     struct api_req *r = t->r;
     struct locals *l = t->set->locals;
@@ -88,7 +88,7 @@ static void finish(struct reset *t, int status, const char *why)
     struct str text = r && why ? arena_str(r->arena, str_of(why)) : STR_NULL;
     /* Before anybody is notified: a restart must not do it again. */
     vault_unlink(v, str_of(id), "reset");
-    drop(t);
+    drop_reset(t);
     vault_sweep(v);
     local_apps_sweep(l);
     if (r && why)
@@ -106,7 +106,7 @@ static void on_hook(void *ctx, const char *why)
     struct reset *t = ctx;
 
     if (why)
-        finish(t, 500, why);
+        finish_reset(t, 500, why);
     else
         run_hooks(t);
 }
@@ -120,14 +120,14 @@ static void run_hooks(struct reset *t)
         h->reset(t->set->locals, t->sb, on_hook, t);
         return;
     }
-    finish(t, 200, NULL);
+    finish_reset(t, 200, NULL);
 }
 
 /* ---- unpacking ---- */
 
 static void unpack_next(struct reset *t);
 
-static void on_unpacked(void *ctx, int status, struct str text)
+static void on_reset_unpacked(void *ctx, int status, struct str text)
 {
     struct reset *t = ctx;
 
@@ -138,7 +138,7 @@ static void on_unpacked(void *ctx, int status, struct str text)
     }
     struct str why = arena_printf(
         &t->arena, "The previously uploaded archive could not be unpacked: %.*s", STR_ARG(text));
-    finish(t, status == 507 ? 507 : 500, why.p ? why.p : "out of memory");
+    finish_reset(t, status == 507 ? 507 : 500, why.p ? why.p : "out of memory");
 }
 
 static void unpack_next(struct reset *t)
@@ -155,7 +155,7 @@ static void unpack_next(struct reset *t)
     vault_init_name(t->at, name);
     int fd = vault_open(locals_vault(l), str_of(t->id), name, &size);
     if (fd < 0) {
-        finish(t, 500, "The previously uploaded archive could not be read");
+        finish_reset(t, 500, "The previously uploaded archive could not be read");
         return;
     }
     transfer_start(&(struct transfer){
@@ -167,12 +167,12 @@ static void unpack_next(struct reset *t)
         .body_fd = fd,
         .body_len = size,
         .answer_fd = -1,
-        .fn = on_unpacked,
+        .fn = on_reset_unpacked,
         .ctx = t,
     });
 }
 
-static void go_on(struct reset *t, struct sandbox *sb)
+static void go_on_with_reset(struct reset *t, struct sandbox *sb)
 {
     t->sb = sandbox_ref(sb);
     t->at = 0;
@@ -182,29 +182,29 @@ static void go_on(struct reset *t, struct sandbox *sb)
 
 /* ---- making ---- */
 
-static void make(struct reset *t);
+static void make_new_cell(struct reset *t);
 
-static void on_retry(struct loop_timer *timer)
+static void on_reset_retry(struct loop_timer *timer)
 {
-    make(container_of(timer, struct reset, timer));
+    make_new_cell(container_of(timer, struct reset, timer));
 }
 
 static void try_again(struct reset *t, const struct err *e)
 {
     if (++t->n_tries < TRIES &&
-        loop_timer_start(locals_loop(t->set->locals), &t->timer, RETRY_MS, on_retry) == 0)
+        loop_timer_start(locals_loop(t->set->locals), &t->timer, RETRY_MS, on_reset_retry) == 0)
         return;
-    finish(t, 503, err_text(e));
+    finish_reset(t, 503, err_text(e));
 }
 
-static void on_made(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_reset_made(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct reset *t = ctx;
 
     if (e)
         try_again(t, e);
     else
-        go_on(t, sb);
+        go_on_with_reset(t, sb);
 }
 
 /* Seconds that are left; -1: for ever; 0: none. */
@@ -218,7 +218,7 @@ static int64_t time_left(const struct reset *t)
     return left_us <= 0 ? 0 : left_us / 1000000 + 1;
 }
 
-static void make(struct reset *t)
+static void make_new_cell(struct reset *t)
 {
     struct core *core = locals_core(t->set->locals);
     struct str key_id = json_str(json_get(t->journal, "key"), STR(""));
@@ -233,23 +233,24 @@ static void make(struct reset *t)
     };
 
     if (!key || spec.timeout_s == 0) {
-        finish(t, 404, key ? "The sandbox has expired" : "The key of the sandbox was revoked");
+        finish_reset(t, 404,
+                     key ? "The sandbox has expired" : "The key of the sandbox was revoked");
         return;
     }
-    if (local_create(core, &spec, on_made, t, &e) < 0)
+    if (local_create(core, &spec, on_reset_made, t, &e) < 0)
         try_again(t, &e);
 }
 
-static void on_gone(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_reset_gone(void *ctx, struct sandbox *sb, const struct err *e)
 {
     (void)sb;
     (void)e; /* the create waits for what is left of it, or fails */
-    make(ctx);
+    make_new_cell(ctx);
 }
 
 /* ---- the beginning ---- */
 
-static struct reset *add(struct resets *s, struct str id, struct str journal)
+static struct reset *add_reset(struct resets *s, struct str id, struct str journal)
 {
     struct reset *t = mem_zalloc(1, sizeof *t);
 
@@ -263,7 +264,7 @@ static struct reset *add(struct resets *s, struct str id, struct str journal)
     t->journal = text.p ? json_parse(&t->arena, text, NULL, NULL) : NULL;
     if (t->journal)
         return t;
-    drop(t);
+    drop_reset(t);
     return NULL;
 }
 
@@ -295,7 +296,7 @@ static void keep_birth(struct reset *t)
         (void)json_set(&t->arena, local, "created_us", birth);
 }
 
-static void on_written(void *ctx, int result)
+static void on_reset_written(void *ctx, int result)
 {
     struct reset *t = ctx;
     struct resets *s = t->set;
@@ -304,12 +305,12 @@ static void on_written(void *ctx, int result)
     local_name(str_of(t->id), name);
     struct sandbox *sb = sandbox_find(locals_core(s->locals)->sandboxes, str_of(name));
     if (result < 0 || !sb) {
-        finish(t, sb ? 500 : 404, sb ? "The reset could not be recorded" : "It was released");
+        finish_reset(t, sb ? 500 : 404, sb ? "The reset could not be recorded" : "It was released");
         return;
     }
-    int r = sandbox_delete(sb, on_gone, t);
+    int r = sandbox_delete(sb, on_reset_gone, t);
     if (r < 0)
-        finish(t, 503, "Another operation on the sandbox is in progress; try again");
+        finish_reset(t, 503, "Another operation on the sandbox is in progress; try again");
 }
 
 void local_reset(struct api_req *r)
@@ -321,7 +322,7 @@ void local_reset(struct api_req *r)
         return;
     struct str id = archive_id(r, sb);
     put_journal(&b, sb);
-    struct reset *t = buf_ok(&b) ? add(locals_resets(r->api->locals), id, buf_str(&b)) : NULL;
+    struct reset *t = buf_ok(&b) ? add_reset(locals_resets(r->api->locals), id, buf_str(&b)) : NULL;
     if (!t) {
         api_fail(r, -ENOMEM, NULL);
         return;
@@ -329,8 +330,8 @@ void local_reset(struct api_req *r)
     t->r = r;
     keep_birth(t);
     vault_write(locals_vault(r->api->locals),
-                &(struct vault_file){.id = id, .name = "reset", .data = buf_str(&b)}, on_written,
-                t);
+                &(struct vault_file){.id = id, .name = "reset", .data = buf_str(&b)},
+                on_reset_written, t);
 }
 
 /* ---- after a restart ---- */
@@ -345,13 +346,13 @@ static void on_start(struct loop_timer *timer)
     struct sandbox *sb = all ? sandbox_find(all, str_of(name)) : NULL;
     bool is_old = sb && str_is(json_str(json_get(t->journal, "old"), STR("")), sb->id);
     if (is_old)
-        finish(t, 200, NULL); /* nothing was done so far, and nobody was notified */
+        finish_reset(t, 200, NULL); /* nothing was done so far, and nobody was notified */
     else if (sb)
-        go_on(t, sb);
+        go_on_with_reset(t, sb);
     else if (all)
-        make(t);
+        make_new_cell(t);
     else
-        drop(t);
+        drop_reset(t);
 }
 
 static void find_one(void *ctx, struct str id)
@@ -362,7 +363,7 @@ static void find_one(void *ctx, struct str id)
     char path[PATH_MAX];
 
     vault_path(v, id, "reset", path);
-    struct reset *t = io_read_file(path, &b, NULL) == 0 ? add(s, id, buf_str(&b)) : NULL;
+    struct reset *t = io_read_file(path, &b, NULL) == 0 ? add_reset(s, id, buf_str(&b)) : NULL;
     if (!t) {
         vault_unlink(v, id, "reset");
         return;
@@ -387,7 +388,7 @@ void resets_free(struct resets *s)
 {
     if (!s)
         return;
-    list_each(node, &s->items) drop(list_entry(node, struct reset, node));
+    list_each(node, &s->items) drop_reset(list_entry(node, struct reset, node));
     free(s);
 }
 

@@ -27,17 +27,17 @@ static struct str server_of(const struct api_req *r)
     return str_cut(&rest, '/');
 }
 
-static struct str id_of(const struct sandbox *sb)
+static struct str retired_id_of(const struct sandbox *sb)
 {
     return json_str(json_get(local_of(sb), "id"), STR(""));
 }
 
-static void put_head(struct jw *w, struct api_req *r, const struct sandbox *sb)
+static void put_retired_head(struct jw *w, struct api_req *r, const struct sandbox *sb)
 {
     const struct json *first = json_at(json_get(local_of(sb), "servers"), 0);
 
     jw_object(w);
-    jw_pair_str_or_null(w, "sandbox_id", id_of(sb));
+    jw_pair_str_or_null(w, "sandbox_id", retired_id_of(sb));
     jw_pair_str_or_null(w, "server_name", server_of(r));
     jw_pair_str_or_null(w, "server_url", first ? local_url(r, sb, first) : STR_NULL);
     jw_pair_str_or_null(w, "status", STR("occupied"));
@@ -45,11 +45,11 @@ static void put_head(struct jw *w, struct api_req *r, const struct sandbox *sb)
 
 /* ---- acquire, show, release ---- */
 
-static void put_acquired(struct jw *w, struct api_req *r, const struct sandbox *sb)
+static void put_retired_lease(struct jw *w, struct api_req *r, const struct sandbox *sb)
 {
     const struct json *servers = json_get(local_of(sb), "servers");
 
-    put_head(w, r, sb);
+    put_retired_head(w, r, sb);
     jw_key(w, "server_urls");
     jw_object(w);
     for (size_t i = 0; servers && i < servers->n; i++) {
@@ -80,7 +80,7 @@ void local_old_acquire(struct api_req *r)
         (void)json_push(r->arena, names, json_new_str(r->arena, server));
     struct json *servers = names ? local_choose(r, names) : NULL;
     if (servers)
-        local_make(r, body, servers, put_acquired);
+        local_make(r, body, servers, put_retired_lease);
     else if (!names)
         klavis_fail(r, -ENOMEM, NULL);
 }
@@ -95,7 +95,7 @@ void local_old_show(struct api_req *r)
     if (!sb)
         return;
     clock_rfc3339_us(time, sb->started_us);
-    put_head(&w, r, sb);
+    put_retired_head(&w, r, sb);
     jw_pair_str_or_null(&w, "benchmark", json_str(json_get(local_of(sb), "benchmark"), STR("")));
     jw_pair_str_or_null(&w, "updated_at", str_of(time));
     jw_pair_str_or_null(&w, "metadata", STR_NULL);
@@ -124,7 +124,7 @@ static void reply_message(struct api_req *r, struct str id, const char *status, 
     api_reply_json(r, 200, &b);
 }
 
-static void reply_released(struct api_req *r, struct str id)
+static void reply_retired_released(struct api_req *r, struct str id)
 {
     reply_message(r, id, "idle",
                   arena_printf(r->arena,
@@ -139,7 +139,7 @@ void local_old_release(struct api_req *r)
     struct sandbox *sb = local_find_for(r);
 
     if (sb)
-        local_end(r, sb, reply_released);
+        local_end(r, sb, reply_retired_released);
 }
 
 /* ---- the graph ---- */
@@ -152,8 +152,8 @@ struct memory {
 };
 
 /* Calls TOOL with ARGUMENT, or without any. */
-static void ask(struct memory *m, const char *tool, const char *name, const struct json *argument,
-                local_answer_fn *fn)
+static void ask_graph_tool(struct memory *m, const char *tool, const char *name,
+                           const struct json *argument, local_answer_fn *fn)
 {
     auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&b);
@@ -206,7 +206,7 @@ static void on_relations(void *ctx, struct str body, const char *why)
 
     if (!made)
         return;
-    struct str id = arena_str(m->r->arena, id_of(m->sb));
+    struct str id = arena_str(m->r->arena, retired_id_of(m->sb));
     sandbox_unref(m->sb);
     reply_message(
         m->r, id, "occupied",
@@ -222,11 +222,11 @@ static void on_entities(void *ctx, struct str body, const char *why)
     if (!made)
         return;
     m->n_entities = made->n;
-    ask(m, "create_relations", "relations", m->relations, on_relations);
+    ask_graph_tool(m, "create_relations", "relations", m->relations, on_relations);
 }
 
 /* The local sandbox of the path; NULL after answering. */
-static struct memory *begin(struct api_req *r)
+static struct memory *begin_graph_request(struct api_req *r)
 {
     struct sandbox *sb = local_find_for(r);
     struct memory *m = sb ? arena_new(r->arena, struct memory) : NULL;
@@ -261,12 +261,12 @@ void local_memory_initialize(struct api_req *r)
     const struct json *body = klavis_input_body(&in, "MemoryData", NULL, false);
     if (klavis_input_refuse(&in))
         return;
-    struct memory *m = begin(r);
+    struct memory *m = begin_graph_request(r);
     if (!m)
         return;
     m->entities = list_of(r, body, "entities");
     m->relations = list_of(r, body, "relations");
-    ask(m, "create_entities", "entities", m->entities, on_entities);
+    ask_graph_tool(m, "create_entities", "entities", m->entities, on_entities);
 }
 
 static void on_graph(void *ctx, struct str body, const char *why)
@@ -282,7 +282,7 @@ static void on_graph(void *ctx, struct str body, const char *why)
     clock_rfc3339_us(now, clock_real_us());
     now[strlen(now) - 1] = 0;
     jw_object(&w);
-    jw_pair_str_or_null(&w, "sandbox_id", id_of(m->sb));
+    jw_pair_str_or_null(&w, "sandbox_id", retired_id_of(m->sb));
     jw_pair_str_or_null(&w, "server_name", server_of(m->r));
     jw_pair_str_or_null(&w, "dumped_at", str_of(now));
     jw_key(&w, "data");
@@ -294,10 +294,10 @@ static void on_graph(void *ctx, struct str body, const char *why)
 
 void local_memory_dump(struct api_req *r)
 {
-    struct memory *m = begin(r);
+    struct memory *m = begin_graph_request(r);
 
     if (m)
-        ask(m, "read_graph", NULL, NULL, on_graph);
+        ask_graph_tool(m, "read_graph", NULL, NULL, on_graph);
 }
 
 /* ---- the graph as a file, which is put in place without an initialize ---- */
@@ -321,7 +321,7 @@ static void on_put(void *ctx, struct str body, const char *why)
         api_reply(r, 200, "text/plain", STR(""));
 }
 
-static void on_file(struct http_req *h, void *ctx)
+static void on_graph_file(struct http_req *h, void *ctx)
 {
     struct api_req *r = ctx;
     struct sandbox *sb = locals_find(r->api->locals, api_param(r, "local_sandbox_id"));
@@ -346,5 +346,5 @@ static void on_file(struct http_req *h, void *ctx)
 void local_memory_put(struct api_req *r)
 {
     if (signed_check(r, SIGNED_MEMORY))
-        http_read_body(r->http, ANSWER_MAX, on_file, r);
+        http_read_body(r->http, ANSWER_MAX, on_graph_file, r);
 }

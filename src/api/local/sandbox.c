@@ -52,7 +52,8 @@ static void put_server(struct jw *w, struct api_req *r, const struct sandbox *sb
 }
 
 /* WITH_TIME: as it is shown; else as the acquirer gets it. */
-static void put_sandbox(struct jw *w, struct api_req *r, const struct sandbox *sb, bool with_time)
+static void put_local_sandbox(struct jw *w, struct api_req *r, const struct sandbox *sb,
+                              bool with_time)
 {
     const struct json *local = local_of(sb), *servers = json_get(local, "servers");
     char time[CLOCK_RFC3339_MAX];
@@ -74,9 +75,9 @@ static void put_sandbox(struct jw *w, struct api_req *r, const struct sandbox *s
     jw_end(w);
 }
 
-static void put_acquired(struct jw *w, struct api_req *r, const struct sandbox *sb)
+static void put_local_lease(struct jw *w, struct api_req *r, const struct sandbox *sb)
 {
-    put_sandbox(w, r, sb, false);
+    put_local_sandbox(w, r, sb, false);
 }
 
 /* ---- acquiring ---- */
@@ -87,7 +88,7 @@ static struct json *text(struct api_req *r, struct str s)
 }
 
 /* Adds a server, once; false when there is no such one here. */
-static bool add_server(struct api_req *r, struct json *servers, struct str name)
+static bool add_local_server(struct api_req *r, struct json *servers, struct str name)
 {
     char id[ID_UUID_LEN + 1];
 
@@ -111,10 +112,10 @@ struct json *local_choose(struct api_req *r, const struct json *names)
     struct json *servers = json_new_array(r->arena);
 
     for (size_t i = 0; servers && json_is(names, JSON_STRING) && i < TOOLSET_SERVERS; i++)
-        (void)add_server(r, servers, str_of(toolset_servers[i]));
+        (void)add_local_server(r, servers, str_of(toolset_servers[i]));
     for (size_t i = 0; servers && json_is(names, JSON_ARRAY) && i < names->n; i++) {
         struct str name = json_str(json_at(names, i), STR(""));
-        if (add_server(r, servers, name))
+        if (add_local_server(r, servers, name))
             continue;
         api_error(r, 503, "The local server " STR_FMT " is not available on this installation",
                   STR_ARG(name));
@@ -132,7 +133,7 @@ struct making {
 };
 
 /* The answer is made before it is true, because it is stored with what makes it true. */
-static int record(void *ctx, struct sandbox *sb, struct store_tx *tx)
+static int record_local_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
 {
     struct making *m = ctx;
     auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
@@ -143,7 +144,7 @@ static int record(void *ctx, struct sandbox *sb, struct store_tx *tx)
     return m->answer.p ? api_record_of(m->r, str_of(sb->id), tx, 201, m->answer) : -ENOMEM;
 }
 
-static void on_made(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_local_made(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct making *m = ctx;
 
@@ -217,10 +218,10 @@ void local_make(struct api_req *r, const struct json *body, const struct json *s
         .id = str_of(id),
         .timeout_s = json_is(ttl, JSON_NULL) ? -1 : json_int(ttl, LOCAL_TTL_DEFAULT_S),
         .extra = extra,
-        .record = record,
+        .record = record_local_answer,
     };
     *m = (struct making){.r = r, .put = put_answer};
-    code = local_create(r->core, &spec, on_made, m, &e);
+    code = local_create(r->core, &spec, on_local_made, m, &e);
     if (code < 0) {
         ports_close(locals_ports(r->api->locals), str_of(id));
         klavis_fail(r, code, &e);
@@ -238,7 +239,7 @@ void local_acquire(struct api_req *r)
     struct json *servers = local_choose(r, json_get(body, "server_names"));
     if (!servers)
         return;
-    local_make(r, body, servers, put_acquired);
+    local_make(r, body, servers, put_local_lease);
 }
 
 /* ---- the others ---- */
@@ -270,7 +271,7 @@ void local_show(struct api_req *r)
 
     if (!sb)
         return;
-    put_sandbox(&w, r, sb, true);
+    put_local_sandbox(&w, r, sb, true);
     api_reply_json(r, 200, &b);
 }
 
@@ -286,7 +287,7 @@ void local_list(struct api_req *r)
     for (struct sandbox *sb = NULL; (sb = sandbox_next(r->core->sandboxes, sb));) {
         if (!local_of(sb) || !sandbox_is_visible(sb, r->key))
             continue;
-        put_sandbox(&w, r, sb, true);
+        put_local_sandbox(&w, r, sb, true);
         n++;
     }
     jw_end(&w);
@@ -302,7 +303,7 @@ struct ending {
     local_ended_fn *fn;
 };
 
-static void on_released(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_local_released(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct ending *x = ctx;
 
@@ -326,7 +327,7 @@ void local_end(struct api_req *r, struct sandbox *sb, local_ended_fn *fn)
         .id = arena_str(r->arena, json_str(json_get(local_of(sb), "id"), STR(""))),
         .fn = fn,
     };
-    int code = sandbox_delete(sb, on_released, x);
+    int code = sandbox_delete(sb, on_local_released, x);
     if (code < 0 && code != -ENOENT) {
         klavis_fail(r, code, NULL);
         return;
@@ -337,7 +338,7 @@ void local_end(struct api_req *r, struct sandbox *sb, local_ended_fn *fn)
         fn(r, x->id);
 }
 
-static void reply_released(struct api_req *r, struct str id)
+static void reply_local_released(struct api_req *r, struct str id)
 {
     auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&b);
@@ -357,5 +358,5 @@ void local_release(struct api_req *r)
     struct sandbox *sb = local_find_for(r);
 
     if (sb)
-        local_end(r, sb, reply_released);
+        local_end(r, sb, reply_local_released);
 }

@@ -20,8 +20,8 @@ static const char *const purposes[SIGNED_PURPOSE_COUNT] = {
 };
 
 /* What is signed has a line for each part, none of which can hold a line's end. */
-static bool sign(struct api_req *r, enum signed_purpose purpose, struct str path, int64_t expires,
-                 char out[HEX_LEN + 1])
+static bool sign_local_link(struct api_req *r, enum signed_purpose purpose, struct str path,
+                            int64_t expires, char out[HEX_LEN + 1])
 {
     unsigned char key[DIGEST_SHA256_LEN], mac[DIGEST_SHA256_LEN];
     struct str text = arena_printf(r->arena, "%s\n" STR_FMT "\n%lld", purposes[purpose],
@@ -46,7 +46,7 @@ struct str signed_url(struct api_req *r, enum signed_purpose purpose, struct str
                                    STR_ARG(id), STR_ARG(name));
     char signature[HEX_LEN + 1];
 
-    if (!path.p || !sign(r, purpose, path, expires, signature))
+    if (!path.p || !sign_local_link(r, purpose, path, expires, signature))
         return STR_NULL;
     return arena_printf(r->arena, STR_FMT STR_FMT "?purpose=%s&expires=%lld&signature=%s",
                         STR_ARG(klavis_base(r)), STR_ARG(path), purposes[purpose],
@@ -70,7 +70,7 @@ bool signed_check(struct api_req *r, enum signed_purpose purpose)
     char want[HEX_LEN + 1];
 
     if (signed_purpose(r) != purpose || str_to_i64(api_query(r, "expires"), &expires) < 0 ||
-        given.len != HEX_LEN || !sign(r, purpose, r->http->head.path, expires, want) ||
+        given.len != HEX_LEN || !sign_local_link(r, purpose, r->http->head.path, expires, want) ||
         !mem_eq_const(want, given.p, HEX_LEN)) {
         api_error(r, 403, "This URL is not valid: its signature does not match");
         return false;

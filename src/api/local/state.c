@@ -55,7 +55,7 @@ static const struct row *row_of(struct api_req *r)
 }
 
 /* NULL after answering. */
-static struct state *begin(struct api_req *r)
+static struct state *begin_state_request(struct api_req *r)
 {
     const struct row *row = row_of(r);
     struct sandbox *sb = row ? local_find_for(r) : NULL;
@@ -79,7 +79,7 @@ static struct state *begin(struct api_req *r)
     return s;
 }
 
-static void ask(struct state *s, const char *target, struct str body, local_answer_fn *fn)
+static void ask_for_state(struct state *s, const char *target, struct str body, local_answer_fn *fn)
 {
     local_ask(&(struct local_ask){
         .locals = s->r->api->locals,
@@ -111,7 +111,7 @@ static struct json *file_part(struct api_req *r, const struct row *row, const ch
 
 /* ---- initialize ---- */
 
-static void reply_initialized(struct state *s)
+static void reply_state_initialized(struct state *s)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
     struct jw w = jw_to(&b);
@@ -136,20 +136,20 @@ static void file_name(const struct row *row, char out[VAULT_NAME_MAX])
     (void)snprintf(out, VAULT_NAME_MAX, "data-%s", row->server);
 }
 
-static void fail(struct state *s, int status, const char *why)
+static void fail_state_request(struct state *s, int status, const char *why)
 {
     sandbox_unref(s->sb);
     api_error(s->r, status, "%s", why ? why : "the sandbox sent an unreadable response");
 }
 
-static void on_kept(void *ctx, int result)
+static void on_state_kept(void *ctx, int result)
 {
     struct state *s = ctx;
 
     if (result < 0)
-        fail(s, 500, "The data was added, but could not be stored for a reset");
+        fail_state_request(s, 500, "The data was added, but could not be stored for a reset");
     else
-        reply_initialized(s);
+        reply_state_initialized(s);
 }
 
 /* All data as it is now: a reset begins with it. */
@@ -159,7 +159,7 @@ static void on_read_back(void *ctx, struct str body, const char *why)
     char name[VAULT_NAME_MAX];
 
     if (why) {
-        fail(s, 500, why);
+        fail_state_request(s, 500, why);
         return;
     }
     file_name(s->row, name);
@@ -167,7 +167,7 @@ static void on_read_back(void *ctx, struct str body, const char *why)
                 &(struct vault_file){.id = json_str(json_get(local_of(s->sb), "id"), STR("")),
                                      .name = name,
                                      .data = body},
-                on_kept, s);
+                on_state_kept, s);
 }
 
 struct bringing {
@@ -229,14 +229,14 @@ void local_state_reset_mail(struct locals *l, struct sandbox *sb, reset_done_fn 
 
 static void import(struct state *s, const struct json *data);
 
-static void on_imported(void *ctx, struct str body, const char *why)
+static void on_state_imported(void *ctx, struct str body, const char *why)
 {
     struct state *s = ctx;
     struct arena *a = s->r->arena;
     const struct json *v = why ? NULL : json_parse(a, body, NULL, NULL);
 
     if (!json_is(v, JSON_OBJECT)) {
-        fail(s, s->status == 422 ? 422 : 500, why);
+        fail_state_request(s, s->status == 422 ? 422 : 500, why);
         return;
     }
     for (size_t i = 0; i < v->n; i++) {
@@ -248,7 +248,7 @@ static void on_imported(void *ctx, struct str body, const char *why)
     if (s->next)
         import(s, take(s->next));
     else
-        ask(s, s->row->export, STR("{}"), on_read_back);
+        ask_for_state(s, s->row->export, STR("{}"), on_read_back);
 }
 
 static void import(struct state *s, const struct json *data)
@@ -258,16 +258,16 @@ static void import(struct state *s, const struct json *data)
     (void)json_write(&b, data, JSON_COMPACT);
     struct str body = buf_ok(&b) ? arena_str(s->r->arena, buf_str(&b)) : STR_NULL;
     if (body.p)
-        ask(s, s->row->import, body, on_imported);
+        ask_for_state(s, s->row->import, body, on_state_imported);
     else
-        on_imported(s, STR_NULL, "out of memory");
+        on_state_imported(s, STR_NULL, "out of memory");
 }
 
 void local_state_initialize(struct api_req *r)
 {
     struct klavis_input in;
     struct err e = ERR_INIT;
-    struct state *s = begin(r);
+    struct state *s = begin_state_request(r);
 
     if (!s)
         return;
@@ -290,7 +290,7 @@ void local_state_initialize(struct api_req *r)
     if (first || body)
         import(s, first ? first : body);
     else
-        reply_initialized(s);
+        reply_state_initialized(s);
 }
 
 /* ---- dump ---- */
@@ -322,8 +322,8 @@ static void on_exported(void *ctx, struct str body, const char *why)
 
 void local_state_dump(struct api_req *r)
 {
-    struct state *s = begin(r);
+    struct state *s = begin_state_request(r);
 
     if (s)
-        ask(s, s->row->export, STR("{}"), on_exported);
+        ask_for_state(s, s->row->export, STR("{}"), on_exported);
 }

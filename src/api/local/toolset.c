@@ -18,7 +18,7 @@ const char *const toolset_servers[TOOLSET_SERVERS] = {
     "pdf-tools",  "google_cloud", "localmemory", "poste_email_toolathlon",
 };
 
-static int no_memory(struct err *e)
+static int no_memory_for_toolset(struct err *e)
 {
     return err_set(e, -ENOMEM, "out of memory");
 }
@@ -146,7 +146,7 @@ static int load_server(struct toolsets *t, const char *dir, const char *server, 
     for (size_t i = 0; r == 0 && benchmarks && i < benchmarks->n; i++)
         r = add_set(t, server, doc, &benchmarks->members[i], call);
     if (r == -ENOMEM)
-        return no_memory(e);
+        return no_memory_for_toolset(e);
     return r < 0 ? err_set(e, r, "%s: not a tool set", path) : 0;
 }
 

@@ -32,7 +32,7 @@ struct moving {
     char address[SANDBOX_ID_LEN + 16];
 };
 
-static void finish(struct moving *m, int status, struct str text)
+static void finish_transfer(struct moving *m, int status, struct str text)
 {
     transfer_fn *fn = m->t.fn;
     void *ctx = m->t.ctx;
@@ -52,25 +52,25 @@ static void finish(struct moving *m, int status, struct str text)
     free(m);
 }
 
-static void fail(struct moving *m, const char *why)
+static void fail_transfer(struct moving *m, const char *why)
 {
     struct str text =
         arena_printf(m->t.arena, "the tools of this sandbox do not respond (%s)", why);
 
-    finish(m, 0, text.p ? text : STR("out of memory"));
+    finish_transfer(m, 0, text.p ? text : STR("out of memory"));
 }
 
 /* ---- the body ---- */
 
-static void pump(struct moving *m);
+static void pump_transfer(struct moving *m);
 
-static void on_piece(void *ctx, struct str piece, int result)
+static void on_transfer_piece(void *ctx, struct str piece, int result)
 {
     struct moving *m = ctx;
 
     m->is_reading = false;
     if (result < 0) {
-        finish(m, 0, STR("the archive could not be read"));
+        finish_transfer(m, 0, STR("the archive could not be read"));
         return;
     }
     if (!m->call)
@@ -81,26 +81,26 @@ static void on_piece(void *ctx, struct str piece, int result)
         return;
     }
     if (http_call_write(m->call, piece.p, piece.len) == 0)
-        pump(m);
+        pump_transfer(m);
 }
 
-static void pump(struct moving *m)
+static void pump_transfer(struct moving *m)
 {
     if (!m->reader || m->is_reading || http_call_is_full(m->call))
         return;
     m->is_reading = true;
-    spool_read(m->reader, on_piece, m);
+    spool_read(m->reader, on_transfer_piece, m);
 }
 
-static void on_drain(struct http_call *c, void *ctx)
+static void on_transfer_drain(struct http_call *c, void *ctx)
 {
     (void)c;
-    pump(ctx);
+    pump_transfer(ctx);
 }
 
 /* ---- the answer ---- */
 
-static void on_head(struct http_call *c, void *ctx, const struct http_head *head)
+static void on_transfer_head(struct http_call *c, void *ctx, const struct http_head *head)
 {
     struct moving *m = ctx;
 
@@ -108,7 +108,7 @@ static void on_head(struct http_call *c, void *ctx, const struct http_head *head
     m->status = head->status;
 }
 
-static void on_room(void *ctx)
+static void on_transfer_room(void *ctx)
 {
     struct moving *m = ctx;
 
@@ -116,7 +116,7 @@ static void on_room(void *ctx)
         http_call_resume(m->call);
 }
 
-static int on_data(struct http_call *c, void *ctx, const char *p, size_t len)
+static int on_transfer_data(struct http_call *c, void *ctx, const char *p, size_t len)
 {
     struct moving *m = ctx;
 
@@ -130,49 +130,49 @@ static int on_data(struct http_call *c, void *ctx, const char *p, size_t len)
     int r = spool_write(m->spool, p, len);
     if (r == 0 && spool_is_full(m->spool)) {
         http_call_pause(c);
-        spool_on_room(m->spool, on_room, m);
+        spool_on_room(m->spool, on_transfer_room, m);
     }
     return r;
 }
 
-static void on_written(void *ctx, int result)
+static void on_transfer_written(void *ctx, int result)
 {
     struct moving *m = ctx;
 
     m->spool = NULL;
     if (result == -ENOSPC || result == -EDQUOT)
-        finish(m, 507, STR("no space left for the archive"));
+        finish_transfer(m, 507, STR("no space left for the archive"));
     else if (result < 0)
-        finish(m, 0, STR("the archive could not be written"));
+        finish_transfer(m, 0, STR("the archive could not be written"));
     else
-        finish(m, m->status, STR(""));
+        finish_transfer(m, m->status, STR(""));
 }
 
-static void on_end(struct http_call *c, void *ctx, int result, const char *why)
+static void on_transfer_end(struct http_call *c, void *ctx, int result, const char *why)
 {
     struct moving *m = ctx;
 
     (void)c;
     m->call = NULL;
     if (result == -EFBIG)
-        finish(m, 413, STR("the archive is larger than the service allows"));
+        finish_transfer(m, 413, STR("the archive is larger than the service allows"));
     else if (result == -EUSERS)
-        finish(m, 429,
-               STR("capacity exceeded: your account has its maximum of archives, please "
-                   "release some local sandboxes"));
+        finish_transfer(m, 429,
+                        STR("capacity exceeded: your account has its maximum of archives, please "
+                            "release some local sandboxes"));
     else if (result == -ENOSPC || result == -EDQUOT)
-        finish(m, 507, STR("no space left for the archive"));
+        finish_transfer(m, 507, STR("no space left for the archive"));
     else if (result < 0)
-        fail(m, why);
+        fail_transfer(m, why);
     else if (m->spool && m->status == 200)
-        spool_end(m->spool, on_written, m);
+        spool_end(m->spool, on_transfer_written, m);
     else
-        finish(m, m->status, buf_str(&m->text));
+        finish_transfer(m, m->status, buf_str(&m->text));
 }
 
 /* ---- the beginning ---- */
 
-static bool prepare(struct moving *m)
+static bool prepare_transfer(struct moving *m)
 {
     struct loop *loop = locals_loop(m->t.locals);
     struct work_pool *pool = vault_pool(locals_vault(m->t.locals));
@@ -192,18 +192,20 @@ static bool prepare(struct moving *m)
 /* The program is there: now what is large. */
 static void on_ready(void *ctx, struct str body, const char *why)
 {
-    static const struct http_call_ops ops = {
-        .on_head = on_head, .on_data = on_data, .on_drain = on_drain, .on_end = on_end};
+    static const struct http_call_ops ops = {.on_head = on_transfer_head,
+                                             .on_data = on_transfer_data,
+                                             .on_drain = on_transfer_drain,
+                                             .on_end = on_transfer_end};
     struct moving *m = ctx;
     struct err e = ERR_INIT;
 
     (void)body;
     if (why) {
-        finish(m, 0, str_of(why));
+        finish_transfer(m, 0, str_of(why));
         return;
     }
-    if (!prepare(m)) {
-        finish(m, 0, STR("out of memory"));
+    if (!prepare_transfer(m)) {
+        finish_transfer(m, 0, STR("out of memory"));
         return;
     }
     const struct http_request rq = {
@@ -216,9 +218,9 @@ static void on_ready(void *ctx, struct str body, const char *why)
     };
     m->call = http_client_call(locals_client(m->t.locals), &rq, &ops, m, &e);
     if (!m->call)
-        fail(m, err_text(&e));
+        fail_transfer(m, err_text(&e));
     else
-        pump(m);
+        pump_transfer(m);
 }
 
 void transfer_start(const struct transfer *t)

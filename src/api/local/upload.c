@@ -23,7 +23,7 @@ struct upload {
     bool is_ended; /* all of it has come, or never will */
 };
 
-static void refuse(struct upload *u, int status, const char *why)
+static void refuse_transfer_upload(struct upload *u, int status, const char *why)
 {
     u->is_ended = true;
     spool_drop(take(u->spool));
@@ -37,22 +37,23 @@ static void too_large(struct upload *u)
     struct str why = arena_printf(u->r->arena, "The archive is larger than %llu bytes",
                                   (unsigned long long)u->max);
 
-    refuse(u, 413, why.p ? why.p : "The archive is too large");
+    refuse_transfer_upload(u, 413, why.p ? why.p : "The archive is too large");
 }
 
 #define NO_ROOM                                                                                    \
     "capacity exceeded: your account has its maximum of archives, please release some local "      \
     "sandboxes"
 
-static void fail(struct upload *u, int code)
+static void fail_upload(struct upload *u, int code)
 {
     bool is_full = code == -ENOSPC || code == -EDQUOT;
 
-    refuse(u, is_full ? 507 : 500,
-           is_full ? "No space left for the archive" : "The archive could not be written");
+    refuse_transfer_upload(u, is_full ? 507 : 500,
+                           is_full ? "No space left for the archive"
+                                   : "The archive could not be written");
 }
 
-static void on_room(void *ctx)
+static void on_upload_room(void *ctx)
 {
     struct upload *u = ctx;
 
@@ -60,7 +61,7 @@ static void on_room(void *ctx)
         http_body_resume(u->r->http);
 }
 
-static int on_data(struct http_req *h, void *ctx, const char *p, size_t len)
+static int on_upload_data(struct http_req *h, void *ctx, const char *p, size_t len)
 {
     struct upload *u = ctx;
 
@@ -69,66 +70,67 @@ static int on_data(struct http_req *h, void *ctx, const char *p, size_t len)
         return -EFBIG;
     }
     if (vault_use_take(&u->use, (int64_t)len) < 0) {
-        refuse(u, 429, NO_ROOM);
+        refuse_transfer_upload(u, 429, NO_ROOM);
         return -EDQUOT;
     }
     int r = spool_write(u->spool, p, len);
     if (r < 0) {
-        fail(u, r);
+        fail_upload(u, r);
         return r;
     }
     if (spool_is_full(u->spool)) {
         http_body_pause(h);
-        spool_on_room(u->spool, on_room, u);
+        spool_on_room(u->spool, on_upload_room, u);
     }
     return 0;
 }
 
-static void on_published(void *ctx, int result)
+static void on_upload_published(void *ctx, int result)
 {
     struct upload *u = ctx;
 
     if (result < 0) {
-        fail(u, result);
+        fail_upload(u, result);
         return;
     }
     vault_end(u->vault, &u->use, true);
     api_reply(u->r, 200, "text/plain", STR(""));
 }
 
-static void on_written(void *ctx, int result)
+static void on_upload_written(void *ctx, int result)
 {
     struct upload *u = ctx;
 
     if (result < 0)
-        fail(u, result);
+        fail_upload(u, result);
     else
-        vault_publish(u->vault, &(struct vault_move){u->id, u->part, u->name}, on_published, u);
+        vault_publish(u->vault, &(struct vault_move){u->id, u->part, u->name}, on_upload_published,
+                      u);
 }
 
-static void on_end(struct http_req *h, void *ctx)
+static void on_upload_end(struct http_req *h, void *ctx)
 {
     struct upload *u = ctx;
 
     (void)h;
     u->is_ended = true;
     if (spool_size(u->spool) == 0)
-        refuse(u, 400, "The archive is empty");
+        refuse_transfer_upload(u, 400, "The archive is empty");
     else
-        spool_end(take(u->spool), on_written, u);
+        spool_end(take(u->spool), on_upload_written, u);
 }
 
 /* The client left, or what it sends is malformed. */
-static void on_abort(struct http_req *h)
+static void on_upload_abort(struct http_req *h)
 {
     struct upload *u = h->abort_ctx;
 
     if (!u->is_ended)
-        refuse(u, h->fault ? h->fault : 400, "The upload is incomplete");
+        refuse_transfer_upload(u, h->fault ? h->fault : 400, "The upload is incomplete");
 }
 
 /* The file that an upload becomes. */
-static bool choose_name(struct upload *u, enum signed_purpose purpose)
+static bool choose_upload_name(struct upload *u, enum signed_purpose purpose)
 {
     struct str name = api_param(u->r, "name");
 
@@ -141,7 +143,7 @@ static bool choose_name(struct upload *u, enum signed_purpose purpose)
 
 void local_put(struct api_req *r)
 {
-    static const struct http_body_sink sink = {.on_data = on_data, .on_end = on_end};
+    static const struct http_body_sink sink = {.on_data = on_upload_data, .on_end = on_upload_end};
     enum signed_purpose purpose = signed_purpose(r);
     struct upload *u = arena_new(r->arena, struct upload);
     struct locals *l = r->api->locals;
@@ -161,7 +163,7 @@ void local_put(struct api_req *r)
                          .vault = locals_vault(l),
                          .id = arena_str(r->arena, api_param(r, "local_sandbox_id")),
                          .max = (uint64_t)r->core->config->local.max_archive};
-    if (!u->id.p || !choose_name(u, purpose) || !locals_knows(l, u->id)) {
+    if (!u->id.p || !choose_upload_name(u, purpose) || !locals_knows(l, u->id)) {
         api_error(r, 404, "The local sandbox of this URL was released");
         return;
     }
@@ -180,7 +182,7 @@ void local_put(struct api_req *r)
         api_fail(r, fd < 0 ? fd : -ENOMEM, NULL);
         return;
     }
-    r->http->on_abort = on_abort;
+    r->http->on_abort = on_upload_abort;
     r->http->abort_ctx = u;
     http_stream_body(r->http, UINT64_MAX, &sink, u);
 }

@@ -216,7 +216,7 @@ static void publish_file(struct work *w)
         k->result = io_sync_parent(path);
 }
 
-static void on_kept(struct work *w)
+static void on_vault_kept(struct work *w)
 {
     struct keeping *k = container_of(w, struct keeping, work);
 
@@ -234,12 +234,12 @@ static void write_file(struct work *w)
     k->result = io_write_file(path, str_of(k->data), 0600, NULL);
 }
 
-static void submit(struct keeping *k)
+static void submit_keeping(struct keeping *k)
 {
-    k->work.done = on_kept;
+    k->work.done = on_vault_kept;
     k->result = work_submit(k->vault->pool, k->vault->loop, &k->work);
     if (k->result < 0)
-        on_kept(&k->work);
+        on_vault_kept(&k->work);
 }
 
 static struct keeping *new_keeping(struct vault *v, struct str id, const char *name, spool_fn *fn,
@@ -266,7 +266,7 @@ void vault_keep(struct vault *v, struct str id, const char *part, spool_fn *fn, 
         return;
     }
     k->work.run = keep_file;
-    submit(k);
+    submit_keeping(k);
 }
 
 void vault_publish(struct vault *v, const struct vault_move *m, spool_fn *fn, void *ctx)
@@ -279,7 +279,7 @@ void vault_publish(struct vault *v, const struct vault_move *m, spool_fn *fn, vo
     }
     (void)snprintf(k->to, sizeof k->to, "%s", m->to);
     k->work.run = publish_file;
-    submit(k);
+    submit_keeping(k);
 }
 
 void vault_write(struct vault *v, const struct vault_file *f, spool_fn *fn, void *ctx)
@@ -294,7 +294,7 @@ void vault_write(struct vault *v, const struct vault_file *f, spool_fn *fn, void
         return;
     }
     k->work.run = write_file;
-    submit(k);
+    submit_keeping(k);
 }
 
 /* Its directory may be long: a thread looks through it. */
@@ -336,7 +336,7 @@ void vault_limit_dumps(struct vault *v, struct str id)
     if (!k)
         return;
     k->work.run = limit_dumps;
-    submit(k);
+    submit_keeping(k);
 }
 
 /* ---- removing ---- */
@@ -354,7 +354,7 @@ struct removal {
     char path[PATH_MAX];
 };
 
-static void remove_file(struct work *w)
+static void remove_vault_file(struct work *w)
 {
     (void)unlink(container_of(w, struct removal, work)->path);
 }
@@ -371,7 +371,7 @@ void vault_remove(struct vault *v, struct str id, const char *name)
     if (!m)
         return; /* the next sweep finds it */
     vault_path(v, id, name, m->path);
-    m->work.run = remove_file;
+    m->work.run = remove_vault_file;
     m->work.done = free_removal;
     if (work_submit(v->pool, v->loop, &m->work) < 0)
         free(m);
@@ -395,7 +395,7 @@ static bool add_found(struct sweep *s, size_t *cap, const char *file, const stru
     return true;
 }
 
-static void look(struct work *w)
+static void look_for_archives(struct work *w)
 {
     struct sweep *s = container_of(w, struct sweep, work);
     DIR *dir = opendir(s->vault->dir);
@@ -426,7 +426,7 @@ static void sweep_away(struct work *w)
     }
 }
 
-static void end_sweep(struct work *w)
+static void end_vault_sweep(struct work *w)
 {
     struct sweep *s = container_of(w, struct sweep, work);
     struct vault *v = s->vault;
@@ -439,7 +439,7 @@ static void end_sweep(struct work *w)
 }
 
 /* What is not complete counts where it comes from. */
-static void count(struct vault *v, const struct found *f)
+static void count_found_archive(struct vault *v, const struct found *f)
 {
     const struct sandbox *sb = locals_find(v->locals, str_n(f->file, LOCAL_ID_LEN));
 
@@ -448,7 +448,7 @@ static void count(struct vault *v, const struct found *f)
 }
 
 /* Back on the loop's thread, which knows the sandboxes. */
-static void judge(struct work *w)
+static void judge_found_archives(struct work *w)
 {
     struct sweep *s = container_of(w, struct sweep, work);
     bool is_any = false;
@@ -460,20 +460,20 @@ static void judge(struct work *w)
         f->is_unwanted = !locals_knows(s->vault->locals, str_n(f->file, LOCAL_ID_LEN)) ||
                          (is_lent && f->age_s > VAULT_KEEP_S);
         is_any = is_any || f->is_unwanted;
-        count(s->vault, f);
+        count_found_archive(s->vault, f);
     }
     vault_uses_apply(s->vault->uses);
     s->work.run = sweep_away;
-    s->work.done = end_sweep;
+    s->work.done = end_vault_sweep;
     if (!is_any || work_submit(s->vault->pool, s->vault->loop, &s->work) < 0)
-        end_sweep(&s->work);
+        end_vault_sweep(&s->work);
 }
 
-static void on_timer(struct loop_timer *t)
+static void on_vault_timer(struct loop_timer *t)
 {
     struct vault *v = container_of(t, struct vault, timer);
 
-    (void)loop_timer_start(v->loop, &v->timer, SWEEP_MS, on_timer);
+    (void)loop_timer_start(v->loop, &v->timer, SWEEP_MS, on_vault_timer);
     vault_sweep(v);
 }
 
@@ -485,8 +485,8 @@ void vault_sweep(struct vault *v)
     if (!s)
         return;
     s->vault = v;
-    s->work.run = look;
-    s->work.done = judge;
+    s->work.run = look_for_archives;
+    s->work.done = judge_found_archives;
     vault_uses_look(v->uses);
     if (work_submit(v->pool, v->loop, &s->work) < 0)
         free(s);
@@ -543,7 +543,7 @@ struct vault *vault_new(struct locals *locals, struct core *core, const char *di
         return NULL;
     }
     remove_parts(v);
-    (void)loop_timer_start(v->loop, &v->timer, FIRST_SWEEP_MS, on_timer);
+    (void)loop_timer_start(v->loop, &v->timer, FIRST_SWEEP_MS, on_vault_timer);
     return v;
 }
 

@@ -47,7 +47,7 @@ void vault_uses_free(struct vault_uses *u)
 }
 
 /* NULL without memory: then something is not counted. */
-static struct vault_account *find(struct vault_uses *u, const char *id)
+static struct vault_account *find_vault_account(struct vault_uses *u, const char *id)
 {
     struct vault_account *a = map_get(&u->accounts, str_of(id));
 
@@ -66,7 +66,7 @@ static struct vault_account *find(struct vault_uses *u, const char *id)
 
 struct vault_use vault_use_begin(struct vault_uses *u, const char *account)
 {
-    return (struct vault_use){.account = find(u, account)};
+    return (struct vault_use){.account = find_vault_account(u, account)};
 }
 
 int vault_use_take(struct vault_use *use, int64_t n)
@@ -113,7 +113,7 @@ void vault_uses_look(struct vault_uses *u)
 
 void vault_uses_found(struct vault_uses *u, const char *account, int64_t size)
 {
-    struct vault_account *a = find(u, account);
+    struct vault_account *a = find_vault_account(u, account);
 
     if (a)
         a->found += size;

@@ -16,7 +16,7 @@
 
 enum { ANSWER_MAX = 64 << 10, LIST_MAX = 4 << 20 };
 
-static void on_acquired(void *ctx, struct instance **items, size_t n, const struct err *e)
+static void on_tool_acquired(void *ctx, struct instance **items, size_t n, const struct err *e)
 {
     struct mcp_call *c = ctx;
     const struct mcp_caller *who = c->ctx;
@@ -47,7 +47,7 @@ void tool_acquire_app(struct mcp_call *c)
         .seed = (uint64_t)json_int(seed, 0),
     };
 
-    instances_acquire(who->core->instances, &args, on_acquired, c);
+    instances_acquire(who->core->instances, &args, on_tool_acquired, c);
 }
 
 /* The app that argument sandbox_id names; NULL after answering. */
@@ -62,7 +62,7 @@ static struct instance *find_app(struct mcp_call *c)
     return in;
 }
 
-static void on_released(void *ctx, struct instance *in, const struct err *e)
+static void on_tool_released(void *ctx, struct instance *in, const struct err *e)
 {
     struct mcp_call *c = ctx;
 
@@ -77,7 +77,7 @@ void tool_release_app(struct mcp_call *c)
     struct instance *in = find_app(c);
 
     if (in)
-        instance_release(in, STR_NULL, false, on_released, c);
+        instance_release(in, STR_NULL, false, on_tool_released, c);
 }
 
 struct reset {
@@ -85,7 +85,7 @@ struct reset {
     struct instance_op op;
 };
 
-static void on_reset(struct instance_op *op, const struct err *e)
+static void on_tool_reset(struct instance_op *op, const struct err *e)
 {
     struct reset *x = container_of(op, struct reset, op);
 
@@ -107,7 +107,7 @@ void tool_reset_app(struct mcp_call *c)
         return;
     }
     x->call = c;
-    x->op = (struct instance_op){.what = INSTANCE_RESET, .arena = c->arena, .done = on_reset};
+    x->op = (struct instance_op){.what = INSTANCE_RESET, .arena = c->arena, .done = on_tool_reset};
     instance_do(in, &x->op);
 }
 

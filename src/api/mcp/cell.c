@@ -30,7 +30,7 @@ struct mcp_server *mcp_cell_new(struct core *core, struct err *e)
     return mcp_server_new(core->loop, &desc, e);
 }
 
-static void on_body(struct http_req *h, void *ctx)
+static void on_cell_body(struct http_req *h, void *ctx)
 {
     struct api_req *r = ctx;
     struct mcp_scope scope;
@@ -60,7 +60,7 @@ void mcp_cell_endpoint(struct api_req *r)
     if (!api_admit(r, k))
         return;
     if (sandbox_find_for(r->core->sandboxes, api_param(r, "name"), k))
-        http_read_body(r->http, MESSAGE_MAX, on_body, r);
+        http_read_body(r->http, MESSAGE_MAX, on_cell_body, r);
     else
         api_error(r, 404, "sandbox " STR_FMT " not found",
                   STR_ARG(str_slice(api_param(r, "name"), 0, SANDBOX_NAME_MAX)));

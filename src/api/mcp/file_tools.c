@@ -22,7 +22,7 @@ struct file {
 
 /* ---- asking inside ---- */
 
-static void fail(struct file *f, const struct http_response *r)
+static void fail_file_tool(struct file *f, const struct http_response *r)
 {
     struct json *v = json_parse(f->call->arena, str_slice(r->body, 0, TARGET_MAX), NULL, NULL);
     struct str message = json_str(json_get(v, "message"), STR_NULL);
@@ -35,20 +35,20 @@ static void fail(struct file *f, const struct http_response *r)
         tool_refuse(f->call, STR_FMT, STR_ARG(message.len ? message : STR("the operation failed")));
 }
 
-static void on_response(void *ctx, const struct http_response *r)
+static void on_file_tool_response(void *ctx, const struct http_response *r)
 {
     struct file *f = ctx;
     struct sandbox *sb = f->sb;
 
     if (r->error || r->head.status >= 300)
-        fail(f, r);
+        fail_file_tool(f, r);
     else
         f->done(f, r->body);
     sandbox_release(sb);
     sandbox_unref(sb);
 }
 
-static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_file_tool_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct file *f = ctx;
     const struct mcp_caller *who = f->call->ctx;
@@ -73,7 +73,7 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
     struct engine *engine = sandboxes_engine(who->core->sandboxes, &why);
     f->sb = sandbox_ref(sb);
     sandbox_hold(sb);
-    if (engine && http_client_fetch(engine_http(engine), &rq, on_response, f, &why))
+    if (engine && http_client_fetch(engine_http(engine), &rq, on_file_tool_response, f, &why))
         return;
     tool_fail(f->call, why.code ? why.code : -EIO, &why);
     sandbox_release(sb);
@@ -81,7 +81,8 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
 }
 
 /* ROUTE?path=PATH of SB. */
-static void ask(struct mcp_call *c, struct sandbox *sb, const char *route, struct file what)
+static void ask_for_file(struct mcp_call *c, struct sandbox *sb, const char *route,
+                         struct file what)
 {
     struct buf target auto_buf = BUF_INIT(TARGET_MAX);
     struct file *f = arena_new(c->arena, struct file);
@@ -95,14 +96,14 @@ static void ask(struct mcp_call *c, struct sandbox *sb, const char *route, struc
     *f = what;
     f->call = c;
     f->target = arena_str(c->arena, buf_str(&target));
-    int code = f->target.p ? sandbox_use(sb, on_usable, f) : -ENOMEM;
+    int code = f->target.p ? sandbox_use(sb, on_file_tool_usable, f) : -ENOMEM;
     if (code < 0)
         tool_fail(c, code, NULL);
 }
 
 /* ---- reading ---- */
 
-static const char *image_type(struct str path)
+static const char *image_type_of_file(struct str path)
 {
     static const char *const rows[][2] = {{".png", "image/png"},
                                           {".jpg", "image/jpeg"},
@@ -120,7 +121,7 @@ static const char *image_type(struct str path)
 static void reply_bytes(struct file *f, struct str body)
 {
     struct buf data auto_buf = BUF_INIT(2 * FILE_MAX);
-    const char *type = image_type(f->path);
+    const char *type = image_type_of_file(f->path);
 
     if (enc_base64(&data, body) < 0) {
         tool_fail(f->call, data.error, NULL);
@@ -149,14 +150,14 @@ static void reply_bytes(struct file *f, struct str body)
     mcp_result_end(f->call);
 }
 
-static void on_read(struct file *f, struct str body)
+static void on_file_tool_read(struct file *f, struct str body)
 {
     struct buf text auto_buf = BUF_INIT(2 * FILE_MAX);
 
     if (str_is(tool_arg(f->call, "encoding"), "base64")) {
         (void)enc_base64(&text, body);
         mcp_reply_text(f->call, buf_str(&text), !buf_ok(&text));
-    } else if (str_is_utf8(body) && !image_type(f->path)) {
+    } else if (str_is_utf8(body) && !image_type_of_file(f->path)) {
         mcp_reply_text(f->call, body.p ? body : STR(""), false);
     } else {
         reply_bytes(f, body);
@@ -181,8 +182,9 @@ void tool_read_in(struct mcp_call *c, struct sandbox *sb)
     struct str path = read_path(c, true);
 
     if (path.p)
-        ask(c, sb, "/fs/download",
-            (struct file){.method = STR_INIT("GET"), .path = path, .done = on_read});
+        ask_for_file(
+            c, sb, "/fs/download",
+            (struct file){.method = STR_INIT("GET"), .path = path, .done = on_file_tool_read});
 }
 
 void tool_read(struct mcp_call *c)
@@ -195,7 +197,7 @@ void tool_read(struct mcp_call *c)
 
 /* ---- writing ---- */
 
-static void on_written(struct file *f, struct str body)
+static void on_file_tool_written(struct file *f, struct str body)
 {
     const struct json *v = json_parse(f->call->arena, body, NULL, NULL);
     struct str path = json_str(json_get(json_at(json_get(v, "files"), 0), "path"), f->path);
@@ -235,9 +237,11 @@ void tool_write_in(struct mcp_call *c, struct sandbox *sb)
     struct str path = read_path(c, true), content;
 
     if (path.p && read_content(c, &content))
-        ask(c, sb, "/fs/upload",
-            (struct file){
-                .method = STR_INIT("POST"), .path = path, .body = content, .done = on_written});
+        ask_for_file(c, sb, "/fs/upload",
+                     (struct file){.method = STR_INIT("POST"),
+                                   .path = path,
+                                   .body = content,
+                                   .done = on_file_tool_written});
 }
 
 void tool_write(struct mcp_call *c)
@@ -267,8 +271,8 @@ void tool_list_in(struct mcp_call *c, struct sandbox *sb)
     struct str path = read_path(c, false);
 
     if (path.p)
-        ask(c, sb, "/fs/list",
-            (struct file){.method = STR_INIT("GET"), .path = path, .done = on_list});
+        ask_for_file(c, sb, "/fs/list",
+                     (struct file){.method = STR_INIT("GET"), .path = path, .done = on_list});
 }
 
 void tool_files(struct mcp_call *c)

@@ -25,12 +25,12 @@ struct run {
     bool is_cancelled;
 };
 
-static int exit_code(int status)
+static int run_tool_exit_code(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void add_part(struct buf *text, const char *title, struct str part)
+static void add_run_tool_part(struct buf *text, const char *title, struct str part)
 {
     if (part.len == 0)
         return;
@@ -40,17 +40,17 @@ static void add_part(struct buf *text, const char *title, struct str part)
     (void)buf_add_str(text, part);
 }
 
-static void answer(struct mcp_call *c, const struct engine_result *r)
+static void answer_run_tool(struct mcp_call *c, const struct engine_result *r)
 {
     struct buf text auto_buf = BUF_INIT(TEXT_MAX);
-    int code = exit_code(r->status);
+    int code = run_tool_exit_code(r->status);
 
-    add_part(&text, "", r->out);
-    add_part(&text, "stderr:\n", r->err);
+    add_run_tool_part(&text, "", r->out);
+    add_run_tool_part(&text, "stderr:\n", r->err);
     if (r->is_timed_out)
-        add_part(&text, "", STR("the command timed out\n"));
+        add_run_tool_part(&text, "", STR("the command timed out\n"));
     else if (code != 0)
-        add_part(&text, "", arena_printf(c->arena, "exit code %d\n", code));
+        add_run_tool_part(&text, "", arena_printf(c->arena, "exit code %d\n", code));
     struct jw *w = mcp_result_begin(c);
     jw_key(w, "content");
     jw_array(w);
@@ -74,26 +74,26 @@ static void answer(struct mcp_call *c, const struct engine_result *r)
 }
 
 /* After the answer: the run lives in the call's arena. */
-static void finish(struct sandbox *sb)
+static void finish_run_tool(struct sandbox *sb)
 {
     sandbox_release(sb);
     sandbox_unref(sb);
 }
 
-static void on_result(void *ctx, const struct engine_result *result, const struct err *e)
+static void on_run_tool_result(void *ctx, const struct engine_result *result, const struct err *e)
 {
     struct run *t = ctx;
     struct sandbox *sb = t->sb;
 
     if (result)
-        answer(t->call, result);
+        answer_run_tool(t->call, result);
     else
         tool_fail(t->call, e->code, e);
-    finish(sb);
+    finish_run_tool(sb);
 }
 
 /* The client does not want the answer any more: the command ends. */
-static void on_cancel(struct mcp_call *c)
+static void on_run_tool_cancel(struct mcp_call *c)
 {
     struct run *t = c->user;
 
@@ -102,7 +102,7 @@ static void on_cancel(struct mcp_call *c)
         engine_cell_cancel(sandbox_cell(t->sb), t);
 }
 
-static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_run_tool_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct run *t = ctx;
     const struct tool_command *cmd = &t->cmd;
@@ -125,10 +125,11 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
     };
     t->sb = sandbox_ref(sb);
     sandbox_hold(sb);
-    int r = run.env ? engine_cell_run(sandbox_cell(sb), &run, on_result, t, &why) : -ENOMEM;
+    int r =
+        run.env ? engine_cell_run(sandbox_cell(sb), &run, on_run_tool_result, t, &why) : -ENOMEM;
     if (r < 0) {
         tool_fail(t->call, r, &why);
-        finish(sb);
+        finish_run_tool(sb);
     }
 }
 
@@ -144,8 +145,8 @@ static void tool_run_in(struct mcp_call *c, struct sandbox *sb, const struct too
     t->call = c;
     t->cmd = *cmd;
     c->user = t;
-    c->on_cancel = on_cancel;
-    int code = sandbox_use(sb, on_usable, t);
+    c->on_cancel = on_run_tool_cancel;
+    int code = sandbox_use(sb, on_run_tool_usable, t);
     if (code < 0)
         tool_fail(c, code, NULL);
 }

@@ -72,7 +72,7 @@ void tool_list(struct mcp_call *c)
 
 /* ---- creating ---- */
 
-static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_tool_created(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct mcp_call *c = ctx;
     struct mcp_caller *who = c->ctx;
@@ -89,7 +89,7 @@ static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
 void tool_create(struct mcp_call *c)
 {
     struct mcp_caller *who = c->ctx;
-    struct sandbox_create rq = {.key = who->key, .fn = on_created, .ctx = c};
+    struct sandbox_create rq = {.key = who->key, .fn = on_tool_created, .ctx = c};
     struct err e = ERR_INIT;
     int code = sandbox_fields_read(&rq.args, c->args, SANDBOX_FACE_MCP, c->arena, &e);
 
@@ -118,17 +118,17 @@ static void moved(struct mcp_call *c, const struct sandbox *sb, const struct err
                        false);
 }
 
-static void on_deleted(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_tool_deleted(void *ctx, struct sandbox *sb, const struct err *e)
 {
     moved(ctx, sb, e, "deleted");
 }
 
-static void on_paused(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_tool_paused(void *ctx, struct sandbox *sb, const struct err *e)
 {
     moved(ctx, sb, e, "paused");
 }
 
-static void on_resumed(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_tool_resumed(void *ctx, struct sandbox *sb, const struct err *e)
 {
     moved(ctx, sb, e, "resumed");
 }
@@ -136,7 +136,7 @@ static void on_resumed(void *ctx, struct sandbox *sb, const struct err *e)
 void tool_delete(struct mcp_call *c)
 {
     struct sandbox *sb = tool_sandbox(c, "sandbox_name");
-    int code = sb ? sandbox_delete(sb, on_deleted, c) : 0;
+    int code = sb ? sandbox_delete(sb, on_tool_deleted, c) : 0;
 
     if (code < 0)
         tool_fail(c, code, NULL);
@@ -145,7 +145,7 @@ void tool_delete(struct mcp_call *c)
 void tool_pause(struct mcp_call *c)
 {
     struct sandbox *sb = tool_sandbox(c, "sandbox_name");
-    int code = sb ? sandbox_pause(sb, on_paused, c) : 0;
+    int code = sb ? sandbox_pause(sb, on_tool_paused, c) : 0;
 
     if (code < 0)
         tool_fail(c, code, NULL);
@@ -155,7 +155,7 @@ void tool_resume(struct mcp_call *c)
 {
     const struct sandbox_resume how = {0};
     struct sandbox *sb = tool_sandbox(c, "sandbox_name");
-    int code = sb ? sandbox_resume(sb, &how, on_resumed, c) : 0;
+    int code = sb ? sandbox_resume(sb, &how, on_tool_resumed, c) : 0;
 
     if (code < 0)
         tool_fail(c, code, NULL);

@@ -110,7 +110,7 @@ void native_apps_get(struct api_req *r)
 
 /* ---- a new one ---- */
 
-static bool is_name(struct str s)
+static bool is_tool_app_name(struct str s)
 {
     bool is_good = s.len > 0 && s.len <= APP_NAME_MAX;
 
@@ -129,7 +129,7 @@ void native_apps_create(struct api_req *r)
 
     if (api_body_object(r) < 0 || api_body_str(r, "name", &name) < 0)
         return;
-    if (!is_name(name)) {
+    if (!is_tool_app_name(name)) {
         api_error(r, 400, "name may contain only lower-case letters, digits, '_' and '-'");
         return;
     }

@@ -66,7 +66,7 @@ struct listing {
     int64_t after;
 };
 
-static void on_rows(struct store_tx *tx, int result, void *ctx)
+static void on_audit_rows(struct store_tx *tx, int result, void *ctx)
 {
     struct listing *l = ctx;
     struct buf body auto_buf = BUF_INIT(BODY_MAX);
@@ -87,7 +87,7 @@ static void on_rows(struct store_tx *tx, int result, void *ctx)
     api_reply_json(l->req, 200, &body);
 }
 
-static bool read_number(struct api_req *r, const char *name, int64_t max, int64_t *ret)
+static bool read_audit_number(struct api_req *r, const char *name, int64_t max, int64_t *ret)
 {
     struct str text = api_query(r, name);
 
@@ -112,8 +112,8 @@ void native_audit_list(struct api_req *r)
         return;
     }
     l->req = r;
-    if (!read_number(r, "after", INT64_MAX, &l->after) ||
-        !read_number(r, "limit", LIST_MAX, &limit))
+    if (!read_audit_number(r, "after", INT64_MAX, &l->after) ||
+        !read_audit_number(r, "limit", LIST_MAX, &limit))
         return;
     struct store_tx *tx = store_tx_new();
     store_tx_add(tx, queries[account.len > 0][sandbox.len > 0]);
@@ -123,7 +123,7 @@ void native_audit_list(struct api_req *r)
         store_tx_text(tx, account);
     if (sandbox.len > 0)
         store_tx_text(tx, sandbox);
-    int code = store_submit(r->core->store, tx, r->core->loop, on_rows, l);
+    int code = store_submit(r->core->store, tx, r->core->loop, on_audit_rows, l);
     if (code < 0)
         api_fail(r, code, NULL);
 }

@@ -26,7 +26,7 @@ struct sending {
     bool is_done, is_ending;
 };
 
-static void go_on(struct sending *s);
+static void go_on_sending(struct sending *s);
 
 /* The copies are gone: whoever got the answer may ask for the next backup. */
 static void on_ended(void *ctx)
@@ -47,7 +47,7 @@ static void on_ended(void *ctx)
         http_abort(r->http);
 }
 
-static void finish(struct sending *s, bool is_done)
+static void finish_sending(struct sending *s, bool is_done)
 {
     s->is_done = is_done;
     s->is_ending = true;
@@ -63,7 +63,7 @@ static void run_next(struct work *w)
     s->result = backup_next(backup_take_file(s->take), &s->piece, &s->err);
 }
 
-static void on_next(struct work *w)
+static void on_sending_next(struct work *w)
 {
     struct sending *s = container_of(w, struct sending, work);
 
@@ -74,42 +74,42 @@ static void on_next(struct work *w)
     bool is_sent =
         !s->is_gone && s->result >= 0 && http_write(s->r->http, s->piece.p, s->piece.len) == 0;
     if (is_sent && s->result > 0)
-        go_on(s);
+        go_on_sending(s);
     else
-        finish(s, is_sent);
+        finish_sending(s, is_sent);
 }
 
-static void on_drain(struct http_req *h, void *ctx)
+static void on_sending_drain(struct http_req *h, void *ctx)
 {
     (void)h;
-    go_on(ctx);
+    go_on_sending(ctx);
 }
 
-static void go_on(struct sending *s)
+static void go_on_sending(struct sending *s)
 {
     if (s->is_reading || s->is_ending)
         return;
     if (http_is_full(s->r->http) && !s->is_gone) {
-        http_on_drain(s->r->http, on_drain, s);
+        http_on_drain(s->r->http, on_sending_drain, s);
         return;
     }
-    s->work = (struct work){.run = run_next, .done = on_next};
+    s->work = (struct work){.run = run_next, .done = on_sending_next};
     s->is_reading = true;
     if (backup_take_run(s->take, &s->work) == 0)
         return;
     s->is_reading = false;
-    finish(s, false);
+    finish_sending(s, false);
 }
 
-static void on_abort(struct http_req *h)
+static void on_sending_abort(struct http_req *h)
 {
     struct sending *s = h->abort_ctx;
 
     s->is_gone = true;
-    go_on(s); /* whose next piece ends it */
+    go_on_sending(s); /* whose next piece ends it */
 }
 
-static void on_taken(void *ctx, struct backup_take *t, const struct err *e)
+static void on_backup_taken(void *ctx, struct backup_take *t, const struct err *e)
 {
     struct sending *s = ctx;
     struct api_req *r = s->r;
@@ -117,7 +117,7 @@ static void on_taken(void *ctx, struct backup_take *t, const struct err *e)
     s->take = t;
     if (e) {
         s->err = *e;
-        finish(s, false);
+        finish_sending(s, false);
         return;
     }
     (void)http_add_header(r->http, "Cache-Control", STR("private, no-store"));
@@ -125,10 +125,10 @@ static void on_taken(void *ctx, struct backup_take *t, const struct err *e)
         r->http, "Tidepool-Size",
         arena_printf(r->arena, "%llu", (unsigned long long)backup_size(backup_take_file(t))));
     s->is_begun = true;
-    r->http->on_abort = on_abort;
+    r->http->on_abort = on_sending_abort;
     r->http->abort_ctx = s;
     http_start(r->http, 200, "application/x-tar", -1);
-    go_on(s);
+    go_on_sending(s);
 }
 
 void native_backup(struct api_req *r)
@@ -142,7 +142,7 @@ void native_backup(struct api_req *r)
     }
     s->r = r;
     buf_init(&s->piece, PIECE_MAX);
-    if (backup_take(r->core, str_is(api_query(r, "archives"), "true"), on_taken, s, &e))
+    if (backup_take(r->core, str_is(api_query(r, "archives"), "true"), on_backup_taken, s, &e))
         return;
     buf_done(&s->piece);
     free(s);

@@ -18,7 +18,7 @@ struct change {
     struct sandbox_args args; /* only its network counts */
 };
 
-static void on_changed(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_sandbox_changed(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct api_req *r = ctx;
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
@@ -33,7 +33,7 @@ static void on_changed(void *ctx, struct sandbox *sb, const struct err *e)
     api_reply_json(r, 200, &body);
 }
 
-static int read_timeout(struct api_req *r, const struct sandbox *sb, struct change *c)
+static int read_change_timeout(struct api_req *r, const struct sandbox *sb, struct change *c)
 {
     int64_t max_s = sandbox_max_timeout_s(sb);
 
@@ -68,14 +68,15 @@ static int read_network(struct api_req *r, const struct sandbox *sb, struct chan
 
 /* Both are written in the order in which they are asked for: who gets the answer that the second
  * one is durable may rely on the first. */
-static int apply(struct api_req *r, struct sandbox *sb, const struct change *c, struct err *e)
+static int apply_change(struct api_req *r, struct sandbox *sb, const struct change *c,
+                        struct err *e)
 {
     int code = 0;
 
     if (c->has_network)
-        code = sandbox_set_network(sb, &c->args, c->has_timeout ? NULL : on_changed, r, e);
+        code = sandbox_set_network(sb, &c->args, c->has_timeout ? NULL : on_sandbox_changed, r, e);
     if (code == 0 && c->has_timeout)
-        code = sandbox_set_timeout(sb, c->timeout_s, on_changed, r);
+        code = sandbox_set_timeout(sb, c->timeout_s, on_sandbox_changed, r);
     return code;
 }
 
@@ -85,13 +86,14 @@ void native_sandbox_change(struct api_req *r)
     struct change c = {0};
     struct err e = ERR_INIT;
 
-    if (!sb || api_body_object(r) < 0 || read_timeout(r, sb, &c) < 0 || read_network(r, sb, &c) < 0)
+    if (!sb || api_body_object(r) < 0 || read_change_timeout(r, sb, &c) < 0 ||
+        read_network(r, sb, &c) < 0)
         return;
     if (!c.has_timeout && !c.has_network) {
         api_error(r, 400, "nothing to change: timeout, network or allowInternetAccess is required");
         return;
     }
-    int code = apply(r, sb, &c, &e);
+    int code = apply_change(r, sb, &c, &e);
     if (code < 0)
         native_sandbox_fail(r, code, &e);
 }

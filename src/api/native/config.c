@@ -11,7 +11,7 @@
 enum { ANSWER_MAX = 8 * TEMPLATE_LIST_BYTES };
 
 /* Which of the two R is about. */
-static enum templates_kind kind_of(const struct api_req *r)
+static enum templates_kind requested_kind_of(const struct api_req *r)
 {
     const struct str prefix = STR("/api/v1/config/templates");
 
@@ -58,7 +58,7 @@ void native_config_blueprint(struct api_req *r)
 
 /* ---- saving ---- */
 
-static void on_saved(void *ctx, const struct err *e)
+static void on_text_saved(void *ctx, const struct err *e)
 {
     struct api_req *r = ctx;
 
@@ -69,10 +69,13 @@ static void on_saved(void *ctx, const struct err *e)
 }
 
 /* Refuses with the field that is wrong. */
-static void save(struct api_req *r, enum templates_kind kind, struct str text)
+static void save_templates(struct api_req *r, enum templates_kind kind, struct str text)
 {
-    const struct templates_save s = {
-        .kind = kind, .text = text, .who = str_of(r->key->account->id), .fn = on_saved, .ctx = r};
+    const struct templates_save s = {.kind = kind,
+                                     .text = text,
+                                     .who = str_of(r->key->account->id),
+                                     .fn = on_text_saved,
+                                     .ctx = r};
     struct err e = ERR_INIT;
     int code = templates_save(r->core->templates, &s, &e);
 
@@ -83,7 +86,7 @@ static void save(struct api_req *r, enum templates_kind kind, struct str text)
 }
 
 /* An array, {"templates": […]}, or either as a string; NULL after answering. */
-static const struct json *read_list(struct api_req *r)
+static const struct json *read_text_list(struct api_req *r)
 {
     const struct json *doc = r->body;
     struct err e = ERR_INIT;
@@ -107,17 +110,17 @@ static const struct json *read_list(struct api_req *r)
 void native_config_save_templates(struct api_req *r)
 {
     struct buf text auto_buf = BUF_INIT(ANSWER_MAX);
-    const struct json *doc = read_list(r);
+    const struct json *doc = read_text_list(r);
 
     if (!doc)
         return;
     if (json_write(&text, doc, JSON_PRETTY) < 0)
         api_fail(r, text.error, NULL);
     else
-        save(r, TEMPLATES_LIST, buf_str(&text));
+        save_templates(r, TEMPLATES_LIST, buf_str(&text));
 }
 
-static bool is_blank(struct str s)
+static bool is_blank_text(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
         if (s.p[i] != ' ' && s.p[i] != '\t' && s.p[i] != '\r' && s.p[i] != '\n')
@@ -134,12 +137,12 @@ void native_config_save_blueprint(struct api_req *r)
 
     if (content.p && doc->n == 1)
         text = content;
-    if (is_blank(text))
+    if (is_blank_text(text))
         api_error(r, 400, "sandbox template content is required");
     else if (str_chr(text, '\0') >= 0 || !str_is_utf8(text))
         api_error(r, 400, "invalid sandbox template syntax: must be UTF-8 text without NUL");
     else
-        save(r, TEMPLATES_BLUEPRINT, text);
+        save_templates(r, TEMPLATES_BLUEPRINT, text);
 }
 
 /* ---- history ---- */
@@ -165,8 +168,8 @@ static void put_revision(struct jw *w, const struct templates_revision *v)
     jw_end(w);
 }
 
-static void on_history(void *ctx, const struct templates_revision *all, size_t n,
-                       const struct err *e)
+static void on_history_listed(void *ctx, const struct templates_revision *all, size_t n,
+                              const struct err *e)
 {
     struct api_req *r = ctx;
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
@@ -186,7 +189,7 @@ static void on_history(void *ctx, const struct templates_revision *all, size_t n
 
 void native_config_history(struct api_req *r)
 {
-    int code = templates_history(r->core->templates, kind_of(r), on_history, r);
+    int code = templates_history(r->core->templates, requested_kind_of(r), on_history_listed, r);
 
     if (code < 0)
         api_fail(r, code, NULL);
@@ -204,13 +207,13 @@ static int64_t read_revision(struct api_req *r)
     return -1;
 }
 
-static void on_text(void *ctx, struct str text, const struct err *e)
+static void on_history_text(void *ctx, struct str text, const struct err *e)
 {
     struct api_req *r = ctx;
 
     if (e)
         api_fail(r, e->code, e);
-    else if (kind_of(r) == TEMPLATES_LIST)
+    else if (requested_kind_of(r) == TEMPLATES_LIST)
         reply_list(r, text);
     else
         reply_text(r, text);
@@ -224,13 +227,14 @@ static void on_text_to_restore(void *ctx, struct str text, const struct err *e)
     if (e)
         api_fail(r, e->code, e);
     else
-        save(r, kind_of(r), is_shipped ? STR_NULL : text);
+        save_templates(r, requested_kind_of(r), is_shipped ? STR_NULL : text);
 }
 
 static void read_then(struct api_req *r, templates_text_fn *fn)
 {
     int64_t number = read_revision(r);
-    int code = number < 0 ? 0 : templates_read(r->core->templates, kind_of(r), number, fn, r);
+    int code =
+        number < 0 ? 0 : templates_read(r->core->templates, requested_kind_of(r), number, fn, r);
 
     if (code < 0)
         api_fail(r, code, NULL);
@@ -238,7 +242,7 @@ static void read_then(struct api_req *r, templates_text_fn *fn)
 
 void native_config_revision(struct api_req *r)
 {
-    read_then(r, on_text);
+    read_then(r, on_history_text);
 }
 
 void native_config_restore(struct api_req *r)

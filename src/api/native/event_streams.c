@@ -49,7 +49,7 @@ static void stream_free(struct stream *s)
 }
 
 /* The request and its arena are gone with the connection. */
-static void on_close(struct sse *sse, void *ctx)
+static void on_event_client_close(struct sse *sse, void *ctx)
 {
     struct stream *s = ctx;
 
@@ -59,7 +59,7 @@ static void on_close(struct sse *sse, void *ctx)
         stream_free(s);
 }
 
-static void end(struct stream *s)
+static void end_event_stream(struct stream *s)
 {
     if (s->sse)
         sse_end(take(s->sse));
@@ -69,7 +69,7 @@ static void end(struct stream *s)
 
 /* ---- events ---- */
 
-static bool is_wanted(const struct stream *s, const struct event_row *ev)
+static bool is_event_wanted(const struct stream *s, const struct event_row *ev)
 {
     if (s->sandbox.len > 0 && !str_eq(s->sandbox, ev->object))
         return false;
@@ -91,28 +91,28 @@ static int send(struct stream *s, const struct event_row *ev)
     return buf_ok(&text) ? sse_send(s->sse, &event) : text.error;
 }
 
-static void read_on(struct stream *s);
+static void read_next_events(struct stream *s);
 
-static void on_rows(int result, const struct event_row *rows, size_t n, void *ctx)
+static void on_event_stream_rows(int result, const struct event_row *rows, size_t n, void *ctx)
 {
     struct stream *s = ctx;
 
     s->is_reading = false;
     for (size_t i = 0; result == 0 && s->sse && i < n; i++) {
         s->last = rows[i].seq;
-        if (is_wanted(s, &rows[i]))
+        if (is_event_wanted(s, &rows[i]))
             result = send(s, &rows[i]);
     }
     if (!s->sse)
         stream_free(s);
     else if (result < 0 || s->key->revoked_us)
-        end(s);
+        end_event_stream(s);
     else if (n == EVENT_PAGE_MAX)
-        read_on(s);
+        read_next_events(s);
 }
 
 /* Reads a page, unless one is being read or the client is behind. */
-static void read_on(struct stream *s)
+static void read_next_events(struct stream *s)
 {
     struct core *core = s->set->core;
     const struct account *account = s->key->account;
@@ -127,21 +127,21 @@ static void read_on(struct stream *s)
     if (s->is_full)
         return;
     /* When the store is busy the next tick tries again. */
-    s->is_reading = event_read(core->store, core->loop, &page, on_rows, s) == 0;
+    s->is_reading = event_read(core->store, core->loop, &page, on_event_stream_rows, s) == 0;
 }
 
-static void on_drain(struct sse *sse, void *ctx)
+static void on_event_stream_drain(struct sse *sse, void *ctx)
 {
     struct stream *s = ctx;
 
     (void)sse;
     s->is_full = false;
-    read_on(s);
+    read_next_events(s);
 }
 
 /* ---- all of them ---- */
 
-static void on_tick(struct loop_timer *t)
+static void on_event_stream_tick(struct loop_timer *t)
 {
     struct event_streams *set = container_of(t, struct event_streams, tick);
     int64_t newest = store_stats(set->core->store).last_event;
@@ -150,12 +150,12 @@ static void on_tick(struct loop_timer *t)
     {
         struct stream *s = list_entry(node, struct stream, node);
         if (s->key->revoked_us && !s->is_reading)
-            end(s);
+            end_event_stream(s);
         else if (s->sse && s->last < newest)
-            read_on(s);
+            read_next_events(s);
     }
     if (set->n > 0)
-        (void)loop_timer_start(set->core->loop, t, TICK_MS, on_tick);
+        (void)loop_timer_start(set->core->loop, t, TICK_MS, on_event_stream_tick);
 }
 
 void event_streams_stop(struct event_streams *all)
@@ -163,7 +163,7 @@ void event_streams_stop(struct event_streams *all)
     if (!all)
         return;
     all->is_stopped = true;
-    list_each(node, &all->all) end(list_entry(node, struct stream, node));
+    list_each(node, &all->all) end_event_stream(list_entry(node, struct stream, node));
 }
 
 void event_streams_free(struct event_streams *all)
@@ -230,7 +230,7 @@ static int read_reasons(struct api_req *r, struct stream *s)
     return 0;
 }
 
-static bool has_room(struct api_req *r, const struct event_streams *set)
+static bool has_stream_room(struct api_req *r, const struct event_streams *set)
 {
     unsigned own = 0;
 
@@ -248,9 +248,10 @@ static bool has_room(struct api_req *r, const struct event_streams *set)
     return false;
 }
 
-static void begin(struct api_req *r, struct event_streams *set, struct stream *s)
+static void begin_event_stream(struct api_req *r, struct event_streams *set, struct stream *s)
 {
-    static const struct sse_ops ops = {.on_drain = on_drain, .on_close = on_close};
+    static const struct sse_ops ops = {.on_drain = on_event_stream_drain,
+                                       .on_close = on_event_client_close};
     const struct sse_event first = {.retry_ms = RETRY_MS};
 
     s->set = set;
@@ -258,7 +259,7 @@ static void begin(struct api_req *r, struct event_streams *set, struct stream *s
     s->sandbox = api_query(r, "sandbox");
     list_append(&set->all, &s->node);
     if (set->n++ == 0)
-        (void)loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_tick);
+        (void)loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_event_stream_tick);
     (void)http_add_header(r->http, "Cache-Control", STR("no-cache"));
     api_add_cors(r);
     s->sse = sse_start(r->http, HEARTBEAT_MS, &ops, s);
@@ -267,7 +268,7 @@ static void begin(struct api_req *r, struct event_streams *set, struct stream *s
         return;
     }
     if (sse_send(s->sse, &first) == 0)
-        read_on(s);
+        read_next_events(s);
 }
 
 void native_events_stream(struct api_req *r)
@@ -285,8 +286,8 @@ void native_events_stream(struct api_req *r)
         api_reply(r, 200, "text/event-stream", STR(""));
         return;
     }
-    if (read_start(r, &s->last) < 0 || read_reasons(r, s) < 0 || !has_room(r, set))
+    if (read_start(r, &s->last) < 0 || read_reasons(r, s) < 0 || !has_stream_room(r, set))
         free(s);
     else
-        begin(r, set, s);
+        begin_event_stream(r, set, s);
 }

@@ -11,7 +11,7 @@
 enum { BODY_MAX = 16 << 20 };
 
 /* 0, or -EINVAL after answering. */
-static int read_limit(struct api_req *r, unsigned *ret)
+static int read_event_limit(struct api_req *r, unsigned *ret)
 {
     struct str text = api_query(r, "limit");
     int64_t limit = EVENT_DEFAULT_LIMIT;
@@ -28,7 +28,7 @@ static int read_limit(struct api_req *r, unsigned *ret)
     return 0;
 }
 
-static void on_events(int result, struct str items, void *ctx)
+static void on_events_read(int result, struct str items, void *ctx)
 {
     struct api_req *r = ctx;
     struct buf body auto_buf = BUF_INIT(BODY_MAX);
@@ -55,9 +55,9 @@ void native_events(struct api_req *r)
         .sandbox = api_query(r, "sandbox"),
     };
 
-    if (read_limit(r, &filter.limit) < 0)
+    if (read_event_limit(r, &filter.limit) < 0)
         return;
-    int code = event_query(r->core->store, r->core->loop, &filter, on_events, r);
+    int code = event_query(r->core->store, r->core->loop, &filter, on_events_read, r);
     if (code < 0)
         api_fail(r, code, NULL);
 }

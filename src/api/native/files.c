@@ -40,7 +40,8 @@ static struct str clean_path(struct arena *a, struct str path)
 
 /* "ROUTE?path=…", with parameter FLAG of the request behind it unless that is NULL. .p is NULL when
  * memory ran out. */
-static struct str target_of(struct api_req *r, const char *route, struct str path, const char *flag)
+static struct str file_target_of(struct api_req *r, const char *route, struct str path,
+                                 const char *flag)
 {
     struct buf out auto_buf = BUF_INIT(TARGET_MAX);
     struct str value = flag ? api_query(r, flag) : STR_NULL;
@@ -62,7 +63,7 @@ struct action {
     bool has_envelope;
 };
 
-static void run(struct api_req *r, const struct action *a)
+static void run_file_action(struct api_req *r, const struct action *a)
 {
     struct sandbox *sb = native_find_sandbox(r);
 
@@ -73,26 +74,26 @@ static void run(struct api_req *r, const struct action *a)
         api_error(r, 400, "path is required");
         return;
     }
-    struct str target = path.p ? target_of(r, a->route, path, a->flag) : STR_NULL;
+    struct str target = path.p ? file_target_of(r, a->route, path, a->flag) : STR_NULL;
     native_forward_own(r, sb, target, a->has_envelope);
 }
 
 void native_files_list(struct api_req *r)
 {
-    run(r, &(const struct action){"/fs/list", NULL, false, true});
+    run_file_action(r, &(const struct action){"/fs/list", NULL, false, true});
 }
 
 void native_files_upload(struct api_req *r)
 {
-    run(r, &(const struct action){"/fs/upload", NULL, false, true});
+    run_file_action(r, &(const struct action){"/fs/upload", NULL, false, true});
 }
 
 void native_files_download(struct api_req *r)
 {
-    run(r, &(const struct action){"/fs/download", "archive", true, false});
+    run_file_action(r, &(const struct action){"/fs/download", "archive", true, false});
 }
 
 void native_files_delete(struct api_req *r)
 {
-    run(r, &(const struct action){"/fs/entry", "recursive", true, true});
+    run_file_action(r, &(const struct action){"/fs/entry", "recursive", true, true});
 }

@@ -10,13 +10,15 @@
 #include "core/core.h"
 #include "core/sandbox.h"
 
-static void on_refuse(struct api_req *r, const struct forward *f, const struct err *e)
+static void on_native_forward_refuse(struct api_req *r, const struct forward *f,
+                                     const struct err *e)
 {
     (void)f;
     native_sandbox_fail(r, e->code, e);
 }
 
-static void on_fail(struct api_req *r, const struct forward *f, const struct proxy_fault *fault)
+static void on_native_forward_fail(struct api_req *r, const struct forward *f,
+                                   const struct proxy_fault *fault)
 {
     if (fault->code == -EHOSTDOWN)
         api_error(r, 409, "sandbox %s was paused before it had responded", f->sandbox->name);
@@ -32,8 +34,8 @@ void native_forward(struct api_req *r, struct sandbox *sb, uint16_t port, enum o
                               .port = port,
                               .origin = origin,
                               .pass = *pass,
-                              .refuse = on_refuse,
-                              .fail = on_fail};
+                              .refuse = on_native_forward_refuse,
+                              .fail = on_native_forward_fail};
 
     forward_start(r, &f);
 }

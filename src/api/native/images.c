@@ -16,7 +16,7 @@ enum { LIST_MAX = 64 << 20, ANSWER_MAX = 1 << 20 };
 
 /* ---- showing ---- */
 
-static void put_str(struct jw *w, const char *name, struct str s)
+static void put_image_text(struct jw *w, const char *name, struct str s)
 {
     jw_key(w, name);
     jw_str(w, s.p ? s : STR(""));
@@ -34,13 +34,13 @@ static void put_image(struct jw *w, const struct root *r, bool is_whole)
 
     clock_rfc3339(text, r->created_us);
     jw_object(w);
-    put_str(w, "name", r->args.name);
-    put_str(w, "id", str_of(r->id));
-    put_str(w, "digest", r->args.origin);
+    put_image_text(w, "name", r->args.name);
+    put_image_text(w, "id", str_of(r->id));
+    put_image_text(w, "digest", r->args.origin);
     jw_pair_int(w, "size", (int64_t)r->args.bytes);
     jw_pair_int(w, "layers", (int64_t)r->args.n_layers);
     jw_pair_int(w, "sandboxes", n_users(r));
-    put_str(w, "created_at", str_of(text));
+    put_image_text(w, "created_at", str_of(text));
     if (is_whole) {
         jw_key(w, "config");
         jw_value(w, r->args.config);
@@ -55,16 +55,16 @@ static void put_import(struct jw *w, const struct image_import *i)
     bool has_name = i->is_named || phase >= IMAGE_UNPACKING;
 
     jw_object(w);
-    put_str(w, "id", str_of(i->id));
-    put_str(w, "name", has_name ? str_of(i->name) : STR(""));
-    put_str(w, "source", str_of(i->source));
-    put_str(w, "status", str_of(image_phase_name(phase)));
+    put_image_text(w, "id", str_of(i->id));
+    put_image_text(w, "name", has_name ? str_of(i->name) : STR(""));
+    put_image_text(w, "source", str_of(i->source));
+    put_image_text(w, "status", str_of(image_phase_name(phase)));
     jw_pair_int(w, "layers", p.n_layers);
     jw_pair_int(w, "layers_done", p.n_done);
     jw_pair_int(w, "bytes", (int64_t)p.bytes);
     jw_pair_int(w, "total", (int64_t)p.total);
     if (phase == IMAGE_FAILED)
-        put_str(w, "error", str_of(err_text(&i->e)));
+        put_image_text(w, "error", str_of(err_text(&i->e)));
     jw_end(w);
 }
 
@@ -83,7 +83,7 @@ void native_images(struct api_req *r)
 }
 
 /* By name or id; answers when there is none. */
-static struct root *find_image(struct api_req *r)
+static struct root *find_named_image(struct api_req *r)
 {
     struct str name = http_decode_segment(r->arena, api_param(r, "name"));
     struct root *i = root_find(r->core->roots, name);
@@ -99,7 +99,7 @@ void native_image(struct api_req *r)
 {
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = native_begin(&body);
-    const struct root *i = find_image(r);
+    const struct root *i = find_named_image(r);
 
     if (!i)
         return;
@@ -164,7 +164,7 @@ void native_image_imported(struct api_req *r)
 
 void native_image_delete(struct api_req *r)
 {
-    struct root *i = find_image(r);
+    struct root *i = find_named_image(r);
 
     if (!i)
         return;

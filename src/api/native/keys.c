@@ -22,7 +22,7 @@ _Static_assert(sizeof GAP - 1 == ACCOUNT_SECRET_LEN, "the gap must have the leng
 
 /* ---- writing ---- */
 
-static void put_time(struct jw *w, const char *name, int64_t us)
+static void put_key_time(struct jw *w, const char *name, int64_t us)
 {
     char text[CLOCK_RFC3339_MAX];
 
@@ -31,7 +31,7 @@ static void put_time(struct jw *w, const char *name, int64_t us)
     jw_cstr(w, text);
 }
 
-static void put_limit(struct jw *w, const char *name, int64_t limit)
+static void put_key_limit(struct jw *w, const char *name, int64_t limit)
 {
     jw_key(w, name);
     if (limit < 0)
@@ -63,14 +63,14 @@ void native_put_key(struct jw *w, const struct account_key *k, const char *secre
     jw_cstr(w, k->hint);
     jw_key(w, "fixed");
     jw_bool(w, k->is_fixed);
-    put_time(w, "created_at", k->created_us);
+    put_key_time(w, "created_at", k->created_us);
     if (k->revoked_us)
-        put_time(w, "revoked_at", k->revoked_us);
+        put_key_time(w, "revoked_at", k->revoked_us);
     jw_key(w, "limits");
     jw_object(w);
-    put_limit(w, "max_live", k->own.max_live);
-    put_limit(w, "max_creates", k->own.max_creates);
-    put_limit(w, "max_rps", k->own.max_rps);
+    put_key_limit(w, "max_live", k->own.max_live);
+    put_key_limit(w, "max_creates", k->own.max_creates);
+    put_key_limit(w, "max_rps", k->own.max_rps);
     jw_end(w);
     jw_end(w);
 }
@@ -125,7 +125,8 @@ static int read_str(struct api_req *r, const char *name, struct str *ret)
     return 0;
 }
 
-static int read_limit(struct api_req *r, const struct json *limits, const char *name, int64_t *ret)
+static int read_key_limit(struct api_req *r, const struct json *limits, const char *name,
+                          int64_t *ret)
 {
     const struct json *v = json_get(limits, name);
 
@@ -146,10 +147,10 @@ static int read_limits(struct api_req *r, struct quota_limits *ret)
         api_error(r, 400, "limits must be an object");
         return -EINVAL;
     }
-    if (read_limit(r, limits, "max_live", &ret->max_live) < 0 ||
-        read_limit(r, limits, "max_creates", &ret->max_creates) < 0)
+    if (read_key_limit(r, limits, "max_live", &ret->max_live) < 0 ||
+        read_key_limit(r, limits, "max_creates", &ret->max_creates) < 0)
         return -EINVAL;
-    return read_limit(r, limits, "max_rps", &ret->max_rps);
+    return read_key_limit(r, limits, "max_rps", &ret->max_rps);
 }
 
 /* What the body asks for; -EINVAL after answering. */
@@ -188,7 +189,7 @@ struct creation {
     struct str answer;
 };
 
-static void on_created(struct store_tx *tx, int result, void *ctx)
+static void on_key_created(struct store_tx *tx, int result, void *ctx)
 {
     struct creation *c = ctx;
 
@@ -201,7 +202,7 @@ static void on_created(struct store_tx *tx, int result, void *ctx)
 }
 
 /* Submits what was prepared; K is taken over on success only. */
-static int submit(struct api_req *r, struct account_key *k, const char *secret)
+static int submit_key_change(struct api_req *r, struct account_key *k, const char *secret)
 {
     struct creation *c = arena_new(r->arena, struct creation);
     struct str recorded = make_answer(r, k, GAP);
@@ -215,7 +216,7 @@ static int submit(struct api_req *r, struct account_key *k, const char *secret)
         code = api_record(r, tx, 200, recorded);
     }
     if (code == 0)
-        return store_submit(r->core->store, tx, r->core->loop, on_created, c);
+        return store_submit(r->core->store, tx, r->core->loop, on_key_created, c);
     store_tx_free(tx);
     return code;
 }
@@ -237,7 +238,7 @@ void native_keys_create(struct api_req *r)
     args.id = str_of(id);
     args.secret = str_of(secret);
     struct account_key *k = accounts_prepare(r->core->accounts, &args, &e);
-    int code = k ? submit(r, k, secret) : e.code;
+    int code = k ? submit_key_change(r, k, secret) : e.code;
     mem_wipe(secret, sizeof secret);
     if (code < 0) {
         account_key_unref(k);

@@ -66,14 +66,14 @@ static int read_since(struct api_req *r, struct str *ret)
     return 0;
 }
 
-static bool is_on(const struct api_req *r, const char *name)
+static bool is_query_on(const struct api_req *r, const char *name)
 {
     struct str value = api_query(r, name);
 
     return str_is(value, "true") || str_is(value, "1");
 }
 
-static void answer(struct api_req *r, const char *name, struct str logs)
+static void answer_sandbox_log(struct api_req *r, const char *name, struct str logs)
 {
     struct buf body auto_buf = BUF_INIT(SANDBOX_LOG_JSON_MAX + 4096);
     const struct {
@@ -103,7 +103,7 @@ static void answer_kept(struct api_req *r, const char *name, const struct sandbo
                         int64_t lines)
 {
     struct buf text auto_buf = BUF_INIT(SANDBOX_LOG_MAX);
-    struct sandbox_log_view v = {.tail = lines, .has_times = is_on(r, "timestamps")};
+    struct sandbox_log_view v = {.tail = lines, .has_times = is_query_on(r, "timestamps")};
 
     if (read_since(r, &v.since) < 0)
         return;
@@ -111,13 +111,13 @@ static void answer_kept(struct api_req *r, const char *name, const struct sandbo
     struct str logs = text.p ? buf_str(&text) : STR("");
     if (code < 0)
         api_fail(r, code, NULL);
-    else if (is_on(r, "follow"))
+    else if (is_query_on(r, "follow"))
         api_reply(r, 200, "text/plain; charset=utf-8", logs);
     else
-        answer(r, name, logs);
+        answer_sandbox_log(r, name, logs);
 }
 
-static void ask_inside(struct api_req *r, struct sandbox *sb, int64_t lines)
+static void ask_sandbox_for_log(struct api_req *r, struct sandbox *sb, int64_t lines)
 {
     static const char *const passed[] = {"follow", "since", "timestamps"};
     struct buf target auto_buf = BUF_INIT(TARGET_MAX);
@@ -149,7 +149,7 @@ void native_logs(struct api_req *r)
     else if (read_tail(r, &lines) < 0)
         return;
     else if (is_running)
-        ask_inside(r, sb, lines);
+        ask_sandbox_for_log(r, sb, lines);
     else
         answer_kept(r, sb ? sb->name : sandbox_log_name(log), log, lines);
 }

@@ -11,7 +11,7 @@
 enum { ANSWER_MAX = 32 << 20 };
 
 /* The members of the template's own description, and what the pool is like now. */
-static void put_figures(struct jw *w, const struct pool_info *info)
+static void put_pool_figures(struct jw *w, const struct pool_info *info)
 {
     const struct json *own = json_get(info->template->doc, "pool");
 
@@ -47,7 +47,7 @@ static void put_pool(struct jw *w, const struct pool_info *info)
         jw_value(w, &doc->members[i].value);
     }
     jw_key(w, "pool");
-    put_figures(w, info);
+    put_pool_figures(w, info);
     jw_end(w);
 }
 

@@ -58,7 +58,7 @@ static struct str location_of(struct api_req *r, struct str path, const char *co
                         STR_ARG(query));
 }
 
-static void redirect(struct api_req *r, int status, struct str location)
+static void redirect_visitor(struct api_req *r, int status, struct str location)
 {
     if (!location.p || http_add_header(r->http, "Location", location) < 0)
         api_fail(r, -ENOMEM, NULL);
@@ -72,13 +72,14 @@ void native_router_slash(struct api_req *r)
 
     if (leave_to_klavis(r))
         return;
-    redirect(r, 301,
-             location_of(r, arena_printf(r->arena, "/sandbox/" STR_FMT "/", STR_ARG(name)), NULL));
+    redirect_visitor(
+        r, 301,
+        location_of(r, arena_printf(r->arena, "/sandbox/" STR_FMT "/", STR_ARG(name)), NULL));
 }
 
 /* PREFIX with the port of a service behind it, unless that is 0: links that begin so lead to that
  * port again, where a query would be lost. */
-static struct str place_of(struct api_req *r, struct str prefix, uint16_t port)
+static struct str location_of_port(struct api_req *r, struct str prefix, uint16_t port)
 {
     return port > 0 ? arena_printf(r->arena, STR_FMT "/~%u", STR_ARG(prefix), port) : prefix;
 }
@@ -159,7 +160,7 @@ static void pass_on(struct api_req *r, const struct visitor *v, uint16_t port)
     static const char *const with_auth[] = {"x-api-key", "authorization", NULL};
     static const char *const without_auth[] = {"x-api-key", NULL};
     struct str path = arena_printf(r->arena, "/" STR_FMT, STR_ARG(v->path));
-    struct str prefix = place_of(r, v->prefix, port == v->sandbox->spec.port ? 0 : port);
+    struct str prefix = location_of_port(r, v->prefix, port == v->sandbox->spec.port ? 0 : port);
     struct proxy_pass pass = {
         .target = path.p ? location_of(r, path, own_params) : STR_NULL,
         .host = arena_printf(r->arena, "localhost:%u", port),
@@ -198,17 +199,17 @@ static bool lead_to_host(struct api_req *r, const struct visitor *v, uint16_t po
     /* By whichever of http and https the browser came. */
     struct str path =
         arena_printf(r->arena, "//" STR_FMT "/" STR_FMT, STR_ARG(host), STR_ARG(v->path));
-    redirect(r, 302, path.p ? location_of(r, path, own_params) : STR_NULL);
+    redirect_visitor(r, 302, path.p ? location_of(r, path, own_params) : STR_NULL);
     return true;
 }
 
 static void lead_to_view(struct api_req *r, const struct visitor *v, struct str token)
 {
     struct str at = arena_printf(r->arena, STR_FMT "/~" STR_FMT, STR_ARG(v->top), STR_ARG(token));
-    struct str path = arena_printf(r->arena, STR_FMT "/" STR_FMT, STR_ARG(place_of(r, at, v->port)),
-                                   STR_ARG(v->path));
+    struct str path = arena_printf(r->arena, STR_FMT "/" STR_FMT,
+                                   STR_ARG(location_of_port(r, at, v->port)), STR_ARG(v->path));
 
-    redirect(r, 302, path.p ? location_of(r, path, key_param) : STR_NULL);
+    redirect_visitor(r, 302, path.p ? location_of(r, path, key_param) : STR_NULL);
 }
 
 /* A key in the address is not left where scripts of the page could read it. */
@@ -217,7 +218,7 @@ static bool needs_view(const struct visitor *v)
     return v->way == VISITOR_BY_QUERY || v->way == VISITOR_BY_COOKIE;
 }
 
-static void take_up(struct api_req *r, const struct visitor *v, uint16_t port)
+static void pass_to_port(struct api_req *r, const struct visitor *v, uint16_t port)
 {
     struct str token = needs_view(v) ? view_token(r, v->sandbox, v->key) : STR("");
 
@@ -253,5 +254,5 @@ void native_router(struct api_req *r)
         return;
     uint16_t port = v.port > 0 ? v.port : read_port(r, v.sandbox);
     if (port != 0)
-        take_up(r, &v, port);
+        pass_to_port(r, &v, port);
 }

@@ -18,7 +18,7 @@ enum { LIST_MAX = 256 << 20, ANSWER_MAX = 4 * SANDBOX_SPEC_MAX, METRICS_MAX = 4 
 
 /* ---- writing ---- */
 
-static void put_str(struct jw *w, const char *name, struct str s)
+static void put_sandbox_text(struct jw *w, const char *name, struct str s)
 {
     if (s.len == 0)
         return;
@@ -26,7 +26,7 @@ static void put_str(struct jw *w, const char *name, struct str s)
     jw_str(w, s);
 }
 
-static void put_time(struct jw *w, const char *name, int64_t us)
+static void put_sandbox_time(struct jw *w, const char *name, int64_t us)
 {
     char text[CLOCK_RFC3339_MAX];
 
@@ -37,16 +37,16 @@ static void put_time(struct jw *w, const char *name, int64_t us)
     jw_cstr(w, text);
 }
 
-static void put_times(struct jw *w, const struct sandbox *sb)
+static void put_sandbox_times(struct jw *w, const struct sandbox *sb)
 {
-    put_time(w, "created_at", sb->created_us);
-    put_time(w, "started_at", sb->started_us);
-    put_time(w, "expires_at", sb->expires_us);
-    put_time(w, "last_active_at", sb->last_active_us);
-    put_time(w, "paused_at", sb->paused_us);
+    put_sandbox_time(w, "created_at", sb->created_us);
+    put_sandbox_time(w, "started_at", sb->started_us);
+    put_sandbox_time(w, "expires_at", sb->expires_us);
+    put_sandbox_time(w, "last_active_at", sb->last_active_us);
+    put_sandbox_time(w, "paused_at", sb->paused_us);
 }
 
-static void put_sandbox(struct jw *w, const struct sandbox *sb, bool is_pool)
+static void put_sandbox_members(struct jw *w, const struct sandbox *sb, bool is_pool)
 {
     struct sandbox_args a = sb->spec;
     char url[sizeof "/sandbox//" + SANDBOX_NAME_MAX];
@@ -54,33 +54,33 @@ static void put_sandbox(struct jw *w, const struct sandbox *sb, bool is_pool)
     a.name = str_of(sb->name);
     a.timeout_s = sb->timeout_s;
     jw_object(w);
-    put_str(w, "id", str_of(sb->id));
-    put_str(w, "user", str_of(sb->account));
+    put_sandbox_text(w, "id", str_of(sb->id));
+    put_sandbox_text(w, "user", str_of(sb->account));
     if (is_pool) {
         jw_key(w, "isPool");
         jw_bool(w, true);
     }
     sandbox_fields_write(w, &a, SANDBOX_FACE_API);
-    put_str(w, "status", str_of(sandbox_status(sb)));
-    put_times(w, sb);
+    put_sandbox_text(w, "status", str_of(sandbox_status(sb)));
+    put_sandbox_times(w, sb);
     (void)snprintf(url, sizeof url, "/sandbox/%s/", sb->name);
-    put_str(w, "url", str_of(url));
+    put_sandbox_text(w, "url", str_of(url));
     jw_end(w);
 }
 
 void native_put_sandbox(struct jw *w, const struct sandbox *sb)
 {
-    put_sandbox(w, sb, false);
+    put_sandbox_members(w, sb, false);
 }
 
 void native_put_member(struct jw *w, const struct sandbox *sb)
 {
-    put_sandbox(w, sb, true);
+    put_sandbox_members(w, sb, true);
 }
 
 /* ---- errors ---- */
 
-static void not_found(struct api_req *r, struct str name)
+static void refuse_missing_sandbox(struct api_req *r, struct str name)
 {
     api_error(r, 404, "sandbox " STR_FMT " not found", STR_ARG(str_slice(name, 0, 100)));
 }
@@ -91,7 +91,7 @@ struct sandbox *native_find_sandbox(struct api_req *r)
     struct sandbox *sb = sandbox_find_for(r->core->sandboxes, name, r->key);
 
     if (!sb)
-        not_found(r, name);
+        refuse_missing_sandbox(r, name);
     return sb;
 }
 
@@ -118,14 +118,14 @@ void native_sandbox_fail(struct api_req *r, int code, const struct err *e)
             return;
         }
     if (code == -ENOENT)
-        not_found(r, api_param(r, "name"));
+        refuse_missing_sandbox(r, api_param(r, "name"));
     else
         api_fail(r, code, e);
 }
 
 /* ---- POST ---- */
 
-static int read_args(struct api_req *r, struct sandbox_args *a)
+static int read_sandbox_args(struct api_req *r, struct sandbox_args *a)
 {
     struct err e = ERR_INIT;
 
@@ -144,7 +144,7 @@ struct creation {
 };
 
 /* The answer is made before it is true, because it is stored with what makes it true. */
-static int record_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
+static int record_sandbox_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
 {
     struct creation *c = ctx;
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
@@ -160,7 +160,7 @@ static int record_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
     return api_record_of(c->req, str_of(sb->id), tx, 200, c->answer);
 }
 
-static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_sandbox_created(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct creation *c = ctx;
 
@@ -176,7 +176,8 @@ static void on_created(void *ctx, struct sandbox *sb, const struct err *e)
 void native_sandbox_create(struct api_req *r)
 {
     struct creation *c = arena_new(r->arena, struct creation);
-    struct sandbox_create rq = {.key = r->key, .record = record_answer, .fn = on_created, .ctx = c};
+    struct sandbox_create rq = {
+        .key = r->key, .record = record_sandbox_answer, .fn = on_sandbox_created, .ctx = c};
     struct err e = ERR_INIT;
 
     if (!c) {
@@ -184,7 +185,7 @@ void native_sandbox_create(struct api_req *r)
         return;
     }
     c->req = r;
-    if (read_args(r, &rq.args) < 0)
+    if (read_sandbox_args(r, &rq.args) < 0)
         return;
     int code = sandbox_create(r->core->sandboxes, &rq, &e);
     if (code < 0)
@@ -230,8 +231,8 @@ void native_sandbox_get(struct api_req *r)
 
 /* ---- moves ---- */
 
-static void on_moved(struct api_req *r, const struct sandbox *sb, const struct err *e,
-                     const char *what)
+static void on_sandbox_moved(struct api_req *r, const struct sandbox *sb, const struct err *e,
+                             const char *what)
 {
     if (e)
         native_sandbox_fail(r, e->code, e);
@@ -239,19 +240,19 @@ static void on_moved(struct api_req *r, const struct sandbox *sb, const struct e
         native_reply_text(r, "Sandbox %s %s successfully", sb->name, what);
 }
 
-static void on_deleted(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_sandbox_deleted(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    on_moved(ctx, sb, e, "deleted");
+    on_sandbox_moved(ctx, sb, e, "deleted");
 }
 
-static void on_paused(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_sandbox_paused(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    on_moved(ctx, sb, e, "paused");
+    on_sandbox_moved(ctx, sb, e, "paused");
 }
 
-static void on_resumed(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_sandbox_resumed(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    on_moved(ctx, sb, e, "resumed");
+    on_sandbox_moved(ctx, sb, e, "resumed");
 }
 
 /* It was not there any more when it was asked for, and its name is free now. */
@@ -261,7 +262,7 @@ static void on_gone_before(void *ctx, struct sandbox *sb, const struct err *e)
 
     (void)sb;
     (void)e;
-    not_found(r, api_param(r, "name"));
+    refuse_missing_sandbox(r, api_param(r, "name"));
 }
 
 void native_sandbox_delete(struct api_req *r)
@@ -273,7 +274,7 @@ void native_sandbox_delete(struct api_req *r)
     /* Whatever the answer is, the name can be used afterwards. */
     if (!sb && sandbox_await_end(set, name, r->key, on_gone_before, r) == 0)
         return;
-    int code = sb ? sandbox_delete(sb, on_deleted, r) : -ENOENT;
+    int code = sb ? sandbox_delete(sb, on_sandbox_deleted, r) : -ENOENT;
     if (code < 0)
         native_sandbox_fail(r, code, NULL);
 }
@@ -281,7 +282,7 @@ void native_sandbox_delete(struct api_req *r)
 void native_sandbox_pause(struct api_req *r)
 {
     struct sandbox *sb = native_find_sandbox(r);
-    int code = sb ? sandbox_pause(sb, on_paused, r) : 0;
+    int code = sb ? sandbox_pause(sb, on_sandbox_paused, r) : 0;
 
     if (code < 0)
         native_sandbox_fail(r, code, NULL);
@@ -291,7 +292,7 @@ void native_sandbox_resume(struct api_req *r)
 {
     const struct sandbox_resume how = {0};
     struct sandbox *sb = native_find_sandbox(r);
-    int code = sb ? sandbox_resume(sb, &how, on_resumed, r) : 0;
+    int code = sb ? sandbox_resume(sb, &how, on_sandbox_resumed, r) : 0;
 
     if (code < 0)
         native_sandbox_fail(r, code, NULL);
@@ -304,13 +305,13 @@ static void put_metrics(struct jw *w, struct sandbox *sb)
     sandbox_look(sb);
     jw_key(w, sb->name);
     jw_object(w);
-    put_str(w, "sandbox", str_of(sb->name));
-    put_str(w, "pod", str_of(sb->name));
+    put_sandbox_text(w, "sandbox", str_of(sb->name));
+    put_sandbox_text(w, "pod", str_of(sb->name));
     jw_pair_int(w, "cpuMilli", sb->figures.cpu_milli);
     jw_pair_int(w, "memoryBytes", (int64_t)sb->figures.usage.memory_bytes);
     jw_pair_int(w, "memoryMB", (int64_t)(sb->figures.usage.memory_bytes >> 20));
     jw_pair_int(w, "processes", sb->figures.usage.pids);
-    put_time(w, "sampledAt", clock_real_us());
+    put_sandbox_time(w, "sampledAt", clock_real_us());
     jw_end(w);
 }
 

@@ -37,13 +37,13 @@ struct run {
 };
 
 /* After the answer: the run lives in the request's arena and may be gone with it. */
-static void finish(struct sandbox *sb)
+static void finish_terminal_run(struct sandbox *sb)
 {
     sandbox_release(sb);
     sandbox_unref(sb);
 }
 
-static int exit_code(int status)
+static int terminal_exit_code(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -57,7 +57,7 @@ static void put_output(struct jw *w, const char *name, struct str s, bool is_bas
     jw_pair_str(w, name, is_base64 ? buf_str(&text) : s);
 }
 
-static void answer(struct run *t, const struct engine_result *result)
+static void answer_terminal_run(struct run *t, const struct engine_result *result)
 {
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = native_begin(&body);
@@ -74,7 +74,7 @@ static void answer(struct run *t, const struct engine_result *result)
     put_output(&w, "output", result->out, t->is_base64);
     put_output(&w, "errorOutput", result->err, t->is_base64);
     jw_key(&w, "exitCode");
-    jw_int(&w, exit_code(result->status));
+    jw_int(&w, terminal_exit_code(result->status));
     jw_key(&w, "timedOut");
     jw_bool(&w, result->is_timed_out);
     jw_key(&w, "truncated");
@@ -88,7 +88,7 @@ static void answer(struct run *t, const struct engine_result *result)
 }
 
 /* The command did not start, or its sandbox went away meanwhile. */
-static void refuse(struct run *t, const struct err *e)
+static void refuse_terminal_run(struct run *t, const struct err *e)
 {
     bool is_theirs = e->code == -ENOENT || e->code == -EACCES || e->code == -ENOTDIR ||
                      e->code == -EINVAL || e->code == -E2BIG || e->code == -ENAMETOOLONG;
@@ -112,18 +112,19 @@ static void refuse(struct run *t, const struct err *e)
         api_fail(t->req, e->code, e);
 }
 
-static void on_result(void *ctx, const struct engine_result *result, const struct err *e)
+static void on_terminal_run_result(void *ctx, const struct engine_result *result,
+                                   const struct err *e)
 {
     struct run *t = ctx;
     struct sandbox *sb = t->sb;
 
-    if (result && exit_code(result->status) == OOM_CODE)
+    if (result && terminal_exit_code(result->status) == OOM_CODE)
         sandbox_look(t->sb);
     if (result)
-        answer(t, result);
+        answer_terminal_run(t, result);
     else
-        refuse(t, e);
-    finish(sb);
+        refuse_terminal_run(t, e);
+    finish_terminal_run(sb);
 }
 
 /* ARGV has room for four. */
@@ -145,7 +146,7 @@ static struct engine_run make_run(const struct run *t, const struct sandbox *sb,
     };
 }
 
-static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
+static void on_terminal_run_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
     struct run *t = ctx;
     const char *argv[4];
@@ -159,10 +160,11 @@ static void on_usable(void *ctx, struct sandbox *sb, const struct err *e)
     t->sb = sandbox_ref(sb);
     sandbox_hold(sb);
     t->start_us = clock_mono_us();
-    int r = run.env ? engine_cell_run(sandbox_cell(sb), &run, on_result, t, &why) : -ENOMEM;
+    int r = run.env ? engine_cell_run(sandbox_cell(sb), &run, on_terminal_run_result, t, &why)
+                    : -ENOMEM;
     if (r < 0) {
-        refuse(t, why.code ? &why : &(struct err){.code = r});
-        finish(sb);
+        refuse_terminal_run(t, why.code ? &why : &(struct err){.code = r});
+        finish_terminal_run(sb);
     }
 }
 
@@ -179,7 +181,7 @@ static void stream(struct run *t, struct sandbox *sb)
         native_forward_body(t->req, sb, STR("/run"), arena_str(t->req->arena, buf_str(&body)));
 }
 
-static int read_timeout(struct api_req *r, struct run *t)
+static int read_terminal_run_timeout(struct api_req *r, struct run *t)
 {
     const struct json *v = json_get(r->body, "timeout");
     double s = json_real(v, json_is_number(v) ? (double)json_int(v, 0) : 0);
@@ -194,7 +196,7 @@ static int read_timeout(struct api_req *r, struct run *t)
     return 0;
 }
 
-static int read_env(struct api_req *r, struct run *t)
+static int read_terminal_run_env(struct api_req *r, struct run *t)
 {
     const struct json *env = json_get(r->body, "env");
     bool is_bad = env && !json_is(env, JSON_OBJECT) && !json_is(env, JSON_NULL);
@@ -234,21 +236,21 @@ static int read_encoding(struct api_req *r, struct run *t)
     return 0;
 }
 
-static bool is_blank(struct str s)
+static bool is_blank_command(struct str s)
 {
     while (s.len > 0 && s.p[0] != '\0' && strchr(" \t\r\n\v\f", s.p[0]))
         s = str_skip(s, 1);
     return s.len == 0;
 }
 
-static int read_run(struct api_req *r, struct run *t)
+static int read_terminal_body(struct api_req *r, struct run *t)
 {
     if (api_body_object(r) < 0 || api_body_str(r, "command", &t->command) < 0 ||
         api_body_str(r, "cwd", &t->cwd) < 0 || api_body_str(r, "user", &t->user) < 0 ||
         api_body_str(r, "stdin", &t->input) < 0 || read_encoding(r, t) < 0 ||
-        read_timeout(r, t) < 0 || read_env(r, t) < 0)
+        read_terminal_run_timeout(r, t) < 0 || read_terminal_run_env(r, t) < 0)
         return -EINVAL;
-    if (is_blank(t->command))
+    if (is_blank_command(t->command))
         api_error(r, 400, "command is required");
     else if (str_has_nul(t->command) || str_has_nul(t->cwd) || str_has_nul(t->user))
         api_error(r, 400, "command, cwd and user must not contain NUL characters");
@@ -270,13 +272,13 @@ void native_terminal_run(struct api_req *r)
     }
     t->req = r;
     bool is_streamed = false;
-    if (read_run(r, t) < 0 || api_body_bool(r, "stream", &is_streamed) < 0)
+    if (read_terminal_body(r, t) < 0 || api_body_bool(r, "stream", &is_streamed) < 0)
         return;
     if (is_streamed) {
         stream(t, sb);
         return;
     }
-    int code = sandbox_use(sb, on_usable, t);
+    int code = sandbox_use(sb, on_terminal_run_usable, t);
     if (code < 0)
         native_sandbox_fail(r, code, NULL);
 }

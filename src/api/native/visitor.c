@@ -38,7 +38,7 @@ static uint16_t cut_port(struct str *path)
 }
 
 /* The path behind "/sandbox/NAME/", and whether there is a token at its start. */
-static int read_address(struct visitor *v, struct api_req *r, struct str *ret_token)
+static int read_visitor_address(struct visitor *v, struct api_req *r, struct str *ret_token)
 {
     struct str name = api_param(r, "name"), path = api_param(r, "path");
 
@@ -56,7 +56,7 @@ static int read_address(struct visitor *v, struct api_req *r, struct str *ret_to
 
 /* ---- who ---- */
 
-static void take_key(struct visitor *v, struct account_key *k, enum visitor_way way)
+static void take_visitor_key(struct visitor *v, struct account_key *k, enum visitor_way way)
 {
     v->has_token = true;
     if (v->key || !k)
@@ -69,13 +69,13 @@ static void try_key(struct visitor *v, const struct api_req *r, struct str token
                     enum visitor_way way)
 {
     if (token.len > 0)
-        take_key(v, accounts_find(r->core->accounts, token), way);
+        take_visitor_key(v, accounts_find(r->core->accounts, token), way);
 }
 
 static void try_view(struct visitor *v, struct api_req *r, struct str token, enum visitor_way way)
 {
     if (token.len > 0)
-        take_key(v, v->sandbox ? view_find(r, v->sandbox, token) : NULL, way);
+        take_visitor_key(v, v->sandbox ? view_find(r, v->sandbox, token) : NULL, way);
 }
 
 /* There may be several: pages of other hosts of the domain can set more of that name. */
@@ -97,7 +97,7 @@ int visitor_read(struct visitor *ret, struct api_req *r)
     struct str bearer = api_bearer(http_header_get(h, "authorization")), token;
 
     *ret = (struct visitor){.way = VISITOR_UNKNOWN};
-    if (read_address(ret, r, &token) < 0)
+    if (read_visitor_address(ret, r, &token) < 0)
         return -ENOMEM;
     try_key(ret, r, bearer, VISITOR_BY_HEADER);
     ret->is_bearer_a_key =

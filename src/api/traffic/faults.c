@@ -14,7 +14,7 @@ static bool is_browser(const struct http_head *head)
 }
 
 /* Nothing in it needs escapes: ids are letters and digits, messages our own. */
-static void put_page(struct buf *out, const struct traffic_fault *f)
+static void put_fault_page(struct buf *out, const struct traffic_fault *f)
 {
     (void)buf_printf(out,
                      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -32,7 +32,7 @@ static void put_page(struct buf *out, const struct traffic_fault *f)
     (void)buf_add_lit(out, "</body></html>\n");
 }
 
-static void put_json(struct buf *out, const struct traffic_fault *f)
+static void put_fault_json(struct buf *out, const struct traffic_fault *f)
 {
     struct jw w = jw_to(out);
 
@@ -56,9 +56,9 @@ void traffic_fault(struct api_req *r, const struct traffic_fault *f)
     bool is_page = is_browser(&r->http->head);
 
     if (is_page)
-        put_page(&body, f);
+        put_fault_page(&body, f);
     else
-        put_json(&body, f);
+        put_fault_json(&body, f);
     if (!buf_ok(&body)) {
         api_reply(r, f->status, NULL, STR_NULL);
         return;

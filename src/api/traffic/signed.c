@@ -80,7 +80,7 @@ bool traffic_is_signed_with(const struct signature *s, const char *token)
     return mem_eq_const(digest, s->digest, sizeof digest) != 0;
 }
 
-static void refill(struct traffic_tries *t)
+static void refill_tries(struct traffic_tries *t)
 {
     int64_t now = clock_mono_us(), passed = now - t->at_us;
 
@@ -96,7 +96,7 @@ struct sandbox *traffic_find_signer(struct traffic_tries *t, const struct core *
     int64_t cost = 1 + (int64_t)(s->head.len / BYTES_A_TRY);
     struct sandbox *sb = NULL;
 
-    refill(t);
+    refill_tries(t);
     *ret_busy = false;
     while (s->head.p && (sb = sandbox_next(core->sandboxes, sb))) {
         if (!sb->access.is_secure)

@@ -21,7 +21,7 @@ static bool is_unreachable(int code)
            code == -EHOSTUNREACH;
 }
 
-static void on_refuse(struct api_req *r, const struct forward *f, const struct err *e)
+static void on_traffic_refuse(struct api_req *r, const struct forward *f, const struct err *e)
 {
     if (e->code == -ENOENT || e->code == -EHOSTDOWN)
         traffic_not_found(r, str_of(f->sandbox->id));
@@ -29,7 +29,8 @@ static void on_refuse(struct api_req *r, const struct forward *f, const struct e
         api_fail(r, e->code, e);
 }
 
-static void on_fail(struct api_req *r, const struct forward *f, const struct proxy_fault *fault)
+static void on_traffic_fail(struct api_req *r, const struct forward *f,
+                            const struct proxy_fault *fault)
 {
     struct str id = str_of(f->sandbox->id);
 
@@ -45,7 +46,7 @@ static void on_fail(struct api_req *r, const struct forward *f, const struct pro
 /* ---- who may ---- */
 
 /* Paths of E2B's service that its control plane alone may ask for. */
-static bool is_reserved(struct str path)
+static bool is_reserved_port(struct str path)
 {
     static const char *const paths[] = {"/init",     "/freeze", "/unfreeze", "/collapse",
                                         "/fsfreeze", "/fsthaw", "/upgrade"};
@@ -72,7 +73,7 @@ static bool admit_envd(struct api_req *r, const struct traffic *t, const struct 
 {
     struct str rest = t->target;
 
-    if (is_reserved(str_cut(&rest, '?'))) {
+    if (is_reserved_port(str_cut(&rest, '?'))) {
         traffic_fault(r, &(struct traffic_fault){
                              404, t->id, 0,
                              "This endpoint is reserved for the E2B control plane and is not "
@@ -104,7 +105,7 @@ static bool admit_port(struct api_req *r, const struct traffic *t, const struct 
 
 /* ---- what the service sees ---- */
 
-static bool is_ours(const struct api_req *r, struct str token)
+static bool is_traffic_token(const struct api_req *r, struct str token)
 {
     return token.len > 0 && (accounts_find(r->core->accounts, token) ||
                              accounts_is_revoked(r->core->accounts, token));
@@ -121,9 +122,9 @@ static const char *const *dropped_headers(struct api_req *r)
         return NULL;
     names[n++] = TRAFFIC_BOOT_HEADER;
     names[n++] = TOKEN_HEADER;
-    if (is_ours(r, str_trim(http_header_get(h, "x-api-key"))))
+    if (is_traffic_token(r, str_trim(http_header_get(h, "x-api-key"))))
         names[n++] = "x-api-key";
-    if (is_ours(r, api_bearer(http_header_get(h, "authorization"))))
+    if (is_traffic_token(r, api_bearer(http_header_get(h, "authorization"))))
         names[n++] = "authorization";
     return names;
 }
@@ -133,7 +134,7 @@ static const char *const key_param[] = {"api_key", NULL};
 /* TARGET without a key of ours. .p is NULL when memory ran out. */
 static struct str clean_target(struct api_req *r, struct str target)
 {
-    if (r->http->head.query.len == 0 || !is_ours(r, str_trim(api_query(r, "api_key"))))
+    if (r->http->head.query.len == 0 || !is_traffic_token(r, str_trim(api_query(r, "api_key"))))
         return target;
     return rewrite_url(r->arena, target, key_param);
 }
@@ -182,7 +183,7 @@ static void fill_port(struct api_req *r, const struct traffic *t, struct forward
     f->pass.host = host_of(r, t, f->sandbox);
 }
 
-static void take_up(struct api_req *r, const struct traffic *t, struct sandbox *sb)
+static void pass_to_sandbox(struct api_req *r, const struct traffic *t, struct sandbox *sb)
 {
     bool is_envd = t->port == TRAFFIC_ENVD_PORT;
     struct forward f = {
@@ -192,8 +193,8 @@ static void take_up(struct api_req *r, const struct traffic *t, struct sandbox *
                        .params = key_param,
                        .prefix = t->prefix,
                        .cookie_path = t->prefix},
-        .refuse = on_refuse,
-        .fail = on_fail,
+        .refuse = on_traffic_refuse,
+        .fail = on_traffic_fail,
     };
 
     if (is_envd ? !admit_envd(r, t, sb) : !admit_port(r, t, sb))
@@ -228,7 +229,7 @@ void traffic_handle(struct api_req *r, const struct destination *place)
     if (place->kind == DESTINATION_BAD)
         api_error(r, 400, "%s", place->why);
     else if (sb)
-        take_up(r, &t, sb);
+        pass_to_sandbox(r, &t, sb);
     else
         traffic_not_found(r, t.id);
 }
@@ -258,7 +259,7 @@ void traffic_router(struct api_req *r)
     t.prefix = arena_printf(r->arena, "/sandboxes/router/%s/%u", sb->id, t.port);
     t.target = arena_printf(r->arena, "/" STR_FMT "%s" STR_FMT, STR_ARG(path),
                             head->query.p ? "?" : "", STR_ARG(head->query));
-    take_up(r, &t, sb);
+    pass_to_sandbox(r, &t, sb);
 }
 
 bool traffic_handle_signed(struct api_req *r)
@@ -275,7 +276,7 @@ bool traffic_handle_signed(struct api_req *r)
                                   .port = TRAFFIC_ENVD_PORT,
                                   .target = r->http->head.target,
                                   .is_proven = true};
-        take_up(r, &t, sb);
+        pass_to_sandbox(r, &t, sb);
     } else if (is_busy) {
         (void)http_add_header(r->http, "Retry-After", STR("1"));
         api_error(r, 429, "too many signature checks are pending, please retry");

@@ -326,7 +326,7 @@ static struct num read_calc_sum(struct calc *c)
 }
 
 /* By the sign: which results of num_compare() make it true, as bits of result + 1. */
-static unsigned take_comparison(struct calc *c)
+static unsigned take_calc_comparison(struct calc *c)
 {
     static const struct {
         const char *sign;
@@ -345,7 +345,7 @@ static struct num comparison(struct calc *c)
     struct num left = read_calc_sum(c), result = left;
     bool is_true = true;
 
-    for (unsigned mask; (mask = take_comparison(c));) {
+    for (unsigned mask; (mask = take_calc_comparison(c));) {
         struct num right = read_calc_sum(c);
         if (c->has_fault)
             continue;

@@ -159,7 +159,7 @@ static struct num f_isqrt(struct calc *c, struct num *a, int n)
 
 /* ---- to integers ---- */
 
-static struct num to_int(struct calc *c, const struct num *a, double (*round_it)(double))
+static struct num to_calc_int(struct calc *c, const struct num *a, double (*round_it)(double))
 {
     if (a->kind == NUM_INT) {
         struct num r = *a;
@@ -173,19 +173,19 @@ static struct num to_int(struct calc *c, const struct num *a, double (*round_it)
 static struct num f_floor(struct calc *c, struct num *a, int n)
 {
     (void)n;
-    return to_int(c, &a[0], floor);
+    return to_calc_int(c, &a[0], floor);
 }
 
 static struct num f_ceil(struct calc *c, struct num *a, int n)
 {
     (void)n;
-    return to_int(c, &a[0], ceil);
+    return to_calc_int(c, &a[0], ceil);
 }
 
 static struct num f_trunc(struct calc *c, struct num *a, int n)
 {
     (void)n;
-    return to_int(c, &a[0], trunc);
+    return to_calc_int(c, &a[0], trunc);
 }
 
 static struct num f_round(struct calc *c, struct num *a, int n)
@@ -193,7 +193,7 @@ static struct num f_round(struct calc *c, struct num *a, int n)
     char text[400];
 
     if (n == 1 || a[0].kind == NUM_INT)
-        return to_int(c, &a[0], rint);
+        return to_calc_int(c, &a[0], rint);
     if (!need_ints(c, &a[1], 1))
         return num_real(0);
     double digits = num_double(c, &a[1]), d = a[0].d;
@@ -215,7 +215,7 @@ static struct num f_abs(struct calc *c, struct num *a, int n)
     if (a[0].kind == NUM_INT && BN_is_negative(a[0].n))
         return num_negate(c, &a[0]);
     if (a[0].kind != NUM_REAL)
-        return to_int(c, &a[0], trunc);
+        return to_calc_int(c, &a[0], trunc);
     return num_real(fabs(a[0].d));
 }
 

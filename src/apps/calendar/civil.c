@@ -13,7 +13,7 @@ static const char *const months[] = {"January",   "February", "March",    "April
                                      "May",       "June",     "July",     "August",
                                      "September", "October",  "November", "December"};
 
-static int64_t floor_div(int64_t a, int64_t b)
+static int64_t floor_div_days(int64_t a, int64_t b)
 {
     return a / b - (a % b < 0);
 }
@@ -24,7 +24,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 int64_t civil_days(int year, int month, int day)
 {
     int64_t y = month <= 2 ? year - 1 : year;
-    int64_t era = floor_div(y, 400), of_era = y - era * 400;
+    int64_t era = floor_div_days(y, 400), of_era = y - era * 400;
     int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5;
 
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year + day - 1 - 719468;
@@ -32,7 +32,7 @@ int64_t civil_days(int year, int month, int day)
 
 struct civil civil_of_days(int64_t days)
 {
-    int64_t z = days + 719468, era = floor_div(z, 146097), of_era = z - era * 146097;
+    int64_t z = days + 719468, era = floor_div_days(z, 146097), of_era = z - era * 146097;
     int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
     int64_t mp = (5 * of_year + 2) / 153;
@@ -65,7 +65,7 @@ int64_t civil_seconds(const struct civil *c)
 
 struct civil civil_of_seconds(int64_t local_s)
 {
-    int64_t days = floor_div(local_s, CIVIL_DAY_S);
+    int64_t days = floor_div_days(local_s, CIVIL_DAY_S);
     int rest = (int)(local_s - days * CIVIL_DAY_S);
     struct civil c = civil_of_days(days);
 
@@ -222,7 +222,7 @@ static void add_time_part(struct buf *out, const struct time *t, char part)
 int civil_format(struct buf *out, int64_t local_s, int offset_s, struct str format)
 {
     struct time t = {.c = civil_of_seconds(local_s),
-                     .days = floor_div(local_s, CIVIL_DAY_S),
+                     .days = floor_div_days(local_s, CIVIL_DAY_S),
                      .offset_s = offset_s};
 
     for (size_t i = 0; i < format.len; i++) {

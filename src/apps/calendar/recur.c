@@ -77,7 +77,7 @@ static int read_freq(struct rule *r, struct str value)
     return -EINVAL;
 }
 
-static int read_interval(struct rule *r, struct str value)
+static int read_recur_interval(struct rule *r, struct str value)
 {
     return str_to_i64(value, &r->interval) == 0 && r->interval >= 1 &&
                    r->interval <= RECUR_MAX_INTERVAL
@@ -155,9 +155,11 @@ static const struct {
     const char *name;
     int (*read)(struct rule *r, struct str value);
 } parts[] = {
-    {"FREQ", read_freq},        {"INTERVAL", read_interval},   {"COUNT", read_rule_count},
-    {"UNTIL", read_until},      {"BYDAY", read_by_day},        {"BYMONTHDAY", read_by_month_day},
-    {"BYMONTH", read_by_month}, {"BYSETPOS", read_by_set_pos}, {"WKST", read_week_start},
+    {"FREQ", read_freq},        {"INTERVAL", read_recur_interval},
+    {"COUNT", read_rule_count}, {"UNTIL", read_until},
+    {"BYDAY", read_by_day},     {"BYMONTHDAY", read_by_month_day},
+    {"BYMONTH", read_by_month}, {"BYSETPOS", read_by_set_pos},
+    {"WKST", read_week_start},
 };
 
 static int read_rule_part(struct rule *r, struct str part, unsigned *seen)
@@ -436,7 +438,7 @@ static int read_recur_line(struct recur *x, struct str line)
     return 0;
 }
 
-static int read_lines(struct recur *x, struct err *e)
+static int read_recur_lines(struct recur *x, struct err *e)
 {
     const struct json *lines = x->ev->lines;
     size_t n = lines ? lines->n : 0;
@@ -468,10 +470,10 @@ int recur_check(const struct recur_event *ev, struct err *e)
 {
     struct recur *x auto_free = new_recur(ev, e);
 
-    return x ? read_lines(x, e) : -ENOMEM;
+    return x ? read_recur_lines(x, e) : -ENOMEM;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_recur_time(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -482,7 +484,7 @@ int recur_starts(const struct recur_event *ev, int64_t from_s, int64_t to_s,
                  int64_t out[RECUR_MAX_STARTS], struct err *e)
 {
     struct recur *x auto_free = new_recur(ev, e);
-    int r = x ? read_lines(x, e) : -ENOMEM, n = 0;
+    int r = x ? read_recur_lines(x, e) : -ENOMEM, n = 0;
 
     if (r < 0)
         return r;
@@ -500,7 +502,7 @@ int recur_starts(const struct recur_event *ev, int64_t from_s, int64_t to_s,
             t->has_offset ? t->local_s - t->offset_s : zone_to_utc(&x->zone, t->local_s);
         add_start(x, t->local_s, utc_s);
     }
-    qsort(out, (size_t)x->n, sizeof out[0], by_time);
+    qsort(out, (size_t)x->n, sizeof out[0], by_recur_time);
     for (int i = 0; i < x->n; i++) {
         if (n == 0 || out[i] != out[n - 1])
             out[n++] = out[i];

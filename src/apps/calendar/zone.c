@@ -29,7 +29,7 @@ static uint64_t big_endian(const char *p, size_t n)
     return v;
 }
 
-static int take_header(struct str *s, struct header *ret)
+static int take_zone_header(struct str *s, struct header *ret)
 {
     if (s->len < 44 || memcmp(s->p, "TZif", 4) != 0)
         return -EINVAL;
@@ -76,7 +76,7 @@ static bool take_zone_char(struct str *s, char c)
     return true;
 }
 
-static bool take_number(struct str *s, int *ret)
+static bool take_zone_number(struct str *s, int *ret)
 {
     size_t n = 0;
 
@@ -108,8 +108,8 @@ static bool take_span(struct str *s, int *ret)
 
     if (!is_negative)
         (void)take_zone_char(s, '+');
-    if (!take_number(s, &hour) || (take_zone_char(s, ':') && !take_number(s, &minute)) ||
-        (take_zone_char(s, ':') && !take_number(s, &second)))
+    if (!take_zone_number(s, &hour) || (take_zone_char(s, ':') && !take_zone_number(s, &minute)) ||
+        (take_zone_char(s, ':') && !take_zone_number(s, &second)))
         return false;
     *ret = (hour * 3600 + minute * 60 + second) * (is_negative ? -1 : 1);
     return hour <= 167 && minute <= 59 && second <= 59;
@@ -118,8 +118,8 @@ static bool take_span(struct str *s, int *ret)
 /* "3.5.0": the last Sunday of March */
 static bool take_weekday(struct str *s, struct zone_change *c)
 {
-    if (!take_number(s, &c->month) || !take_zone_char(s, '.') || !take_number(s, &c->week) ||
-        !take_zone_char(s, '.') || !take_number(s, &c->day))
+    if (!take_zone_number(s, &c->month) || !take_zone_char(s, '.') ||
+        !take_zone_number(s, &c->week) || !take_zone_char(s, '.') || !take_zone_number(s, &c->day))
         return false;
     return c->month >= 1 && c->month <= 12 && c->week >= 1 && c->week <= 5 && c->day <= 6;
 }
@@ -134,7 +134,7 @@ static bool take_change(struct str *s, struct zone_change *c)
         is_known = take_weekday(s, c);
     } else {
         c->kind = take_zone_char(s, 'J') ? ZONE_CHANGE_JULIAN : ZONE_CHANGE_DAY;
-        is_known = take_number(s, &c->day) && c->day <= 365;
+        is_known = take_zone_number(s, &c->day) && c->day <= 365;
     }
     return is_known && (!take_zone_char(s, '/') || take_span(s, &c->time_s));
 }
@@ -166,11 +166,11 @@ int zone_parse(struct str data, struct zone *ret)
 {
     struct header h;
 
-    if (take_header(&data, &h) < 0)
+    if (take_zone_header(&data, &h) < 0)
         return -EINVAL;
     /* The first block has times of 32 bits; files of version 1 end with it and are refused. */
     data = str_skip(data, block_len(&h, 4));
-    if (take_header(&data, &h) < 0 || read_block(data, &h, ret) < 0)
+    if (take_zone_header(&data, &h) < 0 || read_block(data, &h, ret) < 0)
         return -EINVAL;
     struct str footer = str_skip(data, block_len(&h, 8));
     if (footer.len < 2 || footer.p[0] != '\n' || footer.p[footer.len - 1] != '\n')

@@ -61,7 +61,7 @@ static int check_copy(const char *folder, const struct app_entry *x, struct err 
     return 0;
 }
 
-static int copy_all(const struct app_entry *x, const char *draft, struct err *e)
+static int copy_all_files(const struct app_entry *x, const char *draft, struct err *e)
 {
     char folder[PATH_MAX], name[PATH_MAX];
     struct copy c = {.to = folder, .e = e};
@@ -91,7 +91,7 @@ int app_keep(const struct app_entry *x, const char *dir, struct err *e)
         return r;
     if (!mkdtemp(draft))
         return err_sys(e, -errno, "make '%s'", draft);
-    r = copy_all(x, draft, e);
+    r = copy_all_files(x, draft, e);
     /* Another thread may have been faster. */
     if (r == 0 && rename(draft, target) < 0 && errno != EEXIST && errno != ENOTEMPTY)
         r = err_sys(e, -errno, "rename '%s'", draft);

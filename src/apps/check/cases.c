@@ -203,7 +203,7 @@ static int run_case(struct file *f, struct json *line, struct arena *a, struct e
     return 0;
 }
 
-static void run_line(struct file *f, struct str text)
+static void run_case_line(struct file *f, struct str text)
 {
     struct arena a auto_arena;
     struct err e = ERR_INIT;
@@ -254,7 +254,7 @@ static int run_case_file(struct file *f, struct err *e)
         struct str line = str_trim(str_cut(&text, '\n'));
         f->line++;
         if (line.len > 0)
-            run_line(f, line);
+            run_case_line(f, line);
     }
     return r;
 }

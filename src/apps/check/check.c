@@ -35,8 +35,8 @@ void check_finding(struct app_check *c, const char *fmt, ...)
 
 /* ---- statements ---- */
 
-static void check_one(struct app_check *c, struct appdb *db, const struct script *s,
-                      const struct app_tool *t)
+static void check_one_script(struct app_check *c, struct appdb *db, const struct script *s,
+                             const struct app_tool *t)
 {
     struct err e = ERR_INIT;
     const struct json *properties = t ? json_get(t->input, "properties") : NULL;
@@ -63,10 +63,10 @@ static int check_statements(struct app_check *c, const char *path, struct err *e
     if (r == 0)
         r = appdb_open(path, false, &env, &db, e);
     for (size_t i = 0; r == 0 && i < c->app->n_tools; i++)
-        check_one(c, db, c->app->tools[i].script, &c->app->tools[i]);
+        check_one_script(c, db, c->app->tools[i].script, &c->app->tools[i]);
     if (r == 0 && c->app->import) {
-        check_one(c, db, c->app->import, NULL);
-        check_one(c, db, c->app->export, NULL);
+        check_one_script(c, db, c->app->import, NULL);
+        check_one_script(c, db, c->app->export, NULL);
     }
     return r;
 }

@@ -56,7 +56,7 @@ static bool is_sql_word_char(char c)
     return ascii_is_word(c) || (unsigned char)c >= 0x80;
 }
 
-static bool skip_comment(struct scan *s)
+static bool skip_clock_comment(struct scan *s)
 {
     bool is_line = peek_sql(s, 0) == '-' && peek_sql(s, 1) == '-';
 
@@ -74,7 +74,7 @@ static bool skip_quoted(struct scan *s)
 {
     char c = peek_sql(s, 0), end = c == '[' ? ']' : c;
 
-    if (skip_comment(s))
+    if (skip_clock_comment(s))
         return true;
     if (c != '\'' && c != '"' && c != '`' && c != '[')
         return false;
@@ -91,7 +91,7 @@ static void skip_sql_space(struct scan *s)
         char c = peek_sql(s, 0);
         if (c == ' ' || c == '\t' || c == '\r' || c == '\n')
             step_sql(s);
-        else if (!skip_comment(s))
+        else if (!skip_clock_comment(s))
             return;
     }
 }

@@ -119,7 +119,7 @@ static int look_at_limits(void *ctx)
 }
 
 /* What goes straight on takes memory without a look at the limits between. */
-static bool may_take(void *ctx, int64_t bytes)
+static bool may_take_db_memory(void *ctx, int64_t bytes)
 {
     struct appdb *db = ctx;
 
@@ -131,7 +131,7 @@ static bool may_take(void *ctx, int64_t bytes)
 
 void appdb_guard(struct appdb *db)
 {
-    memory_ask(db ? may_take : NULL, db);
+    memory_ask(db ? may_take_db_memory : NULL, db);
 }
 
 void appdb_limit_values(sqlite3 *c, size_t sql_len)
@@ -184,7 +184,7 @@ void appdb_forgive(struct appdb *db)
     db->look_at = db->work_left - WORK_PER_LOOK;
 }
 
-static void set_limits(sqlite3 *c)
+static void set_db_limits(sqlite3 *c)
 {
     static const struct {
         int what, max;
@@ -301,7 +301,7 @@ static int set_up(struct appdb *db, struct err *e)
         rc = read_meta(db);
     if (rc != SQLITE_OK)
         return appdb_fail(db, rc, e, "open");
-    set_limits(db->c);
+    set_db_limits(db->c);
     int r = functions_define(db, e);
     if (r < 0)
         return r;

@@ -15,14 +15,14 @@ static _Thread_local struct {
 
 enum { MANY_BYTES = 64 << 10 };
 
-static bool may_take(int n)
+static bool may_take_bytes(int n)
 {
     return n < MANY_BYTES || !asked.fn || asked.fn(asked.ctx, n);
 }
 
 static void *take_bytes(int n)
 {
-    void *p = may_take(n) ? malloc((size_t)n) : NULL;
+    void *p = may_take_bytes(n) ? malloc((size_t)n) : NULL;
 
     if (!p)
         return NULL;
@@ -40,7 +40,7 @@ static void give_back(void *p)
 static void *resize_block(void *p, int n)
 {
     int64_t before = (int64_t)malloc_usable_size(p);
-    void *q = may_take(n) ? realloc(p, (size_t)n) : NULL;
+    void *q = may_take_bytes(n) ? realloc(p, (size_t)n) : NULL;
 
     if (q)
         used += (int64_t)malloc_usable_size(q) - before;

@@ -32,7 +32,7 @@ struct run {
     bool is_over;         /* the script said `error` */
 };
 
-static int out_of_memory(struct run *run)
+static int no_memory_for_script(struct run *run)
 {
     return err_set(run->err, -ENOMEM, "out of memory");
 }
@@ -81,11 +81,11 @@ static int set_var(struct run *run, struct str name, const struct json *value)
 }
 
 /* The values of a predicate become the parameters :_1, :_2, … behind the N that there are. */
-static int add_values(struct run *run, const struct json *values, unsigned *n)
+static int add_row_values(struct run *run, const struct json *values, unsigned *n)
 {
     for (size_t i = 0; i < (values ? values->n : 0); i++, ++*n) {
         if (json_push(run->call->arena, run->values, json_at(values, i)) < 0)
-            return out_of_memory(run);
+            return no_memory_for_script(run);
     }
     return 0;
 }
@@ -115,7 +115,7 @@ static int write_json(struct run *run, const struct json *v, struct str *ret)
     if (json_write(&b, v, JSON_COMPACT) < 0)
         return err_set(run->err, -E2BIG, "the arguments are too large");
     *ret = arena_str(run->call->arena, buf_str(&b));
-    return ret->p ? 0 : out_of_memory(run);
+    return ret->p ? 0 : no_memory_for_script(run);
 }
 
 static const struct json *find_param(const struct run *run, struct str name)
@@ -160,7 +160,7 @@ static int compile_query(struct run *run, const struct script_query *q, struct a
     if (r == -EINVAL) {
         run->call->error = arena_str(run->call->arena, str_of(err_text(&own)));
         run->call->is_query_error = run->is_over = true;
-        return run->call->error.p ? 0 : out_of_memory(run);
+        return run->call->error.p ? 0 : no_memory_for_script(run);
     }
     return r < 0 ? err_set(run->err, r, "%s", err_text(&own)) : 0;
 }
@@ -173,7 +173,7 @@ static int compile_queries(struct run *run, const struct script_statement *st, s
 
     run->values = json_new_array(run->call->arena);
     if (!run->values)
-        return out_of_memory(run);
+        return no_memory_for_script(run);
     for (unsigned i = 0; i < st->n_queries; i++) {
         const struct script_query *q = &st->queries[i];
         struct appdb_predicate p = {0};
@@ -185,12 +185,12 @@ static int compile_queries(struct run *run, const struct script_statement *st, s
         add_predicate(out, p.sql, n);
         (void)buf_add_str(out, p.is_order ? STR(" ") : STR(")"));
         at = q->offset + q->len;
-        r = add_values(run, p.values, &n);
+        r = add_row_values(run, p.values, &n);
         if (r < 0)
             return r;
     }
     (void)buf_add_str(out, str_skip(st->sql, at));
-    return buf_ok(out) ? 0 : out_of_memory(run);
+    return buf_ok(out) ? 0 : no_memory_for_script(run);
 }
 
 /* ---- parameters ---- */
@@ -222,7 +222,7 @@ static int bind_args(struct run *run, sqlite3_stmt *stmt, int at)
     return sqlite3_bind_text(stmt, at, run->args_text.p, (int)run->args_text.len, SQLITE_STATIC);
 }
 
-static int bind_all(struct run *run, sqlite3_stmt *stmt)
+static int bind_all_values(struct run *run, sqlite3_stmt *stmt)
 {
     int n = sqlite3_bind_parameter_count(stmt);
 
@@ -277,7 +277,7 @@ static int take_column(struct run *run, sqlite3_stmt *stmt, int i, bool has_row)
     struct json value = {.type = JSON_NULL};
 
     if (!name)
-        return out_of_memory(run);
+        return no_memory_for_script(run);
     for (size_t k = 0; k < ARRAY_LEN(answers); k++) {
         if (strcmp(name, answers[k].name) != 0)
             continue;
@@ -288,12 +288,12 @@ static int take_column(struct run *run, sqlite3_stmt *stmt, int i, bool has_row)
     }
     struct str kept = arena_str(call->arena, str_of(name));
     if (!kept.p || (has_row && take_value_column(run, stmt, i, &value) < 0))
-        return out_of_memory(run);
+        return no_memory_for_script(run);
     return set_var(run, kept, &value);
 }
 
 /* Only the first row counts; a statement that writes is run to its end all the same. */
-static int step_through(struct run *run, sqlite3_stmt *stmt, unsigned line)
+static int step_through_rows(struct run *run, sqlite3_stmt *stmt, unsigned line)
 {
     char where[32];
     int rc = sqlite3_step(stmt);
@@ -316,9 +316,9 @@ static int run_prepared(struct run *run, sqlite3_stmt *stmt, unsigned line)
 {
     if (!run->call->is_write && !sqlite3_stmt_readonly(stmt))
         return err_set(run->err, -EINVAL, "line %u: writes in a call that only reads", line);
-    int r = bind_all(run, stmt);
+    int r = bind_all_values(run, stmt);
     if (r == 0)
-        r = step_through(run, stmt, line);
+        r = step_through_rows(run, stmt, line);
     (void)sqlite3_reset(stmt);
     (void)sqlite3_clear_bindings(stmt);
     return r;
@@ -352,7 +352,7 @@ static int run_with_queries(struct run *run, const struct script_statement *st)
     if (!c->stmt) {
         c->sql = mem_strndup(sql.p, sql.len);
         if (!c->sql)
-            return out_of_memory(run);
+            return no_memory_for_script(run);
         r = prepare_text(run, buf_str(&sql), 0, &c->stmt, st->line);
     }
     c->used = ++run->db->n_composed;
@@ -368,7 +368,7 @@ static int run_script_statement(struct run *run, const struct script *s, size_t 
     if (st->n_queries > 0)
         return run_with_queries(run, st);
     if (!p)
-        return out_of_memory(run);
+        return no_memory_for_script(run);
     if (!p->stmt)
         r = prepare_text(run, st->sql, SQLITE_PREPARE_PERSISTENT, &p->stmt, st->line);
     return r < 0 ? r : run_prepared(run, p->stmt, st->line);
@@ -417,7 +417,7 @@ static int keep_counts(struct run *run, int64_t draws_before)
     return r;
 }
 
-static int run_all(struct run *run, int64_t draws_before)
+static int run_all_statements(struct run *run, int64_t draws_before)
 {
     const struct script *s = run->call->script;
     int r = 0;
@@ -427,7 +427,7 @@ static int run_all(struct run *run, int64_t draws_before)
     return r < 0 || run->is_over ? r : keep_counts(run, draws_before);
 }
 
-static int run_call(struct appdb *db, struct appdb_call *call, struct err *e)
+static int run_script_call(struct appdb *db, struct appdb_call *call, struct err *e)
 {
     struct run run = {.db = db, .call = call, .err = e};
     int64_t draws = db->n_draws, ticks = db->n_ticks;
@@ -442,7 +442,7 @@ static int run_call(struct appdb *db, struct appdb_call *call, struct err *e)
     int r = do_mark(db, call->is_write ? db->begin_write : db->begin, e, "begin");
     if (r < 0)
         return r;
-    r = run_all(&run, draws);
+    r = run_all_statements(&run, draws);
     /* Passed within a function that made something else of it: not to be tried here. */
     if (r == 0 && db->limit && call->limits == APPDB_BRIEF)
         r = err_set(e, -EAGAIN, "%s", db->limit);
@@ -461,7 +461,7 @@ static int run_call(struct appdb *db, struct appdb_call *call, struct err *e)
 int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
 {
     appdb_guard(db);
-    int r = run_call(db, call, e);
+    int r = run_script_call(db, call, e);
     appdb_guard(NULL);
 
     clocks_show(0, NULL);
@@ -497,7 +497,7 @@ static int check_columns(struct run *run, sqlite3_stmt *stmt)
         const char *name = sqlite3_column_name(stmt, i);
         struct str kept = name ? arena_str(run->call->arena, str_of(name)) : STR_NULL;
         if (!kept.p)
-            return out_of_memory(run);
+            return no_memory_for_script(run);
         int r = set_var(run, kept, &null);
         if (r < 0)
             return r;
@@ -524,7 +524,7 @@ static int check_statement(struct run *run, const struct script_statement *st,
     }
     (void)buf_add_str(&sql, str_skip(st->sql, at));
     if (!buf_ok(&sql))
-        return out_of_memory(run);
+        return no_memory_for_script(run);
     int r = prepare_text(run, buf_str(&sql), 0, &stmt, st->line);
     if (r == 0)
         r = check_params(run, stmt, properties, st->line);

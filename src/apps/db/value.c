@@ -6,7 +6,7 @@
 
 #include "base/enc.h"
 
-static int read_blob(sqlite3_value *v, struct arena *a, struct json *ret)
+static int read_blob_value(sqlite3_value *v, struct arena *a, struct json *ret)
 {
     struct buf text auto_buf = BUF_INIT(64UL << 20);
     int len = sqlite3_value_bytes(v);
@@ -35,7 +35,7 @@ int value_read(struct sqlite3_value *v, struct arena *a, struct json *ret)
         s = str_n((const char *)sqlite3_value_text(v), (size_t)sqlite3_value_bytes(v));
         *ret = (struct json){.type = JSON_STRING, .s = arena_str(a, s)};
         return ret->s.p ? 0 : -ENOMEM;
-    case SQLITE_BLOB: return read_blob(v, a, ret);
+    case SQLITE_BLOB: return read_blob_value(v, a, ret);
     default: *ret = (struct json){.type = JSON_NULL}; return 0;
     }
 }

@@ -93,8 +93,8 @@ static int read_facts(const struct json *about, const char *key, const struct js
 }
 
 /* Each member of V is one of NAMES, which ends with NULL; WHERE it is, for the message. */
-static int refuse_unknown(const struct json *v, const char *where, const char *const *names,
-                          struct err *e)
+static int refuse_unknown_member(const struct json *v, const char *where, const char *const *names,
+                                 struct err *e)
 {
     auto_buf struct buf known = BUF_INIT(1024);
 
@@ -120,8 +120,8 @@ static int check_members(const struct json *v, struct err *e)
 
     for (size_t i = 0; i < APP_TEXT_COUNT; i++)
         own[i] = texts[i].key;
-    int r = refuse_unknown(v, "", names, e);
-    return r < 0 ? r : refuse_unknown(json_get(v, "texts"), "/texts", own, e);
+    int r = refuse_unknown_member(v, "", names, e);
+    return r < 0 ? r : refuse_unknown_member(json_get(v, "texts"), "/texts", own, e);
 }
 
 static int read_about(struct app *app, struct err *e)

@@ -9,7 +9,7 @@
 /* ---- texts ---- */
 
 /* S as it stands between the quotes of a JSON string. */
-static void add_escaped(struct buf *out, struct str s)
+static void add_escaped_text(struct buf *out, struct str s)
 {
     auto_buf struct buf b = BUF_INIT(out->max);
 
@@ -29,7 +29,7 @@ static struct str fill_error_text(struct arena *a, const char *template, struct 
             (void)buf_add_str(&b, rest.p[1] == 'n' ? name : text);
             rest = str_skip(rest, 6);
         } else if (str_starts(rest, STR("{json}"))) {
-            add_escaped(&b, text);
+            add_escaped_text(&b, text);
             rest = str_skip(rest, 6);
         } else {
             (void)buf_add_char(&b, rest.p[0]);

@@ -38,7 +38,7 @@ static int fail_diff_memory(struct diff *d)
     return err_set(d->err, -ENOMEM, "more changes than memory");
 }
 
-static int look_at_time(void *ctx)
+static int look_at_compare_time(void *ctx)
 {
     const struct diff *d = ctx;
 
@@ -68,7 +68,7 @@ static int each_text(struct diff *d, const char *sql, const char *param,
                                                   : fail_sqlite_diff(d, rc, "read the schema");
 }
 
-static int add_table(struct diff *d, const char *name)
+static int add_changed_table(struct diff *d, const char *name)
 {
     if (d->n_tables == MAX_TABLES)
         return err_set(d->err, -E2BIG, "there are more than %d tables", MAX_TABLES);
@@ -148,7 +148,7 @@ static int read_changeset_entry(struct diff *d, const char *table, sqlite3_chang
     return r < 0 ? r : changes_add(&d->found, &c, d->err);
 }
 
-static int read_changes(struct diff *d, const char *table, void *set, int size)
+static int read_sqlite_changes(struct diff *d, const char *table, void *set, int size)
 {
     sqlite3_changeset_iter *it = NULL;
     int rc = sqlite3changeset_start(&it, size, set), r = 0;
@@ -163,7 +163,7 @@ static int read_changes(struct diff *d, const char *table, void *set, int size)
     return r;
 }
 
-static int compare_table(struct diff *d, const char *table)
+static int compare_sqlite_table(struct diff *d, const char *table)
 {
     sqlite3_session *session = NULL;
     char *why = NULL;
@@ -186,7 +186,7 @@ static int compare_table(struct diff *d, const char *table)
     if (rc != SQLITE_OK)
         r = why ? err_set(d->err, -EIO, "%s: %s", table, why) : fail_sqlite_diff(d, rc, table);
     else
-        r = read_changes(d, table, set, size);
+        r = read_sqlite_changes(d, table, set, size);
     sqlite3_free(why);
     sqlite3_free(set);
     sqlite3session_delete(session);
@@ -219,7 +219,7 @@ static int compare_databases(struct diff *d, const char *base, const char *path)
                              SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
     if (rc != SQLITE_OK)
         return fail_sqlite_diff(d, rc, "open");
-    sqlite3_progress_handler(d->c, 10000, look_at_time, d);
+    sqlite3_progress_handler(d->c, 10000, look_at_compare_time, d);
     int r = attach_base(d, base);
     if (r == 0)
         r = each_text(d,
@@ -227,9 +227,9 @@ static int compare_databases(struct diff *d, const char *base, const char *path)
                       " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
                       " AND name NOT LIKE 'fts\\_%' ESCAPE '\\' AND name <> 'tidepool_meta'"
                       " ORDER BY name",
-                      NULL, add_table);
+                      NULL, add_changed_table);
     for (size_t i = 0; r == 0 && i < d->n_tables; i++)
-        r = compare_table(d, d->tables[i]);
+        r = compare_sqlite_table(d, d->tables[i]);
     return r;
 }
 

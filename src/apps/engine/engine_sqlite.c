@@ -58,7 +58,7 @@ static void put_database_path(const struct app_home *h, const char *name, const 
     (void)snprintf(out, PATH_MAX, "%s/%s%s", h->dir, name, suffix);
 }
 
-static bool is_there(const struct app_home *h, const char *name, const char *suffix)
+static bool is_database_there(const struct app_home *h, const char *name, const char *suffix)
 {
     char path[PATH_MAX];
 
@@ -68,7 +68,7 @@ static bool is_there(const struct app_home *h, const char *name, const char *suf
 
 static bool sqlite_has(struct app_home *h, const char *name)
 {
-    return is_there(h, name, SUFFIX);
+    return is_database_there(h, name, SUFFIX);
 }
 
 static int64_t sqlite_size(struct app_home *h, const char *name)
@@ -90,8 +90,8 @@ static int make_parent(const struct app_home *h, const char *name, struct err *e
     return io_mkdirs(path, 0700, e);
 }
 
-static int remove_file(const struct app_home *h, const char *name, const char *suffix,
-                       struct err *e)
+static int remove_database_file(const struct app_home *h, const char *name, const char *suffix,
+                                struct err *e)
 {
     char path[PATH_MAX];
 
@@ -104,9 +104,9 @@ static int remove_file(const struct app_home *h, const char *name, const char *s
 /* The database first: a log without it means nothing, and goes before the next copy comes. */
 static int sqlite_drop(struct app_home *h, const char *name, struct err *e)
 {
-    int r = remove_file(h, name, SUFFIX, e);
+    int r = remove_database_file(h, name, SUFFIX, e);
 
-    return r < 0 ? r : remove_file(h, name, SUFFIX "-wal", e);
+    return r < 0 ? r : remove_database_file(h, name, SUFFIX "-wal", e);
 }
 
 /* A process that was killed left its log: opening the database and closing it moves that in. */
@@ -117,15 +117,15 @@ static int sqlite_settle_log(struct app_home *h, const char *name, struct err *e
     struct appdb *db auto_(appdb_close) = NULL;
     char path[PATH_MAX];
 
-    if (!is_there(h, name, SUFFIX "-wal"))
+    if (!is_database_there(h, name, SUFFIX "-wal"))
         return 0;
     if (!sqlite_has(h, name))
-        return remove_file(h, name, SUFFIX "-wal", e);
+        return remove_database_file(h, name, SUFFIX "-wal", e);
     put_database_path(h, name, SUFFIX, path);
     return appdb_open(path, false, &env, &db, e);
 }
 
-static int copy_bytes(int from, int to)
+static int copy_database_bytes(int from, int to)
 {
     for (;;) {
         ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
@@ -159,7 +159,7 @@ static int copy_database_file(const char *from, const char *to)
 
     if (in < 0 || out < 0)
         return in < 0 ? in : out;
-    int r = copy_bytes(in, out);
+    int r = copy_database_bytes(in, out);
     if (r == -EXDEV || r == -EINVAL || r == -EOPNOTSUPP || r == -ENOSYS)
         r = copy_slowly(in, out);
     if (r < 0)
@@ -261,7 +261,7 @@ static int sqlite_open(struct app_home *h, const struct app *app, const char *na
     return r;
 }
 
-static void close_database(struct app_handle *x, bool is_dropped)
+static void close_sqlite_database(struct app_handle *x, bool is_dropped)
 {
     if (is_dropped)
         appdb_close_dropped(x->db);
@@ -349,7 +349,7 @@ const struct app_engine app_engine_sqlite = {
     .drop = sqlite_drop,
     .each = sqlite_each,
     .open = sqlite_open,
-    .close = close_database,
+    .close = close_sqlite_database,
     .tune = sqlite_tune,
     .call = sqlite_call,
     .import = sqlite_import,

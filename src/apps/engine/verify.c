@@ -24,7 +24,7 @@ static int query_check(struct check *c, struct str sql, const struct json *param
     return c->rows ? 0 : c->err.code;
 }
 
-static int count_rows(struct check *c)
+static int count_asserted_rows(struct check *c)
 {
     const struct json *where = json_get(c->spec, "where");
     auto_buf struct buf sql = BUF_INIT(SQL_MAX);
@@ -130,7 +130,7 @@ static void run_assertion(struct check *c, struct jw *w, size_t number)
 {
     const struct json *name = json_get(c->spec, "name"), *actual = NULL;
     struct str sql = json_str(json_get(c->spec, "sql"), STR_NULL);
-    int r = sql.p ? query_check(c, sql, json_get(c->spec, "params")) : count_rows(c);
+    int r = sql.p ? query_check(c, sql, json_get(c->spec, "params")) : count_asserted_rows(c);
     bool passed = r == 0 && (sql.p ? judge_sql(c, &actual) : judge_table(c, &actual));
 
     jw_object(w);

@@ -65,7 +65,7 @@ static int read_query_row(struct query *c, sqlite3_stmt *st)
                : err_set(c->err, -E2BIG, "the rows are too large");
 }
 
-static int step_through(struct query *c, sqlite3_stmt *st)
+static int step_through_assertion(struct query *c, sqlite3_stmt *st)
 {
     int rc = SQLITE_ROW, r = 0;
 
@@ -95,7 +95,7 @@ static int run_check_query(struct query *c, struct str sql, const struct json *p
     if (r == 0)
         r = bind_params(c, st, params);
     if (r == 0)
-        r = step_through(c, st);
+        r = step_through_assertion(c, st);
     (void)sqlite3_finalize(st);
     return r;
 }
@@ -112,10 +112,10 @@ static struct json *query_sqlite(void *ctx, struct str sql, const struct json *p
     return r == 0 ? q.rows : NULL;
 }
 
-static void put_same(struct buf *sql, size_t n)
+static void put_same_in_sqlite(struct buf *sql, size_t n)
 {
     (void)n;
     (void)buf_add_lit(sql, " IS ?");
 }
 
-const struct verify_source verify_sqlite = {query_sqlite, put_same};
+const struct verify_source verify_sqlite = {query_sqlite, put_same_in_sqlite};

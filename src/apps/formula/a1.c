@@ -120,7 +120,7 @@ size_t a1_scan(struct str s, struct a1_range *ret)
 }
 
 /* A name in quotes, a quote in it doubled: its length with the quotes, or 0. */
-static size_t scan_quoted(struct arena *a, struct str s, struct str *ret)
+static size_t scan_quoted_sheet(struct arena *a, struct str s, struct str *ret)
 {
     char *p = arena_alloc(a, s.len + 1);
     size_t n = 0, at = 1;
@@ -145,7 +145,7 @@ int a1_parse(struct arena *a, struct str text, struct a1_ref *ret)
 
     *ret = (struct a1_ref){.sheet = STR_NULL, .range = {0, 0, A1_OPEN, A1_OPEN}};
     if (s.len > 0 && s.p[0] == '\'') {
-        size_t n = scan_quoted(a, s, &ret->sheet);
+        size_t n = scan_quoted_sheet(a, s, &ret->sheet);
         if (n == 0 || (n < s.len && s.p[n] != '!'))
             return -EINVAL;
         s = str_skip(s, n);
@@ -168,7 +168,7 @@ int a1_parse(struct arena *a, struct str text, struct a1_ref *ret)
 
 /* ---- writing ---- */
 
-static void write_corner(struct buf *out, uint32_t row, uint32_t col)
+static void write_a1_corner(struct buf *out, uint32_t row, uint32_t col)
 {
     char name[A1_COLUMN_MAX] = "";
 
@@ -184,11 +184,11 @@ void a1_write(struct buf *out, const struct a1_range *r)
     bool is_columns = r->row0 == 0 && r->row1 == A1_OPEN && r->col1 != A1_OPEN;
     bool is_rows = r->col0 == 0 && r->col1 == A1_OPEN && r->row1 != A1_OPEN;
 
-    write_corner(out, is_columns ? A1_OPEN : r->row0, is_rows ? A1_OPEN : r->col0);
+    write_a1_corner(out, is_columns ? A1_OPEN : r->row0, is_rows ? A1_OPEN : r->col0);
     if (r->row0 == r->row1 && r->col0 == r->col1)
         return;
     (void)buf_add_char(out, ':');
-    write_corner(out, r->row1, r->col1);
+    write_a1_corner(out, r->row1, r->col1);
 }
 
 void a1_write_sheet(struct buf *out, struct str name)

@@ -56,7 +56,7 @@ static void fn_transpose(struct fx *x, const struct fx_args *a, struct formula_v
     }
 }
 
-static void fn_sequence(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_sequence(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     int64_t rows, cols = 1, bounds[2] = {1, FORMULA_MAX_ITEMS};
     double start, step;
@@ -234,7 +234,7 @@ struct sorting {
 };
 
 /* Blank ones last in either order. Equal ones stay as they were. */
-static int by_keys(const void *a, const void *b, void *ctx)
+static int by_sort_keys(const void *a, const void *b, void *ctx)
 {
     const struct sorting *s = ctx;
     uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
@@ -293,7 +293,7 @@ static void fn_sort(struct fx *x, const struct fx_args *a, struct formula_value 
     for (; p.n < v.array->rows; p.n++)
         p.numbers[p.n] = p.n;
     fx_charge(x, (uint64_t)p.n * 16);
-    qsort_r(p.numbers, p.n, sizeof *p.numbers, by_keys, &s);
+    qsort_r(p.numbers, p.n, sizeof *p.numbers, by_sort_keys, &s);
     give_picked(x, &p, ret);
 }
 
@@ -347,7 +347,7 @@ static uint32_t split_text_parts(const struct splitting *s, struct str text, str
 }
 
 /* SPLIT(text, delimiters, by each character of them, without empty parts): one row. */
-static void fn_split(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_split(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     struct splitting s = {.by_each = true, .no_empty = true};
     struct str text, parts[256];
@@ -372,12 +372,12 @@ const struct fx_function fx_arrays[] = {
     {"ARRAYFORMULA", 1, 1, FX_ARRAY, 0, fn_arrayformula},
     {"SUMPRODUCT", 1, 255, FX_ARRAY, 0, fn_sumproduct},
     {"TRANSPOSE", 1, 1, FX_ARRAY, 0, fn_transpose},
-    {"SEQUENCE", 1, 4, FX_SCALAR, 0, fn_sequence},
+    {"SEQUENCE", 1, 4, FX_SCALAR, 0, fn_formula_sequence},
     {"FILTER", 2, 255, FX_ARRAY, 0, fn_filter},
     {"UNIQUE", 1, 1, FX_ARRAY, 0, fn_unique},
     {"COUNTUNIQUE", 1, 255, FX_VALUES, 0, fn_countunique},
     {"SORT", 1, 17, FX_ARRAY, 0, fn_sort},
     {"FLATTEN", 1, 255, FX_ARRAY, 0, fn_flatten},
-    {"SPLIT", 2, 4, FX_SCALAR, 0, fn_split},
+    {"SPLIT", 2, 4, FX_SCALAR, 0, fn_formula_split},
     {NULL, 0, 0, 0, 0, NULL},
 };

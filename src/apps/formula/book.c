@@ -43,7 +43,7 @@ struct calc {
 /* ---- cells by place ---- */
 
 /* By sheet, then column, then row: an area is a few runs of cells. */
-static int place_cmp(const struct formula_place *a, const struct formula_place *b)
+static int book_place_cmp(const struct formula_place *a, const struct formula_place *b)
 {
     if (a->sheet != b->sheet)
         return a->sheet < b->sheet ? -1 : 1;
@@ -54,7 +54,8 @@ static int place_cmp(const struct formula_place *a, const struct formula_place *
 
 static int cell_cmp(const void *a, const void *b)
 {
-    return place_cmp(&((const struct formula_cell *)a)->at, &((const struct formula_cell *)b)->at);
+    return book_place_cmp(&((const struct formula_cell *)a)->at,
+                          &((const struct formula_cell *)b)->at);
 }
 
 /* The number of the first cell that is not before AT. */
@@ -64,7 +65,7 @@ static uint32_t lower_bound(const struct formula_book *b, const struct formula_p
 
     while (low < high) {
         size_t mid = (low + high) / 2;
-        if (place_cmp(&b->cells[mid].at, at) < 0)
+        if (book_place_cmp(&b->cells[mid].at, at) < 0)
             low = mid + 1;
         else
             high = mid;
@@ -76,7 +77,7 @@ static uint32_t find_book_cell(const struct formula_book *b, struct formula_plac
 {
     uint32_t i = lower_bound(b, &at);
 
-    return i < b->n_cells && place_cmp(&b->cells[i].at, &at) == 0 ? i : NONE;
+    return i < b->n_cells && book_place_cmp(&b->cells[i].at, &at) == 0 ? i : NONE;
 }
 
 /* ---- values ---- */
@@ -100,7 +101,7 @@ static bool is_same_value(const struct formula_value *a, const struct formula_va
 }
 
 /* Sets a cell's value; texts move from the scratch arena to the book's. */
-static void set_value(struct calc *c, uint32_t i, const struct formula_value *v)
+static void set_book_value(struct calc *c, uint32_t i, const struct formula_value *v)
 {
     struct formula_value own = *v;
 
@@ -117,7 +118,7 @@ static void set_error(struct calc *c, uint32_t i, enum formula_error error)
 {
     struct formula_value v = {.type = FORMULA_ERROR, .error = error};
 
-    set_value(c, i, &v);
+    set_book_value(c, i, &v);
 }
 
 static void evaluate(struct calc *c, uint32_t i);
@@ -174,7 +175,7 @@ static double random_of(void *ctx)
 /* ---- arrays ---- */
 
 /* Whether the array at cell I may have the place AT: a blank one, or one that it had before. */
-static bool is_free(struct calc *c, uint32_t i, struct formula_place at)
+static bool is_free_cell(struct calc *c, uint32_t i, struct formula_place at)
 {
     const struct formula_sheet *sheet = &c->book->sheets[at.sheet];
     uint32_t k = find_book_cell(c->book, at);
@@ -205,12 +206,12 @@ static void add_cell(struct calc *c, struct formula_place at)
     c->needs_round = true;
 }
 
-static void fill_cell(struct calc *c, uint32_t i, uint32_t k, const struct formula_value *v)
+static void fill_book_cell(struct calc *c, uint32_t i, uint32_t k, const struct formula_value *v)
 {
     struct slot *s = &c->slots[k];
 
     if (k == i) {
-        set_value(c, i, v);
+        set_book_value(c, i, v);
         return;
     }
     /* Others may have read it as it was. */
@@ -219,7 +220,7 @@ static void fill_cell(struct calc *c, uint32_t i, uint32_t k, const struct formu
     c->book->cells[k].is_spilled = true;
     s->was_filled = true;
     s->anchor = i;
-    set_value(c, k, v);
+    set_book_value(c, k, v);
 }
 
 static void fill_array_cells(struct calc *c, uint32_t i, const struct formula_array *a)
@@ -229,7 +230,7 @@ static void fill_array_cells(struct calc *c, uint32_t i, const struct formula_ar
     for (uint32_t r = 0; r < a->rows; r++) {
         for (uint32_t k = 0; k < a->cols; k++) {
             struct formula_place at = {from.sheet, from.row + r, from.col + k};
-            if (is_free(c, i, at))
+            if (is_free_cell(c, i, at))
                 continue;
             set_error(c, i, FORMULA_ERROR_REF);
             return;
@@ -242,7 +243,7 @@ static void fill_array_cells(struct calc *c, uint32_t i, const struct formula_ar
             if (to == NONE)
                 add_cell(c, at);
             else
-                fill_cell(c, i, to, &a->items[(size_t)r * a->cols + k]);
+                fill_book_cell(c, i, to, &a->items[(size_t)r * a->cols + k]);
         }
     }
 }
@@ -268,7 +269,7 @@ static void evaluate(struct calc *c, uint32_t i)
     else if (v.type == FORMULA_ARRAY)
         fill_array_cells(c, i, v.array);
     else
-        set_value(c, i, &v);
+        set_book_value(c, i, &v);
     c->at = outer;
     s->state = DONE;
     /* Who reads it need not be calculated when it came out the same. */
@@ -475,7 +476,7 @@ static void calculate_round(struct calc *c, bool is_all)
 }
 
 /* The cells and the new ones among them. */
-static int add_cells(struct calc *c)
+static int add_book_cells(struct calc *c)
 {
     struct formula_book *b = c->book;
     size_t n = b->n_cells + c->n_more;
@@ -504,7 +505,7 @@ static int calculate(struct calc *c)
     for (unsigned round = 0; round < FORMULA_BOOK_MAX_ROUNDS; round++) {
         if (c->n_more > 0 || round == 0) {
             arena_reset(&own);
-            r = add_cells(c);
+            r = add_book_cells(c);
             r = r < 0 ? r : prepare_book(c, &own);
         }
         if (r < 0)

@@ -28,7 +28,7 @@ static void give_date(struct formula_value *ret, double serial)
 
 /* ---- making ---- */
 
-static void fn_date(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_date(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     int64_t y, m, d, bounds[2] = {-100000, 100000};
 
@@ -80,7 +80,7 @@ static void fn_today(struct fx *x, const struct fx_args *a, struct formula_value
     give_date(ret, floor(x->env->now));
 }
 
-static void fn_now(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_now(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     (void)a;
     fx_give_look(ret, x->env->now, FORMULA_LOOK_DATETIME);
@@ -176,7 +176,7 @@ static void fn_weeknum(struct fx *x, const struct fx_args *a, struct formula_val
 /* ---- distances ---- */
 
 /* The same day N months on, or the last one of that month. */
-static double add_months(double serial, int64_t n)
+static double add_formula_months(double serial, int64_t n)
 {
     struct fx_date d = fx_civil(serial);
     struct fx_date first = fx_civil(fx_serial(d.year, d.month + (int)n, 1));
@@ -192,7 +192,7 @@ static void fn_edate(struct fx *x, const struct fx_args *a, struct formula_value
 
     (void)x;
     if (date_arg(a, 0, &d, ret) && fx_arg_int(a, 1, bounds, &n, ret))
-        give_date(ret, add_months(d, n));
+        give_date(ret, add_formula_months(d, n));
 }
 
 static void fn_eomonth(struct fx *x, const struct fx_args *a, struct formula_value *ret)
@@ -246,9 +246,9 @@ static void fn_datedif(struct fx *x, const struct fx_args *a, struct formula_val
     else if (str_iis(unit, "YM"))
         fx_give(ret, (double)(months - years * 12));
     else if (str_iis(unit, "MD"))
-        fx_give(ret, end - add_months(start, months));
+        fx_give(ret, end - add_formula_months(start, months));
     else if (str_iis(unit, "YD"))
-        fx_give(ret, end - add_months(start, years * 12));
+        fx_give(ret, end - add_formula_months(start, years * 12));
 }
 
 static void fn_yearfrac(struct fx *x, const struct fx_args *a, struct formula_value *ret)
@@ -346,12 +346,12 @@ static void fn_workday(struct fx *x, const struct fx_args *a, struct formula_val
 }
 
 const struct fx_function fx_dates[] = {
-    {"DATE", 3, 3, FX_SCALAR, 0, fn_date},
+    {"DATE", 3, 3, FX_SCALAR, 0, fn_formula_date},
     {"TIME", 3, 3, FX_SCALAR, 0, fn_time},
     {"DATEVALUE", 1, 1, FX_SCALAR, 0, fn_datevalue},
     {"TIMEVALUE", 1, 1, FX_SCALAR, 0, fn_timevalue},
     {"TODAY", 0, 0, FX_SCALAR, FX_VOLATILE, fn_today},
-    {"NOW", 0, 0, FX_SCALAR, FX_VOLATILE, fn_now},
+    {"NOW", 0, 0, FX_SCALAR, FX_VOLATILE, fn_formula_now},
     {"YEAR", 1, 1, FX_SCALAR, 0, fn_year},
     {"MONTH", 1, 1, FX_SCALAR, 0, fn_month},
     {"DAY", 1, 1, FX_SCALAR, 0, fn_day},

@@ -50,7 +50,7 @@ static struct corner read_corner(struct str s)
     return c;
 }
 
-static void write_corner(struct buf *out, const struct corner *c)
+static void write_moved_corner(struct buf *out, const struct corner *c)
 {
     char name[A1_COLUMN_MAX];
 
@@ -152,11 +152,11 @@ static void edit_range(struct edit *e, struct str text, bool is_here)
         (void)buf_add_lit(e->out, "#REF!");
         return;
     }
-    write_corner(e->out, &a);
+    write_moved_corner(e->out, &a);
     if (is_single)
         return;
     (void)buf_add_char(e->out, ':');
-    write_corner(e->out, &b);
+    write_moved_corner(e->out, &b);
 }
 
 /* ---- the text ---- */
@@ -168,7 +168,7 @@ static void copy_formula_text(struct edit *e, size_t n)
 }
 
 /* How long what stands in QUOTEs is, with them; a quote in it is doubled. */
-static size_t scan_quoted(struct str s, char quote)
+static size_t scan_quoted_name(struct str s, char quote)
 {
     size_t i = 1;
 
@@ -212,7 +212,7 @@ static void edit_on_sheet(struct edit *e, struct str prefix, struct str sheet)
 static void edit_quoted(struct edit *e)
 {
     struct arena arena auto_arena;
-    size_t n = scan_quoted(e->s, '\'');
+    size_t n = scan_quoted_name(e->s, '\'');
     struct a1_ref ref;
 
     arena_init(&arena, 1 << 20);
@@ -263,7 +263,7 @@ void formula_edit(struct buf *out, struct str text, struct str own, const struct
     while (e.s.len > 0) {
         char c = e.s.p[0];
         if (c == '"')
-            copy_formula_text(&e, scan_quoted(e.s, '"'));
+            copy_formula_text(&e, scan_quoted_name(e.s, '"'));
         else if (c == '\'')
             edit_quoted(&e);
         else if (c == '#')

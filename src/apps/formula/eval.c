@@ -4,7 +4,7 @@
 
 enum { OWN_ARGS = 8 }; /* that need no memory */
 
-static bool is_many(const struct formula_value *v)
+static bool is_many_values(const struct formula_value *v)
 {
     return v->type == FORMULA_AREA || v->type == FORMULA_ARRAY;
 }
@@ -48,7 +48,7 @@ void fx_item(struct fx *x, const struct formula_value *v, uint32_t row, uint32_t
              struct formula_value *ret)
 {
     *ret = *v;
-    if (!is_many(v))
+    if (!is_many_values(v))
         return;
     if (!fx_step(x)) {
         fx_give_error(ret, FORMULA_ERROR_VALUE);
@@ -150,7 +150,8 @@ void fx_each(struct fx *x, const struct fx_args *a, size_t from, fx_each_fn fn, 
     bool goes_on = true;
 
     for (size_t i = from; goes_on && i < a->n; i++) {
-        goes_on = is_many(&a->v[i]) ? each_item(x, &a->v[i], fn, ctx) : fn(ctx, &a->v[i], true);
+        goes_on =
+            is_many_values(&a->v[i]) ? each_item(x, &a->v[i], fn, ctx) : fn(ctx, &a->v[i], true);
     }
 }
 
@@ -231,7 +232,7 @@ static void call_function(struct fx *x, const struct fx_function *f, struct fx_a
 
     if (f->kind != FX_SCALAR) {
         size_t each = f->flags & FX_EACH1 ? 1 : 0;
-        if (x->is_array && (f->flags & (FX_EACH0 | FX_EACH1)) && is_many(&a->v[each]))
+        if (x->is_array && (f->flags & (FX_EACH0 | FX_EACH1)) && is_many_values(&a->v[each]))
             call_each(x, f, a, each, ret);
         else
             f->fn(x, a, ret);
@@ -240,7 +241,7 @@ static void call_function(struct fx *x, const struct fx_function *f, struct fx_a
     for (size_t i = 0; i < a->n; i++) {
         if (!x->is_array)
             fx_scalar(x, &a->v[i]);
-        has_many = has_many || is_many(&a->v[i]);
+        has_many = has_many || is_many_values(&a->v[i]);
     }
     if (has_many)
         fx_map(x, f, a, ret);

@@ -56,7 +56,7 @@ static struct moment moment_of(double serial)
     return m;
 }
 
-static void write_name(struct buf *out, const char *name, size_t n)
+static void write_format_name(struct buf *out, const char *name, size_t n)
 {
     (void)buf_add(out, name, n == 3 ? 3 : n == 5 ? 1 : strlen(name));
 }
@@ -75,13 +75,13 @@ static void write_part(struct buf *out, const struct moment *m, char c, size_t n
         if (is_minute)
             (void)buf_printf(out, "%0*d", width, m->minute);
         else if (n >= 3)
-            write_name(out, month_names[m->date.month - 1], n);
+            write_format_name(out, month_names[m->date.month - 1], n);
         else
             (void)buf_printf(out, "%0*d", width, m->date.month);
         break;
     case 'd':
         if (n >= 3)
-            write_name(out, day_names[m->weekday], n);
+            write_format_name(out, day_names[m->weekday], n);
         else
             (void)buf_printf(out, "%0*d", width, m->date.day);
         break;
@@ -170,7 +170,7 @@ static void count_symbol(struct section *c, char s, bool *is_decimal)
     }
 }
 
-static struct section read_section(struct str text)
+static struct section read_format_section(struct str text)
 {
     struct section c = {.text = text};
     bool is_decimal = false;
@@ -281,7 +281,7 @@ static void show_pattern(struct buf *out, double number, struct str pattern)
         i = 1;
     else if (n >= 3 && !(number > 0))
         i = 2;
-    struct section c = read_section(parts[i]);
+    struct section c = read_format_section(parts[i]);
     if (c.is_date && (number < 0 || number >= DATE_END)) {
         fx_write_number(out, number, 10);
         return;

@@ -16,7 +16,7 @@ static const char *const looks[FORMULA_LOOK_COUNT] = {
 };
 
 /* The index of NAME, or N. */
-static size_t index_of(const char *const *names, size_t n, struct str name)
+static size_t formula_index_of(const char *const *names, size_t n, struct str name)
 {
     size_t i = 0;
 
@@ -29,8 +29,8 @@ struct formula_value formula_value_read(const struct json *type, const struct js
                                         const struct json *look)
 {
     struct formula_value v = {.type = FORMULA_BLANK};
-    size_t t = index_of(types, ARRAY_LEN(types), json_str(type, STR("")));
-    size_t l = index_of(looks, ARRAY_LEN(looks), json_str(look, STR("")));
+    size_t t = formula_index_of(types, ARRAY_LEN(types), json_str(type, STR("")));
+    size_t l = formula_index_of(looks, ARRAY_LEN(looks), json_str(look, STR("")));
 
     if (t == ARRAY_LEN(types))
         return v;
@@ -50,7 +50,7 @@ struct formula_value formula_value_read(const struct json *type, const struct js
     return v;
 }
 
-static void write_number(struct jw *w, double d)
+static void write_formula_number(struct jw *w, double d)
 {
     if (!(d < trunc(d)) && !(d > trunc(d)) && fabs(d) < 9e15)
         jw_int(w, (int64_t)d);
@@ -62,7 +62,7 @@ void formula_value_write(struct jw *w, const struct formula_value *v)
 {
     jw_cstr(w, types[v->type]);
     switch (v->type) {
-    case FORMULA_NUMBER: write_number(w, v->number); break;
+    case FORMULA_NUMBER: write_formula_number(w, v->number); break;
     case FORMULA_TEXT: jw_str(w, v->text); break;
     case FORMULA_BOOL: jw_int(w, v->flag); break;
     case FORMULA_ERROR: jw_cstr(w, formula_error_text(v->error)); break;

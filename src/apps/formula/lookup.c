@@ -353,12 +353,12 @@ static void fn_cell_row(struct fx *x, const struct fx_args *a, struct formula_va
     give_cell_place(x, a, true, ret);
 }
 
-static void fn_column(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_column(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     give_cell_place(x, a, false, ret);
 }
 
-static void fn_rows(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_rows(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     uint32_t rows, cols;
 
@@ -448,8 +448,8 @@ const struct fx_function fx_lookup[] = {
     {"XMATCH", 2, 4, FX_VALUES, FX_EACH0, fn_xmatch},
     {"INDEX", 1, 3, FX_ARRAY, 0, fn_index},
     {"ROW", 0, 1, FX_VALUES, 0, fn_cell_row},
-    {"COLUMN", 0, 1, FX_VALUES, 0, fn_column},
-    {"ROWS", 1, 1, FX_VALUES, 0, fn_rows},
+    {"COLUMN", 0, 1, FX_VALUES, 0, fn_formula_column},
+    {"ROWS", 1, 1, FX_VALUES, 0, fn_formula_rows},
     {"COLUMNS", 1, 1, FX_VALUES, 0, fn_columns},
     {"ADDRESS", 2, 5, FX_SCALAR, 0, fn_address},
     {"INDIRECT", 1, 2, FX_SCALAR, FX_VOLATILE, fn_indirect},

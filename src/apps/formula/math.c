@@ -79,7 +79,7 @@ static void round_by(const struct fx_args *a, double (*how)(double), struct form
     fx_give_look(ret, isfinite(d * scale) ? r : d, look_of(&a->v[0]));
 }
 
-static void fn_round(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_round(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     (void)x;
     round_by(a, round_half, ret);
@@ -132,7 +132,7 @@ static void fn_mround(struct fx *x, const struct fx_args *a, struct formula_valu
 
 /* ---- two numbers ---- */
 
-static void fn_mod(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_mod(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     double d, by;
 
@@ -282,14 +282,14 @@ static void fn_randbetween(struct fx *x, const struct fx_args *a, struct formula
 const struct fx_function fx_math[] = {
     {"ABS", 1, 1, FX_SCALAR, 0, fn_abs},
     {"INT", 1, 1, FX_SCALAR, 0, fn_int},
-    {"ROUND", 1, 2, FX_SCALAR, 0, fn_round},
+    {"ROUND", 1, 2, FX_SCALAR, 0, fn_formula_round},
     {"ROUNDUP", 1, 2, FX_SCALAR, 0, fn_roundup},
     {"ROUNDDOWN", 1, 2, FX_SCALAR, 0, fn_rounddown},
     {"TRUNC", 1, 2, FX_SCALAR, 0, fn_rounddown},
     {"CEILING", 1, 2, FX_SCALAR, 0, fn_ceiling},
     {"FLOOR", 1, 2, FX_SCALAR, 0, fn_floor},
     {"MROUND", 2, 2, FX_SCALAR, 0, fn_mround},
-    {"MOD", 2, 2, FX_SCALAR, 0, fn_mod},
+    {"MOD", 2, 2, FX_SCALAR, 0, fn_formula_mod},
     {"QUOTIENT", 2, 2, FX_SCALAR, 0, fn_quotient},
     {"SQRT", 1, 1, FX_SCALAR, 0, fn_sqrt},
     {"EXP", 1, 1, FX_SCALAR, 0, fn_exp},

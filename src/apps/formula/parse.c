@@ -46,7 +46,7 @@ static bool eat(struct parse *p, struct str word)
 
 /* ---- nodes ---- */
 
-static struct fx_node *new_value(struct parse *p, const struct formula_value *v)
+static struct fx_node *new_formula_value(struct parse *p, const struct formula_value *v)
 {
     struct fx_node *n = arena_new(p->arena, struct fx_node);
 
@@ -62,12 +62,12 @@ static struct fx_node *new_error(struct parse *p, enum formula_error error)
     struct formula_value v;
 
     fx_give_error(&v, error);
-    return new_value(p, &v);
+    return new_formula_value(p, &v);
 }
 
 /* NODES get a place in A's arena of exactly their number. */
-static struct fx_node *new_call(struct parse *p, const struct fx_function *f,
-                                struct fx_node *const *nodes, uint32_t n_nodes)
+static struct fx_node *new_formula_call(struct parse *p, const struct fx_function *f,
+                                        struct fx_node *const *nodes, uint32_t n_nodes)
 {
     struct fx_node *n = arena_new(p->arena, struct fx_node);
     struct fx_node **args = arena_zalloc(p->arena, n_nodes, sizeof(struct fx_node *));
@@ -102,7 +102,7 @@ static struct fx_node *new_area(struct parse *p, int sheet, const struct a1_rang
     p->areas = list;
     *own = list[p->n_areas++] = (struct formula_area){sheet, *range};
     struct formula_value v = {.type = FORMULA_AREA, .area = own};
-    return new_value(p, &v);
+    return new_formula_value(p, &v);
 }
 
 /* ---- the smallest parts ---- */
@@ -127,11 +127,11 @@ static struct fx_node *parse_formula_number(struct parse *p)
         return fail_formula(p, -EINVAL);
     p->s = str_skip(p->s, (size_t)(end - text));
     fx_give(&v, number);
-    return new_value(p, &v);
+    return new_formula_value(p, &v);
 }
 
 /* "text", a quote in it doubled. */
-static struct fx_node *parse_text(struct parse *p)
+static struct fx_node *parse_formula_text(struct parse *p)
 {
     char *out = arena_alloc(p->arena, p->s.len);
     size_t n = 0, i = 1;
@@ -148,7 +148,7 @@ static struct fx_node *parse_text(struct parse *p)
         return fail_formula(p, -EINVAL);
     p->s = str_skip(p->s, i + 1);
     struct formula_value v = {.type = FORMULA_TEXT, .text = str_n(out, n)};
-    return new_value(p, &v);
+    return new_formula_value(p, &v);
 }
 
 static struct fx_node *parse_error(struct parse *p)
@@ -214,7 +214,7 @@ static struct fx_node *parse_arg(struct parse *p)
     return parse_binary(p, 0);
 }
 
-static struct fx_node *parse_call(struct parse *p, struct str name)
+static struct fx_node *parse_formula_call(struct parse *p, struct str name)
 {
     struct fx_node *args[FORMULA_MAX_ARGS];
     const struct fx_function *f = fx_find(name);
@@ -235,7 +235,7 @@ static struct fx_node *parse_call(struct parse *p, struct str name)
         return new_error(p, FORMULA_ERROR_NAME);
     if (n < f->min || n > f->max)
         return new_error(p, FORMULA_ERROR_NA); /* "Wrong number of arguments" */
-    return new_call(p, f, args, n);
+    return new_formula_call(p, f, args, n);
 }
 
 /* {1, 2; 3, 4}, of which each item may be an area. */
@@ -292,11 +292,11 @@ static struct fx_node *parse_formula_name(struct parse *p)
         return fail_formula(p, -EINVAL);
     p->s = str_skip(p->s, n);
     if (eat(p, STR("(")))
-        return parse_call(p, name);
+        return parse_formula_call(p, name);
     if (!str_iis(name, "TRUE") && !str_iis(name, "FALSE"))
         return new_error(p, FORMULA_ERROR_NAME);
     fx_give_bool(&v, str_iis(name, "TRUE"));
-    return new_value(p, &v);
+    return new_formula_value(p, &v);
 }
 
 static struct fx_node *parse_inner(struct parse *p)
@@ -315,7 +315,7 @@ static struct fx_node *parse_inner(struct parse *p)
         return parse_formula_array(p);
     }
     if (c == '"')
-        return parse_text(p);
+        return parse_formula_text(p);
     if (c == '\'')
         return parse_quoted_sheet(p);
     if (c == '#')
@@ -325,7 +325,7 @@ static struct fx_node *parse_inner(struct parse *p)
     return parse_formula_name(p);
 }
 
-static struct fx_node *parse_unary(struct parse *p)
+static struct fx_node *parse_formula_unary(struct parse *p)
 {
     struct fx_node *n = NULL;
 
@@ -333,12 +333,12 @@ static struct fx_node *parse_unary(struct parse *p)
         return fail_formula(p, -E2BIG);
     bool is_minus = eat(p, STR("-"));
     if (is_minus || eat(p, STR("+"))) {
-        n = parse_unary(p);
-        n = n ? new_call(p, fx_find(is_minus ? STR("UMINUS") : STR("UPLUS")), &n, 1) : NULL;
+        n = parse_formula_unary(p);
+        n = n ? new_formula_call(p, fx_find(is_minus ? STR("UMINUS") : STR("UPLUS")), &n, 1) : NULL;
     } else {
         n = parse_inner(p);
         while (n && eat(p, STR("%")))
-            n = new_call(p, fx_find(STR("UNARY_PERCENT")), &n, 1);
+            n = new_formula_call(p, fx_find(STR("UNARY_PERCENT")), &n, 1);
     }
     p->depth--;
     return n;
@@ -373,12 +373,12 @@ static const struct fx_function *take_level_operator(struct parse *p, unsigned l
 static struct fx_node *parse_binary(struct parse *p, unsigned level)
 {
     if (level == N_LEVELS)
-        return parse_unary(p);
+        return parse_formula_unary(p);
     struct fx_node *pair[2] = {parse_binary(p, level + 1), NULL};
     const struct fx_function *f;
     while (pair[0] && (f = take_level_operator(p, level))) {
         pair[1] = parse_binary(p, level + 1);
-        pair[0] = pair[1] ? new_call(p, f, pair, 2) : NULL;
+        pair[0] = pair[1] ? new_formula_call(p, f, pair, 2) : NULL;
     }
     return pair[0];
 }

@@ -54,7 +54,7 @@ struct plain {
 };
 
 /* Digits, perhaps a fraction, perhaps an exponent. */
-static bool take_plain(struct str *s, struct plain *ret)
+static bool take_plain_number(struct str *s, struct plain *ret)
 {
     char text[400];
     int n = copy_digits(s, text, sizeof text / 2, &ret->has_commas);
@@ -106,8 +106,8 @@ static size_t currency(struct str s)
 }
 
 /* How P looks, and the pattern that shows it so. */
-static void give_plain(const struct plain *p, bool is_percent, bool is_money,
-                       struct formula_entry *ret)
+static void give_plain_number(const struct plain *p, bool is_percent, bool is_money,
+                              struct formula_entry *ret)
 {
     /* By percents, by money, by commas; without and with a fraction. */
     static const char *const formats[3][2] = {
@@ -121,7 +121,7 @@ static void give_plain(const struct plain *p, bool is_percent, bool is_money,
         ret->format = formats[is_percent ? 0 : is_money ? 1 : 2][p->has_fraction];
 }
 
-static bool read_plain(struct str s, struct formula_entry *ret)
+static bool read_plain_number(struct str s, struct formula_entry *ret)
 {
     bool is_minus = scan_char(&s, '-');
     size_t n = currency(s);
@@ -132,13 +132,13 @@ static bool read_plain(struct str s, struct formula_entry *ret)
     s = str_skip(s, n);
     if (n > 0 && !is_minus)
         is_minus = scan_char(&s, '-');
-    if (!take_plain(&s, &p))
+    if (!take_plain_number(&s, &p))
         return false;
     bool is_percent = n == 0 && scan_char(&s, '%');
     if (s.len > 0)
         return false;
     p.number = (is_minus ? -p.number : p.number) / (is_percent ? 100 : 1);
-    give_plain(&p, is_percent, n > 0, ret);
+    give_plain_number(&p, is_percent, n > 0, ret);
     return true;
 }
 
@@ -319,7 +319,7 @@ static bool read_cell_entry(struct str text, struct formula_entry *ret)
 
     *ret = (struct formula_entry){.format = ""};
     return s.len > 0 && s.len < 400 &&
-           (read_plain(s, ret) || read_entry_date(s, ret) || read_entry_time(s, ret));
+           (read_plain_number(s, ret) || read_entry_date(s, ret) || read_entry_time(s, ret));
 }
 
 bool fx_read_number(struct str text, double *ret, struct formula_entry *entry)

@@ -72,7 +72,7 @@ static bool collect_sample(struct sample *s, const struct fx_args *a, size_t fro
     return false;
 }
 
-static int by_size(const void *a, const void *b)
+static int by_number_size(const void *a, const void *b)
 {
     double p = *(const double *)a, q = *(const double *)b;
 
@@ -89,7 +89,7 @@ static bool sorted(struct sample *s, const struct fx_args *a, size_t n_args,
     if (!collect_sample(s, &own, 0, ret))
         return false;
     if (s->n > 0)
-        qsort(s->v, s->n, sizeof *s->v, by_size);
+        qsort(s->v, s->n, sizeof *s->v, by_number_size);
     return true;
 }
 
@@ -244,7 +244,7 @@ static void fn_mode(struct fx *x, const struct fx_args *a, struct formula_value 
     if (!sorted(&s, a, a->n, ret))
         return;
     for (size_t i = 0, run = 0; i < s.n; i++) {
-        run = i > 0 && by_size(&s.v[i], &s.v[i - 1]) == 0 ? run + 1 : 1;
+        run = i > 0 && by_number_size(&s.v[i], &s.v[i - 1]) == 0 ? run + 1 : 1;
         if (run <= best)
             continue;
         best = run;
@@ -326,7 +326,7 @@ static void fn_rank(struct fx *x, const struct fx_args *a, struct formula_value 
         !collect_sample(&s, &own, 0, ret))
         return;
     for (size_t i = 0; i < s.n; i++) {
-        int c = by_size(&s.v[i], &d);
+        int c = by_number_size(&s.v[i], &d);
         n_same += c == 0;
         n_before += is_rising != 0 ? c < 0 : c > 0;
     }

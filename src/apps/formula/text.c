@@ -94,7 +94,7 @@ static void fn_mid(struct fx *x, const struct fx_args *a, struct formula_value *
     fx_give_text(x, ret, str_slice(s, 0, bytes_of_chars(s, trunc(n))));
 }
 
-static void fn_replace(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_replace(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     auto_buf struct buf b = BUF_INIT(FORMULA_MAX_TEXT);
     struct str s, with;
@@ -229,12 +229,12 @@ static void change_case(struct fx *x, const struct fx_args *a, enum letter_case 
     fx_give_buf(x, ret, &b);
 }
 
-static void fn_upper(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_upper(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     change_case(x, a, UPPER, ret);
 }
 
-static void fn_lower(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_lower(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     change_case(x, a, LOWER, ret);
 }
@@ -245,7 +245,7 @@ static void fn_proper(struct fx *x, const struct fx_args *a, struct formula_valu
 }
 
 /* Without spaces at the ends, and one where there were several. */
-static void fn_trim(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_trim(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     auto_buf struct buf b = BUF_INIT(FORMULA_MAX_TEXT);
     struct str s;
@@ -260,7 +260,7 @@ static void fn_trim(struct fx *x, const struct fx_args *a, struct formula_value 
     fx_give_buf(x, ret, &b);
 }
 
-static void fn_clean(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_clean(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     auto_buf struct buf b = BUF_INIT(FORMULA_MAX_TEXT);
     struct str s;
@@ -376,7 +376,7 @@ static void fn_textjoin(struct fx *x, const struct fx_args *a, struct formula_va
 
 /* ---- conversions ---- */
 
-static void fn_text(struct fx *x, const struct fx_args *a, struct formula_value *ret)
+static void fn_formula_text(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     auto_buf struct buf b = BUF_INIT(FORMULA_MAX_TEXT);
     struct formula_value v = a->v[0];
@@ -472,22 +472,22 @@ const struct fx_function fx_text[] = {
     {"LEFT", 1, 2, FX_SCALAR, 0, fn_left},
     {"RIGHT", 1, 2, FX_SCALAR, 0, fn_right},
     {"MID", 3, 3, FX_SCALAR, 0, fn_mid},
-    {"REPLACE", 4, 4, FX_SCALAR, 0, fn_replace},
+    {"REPLACE", 4, 4, FX_SCALAR, 0, fn_formula_replace},
     {"FIND", 2, 3, FX_SCALAR, 0, fn_find},
     {"SEARCH", 2, 3, FX_SCALAR, 0, fn_search},
     {"SUBSTITUTE", 3, 4, FX_SCALAR, 0, fn_substitute},
     {"REGEXMATCH", 2, 2, FX_SCALAR, 0, fn_regexmatch},
     {"EXACT", 2, 2, FX_SCALAR, 0, fn_exact},
-    {"UPPER", 1, 1, FX_SCALAR, 0, fn_upper},
-    {"LOWER", 1, 1, FX_SCALAR, 0, fn_lower},
+    {"UPPER", 1, 1, FX_SCALAR, 0, fn_formula_upper},
+    {"LOWER", 1, 1, FX_SCALAR, 0, fn_formula_lower},
     {"PROPER", 1, 1, FX_SCALAR, 0, fn_proper},
-    {"TRIM", 1, 1, FX_SCALAR, 0, fn_trim},
-    {"CLEAN", 1, 1, FX_SCALAR, 0, fn_clean},
+    {"TRIM", 1, 1, FX_SCALAR, 0, fn_formula_trim},
+    {"CLEAN", 1, 1, FX_SCALAR, 0, fn_formula_clean},
     {"REPT", 2, 2, FX_SCALAR, 0, fn_rept},
     {"CONCATENATE", 1, 255, FX_VALUES, 0, fn_concatenate},
     {"JOIN", 2, 255, FX_VALUES, 0, fn_join},
     {"TEXTJOIN", 3, 255, FX_VALUES, 0, fn_textjoin},
-    {"TEXT", 2, 2, FX_SCALAR, 0, fn_text},
+    {"TEXT", 2, 2, FX_SCALAR, 0, fn_formula_text},
     {"VALUE", 1, 1, FX_SCALAR, 0, fn_value},
     {"FIXED", 1, 3, FX_SCALAR, 0, fn_fixed},
     {"DOLLAR", 1, 2, FX_SCALAR, 0, fn_dollar},

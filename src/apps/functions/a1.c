@@ -7,7 +7,7 @@
 #include "base/json.h"
 
 /* a1_column('AB') is 27; NULL when it is no column. */
-static void fn_column(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_a1_column(sqlite3_context *x, int n, sqlite3_value **v)
 {
     uint32_t col;
 
@@ -79,7 +79,7 @@ static void fn_range(sqlite3_context *x, int n, sqlite3_value **v)
 }
 
 const struct sql_function functions_a1[] = {
-    {"a1_column", 1, SQLITE_DETERMINISTIC, fn_column},
+    {"a1_column", 1, SQLITE_DETERMINISTIC, fn_a1_column},
     {"a1_letters", 1, SQLITE_DETERMINISTIC, fn_letters},
     {"a1_sheet", 1, SQLITE_DETERMINISTIC, fn_sheet},
     {"a1_range", 1, SQLITE_DETERMINISTIC | SQLITE_SUBTYPE, fn_range},

@@ -13,7 +13,7 @@
 
 /* airtable_error(status, type, message): what the server says of an answer that is no success.
  * Without a message the type is the whole error. */
-static void fn_error(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_airtable_error(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(64 << 10);
     struct jw w = jw_to(&b);
@@ -133,7 +133,7 @@ static void add_token(struct buf *b, enum token token, const struct civil *t)
 }
 
 /* airtable_format(date, format): "Jan 15, 2026" by "MMM D, YYYY"; NULL when it is no date. */
-static void fn_format(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_airtable_format(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(64 << 10);
     struct str format = fn_text(v[1]);
@@ -364,7 +364,7 @@ static const struct {
     {"users", as_users},
 };
 
-static struct json *take_cell(const struct cell *c, struct str shape, const struct json *v)
+static struct json *take_airtable_cell(const struct cell *c, struct str shape, const struct json *v)
 {
     if (json_is(v, JSON_NULL))
         return empty(c);
@@ -390,7 +390,7 @@ static void fn_cell(sqlite3_context *x, int n, sqlite3_value **v)
                      .options = json_parse(&arena, fn_text(v[1]), NULL, NULL),
                      .is_cast = sqlite3_value_int(v[3]) != 0};
     const struct json *value = json_parse(&arena, fn_text(v[2]), NULL, NULL);
-    const struct json *kept = value ? take_cell(&c, fn_text(v[0]), value) : NULL;
+    const struct json *kept = value ? take_airtable_cell(&c, fn_text(v[0]), value) : NULL;
     if (!kept)
         return;
     (void)json_write(&b, kept, JSON_COMPACT);
@@ -399,8 +399,8 @@ static void fn_cell(sqlite3_context *x, int n, sqlite3_value **v)
 
 const struct sql_function functions_airtable[] = {
     {"airtable_cell", 4, SQLITE_DETERMINISTIC, fn_cell},
-    {"airtable_error", 3, SQLITE_DETERMINISTIC, fn_error},
-    {"airtable_format", 2, SQLITE_DETERMINISTIC, fn_format},
+    {"airtable_error", 3, SQLITE_DETERMINISTIC, fn_airtable_error},
+    {"airtable_format", 2, SQLITE_DETERMINISTIC, fn_airtable_format},
     {"airtable_regex", 2, SQLITE_DETERMINISTIC, fn_regex},
     {"airtable_text", 1, SQLITE_DETERMINISTIC, fn_as_text},
     {NULL, 0, 0, NULL},

@@ -32,7 +32,7 @@ static struct formula_value cell_value_of(sqlite3_value **v)
 }
 
 /* cell_show(type, value, look, format): as the cell shows it. */
-static void fn_show(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_formula_show(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
     struct formula_value value = cell_value_of(v);
@@ -79,7 +79,7 @@ static double serial_of(int64_t ms)
     return (double)ms / 86400000.0 + 25569;
 }
 
-static int read_sheets(struct arena *a, const struct json *in, struct formula_book *b)
+static int read_formula_sheets(struct arena *a, const struct json *in, struct formula_book *b)
 {
     struct formula_sheet *sheets = arena_zalloc(a, in->n + 1, sizeof *sheets);
 
@@ -107,7 +107,7 @@ static bool read_place(const struct json *in, size_t n_sheets, struct formula_pl
 }
 
 /* [sheet, row, column, formula, type, value, look, is_spilled] */
-static int read_cells(const struct json *in, struct formula_book *b)
+static int read_formula_cells(const struct json *in, struct formula_book *b)
 {
     for (size_t i = 0; i < in->n; i++) {
         const struct json *c = json_at(in, i);
@@ -122,7 +122,7 @@ static int read_cells(const struct json *in, struct formula_book *b)
 }
 
 /* Marks the places that were changed; where there is no cell any more, formulas may read it. */
-static int read_changes(const struct json *in, struct formula_book *b)
+static int read_formula_changes(const struct json *in, struct formula_book *b)
 {
     struct formula_place at;
 
@@ -156,9 +156,9 @@ static int read_book(struct arena *a, const struct json *options, const struct j
                                .seed = (uint64_t)json_int(json_get(options, "seed"), 0),
                                .is_new = !changed};
     b->cells = arena_zalloc(a, cells->n + n_changed + 1, sizeof *b->cells);
-    int r = b->cells ? read_sheets(a, sheets, b) : -ENOMEM;
-    r = r < 0 ? r : read_cells(cells, b);
-    return r < 0 ? r : read_changes(changed, b);
+    int r = b->cells ? read_formula_sheets(a, sheets, b) : -ENOMEM;
+    r = r < 0 ? r : read_formula_cells(cells, b);
+    return r < 0 ? r : read_formula_changes(changed, b);
 }
 
 /* The changed cells: [[sheet, row, column, type, value, look, is_spilled], …] */
@@ -209,7 +209,7 @@ static void fn_calculate(sqlite3_context *x, int n, sqlite3_value **v)
 }
 
 const struct sql_function functions_formula[] = {
-    {"cell_show", 4, SQLITE_DETERMINISTIC, fn_show},
+    {"cell_show", 4, SQLITE_DETERMINISTIC, fn_formula_show},
     {"cell_enter", 1, SQLITE_DETERMINISTIC | SQLITE_SUBTYPE, fn_enter},
     {"book_calculate", 3, SQLITE_DETERMINISTIC | SQLITE_SUBTYPE, fn_calculate},
     {NULL, 0, 0, NULL},

@@ -74,7 +74,7 @@ void fn_give_json(sqlite3_context *x, const struct buf *b)
 }
 
 /* now(): "2026-01-15T09:00:00.000Z" */
-static void fn_now(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_clock_now(sqlite3_context *x, int n, sqlite3_value **v)
 {
     char text[CLOCK_RFC3339_MAX];
 
@@ -200,7 +200,7 @@ static void fn_text_has(sqlite3_context *x, int n, sqlite3_value **v)
 }
 
 static const struct sql_function functions[] = {
-    {"now", 0, 0, fn_now},
+    {"now", 0, 0, fn_clock_now},
     {"now_ms", 0, 0, fn_now_ms},
     {"new_id", 1, 0, fn_new_id},
     {"rand_text", 1, 0, fn_rand_text},
@@ -255,7 +255,7 @@ static int64_t count_arg_bytes(int n, sqlite3_value **v)
     return bytes;
 }
 
-static void call_counted(sqlite3_context *x, int n, sqlite3_value **v)
+static void call_counted_function(sqlite3_context *x, int n, sqlite3_value **v)
 {
     const struct fn_use *use = sqlite3_user_data(x);
 
@@ -275,7 +275,7 @@ static int define(struct fn_use *use, struct err *e)
     const struct sql_function *f = use->f;
     int rc = sqlite3_create_function_v2(use->db->c, f->name, f->n_args,
                                         SQLITE_UTF8 | SQLITE_RESULT_SUBTYPE | f->flags, use,
-                                        call_counted, NULL, NULL, NULL);
+                                        call_counted_function, NULL, NULL, NULL);
 
     return rc == SQLITE_OK ? 0 : appdb_fail(use->db, rc, e, f->name);
 }

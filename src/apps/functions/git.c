@@ -96,7 +96,7 @@ static int by_path(const void *a, const void *b)
 }
 
 /* Reads a JSON array of [path, value]. */
-static bool read_files(struct files *f, struct arena *a, struct str text)
+static bool read_git_files(struct files *f, struct arena *a, struct str text)
 {
     const struct json *in = json_parse(a, text, NULL, NULL);
 
@@ -186,7 +186,8 @@ static void give_tree(struct files *f, struct tree *t, char ret[SHA_HEX + 1])
 
 /* Writes the tree of the files [FROM, TO), whose paths begin with the same SKIP bytes, behind the
  * trees in it. */
-static void add_tree(struct files *f, size_t from, size_t to, size_t skip, char ret[SHA_HEX + 1])
+static void add_git_tree(struct files *f, size_t from, size_t to, size_t skip,
+                         char ret[SHA_HEX + 1])
 {
     struct tree t = {BUF_INIT(APPDB_RESULT_MAX), BUF_INIT(APPDB_RESULT_MAX), {0}};
 
@@ -201,7 +202,7 @@ static void add_tree(struct files *f, size_t from, size_t to, size_t skip, char 
         if (name.len == 0 || f->depth > MAX_DEPTH)
             f->error = "a malformed path";
         else if (is_folder)
-            add_tree(f, i, next, skip + name.len + 1, sha);
+            add_git_tree(f, i, next, skip + name.len + 1, sha);
         else
             (void)snprintf(sha, sizeof sha, STR_FMT, STR_ARG(f->items[i].value));
         add_tree_entry(&t, name, sha, is_folder);
@@ -267,7 +268,7 @@ static void with_files(sqlite3_context *x, sqlite3_value *v, void (*write)(struc
     struct files f = {.work = BUF_INIT(APPDB_RESULT_MAX), .out = jw_to(&b)};
 
     arena_init(&arena, WORK_ARENA);
-    if (read_files(&f, &arena, fn_text(v)))
+    if (read_git_files(&f, &arena, fn_text(v)))
         write(&f);
     if (!f.error && !buf_ok(&f.work))
         f.error = "too many files";
@@ -283,7 +284,7 @@ static void write_trees(struct files *f)
     char sha[SHA_HEX + 1];
 
     jw_array(&f->out);
-    add_tree(f, 0, f->n, 0, sha);
+    add_git_tree(f, 0, f->n, 0, sha);
     jw_end(&f->out);
 }
 

@@ -41,7 +41,7 @@ static void fn_mail_topic(sqlite3_context *x, int n, sqlite3_value **v)
 /* ---- addresses ---- */
 
 /* What is between '<' and '>', or all of it. */
-static struct str address_of(struct str s)
+static struct str mail_address_of(struct str s)
 {
     ptrdiff_t open = str_chr(s, '<');
     struct str rest = open < 0 ? s : str_skip(s, (size_t)open + 1);
@@ -53,7 +53,7 @@ static struct str address_of(struct str s)
 /* mail_address(text): the address of "Maya Chen <maya@…>". */
 static void fn_mail_address(sqlite3_context *x, int n, sqlite3_value **v)
 {
-    struct str s = address_of(fn_text(v[0]));
+    struct str s = mail_address_of(fn_text(v[0]));
 
     (void)n;
     if (sqlite3_value_type(v[0]) != SQLITE_NULL)

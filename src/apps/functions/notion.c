@@ -133,7 +133,7 @@ static void fn_fill(sqlite3_context *x, int n, sqlite3_value **v)
 }
 
 /* notion_show(schema, values, about, only or NULL): the properties of a page. */
-static void fn_show(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_notion_show(sqlite3_context *x, int n, sqlite3_value **v)
 {
     struct arena a auto_arena;
 
@@ -153,7 +153,7 @@ const struct sql_function functions_notion[] = {
     {"notion_plain", 1, PURE, fn_plain},
     {"notion_rich_text", 1, PURE | SQLITE_SUBTYPE, fn_rich_text},
     {"notion_schema", 2, PURE | SQLITE_SUBTYPE, fn_schema},
-    {"notion_show", 4, PURE | SQLITE_SUBTYPE, fn_show},
+    {"notion_show", 4, PURE | SQLITE_SUBTYPE, fn_notion_show},
     {"notion_text", 1, PURE | SQLITE_SUBTYPE, fn_rich},
     {"notion_values", 4, PURE | SQLITE_SUBTYPE, fn_values},
     {NULL, 0, 0, NULL},

@@ -38,7 +38,7 @@ static struct plain *plain_new(void)
     return NULL;
 }
 
-static struct plain *take_plain(void)
+static struct plain *take_plain_text(void)
 {
     (void)pthread_mutex_lock(&lock);
     struct list *node = list_pop(&idle);
@@ -46,7 +46,7 @@ static struct plain *take_plain(void)
     return node ? list_entry(node, struct plain, node) : plain_new();
 }
 
-static void give_plain(struct plain *p)
+static void give_plain_text(struct plain *p)
 {
     (void)pthread_mutex_lock(&lock);
     list_add(&idle, &p->node);
@@ -97,7 +97,7 @@ static void fn_json_patch(sqlite3_context *x, int n, sqlite3_value **v)
     (void)n;
     if (!fn_spend(x, COMPARE_UNITS * count_members(v[0]) * count_members(v[1])))
         return;
-    struct plain *p = take_plain();
+    struct plain *p = take_plain_text();
     if (!p) {
         sqlite3_result_error_nomem(x);
         return;
@@ -107,7 +107,7 @@ static void fn_json_patch(sqlite3_context *x, int n, sqlite3_value **v)
     give_result(x, p);
     (void)sqlite3_reset(p->patch);
     (void)sqlite3_clear_bindings(p->patch);
-    give_plain(p);
+    give_plain_text(p);
 }
 
 const struct sql_function functions_patch[] = {

@@ -59,7 +59,7 @@ static int64_t read_format_number(struct source *s)
 }
 
 /* Behind the "%". */
-static struct spec read_spec(struct source *s)
+static struct spec read_printf_spec(struct source *s)
 {
     struct spec p = {.width = -1, .precision = -1};
     size_t n = 0;
@@ -87,7 +87,8 @@ static struct spec read_spec(struct source *s)
 }
 
 /* The conversion as text, with LENGTH ("ll") before its letter. */
-static void put_spec(char out[SPEC_MAX], const struct spec *p, const char *length, char letter)
+static void put_printf_spec(char out[SPEC_MAX], const struct spec *p, const char *length,
+                            char letter)
 {
     char width[24] = "", precision[24] = "";
 
@@ -99,7 +100,7 @@ static void put_spec(char out[SPEC_MAX], const struct spec *p, const char *lengt
 }
 
 /* %c: the first character of a text, as often as the precision says. */
-static void add_char(sqlite3_str *out, struct spec p, sqlite3_value *v)
+static void add_printf_char(sqlite3_str *out, struct spec p, sqlite3_value *v)
 {
     struct str s = v ? fn_text(v) : STR("");
     size_t len = s.len > 0;
@@ -113,7 +114,7 @@ static void add_char(sqlite3_str *out, struct spec p, sqlite3_value *v)
     p.precision = -1;
     if (!strchr(p.flags, '!')) /* widths are of characters */
         p.flags[strlen(p.flags)] = '!';
-    put_spec(spec, &p, "", 's');
+    put_printf_spec(spec, &p, "", 's');
     const char *text = buf_cstr(&b);
     if (text)
         sqlite3_str_appendf(out, spec, text);
@@ -127,11 +128,11 @@ static bool add_formatted_value(struct source *s, sqlite3_str *out, const struct
 
     switch (p->letter) {
     case '%':
-        put_spec(spec, p, "", '%');
+        put_printf_spec(spec, p, "", '%');
         sqlite3_str_appendf(out, spec);
         return true;
     case 'n': return true;
-    case 'c': add_char(out, *p, next_value(s)); return true;
+    case 'c': add_printf_char(out, *p, next_value(s)); return true;
     case 'd':
     case 'i':
     case 'u':
@@ -140,7 +141,7 @@ static bool add_formatted_value(struct source *s, sqlite3_str *out, const struct
     case 'o':
     case 'p':
     case 'r':
-        put_spec(spec, p, "ll", p->letter == 'p' ? 'x' : p->letter);
+        put_printf_spec(spec, p, "ll", p->letter == 'p' ? 'x' : p->letter);
         sqlite3_str_appendf(out, spec, next_int(s));
         return true;
     case 'f':
@@ -148,7 +149,7 @@ static bool add_formatted_value(struct source *s, sqlite3_str *out, const struct
     case 'E':
     case 'g':
     case 'G':
-        put_spec(spec, p, "", p->letter);
+        put_printf_spec(spec, p, "", p->letter);
         v = next_value(s);
         sqlite3_str_appendf(out, spec, v ? sqlite3_value_double(v) : 0.0);
         return true;
@@ -158,7 +159,7 @@ static bool add_formatted_value(struct source *s, sqlite3_str *out, const struct
     case 'Q':
     case 'w':
         /* %z would free what it is given. */
-        put_spec(spec, p, "", p->letter == 'z' ? 's' : p->letter);
+        put_printf_spec(spec, p, "", p->letter == 'z' ? 's' : p->letter);
         v = next_value(s);
         sqlite3_str_appendf(out, spec, v ? (const char *)sqlite3_value_text(v) : NULL);
         return true;
@@ -180,7 +181,7 @@ static void write_format(struct source *s, sqlite3_str *out)
             sqlite3_str_appendchar(out, 1, '%');
             return;
         }
-        struct spec p = read_spec(s);
+        struct spec p = read_printf_spec(s);
         if (!fn_spend(s->x, (p.width > 0 ? p.width : 0) + (p.precision > 0 ? p.precision : 0)) ||
             !add_formatted_value(s, out, &p))
             return;

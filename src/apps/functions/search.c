@@ -35,7 +35,7 @@ static bool is_search_letter(char c)
 }
 
 /* The next word of S; "4.2" is one. */
-static bool next_token(struct str *s, struct str *ret)
+static bool next_search_token(struct str *s, struct str *ret)
 {
     size_t from = 0;
 
@@ -131,7 +131,7 @@ static bool same_word(struct str word, struct str wanted, bool is_prefix, bool i
 
 /* ---- queries ---- */
 
-static void add_term(struct terms *t, struct str text, bool is_not, bool is_or)
+static void add_search_term(struct terms *t, struct str text, bool is_not, bool is_or)
 {
     struct term *new = &t->items[t->n];
     struct str token;
@@ -141,7 +141,7 @@ static void add_term(struct terms *t, struct str text, bool is_not, bool is_or)
     *new = (struct term){.is_not = is_not, .is_or = is_or && t->n > 0};
     new->is_prefix = text.len > 1 && text.p[text.len - 1] == '*';
     new->is_fuzzy = text.len > 1 && text.p[text.len - 1] == '~';
-    while (new->n < MAX_TOKENS && next_token(&text, &token))
+    while (new->n < MAX_TOKENS && next_search_token(&text, &token))
         new->tokens[new->n++] = token;
     t->n += new->n > 0;
 }
@@ -159,7 +159,7 @@ static struct str next_piece(struct str *s)
     return piece;
 }
 
-static void read_terms(struct str query, struct terms *ret)
+static void read_search_terms(struct str query, struct terms *ret)
 {
     bool is_or = false, is_not = false;
 
@@ -176,7 +176,7 @@ static void read_terms(struct str query, struct terms *ret)
             is_not = piece.p[0] == 'N';
             continue;
         }
-        add_term(ret, piece, is_not, is_or);
+        add_search_term(ret, piece, is_not, is_or);
         is_or = is_not = false;
     }
 }
@@ -190,7 +190,7 @@ static bool begins_with_term(struct str text, const struct term *t)
 
     for (size_t i = 0; i < t->n; i++) {
         bool is_last = i + 1 == t->n;
-        if (!next_token(&text, &token) ||
+        if (!next_search_token(&text, &token) ||
             !same_word(token, t->tokens[i], is_last && t->is_prefix, t->is_fuzzy))
             return false;
     }
@@ -201,7 +201,7 @@ static bool occurs(struct str text, const struct term *t)
 {
     struct str token, at = text;
 
-    for (; next_token(&text, &token); at = text) {
+    for (; next_search_token(&text, &token); at = text) {
         if (begins_with_term(at, t))
             return true;
     }
@@ -226,7 +226,7 @@ static void fn_text_match(sqlite3_context *x, int n, sqlite3_value **v)
         sqlite3_result_error(x, "text_match: the query is missing", -1);
         return;
     }
-    read_terms(fn_text(v[0]), &t);
+    read_search_terms(fn_text(v[0]), &t);
     /* Terms that OR joins stand in a row; one of them is enough. */
     for (size_t i = 0; is_all && i < t.n;) {
         bool is_one = false;

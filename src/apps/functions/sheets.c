@@ -47,7 +47,7 @@ static void fill_blanks(struct jw *w, int64_t from, int64_t to, struct str blank
 /* sheets_rows(cells, row0, column0, blank): [[row, column, value], …], by row and column, as rows
  * of values from that place on; where there is none, it is BLANK (JSON), but not behind the last
  * one of a row, and not below the last row. */
-static void fn_rows(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_sheets_rows(sqlite3_context *x, int n, sqlite3_value **v)
 {
     struct arena arena auto_arena;
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
@@ -109,7 +109,7 @@ static void fn_merge(sqlite3_context *x, int n, sqlite3_value **v)
 
 const struct sql_function functions_sheets[] = {
     {"sheets_update", 3, SQLITE_DETERMINISTIC | SQLITE_SUBTYPE, fn_update},
-    {"sheets_rows", 4, SQLITE_DETERMINISTIC | SQLITE_SUBTYPE, fn_rows},
+    {"sheets_rows", 4, SQLITE_DETERMINISTIC | SQLITE_SUBTYPE, fn_sheets_rows},
     {"sheets_merge", 1, SQLITE_DETERMINISTIC | SQLITE_SUBTYPE, fn_merge},
     {NULL, 0, 0, NULL},
 };

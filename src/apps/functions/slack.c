@@ -40,7 +40,7 @@ static bool is_slug_char(uint32_t c)
 }
 
 /* The first character of S, unless it is dropped; several blanks become one. */
-static size_t add_char(struct buf *out, struct str s)
+static size_t add_slack_char(struct buf *out, struct str s)
 {
     uint32_t c = 0;
     size_t len = utf8_decode(s.p, s.len, &c);
@@ -103,18 +103,18 @@ static size_t take_link(struct str s, struct str *ret_url, struct str *ret_text)
     return (size_t)(second.p - s.p) + second.len + 1;
 }
 
-static void add_link(struct buf *out, struct str url, struct str text, bool is_last)
+static void add_slack_link(struct buf *out, struct str url, struct str text, bool is_last)
 {
     (void)buf_add_str(out, url);
     (void)buf_add_lit(out, " - ");
     while (text.len > 0)
-        text = str_skip(text, add_char(out, text));
+        text = str_skip(text, add_slack_char(out, text));
     if (!is_last)
         (void)buf_add_char(out, ',');
 }
 
 /* slack_text(text): without what is no letter, digit or common sign. Links are "address - text". */
-static void fn_clean(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_slack_clean(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
     struct str s = str_trim(fn_text(v[0])), url, text;
@@ -123,11 +123,11 @@ static void fn_clean(sqlite3_context *x, int n, sqlite3_value **v)
     while (s.len > 0) {
         size_t len = take_link(s, &url, &text);
         if (len > 0) {
-            add_link(&b, url, text, len == s.len);
+            add_slack_link(&b, url, text, len == s.len);
         } else if ((len = url_len(s)) > 0) {
             (void)buf_add_str(&b, str_slice(s, 0, len));
         } else {
-            len = add_char(&b, s);
+            len = add_slack_char(&b, s);
         }
         s = str_skip(s, len);
     }
@@ -148,7 +148,7 @@ struct part {
     bool is_word;
 };
 
-static int month_of(struct str word)
+static int slack_month_of(struct str word)
 {
     static const char *const months[] = {"january",   "february", "march",    "april",
                                          "may",       "june",     "july",     "august",
@@ -181,7 +181,7 @@ static size_t read_date_parts(struct str s, struct part ret[3])
         ret[n] = (struct part){.len = len, .is_word = !is_number};
         for (size_t i = 0; is_number && i < len; i++)
             ret[n].value = 10 * ret[n].value + (s.p[i] - '0');
-        if (!is_number && (ret[n].value = month_of(str_slice(s, 0, len))) == 0)
+        if (!is_number && (ret[n].value = slack_month_of(str_slice(s, 0, len))) == 0)
             return 0;
         n++;
         s = str_skip(s, len);
@@ -189,7 +189,7 @@ static size_t read_date_parts(struct str s, struct part ret[3])
     return n;
 }
 
-static bool is_day(const struct part *year, const struct part *month, const struct part *day)
+static bool is_slack_day(const struct part *year, const struct part *month, const struct part *day)
 {
     return year->len == 4 && !year->is_word && month->value >= 1 && month->value <= 12 &&
            !day->is_word && day->value >= 1 &&
@@ -212,7 +212,7 @@ static bool day_of_parts(const struct part *p, size_t n, int64_t *ret)
     for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
         const struct part *y = &all[orders[i].year], *m = &all[orders[i].month];
         const struct part *d = &all[orders[i].day];
-        if (orders[i].n != n || m->is_word != orders[i].is_word || !is_day(y, m, d))
+        if (orders[i].n != n || m->is_word != orders[i].is_word || !is_slack_day(y, m, d))
             continue;
         *ret = civil_days(y->value, m->value, d->value);
         return true;
@@ -244,7 +244,7 @@ static bool day_of_words(struct str s, int64_t today, int64_t *ret)
 }
 
 /* slack_date(text, now): "2026-01-15" for a day in one of many forms; NULL when it is none. */
-static void fn_date(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_slack_date(sqlite3_context *x, int n, sqlite3_value **v)
 {
     struct str s = str_trim(fn_text(v[0]));
     struct part parts[3] = {0};
@@ -264,7 +264,7 @@ static void fn_date(sqlite3_context *x, int n, sqlite3_value **v)
 }
 
 const struct sql_function functions_slack[] = {
-    {"slack_date", 2, SQLITE_DETERMINISTIC, fn_date},
-    {"slack_text", 1, SQLITE_DETERMINISTIC, fn_clean},
+    {"slack_date", 2, SQLITE_DETERMINISTIC, fn_slack_date},
+    {"slack_text", 1, SQLITE_DETERMINISTIC, fn_slack_clean},
     {NULL, 0, 0, NULL},
 };

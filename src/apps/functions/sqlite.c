@@ -69,7 +69,7 @@ static void fn_length(sqlite3_context *x, int n, sqlite3_value **v)
 }
 
 /* The bytes of S before its character number N. */
-static size_t offset_of(struct str s, int64_t n)
+static size_t sqlite_offset_of(struct str s, int64_t n)
 {
     size_t at = 0;
 
@@ -111,9 +111,9 @@ static void fn_substr(sqlite3_context *x, int n, sqlite3_value **v)
         sqlite3_result_blob(x, s.p + begin, (int)(end - begin), SQLITE_TRANSIENT);
         return;
     }
-    size_t from = offset_of(s, begin);
+    size_t from = sqlite_offset_of(s, begin);
     s = str_skip(s, from);
-    give_text(x, str_slice(s, 0, offset_of(s, end - begin)));
+    give_text(x, str_slice(s, 0, sqlite_offset_of(s, end - begin)));
 }
 
 /* ---- letters ---- */
@@ -132,13 +132,13 @@ static void give_mapped(sqlite3_context *x, struct str s, char first, char last)
     sqlite3_result_text(x, p, (int)s.len, sqlite3_free);
 }
 
-static void fn_lower(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_sqlite_lower(sqlite3_context *x, int n, sqlite3_value **v)
 {
     if (!has_null(n, v))
         give_mapped(x, fn_text(v[0]), 'A', 'Z');
 }
 
-static void fn_upper(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_sqlite_upper(sqlite3_context *x, int n, sqlite3_value **v)
 {
     if (!has_null(n, v))
         give_mapped(x, fn_text(v[0]), 'a', 'z');
@@ -215,7 +215,7 @@ static void trim_sides(sqlite3_context *x, int n, sqlite3_value **v, int sides)
     struct str s = fn_text(v[0]);
     int64_t work = 0;
     while ((sides & TRIM_LEFT) && s.len > 0 && fn_spend(x, work)) {
-        struct str c = str_slice(s, 0, offset_of(s, 1));
+        struct str c = str_slice(s, 0, sqlite_offset_of(s, 1));
         work = 0;
         if (!is_trimmed(&t, c, &work))
             break;
@@ -232,7 +232,7 @@ static void trim_sides(sqlite3_context *x, int n, sqlite3_value **v, int sides)
         give_text(x, s);
 }
 
-static void fn_trim(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_sqlite_trim(sqlite3_context *x, int n, sqlite3_value **v)
 {
     trim_sides(x, n, v, TRIM_LEFT | TRIM_RIGHT);
 }
@@ -250,7 +250,7 @@ static void fn_rtrim(sqlite3_context *x, int n, sqlite3_value **v)
 /* ---- searching ---- */
 
 /* V as a text. */
-static void give_value(sqlite3_context *x, sqlite3_value *v)
+static void give_sqlite_value(sqlite3_context *x, sqlite3_value *v)
 {
     if (sqlite3_value_type(v) == SQLITE_TEXT)
         sqlite3_result_value(x, v);
@@ -272,7 +272,7 @@ static void fn_instr(sqlite3_context *x, int n, sqlite3_value **v)
                              1 + (has_bytes ? at : count_utf8_chars(str_slice(s, 0, (size_t)at))));
 }
 
-static void fn_replace(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_sqlite_replace(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
 
@@ -282,7 +282,7 @@ static void fn_replace(sqlite3_context *x, int n, sqlite3_value **v)
         return;
     ptrdiff_t at = from.len > 0 ? str_find(s, from) : -1;
     if (at < 0) {
-        give_value(x, v[0]);
+        give_sqlite_value(x, v[0]);
         return;
     }
     for (; at >= 0; at = str_find(s, from)) {
@@ -297,7 +297,7 @@ static void fn_replace(sqlite3_context *x, int n, sqlite3_value **v)
         fn_give(x, &b);
 }
 
-static bool spend_work(void *ctx, int64_t units)
+static bool spend_sqlite_work(void *ctx, int64_t units)
 {
     return fn_spend(ctx, units);
 }
@@ -307,14 +307,14 @@ static void match_pattern(sqlite3_context *x, sqlite3_value **v, struct wildcard
 {
     w->pattern = until_nul(fn_text(v[0]));
     w->text = until_nul(fn_text(v[1]));
-    w->spend = spend_work;
+    w->spend = spend_sqlite_work;
     w->ctx = x;
     int r = wildcard_match(w);
     if (r >= 0)
         sqlite3_result_int(x, r);
 }
 
-static void fn_like(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_sqlite_like(sqlite3_context *x, int n, sqlite3_value **v)
 {
     struct wildcard w = {.many = '%', .one = '_', .has_no_case = true};
 
@@ -342,14 +342,14 @@ static void fn_glob(sqlite3_context *x, int n, sqlite3_value **v)
 #define PURE SQLITE_DETERMINISTIC
 
 const struct sql_function functions_sqlite[] = {
-    {"length", 1, PURE, fn_length},    {"substr", 2, PURE, fn_substr},
-    {"substr", 3, PURE, fn_substr},    {"substring", 2, PURE, fn_substr},
-    {"substring", 3, PURE, fn_substr}, {"lower", 1, PURE, fn_lower},
-    {"upper", 1, PURE, fn_upper},      {"hex", 1, PURE, fn_hex},
-    {"trim", 1, PURE, fn_trim},        {"trim", 2, PURE, fn_trim},
-    {"ltrim", 1, PURE, fn_ltrim},      {"ltrim", 2, PURE, fn_ltrim},
-    {"rtrim", 1, PURE, fn_rtrim},      {"rtrim", 2, PURE, fn_rtrim},
-    {"instr", 2, PURE, fn_instr},      {"replace", 3, PURE, fn_replace},
-    {"like", 2, PURE, fn_like},        {"like", 3, PURE, fn_like},
-    {"glob", 2, PURE, fn_glob},        {NULL, 0, 0, NULL},
+    {"length", 1, PURE, fn_length},      {"substr", 2, PURE, fn_substr},
+    {"substr", 3, PURE, fn_substr},      {"substring", 2, PURE, fn_substr},
+    {"substring", 3, PURE, fn_substr},   {"lower", 1, PURE, fn_sqlite_lower},
+    {"upper", 1, PURE, fn_sqlite_upper}, {"hex", 1, PURE, fn_hex},
+    {"trim", 1, PURE, fn_sqlite_trim},   {"trim", 2, PURE, fn_sqlite_trim},
+    {"ltrim", 1, PURE, fn_ltrim},        {"ltrim", 2, PURE, fn_ltrim},
+    {"rtrim", 1, PURE, fn_rtrim},        {"rtrim", 2, PURE, fn_rtrim},
+    {"instr", 2, PURE, fn_instr},        {"replace", 3, PURE, fn_sqlite_replace},
+    {"like", 2, PURE, fn_sqlite_like},   {"like", 3, PURE, fn_sqlite_like},
+    {"glob", 2, PURE, fn_glob},          {NULL, 0, 0, NULL},
 };

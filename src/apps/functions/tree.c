@@ -53,17 +53,17 @@ static void link_nodes(const struct tree *t)
 }
 
 /* Members of the row that do not go out: the array is rewritten where it has something. */
-static bool is_dropped(const struct tree *t, const struct node *node, struct str name)
+static bool is_tree_dropped(const struct tree *t, const struct node *node, struct str name)
 {
     return str_eq(name, t->parent) || (t->drops_ids && str_eq(name, t->id)) ||
            (node->first_child && str_eq(name, t->children));
 }
 
-static void write_node(const struct tree *t, const struct node *node, struct jw *w, int depth)
+static void write_tree_node(const struct tree *t, const struct node *node, struct jw *w, int depth)
 {
     jw_object(w);
     for (size_t i = 0; i < node->value->n; i++) {
-        if (is_dropped(t, node, node->value->members[i].key))
+        if (is_tree_dropped(t, node, node->value->members[i].key))
             continue;
         jw_key_str(w, node->value->members[i].key);
         jw_value(w, &node->value->members[i].value);
@@ -72,7 +72,7 @@ static void write_node(const struct tree *t, const struct node *node, struct jw 
         jw_key_str(w, t->children);
         jw_array(w);
         for (const struct node *c = node->first_child; c; c = c->next)
-            write_node(t, c, w, depth + 2);
+            write_tree_node(t, c, w, depth + 2);
         jw_end(w);
     }
     jw_end(w);
@@ -108,7 +108,7 @@ static int nest(struct tree *t, const struct json *rows, struct arena *a, struct
     jw_array(&w);
     for (size_t i = 0; i < t->n; i++) {
         if (!t->nodes[i].parent)
-            write_node(t, &t->nodes[i], &w, 1);
+            write_tree_node(t, &t->nodes[i], &w, 1);
     }
     jw_end(&w);
     return 0;

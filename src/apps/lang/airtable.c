@@ -188,7 +188,7 @@ static struct node *number_node(struct formula *f)
 }
 
 /* The type of a choice between A and B. */
-static enum formula_type common_type(const struct node *a, const struct node *b)
+static enum formula_type airtable_common_type(const struct node *a, const struct node *b)
 {
     return a->type == b->type ? a->type : FORMULA_ANY;
 }
@@ -221,7 +221,7 @@ static struct node *finish_call(struct formula *f, struct str name, struct node 
     if (str_iis(name, "IF") && (call->n == 2 || call->n == 3)) {
         call->kind = NODE_IF;
         struct node *yes = call->first->next;
-        call->type = yes->next ? common_type(yes, yes->next) : yes->type;
+        call->type = yes->next ? airtable_common_type(yes, yes->next) : yes->type;
         return call;
     }
     if (str_iis(name, "SWITCH") && call->n >= 3) {
@@ -302,7 +302,7 @@ static struct node *binary(struct formula *f, struct str operator, struct node *
     return n;
 }
 
-static struct node *parse_primary(struct formula *f)
+static struct node *parse_airtable_primary(struct formula *f)
 {
     char c = peek_formula_char(f);
     struct str name;
@@ -358,7 +358,7 @@ static struct node *parse_expression(struct formula *f, int level)
 
     if (++f->depth > LANG_MAX_DEPTH * 5)
         return invalid_formula(f);
-    struct node *n = level > 3 ? parse_primary(f) : parse_expression(f, level + 1);
+    struct node *n = level > 3 ? parse_airtable_primary(f) : parse_expression(f, level + 1);
     while (n && level <= 3 && take_formula_operator(f, level, &operator)) {
         struct node *right = parse_expression(f, level + 1);
         n = right ? binary(f, operator, n, right) : NULL;
@@ -593,7 +593,7 @@ static void emit_all(struct formula *f, const struct node *n)
 }
 
 /* The unit among the arguments, which has to be a constant; NULL when there is none. */
-static const struct formula_unit *unit_of(struct formula *f, const struct node *n)
+static const struct formula_unit *airtable_unit_of(struct formula *f, const struct node *n)
 {
     size_t i = 0;
 
@@ -631,7 +631,7 @@ static void emit_place(struct formula *f, const struct node *n, char place,
 
 static void emit_call(struct formula *f, const struct node *n)
 {
-    const struct formula_unit *unit = unit_of(f, n);
+    const struct formula_unit *unit = airtable_unit_of(f, n);
     const char *sql = unit && unit->months && n->fn->months ? n->fn->months : n->fn->sql;
 
     for (; *sql; sql++) {
@@ -644,7 +644,7 @@ static void emit_call(struct formula *f, const struct node *n)
     }
 }
 
-static void emit_node(struct formula *f, const struct node *n)
+static void emit_airtable_node(struct formula *f, const struct node *n)
 {
     switch (n->kind) {
     case NODE_TEXT: lang_text(&f->out, n->text); break;
@@ -665,7 +665,7 @@ static void emit_as(struct formula *f, const struct node *n, enum formula_type w
         return;
     bool is_bare = n->type == want && is_solid(n);
     lang_sql(&f->out, "%s", is_bare ? "" : casts[n->type][want].before);
-    emit_node(f, n);
+    emit_airtable_node(f, n);
     lang_sql(&f->out, "%s", is_bare ? "" : casts[n->type][want].behind);
 }
 

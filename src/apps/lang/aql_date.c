@@ -31,7 +31,7 @@ static const struct span {
 
 /* ---- periods ---- */
 
-static const struct unit *unit_of(char letter)
+static const struct unit *aql_unit_of(char letter)
 {
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
         if (units[i].letter == letter)
@@ -51,7 +51,7 @@ static const struct unit *read_period_part(struct str *s, char fallback, int *am
         return NULL;
     char letter = n < s->len ? s->p[n] : fallback;
     *s = str_trim(str_skip(*s, n + 1));
-    return unit_of(letter);
+    return aql_unit_of(letter);
 }
 
 /* Appends ", '-7 days'" for each part of "-1w 2d". -EINVAL when it is no period. */
@@ -101,7 +101,7 @@ static int two(struct str s, size_t at)
 }
 
 /* S as SQLite reads it, in OUT. */
-static bool read_date(struct str s, char out[20])
+static bool read_aql_date(struct str s, char out[20])
 {
     static const char *const patterns[] = {"0000-00-00", "0000-00-00 00:00", "0000-00-00 00:00:00"};
 
@@ -122,7 +122,7 @@ static int add_date_text(struct lang_out *o, struct str s)
 {
     char date[20];
 
-    if (read_date(str_trim(s), date)) {
+    if (read_aql_date(str_trim(s), date)) {
         lang_text(o, str_of(date));
         return 0;
     }
@@ -141,7 +141,7 @@ static int add_span(struct lang_out *o, const struct span *span, const struct aq
     return r;
 }
 
-static int add_function(struct lang_out *o, const struct aql_value *f)
+static int add_date_function(struct lang_out *o, const struct aql_value *f)
 {
     if (str_iis(f->text, "now") && f->n == 0) {
         lang_sql(o, "now()");
@@ -164,7 +164,7 @@ int aql_date(struct lang_out *o, const struct aql_value *value, bool is_day)
     if (value->kind == AQL_TEXT)
         r = add_date_text(o, value->text);
     else if (value->kind == AQL_FUNCTION)
-        r = add_function(o, value);
+        r = add_date_function(o, value);
     lang_sql(o, ")");
     return r;
 }

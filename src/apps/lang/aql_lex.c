@@ -29,7 +29,7 @@ static void advance_aql(struct aql_lexer *l, size_t n)
 
 /* ---- escapes ---- */
 
-static void add_utf8(struct buf *b, unsigned c)
+static void add_aql_utf8(struct buf *b, unsigned c)
 {
     if (c < 0x80) {
         (void)buf_add_char(b, (char)c);
@@ -61,7 +61,7 @@ static bool read_unicode_escape(struct str s, unsigned *ret)
 }
 
 /* What "\\WHAT" stands for; false when that is nothing. */
-static bool add_escape(struct buf *b, char what)
+static bool add_aql_escape(struct buf *b, char what)
 {
     ptrdiff_t at = str_chr(STR("ntr"), what);
 
@@ -88,9 +88,9 @@ static int unescape(struct aql_lexer *l, struct str raw, struct str *ret, struct
         }
         char what = i + 1 < raw.len ? raw.p[i + 1] : '\0';
         if (what == 'u' && read_unicode_escape(str_skip(raw, i), &value)) {
-            add_utf8(&b, value);
+            add_aql_utf8(&b, value);
             i += 5;
-        } else if (add_escape(&b, what)) {
+        } else if (add_aql_escape(&b, what)) {
             i++;
         } else {
             return err_set(e, -EINVAL,
@@ -152,7 +152,7 @@ static int read_aql_word(struct aql_lexer *l, struct aql_token *ret, struct err 
 }
 
 /* The length of the sign at the beginning of S, 0 when there is none. */
-static size_t sign_length(struct str s)
+static size_t aql_sign_length(struct str s)
 {
     static const char *const signs[] = {"!=", "<=", ">=", "!~", "&&", "||", "=", "<",
                                         ">",  "~",  "!",  "(",  ")",  ",",  "&", "|"};
@@ -178,7 +178,7 @@ int aql_next(struct aql_lexer *l, struct aql_token *ret, struct err *e)
     if (l->rest.len == 0)
         return 0;
     char c = l->rest.p[0];
-    size_t n = sign_length(l->rest);
+    size_t n = aql_sign_length(l->rest);
     if (c == '"' || c == '\'')
         return read_aql_string(l, ret, e);
     if (n > 0) {

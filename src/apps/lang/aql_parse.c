@@ -54,13 +54,13 @@ static bool is_keyword(const struct parser *p, const char *word)
     return p->now.kind == AQL_WORD && str_iis(p->now.text, word);
 }
 
-static bool is_sign(const struct parser *p, const char *sign)
+static bool is_aql_sign(const struct parser *p, const char *sign)
 {
     return p->now.kind == AQL_SIGN && str_is(p->now.text, sign);
 }
 
 /* Words that are no values and no fields without quotes. */
-static bool is_reserved(struct str word)
+static bool is_aql_reserved(struct str word)
 {
     static const char *const words[] = {"and", "or",    "not", "in",      "is",
                                         "was", "order", "by",  "changed", "select"};
@@ -101,7 +101,7 @@ static int reserved(struct parser *p, const char *what)
                       more);
 }
 
-static int out_of_memory(struct parser *p)
+static int no_memory_for_aql(struct parser *p)
 {
     return err_set(p->err, -ENOMEM, "out of memory");
 }
@@ -126,15 +126,15 @@ static int enter_nesting(struct parser *p)
 static int parse_operand(struct parser *p, struct aql_value *ret);
 
 /* What stands between '(' and ')', which is the current sign. */
-static int parse_items(struct parser *p, struct aql_value *ret, size_t max)
+static int parse_aql_items(struct parser *p, struct aql_value *ret, size_t max)
 {
     size_t cap = 0;
     int r = step_token(p);
 
-    while (r == 0 && !(is_sign(p, ")") && ret->n == 0)) {
+    while (r == 0 && !(is_aql_sign(p, ")") && ret->n == 0)) {
         struct aql_value *items = arena_grow(p->arena, ret->items, ret->n, &cap, sizeof *items);
         if (!items)
-            return out_of_memory(p);
+            return no_memory_for_aql(p);
         ret->items = items;
         if (ret->n == max)
             return unexpected(p, "')'", "");
@@ -142,21 +142,21 @@ static int parse_items(struct parser *p, struct aql_value *ret, size_t max)
         if (r < 0)
             return r;
         ret->n++;
-        if (!is_sign(p, ","))
+        if (!is_aql_sign(p, ","))
             break;
         r = step_token(p);
     }
-    if (r == 0 && !is_sign(p, ")"))
+    if (r == 0 && !is_aql_sign(p, ")"))
         return unexpected(p, "')' or ','", "");
     return r == 0 ? step_token(p) : r;
 }
 
-static int parse_list(struct parser *p, struct aql_value *ret)
+static int parse_aql_list(struct parser *p, struct aql_value *ret)
 {
     ret->kind = AQL_LIST;
     int r = enter_nesting(p);
     if (r == 0)
-        r = parse_items(p, ret, AQL_MAX_TERMS);
+        r = parse_aql_items(p, ret, AQL_MAX_TERMS);
     p->depth--;
     if (r == 0 && ret->n == 0)
         return err_set(p->err, -EINVAL,
@@ -169,8 +169,8 @@ static int parse_list(struct parser *p, struct aql_value *ret)
 static int parse_operand(struct parser *p, struct aql_value *ret)
 {
     *ret = (struct aql_value){.text = p->now.text};
-    if (is_sign(p, "("))
-        return parse_list(p, ret);
+    if (is_aql_sign(p, "("))
+        return parse_aql_list(p, ret);
     if (p->now.kind != AQL_WORD && p->now.kind != AQL_STRING)
         return unexpected(p, "either a value, list or function", "");
     int r = count_term(p);
@@ -178,13 +178,13 @@ static int parse_operand(struct parser *p, struct aql_value *ret)
         return r;
     if (is_keyword(p, "empty") || is_keyword(p, "null"))
         ret->kind = AQL_EMPTY;
-    else if (p->now.kind == AQL_WORD && is_reserved(p->now.text))
+    else if (p->now.kind == AQL_WORD && is_aql_reserved(p->now.text))
         return reserved(p, "value");
     r = step_token(p);
-    if (r < 0 || !is_sign(p, "("))
+    if (r < 0 || !is_aql_sign(p, "("))
         return r;
     ret->kind = AQL_FUNCTION;
-    return parse_items(p, ret, AQL_MAX_ARGS);
+    return parse_aql_items(p, ret, AQL_MAX_ARGS);
 }
 
 /* ---- operators ---- */
@@ -247,7 +247,7 @@ static int parse_predicates(struct parser *p, const struct aql_predicate **ret)
         }
         struct aql_predicate *new = arena_new(p->arena, struct aql_predicate);
         if (!new)
-            return out_of_memory(p);
+            return no_memory_for_aql(p);
         new->word = str_of(words[i]);
         int r = step_token(p);
         if (r == 0)
@@ -280,10 +280,10 @@ static int parse_clause(struct parser *p, struct aql_node **ret)
     struct aql_node *n = new_aql_node(p, AQL_CLAUSE);
 
     if (!n)
-        return out_of_memory(p);
+        return no_memory_for_aql(p);
     if (p->now.kind != AQL_WORD && p->now.kind != AQL_STRING)
         return unexpected(p, "a field name", "");
-    if (p->now.kind == AQL_WORD && is_reserved(p->now.text))
+    if (p->now.kind == AQL_WORD && is_aql_reserved(p->now.text))
         return reserved(p, "field");
     n->field = p->now.text;
     *ret = n;
@@ -301,22 +301,22 @@ static int parse_clause(struct parser *p, struct aql_node **ret)
 
 static int parse_joined(struct parser *p, enum aql_node_kind kind, struct aql_node **ret);
 
-static int parse_not(struct parser *p, struct aql_node **ret)
+static int parse_aql_not(struct parser *p, struct aql_node **ret)
 {
     struct aql_node *n = new_aql_node(p, AQL_NOT);
-    int r = n ? step_token(p) : out_of_memory(p);
+    int r = n ? step_token(p) : no_memory_for_aql(p);
 
     *ret = n;
     return r < 0 ? r : parse_joined(p, AQL_NOT, &n->first);
 }
 
-static int parse_group(struct parser *p, struct aql_node **ret)
+static int parse_aql_group(struct parser *p, struct aql_node **ret)
 {
     int r = step_token(p);
 
     if (r == 0)
         r = parse_joined(p, AQL_OR, ret);
-    if (r == 0 && !is_sign(p, ")"))
+    if (r == 0 && !is_aql_sign(p, ")"))
         return unexpected(p, "')'", "");
     return r == 0 ? step_token(p) : r;
 }
@@ -324,22 +324,22 @@ static int parse_group(struct parser *p, struct aql_node **ret)
 static bool is_joiner(const struct parser *p, enum aql_node_kind kind)
 {
     if (kind == AQL_AND)
-        return is_keyword(p, "and") || is_sign(p, "&") || is_sign(p, "&&");
-    return is_keyword(p, "or") || is_sign(p, "|") || is_sign(p, "||");
+        return is_keyword(p, "and") || is_aql_sign(p, "&") || is_aql_sign(p, "&&");
+    return is_keyword(p, "or") || is_aql_sign(p, "|") || is_aql_sign(p, "||");
 }
 
 /* What AND joins, for OR; what stands alone, for AND. */
-static int parse_part(struct parser *p, enum aql_node_kind kind, struct aql_node **ret)
+static int parse_aql_part(struct parser *p, enum aql_node_kind kind, struct aql_node **ret)
 {
     if (kind == AQL_OR)
         return parse_joined(p, AQL_AND, ret);
     int r = enter_nesting(p);
     if (r < 0)
         return r;
-    if (is_keyword(p, "not") || is_sign(p, "!"))
-        r = parse_not(p, ret);
-    else if (is_sign(p, "("))
-        r = parse_group(p, ret);
+    if (is_keyword(p, "not") || is_aql_sign(p, "!"))
+        r = parse_aql_not(p, ret);
+    else if (is_aql_sign(p, "("))
+        r = parse_aql_group(p, ret);
     else
         r = parse_clause(p, ret);
     p->depth--;
@@ -349,19 +349,19 @@ static int parse_part(struct parser *p, enum aql_node_kind kind, struct aql_node
 /* KIND AQL_NOT: one part alone. */
 static int parse_joined(struct parser *p, enum aql_node_kind kind, struct aql_node **ret)
 {
-    int r = parse_part(p, kind, ret);
+    int r = parse_aql_part(p, kind, ret);
 
     if (r < 0 || kind == AQL_NOT || !is_joiner(p, kind))
         return r;
     struct aql_node *all = new_aql_node(p, kind), *last = *ret;
     if (!all)
-        return out_of_memory(p);
+        return no_memory_for_aql(p);
     all->first = *ret;
     *ret = all;
     while (r == 0 && is_joiner(p, kind)) {
         r = step_token(p);
         if (r == 0)
-            r = parse_part(p, kind, &last->next);
+            r = parse_aql_part(p, kind, &last->next);
         if (r == 0)
             last = last->next;
     }
@@ -395,7 +395,7 @@ static int parse_order(struct parser *p, struct aql_query *q)
         return unexpected(p, "'BY'", "");
     if (r == 0)
         r = parse_sort(p, q);
-    while (r == 0 && is_sign(p, ",")) {
+    while (r == 0 && is_aql_sign(p, ",")) {
         r = step_token(p);
         if (r == 0)
             r = parse_sort(p, q);

@@ -69,16 +69,16 @@ static int unsupported(struct writer *w, const struct aql_node *n)
 
 /* ---- templates ---- */
 
-static int add_template(struct writer *w, const char *template, struct places *at);
+static int add_aql_template(struct writer *w, const char *template, struct places *at);
 
-static int add_function(struct writer *w, const struct aql_value *f)
+static int add_aql_function(struct writer *w, const struct aql_value *f)
 {
     const struct json *sql = find_member(json_get(w->config, "functions"), f->text);
 
     if (!json_is(sql, JSON_STRING))
         return err_set(w->err, -EINVAL, "Unable to find JQL function '" STR_FMT "()'.",
                        STR_ARG(str_slice(f->text, 0, 100)));
-    return add_template(w, sql->s.p, &(struct places){.caller = f});
+    return add_aql_template(w, sql->s.p, &(struct places){.caller = f});
 }
 
 /* "{1}" in the SQL of a function; absent arguments are NULL. */
@@ -90,12 +90,12 @@ static void add_argument(struct writer *w, const struct aql_value *f, size_t i)
         lang_sql(&w->out, "NULL");
 }
 
-static int add_place(struct writer *w, char what, struct places *at)
+static int add_aql_place(struct writer *w, char what, struct places *at)
 {
     if (what == 'f' && !at->function)
         return err_set(w->err, -EOPNOTSUPP, "app.json: {f} where no function can be");
     if (what == 'f')
-        return add_function(w, at->function);
+        return add_aql_function(w, at->function);
     if (what == 'v' && at->number) {
         lang_sql(&w->out, ":_%u", at->number);
     } else if (what == 'v' && at->value) {
@@ -107,7 +107,7 @@ static int add_place(struct writer *w, char what, struct places *at)
     return 0;
 }
 
-static int add_template(struct writer *w, const char *template, struct places *at)
+static int add_aql_template(struct writer *w, const char *template, struct places *at)
 {
     struct str rest = str_of(template);
     int r = 0;
@@ -119,7 +119,7 @@ static int add_template(struct writer *w, const char *template, struct places *a
             return 0;
         }
         lang_sql(&w->out, STR_FMT, (int)open, rest.p);
-        r = add_place(w, rest.p[open + 1], at);
+        r = add_aql_place(w, rest.p[open + 1], at);
         rest = str_skip(rest, (size_t)open + 3);
     }
     return r;
@@ -172,7 +172,7 @@ static int add_is(struct writer *w, const struct json *f, const struct aql_node 
     const char *template = v->kind == AQL_FUNCTION ? part(f, "in") : part(f, "is");
 
     if (v->kind == AQL_EMPTY)
-        return part(f, "empty") ? add_template(w, part(f, "empty"), &(struct places){0})
+        return part(f, "empty") ? add_aql_template(w, part(f, "empty"), &(struct places){0})
                                 : unsupported(w, n);
     if (column) {
         lang_sql(&w->out, "%s = ", column);
@@ -181,11 +181,11 @@ static int add_is(struct writer *w, const struct json *f, const struct aql_node 
     if (!template)
         return v->kind == AQL_FUNCTION ? bad_value(w, n, v) : unsupported(w, n);
     struct places at = {.value = v, .function = v->kind == AQL_FUNCTION ? v : NULL};
-    return add_template(w, template, &at);
+    return add_aql_template(w, template, &at);
 }
 
 /* One of the values; of a single one: it. */
-static int add_any(struct writer *w, const struct json *f, const struct aql_node *n)
+static int add_any_value(struct writer *w, const struct json *f, const struct aql_node *n)
 {
     const struct aql_value *v = &n->value;
     int r = 0;
@@ -223,7 +223,7 @@ static int add_equality(struct writer *w, const struct json *f, const struct aql
     if (is_not && n->value.kind != AQL_EMPTY && empty)
         lang_sql(&w->out, "NOT (%s) AND ", empty);
     lang_sql(&w->out, "(");
-    int r = add_any(w, f, n);
+    int r = add_any_value(w, f, n);
     lang_sql(&w->out, is_not ? ") IS NOT TRUE" : ")");
     return r;
 }
@@ -241,7 +241,7 @@ static int add_comparison(struct writer *w, const struct json *f, const struct a
     if (!part(f, "rank") || n->value.kind != AQL_TEXT)
         return unsupported(w, n);
     lang_sql(&w->out, "%s %s ", part(f, "rank"), aql_op_name(n->op));
-    return add_template(w, part(f, "rank_of"), &(struct places){.value = &n->value});
+    return add_aql_template(w, part(f, "rank_of"), &(struct places){.value = &n->value});
 }
 
 static int add_text_match(struct writer *w, const struct json *f, const struct aql_node *n)
@@ -299,14 +299,14 @@ static int add_change_value(struct writer *w, const char *column, const struct a
     return 0;
 }
 
-static int add_by(struct writer *w, const struct json *f, const struct aql_value *v)
+static int add_change_by(struct writer *w, const struct json *f, const struct aql_value *v)
 {
     const char *by = part(f, "by");
 
     lang_sql(&w->out, " AND h.author IN (");
     int r = v->kind == AQL_FUNCTION
-                ? add_function(w, v)
-                : add_template(w, by ? by : "{v}", &(struct places){.value = v});
+                ? add_aql_function(w, v)
+                : add_aql_template(w, by ? by : "{v}", &(struct places){.value = v});
     lang_sql(&w->out, ")");
     return r;
 }
@@ -321,7 +321,7 @@ static int add_predicates(struct writer *w, const struct json *f, const struct a
         else if (str_is(p->word, "to"))
             r = add_change_value(w, "h.to_text", &p->value);
         else if (str_is(p->word, "by"))
-            r = add_by(w, f, &p->value);
+            r = add_change_by(w, f, &p->value);
         else
             r = add_change_time(w, n, p);
     }
@@ -420,14 +420,14 @@ static int add_node(struct writer *w, const struct aql_node *n)
 
 /* ---- values that are not known ---- */
 
-static void add_unknown(struct writer *w, const struct json *f, const struct aql_node *n,
-                        const struct aql_value *v)
+static void add_unknown_value(struct writer *w, const struct json *f, const struct aql_node *n,
+                              const struct aql_value *v)
 {
     const char *missing = part(f, "missing");
     struct str text;
 
     for (size_t i = 0; v->kind == AQL_LIST && i < v->n; i++)
-        add_unknown(w, f, n, &v->items[i]);
+        add_unknown_value(w, f, n, &v->items[i]);
     if (v->kind != AQL_TEXT)
         return;
     if (missing)
@@ -439,7 +439,7 @@ static void add_unknown(struct writer *w, const struct json *f, const struct aql
                             "The value '" STR_FMT "' does not exist for the field '" STR_FMT "'.",
                             STR_ARG(v->text), STR_ARG(n->field));
     lang_sql(&w->out, " WHEN NOT EXISTS (");
-    (void)add_template(w, part(f, "exists"), &(struct places){.value = v});
+    (void)add_aql_template(w, part(f, "exists"), &(struct places){.value = v});
     lang_sql(&w->out, ") THEN ");
     lang_text(&w->out, text);
 }
@@ -450,7 +450,7 @@ static void add_checks(struct writer *w, const struct aql_node *n)
         add_checks(w, c);
     const struct json *f = n->kind == AQL_CLAUSE ? find_aql_field(w, n->field) : NULL;
     if (f && part(f, "exists") && n->op != AQL_CHANGED && n->op != AQL_MATCH)
-        add_unknown(w, f, n, &n->value);
+        add_unknown_value(w, f, n, &n->value);
 }
 
 /* ---- order ---- */

@@ -114,7 +114,7 @@ static void emit_contains(struct drive_parser *p, enum kind kind, struct str tex
 }
 
 /* Takes one of these operators; NULL when none is there. */
-static const char *take_comparison(struct drive_parser *p, bool is_ordered)
+static const char *take_drive_comparison(struct drive_parser *p, bool is_ordered)
 {
     static const char *const all[] = {"<=", ">=", "!=", "=", "<", ">"};
 
@@ -128,9 +128,9 @@ static const char *take_comparison(struct drive_parser *p, bool is_ordered)
     return NULL;
 }
 
-static int read_comparison(struct drive_parser *p, const char *column, enum kind kind)
+static int read_drive_comparison(struct drive_parser *p, const char *column, enum kind kind)
 {
-    const char *op = take_comparison(p, kind == KIND_TIME);
+    const char *op = take_drive_comparison(p, kind == KIND_TIME);
     struct civil_text t;
     struct drive_value v;
 
@@ -158,7 +158,7 @@ static int read_field_term(struct drive_parser *p, const char *name, enum kind k
     if (!take_drive_word(p, "contains"))
         return is_negated || kind == KIND_FULL_TEXT
                    ? -EINVAL
-                   : read_comparison(p, lang_expression(p->config, name), kind);
+                   : read_drive_comparison(p, lang_expression(p->config, name), kind);
     if (take_drive_value(p, &v) < 0 || !v.is_quoted || kind == KIND_TIME || kind == KIND_BOOL)
         return -EINVAL;
     lang_sql(&p->out, is_negated ? "NOT (" : "(");

@@ -52,7 +52,7 @@ static int refuse_value(struct github_parser *p, const char *before, struct str 
 }
 
 /* Up to the next space, or the parenthesis that closes a group. */
-static struct str next_token(struct github_parser *p)
+static struct str next_github_token(struct github_parser *p)
 {
     size_t n = 0;
     unsigned inner = 0;
@@ -106,7 +106,7 @@ static struct node *new_search_node(struct github_parser *p, enum kind kind)
 }
 
 /* "in:title,body": which columns are searched. */
-static int read_in(struct github_parser *p, struct str value)
+static int read_in_qualifier(struct github_parser *p, struct str value)
 {
     while (value.p) {
         struct str word = str_cut(&value, ',');
@@ -134,7 +134,7 @@ static int read_word(struct github_parser *p, struct str token, struct node **re
 /* A word or a qualifier; none when it says where to search or how to sort. */
 static int read_qualifier(struct github_parser *p, struct node **ret)
 {
-    struct str token = next_token(p), value = token;
+    struct str token = next_github_token(p), value = token;
     struct str name = str_cut(&value, ':');
     const struct json *spec = NULL;
 
@@ -144,7 +144,7 @@ static int read_qualifier(struct github_parser *p, struct node **ret)
         return read_word(p, token, ret);
     value = unquote_token(p, value);
     if (str_iis(name, "in"))
-        return read_in(p, value);
+        return read_in_qualifier(p, value);
     if (str_iis(name, "sort"))
         return 0;
     const struct json *all = json_get(p->config, "qualifiers");
@@ -168,7 +168,7 @@ static int read_qualifier(struct github_parser *p, struct node **ret)
 
 static int read_any_terms(struct github_parser *p, struct node **ret);
 
-static int read_group(struct github_parser *p, struct node **ret)
+static int read_github_group(struct github_parser *p, struct node **ret)
 {
     p->rest = str_skip(p->rest, 1);
     p->depth++;
@@ -200,7 +200,7 @@ static int read_factor(struct github_parser *p, struct node **ret)
         return 0;
     if (p->rest.p[0] == '(' && p->depth == MAX_NESTED)
         return err_set(p->err, -EINVAL, "The search has too many parentheses.");
-    int r = p->rest.p[0] == '(' ? read_group(p, ret) : read_qualifier(p, ret);
+    int r = p->rest.p[0] == '(' ? read_github_group(p, ret) : read_qualifier(p, ret);
     if (r < 0 || !is_not || !*ret)
         return r;
     struct node *n = new_search_node(p, NOT);
@@ -211,7 +211,7 @@ static int read_factor(struct github_parser *p, struct node **ret)
     return 0;
 }
 
-static bool at_end(struct github_parser *p)
+static bool at_github_end(struct github_parser *p)
 {
     scan_blanks(&p->rest);
     return p->rest.len == 0 || (p->depth > 0 && p->rest.p[0] == ')');
@@ -224,7 +224,7 @@ static int read_all_terms(struct github_parser *p, struct node **ret)
     if (!all)
         return -ENOMEM;
     struct node **tail = &all->first;
-    while (!at_end(p) && !next_is(p, "OR")) {
+    while (!at_github_end(p) && !next_is(p, "OR")) {
         if (next_is(p, "AND")) {
             p->rest = str_skip(p->rest, 3);
             continue;
@@ -251,7 +251,7 @@ static int read_any_terms(struct github_parser *p, struct node **ret)
         if (r < 0)
             return r;
         tail = &(*tail)->next;
-        if (at_end(p))
+        if (at_github_end(p))
             break;
         p->rest = str_skip(p->rest, 2); /* "OR" */
     }
@@ -318,7 +318,7 @@ static int write_bound(struct github_parser *p, struct lang_out *o, const struct
 }
 
 /* 5, >5, >=5, 1..5, *..5 */
-static int write_range(struct github_parser *p, struct lang_out *o, const struct node *n)
+static int write_github_range(struct github_parser *p, struct lang_out *o, const struct node *n)
 {
     static const char *const ops[] = {">=", "<=", ">", "<"};
     ptrdiff_t dots = str_find(n->value, STR(".."));
@@ -353,8 +353,8 @@ static void write_filled(struct lang_out *o, struct str sql, struct str value)
     }
 }
 
-static int write_value(struct github_parser *p, struct lang_out *o, const struct node *n,
-                       struct str value)
+static int write_github_value(struct github_parser *p, struct lang_out *o, const struct node *n,
+                              struct str value)
 {
     const struct json *values = json_get(n->spec, "values");
 
@@ -378,22 +378,22 @@ static int write_qualifier(struct github_parser *p, struct lang_out *o, const st
 
     lang_sql(o, "(");
     if (json_get(n->spec, "date") || json_get(n->spec, "number")) {
-        r = write_range(p, o, n);
+        r = write_github_range(p, o, n);
     } else if (json_bool(json_get(n->spec, "list"), false)) {
         for (const char *join = ""; r == 0 && rest.p; join = " OR ") {
             lang_sql(o, "%s", join);
-            r = write_value(p, o, n, str_trim(str_cut(&rest, ',')));
+            r = write_github_value(p, o, n, str_trim(str_cut(&rest, ',')));
         }
     } else {
-        r = write_value(p, o, n, rest);
+        r = write_github_value(p, o, n, rest);
     }
     lang_sql(o, ")");
     return r;
 }
 
-static int write_node(struct github_parser *p, struct lang_out *o, struct node *n);
+static int write_github_node(struct github_parser *p, struct lang_out *o, struct node *n);
 
-static struct str group_of(const struct node *n)
+static struct str github_group_of(const struct node *n)
 {
     return n->kind == QUALIFIER ? json_str(json_get(n->spec, "group"), STR_NULL) : STR_NULL;
 }
@@ -401,12 +401,12 @@ static struct str group_of(const struct node *n)
 /* N and what follows it in the same group: one of them is enough. */
 static int write_grouped(struct github_parser *p, struct lang_out *o, struct node *n)
 {
-    struct str group = group_of(n);
+    struct str group = github_group_of(n);
     const char *join = "(";
     int r = 0;
 
     for (; n && r == 0; n = n->next) {
-        struct str own = group_of(n);
+        struct str own = github_group_of(n);
         if (!own.p || !str_eq(own, group))
             continue;
         lang_sql(o, "%s", join);
@@ -418,7 +418,7 @@ static int write_grouped(struct github_parser *p, struct lang_out *o, struct nod
     return r;
 }
 
-static int write_joined(struct github_parser *p, struct lang_out *o, struct node *n)
+static int write_github_joined(struct github_parser *p, struct lang_out *o, struct node *n)
 {
     int r = 0;
 
@@ -428,13 +428,14 @@ static int write_joined(struct github_parser *p, struct lang_out *o, struct node
         if (k->is_done)
             continue;
         lang_sql(o, " %s ", n->kind == AND ? "AND" : "OR");
-        r = group_of(k).p && n->kind == AND ? write_grouped(p, o, k) : write_node(p, o, k);
+        r = github_group_of(k).p && n->kind == AND ? write_grouped(p, o, k)
+                                                   : write_github_node(p, o, k);
     }
     lang_sql(o, ")");
     return r;
 }
 
-static int write_node(struct github_parser *p, struct lang_out *o, struct node *n)
+static int write_github_node(struct github_parser *p, struct lang_out *o, struct node *n)
 {
     int r = 0;
 
@@ -443,13 +444,13 @@ static int write_node(struct github_parser *p, struct lang_out *o, struct node *
     case QUALIFIER: return write_qualifier(p, o, n);
     case NOT:
         lang_sql(o, "NOT ifnull(");
-        r = write_node(p, o, n->first);
+        r = write_github_node(p, o, n->first);
         lang_sql(o, ", 0)");
         return r;
     case AND:
     case OR: break;
     }
-    return write_joined(p, o, n);
+    return write_github_joined(p, o, n);
 }
 
 static void write_absent(const struct github_parser *p, struct lang_out *o)
@@ -474,7 +475,7 @@ int lang_github(const struct json *config, struct str text, struct arena *a,
     if (r < 0)
         return r == -ENOMEM ? err_set(e, r, "out of memory") : r;
     lang_begin(&o, a);
-    r = write_node(&p, &o, root);
+    r = write_github_node(&p, &o, root);
     write_absent(&p, &o);
     if (r < 0) {
         lang_drop(&o);
@@ -495,7 +496,7 @@ int lang_github_order(const struct json *config, struct str text, struct arena *
     struct lang_out o;
 
     for (scan_blanks(&p.rest); p.rest.len > 0; scan_blanks(&p.rest)) {
-        struct str value = next_token(&p);
+        struct str value = next_github_token(&p);
         if (!str_iis(str_cut(&value, ':'), "sort"))
             continue;
         is_ascending = str_ends(value, STR("-asc"));

@@ -75,7 +75,7 @@ static void emit_words(struct gmail_parser *p, const struct operator* op, struct
     emit_match(p, NULL, value);
 }
 
-static void emit_text(struct gmail_parser *p, const struct operator* op, struct str value)
+static void emit_gmail_text(struct gmail_parser *p, const struct operator* op, struct str value)
 {
     const struct json *columns = json_get(json_get(p->config, "columns"), op->arg);
 
@@ -159,7 +159,7 @@ static void emit_id(struct gmail_parser *p, const struct operator* op, struct st
 /* ---- dates and sizes ---- */
 
 /* The three numbers of a date. */
-static int read_numbers(struct str s, int ret[3])
+static int read_gmail_numbers(struct str s, int ret[3])
 {
     char sep = str_chr(s, '/') >= 0 ? '/' : '-';
     int64_t n;
@@ -174,13 +174,13 @@ static int read_numbers(struct str s, int ret[3])
 }
 
 /* Seconds of "2026/01/15", "2026-01-15", "01/15/2026" at midnight, or of a number of seconds. */
-static int read_date(struct str s, int64_t *ret)
+static int read_gmail_date(struct str s, int64_t *ret)
 {
     int n[3];
 
     if (s.len > 4 && str_to_i64(s, ret) == 0)
         return *ret >= 0 && *ret < INT32_MAX * 100LL ? 0 : -EINVAL;
-    if (read_numbers(s, n) < 0)
+    if (read_gmail_numbers(s, n) < 0)
         return -EINVAL;
     struct civil c = n[0] > 31 ? (struct civil){.year = n[0], .month = n[1], .day = n[2]}
                                : (struct civil){.year = n[2], .month = n[0], .day = n[1]};
@@ -194,7 +194,7 @@ static void emit_date(struct gmail_parser *p, const struct operator* op, struct 
 {
     int64_t at;
 
-    if (read_date(value, &at) < 0) {
+    if (read_gmail_date(value, &at) < 0) {
         emit_false(p);
         return;
     }
@@ -256,19 +256,32 @@ static void emit_size(struct gmail_parser *p, const struct operator* op, struct 
 }
 
 static const struct operator operators[] = {
-    {"from", emit_text, "from"},       {"to", emit_text, "to"},
-    {"cc", emit_text, "cc"},           {"bcc", emit_text, "bcc"},
-    {"subject", emit_text, "subject"}, {"filename", emit_text, "filename"},
-    {"deliveredto", emit_text, "to"},  {"list", emit_text, "list"},
-    {"label", emit_state, NULL},       {"l", emit_label, NULL},
-    {"in", emit_state, NULL},          {"is", emit_state, NULL},
-    {"has", emit_has, NULL},           {"category", emit_category, NULL},
-    {"after", emit_date, ">="},        {"newer", emit_date, ">="},
-    {"before", emit_date, "<"},        {"older", emit_date, "<"},
-    {"newer_than", emit_age, ">="},    {"older_than", emit_age, "<"},
-    {"size", emit_size, ">"},          {"larger", emit_size, ">"},
-    {"larger_than", emit_size, ">"},   {"smaller", emit_size, "<"},
-    {"smaller_than", emit_size, "<"},  {"rfc822msgid", emit_id, "rfc822msgid"},
+    {"from", emit_gmail_text, "from"},
+    {"to", emit_gmail_text, "to"},
+    {"cc", emit_gmail_text, "cc"},
+    {"bcc", emit_gmail_text, "bcc"},
+    {"subject", emit_gmail_text, "subject"},
+    {"filename", emit_gmail_text, "filename"},
+    {"deliveredto", emit_gmail_text, "to"},
+    {"list", emit_gmail_text, "list"},
+    {"label", emit_state, NULL},
+    {"l", emit_label, NULL},
+    {"in", emit_state, NULL},
+    {"is", emit_state, NULL},
+    {"has", emit_has, NULL},
+    {"category", emit_category, NULL},
+    {"after", emit_date, ">="},
+    {"newer", emit_date, ">="},
+    {"before", emit_date, "<"},
+    {"older", emit_date, "<"},
+    {"newer_than", emit_age, ">="},
+    {"older_than", emit_age, "<"},
+    {"size", emit_size, ">"},
+    {"larger", emit_size, ">"},
+    {"larger_than", emit_size, ">"},
+    {"smaller", emit_size, "<"},
+    {"smaller_than", emit_size, "<"},
+    {"rfc822msgid", emit_id, "rfc822msgid"},
 };
 
 /* ---- reading ---- */
@@ -308,7 +321,7 @@ static bool take_keyword(struct gmail_parser *p, const char *keyword)
     return scan_keyword(&p->rest, is_gmail_word_char, keyword);
 }
 
-static void read_group(struct gmail_parser *p, const struct operator* op);
+static void read_gmail_group(struct gmail_parser *p, const struct operator* op);
 
 /* The operator at the front, with its ':'; what is none stays. */
 static const struct operator* take_gmail_operator(struct gmail_parser *p)
@@ -326,21 +339,21 @@ static const struct operator* take_gmail_operator(struct gmail_parser *p)
     return NULL;
 }
 
-static bool is_over(struct gmail_parser *p)
+static bool is_gmail_over(struct gmail_parser *p)
 {
     skip_gmail_blanks(p);
     return p->rest.len == 0 || p->rest.p[0] == ')' || p->rest.p[0] == '}';
 }
 
 /* One word, phrase or group, as OP means it. */
-static void read_value(struct gmail_parser *p, const struct operator* op)
+static void read_gmail_value(struct gmail_parser *p, const struct operator* op)
 {
-    if (is_over(p)) {
+    if (is_gmail_over(p)) {
         lang_sql(&p->out, "1");
         return;
     }
     if (p->rest.p[0] == '(' || p->rest.p[0] == '{') {
-        read_group(p, op);
+        read_gmail_group(p, op);
         return;
     }
     p->is_too_large |= ++p->n_terms > MAX_TERMS;
@@ -364,17 +377,18 @@ static void read_gmail_term(struct gmail_parser *p, const struct operator* op)
     const struct operator* own = take_gmail_operator(p);
     p->n_negations += is_negated;
     lang_sql(&p->out, is_negated ? "NOT (" : "(");
-    read_value(p, own ? own : op);
+    read_gmail_value(p, own ? own : op);
     lang_sql(&p->out, ")");
     p->n_negations -= is_negated;
 }
 
 /* Terms with OR between them. */
-static void read_choice(struct gmail_parser *p, const struct operator* op)
+static void read_gmail_choice(struct gmail_parser *p, const struct operator* op)
 {
     lang_sql(&p->out, "(");
     read_gmail_term(p, op);
-    while (!p->is_too_large && (take_keyword(p, "OR") || take_keyword(p, "|")) && !is_over(p)) {
+    while (!p->is_too_large && (take_keyword(p, "OR") || take_keyword(p, "|")) &&
+           !is_gmail_over(p)) {
         lang_sql(&p->out, " OR ");
         read_gmail_term(p, op);
     }
@@ -386,18 +400,18 @@ static void read_gmail_terms(struct gmail_parser *p, const struct operator* op, 
 {
     bool is_first = true;
 
-    while (!p->is_too_large && !is_over(p)) {
+    while (!p->is_too_large && !is_gmail_over(p)) {
         if (take_keyword(p, "AND") || take_keyword(p, "OR"))
             continue;
         lang_sql(&p->out, "%s", is_first ? "" : is_any ? " OR " : " AND ");
         is_first = false;
-        read_choice(p, op);
+        read_gmail_choice(p, op);
     }
     if (is_first)
         lang_sql(&p->out, "1");
 }
 
-static void read_group(struct gmail_parser *p, const struct operator* op)
+static void read_gmail_group(struct gmail_parser *p, const struct operator* op)
 {
     bool is_any = p->rest.p[0] == '{';
 

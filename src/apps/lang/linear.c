@@ -113,7 +113,8 @@ static bool write_duration(struct lang_out *o, struct str s)
     return true;
 }
 
-static int write_value(struct filter *f, enum column kind, struct str field, const struct json *v)
+static int write_linear_value(struct filter *f, enum column kind, struct str field,
+                              const struct json *v)
 {
     switch (kind) {
     case TEXT:
@@ -197,7 +198,7 @@ static int write_compared(struct filter *f, enum column kind, const char *sql,
     lang_sql(&f->out, "%s(%s", c->is_not ? "NOT ifnull" : "", c->before);
     write_column(f, kind, sql);
     lang_sql(&f->out, "%s", c->between);
-    int r = write_value(f, kind, m->key, &m->value);
+    int r = write_linear_value(f, kind, m->key, &m->value);
     lang_sql(&f->out, "%s%s)", c->behind, c->is_not ? ", 0" : "");
     return r;
 }
@@ -214,7 +215,7 @@ static int write_value_list(struct filter *f, enum column kind, const char *sql,
     for (size_t i = 0; r == 0 && i < m->value.n; i++) {
         lang_sql(&f->out, "%s", i > 0 ? ", " : "");
         r = ++f->n_parts > MAX_PARTS ? invalid_filter(f, m->key, "Query is too complex")
-                                     : write_value(f, kind, m->key, json_at(&m->value, i));
+                                     : write_linear_value(f, kind, m->key, json_at(&m->value, i));
     }
     lang_sql(&f->out, "), 0)");
     return r;
@@ -259,7 +260,7 @@ static int write_comparators(struct filter *f, enum column kind, const char *sql
 
 /* ---- objects ---- */
 
-static int write_object(struct filter *f, struct str type, const struct json *v);
+static int write_linear_object(struct filter *f, struct str type, const struct json *v);
 
 /* Of a collection: {"some": {…}}, {"every": {…}}, {"length": {"gt": 2}}; else some. */
 static int write_many(struct filter *f, const struct json *spec, const char *from,
@@ -277,7 +278,7 @@ static int write_many(struct filter *f, const struct json *spec, const char *fro
     }
     lang_sql(&f->out, "%s EXISTS (SELECT 1 FROM %s AND %s ifnull(", every ? "NOT" : "", from,
              every ? "NOT" : "");
-    int r = write_object(f, type, every ? every : some ? some : v);
+    int r = write_linear_object(f, type, every ? every : some ? some : v);
     lang_sql(&f->out, ", 0))");
     return r;
 }
@@ -292,12 +293,13 @@ static int write_one(struct filter *f, const struct json *spec, const char *from
         return 0;
     }
     lang_sql(&f->out, "EXISTS (SELECT 1 FROM %s AND ", from);
-    int r = write_object(f, json_str(json_get(spec, "type"), STR("")), v);
+    int r = write_linear_object(f, json_str(json_get(spec, "type"), STR("")), v);
     lang_sql(&f->out, ")");
     return r;
 }
 
-static int write_field(struct filter *f, struct str type, struct str field, const struct json *v)
+static int write_linear_field(struct filter *f, struct str type, struct str field,
+                              const struct json *v)
 {
     const struct json *spec = json_get_str(json_get_str(f->types, type), field);
     const char *many = json_str(json_get(spec, "many"), STR_NULL).p;
@@ -316,7 +318,7 @@ static int write_field(struct filter *f, struct str type, struct str field, cons
 }
 
 /* The items of "and" or "or". */
-static int write_joined(struct filter *f, struct str type, bool is_or, const struct json *v)
+static int write_linear_joined(struct filter *f, struct str type, bool is_or, const struct json *v)
 {
     int r = json_is(v, JSON_ARRAY)
                 ? 0
@@ -325,13 +327,13 @@ static int write_joined(struct filter *f, struct str type, bool is_or, const str
     lang_sql(&f->out, "(%d", !is_or || (v && v->n == 0));
     for (size_t i = 0; r == 0 && i < v->n; i++) {
         lang_sql(&f->out, " %s ", is_or ? "OR" : "AND");
-        r = write_object(f, type, json_at(v, i));
+        r = write_linear_object(f, type, json_at(v, i));
     }
     lang_sql(&f->out, ")");
     return r;
 }
 
-static int write_object(struct filter *f, struct str type, const struct json *v)
+static int write_linear_object(struct filter *f, struct str type, const struct json *v)
 {
     int r = 0;
 
@@ -348,9 +350,9 @@ static int write_object(struct filter *f, struct str type, const struct json *v)
             return invalid_filter(f, m->key, "Query is too complex");
         lang_sql(&f->out, " AND ");
         if (str_is(m->key, "and") || str_is(m->key, "or"))
-            r = write_joined(f, type, m->key.len == 2, &m->value);
+            r = write_linear_joined(f, type, m->key.len == 2, &m->value);
         else
-            r = write_field(f, type, m->key, &m->value);
+            r = write_linear_field(f, type, m->key, &m->value);
     }
     lang_sql(&f->out, ")");
     f->depth--;
@@ -367,7 +369,7 @@ int lang_linear(const struct json *config, struct str text, struct arena *a,
     if (!v)
         return err_set(e, -EINVAL, "Variable \"$filter\" got invalid value; %s", err_text(&own));
     lang_begin(&f.out, a);
-    int r = write_object(&f, json_str(json_get(config, "type"), STR("")), v);
+    int r = write_linear_object(&f, json_str(json_get(config, "type"), STR("")), v);
     if (r < 0) {
         lang_drop(&f.out);
         return r;

@@ -159,7 +159,8 @@ static int emit_time(struct log_parser *p, enum op op, struct str value)
 }
 
 /* A column, or an expression of one. */
-static void emit_text(struct log_parser *p, const char *column, enum op op, struct str value)
+static void emit_logging_text(struct log_parser *p, const char *column, enum op op,
+                              struct str value)
 {
     int64_t number;
 
@@ -187,8 +188,8 @@ static void emit_text(struct log_parser *p, const char *column, enum op op, stru
 }
 
 /* jsonPayload.a.b: the column, and the path in it as '$."a"."b"'. */
-static int emit_member(struct log_parser *p, const char *column, struct str path, enum op op,
-                       struct str value)
+static int emit_logging_member(struct log_parser *p, const char *column, struct str path,
+                               enum op op, struct str value)
 {
     struct buf b auto_buf = BUF_INIT(4096);
     struct buf sql auto_buf = BUF_INIT(8192);
@@ -205,7 +206,7 @@ static int emit_member(struct log_parser *p, const char *column, struct str path
     (void)buf_printf(&sql, "(%s ->> '" STR_FMT "')", column, STR_ARG(buf_str(&b)));
     if (!buf_ok(&sql) || !buf_cstr(&sql))
         return fail_log_filter(p);
-    emit_text(p, buf_cstr(&sql), op, value);
+    emit_logging_text(p, buf_cstr(&sql), op, value);
     return 0;
 }
 
@@ -223,10 +224,11 @@ static int emit_log_comparison(struct log_parser *p, struct str field, enum op o
         if (field.len <= len || !str_ieq_bytes(field.p, parents[i], len))
             continue;
         (void)snprintf(name, sizeof name, "%.*s", (int)len - 1, parents[i]);
-        return emit_member(p, lang_expression(p->config, name), str_skip(field, len), op, value);
+        return emit_logging_member(p, lang_expression(p->config, name), str_skip(field, len), op,
+                                   value);
     }
     const char *column = lang_field(p->config, field);
-    emit_text(p, column ? column : "NULL", op, value);
+    emit_logging_text(p, column ? column : "NULL", op, value);
     return 0;
 }
 
@@ -270,11 +272,11 @@ static int read_call(struct log_parser *p, struct str name)
     if (!take_log_char(p, '(') || take_log_value(p, &value) < 0)
         return p->err->code ? p->err->code : fail_log_filter(p);
     if (str_iis(name, "log_id")) {
-        emit_text(p, lang_expression(p->config, "log_id"), OP_EQ, value);
+        emit_logging_text(p, lang_expression(p->config, "log_id"), OP_EQ, value);
     } else if (str_iis(name, "SEARCH")) {
         if (take_log_char(p, ',') && take_log_value(p, &value) < 0)
             return p->err->code ? p->err->code : fail_log_filter(p);
-        emit_text(p, lang_expression(p->config, "all"), OP_HAS, value);
+        emit_logging_text(p, lang_expression(p->config, "all"), OP_HAS, value);
     } else {
         return fail_log_filter(p);
     }
@@ -304,7 +306,7 @@ static int read_log_term(struct log_parser *p)
     enum op op = take_op(p);
     if (op != OP_NONE)
         return read_values(p, word, op);
-    emit_text(p, lang_expression(p->config, "all"), OP_HAS, word);
+    emit_logging_text(p, lang_expression(p->config, "all"), OP_HAS, word);
     return 0;
 }
 

@@ -161,7 +161,7 @@ static bool refuse_filter(struct filter *f, const char *why, struct str what)
 
 /* ---- properties ---- */
 
-static const struct property_type *find_type(struct str name)
+static const struct property_type *find_filter_type(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         if (str_is(name, types[i].name))
@@ -170,7 +170,7 @@ static const struct property_type *find_type(struct str name)
     return NULL;
 }
 
-static const struct json *find_property(const struct json *schema, struct str key)
+static const struct json *find_filter_property(const struct json *schema, struct str key)
 {
     const struct json *p = json_get_str(schema, key);
 
@@ -217,11 +217,11 @@ static void add_operand_value(struct filter *f, const struct operand_in *x)
 }
 
 /* The property that IN names, and whether it may be compared as the type T (NULL: as any). */
-static bool look_up(struct filter *f, struct str name, const struct property_type *t,
-                    struct operand_in *ret)
+static bool look_up_property(struct filter *f, struct str name, const struct property_type *t,
+                             struct operand_in *ret)
 {
-    const struct json *p = find_property(f->schema, name);
-    const struct property_type *own = find_type(json_str(json_get(p, "type"), STR("")));
+    const struct json *p = find_filter_property(f->schema, name);
+    const struct property_type *own = find_filter_type(json_str(json_get(p, "type"), STR("")));
 
     ret->id = json_str(json_get(p, "id"), STR(""));
     ret->type = own;
@@ -315,10 +315,11 @@ static bool compile_conditions(struct filter *f, const struct operand_in *x, con
 }
 
 /* The member of IN that is named like a type. */
-static const struct property_type *type_in(const struct json *in, const struct json **ret_value)
+static const struct property_type *filter_type_in(const struct json *in,
+                                                  const struct json **ret_value)
 {
     for (size_t i = 0; i < in->n; i++) {
-        const struct property_type *t = find_type(in->members[i].key);
+        const struct property_type *t = find_filter_type(in->members[i].key);
         *ret_value = &in->members[i].value;
         if (t)
             return t;
@@ -331,14 +332,14 @@ static bool compile_leaf(struct filter *f, const struct json *in)
     struct str property = json_str(json_get(in, "property"), STR_NULL);
     struct str timestamp = json_str(json_get(in, "timestamp"), STR_NULL);
     const struct json *value = NULL;
-    const struct property_type *t = type_in(in, &value);
+    const struct property_type *t = filter_type_in(in, &value);
     struct operand_in x = {.type = t, .id = STR("")};
 
     if (!t || !property.p == !timestamp.p)
         return refuse_filter(f, "body failed validation", STR("body.filter"));
     if (timestamp.p && (t->path || t->kind != KIND_DATE || !str_is(timestamp, t->name)))
         return refuse_filter(f, "body failed validation", timestamp);
-    if (property.p && !look_up(f, property, t, &x))
+    if (property.p && !look_up_property(f, property, t, &x))
         return false;
     return compile_conditions(f, &x, value);
 }
@@ -376,9 +377,9 @@ static bool compile_filter(struct filter *f, const struct json *in, unsigned dep
 /* ---- sorts ---- */
 
 /* Selects sort by the place of their options. */
-static void add_place(struct filter *f, const struct operand_in *x)
+static void add_filter_place(struct filter *f, const struct operand_in *x)
 {
-    const struct json *p = find_property(f->schema, x->id);
+    const struct json *p = find_filter_property(f->schema, x->id);
     const struct json *options = json_get(json_get(p, x->type->name), "options");
 
     lang_sql(&f->out, "CASE ");
@@ -398,15 +399,15 @@ static bool compile_sort(struct filter *f, const struct json *in)
     struct str property = json_str(json_get(in, "property"), STR_NULL);
     struct str direction = json_str(json_get(in, "direction"), STR("ascending"));
     bool is_down = str_is(direction, "descending");
-    struct operand_in x = {.type = find_type(json_str(json_get(in, "timestamp"), STR(""))),
+    struct operand_in x = {.type = find_filter_type(json_str(json_get(in, "timestamp"), STR(""))),
                            .id = STR("")};
 
     if (!is_down && !str_is(direction, "ascending"))
         return refuse_filter(f, "body failed validation", direction);
-    if (property.p ? !look_up(f, property, NULL, &x) : !x.type || x.type->path != NULL)
+    if (property.p ? !look_up_property(f, property, NULL, &x) : !x.type || x.type->path != NULL)
         return refuse_filter(f, "body failed validation", STR("body.sorts"));
     if (x.type->kind == KIND_OPTION)
-        add_place(f, &x);
+        add_filter_place(f, &x);
     else
         add_operand_value(f, &x);
     lang_sql(&f->out, "%s%s NULLS LAST", x.type->kind == KIND_TEXT ? " COLLATE NOCASE" : "",

@@ -58,7 +58,7 @@ struct literal {
 
 /* ---- tokens ---- */
 
-static int syntax_error(struct odata_parser *p)
+static int odata_syntax_error(struct odata_parser *p)
 {
     if (!p->err->code)
         (void)err_set(p->err, -EINVAL, "Syntax error at position %zu in '" STR_FMT "'.",
@@ -96,7 +96,7 @@ static bool take_call(struct odata_parser *p, const char *name)
 }
 
 /* from/emailAddress/address */
-static struct str take_path(struct odata_parser *p)
+static struct str take_odata_path(struct odata_parser *p)
 {
     size_t n = 0;
 
@@ -112,7 +112,8 @@ static struct str take_path(struct odata_parser *p)
 static int take_text_literal(struct odata_parser *p, struct literal *ret)
 {
     *ret = (struct literal){.type = LITERAL_TEXT};
-    return scan_quoted(&p->rest, SCAN_DOUBLED, p->out.arena, &ret->text) < 0 ? syntax_error(p) : 0;
+    return scan_quoted(&p->rest, SCAN_DOUBLED, p->out.arena, &ret->text) < 0 ? odata_syntax_error(p)
+                                                                             : 0;
 }
 
 static int take_literal(struct odata_parser *p, struct literal *ret)
@@ -138,7 +139,7 @@ static int take_literal(struct odata_parser *p, struct literal *ret)
         ret->type = LITERAL_TIME;
         ret->number = t.local_s - t.offset_s;
     } else {
-        return syntax_error(p);
+        return odata_syntax_error(p);
     }
     p->rest = str_skip(p->rest, n);
     return 0;
@@ -153,7 +154,7 @@ static int find_odata_field(struct odata_parser *p, struct str path, struct fiel
     if (p->variable.len > 0) {
         struct str rest = path;
         if (!str_eq(str_cut(&rest, '/'), p->variable))
-            return syntax_error(p);
+            return odata_syntax_error(p);
         name = rest.p && rest.len > 0 ? rest : STR("it");
     }
     for (int k = 0; k < KIND_COUNT; k++) {
@@ -172,15 +173,15 @@ static int find_odata_field(struct odata_parser *p, struct str path, struct fiel
 }
 
 /* A property, or tolower() of it. Texts are compared without regard to case anyway. */
-static int take_field(struct odata_parser *p, struct field *ret)
+static int take_odata_field(struct odata_parser *p, struct field *ret)
 {
     bool is_call = take_call(p, "tolower") || take_call(p, "toupper");
-    struct str path = take_path(p);
+    struct str path = take_odata_path(p);
 
     if (path.len == 0)
-        return syntax_error(p);
+        return odata_syntax_error(p);
     int r = find_odata_field(p, path, ret);
-    return r == 0 && is_call && !take_odata_char(p, ')') ? syntax_error(p) : r;
+    return r == 0 && is_call && !take_odata_char(p, ')') ? odata_syntax_error(p) : r;
 }
 
 /* ---- terms ---- */
@@ -201,8 +202,8 @@ static int incompatible(struct odata_parser *p, const struct field *f, const str
 }
 
 /* The literal as a value of the field's kind. */
-static int emit_value(struct odata_parser *p, const struct field *f, struct literal *l,
-                      const char *title)
+static int emit_odata_value(struct odata_parser *p, const struct field *f, struct literal *l,
+                            const char *title)
 {
     struct civil_text t;
 
@@ -226,34 +227,34 @@ static int emit_value(struct odata_parser *p, const struct field *f, struct lite
 }
 
 /* field in ('a', 'b') */
-static int read_in(struct odata_parser *p, const struct field *f)
+static int read_in_list(struct odata_parser *p, const struct field *f)
 {
     struct literal l;
 
     if (!take_odata_char(p, '('))
-        return syntax_error(p);
+        return odata_syntax_error(p);
     lang_sql(&p->out, "(");
     for (int n = 0; n == 0 || take_odata_char(p, ','); n++) {
         if (n == MAX_TERMS || take_literal(p, &l) < 0)
-            return syntax_error(p);
+            return odata_syntax_error(p);
         lang_sql(&p->out, "%s%s = ", n > 0 ? " OR " : "", f->sql);
-        if (emit_value(p, f, &l, "Equal") < 0)
+        if (emit_odata_value(p, f, &l, "Equal") < 0)
             return -EINVAL;
     }
     lang_sql(&p->out, ")");
-    return take_odata_char(p, ')') ? 0 : syntax_error(p);
+    return take_odata_char(p, ')') ? 0 : odata_syntax_error(p);
 }
 
-static int read_comparison(struct odata_parser *p)
+static int read_odata_comparison(struct odata_parser *p)
 {
     const struct op *op = NULL;
     struct literal l;
     struct field f;
 
-    if (take_field(p, &f) < 0)
+    if (take_odata_field(p, &f) < 0)
         return -EINVAL;
     if (take_odata_word(p, "in"))
-        return read_in(p, &f);
+        return read_in_list(p, &f);
     for (size_t i = 0; !op && i < ARRAY_LEN(ops); i++) {
         if (take_odata_word(p, ops[i].name))
             op = &ops[i];
@@ -263,14 +264,14 @@ static int read_comparison(struct odata_parser *p)
         return 0;
     }
     if (!op || take_literal(p, &l) < 0)
-        return syntax_error(p);
+        return odata_syntax_error(p);
     if (l.type == LITERAL_NULL &&
         (str_is(str_of(op->name), "eq") || str_is(str_of(op->name), "ne"))) {
         lang_sql(&p->out, "%s %s NULL", f.sql, op->name[0] == 'e' ? "IS" : "IS NOT");
         return 0;
     }
     lang_sql(&p->out, "%s %s ", f.sql, op->sql);
-    return emit_value(p, &f, &l, op->title);
+    return emit_odata_value(p, &f, &l, op->title);
 }
 
 /* contains(subject, 'x') and its like, behind the bracket: SQL with the property between BEFORE
@@ -280,10 +281,10 @@ static int read_match(struct odata_parser *p, const char *before, const char *af
     struct literal l;
     struct field f;
 
-    if (take_field(p, &f) < 0)
+    if (take_odata_field(p, &f) < 0)
         return -EINVAL;
     if (!take_odata_char(p, ',') || take_literal(p, &l) < 0 || !take_odata_char(p, ')'))
-        return syntax_error(p);
+        return odata_syntax_error(p);
     if (f.kind != KIND_TEXT || l.type != LITERAL_TEXT)
         return incompatible(p, &f, &l, "Equal");
     struct str sql = arena_printf(p->out.arena, "%s%s%s", before, f.sql, after);
@@ -308,7 +309,7 @@ static int read_any_of_set(struct odata_parser *p, struct str set)
     const char *any = json_str(json_get(one, "any"), STR_NULL).p;
     const char *hole = any ? strchr(any, '?') : NULL;
     if (!hole)
-        return syntax_error(p);
+        return odata_syntax_error(p);
     lang_sql(&p->out, "%.*s", (int)(hole - any), any);
     if (take_odata_char(p, ')')) {
         lang_sql(&p->out, "1%s", hole + 1);
@@ -317,17 +318,18 @@ static int read_any_of_set(struct odata_parser *p, struct str set)
     p->variable = peek_odata_word(p);
     p->rest = str_skip(p->rest, p->variable.len);
     p->config = one;
-    int r = p->variable.len == 0 || !take_odata_char(p, ':') ? syntax_error(p) : read_odata_or(p);
+    int r =
+        p->variable.len == 0 || !take_odata_char(p, ':') ? odata_syntax_error(p) : read_odata_or(p);
     p->config = outer;
     p->variable = STR("");
     lang_sql(&p->out, "%s", hole + 1);
-    return r == 0 && !take_odata_char(p, ')') ? syntax_error(p) : r;
+    return r == 0 && !take_odata_char(p, ')') ? odata_syntax_error(p) : r;
 }
 
 /* Takes "toRecipients/any("; empty when something else is there. */
 static struct str take_any(struct odata_parser *p)
 {
-    struct str before = p->rest, path = take_path(p);
+    struct str before = p->rest, path = take_odata_path(p);
 
     if (str_ends(path, STR("/any")) && p->variable.len == 0 && take_odata_char(p, '('))
         return str_slice(path, 0, path.len - 4);
@@ -343,7 +345,7 @@ static int read_bracket(struct odata_parser *p, const char *before)
     int r = read_odata_or(p);
     lang_sql(&p->out, ")");
     p->depth--;
-    return r == 0 && !take_odata_char(p, ')') ? syntax_error(p) : r;
+    return r == 0 && !take_odata_char(p, ')') ? odata_syntax_error(p) : r;
 }
 
 static int read_odata_term(struct odata_parser *p)
@@ -374,10 +376,10 @@ static int read_odata_term(struct odata_parser *p)
     else if (take_call(p, "endswith"))
         r = read_match(p, "substr(lower(", "), -length(?)) = lower(?)");
     else
-        return read_comparison(p);
+        return read_odata_comparison(p);
     /* "contains(…) eq true" */
     if (r == 0 && take_odata_word(p, "eq") && !take_odata_word(p, "true"))
-        return syntax_error(p);
+        return odata_syntax_error(p);
     return r;
 }
 
@@ -414,7 +416,7 @@ int lang_odata(const struct json *config, struct str text, struct arena *a,
     int r = read_odata_or(&p);
     scan_blanks(&p.rest);
     if (r == 0 && p.rest.len > 0)
-        r = syntax_error(&p);
+        r = odata_syntax_error(&p);
     if (r == 0)
         return lang_end(&p.out, ret, e);
     lang_drop(&p.out);
@@ -432,7 +434,7 @@ int lang_odata_order(const struct json *config, struct str text, struct arena *a
     lang_begin(&p.out, a);
     scan_blanks(&p.rest);
     for (int n = 0; r == 0 && (n == 0 ? p.rest.len > 0 : take_odata_char(&p, ',')); n++) {
-        r = n == 16 ? syntax_error(&p) : take_field(&p, &f);
+        r = n == 16 ? odata_syntax_error(&p) : take_odata_field(&p, &f);
         if (r < 0)
             break;
         lang_sql(&p.out, "%s%s%s", n > 0 ? ", " : "", f.sql,
@@ -444,7 +446,7 @@ int lang_odata_order(const struct json *config, struct str text, struct arena *a
     }
     scan_blanks(&p.rest);
     if (r == 0 && p.rest.len > 0)
-        r = syntax_error(&p);
+        r = odata_syntax_error(&p);
     if (r < 0) {
         lang_drop(&p.out);
         return r;

@@ -69,7 +69,7 @@ static enum key take_search_key(struct str *text)
 }
 
 /* -E2BIG: more terms than a query may have. */
-static int read_terms(struct query *q, struct str text)
+static int read_slack_terms(struct query *q, struct str text)
 {
     bool is_quoted;
 
@@ -96,7 +96,7 @@ static int read_terms(struct query *q, struct str text)
 /* ---- pieces ---- */
 
 /* The SQL called NAME of V with VALUE in it; what there is no SQL for is never true. */
-static void add_sql(struct query *q, const struct json *v, struct str name, struct str value)
+static void add_slack_sql(struct query *q, const struct json *v, struct str name, struct str value)
 {
     struct str sql = json_str(json_get_str(v, name), STR("0"));
     unsigned nth = 0; /* of the value among the parameters */
@@ -141,17 +141,17 @@ static void add_term_match(struct buf *b, const struct term *t)
     lang_phrase(b, t->value, t->key == WORD && str_ends(t->value, STR("*")));
 }
 
-static void add_word(struct query *q, const struct term *t)
+static void add_slack_word(struct query *q, const struct term *t)
 {
     auto_buf struct buf b = BUF_INIT(4 * LANG_MAX_TEXT);
 
     if (is_mention(t)) {
-        add_sql(q, q->config, STR("mention"), bare_mention(t->value));
+        add_slack_sql(q, q->config, STR("mention"), bare_mention(t->value));
     } else if (!lang_has_word(t->value)) {
-        add_sql(q, q->config, STR("plain"), t->value);
+        add_slack_sql(q, q->config, STR("plain"), t->value);
     } else {
         add_term_match(&b, t);
-        add_sql(q, q->config, STR("words"), buf_str(&b));
+        add_slack_sql(q, q->config, STR("words"), buf_str(&b));
     }
 }
 
@@ -161,9 +161,9 @@ static void add_has(struct query *q, const struct term *t)
     struct str v = t->value;
 
     if (v.len > 2 && v.p[0] == ':' && v.p[v.len - 1] == ':')
-        add_sql(q, json_get(q->config, "has"), STR(""), str_slice(v, 1, v.len - 1));
+        add_slack_sql(q, json_get(q->config, "has"), STR(""), str_slice(v, 1, v.len - 1));
     else
-        add_sql(q, json_get(q->config, "has"), v.len > 0 ? v : STR("?"), v);
+        add_slack_sql(q, json_get(q->config, "has"), v.len > 0 ? v : STR("?"), v);
 }
 
 static void add_hasmy(struct query *q, const struct term *t)
@@ -172,7 +172,7 @@ static void add_hasmy(struct query *q, const struct term *t)
 
     if (v.len > 2 && v.p[0] == ':' && v.p[v.len - 1] == ':')
         v = str_slice(v, 1, v.len - 1);
-    add_sql(q, q->config, STR("hasmy"), v);
+    add_slack_sql(q, q->config, STR("hasmy"), v);
 }
 
 /* ---- times ---- */
@@ -266,19 +266,19 @@ static void add_time_term(struct query *q, const struct term *t)
 
 /* ---- the whole ---- */
 
-static void add_term(struct query *q, const struct term *t)
+static void add_slack_term(struct query *q, const struct term *t)
 {
     lang_sql(&q->out, t->is_negative ? "NOT ifnull(" : "ifnull(");
     switch (t->key) {
     case WORD:
-    case PHRASE: add_word(q, t); break;
+    case PHRASE: add_slack_word(q, t); break;
     case FROM:
     case IN:
     case TO:
-    case WITH: add_sql(q, q->config, str_of(keys[t->key]), bare_mention(t->value)); break;
+    case WITH: add_slack_sql(q, q->config, str_of(keys[t->key]), bare_mention(t->value)); break;
     case HAS: add_has(q, t); break;
     case HASMY: add_hasmy(q, t); break;
-    case IS: add_sql(q, json_get(q->config, "is"), t->value, t->value); break;
+    case IS: add_slack_sql(q, json_get(q->config, "is"), t->value, t->value); break;
     case BEFORE:
     case AFTER:
     case ON:
@@ -288,7 +288,7 @@ static void add_term(struct query *q, const struct term *t)
 }
 
 /* Any of the terms of KEY that do not exclude. */
-static void add_any(struct query *q, enum key key)
+static void add_any_term(struct query *q, enum key key)
 {
     bool is_first = true;
 
@@ -296,7 +296,7 @@ static void add_any(struct query *q, enum key key)
         if (q->terms[i].key != key || q->terms[i].is_negative)
             continue;
         lang_sql(&q->out, is_first ? " AND (" : " OR ");
-        add_term(q, &q->terms[i]);
+        add_slack_term(q, &q->terms[i]);
         is_first = false;
     }
     if (!is_first)
@@ -309,7 +309,7 @@ static int begin_slack_query(struct query *q, const struct json *config, struct 
     q->config = config;
     if (!json_is(config, JSON_OBJECT))
         return err_set(e, -EOPNOTSUPP, "app.json: /languages/slack is missing");
-    return read_terms(q, text) < 0 ? err_set(e, -EINVAL, "query_too_complex") : 0;
+    return read_slack_terms(q, text) < 0 ? err_set(e, -EINVAL, "query_too_complex") : 0;
 }
 
 int lang_slack(const struct json *config, struct str text, struct arena *a,
@@ -322,14 +322,14 @@ int lang_slack(const struct json *config, struct str text, struct arena *a,
         return r;
     lang_begin(&q.out, a);
     lang_sql(&q.out, "1");
-    add_any(&q, FROM);
-    add_any(&q, IN);
+    add_any_term(&q, FROM);
+    add_any_term(&q, IN);
     for (size_t i = 0; i < q.n; i++) {
         const struct term *t = &q.terms[i];
         if ((t->key == FROM || t->key == IN) && !t->is_negative)
             continue;
         lang_sql(&q.out, " AND ");
-        add_term(&q, t);
+        add_slack_term(&q, t);
     }
     return lang_end(&q.out, ret, e);
 }
@@ -352,7 +352,7 @@ int lang_slack_score(const struct json *config, struct str text, struct arena *a
     }
     lang_begin(&q.out, a);
     if (b.len > 0)
-        add_sql(&q, config, STR("score"), buf_str(&b));
+        add_slack_sql(&q, config, STR("score"), buf_str(&b));
     else
         lang_sql(&q.out, "0.0"); /* 0 would be a column in an ORDER BY */
     return lang_end(&q.out, ret, e);

@@ -56,7 +56,7 @@ static int skip_child(struct soql *q, struct item *it)
     return 0;
 }
 
-static int read_item(struct soql *q, struct item *it)
+static int read_soql_item(struct soql *q, struct item *it)
 {
     int r;
 
@@ -86,7 +86,7 @@ static int read_items(struct soql *q, struct query *u)
 
     while (r >= 0 && u->n < MAX_ITEMS) {
         struct item *it = &u->items[u->n++];
-        if ((r = read_item(q, it)) < 0)
+        if ((r = read_soql_item(q, it)) < 0)
             return r;
         if (it->kind == ITEM_FIELD && soql_is_aggregate(it->operand.fn))
             u->is_grouped = true;
@@ -111,7 +111,7 @@ static bool is_clause(const struct soql *q)
 }
 
 /* The object, and the name that the query has for it. */
-static int read_from(struct soql *q, struct query *u)
+static int read_from_clause(struct soql *q, struct query *u)
 {
     struct soql_token name = q->token;
     const struct json_member *child = NULL;
@@ -155,7 +155,7 @@ static bool is_same_way(struct str a, struct str b, unsigned level)
     return true;
 }
 
-static struct str name_at(struct str path, unsigned level)
+static struct str path_name_at(struct str path, unsigned level)
 {
     struct str name = str_cut(&path, '.');
 
@@ -166,7 +166,7 @@ static struct str name_at(struct str path, unsigned level)
 
 static bool has_level(struct str path, unsigned level)
 {
-    return name_at(path, level).len > 0;
+    return path_name_at(path, level).len > 0;
 }
 
 /* Whether the item I is one of the way of the first LEVEL names of the item FIRST, and none before
@@ -190,14 +190,14 @@ static int emit_members(struct soql *q, const struct query *u, const struct soql
                         struct place at);
 
 /* The member that the item AT is, or that it leads to. */
-static int emit_member(struct soql *q, const struct query *u, const struct soql_scope *s,
-                       struct place at)
+static int emit_soql_member(struct soql *q, const struct query *u, const struct soql_scope *s,
+                            struct place at)
 {
     const struct item *it = &u->items[at.item];
     struct str path = soql_own_path(&u->scope, it->operand.path);
     bool is_parent = has_level(path, at.level + 1);
     const struct json_member *m =
-        soql_member(s->object, is_parent ? "parents" : "fields", name_at(path, at.level));
+        soql_member(s->object, is_parent ? "parents" : "fields", path_name_at(path, at.level));
     int r;
 
     /* What is wrong with it, the value says. */
@@ -233,7 +233,7 @@ static int emit_members(struct soql *q, const struct query *u, const struct soql
             continue;
         lang_sql(&q->out, "%s", comma);
         comma = ", ";
-        r = emit_member(q, u, s, (struct place){i, at.level});
+        r = emit_soql_member(q, u, s, (struct place){i, at.level});
     }
     return r;
 }
@@ -296,7 +296,7 @@ static bool has_groups(const struct soql *q)
 }
 
 /* A row of a query with GROUP BY or with functions over all rows. */
-static int emit_group(struct soql *q, const struct query *u)
+static int emit_soql_group(struct soql *q, const struct query *u)
 {
     unsigned n_expr = 0;
     int r;
@@ -345,7 +345,7 @@ static int emit_record(struct soql *q, const struct query *u)
     while (first + 1 < u->n && u->items[first].kind != ITEM_FIELD)
         first++;
     if (u->is_grouped)
-        r = emit_group(q, u);
+        r = emit_soql_group(q, u);
     else if (has_fields)
         r = emit_members(q, u, &u->scope, (struct place){first, 0});
     else
@@ -358,7 +358,7 @@ static int emit_record(struct soql *q, const struct query *u)
 
 /* ---- clauses ---- */
 
-static int read_groups(struct soql *q, const struct query *u)
+static int read_soql_groups(struct soql *q, const struct query *u)
 {
     struct soql_operand groups[MAX_GROUPS];
     struct soql_scope rows = u->scope;
@@ -441,7 +441,7 @@ static int read_having(struct soql *q, const struct query *u)
     int r = soql_take(q, "GROUP");
 
     if (r > 0)
-        r = (r = soql_need(q, "BY")) < 0 ? r : read_groups(q, u);
+        r = (r = soql_need(q, "BY")) < 0 ? r : read_soql_groups(q, u);
     if (r < 0 || (!u->is_grouped && soql_is(q, "HAVING")))
         return r < 0 ? r : soql_unexpected(q);
     if ((r = soql_take(q, "HAVING")) <= 0)
@@ -450,7 +450,7 @@ static int read_having(struct soql *q, const struct query *u)
     return soql_condition(q, &u->scope);
 }
 
-static int read_order(struct soql *q, const struct query *u)
+static int read_soql_order(struct soql *q, const struct query *u)
 {
     int r = soql_take(q, "ORDER");
 
@@ -471,7 +471,8 @@ static int read_clauses(struct soql *q, const struct query *u)
     int64_t limit = -1, offset = 0;
     int r;
 
-    if ((r = read_where(q, u)) < 0 || (r = read_having(q, u)) < 0 || (r = read_order(q, u)) < 0)
+    if ((r = read_where(q, u)) < 0 || (r = read_having(q, u)) < 0 ||
+        (r = read_soql_order(q, u)) < 0)
         return r;
     if ((r = read_row_count(q, "LIMIT", &limit)) < 0 ||
         (r = read_row_count(q, "OFFSET", &offset)) < 0)
@@ -507,7 +508,7 @@ static int emit_query(struct soql *q, const struct soql_scope *outer)
     if ((r = read_items(q, u)) < 0)
         return r;
     list = q->token.text;
-    if ((r = read_from(q, u)) < 0)
+    if ((r = read_from_clause(q, u)) < 0)
         return r;
     u->is_grouped |= has_groups(q);
     u->scope.is_grouped = u->is_grouped;
@@ -551,7 +552,7 @@ int soql_values(struct soql *q)
         return r;
     if (u.n != 1 || u.is_grouped || u.items[0].kind != ITEM_FIELD)
         return soql_unexpected(q);
-    if ((r = read_from(q, &u)) < 0)
+    if ((r = read_from_clause(q, &u)) < 0)
         return r;
     lang_sql(&q->out, "SELECT ");
     if ((r = soql_emit(q, &u.scope, &u.items[0].operand, NULL)) < 0)

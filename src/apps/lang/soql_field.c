@@ -39,7 +39,7 @@ bool soql_is_aggregate(struct str fn)
     return false;
 }
 
-static int find_part(struct str fn)
+static int find_soql_part(struct str fn)
 {
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         if (str_iis(fn, parts[i].name))
@@ -141,7 +141,7 @@ static int emit_path(struct soql *q, const struct soql_scope *s, const struct so
 /* What stands before and behind the field of a function. */
 static void function_sql(struct str fn, const char **ret_begin, const char **ret_end)
 {
-    int part = find_part(fn);
+    int part = find_soql_part(fn);
 
     *ret_begin = *ret_end = "";
     if (part >= 0) {
@@ -157,9 +157,10 @@ static void function_sql(struct str fn, const char **ret_begin, const char **ret
 }
 
 /* Whether the function goes with a field of TYPE, and what it gives. */
-static int check_function(struct soql *q, const struct soql_operand *o, enum soql_type *type)
+static int check_soql_function(struct soql *q, const struct soql_operand *o, enum soql_type *type)
 {
-    bool is_sum = str_iis(o->fn, "SUM") || str_iis(o->fn, "AVG"), is_part = find_part(o->fn) >= 0;
+    bool is_sum = str_iis(o->fn, "SUM") || str_iis(o->fn, "AVG"),
+         is_part = find_soql_part(o->fn) >= 0;
 
     if (is_sum && *type != SOQL_NUMBER)
         return soql_fail(q, o->at, "MALFORMED_QUERY",
@@ -192,7 +193,7 @@ int soql_emit(struct soql *q, const struct soql_scope *s, const struct soql_oper
         lang_sql(&q->out, "*");
     else
         r = emit_path(q, s, o, &type);
-    if (r < 0 || (r = check_function(q, o, &type)) < 0)
+    if (r < 0 || (r = check_soql_function(q, o, &type)) < 0)
         return r;
     lang_sql(&q->out, "%s", end);
     if (ret)
@@ -211,7 +212,7 @@ int soql_operand(struct soql *q, struct soql_operand *ret)
         return r;
     struct str fn = ret->path;
     bool is_plain = str_iis(fn, "toLabel") || str_iis(fn, "FORMAT");
-    if (!is_plain && !soql_is_aggregate(fn) && find_part(fn) < 0)
+    if (!is_plain && !soql_is_aggregate(fn) && find_soql_part(fn) < 0)
         return soql_unexpected(q);
     if ((r = soql_next(q)) < 0)
         return r;

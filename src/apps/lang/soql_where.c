@@ -53,7 +53,7 @@ static int read_literal(struct soql *q, struct value *ret)
     return soql_next(q);
 }
 
-static int read_value(struct soql *q, bool is_pattern, struct value *ret)
+static int read_soql_value(struct soql *q, bool is_pattern, struct value *ret)
 {
     int r;
 
@@ -149,7 +149,7 @@ static int emit_side(struct soql *q, const struct comparison *c, enum value_kind
     return 0;
 }
 
-static void emit_value(struct soql *q, const struct value *v)
+static void emit_soql_value(struct soql *q, const struct value *v)
 {
     if (v->kind == VALUE_NUMBER) {
         lang_real(&q->out, v->number);
@@ -182,7 +182,7 @@ static int emit_soql_comparison(struct soql *q, const struct comparison *c, cons
         lang_sql(&q->out, " IS ");
     else
         lang_sql(&q->out, " " STR_FMT " ", STR_ARG(c->op));
-    emit_value(q, v);
+    emit_soql_value(q, v);
     lang_sql(&q->out, is_like ? " ESCAPE '\\', 0)" : ", 0)");
     return 0;
 }
@@ -218,7 +218,7 @@ static int in_list(struct soql *q, const struct comparison *c, bool is_not)
         return soql_need(q, ")");
     }
     for (int i = 0; i < MAX_LIST; i++) {
-        if ((r = read_value(q, false, &v)) < 0 ||
+        if ((r = read_soql_value(q, false, &v)) < 0 ||
             (r = check_kind(q, &c->operand, type, v.kind)) < 0)
             return r;
         if (v.kind == VALUE_DAYS)
@@ -228,7 +228,7 @@ static int in_list(struct soql *q, const struct comparison *c, bool is_not)
                 return r;
             lang_sql(&q->out, " IN (");
         }
-        emit_value(q, &v);
+        emit_soql_value(q, &v);
         if ((r = soql_take(q, ",")) < 0)
             return r;
         if (r == 0) {
@@ -282,7 +282,8 @@ static int read_soql_comparison(struct soql *q, const struct soql_scope *s)
             return r;
         return in_list(q, &c, is_not);
     }
-    if ((r = read_operator(q, &c.op)) < 0 || (r = read_value(q, str_is(c.op, "LIKE"), &v)) < 0 ||
+    if ((r = read_operator(q, &c.op)) < 0 ||
+        (r = read_soql_value(q, str_is(c.op, "LIKE"), &v)) < 0 ||
         (r = type_of_operand(q, &c, &type)) < 0)
         return r;
     if ((r = check_operator(q, &c, v.kind)) < 0 ||

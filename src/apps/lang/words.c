@@ -21,7 +21,7 @@ static bool next_plain_word(struct str *text, struct str *ret)
 }
 
 /* instr() and not LIKE: '%' and '_' are ordinary characters of a search. */
-static void add_word(struct lang_out *o, const struct json *columns, struct str word)
+static void add_found_word(struct lang_out *o, const struct json *columns, struct str word)
 {
     lang_sql(o, " AND (0");
     for (size_t i = 0; i < columns->n; i++) {
@@ -46,7 +46,7 @@ int lang_words(const struct json *config, struct str text, struct arena *a,
     lang_sql(&o, "1");
     while (next_plain_word(&text, &word)) {
         if (word.len > 0)
-            add_word(&o, columns, word);
+            add_found_word(&o, columns, word);
     }
     return lang_end(&o, ret, e);
 }

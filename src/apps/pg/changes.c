@@ -55,7 +55,7 @@ static const char tables_sql[] =
     " WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND n.nspname <> 'information_schema'"
     "   AND n.nspname NOT LIKE 'pg\\_%' ORDER BY label";
 
-static int read_tables(struct diff *d, struct side *s)
+static int read_pg_tables(struct diff *d, struct side *s)
 {
     PGresult *r auto_(pg_clear) = NULL;
     int code = pg_do(s->c, tables_sql, &r, d->err);
@@ -196,7 +196,7 @@ static int compare_rows(struct diff *d)
     return r;
 }
 
-static int compare_table(struct diff *d, const struct table *before, const struct table *after)
+static int compare_pg_table(struct diff *d, const struct table *before, const struct table *after)
 {
     const char *label = after->name ? after->label : before->label;
     const char *key = after->name ? after->key : before->key;
@@ -224,7 +224,7 @@ static int compare_tables(struct diff *d)
 
     for (size_t i = 0, k = 0; r == 0 && (i < a->n || k < b->n);) {
         int which = i == a->n ? 1 : k == b->n ? -1 : strcmp(a->all[i].label, b->all[k].label);
-        r = compare_table(d, which <= 0 ? &a->all[i] : &none, which >= 0 ? &b->all[k] : &none);
+        r = compare_pg_table(d, which <= 0 ? &a->all[i] : &none, which >= 0 ? &b->all[k] : &none);
         i += which <= 0;
         k += which >= 0;
     }
@@ -242,9 +242,9 @@ int pg_changes(PGconn *base, PGconn *c, struct buf *out, struct err *e)
     d->err = e;
     d->deadline_ms = clock_mono_ms() + CHANGES_TIME_MAX_MS;
     changes_init(&d->found);
-    int r = read_tables(d, &d->sides[0]);
+    int r = read_pg_tables(d, &d->sides[0]);
     if (r == 0)
-        r = read_tables(d, &d->sides[1]);
+        r = read_pg_tables(d, &d->sides[1]);
     if (r == 0)
         r = compare_tables(d);
     if (r == 0)

@@ -67,7 +67,7 @@ struct wait {
 };
 
 /* 0 while there is time; else the query is cancelled, and -ETIME after a while. */
-static int look_at_time(PGconn *c, struct wait *w)
+static int look_at_pg_time(PGconn *c, struct wait *w)
 {
     if (w->grace_until_ms == 0 && deadline_passed(w->until_ms)) {
         cancel_query(c);
@@ -83,7 +83,7 @@ static int look_at_time(PGconn *c, struct wait *w)
 static int wait_input(PGconn *c, struct wait *w)
 {
     struct pollfd p = {.fd = PQsocket(c), .events = POLLIN};
-    int r = look_at_time(c, w);
+    int r = look_at_pg_time(c, w);
 
     if (r < 0)
         return r;
@@ -116,7 +116,7 @@ static int end_copy(PGconn *c, ExecStatusType status, struct wait *w)
     while (r == 0 && (n = PQgetCopyData(c, &line, 1)) >= 0) {
         if (n > 0)
             PQfreemem(line);
-        r = n > 0 ? look_at_time(c, w) : wait_input(c, w);
+        r = n > 0 ? look_at_pg_time(c, w) : wait_input(c, w);
     }
     return r;
 }

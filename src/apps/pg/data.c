@@ -24,7 +24,7 @@ static int run_built(PGconn *c, struct buf *sql, const char *value, struct err *
     return pg_do_with(c, text, values, value ? 1 : 0, NULL, e);
 }
 
-static void add_table(struct buf *b, struct str schema, struct str table)
+static void add_pg_table(struct buf *b, struct str schema, struct str table)
 {
     quote_name(b, schema);
     (void)buf_add_char(b, '.');
@@ -37,7 +37,7 @@ static int create_pg_table(PGconn *c, struct str schema, const struct json *t, s
     const struct json *columns = json_get(t, "columns");
 
     (void)buf_add_lit(&b, "CREATE TABLE IF NOT EXISTS ");
-    add_table(&b, schema, json_str(json_get(t, "name"), STR("")));
+    add_pg_table(&b, schema, json_str(json_get(t, "name"), STR("")));
     (void)buf_add_lit(&b, " (");
     for (size_t i = 0; columns && i < columns->n; i++) {
         (void)buf_add_str(&b, i > 0 ? STR(", ") : STR(""));
@@ -63,14 +63,14 @@ static int insert_pg_row(PGconn *c, struct str schema, struct str table, const s
     if (!buf_cstr(&text) || !buf_ok(&names))
         return err_set(e, -E2BIG, "too large");
     (void)buf_add_lit(&b, "INSERT INTO ");
-    add_table(&b, schema, table);
+    add_pg_table(&b, schema, table);
     if (row->n == 0) {
         (void)buf_add_lit(&b, " DEFAULT VALUES");
         return run_built(c, &b, NULL, e);
     }
     (void)buf_printf(&b, " (" STR_FMT ") SELECT " STR_FMT " FROM json_populate_record(NULL::",
                      STR_ARG(buf_str(&names)), STR_ARG(buf_str(&names)));
-    add_table(&b, schema, table);
+    add_pg_table(&b, schema, table);
     (void)buf_add_lit(&b, ", $1::json)");
     return run_built(c, &b, text.p, e);
 }
@@ -82,7 +82,7 @@ static int move_sequences(PGconn *c, struct str schema, struct str table, struct
     const char *values[1];
     PGresult *r auto_(pg_clear) = NULL;
 
-    add_table(&name, schema, table);
+    add_pg_table(&name, schema, table);
     values[0] = buf_cstr(&name);
     int n = pg_do_with(c,
                        "SELECT format('SELECT setval(%L, greatest(max(%I)::bigint, 1), max(%I) IS "
@@ -96,8 +96,8 @@ static int move_sequences(PGconn *c, struct str schema, struct str table, struct
     return n;
 }
 
-static int add_rows(PGconn *c, struct str schema, const struct json *t, struct counts *n,
-                    struct err *e)
+static int add_pg_rows(PGconn *c, struct str schema, const struct json *t, struct counts *n,
+                       struct err *e)
 {
     struct str table = json_str(json_get(t, "name"), STR(""));
     const struct json *rows = json_get(t, "rows");
@@ -125,7 +125,7 @@ static int add_schema(PGconn *c, const struct json *s, struct counts *n, struct 
     for (size_t i = 0; r == 0 && json_is(tables, JSON_ARRAY) && i < tables->n; i++, n->tables++) {
         r = create_pg_table(c, name, &tables->items[i], e);
         if (r == 0)
-            r = add_rows(c, name, &tables->items[i], n, e);
+            r = add_pg_rows(c, name, &tables->items[i], n, e);
         if (r < 0)
             return err_ctx(e, r, "table '" STR_FMT "." STR_FMT "'", STR_ARG(name),
                            STR_ARG(json_str(json_get(&tables->items[i], "name"), STR(""))));
@@ -195,7 +195,7 @@ static int add_rows_of(PGconn *c, const PGresult *tables, int i, struct buf *out
 
     (void)buf_add_lit(&sql, "SELECT (SELECT json_object_agg(key, value) FROM json_each(row_to_json("
                             "t)) WHERE value::text <> 'null' AND NOT ($1::jsonb ? key)) FROM ");
-    add_table(&sql, str_of(PQgetvalue(tables, i, 0)), str_of(PQgetvalue(tables, i, 1)));
+    add_pg_table(&sql, str_of(PQgetvalue(tables, i, 0)), str_of(PQgetvalue(tables, i, 1)));
     (void)buf_printf(&sql, " t ORDER BY %s", PQgetvalue(tables, i, 3));
     if (!buf_cstr(&sql))
         return err_set(e, -E2BIG, "too large");

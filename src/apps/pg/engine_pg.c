@@ -370,7 +370,7 @@ static int pg_open(struct app_home *h, const struct app *app, const char *name, 
     return 0;
 }
 
-static void close_database(struct app_handle *x, bool is_dropped)
+static void close_pg_database(struct app_handle *x, bool is_dropped)
 {
     (void)is_dropped;
     PQfinish(x->c);
@@ -412,7 +412,7 @@ static int check_room(struct app_handle *x, struct appdb_call *call, struct err 
     return n;
 }
 
-static int run_script(void *ctx, struct appdb_call *call, struct err *e)
+static int run_pg_script(void *ctx, struct appdb_call *call, struct err *e)
 {
     struct app_handle *x = ctx;
     int r = revive_connection(x, e);
@@ -433,7 +433,7 @@ static int pg_call(struct app_handle *x, const struct app_tool_call *c, struct a
                                  .tool = c->tool,
                                  .args = c->args,
                                  .arena = c->arena,
-                                 .run = run_script,
+                                 .run = run_pg_script,
                                  .ctx = x};
 
     return c->is_brief ? -EAGAIN : app_call(&own, ret, e);
@@ -512,7 +512,7 @@ const struct app_engine app_engine_pg = {
     .drop = pg_drop,
     .each = pg_each,
     .open = pg_open,
-    .close = close_database,
+    .close = close_pg_database,
     .tune = pg_tune,
     .call = pg_call,
     .import = pg_import_body,

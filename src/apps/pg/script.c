@@ -66,7 +66,7 @@ static struct str add_pg_param(const struct run *run, struct built *b, struct st
 }
 
 /* Outside of quotes; "::" is a cast. */
-static void add_sql(const struct run *run, struct built *b, struct str rest)
+static void add_pg_sql(const struct run *run, struct built *b, struct str rest)
 {
     bool is_quoted = false;
 
@@ -93,12 +93,12 @@ static void build_query(const struct run *run, const struct script_statement *st
     for (unsigned i = 0; i < st->n_queries; i++) {
         const struct script_query *q = &st->queries[i];
         const char *text = as_text(run, find_script_param(run, q->param));
-        add_sql(run, b, str_slice(st->sql, at, q->offset));
+        add_pg_sql(run, b, str_slice(st->sql, at, q->offset));
         (void)buf_add_str(&b->sql, str_of(text ? text : ""));
         at = q->offset + q->len;
         b->is_simple = str_is(q->language, "sql") && str_trim(st->sql).len == q->len;
     }
-    add_sql(run, b, str_skip(st->sql, at));
+    add_pg_sql(run, b, str_skip(st->sql, at));
 }
 
 /* ---- statements ---- */
@@ -185,7 +185,7 @@ static int run_pg_statement(struct run *run, const struct script_statement *st, 
     return n < 0 ? n : look_at_rows(run, st, r, is_last);
 }
 
-static int run_all(struct run *run)
+static int run_all_pg(struct run *run)
 {
     const struct script *s = run->call->script;
     int r = 0;
@@ -222,7 +222,7 @@ int pg_script(PGconn *c, struct appdb_call *call, struct err *e)
     if (r == 0 && !call->is_write)
         r = pg_do(c, "BEGIN READ ONLY", NULL, &own);
     if (r == 0)
-        r = run_all(&run);
+        r = run_all_pg(&run);
     if (call->is_write) {
         int n = settle_session(c, &end);
         if (r == 0 && n < 0)

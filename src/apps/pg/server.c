@@ -64,7 +64,7 @@ static bool find_user_name(const char *name, uid_t *uid, gid_t *gid)
 }
 
 /* Whom the server runs as. */
-static bool find_user(uid_t *uid, gid_t *gid)
+static bool find_pg_user(uid_t *uid, gid_t *gid)
 {
     *uid = geteuid();
     *gid = getegid();
@@ -110,7 +110,7 @@ static int spawn_pg_program(const struct pg_server *s, const char *name, char **
 
     (void)snprintf(program, sizeof program, "%s/%s", s->bin, name);
     (void)snprintf(log, sizeof log, "%s/log", s->dir);
-    if (!find_user(&x.uid, &x.gid))
+    if (!find_pg_user(&x.uid, &x.gid))
         return err_set(e, -EOPNOTSUPP, "no user found that PostgreSQL could run as");
     argv[0] = program; /* by which they find each other */
     auto_close int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -263,7 +263,7 @@ static int prepare_dir(struct pg_server *s, const char *dir, struct err *e)
     s->bin = find_bin();
     if (!s->bin)
         return err_set(e, -EOPNOTSUPP, "PostgreSQL is not installed (package postgresql)");
-    if (!s->dir || !find_user(&uid, &gid))
+    if (!s->dir || !find_pg_user(&uid, &gid))
         return err_set(e, -EOPNOTSUPP, "no user found that PostgreSQL could run as");
     if (geteuid() == 0 && chown(dir, uid, gid) < 0)
         return err_sys(e, -errno, "chown '%s'", dir);
@@ -312,7 +312,7 @@ static int find_running_server(const struct pg_server *s)
 }
 
 /* Within MS; a child of ours is waited for. */
-static bool has_ended(int pid, bool is_child, int64_t ms)
+static bool has_server_ended(int pid, bool is_child, int64_t ms)
 {
     int64_t until_ms = clock_mono_ms() + ms;
 
@@ -335,7 +335,7 @@ void pg_server_halt(const struct pg_server *s)
     bool is_over = pid <= 0;
 
     for (size_t i = 0; !is_over && i < ARRAY_LEN(ways); i++)
-        is_over = kill(pid, ways[i].signo) < 0 || has_ended(pid, s->pid > 0, ways[i].ms);
+        is_over = kill(pid, ways[i].signo) < 0 || has_server_ended(pid, s->pid > 0, ways[i].ms);
 }
 
 void pg_server_stop(struct pg_server *s)

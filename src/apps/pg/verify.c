@@ -96,9 +96,9 @@ static struct json *query_pg(void *ctx, struct str sql, const struct json *param
     return code == 0 ? rows_of(r, a, e) : NULL;
 }
 
-static void put_same(struct buf *sql, size_t n)
+static void put_same_in_pg(struct buf *sql, size_t n)
 {
     (void)buf_printf(sql, " IS NOT DISTINCT FROM $%zu", n);
 }
 
-const struct verify_source pg_verify = {query_pg, put_same};
+const struct verify_source pg_verify = {query_pg, put_same_in_pg};

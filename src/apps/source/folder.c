@@ -17,8 +17,8 @@ static int err_folder_memory(struct err *e)
 
 /* ---- files ---- */
 
-static int read_from(const char *dir, const char *name, struct arena *a, struct str *ret,
-                     struct err *e)
+static int read_from_folder(const char *dir, const char *name, struct arena *a, struct str *ret,
+                            struct err *e)
 {
     auto_buf struct buf b = BUF_INIT(FOLDER_FILE_MAX);
     char path[PATH_MAX];
@@ -36,7 +36,7 @@ static const struct json *json_from(const char *dir, const char *name, struct ar
 {
     struct str text;
 
-    if (read_from(dir, name, a, &text, e) < 0)
+    if (read_from_folder(dir, name, a, &text, e) < 0)
         return NULL;
     const struct json *v = json_parse(a, text, NULL, e);
     if (!v)
@@ -65,7 +65,7 @@ static const char *find_file_dir(const struct folder *f, const char *name)
 int folder_read_at(const struct folder *f, size_t level, const char *name, struct str *ret,
                    struct err *e)
 {
-    return read_from(f->dirs[level], name, f->arena, ret, e);
+    return read_from_folder(f->dirs[level], name, f->arena, ret, e);
 }
 
 const struct json *folder_json(const struct folder *f, const char *name, struct arena *a,
@@ -118,7 +118,7 @@ int folder_include(const struct folder *f, size_t level, struct str name, struct
     folder_beside(f->dirs[f->n - 1], beside, sizeof beside);
     if (!dir && !is_file_in(beside, file))
         return err_set(e, -EINVAL, "no file %s in the app's folder or beside it", file);
-    return read_from(dir ? dir : beside, file, f->arena, ret, e);
+    return read_from_folder(dir ? dir : beside, file, f->arena, ret, e);
 }
 
 struct str folder_next_include(struct str text, size_t *at, size_t *from)

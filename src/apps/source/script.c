@@ -277,7 +277,7 @@ static int read_statements(struct reader *r, struct script *s)
     return 0;
 }
 
-static int read_script(struct reader *r, struct script *s)
+static int read_source_script(struct reader *r, struct script *s)
 {
     *s = (struct script){.line = r->line, .is_part = is_reader_at(r, PART_MARK)};
     s->name = read_script_name(r, s->is_part ? PART_MARK : NAME_MARK);
@@ -314,7 +314,7 @@ int scripts_parse_from(const struct script_source *from, struct arena *a, struct
     for (skip_blank(&r); r.at < text.len; skip_blank(&r)) {
         if (!is_at_begin(&r) || ret->n == max)
             return err_set(e, -EINVAL, "line %u: expected a line '-- name: …'", r.line);
-        int rc = read_script(&r, &ret->items[ret->n]);
+        int rc = read_source_script(&r, &ret->items[ret->n]);
         if (rc < 0)
             return rc;
         ret->n++;

@@ -8,7 +8,7 @@
 enum { WORK_PER_SPEND = 4096 };
 
 /* The character at AT and its length; a byte that is no UTF-8 stands for itself. */
-static size_t read_char(struct str s, size_t at, uint32_t *c)
+static size_t read_wildcard_char(struct str s, size_t at, uint32_t *c)
 {
     if ((unsigned char)s.p[at] < 0x80) {
         *c = (unsigned char)s.p[at];
@@ -36,7 +36,7 @@ static bool take_set(struct str p, size_t *at, uint32_t c)
     for (i += is_negated; i < p.len && (is_first || p.p[i] != ']'); is_first = false) {
         bool is_range = p.p[i] == '-' && !is_first && low > 0 && i + 1 < p.len && p.p[i + 1] != ']';
         i += is_range;
-        i += read_char(p, i, &high);
+        i += read_wildcard_char(p, i, &high);
         is_in |= is_range ? c >= low && c <= high : c == high;
         low = is_range ? 0 : high;
     }
@@ -54,7 +54,7 @@ static bool take_one(const struct wildcard *w, size_t *i, size_t *k, int64_t *wo
 
     if (at >= p.len)
         return false;
-    size_t len = read_char(w->text, *i, &c);
+    size_t len = read_wildcard_char(w->text, *i, &c);
     bool is_literal = w->escape.len > 0 && str_starts(str_skip(p, at), w->escape);
     if (is_literal)
         at += w->escape.len;
@@ -69,7 +69,7 @@ static bool take_one(const struct wildcard *w, size_t *i, size_t *k, int64_t *wo
     } else if (!is_literal && p.p[at] == w->one) {
         at++;
     } else {
-        at += read_char(p, at, &want);
+        at += read_wildcard_char(p, at, &want);
         if (want != c && (!w->has_no_case || fold_ascii_case(want) != fold_ascii_case(c)))
             return false;
     }
@@ -78,7 +78,7 @@ static bool take_one(const struct wildcard *w, size_t *i, size_t *k, int64_t *wo
     return true;
 }
 
-static bool is_many(const struct wildcard *w, size_t k)
+static bool is_many_token(const struct wildcard *w, size_t k)
 {
     struct str rest = str_skip(w->pattern, k);
 
@@ -98,7 +98,7 @@ int wildcard_match(const struct wildcard *w)
                 return -1;
             work = 0;
         }
-        if (is_many(w, k)) {
+        if (is_many_token(w, k)) {
             star = ++k;
             mark = i;
             if (k == w->pattern.len)
@@ -106,14 +106,14 @@ int wildcard_match(const struct wildcard *w)
         } else if (take_one(w, &i, &k, &work)) {
             continue;
         } else if (star != SIZE_MAX) {
-            mark += read_char(w->text, mark, &c);
+            mark += read_wildcard_char(w->text, mark, &c);
             i = mark;
             k = star;
         } else {
             return 0;
         }
     }
-    while (is_many(w, k))
+    while (is_many_token(w, k))
         k++;
     return k >= w->pattern.len;
 }

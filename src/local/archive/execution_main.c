@@ -50,7 +50,7 @@ static int run_logged(const char *const *argv, bool is_quiet)
 
 /* ---- steps: each is true, or has said why not ---- */
 
-static bool is_installed(const char *package)
+static bool is_execution_installed(const char *package)
 {
     const char *const argv[] = {"dpkg-query", "-W", "--", package, NULL};
 
@@ -92,7 +92,7 @@ static bool install_packages(void)
     log_execution("Installing the packages of packages.txt");
     for (char *line = strtok_r(b.p, " \t\r\n", &save); line && n < PACKAGES_MAX;
          line = strtok_r(NULL, " \t\r\n", &save)) {
-        if (line[0] != '#' && line[0] != '-' && !is_installed(line))
+        if (line[0] != '#' && line[0] != '-' && !is_execution_installed(line))
             missing[n++] = line;
     }
     return n == 0 || apt_install(missing, n);
@@ -122,7 +122,7 @@ static bool install_requirements(void)
     return false;
 }
 
-static bool run_program(void)
+static bool run_execution_program(void)
 {
     const char *const argv[] = {"python3", "-u", "main.py", NULL};
     char text[100];
@@ -159,7 +159,8 @@ static int open_in(const char *dir, const char *name, int flags)
 
 static void work_through_execution(const char *dir)
 {
-    static bool (*const steps[])(void) = {install_packages, install_requirements, run_program};
+    static bool (*const steps[])(void) = {install_packages, install_requirements,
+                                          run_execution_program};
     bool is_good = true;
 
     for (size_t i = 0; is_good && i < ARRAY_LEN(steps); i++)

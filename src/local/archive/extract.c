@@ -55,7 +55,7 @@ static int refuse_entry(struct extract *x, const char *why)
 }
 
 /* Makes PATH below new_fd, and what is above it. */
-static int make_dirs(struct extract *x, const char *path)
+static int make_extract_dirs(struct extract *x, const char *path)
 {
     char part[TREE_PATH_MAX];
 
@@ -77,7 +77,7 @@ static int make_dirs(struct extract *x, const char *path)
 }
 
 /* The directory that x->path is in; it is made when the archive does not name it. */
-static int open_dir(struct extract *x, const char **ret_name)
+static int open_extract_dir(struct extract *x, const char **ret_name)
 {
     char dir[TREE_PATH_MAX] = "";
     const char *slash = strrchr(x->path, '/');
@@ -93,7 +93,7 @@ static int open_dir(struct extract *x, const char **ret_name)
         (void)close(take_fd(x->dir_fd));
     x->dir_fd = tree_open(x->new_fd, dir, O_PATH | O_DIRECTORY);
     if (x->dir_fd == -ENOENT) {
-        int r = make_dirs(x, dir);
+        int r = make_extract_dirs(x, dir);
         x->dir_fd = r < 0 ? r : tree_open(x->new_fd, dir, O_PATH | O_DIRECTORY);
     }
     if (x->dir_fd == -ELOOP || x->dir_fd == -ENOTDIR || x->dir_fd == -EXDEV)
@@ -142,7 +142,7 @@ static int add_extracted_file(struct extract *x, const struct tar_entry *t, cons
     return 0;
 }
 
-static int add_dir(struct extract *x, const struct tar_entry *t, const char *name)
+static int add_extract_dir(struct extract *x, const struct tar_entry *t, const char *name)
 {
     struct stat st;
 
@@ -203,14 +203,14 @@ static int extract_entry(void *ctx, const struct tar_entry *t, struct err *e)
                        (unsigned long long)x->limits.max_bytes);
     if (!x->path[0])
         return t->type == TAR_DIRECTORY ? 0 : refuse_entry(x, "the entry has no name");
-    r = open_dir(x, &name);
+    r = open_extract_dir(x, &name);
     if (r == 0 && t->type != TAR_DIRECTORY && t->type != TAR_FILE)
         r = make_entry_room(x, name);
     if (r < 0)
         return r;
     switch (t->type) {
     case TAR_FILE: return add_extracted_file(x, t, name);
-    case TAR_DIRECTORY: return add_dir(x, t, name);
+    case TAR_DIRECTORY: return add_extract_dir(x, t, name);
     case TAR_SYMLINK: return add_symlink(x, t, name);
     case TAR_HARD_LINK: return add_hard_link(x, t, name);
     case TAR_CHAR_DEVICE:
@@ -236,7 +236,7 @@ static int on_file_end(void *ctx, struct err *e)
 
 /* ---- bytes ---- */
 
-static int on_plain(void *ctx, const char *p, size_t len)
+static int on_extract_plain(void *ctx, const char *p, size_t len)
 {
     struct extract *x = ctx;
 
@@ -378,7 +378,7 @@ struct extract *extract_new(const char *root, const struct extract_limits *limit
         x->limits.max_entries = EXTRACT_ENTRIES_MAX;
     x->root_fd = x->own_fd = x->new_fd = x->dir_fd = -1;
     buf_init(&x->links, LINKS_MAX);
-    x->gunzip = gunzip_new(on_plain, x);
+    x->gunzip = gunzip_new(on_extract_plain, x);
     x->tar = tar_reader_new(&sink, x);
     x->writer = writer_new();
     if (!x->gunzip || !x->tar || !x->writer)

@@ -59,7 +59,7 @@ static int pack_entry(struct pack *p, enum tar_type type, const struct stat *st,
 /* ---- kinds ---- */
 
 /* As many bytes as the header says, whatever happens to the file meanwhile. */
-static int put_data(struct pack *p, int fd, uint64_t size)
+static int put_pack_data(struct pack *p, int fd, uint64_t size)
 {
     uint64_t left = size;
     bool is_short = false;
@@ -81,7 +81,7 @@ static int put_data(struct pack *p, int fd, uint64_t size)
     return flush_header(p);
 }
 
-static int put_file(struct pack *p, int dir_fd, const char *name)
+static int put_pack_file(struct pack *p, int dir_fd, const char *name)
 {
     auto_close int fd = tree_open(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     struct stat st;
@@ -89,7 +89,7 @@ static int put_file(struct pack *p, int dir_fd, const char *name)
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return 0;
     int r = pack_entry(p, TAR_FILE, &st, STR(""));
-    return r < 0 ? r : put_data(p, fd, (uint64_t)st.st_size);
+    return r < 0 ? r : put_pack_data(p, fd, (uint64_t)st.st_size);
 }
 
 static int put_link(struct pack *p, int dir_fd, const char *name, const struct stat *st)
@@ -106,7 +106,7 @@ static int put_link(struct pack *p, int dir_fd, const char *name, const struct s
     return pack_entry(p, TAR_SYMLINK, st, str_of(relative));
 }
 
-static int put_dir(struct pack *p, int fd, const struct stat *st);
+static int put_pack_dir(struct pack *p, int fd, const struct stat *st);
 
 static int put_any(struct pack *p, int dir_fd, const char *name)
 {
@@ -115,13 +115,13 @@ static int put_any(struct pack *p, int dir_fd, const char *name)
     if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return 0; /* it went meanwhile */
     if (S_ISREG(st.st_mode))
-        return put_file(p, dir_fd, name);
+        return put_pack_file(p, dir_fd, name);
     if (S_ISLNK(st.st_mode))
         return put_link(p, dir_fd, name, &st);
     if (!S_ISDIR(st.st_mode))
         return 0;
     auto_close int fd = tree_open(dir_fd, name, O_RDONLY | O_DIRECTORY);
-    return fd < 0 ? 0 : put_dir(p, fd, &st);
+    return fd < 0 ? 0 : put_pack_dir(p, fd, &st);
 }
 
 /* ---- directories ---- */
@@ -156,7 +156,7 @@ static const char **list_dir_names(struct arena *a, int fd, size_t *ret_n)
     return names;
 }
 
-static int put_dir(struct pack *p, int fd, const struct stat *st)
+static int put_pack_dir(struct pack *p, int fd, const struct stat *st)
 {
     struct arena names auto_arena;
     size_t n = 0, len = p->len;
@@ -204,7 +204,7 @@ int pack_tree(const char *root, deflate_sink *sink, void *ctx, struct err *e)
         p->gzip = pgzip_new(sink, ctx);
         p->path[0] = '.';
         p->len = 1;
-        r = p->chunk && p->gzip ? put_dir(p, fd, &st) : -ENOMEM;
+        r = p->chunk && p->gzip ? put_pack_dir(p, fd, &st) : -ENOMEM;
         if (r == 0 && tar_put_end(&p->header) == 0)
             r = flush_header(p);
         if (r == 0)

@@ -45,7 +45,7 @@ static int rename_new(int from_fd, int to_fd, const char *name)
     return r < 0 ? -errno : 0;
 }
 
-static bool is_dir(int dir_fd, const char *name)
+static bool is_tree_dir(int dir_fd, const char *name)
 {
     struct stat st;
 
@@ -76,7 +76,7 @@ static int visit_dir(int dir_fd, visit *fn, void *ctx)
     return r;
 }
 
-static int remove_entry(int dir_fd, const char *name, void *ctx)
+static int remove_tree_entry(int dir_fd, const char *name, void *ctx)
 {
     unsigned *depth = ctx;
 
@@ -92,10 +92,10 @@ static int remove_entry(int dir_fd, const char *name, void *ctx)
     if (fd < 0)
         return fd;
     ++*depth;
-    int r = visit_dir(fd, remove_entry, depth);
+    int r = visit_dir(fd, remove_tree_entry, depth);
     --*depth;
     if (r == -EACCES && fchmod(fd, 0700) == 0)
-        r = visit_dir(fd, remove_entry, depth);
+        r = visit_dir(fd, remove_tree_entry, depth);
     if (r == 0 && unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
         r = -errno;
     return r;
@@ -105,7 +105,7 @@ int tree_remove(int dir_fd, const char *name)
 {
     unsigned depth = 0;
 
-    return remove_entry(dir_fd, name, &depth);
+    return remove_tree_entry(dir_fd, name, &depth);
 }
 
 /* ---- moving ---- */
@@ -152,7 +152,7 @@ static int merge_entry(int from_fd, const char *name, void *ctx)
 
     if (r != -EEXIST)
         return r;
-    bool is_new_dir = is_dir(from_fd, name), is_old_dir = is_dir(m->to_fd, name);
+    bool is_new_dir = is_tree_dir(from_fd, name), is_old_dir = is_tree_dir(m->to_fd, name);
     if (is_new_dir && is_old_dir)
         return join_directories(m, from_fd, name);
     if (is_old_dir)

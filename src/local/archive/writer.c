@@ -83,7 +83,7 @@ static int write_record(struct record *r)
 }
 
 /* Writes what is in B unless IS_DROPPED; the first failure ends that. Its path is in *RET. */
-static int write_block(const struct block *b, bool is_dropped, const char **ret)
+static int write_one_block(const struct block *b, bool is_dropped, const char **ret)
 {
     int code = 0;
 
@@ -118,7 +118,7 @@ static void *write_blocks(void *ctx)
         bool is_dropped = w->is_dropped || w->error < 0;
         const char *path = "";
         (void)pthread_mutex_unlock(&w->lock);
-        int code = write_block(b, is_dropped, &path);
+        int code = write_one_block(b, is_dropped, &path);
         (void)pthread_mutex_lock(&w->lock);
         if (code < 0 && w->error == 0) {
             w->error = code;

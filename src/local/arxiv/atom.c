@@ -54,8 +54,8 @@ static size_t read_entry_list(struct arena *a, struct xml_doc *d, const struct x
     return k;
 }
 
-static int read_entry(struct arena *a, struct xml_doc *d, const struct xml *entry,
-                      struct arxiv_papers *ret, struct err *e)
+static int read_atom_entry(struct arena *a, struct xml_doc *d, const struct xml *entry,
+                           struct arxiv_papers *ret, struct err *e)
 {
     struct str address = child_text(d, entry, "id");
     struct str summary = child_text(d, entry, "summary");
@@ -84,7 +84,7 @@ int arxiv_atom_parse(struct arena *a, struct str text, struct arxiv_papers *ret,
     if (!xml_is(d->root, "feed"))
         return err_set(e, -EINVAL, "the response is not a feed");
     for (const struct xml *x = xml_child(d->root, "entry"); x; x = xml_next(x, "entry")) {
-        int r = read_entry(a, d, x, ret, e);
+        int r = read_atom_entry(a, d, x, ret, e);
         if (r < 0)
             return r;
     }

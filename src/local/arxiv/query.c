@@ -45,7 +45,7 @@ struct arxiv_paper *arxiv_add(struct arena *a, struct arxiv_papers *papers)
     return &items[papers->n++];
 }
 
-static bool is_one_of(char c, const char *set)
+static bool is_char_of_set(char c, const char *set)
 {
     return c != '\0' && strchr(set, c);
 }
@@ -86,13 +86,13 @@ const struct arxiv_paper *arxiv_find(const struct arxiv_papers *papers, struct s
 }
 
 /* Year, month and day as far as TEXT has them; how many that are, or 0. */
-static int read_parts(struct str text, int64_t parts[3])
+static int read_query_parts(struct str text, int64_t parts[3])
 {
     static const int widths[] = {4, 2, 2};
     int n = 0;
 
     for (text = str_trim(text); n < 3 && text.len > 0; n++) {
-        if (n > 0 && is_one_of(text.p[0], "-/."))
+        if (n > 0 && is_char_of_set(text.p[0], "-/."))
             text = str_skip(text, 1);
         for (int i = 0; i < widths[n]; i++, text = str_skip(text, 1)) {
             if (text.len == 0 || !ascii_is_digit(text.p[0]))
@@ -101,14 +101,14 @@ static int read_parts(struct str text, int64_t parts[3])
         }
     }
     /* A time may follow. */
-    return text.len > 0 && !is_one_of(text.p[0], "T 0123456789") ? 0 : n;
+    return text.len > 0 && !is_char_of_set(text.p[0], "T 0123456789") ? 0 : n;
 }
 
 int64_t arxiv_day(struct str text, bool is_end)
 {
     static const int64_t first[] = {1000, 1, 1}, last[] = {9999, 12, 31};
     int64_t parts[3] = {0, 0, 0};
-    int n = read_parts(text, parts);
+    int n = read_query_parts(text, parts);
 
     for (int i = 0; i < 3; i++) {
         if (i >= n)
@@ -148,13 +148,13 @@ static struct arxiv_query *new_arxiv_node(struct parser *p, struct arxiv_query v
 
 static void skip_query_space(struct parser *p)
 {
-    while (p->rest.len > 0 && is_one_of(p->rest.p[0], " \t\r\n"))
+    while (p->rest.len > 0 && is_char_of_set(p->rest.p[0], " \t\r\n"))
         p->rest = str_skip(p->rest, 1);
 }
 
 static bool ends_word(char c)
 {
-    return is_one_of(c, " \t\r\n()\"[]");
+    return is_char_of_set(c, " \t\r\n()\"[]");
 }
 
 /* The word in front, without taking it. */
@@ -187,7 +187,7 @@ static enum kind take_query_operator(struct parser *p)
 }
 
 /* "ti:" and its kin, when one is in front. */
-static enum field take_field(struct parser *p, enum field outer)
+static enum field take_query_field(struct parser *p, enum field outer)
 {
     for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         struct str name = str_of(fields[i].name);
@@ -214,7 +214,7 @@ static struct arxiv_query *parse_until(struct parser *p, enum field field, char 
 static struct arxiv_query *parse_unit(struct parser *p, enum field outer)
 {
     skip_query_space(p);
-    enum field field = take_field(p, outer);
+    enum field field = take_query_field(p, outer);
     skip_query_space(p);
     if (p->rest.len == 0)
         return fail_arxiv_query(p, -EINVAL, "the query ends too early");
@@ -243,7 +243,7 @@ static struct arxiv_query *parse_unit(struct parser *p, enum field outer)
     return q;
 }
 
-static bool is_over(struct parser *p)
+static bool is_query_over(struct parser *p)
 {
     skip_query_space(p);
     return p->rest.len == 0 || p->rest.p[0] == ')';
@@ -254,7 +254,7 @@ static struct arxiv_query *parse_any(struct parser *p, enum field field)
 {
     struct arxiv_query *sum = NULL, *q = parse_unit(p, field);
 
-    while (q && !is_over(p)) {
+    while (q && !is_query_over(p)) {
         enum kind kind = take_query_operator(p);
         struct arxiv_query *right = parse_unit(p, field);
         if (!right)
@@ -282,7 +282,7 @@ struct arxiv_query *arxiv_query_parse(struct arena *a, struct str text, struct e
     if (text.len > ARXIV_QUERY_MAX)
         return fail_arxiv_query(&p, -E2BIG, "the query is too long");
     struct arxiv_query *q = parse_any(&p, IN_ALL);
-    if (q && !is_over(&p))
+    if (q && !is_query_over(&p))
         return fail_arxiv_query(&p, -EINVAL, "the query has an unexpected bracket");
     return q && p.rest.len > 0
                ? fail_arxiv_query(&p, -EINVAL, "the query has an unexpected bracket")

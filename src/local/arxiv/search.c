@@ -198,7 +198,7 @@ static bool search_remote(const struct search *s)
 
 /* ---- the tool ---- */
 
-static bool read_day(struct local_call *c, const char *name, bool is_end, int64_t *ret)
+static bool read_arxiv_day(struct local_call *c, const char *name, bool is_end, int64_t *ret)
 {
     struct str text = local_str(c, name);
 
@@ -233,8 +233,8 @@ void arxiv_search(struct local_call *c)
     struct arxiv_corpus corpus;
     struct str why;
 
-    if (!check_categories(c, s.categories) || !read_day(c, "date_from", false, &s.from) ||
-        !read_day(c, "date_to", true, &s.to))
+    if (!check_categories(c, s.categories) || !read_arxiv_day(c, "date_from", false, &s.from) ||
+        !read_arxiv_day(c, "date_to", true, &s.to))
         return;
     if (s.query.len == 0) {
         local_text(c, STR("Error: No search criteria provided"));

@@ -69,7 +69,7 @@ static void answer_status(struct local_call *c, const char *status, const char *
     answer_paper_json(c, v, JSON_COMPACT);
 }
 
-static void answer_error(struct local_call *c, struct str message)
+static void answer_paper_error(struct local_call *c, struct str message)
 {
     answer_status(c, "error", message.p ? message.p : "Error: out of memory", NULL);
 }
@@ -110,8 +110,8 @@ static void add_summary(const struct arxiv_paper *p, struct buf *out)
 }
 
 /* The text of P: the workspace's own, arXiv's, or what is known of it. */
-static bool write_text(struct local_call *c, const struct arxiv_corpus *corpus,
-                       const struct arxiv_paper *p, struct buf *out, struct str *why)
+static bool write_paper_text(struct local_call *c, const struct arxiv_corpus *corpus,
+                             const struct arxiv_paper *p, struct buf *out, struct str *why)
 {
     const char *own = arxiv_corpus_file(c, p->id);
     const char *pdf = paper_path_of(c, p->id, ".pdf");
@@ -151,15 +151,16 @@ static const struct arxiv_paper *find_paper(struct local_call *c, const struct a
     if (r == ARXIV_ANSWERED && found.n > 0)
         return found.items; /* which is in the arena */
     if (r == ARXIV_REFUSED)
-        answer_error(c, arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(why)));
+        answer_paper_error(c, arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(why)));
     else if (r == ARXIV_ANSWERED || corpus->has_own)
-        answer_error(c,
-                     arena_printf(&c->arena, "Paper " STR_FMT " not found on arXiv", STR_ARG(id)));
+        answer_paper_error(
+            c, arena_printf(&c->arena, "Paper " STR_FMT " not found on arXiv", STR_ARG(id)));
     else
-        answer_error(c, arena_printf(&c->arena,
-                                     "Error: paper " STR_FMT " is not in the local corpus, and "
-                                     "this sandbox cannot reach arXiv",
-                                     STR_ARG(id)));
+        answer_paper_error(c,
+                           arena_printf(&c->arena,
+                                        "Error: paper " STR_FMT " is not in the local corpus, and "
+                                        "this sandbox cannot reach arXiv",
+                                        STR_ARG(id)));
     return NULL;
 }
 
@@ -170,22 +171,22 @@ static void download_paper(struct local_call *c, struct str id, const char *path
     struct str why = STR_NULL;
 
     if (arxiv_corpus_load(c, &corpus, &why) < 0) {
-        answer_error(c, arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(why)));
+        answer_paper_error(c, arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(why)));
         return;
     }
     const struct arxiv_paper *p = find_paper(c, &corpus, id);
     if (!p)
         return;
     int r = io_mkdirs(arxiv_storage(c), 0777, NULL);
-    if (r == 0 && !write_text(c, &corpus, p, &text, &why)) {
-        answer_error(c, arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(why)));
+    if (r == 0 && !write_paper_text(c, &corpus, p, &text, &why)) {
+        answer_paper_error(c, arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(why)));
         return;
     }
     if (r == 0)
         r = buf_ok(&text) ? path_write(c, path, buf_str(&text)) : -EFBIG;
     if (r < 0) {
         why = path_error(c, r, "write", path, NULL);
-        answer_error(c, arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(why)));
+        answer_paper_error(c, arena_printf(&c->arena, "Error: " STR_FMT, STR_ARG(why)));
         return;
     }
     answer_status(c, "success", "Paper is ready", path);
@@ -198,8 +199,8 @@ void arxiv_download(struct local_call *c)
     struct str id = str_trim(local_str(c, "paper_id"));
 
     if (!arxiv_is_id(id)) {
-        answer_error(c, arena_printf(&c->arena, "Error: '" STR_FMT "' is not an arXiv id",
-                                     STR_ARG(str_slice(id, 0, 100))));
+        answer_paper_error(c, arena_printf(&c->arena, "Error: '" STR_FMT "' is not an arXiv id",
+                                           STR_ARG(str_slice(id, 0, 100))));
         return;
     }
     const char *path = paper_path_of(c, id, ".md");
@@ -224,13 +225,13 @@ void arxiv_read(struct local_call *c)
 
     if (r < 0) {
         struct str why = r == -ENOENT ? STR_NULL : path_error(c, r, "read", path, NULL);
-        answer_error(c, why.p
-                            ? arena_printf(&c->arena, "Error reading paper: " STR_FMT, STR_ARG(why))
-                            : arena_printf(&c->arena,
-                                           "Paper " STR_FMT
-                                           " not found in storage. You may need to download it "
-                                           "first using download_paper.",
-                                           STR_ARG(str_slice(id, 0, 100))));
+        answer_paper_error(
+            c, why.p ? arena_printf(&c->arena, "Error reading paper: " STR_FMT, STR_ARG(why))
+                     : arena_printf(&c->arena,
+                                    "Paper " STR_FMT
+                                    " not found in storage. You may need to download it "
+                                    "first using download_paper.",
+                                    STR_ARG(str_slice(id, 0, 100))));
         return;
     }
     struct json *v = json_new_object(&c->arena);

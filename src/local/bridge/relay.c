@@ -24,7 +24,7 @@ static const char greeting[] =
     "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"tidepool\",\"version\":"
     "\"" TIDEPOOL_VERSION "\"}}}";
 
-static int64_t now_ms(const struct bridge *b)
+static int64_t bridge_now_ms(const struct bridge *b)
 {
     return loop_now_ms(b->child.loop);
 }
@@ -62,7 +62,7 @@ static void on_pending_timeout(struct loop_timer *t)
                  (long long)(b->timeout_ms / 1000));
 }
 
-static bool is_method(const struct json *message, const char *name)
+static bool is_relay_method(const struct json *message, const char *name)
 {
     return str_is(json_str(json_get(message, "method"), STR("")), name);
 }
@@ -81,7 +81,7 @@ static void send_greeting(struct pending *p)
 
 static void dispatch_pending(struct bridge *b, struct pending *p)
 {
-    if (is_method(p->message, "initialize")) {
+    if (is_relay_method(p->message, "initialize")) {
         send_greeting(p);
         return;
     }
@@ -104,10 +104,10 @@ void bridge_notice(struct bridge *b, struct json *message, struct str session)
 {
     const struct json *id = json_pointer(message, "/params/requestId");
 
-    if (b->state != BRIDGE_READY || is_method(message, "notifications/initialized") ||
-        is_method(message, "notifications/roots/list_changed"))
+    if (b->state != BRIDGE_READY || is_relay_method(message, "notifications/initialized") ||
+        is_relay_method(message, "notifications/roots/list_changed"))
         return;
-    if (!is_method(message, "notifications/cancelled")) {
+    if (!is_relay_method(message, "notifications/cancelled")) {
         (void)send_json(b, message);
         return;
     }
@@ -160,7 +160,7 @@ static void on_hello(struct bridge *b, const struct json *message)
 static void on_question(struct bridge *b, struct arena *a, const struct json *message)
 {
     struct json *answer = json_new_object(a), *body = json_new_object(a);
-    bool is_ping = is_method(message, "ping");
+    bool is_ping = is_relay_method(message, "ping");
 
     if (!is_ping) {
         (void)json_set(a, body, "code", json_new_int(a, RPC_NO_METHOD));
@@ -177,7 +177,7 @@ static void on_notice(struct bridge *b, struct arena *a, struct json *message)
     struct json *params = json_get(message, "params");
     struct pending *p = find_pending(b, json_get(params, "progressToken"));
 
-    if (!is_method(message, "notifications/progress")) {
+    if (!is_relay_method(message, "notifications/progress")) {
         bridge_tell_listeners(b, message);
         return;
     }
@@ -198,7 +198,7 @@ static void on_child_answer(struct bridge *b, const struct json *message)
         pending_reply(p, error ? "error" : "result", error ? error : json_get(message, "result"));
 }
 
-static void on_line(struct child *c, struct str line)
+static void on_relay_line(struct child *c, struct str line)
 {
     struct bridge *b = container_of(c, struct bridge, child);
     struct arena a auto_arena;
@@ -227,13 +227,13 @@ static void fail_all(struct bridge *b)
 /* It does not run, because of WHY. */
 static void ended(struct bridge *b, const char *why)
 {
-    int64_t lived_ms = now_ms(b) - b->started_ms, pause_ms = 0;
+    int64_t lived_ms = bridge_now_ms(b) - b->started_ms, pause_ms = 0;
 
     loop_timer_stop(&b->timer);
     b->n_failures = lived_ms > STABLE_MS ? 1 : b->n_failures + 1;
     if (b->n_failures > 1)
         pause_ms = b->n_failures > 8 ? PAUSE_MAX_MS : (int64_t)PAUSE_MS << (b->n_failures - 2);
-    b->next_ms = now_ms(b) + (pause_ms < PAUSE_MAX_MS ? pause_ms : PAUSE_MAX_MS);
+    b->next_ms = bridge_now_ms(b) + (pause_ms < PAUSE_MAX_MS ? pause_ms : PAUSE_MAX_MS);
     b->state = BRIDGE_OFF;
     (void)snprintf(b->why, sizeof b->why, "%s", why);
     free(b->hello);
@@ -247,7 +247,7 @@ static void on_child_end(struct child *c, const char *why)
     ended(container_of(c, struct bridge, child), why);
 }
 
-static const struct child_ops ops = {on_line, on_child_end};
+static const struct child_ops ops = {on_relay_line, on_child_end};
 
 static void on_slow_start(struct loop_timer *t)
 {
@@ -290,7 +290,7 @@ static void start_bridge(struct bridge *b, struct str settings)
     char why[sizeof b->why];
 
     arena_init(&a, 16 * (size_t)BRIDGE_SETTINGS_MAX);
-    b->started_ms = now_ms(b);
+    b->started_ms = bridge_now_ms(b);
     if (!read_settings(b, &a, settings, &run) ||
         !(b->settings = mem_strndup(settings.p, settings.len))) {
         ended(b, "has settings that cannot be read");
@@ -325,7 +325,7 @@ void bridge_end(struct bridge *b, const char *why)
 
 void bridge_pass(struct bridge *b, struct pending *p, struct str settings)
 {
-    int64_t wait_ms = b->next_ms - now_ms(b);
+    int64_t wait_ms = b->next_ms - bridge_now_ms(b);
 
     /* Those who wait get their answers from the program that they asked. */
     if (b->settings && b->n_pending == 0 && !str_is(settings, b->settings))

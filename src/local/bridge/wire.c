@@ -188,7 +188,7 @@ static void refuse_with_rpc(struct http_req *r, int code, const char *text)
 }
 
 /* What the query says, as text in A; .p NULL: nothing that can be read. */
-static struct str settings_of(struct arena *a, struct str query)
+static struct str wire_settings_of(struct arena *a, struct str query)
 {
     auto_buf struct buf b = BUF_INIT(BRIDGE_SETTINGS_MAX);
 
@@ -220,7 +220,7 @@ static void on_bridge_body(struct http_req *r, void *ctx)
         return;
     bool is_object = json_is(p->message, JSON_OBJECT);
     bool has_method = json_is(json_get(p->message, "method"), JSON_STRING);
-    struct str settings = settings_of(&p->arena, r->head.query);
+    struct str settings = wire_settings_of(&p->arena, r->head.query);
     if (is_object && has_method && p->id && p->id->type != JSON_NULL && settings.p) {
         open_stream(p);
         p->bridge = b;

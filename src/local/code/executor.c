@@ -128,7 +128,7 @@ static int run_python(struct local_call *c, const char *const *args, struct run 
     return run_program(r);
 }
 
-static void run_file(struct local_call *c, const char *path, struct str generated)
+static void run_stored_file(struct local_call *c, const char *path, struct str generated)
 {
     const char *const args[] = {path, NULL};
     struct run r;
@@ -170,7 +170,7 @@ static void execute_code(struct local_call *c)
     if (r < 0)
         say_error(c, path_error(c, r, "open", path, NULL));
     else
-        run_file(c, path, name);
+        run_stored_file(c, path, name);
 }
 
 /* ---- files ---- */
@@ -235,7 +235,7 @@ static void execute_code_file(struct local_call *c)
     const char *path = open_code_file(c, &text);
 
     if (path)
-        run_file(c, path, STR_NULL);
+        run_stored_file(c, path, STR_NULL);
 }
 
 static void read_code_file(struct local_call *c)
@@ -268,7 +268,7 @@ static const char *packages_text(struct local_call *c)
 }
 
 /* Runs SCRIPT with the packages as its argument; what it prints are members of the answer. */
-static void run_script(struct local_call *c, const char *script)
+static void run_python_script(struct local_call *c, const char *script)
 {
     const char *packages = packages_text(c);
     const char *const args[] = {"-c", script, packages, NULL};
@@ -301,35 +301,37 @@ static void run_script(struct local_call *c, const char *script)
 
 static void install_dependencies(struct local_call *c)
 {
-    run_script(c, "import json, subprocess, sys\n"
-                  "names = json.loads(sys.argv[1])\n"
-                  "p = subprocess.run([sys.executable, '-m', 'pip', 'install', '--', *names],\n"
-                  "                   capture_output=True, text=True)\n"
-                  "print(json.dumps({'error': 'Command failed: pip install ' + ' '.join(names) + "
-                  "'\\n' + p.stderr} if p.returncode else\n"
-                  "      {'installed_packages': names, 'output': p.stdout,\n"
-                  "       **({'warnings': p.stderr} if p.stderr else {})}))\n");
+    run_python_script(
+        c, "import json, subprocess, sys\n"
+           "names = json.loads(sys.argv[1])\n"
+           "p = subprocess.run([sys.executable, '-m', 'pip', 'install', '--', *names],\n"
+           "                   capture_output=True, text=True)\n"
+           "print(json.dumps({'error': 'Command failed: pip install ' + ' '.join(names) + "
+           "'\\n' + p.stderr} if p.returncode else\n"
+           "      {'installed_packages': names, 'output': p.stdout,\n"
+           "       **({'warnings': p.stderr} if p.stderr else {})}))\n");
 }
 
 static void check_installed_packages(struct local_call *c)
 {
-    run_script(c, "import importlib, importlib.util, json, sys\n"
-                  "def look(name):\n"
-                  "    try:\n"
-                  "        if importlib.util.find_spec(name) is None:\n"
-                  "            return {'installed': False, 'error': 'Package not found'}\n"
-                  "        m = importlib.import_module(name)\n"
-                  "        v = getattr(m, '__version__', getattr(m, 'version', None))\n"
-                  "        return {'installed': True, 'version': None if v is None else str(v),\n"
-                  "                'location': getattr(m, '__file__', None)}\n"
-                  "    except ImportError as e:\n"
-                  "        return {'installed': False, 'error': str(e)}\n"
-                  "    except Exception as e:\n"
-                  "        return {'installed': False, 'error': 'Unexpected error: %s' % e}\n"
-                  "found = {name: look(name) for name in json.loads(sys.argv[1])}\n"
-                  "missing = [n for n, f in found.items() if not f['installed']]\n"
-                  "print(json.dumps({'all_installed': not missing, 'not_installed': missing,\n"
-                  "                  'package_details': found}))\n");
+    run_python_script(
+        c, "import importlib, importlib.util, json, sys\n"
+           "def look(name):\n"
+           "    try:\n"
+           "        if importlib.util.find_spec(name) is None:\n"
+           "            return {'installed': False, 'error': 'Package not found'}\n"
+           "        m = importlib.import_module(name)\n"
+           "        v = getattr(m, '__version__', getattr(m, 'version', None))\n"
+           "        return {'installed': True, 'version': None if v is None else str(v),\n"
+           "                'location': getattr(m, '__file__', None)}\n"
+           "    except ImportError as e:\n"
+           "        return {'installed': False, 'error': str(e)}\n"
+           "    except Exception as e:\n"
+           "        return {'installed': False, 'error': 'Unexpected error: %s' % e}\n"
+           "found = {name: look(name) for name in json.loads(sys.argv[1])}\n"
+           "missing = [n for n, f in found.items() if not f['installed']]\n"
+           "print(json.dumps({'all_installed': not missing, 'not_installed': missing,\n"
+           "                  'package_details': found}))\n");
 }
 
 /* ---- the environment ---- */

@@ -56,7 +56,7 @@ static const struct {
     {"scss", "scss --style expanded", NULL},
 };
 
-static void run_file(struct local_call *c, const char *command, const char *file)
+static void run_temp_file(struct local_call *c, const char *command, const char *file)
 {
     const char *why;
     size_t n;
@@ -112,7 +112,7 @@ static void run_code(struct local_call *c)
     if (r < 0)
         path_fail(c, r, "open", file);
     else
-        run_file(c, languages[i].command, file);
+        run_temp_file(c, languages[i].command, file);
     const char *const argv[] = {"rm", "-rf", dir, NULL};
     struct run clean = {.argv = argv, .cwd = "/", .timeout_ms = 10000, .max_output = 1024};
     if (file && (unlink(file) < 0 || rmdir(dir) < 0)) {

@@ -296,7 +296,7 @@ static void get_usage_stats(struct local_call *c)
 }
 
 /* Every tool goes through here. */
-static void call_counted(struct local_call *c)
+static void call_counted_tool(struct local_call *c)
 {
     size_t i = 0;
 
@@ -311,7 +311,7 @@ static void call_counted(struct local_call *c)
 }
 
 static const struct local_tool tools[] = {
-#define ROW(name, kind, call) {name, call_counted},
+#define ROW(name, kind, call) {name, call_counted_tool},
     TOOLS(ROW)
 #undef ROW
 };

@@ -24,7 +24,7 @@ static size_t count_breaks(struct str text)
 }
 
 /* Lines that can be read; what is behind the last break counts only when it is not empty. */
-static size_t count_lines(struct str text)
+static size_t count_text_lines(struct str text)
 {
     return count_breaks(text) + (text.len > 0 && text.p[text.len - 1] != '\n');
 }
@@ -46,7 +46,7 @@ static struct str take_line_range(struct str text, size_t from, size_t n)
 /* The part of TEXT that the arguments ask for, with a line about it. */
 static struct str show_lines(struct local_call *c, struct str text, int64_t offset, int64_t length)
 {
-    int64_t n_lines = (int64_t)count_lines(text), total = (int64_t)count_breaks(text) + 1;
+    int64_t n_lines = (int64_t)count_text_lines(text), total = (int64_t)count_breaks(text) + 1;
 
     if (offset < 0) {
         int64_t n = -offset < n_lines ? -offset : n_lines;
@@ -68,7 +68,7 @@ static struct str show_lines(struct local_call *c, struct str text, int64_t offs
 
 /* ---- reading ---- */
 
-static const char *image_type(const char *path)
+static const char *image_type_of_path(const char *path)
 {
     static const char *const rows[][2] = {{".png", "image/png"},
                                           {".jpg", "image/jpeg"},
@@ -112,7 +112,7 @@ void commander_read_file(struct local_call *c)
     const char *path = commander_path(c, given);
     if (!path)
         return;
-    const char *type = image_type(path);
+    const char *type = image_type_of_path(path);
     if (read_whole(c, path, &text, &why) < 0) {
         local_fail(c, "Error: " STR_FMT, STR_ARG(why));
         return;
@@ -134,7 +134,7 @@ static void put_about(struct local_call *c, struct buf *about, struct str given,
 
     if (path && read_whole(c, path, text, &why) < 0)
         path = NULL;
-    const char *type = path ? image_type(path) : NULL;
+    const char *type = path ? image_type_of_path(path) : NULL;
     (void)buf_printf(about, "%s" STR_FMT ": ", about->len > 0 ? "\n" : "", STR_ARG(given));
     if (path)
         (void)buf_printf(about, "%s (%s)", type ? type : "text/plain", type ? "image" : "text");
@@ -144,7 +144,7 @@ static void put_about(struct local_call *c, struct buf *about, struct str given,
 
 static void put_file_content(struct local_call *c, struct str given, struct str text)
 {
-    const char *type = image_type(arena_str(&c->arena, given).p);
+    const char *type = image_type_of_path(arena_str(&c->arena, given).p);
 
     if (type)
         local_media(c, "image", type, text);

@@ -225,7 +225,7 @@ static struct session *await_session_output(pid_t pid, size_t from, bool needs_p
     }
 }
 
-static int64_t timeout_of(const struct local_call *c)
+static int64_t process_timeout_of(const struct local_call *c)
 {
     int64_t ms = local_int(c, "timeout_ms", WAIT_MS);
 
@@ -293,7 +293,7 @@ void commander_start_process(struct local_call *c)
         return;
     }
     pid_t pid = s->pid;
-    s = await_session_output(pid, 0, true, timeout_of(c));
+    s = await_session_output(pid, 0, true, process_timeout_of(c));
     if (s) {
         s->n_told = s->out.len;
         local_textf(c,
@@ -328,7 +328,7 @@ void commander_read_process_output(struct local_call *c)
     (void)pthread_mutex_lock(&all.lock);
     struct session *s = find_shell_session(pid);
     if (s && !s->has_ended)
-        s = await_session_output(pid, s->n_told, false, timeout_of(c));
+        s = await_session_output(pid, s->n_told, false, process_timeout_of(c));
     if (!s)
         local_fail(c, "No session found for PID %d", (int)pid);
     else if (s->has_ended)
@@ -377,7 +377,7 @@ void commander_interact_with_process(struct local_call *c)
         local_textf(c, "✅ Input sent to process %d. Use read_process_output to get the response.",
                     (int)pid);
     else {
-        s = await_session_output(pid, from, true, timeout_of(c));
+        s = await_session_output(pid, from, true, process_timeout_of(c));
         struct str news = s ? trim_prompts(str_skip(buf_str(&s->out), from)) : STR("");
         if (s)
             s->n_told = s->out.len;
@@ -420,7 +420,7 @@ void commander_list_sessions(struct local_call *c)
 
 /* ---- processes of the sandbox ---- */
 
-static struct str command_of(struct local_call *c, const char *pid)
+static struct str process_command_of(struct local_call *c, const char *pid)
 {
     auto_buf struct buf b = BUF_INIT(4096);
     char path[64];
@@ -442,7 +442,7 @@ void commander_list_processes(struct local_call *c)
 
     for (struct dirent *e; d && (e = readdir(d));) {
         struct str command =
-            isdigit((unsigned char)e->d_name[0]) ? command_of(c, e->d_name) : STR_NULL;
+            isdigit((unsigned char)e->d_name[0]) ? process_command_of(c, e->d_name) : STR_NULL;
         if (command.p)
             (void)buf_printf(&b, "%sPID: %s, Command: " STR_FMT ", CPU: 0.0, Memory: 0.0",
                              b.len > 0 ? "\n" : "", e->d_name, STR_ARG(command));

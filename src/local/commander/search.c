@@ -85,7 +85,7 @@ void commander_search_files(struct local_call *c)
 
 /* ---- by content ---- */
 
-static bool is_plain(struct str pattern)
+static bool is_plain_pattern(struct str pattern)
 {
     for (size_t i = 0; i < pattern.len; i++) {
         if (strchr("\\^$.|?*+()[]{}", pattern.p[i]))
@@ -155,7 +155,7 @@ void commander_search_code(struct local_call *c)
 
     if (!path)
         return;
-    if (!is_plain(s.pattern)) {
+    if (!is_plain_pattern(s.pattern)) {
         s.regex = regex_compile(&c->arena, s.pattern, &e);
         if (!s.regex) {
             local_fail(c, "Error: the pattern cannot be used: %s", err_text(&e));

@@ -271,7 +271,7 @@ struct str book_item_text(struct book *b, struct xml_doc *d, const struct xml *i
     return s.p ? s : STR("");
 }
 
-static void read_strings(struct book *b)
+static void read_shared_strings(struct book *b)
 {
     struct part *part = rel_part_by_type(&b->package, b->part, "sharedStrings");
     struct err e = ERR_INIT;
@@ -291,7 +291,7 @@ static void read_strings(struct book *b)
 struct str book_string(struct book *b, int64_t i)
 {
     if (!b->are_strings_read)
-        read_strings(b);
+        read_shared_strings(b);
     return b->strings && i >= 0 && (size_t)i < b->n_strings ? b->strings[i] : STR("");
 }
 

@@ -156,7 +156,7 @@ void excel_savef(struct excel *x, const char *fmt, ...)
 /* ---- workbooks ---- */
 
 /* Makes the folders on the way to the file that lie in the workspace. */
-static void make_folders(struct local_call *c)
+static void make_excel_folders(struct local_call *c)
 {
     struct str given = local_str(c, "filepath"), why;
 
@@ -171,7 +171,7 @@ static void create_workbook(struct local_call *c)
 {
     struct err e = ERR_INIT;
 
-    make_folders(c);
+    make_excel_folders(c);
     struct excel x = {.call = c, .path = excel_path(c)};
     if (!x.path)
         return;

@@ -97,7 +97,8 @@ void excel_validate_formula_syntax(struct local_call *c)
 
 /* ---- reading ---- */
 
-static bool read_end(struct local_call *c, const char *what, struct str given, struct ref *ret)
+static bool read_excel_end(struct local_call *c, const char *what, struct str given,
+                           struct ref *ret)
 {
     if (ref_read(given, ret) > 0)
         return true;
@@ -107,7 +108,7 @@ static bool read_end(struct local_call *c, const char *what, struct str given, s
 }
 
 /* The range that is asked for; false when the call has its answer. */
-static bool read_range(struct local_call *c, struct sheet *s, struct range *ret)
+static bool read_excel_range(struct local_call *c, struct sheet *s, struct range *ret)
 {
     struct str start = local_str(c, "start_cell"), end = excel_arg(c, "end_cell");
     struct range used = sheet_used(s);
@@ -121,7 +122,8 @@ static bool read_range(struct local_call *c, struct sheet *s, struct range *ret)
         start = left;
         end = first;
     }
-    if (!read_end(c, "start", start, &a) || (end.len > 0 && !read_end(c, "end", end, &b)))
+    if (!read_excel_end(c, "start", start, &a) ||
+        (end.len > 0 && !read_excel_end(c, "end", end, &b)))
         return false;
     if (end.len == 0 && str_is(start, "A1"))
         a = (struct ref){used.row, used.col};
@@ -170,7 +172,7 @@ void excel_read_data(struct local_call *c)
         excel_raise(c, "%s", err_text(&e));
         return;
     }
-    if (!read_range(c, x.sheet, &r))
+    if (!read_excel_range(c, x.sheet, &r))
         return;
     (void)buf_printf(&out, "{\n  \"range\": \"" STR_FMT "\",\n  \"sheet_name\": ",
                      STR_ARG(range_text(&c->arena, r)));
@@ -203,7 +205,7 @@ static bool has_bad_character(struct str s)
 }
 
 /* V as a value of a cell; false with an answer when it can be none. */
-static bool value_of(struct local_call *c, const struct json *v, struct value *ret)
+static bool excel_value_of(struct local_call *c, const struct json *v, struct value *ret)
 {
     auto_buf struct buf text = BUF_INIT(4096);
 
@@ -228,7 +230,7 @@ static bool value_of(struct local_call *c, const struct json *v, struct value *r
     return true;
 }
 
-static bool write_row(struct excel *x, struct ref at, const struct json *row)
+static bool write_excel_row(struct excel *x, struct ref at, const struct json *row)
 {
     struct value v;
 
@@ -237,7 +239,7 @@ static bool write_row(struct excel *x, struct ref at, const struct json *row)
             excel_error(x->call, "Row or column values must be at least 1 and inside the sheet");
             return false;
         }
-        if (!value_of(x->call, json_at(row, i), &v))
+        if (!excel_value_of(x->call, json_at(row, i), &v))
             return false;
         if (v.kind != VALUE_NONE && excel_is_merged(x->sheet, at)) {
             excel_error(x->call, "'MergedCell' object attribute 'value' is read-only");
@@ -277,7 +279,7 @@ void excel_write_data(struct local_call *c)
         return;
     }
     for (size_t i = 0; i < data->n; i++, at.row++) {
-        if (!write_row(&x, at, json_at(data, i)))
+        if (!write_excel_row(&x, at, json_at(data, i)))
             return;
     }
     excel_savef(&x, "Data written to " STR_FMT, STR_ARG(name));

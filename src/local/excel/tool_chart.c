@@ -44,7 +44,8 @@ struct chart {
 
 /* ---- the chart ---- */
 
-static void add_reference(struct chart *c, struct xml *parent, const char *name, struct range r)
+static void add_chart_reference(struct chart *c, struct xml *parent, const char *name,
+                                struct range r)
 {
     struct xml *n = xml_add(c->d, parent, name);
 
@@ -93,8 +94,8 @@ static void add_series(struct chart *c, struct xml *plot, unsigned i)
 
     xml_setf(c->d, xml_add(c->d, s, "c:idx"), "val", "%u", i);
     xml_setf(c->d, xml_add(c->d, s, "c:order"), "val", "%u", i);
-    add_reference(c, xml_add(c->d, s, "c:tx"), "c:strRef",
-                  (struct range){all.row, col, all.row, col});
+    add_chart_reference(c, xml_add(c->d, s, "c:tx"), "c:strRef",
+                        (struct range){all.row, col, all.row, col});
     if (c->kind->has_axes)
         add_series_color(c, s, i);
     else
@@ -102,14 +103,15 @@ static void add_series(struct chart *c, struct xml *plot, unsigned i)
     if (c->kind->has_lines)
         (void)xml_add_text(c->d, s, NULL, "<c:marker><c:symbol val=\"none\"/></c:marker>");
     struct xml *cat = xml_add(c->d, s, c->kind->is_scatter ? "c:xVal" : "c:cat");
-    add_reference(c, cat, has_texts(c, first) ? "c:strRef" : "c:numRef", first);
-    add_reference(c, xml_add(c->d, s, c->kind->is_scatter ? "c:yVal" : "c:val"), "c:numRef",
-                  values);
+    add_chart_reference(c, cat, has_texts(c, first) ? "c:strRef" : "c:numRef", first);
+    add_chart_reference(c, xml_add(c->d, s, c->kind->is_scatter ? "c:yVal" : "c:val"), "c:numRef",
+                        values);
     if (c->kind->has_lines || c->kind->is_scatter)
         (void)xml_add_text(c->d, s, NULL, "<c:smooth val=\"0\"/>");
 }
 
-static void add_title(struct chart *c, struct xml *parent, struct xml *before, struct str text)
+static void add_chart_title(struct chart *c, struct xml *parent, struct xml *before,
+                            struct str text)
 {
     struct xml *n = text.len > 0 ? xml_add_text(c->d, parent, before,
                                                 "<c:title><c:tx><c:rich><a:bodyPr/><a:p><a:r>"
@@ -142,15 +144,15 @@ static void add_axes(struct chart *c, struct xml *area)
         "<c:majorTickMark val=\"out\"/>"
         "<c:minorTickMark val=\"none\"/><c:crossAx val=\"10\"/></c:valAx>");
 
-    add_title(c, first, xml_child(first, "c:majorTickMark"), local_str(call, "x_axis"));
-    add_title(c, second, xml_child(second, "c:majorTickMark"), local_str(call, "y_axis"));
+    add_chart_title(c, first, xml_child(first, "c:majorTickMark"), local_str(call, "x_axis"));
+    add_chart_title(c, second, xml_child(second, "c:majorTickMark"), local_str(call, "y_axis"));
 }
 
 static void fill_chart(struct chart *c)
 {
     struct xml *chart = xml_child(c->d->root, "c:chart");
 
-    add_title(c, chart, NULL, local_str(c->x->call, "title"));
+    add_chart_title(c, chart, NULL, local_str(c->x->call, "title"));
     if (!xml_child(chart, "c:title"))
         (void)xml_add_text(c->d, chart, NULL, "<c:autoTitleDeleted val=\"1\"/>");
     struct xml *area = xml_add(c->d, chart, "c:plotArea");
@@ -273,7 +275,7 @@ static bool read_chart_data(struct local_call *call, struct chart *c)
     return true;
 }
 
-static const struct kind *find_kind(struct str name)
+static const struct kind *find_chart_kind(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (str_iis(name, kinds[i].name))
@@ -287,7 +289,7 @@ void excel_create_chart(struct local_call *call)
     struct str type = local_str(call, "chart_type"), target = local_str(call, "target_cell");
     struct err e = ERR_INIT;
     struct excel x;
-    struct chart c = {.x = &x, .kind = find_kind(type)};
+    struct chart c = {.x = &x, .kind = find_chart_kind(type)};
 
     if (!excel_edit_sheet(call, &x) || !read_chart_data(call, &c))
         return;

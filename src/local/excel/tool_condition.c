@@ -113,7 +113,7 @@ static bool icon_set(struct rule *r)
 }
 
 /* The look of cells that a rule holds for: a fill, or bold and colored text. */
-static void add_look(struct rule *r)
+static void add_condition_look(struct rule *r)
 {
     const struct json *fill = json_get(r->params, "fill"), *font = json_get(r->params, "font");
     struct local_call *c = r->x->call;
@@ -162,7 +162,7 @@ static bool add_formulas(struct rule *r)
 
 static bool by_formula(struct rule *r)
 {
-    add_look(r);
+    add_condition_look(r);
     return add_formulas(r);
 }
 
@@ -191,7 +191,7 @@ static bool cell_is(struct rule *r)
         (void)err_set(r->e, -EINVAL, "Value must be one of the operators of cell rules");
         return false;
     }
-    add_look(r);
+    add_condition_look(r);
     xml_set(r->d, r->node, "operator", str_of(name));
     return add_formulas(r);
 }

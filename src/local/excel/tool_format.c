@@ -74,7 +74,7 @@ static bool read_protection(struct local_call *c, struct style_change *s)
     return true;
 }
 
-static bool read_change(struct local_call *c, struct style_change *s)
+static bool read_format_change(struct local_call *c, struct style_change *s)
 {
     struct str border = excel_arg(c, "border_style"), align = excel_arg(c, "alignment");
     struct str format = excel_arg(c, "number_format");
@@ -148,7 +148,7 @@ void excel_format_range(struct local_call *c)
 
     if (!check_cell(c, "start_cell", "start") || (has_end && !check_cell(c, "end_cell", "end")))
         return;
-    if (!excel_edit_sheet(c, &x) || !read_change(c, &s) ||
+    if (!excel_edit_sheet(c, &x) || !read_format_change(c, &s) ||
         !excel_range(c, "start_cell", "end_cell", &r, &bad) || !excel_check_size(c, r))
         return;
     format_cells(&x, r, &s);

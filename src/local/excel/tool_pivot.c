@@ -40,7 +40,7 @@ static struct str pivot_text_of(struct pivot *p, struct value v)
 /* ---- the source ---- */
 
 /* One row of the range to ROW; false when nothing is in it. */
-static bool read_row(struct pivot *p, unsigned number, struct value *row)
+static bool read_pivot_row(struct pivot *p, unsigned number, struct value *row)
 {
     bool has_any = false;
 
@@ -69,7 +69,7 @@ static bool read_source(struct pivot *p)
         return false;
     }
     for (size_t i = 0; i < height; i++)
-        n += read_row(p, p->range.row + (unsigned)i, all + n * p->n_cols);
+        n += read_pivot_row(p, p->range.row + (unsigned)i, all + n * p->n_cols);
     if (n < 2) {
         excel_error(c, "Failed to read or process source data: Source data must have a header row "
                        "and at least one data row.");
@@ -262,7 +262,7 @@ static void write_combination(struct pivot *p, unsigned row, size_t number)
 }
 
 /* How many rows there will be; 0 when the call has its answer. */
-static size_t count_rows(struct pivot *p)
+static size_t count_pivot_rows(struct pivot *p)
 {
     size_t n = 1;
 
@@ -305,7 +305,7 @@ static void write_pivot(struct pivot *p, size_t n_rows)
     excel_save(x, STR("Summary table created successfully"));
 }
 
-static bool check_function(struct pivot *p)
+static bool check_pivot_function(struct pivot *p)
 {
     p->function = local_str(p->x->call, "agg_func");
     for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
@@ -342,12 +342,12 @@ void excel_create_pivot_table(struct local_call *c)
                     STR_ARG(range));
         return;
     }
-    if (!excel_check_size(c, p->range) || !read_source(p) || !check_function(p) ||
+    if (!excel_check_size(c, p->range) || !read_source(p) || !check_pivot_function(p) ||
         !find_fields(p, "rows", "row", p->rows, &p->n_row_fields) ||
         !find_fields(p, "values", "value", p->values, &p->n_value_fields) ||
         !find_fields(p, "columns", "column", unused, &n))
         return;
-    size_t n_rows = count_rows(p);
+    size_t n_rows = count_pivot_rows(p);
     if (n_rows > 0)
         write_pivot(p, n_rows);
 }

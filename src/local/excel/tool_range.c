@@ -238,7 +238,8 @@ struct line_change {
 };
 
 /* The two arguments; false when the call has its answer. */
-static bool read_lines(struct excel *x, const struct line_change *l, int64_t *start, int64_t *count)
+static bool read_range_lines(struct excel *x, const struct line_change *l, int64_t *start,
+                             int64_t *count)
 {
     struct range used = sheet_used(x->sheet);
     unsigned max = l->is_row ? used.row2 : used.col2;
@@ -265,7 +266,7 @@ static void change_lines(struct local_call *c, const struct line_change *l)
     int64_t start, count;
     struct excel x;
 
-    if (!excel_edit_sheet(c, &x) || !read_lines(&x, l, &start, &count))
+    if (!excel_edit_sheet(c, &x) || !read_range_lines(&x, l, &start, &count))
         return;
     unsigned first = (unsigned)(l->is_insert ? start : start + count);
     int64_t by = l->is_insert ? count : -count;

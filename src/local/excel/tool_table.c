@@ -17,7 +17,7 @@ struct str excel_table_name(struct local_call *c, const char *prefix)
 }
 
 /* Looks at all tables of the workbook: their highest number, and whether NAME is taken. */
-static int check_names(struct excel *x, struct str name, int64_t *top, struct err *e)
+static int check_table_names(struct excel *x, struct str name, int64_t *top, struct err *e)
 {
     struct package *p = &x->book.package;
 
@@ -50,7 +50,8 @@ static bool has_column(const struct xml *columns, struct str name)
 }
 
 /* A column for each cell of the first row; their names are there once. */
-static void add_columns(struct excel *x, struct xml_doc *d, struct xml *columns, struct range r)
+static void add_table_columns(struct excel *x, struct xml_doc *d, struct xml *columns,
+                              struct range r)
 {
     auto_buf struct buf text = BUF_INIT(1 << 16);
 
@@ -97,7 +98,7 @@ bool excel_add_table(struct excel *x, struct range r, struct str name, const cha
         (void)err_set(e, -EINVAL, "Table names cannot have spaces");
         return false;
     }
-    if (check_names(x, name, &top, e) < 0)
+    if (check_table_names(x, name, &top, e) < 0)
         return false;
     struct part *part =
         package_add(p, package_free_name(p, "/xl/tables/table", ".xml"), TABLE_TYPE, str_of(empty));
@@ -111,7 +112,7 @@ bool excel_add_table(struct excel *x, struct range r, struct str name, const cha
     xml_set(d, d->root, "ref", ref);
     xml_set(d, d->root, "headerRowCount", STR("1"));
     xml_set(d, xml_add(d, d->root, "autoFilter"), "ref", ref);
-    add_columns(x, d, xml_add(d, d->root, "tableColumns"), r);
+    add_table_columns(x, d, xml_add(d, d->root, "tableColumns"), r);
     struct xml *look = xml_add(d, d->root, "tableStyleInfo");
     xml_set(d, look, "name", str_of(style));
     xml_set(d, look, "showFirstColumn", STR("0"));

@@ -94,7 +94,7 @@ static void write_allowed(struct excel *x, struct buf *out, struct str formula, 
 
 /* ---- rules ---- */
 
-static bool is_for(const struct xml *rule, struct ref at)
+static bool is_rule_for(const struct xml *rule, struct ref at)
 {
     struct str list = xml_get(rule, "sqref");
     struct range r;
@@ -134,7 +134,7 @@ void excel_write_rule(struct excel *x, struct ref at, struct buf *out)
     struct xml *rule = first_rule(x);
     struct xml_doc *d = x->sheet->doc;
 
-    while (rule && !is_for(rule, at))
+    while (rule && !is_rule_for(rule, at))
         rule = xml_next(rule, "dataValidation");
     if (!rule) {
         (void)buf_add_lit(out, "{\n        \"has_validation\": false\n      }");

@@ -24,7 +24,7 @@ void fs_answer(struct local_call *c, struct str text)
 /* ---- reading ---- */
 
 /* The first N lines, without the line break behind them. */
-static struct str head_of(struct str text, int64_t n)
+static struct str lines_head_of(struct str text, int64_t n)
 {
     for (size_t i = 0; i < text.len; i++) {
         if (text.p[i] == '\n' && --n == 0)
@@ -34,7 +34,7 @@ static struct str head_of(struct str text, int64_t n)
 }
 
 /* The last N lines; what comes behind the last line break counts as one. */
-static struct str tail_of(struct str text, int64_t n)
+static struct str lines_tail_of(struct str text, int64_t n)
 {
     for (size_t i = text.len; i > 0; i--) {
         if (text.p[i - 1] == '\n' && --n == 0)
@@ -59,7 +59,9 @@ static void read_text_file(struct local_call *c)
     if (r < 0)
         path_fail(c, r, r == -EISDIR ? "read" : "open", r == -EISDIR ? NULL : path);
     else
-        fs_answer(c, head > 0 ? head_of(text, head) : tail > 0 ? tail_of(text, tail) : text);
+        fs_answer(c, head > 0   ? lines_head_of(text, head)
+                     : tail > 0 ? lines_tail_of(text, tail)
+                                : text);
 }
 
 static const struct {
@@ -157,7 +159,7 @@ static void create_directory(struct local_call *c)
                                   STR_ARG(local_str(c, "path"))));
 }
 
-static void move_file(struct local_call *c)
+static void move_one_file(struct local_call *c)
 {
     const char *from = path_arg(c, "source");
     const char *to = from ? path_arg(c, "destination") : NULL;
@@ -179,7 +181,7 @@ static void move_file(struct local_call *c)
 
 /* ---- about ---- */
 
-static const char *date_text(struct local_call *c, int64_t seconds)
+static const char *file_date_text(struct local_call *c, int64_t seconds)
 {
     char text[80];
     struct tm tm;
@@ -194,14 +196,14 @@ static const char *date_text(struct local_call *c, int64_t seconds)
 
 struct str fs_info(struct local_call *c, const char *path, const struct stat *st)
 {
-    return arena_printf(&c->arena,
-                        "size: %llu\ncreated: %s\nmodified: %s\naccessed: %s\n"
-                        "isDirectory: %s\nisFile: %s\npermissions: %03o",
-                        (unsigned long long)st->st_size,
-                        date_text(c, fs_birth(path, st->st_ctim.tv_sec)),
-                        date_text(c, st->st_mtim.tv_sec), date_text(c, st->st_atim.tv_sec),
-                        S_ISDIR(st->st_mode) ? "true" : "false",
-                        S_ISREG(st->st_mode) ? "true" : "false", st->st_mode & 0777U);
+    return arena_printf(
+        &c->arena,
+        "size: %llu\ncreated: %s\nmodified: %s\naccessed: %s\n"
+        "isDirectory: %s\nisFile: %s\npermissions: %03o",
+        (unsigned long long)st->st_size, file_date_text(c, fs_birth(path, st->st_ctim.tv_sec)),
+        file_date_text(c, st->st_mtim.tv_sec), file_date_text(c, st->st_atim.tv_sec),
+        S_ISDIR(st->st_mode) ? "true" : "false", S_ISREG(st->st_mode) ? "true" : "false",
+        st->st_mode & 0777U);
 }
 
 static void get_file_info(struct local_call *c)
@@ -233,7 +235,7 @@ static const struct local_tool tools[] = {
     {"list_directory", fs_list_directory},
     {"list_directory_with_sizes", fs_list_directory_with_sizes},
     {"directory_tree", fs_directory_tree},
-    {"move_file", move_file},
+    {"move_file", move_one_file},
     {"search_files", fs_search_files},
     {"get_file_info", get_file_info},
     {"list_allowed_directories", list_allowed_directories},

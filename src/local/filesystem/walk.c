@@ -50,7 +50,7 @@ static int add_listed_entry(struct local_call *c, struct listing *l, const struc
 }
 
 /* The entries of PATH in the order of their bytes. 0 or -errno. opendir() would ask for memory. */
-static int list_dir(struct local_call *c, const char *path, struct listing *ret)
+static int list_sorted_dir(struct local_call *c, const char *path, struct listing *ret)
 {
     alignas(struct dirent) char data[DENTS_BYTES];
     auto_close int fd = io_open(path, O_RDONLY | O_DIRECTORY, 0);
@@ -79,7 +79,7 @@ static int list_dir(struct local_call *c, const char *path, struct listing *ret)
 int fs_list_names(struct local_call *c, const char *path, struct buf *out)
 {
     struct listing l;
-    int r = list_dir(c, path, &l);
+    int r = list_sorted_dir(c, path, &l);
 
     for (size_t i = 0; r == 0 && i < l.n; i++) {
         if (i > 0)
@@ -133,7 +133,7 @@ static int by_people(const void *a, const void *b)
 }
 
 /* Those of the same size stay as they were, which is in the order of their bytes. */
-static int by_size(const void *a, const void *b)
+static int by_entry_size(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
 
@@ -187,7 +187,7 @@ void fs_list_directory_with_sizes(struct local_call *c)
 
     if (!path)
         return;
-    int r = list_dir(c, path, &l);
+    int r = list_sorted_dir(c, path, &l);
     if (r < 0) {
         path_fail(c, r, "scandir", path);
         return;
@@ -195,7 +195,7 @@ void fs_list_directory_with_sizes(struct local_call *c)
     stat_all(path, &l);
     if (l.n > 0)
         qsort(l.items, l.n, sizeof *l.items,
-              str_is(local_str(c, "sortBy"), "size") ? by_size : by_people);
+              str_is(local_str(c, "sortBy"), "size") ? by_entry_size : by_people);
     for (size_t i = 0; i < l.n; i++) {
         const struct entry *e = &l.items[i];
         total += e->is_dir ? 0 : e->size;
@@ -251,7 +251,7 @@ static int tree(struct walk *w, const char *root, const char *relative, unsigned
 {
     struct listing l;
     const char *path = relative[0] ? arena_printf(&w->c->arena, "%s/%s", root, relative).p : root;
-    int r = list_dir(w->c, path, &l);
+    int r = list_sorted_dir(w->c, path, &l);
 
     if (r < 0 || depth == DEPTH_MAX)
         return r < 0 ? r : -ELOOP;
@@ -307,7 +307,7 @@ static int search_dir(struct walk *w, const char *root, const char *relative, un
     struct listing l;
     struct str why;
     const char *path = relative[0] ? arena_printf(&w->c->arena, "%s/%s", root, relative).p : root;
-    int r = list_dir(w->c, path, &l);
+    int r = list_sorted_dir(w->c, path, &l);
 
     if (r < 0 || depth == DEPTH_MAX)
         return depth == 0 ? r : 0;
@@ -357,7 +357,7 @@ struct each {
 static int visit_tree(struct each *e, const char *dir, unsigned depth)
 {
     struct listing l;
-    int r = list_dir(e->c, dir, &l);
+    int r = list_sorted_dir(e->c, dir, &l);
 
     if (r < 0 || depth == DEPTH_MAX)
         return depth == 0 ? r : 0;

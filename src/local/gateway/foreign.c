@@ -52,7 +52,7 @@ static void settle_start(struct gateway_foreign *f, const struct err *e)
         done(f->ctx, f, e);
 }
 
-static void fail_start(struct gateway_foreign *f, const char *why)
+static void fail_foreign_start(struct gateway_foreign *f, const char *why)
 {
     struct err e = ERR_INIT;
     struct buf log auto_buf = BUF_INIT(CHILD_LOG_MAX);
@@ -68,7 +68,7 @@ static void on_start_late(struct loop_timer *t)
 {
     struct gateway_foreign *f = container_of(t, struct gateway_foreign, timer);
 
-    fail_start(f, "did not answer in time");
+    fail_foreign_start(f, "did not answer in time");
 }
 
 /* ---- answers ---- */
@@ -116,17 +116,17 @@ static void on_listed(struct gateway_foreign *f, const struct json *message)
     const struct json *tools = json_get(json_get(message, "result"), "tools");
 
     if (!json_is(tools, JSON_ARRAY)) {
-        fail_start(f, "lists no tools");
+        fail_foreign_start(f, "lists no tools");
         return;
     }
     f->tools = json_copy(&f->arena, tools);
     if (f->tools)
         settle_start(f, NULL);
     else
-        fail_start(f, "lists too many tools");
+        fail_foreign_start(f, "lists too many tools");
 }
 
-static void on_line(struct child *child, struct str line)
+static void on_foreign_line(struct child *child, struct str line)
 {
     struct gateway_foreign *f = container_of(child, struct gateway_foreign, child);
     struct arena arena auto_arena;
@@ -138,7 +138,7 @@ static void on_line(struct child *child, struct str line)
     int64_t id = json_int(json_get(message, "id"), -1);
     if (id == ID_HELLO) {
         if (child_send(child, STR(READY)) < 0 || child_send(child, STR(LIST)) < 0)
-            fail_start(f, "does not read");
+            fail_foreign_start(f, "does not read");
         return;
     }
     if (id == ID_LIST) {
@@ -153,7 +153,7 @@ static void on_line(struct child *child, struct str line)
     answer_call(call, message);
 }
 
-static void on_end(struct child *child, const char *why)
+static void on_foreign_end(struct child *child, const char *why)
 {
     struct gateway_foreign *f = container_of(child, struct gateway_foreign, child);
 
@@ -164,7 +164,7 @@ static void on_end(struct child *child, const char *why)
         mcp_reply_fail(call, MCP_INTERNAL_ERROR, "MCP server '%s' %s", f->name, why);
     }
     if (f->done)
-        fail_start(f, why);
+        fail_foreign_start(f, why);
 }
 
 /* ---- the program ---- */
@@ -191,7 +191,7 @@ static int fill_env(struct gateway_foreign *f, const struct json *settings,
 
 static int start_program(struct gateway_foreign *f, const struct json *settings, struct err *e)
 {
-    static const struct child_ops ops = {.on_line = on_line, .on_end = on_end};
+    static const struct child_ops ops = {.on_line = on_foreign_line, .on_end = on_foreign_end};
     struct str install = json_str(json_get(settings, "installCmd"), STR(""));
     struct str command = json_str(json_get(settings, "runCmd"), STR(""));
     const char *env[ENV_MAX + 1];

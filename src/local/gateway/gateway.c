@@ -92,7 +92,7 @@ static void on_call_done(struct loop_msg *m)
     free(j);
 }
 
-static void run_call(struct pool_job *pj)
+static void run_gateway_call(struct pool_job *pj)
 {
     struct call_job *j = container_of(pj, struct call_job, job);
 
@@ -100,7 +100,8 @@ static void run_call(struct pool_job *pj)
     loop_post(j->gateway->loop, &j->msg, on_call_done);
 }
 
-static void start_call(struct gateway *g, struct mcp_call *call, const struct local_tool *tool)
+static void start_gateway_call(struct gateway *g, struct mcp_call *call,
+                               const struct local_tool *tool)
 {
     struct call_job *j = mem_zalloc(1, sizeof *j);
 
@@ -110,7 +111,7 @@ static void start_call(struct gateway *g, struct mcp_call *call, const struct lo
     }
     j->gateway = g;
     j->call = call;
-    j->job.run = run_call;
+    j->job.run = run_gateway_call;
     buf_init(&j->out, LOCAL_ANSWER_MAX);
     buf_init(&j->local.content, LOCAL_ANSWER_MAX);
     arena_init(&j->local.arena, 4 * (size_t)LOCAL_BODY_MAX);
@@ -131,12 +132,12 @@ static void on_tool_call(struct mcp_call *call)
     if (t->foreign)
         gateway_foreign_call(t->foreign, call, t->foreign_name);
     else
-        start_call(call->ctx, call, t->tool);
+        start_gateway_call(call->ctx, call, t->tool);
 }
 
 /* ---- requests ---- */
 
-static bool is_allowed(const struct gateway *g, const struct http_req *r)
+static bool is_gateway_allowed(const struct gateway *g, const struct http_req *r)
 {
     struct str value = str_trim(http_header_get(&r->head.headers, "authorization"));
     struct str scheme = str_cut(&value, ' ');
@@ -146,7 +147,7 @@ static bool is_allowed(const struct gateway *g, const struct http_req *r)
     return str_iis(scheme, "bearer") && value.len == len && mem_eq_const(g->token, value.p, len);
 }
 
-static void on_body(struct http_req *r, void *ctx)
+static void on_gateway_body(struct http_req *r, void *ctx)
 {
     struct gateway *g = ctx;
     const struct mcp_scope scope = {.owner = STR("gateway"), .ctx = g};
@@ -154,7 +155,7 @@ static void on_body(struct http_req *r, void *ctx)
     mcp_http(g->mcp, r, &scope);
 }
 
-static void on_request(struct http_req *r, void *ctx)
+static void on_gateway_request(struct http_req *r, void *ctx)
 {
     struct gateway *g = ctx;
 
@@ -162,11 +163,11 @@ static void on_request(struct http_req *r, void *ctx)
         http_reply(r, 200, "text/plain", STR("ok"));
     else if (!str_is(r->head.path, "/mcp") && !str_is(r->head.path, "/mcp/"))
         http_reply(r, 404, "text/plain", STR("not found: MCP is served at /mcp"));
-    else if (!is_allowed(g, r)) {
+    else if (!is_gateway_allowed(g, r)) {
         (void)http_add_header(r, "WWW-Authenticate", STR("Bearer"));
         http_reply(r, 401, "text/plain", STR("the token of the gateway is required"));
     } else
-        http_read_body(r, BODY_MAX, on_body, g);
+        http_read_body(r, BODY_MAX, on_gateway_body, g);
 }
 
 /* ---- starting ---- */
@@ -184,7 +185,7 @@ static void report(struct gateway *g, const struct err *e)
         loop_stop(g->loop);
 }
 
-static int serve(struct gateway *g, struct err *e)
+static int serve_gateway(struct gateway *g, struct err *e)
 {
     const struct mcp_desc desc = {.name = "mcp-gateway",
                                   .title = "MCP servers of this sandbox",
@@ -195,7 +196,7 @@ static int serve(struct gateway *g, struct err *e)
                                   .limits = {.max_body = BODY_MAX, .max_answer = LOCAL_ANSWER_MAX}};
     struct http_server_opts o = {
         .loop = g->loop,
-        .handler = on_request,
+        .handler = on_gateway_request,
         .ctx = g,
         .limits = {.max_head = 64 << 10, .max_target = 16 << 10, .max_headers = 100},
         .max_conns = 256,
@@ -213,10 +214,10 @@ static void serve_when_ready(struct gateway *g)
 
     if (g->n_starting > 0)
         return;
-    report(g, serve(g, &e) < 0 ? &e : NULL);
+    report(g, serve_gateway(g, &e) < 0 ? &e : NULL);
 }
 
-static const char *text_of(struct gateway *g, const struct json *v)
+static const char *gateway_text_of(struct gateway *g, const struct json *v)
 {
     struct buf text auto_buf = BUF_INIT(CONFIG_MEMORY);
     struct jw w = jw_to(&text);
@@ -240,8 +241,8 @@ static int add_foreign_tool(struct gateway *g, struct gateway_foreign *f, const 
     own->foreign_name = arena_str(&g->table.arena, name).p;
     struct mcp_tool row = {.name = own->foreign_name,
                            .description = arena_str(&g->table.arena, text).p,
-                           .input = text_of(g, json_get(tool, "inputSchema")),
-                           .annotations = text_of(g, json_get(tool, "annotations")),
+                           .input = gateway_text_of(g, json_get(tool, "inputSchema")),
+                           .annotations = gateway_text_of(g, json_get(tool, "annotations")),
                            .call = on_tool_call,
                            .row = own};
     return gateway_add_tool(&g->table, server, &row, e);
@@ -305,7 +306,7 @@ static int write_token(const struct gateway *g, struct err *e)
 }
 
 /* Where the tools work: {"filesystem": {"paths": ["/x"]}}, else the home. */
-static void choose_root(struct gateway *g)
+static void choose_gateway_root(struct gateway *g)
 {
     const struct json *paths = json_get(json_get(g->config, "filesystem"), "paths");
     struct str path =
@@ -340,7 +341,7 @@ static int run_gateway(struct gateway *g, struct err *e)
         r = become_user(e);
     if (r < 0)
         return r;
-    choose_root(g);
+    choose_gateway_root(g);
     r = start_foreign(g, e);
     if (r < 0)
         return r;
@@ -389,7 +390,7 @@ static int start_gateway(struct gateway *g)
     return 1;
 }
 
-static int read_config(struct gateway *g, const char *text)
+static int read_gateway_config(struct gateway *g, const char *text)
 {
     struct err e = ERR_INIT;
     const char *token = getenv("GATEWAY_ACCESS_TOKEN");
@@ -412,7 +413,7 @@ static int read_config(struct gateway *g, const char *text)
     return 0;
 }
 
-static int check_names(char **names)
+static int check_gateway_names(char **names)
 {
     int status = 0;
 
@@ -429,7 +430,7 @@ int gateway_main(int argc, char **argv)
     static struct gateway g = {.listen_fd = -1, .report_fd = -1};
 
     if (argc >= 2 && strcmp(argv[1], "pull") == 0)
-        return check_names(argv + 2);
+        return check_gateway_names(argv + 2);
     if (argc != 3 || strcmp(argv[1], "--config") != 0) {
         (void)fprintf(stderr, "usage: mcp-gateway --config JSON\n"
                               "       mcp-gateway pull SERVER…\n");
@@ -437,5 +438,5 @@ int gateway_main(int argc, char **argv)
     }
     arena_init(&g.arena, CONFIG_MEMORY);
     arena_init(&g.table.arena, TABLE_MEMORY);
-    return read_config(&g, argv[2]) < 0 ? 1 : start_gateway(&g);
+    return read_gateway_config(&g, argv[2]) < 0 ? 1 : start_gateway(&g);
 }

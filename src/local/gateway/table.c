@@ -23,7 +23,7 @@ static struct str skip_marks(struct str s)
     return s;
 }
 
-static char lower(char c)
+static char lower_char(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
@@ -35,7 +35,7 @@ static bool is_same_name(struct str a, struct str b)
         b = skip_marks(b);
         if (a.len == 0 || b.len == 0)
             return a.len == b.len;
-        if (lower(a.p[0]) != lower(b.p[0]))
+        if (lower_char(a.p[0]) != lower_char(b.p[0]))
             return false;
         a = str_skip(a, 1);
         b = str_skip(b, 1);
@@ -61,7 +61,7 @@ void gateway_put_servers(struct buf *out)
         (void)buf_printf(out, "%s%s", out->len > 0 ? ", " : "", s->name);
 }
 
-static bool has_name(const struct gateway_table *t, const char *name)
+static bool has_gateway_name(const struct gateway_table *t, const char *name)
 {
     for (size_t i = 0; i < t->n; i++)
         if (strcmp(t->rows[i].name, name) == 0)
@@ -80,19 +80,19 @@ int gateway_add_tool(struct gateway_table *t, const char *server, const struct m
         return err_set(e, -E2BIG, "the servers have more than %d tools", GATEWAY_TOOLS_MAX);
     struct mcp_tool *to = &t->rows[t->n];
     *to = *row;
-    if (has_name(t, row->name)) {
+    if (has_gateway_name(t, row->name)) {
         const char *slash = strrchr(server, '/');
         to->name = arena_printf(&t->arena, "%s_%s", slash ? slash + 1 : server, row->name).p;
     }
     if (!to->name)
         return err_set(e, -ENOMEM, "out of memory");
     /* One that is still taken is left out: a list has each name once. */
-    t->n += !has_name(t, to->name);
+    t->n += !has_gateway_name(t, to->name);
     return 0;
 }
 
-static int add_server(struct gateway_table *t, const struct gateway_server_text *s,
-                      mcp_handler *call, struct err *e)
+static int add_gateway_server(struct gateway_table *t, const struct gateway_server_text *s,
+                              mcp_handler *call, struct err *e)
 {
     const struct local_server *server = local_server(str_of(s->name));
     int r = 0;
@@ -129,7 +129,7 @@ int gateway_add_own(struct gateway_table *t, const struct json *config, mcp_hand
             return err_set(e, -EINVAL, "unknown MCP server '" STR_FMT "': there are %s",
                            STR_ARG(str_slice(m->key, 0, 80)), names.p ? names.p : "none");
         }
-        int r = add_server(t, s, call, e);
+        int r = add_gateway_server(t, s, call, e);
         if (r < 0)
             return r;
     }

@@ -53,7 +53,7 @@ struct job {
 
 /* ---- the loop's thread ---- */
 
-static void free_job(struct job *j)
+static void free_daemon_job(struct job *j)
 {
     buf_done(&j->in);
     buf_done(&j->out);
@@ -77,7 +77,7 @@ static void finish_request_job(struct job *j)
         http_reply(r, j->status, "text/plain", buf_str(&j->out));
     else
         http_reply(r, 200, j->type ? j->type : "application/octet-stream", buf_str(&j->out));
-    free_job(j);
+    free_daemon_job(j);
 }
 
 /* Swaps what waits for sending out of the queue; true when nothing can follow it. */
@@ -98,7 +98,7 @@ static bool take_output(struct job *j)
 
 static void on_request_drain(struct http_req *r, void *ctx);
 
-static void send_output(struct job *j)
+static void send_daemon_output(struct job *j)
 {
     if (j->sending.len == 0)
         return;
@@ -120,7 +120,7 @@ static void move_on(struct job *j)
 
     if (wants_more)
         http_body_resume(j->req);
-    send_output(j);
+    send_daemon_output(j);
     if (is_last)
         finish_request_job(j);
     else if (j->has_begun && http_is_full(j->req) && !j->is_gone)
@@ -220,7 +220,7 @@ void request_start(struct http_req *r, struct pool *pool, const struct local *lo
     (void)pthread_cond_init(&j->has_moved, NULL);
     if (pool_run(pool, &j->job) < 0) {
         http_reply(r, 503, "text/plain", STR("no thread could be started"));
-        free_job(j);
+        free_daemon_job(j);
         return;
     }
     r->on_abort = on_request_gone;
@@ -230,7 +230,7 @@ void request_start(struct http_req *r, struct pool *pool, const struct local *lo
 
 /* ---- the row's thread ---- */
 
-static struct job *job_of(struct request *q)
+static struct job *daemon_job_of(struct request *q)
 {
     return container_of(q, struct job, q);
 }
@@ -275,7 +275,7 @@ static int fill_request_input(struct job *j)
 
 ssize_t request_read(struct request *q, void *p, size_t n)
 {
-    struct job *j = job_of(q);
+    struct job *j = daemon_job_of(q);
 
     if (j->n_read == j->reading.len) {
         int r = fill_request_input(j);
@@ -306,7 +306,7 @@ int request_read_all(struct request *q, size_t max, struct str *ret)
 
 int request_write(struct request *q, const void *p, size_t n)
 {
-    struct job *j = job_of(q);
+    struct job *j = daemon_job_of(q);
     const char *at = p;
     bool is_gone;
 
@@ -329,7 +329,7 @@ int request_write(struct request *q, const void *p, size_t n)
 
 void request_reply(struct request *q, const char *content_type, struct str body)
 {
-    struct job *j = job_of(q);
+    struct job *j = daemon_job_of(q);
 
     (void)pthread_mutex_lock(&j->lock);
     j->type = content_type;
@@ -342,7 +342,7 @@ void request_reply(struct request *q, const char *content_type, struct str body)
 
 void request_fail(struct request *q, int status, const char *fmt, ...)
 {
-    struct job *j = job_of(q);
+    struct job *j = daemon_job_of(q);
     char text[FAULT_TEXT_MAX];
     va_list ap;
 

@@ -8,7 +8,7 @@
 #include "local/kit/program.h"
 
 /* The last line of TEXT that is not empty. */
-static struct str last_line(struct str text)
+static struct str last_stderr_line(struct str text)
 {
     struct str last = STR("");
 
@@ -38,7 +38,7 @@ bool helper_run(struct local_call *c, const struct helper *h, struct str *ret, s
         *why = arena_printf(&c->arena, "%s did not end within %d seconds", h->argv[0],
                             HELPER_TIMEOUT_MS / 1000);
     else if (r.status != 0 && r.status != h->warns_with)
-        *why = r.err.len > 0 ? arena_str(&c->arena, last_line(buf_str(&r.err)))
+        *why = r.err.len > 0 ? arena_str(&c->arena, last_stderr_line(buf_str(&r.err)))
                              : arena_printf(&c->arena, "%s ended with %d", h->argv[0], r.status);
     else
         *ret = arena_str(&c->arena, buf_str(&r.out));

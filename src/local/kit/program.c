@@ -29,7 +29,7 @@ static void close_pipe_end(int *fd)
     *fd = -1;
 }
 
-static void close_all(struct pipes *p)
+static void close_all_ends(struct pipes *p)
 {
     for (int i = 0; i < PIPE_COUNT; i++) {
         close_pipe_end(&p->ours[i]);
@@ -44,7 +44,7 @@ static int open_pipes(struct pipes *p)
     for (int i = 0; i < PIPE_COUNT; i++) {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) < 0) {
-            close_all(p);
+            close_all_ends(p);
             return -ENFILE;
         }
         p->ours[i] = ends[i == PIPE_IN];
@@ -57,7 +57,7 @@ static int open_pipes(struct pipes *p)
 /* ---- starting ---- */
 
 /* This process's environment with MORE behind it; of two with the same name the later is meant. */
-static const char **make_env(const char *const *more)
+static const char **make_program_env(const char *const *more)
 {
     size_t n = 0, n_more = 0, k = 0;
 
@@ -182,13 +182,13 @@ static int begin_program(const struct run *r, struct pipes *p, pid_t *pid)
 
     if (code < 0)
         return code;
-    const char **env = make_env(r->env);
+    const char **env = make_program_env(r->env);
     code = env ? spawn_program(r, p, env, pid) : -ENOMEM;
     free(env);
     for (int i = 0; i < PIPE_COUNT; i++)
         close_pipe_end(&p->theirs[i]);
     if (code < 0)
-        close_all(p);
+        close_all_ends(p);
     return code;
 }
 
@@ -220,7 +220,7 @@ int run_program(struct run *r)
     if (r->is_timed_out)
         (void)waitpid(pid, &status, 0);
     r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    close_all(&p);
+    close_all_ends(&p);
     return 0;
 }
 

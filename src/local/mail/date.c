@@ -73,7 +73,7 @@ static struct str word(struct str *s)
     return w;
 }
 
-static int month_of(struct str name)
+static int mail_month_of(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(months); i++) {
         if (name.len >= 3 && str_iis(str_slice(name, 0, 3), months[i]))
@@ -92,7 +92,7 @@ static int64_t day_number(int year, int month, int day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-static bool is_day(int year, int month, int day)
+static bool is_mail_day(int year, int month, int day)
 {
     return year >= 0 && year <= YEAR_MAX && month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
@@ -151,7 +151,7 @@ static int finish_mail_date(struct str s, int64_t day, struct mail_date *ret)
 }
 
 /* "[Mon,] 16 Nov 2026" and with dashes; the rest stays in S. */
-static int read_day(struct str *s, int64_t *ret)
+static int read_mail_day(struct str *s, int64_t *ret)
 {
     int year, day;
 
@@ -163,14 +163,14 @@ static int read_day(struct str *s, int64_t *ret)
     if (!take_date_number(s, 2, &day))
         return -EINVAL;
     skip_chars(s, " \t-");
-    int month = month_of(word(s));
+    int month = mail_month_of(word(s));
     skip_chars(s, " \t-.");
     struct str before = *s;
     if (!month || !take_date_number(s, 4, &year))
         return -EINVAL;
     if (before.len - s->len == 2)
         year += year < 50 ? 2000 : 1900;
-    if (!is_day(year, month, day))
+    if (!is_mail_day(year, month, day))
         return -EINVAL;
     *ret = day_number(year, month, day);
     return 0;
@@ -180,7 +180,7 @@ static int parse_header(struct str s, struct mail_date *ret)
 {
     int64_t day;
 
-    if (read_day(&s, &day) < 0)
+    if (read_mail_day(&s, &day) < 0)
         return -EINVAL;
     skip_chars(&s, " \t,");
     return finish_mail_date(s, day, ret);
@@ -192,7 +192,7 @@ static int parse_iso(struct str s, struct mail_date *ret)
 
     if (!take_date_number(&s, 4, &year) || !skip_char(&s, '-') ||
         !take_date_number(&s, 2, &month) || !skip_char(&s, '-') || !take_date_number(&s, 2, &day) ||
-        !is_day(year, month, day))
+        !is_mail_day(year, month, day))
         return -EINVAL;
     skip_chars(&s, "T ");
     return finish_mail_date(s, day_number(year, month, day), ret);
@@ -235,7 +235,7 @@ int mail_date_parse(struct str text, int64_t now_s, struct mail_date *ret)
 
 int mail_date_day(struct str text, int64_t *ret_day)
 {
-    int r = read_day(&text, ret_day);
+    int r = read_mail_day(&text, ret_day);
 
     return r == 0 && text.len == 0 ? 0 : -EINVAL;
 }

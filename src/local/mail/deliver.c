@@ -39,7 +39,7 @@ static void add_fields(struct buf *b, const struct envelope *e, struct str raw, 
         (void)buf_printf(b, "Message-ID: <%s@tidepool>\r\n", id);
 }
 
-static bool is_repeated(const struct envelope *e, size_t k)
+static bool is_repeated_address(const struct envelope *e, size_t k)
 {
     for (size_t i = 0; i < k; i++) {
         if (str_ieq(e->to[i], e->to[k]))
@@ -61,7 +61,7 @@ int mail_deliver(struct mail_store *s, const struct envelope *e, struct str raw)
         return b.error == -ENOBUFS ? -EFBIG : -ENOMEM;
     for (size_t k = 0; k < e->n_to; k++) {
         int r = 0;
-        if (is_repeated(e, k))
+        if (is_repeated_address(e, k))
             continue;
         struct mail_account *a = mail_account(s, e->to[k], true, &r);
         if (a)

@@ -122,7 +122,7 @@ static void do_capability(struct imap *i, struct imap_cur *c)
     imap_reply(i, "OK", "CAPABILITY completed");
 }
 
-static void do_noop(struct imap *i, struct imap_cur *c)
+static void do_imap_noop(struct imap *i, struct imap_cur *c)
 {
     (void)c;
     imap_sync(i, true);
@@ -227,7 +227,7 @@ static const struct command {
     bool has_uid; /* UID may stand before it */
 } commands[] = {
     {"CAPABILITY", do_capability, ANY, false},
-    {"NOOP", do_noop, ANY, false},
+    {"NOOP", do_imap_noop, ANY, false},
     {"LOGOUT", do_logout, ANY, false},
     {"ID", do_id, ANY, false},
     {"LOGIN", do_login, NOT_YET, false},
@@ -246,7 +246,7 @@ static const struct command {
     {"LSUB", imap_lsub, LOGGED_IN, false},
     {"STATUS", imap_status, LOGGED_IN, false},
     {"APPEND", imap_append, LOGGED_IN, false},
-    {"CHECK", do_noop, SELECTED, false},
+    {"CHECK", do_imap_noop, SELECTED, false},
     {"CLOSE", imap_do_close, SELECTED, false},
     {"UNSELECT", imap_unselect, SELECTED, false},
     {"EXPUNGE", imap_expunge, SELECTED, true},
@@ -266,7 +266,7 @@ static void say_bad(struct imap *i, const char *why)
     }
 }
 
-static bool is_allowed(const struct imap *i, unsigned state)
+static bool is_imap_allowed(const struct imap *i, unsigned state)
 {
     switch (state) {
     case NOT_YET: return !i->account;
@@ -307,7 +307,7 @@ static void run_imap_command(struct imap *i, struct str text)
         say_bad(i, "Unknown command");
         return;
     }
-    if (!is_allowed(i, command->state)) {
+    if (!is_imap_allowed(i, command->state)) {
         say_bad(i, "Not in this state");
         return;
     }
@@ -317,7 +317,7 @@ static void run_imap_command(struct imap *i, struct str text)
 }
 
 /* A line that is no command: the end of IDLE, or an answer to "+". */
-static bool run_line(struct imap *i, struct str line)
+static bool run_imap_line(struct imap *i, struct str line)
 {
     if (i->is_idle) {
         i->is_idle = false;
@@ -348,7 +348,7 @@ static void keep_tag(struct imap *i)
 
 static void finish_command(struct imap *i, struct str text, size_t used)
 {
-    if (!run_line(i, text))
+    if (!run_imap_line(i, text))
         run_imap_command(i, text);
     if (i->is_idle || i->is_authenticating)
         keep_tag(i);

@@ -63,7 +63,7 @@ static const struct {
               {"TEXT", TEXT},
               {"MIME", MIME}};
 
-static struct item *new_item(struct request *q, struct imap_cur *c)
+static struct item *new_fetch_item(struct request *q, struct imap_cur *c)
 {
     if (q->n == IMAP_FETCH_MAX) {
         c->is_bad = true;
@@ -74,7 +74,7 @@ static struct item *new_item(struct request *q, struct imap_cur *c)
 }
 
 /* The header's names behind HEADER.FIELDS. */
-static void read_fields(struct imap_cur *c, struct item *it)
+static void read_fetch_fields(struct imap_cur *c, struct item *it)
 {
     imap_space(c);
     const char *begin = c->s.p;
@@ -99,7 +99,7 @@ static void read_section_path(struct imap_cur *c, struct item *it)
 }
 
 /* "1.2.HEADER" up to "]". */
-static void read_section(struct imap_cur *c, struct item *it)
+static void read_fetch_section(struct imap_cur *c, struct item *it)
 {
     size_t k = 0;
 
@@ -112,7 +112,7 @@ static void read_section(struct imap_cur *c, struct item *it)
     it->piece = k < ARRAY_LEN(pieces) ? pieces[k].piece : WHOLE;
     c->is_bad = c->is_bad || it->piece == WHOLE || (it->piece == MIME && it->n_path == 0);
     if (!c->is_bad && (it->piece == FIELDS || it->piece == FIELDS_NOT))
-        read_fields(c, it);
+        read_fetch_fields(c, it);
     c->is_bad = c->is_bad || !imap_char(c, ']');
 }
 
@@ -140,9 +140,9 @@ static struct str item_word(struct imap_cur *c)
     return word;
 }
 
-static void read_item(struct imap_cur *c, struct request *q)
+static void read_fetch_item(struct imap_cur *c, struct request *q)
 {
-    struct item *it = new_item(q, c);
+    struct item *it = new_fetch_item(q, c);
     const char *begin = c->s.p;
     struct str word = item_word(c);
     bool is_peek = str_iis(word, "BODY.PEEK"), is_known = false;
@@ -150,7 +150,7 @@ static void read_item(struct imap_cur *c, struct request *q)
     if ((str_iis(word, "BODY") || is_peek) && imap_char(c, '[')) {
         it->kind = SECTION;
         it->is_peek = is_peek;
-        read_section(c, it);
+        read_fetch_section(c, it);
         struct str section = str_n(begin + word.len, (size_t)(c->s.p - begin) - word.len);
         it->name = arena_printf(c->arena, "BODY" STR_FMT, STR_ARG(section));
         read_partial(c, it);
@@ -175,20 +175,20 @@ static void read_macro(struct imap_cur *c, struct request *q)
             continue;
         struct imap_cur items = {.s = str_of(macros[k].items), .arena = c->arena};
         do {
-            read_item(&items, q);
+            read_fetch_item(&items, q);
         } while (imap_char(&items, ' '));
         c->s = STR("");
     }
 }
 
-static void read_request(struct imap *i, struct imap_cur *c, struct request *q)
+static void read_fetch_request(struct imap *i, struct imap_cur *c, struct request *q)
 {
     bool is_list = imap_char(c, '('), has_uid = false;
 
     if (!is_list)
         read_macro(c, q);
     while (q->n == 0 || (is_list && !c->is_bad && imap_char(c, ' ')))
-        read_item(c, q);
+        read_fetch_item(c, q);
     c->is_bad = c->is_bad || (is_list && !imap_char(c, ')'));
     imap_end(c);
     for (size_t k = 0; k < q->n; k++) {
@@ -197,13 +197,13 @@ static void read_request(struct imap *i, struct imap_cur *c, struct request *q)
         q->sets_seen = q->sets_seen || !q->items[k].is_peek;
     }
     if (i->is_uid && !has_uid && !c->is_bad)
-        *new_item(q, c) = (struct item){.kind = UID, .is_peek = true};
+        *new_fetch_item(q, c) = (struct item){.kind = UID, .is_peek = true};
 }
 
 /* ---- sections ---- */
 
 /* The part that PATH leads to, or NULL. */
-static const struct mime_part *find_part(const struct mime_part *p, const struct item *it)
+static const struct mime_part *find_fetch_part(const struct mime_part *p, const struct item *it)
 {
     for (size_t k = 0; k < it->n_path; k++) {
         if (p->is_message)
@@ -217,7 +217,7 @@ static const struct mime_part *find_part(const struct mime_part *p, const struct
     return p;
 }
 
-static bool is_named(struct imap *i, struct str list, struct str name)
+static bool is_fetch_named(struct imap *i, struct str list, struct str name)
 {
     struct imap_cur c = {.s = str_slice(list, 1, list.len - 1), .arena = &i->one};
 
@@ -239,7 +239,7 @@ static struct str some_fields(struct imap *i, struct str header, const struct it
         if (!mime_next(&header, &name, &value))
             break;
         begin = name.p > begin ? name.p : begin;
-        if (is_named(i, it->fields, name) == (it->piece == FIELDS))
+        if (is_fetch_named(i, it->fields, name) == (it->piece == FIELDS))
             (void)buf_add(&b, begin, (size_t)(header.p - begin));
     }
     (void)buf_add_lit(&b, "\r\n");
@@ -249,7 +249,7 @@ static struct str some_fields(struct imap *i, struct str header, const struct it
 
 static struct str section(struct imap *i, const struct mime_part *top, const struct item *it)
 {
-    const struct mime_part *p = find_part(top, it);
+    const struct mime_part *p = find_fetch_part(top, it);
 
     if (!p)
         return STR_NULL;
@@ -362,7 +362,7 @@ void imap_fetch(struct imap *i, struct imap_cur *c)
         c->is_bad = true;
         return;
     }
-    read_request(i, c, q);
+    read_fetch_request(i, c, q);
     if (c->is_bad)
         return;
     const struct mail_message *all = mail_messages(i->account, i->folder, &i->arena, &n);

@@ -20,7 +20,7 @@ struct change {
 };
 
 /* "+FLAGS.SILENT (\Seen)" */
-static struct change read_change(struct imap *i, struct imap_cur *c)
+static struct change read_imap_change(struct imap *i, struct imap_cur *c)
 {
     bool is_more = imap_char(c, '+'), is_less = !is_more && imap_char(c, '-');
     struct str word = imap_atom(c);
@@ -42,7 +42,7 @@ void imap_store(struct imap *i, struct imap_cur *c)
     imap_space(c);
     struct imap_set set = imap_set(c);
     imap_space(c);
-    struct change change = read_change(i, c);
+    struct change change = read_imap_change(i, c);
     if (c->is_bad || !may_write(i))
         return;
     for (size_t k = 0; k < i->n_view; k++) {
@@ -70,7 +70,7 @@ struct pairs {
 };
 
 /* Copies the K-th message and notes both UIDs. */
-static int copy_one(struct imap *i, size_t k, uint32_t to, const struct pairs *p)
+static int copy_one_message(struct imap *i, size_t k, uint32_t to, const struct pairs *p)
 {
     uint32_t uid;
     int r = mail_copy(i->account, i->folder, i->view[k].uid, to, &uid);
@@ -85,13 +85,13 @@ static int copy_one(struct imap *i, size_t k, uint32_t to, const struct pairs *p
 }
 
 /* Copies what is in SET, and removes it when it is moved. */
-static int copy_all(struct imap *i, const struct imap_set *set, uint32_t to, bool is_move,
-                    const struct pairs *p)
+static int copy_all_messages(struct imap *i, const struct imap_set *set, uint32_t to, bool is_move,
+                             const struct pairs *p)
 {
     for (size_t k = 0; k < i->n_view; k++) {
         if (!imap_has(i, set, k))
             continue;
-        int r = copy_one(i, k, to, p);
+        int r = copy_one_message(i, k, to, p);
         if (r < 0)
             return r;
         if (is_move)
@@ -116,7 +116,7 @@ static void copy_messages(struct imap *i, struct imap_cur *c, bool is_move)
         imap_reply(i, "NO", "[TRYCREATE] There is no such mailbox");
         return;
     }
-    int r = copy_all(i, &set, f.id, is_move, &(struct pairs){&from, &to});
+    int r = copy_all_messages(i, &set, f.id, is_move, &(struct pairs){&from, &to});
     struct str code = STR("");
     if (from.len > 0 && buf_ok(&from) && buf_ok(&to))
         code = arena_printf(&i->arena, "[COPYUID %u %s %s] ", f.uid_validity, buf_cstr(&from),

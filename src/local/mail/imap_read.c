@@ -4,7 +4,7 @@
 #include "local/mail/imap_internal.h"
 #include "local/mail/utf7.h"
 
-static bool is_atom_char(char c)
+static bool is_imap_atom_char(char c)
 {
     return (unsigned char)c > ' ' && c != 0x7f && !strchr("(){%*\"\\]", c);
 }
@@ -47,7 +47,7 @@ struct str imap_atom(struct imap_cur *c)
 {
     size_t n = 0;
 
-    while (n < c->s.len && c->s.p[n] && is_atom_char(c->s.p[n]))
+    while (n < c->s.len && c->s.p[n] && is_imap_atom_char(c->s.p[n]))
         n++;
     return cut_command_text(c, n);
 }
@@ -126,7 +126,7 @@ struct str imap_astring(struct imap_cur *c)
 
     if (imap_at(c, '"') || imap_at(c, '{'))
         return imap_string(c);
-    while (n < c->s.len && c->s.p[n] && (is_atom_char(c->s.p[n]) || c->s.p[n] == ']'))
+    while (n < c->s.len && c->s.p[n] && (is_imap_atom_char(c->s.p[n]) || c->s.p[n] == ']'))
         n++;
     return cut_command_text(c, n);
 }
@@ -137,7 +137,7 @@ struct str imap_pattern(struct imap_cur *c)
 
     if (imap_at(c, '"') || imap_at(c, '{'))
         return imap_string(c);
-    while (n < c->s.len && c->s.p[n] && (is_atom_char(c->s.p[n]) || strchr("]%*", c->s.p[n])))
+    while (n < c->s.len && c->s.p[n] && (is_imap_atom_char(c->s.p[n]) || strchr("]%*", c->s.p[n])))
         n++;
     return cut_command_text(c, n);
 }

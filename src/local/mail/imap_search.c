@@ -65,7 +65,7 @@ static bool holds_criterion(struct look *l, const struct node *n)
     return true;
 }
 
-static bool is_all(struct look *l, const struct node *n)
+static bool is_all_found(struct look *l, const struct node *n)
 {
     (void)l;
     (void)n;
@@ -106,7 +106,7 @@ static bool has_field(struct look *l, const struct node *n)
     return p && name.p && match_header(&l->i->one, p->header, name.p, n->text);
 }
 
-static bool has_body(struct look *l, const struct node *n)
+static bool has_search_body(struct look *l, const struct node *n)
 {
     const struct mime_part *p = message(l);
 
@@ -117,7 +117,7 @@ static bool has_criterion_text(struct look *l, const struct node *n)
 {
     const struct mime_part *p = message(l);
 
-    return p && (match_header(&l->i->one, p->header, NULL, n->text) || has_body(l, n));
+    return p && (match_header(&l->i->one, p->header, NULL, n->text) || has_search_body(l, n));
 }
 
 static int64_t arrived(const struct look *l)
@@ -140,7 +140,7 @@ static bool is_before_criterion(struct look *l, const struct node *n)
     return arrived(l) < n->day;
 }
 
-static bool is_on(struct look *l, const struct node *n)
+static bool is_on_day(struct look *l, const struct node *n)
 {
     return arrived(l) == n->day;
 }
@@ -196,7 +196,7 @@ static bool is_either(struct look *l, const struct node *n)
 }
 
 static const struct word words[] = {
-    {"ALL", NOTHING, is_all, 0, NULL},
+    {"ALL", NOTHING, is_all_found, 0, NULL},
     {"SEEN", NOTHING, is_flagged, MAIL_SEEN, NULL},
     {"UNSEEN", NOTHING, is_not_flagged, MAIL_SEEN, NULL},
     {"ANSWERED", NOTHING, is_flagged, MAIL_ANSWERED, NULL},
@@ -216,10 +216,10 @@ static const struct word words[] = {
     {"BCC", TEXT, has_field, 0, "Bcc"},
     {"SUBJECT", TEXT, has_field, 0, "Subject"},
     {"HEADER", FIELD_TEXT, has_field, 0, NULL},
-    {"BODY", TEXT, has_body, 0, NULL},
+    {"BODY", TEXT, has_search_body, 0, NULL},
     {"TEXT", TEXT, has_criterion_text, 0, NULL},
     {"BEFORE", DAY, is_before_criterion, 0, NULL},
-    {"ON", DAY, is_on, 0, NULL},
+    {"ON", DAY, is_on_day, 0, NULL},
     {"SINCE", DAY, is_since, 0, NULL},
     {"SENTBEFORE", DAY, is_sent_before, 0, NULL},
     {"SENTON", DAY, is_sent_on, 0, NULL},
@@ -244,7 +244,7 @@ struct reader {
     size_t n_nodes;
 };
 
-static struct node *read_key(struct reader *r, unsigned depth);
+static struct node *read_search_key(struct reader *r, unsigned depth);
 
 static struct str read_criterion_text(struct reader *r)
 {
@@ -268,11 +268,11 @@ static void read_operand(struct reader *r, struct node *n, unsigned depth)
     case SET: n->set = imap_set(c); break;
     case ONE:
     case TWO:
-        n->a = read_key(r, depth + 1);
+        n->a = read_search_key(r, depth + 1);
         if (n->word->operand == ONE)
             break;
         imap_space(c);
-        n->b = read_key(r, depth + 1);
+        n->b = read_search_key(r, depth + 1);
         break;
     case NOTHING:
     default: break;
@@ -294,7 +294,7 @@ static struct node *read_criteria(struct reader *r, unsigned depth)
     struct node *list = new_criterion(r), **last = list ? &list->a : NULL;
 
     while (!r->c->is_bad) {
-        *last = read_key(r, depth + 1);
+        *last = read_search_key(r, depth + 1);
         if (r->c->is_bad || !imap_char(r->c, ' '))
             break;
         last = &(*last)->next;
@@ -316,7 +316,7 @@ static bool is_at_set(const struct imap_cur *c)
     return imap_at(c, '*') || (c->s.len > 0 && c->s.p[0] >= '0' && c->s.p[0] <= '9');
 }
 
-static struct node *read_key(struct reader *r, unsigned depth)
+static struct node *read_search_key(struct reader *r, unsigned depth)
 {
     struct imap_cur *c = r->c;
 

@@ -98,7 +98,7 @@ static int on_subscribe(const struct line *l)
     return 0;
 }
 
-static int on_next(const struct line *l)
+static int on_journal_next(const struct line *l)
 {
     struct folder *f = folder_at(l, 0);
 
@@ -144,9 +144,10 @@ static int replay_removed(const struct line *l)
 static const struct {
     char letter;
     int (*fn)(const struct line *l);
-} kinds[] = {{'P', on_password}, {'K', on_keyword},    {'F', on_folder}, {'R', on_rename},
-             {'X', replay_gone}, {'U', on_subscribe},  {'N', on_next},   {'A', replay_message},
-             {'S', on_flags},    {'D', replay_removed}};
+} kinds[] = {{'P', on_password},     {'K', on_keyword},     {'F', on_folder},
+             {'R', on_rename},       {'X', replay_gone},    {'U', on_subscribe},
+             {'N', on_journal_next}, {'A', replay_message}, {'S', on_flags},
+             {'D', replay_removed}};
 
 static int replay_line(struct line *l, struct str text)
 {
@@ -205,7 +206,7 @@ static size_t n_needed(const struct mail_account *a)
     return n;
 }
 
-static void write_folder(struct buf *b, const struct folder *f, struct arena *arena)
+static void write_journal_folder(struct buf *b, const struct folder *f, struct arena *arena)
 {
     uint32_t id = f->info.id;
 
@@ -235,7 +236,7 @@ static int rewrite_journal(struct mail_account *a)
             (void)buf_printf(&b, "K %u %s\n", i, journal_word(&arena, str_of(a->keywords[i])));
     }
     for (size_t i = 0; i < a->n_folders; i++)
-        write_folder(&b, a->folders[i], &arena);
+        write_journal_folder(&b, a->folders[i], &arena);
     int r = buf_ok(&b) ? io_write_file(account_path_of(a, "journal", path), buf_str(&b), 0600, &e)
                        : -EFBIG;
     if (r == 0)

@@ -18,10 +18,10 @@ static struct str decoded(struct arena *a, struct str header, const char *name)
 }
 
 /* The first text and the first HTML that are no attachments, and the attachments. */
-static void read_parts(struct arena *a, const struct mime_part *p, struct letter *l)
+static void read_letter_parts(struct arena *a, const struct mime_part *p, struct letter *l)
 {
     for (size_t i = 0; p->is_multipart && i < p->n_parts; i++)
-        read_parts(a, &p->parts[i], l);
+        read_letter_parts(a, &p->parts[i], l);
     if (p->is_multipart)
         return;
     struct str name = mime_filename(a, p);
@@ -60,7 +60,7 @@ int letter_load(struct arena *a, struct mail_account *account, const struct mail
     ret->date = decoded(a, top->header, "Date");
     ret->message_id = decoded(a, top->header, "Message-ID");
     ret->text = ret->html = STR("");
-    read_parts(a, top, ret);
+    read_letter_parts(a, top, ret);
     return 0;
 }
 
@@ -174,7 +174,7 @@ static struct str file_bytes(struct arena *a, const struct json *v)
     return p ? str_n(p, (size_t)size) : STR("");
 }
 
-static size_t read_files(struct arena *a, const struct json *v, struct mime_attachment *out)
+static size_t read_letter_files(struct arena *a, const struct json *v, struct mime_attachment *out)
 {
     const struct json *files = json_get(v, "attachments");
     size_t n = 0;
@@ -214,7 +214,7 @@ int letter_add(struct arena *a, struct mail_account *account, uint32_t folder, c
         .text = letter_text_of(v, "body_text"),
         .html = letter_text_of(v, "body_html"),
         .attachments = files,
-        .n_attachments = read_files(a, v, files),
+        .n_attachments = read_letter_files(a, v, files),
     };
     m.has_html = m.html.len > 0;
     mime_write(&b, &m);

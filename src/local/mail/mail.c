@@ -78,7 +78,7 @@ int mail_start(struct loop *loop, const struct local *l, struct err *e)
 
 /* ---- who calls ---- */
 
-static const struct json *read_config(struct local_call *c, struct str header)
+static const struct json *read_mail_config(struct local_call *c, struct str header)
 {
     auto_buf struct buf b = BUF_INIT(64 << 10);
 
@@ -100,7 +100,7 @@ static struct mail_account *fallback(const struct local_call *c, struct mail_sto
 bool mail_user(struct local_call *c, struct mail_user *u, struct str *why)
 {
     struct str header = json_str(json_get(c->headers, "x-email-config"), STR_NULL);
-    const struct json *config = header.len > 0 ? read_config(c, header) : NULL;
+    const struct json *config = header.len > 0 ? read_mail_config(c, header) : NULL;
     int code = 0;
 
     *u = (struct mail_user){.store = mail_shared(c->local)};

@@ -93,10 +93,10 @@ static size_t header_length(struct str raw)
     return raw.len;
 }
 
-static void parse_part(struct parse *p, struct mime_part *part, unsigned depth);
+static void parse_mime_part(struct parse *p, struct mime_part *part, unsigned depth);
 
 /* True when LINE is the boundary B; *IS_LAST: the closing one. */
-static bool is_boundary(struct str line, struct str b, bool *is_last)
+static bool is_mime_boundary(struct str line, struct str b, bool *is_last)
 {
     line = without_crlf(line);
     if (!str_starts(line, STR("--")) || !str_starts(str_skip(line, 2), b))
@@ -144,7 +144,7 @@ static void parse_multipart(struct parse *p, struct mime_part *part, unsigned de
     while (b.len > 0 && rest.len > 0 && !is_last) {
         const char *at = rest.p;
         struct str line = next_line(&rest);
-        if (!is_boundary(line, b, &is_last))
+        if (!is_mime_boundary(line, b, &is_last))
             continue;
         if (begin && !add_mime_part(p, part, &cap, before_boundary(begin, at)))
             return;
@@ -153,10 +153,10 @@ static void parse_multipart(struct parse *p, struct mime_part *part, unsigned de
     if (begin && part->is_multipart)
         (void)add_mime_part(p, part, &cap, str_n(begin, (size_t)(rest.p - begin)));
     for (size_t i = 0; i < part->n_parts; i++)
-        parse_part(p, &part->parts[i], depth + 1);
+        parse_mime_part(p, &part->parts[i], depth + 1);
 }
 
-static void parse_part(struct parse *p, struct mime_part *part, unsigned depth)
+static void parse_mime_part(struct parse *p, struct mime_part *part, unsigned depth)
 {
     size_t n = header_length(part->whole), cap = 0;
 
@@ -176,7 +176,7 @@ static void parse_part(struct parse *p, struct mime_part *part, unsigned depth)
         parse_multipart(p, part, depth);
     part->is_message = str_iis(part->type, "message") && str_iis(part->subtype, "rfc822");
     if (part->is_message && add_mime_part(p, part, &cap, part->body))
-        parse_part(p, &part->parts[0], depth + 1);
+        parse_mime_part(p, &part->parts[0], depth + 1);
     part->is_message = part->is_message && part->n_parts == 1;
 }
 
@@ -188,7 +188,7 @@ struct mime_part *mime_parse(struct arena *a, struct str raw)
     if (!part)
         return NULL;
     part->whole = raw;
-    parse_part(&p, part, 0);
+    parse_mime_part(&p, part, 0);
     return part;
 }
 

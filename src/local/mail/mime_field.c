@@ -44,7 +44,7 @@ static struct str param_value(struct arena *a, struct str *s)
 }
 
 /* The next "name=value" of S; what has no "=" before the next semicolon is passed over. */
-static bool next_param(struct arena *a, struct str *s, struct str *name, struct str *value)
+static bool next_mime_param(struct arena *a, struct str *s, struct str *name, struct str *value)
 {
     ptrdiff_t equals, semicolon = str_chr(*s, ';');
 
@@ -64,10 +64,10 @@ static bool next_param(struct arena *a, struct str *s, struct str *name, struct 
 bool mime_param_at(struct arena *a, struct str field, size_t k, struct str *ret_name,
                    struct str *ret_value)
 {
-    bool is_there = next_param(a, &field, ret_name, ret_value);
+    bool is_there = next_mime_param(a, &field, ret_name, ret_value);
 
     for (size_t i = 0; is_there && i < k; i++)
-        is_there = next_param(a, &field, ret_name, ret_value);
+        is_there = next_mime_param(a, &field, ret_name, ret_value);
     return is_there;
 }
 
@@ -103,7 +103,7 @@ struct str mime_param(struct arena *a, struct str field, const char *name)
     struct str key, value, charset = STR_NULL, plain = STR_NULL;
     bool is_first = true, is_extended = false;
 
-    while (next_param(a, &field, &key, &value)) {
+    while (next_mime_param(a, &field, &key, &value)) {
         if (str_iis(key, name) && !plain.p)
             plain = value;
         if (!is_piece(key, name, &is_extended))
@@ -218,7 +218,7 @@ static void end_address(struct address_reader *r)
     r->has_spec = false;
 }
 
-static void skip_comment(struct address_reader *r)
+static void skip_mime_comment(struct address_reader *r)
 {
     unsigned depth = 0;
 
@@ -244,7 +244,7 @@ static void read_angle(struct address_reader *r)
     r->has_spec = true;
 }
 
-static void read_one(struct address_reader *r)
+static void read_one_address(struct address_reader *r)
 {
     char c = r->rest.p[0];
 
@@ -253,7 +253,7 @@ static void read_one(struct address_reader *r)
         return;
     }
     if (c == '(') {
-        skip_comment(r);
+        skip_mime_comment(r);
         return;
     }
     if (c == '<') {
@@ -280,7 +280,7 @@ size_t mime_addresses(struct arena *a, struct str value, struct mime_address *ou
     buf_init(&r.phrase, value.len + 16);
     buf_init(&r.spec, value.len + 16);
     while (r.rest.len > 0 && r.n < max)
-        read_one(&r);
+        read_one_address(&r);
     end_address(&r);
     buf_done(&r.phrase);
     buf_done(&r.spec);

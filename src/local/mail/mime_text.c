@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "local/mail/mime.h"
 
-static int base64_digit(char c)
+static int mime_base64_digit(char c)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const char *at = c ? strchr(digits, c) : NULL;
@@ -24,7 +24,7 @@ struct str mime_unbase64(struct arena *a, struct str s)
     unsigned n_bits = 0;
 
     for (size_t i = 0; out && i < s.len && s.p[i] != '='; i++) {
-        int digit = base64_digit(s.p[i]);
+        int digit = mime_base64_digit(s.p[i]);
         if (digit < 0)
             continue;
         bits = (bits << 6 | (uint32_t)digit) & 0xffffff;

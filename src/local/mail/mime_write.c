@@ -171,7 +171,7 @@ static void put_attachment(struct buf *out, const struct mime_attachment *a)
 
 /* ---- messages ---- */
 
-static void put_fields(struct buf *out, const struct mime_new *m)
+static void put_mime_fields(struct buf *out, const struct mime_new *m)
 {
     const struct {
         const char *name;
@@ -228,7 +228,7 @@ void mime_write(struct buf *out, const struct mime_new *m)
 {
     char boundary[ID_UUID_LEN + 8];
 
-    put_fields(out, m);
+    put_mime_fields(out, m);
     if (m->n_attachments == 0) {
         put_mime_content(out, m);
         return;

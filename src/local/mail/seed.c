@@ -25,7 +25,7 @@ static int add_letter(struct mail_account *a, const struct json *v)
     return r < 0 ? r : letter_add(&arena, a, f.id, v);
 }
 
-static int add_user(struct request *q, struct mail_store *s, struct json_member *user)
+static int add_seed_user(struct request *q, struct mail_store *s, struct json_member *user)
 {
     struct json *emails = json_get(&user->value, "emails");
     int r = 0;
@@ -73,7 +73,7 @@ void mail_import(struct request *q)
     size_t n = 0;
     for (size_t i = 0; json_is(users, JSON_OBJECT) && i < users->n; i++) {
         const struct json *emails = json_get(&users->members[i].value, "emails");
-        if (add_user(q, s, &users->members[i]) < 0)
+        if (add_seed_user(q, s, &users->members[i]) < 0)
             return;
         n += json_is(emails, JSON_ARRAY) ? emails->n : 0;
     }
@@ -84,8 +84,8 @@ void mail_import(struct request *q)
 
 /* ---- the other way ---- */
 
-static int write_folder(struct request *q, struct mail_account *a, const struct mail_folder *f,
-                        size_t *n_written)
+static int write_seed_folder(struct request *q, struct mail_account *a, const struct mail_folder *f,
+                             size_t *n_written)
 {
     struct arena all_arena auto_arena = {0};
     size_t n = 0;
@@ -124,7 +124,7 @@ static int write_user(struct request *q, struct mail_account *a, bool is_first)
     int r = request_write(q, b.p, b.len);
     const struct mail_folder *all = mail_folders(a, &arena, &n);
     for (size_t i = 0; all && i < n && r == 0; i++)
-        r = write_folder(q, a, &all[i], &n_written);
+        r = write_seed_folder(q, a, &all[i], &n_written);
     return r < 0 ? r : request_write(q, "]}", 2);
 }
 

@@ -269,7 +269,7 @@ static void do_rset(struct smtp *s, struct str arg)
     say_smtp_line(s, "250 2.0.0 Ok");
 }
 
-static void do_noop(struct smtp *s, struct str arg)
+static void do_smtp_noop(struct smtp *s, struct str arg)
 {
     (void)arg;
     say_smtp_line(s, "250 2.0.0 Ok");
@@ -292,8 +292,9 @@ static const struct {
     const char *name;
     void (*fn)(struct smtp *s, struct str arg);
 } commands[] = {
-    {"EHLO", do_ehlo}, {"HELO", do_helo}, {"AUTH", do_auth}, {"MAIL", do_mail}, {"RCPT", do_rcpt},
-    {"DATA", do_data}, {"RSET", do_rset}, {"NOOP", do_noop}, {"VRFY", do_vrfy}, {"QUIT", do_quit},
+    {"EHLO", do_ehlo}, {"HELO", do_helo}, {"AUTH", do_auth}, {"MAIL", do_mail},
+    {"RCPT", do_rcpt}, {"DATA", do_data}, {"RSET", do_rset}, {"NOOP", do_smtp_noop},
+    {"VRFY", do_vrfy}, {"QUIT", do_quit},
 };
 
 static void run_smtp_command(struct smtp *s, struct str line)
@@ -313,7 +314,7 @@ static void run_smtp_command(struct smtp *s, struct str line)
 
 /* ---- messages ---- */
 
-static void end_data(struct smtp *s)
+static void end_smtp_data(struct smtp *s)
 {
     const struct envelope e = {.from = s->from,
                                .to = s->to,
@@ -341,7 +342,7 @@ static void data_line(struct smtp *s, struct str line, bool has_crlf)
 
     s->is_at_start = has_crlf;
     if (was_at_start && has_crlf && str_is(line, ".")) {
-        end_data(s);
+        end_smtp_data(s);
         return;
     }
     if (was_at_start && line.len > 0 && line.p[0] == '.')

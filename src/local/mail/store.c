@@ -25,7 +25,7 @@ static struct str account_dir(const struct mail_store *s, struct str address, st
 }
 
 /* A file that stays is found when the store is opened again, and is then of no use only. */
-static void remove_files(const char *dir)
+static void remove_mail_files(const char *dir)
 {
     DIR *d = opendir(dir);
     struct dirent *entry;
@@ -56,7 +56,7 @@ static void free_account(struct mail_account *a)
 }
 
 /* Lower case; false: no address. */
-static bool read_address(struct str text, char out[MAIL_ADDRESS_MAX + 1])
+static bool read_mail_address(struct str text, char out[MAIL_ADDRESS_MAX + 1])
 {
     text = str_trim(text);
     if (text.len == 0 || text.len > MAIL_ADDRESS_MAX)
@@ -135,7 +135,7 @@ static struct mail_account *get_account(struct mail_store *s, struct str text, b
     char address[MAIL_ADDRESS_MAX + 1];
 
     *why = -EINVAL;
-    if (!read_address(text, address))
+    if (!read_mail_address(text, address))
         return NULL;
     struct mail_account *a = find_account(s, address);
     bool is_there = a && !a->is_gone;
@@ -209,7 +209,7 @@ struct str mail_account_address(const struct mail_account *a)
 
 /* ---- the store ---- */
 
-static int load_all(struct mail_store *s)
+static int load_all_mail(struct mail_store *s)
 {
     DIR *d = opendir(s->dir);
     struct dirent *entry;
@@ -241,7 +241,7 @@ struct mail_store *mail_store_new(const char *dir, struct err *e)
     list_init(&s->watches);
     int r = io_mkdirs(dir, 0700, e);
     if (r == 0)
-        r = load_all(s);
+        r = load_all_mail(s);
     if (r == 0)
         return s;
     (void)err_ctx(e, r, "mail in '%s'", dir);
@@ -267,7 +267,7 @@ static int wipe(struct mail_account *a)
         store_drop_folder(a, a->folders[a->n_folders - 1]);
     free(a->password);
     a->password = NULL;
-    remove_files(a->dir);
+    remove_mail_files(a->dir);
     a->n_lines = 0;
     a->is_gone = true;
     if (mkdir(a->dir, 0700) < 0 && errno != EEXIST)

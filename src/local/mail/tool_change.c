@@ -86,7 +86,7 @@ void mail_delete_email(struct local_call *c)
         fail_mail_change(c, "deleting email: Failed to delete email", why);
 }
 
-static bool begin_move(struct local_call *c, struct action *a, struct str *why)
+static bool begin_mail_move(struct local_call *c, struct action *a, struct str *why)
 {
     struct str target = str_trim(local_str(c, "target_folder"));
 
@@ -104,7 +104,7 @@ void mail_move_email(struct local_call *c)
     struct action a;
     struct str why = STR("");
 
-    if (begin_move(c, &a, &why) && act_on_one(c, &a, move_one, &why))
+    if (begin_mail_move(c, &a, &why) && act_on_one(c, &a, move_one, &why))
         local_textf(c, "Email " STR_FMT " moved to " STR_FMT " successfully",
                     STR_ARG(local_str(c, "email_id")), STR_ARG(local_str(c, "target_folder")));
     else
@@ -117,7 +117,7 @@ void mail_move_emails(struct local_call *c)
     struct str why = STR("");
     size_t n_given;
 
-    if (!begin_move(c, &a, &why)) {
+    if (!begin_mail_move(c, &a, &why)) {
         fail_mail_change(c, "moving emails: Failed to move email", why);
         return;
     }

@@ -146,7 +146,7 @@ struct importing {
     size_t n, n_failed;
 };
 
-static void note_failure(struct importing *x, const struct json *v, const char *why)
+static void note_mail_file_failure(struct importing *x, const struct json *v, const char *why)
 {
     struct str id = json_str(json_get(v, "email_id"), STR("?"));
 
@@ -179,17 +179,17 @@ static void import_one(struct importing *x, const struct json *v)
 
     for (size_t i = 0; i < ARRAY_LEN(required); i++) {
         if (!json_is(json_get(v, required[i]), JSON_STRING)) {
-            note_failure(x, v, "Missing required field in JSON");
+            note_mail_file_failure(x, v, "Missing required field in JSON");
             return;
         }
     }
     if (!import_folder(x, v, &f)) {
-        note_failure(x, v, "Cannot access its folder");
+        note_mail_file_failure(x, v, "Cannot access its folder");
         return;
     }
     arena_init(&arena, (size_t)256 << 20);
     if (letter_add(&arena, x->u.account, f.id, v) < 0) {
-        note_failure(x, v, "APPEND failed");
+        note_mail_file_failure(x, v, "APPEND failed");
         return;
     }
     int64_t so_far = json_int(json_get_str(x->folders, f.name), 0);

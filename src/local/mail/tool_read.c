@@ -67,8 +67,8 @@ struct listing {
     size_t n;
 };
 
-static void put_page(const struct mail_user *u, struct buf *b, const struct listing *of,
-                     const struct page *p)
+static void put_mail_page(const struct mail_user *u, struct buf *b, const struct listing *of,
+                          const struct page *p)
 {
     for (size_t k = p->from; k < p->to; k++) {
         struct arena arena auto_arena = {0};
@@ -102,7 +102,7 @@ void mail_get_emails(struct local_call *c)
     struct page p = page_of(c, n);
     (void)buf_printf(&b, "Emails in " STR_FMT " (Page %d/%d):\nTotal emails: %zu\n\n",
                      STR_ARG(f.name), (int)p.number, (int)p.n_pages, n);
-    put_page(&u, &b, &(struct listing){all, NULL, n}, &p);
+    put_mail_page(&u, &b, &(struct listing){all, NULL, n}, &p);
     local_text(c, buf_str(&b));
 }
 
@@ -159,7 +159,7 @@ static bool read_search_term(struct str word, struct term *ret)
 }
 
 /* The terms of QUERY: without a prefix it is one text. */
-static size_t read_query(struct str query, struct term terms[TERMS_MAX])
+static size_t read_mail_query(struct str query, struct term terms[TERMS_MAX])
 {
     struct str rest = query;
     bool has_prefix = false;
@@ -183,8 +183,8 @@ static bool has_term(struct arena *a, const struct letter *l, const struct term 
     return is_in_body || (!t->field && match_header(a, l->top->header, NULL, t->text));
 }
 
-static bool is_found(const struct mail_user *u, const struct mail_message *m,
-                     const struct term *terms, size_t n)
+static bool is_mail_found(const struct mail_user *u, const struct mail_message *m,
+                          const struct term *terms, size_t n)
 {
     struct arena arena auto_arena = {0};
     struct letter l;
@@ -203,10 +203,10 @@ static size_t find_all(struct local_call *c, const struct mail_user *u,
                        const struct mail_message *all, size_t n, uint32_t *ids)
 {
     struct term terms[TERMS_MAX];
-    size_t n_terms = read_query(str_trim(local_str(c, "query")), terms), found = 0;
+    size_t n_terms = read_mail_query(str_trim(local_str(c, "query")), terms), found = 0;
 
     for (size_t k = 0; k < n; k++) {
-        if (is_found(u, &all[k], terms, n_terms))
+        if (is_mail_found(u, &all[k], terms, n_terms))
             ids[found++] = (uint32_t)k + 1;
     }
     return found;
@@ -239,13 +239,13 @@ void mail_search_emails(struct local_call *c)
     struct page p = page_of(c, found);
     (void)buf_printf(&b, "Search results for '" STR_FMT "' (Page %d/%d):\nTotal results: %zu\n\n",
                      STR_ARG(query), (int)p.number, (int)p.n_pages, found);
-    put_page(&u, &b, &(struct listing){all, ids, found}, &p);
+    put_mail_page(&u, &b, &(struct listing){all, ids, found}, &p);
     local_text(c, buf_str(&b));
 }
 
 /* ---- one of them ---- */
 
-static void put_letter(struct buf *b, struct arena *a, const struct letter *l)
+static void put_mail_letter(struct buf *b, struct arena *a, const struct letter *l)
 {
     (void)buf_printf(b, "Email ID: %u\nFolder: " STR_FMT "\n", l->id, STR_ARG(l->folder));
     const struct {
@@ -297,7 +297,7 @@ void mail_read_email(struct local_call *c)
     }
     if (mail_folder_find(u.account, l->folder, &f) == 0)
         (void)mail_set_flags(u.account, f.id, l->m.uid, add_seen, &l->m);
-    put_letter(&b, &c->arena, l);
+    put_mail_letter(&b, &c->arena, l);
     local_text(c, buf_str(&b));
 }
 

@@ -20,7 +20,7 @@ struct outgoing {
 
 /* ---- addresses ---- */
 
-static bool is_one_of(char c, const char *others)
+static bool is_recipient_char(char c, const char *others)
 {
     return ascii_is_alnum(c) || (c && strchr(others, c));
 }
@@ -33,7 +33,7 @@ static bool is_mail_address(struct str s)
     if (at <= 0 || s.len > MAIL_ADDRESS_MAX)
         return false;
     for (size_t i = 0; i < s.len; i++) {
-        if ((ptrdiff_t)i != at && !is_one_of(s.p[i], (ptrdiff_t)i < at ? "._%+-" : ".-"))
+        if ((ptrdiff_t)i != at && !is_recipient_char(s.p[i], (ptrdiff_t)i < at ? "._%+-" : ".-"))
             return false;
         dot = s.p[i] == '.' ? (ptrdiff_t)i : dot;
     }

@@ -24,7 +24,7 @@ static void put_unit(struct buf *b, struct run *r, uint32_t unit)
     r->bits &= (1U << r->n_bits) - 1;
 }
 
-static void end_run(struct buf *b, struct run *r)
+static void end_utf7_run(struct buf *b, struct run *r)
 {
     if (r->n_bits > 0)
         (void)buf_add_char(b, digits[r->bits << (6 - r->n_bits) & 63]);
@@ -46,7 +46,7 @@ struct str utf7_encode(struct arena *a, struct str s)
     for (size_t n; s.len > 0 && (n = utf8_decode(s.p, s.len, &c)) > 0; s = str_skip(s, n)) {
         if (is_direct(c)) {
             if (is_open)
-                end_run(&b, &run);
+                end_utf7_run(&b, &run);
             is_open = false;
             (void)buf_add_str(&b, c == '&' ? STR("&-") : str_n(s.p, 1));
             continue;
@@ -63,13 +63,13 @@ struct str utf7_encode(struct arena *a, struct str s)
         put_unit(&b, &run, c);
     }
     if (is_open)
-        end_run(&b, &run);
+        end_utf7_run(&b, &run);
     struct str out = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
     return out.p ? out : STR("");
 }
 
 /* The run behind "&", up to "-": false when it is malformed. */
-static bool read_run(struct buf *b, struct str text)
+static bool read_utf7_run(struct buf *b, struct str text)
 {
     struct run run = {0};
     uint32_t high = 0;
@@ -118,7 +118,7 @@ struct str utf7_decode(struct arena *a, struct str s)
         struct str run = str_slice(rest, 1, (size_t)end);
         if (run.len == 0)
             (void)buf_add_char(&b, '&');
-        else if (!read_run(&b, run))
+        else if (!read_utf7_run(&b, run))
             return s;
         rest = str_skip(rest, (size_t)end + 1);
     }

@@ -95,7 +95,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
            is_same_time(a->st_mtim, b->st_mtim) && is_same_time(a->st_ctim, b->st_ctim);
 }
 
-static bool is_settled(const struct stat *st)
+static bool is_graph_settled(const struct stat *st)
 {
     struct timespec now;
 
@@ -117,7 +117,7 @@ static bool keep_graph_cached(struct local_call *c, const char *path, const stru
     struct stat after;
 
     memory_forget();
-    if (st->st_size > KEEP_BYTES || !is_settled(st) || strlen(path) >= sizeof kept.path ||
+    if (st->st_size > KEEP_BYTES || !is_graph_settled(st) || strlen(path) >= sizeof kept.path ||
         path_read(c, path, &text) < 0 || stat(path, &after) < 0 || !is_same_file(st, &after) ||
         parse_graph(&kept.arena, text, &kept.graph) < 0)
         return false;

@@ -75,7 +75,7 @@ static bool has_array_text(const struct json *array, struct str text)
 
 /* ---- the file ---- */
 
-static void write_lines(struct buf *b, const char *type, const struct json *array)
+static void write_memory_lines(struct buf *b, const char *type, const struct json *array)
 {
     for (size_t i = 0; i < array->n; i++) {
         (void)buf_printf(b, "%s{\"type\":\"%s\",", b->len > 0 ? "\n" : "", type);
@@ -92,8 +92,8 @@ static bool save_graph(struct graph *g)
     auto_buf struct buf b = BUF_INIT(LOCAL_FILE_MAX);
     char *dir = arena_strdup(&g->c->arena, g->path);
 
-    write_lines(&b, "entity", g->entities);
-    write_lines(&b, "relation", g->relations);
+    write_memory_lines(&b, "entity", g->entities);
+    write_memory_lines(&b, "relation", g->relations);
     int r = buf_ok(&b) ? io_mkdirs(dirname(dir), 0777, NULL) : -EFBIG;
     if (r == 0)
         r = path_write(g->c, g->path, buf_str(&b));
@@ -262,7 +262,7 @@ static void filter_items(struct graph *g, struct json *array,
     array->n = n;
 }
 
-static bool is_named(struct graph *g, const struct json *entity)
+static bool is_memory_named(struct graph *g, const struct json *entity)
 {
     return has_array_text(json_get(g->c->args, "entityNames"), member_text_of(entity, "name"));
 }
@@ -277,7 +277,7 @@ static bool is_of_named(struct graph *g, const struct json *relation)
 
 static void do_delete_entities(struct graph *g)
 {
-    filter_items(g, g->entities, is_named);
+    filter_items(g, g->entities, is_memory_named);
     filter_items(g, g->relations, is_of_named);
     if (save_graph(g))
         answer_done(g, "Entities deleted successfully");
@@ -351,7 +351,7 @@ static bool contains(struct str text, struct str part)
     return false;
 }
 
-static bool is_found(struct graph *g, const struct json *entity)
+static bool is_memory_found(struct graph *g, const struct json *entity)
 {
     struct str query = local_str(g->c, "query");
     const struct json *observations = json_get(entity, "observations");
@@ -373,7 +373,7 @@ static bool is_opened(struct graph *g, const struct json *entity)
 
 static void do_search_nodes(struct graph *g)
 {
-    answer_part(g, local_str(g->c, "query").len > 0 ? is_found : is_any);
+    answer_part(g, local_str(g->c, "query").len > 0 ? is_memory_found : is_any);
 }
 
 static void do_open_nodes(struct graph *g)

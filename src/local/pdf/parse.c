@@ -62,7 +62,7 @@ static int read_box(struct arena *a, struct pdf_info *info, size_t *cap, struct 
     return 0;
 }
 
-static void read_field(struct pdf_info *info, struct str key, struct str value)
+static void read_pdf_field(struct pdf_info *info, struct str key, struct str value)
 {
     const struct {
         const char *key;
@@ -96,7 +96,7 @@ int pdf_info_parse(struct arena *a, struct str text, struct pdf_info *ret)
         if (str_starts(line, STR("Page ")) && read_box(a, ret, &cap, str_skip(line, 5)) < 0)
             return -ENOMEM;
         if (rest.p)
-            read_field(ret, key, str_trim(rest));
+            read_pdf_field(ret, key, str_trim(rest));
     }
     return ret->n_pages >= 0 ? 0 : -EINVAL;
 }

@@ -13,7 +13,7 @@ static void set_str(struct local_call *c, struct json *v, const char *key, struc
     (void)json_set(&c->arena, v, key, json_new_str(&c->arena, s));
 }
 
-static void set_int(struct local_call *c, struct json *v, const char *key, int64_t i)
+static void set_pdf_int(struct local_call *c, struct json *v, const char *key, int64_t i)
 {
     (void)json_set(&c->arena, v, key, json_new_int(&c->arena, i));
 }
@@ -28,7 +28,7 @@ static void answer_pdf_json(struct local_call *c, const struct json *v)
         local_text(c, buf_str(&b));
 }
 
-static void answer_error(struct local_call *c, struct str text)
+static void answer_pdf_error(struct local_call *c, struct str text)
 {
     struct json *v = json_new_object(&c->arena);
 
@@ -50,7 +50,7 @@ static void answer_fault(const struct pdf *p, const char *missing, const char *b
                             broken, STR_ARG(p->given));
     else
         text = arena_printf(a, "%s: " STR_FMT, broken, STR_ARG(p->why));
-    answer_error(p->c, text);
+    answer_pdf_error(p->c, text);
 }
 
 /* What reading and telling about a file have in common. */
@@ -75,7 +75,7 @@ static struct json *describe_pdf(const struct pdf *p)
     for (size_t k = 0; has_any && k < ARRAY_LEN(fields); k++)
         set_str(c, metadata, fields[k].key, fields[k].value.p ? fields[k].value : STR(""));
     set_str(c, v, "file_path", p->given);
-    set_int(c, v, "num_pages", i->n_pages);
+    set_pdf_int(c, v, "num_pages", i->n_pages);
     (void)json_set(&c->arena, v, "metadata", metadata);
     return v;
 }
@@ -98,7 +98,7 @@ void pdf_plain_read(struct local_call *c)
         struct json *item = json_new_object(&c->arena);
         if (!item)
             break;
-        set_int(c, item, "page_number", i);
+        set_pdf_int(c, item, "page_number", i);
         set_str(c, item, "text", page);
         (void)json_push(&c->arena, pages, item);
     }
@@ -120,7 +120,7 @@ void pdf_plain_info(struct local_call *c)
         struct json *item = json_new_object(&c->arena);
         if (!item)
             break;
-        set_int(c, item, "page", (int64_t)i + 1);
+        set_pdf_int(c, item, "page", (int64_t)i + 1);
         (void)json_set(&c->arena, item, "width", json_new_real(&c->arena, p.info.sizes[i].width));
         (void)json_set(&c->arena, item, "height", json_new_real(&c->arena, p.info.sizes[i].height));
         (void)json_push(&c->arena, sizes, item);
@@ -133,7 +133,7 @@ void pdf_plain_info(struct local_call *c)
 }
 
 /* The folders above GIVEN, as far as they may be made. */
-static void make_folders(struct local_call *c, struct str given)
+static void make_pdf_folders(struct local_call *c, struct str given)
 {
     struct str why;
 
@@ -163,7 +163,7 @@ static void answer_made(struct local_call *c, struct str file, size_t n)
     if (v) {
         (void)json_set(&c->arena, v, "success", json_new_bool(&c->arena, true));
         set_str(c, v, "output_file", file);
-        set_int(c, v, "pages_extracted", (int64_t)n);
+        set_pdf_int(c, v, "pages_extracted", (int64_t)n);
         set_str(c, v, "message",
                 arena_printf(&c->arena, "Successfully extracted %zu pages to " STR_FMT, n,
                              STR_ARG(file)));
@@ -189,11 +189,11 @@ void pdf_plain_extract(struct local_call *c)
     }
     int64_t wrong = find_wrong(pages, n, in.info.n_pages);
     if (wrong != 0) {
-        answer_error(c, arena_printf(&c->arena, "Invalid page number %lld. PDF has %lld pages.",
-                                     (long long)wrong, (long long)in.info.n_pages));
+        answer_pdf_error(c, arena_printf(&c->arena, "Invalid page number %lld. PDF has %lld pages.",
+                                         (long long)wrong, (long long)in.info.n_pages));
         return;
     }
-    make_folders(c, output);
+    make_pdf_folders(c, output);
     (void)pdf_ranges(&ranges, pages, n);
     const struct pdf_part part = {in.path, buf_cstr(&ranges)};
     if (!part.pages || !pdf_target(&out, c, output) || !pdf_build(&out, &part, 1)) {

@@ -324,7 +324,7 @@ static bool find_deck(struct pp *p, bool is_brief)
     return false;
 }
 
-static bool find_slide(struct pp *p, bool is_brief)
+static bool find_call_slide(struct pp *p, bool is_brief)
 {
     size_t n = deck_n_slides(p->deck);
 
@@ -385,7 +385,7 @@ static void run_pp_tool(struct pp *p, const struct pp_tool *t)
 
     if (t->needs & PP_DECK && !find_deck(p, is_brief))
         return;
-    if ((t->needs & PP_SLIDE) == PP_SLIDE && !find_slide(p, is_brief))
+    if ((t->needs & PP_SLIDE) == PP_SLIDE && !find_call_slide(p, is_brief))
         return;
     if ((t->needs & PP_SHAPE) == PP_SHAPE && !find_shape(p, is_brief))
         return;

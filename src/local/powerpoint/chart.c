@@ -47,7 +47,7 @@ static const struct kind {
      "", AXES_UP},
 };
 
-static const struct kind *find_kind(struct str name)
+static const struct kind *find_pp_chart_kind(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (str_iis(name, kinds[i].name))
@@ -58,7 +58,7 @@ static const struct kind *find_kind(struct str name)
 
 bool chart_is_kind(struct str kind)
 {
-    return find_kind(kind) != NULL;
+    return find_pp_chart_kind(kind) != NULL;
 }
 
 struct str chart_kinds(struct arena *a)
@@ -312,7 +312,7 @@ struct xml *chart_add(struct deck *d, struct slide *s, const struct box *box, st
                       const struct chart_data *data)
 {
     auto_buf struct buf b = BUF_INIT(64 << 10);
-    const struct kind *k = find_kind(kind);
+    const struct kind *k = find_pp_chart_kind(kind);
     struct shape_new n = {.name = "Chart", .box = *box};
 
     write_chart(&b, k);

@@ -44,14 +44,14 @@ static struct table *find_font_table(struct font *f, const char *tag)
     return NULL;
 }
 
-static struct str data_of(struct font *f, const char *tag)
+static struct str font_data_of(struct font *f, const char *tag)
 {
     struct table *t = find_font_table(f, tag);
 
     return t ? t->data : STR_NULL;
 }
 
-static int read_tables(struct font *f, struct str bytes, struct err *e)
+static int read_font_tables(struct font *f, struct str bytes, struct err *e)
 {
     size_t at = str_starts(bytes, STR("ttcf")) ? u32(bytes, 12) : 0;
     uint32_t version = u32(bytes, at), n = u16(bytes, at + 4);
@@ -121,13 +121,13 @@ static struct str font_name_of(struct arena *a, struct str table, uint32_t id)
 int font_look(struct arena *a, struct str bytes, struct font_info *ret, struct err *e)
 {
     struct font f = {0};
-    int r = read_tables(&f, bytes, e);
+    int r = read_font_tables(&f, bytes, e);
 
     if (r < 0)
         return r;
-    ret->family = font_name_of(a, data_of(&f, "name"), 1);
-    ret->style = font_name_of(a, data_of(&f, "name"), 2);
-    ret->n_glyphs = u16(data_of(&f, "maxp"), 4);
+    ret->family = font_name_of(a, font_data_of(&f, "name"), 1);
+    ret->style = font_name_of(a, font_data_of(&f, "name"), 2);
+    ret->n_glyphs = u16(font_data_of(&f, "maxp"), 4);
     return 0;
 }
 
@@ -255,9 +255,10 @@ static bool has_outlines(struct font *f)
 
 static int keep_letters(struct arena *a, struct font *f, struct str text)
 {
-    struct outlines o = {data_of(f, "glyf"), data_of(f, "loca"), u16(data_of(f, "head"), 50) != 0,
-                         u16(data_of(f, "maxp"), 4), NULL};
-    struct str cmap = data_of(f, "cmap");
+    struct outlines o = {font_data_of(f, "glyf"), font_data_of(f, "loca"),
+                         u16(font_data_of(f, "head"), 50) != 0, u16(font_data_of(f, "maxp"), 4),
+                         NULL};
+    struct str cmap = font_data_of(f, "cmap");
 
     text = str_slice(text, 0, LETTERS_MAX);
     o.used = arena_zalloc(a, o.n + 1UL, sizeof *o.used);
@@ -330,7 +331,7 @@ int font_shrink(struct arena *a, struct str bytes, struct str text, struct buf *
 {
     static const char *const unneeded[] = {"DSIG", "hdmx", "VDMX", "LTSH", "PCLT", "FFTM"};
     struct font f = {0};
-    int r = read_tables(&f, bytes, e);
+    int r = read_font_tables(&f, bytes, e);
 
     if (r < 0)
         return r;

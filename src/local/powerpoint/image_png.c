@@ -36,7 +36,7 @@ struct png {
     struct buf rows;   /* unpacked: a filter's number before each row */
 };
 
-static int check_head(struct png *p, struct str head, struct err *e)
+static int check_png_head(struct png *p, struct str head, struct err *e)
 {
     static const unsigned channels[7] = {1, 0, 3, 1, 2, 0, 4};
 
@@ -68,7 +68,7 @@ static int read_chunks(struct png *p, struct str bytes, struct err *e)
         struct str data = str_n(bytes.p + at + 8, len);
         int r = 0;
         if (str_is(type, "IHDR") && len == 13) {
-            r = check_head(p, data, e);
+            r = check_png_head(p, data, e);
             has_head = true;
         }
         if (str_is(type, "PLTE"))
@@ -86,14 +86,14 @@ static int read_chunks(struct png *p, struct str bytes, struct err *e)
     return err_set(e, -EINVAL, "the PNG file is cut off");
 }
 
-static int add_rows(void *ctx, const char *p, size_t len)
+static int add_png_rows(void *ctx, const char *p, size_t len)
 {
     return buf_add(ctx, p, len);
 }
 
 static int unpack_png(struct png *p, struct err *e)
 {
-    struct gunzip *z = gunzip_new_raw(add_rows, &p->rows);
+    struct gunzip *z = gunzip_new_raw(add_png_rows, &p->rows);
 
     if (!z)
         return err_set(e, -ENOMEM, "out of memory");
@@ -238,7 +238,7 @@ static void add_filtered(const struct image *m, struct buf *out)
 
 static int pack_png_rows(struct str rows, struct buf *out)
 {
-    struct deflate *d = deflate_new(DEFLATE_RAW, add_rows, out);
+    struct deflate *d = deflate_new(DEFLATE_RAW, add_png_rows, out);
 
     if (!d)
         return -ENOMEM;

@@ -5,7 +5,7 @@
 
 #include "office/picture.h"
 
-static void set_size(struct box *box, const struct picture *p)
+static void set_picture_size(struct box *box, const struct picture *p)
 {
     int64_t cx = (int64_t)p->width * PP_EMU_INCH / p->dpi_x;
     int64_t cy = (int64_t)p->height * PP_EMU_INCH / p->dpi_y;
@@ -64,7 +64,7 @@ struct xml *picture_add(struct deck *d, struct slide *s, struct box box, struct 
     if (!part)
         part = add_media(d, &look, bytes);
     struct str id = part ? rel_add(&d->package, s->part, "image", part) : STR_NULL;
-    set_size(&box, &look);
+    set_picture_size(&box, &look);
     struct shape_new n = {.name = "Picture", .box = box};
     struct xml *shape = id.p ? shape_add_picture(s, &n, id) : NULL;
     if (!shape)

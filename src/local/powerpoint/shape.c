@@ -53,14 +53,14 @@ struct xml *shape_at(const struct slide *s, size_t i)
 }
 
 /* p:nvSpPr, p:nvPicPr, …: always the first. */
-static struct xml *head_of(const struct xml *shape)
+static struct xml *shape_head_of(const struct xml *shape)
 {
     return xml_child(shape, NULL);
 }
 
 struct str shape_name(const struct xml *shape)
 {
-    struct str name = xml_get(xml_child(head_of(shape), "p:cNvPr"), "name");
+    struct str name = xml_get(xml_child(shape_head_of(shape), "p:cNvPr"), "name");
 
     return name.p ? name : STR("");
 }
@@ -137,7 +137,7 @@ static const struct ph_type {
 
 struct xml *shape_ph(const struct xml *shape)
 {
-    return xml_path(head_of(shape), "p:nvPr/p:ph");
+    return xml_path(shape_head_of(shape), "p:nvPr/p:ph");
 }
 
 int64_t shape_ph_idx(const struct xml *shape)
@@ -261,7 +261,7 @@ static struct xml *append_shape(struct slide *s, const char *name, const char *f
     if (shape_count(s) >= PP_SHAPES_MAX)
         return NULL;
     struct xml *shape = xml_add_text(s->doc, s->tree, end, fragment);
-    struct xml *head = xml_child(head_of(shape), "p:cNvPr");
+    struct xml *head = xml_child(shape_head_of(shape), "p:cNvPr");
     xml_setf(s->doc, head, "id", "%lld", (long long)id);
     xml_setf(s->doc, head, "name", "%s %lld", name, (long long)id - 1);
     return shape;

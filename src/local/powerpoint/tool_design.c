@@ -156,7 +156,7 @@ static struct json *enhance(struct pp *p, struct slide *s, struct str scheme)
     return done;
 }
 
-static bool find_slide(struct pp *p, struct slide *s)
+static bool find_design_slide(struct pp *p, struct slide *s)
 {
     int64_t at = json_int(pp_arg(p, "slide_index"), -1);
     size_t n = deck_n_slides(p->deck);
@@ -176,7 +176,7 @@ static void enhance_slide(struct pp *p, struct str scheme)
         pp_error(p, "slide_index is required for enhance operation");
         return;
     }
-    if (!find_slide(p, &s))
+    if (!find_design_slide(p, &s))
         return;
     struct json *done = enhance(p, &s, scheme);
     (void)part_edit(&p->deck->package, s.part, NULL);
@@ -204,7 +204,7 @@ void pp_apply_professional_design(struct pp *p)
     if (!p->deck)
         pp_error(p, "No presentation is currently loaded or the specified ID is invalid");
     else if (str_is(operation, "professional_slide")) {
-        if (!pp_arg(p, "slide_index") || find_slide(p, &s))
+        if (!pp_arg(p, "slide_index") || find_design_slide(p, &s))
             professional_slide(p, scheme);
     } else if (str_is(operation, "theme"))
         apply_theme(p, scheme);

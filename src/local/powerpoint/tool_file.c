@@ -96,7 +96,7 @@ static bool read_given_file(struct pp *p, struct str given, const char *failed, 
 
 /* A template: at its path, or by its name in the folder "templates". STR_NULL: the answer is an
  * error. */
-static struct str find_template(struct pp *p, struct str given)
+static struct str find_pp_template(struct pp *p, struct str given)
 {
     struct str why = STR_NULL;
     struct stat st;
@@ -137,7 +137,7 @@ static bool is_pptx(struct str path)
 
 void pp_create_presentation_from_template(struct pp *p)
 {
-    struct str path = find_template(p, pp_arg_str(p, "template_path")), bytes;
+    struct str path = find_pp_template(p, pp_arg_str(p, "template_path")), bytes;
     const char *failed = "Failed to create presentation from template";
     size_t n;
 
@@ -219,7 +219,7 @@ void pp_get_presentation_info(struct pp *p)
 
 void pp_get_template_file_info(struct pp *p)
 {
-    struct str path = find_template(p, pp_arg_str(p, "template_path")), bytes;
+    struct str path = find_pp_template(p, pp_arg_str(p, "template_path")), bytes;
 
     if (!path.p || !read_given_file(p, path, "Failed to get template info", &bytes))
         return;

@@ -107,7 +107,7 @@ void pp_manage_image(struct pp *p)
 
 /* ---- tables ---- */
 
-static bool check_numbers(struct pp *p)
+static bool check_object_numbers(struct pp *p)
 {
     static const struct {
         const char *name, *fault;
@@ -142,7 +142,7 @@ static bool check_table(struct pp *p, int64_t rows, int64_t cols)
 {
     const struct json *data = pp_arg(p, "data");
 
-    if (!check_numbers(p))
+    if (!check_object_numbers(p))
         return false;
     if (rows > TABLE_SIDE_MAX || cols > TABLE_SIDE_MAX || rows * cols > TABLE_CELLS_MAX)
         pp_error(p, "Failed to add table: a table can have at most %d rows and columns",
@@ -157,7 +157,8 @@ static bool check_table(struct pp *p, int64_t rows, int64_t cols)
     return !pp_failed(p);
 }
 
-static void fill_cell(struct pp *p, struct xml *cell, const struct json *value, bool is_header)
+static void fill_object_cell(struct pp *p, struct xml *cell, const struct json *value,
+                             bool is_header)
 {
     struct xml_doc *doc = p->slide.doc;
     struct text_format f = TEXT_FORMAT_KEEP;
@@ -195,7 +196,7 @@ void pp_add_table(struct pp *p)
     for (struct xml *tr = xml_child(table, "a:tr"); tr; tr = xml_next(tr, "a:tr"), r++) {
         size_t c = 0;
         for (struct xml *tc = xml_child(tr, "a:tc"); tc; tc = xml_next(tc, "a:tc"), c++)
-            fill_cell(p, tc, json_at(json_at(data, r), c), r == 0 && has_header);
+            fill_object_cell(p, tc, json_at(json_at(data, r), c), r == 0 && has_header);
     }
     pp_text(p, "message", "Added %lldx%lld table to slide %lld", (long long)rows, (long long)cols,
             (long long)p->slide_index);

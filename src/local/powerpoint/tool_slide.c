@@ -131,7 +131,7 @@ struct reading {
     struct buf all; /* every text, a line each */
 };
 
-static void add_line(struct reading *r, struct str text)
+static void add_slide_line(struct reading *r, struct str text)
 {
     if (r->all.len > 0)
         (void)buf_add_char(&r->all, '\n');
@@ -155,10 +155,10 @@ static void read_shape(struct reading *r, const struct xml *shape, size_t i)
         pp_put_int(p, o, "placeholder_idx", shape_ph_idx(shape));
     }
     pp_push(p, shape_ph(shape) ? r->holders : r->shapes, o);
-    add_line(r, text);
+    add_slide_line(r, text);
 }
 
-static void read_table(struct reading *r, const struct xml *shape, size_t i)
+static void read_slide_table(struct reading *r, const struct xml *shape, size_t i)
 {
     struct pp *p = r->p;
     struct json *rows = pp_array(p);
@@ -171,7 +171,7 @@ static void read_table(struct reading *r, const struct xml *shape, size_t i)
             if (text.len == 0)
                 continue;
             pp_push_str(p, cells, text);
-            add_line(r, text);
+            add_slide_line(r, text);
         }
         pp_put_int(p, row, "row", n);
         pp_put(p, row, "cells", cells);
@@ -197,10 +197,10 @@ static struct json *pp_slide_text(struct pp *p, const struct slide *s)
     size_t i = 0;
 
     if (title.len > 0)
-        add_line(&r, title);
+        add_slide_line(&r, title);
     for (struct xml *x = shape_at(s, 0); x; x = shape_next(x), i++) {
         if (table_of(x))
-            read_table(&r, x, i);
+            read_slide_table(&r, x, i);
         else
             read_shape(&r, x, i);
     }

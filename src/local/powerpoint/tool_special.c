@@ -39,7 +39,7 @@ static void list_links(struct pp *p)
     pp_set(p, "hyperlinks", all);
 }
 
-static void add_link(struct pp *p, struct xml *body)
+static void add_special_link(struct pp *p, struct xml *body)
 {
     struct str text = pp_arg_str(p, "text"), url = pp_arg_str(p, "url");
     struct xml *para = xml_child(body, "a:p");
@@ -115,7 +115,7 @@ void pp_manage_hyperlinks(struct pp *p)
     if (!body)
         pp_error(p, "Shape does not contain text");
     else if (str_is(operation, "add"))
-        add_link(p, body);
+        add_special_link(p, body);
     else if (str_is(operation, "update") || str_is(operation, "remove"))
         change_link(p, body, str_is(operation, "remove"));
     else

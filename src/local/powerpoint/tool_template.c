@@ -39,7 +39,7 @@ static const struct row rows[] = {
 /* clang-format on */
 
 /* The first element of a template is behind its row. */
-static const struct row *find_template(struct str id)
+static const struct row *find_design_template(struct str id)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].kind == KIND_TEMPLATE && str_is(id, rows[i].name))
@@ -133,7 +133,7 @@ static struct xml *make_shape(struct making *m, const struct row *r)
     return shape;
 }
 
-static struct xml *make_image(struct making *m, const struct row *r)
+static struct xml *make_design_image(struct making *m, const struct row *r)
 {
     struct str path = json_str(json_get(m->images, r->name), STR("")), why, bytes;
     const char *at = path.len > 0 ? path_check(m->p->c, path, &why) : NULL;
@@ -234,7 +234,7 @@ static struct xml *make_chart(struct making *m, const struct row *r)
 }
 
 static struct xml *(*const makers[])(struct making *m, const struct row *r) = {
-    [KIND_TEXT] = make_text,   [KIND_SHAPE] = make_shape, [KIND_IMAGE] = make_image,
+    [KIND_TEXT] = make_text,   [KIND_SHAPE] = make_shape, [KIND_IMAGE] = make_design_image,
     [KIND_TABLE] = make_table, [KIND_CHART] = make_chart,
 };
 
@@ -243,7 +243,7 @@ static struct json *apply_template(struct making *m, struct str id)
 {
     struct pp *p = m->p;
     struct json *o = pp_object(p), *made = pp_array(p);
-    const struct row *t = find_template(id);
+    const struct row *t = find_design_template(id);
 
     pp_put(p, o, "success", json_new_bool(&p->c->arena, t != NULL));
     if (!t) {
@@ -342,7 +342,7 @@ static struct json *describe_template(struct pp *p, const struct row *r)
 void pp_get_template_info(struct pp *p)
 {
     struct str id = pp_arg_str(p, "template_id");
-    const struct row *t = find_template(id);
+    const struct row *t = find_design_template(id);
     struct json *all = pp_array(p), *schemes = pp_array(p);
 
     if (!t) {
@@ -423,7 +423,7 @@ void pp_create_slide_from_template(struct pp *p)
         return;
     }
     /* Nothing is added for a template that is not there. */
-    if (!find_template(id)) {
+    if (!find_design_template(id)) {
         pp_error(p, "Failed to apply template to new slide: Template '" STR_FMT "' not found",
                  STR_ARG(id));
         return;

@@ -190,7 +190,7 @@ static void manage_runs(struct pp *p)
 
 /* ---- does it fit? ---- */
 
-static size_t count_chars(struct str s)
+static size_t count_pp_chars(struct str s)
 {
     size_t n = 0;
 
@@ -212,7 +212,7 @@ static struct fit guess_text_fit(struct pp *p, const struct xml *shape, struct s
 {
     struct fit f = {.points = points};
     struct box box = {0};
-    double n = (double)count_chars(text);
+    double n = (double)count_pp_chars(text);
 
     if (text.len == 0)
         return f;
@@ -227,7 +227,7 @@ static struct fit guess_text_fit(struct pp *p, const struct xml *shape, struct s
         f.points = f.points < 8 ? 8 : f.points;
     }
     while (text.p)
-        f.has_long_lines = f.has_long_lines || count_chars(str_cut(&text, '\n')) > 100;
+        f.has_long_lines = f.has_long_lines || count_pp_chars(str_cut(&text, '\n')) > 100;
     f.needs_work = f.needs_work || f.has_long_lines;
     return f;
 }
@@ -353,7 +353,7 @@ int64_t pp_best_points(struct str text, const struct box *box, int64_t least, in
     for (int64_t points = most; points > least; points--) {
         double lines = 0, per_line = width / ((double)points * 0.5);
         for (struct str rest = text; rest.p;) {
-            double n = (double)count_chars(str_cut(&rest, '\n'));
+            double n = (double)count_pp_chars(str_cut(&rest, '\n'));
             lines += per_line < 1 ? n : 1 + floor(n / per_line);
         }
         if (lines * (double)points * 1.2 <= height)
@@ -375,7 +375,7 @@ static void optimize_shape(struct pp *p, struct xml *shape, struct json *told,
     struct str text = text_get(a, body), wrap = xml_get(properties, "wrap");
     struct text_format f = TEXT_FORMAT_KEEP;
     struct box box;
-    size_t n = count_chars(text);
+    size_t n = count_pp_chars(text);
 
     if (set->resize && shape_box(p->deck, &p->slide, shape, &box)) {
         int64_t points = pp_best_points(text, &box, set->least, set->most);

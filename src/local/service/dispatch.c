@@ -66,7 +66,7 @@ static void refuse_call(struct http_req *r, int status, const char *text)
 /* ---- jobs: their memory is used again, because asking the kernel for it takes longer than most
  * calls ---- */
 
-static void free_job(struct job *j)
+static void free_service_job(struct job *j)
 {
     buf_done(&j->out);
     buf_done(&j->call.content);
@@ -76,14 +76,14 @@ static void free_job(struct job *j)
     free(j);
 }
 
-static void on_idle(struct loop_timer *t)
+static void on_service_idle(struct loop_timer *t)
 {
     struct local_serve *s = container_of(t, struct local_serve, idle);
 
     while (s->kept) {
         struct job *j = s->kept;
         s->kept = j->next;
-        free_job(j);
+        free_service_job(j);
     }
     s->n_kept = 0;
     memory_rest();
@@ -101,8 +101,9 @@ static void keep_job(struct job *j)
 {
     struct local_serve *s = j->serve;
 
-    if (s->n_kept == KEEP_JOBS || loop_timer_start(s->loop, &s->idle, KEEP_MS, on_idle) < 0) {
-        free_job(j);
+    if (s->n_kept == KEEP_JOBS ||
+        loop_timer_start(s->loop, &s->idle, KEEP_MS, on_service_idle) < 0) {
+        free_service_job(j);
         return;
     }
     recycle_buf(&j->out);
@@ -213,7 +214,7 @@ static void start_tool_job(struct local_serve *s, struct job *j, const struct lo
     if (pool_run(s->pool, &j->job) == 0)
         return;
     refuse_call(j->req, 503, "no thread could be started");
-    free_job(j);
+    free_service_job(j);
 }
 
 /* ---- requests ---- */

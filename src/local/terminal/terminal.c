@@ -96,7 +96,7 @@ static void refuse_command(struct local_call *c, const char *part, struct str wh
 }
 
 /* An argument that looks like a path has to be in the workspace; it is made absolute. */
-static bool check_path(struct local_call *c, const char **arg, struct str *why)
+static bool check_terminal_path(struct local_call *c, const char **arg, struct str *why)
 {
     const char *a = *arg;
     bool is_explicit = ((a[0] == '/' && a[1] != '/') || strncmp(a, "./", 2) == 0 ||
@@ -146,7 +146,7 @@ static const char **check_command(struct local_call *c, const struct rules *rule
             *why = arena_printf(&c->arena, "Flag '%s' is not allowed", words[i]);
             return NULL;
         }
-        if (words[i][0] != '-' && !check_path(c, &words[i], why))
+        if (words[i][0] != '-' && !check_terminal_path(c, &words[i], why))
             return NULL;
     }
     return words;
@@ -177,7 +177,7 @@ static struct str take_part(struct local_call *c, struct str *s, bool *is_file)
 }
 
 /* Takes the file behind "<" or ">" off S. */
-static const char *take_file(struct local_call *c, struct str *s)
+static const char *take_terminal_file(struct local_call *c, struct str *s)
 {
     size_t at = 0;
 
@@ -200,8 +200,8 @@ static bool check_parts(struct local_call *c, const struct rules *rules, struct 
             refuse_command(c, part.p, why);
             return false;
         }
-        const char *file = is_file ? take_file(c, &command) : "";
-        if (file && file[0] && !check_path(c, &file, &why)) {
+        const char *file = is_file ? take_terminal_file(c, &command) : "";
+        if (file && file[0] && !check_terminal_path(c, &file, &why)) {
             refuse_command(c, file, why);
             return false;
         }
@@ -245,7 +245,7 @@ static void run_words(struct local_call *c, const struct rules *rules, const cha
     run_done(&r);
 }
 
-static void run_command(struct local_call *c)
+static void run_terminal_command(struct local_call *c)
 {
     const struct rules *rules = rules_of(c);
     struct str command = local_str(c, "command"), why;
@@ -295,7 +295,7 @@ static void show_security_rules(struct local_call *c)
 }
 
 static const struct local_tool tools[] = {
-    {"run_command", run_command},
+    {"run_command", run_terminal_command},
     {"show_security_rules", show_security_rules},
 };
 

@@ -58,7 +58,7 @@ static void find_words(struct word *w, struct search *s, struct str text, struct
     }
 }
 
-static void find_in(struct word *w, struct search *s, const struct xml *p)
+static void find_in_paragraph(struct word *w, struct search *s, const struct xml *p)
 {
     struct str text = word_text(w, p), in = s->matches_case ? text : word_lower(w, text);
 
@@ -84,7 +84,7 @@ static void find_in_table(struct word *w, struct search *s, const struct xml *ta
         for (const struct xml *c = xml_child(r, "w:tc"); c; c = xml_next(c, "w:tc"), column++) {
             s->place = word_say(w, "Table %zu, Row %zu, Column %zu", index, row, column);
             for (const struct xml *p = xml_child(c, "w:p"); p; p = xml_next(p, "w:p"))
-                find_in(w, s, p);
+                find_in_paragraph(w, s, p);
         }
     }
 }
@@ -102,7 +102,7 @@ struct str tool_find_text_in_document(struct word *w)
         return STR("Search text cannot be empty");
     s.text = s.matches_case ? text : word_lower(w, text);
     for (struct xml *p = xml_child(w->body, "w:p"); p; p = xml_next(p, "w:p"), s.index++)
-        find_in(w, &s, p);
+        find_in_paragraph(w, &s, p);
     for (struct xml *t = xml_child(w->body, "w:tbl"); t; t = xml_next(t, "w:tbl"), i++)
         find_in_table(w, &s, t, i);
     set_comment_member(w, o, "query", json_new_str(w->arena, text));
@@ -135,7 +135,7 @@ static struct xml *find_comment_place(const struct word *w, struct str id, int64
 }
 
 /* "…Z" as "…+00:00". */
-static struct json *date_of(struct word *w, struct str s)
+static struct json *comment_date_of(struct word *w, struct str s)
 {
     if (s.len == 0)
         return json_new_null(w->arena);
@@ -159,7 +159,7 @@ static struct json *comment(struct word *w, struct xml_doc *d, const struct xml 
                        json_new_str(w->arena, id.p ? id : word_say(w, "%zu", i)));
     set_comment_member(w, o, "author", json_new_str(w->arena, author.p ? author : STR("Unknown")));
     set_comment_member(w, o, "initials", json_new_str(w->arena, xml_get(n, "w:initials")));
-    set_comment_member(w, o, "date", date_of(w, xml_get(n, "w:date")));
+    set_comment_member(w, o, "date", comment_date_of(w, xml_get(n, "w:date")));
     set_comment_member(w, o, "text", json_new_str(w->arena, word_strip(buf_str(&b))));
     set_comment_member(w, o, "paragraph_index",
                        index < 0 ? json_new_null(w->arena) : json_new_int(w->arena, index));

@@ -229,7 +229,7 @@ static int64_t drawing_id(const struct word *w)
     return id;
 }
 
-static void set_size(struct word *w, struct xml *n, int64_t cx, int64_t cy)
+static void set_word_size(struct word *w, struct xml *n, int64_t cx, int64_t cy)
 {
     xml_setf(w->doc, n, "cx", "%lld", (long long)cx);
     xml_setf(w->doc, n, "cy", "%lld", (long long)cy);
@@ -256,8 +256,8 @@ static void add_drawing(struct word *w, struct str rel, struct str file, const i
     xml_setf(w->doc, about, "name", "Picture %lld", (long long)id);
     xml_set(w->doc, xml_walk(run, NULL, "pic:cNvPr"), "name", file);
     xml_set(w->doc, xml_walk(run, NULL, "a:blip"), "r:embed", rel);
-    set_size(w, xml_walk(run, NULL, "wp:extent"), size[0], size[1]);
-    set_size(w, xml_walk(run, NULL, "a:ext"), size[0], size[1]);
+    set_word_size(w, xml_walk(run, NULL, "wp:extent"), size[0], size[1]);
+    set_word_size(w, xml_walk(run, NULL, "a:ext"), size[0], size[1]);
 }
 
 /* In English Metric Units: as large as it says itself, or of the width that is wanted. */

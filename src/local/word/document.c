@@ -35,7 +35,7 @@ struct str tool_create_document(struct word *w)
 }
 
 /* NAME with "_copy" before its extension. */
-static struct str copy_name(struct word *w, struct str name)
+static struct str copy_word_name(struct word *w, struct str name)
 {
     return word_say(w, STR_FMT "_copy.docx", STR_ARG(str_slice(name, 0, name.len - 5)));
 }
@@ -46,7 +46,7 @@ struct str tool_copy_document(struct word *w)
     struct str to = word_arg(w, "destination_filename"), bytes;
     const char *source = word_path(w, from);
 
-    to = to.len > 0 ? word_docx(w->arena, to) : copy_name(w, from);
+    to = to.len > 0 ? word_docx(w->arena, to) : copy_word_name(w, from);
     const char *target = source ? word_path(w, to) : NULL;
     if (!target)
         return STR_NULL;
@@ -103,13 +103,13 @@ static void set_info_text(struct word *w, struct json *o, const char *key, struc
     (void)json_set(w->arena, o, key, json_new_str(w->arena, s));
 }
 
-static void set_int(struct word *w, struct json *o, const char *key, int64_t i)
+static void set_word_int(struct word *w, struct json *o, const char *key, int64_t i)
 {
     (void)json_set(w->arena, o, key, json_new_int(w->arena, i));
 }
 
 /* "2024-05-06T07:08:09Z" as "2024-05-06 07:08:09+00:00". */
-static struct str date_of(struct word *w, struct str s)
+static struct str word_date_of(struct word *w, struct str s)
 {
     if (s.len < 19 || s.p[10] != 'T')
         return s;
@@ -156,24 +156,24 @@ struct str tool_get_document_info(struct word *w)
         struct xml *n = xml_child(root, texts[i].element);
         struct str text = n ? xml_text(d, n) : STR("");
         set_info_text(w, o, texts[i].key,
-                      strncmp(texts[i].element, "dcterms", 7) == 0 ? date_of(w, text) : text);
+                      strncmp(texts[i].element, "dcterms", 7) == 0 ? word_date_of(w, text) : text);
     }
     if (xml_child(root, "cp:revision"))
         (void)str_to_i64(xml_text(d, xml_child(root, "cp:revision")), &revision);
     for (struct xml *n = NULL; (n = xml_walk(w->body, n, "w:sectPr"));)
         sections++;
-    set_int(w, o, "revision", revision);
-    set_int(w, o, "page_count", sections);
-    set_int(w, o, "word_count", count_words(w));
-    set_int(w, o, "paragraph_count", (int64_t)word_n_paragraphs(w));
-    set_int(w, o, "table_count", (int64_t)xml_count(w->body, "w:tbl"));
+    set_word_int(w, o, "revision", revision);
+    set_word_int(w, o, "page_count", sections);
+    set_word_int(w, o, "word_count", count_words(w));
+    set_word_int(w, o, "paragraph_count", (int64_t)word_n_paragraphs(w));
+    set_word_int(w, o, "table_count", (int64_t)xml_count(w->body, "w:tbl"));
     return word_json(w, o, JSON_PRETTY);
 }
 
 /* ---- content ---- */
 
 /* Each cell once, with the paragraphs in it. */
-static void add_cells(struct word *w, const struct xml *table, struct buf *out)
+static void add_word_cells(struct word *w, const struct xml *table, struct buf *out)
 {
     for (const struct xml *r = xml_child(table, "w:tr"); r; r = xml_next(r, "w:tr")) {
         for (const struct xml *c = xml_child(r, "w:tc"); c; c = xml_next(c, "w:tc")) {
@@ -194,7 +194,7 @@ struct str tool_get_document_text(struct word *w)
         (void)buf_add_char(&b, '\n');
     }
     for (struct xml *t = xml_child(w->body, "w:tbl"); t; t = xml_next(t, "w:tbl"))
-        add_cells(w, t, &b);
+        add_word_cells(w, t, &b);
     if (!buf_ok(&b))
         return word_failed(w, "the document is too large");
     return arena_str(w->arena, str_n(b.p ? b.p : "", b.len > 0 ? b.len - 1 : 0));
@@ -217,9 +217,9 @@ static struct json *table_outline(struct word *w, const struct xml *table, int64
         }
         (void)json_push(w->arena, rows, row);
     }
-    set_int(w, o, "index", index);
-    set_int(w, o, "rows", (int64_t)n_rows);
-    set_int(w, o, "columns", (int64_t)n_columns);
+    set_word_int(w, o, "index", index);
+    set_word_int(w, o, "rows", (int64_t)n_rows);
+    set_word_int(w, o, "columns", (int64_t)n_columns);
     (void)json_set(w->arena, o, "preview", rows);
     return o;
 }
@@ -232,7 +232,7 @@ struct str tool_get_document_outline(struct word *w)
 
     for (struct xml *p = xml_child(w->body, "w:p"); p; p = xml_next(p, "w:p"), i++) {
         struct json *v = json_new_object(w->arena);
-        set_int(w, v, "index", i);
+        set_word_int(w, v, "index", i);
         set_info_text(w, v, "text", word_short(w, word_text(w, p), OUTLINE_TEXT));
         set_info_text(w, v, "style", word_style_of(w, p));
         (void)json_push(w->arena, paragraphs, v);
@@ -260,7 +260,7 @@ struct str tool_get_paragraph_text_from_document(struct word *w)
         return word_json(w, o, JSON_PRETTY);
     }
     struct str style = word_style_of(w, p);
-    set_int(w, o, "index", i);
+    set_word_int(w, o, "index", i);
     set_info_text(w, o, "text", word_text(w, p));
     set_info_text(w, o, "style", style);
     (void)json_set(w->arena, o, "is_heading",
@@ -270,7 +270,7 @@ struct str tool_get_paragraph_text_from_document(struct word *w)
 
 /* ---- the body as XML, a line for each element ---- */
 
-static void add_escaped(struct buf *out, struct str s)
+static void add_word_escaped(struct buf *out, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         const char *entity = s.p[i] == '&'   ? "&amp;"
@@ -293,7 +293,7 @@ static void open_tag(struct buf *out, const struct xml *n)
         (void)buf_add_char(out, ' ');
         (void)buf_add_str(out, n->attrs[i].name->written);
         (void)buf_add_lit(out, "=\"");
-        add_escaped(out, n->attrs[i].value);
+        add_word_escaped(out, n->attrs[i].value);
         (void)buf_add_char(out, '"');
     }
 }
@@ -336,7 +336,7 @@ struct str tool_get_document_xml(struct word *w)
         if (!str_starts(root->attrs[i].name->written, STR("xmlns")))
             continue;
         (void)buf_printf(&b, " " STR_FMT "=\"", STR_ARG(root->attrs[i].name->written));
-        add_escaped(&b, root->attrs[i].value);
+        add_word_escaped(&b, root->attrs[i].value);
         (void)buf_add_char(&b, '"');
     }
     (void)buf_add_lit(&b, ">\n");

@@ -32,7 +32,7 @@ size_t word_n_columns(const struct xml *table)
     return xml_count(xml_child(table, "w:tblGrid"), "w:gridCol");
 }
 
-static int64_t span_of(const struct xml *cell)
+static int64_t grid_span_of(const struct xml *cell)
 {
     int64_t n = xml_get_int(xml_path(cell, "w:tcPr/w:gridSpan"), "w:val", 1);
 
@@ -44,7 +44,7 @@ size_t word_n_cells(const struct xml *row)
     size_t n = 0;
 
     for (const struct xml *c = xml_child(row, "w:tc"); c; c = xml_next(c, "w:tc"))
-        n += (size_t)span_of(c);
+        n += (size_t)grid_span_of(c);
     return n;
 }
 
@@ -55,7 +55,7 @@ static struct xml *cell_in(const struct xml *row, int64_t column, int64_t *begin
 
     for (struct xml *c = xml_child(row, "w:tc"); c; c = xml_next(c, "w:tc")) {
         *begin = at;
-        at += span_of(c);
+        at += grid_span_of(c);
         if (column < at)
             return c;
     }
@@ -202,7 +202,7 @@ static bool is_rectangle(const struct xml *table, const struct word_range *r)
         int64_t begin = 0, end = 0;
         const struct xml *first = cell_in(row, r->left, &begin);
         const struct xml *last = cell_in(row, r->right, &end);
-        if (!first || !last || begin != r->left || end + span_of(last) != r->right + 1)
+        if (!first || !last || begin != r->left || end + grid_span_of(last) != r->right + 1)
             return false;
         if ((i == r->top && is_continued(first)))
             return false;
@@ -219,7 +219,7 @@ static struct xml *merge_row(struct word *w, struct xml *row, const struct word_
 
     for (int64_t span = 0; c && span <= r->right - r->left;) {
         struct xml *next = xml_next(c, "w:tc");
-        span += span_of(c);
+        span += grid_span_of(c);
         width += xml_get_int(xml_path(c, "w:tcPr/w:tcW"), "w:w", 0);
         move_content(w, into ? into : first, c);
         if (c != first)

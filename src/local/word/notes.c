@@ -37,7 +37,7 @@ static struct xml_doc *need_notes(struct word *w)
     return part ? part_edit(&w->package, part, NULL) : NULL;
 }
 
-static void need_styles(struct word *w)
+static void need_note_style(struct word *w)
 {
     if (!word_style(w, STR("FootnoteReference"), "character")) {
         struct xml *s =
@@ -122,7 +122,7 @@ static struct xml *find_note_place(struct word *w, const struct note *n, struct 
     return NULL;
 }
 
-static struct xml *add_reference(struct word *w, struct xml *p, const struct note *n)
+static struct xml *add_note_reference(struct word *w, struct xml *p, const struct note *n)
 {
     struct xml *before = NULL, *last = xml_last(p, NULL);
 
@@ -151,7 +151,7 @@ static struct xml *note_behind(const struct word *w, struct xml *run, const stru
 }
 
 /* False with the reason in *WHY. */
-static bool add_note(struct word *w, struct note *n, struct str *why)
+static bool add_note_text(struct word *w, struct note *n, struct str *why)
 {
     struct xml *p = find_note_place(w, n, why);
     struct xml_doc *d = p ? need_notes(w) : NULL;
@@ -166,8 +166,8 @@ static bool add_note(struct word *w, struct note *n, struct str *why)
         *why = STR("Error adding footnote: No available footnote IDs");
         return false;
     }
-    need_styles(w);
-    struct xml *run = add_reference(w, p, n);
+    need_note_style(w);
+    struct xml *run = add_note_reference(w, p, n);
     struct xml *note = xml_add_text(
         d, d->root, note_behind(w, run, d),
         "<w:footnote><w:p><w:pPr><w:pStyle w:val=\"FootnoteText\"/></w:pPr><w:r><w:rPr>"
@@ -191,11 +191,11 @@ static struct str output(struct word *w)
     return w->save_path ? name : STR_NULL;
 }
 
-static struct str add_by(struct word *w, struct note *n)
+static struct str add_and_save_note(struct word *w, struct note *n)
 {
     struct str why = STR_NULL, name = output(w);
 
-    if (!name.p || !add_note(w, n, &why))
+    if (!name.p || !add_note_text(w, n, &why))
         return why;
     return word_done(w, "Successfully added footnote (ID: %lld) to " STR_FMT, (long long)n->id,
                      STR_ARG(name));
@@ -203,22 +203,22 @@ static struct str add_by(struct word *w, struct note *n)
 
 struct str tool_add_footnote_after_text(struct word *w)
 {
-    return add_by(w, &(struct note){.search = word_arg(w, "search_text"),
-                                    .text = word_arg(w, "footnote_text")});
+    return add_and_save_note(w, &(struct note){.search = word_arg(w, "search_text"),
+                                               .text = word_arg(w, "footnote_text")});
 }
 
 struct str tool_add_footnote_before_text(struct word *w)
 {
-    return add_by(w, &(struct note){.search = word_arg(w, "search_text"),
-                                    .text = word_arg(w, "footnote_text"),
-                                    .is_before = true});
+    return add_and_save_note(w, &(struct note){.search = word_arg(w, "search_text"),
+                                               .text = word_arg(w, "footnote_text"),
+                                               .is_before = true});
 }
 
 struct str tool_add_footnote_enhanced(struct word *w)
 {
-    return add_by(w, &(struct note){.has_index = true,
-                                    .index = word_int(w, "paragraph_index", 0),
-                                    .text = word_arg(w, "footnote_text")});
+    return add_and_save_note(w, &(struct note){.has_index = true,
+                                               .index = word_int(w, "paragraph_index", 0),
+                                               .text = word_arg(w, "footnote_text")});
 }
 
 static void set_note_member(struct word *w, struct json *o, const char *key, struct json *v)
@@ -236,7 +236,7 @@ struct str tool_add_footnote_robust(struct word *w)
     struct json *made = json_new_array(w->arena);
     struct str why = STR_NULL;
 
-    if (!add_note(w, &n, &why))
+    if (!add_note_text(w, &n, &why))
         return word_refuse(w, STR_FMT, STR_ARG(why));
     (void)json_push(w->arena, made, json_new_str(w->arena, STR("FootnoteReference")));
     (void)json_push(w->arena, made, json_new_str(w->arena, STR("FootnoteText")));
@@ -257,7 +257,7 @@ struct str tool_add_footnote_robust(struct word *w)
 /* ---- removing ---- */
 
 /* The id of the first footnote of a paragraph with the text; 0: there is none. */
-static int64_t find_by_text(struct word *w, struct str text)
+static int64_t find_note_by_text(struct word *w, struct str text)
 {
     for (struct xml *p = NULL; (p = xml_walk(w->body, p, "w:p"));) {
         struct xml *n = xml_walk(p, NULL, "w:footnoteReference");
@@ -304,7 +304,7 @@ static struct str delete_note(struct word *w, bool cleans, struct json **details
     if (!d)
         return STR("No footnotes in document");
     if (search.len > 0)
-        id = find_by_text(w, search);
+        id = find_note_by_text(w, search);
     if (id == 0)
         return word_say(w, "No footnote found near text '" STR_FMT "'", STR_ARG(search));
     int64_t n_references = remove_references(w, id);

@@ -21,7 +21,7 @@ static struct xml_doc *need_numbering(struct word *w)
 }
 
 /* One more than the largest. */
-static int64_t free_id(const struct xml *root, const char *name, const char *attr)
+static int64_t free_numbering_id(const struct xml *root, const char *name, const char *attr)
 {
     int64_t id = 0;
 
@@ -34,9 +34,9 @@ static int64_t free_id(const struct xml *root, const char *name, const char *att
 }
 
 /* How the list looks. Lists that share this go on with each other's numbers. */
-static int64_t add_look(struct xml_doc *d, const char *format, const char *text)
+static int64_t add_numbering_look(struct xml_doc *d, const char *format, const char *text)
 {
-    int64_t id = free_id(d->root, "w:abstractNum", "w:abstractNumId");
+    int64_t id = free_numbering_id(d->root, "w:abstractNum", "w:abstractNumId");
     struct xml *look = xml_add_before(d, d->root, "w:abstractNum", xml_child(d->root, "w:num"));
     xml_setf(d, look, "w:abstractNumId", "%lld", (long long)id);
     xml_set(d, xml_add(d, look, "w:multiLevelType"), "w:val", STR("hybridMultilevel"));
@@ -58,8 +58,8 @@ int64_t word_numbering(struct word *w, bool is_bullet)
 
     if (!d)
         return 0;
-    int64_t look = add_look(d, is_bullet ? "bullet" : "decimal", is_bullet ? "•" : "%1.");
-    int64_t id = free_id(d->root, "w:num", "w:numId");
+    int64_t look = add_numbering_look(d, is_bullet ? "bullet" : "decimal", is_bullet ? "•" : "%1.");
+    int64_t id = free_numbering_id(d->root, "w:num", "w:numId");
     struct xml *behind = xml_last(d->root, "w:num");
     struct xml *num = xml_add_before(
         d, d->root, "w:num", behind ? behind->next : xml_child(d->root, "w:numIdMacAtCleanup"));

@@ -28,7 +28,7 @@ static struct str style_or_none(struct word *w, const char *style)
     return id.p ? id : STR("");
 }
 
-static struct xml *find_by_text(struct word *w, const char *text, bool is_begin)
+static struct xml *find_simple_note_by_text(struct word *w, const char *text, bool is_begin)
 {
     for (struct xml *p = xml_child(w->body, "w:p"); p; p = xml_next(p, "w:p")) {
         struct str own = word_text(w, p);
@@ -46,7 +46,7 @@ struct str tool_add_footnote_to_document(struct word *w)
     if (!p)
         return why;
     raise_run(w, word_add_run(w, p, STR("¹")));
-    if (!find_by_text(w, "Footnotes:", true)) {
+    if (!find_simple_note_by_text(w, "Footnotes:", true)) {
         (void)word_add_paragraph(w, STR("\n"), STR(""));
         (void)word_add_paragraph(w, STR("Footnotes:"), STR(""));
     }
@@ -64,7 +64,8 @@ struct str tool_add_endnote_to_document(struct word *w)
     if (!p)
         return why;
     raise_run(w, word_add_run(w, p, STR("†")));
-    if (!find_by_text(w, "Endnotes:", false) && !find_by_text(w, "ENDNOTES", false)) {
+    if (!find_simple_note_by_text(w, "Endnotes:", false) &&
+        !find_simple_note_by_text(w, "ENDNOTES", false)) {
         struct xml *new = word_add_paragraph(w, STR(""), STR(""));
         (void)xml_add_text(w->doc, new, NULL, "<w:r><w:br w:type=\"page\"/></w:r>");
         (void)word_add_paragraph(w, STR("Endnotes:"), style_or_none(w, "Heading 1"));
@@ -113,7 +114,7 @@ static struct str note_sign(struct word *w, struct str format, int64_t n)
 }
 
 /* Whether a run is a raised number or sign. */
-static bool is_sign(struct word *w, const struct xml *run)
+static bool is_note_sign(struct word *w, const struct xml *run)
 {
     struct str text = word_run_text(w, run);
     bool is_number = text.len > 0;
@@ -149,7 +150,7 @@ struct str tool_customize_footnote_style(struct word *w)
     need_footnote_text(w);
     for (struct xml *p = xml_child(w->body, "w:p"); p; p = xml_next(p, "w:p")) {
         for (struct xml *r = NULL; (r = word_next_run(p, r));) {
-            if (!is_sign(w, r))
+            if (!is_note_sign(w, r))
                 continue;
             struct xml *t = xml_child(r, "w:t");
             xml_set_text(w->doc, t, note_sign(w, format, number++));

@@ -74,7 +74,7 @@ bool word_is_like(struct word *w, const struct xml *paragraph, const char *begin
     return name.len >= len && strncasecmp(name.p, begin, len) == 0;
 }
 
-static struct xml *need_styles(struct word *w)
+static struct xml *need_styles_part(struct word *w)
 {
     static const struct str empty = STR_INIT(
         "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<w:styles xmlns:w=\""
@@ -94,7 +94,7 @@ static struct xml *need_styles(struct word *w)
 
 struct xml *word_add_style(struct word *w, const char *type, struct str id, struct str name)
 {
-    struct xml *root = need_styles(w);
+    struct xml *root = need_styles_part(w);
     struct xml *s = root ? xml_add(w->styles, root, "w:style") : NULL;
 
     if (!s)

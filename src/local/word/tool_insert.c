@@ -6,7 +6,7 @@
 
 /* The paragraph that the call means; NULL with the reason in *WHY. Tables of contents do not count
  * when it is found by its text. */
-static struct xml *find_target(struct word *w, struct str *why)
+static struct xml *find_insert_target(struct word *w, struct str *why)
 {
     int64_t i = word_int(w, "target_paragraph_index", 0);
     struct str text = word_arg(w, "target_text");
@@ -54,7 +54,7 @@ static struct str no_style(struct word *w, struct str name)
 struct str tool_insert_header_near_text(struct word *w)
 {
     struct str style = word_arg(w, "header_style"), title = word_arg(w, "header_title"), why;
-    struct xml *target = find_target(w, &why);
+    struct xml *target = find_insert_target(w, &why);
 
     if (!target)
         return why;
@@ -71,7 +71,7 @@ struct str tool_insert_header_near_text(struct word *w)
 struct str tool_insert_line_or_paragraph_near_text(struct word *w)
 {
     struct str style = word_arg(w, "line_style"), why;
-    struct xml *target = find_target(w, &why);
+    struct xml *target = find_insert_target(w, &why);
 
     if (!target)
         return why;
@@ -107,7 +107,7 @@ struct str tool_insert_numbered_list_near_text(struct word *w)
     bool has_type = word_has(w, "bullet_type");
     bool is_bullet = has_type && str_is(word_arg(w, "bullet_type"), "bullet");
     struct str why;
-    struct xml *target = find_target(w, &why);
+    struct xml *target = find_insert_target(w, &why);
 
     if (!target)
         return why;
@@ -190,7 +190,7 @@ struct str tool_replace_paragraph_block_below_header(struct word *w)
 }
 
 /* The text of everything in P, without white space around it. */
-static struct str plain_text(struct word *w, const struct xml *p)
+static struct str inserted_plain_text(struct word *w, const struct xml *p)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_FILE_MAX);
 
@@ -216,7 +216,7 @@ static bool is_end(struct word *w, const struct xml *n, struct str end)
         return true;
     if (!xml_is(n, "w:p"))
         return false;
-    return end.len > 0 ? str_eq(plain_text(w, n), word_strip(end)) : is_distinct(n);
+    return end.len > 0 ? str_eq(inserted_plain_text(w, n), word_strip(end)) : is_distinct(n);
 }
 
 struct str tool_replace_block_between_manual_anchors(struct word *w)
@@ -227,7 +227,7 @@ struct str tool_replace_block_between_manual_anchors(struct word *w)
     int64_t removed = 0;
 
     style = style.len > 0 ? style : STR("Normal");
-    while (p && !str_eq(plain_text(w, p), word_strip(start)))
+    while (p && !str_eq(inserted_plain_text(w, p), word_strip(start)))
         p = xml_next(p, "w:p");
     if (!p)
         return word_say(w, "Start anchor '" STR_FMT "' not found.", STR_ARG(start));

@@ -40,7 +40,7 @@ static struct xml *find_cell(struct word *w, struct str *why)
     return cell;
 }
 
-static long long index_of(const struct word *w, const char *name)
+static long long word_index_of(const struct word *w, const char *name)
 {
     return (long long)word_int(w, name, 0);
 }
@@ -83,8 +83,8 @@ struct str tool_set_table_cell_shading(struct word *w)
         return why;
     set_shading(w, cell, word_arg(w, "fill_color"), pattern.len > 0 ? pattern : STR("clear"));
     return word_done(w, "Cell shading applied successfully to table %lld, row %lld, column %lld.",
-                     index_of(w, "table_index"), index_of(w, "row_index"),
-                     index_of(w, "col_index"));
+                     word_index_of(w, "table_index"), word_index_of(w, "row_index"),
+                     word_index_of(w, "col_index"));
 }
 
 static void shade(struct word *w, struct xml *cell, const void *ctx)
@@ -110,7 +110,7 @@ struct str tool_apply_table_alternating_rows(struct word *w)
     for (struct xml *r = xml_child(t, "w:tr"); r; r = xml_next(r, "w:tr"))
         each_cell(w, r, shade, &colors[i++ % 2]);
     return word_done(w, "Alternating row shading applied successfully to table %lld.",
-                     index_of(w, "table_index"));
+                     word_index_of(w, "table_index"));
 }
 
 static void set_cell_font(struct word *w, struct xml *cell, const void *ctx)
@@ -133,7 +133,7 @@ struct str tool_highlight_table_header(struct word *w)
     each_cell(w, xml_child(t, "w:tr"), shade, &fill);
     each_cell(w, xml_child(t, "w:tr"), set_cell_font, &f);
     return word_done(w, "Header highlighting applied successfully to table %lld.",
-                     index_of(w, "table_index"));
+                     word_index_of(w, "table_index"));
 }
 
 static void set_borders(struct word *w, struct xml *cell, const void *ctx)
@@ -185,7 +185,8 @@ struct str tool_format_table(struct word *w)
     }
     if (json_is(shading, JSON_ARRAY))
         set_shadings(w, t, shading);
-    return word_done(w, "Table at index %lld formatted successfully.", index_of(w, "table_index"));
+    return word_done(w, "Table at index %lld formatted successfully.",
+                     word_index_of(w, "table_index"));
 }
 
 /* ---- merging ---- */
@@ -206,7 +207,7 @@ struct str tool_merge_table_cells(struct word *w)
     if (!word_merge(w, t, &r))
         return word_say(w, "Failed to merge cells. Check that indices are valid.");
     return word_done(w, "Cells merged successfully in table %lld from (%lld,%lld) to (%lld,%lld).",
-                     index_of(w, "table_index"), (long long)r.top, (long long)r.left,
+                     word_index_of(w, "table_index"), (long long)r.top, (long long)r.left,
                      (long long)r.bottom, (long long)r.right);
 }
 
@@ -222,7 +223,7 @@ struct str tool_merge_table_cells_horizontal(struct word *w)
     if (!word_merge(w, t, &r))
         return word_say(w, "Failed to merge cells horizontally. Check that indices are valid.");
     return word_done(w, "Cells merged horizontally in table %lld, row %lld, columns %lld-%lld.",
-                     index_of(w, "table_index"), (long long)row, (long long)r.left,
+                     word_index_of(w, "table_index"), (long long)row, (long long)r.left,
                      (long long)r.right);
 }
 
@@ -238,7 +239,7 @@ struct str tool_merge_table_cells_vertical(struct word *w)
     if (!word_merge(w, t, &r))
         return word_say(w, "Failed to merge cells vertically. Check that indices are valid.");
     return word_done(w, "Cells merged vertically in table %lld, column %lld, rows %lld-%lld.",
-                     index_of(w, "table_index"), (long long)column, (long long)r.top,
+                     word_index_of(w, "table_index"), (long long)column, (long long)r.top,
                      (long long)r.bottom);
 }
 
@@ -292,7 +293,7 @@ struct str tool_set_table_cell_alignment(struct word *w)
 {
     struct alignment a;
     struct str why = STR_NULL;
-    long long row = index_of(w, "row_index"), column = index_of(w, "col_index");
+    long long row = word_index_of(w, "row_index"), column = word_index_of(w, "col_index");
 
     if (!read_alignment(w, &a, &why))
         return why;
@@ -305,7 +306,7 @@ struct str tool_set_table_cell_alignment(struct word *w)
     return word_done(w,
                      "Cell alignment set successfully for table %lld, cell (%lld,%lld) to " STR_FMT
                      "/" STR_FMT ".",
-                     index_of(w, "table_index"), row, column, STR_ARG(a.horizontal),
+                     word_index_of(w, "table_index"), row, column, STR_ARG(a.horizontal),
                      STR_ARG(a.vertical));
 }
 
@@ -321,7 +322,7 @@ struct str tool_set_table_alignment_all(struct word *w)
     return word_done(w,
                      "Table alignment set successfully for table %lld to " STR_FMT "/" STR_FMT
                      " for all cells.",
-                     index_of(w, "table_index"), STR_ARG(a.horizontal), STR_ARG(a.vertical));
+                     word_index_of(w, "table_index"), STR_ARG(a.horizontal), STR_ARG(a.vertical));
 }
 
 /* ---- widths ---- */
@@ -395,7 +396,7 @@ struct str tool_set_table_column_width(struct word *w)
     set_column(w, t, column, &u, word_real(w, "width"));
     return word_done(
         w, "Column width set successfully for table %lld, column %lld to " STR_FMT " " STR_FMT ".",
-        index_of(w, "table_index"), (long long)column,
+        word_index_of(w, "table_index"), (long long)column,
         STR_ARG(word_float(w, word_real(w, "width"))), STR_ARG(u.given));
 }
 
@@ -418,7 +419,7 @@ struct str tool_set_table_column_widths(struct word *w)
         set_column(w, t, (int64_t)i, &u, json_real(&widths->items[i], 0));
     return word_done(
         w, "Column widths set successfully for table %lld with %zu columns in " STR_FMT ".",
-        index_of(w, "table_index"), n, STR_ARG(u.given));
+        word_index_of(w, "table_index"), n, STR_ARG(u.given));
 }
 
 static struct xml *tblpr(struct word *w, struct xml *table)
@@ -439,7 +440,7 @@ struct str tool_set_table_width(struct word *w)
     write_width(w, word_prop(w, tblpr(w, t), "w:tblW", STR_NULL, word_tblpr_order), &u,
                 word_real(w, "width"));
     return word_done(w, "Table width set successfully for table %lld to " STR_FMT " " STR_FMT ".",
-                     index_of(w, "table_index"), STR_ARG(word_float(w, word_real(w, "width"))),
+                     word_index_of(w, "table_index"), STR_ARG(word_float(w, word_real(w, "width"))),
                      STR_ARG(u.given));
 }
 
@@ -456,7 +457,7 @@ struct str tool_auto_fit_table_columns(struct word *w)
     for (size_t i = 0; i < word_n_columns(t); i++)
         set_column(w, t, (int64_t)i, &u, 0);
     return word_done(w, "Table %lld set to auto-fit columns based on content.",
-                     index_of(w, "table_index"));
+                     word_index_of(w, "table_index"));
 }
 
 /* ---- content of cells ---- */
@@ -497,8 +498,8 @@ struct str tool_format_table_cell_text(struct word *w)
     set_cell_font(w, cell, &f);
     return word_done(
         w, "Cell text formatted successfully in table %lld, cell (%lld,%lld): " STR_FMT ".",
-        index_of(w, "table_index"), index_of(w, "row_index"), index_of(w, "col_index"),
-        STR_ARG(describe_format(w)));
+        word_index_of(w, "table_index"), word_index_of(w, "row_index"),
+        word_index_of(w, "col_index"), STR_ARG(describe_format(w)));
 }
 
 struct str tool_set_table_cell_padding(struct word *w)
@@ -530,9 +531,9 @@ struct str tool_set_table_cell_padding(struct word *w)
             (void)buf_printf(&b, "%s%s=" STR_FMT, b.len > 0 ? ", " : "", side,
                              STR_ARG(word_float(w, word_real(w, side))));
     }
-    return word_done(w,
-                     "Cell padding set successfully for table %lld, cell (%lld,%lld): " STR_FMT
-                     " " STR_FMT ".",
-                     index_of(w, "table_index"), index_of(w, "row_index"), index_of(w, "col_index"),
-                     STR_ARG(n ? buf_str(&b) : STR("no padding")), STR_ARG(unit));
+    return word_done(
+        w,
+        "Cell padding set successfully for table %lld, cell (%lld,%lld): " STR_FMT " " STR_FMT ".",
+        word_index_of(w, "table_index"), word_index_of(w, "row_index"),
+        word_index_of(w, "col_index"), STR_ARG(n ? buf_str(&b) : STR("no padding")), STR_ARG(unit));
 }

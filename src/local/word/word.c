@@ -144,7 +144,7 @@ static int word_open(struct word *w, const char *path, struct err *e)
 }
 
 /* Whether the document is there and may be read or changed; else *SAID says why not. */
-static bool is_usable(struct word *w, struct str *said)
+static bool is_word_usable(struct word *w, struct str *said)
 {
     struct stat st;
 
@@ -190,7 +190,7 @@ static struct str answer_word_call(struct word *w)
         return w->tool->run(w);
     w->name = word_docx(w->arena, local_str(w->c, "filename"));
     w->path = w->save_path = word_path(w, w->name);
-    if (!w->path || !is_usable(w, &said))
+    if (!w->path || !is_word_usable(w, &said))
         return said;
     int r = word_open(w, w->path, &e);
     if (r == -EINVAL && !w->part)

@@ -308,7 +308,7 @@ static bool read_date_part(struct call *c, const struct bq_expr *e)
     return c->part.p;
 }
 
-static bool read_interval(struct call *c, const struct bq_expr *e)
+static bool read_bq_interval(struct call *c, const struct bq_expr *e)
 {
     if (e->kind != BQ_E_INTERVAL) {
         bq_fail(c->g, e, "Expected INTERVAL expression");
@@ -333,7 +333,7 @@ static bool read_call_args(struct call *c)
         if (is_part)
             continue;
         if (c->f->flags & INTERVAL && c->n == interval_at + 1) {
-            if (!read_interval(c, e))
+            if (!read_bq_interval(c, e))
                 return false;
             continue;
         }
@@ -371,7 +371,7 @@ static bool read_window(struct call *c)
 
 /* ---- types ---- */
 
-static const struct bq_type *common_type(struct call *c, size_t from)
+static const struct bq_type *bq_common_type(struct call *c, size_t from)
 {
     const struct bq_type *t = &bq_scalars[BQ_ANY];
 
@@ -412,8 +412,8 @@ static const struct bq_type *result_type(struct call *c)
                          first->kind == BQ_NUMERIC || first->kind == BQ_ANY;
         return is_number ? first : NULL;
     }
-    case '2': return common_type(c, 1);
-    case '*': return common_type(c, 0);
+    case '2': return bq_common_type(c, 1);
+    case '*': return bq_common_type(c, 0);
     case 'k': return &bq_scalars[time_kind(c)];
     case 'a': return bq_array_of(c->g, first);
     case 'e': return first->item ? first->item : &bq_scalars[BQ_ANY];
@@ -421,7 +421,7 @@ static const struct bq_type *result_type(struct call *c)
     }
 }
 
-static struct bq_sql no_signature(struct call *c)
+static struct bq_sql no_call_signature(struct call *c)
 {
     auto_buf struct buf b = BUF_INIT(4096);
     char name[64];
@@ -440,7 +440,7 @@ static struct bq_sql no_signature(struct call *c)
 
 /* ---- SQL ---- */
 
-static void put_all(struct buf *b, const struct call *c)
+static void put_all_args(struct buf *b, const struct call *c)
 {
     for (size_t i = 0; i < c->n; i++)
         (void)buf_printf(b, "%s" STR_FMT, i > 0 ? ", " : "", STR_ARG(c->args[i].sql));
@@ -455,7 +455,7 @@ static void put_variable(struct buf *b, const struct call *c, char what)
         return;
     }
     switch (what) {
-    case '*': put_all(b, c); break;
+    case '*': put_all_args(b, c); break;
     case 'p': (void)buf_add_str(b, c->part); break;
     case 'n': (void)buf_add_str(b, c->number); break;
     case 'o': (void)buf_add_str(b, c->over); break;
@@ -558,10 +558,10 @@ struct bq_sql bq_gen_call(struct bq_gen *g, const struct bq_expr *e, const struc
     if (!check_call_args(c) || !read_call_args(c) || !read_window(c))
         return failed;
     if (c->n < c->f->min || c->n > c->f->max)
-        return no_signature(c);
+        return no_call_signature(c);
     const struct bq_type *t = result_type(c);
     if (!t)
-        return no_signature(c);
+        return no_call_signature(c);
     struct str sql = c->f->flags & ORDERED ? fill_ordered(c) : fill_call_template(c);
     if (sql.p && e->is_safe && has_safe_form(c->f))
         sql = bq_printf(g, "safe_" STR_FMT, STR_ARG(sql));

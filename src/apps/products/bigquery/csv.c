@@ -45,7 +45,7 @@ static bool is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
-static int take_cell(struct reader *r, struct str *cell)
+static int take_csv_cell(struct reader *r, struct str *cell)
 {
     size_t len = 0;
 
@@ -69,7 +69,7 @@ static int read_csv_line(struct reader *r)
         return 0;
     r->line++;
     for (r->n = 0; is_more; r->n++) {
-        int e = r->n == MAX_FIELDS - 1 ? -E2BIG : take_cell(r, &r->cells[r->n]);
+        int e = r->n == MAX_FIELDS - 1 ? -E2BIG : take_csv_cell(r, &r->cells[r->n]);
         if (e < 0)
             return e;
         is_more = r->rest.len > 0 && r->rest.p[0] == ',';
@@ -101,7 +101,7 @@ static bool is_real(struct str s, double *ret)
 }
 
 /* What one cell looks like. */
-static enum bq_kind kind_of(struct str s)
+static enum bq_kind csv_kind_of(struct str s)
 {
     struct bq_moment m;
     double d;
@@ -187,7 +187,7 @@ static void put_csv_fields(struct buf *out, const struct reader *r, bool has_hea
 
 /* ---- values ---- */
 
-static bool put_cell(struct jw *w, struct str s, enum bq_kind kind)
+static bool put_converted_cell(struct jw *w, struct str s, enum bq_kind kind)
 {
     auto_buf struct buf b = BUF_INIT(64);
     struct bq_moment m;
@@ -245,7 +245,7 @@ static int put_rows(struct reader *r, const enum bq_kind *kinds, size_t n, struc
         jw_array(&w);
         for (size_t i = 0; i < n; i++) {
             struct str cell = i < r->n ? r->cells[i] : STR("");
-            if (!put_cell(&w, cell, kinds[i]))
+            if (!put_converted_cell(&w, cell, kinds[i]))
                 return err_set(e, -EINVAL,
                                "Error while reading data, error message: Could not parse '" STR_FMT
                                "' as %s for field %zu (position %zu) starting at line %u",
@@ -271,7 +271,7 @@ static int detect(struct str csv, bool has_header, struct reader *r, enum bq_kin
         return more;
     while ((more = read_csv_line(r)) > 0) {
         for (size_t i = 0; i < r->n; i++)
-            kinds[i] = both(kinds[i], kind_of(r->cells[i]));
+            kinds[i] = both(kinds[i], csv_kind_of(r->cells[i]));
         n = r->n > n ? r->n : n;
     }
     return more < 0 ? more : (int)n;

@@ -152,7 +152,7 @@ static struct str new_rows(struct bq_gen *g, const struct bq_statement *s, struc
 }
 
 /* The name of CREATE TEMP TABLE, which is known from now on. */
-static bool open_temp(struct bq_gen *g, const struct bq_statement *s, struct bq_table *t)
+static bool open_temp_table(struct bq_gen *g, const struct bq_statement *s, struct bq_table *t)
 {
     struct bq_var *temp = arena_new(g->arena, struct bq_var);
 
@@ -185,7 +185,7 @@ void bq_run_create_table(struct bq_gen *g, const struct bq_statement *s)
     struct bq_table t = {.row = s->row};
     int64_t old = 0;
 
-    if (s->is_temp ? !open_temp(g, s, &t) : !bq_split_path(g, s->table, &t.dataset, &t.id))
+    if (s->is_temp ? !open_temp_table(g, s, &t) : !bq_split_path(g, s->table, &t.dataset, &t.id))
         return;
     if (!may_create(g, s, &t, &old))
         return;

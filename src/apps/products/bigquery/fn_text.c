@@ -20,13 +20,13 @@ static void fn_concat(sqlite3_context *x, int n, sqlite3_value **v)
     fn_give(x, &b);
 }
 
-static bool spend_work(void *ctx, int64_t units)
+static bool spend_bq_work(void *ctx, int64_t units)
 {
     return fn_spend(ctx, units);
 }
 
 /* bq_like(text, pattern): with regard to case; '\' escapes. */
-static void fn_like(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_bq_like(sqlite3_context *x, int n, sqlite3_value **v)
 {
     if (bq_fn_has_null(n, v))
         return;
@@ -35,7 +35,7 @@ static void fn_like(sqlite3_context *x, int n, sqlite3_value **v)
                                .many = '%',
                                .one = '_',
                                .escape = STR("\\"),
-                               .spend = spend_work,
+                               .spend = spend_bq_work,
                                .ctx = x};
     int r = wildcard_match(&w);
     if (r >= 0)
@@ -110,7 +110,7 @@ static void fn_repeat(sqlite3_context *x, int n, sqlite3_value **v)
 }
 
 /* bq_split(text, separator): an array; "" parts the characters. */
-static void fn_split(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_bq_split(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
     struct str s = fn_text(v[0]), by = fn_text(v[1]);
@@ -211,7 +211,7 @@ static struct form read_form(const char *flags)
     return f;
 }
 
-static void put_times(struct buf *b, char c, size_t n)
+static void put_repeated(struct buf *b, char c, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         (void)buf_add_char(b, c);
@@ -225,15 +225,15 @@ static void put_padded(struct buf *b, const struct form *f, struct str s, bool i
     size_t pad = len < width ? width - len : 0;
     bool is_zero = f->has_zeros && !f->is_left && is_number;
 
-    put_times(b, ' ', f->is_left || is_zero ? 0 : pad);
-    put_times(b, '+', adds_plus);
+    put_repeated(b, ' ', f->is_left || is_zero ? 0 : pad);
+    put_repeated(b, '+', adds_plus);
     if (has_sign && is_zero) {
         (void)buf_add_char(b, '-');
         s = str_skip(s, 1);
     }
-    put_times(b, '0', is_zero ? pad : 0);
+    put_repeated(b, '0', is_zero ? pad : 0);
     (void)buf_add_str(b, s);
-    put_times(b, ' ', f->is_left ? pad : 0);
+    put_repeated(b, ' ', f->is_left ? pad : 0);
 }
 
 /* One value by FLAGS, what is between "%" and the letter. */
@@ -266,7 +266,7 @@ static bool put_formatted(struct buf *b, const char *flags, char letter, sqlite3
 }
 
 /* bq_format(format, value…) */
-static void fn_format(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_bq_format(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
     int next = 1;
@@ -305,12 +305,12 @@ static void fn_format(sqlite3_context *x, int n, sqlite3_value **v)
 
 const struct sql_function functions_bigquery_text[] = {
     {"bq_concat", -1, PURE, fn_concat},
-    {"bq_like", 2, PURE, fn_like},
+    {"bq_like", 2, PURE, fn_bq_like},
     {"bq_initcap", 1, PURE, fn_initcap},
     {"bq_reverse", 1, PURE, fn_reverse},
     {"bq_repeat", 2, PURE, fn_repeat},
-    {"bq_split", 2, PURE | SQLITE_SUBTYPE, fn_split},
+    {"bq_split", 2, PURE | SQLITE_SUBTYPE, fn_bq_split},
     {"bq_pad", 4, PURE, fn_pad},
-    {"bq_format", -1, PURE, fn_format},
+    {"bq_format", -1, PURE, fn_bq_format},
     {NULL, 0, 0, NULL},
 };

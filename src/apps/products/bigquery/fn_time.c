@@ -53,7 +53,7 @@ static bool bq_fn_moment(sqlite3_context *x, sqlite3_value *v, struct bq_moment 
     return false;
 }
 
-static enum bq_kind kind_of(sqlite3_value *v)
+static enum bq_kind time_kind_of(sqlite3_value *v)
 {
     return bq_kind_of(fn_text(v));
 }
@@ -86,7 +86,7 @@ static bool move_zone(sqlite3_context *x, sqlite3_value *zone, bool is_to_utc, i
 /* bq_time(kind, value [, zone or time]): DATE(…), TIMESTAMP(…) */
 static void make_time(sqlite3_context *x, int n, sqlite3_value **v)
 {
-    enum bq_kind kind = n > 0 ? kind_of(v[0]) : BQ_DATE;
+    enum bq_kind kind = n > 0 ? time_kind_of(v[0]) : BQ_DATE;
     struct bq_moment m, time;
 
     if (n < 2 || bq_fn_has_null(n, v) || !bq_fn_moment(x, v[1], &m))
@@ -106,7 +106,7 @@ static void make_time(sqlite3_context *x, int n, sqlite3_value **v)
 /* bq_make(kind, year, month, day, …) */
 static void make_of_parts(sqlite3_context *x, int n, sqlite3_value **v)
 {
-    enum bq_kind kind = n > 0 ? kind_of(v[0]) : BQ_DATE;
+    enum bq_kind kind = n > 0 ? time_kind_of(v[0]) : BQ_DATE;
     int64_t parts[6] = {1970, 1, 1, 0, 0, 0};
     int at = kind == BQ_TIME ? 3 : 0;
 
@@ -160,7 +160,7 @@ static void of_unix(sqlite3_context *x, int n, sqlite3_value **v)
         bq_fn_fail(x, "Input value %lld cannot be converted into a TIMESTAMP",
                    (long long)sqlite3_value_int64(v[1]));
     else
-        bq_fn_give_moment(x, kind_of(v[0]), us);
+        bq_fn_give_moment(x, time_kind_of(v[0]), us);
 }
 
 /* ---- arithmetic ---- */
@@ -174,7 +174,7 @@ static void no_part(sqlite3_context *x, sqlite3_value *part)
 /* bq_shift(kind, value, n, part) */
 static void fn_shift_time(sqlite3_context *x, int n, sqlite3_value **v)
 {
-    enum bq_kind kind = kind_of(v[0]);
+    enum bq_kind kind = time_kind_of(v[0]);
     struct bq_moment m;
     int64_t us;
 
@@ -201,7 +201,7 @@ static void truncate_time(sqlite3_context *x, int n, sqlite3_value **v)
     if (bq_moment_trunc(m.us, fn_text(v[2]), &us) < 0)
         no_part(x, v[2]);
     else
-        bq_fn_give_moment(x, kind_of(v[0]), us);
+        bq_fn_give_moment(x, time_kind_of(v[0]), us);
 }
 
 /* bq_last_day(value, part) */
@@ -224,7 +224,7 @@ static void difference(sqlite3_context *x, int n, sqlite3_value **v)
 {
     struct bq_moment a, b;
     int64_t result;
-    enum bq_kind kind = kind_of(v[0]);
+    enum bq_kind kind = time_kind_of(v[0]);
 
     if (bq_fn_has_null(n, v) || !bq_fn_moment(x, v[1], &a) || !bq_fn_moment(x, v[2], &b))
         return;
@@ -312,7 +312,7 @@ static void parse_time(sqlite3_context *x, sqlite3_value **v, bool is_safe)
         return;
     struct str text = fn_text(v[2]);
     if (bq_moment_parse(fn_text(v[1]), text, &us) == 0)
-        bq_fn_give_moment(x, kind_of(v[0]), us);
+        bq_fn_give_moment(x, time_kind_of(v[0]), us);
     else if (!is_safe)
         bq_fn_fail(x, "Failed to parse input string \"" STR_FMT "\"",
                    STR_ARG(str_slice(text, 0, 100)));

@@ -29,7 +29,7 @@ static void cast_failed(sqlite3_context *x, struct str text, enum bq_kind to)
                STR_ARG(str_slice(text, 0, 100)), quote);
 }
 
-static bool to_int(sqlite3_context *x, sqlite3_value *v)
+static bool to_bq_int(sqlite3_context *x, sqlite3_value *v)
 {
     int64_t n;
 
@@ -138,7 +138,7 @@ static void cast(sqlite3_context *x, int n, sqlite3_value **v)
     if (sqlite3_value_type(v[1]) == SQLITE_NULL)
         return;
     switch ((int)to) {
-    case BQ_INT64: is_done = to_int(x, v[1]); break;
+    case BQ_INT64: is_done = to_bq_int(x, v[1]); break;
     case BQ_FLOAT64:
     case BQ_NUMERIC: is_done = to_real(x, v[1]); break;
     case BQ_BOOL: is_done = to_bool(x, v[1]); break;
@@ -196,7 +196,7 @@ static void fn_div(sqlite3_context *x, int n, sqlite3_value **v)
     divide_ints(x, v, false, false);
 }
 
-static void fn_mod(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_bq_mod(sqlite3_context *x, int n, sqlite3_value **v)
 {
     (void)n;
     divide_ints(x, v, true, false);
@@ -215,7 +215,7 @@ static void fn_safe_mod(sqlite3_context *x, int n, sqlite3_value **v)
 }
 
 /* bq_round(value, digits): halves away from zero; of decimal digits, as they are written. */
-static void fn_round(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_bq_round(sqlite3_context *x, int n, sqlite3_value **v)
 {
     int64_t digits = sqlite3_value_int64(v[1]);
 
@@ -244,7 +244,7 @@ static void fn_variance(sqlite3_context *x, int n, sqlite3_value **v)
     sqlite3_result_double(x, value < 0 ? 0 : value);
 }
 
-static void fn_error(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_bq_error(sqlite3_context *x, int n, sqlite3_value **v)
 {
     (void)n;
     bq_fn_fail(x, STR_FMT, STR_ARG(str_slice(fn_text(v[0]), 0, 400)));
@@ -262,7 +262,7 @@ static const struct json *bq_fn_array(sqlite3_context *x, sqlite3_value *v, stru
     return NULL;
 }
 
-static void give_value(sqlite3_context *x, const struct json *v)
+static void give_bq_value(sqlite3_context *x, const struct json *v)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
 
@@ -293,7 +293,7 @@ static void fn_item(sqlite3_context *x, int n, sqlite3_value **v)
     if (!array)
         return;
     if (i >= 0 && i < array->n)
-        give_value(x, &array->items[i]);
+        give_bq_value(x, &array->items[i]);
     else if (!sqlite3_value_int(v[2]))
         bq_fn_fail(x, "Array index %lld is out of bounds", (long long)i);
 }
@@ -314,7 +314,7 @@ static void fn_array_concat(sqlite3_context *x, int n, sqlite3_value **v)
             return;
     }
     if (all)
-        give_value(x, all);
+        give_bq_value(x, all);
 }
 
 static void fn_array_reverse(sqlite3_context *x, int n, sqlite3_value **v)
@@ -331,7 +331,7 @@ static void fn_array_reverse(sqlite3_context *x, int n, sqlite3_value **v)
         array->items[array->n - 1 - i] = swap;
     }
     if (array)
-        give_value(x, array);
+        give_bq_value(x, array);
 }
 
 static void put_plain(struct buf *b, const struct json *v)
@@ -368,7 +368,7 @@ static void fn_array_join(sqlite3_context *x, int n, sqlite3_value **v)
 }
 
 /* bq_sequence(from, to, step) */
-static void fn_sequence(sqlite3_context *x, int n, sqlite3_value **v)
+static void fn_bq_sequence(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(4 << 20);
     int64_t from = sqlite3_value_int64(v[0]), to = sqlite3_value_int64(v[1]);
@@ -398,7 +398,7 @@ static void fn_sequence(sqlite3_context *x, int n, sqlite3_value **v)
 
 static _Thread_local const char *order; /* of the sort under way */
 
-static int by_keys(const void *a, const void *b)
+static int by_value_keys(const void *a, const void *b)
 {
     const struct json *x = a, *y = b;
 
@@ -410,7 +410,7 @@ static int by_keys(const void *a, const void *b)
     return 0;
 }
 
-static bool is_there(const struct json *items, size_t n, const struct json *v)
+static bool is_value_there(const struct json *items, size_t n, const struct json *v)
 {
     for (size_t i = 0; i < n; i++) {
         if (json_equal(&items[i], v))
@@ -437,17 +437,17 @@ static void fn_collect(sqlite3_context *x, int n, sqlite3_value **v)
         return;
     order = fn_text(v[1]).p;
     /* qsort is no stable sort, but that of glibc is one while memory lasts. */
-    qsort(rows->items, rows->n, sizeof rows->items[0], by_keys);
+    qsort(rows->items, rows->n, sizeof rows->items[0], by_value_keys);
     for (size_t i = 0; i < rows->n && (limit < 0 || (int64_t)kept < limit); i++) {
         const struct json value = *json_at(&rows->items[i], 0);
         if ((flags & IGNORES_NULLS && json_is(&value, JSON_NULL)) ||
-            (flags & IS_DISTINCT && is_there(rows->items, kept, &value)))
+            (flags & IS_DISTINCT && is_value_there(rows->items, kept, &value)))
             continue;
         rows->items[kept++] = value;
     }
     if (sqlite3_value_type(v[4]) == SQLITE_NULL) {
         const struct json all = {.type = JSON_ARRAY, .n = (uint32_t)kept, .items = rows->items};
-        give_value(x, &all);
+        give_bq_value(x, &all);
         return;
     }
     for (size_t i = 0; i < kept; i++) {
@@ -487,7 +487,7 @@ static void fn_quantiles(sqlite3_context *x, int n, sqlite3_value **v)
         size_t at = (size_t)llround((double)i * (double)(kept - 1) / (double)parts);
         (void)json_push(&a, result, &all->items[at]);
     }
-    give_value(x, result);
+    give_bq_value(x, result);
 }
 
 /* ---- JSON ---- */
@@ -548,7 +548,7 @@ static void fn_json_array(sqlite3_context *x, int n, sqlite3_value **v)
             return;
     }
     if (all)
-        give_value(x, all);
+        give_bq_value(x, all);
 }
 
 /* bq_type_name(field of a schema): "ARRAY<INT64>" */
@@ -571,17 +571,17 @@ const struct sql_function functions_bigquery_value[] = {
     {"bq_cast", 4, JSON, cast},
     {"bq_divide", 2, PURE, fn_divide},
     {"bq_div", 2, PURE, fn_div},
-    {"bq_mod", 2, PURE, fn_mod},
+    {"bq_mod", 2, PURE, fn_bq_mod},
     {"safe_bq_div", 2, PURE, fn_safe_div},
     {"safe_bq_mod", 2, PURE, fn_safe_mod},
-    {"bq_round", 2, PURE, fn_round},
+    {"bq_round", 2, PURE, fn_bq_round},
     {"bq_variance", 3, PURE, fn_variance},
-    {"bq_error", 1, 0, fn_error},
+    {"bq_error", 1, 0, fn_bq_error},
     {"bq_item", 3, JSON, fn_item},
     {"bq_array_concat", -1, JSON, fn_array_concat},
     {"bq_array_reverse", 1, JSON, fn_array_reverse},
     {"bq_array_join", -1, PURE, fn_array_join},
-    {"bq_sequence", 3, JSON, fn_sequence},
+    {"bq_sequence", 3, JSON, fn_bq_sequence},
     {"bq_collect", 5, JSON, fn_collect},
     {"bq_quantiles", 2, JSON, fn_quantiles},
     {"bq_json_value", 2, PURE, fn_json_value},

@@ -123,7 +123,7 @@ struct str bq_json_arg(struct bq_gen *g, const struct bq_sql *value)
 
 /* ---- types ---- */
 
-static bool is_number(enum bq_kind kind)
+static bool is_bq_number(enum bq_kind kind)
 {
     return kind == BQ_INT64 || kind == BQ_FLOAT64 || kind == BQ_NUMERIC;
 }
@@ -134,7 +134,7 @@ const struct bq_type *bq_common(const struct bq_type *a, const struct bq_type *b
         return b;
     if (b->kind == BQ_ANY || a->kind == b->kind)
         return a->kind == BQ_ARRAY && a->item && a->item->kind == BQ_ANY && b->item ? b : a;
-    if (!is_number(a->kind) || !is_number(b->kind))
+    if (!is_bq_number(a->kind) || !is_bq_number(b->kind))
         return NULL;
     if (a->kind == BQ_FLOAT64 || b->kind == BQ_FLOAT64)
         return &bq_scalars[BQ_FLOAT64];
@@ -165,7 +165,7 @@ static bool converts(const struct bq_sql *v, enum bq_kind to)
     if (from == to || from == BQ_ANY || to == BQ_ANY)
         return true;
     if (to == BQ_FLOAT64)
-        return is_number(from);
+        return is_bq_number(from);
     if (to == BQ_NUMERIC)
         return from == BQ_INT64 || (v->is_literal && from == BQ_FLOAT64);
     if (from == BQ_DATE || from == BQ_DATETIME)

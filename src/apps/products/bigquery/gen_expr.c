@@ -5,7 +5,7 @@
 
 static const struct bq_sql failed = {.type = &bq_scalars[BQ_ANY]};
 
-static bool is_number(enum bq_kind kind)
+static bool is_expr_number(enum bq_kind kind)
 {
     return kind == BQ_INT64 || kind == BQ_FLOAT64 || kind == BQ_NUMERIC || kind == BQ_ANY;
 }
@@ -135,7 +135,7 @@ static struct bq_sql gen_field(struct bq_gen *g, const struct bq_sql *of, struct
 }
 
 /* The column NAME of R: 1 when it is there. */
-static int find_column(const struct bq_range *r, struct str name, struct bq_sql *ret)
+static int find_expr_column(const struct bq_range *r, struct str name, struct bq_sql *ret)
 {
     for (size_t i = 0; i < r->columns.n; i++) {
         const struct bq_column *c = &r->columns.items[i];
@@ -169,7 +169,7 @@ static struct bq_sql gen_row(struct bq_gen *g, const struct bq_range *r)
     return bq_made(g, t, "json_object(" STR_FMT ")", STR_ARG(buf_str(&b)));
 }
 
-static const struct bq_column *find_alias(const struct bq_scope *s, struct str name)
+static const struct bq_column *find_expr_alias(const struct bq_scope *s, struct str name)
 {
     for (size_t i = 0; s->aliases && i < s->aliases->n; i++) {
         if (str_ieq(s->aliases->items[i].name, name))
@@ -186,7 +186,7 @@ static unsigned find_plain(struct bq_gen *g, const struct bq_scope *s, const str
     unsigned n = 0;
 
     for (const struct bq_range *r = s->ranges; r; r = r->next) {
-        if (find_column(r, name->text, &found) && ++n == 1)
+        if (find_expr_column(r, name->text, &found) && ++n == 1)
             *ret = found;
     }
     if (n > 1)
@@ -206,9 +206,9 @@ static bool find_qualified(struct bq_gen *g, const struct bq_scope *s, const str
         r = r->next;
     if (!r)
         return false;
-    if (!name->next || (r->row.sql.p && !find_column(r, name->next->text, &found)))
+    if (!name->next || (r->row.sql.p && !find_expr_column(r, name->next->text, &found)))
         *ret = gen_row(g, r);
-    else if (find_column(r, name->next->text, ret) || ret->sql.p)
+    else if (find_expr_column(r, name->next->text, ret) || ret->sql.p)
         *path = name->next;
     else
         bq_fail(g, name->next, "Name " STR_FMT " not found inside " STR_FMT,
@@ -217,10 +217,10 @@ static bool find_qualified(struct bq_gen *g, const struct bq_scope *s, const str
 }
 
 /* What the first names of a path are in S alone; *PATH is moved behind them. */
-static bool find_in(struct bq_gen *g, const struct bq_scope *s, const struct bq_expr **path,
-                    struct bq_sql *ret)
+static bool find_in_scope(struct bq_gen *g, const struct bq_scope *s, const struct bq_expr **path,
+                          struct bq_sql *ret)
 {
-    const struct bq_column *alias = find_alias(s, (*path)->text);
+    const struct bq_column *alias = find_expr_alias(s, (*path)->text);
     bool is_alias = alias && s->prefers_aliases;
 
     if (!is_alias && find_plain(g, s, *path, ret) == 0 && !find_qualified(g, s, path, ret)) {
@@ -240,7 +240,7 @@ static struct bq_sql gen_path(struct bq_gen *g, const struct bq_expr *e, const s
     struct bq_sql r = failed;
 
     for (const struct bq_scope *at = s; at; at = at->up) {
-        if (!find_in(g, at, &rest, &r))
+        if (!find_in_scope(g, at, &rest, &r))
             continue;
         for (; rest && !g->has_failed; rest = rest->next)
             r = gen_field(g, &r, rest->text, rest);
@@ -267,8 +267,8 @@ static struct bq_sql gen_path(struct bq_gen *g, const struct bq_expr *e, const s
 
 /* ---- operators ---- */
 
-static struct bq_sql no_signature(struct bq_gen *g, const struct bq_expr *e, const struct bq_sql *a,
-                                  const struct bq_sql *b)
+static struct bq_sql no_operator_signature(struct bq_gen *g, const struct bq_expr *e,
+                                           const struct bq_sql *a, const struct bq_sql *b)
 {
     bq_fail(g, e,
             "No matching signature for operator " STR_FMT " for argument types: " STR_FMT
@@ -296,7 +296,7 @@ static struct bq_sql gen_compare(struct bq_gen *g, const struct bq_expr *e, stru
                                  struct bq_sql *b)
 {
     if (!unify_types(g, a, b))
-        return no_signature(g, e, a, b);
+        return no_operator_signature(g, e, a, b);
     return bq_made(g, &bq_scalars[BQ_BOOL], "(" STR_FMT " " STR_FMT " " STR_FMT ")",
                    STR_ARG(a->sql), STR_ARG(e->text), STR_ARG(b->sql));
 }
@@ -312,7 +312,7 @@ static struct bq_sql gen_shift(struct bq_gen *g, const struct bq_expr *e, const 
     if (!n.sql.p)
         return failed;
     if (!is_interval && (n.type->kind != BQ_INT64 || time->type->kind != BQ_DATE))
-        return no_signature(g, e, time, &n);
+        return no_operator_signature(g, e, time, &n);
     return bq_made(g, time->type, "bq_shift('%s', " STR_FMT ", %s(" STR_FMT "), " STR_FMT ")",
                    bq_kind_name(time->type->kind), STR_ARG(time->sql), is_minus ? "-" : "",
                    STR_ARG(n.sql), STR_ARG(bq_quote(g, is_interval ? by->text : STR("DAY"))));
@@ -323,13 +323,13 @@ static struct bq_sql gen_arithmetic(struct bq_gen *g, const struct bq_expr *e, s
 {
     const struct bq_type *t = bq_common(a->type, b->type);
 
-    if (!is_number(a->type->kind) || !is_number(b->type->kind) || !t)
-        return no_signature(g, e, a, b);
+    if (!is_expr_number(a->type->kind) || !is_expr_number(b->type->kind) || !t)
+        return no_operator_signature(g, e, a, b);
     if (str_is(e->text, "/"))
         return bq_made(g, &bq_scalars[t->kind == BQ_NUMERIC ? BQ_NUMERIC : BQ_FLOAT64],
                        "bq_divide(" STR_FMT ", " STR_FMT ")", STR_ARG(a->sql), STR_ARG(b->sql));
     if (strchr("&|<>", e->text.p[0]) && t->kind != BQ_INT64 && t->kind != BQ_ANY)
-        return no_signature(g, e, a, b);
+        return no_operator_signature(g, e, a, b);
     if (str_is(e->text, "^"))
         return bq_made(g, t, "((" STR_FMT " | " STR_FMT ") - (" STR_FMT " & " STR_FMT "))",
                        STR_ARG(a->sql), STR_ARG(b->sql), STR_ARG(a->sql), STR_ARG(b->sql));
@@ -343,7 +343,7 @@ static struct bq_sql gen_concat(struct bq_gen *g, const struct bq_expr *e, const
     const struct bq_type *t = bq_common(a->type, b->type);
 
     if (!t || (t->kind != BQ_STRING && t->kind != BQ_ARRAY && t->kind != BQ_ANY))
-        return no_signature(g, e, a, b);
+        return no_operator_signature(g, e, a, b);
     if (t->kind == BQ_ARRAY)
         return bq_made(g, t, "bq_array_concat(" STR_FMT ", " STR_FMT ")", STR_ARG(a->sql),
                        STR_ARG(b->sql));
@@ -354,7 +354,7 @@ static struct bq_sql gen_logic(struct bq_gen *g, const struct bq_expr *e, const 
                                const struct bq_sql *b)
 {
     if (!is_bool(a) || !is_bool(b))
-        return no_signature(g, e, a, b);
+        return no_operator_signature(g, e, a, b);
     return bq_made(g, &bq_scalars[BQ_BOOL], "(" STR_FMT " " STR_FMT " " STR_FMT ")",
                    STR_ARG(a->sql), STR_ARG(e->text), STR_ARG(b->sql));
 }
@@ -400,11 +400,11 @@ static struct bq_sql gen_unary(struct bq_gen *g, const struct bq_expr *e, const 
         return failed;
     if (str_is(e->text, "NOT")) {
         if (!is_bool(&a))
-            return no_signature(g, e, &a, NULL);
+            return no_operator_signature(g, e, &a, NULL);
         return bq_made(g, &bq_scalars[BQ_BOOL], "(NOT " STR_FMT ")", STR_ARG(a.sql));
     }
-    if (!is_number(a.type->kind))
-        return no_signature(g, e, &a, NULL);
+    if (!is_expr_number(a.type->kind))
+        return no_operator_signature(g, e, &a, NULL);
     struct bq_sql r =
         bq_made(g, a.type, "(" STR_FMT " " STR_FMT ")", STR_ARG(e->text), STR_ARG(a.sql));
     r.is_literal = a.is_literal;
@@ -420,7 +420,7 @@ static struct bq_sql gen_is(struct bq_gen *g, const struct bq_expr *e, const str
     if (str_is(e->text, "DISTINCT")) {
         struct bq_sql b = bq_gen_expr(g, e->first->next, s);
         if (!b.sql.p || !unify_types(g, &a, &b))
-            return b.sql.p ? no_signature(g, e, &a, &b) : failed;
+            return b.sql.p ? no_operator_signature(g, e, &a, &b) : failed;
         return bq_made(g, &bq_scalars[BQ_BOOL], "(" STR_FMT " IS %s" STR_FMT ")", STR_ARG(a.sql),
                        e->is_not ? "" : "NOT ", STR_ARG(b.sql));
     }
@@ -515,7 +515,7 @@ static struct bq_sql gen_case(struct bq_gen *g, const struct bq_expr *e, const s
         if (!v.sql.p)
             return failed;
         if (is_when && operand.sql.p && !unify_types(g, &operand, &v))
-            return no_signature(g, e, &operand, &v);
+            return no_operator_signature(g, e, &operand, &v);
         (void)buf_printf(&b, " %s " STR_FMT,
                          is_else   ? "ELSE"
                          : is_when ? "WHEN"

@@ -87,7 +87,7 @@ static struct str column_text(struct bq_gen *g, sqlite3_stmt *st, int i)
     return text ? arena_str(g->arena, str_of(text)) : STR_NULL;
 }
 
-static bool read_table(struct bq_gen *g, struct bq_table *t)
+static bool read_source_table(struct bq_gen *g, struct bq_table *t)
 {
     sqlite3_stmt *st = NULL;
     int rc = sqlite3_prepare_v2(g->run->db,
@@ -116,7 +116,7 @@ static bool bq_find_table(struct bq_gen *g, const struct bq_expr *path, struct b
     *ret = (struct bq_table){0};
     if (!bq_split_path(g, path, &ret->dataset, &ret->id))
         return false;
-    if (!read_table(g, ret)) {
+    if (!read_source_table(g, ret)) {
         bq_fail_as(g, 404, "notFound",
                    "Not found: Table " STR_FMT ":" STR_FMT "." STR_FMT
                    " was not found in location US",
@@ -158,7 +158,7 @@ static struct str gen_source(struct bq_gen *g, const struct bq_scope *s, struct 
                : bq_printf(g, "(" STR_FMT ") AS t%u", STR_ARG(sql), t);
 }
 
-static struct bq_range *add_range(struct bq_gen *g, struct bq_scope *s, struct str name)
+static struct bq_range *add_source_range(struct bq_gen *g, struct bq_scope *s, struct str name)
 {
     for (const struct bq_range *r = s->ranges; r; r = r->next) {
         if (name.len > 0 && str_ieq(r->name, name)) {
@@ -177,8 +177,8 @@ static struct bq_range *add_range(struct bq_gen *g, struct bq_scope *s, struct s
 }
 
 /* The columns of COLUMNS as those of the source T. */
-static bool add_columns(struct bq_gen *g, struct bq_range *r, unsigned t,
-                        const struct bq_columns *columns)
+static bool add_source_columns(struct bq_gen *g, struct bq_range *r, unsigned t,
+                               const struct bq_columns *columns)
 {
     for (size_t i = 0; i < columns->n; i++) {
         const struct bq_column c = {.name = columns->items[i].name,
@@ -194,7 +194,7 @@ static struct str gen_table(struct bq_gen *g, const struct bq_table *table, stru
                             struct bq_scope *s, bool is_target)
 {
     unsigned t = ++g->n_names;
-    struct bq_range *r = add_range(g, s, alias.p ? alias : table->id);
+    struct bq_range *r = add_source_range(g, s, alias.p ? alias : table->id);
     auto_buf struct buf b = BUF_INIT(1 << 20);
     bool is_alone = !s->is_joined && g->depth <= 1;
     long long n = table->n;
@@ -325,7 +325,7 @@ static struct str gen_information(struct bq_gen *g, const struct bq_from *f, str
     for (size_t i = 0; i < ARRAY_LEN(views); i++) {
         if (!str_iis(e->next->text, views[i].name))
             continue;
-        struct bq_range *r = add_range(g, s, f->alias.p ? f->alias : e->next->text);
+        struct bq_range *r = add_source_range(g, s, f->alias.p ? f->alias : e->next->text);
         return r ? gen_view(g, i, dataset, r) : STR_NULL;
     }
     bq_fail_as(g, 404, "notFound",
@@ -352,7 +352,7 @@ static struct str gen_unnest(struct bq_gen *g, const struct bq_from *f, struct b
         return STR_NULL;
     }
     const struct bq_type *item = array.type->item ? array.type->item : &bq_scalars[BQ_ANY];
-    struct bq_range *r = add_range(g, s, f->alias);
+    struct bq_range *r = add_source_range(g, s, f->alias);
     if (!r)
         return STR_NULL;
     r->row = bq_made(g, item, "t%u.value", t);
@@ -369,7 +369,7 @@ static struct str gen_unnest(struct bq_gen *g, const struct bq_from *f, struct b
     if (f->offset.p) {
         c = (struct bq_column){
             .name = f->offset, .type = &bq_scalars[BQ_INT64], .sql = bq_printf(g, "t%u.key", t)};
-        struct bq_range *of = add_range(g, s, f->offset);
+        struct bq_range *of = add_source_range(g, s, f->offset);
         if (!of || !bq_add_column(g, &of->columns, &c))
             return STR_NULL;
         of->row = bq_made(g, c.type, "t%u.key", t);
@@ -458,8 +458,8 @@ static struct str gen_stored(struct bq_gen *g, const struct bq_from *f, struct b
         blame_view(g, table, f);
         return STR_NULL;
     }
-    struct bq_range *r = add_range(g, s, f->alias.p ? f->alias : table->id);
-    if (!r || !add_columns(g, r, t, &q.columns))
+    struct bq_range *r = add_source_range(g, s, f->alias.p ? f->alias : table->id);
+    if (!r || !add_source_columns(g, r, t, &q.columns))
         return STR_NULL;
     return gen_source(g, s, q.sql, t);
 }
@@ -481,8 +481,8 @@ static struct str gen_named(struct bq_gen *g, const struct bq_from *f, struct bq
         return table.view.p ? gen_stored(g, f, s, &table)
                             : gen_table(g, &table, f->alias, s, false);
     unsigned t = ++g->n_names;
-    struct bq_range *r = add_range(g, s, f->alias.p ? f->alias : f->expr->first->text);
-    if (!r || !add_columns(g, r, t, &c->columns))
+    struct bq_range *r = add_source_range(g, s, f->alias.p ? f->alias : f->expr->first->text);
+    if (!r || !add_source_columns(g, r, t, &c->columns))
         return STR_NULL;
     return bq_printf(g, STR_FMT " AS t%u", STR_ARG(c->sql_name), t);
 }
@@ -492,17 +492,17 @@ static struct str gen_derived(struct bq_gen *g, const struct bq_from *f, struct 
     /* It sees what is around the query, not its neighbours. */
     struct bq_result q = bq_gen_query(g, f->query, s->up);
     unsigned t = ++g->n_names;
-    struct bq_range *r = q.sql.p ? add_range(g, s, f->alias) : NULL;
+    struct bq_range *r = q.sql.p ? add_source_range(g, s, f->alias) : NULL;
 
-    if (!r || !add_columns(g, r, t, &q.columns))
+    if (!r || !add_source_columns(g, r, t, &q.columns))
         return STR_NULL;
     return gen_source(g, s, q.sql, t);
 }
 
 /* ---- joins ---- */
 
-static struct bq_column *find_column(struct bq_range *from, const struct bq_range *to,
-                                     struct str name)
+static struct bq_column *find_source_column(struct bq_range *from, const struct bq_range *to,
+                                            struct str name)
 {
     for (struct bq_range *r = from; r && r != to; r = r->next) {
         for (size_t i = 0; i < r->columns.n; i++) {
@@ -522,8 +522,8 @@ static struct str gen_using(struct bq_gen *g, const struct bq_from *f, struct bq
         str_find(str_of(f->join), STR("FULL")) >= 0 || str_find(str_of(f->join), STR("RIGHT")) >= 0;
 
     for (const struct bq_expr *e = f->with; e; e = e->next) {
-        struct bq_column *a = find_column(s->ranges, middle, e->text);
-        struct bq_column *b = find_column(middle, NULL, e->text);
+        struct bq_column *a = find_source_column(s->ranges, middle, e->text);
+        struct bq_column *b = find_source_column(middle, NULL, e->text);
         if (!a || !b) {
             bq_fail(g, e, "Column " STR_FMT " in USING clause not found on %s side of join",
                     STR_ARG(e->text), a ? "right" : "left");

@@ -44,7 +44,7 @@ static bool is_same_expr(const struct bq_expr *a, const struct bq_expr *b)
     return !x && !y;
 }
 
-static const struct bq_column *find_alias(const struct bq_columns *items, struct str name)
+static const struct bq_column *find_query_alias(const struct bq_columns *items, struct str name)
 {
     for (size_t i = 0; i < items->n; i++) {
         if (str_ieq(items->items[i].name, name))
@@ -64,7 +64,7 @@ static const struct bq_column *named_item(const struct bq_expr *e, const struct 
                    : NULL;
     if (e->kind != BQ_E_PATH || e->first->next)
         return NULL;
-    return find_alias(items, e->first->text);
+    return find_query_alias(items, e->first->text);
 }
 
 static bool is_grouped(const struct bq_expr *e, const struct bq_select *s,
@@ -307,7 +307,7 @@ static bool put_sorts(struct bq_gen *g, struct buf *b, const struct bq_sort *sor
     return true;
 }
 
-static void put_items(struct buf *b, const struct bq_columns *items)
+static void put_query_items(struct buf *b, const struct bq_columns *items)
 {
     for (size_t i = 0; i < items->n; i++)
         (void)buf_printf(b, "%s" STR_FMT " AS c%zu", i > 0 ? ", " : " ",
@@ -363,7 +363,7 @@ static bool put_select(struct bq_gen *g, const struct bq_select *s, struct bq_sc
     struct bq_scope named = *scope;
     named.aliases = items;
     (void)buf_printf(b, "SELECT%s", s->is_distinct ? " DISTINCT" : "");
-    put_items(b, items);
+    put_query_items(b, items);
     if (s->qualify) {
         struct bq_sql q = bq_gen_expr(g, s->qualify, &named);
         if (!q.sql.p)

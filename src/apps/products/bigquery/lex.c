@@ -63,7 +63,7 @@ static void skip_sql_blanks(struct lexer *l)
 
 /* ---- strings ---- */
 
-static void add_utf8(struct buf *b, unsigned c)
+static void add_bq_utf8(struct buf *b, unsigned c)
 {
     if (c < 0x80) {
         (void)buf_add_char(b, (char)c);
@@ -95,7 +95,7 @@ static bool read_escape_digits(struct str s, size_t n, unsigned base, unsigned *
 }
 
 /* How many bytes behind the backslash were used; 0: it is no escape. */
-static size_t add_escape(struct buf *b, struct str s)
+static size_t add_bq_escape(struct buf *b, struct str s)
 {
     static const struct {
         char letter;
@@ -114,12 +114,12 @@ static size_t add_escape(struct buf *b, struct str s)
             continue;
         if (value == 0 || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
             return 0;
-        add_utf8(b, value);
+        add_bq_utf8(b, value);
         return 1U + numbers[i].n;
     }
     if (!read_escape_digits(s, 3, 8, &value) || value == 0)
         return 0;
-    add_utf8(b, value);
+    add_bq_utf8(b, value);
     return 3;
 }
 
@@ -149,7 +149,7 @@ static size_t add_character(struct buf *b, struct str s, bool is_raw)
         (void)buf_add_str(b, str_slice(s, 0, 2));
         return s.len > 1 ? 2 : 1;
     }
-    size_t used = add_escape(b, str_skip(s, 1));
+    size_t used = add_bq_escape(b, str_skip(s, 1));
     return used > 0 ? used + 1 : 0;
 }
 
@@ -233,7 +233,7 @@ static int read_hex_token(struct lexer *l, struct bq_token *t)
     return t->text.p ? 0 : -ENOMEM;
 }
 
-static size_t sign_length(struct str s)
+static size_t bq_sign_length(struct str s)
 {
     static const char *const signs[] = {"<<", ">>", "<=", ">=", "!=", "<>", "||", "=>", "@@"};
 
@@ -244,7 +244,7 @@ static size_t sign_length(struct str s)
     return strchr("()[],.;=<>+-*/|&^~@?:{}%", s.p[0]) && s.p[0] ? 1 : 0;
 }
 
-static int read_plain(struct lexer *l, struct bq_token *t)
+static int read_plain_token(struct lexer *l, struct bq_token *t)
 {
     struct str s = l->rest;
     size_t n = 0;
@@ -258,7 +258,7 @@ static int read_plain(struct lexer *l, struct bq_token *t)
             n++;
         t->kind = BQ_WORD;
     } else {
-        n = sign_length(s);
+        n = bq_sign_length(s);
         t->kind = BQ_SIGN;
     }
     if (n == 0)
@@ -282,7 +282,7 @@ static int read_token(struct lexer *l, struct bq_token *t)
         return read_string_token(l, prefix > 0 ? (size_t)prefix : 0, t);
     if (l->rest.len > 2 && l->rest.p[0] == '0' && (l->rest.p[1] | 32) == 'x')
         return read_hex_token(l, t);
-    return read_plain(l, t);
+    return read_plain_token(l, t);
 }
 
 int bq_lex(struct bq_parser *p, struct str text)

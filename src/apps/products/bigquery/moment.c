@@ -10,14 +10,14 @@
 #define HOUR_US   (3600LL * BQ_SECOND_US)
 #define MINUTE_US (60LL * BQ_SECOND_US)
 
-static int64_t floor_div(int64_t a, int64_t b)
+static int64_t floor_div_moment(int64_t a, int64_t b)
 {
     return a / b - (a % b < 0);
 }
 
 /* ---- reading ---- */
 
-static bool take_number(struct str *s, size_t max, int *ret)
+static bool take_moment_number(struct str *s, size_t max, int *ret)
 {
     size_t n = 0;
     int value = 0;
@@ -39,10 +39,10 @@ static bool take_moment_char(struct str *s, char c)
 
 static bool take_moment_date(struct str *s, struct civil *c)
 {
-    return take_number(s, 4, &c->year) && take_moment_char(s, '-') &&
-           take_number(s, 2, &c->month) && take_moment_char(s, '-') && take_number(s, 2, &c->day) &&
-           c->year >= 1 && c->month >= 1 && c->month <= 12 && c->day >= 1 &&
-           c->day <= civil_month_len(c->year, c->month);
+    return take_moment_number(s, 4, &c->year) && take_moment_char(s, '-') &&
+           take_moment_number(s, 2, &c->month) && take_moment_char(s, '-') &&
+           take_moment_number(s, 2, &c->day) && c->year >= 1 && c->month >= 1 && c->month <= 12 &&
+           c->day >= 1 && c->day <= civil_month_len(c->year, c->month);
 }
 
 /* Microseconds of ".123456"; more digits are dropped. */
@@ -53,7 +53,7 @@ static int take_microseconds(struct str *s)
     if (!take_moment_char(s, '.'))
         return 0;
     while (s->len > 0 && s->p[0] >= '0' && s->p[0] <= '9') {
-        (void)take_number(s, 1, &digit);
+        (void)take_moment_number(s, 1, &digit);
         us += digit * scale;
         scale /= 10;
     }
@@ -63,10 +63,11 @@ static int take_microseconds(struct str *s)
 static bool take_clock(struct str *s, struct civil *c, int *us)
 {
     *us = 0;
-    if (!take_number(s, 2, &c->hour) || !take_moment_char(s, ':') || !take_number(s, 2, &c->minute))
+    if (!take_moment_number(s, 2, &c->hour) || !take_moment_char(s, ':') ||
+        !take_moment_number(s, 2, &c->minute))
         return false;
     if (take_moment_char(s, ':')) {
-        if (!take_number(s, 2, &c->second))
+        if (!take_moment_number(s, 2, &c->second))
             return false;
         *us = take_microseconds(s);
     }
@@ -85,10 +86,10 @@ static int take_zone(struct str s, struct bq_moment *m)
     if (name.p[0] == '+' || name.p[0] == '-') {
         int sign = name.p[0] == '-' ? -1 : 1;
         name = str_skip(name, 1);
-        if (!take_number(&name, 2, &hours))
+        if (!take_moment_number(&name, 2, &hours))
             return -EINVAL;
         (void)take_moment_char(&name, ':');
-        if (name.len > 0 && !take_number(&name, 2, &minutes))
+        if (name.len > 0 && !take_moment_number(&name, 2, &minutes))
             return -EINVAL;
         m->us -= sign * (hours * HOUR_US + minutes * MINUTE_US);
         return name.len == 0 && hours <= 14 && minutes < 60 ? 0 : -EINVAL;
@@ -96,7 +97,7 @@ static int take_zone(struct str s, struct bq_moment *m)
     const struct zone *z = zone_find(name);
     if (!z)
         return -EINVAL;
-    int64_t local_s = floor_div(m->us, BQ_SECOND_US), rest = m->us - local_s * BQ_SECOND_US;
+    int64_t local_s = floor_div_moment(m->us, BQ_SECOND_US), rest = m->us - local_s * BQ_SECOND_US;
     m->us = zone_to_utc(z, local_s) * BQ_SECOND_US + rest;
     return 0;
 }
@@ -133,7 +134,7 @@ int bq_moment_read(struct str text, struct bq_moment *ret)
 
 int bq_moment_write(struct buf *out, enum bq_kind kind, int64_t us)
 {
-    int64_t second = floor_div(us, BQ_SECOND_US);
+    int64_t second = floor_div_moment(us, BQ_SECOND_US);
     int fraction = (int)(us - second * BQ_SECOND_US);
     struct civil c = civil_of_seconds(second);
 
@@ -199,11 +200,11 @@ static int week_start(struct str part)
     return -1;
 }
 
-static int add_months(int64_t us, int64_t n, int64_t *ret)
+static int add_moment_months(int64_t us, int64_t n, int64_t *ret)
 {
-    int64_t days = floor_div(us, BQ_DAY_US);
+    int64_t days = floor_div_moment(us, BQ_DAY_US);
     struct civil c = civil_of_days(days);
-    int64_t month = c.year * 12LL + c.month - 1 + n, year = floor_div(month, 12);
+    int64_t month = c.year * 12LL + c.month - 1 + n, year = floor_div_moment(month, 12);
 
     if (year < CIVIL_YEAR_MIN || year > CIVIL_YEAR_MAX)
         return -ERANGE;
@@ -228,7 +229,7 @@ int bq_moment_shift(int64_t us, int64_t n, struct str part, int64_t *ret)
     int months = months_of(part);
     if (months == 0)
         return -EINVAL;
-    return n > 200000 || n < -200000 ? -ERANGE : add_months(us, n * months, ret);
+    return n > 200000 || n < -200000 ? -ERANGE : add_moment_months(us, n * months, ret);
 }
 
 /* The first day of the ISO year that DAYS is in, and its number. */
@@ -243,12 +244,12 @@ static int64_t iso_year_start(int64_t days, int *year)
 
 int bq_moment_trunc(int64_t us, struct str part, int64_t *ret)
 {
-    int64_t length = fixed_length(part), days = floor_div(us, BQ_DAY_US);
+    int64_t length = fixed_length(part), days = floor_div_moment(us, BQ_DAY_US);
     int start = week_start(part), months = months_of(part), year;
     struct civil c = civil_of_days(days);
 
     if (length > 0)
-        *ret = floor_div(us, length) * length;
+        *ret = floor_div_moment(us, length) * length;
     else if (start >= 0)
         *ret = (days - (civil_weekday(days) - start + 7) % 7) * BQ_DAY_US;
     else if (months > 0)
@@ -272,13 +273,13 @@ int bq_moment_diff(int64_t a, int64_t b, struct str part, bool is_exact, int64_t
     if (bq_moment_trunc(a, part, &x) < 0 || bq_moment_trunc(b, part, &y) < 0)
         return -EINVAL;
     if (months > 0) {
-        struct civil to = civil_of_days(floor_div(x, BQ_DAY_US));
-        struct civil from = civil_of_days(floor_div(y, BQ_DAY_US));
+        struct civil to = civil_of_days(floor_div_moment(x, BQ_DAY_US));
+        struct civil from = civil_of_days(floor_div_moment(y, BQ_DAY_US));
         *ret = ((to.year - from.year) * 12 + to.month - from.month) / months;
     } else if (str_iis(part, "ISOYEAR")) {
         int to, from;
-        (void)iso_year_start(floor_div(a, BQ_DAY_US), &to);
-        (void)iso_year_start(floor_div(b, BQ_DAY_US), &from);
+        (void)iso_year_start(floor_div_moment(a, BQ_DAY_US), &to);
+        (void)iso_year_start(floor_div_moment(b, BQ_DAY_US), &from);
         *ret = to - from;
     } else {
         *ret = (x - y) / (length > 0 ? length : 7 * BQ_DAY_US);
@@ -297,7 +298,7 @@ static int64_t week_number(int64_t days, int year, int start)
 
 int bq_moment_part(int64_t us, struct str part, int64_t *ret)
 {
-    int64_t days = floor_div(us, BQ_DAY_US), second = floor_div(us, BQ_SECOND_US);
+    int64_t days = floor_div_moment(us, BQ_DAY_US), second = floor_div_moment(us, BQ_SECOND_US);
     int64_t fraction = us - second * BQ_SECOND_US, begin;
     struct civil c = civil_of_seconds(second);
     int iso;
@@ -351,9 +352,10 @@ static const char *long_form(char c)
     }
 }
 
-static int put_letter(struct buf *out, char letter, int64_t us)
+static int put_moment_letter(struct buf *out, char letter, int64_t us)
 {
-    int64_t second = floor_div(us, BQ_SECOND_US), days = floor_div(us, BQ_DAY_US), value;
+    int64_t second = floor_div_moment(us, BQ_SECOND_US), days = floor_div_moment(us, BQ_DAY_US),
+            value;
     struct civil c = civil_of_seconds(second);
     char plain[3] = {'%', letter, '\0'};
 
@@ -394,7 +396,8 @@ int bq_moment_format(struct buf *out, struct str format, int64_t us)
         }
         char letter = format.p[++i];
         const char *several = long_form(letter);
-        int r = several ? bq_moment_format(out, str_of(several), us) : put_letter(out, letter, us);
+        int r = several ? bq_moment_format(out, str_of(several), us)
+                        : put_moment_letter(out, letter, us);
         if (r == -EINVAL)
             return r;
     }
@@ -437,10 +440,10 @@ static bool take_moment_offset(struct str *s, int *ret)
         return true;
     if (!take_moment_char(s, '+') && !take_moment_char(s, '-'))
         return false;
-    if (!take_number(s, 2, &hours))
+    if (!take_moment_number(s, 2, &hours))
         return false;
     (void)take_moment_char(s, ':');
-    (void)take_number(s, 2, &minutes);
+    (void)take_moment_number(s, 2, &minutes);
     *ret = sign * (hours * 3600 + minutes * 60);
     return true;
 }
@@ -451,26 +454,26 @@ static bool take_letter(struct str *s, char letter, struct reading *r)
     struct str word;
 
     switch (letter) {
-    case 'Y': return take_number(s, 4, &r->c.year);
+    case 'Y': return take_moment_number(s, 4, &r->c.year);
     case 'y':
-        if (!take_number(s, 2, &r->c.year))
+        if (!take_moment_number(s, 2, &r->c.year))
             return false;
         r->c.year += r->c.year < 69 ? 2000 : 1900;
         return true;
-    case 'm': return take_number(s, 2, &r->c.month);
+    case 'm': return take_moment_number(s, 2, &r->c.month);
     case 'd':
-    case 'e': *s = str_trim(*s); return take_number(s, 2, &r->c.day);
+    case 'e': *s = str_trim(*s); return take_moment_number(s, 2, &r->c.day);
     case 'b':
     case 'B':
     case 'h': return take_format_word(s, 'b', 1, 12, &r->c.month);
     case 'a':
     case 'A': return take_format_word(s, 'a', 0, 6, &ignored);
     case 'H':
-    case 'k': return take_number(s, 2, &r->c.hour);
+    case 'k': return take_moment_number(s, 2, &r->c.hour);
     case 'I':
-    case 'l': r->has_half = true; return take_number(s, 2, &r->c.hour);
-    case 'M': return take_number(s, 2, &r->c.minute);
-    case 'S': return take_number(s, 2, &r->c.second);
+    case 'l': r->has_half = true; return take_moment_number(s, 2, &r->c.hour);
+    case 'M': return take_moment_number(s, 2, &r->c.minute);
+    case 'S': return take_moment_number(s, 2, &r->c.second);
     case 'p':
     case 'P':
         word = str_slice(*s, 0, 2);
@@ -478,7 +481,7 @@ static bool take_letter(struct str *s, char letter, struct reading *r)
         *s = str_skip(*s, 2);
         return r->is_pm || str_iis(word, "AM");
     case 's':
-        r->has_epoch = take_number(s, 9, &ignored);
+        r->has_epoch = take_moment_number(s, 9, &ignored);
         r->epoch_s = ignored;
         while (s->len > 0 && s->p[0] >= '0' && s->p[0] <= '9' && r->epoch_s < 1000000000000LL) {
             r->epoch_s = r->epoch_s * 10 + (s->p[0] - '0');
@@ -493,7 +496,7 @@ static bool take_letter(struct str *s, char letter, struct reading *r)
     }
 }
 
-static int read_format(struct str format, struct str *s, struct reading *r)
+static int read_moment_format(struct str format, struct str *s, struct reading *r)
 {
     for (size_t i = 0; i < format.len; i++) {
         if (format.p[i] == ' ') {
@@ -509,13 +512,13 @@ static int read_format(struct str format, struct str *s, struct reading *r)
         bool is_exact = letter == 'E' && i + 2 < format.len && format.p[i + 2] == 'S'; /* %E*S */
         if (is_exact) {
             i += 2;
-            if (!take_number(s, 2, &r->c.second))
+            if (!take_moment_number(s, 2, &r->c.second))
                 return -EINVAL;
             r->us = take_microseconds(s);
             continue;
         }
         const char *several = long_form(letter);
-        if (several ? read_format(str_of(several), s, r) < 0 : !take_letter(s, letter, r))
+        if (several ? read_moment_format(str_of(several), s, r) < 0 : !take_letter(s, letter, r))
             return -EINVAL;
     }
     return 0;
@@ -526,7 +529,7 @@ int bq_moment_parse(struct str format, struct str text, int64_t *ret)
     struct reading r = {.c = {.year = 1970, .month = 1, .day = 1}};
     struct str s = str_trim(text);
 
-    if (read_format(format, &s, &r) < 0 || str_trim(s).len > 0)
+    if (read_moment_format(format, &s, &r) < 0 || str_trim(s).len > 0)
         return -EINVAL;
     if (r.has_half)
         r.c.hour = r.c.hour % 12 + (r.is_pm ? 12 : 0);

@@ -248,7 +248,7 @@ static struct bq_item *parse_item(struct bq_parser *p)
     return p->has_failed ? NULL : item;
 }
 
-static struct bq_item *parse_items(struct bq_parser *p)
+static struct bq_item *parse_bq_items(struct bq_parser *p)
 {
     struct bq_item *first = NULL, **end = &first;
 
@@ -275,7 +275,7 @@ static struct bq_select *parse_select(struct bq_parser *p)
         s->is_struct = true;
     else
         (void)bq_take_words(p, "AS", "VALUE");
-    s->items = parse_items(p);
+    s->items = parse_bq_items(p);
     if (s->items && bq_take_word(p, "FROM"))
         s->from = bq_parse_joins(p);
     if (bq_take_word(p, "WHERE"))

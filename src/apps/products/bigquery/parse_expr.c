@@ -337,7 +337,7 @@ static void parse_arguments(struct bq_parser *p, struct bq_expr *e)
     (void)bq_need_sign(p, ")");
 }
 
-static struct bq_expr *parse_call(struct bq_parser *p, const struct bq_token *name, bool is_safe)
+static struct bq_expr *parse_bq_call(struct bq_parser *p, const struct bq_token *name, bool is_safe)
 {
     struct bq_expr *e = bq_expr_new(p, BQ_E_CALL);
 
@@ -378,11 +378,11 @@ static struct bq_expr *parse_column_or_call(struct bq_parser *p)
         return parse_system(p);
     if (is_safe) {
         p->at += 3;
-        return parse_call(p, bq_peek_at(p, (size_t)-1), true);
+        return parse_bq_call(p, bq_peek_at(p, (size_t)-1), true);
     }
     if (is_call) {
         p->at++;
-        return parse_call(p, t, false);
+        return parse_bq_call(p, t, false);
     }
     struct bq_expr *e = bq_expr_new(p, BQ_E_PATH), *name = bq_expr_new(p, BQ_E_NAME);
     if (!name)
@@ -458,7 +458,7 @@ static bool is_typed_literal(const struct bq_parser *p)
     return false;
 }
 
-static struct bq_expr *parse_primary(struct bq_parser *p)
+static struct bq_expr *parse_bq_primary(struct bq_parser *p)
 {
     const struct bq_token *t = bq_peek(p);
     bool is_it;
@@ -527,7 +527,7 @@ static struct bq_expr *parse_field(struct bq_parser *p, struct bq_expr *of)
 
 static struct bq_expr *parse_postfix(struct bq_parser *p)
 {
-    struct bq_expr *e = parse_primary(p);
+    struct bq_expr *e = parse_bq_primary(p);
 
     while (e && !p->has_failed) {
         if (bq_is_sign(bq_peek(p), ".") && !bq_is_sign(bq_peek_at(p, 1), "*")) {
@@ -544,7 +544,7 @@ static struct bq_expr *parse_postfix(struct bq_parser *p)
 
 /* ---- operators ---- */
 
-static struct bq_expr *parse_unary(struct bq_parser *p)
+static struct bq_expr *parse_bq_unary(struct bq_parser *p)
 {
     const struct bq_token *t = bq_peek(p);
 
@@ -555,7 +555,7 @@ static struct bq_expr *parse_unary(struct bq_parser *p)
         return NULL;
     p->at++;
     e->text = t->text;
-    e = join_operands(p, e, parse_unary(p), NULL);
+    e = join_operands(p, e, parse_bq_unary(p), NULL);
     bq_leave(p);
     return e;
 }
@@ -567,7 +567,7 @@ static const char *const levels[][4] = {
 
 static struct bq_expr *parse_level(struct bq_parser *p, size_t level)
 {
-    struct bq_expr *left = level == 0 ? parse_unary(p) : parse_level(p, level - 1);
+    struct bq_expr *left = level == 0 ? parse_bq_unary(p) : parse_level(p, level - 1);
 
     while (left && !p->has_failed) {
         const char *op = NULL;
@@ -576,7 +576,7 @@ static struct bq_expr *parse_level(struct bq_parser *p, size_t level)
         if (!op)
             break;
         struct bq_expr *e = bq_expr_new(p, BQ_E_BINARY);
-        struct bq_expr *right = level == 0 ? parse_unary(p) : parse_level(p, level - 1);
+        struct bq_expr *right = level == 0 ? parse_bq_unary(p) : parse_level(p, level - 1);
         if (!e || !right)
             return NULL;
         e->text = str_of(op);
@@ -675,7 +675,7 @@ static struct bq_expr *parse_comparison(struct bq_parser *p)
     return join_operands(p, e, left, right);
 }
 
-static struct bq_expr *parse_not(struct bq_parser *p)
+static struct bq_expr *parse_bq_not(struct bq_parser *p)
 {
     if (!bq_take_word(p, "NOT"))
         return parse_comparison(p);
@@ -683,7 +683,7 @@ static struct bq_expr *parse_not(struct bq_parser *p)
     if (!e)
         return NULL;
     e->text = STR("NOT");
-    e = join_operands(p, e, parse_not(p), NULL);
+    e = join_operands(p, e, parse_bq_not(p), NULL);
     bq_leave(p);
     return e;
 }
@@ -705,7 +705,7 @@ static struct bq_expr *parse_chain(struct bq_parser *p, const char *word,
 
 static struct bq_expr *parse_and(struct bq_parser *p)
 {
-    return parse_chain(p, "AND", parse_not);
+    return parse_chain(p, "AND", parse_bq_not);
 }
 
 struct bq_expr *bq_parse_expr(struct bq_parser *p)

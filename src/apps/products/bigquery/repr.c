@@ -10,7 +10,7 @@
 #include "base/python.h"
 
 /* b'…' of base64. */
-static void put_bytes(struct buf *out, struct str s)
+static void put_repr_bytes(struct buf *out, struct str s)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
 
@@ -53,7 +53,7 @@ static void put_moment(struct buf *out, struct str text, enum bq_kind kind)
     (void)buf_printf(out, "%s)", kind == BQ_TIMESTAMP ? ", tzinfo=datetime.timezone.utc" : "");
 }
 
-static void put_list(struct buf *out, const struct json *v, const struct bq_type *item)
+static void put_repr_list(struct buf *out, const struct json *v, const struct bq_type *item)
 {
     (void)buf_add_char(out, '[');
     for (size_t i = 0; i < v->n; i++) {
@@ -105,7 +105,7 @@ static void put_repr_int(struct buf *out, int64_t i, enum bq_kind kind)
         (void)buf_printf(out, kind == BQ_NUMERIC ? "Decimal('%lld')" : "%lld", (long long)i);
 }
 
-static void put_string(struct buf *out, struct str s, const struct bq_type *t)
+static void put_repr_string(struct buf *out, struct str s, const struct bq_type *t)
 {
     bool is_json = t->kind == BQ_ARRAY || t->kind == BQ_STRUCT || t->kind == BQ_JSON;
 
@@ -113,7 +113,7 @@ static void put_string(struct buf *out, struct str s, const struct bq_type *t)
         t->kind == BQ_TIMESTAMP)
         put_moment(out, s, t->kind);
     else if (t->kind == BQ_BYTES)
-        put_bytes(out, s);
+        put_repr_bytes(out, s);
     else if (!is_json || !put_parsed(out, s, t))
         python_str(out, s);
 }
@@ -129,8 +129,8 @@ void bq_repr(struct buf *out, const struct json *v, const struct bq_type *t)
         else
             python_float(out, v->d);
         break;
-    case JSON_STRING: put_string(out, v->s, t); break;
-    case JSON_ARRAY: put_list(out, v, t->item ? t->item : &bq_scalars[BQ_ANY]); break;
+    case JSON_STRING: put_repr_string(out, v->s, t); break;
+    case JSON_ARRAY: put_repr_list(out, v, t->item ? t->item : &bq_scalars[BQ_ANY]); break;
     case JSON_OBJECT: put_repr_members(out, v, t); break;
     default: /* an array that is NULL is returned as an empty one */
         (void)buf_printf(out, "%s", t->kind == BQ_ARRAY ? "[]" : "None");

@@ -82,7 +82,7 @@ void bq_sql_undo(struct bq_gen *g, const char *savepoint, bool is_undone)
 
 /* ---- SELECT ---- */
 
-static void put_row(struct bq_gen *g, sqlite3_stmt *st, const struct bq_columns *columns)
+static void put_bq_row(struct bq_gen *g, sqlite3_stmt *st, const struct bq_columns *columns)
 {
     struct buf *out = &g->run->text;
     struct arena a auto_arena;
@@ -114,7 +114,7 @@ static void run_select(struct bq_gen *g, const struct bq_statement *s)
         if (g->run->n_rows <= g->run->max_rows)
             g->run->n_returned++;
         if (g->run->n_returned == g->run->n_rows && g->run->n_rows <= BQ_SHOWN_ROWS)
-            put_row(g, st, &r.columns);
+            put_bq_row(g, st, &r.columns);
     }
     if (st && rc != SQLITE_DONE && rc != SQLITE_ROW)
         bq_sql_fail(g, rc);
@@ -141,7 +141,7 @@ static const struct {
     [BQ_S_DROP_SCHEMA] = {"DROP_SCHEMA", bq_run_drop_schema},
 };
 
-static void count_bytes(struct bq_gen *g)
+static void count_bq_bytes(struct bq_gen *g)
 {
     for (size_t i = 0; i < g->n_tables && !g->has_failed; i++)
         g->run->n_bytes += bq_sql_number(
@@ -154,7 +154,7 @@ void bq_run_statement(struct bq_gen *g, const struct bq_statement *s)
     g->n_tables = 0;
     kinds[s->kind].run(g, s);
     if (!g->has_failed)
-        count_bytes(g);
+        count_bq_bytes(g);
 }
 
 int bq_run(struct bq_run *q, struct str text, struct err *e)

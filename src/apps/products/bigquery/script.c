@@ -117,7 +117,7 @@ static void run_declare(struct script *x, const struct bq_step *s)
 }
 
 /* Value I of those that SET (a, b) = … has. */
-static struct bq_sql member_of(struct bq_gen *g, const struct bq_sql *all, size_t i)
+static struct bq_sql bq_member_of(struct bq_gen *g, const struct bq_sql *all, size_t i)
 {
     const struct bq_field *f = &all->type->fields[i];
     struct str path = bq_quote(g, bq_printf(g, "$.\"" STR_FMT "\"", STR_ARG(f->name)));
@@ -145,7 +145,7 @@ static void run_set(struct script *x, const struct bq_step *s)
             bq_fail(g, e, "Undeclared variable: " STR_FMT, STR_ARG(e->text));
             return;
         }
-        struct bq_sql value = s->is_list ? member_of(g, &all, n) : all;
+        struct bq_sql value = s->is_list ? bq_member_of(g, &all, n) : all;
         struct str sql = assigned(g, &value, v->type, e);
         if (sql.p)
             v->sql = sql;

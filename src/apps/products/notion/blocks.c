@@ -204,7 +204,8 @@ static const struct block_type *block_type_of(const struct json *block)
     return NULL;
 }
 
-static struct json *data_of(struct arena *a, const struct json *block, const struct block_type *t)
+static struct json *block_data_of(struct arena *a, const struct json *block,
+                                  const struct block_type *t)
 {
     const struct json *content = json_get(block, "content");
     const struct json *data = json_get(block, t->name);
@@ -225,7 +226,7 @@ static int flatten_one(struct arena *a, const struct json *block, int64_t parent
                        struct json *out)
 {
     const struct block_type *t = block_type_of(block);
-    struct json *data = t ? data_of(a, block, t) : NULL;
+    struct json *data = t ? block_data_of(a, block, t) : NULL;
     struct json *children = json_get(data, "children"), *flat = json_new_object(a);
     int64_t n = out->n;
 

@@ -186,7 +186,7 @@ static struct json *new_block(struct arena *a, const char *type, struct json *da
     return notion_set(a, block, type, data);
 }
 
-static struct json *block_of(struct arena *a, const struct line *l)
+static struct json *markdown_block_of(struct arena *a, const struct line *l)
 {
     struct json *data = json_new_object(a);
 
@@ -235,10 +235,10 @@ static struct json *list_for(struct open_items *open, size_t indent, struct json
 }
 
 /* Items are made with an array of children, so that later lines can go in. */
-static struct json *add_item(struct arena *a, const struct line *l, struct open_items *open,
-                             struct json *outside)
+static struct json *add_markdown_item(struct arena *a, const struct line *l,
+                                      struct open_items *open, struct json *outside)
 {
-    struct json *children = json_new_array(a), *block = block_of(a, l);
+    struct json *children = json_new_array(a), *block = markdown_block_of(a, l);
     struct json *list = list_for(open, l->indent, outside);
 
     if (!block || !children || !list || json_push(a, list, block) < 0)
@@ -273,13 +273,13 @@ struct json *notion_markdown(struct arena *a, struct str text)
             continue;
         read_markdown_line(line, &l);
         if (is_item(&l)) {
-            out = add_item(a, &l, &open, out);
+            out = add_markdown_item(a, &l, &open, out);
             continue;
         }
         open.n = 0;
         const struct json *block = str_starts(str_trim(line), STR("```"))
                                        ? code_block(a, str_trim(str_skip(str_trim(line), 3)), &text)
-                                       : block_of(a, &l);
+                                       : markdown_block_of(a, &l);
         if (!block || json_push(a, out, block) < 0)
             return NULL;
     }

@@ -149,7 +149,7 @@ static const struct property_type *property_type_of(const struct json *property)
 
 /* ---- databases ---- */
 
-static struct json *find_property(const struct json *schema, struct str key)
+static struct json *find_schema_property(const struct json *schema, struct str key)
 {
     struct json *p = json_get_str(schema, key);
 
@@ -161,8 +161,8 @@ static struct json *find_property(const struct json *schema, struct str key)
 }
 
 /* What the type says of itself: {"options"} and the like. */
-static struct json *read_config(struct arena *a, struct str name, const struct property_type *t,
-                                const struct json *in)
+static struct json *read_property_config(struct arena *a, struct str name,
+                                         const struct property_type *t, const struct json *in)
 {
     const struct json *config = json_get(in, t->name);
     struct json *out = json_is(config, JSON_OBJECT) ? json_copy(a, config) : json_new_object(a);
@@ -183,7 +183,7 @@ static struct json *read_config(struct arena *a, struct str name, const struct p
 }
 
 /* The type that IN says: "select", {"type": "select"} or {"select": {}}. */
-static const struct property_type *type_in(const struct json *in)
+static const struct property_type *property_type_in(const struct json *in)
 {
     const struct json *type = json_is(in, JSON_STRING) ? in : json_get(in, "type");
 
@@ -200,7 +200,7 @@ static const struct property_type *type_in(const struct json *in)
 static struct json *new_property(struct arena *a, const struct json *schema, struct str name,
                                  const struct json *in, const struct json *old)
 {
-    const struct property_type *t = type_in(in);
+    const struct property_type *t = property_type_in(in);
     const struct json *id = json_get(old, "id");
     struct json *p = json_new_object(a);
 
@@ -212,7 +212,7 @@ static struct json *new_property(struct arena *a, const struct json *schema, str
     p = notion_set(a, p, "id", id);
     p = notion_set(a, p, "name", json_new_str(a, name));
     p = notion_set(a, p, "type", json_new_str(a, str_of(t->name)));
-    return notion_set(a, p, t->name, read_config(a, name, t, in));
+    return notion_set(a, p, t->name, read_property_config(a, name, t, in));
 }
 
 /* A copy of SCHEMA in which the property OLD_NAME is P, called P's name; NULL removes it. */
@@ -237,7 +237,7 @@ static struct json *replace_property(struct arena *a, const struct json *schema,
 static struct json *change_one(struct arena *a, struct json *schema, struct str key,
                                const struct json *in)
 {
-    const struct json *old = find_property(schema, key);
+    const struct json *old = find_schema_property(schema, key);
     struct str name = old ? json_str(json_get(old, "name"), STR("")) : key;
     struct str new_name = json_str(json_get(in, "name"), name);
 
@@ -248,12 +248,12 @@ static struct json *change_one(struct arena *a, struct json *schema, struct str 
     bool is_title = str_is(json_str(json_get(old, "type"), STR("")), "title");
     if (json_is(in, JSON_NULL))
         return is_title ? NULL : replace_property(a, schema, name, NULL);
-    if (!type_in(in)) {
+    if (!property_type_in(in)) {
         struct json *renamed = json_copy(a, old);
         renamed = notion_set(a, renamed, "name", json_new_str(a, new_name));
         return renamed ? replace_property(a, schema, name, renamed) : NULL;
     }
-    if (is_title != str_is(str_of(type_in(in)->name), "title"))
+    if (is_title != str_is(str_of(property_type_in(in)->name), "title"))
         return NULL;
     struct json *p = new_property(a, schema, new_name, in, old);
     return p ? replace_property(a, schema, name, p) : NULL;
@@ -344,7 +344,7 @@ static struct json *take_date_property(const struct value_in *v, const struct js
     return notion_set(v->arena, o, "time_zone", zone ? zone : null);
 }
 
-static struct json *take_file(const struct value_in *v, const struct json *in)
+static struct json *take_property_file(const struct value_in *v, const struct json *in)
 {
     if (v->is_loose && json_is(in, JSON_STRING))
         return notion_set(v->arena, json_new_object(v->arena), "name", in);
@@ -369,7 +369,8 @@ static struct json *take_reference(const struct value_in *v, const struct json *
     return notion_set(v->arena, o, "id", id);
 }
 
-static struct json *take_list(const struct value_in *v, const struct json *in, const char *type)
+static struct json *take_property_list(const struct value_in *v, const struct json *in,
+                                       const char *type)
 {
     struct json *list = json_new_array(v->arena);
     bool is_person = str_is(str_of(type), "people");
@@ -378,7 +379,7 @@ static struct json *take_list(const struct value_in *v, const struct json *in, c
         return NULL;
     for (size_t i = 0; i < in->n; i++) {
         const struct json *o = str_is(str_of(type), "files")
-                                   ? take_file(v, json_at(in, i))
+                                   ? take_property_file(v, json_at(in, i))
                                    : take_reference(v, json_at(in, i), is_person);
         if (!o || !list || json_push(v->arena, list, o) < 0)
             return NULL;
@@ -403,7 +404,7 @@ static struct json *take_property_value(const struct value_in *v, const struct p
     case KIND_DATE: return is_null ? json_new_null(v->arena) : take_date_property(v, in);
     case KIND_BOOL: return json_is(in, JSON_BOOL) ? json_copy(v->arena, in) : NULL;
     case KIND_STRING: return is_null || json_is(in, JSON_STRING) ? json_copy(v->arena, in) : NULL;
-    case KIND_LIST: return take_list(v, in, t->name);
+    case KIND_LIST: return take_property_list(v, in, t->name);
     case KIND_ABOUT: break;
     }
     return NULL;
@@ -420,7 +421,7 @@ static const struct json *typed_value(const struct property_type *t, const struc
     return json_is(in, JSON_OBJECT) && json_get(in, "type") ? NULL : in;
 }
 
-static struct json *new_value(const struct value_in *v, const struct json *in)
+static struct json *new_property_value(const struct value_in *v, const struct json *in)
 {
     const struct property_type *t = property_type_of(v->property);
     const struct json *value = t ? typed_value(t, in, v->is_loose) : NULL;
@@ -440,12 +441,13 @@ struct json *notion_values(struct arena *a, const struct json *schema, const str
     if (!json_is(in, JSON_OBJECT) || !json_is(own, JSON_OBJECT))
         return NULL;
     for (size_t i = 0; i < in->n; i++) {
-        struct value_in v = {a, find_property(own, in->members[i].key), is_loose};
+        struct value_in v = {a, find_schema_property(own, in->members[i].key), is_loose};
         const struct property_type *t = property_type_of(v.property);
         /* What is exported has what Notion calculates, too. */
         if (is_loose && t && t->kind == KIND_ABOUT)
             continue;
-        const struct json *value = v.property ? new_value(&v, &in->members[i].value) : NULL;
+        const struct json *value =
+            v.property ? new_property_value(&v, &in->members[i].value) : NULL;
         struct str id = json_str(json_get(v.property, "id"), STR(""));
         if (!value || !values || json_set_str(a, values, id, value) < 0)
             return NULL;

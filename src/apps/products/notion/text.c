@@ -131,7 +131,7 @@ static struct json *read_other(struct arena *a, const struct json *in, struct st
                         STR_NULL);
 }
 
-static struct json *read_piece(struct arena *a, const struct json *in)
+static struct json *read_rich_piece(struct arena *a, const struct json *in)
 {
     struct str type = json_str(json_get(in, "type"), STR_NULL);
 
@@ -151,7 +151,7 @@ struct json *notion_rich_text(struct arena *a, const struct json *in)
     if (!json_is(in, JSON_ARRAY) || in->n > NOTION_LIST_MAX)
         return NULL;
     for (size_t i = 0; i < in->n; i++) {
-        const struct json *piece = read_piece(a, json_at(in, i));
+        const struct json *piece = read_rich_piece(a, json_at(in, i));
         if (!piece || !list || json_push(a, list, piece) < 0)
             return NULL;
     }

@@ -7,7 +7,7 @@
 
 /* ---- cells ---- */
 
-static int place_cmp(const void *a, const void *b)
+static int cell_place_cmp(const void *a, const void *b)
 {
     const struct cell *c = a, *d = b;
 
@@ -20,7 +20,7 @@ struct cell *sheets_put(struct sheets *b, struct sheet *s, uint32_t row, uint32_
 {
     struct cell new = {.row = row, .col = col, .format = STR("")};
     struct cell *old =
-        s->n_sorted > 0 ? bsearch(&new, s->cells, s->n_sorted, sizeof new, place_cmp) : NULL;
+        s->n_sorted > 0 ? bsearch(&new, s->cells, s->n_sorted, sizeof new, cell_place_cmp) : NULL;
 
     if (old)
         return old;
@@ -31,7 +31,7 @@ struct cell *sheets_put(struct sheets *b, struct sheet *s, uint32_t row, uint32_
     }
     s->cells = list;
     if (s->n_sorted == s->n_cells &&
-        (s->n_cells == 0 || place_cmp(&list[s->n_cells - 1], &new) < 0))
+        (s->n_cells == 0 || cell_place_cmp(&list[s->n_cells - 1], &new) < 0))
         s->n_sorted++;
     list[s->n_cells] = new;
     return &list[s->n_cells++];
@@ -53,7 +53,7 @@ void sheets_compact(struct sheet *s)
     }
     /* Places stay in order when lines come or go: only what was put behind the others is not. */
     if (s->n_sorted < s->n_cells && n > 0)
-        qsort(s->cells, n, sizeof s->cells[0], place_cmp);
+        qsort(s->cells, n, sizeof s->cells[0], cell_place_cmp);
     s->n_cells = s->n_sorted = n;
 }
 
@@ -168,7 +168,7 @@ bool sheets_may_grow(struct sheets *b, uint64_t n_cells)
 
 /* ---- reading and writing ---- */
 
-static int read_sheets(struct sheets *b, const struct json *in)
+static int read_book_sheets(struct sheets *b, const struct json *in)
 {
     if (!json_is(in, JSON_ARRAY) || in->n > SHEETS_MAX_SHEETS)
         return err_set(b->err, -EINVAL, "not a spreadsheet, or more than %d sheets",
@@ -187,7 +187,7 @@ static int read_sheets(struct sheets *b, const struct json *in)
     return 0;
 }
 
-static int read_cells(struct sheets *b, const struct json *in)
+static int read_book_cells(struct sheets *b, const struct json *in)
 {
     for (size_t i = 0; in && i < in->n; i++) {
         const struct json *from = json_at(in, i);
@@ -226,8 +226,8 @@ static int read_features(struct sheets *b, const struct json *in)
 int sheets_read(struct sheets *b, const struct json *state)
 {
     b->title = json_str(json_get(state, "title"), STR(""));
-    int r = read_sheets(b, json_get(state, "sheets"));
-    r = r < 0 ? r : read_cells(b, json_get(state, "cells"));
+    int r = read_book_sheets(b, json_get(state, "sheets"));
+    r = r < 0 ? r : read_book_cells(b, json_get(state, "cells"));
     return r < 0 ? r : read_features(b, json_get(state, "features"));
 }
 
@@ -246,7 +246,7 @@ static void write_cell_json(struct jw *w, size_t sheet, const struct cell *c)
     jw_end(w);
 }
 
-static void write_end(struct jw *w, uint32_t end)
+static void write_sheets_end(struct jw *w, uint32_t end)
 {
     if (end == A1_OPEN)
         jw_null(w);
@@ -261,8 +261,8 @@ static void write_feature(struct jw *w, size_t sheet, const struct feature *f)
     jw_str(w, f->kind);
     jw_int(w, f->range.row0);
     jw_int(w, f->range.col0);
-    write_end(w, f->range.row1);
-    write_end(w, f->range.col1);
+    write_sheets_end(w, f->range.row1);
+    write_sheets_end(w, f->range.col1);
     jw_value(w, f->body);
     jw_end(w);
 }

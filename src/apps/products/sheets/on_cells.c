@@ -32,7 +32,7 @@ static bool same_range(const struct range *a, const struct range *b)
 }
 
 /* F goes on behind LAST, in the same rows. */
-static bool goes_on(const struct feature *last, const struct feature *f)
+static bool continues_feature(const struct feature *last, const struct feature *f)
 {
     return str_eq(last->kind, f->kind) && last->range.row0 == f->range.row0 &&
            last->range.row1 == f->range.row1 && last->range.col1 == f->range.col0 &&
@@ -52,7 +52,7 @@ static int add_dress(struct sheets *b, struct sheet *s, struct feature f)
 
     if (!sheets_charge(b, n))
         return -EINVAL;
-    if (n > 0 && goes_on(&s->features[n - 1], &f)) {
+    if (n > 0 && continues_feature(&s->features[n - 1], &f)) {
         s->features[n - 1].range.col1 = f.range.col1;
         return 0;
     }
@@ -91,7 +91,8 @@ static int dress_numbers(struct sheets *b, struct sheet *s, const struct range *
 }
 
 /* Adds the member PATH of DATA to BODY, null when there is none. */
-static int take_path(struct sheets *b, const struct json *data, struct str path, struct json *body)
+static int take_field_path(struct sheets *b, const struct json *data, struct str path,
+                           struct json *body)
 {
     static const struct json none = {.type = JSON_NULL};
     static const char *const known[] = {"userEnteredFormat", "note", "dataValidation"};
@@ -138,7 +139,7 @@ int cells_dress(struct sheets *b, struct sheet *s, const struct range *r, const 
         return sheets_no_memory(b);
     for (size_t i = 0; done == 0 && i < n; i++) {
         if (!str_is(paths[i], "userEnteredValue"))
-            done = take_path(b, data, paths[i], body);
+            done = take_field_path(b, data, paths[i], body);
     }
     if (done < 0 || body->n == 0)
         return done;
@@ -154,7 +155,7 @@ int cells_dress(struct sheets *b, struct sheet *s, const struct range *r, const 
 /* ---- values ---- */
 
 /* An ExtendedValue; none clears the cell. */
-static int set_value(struct sheets *b, struct cell *c, const struct json *value)
+static int set_extended_value(struct sheets *b, struct cell *c, const struct json *value)
 {
     const struct json *v;
 
@@ -186,7 +187,7 @@ static int write_cell_data(struct sheets *b, struct sheet *s, uint32_t row, uint
 {
     struct cell *c = sheets_put(b, s, row, col);
 
-    return c ? set_value(b, c, value) : -ENOMEM;
+    return c ? set_extended_value(b, c, value) : -ENOMEM;
 }
 
 /* Rows of CellData from ROW and COL on, inside R. */
@@ -196,7 +197,7 @@ struct rows {
     struct mask mask;
 };
 
-static int write_row(struct sheets *b, struct sheet *s, const struct rows *in, uint32_t i)
+static int write_sheet_row(struct sheets *b, struct sheet *s, const struct rows *in, uint32_t i)
 {
     const struct json *values = json_get(json_at(in->rows, i), "values");
     uint32_t row = in->range.row0 + i;
@@ -228,7 +229,7 @@ static int write_rows(struct sheets *b, struct sheet *s, const struct rows *in)
     int r = 0;
 
     for (uint32_t i = 0; r == 0 && in->rows && i < in->rows->n; i++)
-        r = write_row(b, s, in, i);
+        r = write_sheet_row(b, s, in, i);
     sheets_compact(s);
     return r;
 }
@@ -312,7 +313,7 @@ static int fill_range(struct sheets *b, struct sheet *s, const struct range *r,
             struct formula_edit edit = {
                 .kind = FORMULA_EDIT_SHIFT, .rows = row - r->row0, .cols = col - r->col0};
             struct cell *c = sheets_put(b, s, row, col);
-            done = c ? set_value(b, c, value) : -ENOMEM;
+            done = c ? set_extended_value(b, c, value) : -ENOMEM;
             done = done < 0 ? done : sheets_edit_cell(b, c, s->title, &edit);
         }
     }

@@ -9,7 +9,7 @@ static uint32_t *count_lines_of(const struct lines *l)
     return l->is_rows ? &l->sheet->rows : &l->sheet->cols;
 }
 
-static uint32_t *place_of(struct cell *c, bool is_rows)
+static uint32_t *line_place_of(struct cell *c, bool is_rows)
 {
     return is_rows ? &c->row : &c->col;
 }
@@ -77,7 +77,7 @@ static int insert_dimension(struct sheets *b, const struct json *body)
                                 .n = n};
     r = grow_sheet(b, &l, n);
     for (size_t i = 0; r == 0 && i < l.sheet->n_cells; i++) {
-        uint32_t *at = place_of(&l.sheet->cells[i], l.is_rows);
+        uint32_t *at = line_place_of(&l.sheet->cells[i], l.is_rows);
         *at += *at >= l.from ? n : 0;
     }
     for (size_t i = 0; r == 0 && i < l.sheet->n_features; i++)
@@ -118,7 +118,7 @@ static void remove_lines(const struct lines *l)
     struct sheet *s = l->sheet;
 
     for (size_t i = 0; i < s->n_cells; i++) {
-        uint32_t *at = place_of(&s->cells[i], l->is_rows);
+        uint32_t *at = line_place_of(&s->cells[i], l->is_rows);
         if (*at >= l->from && *at < l->to)
             sheets_clear(&s->cells[i]);
         else if (*at >= l->to)

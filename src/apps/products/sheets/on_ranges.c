@@ -297,8 +297,8 @@ static struct line *take_range_rows(struct sheets *b, const struct sheet *s, con
 }
 
 /* LINES, N of them, are what R has from its first row on. */
-static int put_lines(struct sheets *b, struct sheet *s, const struct range *r,
-                     const struct line *lines, uint32_t n)
+static int put_sorted_lines(struct sheets *b, struct sheet *s, const struct range *r,
+                            const struct line *lines, uint32_t n)
 {
     int done = 0;
 
@@ -344,7 +344,7 @@ static int sort_range(struct sheets *b, const struct json *body)
     for (uint32_t i = 0; i < r.row1 - r.row0; i++)
         lines[i].specs = specs;
     qsort(lines, r.row1 - r.row0, sizeof *lines, line_cmp);
-    return put_lines(b, s, &r, lines, r.row1 - r.row0);
+    return put_sorted_lines(b, s, &r, lines, r.row1 - r.row0);
 }
 
 /* The same in the columns of SPECS; a row without values is like no other. */
@@ -430,7 +430,7 @@ static int delete_duplicates(struct sheets *b, const struct json *body)
     for (uint32_t i = 0; i < n; i++)
         lines[i].specs = specs;
     int64_t left = drop_same(b, lines, n);
-    int done = left < 0 ? -ENOMEM : put_lines(b, s, &r, lines, (uint32_t)left);
+    int done = left < 0 ? -ENOMEM : put_sorted_lines(b, s, &r, lines, (uint32_t)left);
     return done < 0 ? done : reply_count(b, "duplicatesRemovedCount", n - left);
 }
 

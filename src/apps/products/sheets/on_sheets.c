@@ -71,7 +71,7 @@ static size_t count_characters(struct str s)
     return n;
 }
 
-static bool is_taken(const struct sheets *b, struct str title, const struct sheet *but)
+static bool is_title_taken(const struct sheets *b, struct str title, const struct sheet *but)
 {
     bool is_there = false;
 
@@ -86,7 +86,7 @@ static int check_title(struct sheets *b, struct str title, const struct sheet *o
         return sheets_fail(b, "Sheet names must not be empty.");
     if (count_characters(title) > 100)
         return sheets_fail(b, "Sheet names must not have more than 100 characters.");
-    if (is_taken(b, title, of))
+    if (is_title_taken(b, title, of))
         return sheets_fail(
             b, "A sheet with the name \"" STR_FMT "\" already exists. Please enter another name.",
             STR_ARG(title));
@@ -287,7 +287,7 @@ static struct str choose_title(struct sheets *b, struct str prefix, unsigned n, 
     for (;; n++) {
         struct str title =
             n == 0 ? prefix : arena_printf(b->arena, STR_FMT "%s%u", STR_ARG(prefix), gap, n);
-        if (!title.p || !is_taken(b, title, NULL))
+        if (!title.p || !is_title_taken(b, title, NULL))
             return title;
         n += n == 0;
     }
@@ -350,7 +350,7 @@ static int delete_sheet(struct sheets *b, const struct json *body)
     return sheets_edit(b, &edit);
 }
 
-static int copy_into(struct sheets *b, const struct sheet *from, struct sheet *to)
+static int copy_into_sheet(struct sheets *b, const struct sheet *from, struct sheet *to)
 {
     to->rows = from->rows;
     to->cols = from->cols;
@@ -384,7 +384,7 @@ static int duplicate_sheet(struct sheets *b, const struct json *body)
     int r = s->id < 0 ? -EINVAL : check_title(b, s->title, NULL);
     if (r == 0 && !sheets_may_grow(b, (uint64_t)from->rows * from->cols))
         r = -EINVAL;
-    r = r < 0 ? r : copy_into(b, from, s);
+    r = r < 0 ? r : copy_into_sheet(b, from, s);
     r = r < 0 ? r : insert_sheet(b, s, json_int(json_get(body, "insertSheetIndex"), 0));
     return r < 0 ? r : reply_with_sheet(b, s);
 }
