@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 /* A route as the tree knows it. */
-struct leaf {
+struct route_leaf {
     const struct route *route;
     const struct surface *surface;
     unsigned index;
@@ -20,12 +20,12 @@ struct leaf {
     struct str names[ROUTER_MAX_PARAMS];
 };
 
-struct node {
+struct route_node {
     struct str segment;
-    struct node *next;     /* sibling */
-    struct node *literals; /* children */
-    struct node *known, *param, *tail;
-    const struct leaf *by_method[HTTP_METHOD_COUNT + 1]; /* the last one: any method */
+    struct route_node *next;     /* sibling */
+    struct route_node *literals; /* children */
+    struct route_node *known, *param, *tail;
+    const struct route_leaf *by_method[HTTP_METHOD_COUNT + 1]; /* the last one: any method */
     unsigned allow;
 };
 
@@ -33,8 +33,8 @@ struct router {
     struct arena arena;
     const struct surface *const *surfaces;
     size_t n_surfaces;
-    struct node *root;
-    const struct leaf **leaves;
+    struct route_node *root;
+    const struct route_leaf **leaves;
     unsigned n_leaves;
     bool (*is_known)(void *ctx, struct str segment);
     void *known_ctx;
@@ -42,18 +42,18 @@ struct router {
 
 /* ---- compiling ---- */
 
-static struct node *new_node(struct router *r, struct str segment)
+static struct route_node *new_node(struct router *r, struct str segment)
 {
-    struct node *n = arena_new(&r->arena, struct node);
+    struct route_node *n = arena_new(&r->arena, struct route_node);
 
     if (n)
         n->segment = segment;
     return n;
 }
 
-static struct node *literal_child(const struct node *n, struct str segment)
+static struct route_node *literal_child(const struct route_node *n, struct str segment)
 {
-    struct node *c = n->literals;
+    struct route_node *c = n->literals;
 
     while (c && !str_eq(c->segment, segment))
         c = c->next;
@@ -71,7 +71,7 @@ static struct str param_name(struct str segment, char *ret_mark)
     return *ret_mark ? str_slice(name, 0, name.len - 1) : name;
 }
 
-static struct node **param_child(struct node *n, char mark)
+static struct route_node **param_child(struct route_node *n, char mark)
 {
     switch (mark) {
     case '*': return &n->tail;
@@ -81,18 +81,18 @@ static struct node **param_child(struct node *n, char mark)
 }
 
 /* The child of N for SEGMENT of a pattern, made when it is missing. */
-static struct node *descend(struct router *r, struct node *n, struct str segment)
+static struct route_node *descend(struct router *r, struct route_node *n, struct str segment)
 {
     char mark = 0;
     struct str name = param_name(segment, &mark);
-    struct node **special = param_child(n, mark);
+    struct route_node **special = param_child(n, mark);
 
     if (name.p) {
         if (!*special)
             *special = new_node(r, segment);
         return *special;
     }
-    struct node *c = literal_child(n, segment);
+    struct route_node *c = literal_child(n, segment);
     if (!c && (c = new_node(r, segment))) {
         c->next = n->literals;
         n->literals = c;
@@ -100,7 +100,7 @@ static struct node *descend(struct router *r, struct node *n, struct str segment
     return c;
 }
 
-static int add_path_param(struct leaf *l, struct str name, unsigned depth, struct err *e)
+static int add_path_param(struct route_leaf *l, struct str name, unsigned depth, struct err *e)
 {
     if (l->n_params == ROUTER_MAX_PARAMS)
         return err_set(e, -E2BIG, "more than %d parameters", ROUTER_MAX_PARAMS);
@@ -113,10 +113,10 @@ static int add_path_param(struct leaf *l, struct str name, unsigned depth, struc
 }
 
 /* Walks the pattern of L from the root, making nodes; *ret is where it ends. */
-static int plant(struct router *r, struct leaf *l, struct node **ret, struct err *e)
+static int plant(struct router *r, struct route_leaf *l, struct route_node **ret, struct err *e)
 {
     struct str rest = str_of(l->route->pattern);
-    struct node *n = r->root;
+    struct route_node *n = r->root;
 
     if (rest.len == 0 || rest.p[0] != '/')
         return err_set(e, -EINVAL, "does not start with '/'");
@@ -158,12 +158,12 @@ static bool is_of_surface(const struct surface *s, struct str path)
 static int add_route_row(struct router *r, const struct surface *s, const struct route *row,
                          struct err *e)
 {
-    struct leaf *l = arena_new(&r->arena, struct leaf);
-    struct node *n = r->root;
+    struct route_leaf *l = arena_new(&r->arena, struct route_leaf);
+    struct route_node *n = r->root;
 
     if (!l)
         return err_sys(e, -ENOMEM, "router");
-    *l = (struct leaf){.route = row, .surface = s, .index = r->n_leaves};
+    *l = (struct route_leaf){.route = row, .surface = s, .index = r->n_leaves};
     if (!str_starts(str_of(row->pattern), STR("/{")) &&
         router_surface(r, str_of(row->pattern)) != s)
         return err_set(e, -EINVAL, "lies outside the surface '%s'", s->name);
@@ -211,7 +211,7 @@ struct router *router_new(const struct surface *const *surfaces, size_t n, struc
     for (size_t i = 0; i < n; i++)
         n_routes += surfaces[i]->n_routes;
     r->root = new_node(r, STR(""));
-    r->leaves = arena_zalloc(&r->arena, n_routes + 1, sizeof(struct leaf *));
+    r->leaves = arena_zalloc(&r->arena, n_routes + 1, sizeof(struct route_leaf *));
     int err = r->root && r->leaves ? add_surfaces(r, e) : err_sys(e, -ENOMEM, "router");
     if (err < 0) {
         router_free(r);
@@ -286,19 +286,19 @@ static bool cut_path(struct arena *a, struct str path, struct cut *c)
     return true;
 }
 
-struct search {
+struct route_search {
     const struct router *router;
     struct cut cut;
     enum http_method method;
     unsigned allow;
-    const struct leaf *leaf;
+    const struct route_leaf *leaf;
     const char *tail; /* where the rest of a match begins */
 };
 
 /* Asks one node that the path fits; true ends the search. */
-static bool ask_node(struct search *f, const struct node *n, const char *tail)
+static bool ask_node(struct route_search *f, const struct route_node *n, const char *tail)
 {
-    const struct leaf *l = n->by_method[f->method];
+    const struct route_leaf *l = n->by_method[f->method];
 
     if (!l && f->method == HTTP_HEAD)
         l = n->by_method[HTTP_GET];
@@ -311,7 +311,7 @@ static bool ask_node(struct search *f, const struct node *n, const char *tail)
 }
 
 /* True for the empty segment behind a slash at the end, which N may ignore. */
-static bool is_last_slash(const struct search *f, const struct node *n, unsigned depth)
+static bool is_last_slash(const struct route_search *f, const struct route_node *n, unsigned depth)
 {
     return f->cut.segments[depth].len == 0 && depth + 1 == f->cut.n && !f->cut.is_deeper &&
            (n->segment.len > 0 || depth == 0);
@@ -323,12 +323,12 @@ static bool is_known_segment(const struct router *r, struct str segment)
 }
 
 /* Depth is bounded by the tree, that is by ROUTER_MAX_DEPTH. */
-static bool walk_nodes(struct search *f, const struct node *n, unsigned depth)
+static bool walk_nodes(struct route_search *f, const struct route_node *n, unsigned depth)
 {
     if (depth == f->cut.n)
         return !f->cut.is_deeper && ask_node(f, n, NULL);
     struct str s = f->cut.segments[depth];
-    const struct node *c = literal_child(n, s);
+    const struct route_node *c = literal_child(n, s);
     if (c && walk_nodes(f, c, depth + 1))
         return true;
     if (n->known && is_known_segment(f->router, s))
@@ -340,9 +340,9 @@ static bool walk_nodes(struct search *f, const struct node *n, unsigned depth)
     return !c && is_last_slash(f, n, depth) && ask_node(f, n, NULL);
 }
 
-static void fill_params(const struct search *f, struct str path, struct router_match *ret)
+static void fill_params(const struct route_search *f, struct str path, struct router_match *ret)
 {
-    const struct leaf *l = f->leaf;
+    const struct route_leaf *l = f->leaf;
 
     ret->n_params = l->n_params;
     ret->names = l->names;
@@ -355,7 +355,7 @@ static void fill_params(const struct search *f, struct str path, struct router_m
 enum router_result router_find(const struct router *r, struct arena *a, enum http_method method,
                                struct str path, struct router_match *ret)
 {
-    struct search f;
+    struct route_search f;
 
     f.router = r;
     f.method = method;

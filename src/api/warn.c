@@ -121,12 +121,12 @@ void api_check_query(struct api_req *r)
 }
 
 /* A look through a body. */
-struct look {
+struct warning_look {
     struct api_req *r;
     struct str refusal; /* the first member that a closed schema does not know */
 };
 
-static const struct json *deref(const struct look *l, const struct json *schema)
+static const struct json *deref(const struct warning_look *l, const struct json *schema)
 {
     struct str ref = json_str(json_get(schema, "$ref"), STR_NULL);
 
@@ -135,11 +135,11 @@ static const struct json *deref(const struct look *l, const struct json *schema)
     return ref.p ? schemas_get(l->r->api->schemas, ref) : schema;
 }
 
-static void look_at_request(struct look *l, const struct json *schema, const struct json *value,
-                            struct str where, unsigned depth);
+static void look_at_request(struct warning_look *l, const struct json *schema,
+                            const struct json *value, struct str where, unsigned depth);
 
-static void look_at_members(struct look *l, const struct json *schema, const struct json *value,
-                            struct str where, unsigned depth)
+static void look_at_members(struct warning_look *l, const struct json *schema,
+                            const struct json *value, struct str where, unsigned depth)
 {
     const struct json *all = json_get(schema, "properties");
     const struct json *rest = json_get(schema, "additionalProperties");
@@ -157,8 +157,8 @@ static void look_at_members(struct look *l, const struct json *schema, const str
     }
 }
 
-static void look_at_request(struct look *l, const struct json *schema, const struct json *value,
-                            struct str where, unsigned depth)
+static void look_at_request(struct warning_look *l, const struct json *schema,
+                            const struct json *value, struct str where, unsigned depth)
 {
     schema = deref(l, schema);
     if (depth > DEPTH_MAX)
@@ -172,7 +172,7 @@ static void look_at_request(struct look *l, const struct json *schema, const str
 bool api_check_body(struct api_req *r)
 {
     const char *name = r->match.route->request;
-    struct look l = {.r = r};
+    struct warning_look l = {.r = r};
 
     if (r->body && name)
         look_at_request(&l, schemas_get(r->api->schemas, str_of(name)), r->body, STR_NULL, 0);

@@ -4,14 +4,14 @@
 
 #include "base/deflate_internal.h"
 
-struct leaf {
+struct code_leaf {
     uint32_t count;
     uint16_t symbol;
 };
 
 static int by_leaf_count(const void *a, const void *b)
 {
-    const struct leaf *x = a, *y = b;
+    const struct code_leaf *x = a, *y = b;
 
     if (x->count != y->count)
         return x->count < y->count ? -1 : 1;
@@ -19,17 +19,17 @@ static int by_leaf_count(const void *a, const void *b)
 }
 
 /* Symbols that occur, the rarest first; two at least. */
-static size_t gather_leaves(struct leaf *leaves, const uint32_t *counts, size_t n)
+static size_t gather_leaves(struct code_leaf *leaves, const uint32_t *counts, size_t n)
 {
     size_t n_leaves = 0;
 
     for (size_t i = 0; i < n; i++) {
         if (counts[i] > 0)
-            leaves[n_leaves++] = (struct leaf){counts[i], (uint16_t)i};
+            leaves[n_leaves++] = (struct code_leaf){counts[i], (uint16_t)i};
     }
     for (size_t i = 0; n_leaves < 2; i++) {
         if (counts[i] == 0)
-            leaves[n_leaves++] = (struct leaf){1, (uint16_t)i};
+            leaves[n_leaves++] = (struct code_leaf){1, (uint16_t)i};
     }
     qsort(leaves, n_leaves, sizeof *leaves, by_leaf_count);
     return n_leaves;
@@ -37,7 +37,7 @@ static size_t gather_leaves(struct leaf *leaves, const uint32_t *counts, size_t 
 
 /* Huffman's algorithm with two queues: leaves in their order, and the nodes made so far, which come
  * in order by themselves. How many leaves each depth has. */
-static void count_depths(const struct leaf *leaves, size_t n, unsigned *n_of)
+static void count_depths(const struct code_leaf *leaves, size_t n, unsigned *n_of)
 {
     uint32_t weight[N_LITERALS + 2];
     uint16_t parent[2 * (N_LITERALS + 2)] = {0}; /* leaves first, then nodes */
@@ -109,7 +109,7 @@ static void assign_bits(struct code *c, size_t n, const unsigned *n_of, unsigned
 
 void code_make(struct code *c, const uint32_t *counts, size_t n, unsigned max)
 {
-    struct leaf leaves[N_LITERALS + 2];
+    struct code_leaf leaves[N_LITERALS + 2];
     unsigned n_of[N_LITERALS + 2] = {0};
     size_t n_leaves = gather_leaves(leaves, counts, n), at = n_leaves;
 

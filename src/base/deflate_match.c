@@ -29,7 +29,7 @@ struct piece {
     int32_t end;
 };
 
-struct match {
+struct deflate_found_match {
     int32_t len, distance;
 };
 
@@ -97,12 +97,12 @@ static int32_t common(const unsigned char *a, const unsigned char *b, int32_t ma
 }
 
 /* Puts AT into its chain and finds a match that is longer than BEST. */
-static struct match find_longer_match(struct deflate_work *w, const struct piece *s, int32_t at,
-                                      int32_t best, unsigned depth)
+static struct deflate_found_match find_longer_match(struct deflate_work *w, const struct piece *s,
+                                                    int32_t at, int32_t best, unsigned depth)
 {
     const unsigned char *p = s->p, *here = p + at;
     int32_t max = s->end - at < MATCH_MAX ? s->end - at : MATCH_MAX;
-    struct match m = {best, 0};
+    struct deflate_found_match m = {best, 0};
     int32_t from = insert_into_chain(w, p, at);
 
     if (max <= best)
@@ -113,7 +113,7 @@ static struct match find_longer_match(struct deflate_work *w, const struct piece
         if (there[m.len] == here[m.len] && load32(there) == first) {
             int32_t len = 4 + common(here + 4, there + 4, max - 4);
             if (len > m.len) {
-                m = (struct match){len, at - from};
+                m = (struct deflate_found_match){len, at - from};
                 if (len >= LENGTH_NICE || len == max)
                     break;
             }
@@ -128,7 +128,7 @@ static struct match find_longer_match(struct deflate_work *w, const struct piece
 
 /* ---- tokens ---- */
 
-struct writer {
+struct match_writer {
     struct deflate_work *w;
     struct bits bits;
     struct buf *out;
@@ -136,7 +136,7 @@ struct writer {
     int error;
 };
 
-static void write_match_block(struct writer *o, const unsigned char *end, bool is_last)
+static void write_match_block(struct match_writer *o, const unsigned char *end, bool is_last)
 {
     struct deflate_work *w = o->w;
     struct block b = {
@@ -158,7 +158,7 @@ static void write_match_block(struct writer *o, const unsigned char *end, bool i
     o->plain = end;
 }
 
-static void add_match_token(struct writer *o, struct token t, const unsigned char *end)
+static void add_match_token(struct match_writer *o, struct token t, const unsigned char *end)
 {
     struct deflate_work *w = o->w;
 
@@ -173,18 +173,19 @@ static void add_match_token(struct writer *o, struct token t, const unsigned cha
         write_match_block(o, end, false);
 }
 
-static void add_literal(struct writer *o, const unsigned char *p)
+static void add_literal(struct match_writer *o, const unsigned char *p)
 {
     add_match_token(o, (struct token){*p, 0}, p + 1);
 }
 
 /* Adds the match at AT, or a better one behind it. Where to go on. */
-static int32_t add_match(struct writer *o, const struct piece *s, int32_t at, struct match m)
+static int32_t add_match(struct match_writer *o, const struct piece *s, int32_t at,
+                         struct deflate_found_match m)
 {
     int32_t last = s->end - MATCH_MIN; /* the last place that has a hash */
 
     while (m.len < LENGTH_LAZY && at < last) {
-        struct match next = find_longer_match(o->w, s, at + 1, m.len, CHAIN_LAZY);
+        struct deflate_found_match next = find_longer_match(o->w, s, at + 1, m.len, CHAIN_LAZY);
         if (next.distance == 0)
             break;
         add_literal(o, s->p + at);
@@ -199,13 +200,13 @@ static int32_t add_match(struct writer *o, const struct piece *s, int32_t at, st
     return end;
 }
 
-static void compress(struct writer *o, const struct piece *s, int32_t at)
+static void compress(struct match_writer *o, const struct piece *s, int32_t at)
 {
     int32_t last = s->end - MATCH_MIN;
     unsigned n_misses = 0;
 
     while (at <= last) {
-        struct match m = find_longer_match(o->w, s, at, MATCH_MIN - 1, CHAIN_MAX);
+        struct deflate_found_match m = find_longer_match(o->w, s, at, MATCH_MIN - 1, CHAIN_MAX);
         if (m.distance > 0) {
             n_misses = 0;
             at = add_match(o, s, at, m);
@@ -224,7 +225,7 @@ int deflate_piece(struct deflate_work *w, const struct deflate_piece *piece, str
     const unsigned char *bytes = piece->p;
     size_t dict = piece->dict, len = piece->len;
     struct piece s = {bytes - dict, (int32_t)(dict + len)};
-    struct writer o = {.w = w, .out = out, .plain = bytes};
+    struct match_writer o = {.w = w, .out = out, .plain = bytes};
 
     memset(w->head, 0x80, sizeof w->head);
     memset(w->literals, 0, sizeof w->literals);

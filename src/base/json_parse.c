@@ -18,7 +18,7 @@ enum {
     FEW_MEMBERS = 16    /* up to here duplicates are sought pairwise */
 };
 
-struct parser {
+struct json_parser {
     const char *p, *end; /* what is left */
     const char *start;
     struct arena *arena;
@@ -31,7 +31,7 @@ struct parser {
     const char *at;
 };
 
-static int fail_json_at(struct parser *s, const char *at, int code, const char *what)
+static int fail_json_at(struct json_parser *s, const char *at, int code, const char *what)
 {
     s->code = code;
     s->what = what;
@@ -39,23 +39,23 @@ static int fail_json_at(struct parser *s, const char *at, int code, const char *
     return code;
 }
 
-static int fail_json(struct parser *s, const char *what)
+static int fail_json(struct json_parser *s, const char *what)
 {
     return fail_json_at(s, s->p, -EINVAL, s->p == s->end ? "unexpected end" : what);
 }
 
-static int fail_json_memory(struct parser *s)
+static int fail_json_memory(struct json_parser *s)
 {
     return fail_json_at(s, s->p, -ENOMEM, "out of memory");
 }
 
 /* The next byte, or NUL (which no JSON text holds outside an error) at the end. */
-static inline char peek_byte(const struct parser *s)
+static inline char peek_byte(const struct json_parser *s)
 {
     return s->p < s->end ? *s->p : '\0';
 }
 
-static inline char skip_json_space(struct parser *s)
+static inline char skip_json_space(struct json_parser *s)
 {
     while (s->p < s->end && (*s->p == ' ' || *s->p == '\n' || *s->p == '\r' || *s->p == '\t'))
         s->p++;
@@ -64,7 +64,7 @@ static inline char skip_json_space(struct parser *s)
 
 /* ---- the stack ---- */
 
-static int grow_stack(struct parser *s)
+static int grow_stack(struct json_parser *s)
 {
     size_t cap = s->cap * 2;
     char *p = mem_realloc(s->stack == s->first_stack ? NULL : s->stack, cap);
@@ -78,7 +78,7 @@ static int grow_stack(struct parser *s)
     return 0;
 }
 
-static inline int push_entry(struct parser *s, const void *entry, size_t size)
+static inline int push_entry(struct json_parser *s, const void *entry, size_t size)
 {
     if (s->values_left-- == 0)
         return fail_json_at(s, s->p, -E2BIG, "too many values");
@@ -90,7 +90,7 @@ static inline int push_entry(struct parser *s, const void *entry, size_t size)
 }
 
 /* Moves what lies above MARK to the arena. */
-static int pop_entries(struct parser *s, size_t mark, void **ret)
+static int pop_entries(struct json_parser *s, size_t mark, void **ret)
 {
     size_t size = s->top - mark;
 
@@ -108,7 +108,7 @@ static int pop_entries(struct parser *s, size_t mark, void **ret)
 
 /* ---- strings ---- */
 
-static int parse_hex4(struct parser *s, uint32_t *ret)
+static int parse_hex4(struct json_parser *s, uint32_t *ret)
 {
     uint32_t x = 0;
 
@@ -126,7 +126,7 @@ static int parse_hex4(struct parser *s, uint32_t *ret)
 }
 
 /* Behind "\u". */
-static int parse_unicode(struct parser *s, char **out)
+static int parse_unicode(struct json_parser *s, char **out)
 {
     const char *at = s->p - 2;
     uint32_t c = 0, low = 0;
@@ -150,7 +150,7 @@ static int parse_unicode(struct parser *s, char **out)
 }
 
 /* At a backslash. */
-static int parse_escape(struct parser *s, char **out)
+static int parse_escape(struct json_parser *s, char **out)
 {
     static const char from[] = "\"\\/bfnrt";
     static const char to[] = "\"\\/\b\f\n\r\t";
@@ -171,7 +171,7 @@ static int parse_escape(struct parser *s, char **out)
 
 /* Copies bytes that stand for themselves and stops at the first other one. The pool has a chunk to
  * spare at its end, so whole chunks can be stored. */
-static inline char *copy_plain(struct parser *s, char *out)
+static inline char *copy_plain(struct json_parser *s, char *out)
 {
     while (s->end - s->p >= JSON_CHUNK) {
         unsigned n = json_plain_chunk(s->p);
@@ -186,7 +186,7 @@ static inline char *copy_plain(struct parser *s, char *out)
     return out;
 }
 
-static int copy_sequences(struct parser *s, char **out)
+static int copy_sequences(struct json_parser *s, char **out)
 {
     do {
         size_t n = utf8_sequence(s->p, (size_t)(s->end - s->p));
@@ -200,7 +200,7 @@ static int copy_sequences(struct parser *s, char **out)
 }
 
 /* At the opening quote. */
-static int parse_json_string(struct parser *s, struct str *ret)
+static int parse_json_string(struct json_parser *s, struct str *ret)
 {
     char *start = s->pool, *out = start;
 
@@ -230,7 +230,7 @@ static int parse_json_string(struct parser *s, struct str *ret)
 /* ---- numbers ---- */
 
 /* Digits into D; returns how many there were. FRACTION lowers the exponent with each. */
-static size_t parse_digits(struct parser *s, struct json_decimal *d, bool fraction)
+static size_t parse_digits(struct json_parser *s, struct json_decimal *d, bool fraction)
 {
     const char *from = s->p;
 
@@ -245,7 +245,7 @@ static size_t parse_digits(struct parser *s, struct json_decimal *d, bool fracti
     return (size_t)(s->p - from);
 }
 
-static int parse_exponent(struct parser *s, struct json_decimal *d)
+static int parse_exponent(struct json_parser *s, struct json_decimal *d)
 {
     int64_t exp = 0;
     bool negative = false;
@@ -262,7 +262,8 @@ static int parse_exponent(struct parser *s, struct json_decimal *d)
     return 0;
 }
 
-static int finish_real(struct parser *s, const char *from, struct json_decimal *d, struct json *out)
+static int finish_real(struct json_parser *s, const char *from, struct json_decimal *d,
+                       struct json *out)
 {
     size_t len = (size_t)(s->p - from);
 
@@ -276,7 +277,7 @@ static int finish_real(struct parser *s, const char *from, struct json_decimal *
     return 0;
 }
 
-static int parse_json_number(struct parser *s, struct json *out)
+static int parse_json_number(struct json_parser *s, struct json *out)
 {
     const char *from = s->p;
     struct json_decimal d = {.negative = *from == '-'};
@@ -349,7 +350,7 @@ static uint32_t unite_few(struct json_member *m, uint32_t n)
     return drop_dead(m, n);
 }
 
-static int unite_many(struct parser *s, struct json_member *m, uint32_t *n)
+static int unite_many(struct json_parser *s, struct json_member *m, uint32_t *n)
 {
     struct json_order *order = json_sort_members(m, *n);
 
@@ -375,9 +376,9 @@ static int unite_many(struct parser *s, struct json_member *m, uint32_t *n)
     return 0;
 }
 
-static int parse_value(struct parser *s, struct json *out);
+static int parse_value(struct json_parser *s, struct json *out);
 
-static int parse_member(struct parser *s, struct json_member *m)
+static int parse_member(struct json_parser *s, struct json_member *m)
 {
     if (skip_json_space(s) != '"')
         return fail_json(s, "expected a member name");
@@ -389,7 +390,7 @@ static int parse_member(struct parser *s, struct json_member *m)
     return parse_value(s, &m->value);
 }
 
-static int close_object(struct parser *s, struct json *out, size_t mark, bool maybe_twice)
+static int close_object(struct json_parser *s, struct json *out, size_t mark, bool maybe_twice)
 {
     struct json_member *m = (struct json_member *)(void *)(s->stack + mark);
     uint32_t n = (uint32_t)((s->top - mark) / sizeof *m);
@@ -406,7 +407,7 @@ static int close_object(struct parser *s, struct json *out, size_t mark, bool ma
     return pop_entries(s, mark, (void **)&out->members);
 }
 
-static int parse_object(struct parser *s, struct json *out)
+static int parse_object(struct json_parser *s, struct json *out)
 {
     size_t mark = s->top;
     uint64_t seen = 0;
@@ -436,7 +437,7 @@ static int parse_object(struct parser *s, struct json *out)
 
 /* ---- values ---- */
 
-static int parse_array(struct parser *s, struct json *out)
+static int parse_array(struct json_parser *s, struct json *out)
 {
     size_t mark = s->top;
 
@@ -462,7 +463,7 @@ static int parse_array(struct parser *s, struct json *out)
     return pop_entries(s, mark, (void **)&out->items);
 }
 
-static int parse_nested(struct parser *s, struct json *out)
+static int parse_nested(struct json_parser *s, struct json *out)
 {
     if (s->depth == s->max_depth)
         return fail_json_at(s, s->p, -E2BIG, "nested too deeply");
@@ -472,7 +473,7 @@ static int parse_nested(struct parser *s, struct json *out)
     return r;
 }
 
-static int parse_json_word(struct parser *s, const char *word, size_t len)
+static int parse_json_word(struct json_parser *s, const char *word, size_t len)
 {
     if ((size_t)(s->end - s->p) < len || memcmp(s->p, word, len) != 0)
         return fail_json_at(s, s->p, -EINVAL, "expected a value");
@@ -480,7 +481,7 @@ static int parse_json_word(struct parser *s, const char *word, size_t len)
     return 0;
 }
 
-static int parse_value(struct parser *s, struct json *out)
+static int parse_value(struct json_parser *s, struct json *out)
 {
     char c = skip_json_space(s);
 
@@ -502,7 +503,7 @@ static int parse_value(struct parser *s, struct json *out)
     }
 }
 
-static int parse_json_text(struct parser *s, struct json *root)
+static int parse_json_text(struct json_parser *s, struct json *root)
 {
     if (parse_value(s, root) < 0)
         return s->code;
@@ -512,7 +513,7 @@ static int parse_json_text(struct parser *s, struct json *root)
     return 0;
 }
 
-static void say_where(const struct parser *s, struct err *e)
+static void say_where(const struct json_parser *s, struct err *e)
 {
     size_t line = 1, column = 1;
 
@@ -531,7 +532,7 @@ struct json *json_parse(struct arena *a, struct str text, const struct json_limi
                         struct err *e)
 {
     static const struct json_limits defaults = JSON_LIMITS_DEFAULT;
-    struct parser s = {.p = text.p, .start = text.p, .arena = a, .cap = FIRST_STACK};
+    struct json_parser s = {.p = text.p, .start = text.p, .arena = a, .cap = FIRST_STACK};
     _Alignas(struct json_member) char first_stack[FIRST_STACK];
 
     if (!limits)

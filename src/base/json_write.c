@@ -179,15 +179,15 @@ static void put_real(struct buf *b, double d)
 
 /* ---- values ---- */
 
-struct writer {
+struct json_writer {
     struct buf *out;
     enum json_style style;
     uint32_t depth;
 };
 
-static void put_value(struct writer *w, const struct json *v);
+static void put_value(struct json_writer *w, const struct json *v);
 
-static void new_line(const struct writer *w)
+static void new_line(const struct json_writer *w)
 {
     if (w->style != JSON_PRETTY)
         return;
@@ -196,7 +196,7 @@ static void new_line(const struct writer *w)
         put_lit(w->out, "  ");
 }
 
-static void put_json_items(struct writer *w, const struct json *v)
+static void put_json_items(struct json_writer *w, const struct json *v)
 {
     /* What is too long already gets no longer. */
     for (uint32_t i = 0; i < v->n && !w->out->error; i++) {
@@ -207,7 +207,7 @@ static void put_json_items(struct writer *w, const struct json *v)
     }
 }
 
-static void put_json_member(struct writer *w, const struct json_member *m, bool first)
+static void put_json_member(struct json_writer *w, const struct json_member *m, bool first)
 {
     if (!first)
         put_json_char(w->out, ',');
@@ -219,7 +219,7 @@ static void put_json_member(struct writer *w, const struct json_member *m, bool 
     put_value(w, &m->value);
 }
 
-static void put_sorted(struct writer *w, const struct json *v)
+static void put_sorted(struct json_writer *w, const struct json *v)
 {
     struct json_order *order = json_sort_members(v->members, v->n);
 
@@ -232,7 +232,7 @@ static void put_sorted(struct writer *w, const struct json *v)
     free(order);
 }
 
-static void put_members(struct writer *w, const struct json *v)
+static void put_members(struct json_writer *w, const struct json *v)
 {
     if (w->style == JSON_CANONICAL && v->n > 1) {
         put_sorted(w, v);
@@ -242,7 +242,7 @@ static void put_members(struct writer *w, const struct json *v)
         put_json_member(w, &v->members[i], i == 0);
 }
 
-static void put_nested(struct writer *w, const struct json *v)
+static void put_nested(struct json_writer *w, const struct json *v)
 {
     bool object = v->type == JSON_OBJECT;
 
@@ -262,7 +262,7 @@ static void put_nested(struct writer *w, const struct json *v)
     put_json_char(w->out, object ? '}' : ']');
 }
 
-static void put_value(struct writer *w, const struct json *v)
+static void put_value(struct json_writer *w, const struct json *v)
 {
     int64_t i;
 
@@ -292,7 +292,7 @@ static void put_value(struct writer *w, const struct json *v)
 int json_write(struct buf *out, const struct json *v, enum json_style style)
 {
     static const struct json null = {.type = JSON_NULL};
-    struct writer w = {.out = out, .style = style};
+    struct json_writer w = {.out = out, .style = style};
 
     put_value(&w, v ? v : &null);
     return out->error;

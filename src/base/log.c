@@ -43,14 +43,14 @@ const char *log_level_name(enum log_level level)
 }
 
 /* A line being built; what does not fit is dropped, room for the end is always kept. */
-struct line {
+struct log_line {
     size_t len;
     char text[LOG_LINE_MAX];
 };
 
 enum { LINE_TAIL = sizeof "}\n" };
 
-static void put_log_bytes(struct line *l, const char *p, size_t n)
+static void put_log_bytes(struct log_line *l, const char *p, size_t n)
 {
     if (n <= sizeof l->text - LINE_TAIL - l->len) {
         memcpy(l->text + l->len, p, n);
@@ -58,7 +58,7 @@ static void put_log_bytes(struct line *l, const char *p, size_t n)
     }
 }
 
-static void put_log_string(struct line *l, struct str s)
+static void put_log_string(struct log_line *l, struct str s)
 {
     bool utf8 = str_is_utf8(s);
 
@@ -76,7 +76,7 @@ static void put_log_string(struct line *l, struct str s)
     put_log_bytes(l, "\"", 1);
 }
 
-static void put_key(struct line *l, const char *key)
+static void put_key(struct log_line *l, const char *key)
 {
     put_log_bytes(l, ",", 1);
     put_log_string(l, str_of(key));
@@ -85,7 +85,7 @@ static void put_key(struct line *l, const char *key)
 
 void log_write(enum log_level level, const char *msg, const struct log_field *fields, unsigned n)
 {
-    struct line l = {.len = 0};
+    struct log_line l = {.len = 0};
     char ts[CLOCK_RFC3339_MAX];
 
     clock_rfc3339_us(ts, clock_real_us());

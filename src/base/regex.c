@@ -197,14 +197,14 @@ bool regex_has_group(const struct regex *re)
 /* ---- search ---- */
 
 /* Between two characters of the text. */
-struct place {
+struct regex_place {
     bool at_begin, at_end;
     bool word_before, word_behind;
 };
 
-struct search {
+struct regex_run {
     const struct regex *re;
-    struct place place;
+    struct regex_place place;
     bool found;
     uint64_t work; /* instructions looked at */
     uint16_t n_threads, n_next;
@@ -214,7 +214,7 @@ struct search {
     uint64_t seen[REGEX_PROGRAM_MAX / 64];
 };
 
-static bool holds_assert(enum regex_assert kind, const struct place *at)
+static bool holds_assert(enum regex_assert kind, const struct regex_place *at)
 {
     switch (kind) {
     case REGEX_BEGIN: return at->at_begin;
@@ -226,7 +226,7 @@ static bool holds_assert(enum regex_assert kind, const struct place *at)
 }
 
 /* Marks PC and says whether it was new. */
-static bool see_instruction(struct search *s, uint16_t pc)
+static bool see_instruction(struct regex_run *s, uint16_t pc)
 {
     uint64_t bit = UINT64_C(1) << (pc % 64);
     bool is_new = !(s->seen[pc / 64] & bit);
@@ -236,7 +236,7 @@ static bool see_instruction(struct search *s, uint16_t pc)
 }
 
 /* Adds PC and all that can be reached from it without a character. */
-static void follow_program(struct search *s, uint16_t pc)
+static void follow_program(struct regex_run *s, uint16_t pc)
 {
     uint16_t todo[REGEX_PROGRAM_MAX]; /* no place is pushed twice */
     unsigned n = 0;
@@ -273,7 +273,7 @@ static void follow_program(struct search *s, uint16_t pc)
     }
 }
 
-static void step_threads(struct search *s, uint32_t c)
+static void step_threads(struct regex_run *s, uint32_t c)
 {
     s->n_next = 0;
     for (uint16_t t = 0; t < s->n_threads; t++) {
@@ -284,7 +284,7 @@ static void step_threads(struct search *s, uint32_t c)
 }
 
 /* Takes the work done since the last call, and one for the character, from STEPS. */
-static bool spend_search_steps(struct search *s, uint64_t *steps)
+static bool spend_search_steps(struct regex_run *s, uint64_t *steps)
 {
     uint64_t n = s->work + 1;
 
@@ -298,14 +298,14 @@ static bool spend_search_steps(struct search *s, uint64_t *steps)
 
 int regex_search(const struct regex *re, struct str text, uint64_t *steps)
 {
-    struct search s;
+    struct regex_run s;
     size_t pos = 0;
 
     s.re = re;
     s.found = false;
     s.work = 0;
     s.n_next = 0;
-    s.place = (struct place){.at_begin = true};
+    s.place = (struct regex_place){.at_begin = true};
     for (;;) {
         uint32_t c = 0xfffd; /* for bytes that are no UTF-8 */
         size_t len = pos < text.len ? utf8_decode(text.p + pos, text.len - pos, &c) : 0;
@@ -324,7 +324,7 @@ int regex_search(const struct regex *re, struct str text, uint64_t *steps)
         if (!spend_search_steps(&s, steps))
             return -E2BIG;
         step_threads(&s, c);
-        s.place = (struct place){.word_before = s.place.word_behind};
+        s.place = (struct regex_place){.word_before = s.place.word_behind};
         pos += len ? len : 1;
     }
 }

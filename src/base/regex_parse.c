@@ -10,7 +10,7 @@
 
 enum { LAST_CODE_POINT = 0x10ffff };
 
-struct parser {
+struct regex_parser {
     struct arena *arena;
     struct str text;
     size_t pos;
@@ -20,36 +20,36 @@ struct parser {
 };
 
 /* All functions here return 0, or -1 when the err is filled. */
-static int fail_regex_at(struct parser *p, size_t pos, int code, const char *what)
+static int fail_regex_at(struct regex_parser *p, size_t pos, int code, const char *what)
 {
     (void)err_set(p->e, code, "offset %zu: %s", pos, what);
     return -1;
 }
 
-static int fail_regex(struct parser *p, const char *what)
+static int fail_regex(struct regex_parser *p, const char *what)
 {
     return fail_regex_at(p, p->pos, -EINVAL, what);
 }
 
-static int fail_regex_memory(struct parser *p)
+static int fail_regex_memory(struct regex_parser *p)
 {
     return fail_regex_at(p, p->pos, -ENOMEM, "out of memory");
 }
 
 /* ---- reading ---- */
 
-static bool at_pattern_end(const struct parser *p)
+static bool at_pattern_end(const struct regex_parser *p)
 {
     return p->pos >= p->text.len;
 }
 
 /* The byte AHEAD of the next one; 0 at the end (a NUL in a pattern is like any other literal). */
-static char look_ahead(const struct parser *p, size_t ahead)
+static char look_ahead(const struct regex_parser *p, size_t ahead)
 {
     return p->text.len - p->pos > ahead ? p->text.p[p->pos + ahead] : '\0';
 }
 
-static bool accept_token(struct parser *p, const char *token)
+static bool accept_token(struct regex_parser *p, const char *token)
 {
     if (!str_starts(str_skip(p->text, p->pos), str_of(token)))
         return false;
@@ -57,7 +57,7 @@ static bool accept_token(struct parser *p, const char *token)
     return true;
 }
 
-static int read_code_point(struct parser *p, uint32_t *ret)
+static int read_code_point(struct regex_parser *p, uint32_t *ret)
 {
     size_t n = utf8_decode(p->text.p + p->pos, p->text.len - p->pos, ret);
 
@@ -67,7 +67,7 @@ static int read_code_point(struct parser *p, uint32_t *ret)
     return 0;
 }
 
-static int read_hex(struct parser *p, unsigned digits, uint32_t *ret)
+static int read_hex(struct regex_parser *p, unsigned digits, uint32_t *ret)
 {
     uint32_t x = 0;
 
@@ -99,7 +99,7 @@ bool regex_is_word(uint32_t c)
     return false;
 }
 
-static struct regex_set *new_set(struct parser *p)
+static struct regex_set *new_set(struct regex_parser *p)
 {
     struct regex_set *set = arena_new(p->arena, struct regex_set);
 
@@ -108,7 +108,8 @@ static struct regex_set *new_set(struct parser *p)
     return set;
 }
 
-static int add_regex_range(struct parser *p, struct regex_set *set, uint32_t first, uint32_t last)
+static int add_regex_range(struct regex_parser *p, struct regex_set *set, uint32_t first,
+                           uint32_t last)
 {
     if (set->n == set->cap) {
         uint32_t cap = set->cap ? set->cap * 2 : 4;
@@ -146,7 +147,7 @@ static bool find_named(char name, const struct regex_range **ret, size_t *ret_n)
     }
 }
 
-static int add_named(struct parser *p, struct regex_set *set, char name)
+static int add_named(struct regex_parser *p, struct regex_set *set, char name)
 {
     const struct regex_range *ranges = NULL;
     size_t n = 0;
@@ -178,7 +179,7 @@ bool regex_set_has(const struct regex_set *set, uint32_t c)
 /* ---- escapes ---- */
 
 /* Behind "\u{". */
-static int read_braced(struct parser *p, uint32_t *ret)
+static int read_braced(struct regex_parser *p, uint32_t *ret)
 {
     size_t at = p->pos - 3;
     uint32_t digit = 0;
@@ -196,7 +197,7 @@ static int read_braced(struct parser *p, uint32_t *ret)
 
 /* Behind "\u". A pair of surrogates is one code point; a lone one matches no text, as UTF-8 has
  * none. */
-static int read_unicode(struct parser *p, uint32_t *ret)
+static int read_unicode(struct regex_parser *p, uint32_t *ret)
 {
     uint32_t low = 0;
 
@@ -216,7 +217,7 @@ static int read_unicode(struct parser *p, uint32_t *ret)
     return 0;
 }
 
-static int read_control(struct parser *p, uint32_t *ret)
+static int read_control(struct regex_parser *p, uint32_t *ret)
 {
     char c = look_ahead(p, 0);
 
@@ -228,7 +229,7 @@ static int read_control(struct parser *p, uint32_t *ret)
 }
 
 /* Behind the backslash: an escape that stands for one code point. */
-static int read_char_escape(struct parser *p, uint32_t *ret)
+static int read_char_escape(struct regex_parser *p, uint32_t *ret)
 {
     static const char from[] = "tnvfr";
     static const char to[] = "\t\n\v\f\r";
@@ -267,7 +268,7 @@ static int read_char_escape(struct parser *p, uint32_t *ret)
 
 /* ---- classes ---- */
 
-static bool at_named(const struct parser *p)
+static bool at_named(const struct regex_parser *p)
 {
     const struct regex_range *ranges;
     size_t n;
@@ -275,7 +276,7 @@ static bool at_named(const struct parser *p)
     return look_ahead(p, 0) == '\\' && find_named(look_ahead(p, 1), &ranges, &n);
 }
 
-static int read_class_char(struct parser *p, uint32_t *ret)
+static int read_class_char(struct regex_parser *p, uint32_t *ret)
 {
     if (at_pattern_end(p))
         return fail_regex(p, "unmatched '['");
@@ -293,7 +294,7 @@ static int read_class_char(struct parser *p, uint32_t *ret)
 }
 
 /* One character, range or named set of a class. */
-static int parse_class_part(struct parser *p, struct regex_set *set)
+static int parse_class_part(struct regex_parser *p, struct regex_set *set)
 {
     size_t at = p->pos;
     uint32_t first, last;
@@ -321,7 +322,7 @@ static int parse_class_part(struct parser *p, struct regex_set *set)
 }
 
 /* Behind '['. */
-static int parse_class(struct parser *p, struct regex_node *node)
+static int parse_class(struct regex_parser *p, struct regex_node *node)
 {
     size_t at = p->pos - 1;
     struct regex_set *set = new_set(p);
@@ -342,10 +343,10 @@ static int parse_class(struct parser *p, struct regex_node *node)
 
 /* ---- pieces ---- */
 
-static struct regex_node *parse_branches(struct parser *p);
+static struct regex_node *parse_branches(struct regex_parser *p);
 
 /* Behind '('. */
-static int parse_regex_group(struct parser *p, struct regex_node *node)
+static int parse_regex_group(struct regex_parser *p, struct regex_node *node)
 {
     static const char *const refused[] = {"?=", "?!", "?<=", "?<!"};
     size_t at = p->pos - 1;
@@ -383,14 +384,14 @@ static int set_assert(struct regex_node *node, enum regex_assert kind)
     return 0;
 }
 
-static int set_named(struct parser *p, struct regex_node *node, char name)
+static int set_named(struct regex_parser *p, struct regex_node *node, char name)
 {
     node->type = REGEX_SET;
     node->set = new_set(p);
     return node->set ? add_named(p, node->set, name) : -1;
 }
 
-static int set_any(struct parser *p, struct regex_node *node)
+static int set_any(struct regex_parser *p, struct regex_node *node)
 {
     node->type = REGEX_SET;
     node->set = new_set(p);
@@ -403,7 +404,7 @@ static int set_any(struct parser *p, struct regex_node *node)
     return 0;
 }
 
-static int parse_atom(struct parser *p, struct regex_node *node)
+static int parse_atom(struct regex_parser *p, struct regex_node *node)
 {
     if (accept_token(p, "("))
         return parse_regex_group(p, node);
@@ -430,7 +431,7 @@ static int parse_atom(struct parser *p, struct regex_node *node)
 
 /* ---- repetition ---- */
 
-static bool read_regex_count(struct parser *p, uint32_t *ret)
+static bool read_regex_count(struct regex_parser *p, uint32_t *ret)
 {
     size_t from = p->pos;
 
@@ -441,7 +442,7 @@ static bool read_regex_count(struct parser *p, uint32_t *ret)
 }
 
 /* "{m}", "{m,}" or "{m,n}"; anything else leaves the brace to be a literal. */
-static bool read_counts(struct parser *p, uint32_t *min, uint32_t *max)
+static bool read_counts(struct regex_parser *p, uint32_t *min, uint32_t *max)
 {
     size_t back = p->pos;
 
@@ -456,7 +457,7 @@ static bool read_counts(struct parser *p, uint32_t *min, uint32_t *max)
     return false;
 }
 
-static bool read_quantifier(struct parser *p, uint32_t *min, uint32_t *max)
+static bool read_quantifier(struct regex_parser *p, uint32_t *min, uint32_t *max)
 {
     *min = 0;
     *max = REGEX_NO_MAX;
@@ -474,7 +475,7 @@ static bool read_quantifier(struct parser *p, uint32_t *min, uint32_t *max)
 }
 
 /* PIECE, or its repetition when a quantifier follows. */
-static struct regex_node *parse_quantifier(struct parser *p, struct regex_node *piece)
+static struct regex_node *parse_quantifier(struct regex_parser *p, struct regex_node *piece)
 {
     size_t at = p->pos;
     uint32_t min, max;
@@ -497,7 +498,7 @@ static struct regex_node *parse_quantifier(struct parser *p, struct regex_node *
     return node;
 }
 
-static struct regex_node *parse_piece(struct parser *p)
+static struct regex_node *parse_piece(struct regex_parser *p)
 {
     uint32_t min, max;
     size_t at = p->pos;
@@ -514,7 +515,7 @@ static struct regex_node *parse_piece(struct parser *p)
     return parse_atom(p, node) < 0 ? NULL : parse_quantifier(p, node);
 }
 
-static struct regex_node *parse_branch(struct parser *p)
+static struct regex_node *parse_branch(struct regex_parser *p)
 {
     struct regex_node *branch = arena_new(p->arena, struct regex_node);
 
@@ -537,7 +538,7 @@ static struct regex_node *parse_branch(struct parser *p)
     return branch;
 }
 
-static struct regex_node *parse_branches(struct parser *p)
+static struct regex_node *parse_branches(struct regex_parser *p)
 {
     struct regex_node *first = parse_branch(p), *last = first;
 
@@ -548,7 +549,7 @@ static struct regex_node *parse_branches(struct parser *p)
 
 struct regex_node *regex_parse(struct arena *a, struct str pattern, struct err *e)
 {
-    struct parser p = {.arena = a, .text = pattern, .e = e};
+    struct regex_parser p = {.arena = a, .text = pattern, .e = e};
     struct regex_node *group = arena_new(a, struct regex_node);
 
     if (!group) {

@@ -17,9 +17,9 @@ enum {
 };
 
 /* Where the value at hand is: the last token, and the way to it. */
-struct place {
-    const struct place *up; /* NULL: the root */
-    const struct str *key;  /* NULL: an item */
+struct schema_place {
+    const struct schema_place *up; /* NULL: the root */
+    const struct str *key;         /* NULL: an item */
     uint32_t i;
 };
 
@@ -30,11 +30,11 @@ struct checker {
 };
 
 static int check_value(struct checker *c, const struct schema *s, const struct json *v,
-                       const struct place *at);
+                       const struct schema_place *at);
 
 /* As check_value(), but without a reason. */
 static int check_quietly(struct checker *c, const struct schema *s, const struct json *v,
-                         const struct place *at)
+                         const struct schema_place *at)
 {
     struct schema_error *err = c->err;
 
@@ -54,7 +54,7 @@ static bool put_char(char *path, size_t *len, char ch)
     return true;
 }
 
-static void put_schema_place(char *path, size_t *len, const struct place *at)
+static void put_schema_place(char *path, size_t *len, const struct schema_place *at)
 {
     char digits[16];
     struct str token;
@@ -75,8 +75,9 @@ static void put_schema_place(char *path, size_t *len, const struct place *at)
     }
 }
 
-__attribute__((format(printf, 4, 5))) static int
-violated(struct checker *c, const char *keyword, const struct place *at, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static int violated(struct checker *c, const char *keyword,
+                                                          const struct schema_place *at,
+                                                          const char *fmt, ...)
 {
     size_t len = 0;
     va_list ap;
@@ -122,7 +123,7 @@ static uint8_t types_of(const struct json *v)
 
 /* "expected string or null, got integer" */
 static int wrong_type(struct checker *c, const char *keyword, const struct json *v, uint8_t types,
-                      const struct place *at)
+                      const struct schema_place *at)
 {
     char list[96] = "";
     size_t len = 0;
@@ -135,7 +136,7 @@ static int wrong_type(struct checker *c, const char *keyword, const struct json 
 }
 
 static int check_fixed(struct checker *c, const struct schema *s, const struct json *v,
-                       const struct place *at)
+                       const struct schema_place *at)
 {
     if (!s->enum_values && !s->const_value)
         return 0;
@@ -164,7 +165,7 @@ static uint64_t count_code_points(struct str s)
 }
 
 static int check_length(struct checker *c, const struct schema *s, const struct json *v,
-                        const struct place *at)
+                        const struct schema_place *at)
 {
     if (s->min_length == 0 && s->max_length == SCHEMA_NO_COUNT)
         return 0;
@@ -181,7 +182,7 @@ static int check_length(struct checker *c, const struct schema *s, const struct 
 }
 
 static int check_schema_string(struct checker *c, const struct schema *s, const struct json *v,
-                               const struct place *at)
+                               const struct schema_place *at)
 {
     int r = check_length(c, s, v, at);
 
@@ -237,7 +238,7 @@ static void print_number(char out[static 32], const struct json *v)
 }
 
 static int check_number(struct checker *c, const struct schema *s, const struct json *v,
-                        const struct place *at)
+                        const struct schema_place *at)
 {
     const struct {
         const char *keyword, *words;
@@ -268,7 +269,7 @@ static int check_number(struct checker *c, const struct schema *s, const struct 
 /* ---- arrays and objects ---- */
 
 static int check_array(struct checker *c, const struct schema *s, const struct json *v,
-                       const struct place *at)
+                       const struct schema_place *at)
 {
     if (v->n < s->min_items)
         return violated(c, "minItems", at, "has %" PRIu32 " items, needs %" PRIu64, v->n,
@@ -277,7 +278,7 @@ static int check_array(struct checker *c, const struct schema *s, const struct j
         return violated(c, "maxItems", at, "has %" PRIu32 " items, at most %" PRIu64, v->n,
                         s->max_items);
     for (uint32_t i = 0; i < v->n && s->items; i++) {
-        const struct place here = {.up = at, .i = i};
+        const struct schema_place here = {.up = at, .i = i};
         int r = check_value(c, s->items, &v->items[i], &here);
         if (r < 0)
             return r;
@@ -286,7 +287,7 @@ static int check_array(struct checker *c, const struct schema *s, const struct j
 }
 
 static int check_required(struct checker *c, const struct schema *s, const struct json *v,
-                          const struct place *at)
+                          const struct schema_place *at)
 {
     for (uint32_t i = 0; s->required && i < s->required->n; i++) {
         struct str name = s->required->items[i].s;
@@ -304,9 +305,9 @@ static int name_order(const void *key, const void *property)
 }
 
 static int check_member(struct checker *c, const struct schema *s, const struct json_member *m,
-                        const struct place *at)
+                        const struct schema_place *at)
 {
-    const struct place here = {.up = at, .key = &m->key};
+    const struct schema_place here = {.up = at, .key = &m->key};
     const struct schema_property *p = NULL;
 
     if (s->n_properties)
@@ -322,7 +323,7 @@ static int check_member(struct checker *c, const struct schema *s, const struct 
 }
 
 static int check_schema_name(struct checker *c, const struct schema *s, const struct json_member *m,
-                             const struct place *at)
+                             const struct schema_place *at)
 {
     const struct json name = {.type = JSON_STRING, .s = m->key};
     int r = check_quietly(c, s->names, &name, at);
@@ -333,7 +334,7 @@ static int check_schema_name(struct checker *c, const struct schema *s, const st
 }
 
 static int check_object(struct checker *c, const struct schema *s, const struct json *v,
-                        const struct place *at)
+                        const struct schema_place *at)
 {
     int r = check_required(c, s, v, at);
 
@@ -353,7 +354,7 @@ static int check_object(struct checker *c, const struct schema *s, const struct 
 
 /* How many of LIST accept V, counting no further than MAX; or -E2BIG. */
 static int count_matches(struct checker *c, const struct schema_list *list, const struct json *v,
-                         const struct place *at, int max)
+                         const struct schema_place *at, int max)
 {
     int n = 0;
 
@@ -377,7 +378,7 @@ static uint8_t types_at(const struct schema *s)
 /* V matches none of LIST. If only one of them is for values of V's type, its complaint is the
  * helpful one. */
 static int explain_mismatch(struct checker *c, const char *keyword, const struct schema_list *list,
-                            const struct json *v, const struct place *at)
+                            const struct json *v, const struct schema_place *at)
 {
     const struct schema *only = NULL;
     uint8_t types = 0;
@@ -401,7 +402,7 @@ static int explain_mismatch(struct checker *c, const char *keyword, const struct
 }
 
 static int check_one_of(struct checker *c, const struct schema *s, const struct json *v,
-                        const struct place *at)
+                        const struct schema_place *at)
 {
     int n = s->one_of.n ? count_matches(c, &s->one_of, v, at, 2) : 1;
 
@@ -415,7 +416,7 @@ static int check_one_of(struct checker *c, const struct schema *s, const struct 
 }
 
 static int check_combined(struct checker *c, const struct schema *s, const struct json *v,
-                          const struct place *at)
+                          const struct schema_place *at)
 {
     int r = s->ref ? check_value(c, s->ref, v, at) : 0;
 
@@ -438,7 +439,7 @@ static int check_combined(struct checker *c, const struct schema *s, const struc
 /* ---- all of it ---- */
 
 static int check_by_type(struct checker *c, const struct schema *s, const struct json *v,
-                         const struct place *at)
+                         const struct schema_place *at)
 {
     switch (v->type) {
     case JSON_STRING: return check_schema_string(c, s, v, at);
@@ -454,7 +455,7 @@ static int check_by_type(struct checker *c, const struct schema *s, const struct
 }
 
 static int check_value(struct checker *c, const struct schema *s, const struct json *v,
-                       const struct place *at)
+                       const struct schema_place *at)
 {
     if (spend_check_steps(c, 1) < 0 || c->depth == DEPTH_MAX)
         return -E2BIG;
@@ -476,7 +477,7 @@ int schema_check(const struct schema *s, const struct json *value, struct schema
 {
     static const struct json null = {.type = JSON_NULL};
     struct checker c = {.err = err, .steps = STEPS_MAX};
-    const struct place root = {.up = NULL};
+    const struct schema_place root = {.up = NULL};
 
     int r = check_value(&c, s, value ? value : &null, &root);
     if (r == -E2BIG && err)

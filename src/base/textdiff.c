@@ -5,14 +5,14 @@
 
 #include <errno.h>
 
-struct side {
+struct diff_side {
     struct str *lines; /* with their line break */
     int32_t n;
 };
 
-struct work {
+struct diff_work {
     struct arena *arena;
-    struct side a, b;
+    struct diff_side a, b;
     int32_t skip; /* equal lines at the beginning */
     struct textdiff_change *changes;
     size_t n_changes, cap;
@@ -20,7 +20,7 @@ struct work {
     uint64_t n_steps; /* since the last spend_diff_steps() */
 };
 
-static int split_lines(struct arena *arena, struct str text, struct side *ret)
+static int split_lines(struct arena *arena, struct str text, struct diff_side *ret)
 {
     size_t n = 0;
 
@@ -40,7 +40,7 @@ static int split_lines(struct arena *arena, struct str text, struct side *ret)
     return 0;
 }
 
-static void add_change(struct work *w, struct textdiff_change c)
+static void add_change(struct diff_work *w, struct textdiff_change c)
 {
     if (c.n_a == 0 && c.n_b == 0)
         return;
@@ -54,14 +54,14 @@ static void add_change(struct work *w, struct textdiff_change c)
     w->changes[w->n_changes++] = c;
 }
 
-static bool is_line_same(struct work *w, int32_t x, int32_t y)
+static bool is_line_same(struct diff_work *w, int32_t x, int32_t y)
 {
     w->n_steps += 1 + w->a.lines[x].len / 32;
     return str_eq(w->a.lines[x], w->b.lines[y]);
 }
 
 /* Takes what was done since the last call from STEPS. */
-static bool spend_diff_steps(struct work *w, uint64_t *steps)
+static bool spend_diff_steps(struct diff_work *w, uint64_t *steps)
 {
     uint64_t n = w->n_steps;
 
@@ -76,7 +76,7 @@ static bool spend_diff_steps(struct work *w, uint64_t *steps)
 /* ---- the shortest way ---- */
 
 /* One step further: from how far D - 1 edits come (V) to how far D do. True at the end. */
-static bool extend(struct work *w, int32_t *v, int32_t d)
+static bool extend(struct diff_work *w, int32_t *v, int32_t d)
 {
     w->n_steps += 2 * (uint64_t)d + 1;
     for (int32_t k = -d; k <= d; k += 2) {
@@ -94,7 +94,7 @@ static bool extend(struct work *w, int32_t *v, int32_t d)
 }
 
 /* Walks back through what was kept; single steps, last first. */
-static void walk_back(struct work *w, int32_t **kept, int32_t d)
+static void walk_back(struct diff_work *w, int32_t **kept, int32_t d)
 {
     int32_t x = w->a.n, y = w->b.n;
 
@@ -113,7 +113,7 @@ static void walk_back(struct work *w, int32_t **kept, int32_t d)
 }
 
 /* Keeps V[-d-1 … d+1], which is what D + 1 looks at. */
-static int32_t *keep_frontier(struct work *w, const int32_t *v, int32_t d)
+static int32_t *keep_frontier(struct diff_work *w, const int32_t *v, int32_t d)
 {
     size_t n = 2 * (size_t)d + 3;
     int32_t *copy = arena_alloc(w->arena, n * sizeof *copy);
@@ -123,7 +123,7 @@ static int32_t *keep_frontier(struct work *w, const int32_t *v, int32_t d)
     return copy;
 }
 
-static int find_changes(struct work *w, uint64_t *steps)
+static int find_changes(struct diff_work *w, uint64_t *steps)
 {
     int32_t max = w->a.n + w->b.n < TEXTDIFF_MAX_EDITS ? w->a.n + w->b.n : TEXTDIFF_MAX_EDITS;
     int32_t **kept = arena_zalloc(w->arena, (size_t)max + 1, sizeof *kept);
@@ -148,7 +148,7 @@ static int find_changes(struct work *w, uint64_t *steps)
 }
 
 /* Single steps, last first, become changes in order, each as long as it can be. */
-static void join_changes(struct work *w)
+static void join_changes(struct diff_work *w)
 {
     size_t n = 0;
 
@@ -241,14 +241,14 @@ int textdiff_write(struct buf *out, const struct textdiff *d, unsigned context,
 int textdiff_lines(struct textdiff *ret, struct str a, struct str b, struct arena *arena,
                    uint64_t *steps)
 {
-    struct work w = {.arena = arena};
+    struct diff_work w = {.arena = arena};
     int r = split_lines(arena, a, &w.a);
 
     if (r == 0)
         r = split_lines(arena, b, &w.b);
     if (r < 0)
         return r;
-    struct side whole_a = w.a, whole_b = w.b;
+    struct diff_side whole_a = w.a, whole_b = w.b;
     while (w.skip < w.a.n && w.skip < w.b.n && is_line_same(&w, w.skip, w.skip))
         w.skip++;
     w.a.lines += w.skip;

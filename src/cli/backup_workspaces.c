@@ -21,20 +21,20 @@ DEFINE_CLEANUP(struct backup *, backup_free)
 
 /* Where people and agents keep what they work on; of those that a sandbox does not have nothing is
  * kept. */
-static const struct place {
+static const struct workspaces_place {
     const char *path, *file;
 } places[] = {{"/home/user", "home"}, {"/data", "data"}, {"/code", "code"}, {"/root", "root"}};
 
 /* ---- one directory ---- */
 
-struct fetch {
+struct workspaces_fetch {
     int fd;
     struct err *e;
 };
 
 static int on_workspace_data(void *ctx, const char *p, size_t n)
 {
-    struct fetch *f = ctx;
+    struct workspaces_fetch *f = ctx;
     int r = io_write_all(f->fd, p, n);
 
     return r < 0 ? err_sys(f->e, r, "write") : 0;
@@ -46,7 +46,7 @@ static int fetch(const struct backup_workspaces *w, struct str name, const char 
 {
     struct buf target auto_buf = BUF_INIT(4096);
     auto_close int fd = io_open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    struct fetch f = {fd, e};
+    struct workspaces_fetch f = {fd, e};
 
     if (fd < 0)
         return err_sys(e, fd, "create '%s'", to);
@@ -61,14 +61,15 @@ static int fetch(const struct backup_workspaces *w, struct str name, const char 
 
 /* ---- sandboxes ---- */
 
-struct work {
+struct workspaces_work {
     struct backup_workspaces *w;
     struct backup *group;
     const char *dir; /* of what was fetched */
     unsigned n;
 };
 
-static int keep_place(struct work *k, struct str name, const struct place *place, struct err *e)
+static int keep_place(struct workspaces_work *k, struct str name,
+                      const struct workspaces_place *place, struct err *e)
 {
     char path[PATH_MAX], entry[BACKUP_NAME_MAX];
 
@@ -86,13 +87,13 @@ static int keep_place(struct work *k, struct str name, const struct place *place
     return r < 0 ? err_sys(e, r, "backup") : 0;
 }
 
-static void leave_out(struct work *k, struct str name, const char *why)
+static void leave_out(struct workspaces_work *k, struct str name, const char *why)
 {
     (void)buf_printf(k->w->left_out, "sandbox " STR_FMT ": %s\n", STR_ARG(name), why);
 }
 
 /* A sandbox that ends meanwhile is no failure of the backup. */
-static int keep_sandbox(struct work *k, const struct json *sandbox, struct err *e)
+static int keep_sandbox(struct workspaces_work *k, const struct json *sandbox, struct err *e)
 {
     struct str name = json_str(json_get(sandbox, "name"), STR_NULL);
     unsigned before = k->n;
@@ -139,7 +140,7 @@ static int append_workspace(const char *file, struct backup *group, struct err *
     return r;
 }
 
-static int keep_all(struct work *k, struct err *e)
+static int keep_all(struct workspaces_work *k, struct err *e)
 {
     struct arena arena auto_arena;
     struct json *doc = NULL;
@@ -160,7 +161,7 @@ static int keep_all(struct work *k, struct err *e)
 int backup_workspaces(struct backup_workspaces *w, struct err *e)
 {
     char dir[PATH_MAX];
-    struct work k = {.w = w, .dir = dir};
+    struct workspaces_work k = {.w = w, .dir = dir};
 
     if (snprintf(dir, sizeof dir, "%s.d", w->file) >= (int)sizeof dir)
         return err_sys(e, -ENAMETOOLONG, "'%s'", w->file);

@@ -198,7 +198,7 @@ static int wait_for_transfer(struct client *c, const bool *is_done, struct err *
 
 /* ---- whole answers ---- */
 
-struct exchange {
+struct client_exchange {
     struct client *client;
     struct arena *arena;
     struct json **ret_doc;
@@ -207,7 +207,7 @@ struct exchange {
     bool is_done;
 };
 
-static int read_client_answer(struct exchange *x, const struct http_response *r)
+static int read_client_answer(struct client_exchange *x, const struct http_response *r)
 {
     if (r->error < 0)
         return no_answer(x->client, r->error, r->why, x->e);
@@ -223,7 +223,7 @@ static int read_client_answer(struct exchange *x, const struct http_response *r)
 
 static void on_client_answer(void *ctx, const struct http_response *r)
 {
-    struct exchange *x = ctx;
+    struct client_exchange *x = ctx;
 
     x->result = read_client_answer(x, r);
     x->is_done = true;
@@ -232,7 +232,7 @@ static void on_client_answer(void *ctx, const struct http_response *r)
 int client_send(struct client *c, struct arena *a, const struct client_request *rq,
                 struct json **ret_doc, struct err *e)
 {
-    struct exchange x = {.client = c, .arena = a, .ret_doc = ret_doc, .e = e};
+    struct client_exchange x = {.client = c, .arena = a, .ret_doc = ret_doc, .e = e};
     struct http_header headers[N_HEADERS];
     struct http_request request = request_of(c, rq->method, rq->target, headers);
     struct err why = ERR_INIT;
@@ -282,7 +282,7 @@ int client_ask(const struct client_where *where, struct arena *a, const struct c
 
 /* ---- transfers ---- */
 
-struct transfer {
+struct client_call {
     struct client *client;
     const struct client_transfer *t;
     struct err *e;
@@ -292,7 +292,7 @@ struct transfer {
     struct buf refusal;
 };
 
-static void settle_transfer(struct transfer *x, int result)
+static void settle_transfer(struct client_call *x, int result)
 {
     if (x->result == 0)
         x->result = result;
@@ -301,7 +301,7 @@ static void settle_transfer(struct transfer *x, int result)
 
 static void on_client_body_drain(struct http_call *call, void *ctx)
 {
-    struct transfer *x = ctx;
+    struct client_call *x = ctx;
 
     while (x->t->read && !x->is_done && !http_call_is_full(call)) {
         ssize_t n = x->t->read(x->t->ctx, x->chunk, CHUNK);
@@ -319,7 +319,7 @@ static void on_client_body_drain(struct http_call *call, void *ctx)
 
 static void on_client_head(struct http_call *call, void *ctx, const struct http_head *head)
 {
-    struct transfer *x = ctx;
+    struct client_call *x = ctx;
 
     x->status = x->t->takes_refusals ? 200 : head->status;
     int r = x->status < 400 && x->t->head ? x->t->head(x->t->ctx, head) : 0;
@@ -331,7 +331,7 @@ static void on_client_head(struct http_call *call, void *ctx, const struct http_
 
 static int on_client_data(struct http_call *call, void *ctx, const char *p, size_t len)
 {
-    struct transfer *x = ctx;
+    struct client_call *x = ctx;
 
     (void)call;
     if (x->status >= 400)
@@ -344,7 +344,7 @@ static int on_client_data(struct http_call *call, void *ctx, const char *p, size
 
 static void on_client_end(struct http_call *call, void *ctx, int result, const char *why)
 {
-    struct transfer *x = ctx;
+    struct client_call *x = ctx;
     struct arena arena auto_arena;
 
     (void)call;
@@ -364,7 +364,7 @@ int client_transfer(struct client *c, const struct client_transfer *t, struct er
                                              .on_drain = on_client_body_drain,
                                              .on_end = on_client_end};
     auto_free char *chunk = mem_zalloc(1, CHUNK);
-    struct transfer x = {
+    struct client_call x = {
         .client = c, .t = t, .e = e, .chunk = chunk, .refusal = BUF_INIT(REFUSAL_MAX)};
     struct http_header headers[N_HEADERS + CLIENT_MAX_HEADERS];
     struct http_request request = request_of(c, t->method, t->target, headers);

@@ -14,7 +14,7 @@
 #include "net/http.h"
 #include "sys/io.h"
 
-struct download {
+struct file_download {
     struct cp *cp;
     struct err *e;
 };
@@ -111,7 +111,7 @@ static int open_directory(struct cp *c, struct err *e)
 
 static int on_download_head(void *ctx, const struct http_head *head)
 {
-    struct download *d = ctx;
+    struct file_download *d = ctx;
     bool is_archive = str_iis(http_header_get(&head->headers, "Content-Type"), "application/gzip");
 
     progress_start(&d->cp->progress, cp_base(d->cp->inside), head->content_length, d->cp->is_quiet);
@@ -120,7 +120,7 @@ static int on_download_head(void *ctx, const struct http_head *head)
 
 static int on_download_data(void *ctx, const char *p, size_t n)
 {
-    struct download *d = ctx;
+    struct file_download *d = ctx;
     int r = io_write_all(d->cp->fd, p, n);
 
     if (r < 0)
@@ -132,7 +132,7 @@ static int on_download_data(void *ctx, const char *p, size_t n)
 int cp_download(struct cp *c)
 {
     struct err e = ERR_INIT;
-    struct download d = {.cp = c, .e = &e};
+    struct file_download d = {.cp = c, .e = &e};
     const struct client_transfer t = {
         .method = "GET",
         .target = remote_target(c->remote, "/api/v1/sandbox/files/", c->sandbox,

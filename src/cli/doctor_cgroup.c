@@ -15,7 +15,7 @@
 static const char *const wanted[] = {"memory", "pids", "cpu", "freezer"};
 enum { N_WANTED = 4, FREEZER = 3 };
 
-struct found {
+struct cgroup_found {
     struct str own; /* the group of version 2 that sandboxes would be below */
     bool has_v1, has_v2, is_writable;
     bool v1[N_WANTED], v2[N_WANTED];
@@ -28,7 +28,7 @@ static void mark_controller(bool *set, struct str word)
 }
 
 /* Reads the cgroup.controllers of the hierarchy at DIR, where sandboxes would be. */
-static void read_v2(struct found *f, struct str dir)
+static void read_v2(struct cgroup_found *f, struct str dir)
 {
     struct buf path auto_buf = BUF_INIT(4096), text auto_buf = BUF_INIT(4096);
 
@@ -47,7 +47,7 @@ static void read_v2(struct found *f, struct str dir)
 }
 
 /* A version 1 hierarchy names its controllers among the options of its mount. */
-static void read_v1(struct found *f, struct str dir, struct str options)
+static void read_v1(struct cgroup_found *f, struct str dir, struct str options)
 {
     struct buf path auto_buf = BUF_INIT(4096);
 
@@ -59,7 +59,7 @@ static void read_v1(struct found *f, struct str dir, struct str options)
 }
 
 /* "ID PARENT DEV ROOT DIR OPTIONS … - TYPE SOURCE SUPER-OPTIONS" */
-static void read_mount(struct found *f, struct str line)
+static void read_mount(struct cgroup_found *f, struct str line)
 {
     struct str dir = STR_NULL, word = STR_NULL;
 
@@ -93,7 +93,7 @@ void doctor_cgroup(const struct doctor_check *check, const struct config *c,
 {
     struct buf text auto_buf = BUF_INIT(1 << 20), lacking auto_buf = BUF_INIT(64);
     struct buf self auto_buf = BUF_INIT(1 << 20);
-    struct found f = {0};
+    struct cgroup_found f = {0};
     bool has_scope = scope_is_needed_here();
 
     (void)check;

@@ -44,7 +44,7 @@ static void on_io_thread_request(struct http_req *r, void *ctx)
 }
 
 /* A fault that is found here is reported there, where its shape and the log entry are made. */
-struct fault {
+struct io_thread_fault {
     struct io_threads *all;
     int status;
     const char *reason;
@@ -52,7 +52,7 @@ struct fault {
 
 static void tell_fault(struct http_req *r, void *ctx)
 {
-    const struct fault *f = ctx;
+    const struct io_thread_fault *f = ctx;
 
     f->all->on_error(r, f->status, f->reason, f->all->ctx);
 }
@@ -60,13 +60,13 @@ static void tell_fault(struct http_req *r, void *ctx)
 static void on_io_thread_error(struct http_req *r, int status, const char *reason, void *ctx)
 {
     struct io_threads *t = ((struct io_thread *)ctx)->all;
-    struct fault *f = arena_new(r->arena, struct fault);
+    struct io_thread_fault *f = arena_new(r->arena, struct io_thread_fault);
 
     if (!f) {
         http_reply(r, status, NULL, STR_NULL);
         return;
     }
-    *f = (struct fault){t, status, reason};
+    *f = (struct io_thread_fault){t, status, reason};
     http_move(r, t->to, tell_fault, f);
 }
 

@@ -42,14 +42,14 @@ static bool is_own_app(const struct config *config, const struct app *app)
     return str_starts(str_of(app->dir), str_of(own));
 }
 
-struct fault {
+struct app_fault {
     struct arena *arena;
     struct str text; /* the first finding */
 };
 
 static void note_app_fault(void *ctx, const char *text)
 {
-    struct fault *f = ctx;
+    struct app_fault *f = ctx;
 
     if (!f->text.p)
         f->text = arena_str(f->arena, str_of(text));
@@ -58,7 +58,7 @@ static void note_app_fault(void *ctx, const char *text)
 /* What is wrong with it; STR_NULL when nothing is. */
 static struct str check_listed_app(struct arena *a, const struct app *app)
 {
-    struct fault f = {.arena = a};
+    struct app_fault f = {.arena = a};
     struct app_check c = {.app = app, .finding = note_app_fault, .ctx = &f};
     const char *tmp = getenv("TMPDIR");
     struct err e = ERR_INIT;

@@ -35,7 +35,7 @@ static void on_backup_signal(int signo)
     _exit(128 + signo);
 }
 
-struct making {
+struct backup_making {
     struct client_where where;
     bool has_workspaces, is_quiet;
     int fd;
@@ -49,7 +49,7 @@ struct making {
 
 static int on_backup_head(void *ctx, const struct http_head *head)
 {
-    struct making *m = ctx;
+    struct backup_making *m = ctx;
     int64_t size = -1;
 
     (void)str_to_i64(http_header_get(&head->headers, "Tidepool-Size"), &size);
@@ -59,7 +59,7 @@ static int on_backup_head(void *ctx, const struct http_head *head)
 
 static int on_backup_data(void *ctx, const char *p, size_t n)
 {
-    struct making *m = ctx;
+    struct backup_making *m = ctx;
     int r = io_write_all(m->fd, p, n);
 
     if (r < 0)
@@ -68,7 +68,7 @@ static int on_backup_data(void *ctx, const char *p, size_t n)
     return 0;
 }
 
-static int from_service(struct making *m, struct client *c, struct err *e)
+static int from_service(struct backup_making *m, struct client *c, struct err *e)
 {
     const struct client_transfer t = {
         .method = "POST",
@@ -90,7 +90,7 @@ static int from_service(struct making *m, struct client *c, struct err *e)
 
 /* ---- from a state directory without a service ---- */
 
-static int from_directory(struct making *m, struct err *e)
+static int from_directory(struct backup_making *m, struct err *e)
 {
     struct buf piece auto_buf = BUF_INIT(PIECE_MAX);
     struct backup_cold cold;
@@ -110,7 +110,7 @@ static int from_directory(struct making *m, struct err *e)
     return r;
 }
 
-static int make_backup(struct making *m, struct err *e)
+static int make_backup(struct backup_making *m, struct err *e)
 {
     struct client *c auto_(client_free) =
         client_open(m->where.config, m->where.url, m->where.key, e);
@@ -124,7 +124,7 @@ static int make_backup(struct making *m, struct err *e)
 
 /* ---- the file ---- */
 
-static void put_backup_summary(struct cli_call *call, const struct making *m,
+static void put_backup_summary(struct cli_call *call, const struct backup_making *m,
                                const struct backup_info *info)
 {
     const struct json *left = json_get(info->head, "left_out");
@@ -149,7 +149,7 @@ static void put_backup_summary(struct cli_call *call, const struct making *m,
 }
 
 /* All or nothing: what is there under its name was read back and is whole. */
-static int make_file(struct cli_call *call, struct making *m, struct err *e)
+static int make_file(struct cli_call *call, struct backup_making *m, struct err *e)
 {
     const char *name = call->args[0];
     struct arena arena auto_arena;
@@ -185,10 +185,10 @@ static int make_file(struct cli_call *call, struct making *m, struct err *e)
 static int run_backup(struct cli_call *call)
 {
     struct err e = ERR_INIT;
-    struct making m = {.has_workspaces = cli_is_on(call, "workspaces"),
-                       .is_quiet = cli_is_on(call, "quiet"),
-                       .fd = STDOUT_FILENO,
-                       .e = &e};
+    struct backup_making m = {.has_workspaces = cli_is_on(call, "workspaces"),
+                              .is_quiet = cli_is_on(call, "quiet"),
+                              .fd = STDOUT_FILENO,
+                              .e = &e};
     bool is_stdout = strcmp(call->args[0], "-") == 0;
     int r = remote_where(call, &m.where);
 

@@ -26,7 +26,7 @@ static const struct cli_option options[] = {
 static const char *const settings[] = {"listen", "state", "config", "domain", NULL};
 
 /* What the verb works with, out of arguments and settings. */
-struct plan {
+struct domain_plan {
     char name[256];  /* without a port */
     char place[272]; /* with the port that clients need */
     struct buf dir;
@@ -43,7 +43,7 @@ static void port_text(char out[16], const struct cli_call *call)
         (void)snprintf(out, 16, "%.8s", colon);
 }
 
-static int make_plan(struct cli_call *call, struct plan *p)
+static int make_plan(struct cli_call *call, struct domain_plan *p)
 {
     const char *given = call->n_args ? call->args[0] : call->config.domain;
     struct str port = str_of(given), name = str_cut(&port, ':');
@@ -69,7 +69,8 @@ static int make_plan(struct cli_call *call, struct plan *p)
     return buf_cstr(&p->dir) ? CLI_OK : CLI_FAILED;
 }
 
-static void show_domain_json(struct buf *out, const struct plan *p, const struct domain_files *f)
+static void show_domain_json(struct buf *out, const struct domain_plan *p,
+                             const struct domain_files *f)
 {
     const struct {
         const char *key, *value;
@@ -108,8 +109,8 @@ static void put_setting(struct buf *out, const struct cli_call *call, const char
     put_domain_path(out, before, value, "");
 }
 
-static void show_domain_text(struct buf *out, const struct cli_call *call, const struct plan *p,
-                             const struct domain_files *f)
+static void show_domain_text(struct buf *out, const struct cli_call *call,
+                             const struct domain_plan *p, const struct domain_files *f)
 {
     (void)buf_printf(out,
                      "Files in %s:\n"
@@ -145,7 +146,7 @@ static void show_domain_text(struct buf *out, const struct cli_call *call, const
 
 static int run_domain(struct cli_call *call)
 {
-    struct plan p = {.dir = BUF_INIT(0)};
+    struct domain_plan p = {.dir = BUF_INIT(0)};
     struct domain_files files = {0};
     struct err e = ERR_INIT;
     int r = make_plan(call, &p);

@@ -93,7 +93,7 @@ static int put_exec_request(const struct cli_call *call, struct buf *out)
 /* ---- the answer ---- */
 
 /* Lines of JSON, each with a piece of output or with how it ended. */
-struct answer {
+struct exec_answer {
     struct buf line, raw;
     struct str body; /* of the request */
     size_t sent;
@@ -101,7 +101,8 @@ struct answer {
     int status; /* -1: it has not ended */
 };
 
-static int write_exec_piece(struct answer *a, const struct json *line, const char *member, int fd)
+static int write_exec_piece(struct exec_answer *a, const struct json *line, const char *member,
+                            int fd)
 {
     struct str text = json_str(json_get(line, member), STR_NULL);
 
@@ -114,7 +115,7 @@ static int write_exec_piece(struct answer *a, const struct json *line, const cha
     return r < 0 ? err_sys(&a->e, r, "output") : 0;
 }
 
-static int take_exec_line(struct answer *a, struct str text)
+static int take_exec_line(struct exec_answer *a, struct str text)
 {
     struct arena arena auto_arena;
 
@@ -132,7 +133,7 @@ static int take_exec_line(struct answer *a, struct str text)
 
 static int on_exec_bytes(void *ctx, const char *p, size_t n)
 {
-    struct answer *a = ctx;
+    struct exec_answer *a = ctx;
     struct str rest = str_n(p, n);
     int r = 0;
 
@@ -148,7 +149,7 @@ static int on_exec_bytes(void *ctx, const char *p, size_t n)
 
 static ssize_t read_exec_body(void *ctx, char *p, size_t n)
 {
-    struct answer *a = ctx;
+    struct exec_answer *a = ctx;
     struct str rest = str_skip(a->body, a->sent);
 
     n = n < rest.len ? n : rest.len;
@@ -160,10 +161,10 @@ static ssize_t read_exec_body(void *ctx, char *p, size_t n)
 /* Passes on what the command writes while it runs, and returns its exit status. */
 static int follow_exec(struct remote *r, const char *target, const struct buf *body)
 {
-    struct answer a = {.line = BUF_INIT(LINE_MAX_BYTES),
-                       .raw = BUF_INIT(LINE_MAX_BYTES),
-                       .body = buf_str(body),
-                       .status = -1};
+    struct exec_answer a = {.line = BUF_INIT(LINE_MAX_BYTES),
+                            .raw = BUF_INIT(LINE_MAX_BYTES),
+                            .body = buf_str(body),
+                            .status = -1};
     const struct client_transfer t = {.method = "POST",
                                       .target = target,
                                       .length = (int64_t)body->len,

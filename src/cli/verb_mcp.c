@@ -34,7 +34,7 @@ enum {
 
 #define META "io.modelcontextprotocol/protocolVersion"
 
-struct bridge {
+struct mcp_client_bridge {
     struct client *client;
     struct loop *loop;
     char session[SESSION_MAX + 1]; /* "" before there is one */
@@ -49,7 +49,7 @@ struct bridge {
 
 struct message {
     struct list node;
-    struct bridge *bridge;
+    struct mcp_client_bridge *bridge;
     struct arena arena;
     struct str line;
     const struct json *json; /* NULL: it is none */
@@ -61,11 +61,11 @@ struct message {
     size_t n_headers;
 };
 
-static void pump_messages(struct bridge *b);
+static void pump_messages(struct mcp_client_bridge *b);
 
 /* ---- messages ---- */
 
-static struct message *message_new(struct bridge *b, struct str line)
+static struct message *message_new(struct mcp_client_bridge *b, struct str line)
 {
     struct message *m = mem_zalloc(1, sizeof *m);
 
@@ -126,7 +126,7 @@ static struct message *find_pending_message(struct list *list, const struct json
 
 /* ---- answers ---- */
 
-static int write_mcp_line(struct bridge *b, struct str text)
+static int write_mcp_line(struct mcp_client_bridge *b, struct str text)
 {
     struct buf line auto_buf = BUF_INIT(ANSWER_MAX + 1);
 
@@ -169,7 +169,7 @@ static int on_mcp_event(void *ctx, const struct sse_event *ev)
 static int on_mcp_head(void *ctx, const struct http_head *head)
 {
     struct message *m = ctx;
-    struct bridge *b = m->bridge;
+    struct mcp_client_bridge *b = m->bridge;
     struct str id = http_header_get(&head->headers, "mcp-session-id");
     struct str type = http_header_get(&head->headers, "content-type");
 
@@ -239,7 +239,7 @@ static void add_mcp_headers(struct message *m)
 /* M is over, and gone. */
 static void finish_message(struct message *m)
 {
-    struct bridge *b = m->bridge;
+    struct mcp_client_bridge *b = m->bridge;
 
     if (is_message_method(m, "initialize"))
         b->is_beginning = false;
@@ -248,7 +248,7 @@ static void finish_message(struct message *m)
 }
 
 /* The service knows by now that the request with this id is not wanted any more. */
-static void drop_cancelled(struct bridge *b, const struct json *id)
+static void drop_cancelled(struct mcp_client_bridge *b, const struct json *id)
 {
     struct message *m = find_pending_message(&b->under_way, id);
 
@@ -261,7 +261,7 @@ static void drop_cancelled(struct bridge *b, const struct json *id)
 static void on_mcp_end(void *ctx, int result, const struct err *e)
 {
     struct message *m = ctx;
-    struct bridge *b = m->bridge;
+    struct mcp_client_bridge *b = m->bridge;
     struct err why = *e;
 
     if (result == -ENOTCONN && !why.code)
@@ -278,7 +278,7 @@ static void on_mcp_end(void *ctx, int result, const struct err *e)
 
 static void send_message(struct message *m)
 {
-    struct bridge *b = m->bridge;
+    struct mcp_client_bridge *b = m->bridge;
     struct err e = ERR_INIT;
 
     add_mcp_headers(m);
@@ -304,7 +304,7 @@ static void send_message(struct message *m)
 /* True when M, which cancels another one, needs not be sent. */
 static bool cancel(struct message *m)
 {
-    struct bridge *b = m->bridge;
+    struct mcp_client_bridge *b = m->bridge;
     const struct json *id = json_get(json_get(m->json, "params"), "requestId");
     struct message *other = find_pending_message(&b->waiting, id);
 
@@ -324,7 +324,7 @@ static bool cancel(struct message *m)
     return true;
 }
 
-static void pump_messages(struct bridge *b)
+static void pump_messages(struct mcp_client_bridge *b)
 {
     while (b->n_waiting > 0 && b->n_under_way < UNDER_WAY_MAX && !b->is_beginning) {
         struct message *m = list_entry(list_pop(&b->waiting), struct message, node);
@@ -337,7 +337,7 @@ static void pump_messages(struct bridge *b)
 
 /* ---- the input ---- */
 
-static int take_mcp_line(struct bridge *b, struct str line)
+static int take_mcp_line(struct mcp_client_bridge *b, struct str line)
 {
     struct message *m = message_new(b, line);
 
@@ -354,7 +354,7 @@ static int take_mcp_line(struct bridge *b, struct str line)
 }
 
 /* Takes whole lines off the input. */
-static int take_lines(struct bridge *b)
+static int take_lines(struct mcp_client_bridge *b)
 {
     for (;;) {
         ptrdiff_t end = str_chr(buf_str(&b->in), '\n');
@@ -371,7 +371,7 @@ static int take_lines(struct bridge *b)
 }
 
 /* 0, or -errno; sets has_ended at the end. */
-static int read_some_input(struct bridge *b)
+static int read_some_input(struct mcp_client_bridge *b)
 {
     size_t room = b->in.max - b->in.len, want = room < READ_MAX ? room : READ_MAX;
     int r = room > 0 ? buf_reserve(&b->in, want) : -EMSGSIZE;
@@ -388,7 +388,7 @@ static int read_some_input(struct bridge *b)
 
 static void on_mcp_input(struct loop_io *io, uint32_t events)
 {
-    struct bridge *b = container_of(io, struct bridge, input);
+    struct mcp_client_bridge *b = container_of(io, struct mcp_client_bridge, input);
     int r = read_some_input(b);
 
     (void)events;
@@ -399,7 +399,7 @@ static void on_mcp_input(struct loop_io *io, uint32_t events)
 }
 
 /* Reads until the end of the input and of all that is under way. 0 or -errno. */
-static int serve_mcp(struct bridge *b)
+static int serve_mcp(struct mcp_client_bridge *b)
 {
     int r = loop_io_start(b->loop, &b->input, STDIN_FILENO, EPOLLIN, on_mcp_input);
 
@@ -412,7 +412,7 @@ static int serve_mcp(struct bridge *b)
     return r < 0 ? r : b->error;
 }
 
-static void close_bridge(struct bridge *b)
+static void close_bridge(struct mcp_client_bridge *b)
 {
     struct list *it;
 
@@ -435,7 +435,7 @@ static int run_mcp(struct cli_call *call)
 
     if (status != CLI_OK)
         return status;
-    struct bridge b = {
+    struct mcp_client_bridge b = {
         .client = r.client, .loop = client_loop(r.client), .in = BUF_INIT(MESSAGE_MAX)};
     list_init(&b.waiting);
     list_init(&b.under_way);

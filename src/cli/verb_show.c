@@ -9,17 +9,17 @@
 
 /* What is not a field that a sandbox is created with (core/sandbox_fields.def): before those, and
  * behind them. */
-struct line {
+struct show_line {
     const char *title, *member;
 };
 
-static const struct line head[] = {
+static const struct show_line head[] = {
     {"Name", "name"},
     {"Id", "id"},
     {"Status", "status"},
     {"Owner", "user"},
 };
-static const struct line tail[] = {
+static const struct show_line tail[] = {
     {"Address", "url"},        {"Created", "created_at"},
     {"Expires", "expires_at"}, {"Last used", "last_active_at"},
     {"Paused", "paused_at"},
@@ -44,8 +44,8 @@ static void put_show_map(struct buf *out, const char *title, const struct json *
     }
 }
 
-static void put_show_lines(struct remote *r, const struct json *sandbox, const struct line *lines,
-                           size_t n, struct buf *out)
+static void put_show_lines(struct remote *r, const struct json *sandbox,
+                           const struct show_line *lines, size_t n, struct buf *out)
 {
     for (size_t i = 0; i < n; i++)
         put_show_line(out, str_of(lines[i].title), remote_text(r, sandbox, lines[i].member));

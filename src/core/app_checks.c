@@ -26,7 +26,7 @@ struct checked {
     char *fault;             /* NULL: none */
 };
 
-struct job {
+struct app_check_job {
     struct work work;
     struct loop_timer next; /* between two turns */
     struct arena arena;     /* for the names */
@@ -70,7 +70,7 @@ static void check_installed_app(struct checked *c, const struct app *app)
 
 static void run_app_checks(struct work *w)
 {
-    struct job *j = container_of(w, struct job, work);
+    struct app_check_job *j = container_of(w, struct app_check_job, work);
 
     for (size_t i = 0; i < j->n; i++) {
         const struct app *app = j->items[i]->entry->app;
@@ -92,7 +92,7 @@ static void run_app_checks(struct work *w)
 
 /* ---- on the loop's thread ---- */
 
-static void end_app_checks(struct job *j)
+static void end_app_checks(struct app_check_job *j)
 {
     j->fn(j->ctx);
     arena_done(&j->arena);
@@ -101,7 +101,7 @@ static void end_app_checks(struct job *j)
 
 static void on_app_checks_done(struct work *w)
 {
-    struct job *j = container_of(w, struct job, work);
+    struct app_check_job *j = container_of(w, struct app_check_job, work);
 
     for (size_t i = 0; i < j->n; i++) {
         struct checked *c = j->items[i];
@@ -120,7 +120,7 @@ const char *app_checks_fault(const struct instances *set, const struct app_entry
     return c && c->entry == x ? c->fault : NULL;
 }
 
-static void add_app_checked(struct job *j, const char *name)
+static void add_app_checked(struct app_check_job *j, const char *name)
 {
     struct instances *set = j->set;
     struct app_entry *x auto_(app_entry_unref) =
@@ -138,7 +138,7 @@ static void add_app_checked(struct job *j, const char *name)
     j->items[j->n++] = c;
 }
 
-static void check_all(struct job *j)
+static void check_all(struct app_check_job *j)
 {
     if (j->n > 0 && instances_submit(j->set, &j->work) == 0)
         return;
@@ -150,7 +150,7 @@ static void check_all(struct job *j)
 /* Loads what has to be loaded, for a while. */
 static void take_turn(struct loop_timer *t)
 {
-    struct job *j = container_of(t, struct job, next);
+    struct app_check_job *j = container_of(t, struct app_check_job, next);
     int64_t until_us = clock_mono_us() + TURN_US;
 
     while (j->n_seen < j->n_names && clock_mono_us() < until_us)
@@ -161,16 +161,16 @@ static void take_turn(struct loop_timer *t)
 
 void app_checks_run(struct instances *set, app_checks_fn *fn, void *ctx)
 {
-    struct job *j = mem_zalloc(1, sizeof *j);
+    struct app_check_job *j = mem_zalloc(1, sizeof *j);
 
     if (!j) {
         fn(ctx);
         return;
     }
-    *j = (struct job){.set = set,
-                      .fn = fn,
-                      .ctx = ctx,
-                      .work = {.run = run_app_checks, .done = on_app_checks_done}};
+    *j = (struct app_check_job){.set = set,
+                                .fn = fn,
+                                .ctx = ctx,
+                                .work = {.run = run_app_checks, .done = on_app_checks_done}};
     arena_init(&j->arena, NAMES_MAX);
     j->names = app_registry_names(set->registry, &j->arena, &j->n_names);
     if (!j->names)

@@ -20,7 +20,7 @@
 
 enum { PIECE = 256 << 10, DEPTH_MAX = 16 };
 
-struct item {
+struct backup_item {
     char *name, *path; /* PATH NULL: TEXT is the content */
     char *text;
     size_t len;
@@ -31,7 +31,7 @@ enum step { NEXT_ITEM, IN_FILE, SUMS, OVER };
 
 struct backup {
     char *sums_name;
-    struct item *items;
+    struct backup_item *items;
     size_t n, cap, at;
     uint64_t size;
     /* Of the writing. */
@@ -83,25 +83,25 @@ uint64_t backup_size(const struct backup *b)
 
 /* ---- the list ---- */
 
-static struct item *new_backup_item(struct backup *b)
+static struct backup_item *new_backup_item(struct backup *b)
 {
     if (b->n == b->cap) {
         size_t cap = b->cap ? 2 * b->cap : 64;
-        struct item *more = mem_realloc(b->items, cap * sizeof *more);
+        struct backup_item *more = mem_realloc(b->items, cap * sizeof *more);
         if (!more)
             return NULL;
         b->items = more;
         b->cap = cap;
     }
-    b->items[b->n] = (struct item){0};
+    b->items[b->n] = (struct backup_item){0};
     return &b->items[b->n];
 }
 
-static int add_backup_bytes(struct backup *b, const struct item *args)
+static int add_backup_bytes(struct backup *b, const struct backup_item *args)
 {
     if (b->n >= BACKUP_MAX_FILES)
         return -E2BIG;
-    struct item *x = new_backup_item(b);
+    struct backup_item *x = new_backup_item(b);
     if (!x)
         return -ENOMEM;
     x->name = mem_strdup(args->name);
@@ -116,7 +116,7 @@ static int add_backup_bytes(struct backup *b, const struct item *args)
 
 int backup_add_text(struct backup *b, const char *name, struct str text)
 {
-    const struct item x = {.name = (char *)name, .text = (char *)text.p, .len = text.len};
+    const struct backup_item x = {.name = (char *)name, .text = (char *)text.p, .len = text.len};
 
     b->size += text.len;
     return add_backup_bytes(b, &x);
@@ -124,7 +124,8 @@ int backup_add_text(struct backup *b, const char *name, struct str text)
 
 int backup_add(struct backup *b, const char *name, const char *path, bool is_needed)
 {
-    const struct item x = {.name = (char *)name, .path = (char *)path, .is_needed = is_needed};
+    const struct backup_item x = {
+        .name = (char *)name, .path = (char *)path, .is_needed = is_needed};
     struct stat st;
 
     if (stat(path, &st) == 0)
@@ -208,7 +209,7 @@ static int end_entry(struct backup *b, const char *name, struct buf *out)
     return buf_ok(&b->sums) ? out->error : b->sums.error;
 }
 
-static int begin_file(struct backup *b, const struct item *x, struct buf *out, struct err *e)
+static int begin_file(struct backup *b, const struct backup_item *x, struct buf *out, struct err *e)
 {
     struct stat st;
 
@@ -227,7 +228,8 @@ static int begin_file(struct backup *b, const struct item *x, struct buf *out, s
 
 /* As long as it was when it was opened: what has become longer is cut, what has become shorter
  * cannot be told. */
-static int put_backup_file(struct backup *b, const struct item *x, struct buf *out, struct err *e)
+static int put_backup_file(struct backup *b, const struct backup_item *x, struct buf *out,
+                           struct err *e)
 {
     size_t want = b->left < PIECE ? (size_t)b->left : PIECE;
     int r = buf_reserve(out, want);
@@ -260,7 +262,7 @@ static int advance(struct backup *b, struct buf *out, struct err *e)
 {
     if (b->at == b->n)
         return put_sums(b, out);
-    const struct item *x = &b->items[b->at];
+    const struct backup_item *x = &b->items[b->at];
     if (b->step == IN_FILE)
         return put_backup_file(b, x, out, e);
     if (x->path)

@@ -21,7 +21,7 @@ enum { CHUNK = 256 << 10, HEAD_MAX = 1 << 20 };
 
 DEFINE_CLEANUP(struct tar_reader *, tar_reader_free)
 
-struct reading {
+struct backup_reading {
     const char *dir; /* NULL: nothing is written */
     struct arena *arena;
     struct backup_info info;
@@ -59,7 +59,7 @@ static bool is_sums_name(struct str name)
 
 /* ---- the head ---- */
 
-static int take_head(struct reading *g, struct err *e)
+static int take_head(struct backup_reading *g, struct err *e)
 {
     const struct json *head = json_parse(g->arena, buf_str(&g->text), NULL, NULL);
     int64_t version = json_int(json_get(head, "version"), 0);
@@ -76,7 +76,7 @@ static int take_head(struct reading *g, struct err *e)
 
 /* ---- sums ---- */
 
-static int check_line(struct reading *g, struct str line, struct err *e)
+static int check_line(struct backup_reading *g, struct str line, struct err *e)
 {
     enum { HEX = 2 * DIGEST_SHA256_LEN };
     struct str name = str_skip(line, HEX + 2);
@@ -92,7 +92,7 @@ static int check_line(struct reading *g, struct str line, struct err *e)
     return 0;
 }
 
-static int take_sums(struct reading *g, struct err *e)
+static int take_sums(struct backup_reading *g, struct err *e)
 {
     struct str rest = buf_str(&g->text), name;
     size_t i = 0;
@@ -111,7 +111,7 @@ static int take_sums(struct reading *g, struct err *e)
 
 /* ---- entries ---- */
 
-static int create_file(struct reading *g, struct err *e)
+static int create_file(struct backup_reading *g, struct err *e)
 {
     char path[PATH_MAX];
 
@@ -129,7 +129,7 @@ static int create_file(struct reading *g, struct err *e)
 
 static int on_backup_entry(void *ctx, const struct tar_entry *t, struct err *e)
 {
-    struct reading *g = ctx;
+    struct backup_reading *g = ctx;
     bool is_first = g->info.n_files == 0;
 
     if (is_first != str_is(t->name, BACKUP_HEAD))
@@ -152,7 +152,7 @@ static int on_backup_entry(void *ctx, const struct tar_entry *t, struct err *e)
 
 static int on_backup_entry_data(void *ctx, const char *p, size_t len, struct err *e)
 {
-    struct reading *g = ctx;
+    struct backup_reading *g = ctx;
     int r = 0;
 
     digest_add(g->digest, p, len);
@@ -163,7 +163,7 @@ static int on_backup_entry_data(void *ctx, const char *p, size_t len, struct err
     return r < 0 ? err_sys(e, r, "%s", g->name) : 0;
 }
 
-static int close_backup_file(struct reading *g, struct err *e)
+static int close_backup_file(struct backup_reading *g, struct err *e)
 {
     int fd = take_fd(g->fd);
 
@@ -174,7 +174,7 @@ static int close_backup_file(struct reading *g, struct err *e)
 
 static int on_backup_entry_end(void *ctx, struct err *e)
 {
-    struct reading *g = ctx;
+    struct backup_reading *g = ctx;
     unsigned char sum[DIGEST_SHA256_LEN];
     char hex[2 * DIGEST_SHA256_LEN + 1];
     int r = close_backup_file(g, e);
@@ -223,7 +223,7 @@ static bool has_end(int fd)
            memcmp(end, zeros, sizeof end) == 0;
 }
 
-static int read_all_backup(struct reading *g, int fd, struct err *e)
+static int read_all_backup(struct backup_reading *g, int fd, struct err *e)
 {
     static const struct tar_sink sink = {on_backup_entry, on_backup_entry_data,
                                          on_backup_entry_end};
@@ -241,7 +241,7 @@ static int read_all_backup(struct reading *g, int fd, struct err *e)
     return r;
 }
 
-static void reading_done(struct reading *g)
+static void reading_done(struct backup_reading *g)
 {
     void *value;
 
@@ -257,7 +257,7 @@ static void reading_done(struct reading *g)
 int backup_read(const char *path, const char *dir, struct arena *a, struct backup_info *ret,
                 struct err *e)
 {
-    struct reading g = {.dir = dir, .arena = a, .fd = -1};
+    struct backup_reading g = {.dir = dir, .arena = a, .fd = -1};
     auto_close int fd = io_open(path, O_RDONLY, 0);
 
     if (fd < 0)

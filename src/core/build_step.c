@@ -65,7 +65,7 @@ static const char *const *make_step_env(struct build_run *run)
     return out;
 }
 
-struct command {
+struct step_command {
     struct str user;
     const char *cwd; /* NULL: the workdir */
     const char *argv[ARGV_MAX];
@@ -73,7 +73,7 @@ struct command {
     engine_run_fn *fn;
 };
 
-static int run_step_command(struct build_run *run, const struct command *c, struct err *e)
+static int run_step_command(struct build_run *run, const struct step_command *c, struct err *e)
 {
     struct engine_run how = {.user = step_text_of(run, c->user),
                              .cwd = c->cwd ? c->cwd : step_text_of(run, run->workdir),
@@ -128,10 +128,10 @@ static void on_step_ended(void *ctx, const struct engine_result *r, const struct
 static int run_run(struct build_run *run, const struct json *step, struct err *e)
 {
     struct str user = arg_of(step, 1);
-    struct command c = {.user = user.len > 0 ? user : run->user,
-                        .argv = {"/bin/bash", "-l", "-c", step_text_of(run, arg_of(step, 0))},
-                        .timeout_ms = BUILD_STEP_MS,
-                        .fn = on_step_ended};
+    struct step_command c = {.user = user.len > 0 ? user : run->user,
+                             .argv = {"/bin/bash", "-l", "-c", step_text_of(run, arg_of(step, 0))},
+                             .timeout_ms = BUILD_STEP_MS,
+                             .fn = on_step_ended};
 
     /* Not every image has bash. */
     if (run->base && !run->base->args.is_on_default) {
@@ -170,7 +170,7 @@ static struct str full_path(struct build_run *run, struct str path)
 static int run_workdir(struct build_run *run, const struct json *step, struct err *e)
 {
     struct str path = full_path(run, arg_of(step, 0));
-    const struct command c = {
+    const struct step_command c = {
         .user = STR("root"),
         .cwd = "/",
         .argv = {"/bin/sh", "-c", "[ -d \"$1\" ] || { mkdir -p \"$1\" && chown \"$2\" \"$1\"; }",
@@ -185,7 +185,7 @@ static int run_workdir(struct build_run *run, const struct json *step, struct er
 static int run_user(struct build_run *run, const struct json *step, struct err *e)
 {
     struct str user = arg_of(step, 0);
-    const struct command c = {
+    const struct step_command c = {
         .user = STR("root"),
         .cwd = "/",
         .argv = {"/bin/sh", "-c", "id -u -- \"$1\" > /dev/null", "sh", step_text_of(run, user)},
@@ -230,14 +230,14 @@ static void on_files_sent(void *ctx, const struct err *why)
     struct build_run *run = ctx;
     const struct json *step = &run->steps->items[run->at];
     struct str user = arg_of(step, 2), dest = full_path(run, arg_of(step, 1));
-    const struct command c = {.user = STR("root"),
-                              .cwd = "/",
-                              .argv = {"/bin/sh", "-c", copy_script, "sh",
-                                       step_text_of(run, arg_of(step, 0)), step_text_of(run, dest),
-                                       step_text_of(run, user.len > 0 ? user : run->user),
-                                       step_text_of(run, arg_of(step, 3))},
-                              .timeout_ms = BUILD_STEP_MS,
-                              .fn = on_step_ended};
+    const struct step_command c = {
+        .user = STR("root"),
+        .cwd = "/",
+        .argv = {"/bin/sh", "-c", copy_script, "sh", step_text_of(run, arg_of(step, 0)),
+                 step_text_of(run, dest), step_text_of(run, user.len > 0 ? user : run->user),
+                 step_text_of(run, arg_of(step, 3))},
+        .timeout_ms = BUILD_STEP_MS,
+        .fn = on_step_ended};
     struct err e = ERR_INIT;
 
     if (why)
@@ -330,12 +330,12 @@ void build_start_run(struct build_run *run)
         return;
     }
     (void)snprintf(seconds, sizeof seconds, "%d", READY_S);
-    const struct command c = {.user = run->user,
-                              .argv = {"/bin/sh", "-c", start_script, "sh",
-                                       step_text_of(run, run->start_cmd),
-                                       step_text_of(run, run->ready_cmd), seconds},
-                              .timeout_ms = BUILD_STEP_MS,
-                              .fn = on_start_ended};
+    const struct step_command c = {.user = run->user,
+                                   .argv = {"/bin/sh", "-c", start_script, "sh",
+                                            step_text_of(run, run->start_cmd),
+                                            step_text_of(run, run->ready_cmd), seconds},
+                                   .timeout_ms = BUILD_STEP_MS,
+                                   .fn = on_start_ended};
     if (run_step_command(run, &c, &e) < 0)
         build_start_done(run, &e);
 }

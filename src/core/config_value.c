@@ -9,16 +9,16 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 
-struct unit {
+struct config_unit {
     const char *name;
     int64_t factor;
 };
 
 /* Largest first among those that printing uses; the others are only read. */
-static const struct unit duration_units[] = {
+static const struct config_unit duration_units[] = {
     {"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}, {NULL, 0},
 };
-static const struct unit size_units[] = {
+static const struct config_unit size_units[] = {
     {"TiB", INT64_C(1) << 40},
     {"GiB", INT64_C(1) << 30},
     {"MiB", INT64_C(1) << 20},
@@ -179,7 +179,7 @@ static int parse_int(const struct config_ctx *x, const struct config_option *o, 
 }
 
 /* NUMBER UNIT with nothing else; a product that does not fit counts as the largest number. */
-static int parse_units(struct str text, const struct unit *units, int64_t *ret)
+static int parse_units(struct str text, const struct config_unit *units, int64_t *ret)
 {
     size_t n = 0;
     int64_t v;
@@ -321,7 +321,7 @@ static int print_int(struct buf *out, const struct config_option *o, const void 
     return buf_printf(out, "%" PRId64, *(const int64_t *)field);
 }
 
-static int print_units(struct buf *out, const struct unit *units, int64_t v)
+static int print_units(struct buf *out, const struct config_unit *units, int64_t v)
 {
     while (units->factor > 1 && (v % units->factor != 0 || v == 0))
         units++;

@@ -33,7 +33,7 @@ enum {
 };
 
 /* A look; it outlives the guard when that is freed meanwhile. */
-struct look {
+struct disk_guard_look {
     struct work work;
     struct disk_guard *guard;        /* NULL: freed. Only the loop's thread looks at it */
     char state[PATH_MAX], owner[64]; /* owner: "" without cells */
@@ -48,8 +48,8 @@ struct look {
 struct disk_guard {
     struct core *core;
     struct loop_timer timer;
-    struct work_pool *workers; /* one thread */
-    struct look *look;         /* under way, or NULL */
+    struct work_pool *workers;    /* one thread */
+    struct disk_guard_look *look; /* under way, or NULL */
     uint64_t reserve, left;
     bool is_low;
     unsigned n_enough;
@@ -61,7 +61,7 @@ struct disk_guard {
 
 static void look_at_disk(struct work *w)
 {
-    struct look *l = container_of(w, struct look, work);
+    struct disk_guard_look *l = container_of(w, struct disk_guard_look, work);
     struct statvfs fs;
 
     l->is_low = l->was_low;
@@ -103,7 +103,7 @@ static void note_change(struct store_tx *tx, const struct disk_guard *g)
                   "The state directory has %" PRIu64 " MiB left again", left);
 }
 
-static void take_over_figures(struct disk_guard *g, const struct look *l)
+static void take_over_figures(struct disk_guard *g, const struct disk_guard_look *l)
 {
     bool has_changed = g->is_low != l->is_low, fails = l->failure.code && !g->has_failed;
 
@@ -138,7 +138,7 @@ static void again(struct disk_guard *g)
 
 static void on_disk_looked(struct work *w)
 {
-    auto_free struct look *l = container_of(w, struct look, work);
+    auto_free struct disk_guard_look *l = container_of(w, struct disk_guard_look, work);
     struct disk_guard *g = l->guard;
 
     if (!g)
@@ -148,11 +148,11 @@ static void on_disk_looked(struct work *w)
     again(g);
 }
 
-static struct look *look_new(struct disk_guard *g, bool is_first)
+static struct disk_guard_look *look_new(struct disk_guard *g, bool is_first)
 {
     const struct config *config = g->core->config;
     struct engine *engine = sandboxes_engine(g->core->sandboxes, NULL);
-    struct look *l = mem_zalloc(1, sizeof *l);
+    struct disk_guard_look *l = mem_zalloc(1, sizeof *l);
 
     if (!l)
         return NULL;
@@ -171,7 +171,7 @@ static struct look *look_new(struct disk_guard *g, bool is_first)
 static void on_disk_guard_time(struct loop_timer *t)
 {
     struct disk_guard *g = container_of(t, struct disk_guard, timer);
-    auto_free struct look *l = look_new(g, false);
+    auto_free struct disk_guard_look *l = look_new(g, false);
 
     if (l && work_submit(g->workers, g->core->loop, &l->work) == 0)
         g->look = take(l);
@@ -184,7 +184,7 @@ static void on_disk_guard_time(struct loop_timer *t)
 int disk_guard_new(struct core *c, struct disk_guard **ret, struct err *e)
 {
     struct disk_guard *g = mem_zalloc(1, sizeof *g);
-    auto_free struct look *first = NULL;
+    auto_free struct disk_guard_look *first = NULL;
 
     if (!g)
         return err_sys(e, -ENOMEM, "guard of the disk");

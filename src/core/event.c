@@ -112,21 +112,21 @@ void event_add(struct store_tx *tx, enum event_reason reason, struct str account
 enum { C_SEQ, C_AT, C_ACCOUNT, C_SANDBOX, C_KIND, C_TYPE, C_REASON, C_MESSAGE };
 
 /* One item while older rows may still join it. */
-struct item {
+struct event_item {
     int64_t count; /* 0: there is none yet */
     int64_t first_seq, first_us, last_us;
     struct str texts[C_MESSAGE + 1]; /* by column, from C_ACCOUNT */
     struct arena arena;
 };
 
-struct query {
+struct event_query {
     struct store *store;
     struct loop *loop;
     event_answer *fn;
     void *ctx;
     struct event_filter filter;
     struct str account, sandbox; /* own copies, behind the struct */
-    struct item item;
+    struct event_item item;
     struct buf out;
     struct jw w;
     unsigned n_items;
@@ -134,7 +134,7 @@ struct query {
     int64_t before; /* the next page ends below this number */
 };
 
-static bool is_same_owner(const struct item *it, const struct store_value *cols)
+static bool is_same_owner(const struct event_item *it, const struct store_value *cols)
 {
     for (size_t i = C_ACCOUNT; i <= C_MESSAGE; i++)
         if (!str_eq(it->texts[i], cols[i].s))
@@ -142,7 +142,7 @@ static bool is_same_owner(const struct item *it, const struct store_value *cols)
     return it->count > 0;
 }
 
-static int start_item(struct item *it, const struct store_value *cols)
+static int start_item(struct event_item *it, const struct store_value *cols)
 {
     arena_reset(&it->arena);
     for (size_t i = C_ACCOUNT; i <= C_MESSAGE; i++) {
@@ -165,7 +165,7 @@ static void write_time(struct jw *w, const char *key, int64_t us)
 }
 
 /* "box.1f": the number is that of the oldest row, so that the name stays while the count grows. */
-static void write_event_name(struct jw *w, struct item *it)
+static void write_event_name(struct jw *w, struct event_item *it)
 {
     struct str object = it->texts[it->texts[C_SANDBOX].len ? C_SANDBOX : C_KIND];
     struct str name =
@@ -176,7 +176,7 @@ static void write_event_name(struct jw *w, struct item *it)
     jw_pair_str(w, "name", name);
 }
 
-static void write_event_object(struct jw *w, const struct item *it)
+static void write_event_object(struct jw *w, const struct event_item *it)
 {
     jw_key(w, "involvedObject");
     jw_object(w);
@@ -188,9 +188,9 @@ static void write_event_object(struct jw *w, const struct item *it)
     jw_end(w);
 }
 
-static void write_event_item(struct query *q)
+static void write_event_item(struct event_query *q)
 {
-    struct item *it = &q->item;
+    struct event_item *it = &q->item;
     struct jw *w = &q->w;
 
     if (it->count == 0)
@@ -211,9 +211,9 @@ static void write_event_item(struct query *q)
 }
 
 /* 1 when the answer is complete, 0, or -errno. */
-static int add_event_row(struct query *q, const struct store_value *cols)
+static int add_event_row(struct event_query *q, const struct store_value *cols)
 {
-    struct item *it = &q->item;
+    struct event_item *it = &q->item;
 
     if (!is_same_owner(it, cols)) {
         write_event_item(q);
@@ -234,14 +234,14 @@ static int add_event_row(struct query *q, const struct store_value *cols)
 
 /* ---- reading: pages ---- */
 
-static void query_free(struct query *q)
+static void query_free(struct event_query *q)
 {
     arena_done(&q->item.arena);
     buf_done(&q->out);
     free(q);
 }
 
-static void finish_event_query(struct query *q, int result)
+static void finish_event_query(struct event_query *q, int result)
 {
     write_event_item(q);
     jw_end(&q->w);
@@ -251,11 +251,11 @@ static void finish_event_query(struct query *q, int result)
     query_free(q);
 }
 
-static int next_page(struct query *q);
+static int next_page(struct event_query *q);
 
 static void on_page(struct store_tx *tx, int result, void *ctx)
 {
-    struct query *q = ctx;
+    struct event_query *q = ctx;
     size_t n = result < 0 ? 0 : store_tx_n_rows(tx, 0);
 
     for (size_t i = 0; result == 0 && i < n; i++)
@@ -267,7 +267,7 @@ static void on_page(struct store_tx *tx, int result, void *ctx)
         finish_event_query(q, result);
 }
 
-static int next_page(struct query *q)
+static int next_page(struct event_query *q)
 {
     static const enum store_sql pages[2][2] = {{STORE_EVENT_PAGE, STORE_EVENT_PAGE_SANDBOX},
                                                {STORE_EVENT_PAGE_ACCOUNT, STORE_EVENT_PAGE_BOTH}};
@@ -283,9 +283,9 @@ static int next_page(struct query *q)
     return store_submit(q->store, tx, q->loop, on_page, q);
 }
 
-static struct query *query_new(const struct event_filter *f)
+static struct event_query *query_new(const struct event_filter *f)
 {
-    struct query *q = mem_zalloc(1, sizeof *q + f->account.len + f->sandbox.len);
+    struct event_query *q = mem_zalloc(1, sizeof *q + f->account.len + f->sandbox.len);
 
     if (!q)
         return NULL;
@@ -311,7 +311,7 @@ static struct query *query_new(const struct event_filter *f)
 int event_query(struct store *s, struct loop *loop, const struct event_filter *filter,
                 event_answer *fn, void *ctx)
 {
-    struct query *q = query_new(filter);
+    struct event_query *q = query_new(filter);
 
     if (!q)
         return -ENOMEM;
@@ -343,14 +343,14 @@ void event_row_write(struct jw *w, const struct event_row *ev)
     jw_end(w);
 }
 
-struct reading {
+struct event_reading {
     event_rows_fn *fn;
     void *ctx;
 };
 
 static void on_event_rows(struct store_tx *tx, int result, void *ctx)
 {
-    struct reading *g = ctx;
+    struct event_reading *g = ctx;
     struct event_row rows[EVENT_PAGE_MAX];
     size_t n = result < 0 ? 0 : store_tx_n_rows(tx, 0);
 
@@ -372,11 +372,11 @@ static void on_event_rows(struct store_tx *tx, int result, void *ctx)
 int event_read(struct store *s, struct loop *loop, const struct event_page *page, event_rows_fn *fn,
                void *ctx)
 {
-    struct reading *g = mem_zalloc(1, sizeof *g);
+    struct event_reading *g = mem_zalloc(1, sizeof *g);
 
     if (!g)
         return -ENOMEM;
-    *g = (struct reading){fn, ctx};
+    *g = (struct event_reading){fn, ctx};
     struct store_tx *tx = store_tx_new();
     store_tx_add(tx, page->is_system ? STORE_EVENT_NEXT : STORE_EVENT_NEXT_ACCOUNT);
     store_tx_int(tx, page->after);

@@ -23,7 +23,7 @@ enum { ARENA_MAX = 64 << 20 };
 /* Below the state directory: where images are pulled to. */
 #define PULL_FOLDER "layers"
 
-struct job {
+struct import_job {
     struct image_import import; /* first: what others see of it */
     struct work work;
     struct roots *set;
@@ -45,7 +45,7 @@ const char *image_phase_name(enum image_phase phase)
     return phases[phase];
 }
 
-static void set_phase(struct job *j, enum image_phase phase)
+static void set_phase(struct import_job *j, enum image_phase phase)
 {
     __atomic_store_n(&j->import.phase, phase, __ATOMIC_RELEASE);
 }
@@ -77,7 +77,7 @@ int image_name(struct str name, char ret[IMAGE_NAME_MAX + 1])
 }
 
 /* Without what was said: what the source says, or how its file is called. */
-static int choose_image_name(struct job *j, const struct image_plan *p, struct err *e)
+static int choose_image_name(struct import_job *j, const struct image_plan *p, struct err *e)
 {
     char file[IMAGE_SOURCE_MAX + 1];
 
@@ -105,7 +105,7 @@ static int feed_layer(void *ctx, const char *p, size_t len, struct err *e)
     return layer_unpack_feed(ctx, p, len, e);
 }
 
-static int unpack_into(struct job *j, struct layer_draft *d, const struct image_blob *b,
+static int unpack_into(struct import_job *j, struct layer_draft *d, const struct image_blob *b,
                        struct err *e)
 {
     struct layer_unpack *u = layer_unpack_new(d);
@@ -118,8 +118,8 @@ static int unpack_into(struct job *j, struct layer_draft *d, const struct image_
     return r;
 }
 
-static int import_layer(struct job *j, const struct image_source *s, const struct image_layer *l,
-                        const char *id, struct err *e)
+static int import_layer(struct import_job *j, const struct image_source *s,
+                        const struct image_layer *l, const char *id, struct err *e)
 {
     const char *state = j->set->state;
     const struct layer_size max = {.bytes = j->max_bytes - j->bytes, .n_files = LAYER_FILES_MAX};
@@ -144,8 +144,8 @@ static int import_layer(struct job *j, const struct image_source *s, const struc
 }
 
 /* Each layer once, however many images have it. */
-static int import_layers(struct job *j, const struct image_source *s, const struct image_plan *p,
-                         struct err *e)
+static int import_layers(struct import_job *j, const struct image_source *s,
+                         const struct image_plan *p, struct err *e)
 {
     for (size_t i = 0; i < p->n_layers; i++) {
         const struct image_layer *l = &p->layers[i];
@@ -164,7 +164,7 @@ static int import_layers(struct job *j, const struct image_source *s, const stru
     return 0;
 }
 
-static int write_image_root(struct job *j, const struct image_plan *p, struct err *e)
+static int write_image_root(struct import_job *j, const struct image_plan *p, struct err *e)
 {
     char layers[ROOT_LAYERS_MAX][LAYER_ID_MAX];
     struct root_args a = {
@@ -182,7 +182,8 @@ static int write_image_root(struct job *j, const struct image_plan *p, struct er
     return root_write(j->set->state, &a, j->import.root, e);
 }
 
-static void plan_progress(struct job *j, const struct image_source *s, const struct image_plan *p)
+static void plan_progress(struct import_job *j, const struct image_source *s,
+                          const struct image_plan *p)
 {
     uint64_t total = 0;
 
@@ -201,7 +202,7 @@ static void plan_progress(struct job *j, const struct image_source *s, const str
     __atomic_store_n(&j->import.progress.n_layers, (unsigned)p->n_layers, __ATOMIC_RELAXED);
 }
 
-static int import_from(struct job *j, const char *path, struct err *e)
+static int import_from(struct import_job *j, const char *path, struct err *e)
 {
     struct arena a auto_arena;
     struct image_source s;
@@ -225,7 +226,7 @@ static int import_from(struct job *j, const char *path, struct err *e)
     return r;
 }
 
-static int import_pulled(struct job *j, struct err *e)
+static int import_pulled(struct import_job *j, struct err *e)
 {
     char path[PATH_MAX];
 
@@ -243,7 +244,7 @@ static int import_pulled(struct job *j, struct err *e)
 
 static void run_image_job(struct work *w)
 {
-    struct job *j = container_of(w, struct job, work);
+    struct import_job *j = container_of(w, struct import_job, work);
     bool is_pull = str_starts(str_of(j->import.source), STR(IMAGE_REGISTRY));
     int r =
         is_pull ? import_pulled(j, &j->import.e) : import_from(j, j->import.source, &j->import.e);
@@ -271,8 +272,8 @@ static void forget_old_imports(struct roots *set)
     list_each(node, &set->importing) n++;
     list_each(node, &set->importing)
     {
-        struct job *j =
-            container_of(list_entry(node, struct image_import, node), struct job, import);
+        struct import_job *j =
+            container_of(list_entry(node, struct image_import, node), struct import_job, import);
         if (n <= IMAGE_IMPORTS_KEPT || j->is_under_way)
             continue;
         list_del(node);
@@ -283,7 +284,7 @@ static void forget_old_imports(struct roots *set)
 
 static void end_image_job(struct work *w)
 {
-    struct job *j = container_of(w, struct job, work);
+    struct import_job *j = container_of(w, struct import_job, work);
     struct roots *set = j->set;
     struct root *r = NULL;
 
@@ -342,7 +343,7 @@ int image_import(struct roots *set, struct str source, struct str name,
 
     if (r < 0)
         return r;
-    struct job *j = mem_zalloc(1, sizeof *j);
+    struct import_job *j = mem_zalloc(1, sizeof *j);
     if (!j)
         return err_sys(e, -ENOMEM, "import");
     j->set = set;
@@ -395,5 +396,5 @@ enum image_phase image_import_state(const struct image_import *i, struct image_p
 void image_imports_free(struct roots *set)
 {
     for (struct list *node; (node = list_pop(&set->importing));)
-        free(container_of(list_entry(node, struct image_import, node), struct job, import));
+        free(container_of(list_entry(node, struct image_import, node), struct import_job, import));
 }

@@ -17,7 +17,7 @@
 
 enum { PIECE = 256 << 10, HEAD = 4 };
 
-struct reading {
+struct blob_reading {
     image_sink *sink;
     void *ctx;
     struct digest *stored, *plain;
@@ -39,7 +39,7 @@ struct str image_digest(struct str text)
 
 static int take_plain_blob(void *ctx, const char *p, size_t len)
 {
-    struct reading *r = ctx;
+    struct blob_reading *r = ctx;
 
     digest_add(r->plain, p, len);
     return r->sink(r->ctx, p, len, r->e);
@@ -48,26 +48,26 @@ static int take_plain_blob(void *ctx, const char *p, size_t len)
 /* ---- kinds ---- */
 
 /* Each: begins, takes bytes, ends. */
-struct kind {
+struct blob_kind {
     struct str magic;
-    void *(*begin)(struct reading *r);
-    int (*feed)(void *state, struct reading *r, const char *p, size_t len);
-    int (*end)(void *state, struct reading *r);
+    void *(*begin)(struct blob_reading *r);
+    int (*feed)(void *state, struct blob_reading *r, const char *p, size_t len);
+    int (*end)(void *state, struct blob_reading *r);
     void (*free)(void *state);
 };
 
-static void *plain_begin(struct reading *r)
+static void *plain_begin(struct blob_reading *r)
 {
     return r;
 }
 
-static int plain_feed(void *state, struct reading *r, const char *p, size_t len)
+static int plain_feed(void *state, struct blob_reading *r, const char *p, size_t len)
 {
     (void)state;
     return take_plain_blob(r, p, len);
 }
 
-static int plain_end(void *state, struct reading *r)
+static int plain_end(void *state, struct blob_reading *r)
 {
     (void)state;
     (void)r;
@@ -79,19 +79,19 @@ static void plain_free(void *state)
     (void)state;
 }
 
-static void *gzip_begin(struct reading *r)
+static void *gzip_begin(struct blob_reading *r)
 {
     return gunzip_new(take_plain_blob, r);
 }
 
-static int gzip_feed(void *state, struct reading *r, const char *p, size_t len)
+static int gzip_feed(void *state, struct blob_reading *r, const char *p, size_t len)
 {
     int c = gunzip_feed(state, p, len);
 
     return c < 0 && !r->e->code ? err_set(r->e, c, "%s", gunzip_reason(state)) : c;
 }
 
-static int gzip_end(void *state, struct reading *r)
+static int gzip_end(void *state, struct blob_reading *r)
 {
     int c = gunzip_finish(state);
 
@@ -119,7 +119,7 @@ static void zstd_free(void *state)
     free(z);
 }
 
-static void *zstd_begin(struct reading *r)
+static void *zstd_begin(struct blob_reading *r)
 {
     struct zstd_state *z = mem_zalloc(1, sizeof *z);
 
@@ -132,7 +132,7 @@ static void *zstd_begin(struct reading *r)
     return NULL;
 }
 
-static int zstd_feed(void *state, struct reading *r, const char *p, size_t len)
+static int zstd_feed(void *state, struct blob_reading *r, const char *p, size_t len)
 {
     struct zstd_state *z = state;
     ZSTD_inBuffer in = {p, len, 0};
@@ -149,14 +149,14 @@ static int zstd_feed(void *state, struct reading *r, const char *p, size_t len)
     return 0;
 }
 
-static int zstd_end(void *state, struct reading *r)
+static int zstd_end(void *state, struct blob_reading *r)
 {
     struct zstd_state *z = state;
 
     return z->left > 0 ? err_set(r->e, -EINVAL, "zstd: cut off") : 0;
 }
 #else
-static void *zstd_begin(struct reading *r)
+static void *zstd_begin(struct blob_reading *r)
 {
     (void)err_set(r->e, -EOPNOTSUPP, "it is compressed with zstd, which this build cannot read");
     return NULL;
@@ -166,17 +166,17 @@ static void *zstd_begin(struct reading *r)
 #define zstd_free plain_free
 #endif
 
-static const struct kind kinds[] = {
+static const struct blob_kind kinds[] = {
     {STR_INIT("\x1f\x8b"), gzip_begin, gzip_feed, gzip_end, gzip_free},
     {STR_INIT("\x28\xb5\x2f\xfd"), zstd_begin, zstd_feed, zstd_end, zstd_free},
     {STR_INIT(""), plain_begin, plain_feed, plain_end, plain_free},
 };
 
-static const struct kind *find_blob_kind(const struct image_file *f)
+static const struct blob_kind *find_blob_kind(const struct image_file *f)
 {
     char head[HEAD];
     ssize_t n = pread(f->fd, head, sizeof head, (off_t)f->offset);
-    const struct kind *k = kinds;
+    const struct blob_kind *k = kinds;
 
     while (!str_starts(str_n(head, n > 0 ? (size_t)n : 0), k->magic))
         k++;
@@ -185,8 +185,8 @@ static const struct kind *find_blob_kind(const struct image_file *f)
 
 /* ---- all of it ---- */
 
-static int feed_all_plain(struct reading *r, const struct image_blob *b, const struct kind *k,
-                          void *state)
+static int feed_all_plain(struct blob_reading *r, const struct image_blob *b,
+                          const struct blob_kind *k, void *state)
 {
     char *piece auto_free = mem_zalloc(1, PIECE);
     uint64_t at = 0;
@@ -220,9 +220,9 @@ static int check_digest(struct digest *d, struct str want, const char *what, str
 int image_blob_read(const struct image_blob *b, image_sink *sink, void *ctx, struct err *e)
 {
     struct err why = ERR_INIT;
-    struct reading r = {
+    struct blob_reading r = {
         .sink = sink, .ctx = ctx, .stored = digest_new(), .plain = digest_new(), .e = &why};
-    const struct kind *k = find_blob_kind(&b->file);
+    const struct blob_kind *k = find_blob_kind(&b->file);
     void *state = r.stored && r.plain ? k->begin(&r) : NULL;
     int c = state ? feed_all_plain(&r, b, k, state) : why.code ? why.code : -ENOMEM;
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "core/instance_internal.h"
 
-struct saving {
+struct instance_backup_saving {
     struct instances_saved *result;
     instances_saved_fn *fn;
     void *ctx;
@@ -18,10 +18,10 @@ struct saving {
 
 struct one {
     struct instance_op op;
-    struct saving *all;
+    struct instance_backup_saving *all;
 };
 
-static void finish_instance_backup(struct saving *s)
+static void finish_instance_backup(struct instance_backup_saving *s)
 {
     if (--s->n_pending > 0)
         return;
@@ -29,7 +29,7 @@ static void finish_instance_backup(struct saving *s)
     free(s);
 }
 
-static void take_as_it_is(struct saving *s, const struct instance *in)
+static void take_as_it_is(struct instance_backup_saving *s, const struct instance *in)
 {
     static char mark;
 
@@ -41,7 +41,7 @@ static void take_as_it_is(struct saving *s, const struct instance *in)
 static void on_instance_backup_saved(struct instance_op *op, const struct err *e)
 {
     struct one *one = container_of(op, struct one, op);
-    struct saving *s = one->all;
+    struct instance_backup_saving *s = one->all;
     const struct instance *in = op->in;
 
     if (e && in->own->template && in->own->template->state != TEMPLATE_READY)
@@ -56,7 +56,7 @@ static void on_instance_backup_saved(struct instance_op *op, const struct err *e
     finish_instance_backup(s);
 }
 
-static void save_one(struct saving *s, struct instance *in)
+static void save_one(struct instance_backup_saving *s, struct instance *in)
 {
     if (!in->own->template) {
         take_as_it_is(s, in);
@@ -77,7 +77,7 @@ static void save_one(struct saving *s, struct instance *in)
 void instances_save(struct instances *set, struct instances_saved *result, instances_saved_fn *fn,
                     void *ctx)
 {
-    struct saving *s = mem_zalloc(1, sizeof *s);
+    struct instance_backup_saving *s = mem_zalloc(1, sizeof *s);
     struct err e = ERR_INIT;
 
     *result = (struct instances_saved){0};
@@ -87,7 +87,7 @@ void instances_save(struct instances *set, struct instances_saved *result, insta
         fn(ctx, &e);
         return;
     }
-    *s = (struct saving){.result = result, .fn = fn, .ctx = ctx, .n_pending = 1};
+    *s = (struct instance_backup_saving){.result = result, .fn = fn, .ctx = ctx, .n_pending = 1};
     list_each(node, &set->occupied) save_one(s, list_entry(node, struct instance, node));
     finish_instance_backup(s);
 }

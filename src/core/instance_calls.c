@@ -108,7 +108,7 @@ static struct instance_calls *calls_of(struct instance *in)
     return own->calls;
 }
 
-struct page {
+struct call_page {
     const struct instance_op *op;
     struct jw *w;
     int64_t n;
@@ -116,7 +116,7 @@ struct page {
 
 static bool put_call_line(void *ctx, struct str line)
 {
-    struct page *p = ctx;
+    struct call_page *p = ctx;
 
     if (call_number_of(line) <= p->op->after)
         return true;
@@ -132,7 +132,7 @@ int calls_read(struct instance *in, struct instance_op *op, struct err *e)
     static const char *const suffixes[] = {".old", ".jsonl"};
     auto_buf struct buf text = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&text);
-    struct page p = {op, &w, 0};
+    struct call_page p = {op, &w, 0};
     char path[PATH_MAX];
     int r = 0;
 

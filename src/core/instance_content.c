@@ -14,7 +14,7 @@
 #include "core/instance_internal.h"
 
 /* Shorthands of an operation under way. */
-struct job {
+struct content_job {
     struct instance *in;
     struct instance_own *own;
     struct instance_op *op;
@@ -25,29 +25,29 @@ struct job {
     bool is_brief;
 };
 
-static struct job content_job_of(struct instance *in, struct instance_op *op, bool is_brief)
+static struct content_job content_job_of(struct instance *in, struct instance_op *op, bool is_brief)
 {
     struct instance_template *t = in->own->template;
 
-    return (struct job){.in = in,
-                        .own = in->own,
-                        .op = op,
-                        .app = t->entry->app,
-                        .engine = t->entry->app->engine,
-                        .home = t->home,
-                        .name = in->own->name,
-                        .base = in->own->base,
-                        .is_brief = is_brief};
+    return (struct content_job){.in = in,
+                                .own = in->own,
+                                .op = op,
+                                .app = t->entry->app,
+                                .engine = t->entry->app->engine,
+                                .home = t->home,
+                                .name = in->own->name,
+                                .base = in->own->base,
+                                .is_brief = is_brief};
 }
 
-static void close_own(struct job *j, bool is_dropped)
+static void close_own(struct content_job *j, bool is_dropped)
 {
     if (j->own->handle)
         j->engine->close(take(j->own->handle), is_dropped);
 }
 
 /* The open database for reading: the own one when there is, else the template. */
-static int open_reader(struct job *j, struct app_handle **ret, struct err *e)
+static int open_reader(struct content_job *j, struct app_handle **ret, struct err *e)
 {
     struct instance_own *own = j->own;
     int r = 0;
@@ -63,7 +63,7 @@ static int open_reader(struct job *j, struct app_handle **ret, struct err *e)
     return 0;
 }
 
-static int make_content_copy(struct job *j, struct err *e)
+static int make_content_copy(struct content_job *j, struct err *e)
 {
     if (j->own->has_copy)
         return 0;
@@ -73,7 +73,7 @@ static int make_content_copy(struct job *j, struct err *e)
     return r;
 }
 
-static int open_writer(struct job *j, struct app_handle **ret, struct err *e)
+static int open_writer(struct content_job *j, struct app_handle **ret, struct err *e)
 {
     int r = make_content_copy(j, e);
 
@@ -82,7 +82,7 @@ static int open_writer(struct job *j, struct app_handle **ret, struct err *e)
 
 static void see_snapshot(void *ctx, const char *word)
 {
-    struct job *j = ctx;
+    struct content_job *j = ctx;
     struct instance_own *own = j->own;
     struct str s = str_of(word), head = str_of(j->in->id);
 
@@ -93,7 +93,7 @@ static void see_snapshot(void *ctx, const char *word)
 }
 
 /* After a restart: what was left of it. */
-static void restore_content(struct job *j)
+static void restore_content(struct content_job *j)
 {
     if (!j->own->is_restored)
         return;
@@ -103,7 +103,7 @@ static void restore_content(struct job *j)
     (void)j->engine->each(j->home, "snapshots", see_snapshot, j);
 }
 
-static int run_content_call(struct job *j, struct err *e)
+static int run_content_call(struct content_job *j, struct err *e)
 {
     struct instance_op *op = j->op;
     const struct app_tool *tool = app_tool(j->app, op->name);
@@ -119,7 +119,7 @@ static int run_content_call(struct job *j, struct err *e)
     return j->engine->call(x, &call, &op->answer, e);
 }
 
-static int run_reset(struct job *j, struct err *e)
+static int run_reset(struct content_job *j, struct err *e)
 {
     close_own(j, true);
     int r = j->engine->drop(j->home, j->name, e);
@@ -132,7 +132,7 @@ static int run_reset(struct job *j, struct err *e)
 }
 
 /* The state after an import is what later changes are compared with. */
-static int run_content_import(struct job *j, struct err *e)
+static int run_content_import(struct content_job *j, struct err *e)
 {
     struct app_handle *x;
     int r = open_writer(j, &x, e);
@@ -147,7 +147,7 @@ static int run_content_import(struct job *j, struct err *e)
     return r;
 }
 
-static int run_export(struct job *j, struct err *e)
+static int run_export(struct content_job *j, struct err *e)
 {
     struct app_handle *x;
     int r = open_reader(j, &x, e);
@@ -168,7 +168,8 @@ static bool is_content_name(struct str s)
     return s.len > 0 && s.len <= INSTANCE_SNAPSHOT_NAME_MAX;
 }
 
-static void put_content_snapshot(const struct job *j, struct str name, char out[INSTANCE_NAME_MAX])
+static void put_content_snapshot(const struct content_job *j, struct str name,
+                                 char out[INSTANCE_NAME_MAX])
 {
     (void)snprintf(out, INSTANCE_NAME_MAX, "snapshots/%s." STR_FMT, j->in->id, STR_ARG(name));
 }
@@ -184,13 +185,13 @@ static int find_snapshot(const struct instance_own *own, struct str name)
 }
 
 /* The database that has the content now; nobody writes to it until it is opened again. */
-static const char *settled(struct job *j)
+static const char *settled(struct content_job *j)
 {
     close_own(j, false);
     return j->own->has_copy ? j->name : j->own->template->name;
 }
 
-static int run_snapshot(struct job *j, struct err *e)
+static int run_snapshot(struct content_job *j, struct err *e)
 {
     struct instance_own *own = j->own;
     struct str name = j->op->name;
@@ -216,7 +217,7 @@ static int run_snapshot(struct job *j, struct err *e)
 }
 
 /* The database of the snapshot that the operation names. */
-static int named_snapshot(const struct job *j, char out[INSTANCE_NAME_MAX], struct err *e)
+static int named_snapshot(const struct content_job *j, char out[INSTANCE_NAME_MAX], struct err *e)
 {
     if (find_snapshot(j->own, j->op->name) < 0)
         return err_set(e, -ENOENT, "no snapshot named '" STR_FMT "'", STR_ARG(j->op->name));
@@ -224,7 +225,7 @@ static int named_snapshot(const struct job *j, char out[INSTANCE_NAME_MAX], stru
     return 0;
 }
 
-static int run_restore(struct job *j, struct err *e)
+static int run_restore(struct content_job *j, struct err *e)
 {
     char source[INSTANCE_NAME_MAX];
 
@@ -236,13 +237,13 @@ static int run_restore(struct job *j, struct err *e)
     return r;
 }
 
-static int give(struct job *j, struct buf *text, struct err *e)
+static int give(struct content_job *j, struct buf *text, struct err *e)
 {
     j->op->text = buf_ok(text) ? arena_str(j->op->arena, buf_str(text)) : STR_NULL;
     return j->op->text.p ? 0 : err_set(e, -E2BIG, "the answer is too large");
 }
 
-static int run_snapshots(struct job *j, struct err *e)
+static int run_snapshots(struct content_job *j, struct err *e)
 {
     auto_buf struct buf text = BUF_INIT(64 << 10);
     struct jw w = jw_to(&text);
@@ -255,7 +256,7 @@ static int run_snapshots(struct job *j, struct err *e)
 }
 
 /* What a release leaves nothing of. */
-static int run_drop(struct job *j, struct err *e)
+static int run_drop(struct content_job *j, struct err *e)
 {
     char name[INSTANCE_NAME_MAX];
 
@@ -268,7 +269,7 @@ static int run_drop(struct job *j, struct err *e)
 
 /* ---- looking ---- */
 
-static int run_diff(struct job *j, struct err *e)
+static int run_diff(struct content_job *j, struct err *e)
 {
     auto_buf struct buf text = BUF_INIT(APPDB_RESULT_MAX);
     bool has_base = j->own->has_base && !str_is(j->op->name, "initial");
@@ -279,7 +280,7 @@ static int run_diff(struct job *j, struct err *e)
 }
 
 /* Here, as the results may be long. */
-static int count_passed(struct job *j, struct str results, struct err *e)
+static int count_passed(struct content_job *j, struct str results, struct err *e)
 {
     struct arena a auto_arena;
 
@@ -293,7 +294,7 @@ static int count_passed(struct job *j, struct str results, struct err *e)
     return all ? 0 : e->code;
 }
 
-static int run_content_verify(struct job *j, struct err *e)
+static int run_content_verify(struct content_job *j, struct err *e)
 {
     auto_buf struct buf text = BUF_INIT(APPDB_RESULT_MAX);
     int r = j->engine->verify(j->home, j->app, settled(j), j->op->args, &text, e);
@@ -303,12 +304,12 @@ static int run_content_verify(struct job *j, struct err *e)
     return r < 0 ? r : give(j, &text, e);
 }
 
-static int run_calls(struct job *j, struct err *e)
+static int run_calls(struct content_job *j, struct err *e)
 {
     return calls_read(j->in, j->op, e);
 }
 
-static int run_close(struct job *j, struct err *e)
+static int run_close(struct content_job *j, struct err *e)
 {
     (void)e;
     close_own(j, false);
@@ -316,7 +317,7 @@ static int run_close(struct job *j, struct err *e)
 }
 
 /* The targets are being acquired: nobody else knows them. */
-static int run_copy_out(struct job *j, struct err *e)
+static int run_copy_out(struct content_job *j, struct err *e)
 {
     char snapshot[INSTANCE_NAME_MAX];
     bool is_named = j->op->name.len > 0;
@@ -339,7 +340,7 @@ static int run_copy_out(struct job *j, struct err *e)
 /* ---- backups ---- */
 
 /* A copy of the database NAME in the folder for backups. */
-static int save_content(const struct job *j, const char *name, struct err *e)
+static int save_content(const struct content_job *j, const char *name, struct err *e)
 {
     char to[sizeof INSTANCES_SAVED + INSTANCE_NAME_MAX];
 
@@ -347,7 +348,7 @@ static int save_content(const struct job *j, const char *name, struct err *e)
     return j->engine->copy(j->home, name, to, e);
 }
 
-static int run_save(struct job *j, struct err *e)
+static int run_save(struct content_job *j, struct err *e)
 {
     char name[INSTANCE_NAME_MAX];
     int r = calls_save(j->in, e);
@@ -374,7 +375,7 @@ enum {
 /* What each operation does, how long that may take, and whether it is short enough for the loop's
  * thread. */
 static const struct {
-    int (*run)(struct job *j, struct err *e);
+    int (*run)(struct content_job *j, struct err *e);
     int max_ms;
     bool is_short;
 } kinds[] = {
@@ -401,7 +402,7 @@ bool content_is_short(enum instance_do what)
 
 int content_run(struct instance *in, struct instance_op *op, bool is_brief)
 {
-    struct job j = content_job_of(in, op, is_brief);
+    struct content_job j = content_job_of(in, op, is_brief);
     struct err e = ERR_INIT;
 
     /* On the loop's thread the limits of what is brief are shorter. */

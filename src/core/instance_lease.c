@@ -297,14 +297,14 @@ static void settle_acquisition(struct acquisition *q)
         undo_all(q);
 }
 
-struct batch {
+struct lease_batch {
     struct acquisition *q;
     size_t first, n;
 };
 
 static void on_durable(struct store_tx *tx, int result, void *ctx)
 {
-    struct batch *b = ctx;
+    struct lease_batch *b = ctx;
     struct acquisition *q = b->q;
 
     (void)tx;
@@ -324,14 +324,14 @@ static void on_durable(struct store_tx *tx, int result, void *ctx)
 static int submit_batch(struct acquisition *q, size_t first, size_t n)
 {
     struct core *core = q->set->core;
-    struct batch *b = mem_zalloc(1, sizeof *b);
+    struct lease_batch *b = mem_zalloc(1, sizeof *b);
     struct store_tx *tx = store_tx_new();
 
     if (!b) {
         store_tx_free(tx);
         return -ENOMEM;
     }
-    *b = (struct batch){q, first, n};
+    *b = (struct lease_batch){q, first, n};
     for (size_t i = first; i < first + n; i++) {
         const struct instance *in = q->items[i];
         if (in->is_new)

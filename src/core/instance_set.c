@@ -106,14 +106,14 @@ static void enter_instance_row(struct instance *in, struct str key_id)
 }
 
 /* What a look through the files of an engine finds. */
-struct look {
+struct instance_look {
     struct instances *set;
     const struct app_engine *engine;
     struct app_home *home;
     const char *kind;
 };
 
-static void drop_stray_file(const struct look *l, const char *word)
+static void drop_stray_file(const struct instance_look *l, const char *word)
 {
     char name[INSTANCE_NAME_MAX];
 
@@ -122,7 +122,7 @@ static void drop_stray_file(const struct look *l, const char *word)
 }
 
 /* The occupied instance that WORD begins with the id of, or NULL. */
-static struct instance *owner_of(const struct look *l, const char *word)
+static struct instance *owner_of(const struct instance_look *l, const char *word)
 {
     size_t len = strlen(word);
     struct str id = str_n(word, len < INSTANCE_ID_LEN ? len : INSTANCE_ID_LEN);
@@ -133,7 +133,7 @@ static struct instance *owner_of(const struct look *l, const char *word)
 
 static void see(void *ctx, const char *word)
 {
-    struct look *l = ctx;
+    struct instance_look *l = ctx;
 
     if (!owner_of(l, word))
         drop_stray_file(l, word);
@@ -143,7 +143,7 @@ static void see(void *ctx, const char *word)
 static int sweep_calls(struct instances *set, struct err *e)
 {
     char path[PATH_MAX];
-    const struct look l = {.set = set};
+    const struct instance_look l = {.set = set};
     const struct dirent *d;
 
     (void)snprintf(path, sizeof path, "%s/calls", set->dir);
@@ -163,7 +163,7 @@ static int sweep_calls(struct instances *set, struct err *e)
 static int sweep_instance_files(struct instances *set, struct err *e)
 {
     static const char *const kinds[] = {"instances", "bases", "snapshots"};
-    struct look l = {.set = set, .engine = &app_engine_sqlite};
+    struct instance_look l = {.set = set, .engine = &app_engine_sqlite};
     int r = l.engine->start(set->dir, &set->homes[0].home, e);
 
     l.home = set->homes[0].home;

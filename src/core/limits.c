@@ -14,13 +14,13 @@
 
 enum { RESERVE_PART = 16, MODEST_PART = 64, SHARE = 4 };
 
-struct row {
+struct limit_row {
     const char *key, *resource, *whole;
     enum limit_scope scope;
     size_t offset;
 };
 
-static const struct row rows[LIMIT_COUNT] = {
+static const struct limit_row rows[LIMIT_COUNT] = {
 #define LIMIT(id, field, type, of, word, all, ...)                                                 \
     [LIMIT_##id] = {#field, word, all, LIMIT_OF_##of, offsetof(struct config, field)},
 #include "core/limits.def"
@@ -40,7 +40,7 @@ static int64_t setting(const struct config *c, size_t offset)
     return *(const int64_t *)((const char *)c + offset);
 }
 
-static int64_t whole_of(const struct config *c, const struct row *r)
+static int64_t whole_of(const struct config *c, const struct limit_row *r)
 {
     struct str text = str_of(r->whole);
     const struct config_option *o = config_find(text);
@@ -175,8 +175,8 @@ static void put_limit_head(struct buf *out, const char *name, const char *type, 
     (void)buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void put_limit_text(struct buf *out, const char *name, const struct row *r, const char *of,
-                           int64_t n)
+static void put_limit_text(struct buf *out, const char *name, const struct limit_row *r,
+                           const char *of, int64_t n)
 {
     (void)buf_printf(out, "%s{resource=\"%s\",of=\"%s\"} %" PRId64 "\n", name, r->resource, of, n);
 }
@@ -241,7 +241,7 @@ int limits_write(struct buf *out, const struct limits *l, const struct accounts 
 
 /* ---- the page ---- */
 
-static void add_limit_row(struct buf *out, const struct row *r)
+static void add_limit_row(struct buf *out, const struct limit_row *r)
 {
     const struct config_option *o = config_find(str_of(r->key));
 

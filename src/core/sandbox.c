@@ -62,7 +62,7 @@ static const struct sm_type type = {"sandbox", states, ARRAY_LEN(states), is_san
 /* ---- the object ---- */
 
 /* Somebody who waits for the end of a sandbox. */
-struct waiter {
+struct sandbox_waiter {
     struct list node;
     sandbox_fn *fn;
     void *ctx;
@@ -96,7 +96,7 @@ void sandbox_unref(struct sandbox *sb)
     if (!sb || --sb->n_refs > 0)
         return;
     for (struct list *node; (node = list_pop(&sb->waiting));)
-        free(list_entry(node, struct waiter, node));
+        free(list_entry(node, struct sandbox_waiter, node));
     account_key_unref(sb->key);
     root_unref(sb->root);
     sandbox_series_done(&sb->figures.series);
@@ -265,7 +265,7 @@ void sandbox_release(struct sandbox *sb)
 static void tell_waiting(struct sandbox *sb, const struct err *e)
 {
     for (struct list *node; (node = list_pop(&sb->waiting));) {
-        auto_free struct waiter *w = list_entry(node, struct waiter, node);
+        auto_free struct sandbox_waiter *w = list_entry(node, struct sandbox_waiter, node);
         w->fn(w->ctx, sb, e);
     }
 }
@@ -385,7 +385,7 @@ struct sandbox *sandbox_holder(const struct sandboxes *set, struct str name)
 
 int sandbox_await(struct sandbox *sb, sandbox_fn *fn, void *ctx)
 {
-    struct waiter *w = mem_zalloc(1, sizeof *w);
+    struct sandbox_waiter *w = mem_zalloc(1, sizeof *w);
 
     if (!w)
         return -ENOMEM;

@@ -75,7 +75,7 @@ static uint64_t host_cpu_milli(void)
 }
 
 /* A quantity that a caller asked for. */
-struct asked {
+struct limit_asked {
     enum limit limit;
     const char *name, *unit;
     struct str text;
@@ -86,7 +86,7 @@ struct asked {
 };
 
 /* MAX is in the limit's unit; 0: none. */
-static int check_quantity(const struct asked *q, int64_t max, struct err *e)
+static int check_quantity(const struct limit_asked *q, int64_t max, struct err *e)
 {
     uint64_t value, most = (uint64_t)max * q->scale;
 
@@ -103,7 +103,7 @@ static int check_quantity(const struct asked *q, int64_t max, struct err *e)
 static int check_quantities(struct limits *l, const struct sandbox_args *a,
                             const struct account *account, struct err *e)
 {
-    const struct asked rows[] = {
+    const struct limit_asked rows[] = {
         {LIMIT_SANDBOX_MEMORY, "memory_limit", "Mi", a->memory_limit, quantity_units, 1, 0, 20},
         {LIMIT_SANDBOX_CPU, "cpu_limit", "", a->cpu_limit, quantity_milli, 1000, host_cpu_milli(),
          0},

@@ -27,14 +27,14 @@ enum kind {
     MAP       /* object of strings */
 };
 
-struct field {
+struct template_field {
     const char *name;
     enum kind kind;
     size_t offset;
     bool is_required;
 };
 
-struct reader {
+struct template_list_reader {
     struct arena *arena;
     struct err *e;
     char where[WHERE_MAX]; /* "templates[2].pool" */
@@ -44,7 +44,7 @@ struct reader {
 #define IN_POOL(member) offsetof(struct template_pool, member)
 #define OF_ALL(member)  offsetof(struct template_resources, member)
 
-static const struct field template_fields[] = {
+static const struct template_field template_fields[] = {
     {"name", NAME, OF(name), true},
     {"image", LINE, OF(image), true},
     {"description", LINE, OF(description), true},
@@ -61,14 +61,14 @@ static const struct field template_fields[] = {
     {"requires", STRINGS, OF(requires), false},
 };
 
-static const struct field pool_fields[] = {
+static const struct template_field pool_fields[] = {
     {"size", COUNT, IN_POOL(size), false},
     {"probePort", PORT, IN_POOL(probe_port), false},
     {"warmupCmd", TEXT, IN_POOL(warmup), false},
     {"startupCmd", TEXT, IN_POOL(startup), false},
 };
 
-static const struct field resource_fields[] = {
+static const struct template_field resource_fields[] = {
     {"cpu", QUANTITY, OF_ALL(cpu), false},
     {"memory", QUANTITY, OF_ALL(memory), false},
     {"cpuLimit", QUANTITY, OF_ALL(cpu_limit), false},
@@ -78,12 +78,13 @@ static const struct field resource_fields[] = {
 
 /* ---- faults ---- */
 
-static int refuse_template_field(const struct reader *r, const char *field, const char *what)
+static int refuse_template_field(const struct template_list_reader *r, const char *field,
+                                 const char *what)
 {
     return err_set(r->e, -EINVAL, "%s.%s: %s", r->where, field, what);
 }
 
-static int no_room(const struct reader *r)
+static int no_room(const struct template_list_reader *r)
 {
     return err_set(r->e, -E2BIG, "templates: the list is larger than %d bytes",
                    TEMPLATE_LIST_BYTES);
@@ -106,7 +107,7 @@ bool template_name_is_valid(struct str name)
 }
 
 /* What is wrong with the text V of FIELD; NULL: nothing. */
-static const char *fault_of_text(const struct field *f, const struct json *v)
+static const char *fault_of_text(const struct template_field *f, const struct json *v)
 {
     struct str s = json_str(v, STR_NULL);
     uint64_t ignored;
@@ -129,8 +130,8 @@ static const char *fault_of_text(const struct field *f, const struct json *v)
     return NULL;
 }
 
-static int read_template_text(const struct reader *r, const struct field *f, const struct json *v,
-                              void *to)
+static int read_template_text(const struct template_list_reader *r, const struct template_field *f,
+                              const struct json *v, void *to)
 {
     const char *fault = fault_of_text(f, v);
 
@@ -143,8 +144,8 @@ static int read_template_text(const struct reader *r, const struct field *f, con
     return 0;
 }
 
-static int read_template_number(const struct reader *r, const struct field *f, const struct json *v,
-                                void *to)
+static int read_template_number(const struct template_list_reader *r,
+                                const struct template_field *f, const struct json *v, void *to)
 {
     int64_t i = json_int(v, -1);
 
@@ -160,10 +161,10 @@ static int read_template_number(const struct reader *r, const struct field *f, c
     return 0;
 }
 
-static int read_template_strings(const struct reader *r, const struct field *f,
-                                 const struct json *v, void *to)
+static int read_template_strings(const struct template_list_reader *r,
+                                 const struct template_field *f, const struct json *v, void *to)
 {
-    static const struct field text = {"", TEXT, 0, false}, name = {"", NAME, 0, false};
+    static const struct template_field text = {"", TEXT, 0, false}, name = {"", NAME, 0, false};
 
     if (!json_is(v, JSON_ARRAY))
         return refuse_template_field(r, f->name, "must be an array of strings");
@@ -178,10 +179,10 @@ static int read_template_strings(const struct reader *r, const struct field *f,
     return 0;
 }
 
-static int read_template_map(const struct reader *r, const struct field *f, const struct json *v,
-                             void *to)
+static int read_template_map(const struct template_list_reader *r, const struct template_field *f,
+                             const struct json *v, void *to)
 {
-    static const struct field text = {"", TEXT, 0, false};
+    static const struct template_field text = {"", TEXT, 0, false};
 
     if (!json_is(v, JSON_OBJECT) || v->n > SANDBOX_ENV_MAX)
         return refuse_template_field(r, f->name, "must be an object of at most 256 strings");
@@ -197,8 +198,8 @@ static int read_template_map(const struct reader *r, const struct field *f, cons
     return 0;
 }
 
-static int read_template_field(const struct reader *r, const struct field *f, const struct json *v,
-                               void *to)
+static int read_template_field(const struct template_list_reader *r, const struct template_field *f,
+                               const struct json *v, void *to)
 {
     switch (f->kind) {
     case NAME:
@@ -220,11 +221,11 @@ static int read_template_field(const struct reader *r, const struct field *f, co
 }
 
 /* Null is as good as absent. */
-static int read_template_fields(const struct reader *r, const struct json *from,
-                                const struct field *fields, size_t n, void *to)
+static int read_template_fields(const struct template_list_reader *r, const struct json *from,
+                                const struct template_field *fields, size_t n, void *to)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct field *f = &fields[i];
+        const struct template_field *f = &fields[i];
         const struct json *v = json_get(from, f->name);
         bool is_absent = !v || json_is(v, JSON_NULL);
         if (is_absent && f->is_required)
@@ -239,8 +240,8 @@ static int read_template_fields(const struct reader *r, const struct json *from,
 /* ---- objects inside ---- */
 
 /* Goes into member NAME of FROM. 1: INSIDE and *RET are about it; 0: it is absent; -errno. */
-static int enter_template(const struct reader *r, const struct json *from, const char *name,
-                          struct reader *inside)
+static int enter_template(const struct template_list_reader *r, const struct json *from,
+                          const char *name, struct template_list_reader *inside)
 {
     const struct json *v = json_get(from, name);
 
@@ -253,10 +254,10 @@ static int enter_template(const struct reader *r, const struct json *from, const
     return 1;
 }
 
-static int read_resources(const struct reader *r, const struct json *from,
+static int read_resources(const struct template_list_reader *r, const struct json *from,
                           struct template_resources *to)
 {
-    struct reader inside;
+    struct template_list_reader inside;
     int code = enter_template(r, from, "resources", &inside);
 
     return code <= 0 ? code
@@ -265,7 +266,7 @@ static int read_resources(const struct reader *r, const struct json *from,
 }
 
 /* Agent-Sandbox writes "program,arguments"; the rest is shell text as it is. */
-static int read_warmup(const struct reader *r, struct template_pool *pool)
+static int read_warmup(const struct template_list_reader *r, struct template_pool *pool)
 {
     struct str text = pool->warmup;
     size_t comma = 0;
@@ -285,10 +286,11 @@ static int read_warmup(const struct reader *r, struct template_pool *pool)
     return 0;
 }
 
-static int read_pool(const struct reader *r, const struct json *from, struct template *t)
+static int read_pool(const struct template_list_reader *r, const struct json *from,
+                     struct template *t)
 {
     const struct json *pool = json_get(from, "pool");
-    struct reader inside;
+    struct template_list_reader inside;
     int code = enter_template(r, from, "pool", &inside);
 
     if (code <= 0)
@@ -353,8 +355,8 @@ static unsigned isolate_group(struct buf *out, struct str pattern, struct str ke
     return n_found;
 }
 
-static int compile_group(const struct reader *r, struct str pattern, const char *group,
-                         const struct regex **ret)
+static int compile_group(const struct template_list_reader *r, struct str pattern,
+                         const char *group, const struct regex **ret)
 {
     struct buf text auto_buf = BUF_INIT(2 * TEMPLATE_PATTERN_MAX);
     struct err why = ERR_INIT;
@@ -370,7 +372,8 @@ static int compile_group(const struct reader *r, struct str pattern, const char 
     return *ret ? 0 : err_set(r->e, -EINVAL, "%s.pattern: %s", r->where, err_text(&why));
 }
 
-static int read_template_type(const struct reader *r, const struct json *from, struct template *t)
+static int read_template_type(const struct template_list_reader *r, const struct json *from,
+                              struct template *t)
 {
     struct str type = json_str(json_get(from, "type"), STR(""));
     const struct json *v = json_get(from, "pattern");
@@ -394,7 +397,8 @@ static int read_template_type(const struct reader *r, const struct json *from, s
 
 /* ---- the list ---- */
 
-static int read_one_template(const struct reader *r, const struct json *from, struct template *t)
+static int read_one_template(const struct template_list_reader *r, const struct json *from,
+                             struct template *t)
 {
     *t = (struct template){.user = "user", .port = 8080, .doc = from};
     if (!json_is(from, JSON_OBJECT))
@@ -425,7 +429,8 @@ static size_t holder_of(const struct template_list *l, size_t n, struct str name
     return i;
 }
 
-static int check_template_names(const struct template_list *l, size_t at, const struct reader *r)
+static int check_template_names(const struct template_list *l, size_t at,
+                                const struct template_list_reader *r)
 {
     const struct template *t = &l->items[at];
     size_t holder = holder_of(l, at, str_of(t->name));
@@ -445,7 +450,7 @@ static int check_template_names(const struct template_list *l, size_t at, const 
 
 int template_read_all(struct template_list *l, struct err *e)
 {
-    struct reader r = {.arena = &l->arena, .e = e};
+    struct template_list_reader r = {.arena = &l->arena, .e = e};
 
     if (!json_is(l->doc, JSON_ARRAY))
         return err_set(e, -EINVAL, "templates: must be an array");

@@ -224,7 +224,7 @@ void templates_watch(struct templates *t, void (*fn)(void *ctx), void *ctx)
 
 /* ---- saving ---- */
 
-struct saving {
+struct templates_saving {
     struct templates *templates;
     struct edition *edition;
     int64_t number;
@@ -232,7 +232,7 @@ struct saving {
     void *ctx;
 };
 
-static void saving_free(struct saving *s)
+static void saving_free(struct templates_saving *s)
 {
     edition_free(s->edition);
     free(s);
@@ -241,7 +241,7 @@ static void saving_free(struct saving *s)
 /* It is durable: only now does anybody see it. */
 static void on_templates_saved(struct store_tx *tx, int result, void *ctx)
 {
-    struct saving *s = ctx;
+    struct templates_saving *s = ctx;
     struct templates *t = s->templates;
     struct err e = ERR_INIT;
 
@@ -258,7 +258,7 @@ static void on_templates_saved(struct store_tx *tx, int result, void *ctx)
     saving_free(s);
 }
 
-static struct store_tx *make_tx(const struct saving *s, const struct templates_save *from)
+static struct store_tx *make_tx(const struct templates_saving *s, const struct templates_save *from)
 {
     struct store_tx *tx = store_tx_new();
     struct str kind = str_of(templates_kind_names[from->kind]);
@@ -283,14 +283,14 @@ int templates_save(struct templates *t, const struct templates_save *from, struc
 
     if (!ed)
         return e->code;
-    struct saving *s = mem_zalloc(1, sizeof *s);
+    struct templates_saving *s = mem_zalloc(1, sizeof *s);
     if (!s)
         return err_sys(e, -ENOMEM, "save");
-    *s = (struct saving){.templates = t,
-                         .number = ++t->given[from->kind],
-                         .fn = from->fn,
-                         .ctx = from->ctx,
-                         .edition = take(ed)};
+    *s = (struct templates_saving){.templates = t,
+                                   .number = ++t->given[from->kind],
+                                   .fn = from->fn,
+                                   .ctx = from->ctx,
+                                   .edition = take(ed)};
     int r = store_submit(t->core->store, make_tx(s, from), t->core->loop, on_templates_saved, s);
     if (r < 0) {
         saving_free(s);

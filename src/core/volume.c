@@ -131,7 +131,7 @@ int volume_way_open(const struct volume_way *w, struct err *e)
 
 /* ---- making ---- */
 
-struct change {
+struct volume_change {
     struct work work;
     struct volume *v;
     struct volume_way way;
@@ -154,7 +154,7 @@ static void volume_free(struct volume *v)
 
 static void run_remove(struct work *w)
 {
-    struct change *c = container_of(w, struct change, work);
+    struct volume_change *c = container_of(w, struct volume_change, work);
     struct volume_place p = way_place_of(&c->way);
 
     (void)volume_remove(&p, NULL);
@@ -162,11 +162,11 @@ static void run_remove(struct work *w)
 
 static void on_volume_removed(struct work *w)
 {
-    free(container_of(w, struct change, work));
+    free(container_of(w, struct volume_change, work));
 }
 
 /* The files go, whoever waits or not; what cannot be removed now is removed by the next start. */
-static void remove_volume_files(struct change *c)
+static void remove_volume_files(struct volume_change *c)
 {
     struct volumes *set = c->v->set;
 
@@ -177,7 +177,7 @@ static void remove_volume_files(struct change *c)
         free(c);
 }
 
-static void fail_create(struct change *c)
+static void fail_create(struct volume_change *c)
 {
     struct volume *v = c->v;
 
@@ -188,7 +188,7 @@ static void fail_create(struct change *c)
 
 static void on_inserted(struct store_tx *tx, int result, void *ctx)
 {
-    struct change *c = ctx;
+    struct volume_change *c = ctx;
 
     (void)tx;
     if (result < 0) {
@@ -201,7 +201,7 @@ static void on_inserted(struct store_tx *tx, int result, void *ctx)
     free(c);
 }
 
-static int submit_row(struct change *c)
+static int submit_row(struct volume_change *c)
 {
     const struct volume *v = c->v;
     struct core *core = v->set->core;
@@ -221,7 +221,7 @@ static int submit_row(struct change *c)
 
 static void run_volume_make(struct work *w)
 {
-    struct change *c = container_of(w, struct change, work);
+    struct volume_change *c = container_of(w, struct volume_change, work);
     struct volume_place p = way_place_of(&c->way);
 
     (void)pthread_mutex_lock(c->way.lock);
@@ -231,7 +231,7 @@ static void run_volume_make(struct work *w)
 
 static void on_volume_made(struct work *w)
 {
-    struct change *c = container_of(w, struct change, work);
+    struct volume_change *c = container_of(w, struct volume_change, work);
 
     if (w->is_dropped)
         (void)err_set(&c->e, -ESHUTDOWN, "the service is stopping");
@@ -303,7 +303,7 @@ static struct volume *volume_new(struct volumes *set)
     return v;
 }
 
-static int start_create(struct change *c, struct err *e)
+static int start_create(struct volume_change *c, struct err *e)
 {
     struct volumes *set = c->v->set;
     int r = volume_way(c->v, &c->way, e);
@@ -326,14 +326,14 @@ int volume_create(struct volumes *set, const struct account_key *key, struct str
     if (r < 0)
         return r;
     struct volume *v = volume_new(set);
-    struct change *c = mem_zalloc(1, sizeof *c);
+    struct volume_change *c = mem_zalloc(1, sizeof *c);
     if (!v || !c) {
         if (v)
             volume_free(v);
         free(c);
         return -ENOMEM;
     }
-    *c = (struct change){.v = v, .fn = fn, .ctx = ctx};
+    *c = (struct volume_change){.v = v, .fn = fn, .ctx = ctx};
     id_hex(v->id, VOLUME_ID_LEN);
     id_hex(v->token, VOLUME_TOKEN_LEN);
     v->created_us = clock_real_us();
@@ -355,7 +355,7 @@ int volume_create(struct volumes *set, const struct account_key *key, struct str
 
 static void on_volume_row_deleted(struct store_tx *tx, int result, void *ctx)
 {
-    struct change *c = ctx;
+    struct volume_change *c = ctx;
     struct volume *v = c->v;
 
     (void)tx;
@@ -378,7 +378,7 @@ int volume_delete(struct volume *v, volume_fn *fn, void *ctx, struct err *e)
 
     if (user)
         return err_set(e, -EBUSY, "Volume '%s' is in use by sandbox %s", v->name, user->id);
-    struct change *c = mem_zalloc(1, sizeof *c);
+    struct volume_change *c = mem_zalloc(1, sizeof *c);
     int r = c ? volume_way(v, &c->way, e) : -ENOMEM;
     if (r < 0) {
         free(c);

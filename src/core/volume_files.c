@@ -149,15 +149,15 @@ static struct volume_entry *add_volume_entry(struct arena *a, struct volume_entr
     return &list->items[list->n++];
 }
 
-struct listing {
+struct volume_listing {
     struct arena *arena;
     struct volume_entries *list;
     int root;
 };
 
-static int list_volume_dir(const struct listing *l, const char *path, unsigned depth);
+static int list_volume_dir(const struct volume_listing *l, const char *path, unsigned depth);
 
-static int list_one(const struct listing *l, int dir, const char *path, const char *name,
+static int list_one(const struct volume_listing *l, int dir, const char *path, const char *name,
                     unsigned depth)
 {
     struct volume_entry entry = {0};
@@ -178,7 +178,7 @@ static int list_one(const struct listing *l, int dir, const char *path, const ch
     return S_ISDIR(entry.st.st_mode) && depth > 1 ? list_volume_dir(l, full.p, depth - 1) : 0;
 }
 
-static int list_volume_dir(const struct listing *l, const char *path, unsigned depth)
+static int list_volume_dir(const struct volume_listing *l, const char *path, unsigned depth)
 {
     int fd = open_beneath(l->root, path, O_RDONLY | O_DIRECTORY);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -198,7 +198,7 @@ static int list_volume_dir(const struct listing *l, const char *path, unsigned d
 int volume_list(struct arena *a, int root, const char *path, unsigned depth,
                 struct volume_entries *ret, struct err *e)
 {
-    struct listing l = {.arena = a, .list = ret, .root = root};
+    struct volume_listing l = {.arena = a, .list = ret, .root = root};
     int r = list_volume_dir(&l, path, depth);
 
     if (r == -E2BIG)

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 
-struct frame {
+struct yaml_frame {
     struct json value; /* the open array or object */
     struct str key;    /* of the member whose value comes next */
     bool has_key;
@@ -25,7 +25,7 @@ struct builder {
     uint32_t cap_lines, last_line;
     bool has_document, is_finished;
     size_t depth;
-    struct frame stack[YAML_MAX_DEPTH];
+    struct yaml_frame stack[YAML_MAX_DEPTH];
 };
 
 /* At the end of a text that ends without a line break libyaml is one line further than the text. */
@@ -60,7 +60,7 @@ static int no_memory_for_yaml(struct builder *b)
     return err_sys(b->e, -ENOMEM, "%s", b->name);
 }
 
-static struct frame *top(struct builder *b)
+static struct yaml_frame *top(struct builder *b)
 {
     return b->depth ? &b->stack[b->depth - 1] : NULL;
 }
@@ -217,7 +217,7 @@ static int scalar_value(struct builder *b, const yaml_event_t *ev, struct json *
 /* Notes the line of the value whose event is EV. */
 static int note_line(struct builder *b, const yaml_event_t *ev)
 {
-    const struct frame *f = top(b);
+    const struct yaml_frame *f = top(b);
     struct yaml_doc *d = &b->doc;
 
     if (d->n_lines == YAML_MAX_NODES)
@@ -239,7 +239,7 @@ static int note_line(struct builder *b, const yaml_event_t *ev)
 /* Puts a finished value where it belongs: into the innermost open collection, or as the root. */
 static int attach(struct builder *b, const struct json *v)
 {
-    struct frame *f = top(b);
+    struct yaml_frame *f = top(b);
     int r;
 
     if (!f) {
@@ -256,7 +256,7 @@ static int attach(struct builder *b, const struct json *v)
 
 static int take_yaml_key(struct builder *b, const yaml_event_t *ev)
 {
-    struct frame *f = top(b);
+    struct yaml_frame *f = top(b);
     struct str key = str_n((const char *)ev->data.scalar.value, ev->data.scalar.length);
 
     if (json_get_str(&f->value, key))
@@ -272,7 +272,7 @@ static int take_yaml_key(struct builder *b, const yaml_event_t *ev)
 
 static bool wants_key(struct builder *b)
 {
-    const struct frame *f = top(b);
+    const struct yaml_frame *f = top(b);
 
     return f && f->value.type == JSON_OBJECT && !f->has_key;
 }
@@ -295,7 +295,7 @@ static int open_collection(struct builder *b, const yaml_event_t *ev, enum json_
         return refuse_yaml(b, ev, -E2BIG, "nested too deeply");
     int r = note_line(b, ev);
     if (r == 0)
-        b->stack[b->depth++] = (struct frame){.value = {.type = type}};
+        b->stack[b->depth++] = (struct yaml_frame){.value = {.type = type}};
     return r;
 }
 

@@ -319,7 +319,7 @@ static bool write_input(struct connect_call *c, struct proc *p, const struct msg
 }
 
 /* A call that is answered when its input was taken. */
-struct sending {
+struct input_sending {
     struct proc_input input;
     struct connect_call *call;
     uint32_t pid; /* of StreamInput: to whom; 0: nobody yet */
@@ -328,14 +328,14 @@ struct sending {
 
 static void on_sending_over(struct connect_call *c)
 {
-    struct sending *s = c->ctx;
+    struct input_sending *s = c->ctx;
 
     proc_input_cancel(&s->input);
 }
 
 static void on_input_taken(struct proc_input *in, int result)
 {
-    struct sending *s = container_of(in, struct sending, input);
+    struct input_sending *s = container_of(in, struct input_sending, input);
 
     if (result < 0)
         connect_fail(s->call, CONNECT_INTERNAL, "error writing to stdin: broken pipe");
@@ -344,10 +344,10 @@ static void on_input_taken(struct proc_input *in, int result)
 }
 
 /* In the request's arena; C's on_sending_over() is set. NULL: C has failed. */
-static struct sending *input_sending_new(struct connect_call *c,
-                                         void (*fn)(struct proc_input *, int))
+static struct input_sending *input_sending_new(struct connect_call *c,
+                                               void (*fn)(struct proc_input *, int))
 {
-    struct sending *s = arena_new(c->req->arena, struct sending);
+    struct input_sending *s = arena_new(c->req->arena, struct input_sending);
 
     if (!s) {
         connect_fail(c, CONNECT_RESOURCE_EXHAUSTED, "out of memory");
@@ -372,7 +372,7 @@ static void send_input(struct connect_call *c)
         connect_reply_empty(c);
         return;
     }
-    struct sending *s = input_sending_new(c, on_input_taken);
+    struct input_sending *s = input_sending_new(c, on_input_taken);
     if (s)
         proc_input_wait(p, &s->input);
 }
@@ -380,7 +380,7 @@ static void send_input(struct connect_call *c)
 /* Of StreamInput: the caller may go on, or has got its answer. */
 static void on_stream_taken(struct proc_input *in, int result)
 {
-    struct sending *s = container_of(in, struct sending, input);
+    struct input_sending *s = container_of(in, struct input_sending, input);
 
     if (result < 0 || s->is_over)
         on_input_taken(in, result);
@@ -389,7 +389,7 @@ static void on_stream_taken(struct proc_input *in, int result)
 }
 
 /* The process may have gone since the last message: it is looked up by its number. */
-static struct proc *stream_proc(struct connect_call *c, const struct sending *s)
+static struct proc *stream_proc(struct connect_call *c, const struct input_sending *s)
 {
     struct proc *p = s->pid ? find_pid(&c->serve->procs, s->pid, false) : NULL;
 
@@ -400,13 +400,13 @@ static struct proc *stream_proc(struct connect_call *c, const struct sending *s)
     return p;
 }
 
-static void wait_for_stream(struct sending *s, struct proc *p)
+static void wait_for_stream(struct input_sending *s, struct proc *p)
 {
     proc_input_cancel(&s->input);
     proc_input_wait(p, &s->input);
 }
 
-static void end_stream_input(struct connect_call *c, struct sending *s)
+static void end_stream_input(struct connect_call *c, struct input_sending *s)
 {
     struct proc *p = s->pid ? find_pid(&c->serve->procs, s->pid, false) : NULL;
 
@@ -420,7 +420,7 @@ static void end_stream_input(struct connect_call *c, struct sending *s)
 static void stream_input(struct connect_call *c)
 {
     const struct msg_stream *m = c->message;
-    struct sending *s = c->ctx ? c->ctx : input_sending_new(c, on_stream_taken);
+    struct input_sending *s = c->ctx ? c->ctx : input_sending_new(c, on_stream_taken);
 
     if (!s)
         return;

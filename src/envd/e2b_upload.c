@@ -34,7 +34,7 @@ struct target {
     const char *path;
 };
 
-struct upload {
+struct e2b_upload {
     struct list node; /* in the service */
     struct serve *serve;
     struct http_req *req;
@@ -55,7 +55,7 @@ struct upload {
 };
 
 /* The file under way will not become whole. */
-static void drop_e2b_file(struct upload *u)
+static void drop_e2b_file(struct e2b_upload *u)
 {
     struct stat ours, there;
     const char *name = u->targets ? path_base(u->req->arena, u->targets->path) : NULL;
@@ -69,7 +69,7 @@ static void drop_e2b_file(struct upload *u)
         (void)unlinkat(u->dir_fd, name, 0);
 }
 
-static void free_e2b_upload(struct upload *u)
+static void free_e2b_upload(struct e2b_upload *u)
 {
     list_del(&u->node);
     close_p(&u->fd);
@@ -81,7 +81,7 @@ static void free_e2b_upload(struct upload *u)
 }
 
 /* Notes why the request fails: E was filled. */
-static int fail_e2b_upload_with(struct upload *u, int status)
+static int fail_e2b_upload_with(struct e2b_upload *u, int status)
 {
     u->status = status;
     return u->e.code < 0 ? u->e.code : -EIO;
@@ -111,7 +111,7 @@ static void clear_meta(int fd, const struct rest_meta *meta)
     }
 }
 
-static int set_meta(struct upload *u)
+static int set_meta(struct e2b_upload *u)
 {
     clear_meta(u->fd, u->meta);
     for (const struct rest_meta *m = u->meta; m; m = m->next) {
@@ -132,7 +132,7 @@ static int set_meta(struct upload *u)
 
 /* ---- one file ---- */
 
-static int note_target(struct upload *u, const char *path)
+static int note_target(struct e2b_upload *u, const char *path)
 {
     struct target *t = arena_new(u->req->arena, struct target);
 
@@ -154,7 +154,7 @@ static int note_target(struct upload *u, const char *path)
 }
 
 /* The path that GIVEN means, in the request's arena. */
-static const char *resolve_upload_path(struct upload *u, struct str given)
+static const char *resolve_upload_path(struct e2b_upload *u, struct str given)
 {
     const char *path =
         path_resolve(u->req->arena, given, &u->user, e2b_default_workdir(u->serve), &u->e);
@@ -167,7 +167,7 @@ static const char *resolve_upload_path(struct upload *u, struct str given)
     return NULL;
 }
 
-static bool is_missing(struct upload *u, const char *path)
+static bool is_missing(struct e2b_upload *u, const char *path)
 {
     struct stat st;
     const char *name = path_base(u->req->arena, path);
@@ -176,7 +176,7 @@ static bool is_missing(struct upload *u, const char *path)
 }
 
 /* U writes to the file from now on. */
-static void take_e2b_file(struct upload *u)
+static void take_e2b_file(struct e2b_upload *u)
 {
     struct stat ours, theirs;
 
@@ -184,14 +184,14 @@ static void take_e2b_file(struct upload *u)
     u->is_taken = false;
     list_each(node, &u->serve->uploads)
     {
-        struct upload *it = list_entry(node, struct upload, node);
+        struct e2b_upload *it = list_entry(node, struct e2b_upload, node);
         if (it != u && it->fd >= 0 && fstat(u->fd, &ours) == 0 && fstat(it->fd, &theirs) == 0 &&
             ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev)
             it->is_taken = true;
     }
 }
 
-static int begin_e2b_file(struct upload *u, struct str given)
+static int begin_e2b_file(struct e2b_upload *u, struct str given)
 {
     const char *path = resolve_upload_path(u, given);
     int r = path ? note_target(u, path) : u->e.code;
@@ -214,7 +214,7 @@ static int begin_e2b_file(struct upload *u, struct str given)
     return set_meta(u);
 }
 
-static int add_to_e2b_file(struct upload *u, const char *p, size_t len)
+static int add_to_e2b_file(struct e2b_upload *u, const char *p, size_t len)
 {
     int64_t total = u->req->head.content_length;
     int r = io_write_all(u->fd, p, len);
@@ -234,7 +234,7 @@ static int add_to_e2b_file(struct upload *u, const char *p, size_t len)
     return fail_e2b_upload_with(u, e2b_files_status(r));
 }
 
-static int end_e2b_file(struct upload *u)
+static int end_e2b_file(struct e2b_upload *u)
 {
     struct jw w = jw_to(&u->results);
 
@@ -249,7 +249,7 @@ static int end_e2b_file(struct upload *u)
 
 static int on_e2b_upload_part(void *ctx, const struct multipart_part *part)
 {
-    struct upload *u = ctx;
+    struct e2b_upload *u = ctx;
 
     /* Fields that are not files are read and dropped. */
     if (!str_is(part->name, "file"))
@@ -259,14 +259,14 @@ static int on_e2b_upload_part(void *ctx, const struct multipart_part *part)
 
 static int on_e2b_upload_part_data(void *ctx, const char *p, size_t len)
 {
-    struct upload *u = ctx;
+    struct e2b_upload *u = ctx;
 
     return u->fd < 0 ? 0 : add_to_e2b_file(u, p, len);
 }
 
 static int on_e2b_upload_part_end(void *ctx)
 {
-    struct upload *u = ctx;
+    struct e2b_upload *u = ctx;
 
     return u->fd < 0 ? 0 : end_e2b_file(u);
 }
@@ -276,12 +276,12 @@ static int on_e2b_upload_part_end(void *ctx)
 /* Plain bytes. */
 static int on_e2b_upload_plain(void *ctx, const char *p, size_t len)
 {
-    struct upload *u = ctx;
+    struct e2b_upload *u = ctx;
 
     return u->form ? multipart_feed(u->form, p, len) : add_to_e2b_file(u, p, len);
 }
 
-static void answer_failure(struct upload *u)
+static void answer_failure(struct e2b_upload *u)
 {
     struct http_req *r = u->req;
 
@@ -296,7 +296,7 @@ static void answer_failure(struct upload *u)
     free_e2b_upload(u);
 }
 
-static void answer_e2b_upload(struct upload *u)
+static void answer_e2b_upload(struct e2b_upload *u)
 {
     auto_buf struct buf b = BUF_INIT(RESULTS_MAX + 8);
 
@@ -311,7 +311,7 @@ static void answer_e2b_upload(struct upload *u)
 
 static int on_e2b_upload_data(struct http_req *r, void *ctx, const char *p, size_t len)
 {
-    struct upload *u = ctx;
+    struct e2b_upload *u = ctx;
     int code = u->gzip ? gunzip_feed(u->gzip, p, len) : on_e2b_upload_plain(u, p, len);
 
     (void)r;
@@ -326,7 +326,7 @@ static int on_e2b_upload_data(struct http_req *r, void *ctx, const char *p, size
 
 static void on_e2b_upload_end(struct http_req *r, void *ctx)
 {
-    struct upload *u = ctx;
+    struct e2b_upload *u = ctx;
     int code = u->gzip ? gunzip_finish(u->gzip) : 0;
 
     (void)r;
@@ -340,7 +340,7 @@ static void on_e2b_upload_end(struct http_req *r, void *ctx)
 
 static void on_e2b_upload_abort(struct http_req *r)
 {
-    struct upload *u = r->user;
+    struct e2b_upload *u = r->user;
 
     drop_e2b_file(u);
     e2b_fail(r, r->fault ? r->fault : 400, "the body is not complete");
@@ -349,7 +349,7 @@ static void on_e2b_upload_abort(struct http_req *r)
 
 /* ---- the request ---- */
 
-static int begin_gzip(struct upload *u)
+static int begin_gzip(struct e2b_upload *u)
 {
     struct str encoding = str_trim(http_header_get(&u->req->head.headers, "content-encoding"));
 
@@ -369,7 +369,7 @@ static int begin_gzip(struct upload *u)
     return fail_e2b_upload_with(u, 500);
 }
 
-static int begin_form(struct upload *u, struct str type)
+static int begin_form(struct e2b_upload *u, struct str type)
 {
     static const struct multipart_ops ops = {
         .on_part = on_e2b_upload_part,
@@ -389,7 +389,7 @@ static int begin_form(struct upload *u, struct str type)
 }
 
 /* Everything before the first byte of the body. */
-static int begin_e2b_upload(struct upload *u)
+static int begin_e2b_upload(struct e2b_upload *u)
 {
     struct str type = http_header_get(&u->req->head.headers, "content-type"), rest = type;
     struct str kind = str_trim(str_cut(&rest, ';'));
@@ -424,7 +424,7 @@ void e2b_files_post(struct serve *s, struct http_req *r)
     if (!e2b_files_is_allowed(s, r, "write") ||
         !e2b_files_user(s, r, e2b_query(r, "username"), &user))
         return;
-    struct upload *u = mem_zalloc(1, sizeof *u);
+    struct e2b_upload *u = mem_zalloc(1, sizeof *u);
     if (!u) {
         e2b_fail(r, 500, "out of memory");
         return;

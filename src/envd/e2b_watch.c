@@ -23,7 +23,7 @@ enum {
     NAMES_FRESH_MS = 1000, /* how long the names of owners are taken for true */
 };
 
-struct request {
+struct e2b_watch_request {
     uint32_t has;
     struct str path;
     bool is_recursive, has_entry, allows_network;
@@ -35,18 +35,22 @@ struct id_request {
 };
 
 static const struct pjson_field watch_fields[] = {
-    {.name = "path", .type = PJSON_STRING, .offset = offsetof(struct request, path)},
-    {.name = "recursive", .type = PJSON_BOOL, .offset = offsetof(struct request, is_recursive)},
-    {.name = "includeEntry", .type = PJSON_BOOL, .offset = offsetof(struct request, has_entry)},
+    {.name = "path", .type = PJSON_STRING, .offset = offsetof(struct e2b_watch_request, path)},
+    {.name = "recursive",
+     .type = PJSON_BOOL,
+     .offset = offsetof(struct e2b_watch_request, is_recursive)},
+    {.name = "includeEntry",
+     .type = PJSON_BOOL,
+     .offset = offsetof(struct e2b_watch_request, has_entry)},
     {.name = "allowNetworkMounts",
      .type = PJSON_BOOL,
-     .offset = offsetof(struct request, allows_network)},
+     .offset = offsetof(struct e2b_watch_request, allows_network)},
 };
 static const struct pjson_field id_fields[] = {
     {.name = "watcherId", .type = PJSON_STRING, .offset = offsetof(struct id_request, id)},
 };
 static const struct pjson_message watch_message = {
-    sizeof(struct request),
+    sizeof(struct e2b_watch_request),
     ARRAY_LEN(watch_fields),
     watch_fields,
 };
@@ -239,7 +243,8 @@ static bool is_network(const char *path)
 }
 
 /* False: the call has failed. */
-static bool check_watched_path(struct connect_call *c, const struct request *m, const char *path)
+static bool check_watched_path(struct connect_call *c, const struct e2b_watch_request *m,
+                               const char *path)
 {
     struct stat st;
 
@@ -269,7 +274,7 @@ static bool check_watched_path(struct connect_call *c, const struct request *m, 
 /* A watcher as C asks for. NULL: the call has failed. */
 static struct watcher *watcher_new(struct connect_call *c, bool is_polled)
 {
-    const struct request *m = c->message;
+    const struct e2b_watch_request *m = c->message;
     struct e2b_watches *all = &c->serve->watches;
     const char *path = e2b_fs_path(c, m->path);
 

@@ -24,14 +24,14 @@ struct entry {
     int64_t size, mtime_s;
 };
 
-struct listing {
+struct dir_listing {
     struct entry *items;
     size_t n, cap;
 };
 
 /* ---- reading ---- */
 
-static struct entry *add_dir_entry(struct listing *l, struct arena *a)
+static struct entry *add_dir_entry(struct dir_listing *l, struct arena *a)
 {
     struct entry *items = arena_grow(a, l->items, l->n, &l->cap, sizeof *items);
 
@@ -63,7 +63,7 @@ static void describe_listed_entry(struct entry *it, struct arena *a, int dir)
     it->mtime_s = st.st_mtim.tv_sec;
 }
 
-static int read_entries(DIR *dir, struct arena *a, struct listing *l)
+static int read_entries(DIR *dir, struct arena *a, struct dir_listing *l)
 {
     for (struct dirent *d; (d = readdir(dir));) {
         if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
@@ -121,7 +121,7 @@ static void put_listed_entry(struct jw *w, struct arena *a, const char *dir, con
     jw_end(w);
 }
 
-static void answer_listing(struct http_req *r, const char *path, const struct listing *l)
+static void answer_listing(struct http_req *r, const char *path, const struct dir_listing *l)
 {
     auto_buf struct buf b = BUF_INIT(SERVE_ANSWER_MAX);
     struct jw w = jw_to(&b);
@@ -142,7 +142,7 @@ static void answer_listing(struct http_req *r, const char *path, const struct li
 void fs_list(struct serve *s, struct http_req *r)
 {
     const char *path = fs_query_path(s, r, false);
-    struct listing l = {0};
+    struct dir_listing l = {0};
     struct stat st;
 
     (void)s;

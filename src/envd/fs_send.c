@@ -24,7 +24,7 @@ struct wrapping {
     uint32_t crc, size;
 };
 
-struct sending {
+struct file_sending {
     struct loop_timer timer;
     struct http_req *req;
     int fd;
@@ -65,7 +65,7 @@ static int parse_send_range(struct str value, uint64_t size, uint64_t *at, uint6
 }
 
 /* The part that is asked for, of a file last changed at MTIME. As parse_send_range(). */
-static int wanted_range(struct http_req *r, const char *mtime, struct sending *d)
+static int wanted_range(struct http_req *r, const char *mtime, struct file_sending *d)
 {
     struct str range = http_header_get(&r->head.headers, "Range");
     struct str condition = http_header_get(&r->head.headers, "If-Range");
@@ -96,14 +96,14 @@ static void put_gzip_u32(char *out, uint32_t v)
         out[i] = (char)(v >> 8 * i);
 }
 
-static int wrap_begin(struct sending *d)
+static int wrap_begin(struct file_sending *d)
 {
     static const char head[] = "\x1f\x8b\x08\0\0\0\0\0\0\xff";
 
     return http_write(d->req, head, sizeof head - 1);
 }
 
-static int wrap_chunk(struct sending *d, size_t len)
+static int wrap_chunk(struct file_sending *d, size_t len)
 {
     struct wrapping *z = d->gzip;
     const char head[5] = {0, (char)len, (char)(len >> 8), (char)~len, (char)(~len >> 8)};
@@ -114,7 +114,7 @@ static int wrap_chunk(struct sending *d, size_t len)
     return http_write(d->req, d->chunk, len);
 }
 
-static void wrap_end(struct sending *d)
+static void wrap_end(struct file_sending *d)
 {
     char end[13] = {1, 0, 0, (char)0xff, (char)0xff};
 
@@ -125,7 +125,7 @@ static void wrap_end(struct sending *d)
 
 /* ---- the body ---- */
 
-static void sending_free(struct sending *d)
+static void sending_free(struct file_sending *d)
 {
     loop_timer_stop(&d->timer);
     close_p(&d->fd);
@@ -133,11 +133,11 @@ static void sending_free(struct sending *d)
     free(d);
 }
 
-static void pump_file(struct sending *d);
+static void pump_file(struct file_sending *d);
 
 static void on_send_turn(struct loop_timer *t)
 {
-    pump_file(container_of(t, struct sending, timer));
+    pump_file(container_of(t, struct file_sending, timer));
 }
 
 static void on_send_drain(struct http_req *r, void *ctx)
@@ -147,7 +147,7 @@ static void on_send_drain(struct http_req *r, void *ctx)
 }
 
 /* One chunk: 0, or -errno when the answer cannot be completed. */
-static int send_file_chunk(struct sending *d)
+static int send_file_chunk(struct file_sending *d)
 {
     size_t max = d->gzip ? STORED_MAX : CHUNK;
     size_t want = d->left < max ? (size_t)d->left : max;
@@ -160,7 +160,7 @@ static int send_file_chunk(struct sending *d)
     return d->gzip ? wrap_chunk(d, (size_t)n) : http_write(d->req, d->chunk, (size_t)n);
 }
 
-static void pump_file(struct sending *d)
+static void pump_file(struct file_sending *d)
 {
     struct http_req *r = d->req;
     int code = 0;
@@ -193,9 +193,10 @@ static void on_send_abort(struct http_req *r)
 
 /* ---- the beginning ---- */
 
-static struct sending *file_sending_new(struct http_req *r, const struct stat *st, bool is_gzip)
+static struct file_sending *file_sending_new(struct http_req *r, const struct stat *st,
+                                             bool is_gzip)
 {
-    struct sending *d = mem_alloc(sizeof *d);
+    struct file_sending *d = mem_alloc(sizeof *d);
     struct wrapping *z = is_gzip ? mem_zalloc(1, sizeof *z) : NULL;
 
     if (!d || (is_gzip && !z)) {
@@ -212,7 +213,7 @@ static struct sending *file_sending_new(struct http_req *r, const struct stat *s
     return d;
 }
 
-static void begin_sending(struct sending *d, int status, const char *type)
+static void begin_sending(struct file_sending *d, int status, const char *type)
 {
     struct http_req *r = d->req;
 
@@ -233,7 +234,7 @@ int fs_send(struct http_req *r, int taken, const struct stat *st, const struct f
     auto_close int fd = taken;
     char mtime[CLOCK_RFC3339_MAX], text[80];
     unsigned long long size = (unsigned long long)st->st_size;
-    struct sending *d = file_sending_new(r, st, how->is_gzip);
+    struct file_sending *d = file_sending_new(r, st, how->is_gzip);
 
     if (!d)
         return -ENOMEM;

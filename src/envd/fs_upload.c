@@ -21,7 +21,7 @@
 
 enum { NAME_MAX_BYTES = 255, RESULTS_MAX = 1 << 20, TEMP_LEN = 40 };
 
-struct upload {
+struct dir_upload {
     struct http_req *req;
     struct serve *serve;
     const char *dir; /* cleaned path */
@@ -41,7 +41,7 @@ struct upload {
     struct err e;       /* what went wrong, when it was not the form itself */
 };
 
-static void drop_fs_file(struct upload *u)
+static void drop_fs_file(struct dir_upload *u)
 {
     if (u->fd < 0)
         return;
@@ -49,7 +49,7 @@ static void drop_fs_file(struct upload *u)
     (void)unlinkat(u->dir_fd, u->temp, 0);
 }
 
-static void free_fs_upload(struct upload *u)
+static void free_fs_upload(struct dir_upload *u)
 {
     drop_fs_file(u);
     close_p(&u->dir_fd);
@@ -61,7 +61,7 @@ static void free_fs_upload(struct upload *u)
 /* ---- one file ---- */
 
 /* Only the last component counts, whatever a client sends before it. */
-static int take_upload_name(struct upload *u, struct str name)
+static int take_upload_name(struct dir_upload *u, struct str name)
 {
     for (ptrdiff_t at; (at = str_chr(name, '/')) >= 0;)
         name = str_skip(name, (size_t)at + 1);
@@ -74,7 +74,7 @@ static int take_upload_name(struct upload *u, struct str name)
     return 0;
 }
 
-static int begin_fs_file(struct upload *u, struct str name)
+static int begin_fs_file(struct dir_upload *u, struct str name)
 {
     char hex[17];
     int r = take_upload_name(u, name);
@@ -88,7 +88,7 @@ static int begin_fs_file(struct upload *u, struct str name)
     return u->fd < 0 ? err_sys(&u->e, -errno, "create a file in %s", u->dir) : 0;
 }
 
-static int add_to_fs_file(struct upload *u, const char *p, size_t len)
+static int add_to_fs_file(struct dir_upload *u, const char *p, size_t len)
 {
     int r = io_write_all(u->fd, p, len);
 
@@ -97,7 +97,7 @@ static int add_to_fs_file(struct upload *u, const char *p, size_t len)
 }
 
 /* Owner and mode: of what was there, else the sandbox user's. */
-static int file_dress(struct upload *u)
+static int file_dress(struct dir_upload *u)
 {
     struct stat st;
     uid_t uid = u->uid;
@@ -119,7 +119,7 @@ static int file_dress(struct upload *u)
     return 0;
 }
 
-static void put_upload_result(struct upload *u)
+static void put_upload_result(struct dir_upload *u)
 {
     auto_buf struct buf path = BUF_INIT(PATH_MAX * 2);
     struct jw w = jw_to(&u->results);
@@ -137,7 +137,7 @@ static void put_upload_result(struct upload *u)
     jw_end(&w);
 }
 
-static int end_fs_file(struct upload *u)
+static int end_fs_file(struct dir_upload *u)
 {
     int r = file_dress(u);
 
@@ -152,7 +152,7 @@ static int end_fs_file(struct upload *u)
 
 /* ---- where ---- */
 
-static int open_upload_dir(struct upload *u)
+static int open_upload_dir(struct dir_upload *u)
 {
     u->dir_fd = fs_open_dir(u->dir, u->uid, u->gid);
     if (u->dir_fd == -ENOTDIR)
@@ -161,14 +161,14 @@ static int open_upload_dir(struct upload *u)
 }
 
 /* Gives the file that waits its name, where everything goes unless somebody says otherwise. */
-static int place_file(struct upload *u)
+static int place_file(struct dir_upload *u)
 {
     u->is_whole = false;
     u->has_dir = true;
     return end_fs_file(u);
 }
 
-static int add_path(struct upload *u, const char *p, size_t len)
+static int add_path(struct dir_upload *u, const char *p, size_t len)
 {
     if (len >= sizeof u->path - u->path_len || memchr(p, 0, len))
         return err_set(&u->e, -EINVAL, "invalid path");
@@ -179,7 +179,7 @@ static int add_path(struct upload *u, const char *p, size_t len)
 }
 
 /* Moves the file that waits to where it should be. */
-static int move_uploaded_file(struct upload *u, int from_fd)
+static int move_uploaded_file(struct dir_upload *u, int from_fd)
 {
     u->is_whole = false;
     if (renameat(from_fd, u->temp, u->dir_fd, u->temp) == 0)
@@ -192,7 +192,7 @@ static int move_uploaded_file(struct upload *u, int from_fd)
 }
 
 /* The field is complete. What the address says comes first. */
-static int use_path(struct upload *u)
+static int use_path(struct dir_upload *u)
 {
     u->is_path = false;
     if (u->has_dir || u->path_len == 0)
@@ -210,7 +210,7 @@ static int use_path(struct upload *u)
 
 static int on_fs_upload_part(void *ctx, const struct multipart_part *part)
 {
-    struct upload *u = ctx;
+    struct dir_upload *u = ctx;
     bool is_file = str_is(part->name, "file") && part->filename.p;
 
     u->is_path = str_is(part->name, "path") && !part->filename.p;
@@ -224,7 +224,7 @@ static int on_fs_upload_part(void *ctx, const struct multipart_part *part)
 
 static int on_fs_upload_part_data(void *ctx, const char *p, size_t len)
 {
-    struct upload *u = ctx;
+    struct dir_upload *u = ctx;
 
     if (u->is_path)
         return add_path(u, p, len);
@@ -233,7 +233,7 @@ static int on_fs_upload_part_data(void *ctx, const char *p, size_t len)
 
 static int on_fs_upload_part_end(void *ctx)
 {
-    struct upload *u = ctx;
+    struct dir_upload *u = ctx;
 
     if (u->is_path)
         return use_path(u);
@@ -251,7 +251,7 @@ static const struct multipart_ops form_ops = {
 
 /* ---- the request ---- */
 
-static void fail_fs_upload(struct upload *u)
+static void fail_fs_upload(struct dir_upload *u)
 {
     struct http_req *r = u->req;
 
@@ -263,7 +263,7 @@ static void fail_fs_upload(struct upload *u)
     free_fs_upload(u);
 }
 
-static void answer_fs_upload(struct upload *u)
+static void answer_fs_upload(struct dir_upload *u)
 {
     auto_buf struct buf b = BUF_INIT(2 * RESULTS_MAX);
     struct jw w = jw_to(&b);
@@ -284,7 +284,7 @@ static void answer_fs_upload(struct upload *u)
 
 static int on_fs_upload_data(struct http_req *r, void *ctx, const char *p, size_t len)
 {
-    struct upload *u = ctx;
+    struct dir_upload *u = ctx;
     int code = u->form ? multipart_feed(u->form, p, len) : add_to_fs_file(u, p, len);
 
     (void)r;
@@ -295,7 +295,7 @@ static int on_fs_upload_data(struct http_req *r, void *ctx, const char *p, size_
 
 static void on_fs_upload_end(struct http_req *r, void *ctx)
 {
-    struct upload *u = ctx;
+    struct dir_upload *u = ctx;
     int code = u->form ? multipart_finish(u->form) : end_fs_file(u);
 
     (void)r;
@@ -311,7 +311,7 @@ static void on_fs_upload_end(struct http_req *r, void *ctx)
 
 static void on_fs_upload_abort(struct http_req *r)
 {
-    struct upload *u = r->user;
+    struct dir_upload *u = r->user;
 
     serve_fail_text(r, r->fault ? r->fault : 400, "the body is not complete");
     free_fs_upload(u);
@@ -327,7 +327,7 @@ static bool is_form(const struct http_req *r)
     return str_iis(str_trim(str_cut(&type, ';')), "multipart/form-data");
 }
 
-static int open_form(struct upload *u)
+static int open_form(struct dir_upload *u)
 {
     const struct multipart_limits limits = MULTIPART_LIMITS_DEFAULT;
     const char *reason = "";
@@ -338,7 +338,7 @@ static int open_form(struct upload *u)
 }
 
 /* Everything before the first byte of the body. */
-static int begin_fs_upload(struct upload *u, struct serve *s, const char *path)
+static int begin_fs_upload(struct dir_upload *u, struct serve *s, const char *path)
 {
     struct user user;
     const char *name = serve_query(u->req, "user");
@@ -364,7 +364,7 @@ void fs_upload(struct serve *s, struct http_req *r)
 
     if (!path)
         return;
-    struct upload *u = mem_zalloc(1, sizeof *u);
+    struct dir_upload *u = mem_zalloc(1, sizeof *u);
     if (!u) {
         serve_fail_text(r, 500, "out of memory");
         return;

@@ -10,21 +10,21 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 
-struct record {
+struct log_record {
     int64_t time_us;
     size_t len; /* of the text behind it */
 };
 
-struct block {
+struct log_block {
     struct list node;
     uint64_t first; /* number of its first line */
     size_t used;
     char data[LINES_BLOCK];
 };
 
-static struct block *log_block_of(struct list *node)
+static struct log_block *log_block_of(struct list *node)
 {
-    return list_entry(node, struct block, node);
+    return list_entry(node, struct log_block, node);
 }
 
 void lines_init(struct lines *l)
@@ -42,15 +42,15 @@ void lines_done(struct lines *l)
 }
 
 /* The newest block when it has room for SIZE more, else a new one. */
-static struct block *block_for(struct lines *l, size_t size)
+static struct log_block *block_for(struct lines *l, size_t size)
 {
     if (!list_is_empty(&l->blocks)) {
-        struct block *newest = log_block_of(l->blocks.prev);
+        struct log_block *newest = log_block_of(l->blocks.prev);
         if (LINES_BLOCK - newest->used >= size)
             return newest;
     }
     struct list *oldest = l->n_blocks == LINES_BLOCKS_MAX ? list_pop(&l->blocks) : NULL;
-    struct block *b = oldest ? log_block_of(oldest) : mem_alloc(sizeof *b);
+    struct log_block *b = oldest ? log_block_of(oldest) : mem_alloc(sizeof *b);
     if (!b)
         return NULL;
     l->n_blocks += !oldest;
@@ -62,8 +62,8 @@ static struct block *block_for(struct lines *l, size_t size)
 
 static int add_log_line(struct lines *l, int64_t time_us, struct str text)
 {
-    struct record record = {time_us, text.len};
-    struct block *b = block_for(l, sizeof record + text.len);
+    struct log_record record = {time_us, text.len};
+    struct log_block *b = block_for(l, sizeof record + text.len);
 
     if (!b)
         return -ENOMEM;
@@ -148,7 +148,7 @@ struct lines_cursor lines_seek(const struct lines *l, uint64_t number)
 bool lines_next(struct lines_cursor *c, struct line *ret)
 {
     const struct list *end = &c->lines->blocks;
-    struct record record;
+    struct log_record record;
 
     if (c->block != end && c->at == log_block_of(c->block)->used) {
         c->block = c->block->next;

@@ -32,14 +32,14 @@ enum {
 };
 
 /* What is known of a user's logins with a shell. */
-struct known {
+struct login_known {
     char home[USER_TEXT_MAX]; /* empty: free */
     bool is_bash;             /* else /bin/sh */
     bool is_ours, has_profile;
     struct mark marks[FILES];
 };
 
-static struct known known[KNOWN_MAX];
+static struct login_known known[KNOWN_MAX];
 static unsigned n_known;
 
 enum { FOR_SH = 1, FOR_BASH = 2, FOR_BOTH = 3 };
@@ -60,7 +60,7 @@ static const struct {
     [USER_BASH_LOGIN] = {"/.bash_login", true, FOR_BASH},
 };
 
-static const char *login_path_of(int file, const struct known *k,
+static const char *login_path_of(int file, const struct login_known *k,
                                  char path[static USER_TEXT_MAX + 32])
 {
     if (!files[file].is_users)
@@ -103,7 +103,7 @@ static bool is_dash(const char *path)
     return n == 4 && memcmp(target, "dash", 4) == 0;
 }
 
-static void learn(struct known *k)
+static void learn(struct login_known *k)
 {
     char path[USER_TEXT_MAX + 32];
     const struct mark *m = k->marks;
@@ -120,22 +120,22 @@ static void learn(struct known *k)
                      !m[USER_BASH_PROFILE].ino && !m[USER_BASH_LOGIN].ino;
 }
 
-static struct known *find_known_login(const char *home, bool is_bash)
+static struct login_known *find_known_login(const char *home, bool is_bash)
 {
     for (unsigned i = 0; i < KNOWN_MAX; i++)
         if (known[i].is_bash == is_bash && strcmp(known[i].home, home) == 0)
             return &known[i];
-    struct known *k = &known[n_known++ % KNOWN_MAX];
-    *k = (struct known){.is_bash = is_bash};
+    struct login_known *k = &known[n_known++ % KNOWN_MAX];
+    *k = (struct login_known){.is_bash = is_bash};
     (void)snprintf(k->home, sizeof k->home, "%s", home);
     return k;
 }
 
 /* What there is to know of a user's logins with this shell. */
-static const struct known *know(const char *home, bool is_bash)
+static const struct login_known *know(const char *home, bool is_bash)
 {
     char path[USER_TEXT_MAX + 32];
-    struct known *k = find_known_login(home, is_bash);
+    struct login_known *k = find_known_login(home, is_bash);
     bool has_changed = false;
 
     for (int i = 0; i < FILES; i++) {
@@ -189,7 +189,7 @@ bool login_env(struct login *l, struct arena *a, const struct user *user, const 
                char *const *env)
 {
     bool is_bash = strcmp(shell, "/bin/bash") == 0;
-    const struct known *k = user->home[0] ? know(user->home, is_bash) : NULL;
+    const struct login_known *k = user->home[0] ? know(user->home, is_bash) : NULL;
     size_t n = 0;
 
     while (env[n])

@@ -11,26 +11,26 @@
 
 enum { NAME_MAX_BYTES = 32 };
 
-struct reading {
+struct pjson_reading {
     struct arena *arena;
     const struct pjson_field *field;
     void *at; /* where the field's value goes */
     struct err *err;
 };
 
-static int refuse_field(const struct reading *r, const char *what)
+static int refuse_field(const struct pjson_reading *r, const char *what)
 {
     return err_set(r->err, -EINVAL, "invalid value for field %s: %s", r->field->name, what);
 }
 
-static int no_memory_for_field(const struct reading *r)
+static int no_memory_for_field(const struct pjson_reading *r)
 {
     return err_sys(r->err, -ENOMEM, "field %s", r->field->name);
 }
 
 /* ---- values ---- */
 
-static int read_pjson_string(const struct reading *r, const struct json *v)
+static int read_pjson_string(const struct pjson_reading *r, const struct json *v)
 {
     if (!json_is(v, JSON_STRING))
         return refuse_field(r, "it must be a string");
@@ -38,7 +38,7 @@ static int read_pjson_string(const struct reading *r, const struct json *v)
     return 0;
 }
 
-static int read_bytes(const struct reading *r, const struct json *v)
+static int read_bytes(const struct pjson_reading *r, const struct json *v)
 {
     if (!json_is(v, JSON_STRING))
         return refuse_field(r, "it must be base64 text");
@@ -52,7 +52,7 @@ static int read_bytes(const struct reading *r, const struct json *v)
     return 0;
 }
 
-static int read_bool(const struct reading *r, const struct json *v)
+static int read_bool(const struct pjson_reading *r, const struct json *v)
 {
     if (!json_is(v, JSON_BOOL))
         return refuse_field(r, "it must be true or false");
@@ -77,7 +77,7 @@ static int get_pjson_number(const struct json *v, int64_t low, int64_t high, int
     return 0;
 }
 
-static int read_u32(const struct reading *r, const struct json *v)
+static int read_u32(const struct pjson_reading *r, const struct json *v)
 {
     int64_t n;
 
@@ -87,7 +87,7 @@ static int read_u32(const struct reading *r, const struct json *v)
     return 0;
 }
 
-static int read_pjson_enum(const struct reading *r, const struct json *v)
+static int read_pjson_enum(const struct pjson_reading *r, const struct json *v)
 {
     int64_t n = 0;
 
@@ -102,7 +102,7 @@ static int read_pjson_enum(const struct reading *r, const struct json *v)
     return 0;
 }
 
-static int read_pjson_strings(const struct reading *r, const struct json *v)
+static int read_pjson_strings(const struct pjson_reading *r, const struct json *v)
 {
     if (!json_is(v, JSON_ARRAY) || v->n > PJSON_STRINGS_MAX)
         return refuse_field(r, "it must be a list of strings");
@@ -119,7 +119,7 @@ static int read_pjson_strings(const struct reading *r, const struct json *v)
     return 0;
 }
 
-static int read_pjson_map(const struct reading *r, const struct json *v)
+static int read_pjson_map(const struct pjson_reading *r, const struct json *v)
 {
     if (!json_is(v, JSON_OBJECT) || v->n > PJSON_MAP_MAX)
         return refuse_field(r, "it must be an object of strings");
@@ -130,7 +130,7 @@ static int read_pjson_map(const struct reading *r, const struct json *v)
     return 0;
 }
 
-static int read_pjson_message(const struct reading *r, const struct json *v)
+static int read_pjson_message(const struct pjson_reading *r, const struct json *v)
 {
     void *m = pjson_read(r->arena, r->field->message, v, r->err);
 
@@ -140,7 +140,8 @@ static int read_pjson_message(const struct reading *r, const struct json *v)
     return 0;
 }
 
-static int (*const readers[PJSON_TYPE_COUNT])(const struct reading *r, const struct json *v) = {
+static int (*const readers[PJSON_TYPE_COUNT])(const struct pjson_reading *r,
+                                              const struct json *v) = {
     [PJSON_STRING] = read_pjson_string, [PJSON_BYTES] = read_bytes,
     [PJSON_BOOL] = read_bool,           [PJSON_U32] = read_u32,
     [PJSON_ENUM] = read_pjson_enum,     [PJSON_STRINGS] = read_pjson_strings,
@@ -193,7 +194,7 @@ void *pjson_read(struct arena *a, const struct pjson_message *type, const struct
     for (size_t i = 0; i < type->n_fields; i++) {
         const struct pjson_field *f = &type->fields[i];
         const struct json *value = find_pjson_member(v, f->name);
-        struct reading r = {a, f, m + f->offset, e};
+        struct pjson_reading r = {a, f, m + f->offset, e};
         if (!value)
             continue;
         if (f->oneof && seen >> f->oneof & 1) {

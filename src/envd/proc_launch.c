@@ -170,7 +170,7 @@ static int make_paths(struct launch *l, struct arena *a)
 /* ---- without a shell ---- */
 
 /* The forms in which clients ask for a login shell. */
-static const struct form {
+static const struct proc_form {
     const char *argv[3]; /* before the command */
     const char *shell;
 } forms[] = {
@@ -180,7 +180,7 @@ static const struct form {
 };
 
 /* The command of ARGV, which is of the form F; or NULL. */
-static const char *command_of_args(char *const *argv, const struct form *f)
+static const char *command_of_args(char *const *argv, const struct proc_form *f)
 {
     size_t i = 0;
 
@@ -224,7 +224,7 @@ static bool make_tries(struct launch_direct *d, struct arena *a, const struct lo
 
 static void make_direct(struct launch *l, struct arena *a)
 {
-    const struct form *f = NULL;
+    const struct proc_form *f = NULL;
     const char *command = NULL;
     struct login login;
 

@@ -18,13 +18,13 @@
 /* As many as a cell may have; a fork bomb dies in several passes. */
 enum { TREE_MAX = 4096, PASSES = 4 };
 
-struct node {
+struct proc_node {
     pid_t pid, parent, session;
     bool is_marked;
 };
 
 /* "PID (name, which may hold anything) S PARENT GROUP SESSION …" */
-static bool read_stat(pid_t pid, struct node *ret)
+static bool read_stat(pid_t pid, struct proc_node *ret)
 {
     char path[32], text[512];
 
@@ -40,11 +40,11 @@ static bool read_stat(pid_t pid, struct node *ret)
     /* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
     if (!rest || sscanf(rest + 1, " %c %d %*d %d", &state, &parent, &session) != 3)
         return false;
-    *ret = (struct node){.pid = pid, .parent = parent, .session = session};
+    *ret = (struct proc_node){.pid = pid, .parent = parent, .session = session};
     return state != 'Z';
 }
 
-static size_t read_all_nodes(struct node *nodes, size_t max)
+static size_t read_all_nodes(struct proc_node *nodes, size_t max)
 {
     auto_closedir DIR *dir = opendir("/proc");
     size_t n = 0;
@@ -59,7 +59,7 @@ static size_t read_all_nodes(struct node *nodes, size_t max)
     return n;
 }
 
-static bool is_child_of_marked(const struct node *nodes, size_t n, const struct node *it)
+static bool is_child_of_marked(const struct proc_node *nodes, size_t n, const struct proc_node *it)
 {
     for (size_t i = 0; i < n; i++)
         if (nodes[i].is_marked && nodes[i].pid == it->parent)
@@ -68,7 +68,7 @@ static bool is_child_of_marked(const struct node *nodes, size_t n, const struct 
 }
 
 /* Marks what belongs to PID. Returns how many. */
-static size_t mark_family(struct node *nodes, size_t n, pid_t pid)
+static size_t mark_family(struct proc_node *nodes, size_t n, pid_t pid)
 {
     size_t n_marked = 0;
     bool has_changed = true;
@@ -91,7 +91,7 @@ static size_t mark_family(struct node *nodes, size_t n, pid_t pid)
 
 void proc_tree_kill(pid_t pid)
 {
-    auto_free struct node *nodes = mem_zalloc(TREE_MAX, sizeof *nodes);
+    auto_free struct proc_node *nodes = mem_zalloc(TREE_MAX, sizeof *nodes);
 
     for (int pass = 0; nodes && pass < PASSES; pass++) {
         size_t n = read_all_nodes(nodes, TREE_MAX);
@@ -107,7 +107,7 @@ void proc_tree_kill(pid_t pid)
 
 unsigned proc_tree_count(void)
 {
-    auto_free struct node *nodes = mem_zalloc(TREE_MAX, sizeof *nodes);
+    auto_free struct proc_node *nodes = mem_zalloc(TREE_MAX, sizeof *nodes);
 
     return nodes ? (unsigned)read_all_nodes(nodes, TREE_MAX) + 1 : 0;
 }

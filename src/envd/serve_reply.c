@@ -93,14 +93,14 @@ bool serve_query_flag(struct http_req *r, const char *name)
     return str_is(s, "1") || str_is(s, "true") || str_is(s, "yes");
 }
 
-struct reading {
+struct reply_reading {
     struct serve *serve;
     serve_body_fn *fn;
 };
 
 static void on_reply_body(struct http_req *r, void *ctx)
 {
-    struct reading *reading = ctx;
+    struct reply_reading *reading = ctx;
     struct json_limits limits = {.max_depth = 32, .max_bytes = SERVE_BODY_MAX};
     struct err e = ERR_INIT;
     struct str text = r->body.len ? r->body : STR("{}");
@@ -116,12 +116,12 @@ static void on_reply_body(struct http_req *r, void *ctx)
 
 void serve_read_json(struct serve *s, struct http_req *r, serve_body_fn *fn)
 {
-    struct reading *reading = arena_new(r->arena, struct reading);
+    struct reply_reading *reading = arena_new(r->arena, struct reply_reading);
 
     if (!reading) {
         serve_fail_text(r, 500, "out of memory");
         return;
     }
-    *reading = (struct reading){s, fn};
+    *reading = (struct reply_reading){s, fn};
     http_read_body(r, SERVE_BODY_MAX, on_reply_body, reading);
 }

@@ -25,7 +25,7 @@ enum {
     SLICE = 3 * 16384, /* a multiple of what base64 takes at a time */
 };
 
-struct run {
+struct command_run {
     struct proc_watch watch;
     struct http_req *req;
     struct buf out, err; /* created with the most that is wanted; more is dropped */
@@ -38,7 +38,7 @@ struct run {
 
 /* ---- the answer ---- */
 
-static void run_free(struct run *run)
+static void run_free(struct command_run *run)
 {
     proc_watch_stop(&run->watch);
     buf_done(&run->out);
@@ -46,7 +46,7 @@ static void run_free(struct run *run)
     free(run);
 }
 
-static void keep_output(struct run *run, struct buf *b, const struct ring_chunk *c)
+static void keep_output(struct command_run *run, struct buf *b, const struct ring_chunk *c)
 {
     size_t room = b->max - b->len, len = c->len < room ? c->len : room;
 
@@ -55,7 +55,7 @@ static void keep_output(struct run *run, struct buf *b, const struct ring_chunk 
 }
 
 /* The next slice of an output, as the inside a JSON string. */
-static void put_slice(struct run *run, const struct buf *from, struct buf *b)
+static void put_slice(struct command_run *run, const struct buf *from, struct buf *b)
 {
     struct str left = str_skip(buf_str(from), run->sent);
     struct str slice = str_slice(left, 0, SLICE);
@@ -72,7 +72,7 @@ static void put_slice(struct run *run, const struct buf *from, struct buf *b)
     }
 }
 
-static void put_run_rest(struct run *run, struct buf *b)
+static void put_run_rest(struct command_run *run, struct buf *b)
 {
     int status = run->end.status;
 
@@ -87,7 +87,7 @@ static void put_run_rest(struct run *run, struct buf *b)
 }
 
 /* Appends the next piece of the answer. */
-static void put_next(struct run *run, struct buf *b)
+static void put_next(struct command_run *run, struct buf *b)
 {
     const struct buf *from = run->part == PART_STDOUT ? &run->out : &run->err;
 
@@ -110,7 +110,7 @@ static void on_run_drain(struct http_req *r, void *ctx);
 /* Sends as much as the peer takes; RUN is gone when that was all. In slices, because text may
  * become six times as long as JSON, and memory that the cell has not got this process must not
  * take. */
-static void send_slices(struct run *run)
+static void send_slices(struct command_run *run)
 {
     struct http_req *r = run->req;
     int code = 0;
@@ -137,7 +137,7 @@ static void on_run_drain(struct http_req *r, void *ctx)
     send_slices(ctx);
 }
 
-static void answer_run(struct run *run, const struct proc_end *end)
+static void answer_run(struct command_run *run, const struct proc_end *end)
 {
     run->end = *end;
     proc_watch_stop(&run->watch);
@@ -156,7 +156,7 @@ static void answer_run(struct run *run, const struct proc_end *end)
 
 static void on_run_progress(struct proc_watch *watch)
 {
-    struct run *run = container_of(watch, struct run, watch);
+    struct command_run *run = container_of(watch, struct command_run, watch);
 
     for (const struct ring_chunk *c; (c = proc_watch_read(watch));)
         keep_output(run, c->source == PROC_STDERR ? &run->err : &run->out, c);
@@ -168,7 +168,7 @@ static void on_run_progress(struct proc_watch *watch)
 
 static void on_run_abort(struct http_req *r)
 {
-    struct run *run = r->user;
+    struct command_run *run = r->user;
 
     bool has_begun = run->has_begun;
 
@@ -300,7 +300,7 @@ static void on_run(struct serve *s, struct http_req *r, const struct json *body)
         serve_flow(s, r, &args);
         return;
     }
-    struct run *run = mem_zalloc(1, sizeof *run);
+    struct command_run *run = mem_zalloc(1, sizeof *run);
     if (!run) {
         serve_fail_text(r, 500, "out of memory");
         return;

@@ -24,14 +24,14 @@ enum { DEPTH_MAX = 100, SWEEP_ROUNDS = 500, ROUND_US = 2000, CLEAN_MS = 5 };
 /* ---- deleting ---- */
 
 /* Where deleting is: TRASH is the directory that the child empties, or -1. */
-struct place {
+struct sweep_place {
     int trash, dir, depth;
 };
 
-static bool remove_sweep_entry(const struct place *at, const char *name);
+static bool remove_sweep_entry(const struct sweep_place *at, const char *name);
 
 /* Empties the directory behind AT->dir (which is closed); true when something could be removed. */
-static bool remove_content(const struct place *at)
+static bool remove_content(const struct sweep_place *at)
 {
     DIR *dir = fdopendir(at->dir);
     bool has_removed = false;
@@ -49,7 +49,7 @@ static bool remove_content(const struct place *at)
 
 /* A hostile cell may nest deeper than we recurse: what is too deep moves up into the trash itself,
  * for the next round. */
-static bool move_up(const struct place *at, const char *name)
+static bool move_up(const struct sweep_place *at, const char *name)
 {
     char unique[17];
 
@@ -59,7 +59,7 @@ static bool move_up(const struct place *at, const char *name)
     return renameat(at->dir, name, at->trash, unique) == 0;
 }
 
-static bool remove_sweep_entry(const struct place *at, const char *name)
+static bool remove_sweep_entry(const struct sweep_place *at, const char *name)
 {
     if (unlinkat(at->dir, name, 0) == 0)
         return true;
@@ -67,7 +67,7 @@ static bool remove_sweep_entry(const struct place *at, const char *name)
         return false;
     if (at->depth == DEPTH_MAX)
         return move_up(at, name);
-    struct place below = {.trash = at->trash, .depth = at->depth + 1};
+    struct sweep_place below = {.trash = at->trash, .depth = at->depth + 1};
     below.dir = openat(at->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (below.dir < 0)
         return false;
@@ -77,7 +77,7 @@ static bool remove_sweep_entry(const struct place *at, const char *name)
 
 bool sweep_below(int dir, const char *name)
 {
-    struct place at = {.trash = -1, .dir = dir, .depth = 0};
+    struct sweep_place at = {.trash = -1, .dir = dir, .depth = 0};
 
     return remove_sweep_entry(&at, name) || errno == ENOENT;
 }
@@ -89,7 +89,7 @@ static void clean_trash(const struct spawner *s)
     bool has_removed = trash >= 0;
 
     while (has_removed) {
-        struct place top = {.trash = trash, .depth = 0};
+        struct sweep_place top = {.trash = trash, .depth = 0};
         top.dir = openat(trash, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         has_removed = top.dir >= 0 && remove_content(&top);
     }

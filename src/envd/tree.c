@@ -14,7 +14,7 @@
 #include "envd/path.h"
 
 /* A name in a directory that has been read, before it is described. */
-struct names {
+struct tree_names {
     const char **items;
     size_t n, cap;
 };
@@ -75,7 +75,7 @@ int tree_move(struct arena *a, const char *from, const char *to, const struct us
 
 /* ---- listing ---- */
 
-static int add_walked_name(struct arena *a, struct names *l, const char *name)
+static int add_walked_name(struct arena *a, struct tree_names *l, const char *name)
 {
     const char **items = arena_grow(a, l->items, l->n, &l->cap, sizeof *items);
 
@@ -93,7 +93,7 @@ static int by_tree_name(const void *a, const void *b)
 
 /* The names in DIR in byte order. What is open is what is asked about, whatever the path leads to
  * by now. */
-static int read_level_names(struct arena *a, const char *path, struct names *ret)
+static int read_level_names(struct arena *a, const char *path, struct tree_names *ret)
 {
     auto_closedir DIR *dir = opendir(path);
     int r = 0;
@@ -126,7 +126,7 @@ static struct entry *add_walked_entry(struct arena *a, struct tree_list *l)
 struct level {
     struct level *up;
     const char *path;
-    struct names names;
+    struct tree_names names;
     size_t at;
 };
 

@@ -137,7 +137,7 @@ int user_find_in(const char *name, const char *passwd, const char *group, struct
 
 /* ---- the last ones ---- */
 
-static struct known {
+static struct user_known {
     char name[USER_TEXT_MAX]; /* as it was asked for; empty: free */
     struct mark passwd, group;
     struct user user;
@@ -149,7 +149,7 @@ static bool is_user_settled(const struct mark *m)
     return m->changed.tv_sec + SETTLED_S < clock_real_us() / 1000000;
 }
 
-static void remember(const struct known *k)
+static void remember(const struct user_known *k)
 {
     static unsigned n;
 
@@ -160,12 +160,12 @@ static void remember(const struct known *k)
 /* Every command asks for its user, and mostly for the same one. */
 int user_find(const char *name, struct user *ret, struct err *e)
 {
-    struct known now = {.passwd = mark_of(PASSWD), .group = mark_of(GROUP)};
+    struct user_known now = {.passwd = mark_of(PASSWD), .group = mark_of(GROUP)};
 
     if (strlen(name) >= sizeof now.name)
         return user_find_in(name, PASSWD, GROUP, ret, e);
     for (size_t i = 0; i < KNOWN_MAX; i++) {
-        const struct known *k = &known[i];
+        const struct user_known *k = &known[i];
         if (strcmp(k->name, name) != 0 || !mark_is_same(&k->passwd, &now.passwd) ||
             !mark_is_same(&k->group, &now.group))
             continue;

@@ -177,21 +177,21 @@ static int add_watch_dir(struct watch *w, const char *path, const char *name, in
 
 /* ---- reading directories ---- */
 
-struct pending {
-    struct pending *next;
+struct watch_pending {
+    struct watch_pending *next;
     const char *name;
 };
 
-struct scan {
+struct watch_scan {
     struct watch *watch;
     bool is_new; /* report what is found */
     struct arena arena;
-    struct pending *first, **last;
+    struct watch_pending *first, **last;
 };
 
-static int push(struct scan *s, const char *name)
+static int push(struct watch_scan *s, const char *name)
 {
-    struct pending *p = arena_new(&s->arena, struct pending);
+    struct watch_pending *p = arena_new(&s->arena, struct watch_pending);
 
     if (!p || !name)
         return -ENOMEM;
@@ -216,7 +216,7 @@ static bool is_watch_dir(DIR *dir, const struct dirent *d)
 }
 
 /* Reports, and remembers that it was. */
-static void report_found(struct scan *s, int wd, const char *entry, const char *name)
+static void report_found(struct watch_scan *s, int wd, const char *entry, const char *name)
 {
     struct watch *w = s->watch;
     struct str key = event_key(&s->arena, wd, entry);
@@ -226,7 +226,7 @@ static void report_found(struct scan *s, int wd, const char *entry, const char *
     w->ops->on_event(w, WATCH_CREATE, name);
 }
 
-static int read_dir(struct scan *s, int wd, const char *path, const char *name)
+static int read_dir(struct watch_scan *s, int wd, const char *path, const char *name)
 {
     auto_closedir DIR *dir = opendir(path);
     int r = 0;
@@ -246,7 +246,7 @@ static int read_dir(struct scan *s, int wd, const char *path, const char *name)
     return r;
 }
 
-static int scan_one(struct scan *s, const char *name)
+static int scan_one(struct watch_scan *s, const char *name)
 {
     const char *path = path_of_member(&s->arena, s->watch, name);
     int wd = -1;
@@ -263,13 +263,13 @@ static int scan_one(struct scan *s, const char *name)
 /* Watches NAME of W and what is below it; reports what it finds there when IS_NEW. */
 static int scan(struct watch *w, const char *name, bool is_new)
 {
-    struct scan s = {.watch = w, .is_new = is_new};
+    struct watch_scan s = {.watch = w, .is_new = is_new};
     int r;
 
     s.last = &s.first;
     arena_init(&s.arena, SCAN_BYTES);
     r = push(&s, name);
-    for (struct pending *p = s.first; p && r == 0; p = p->next)
+    for (struct watch_pending *p = s.first; p && r == 0; p = p->next)
         r = scan_one(&s, p->name);
     arena_done(&s.arena);
     return r;

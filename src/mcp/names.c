@@ -82,13 +82,13 @@ static int add_repeated_header(struct arena *a, struct mcp_tool_row *t, struct s
     return 0;
 }
 
-struct walk {
+struct names_walk {
     struct arena *arena;
     struct mcp_tool_row *tool;
     struct err *e;
 };
 
-static int walk_properties(const struct walk *k, const struct json *schema, struct str at,
+static int walk_properties(const struct names_walk *k, const struct json *schema, struct str at,
                            unsigned depth)
 {
     const struct json *all = json_get(schema, "properties");
@@ -112,7 +112,7 @@ static int walk_properties(const struct walk *k, const struct json *schema, stru
 int mcp_find_header_args(struct arena *a, const struct json *schema, struct mcp_tool_row *t,
                          struct err *e)
 {
-    const struct walk k = {a, t, e};
+    const struct names_walk k = {a, t, e};
 
     return walk_properties(&k, schema, STR(""), 0);
 }

@@ -10,7 +10,7 @@
 #include "mcp/exchange.h"
 #include "net/http_req.h"
 
-struct event {
+struct stream_event {
     struct list node;
     uint32_t seq;
     size_t len;
@@ -21,7 +21,7 @@ struct event {
 
 static void drop_oldest_event(struct mcp_stream *t)
 {
-    struct event *ev = list_entry(list_pop(&t->events), struct event, node);
+    struct stream_event *ev = list_entry(list_pop(&t->events), struct stream_event, node);
 
     t->n_events--;
     t->session->kept -= ev->len;
@@ -49,7 +49,7 @@ static void forget_done(struct mcp_session *n)
 static void keep_event(struct mcp_stream *t, uint32_t seq, struct str text)
 {
     struct mcp_session *n = t->session;
-    struct event *ev = text.len <= MCP_MAX_KEPT ? mem_alloc(sizeof *ev + text.len) : NULL;
+    struct stream_event *ev = text.len <= MCP_MAX_KEPT ? mem_alloc(sizeof *ev + text.len) : NULL;
 
     if (!ev)
         return;
@@ -141,7 +141,7 @@ void mcp_stream_resume(struct mcp_stream *t, struct http_req *r, uint32_t after)
         return;
     list_each(it, &t->events)
     {
-        struct event *ev = list_entry(it, struct event, node);
+        struct stream_event *ev = list_entry(it, struct stream_event, node);
         if (ev->seq > after)
             send_stream_event(t, STR_NULL, ev->seq, str_n(ev->text, ev->len));
     }

@@ -195,7 +195,7 @@ const char *const mcp_list_names[MCP_LIST_COUNT] = {
     [MCP_LIST_PROMPTS] = "prompts",
 };
 
-struct source {
+struct mcp_source {
     const char *what;
     size_t n;
     int (*write)(struct mcp_table *t, size_t i, struct buf *b, struct err *e);
@@ -219,7 +219,7 @@ static const char *prompt_name(const struct mcp_table *t, size_t i)
     return t->desc.prompts[i].name;
 }
 
-static int fill_list(struct mcp_table *t, enum mcp_list list, const struct source *from,
+static int fill_list(struct mcp_table *t, enum mcp_list list, const struct mcp_source *from,
                      struct err *e)
 {
     struct mcp_catalog *c = &t->lists[list];
@@ -303,7 +303,7 @@ static int describe_server(struct mcp_table *t, struct err *e)
 
 int mcp_table_init(struct mcp_table *t, const struct mcp_desc *desc, struct err *e)
 {
-    const struct source sources[MCP_LIST_COUNT] = {
+    const struct mcp_source sources[MCP_LIST_COUNT] = {
         [MCP_LIST_TOOLS] = {"tool", desc->n_tools, write_tool, tool_name},
         [MCP_LIST_RESOURCES] = {"resource", desc->n_resources, write_resource, resource_name},
         [MCP_LIST_TEMPLATES] = {"template", desc->n_templates, write_template, template_name},

@@ -10,7 +10,7 @@
 
 enum { MAX_BODY = 1 << 20 };
 
-struct fetch {
+struct http_fetching {
     void (*done)(void *ctx, const struct http_response *r);
     void *ctx;
     struct http_response response;
@@ -20,12 +20,12 @@ struct fetch {
 static void on_fetch_head(struct http_call *c, void *ctx, const struct http_head *head)
 {
     (void)c;
-    ((struct fetch *)ctx)->response.head = *head;
+    ((struct http_fetching *)ctx)->response.head = *head;
 }
 
 static int on_fetch_data(struct http_call *c, void *ctx, const char *p, size_t len)
 {
-    struct fetch *f = ctx;
+    struct http_fetching *f = ctx;
     int r = buf_add(&f->body, p, len);
 
     (void)c;
@@ -34,7 +34,7 @@ static int on_fetch_data(struct http_call *c, void *ctx, const char *p, size_t l
 
 static void on_fetch_end(struct http_call *c, void *ctx, int result, const char *why)
 {
-    struct fetch *f = ctx;
+    struct http_fetching *f = ctx;
 
     (void)c;
     f->response.error = result;
@@ -45,7 +45,7 @@ static void on_fetch_end(struct http_call *c, void *ctx, int result, const char 
 
 static void free_fetch(void *ctx)
 {
-    struct fetch *f = ctx;
+    struct http_fetching *f = ctx;
 
     buf_done(&f->body);
     free(f);
@@ -61,7 +61,7 @@ struct http_call *http_client_fetch(struct http_client *c, const struct http_req
                                     void (*done)(void *ctx, const struct http_response *r),
                                     void *ctx, struct err *e)
 {
-    struct fetch *f = mem_zalloc(1, sizeof *f);
+    struct http_fetching *f = mem_zalloc(1, sizeof *f);
     struct http_call *call = NULL;
 
     if (f) {

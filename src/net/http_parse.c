@@ -25,7 +25,7 @@ const uint8_t http_chars[256] = {
     [0x70] = 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 2, 3, 2, 7, 0, /* p */
 };
 
-struct parse {
+struct head_parse {
     struct arena *arena;
     const struct http_limits *limits;
     struct http_head *head;
@@ -36,7 +36,7 @@ struct parse {
     bool has_host, has_length, has_upgrade, has_close, has_keep_alive, has_connection_upgrade;
 };
 
-static int fail_head(struct parse *ps, int status, const char *reason)
+static int fail_head(struct head_parse *ps, int status, const char *reason)
 {
     ps->reason = reason;
     return ps->is_response ? -502 : -status;
@@ -66,7 +66,7 @@ static size_t next_ctl(const char *p, size_t at, size_t end)
 }
 
 /* What an unfinished head says: 0 for "wait", or too long. */
-static ssize_t unfinished(struct parse *ps, const char *p, size_t len)
+static ssize_t unfinished(struct head_parse *ps, const char *p, size_t len)
 {
     if (len < ps->limits->max_head)
         return 0;
@@ -76,7 +76,7 @@ static ssize_t unfinished(struct parse *ps, const char *p, size_t len)
 }
 
 /* The length of the head in P (with one empty line before it: *ret_skip), 0 or -status. */
-static ssize_t find_head_end(struct parse *ps, const char *p, size_t len, size_t *scanned,
+static ssize_t find_head_end(struct head_parse *ps, const char *p, size_t len, size_t *scanned,
                              size_t *ret_skip)
 {
     size_t end = len < ps->limits->max_head ? len : ps->limits->max_head;
@@ -107,7 +107,7 @@ static ssize_t find_head_end(struct parse *ps, const char *p, size_t len, size_t
 
 /* ---- header fields ---- */
 
-static int on_content_length(struct parse *ps, struct str value)
+static int on_content_length(struct head_parse *ps, struct str value)
 {
     /* A repeated length is refused even when it is the same: some peers take the first, some the
      * last. */
@@ -119,7 +119,7 @@ static int on_content_length(struct parse *ps, struct str value)
     return 0;
 }
 
-static int on_transfer_encoding(struct parse *ps, struct str value)
+static int on_transfer_encoding(struct head_parse *ps, struct str value)
 {
     if (ps->transfer_encoding.p)
         return fail_head(ps, 400, "repeated Transfer-Encoding");
@@ -160,7 +160,7 @@ static bool is_request_authority(struct str s)
     return at == s.len || (s.p[at] == ':' && is_port(str_skip(s, at + 1)));
 }
 
-static int on_host(struct parse *ps, struct str value)
+static int on_host(struct head_parse *ps, struct str value)
 {
     if (ps->is_response)
         return 0;
@@ -171,7 +171,7 @@ static int on_host(struct parse *ps, struct str value)
     return 0;
 }
 
-static int read_connection_header(struct parse *ps, struct str value)
+static int read_connection_header(struct head_parse *ps, struct str value)
 {
     for (struct str rest = value; rest.p;) {
         struct str token = str_trim(str_cut(&rest, ','));
@@ -185,13 +185,13 @@ static int read_connection_header(struct parse *ps, struct str value)
     return 0;
 }
 
-static int on_upgrade(struct parse *ps, struct str value)
+static int on_upgrade(struct head_parse *ps, struct str value)
 {
     ps->has_upgrade |= value.len > 0;
     return 0;
 }
 
-static int on_expect(struct parse *ps, struct str value)
+static int on_expect(struct head_parse *ps, struct str value)
 {
     if (ps->is_response)
         return 0;
@@ -204,7 +204,7 @@ static int on_expect(struct parse *ps, struct str value)
 /* The fields that decide about framing and the connection. */
 static const struct {
     struct str name;
-    int (*fn)(struct parse *ps, struct str value);
+    int (*fn)(struct head_parse *ps, struct str value);
 } special[] = {
     {STR_INIT("host"), on_host},
     {STR_INIT("content-length"), on_content_length},
@@ -214,7 +214,7 @@ static const struct {
     {STR_INIT("expect"), on_expect},
 };
 
-static int add_parsed_header(struct parse *ps, struct str name, struct str value)
+static int add_parsed_header(struct head_parse *ps, struct str name, struct str value)
 {
     struct http_headers *h = &ps->head->headers;
 
@@ -237,7 +237,7 @@ static int add_parsed_header(struct parse *ps, struct str name, struct str value
     return 0;
 }
 
-static int parse_headers(struct parse *ps, const char *p, const char *end)
+static int parse_headers(struct head_parse *ps, const char *p, const char *end)
 {
     while (p < end) {
         const char *name = p;
@@ -259,7 +259,7 @@ static int parse_headers(struct parse *ps, const char *p, const char *end)
 
 /* "chunked" alone is understood. Anything else is refused: with 501 when chunked ends the list, so
  * that the length would at least be known, else with 400. */
-static int check_transfer_encoding(struct parse *ps)
+static int check_transfer_encoding(struct head_parse *ps)
 {
     struct str rest = ps->transfer_encoding, last = STR_NULL;
     int n = 0, n_chunked = 0;
@@ -303,7 +303,7 @@ static struct str take_while(const char **p, bool (*fn)(char c))
 }
 
 /* "HTTP/1.x" at P, followed by END. */
-static int parse_version(struct parse *ps, const char *p, char end)
+static int parse_version(struct head_parse *ps, const char *p, char end)
 {
     if (memcmp(p, "HTTP/", 5) != 0 || !ascii_is_digit(p[5]) || p[6] != '.' ||
         !ascii_is_digit(p[7]) || p[8] != end)
@@ -315,7 +315,7 @@ static int parse_version(struct parse *ps, const char *p, char end)
 }
 
 /* "http://authority/path?query" */
-static int parse_absolute(struct parse *ps, struct str target)
+static int parse_absolute(struct head_parse *ps, struct str target)
 {
     struct http_head *h = ps->head;
     bool is_https = target.len > 8 && str_ieq(str_n(target.p, 8), STR("https://"));
@@ -333,7 +333,7 @@ static int parse_absolute(struct parse *ps, struct str target)
     return 0;
 }
 
-static int parse_target(struct parse *ps, struct str target)
+static int parse_target(struct head_parse *ps, struct str target)
 {
     struct http_head *h = ps->head;
 
@@ -358,7 +358,7 @@ static int parse_target(struct parse *ps, struct str target)
     return 0;
 }
 
-static int parse_request_line(struct parse *ps, const char *p)
+static int parse_request_line(struct head_parse *ps, const char *p)
 {
     struct http_head *h = ps->head;
 
@@ -374,7 +374,7 @@ static int parse_request_line(struct parse *ps, const char *p)
     return r < 0 ? r : parse_target(ps, target);
 }
 
-static int parse_status_line(struct parse *ps, const char *p)
+static int parse_status_line(struct head_parse *ps, const char *p)
 {
     int r = parse_version(ps, p, ' ');
 
@@ -394,7 +394,7 @@ static int parse_status_line(struct parse *ps, const char *p)
 
 /* ---- whole heads ---- */
 
-static void set_connection(struct parse *ps)
+static void set_connection(struct head_parse *ps)
 {
     struct http_head *h = ps->head;
 
@@ -405,7 +405,7 @@ static void set_connection(struct parse *ps)
                     h->content_length <= 0 && !h->is_chunked;
 }
 
-static int check_request_line(struct parse *ps)
+static int check_request_line(struct head_parse *ps)
 {
     if (!ps->has_host && ps->head->minor > 0)
         return fail_head(ps, 400, "missing Host");
@@ -417,7 +417,7 @@ static int check_request_line(struct parse *ps)
 }
 
 /* The length of a response's body also depends on the request and the status. */
-static int check_response(struct parse *ps, enum http_method request_method)
+static int check_response(struct head_parse *ps, enum http_method request_method)
 {
     struct http_head *h = ps->head;
     int r = check_transfer_encoding(ps);
@@ -434,7 +434,7 @@ static int check_response(struct parse *ps, enum http_method request_method)
     return 0;
 }
 
-static int parse_copy(struct parse *ps, const char *p, size_t len)
+static int parse_copy(struct head_parse *ps, const char *p, size_t len)
 {
     struct str absolute_host;
 
@@ -450,7 +450,7 @@ static int parse_copy(struct parse *ps, const char *p, size_t len)
     return r;
 }
 
-static ssize_t parse_head(struct parse *ps, const char *p, size_t len, size_t *scanned)
+static ssize_t parse_head(struct head_parse *ps, const char *p, size_t len, size_t *scanned)
 {
     size_t skip = 0;
 
@@ -470,7 +470,7 @@ ssize_t http_parse_request(struct arena *a, const char *p, size_t len, size_t *s
                            const struct http_limits *limits, struct http_head *ret,
                            const char **ret_reason)
 {
-    struct parse ps = {.arena = a, .limits = limits, .head = ret};
+    struct head_parse ps = {.arena = a, .limits = limits, .head = ret};
     ssize_t n = parse_head(&ps, p, len, scanned);
 
     if (n > 0) {
@@ -487,7 +487,7 @@ ssize_t http_parse_response(struct arena *a, const char *p, size_t len, size_t *
                             const struct http_limits *limits, enum http_method request_method,
                             struct http_head *ret, const char **ret_reason)
 {
-    struct parse ps = {.arena = a, .limits = limits, .head = ret, .is_response = true};
+    struct head_parse ps = {.arena = a, .limits = limits, .head = ret, .is_response = true};
     ssize_t n = parse_head(&ps, p, len, scanned);
 
     if (n > 0) {

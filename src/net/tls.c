@@ -27,7 +27,7 @@ struct context {
     void *on_name_arg;
 };
 
-struct session {
+struct tls_session {
     SSL *ssl;
     int fd;
     bool is_broken;  /* OpenSSL allows nothing but freeing after a fatal error */
@@ -120,7 +120,7 @@ static BIO *socket_bio(int fd)
 
 static void session_free(void *session)
 {
-    struct session *s = session;
+    struct tls_session *s = session;
 
     SSL_free(s->ssl);
     free(s);
@@ -140,7 +140,7 @@ static int set_peer_name(SSL *ssl, const char *name)
 
 static void *session_open(struct tls_ctx *t, int fd, bool is_client, const char *sni, struct err *e)
 {
-    struct session *s = mem_zalloc(1, sizeof *s);
+    struct tls_session *s = mem_zalloc(1, sizeof *s);
     BIO *bio = socket_bio(fd);
 
     if (s)
@@ -169,7 +169,7 @@ static void *session_open(struct tls_ctx *t, int fd, bool is_client, const char 
 }
 
 /* What a call that returned N <= 0 means. */
-static ssize_t tls_result_of(struct session *s, int n, uint32_t *ret_wants)
+static ssize_t tls_result_of(struct tls_session *s, int n, uint32_t *ret_wants)
 {
     int saved = errno;
 
@@ -204,7 +204,7 @@ static void answer_plainly(int fd)
 }
 
 /* No record of TLS begins with a capital letter; every method of HTTP does. */
-static bool is_plain_http(struct session *s)
+static bool is_plain_http(struct tls_session *s)
 {
     char c;
 
@@ -220,7 +220,7 @@ static bool is_plain_http(struct session *s)
 
 static ssize_t session_read(void *session, void *p, size_t n, uint32_t *ret_wants)
 {
-    struct session *s = session;
+    struct tls_session *s = session;
 
     if (is_plain_http(s))
         return -EPROTO;
@@ -232,7 +232,7 @@ static ssize_t session_read(void *session, void *p, size_t n, uint32_t *ret_want
 
 static ssize_t session_write(void *session, const void *p, size_t n, uint32_t *ret_wants)
 {
-    struct session *s = session;
+    struct tls_session *s = session;
 
     ERR_clear_error();
     errno = 0;
@@ -245,17 +245,17 @@ static ssize_t session_write(void *session, const void *p, size_t n, uint32_t *r
 
 static bool session_has_pending(void *session)
 {
-    return SSL_pending(((struct session *)session)->ssl) > 0;
+    return SSL_pending(((struct tls_session *)session)->ssl) > 0;
 }
 
 static bool session_is_ready(void *session)
 {
-    return SSL_is_init_finished(((struct session *)session)->ssl);
+    return SSL_is_init_finished(((struct tls_session *)session)->ssl);
 }
 
 static void session_shutdown(void *session)
 {
-    struct session *s = session;
+    struct tls_session *s = session;
 
     ERR_clear_error();
     if (!s->is_broken && SSL_is_init_finished(s->ssl))

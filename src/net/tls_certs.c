@@ -34,24 +34,24 @@ struct tls_certs {
 /* ---- files ---- */
 
 /* The names of a directory's certificates, without ".pem", in order. */
-struct names {
+struct tls_certs_names {
     char *items[TLS_CERTS_MAX];
     size_t n;
 };
 
-static void names_done(struct names *l)
+static void names_done(struct tls_certs_names *l)
 {
     while (l->n > 0)
         free(l->items[--l->n]);
 }
-DEFINE_CLEANUP_IN_PLACE(struct names, names_done)
+DEFINE_CLEANUP_IN_PLACE(struct tls_certs_names, names_done)
 
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_cert_name(struct names *l, struct str file, struct err *e)
+static int add_cert_name(struct tls_certs_names *l, struct str file, struct err *e)
 {
     if (!str_ends(file, STR(".pem")) || file.len == 4)
         return 0;
@@ -64,7 +64,7 @@ static int add_cert_name(struct names *l, struct str file, struct err *e)
     return 0;
 }
 
-static int list_names(struct names *l, const char *dir, struct err *e)
+static int list_names(struct tls_certs_names *l, const char *dir, struct err *e)
 {
     DIR *d = opendir(dir);
     const struct dirent *entry;
@@ -99,7 +99,7 @@ static int each_pair(const struct tls_certs_files *f,
                      int (*fn)(void *ctx, const char *cert, const char *key, struct err *e),
                      void *ctx, struct err *e)
 {
-    struct names names auto_(names_done) = {.n = 0};
+    struct tls_certs_names names auto_(names_done) = {.n = 0};
     int r = f->cert ? fn(ctx, f->cert, f->key, e) : 0;
 
     if (r == 0 && f->dir)

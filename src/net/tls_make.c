@@ -73,7 +73,7 @@ struct extension {
     const char *value;
 };
 
-struct plan {
+struct tls_plan {
     const char *title; /* common name */
     int days;
     X509 *issuer; /* NULL: itself */
@@ -106,7 +106,7 @@ static bool add_extension(X509 *cert, X509 *issuer, const struct extension *x)
     return is_added;
 }
 
-static bool fill_certificate(X509 *cert, EVP_PKEY *key, const struct plan *p)
+static bool fill_certificate(X509 *cert, EVP_PKEY *key, const struct tls_plan *p)
 {
     X509_NAME *name = X509_get_subject_name(cert);
     X509 *issuer = p->issuer ? p->issuer : cert;
@@ -123,7 +123,7 @@ static bool fill_certificate(X509 *cert, EVP_PKEY *key, const struct plan *p)
     return ok && X509_sign(cert, p->issuer_key ? p->issuer_key : key, EVP_sha256()) > 0;
 }
 
-static int make_certificate(struct tls_pair *ret, const struct plan *p, struct err *e)
+static int make_certificate(struct tls_pair *ret, const struct tls_plan *p, struct err *e)
 {
     auto_(EVP_PKEY_free) EVP_PKEY *key = EVP_EC_gen("P-256");
     auto_(X509_free) X509 *cert = X509_new();
@@ -150,7 +150,7 @@ int tls_make_ca(struct tls_pair *ret, const char *name, struct err *e)
         {NID_name_constraints, allowed},
         {0},
     };
-    const struct plan p = {.title = title, .days = TLS_CA_DAYS, .extensions = extensions};
+    const struct tls_plan p = {.title = title, .days = TLS_CA_DAYS, .extensions = extensions};
     return make_certificate(ret, &p, e);
 }
 
@@ -188,11 +188,11 @@ int tls_make_cert(struct tls_pair *ret, const struct tls_pair *ca, const char *n
         {NID_subject_alt_name, names},
         {0},
     };
-    const struct plan p = {.title = title,
-                           .days = TLS_CERT_DAYS,
-                           .issuer = issuer,
-                           .issuer_key = issuer_key,
-                           .extensions = extensions};
+    const struct tls_plan p = {.title = title,
+                               .days = TLS_CERT_DAYS,
+                               .issuer = issuer,
+                               .issuer_key = issuer_key,
+                               .extensions = extensions};
     return make_certificate(ret, &p, e);
 }
 

@@ -44,7 +44,7 @@ static uint32_t units(size_t len, size_t of)
 
 /* ---- writing ---- */
 
-struct writer {
+struct cfb_writer {
     const struct cfb_item *items;
     size_t n;
     struct buf *out;
@@ -65,7 +65,7 @@ static uint32_t add_chain(struct buf *table, uint32_t n)
 }
 
 /* Puts DATA into sectors; the first one's number. */
-static uint32_t add_sectors(struct writer *w, struct str data)
+static uint32_t add_sectors(struct cfb_writer *w, struct str data)
 {
     uint32_t n = units(data.len, SECTOR), first = add_chain(&w->fat, n);
 
@@ -75,7 +75,7 @@ static uint32_t add_sectors(struct writer *w, struct str data)
     return first;
 }
 
-static void add_streams(struct writer *w)
+static void add_streams(struct cfb_writer *w)
 {
     for (size_t i = 0; i < w->n; i++) {
         struct str data = w->items[i].data;
@@ -110,7 +110,7 @@ static bool is_less(const char *a, const char *b)
 }
 
 /* A balanced tree of IDS, which are sorted; its root. Entries of the directory count from 1. */
-static uint32_t make_tree(struct writer *w, const uint32_t *ids, size_t n)
+static uint32_t make_tree(struct cfb_writer *w, const uint32_t *ids, size_t n)
 {
     if (n == 0)
         return FREE;
@@ -120,7 +120,7 @@ static uint32_t make_tree(struct writer *w, const uint32_t *ids, size_t n)
     return ids[middle] + 1;
 }
 
-static void make_trees(struct writer *w)
+static void make_trees(struct cfb_writer *w)
 {
     for (int parent = -1; parent < (int)w->n; parent++) {
         uint32_t ids[CFB_ITEMS_MAX];
@@ -138,14 +138,14 @@ static void make_trees(struct writer *w)
     }
 }
 
-struct entry {
+struct cfb_entry {
     const char *name;
     int type; /* 1 storage, 2 stream, 5 root */
     uint32_t left, right, child, first;
     size_t size;
 };
 
-static void add_cfb_entry(struct buf *b, const struct entry *e)
+static void add_cfb_entry(struct buf *b, const struct cfb_entry *e)
 {
     size_t len = strlen(e->name);
 
@@ -164,17 +164,17 @@ static void add_cfb_entry(struct buf *b, const struct entry *e)
     add32(b, 0);
 }
 
-static void add_directory(struct writer *w, struct buf *b)
+static void add_directory(struct cfb_writer *w, struct buf *b)
 {
-    static const struct entry none = {"", 0, FREE, FREE, FREE, 0, 0};
+    static const struct cfb_entry none = {"", 0, FREE, FREE, FREE, 0, 0};
 
-    add_cfb_entry(
-        b, &(struct entry){"Root Entry", 5, FREE, FREE, w->child[0], w->mini_first, w->mini.len});
+    add_cfb_entry(b, &(struct cfb_entry){"Root Entry", 5, FREE, FREE, w->child[0], w->mini_first,
+                                         w->mini.len});
     for (size_t i = 0; i < w->n; i++) {
         bool is_stream = w->items[i].data.p != NULL;
-        add_cfb_entry(b, &(struct entry){w->items[i].name, is_stream ? 2 : 1, w->left[i],
-                                         w->right[i], w->child[i + 1], is_stream ? w->first[i] : 0,
-                                         w->items[i].data.len});
+        add_cfb_entry(b, &(struct cfb_entry){w->items[i].name, is_stream ? 2 : 1, w->left[i],
+                                             w->right[i], w->child[i + 1],
+                                             is_stream ? w->first[i] : 0, w->items[i].data.len});
     }
     while (buf_ok(b) && b->len % SECTOR != 0)
         add_cfb_entry(b, &none);
@@ -182,7 +182,7 @@ static void add_directory(struct writer *w, struct buf *b)
 }
 
 /* The FAT describes itself too. Fills HEADER with what the header says of it. */
-static void add_fat(struct writer *w, struct buf *header)
+static void add_fat(struct cfb_writer *w, struct buf *header)
 {
     uint32_t n, n_fat = 0, n_dif = 0, per = SECTOR / 4;
 
@@ -234,7 +234,7 @@ static void begin_header(struct buf *b)
 
 int cfb_write(struct buf *out, struct arena *a, const struct cfb_item *items, size_t n)
 {
-    struct writer *w = arena_new(a, struct writer);
+    struct cfb_writer *w = arena_new(a, struct cfb_writer);
     auto_buf struct buf sectors = BUF_INIT(out->max), directory = BUF_INIT(1 << 16);
     auto_buf struct buf header = BUF_INIT(SECTOR);
 
@@ -242,7 +242,7 @@ int cfb_write(struct buf *out, struct arena *a, const struct cfb_item *items, si
         return -ENOMEM;
     if (n > CFB_ITEMS_MAX)
         return -E2BIG;
-    *w = (struct writer){.items = items, .n = n, .out = &sectors};
+    *w = (struct cfb_writer){.items = items, .n = n, .out = &sectors};
     buf_init(&w->fat, out->max);
     buf_init(&w->mini_fat, 1 << 20);
     buf_init(&w->mini, 1 << 20);
@@ -263,7 +263,7 @@ int cfb_write(struct buf *out, struct arena *a, const struct cfb_item *items, si
 
 /* ---- reading ---- */
 
-struct reader {
+struct cfb_reader {
     struct arena *arena;
     struct str bytes;
     size_t sector;
@@ -285,14 +285,14 @@ bool cfb_is(struct str bytes)
     return bytes.len >= SECTOR && memcmp(bytes.p, magic, 8) == 0;
 }
 
-static struct str sector_at(const struct reader *r, uint32_t i)
+static struct str sector_at(const struct cfb_reader *r, uint32_t i)
 {
     size_t at = ((size_t)i + 1) * r->sector;
 
     return at >= r->bytes.len ? STR_NULL : str_slice(r->bytes, at, at + r->sector);
 }
 
-static void read_fat_sector(struct reader *r, uint32_t i, size_t max)
+static void read_fat_sector(struct cfb_reader *r, uint32_t i, size_t max)
 {
     struct str s = sector_at(r, i);
 
@@ -300,7 +300,7 @@ static void read_fat_sector(struct reader *r, uint32_t i, size_t max)
         r->fat[r->n_fat++] = get(s, k, 4);
 }
 
-static int read_fat(struct reader *r)
+static int read_fat(struct cfb_reader *r)
 {
     uint32_t n = get(r->bytes, 44, 4), dif = get(r->bytes, 68, 4);
     size_t max = r->bytes.len / r->sector + r->sector, turns = 0;
@@ -322,7 +322,7 @@ static int read_fat(struct reader *r)
 }
 
 /* Appends the sectors of a chain, SIZE bytes at most. */
-static int read_chain(const struct reader *r, uint32_t first, size_t size, struct buf *out)
+static int read_chain(const struct cfb_reader *r, uint32_t first, size_t size, struct buf *out)
 {
     size_t turns = 0;
 
@@ -337,7 +337,7 @@ static int read_chain(const struct reader *r, uint32_t first, size_t size, struc
 }
 
 /* A small stream: its sectors are in the root's stream, in their own table. */
-static int read_small(const struct reader *r, struct str directory, const struct entry *e,
+static int read_small(const struct cfb_reader *r, struct str directory, const struct cfb_entry *e,
                       struct buf *out)
 {
     auto_buf struct buf table = BUF_INIT(r->bytes.len), mini = BUF_INIT(r->bytes.len);
@@ -359,7 +359,7 @@ static int read_small(const struct reader *r, struct str directory, const struct
 }
 
 /* The entry of the stream NAME. */
-static bool find_cfb_stream(struct str directory, const char *name, struct entry *ret)
+static bool find_cfb_stream(struct str directory, const char *name, struct cfb_entry *ret)
 {
     size_t len = strlen(name);
 
@@ -378,10 +378,10 @@ static bool find_cfb_stream(struct str directory, const char *name, struct entry
 
 int cfb_stream(struct arena *a, struct str bytes, const char *name, struct str *ret)
 {
-    struct reader r = {.arena = a, .bytes = bytes};
+    struct cfb_reader r = {.arena = a, .bytes = bytes};
     auto_buf struct buf directory = BUF_INIT(bytes.len), out = BUF_INIT(bytes.len);
     uint32_t shift = get(bytes, 30, 2);
-    struct entry e;
+    struct cfb_entry e;
 
     if (!cfb_is(bytes) || (shift != 9 && shift != 12) || get(bytes, 32, 2) != 6)
         return -EINVAL;

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "office/xml_internal.h"
 
-struct parser {
+struct xml_parser {
     struct xml_doc *d;
     struct str text;
     size_t at;
@@ -21,19 +21,19 @@ struct parser {
     struct xml_attr attrs[XML_ATTRS_MAX];
 };
 
-static int fault(struct parser *p, const char *what)
+static int fault(struct xml_parser *p, const char *what)
 {
     if (!p->fault)
         p->fault = what;
     return -EINVAL;
 }
 
-static struct str rest(const struct parser *p)
+static struct str rest(const struct xml_parser *p)
 {
     return str_skip(p->text, p->at);
 }
 
-static int peek(const struct parser *p)
+static int peek(const struct xml_parser *p)
 {
     return p->at < p->text.len ? (unsigned char)p->text.p[p->at] : -1;
 }
@@ -43,7 +43,7 @@ static bool is_space(int c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-static void skip_space(struct parser *p)
+static void skip_space(struct xml_parser *p)
 {
     while (is_space(peek(p)))
         p->at++;
@@ -59,7 +59,7 @@ static bool is_xml_name_char(int c, bool is_first)
 }
 
 /* A name with at most one prefix; empty when there is none. */
-static struct str read_xml_name(struct parser *p)
+static struct str read_xml_name(struct xml_parser *p)
 {
     size_t begin = p->at;
     bool is_first = true, has_prefix = false;
@@ -153,7 +153,7 @@ static size_t read_entity(struct str raw, char out[static UTF8_MAX], size_t *len
 
 /* RAW with its entities decoded and its line ends as they should be; in attributes they are
  * spaces. Not copied when there is nothing to do. */
-static struct str decode_entities(struct parser *p, struct str raw, bool is_attr)
+static struct str decode_entities(struct xml_parser *p, struct str raw, bool is_attr)
 {
     if (is_xml_plain(raw, is_attr ? "&\r\n\t" : "&\r"))
         return raw;
@@ -186,7 +186,7 @@ static struct str decode_entities(struct parser *p, struct str raw, bool is_attr
 
 /* ---- nodes ---- */
 
-static int add_xml_plain(struct parser *p, enum xml_kind kind, struct str text)
+static int add_xml_plain(struct xml_parser *p, enum xml_kind kind, struct str text)
 {
     struct xml *n = text.p ? xml_node(p->d, kind) : NULL;
 
@@ -198,7 +198,7 @@ static int add_xml_plain(struct parser *p, enum xml_kind kind, struct str text)
 }
 
 /* What begins with SKIP bytes and goes on to END. */
-static int read_to(struct parser *p, enum xml_kind kind, size_t skip, struct str end)
+static int read_to(struct xml_parser *p, enum xml_kind kind, size_t skip, struct str end)
 {
     p->at += skip;
     ptrdiff_t len = str_find(rest(p), end);
@@ -209,7 +209,7 @@ static int read_to(struct parser *p, enum xml_kind kind, size_t skip, struct str
     return add_xml_plain(p, kind, text);
 }
 
-static int read_xml_text(struct parser *p)
+static int read_xml_text(struct xml_parser *p)
 {
     ptrdiff_t len = str_chr(rest(p), '<');
     struct str raw = len < 0 ? rest(p) : str_slice(rest(p), 0, (size_t)len);
@@ -225,7 +225,7 @@ static int read_xml_text(struct parser *p)
 }
 
 /* One attribute into *RET, its name not yet looked up. */
-static int read_attr(struct parser *p, struct str *name, struct str *value)
+static int read_attr(struct xml_parser *p, struct str *name, struct str *value)
 {
     *name = read_xml_name(p);
     skip_space(p);
@@ -249,7 +249,7 @@ static int read_attr(struct parser *p, struct str *name, struct str *value)
 }
 
 /* The attributes up to ">" or "/>", with what they bind. The names are for now as written. */
-static int read_attrs(struct parser *p, struct str names[static XML_ATTRS_MAX], unsigned *n)
+static int read_attrs(struct xml_parser *p, struct str names[static XML_ATTRS_MAX], unsigned *n)
 {
     for (*n = 0;; ++*n) {
         bool had_space = is_space(peek(p));
@@ -282,7 +282,7 @@ static int read_attrs(struct parser *p, struct str names[static XML_ATTRS_MAX], 
 }
 
 /* The element NAME with what read_attrs() found. */
-static struct xml *make_element(struct parser *p, struct str name, const struct str *names,
+static struct xml *make_element(struct xml_parser *p, struct str name, const struct str *names,
                                 unsigned n)
 {
     struct xml_doc *d = p->d;
@@ -312,7 +312,7 @@ static struct xml *make_element(struct parser *p, struct str name, const struct 
     return made;
 }
 
-static int read_element(struct parser *p)
+static int read_element(struct xml_parser *p)
 {
     struct str names[XML_ATTRS_MAX];
     unsigned n;
@@ -350,7 +350,7 @@ static int read_element(struct parser *p)
     return 0;
 }
 
-static int read_xml_end(struct parser *p)
+static int read_xml_end(struct xml_parser *p)
 {
     p->at += 2;
     struct str name = read_xml_name(p);
@@ -367,7 +367,7 @@ static int read_xml_end(struct parser *p)
     return 0;
 }
 
-static int read_any(struct parser *p)
+static int read_any(struct xml_parser *p)
 {
     static const struct {
         struct str begin, end;
@@ -395,7 +395,7 @@ static int read_any(struct parser *p)
 
 /* ---- whole documents ---- */
 
-static int parse_document(struct parser *p)
+static int parse_document(struct xml_parser *p)
 {
     int r = 0;
 
@@ -408,7 +408,7 @@ static int parse_document(struct parser *p)
     return p->d->error ? p->d->error : r;
 }
 
-static int tell_xml_fault(const struct parser *p, int r, struct err *e)
+static int tell_xml_fault(const struct xml_parser *p, int r, struct err *e)
 {
     unsigned line = 1;
 
@@ -482,7 +482,7 @@ static void fix_declaration(struct xml_doc *d)
 struct xml_doc *xml_parse(struct arena *a, struct str text, struct err *e)
 {
     struct xml_doc *d = arena_new(a, struct xml_doc);
-    struct parser *p auto_free = mem_zalloc(1, sizeof *p);
+    struct xml_parser *p auto_free = mem_zalloc(1, sizeof *p);
 
     if (!d || !p) {
         (void)err_set(e, -ENOMEM, "out of memory");
@@ -510,7 +510,7 @@ struct xml_doc *xml_parse(struct arena *a, struct str text, struct err *e)
 struct xml *xml_add_text(struct xml_doc *d, struct xml *parent, struct xml *before,
                          const char *fragment)
 {
-    struct parser *p auto_free = mem_zalloc(1, sizeof *p);
+    struct xml_parser *p auto_free = mem_zalloc(1, sizeof *p);
     struct xml holder = {.kind = XML_ELEMENT}, *first;
 
     if (!parent)

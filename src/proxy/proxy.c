@@ -28,7 +28,7 @@ struct proxy {
     int64_t patience_ms;
 };
 
-struct exchange {
+struct proxy_exchange {
     struct list node;
     struct list in_group;
     struct proxy *proxy;
@@ -47,7 +47,7 @@ struct exchange {
 
 /* ---- the end ---- */
 
-static void finish_proxied(struct exchange *x)
+static void finish_proxied(struct proxy_exchange *x)
 {
     list_del(&x->node);
     list_del(&x->in_group);
@@ -58,7 +58,8 @@ static void finish_proxied(struct exchange *x)
 }
 
 /* The answer has begun, and there is no more of it. */
-static void cut_answer(const struct exchange *x, struct http_req *r, const struct proxy_fault *f)
+static void cut_answer(const struct proxy_exchange *x, struct http_req *r,
+                       const struct proxy_fault *f)
 {
     if (x->filter && x->filter->cut && x->filter->cut(x->filter->ctx, r, f))
         http_end(r);
@@ -67,7 +68,7 @@ static void cut_answer(const struct exchange *x, struct http_req *r, const struc
 }
 
 /* Ends the call, answers when there is still a chance to, and finishes. */
-static void give_up_pass(struct exchange *x, const struct proxy_fault *f)
+static void give_up_pass(struct proxy_exchange *x, const struct proxy_fault *f)
 {
     struct http_call *call = take(x->call);
     struct http_req *r = take(x->req);
@@ -86,7 +87,7 @@ static void give_up_pass(struct exchange *x, const struct proxy_fault *f)
     finish_proxied(x);
 }
 
-static void run_out(struct exchange *x)
+static void run_out(struct proxy_exchange *x)
 {
     give_up_pass(x, &(struct proxy_fault){503, -ENOMEM, "out of memory"});
 }
@@ -105,7 +106,7 @@ static void on_client_abort(struct http_req *r)
 
 static int on_request_data(struct http_req *r, void *ctx, const char *p, size_t len)
 {
-    struct exchange *x = ctx;
+    struct proxy_exchange *x = ctx;
 
     /* A call that cannot take it is about to end. */
     if (http_call_write(x->call, p, len) < 0)
@@ -117,7 +118,7 @@ static int on_request_data(struct http_req *r, void *ctx, const char *p, size_t 
 
 static void on_request_end(struct http_req *r, void *ctx)
 {
-    struct exchange *x = ctx;
+    struct proxy_exchange *x = ctx;
 
     (void)r;
     (void)http_call_end(x->call);
@@ -127,7 +128,7 @@ static const struct http_body_sink request_sink = {on_request_data, on_request_e
 
 static ssize_t on_request_bulk(struct http_req *r, void *ctx, int from, size_t max)
 {
-    struct exchange *x = ctx;
+    struct proxy_exchange *x = ctx;
     ssize_t n = http_call_splice(x->call, from, max);
 
     if (n > 0 && http_call_is_full(x->call))
@@ -137,7 +138,7 @@ static ssize_t on_request_bulk(struct http_req *r, void *ctx, int from, size_t m
 
 static void on_client_drain(struct http_req *r, void *ctx)
 {
-    struct exchange *x = ctx;
+    struct proxy_exchange *x = ctx;
 
     (void)r;
     http_call_resume(x->call);
@@ -148,7 +149,7 @@ static void on_client_drain(struct http_req *r, void *ctx)
 /* The service is there, or can take more. */
 static void on_service_drain(struct http_call *c, void *ctx)
 {
-    struct exchange *x = ctx;
+    struct proxy_exchange *x = ctx;
 
     (void)c;
     if (x->is_reading) {
@@ -169,7 +170,7 @@ static void on_tunnel_done(void *ctx)
 /* Between two owners of a stream nothing happens to it. */
 static const struct stream_ops no_ops = {.on_data = NULL};
 
-static void switch_protocols(struct exchange *x, const struct http_head *head)
+static void switch_protocols(struct proxy_exchange *x, const struct http_head *head)
 {
     struct http_req *r = x->req;
 
@@ -193,7 +194,7 @@ static void switch_protocols(struct exchange *x, const struct http_head *head)
 }
 
 /* The length that the response states; -1: none. */
-static int64_t length_of(const struct exchange *x, const struct http_head *head)
+static int64_t length_of(const struct proxy_exchange *x, const struct http_head *head)
 {
     int64_t length = head->is_chunked ? -1 : head->content_length;
 
@@ -206,7 +207,7 @@ static int64_t length_of(const struct exchange *x, const struct http_head *head)
 
 static void on_upstream_head(struct http_call *c, void *ctx, const struct http_head *head)
 {
-    struct exchange *x = ctx;
+    struct proxy_exchange *x = ctx;
     int64_t length = length_of(x, head);
 
     (void)c;
@@ -232,7 +233,7 @@ static void on_upstream_head(struct http_call *c, void *ctx, const struct http_h
 
 static int on_upstream_data(struct http_call *c, void *ctx, const char *p, size_t len)
 {
-    struct exchange *x = ctx;
+    struct proxy_exchange *x = ctx;
 
     if (len < SMALL)
         http_cork(x->req);
@@ -250,7 +251,7 @@ static int on_upstream_data(struct http_call *c, void *ctx, const char *p, size_
 
 static void on_caught_up(struct http_call *c, void *ctx)
 {
-    struct exchange *x = ctx;
+    struct proxy_exchange *x = ctx;
 
     (void)c;
     http_uncork(x->req);
@@ -258,7 +259,7 @@ static void on_caught_up(struct http_call *c, void *ctx)
 
 static ssize_t on_upstream_bulk(struct http_call *c, void *ctx, int from, size_t max)
 {
-    struct exchange *x = ctx;
+    struct proxy_exchange *x = ctx;
     ssize_t n = x->filter ? -EOPNOTSUPP : http_splice(x->req, from, max);
 
     if (n > 0 && http_is_full(x->req))
@@ -268,7 +269,7 @@ static ssize_t on_upstream_bulk(struct http_call *c, void *ctx, int from, size_t
 
 static void on_upstream_end(struct http_call *c, void *ctx, int result, const char *why)
 {
-    struct exchange *x = ctx;
+    struct proxy_exchange *x = ctx;
 
     (void)c;
     x->call = NULL;
@@ -317,7 +318,7 @@ static const char *upgrade_of(const struct http_req *r)
                               : NULL;
 }
 
-static struct http_call *start_proxy_call(struct exchange *x, const struct proxy_pass *pass,
+static struct http_call *start_proxy_call(struct proxy_exchange *x, const struct proxy_pass *pass,
                                           struct err *e)
 {
     struct http_req *r = x->req;
@@ -348,7 +349,7 @@ static struct http_call *start_proxy_call(struct exchange *x, const struct proxy
 
 void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pass)
 {
-    struct exchange *x = mem_zalloc(1, sizeof *x);
+    struct proxy_exchange *x = mem_zalloc(1, sizeof *x);
     struct err e = ERR_INIT;
 
     if (!x) {
@@ -359,7 +360,7 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
             pass->done(pass->ctx);
         return;
     }
-    *x = (struct exchange){
+    *x = (struct proxy_exchange){
         .proxy = p,
         .req = r,
         .filter = pass->filter,
@@ -387,7 +388,7 @@ void proxy_pass(struct proxy *p, struct http_req *r, const struct proxy_pass *pa
 void proxy_end_group(struct list *group, const struct proxy_fault *f)
 {
     for (struct list *node; (node = list_pop(group));) {
-        struct exchange *x = list_entry(node, struct exchange, in_group);
+        struct proxy_exchange *x = list_entry(node, struct proxy_exchange, in_group);
         if (x->tunnel)
             tunnel_close(x->tunnel);
         else
@@ -427,7 +428,7 @@ void proxy_free(struct proxy *p)
     if (!p)
         return;
     while (!list_is_empty(&p->exchanges)) {
-        struct exchange *x = list_entry(p->exchanges.next, struct exchange, node);
+        struct proxy_exchange *x = list_entry(p->exchanges.next, struct proxy_exchange, node);
         if (x->tunnel)
             tunnel_close(x->tunnel);
         else

@@ -8,15 +8,15 @@
 #include "base/mem.h"
 #include "net/splice.h"
 
-struct side {
+struct tunnel_side {
     struct tunnel *tunnel;
-    struct side *other;
+    struct tunnel_side *other;
     struct stream *stream; /* NULL once it is gone */
     bool is_ended;         /* it will send nothing more */
 };
 
 struct tunnel {
-    struct side sides[2];
+    struct tunnel_side sides[2];
     unsigned n_open;
     bool is_closing; /* by tunnel_close() */
     void (*done)(void *ctx);
@@ -25,7 +25,7 @@ struct tunnel {
 
 static ssize_t on_tunnel_data(struct stream *s, void *ctx, const char *p, size_t len)
 {
-    struct side *from = ctx;
+    struct tunnel_side *from = ctx;
     struct stream *to = from->other->stream;
 
     /* What comes while the other side is gone is for nobody. */
@@ -40,7 +40,7 @@ static ssize_t on_tunnel_data(struct stream *s, void *ctx, const char *p, size_t
 
 static ssize_t on_tunnel_bulk(struct stream *s, void *ctx)
 {
-    struct side *from = ctx;
+    struct tunnel_side *from = ctx;
     struct stream *to = from->other->stream;
     ssize_t n =
         to && !from->other->is_ended ? splice_to(to, stream_fd(s), SPLICE_MIN) : -EOPNOTSUPP;
@@ -52,7 +52,7 @@ static ssize_t on_tunnel_bulk(struct stream *s, void *ctx)
 
 static void on_tunnel_drain(struct stream *s, void *ctx)
 {
-    struct side *side = ctx;
+    struct tunnel_side *side = ctx;
 
     (void)s;
     if (side->other->stream)
@@ -61,7 +61,7 @@ static void on_tunnel_drain(struct stream *s, void *ctx)
 
 static void on_tunnel_eof(struct stream *s, void *ctx)
 {
-    struct side *side = ctx;
+    struct tunnel_side *side = ctx;
     struct stream *other = side->other->stream;
 
     side->is_ended = true;
@@ -81,7 +81,7 @@ static void on_tunnel_eof(struct stream *s, void *ctx)
 
 static void on_tunnel_close(struct stream *s, void *ctx, int reason)
 {
-    struct side *side = ctx;
+    struct tunnel_side *side = ctx;
     struct tunnel *t = side->tunnel;
     struct stream *other = side->other->stream;
 
@@ -125,7 +125,7 @@ struct tunnel *tunnel_open(struct stream *a, struct stream *b, void (*done)(void
     t->ctx = ctx;
     t->n_open = 2;
     for (int i = 0; i < 2; i++) {
-        t->sides[i] = (struct side){t, &t->sides[1 - i], streams[i], false};
+        t->sides[i] = (struct tunnel_side){t, &t->sides[1 - i], streams[i], false};
         stream_set_ops(streams[i], &ops, &t->sides[i]);
         stream_set_timeout(streams[i], 0);
         stream_resume(streams[i]);

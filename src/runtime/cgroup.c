@@ -132,7 +132,7 @@ static unsigned can_of(struct str list, char sep)
     return can;
 }
 
-struct found {
+struct cgroup_entry {
     char mount[PATH_MAX];
     struct str root;    /* which group is mounted there: "/" unless in a cgroup namespace */
     struct str options; /* of the superblock: names the controllers of version 1 */
@@ -140,7 +140,7 @@ struct found {
 };
 
 /* One line of mountinfo: id parent dev root mountpoint options … - type source superoptions. */
-static bool parse_mount(struct str line, struct found *f)
+static bool parse_mount(struct str line, struct cgroup_entry *f)
 {
     struct str fields[5];
 
@@ -237,7 +237,7 @@ static unsigned can_of_v2(int fd)
 
 /* Version 1 lets anyone have groups at the top; version 2 groups live below the own one, which a
  * service manager delegated. After vacate() the own one is the parent of `supervisor`. */
-static struct str base_group(const char *self, const struct found *f)
+static struct str base_group(const char *self, const struct cgroup_entry *f)
 {
     struct str group = f->version == CGROUP_V2 ? find_own_group(self) : STR("/");
 
@@ -262,8 +262,8 @@ static void set_weight(int fd, enum cgroup_version version)
 }
 
 /* Opens the instance's directory in the hierarchy of F. */
-static int open_tree(struct cgroup *g, const struct cgroup_open_args *args, const struct found *f,
-                     struct err *e)
+static int open_tree(struct cgroup *g, const struct cgroup_open_args *args,
+                     const struct cgroup_entry *f, struct err *e)
 {
     struct str group = base_group(args->self, f);
     char path[PATH_MAX];
@@ -302,7 +302,7 @@ enum cgroup_version cgroup_version_of(const char *mountinfo)
     struct str all = str_of(mountinfo);
 
     while (all.p) {
-        struct found f;
+        struct cgroup_entry f;
         if (!parse_mount(str_cut(&all, '\n'), &f))
             continue;
         has_v2 |= f.version == CGROUP_V2;
@@ -324,7 +324,7 @@ int cgroup_open(struct cgroup *g, const struct cgroup_open_args *args, struct er
     if (snprintf(g->instance, sizeof g->instance, "%s", args->instance) >= (int)sizeof g->instance)
         return err_sys(e, -ENAMETOOLONG, "instance '%s'", args->instance);
     while (all.p && g->version != CGROUP_NONE) {
-        struct found f;
+        struct cgroup_entry f;
         if (!parse_mount(str_cut(&all, '\n'), &f) || f.version != g->version)
             continue;
         unsigned can = f.version == CGROUP_V1 ? can_of(f.options, ',') : CGROUP_CAN_FREEZE;
@@ -412,13 +412,13 @@ static uint32_t cpu_limit_of(const struct cgroup_limits *l)
     return n > 0 && l->cpu_milli >= 1000 * (uint64_t)n ? 0 : l->cpu_milli;
 }
 
-struct change {
+struct cgroup_change {
     const struct cgroup_limits *was, *now;
 };
 
 /* Writes down what has changed and this tree can do. */
 static int limit_tree(const struct cgroup_ops *ops, const struct cgroup_tree *t, const char *name,
-                      struct change c, struct err *e)
+                      struct cgroup_change c, struct err *e)
 {
     uint32_t cpu = cpu_limit_of(c.now);
     int r = 0;
@@ -440,7 +440,7 @@ int cgroup_limit(const struct cgroup *g, const char *name, const struct cgroup_l
                  const struct cgroup_limits *limits, struct err *e)
 {
     for (size_t i = 0; i < g->n_trees; i++) {
-        int r = limit_tree(ops_of(g), &g->trees[i], name, (struct change){was, limits}, e);
+        int r = limit_tree(ops_of(g), &g->trees[i], name, (struct cgroup_change){was, limits}, e);
         if (r < 0)
             return err_ctx(e, r, "control group '%s'", name);
     }

@@ -24,13 +24,13 @@ enum {
 
 /* ---- reading ---- */
 
-struct reader {
+struct dns_reader {
     const uint8_t *p;
     size_t len, at;
     bool is_bad;
 };
 
-static uint16_t get_u16(struct reader *r)
+static uint16_t get_u16(struct dns_reader *r)
 {
     if (r->is_bad || r->len - r->at < 2) {
         r->is_bad = true;
@@ -41,14 +41,14 @@ static uint16_t get_u16(struct reader *r)
     return v;
 }
 
-static uint32_t get_u32(struct reader *r)
+static uint32_t get_u32(struct dns_reader *r)
 {
     uint32_t high = get_u16(r);
 
     return high << 16 | get_u16(r);
 }
 
-static void skip(struct reader *r, size_t n)
+static void skip(struct dns_reader *r, size_t n)
 {
     if (r->is_bad || r->len - r->at < n)
         r->is_bad = true;
@@ -80,7 +80,7 @@ static bool add_label(char name[DNS_NAME_MAX], size_t *len, const uint8_t *p, si
 
 /* A name, perhaps compressed. Pointers must lead backwards, and only a limited number is followed.
  */
-static void get_name(struct reader *r, char name[DNS_NAME_MAX])
+static void get_name(struct dns_reader *r, char name[DNS_NAME_MAX])
 {
     size_t at = r->at, len = 0, end = 0;
 
@@ -111,14 +111,14 @@ static void get_name(struct reader *r, char name[DNS_NAME_MAX])
     name[0] = '\0';
 }
 
-struct record {
+struct dns_record {
     char name[DNS_NAME_MAX];
     uint16_t type, class;
     uint32_t ttl_s;
     size_t data_at, data_len;
 };
 
-static bool get_record(struct reader *r, struct record *ret)
+static bool get_record(struct dns_reader *r, struct dns_record *ret)
 {
     get_name(r, ret->name);
     ret->type = get_u16(r);
@@ -130,10 +130,10 @@ static bool get_record(struct reader *r, struct record *ret)
     return !r->is_bad;
 }
 
-static int read_edns(struct dns_query *q, struct reader *r, unsigned n_records)
+static int read_edns(struct dns_query *q, struct dns_reader *r, unsigned n_records)
 {
     for (unsigned i = 0; i < n_records; i++) {
-        struct record rec;
+        struct dns_record rec;
         if (i == RECORDS_MAX || !get_record(r, &rec))
             return DNS_FORMAT_ERROR;
         if (rec.type != DNS_TYPE_OPT)
@@ -147,7 +147,7 @@ static int read_edns(struct dns_query *q, struct reader *r, unsigned n_records)
 
 int dns_read_query(struct dns_query *ret, const void *p, size_t len)
 {
-    struct reader r = {.p = p, .len = len};
+    struct dns_reader r = {.p = p, .len = len};
     uint16_t n[4];
 
     *ret = (struct dns_query){.udp_max = DNS_UDP_MIN};
@@ -174,20 +174,21 @@ int dns_read_query(struct dns_query *ret, const void *p, size_t len)
 
 /* Takes the addresses of NAME out of the records at R, or follows its alias: then NAME changes and
  * true is returned, since records of the new name may stand before this one. */
-static bool scan_records(struct dns_answer *a, const struct dns_query *q, struct reader r,
+static bool scan_records(struct dns_answer *a, const struct dns_query *q, struct dns_reader r,
                          unsigned n_records, char name[DNS_NAME_MAX])
 {
     size_t size = q->type == DNS_TYPE_A ? 4 : 16;
 
     for (unsigned i = 0; i < n_records && i < RECORDS_MAX; i++) {
-        struct record rec;
+        struct dns_record rec;
         if (!get_record(&r, &rec))
             return false;
         if (rec.class != CLASS_IN || strcmp(rec.name, name) != 0)
             continue;
         a->ttl_s = rec.ttl_s < a->ttl_s ? rec.ttl_s : a->ttl_s;
         if (rec.type == DNS_TYPE_CNAME) {
-            struct reader alias = {.p = r.p, .len = rec.data_at + rec.data_len, .at = rec.data_at};
+            struct dns_reader alias = {
+                .p = r.p, .len = rec.data_at + rec.data_len, .at = rec.data_at};
             get_name(&alias, name);
             return !alias.is_bad;
         }
@@ -206,7 +207,7 @@ static bool scan_records(struct dns_answer *a, const struct dns_query *q, struct
 
 int dns_read_answer(struct dns_answer *ret, const struct dns_query *q, const void *p, size_t len)
 {
-    struct reader r = {.p = p, .len = len};
+    struct dns_reader r = {.p = p, .len = len};
     struct dns_answer a = {.ttl_s = TTL_MAX_S};
     char name[DNS_NAME_MAX];
     uint16_t id = get_u16(&r), flags = get_u16(&r), n_questions = get_u16(&r), n = get_u16(&r);
@@ -231,13 +232,13 @@ int dns_read_answer(struct dns_answer *ret, const struct dns_query *q, const voi
 
 /* ---- writing ---- */
 
-struct writer {
+struct dns_writer {
     uint8_t *p;
     size_t len, cap;
     bool is_full;
 };
 
-static void put_dns_bytes(struct writer *w, const void *p, size_t n)
+static void put_dns_bytes(struct dns_writer *w, const void *p, size_t n)
 {
     if (w->is_full || w->cap - w->len < n) {
         w->is_full = true;
@@ -247,18 +248,18 @@ static void put_dns_bytes(struct writer *w, const void *p, size_t n)
     w->len += n;
 }
 
-static void put_u16(struct writer *w, unsigned v)
+static void put_u16(struct dns_writer *w, unsigned v)
 {
     put_dns_bytes(w, (uint8_t[]){(uint8_t)(v >> 8), (uint8_t)v}, 2);
 }
 
-static void put_u32(struct writer *w, uint32_t v)
+static void put_u32(struct dns_writer *w, uint32_t v)
 {
     put_u16(w, v >> 16);
     put_u16(w, v & 0xffff);
 }
 
-static int put_name(struct writer *w, struct str name)
+static int put_name(struct dns_writer *w, struct str name)
 {
     if (name.len >= DNS_NAME_MAX)
         return -EINVAL;
@@ -275,7 +276,7 @@ static int put_name(struct writer *w, struct str name)
 }
 
 /* The root's name, the size that we take, nothing more. */
-static void put_edns(struct writer *w)
+static void put_edns(struct dns_writer *w)
 {
     put_dns_bytes(w, "", 1);
     put_u16(w, DNS_TYPE_OPT);
@@ -286,7 +287,7 @@ static void put_edns(struct writer *w)
 
 int dns_write_query(uint8_t out[DNS_REPLY_MAX], uint16_t id, struct str name, uint16_t type)
 {
-    struct writer w = {.p = out, .cap = DNS_REPLY_MAX};
+    struct dns_writer w = {.p = out, .cap = DNS_REPLY_MAX};
 
     put_u16(&w, id);
     put_u16(&w, FLAG_WANTS_RECURSION);
@@ -300,7 +301,7 @@ int dns_write_query(uint8_t out[DNS_REPLY_MAX], uint16_t id, struct str name, ui
     return (int)w.len;
 }
 
-static void put_address(struct writer *w, const struct dns_query *q, const struct dns_answer *a,
+static void put_address(struct dns_writer *w, const struct dns_query *q, const struct dns_answer *a,
                         size_t i)
 {
     size_t size = q->type == DNS_TYPE_A ? 4 : 16;
@@ -317,7 +318,7 @@ size_t dns_write_answer(uint8_t out[DNS_REPLY_MAX], const struct dns_query *q,
                         const struct dns_answer *a, size_t limit)
 {
     bool has_question = q->name[0] != '\0' || q->type != 0;
-    struct writer w = {.p = out, .cap = limit < DNS_REPLY_MAX ? limit : DNS_REPLY_MAX};
+    struct dns_writer w = {.p = out, .cap = limit < DNS_REPLY_MAX ? limit : DNS_REPLY_MAX};
     unsigned n = 0, flags = FLAG_RESPONSE | FLAG_HAS_RECURSION | (unsigned)a->rcode;
 
     w.cap -= q->has_edns ? EDNS : 0;
@@ -343,7 +344,7 @@ size_t dns_write_answer(uint8_t out[DNS_REPLY_MAX], const struct dns_query *q,
     w.cap += q->has_edns ? EDNS : 0;
     if (q->has_edns)
         put_edns(&w);
-    struct writer head = {.p = out, .cap = HEADER};
+    struct dns_writer head = {.p = out, .cap = HEADER};
     const unsigned fields[] = {q->id, flags, has_question ? 1 : 0, n, 0, q->has_edns ? 1 : 0};
     for (size_t i = 0; i < ARRAY_LEN(fields); i++)
         put_u16(&head, fields[i]);

@@ -27,7 +27,7 @@ struct dns_conn {
 };
 
 /* Where an answer goes. */
-struct route {
+struct egress_dns_route {
     struct dns_conn *conn; /* NULL: by UDP */
     int fd;
     struct sockaddr_storage peer;
@@ -37,14 +37,14 @@ struct route {
 struct dns_job {
     struct list node;
     struct egress_cell *cell;
-    struct route route;
+    struct egress_dns_route route;
     struct dns_query query;
     struct dns_ask ask;
 };
 
 /* ---- answers ---- */
 
-static void send_answer(const struct route *to, const struct dns_query *q,
+static void send_answer(const struct egress_dns_route *to, const struct dns_query *q,
                         const struct dns_answer *a)
 {
     uint8_t message[2 + DNS_REPLY_MAX];
@@ -63,7 +63,8 @@ static void send_answer(const struct route *to, const struct dns_query *q,
         (void)shutdown(to->fd, SHUT_RDWR);
 }
 
-static void send_rcode(const struct route *to, const struct dns_query *q, enum dns_rcode rcode)
+static void send_rcode(const struct egress_dns_route *to, const struct dns_query *q,
+                       enum dns_rcode rcode)
 {
     struct dns_answer a = {.rcode = rcode};
 
@@ -123,7 +124,7 @@ static bool take_token(struct egress_cell *c)
     return true;
 }
 
-static int start_egress_dns_job(struct egress_cell *c, const struct route *route,
+static int start_egress_dns_job(struct egress_cell *c, const struct egress_dns_route *route,
                                 const struct dns_query *q)
 {
     struct dns_job *job = c->n_dns_jobs < EGRESS_DNS_JOBS_MAX ? mem_zalloc(1, sizeof *job) : NULL;
@@ -146,7 +147,7 @@ static int start_egress_dns_job(struct egress_cell *c, const struct route *route
     return 0;
 }
 
-static enum dns_rcode start_question(struct egress_cell *c, const struct route *route,
+static enum dns_rcode start_question(struct egress_cell *c, const struct egress_dns_route *route,
                                      const struct dns_query *q, bool *ret_is_under_way)
 {
     if (!take_token(c))
@@ -163,7 +164,7 @@ static enum dns_rcode start_question(struct egress_cell *c, const struct route *
 }
 
 /* -EBADMSG when this is no question at all. */
-static int take_question(struct egress_cell *c, const struct route *route, const void *p,
+static int take_question(struct egress_cell *c, const struct egress_dns_route *route, const void *p,
                          size_t len)
 {
     struct dns_query q;
@@ -187,7 +188,7 @@ static void on_egress_dns_udp(struct loop_io *io, uint32_t events)
 
     (void)events;
     for (int i = 0; i < PACKETS_PER_ROUND; i++) {
-        struct route from = {.fd = io->fd, .peer_len = sizeof from.peer};
+        struct egress_dns_route from = {.fd = io->fd, .peer_len = sizeof from.peer};
         ssize_t n = recvfrom(io->fd, message, sizeof message, MSG_DONTWAIT | MSG_TRUNC,
                              (struct sockaddr *)&from.peer, &from.peer_len);
         if (n < 0)
@@ -229,7 +230,7 @@ static bool take_messages(struct dns_conn *conn)
             return false;
         if (conn->in.len < len + 2)
             return true;
-        struct route from = {.conn = conn, .fd = conn->io.fd};
+        struct egress_dns_route from = {.conn = conn, .fd = conn->io.fd};
         if (take_question(conn->cell, &from, p + 2, len) < 0)
             return false;
         buf_consume(&conn->in, len + 2);

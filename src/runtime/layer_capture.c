@@ -23,7 +23,7 @@
 
 enum { NOBODY = 65534, PIECE_MAX = 16 << 20, LINK_MAX = 4096 };
 
-struct capture {
+struct layer_capturing {
     struct layer_draft *draft;
     uint32_t uid_base;
     struct map linked;   /* inode → where its first name was copied to, for files with several */
@@ -32,15 +32,15 @@ struct capture {
     struct err *e;
 };
 
-static int copy_capture_dir(struct capture *c, int from, int to);
+static int copy_capture_dir(struct layer_capturing *c, int from, int to);
 
-static uint32_t shift_id(const struct capture *c, uint32_t id)
+static uint32_t shift_id(const struct layer_capturing *c, uint32_t id)
 {
     return id >= c->uid_base && id - c->uid_base < LAYER_UIDS ? id - c->uid_base : NOBODY;
 }
 
 /* Owner first: a change of owner takes the setuid bit away. */
-static int dress_captured(struct capture *c, int from, int to, const char *name,
+static int dress_captured(struct layer_capturing *c, int from, int to, const char *name,
                           const struct stat *st)
 {
     const struct timespec times[2] = {st->st_atim, st->st_mtim};
@@ -76,7 +76,7 @@ static ssize_t copy_piece(int from, int to, off_t at, size_t len)
 }
 
 /* From AT to END, as far as the file goes: it may have become shorter. */
-static int copy_range(struct capture *c, int from, int to, off_t at, off_t end)
+static int copy_range(struct layer_capturing *c, int from, int to, off_t at, off_t end)
 {
     while (at < end) {
         size_t len = end - at > PIECE_MAX ? PIECE_MAX : (size_t)(end - at);
@@ -96,7 +96,7 @@ static int copy_range(struct capture *c, int from, int to, off_t at, off_t end)
 }
 
 /* Holes stay holes. */
-static int copy_data(struct capture *c, int from, int to, off_t size)
+static int copy_data(struct layer_capturing *c, int from, int to, off_t size)
 {
     if (ioctl(to, FICLONE, from) == 0)
         return layer_count(c->draft, (uint64_t)size, true, c->e);
@@ -117,7 +117,7 @@ static int copy_data(struct capture *c, int from, int to, off_t size)
     return ftruncate(to, size) < 0 ? err_sys(c->e, -errno, "'%s'", c->path) : 0;
 }
 
-static int copy_capture_file(struct capture *c, int from, int to, const char *name)
+static int copy_capture_file(struct layer_capturing *c, int from, int to, const char *name)
 {
     auto_close int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
@@ -134,7 +134,8 @@ static int copy_capture_file(struct capture *c, int from, int to, const char *na
 }
 
 /* True when it was copied under another name before, and is linked to that now. */
-static int link_capture_file(struct capture *c, int to, const char *name, const struct stat *st)
+static int link_capture_file(struct layer_capturing *c, int to, const char *name,
+                             const struct stat *st)
 {
     struct str key = str_n((const char *)&st->st_ino, sizeof st->st_ino);
     const char *first = map_get(&c->linked, key);
@@ -154,7 +155,7 @@ static int link_capture_file(struct capture *c, int to, const char *name, const 
 
 /* ---- everything else ---- */
 
-static int copy_capture_link(struct capture *c, int from, int to, const char *name)
+static int copy_capture_link(struct layer_capturing *c, int from, int to, const char *name)
 {
     char target[LINK_MAX + 1];
     ssize_t n = readlinkat(from, name, target, sizeof target - 1);
@@ -165,14 +166,14 @@ static int copy_capture_link(struct capture *c, int from, int to, const char *na
     return symlinkat(target, to, name) < 0 ? err_sys(c->e, -errno, "link '%s'", c->path) : 0;
 }
 
-static int copy_capture_node(struct capture *c, int to, const char *name, mode_t type)
+static int copy_capture_node(struct layer_capturing *c, int to, const char *name, mode_t type)
 {
     if (mknodat(to, name, type | 0600, makedev(0, 0)) == 0)
         return 0;
     return err_sys(c->e, -errno, "create '%s'", c->path);
 }
 
-static int copy_subdir(struct capture *c, int from, int to, const char *name)
+static int copy_subdir(struct layer_capturing *c, int from, int to, const char *name)
 {
     if (mkdirat(to, name, 0700) < 0 && errno != EEXIST)
         return err_sys(c->e, -errno, "create '%s'", c->path);
@@ -190,7 +191,8 @@ static int copy_subdir(struct capture *c, int from, int to, const char *name)
 }
 
 /* 1: nothing was made that could be dressed. */
-static int copy_entry(struct capture *c, int from, int to, const char *name, const struct stat *st)
+static int copy_entry(struct layer_capturing *c, int from, int to, const char *name,
+                      const struct stat *st)
 {
     if (S_ISDIR(st->st_mode))
         return copy_subdir(c, from, to, name);
@@ -211,7 +213,7 @@ static int copy_entry(struct capture *c, int from, int to, const char *name, con
     return 1;
 }
 
-static int copy_capture_name(struct capture *c, int from, int to, const char *name)
+static int copy_capture_name(struct layer_capturing *c, int from, int to, const char *name)
 {
     size_t len = strlen(c->path);
     struct stat st;
@@ -228,7 +230,7 @@ static int copy_capture_name(struct capture *c, int from, int to, const char *na
     return r < 0 ? r : 0;
 }
 
-static int copy_capture_dir(struct capture *c, int from, int to)
+static int copy_capture_dir(struct layer_capturing *c, int from, int to)
 {
     int fd = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -247,7 +249,7 @@ static int copy_capture_dir(struct capture *c, int from, int to)
 /* ---- the whole ---- */
 
 /* The upper layer HOME below the home, to NAME in the tree. */
-static int copy_upper(struct capture *c, int home_fd, const char *home, const char *name)
+static int copy_upper(struct layer_capturing *c, int home_fd, const char *home, const char *name)
 {
     auto_close int in = openat(home_fd, home, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat st;
@@ -268,7 +270,7 @@ int layer_capture(struct layer_draft *d, int home_fd, uint32_t uid_base, bool ha
                   struct err *e)
 {
     struct err ignored = ERR_INIT;
-    struct capture *c = mem_zalloc(1, sizeof *c);
+    struct layer_capturing *c = mem_zalloc(1, sizeof *c);
     void *value;
 
     if (!c)

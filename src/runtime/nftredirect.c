@@ -29,7 +29,7 @@ enum {
 
 /* ---- messages ---- */
 
-struct batch {
+struct nft_batch {
     _Alignas(8) uint8_t p[BATCH_MAX];
     size_t len;
     size_t message; /* where the current message begins */
@@ -37,7 +37,7 @@ struct batch {
     bool is_full;
 };
 
-static void *put_nft_bytes(struct batch *b, size_t len)
+static void *put_nft_bytes(struct nft_batch *b, size_t len)
 {
     size_t at = b->len, room = NLMSG_ALIGN(len);
 
@@ -50,12 +50,12 @@ static void *put_nft_bytes(struct batch *b, size_t len)
     return b->p + at;
 }
 
-static void end_message(struct batch *b)
+static void end_message(struct nft_batch *b)
 {
     ((struct nlmsghdr *)(void *)(b->p + b->message))->nlmsg_len = (uint32_t)(b->len - b->message);
 }
 
-static void begin_message(struct batch *b, unsigned type, unsigned flags, unsigned char family)
+static void begin_message(struct nft_batch *b, unsigned type, unsigned flags, unsigned char family)
 {
     b->message = b->len;
     struct nlmsghdr *head = put_nft_bytes(b, sizeof *head);
@@ -72,12 +72,12 @@ static void begin_message(struct batch *b, unsigned type, unsigned flags, unsign
     end_message(b);
 }
 
-static void begin_table_message(struct batch *b, unsigned type, unsigned flags)
+static void begin_table_message(struct nft_batch *b, unsigned type, unsigned flags)
 {
     begin_message(b, NFNL_SUBSYS_NFTABLES << 8 | type, flags | NLM_F_ACK, NFPROTO_INET);
 }
 
-static void add_nft_attr(struct batch *b, unsigned type, const void *p, size_t len)
+static void add_nft_attr(struct nft_batch *b, unsigned type, const void *p, size_t len)
 {
     struct nlattr *a = put_nft_bytes(b, sizeof(struct nlattr) + len);
 
@@ -89,19 +89,19 @@ static void add_nft_attr(struct batch *b, unsigned type, const void *p, size_t l
     end_message(b);
 }
 
-static void add_text(struct batch *b, unsigned type, const char *text)
+static void add_text(struct nft_batch *b, unsigned type, const char *text)
 {
     add_nft_attr(b, type, text, strlen(text) + 1);
 }
 
-static void add_number(struct batch *b, unsigned type, uint32_t v)
+static void add_number(struct nft_batch *b, unsigned type, uint32_t v)
 {
     uint32_t net = htonl(v);
 
     add_nft_attr(b, type, &net, sizeof net);
 }
 
-static size_t begin_nest(struct batch *b, unsigned type)
+static size_t begin_nest(struct nft_batch *b, unsigned type)
 {
     size_t at = b->len;
 
@@ -109,7 +109,7 @@ static size_t begin_nest(struct batch *b, unsigned type)
     return at;
 }
 
-static void end_nest(struct batch *b, size_t at)
+static void end_nest(struct nft_batch *b, size_t at)
 {
     if (!b->is_full)
         ((struct nlattr *)(void *)(b->p + at))->nla_len = (uint16_t)(b->len - at);
@@ -122,7 +122,7 @@ struct expression {
     size_t element, data;
 };
 
-static struct expression begin_expression(struct batch *b, const char *name)
+static struct expression begin_expression(struct nft_batch *b, const char *name)
 {
     struct expression x = {.element = begin_nest(b, NFTA_LIST_ELEM)};
 
@@ -131,13 +131,13 @@ static struct expression begin_expression(struct batch *b, const char *name)
     return x;
 }
 
-static void end_expression(struct batch *b, struct expression x)
+static void end_expression(struct nft_batch *b, struct expression x)
 {
     end_nest(b, x.data);
     end_nest(b, x.element);
 }
 
-static void add_nft_value(struct batch *b, unsigned type, const void *p, size_t len)
+static void add_nft_value(struct nft_batch *b, unsigned type, const void *p, size_t len)
 {
     size_t nest = begin_nest(b, type);
 
@@ -146,7 +146,7 @@ static void add_nft_value(struct batch *b, unsigned type, const void *p, size_t 
 }
 
 /* Goes on with the rule only when register 1 has this value. */
-static void must_equal(struct batch *b, const void *p, size_t len)
+static void must_equal(struct nft_batch *b, const void *p, size_t len)
 {
     struct expression x = begin_expression(b, "cmp");
 
@@ -156,7 +156,7 @@ static void must_equal(struct batch *b, const void *p, size_t len)
     end_expression(b, x);
 }
 
-static void must_have_meta(struct batch *b, unsigned key, uint8_t value)
+static void must_have_meta(struct nft_batch *b, unsigned key, uint8_t value)
 {
     struct expression x = begin_expression(b, "meta");
 
@@ -166,7 +166,7 @@ static void must_have_meta(struct batch *b, unsigned key, uint8_t value)
     must_equal(b, &value, sizeof value);
 }
 
-static void must_go_to(struct batch *b, unsigned offset, const void *p, size_t len)
+static void must_go_to(struct nft_batch *b, unsigned offset, const void *p, size_t len)
 {
     struct expression x = begin_expression(b, "payload");
 
@@ -178,7 +178,7 @@ static void must_go_to(struct batch *b, unsigned offset, const void *p, size_t l
     must_equal(b, p, len);
 }
 
-static void accept_it(struct batch *b)
+static void accept_it(struct nft_batch *b)
 {
     struct expression x = begin_expression(b, "immediate");
 
@@ -191,7 +191,7 @@ static void accept_it(struct batch *b)
     end_expression(b, x);
 }
 
-static void redirect_it(struct batch *b, uint16_t port)
+static void redirect_it(struct nft_batch *b, uint16_t port)
 {
     uint16_t net = htons(port);
     struct expression x = begin_expression(b, "immediate");
@@ -206,7 +206,7 @@ static void redirect_it(struct batch *b, uint16_t port)
 
 /* ---- the rules ---- */
 
-static size_t begin_rule(struct batch *b)
+static size_t begin_rule(struct nft_batch *b)
 {
     begin_table_message(b, NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND);
     add_text(b, NFTA_RULE_TABLE, TABLE);
@@ -214,7 +214,7 @@ static size_t begin_rule(struct batch *b)
     return begin_nest(b, NFTA_RULE_EXPRESSIONS);
 }
 
-static void put_nft_table(struct batch *b)
+static void put_nft_table(struct nft_batch *b)
 {
     static const unsigned types[] = {NFT_MSG_NEWTABLE, NFT_MSG_DELTABLE, NFT_MSG_NEWTABLE};
 
@@ -233,7 +233,7 @@ static void put_nft_table(struct batch *b)
     add_text(b, NFTA_CHAIN_TYPE, "nat");
 }
 
-static void put_rules(struct batch *b, uint16_t port)
+static void put_rules(struct nft_batch *b, uint16_t port)
 {
     static const uint8_t loopback4 = IN_LOOPBACKNET, loopback6[16] = {[15] = 1};
 
@@ -279,7 +279,7 @@ static int read_nft_answers(int fd, unsigned n)
 int nftredirect_set_up(uint16_t port, struct err *e)
 {
     const struct timeval limit = {.tv_sec = 2};
-    struct batch b = {.len = 0};
+    struct nft_batch b = {.len = 0};
 
     begin_message(&b, NFNL_MSG_BATCH_BEGIN, 0, AF_UNSPEC);
     put_nft_table(&b);

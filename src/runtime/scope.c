@@ -111,7 +111,7 @@ static void *load_dbus(void)
 
 /* ---- the conversation ---- */
 
-struct talk {
+struct scope_talk {
     sd_bus *bus;
     const char *name; /* of the scope */
     int64_t end_us;   /* when we stop waiting */
@@ -169,7 +169,7 @@ static int open_bus(const char *address, sd_bus **ret)
  * job of the same name may be the end of the scope before. */
 static int on_job_removed(sd_bus_message *m, void *ctx, sd_bus_error *error)
 {
-    struct talk *t = ctx;
+    struct scope_talk *t = ctx;
     const char *job, *unit, *result;
     uint32_t id;
 
@@ -218,7 +218,7 @@ static int put_properties(sd_bus_message *m, pid_t pid)
 }
 
 /* Asks for the scope: 0 when systemd has begun, -EEXIST when one of that name is left. */
-static int ask_for_scope(struct talk *t, pid_t pid, struct err *e)
+static int ask_for_scope(struct scope_talk *t, pid_t pid, struct err *e)
 {
     auto_(drop_message) sd_bus_message *m = NULL, *answer = NULL;
     auto_(drop_error) sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -252,7 +252,7 @@ static int ask_for_scope(struct talk *t, pid_t pid, struct err *e)
 }
 
 /* Nobody answers there any more, so what still lives in it are the cells of a dead spawner. */
-static void clear_out(struct talk *t)
+static void clear_out(struct scope_talk *t)
 {
     (void)sd.sd_bus_call_method(t->bus, SYSTEMD, MANAGER_AT, MANAGER, "KillUnit", NULL, NULL, "ssi",
                                 t->name, "all", SIGKILL);
@@ -261,7 +261,7 @@ static void clear_out(struct talk *t)
     (void)usleep(AGAIN_US);
 }
 
-static int ask_until(struct talk *t, pid_t pid, struct err *e)
+static int ask_until(struct scope_talk *t, pid_t pid, struct err *e)
 {
     for (;;) {
         struct err why = ERR_INIT;
@@ -276,7 +276,7 @@ static int ask_until(struct talk *t, pid_t pid, struct err *e)
     }
 }
 
-static int wait_for_job(struct talk *t, struct err *e)
+static int wait_for_job(struct scope_talk *t, struct err *e)
 {
     while (t->result[0] == '\0') {
         int64_t left_us = t->end_us - clock_mono_us();
@@ -293,7 +293,7 @@ static int wait_for_job(struct talk *t, struct err *e)
     return 0;
 }
 
-static int enter_scope(struct talk *t, pid_t pid, const char *address, struct err *e)
+static int enter_scope(struct scope_talk *t, pid_t pid, const char *address, struct err *e)
 {
     auto_(close_bus) sd_bus *bus = NULL;
     int r = open_bus(address, &bus);
@@ -313,7 +313,7 @@ static int enter_scope(struct talk *t, pid_t pid, const char *address, struct er
 /* The library goes again: it is used once in the life of a spawner, and takes a megabyte. */
 int scope_enter(pid_t pid, const char *name, const char *address, struct err *e)
 {
-    struct talk t = {.name = name, .end_us = clock_mono_us() + SCOPE_WAIT_MS * INT64_C(1000)};
+    struct scope_talk t = {.name = name, .end_us = clock_mono_us() + SCOPE_WAIT_MS * INT64_C(1000)};
     void *lib = load_dbus();
 
     if (!lib)

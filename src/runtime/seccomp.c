@@ -49,7 +49,7 @@ enum rule {
     RULE_SOCKET        /* socket(2): allowed families; of netlink only the routing protocol */
 };
 
-struct row {
+struct seccomp_row {
     uint32_t nr;
     uint16_t error;
     uint8_t rule, arg;
@@ -66,7 +66,7 @@ struct row {
         .nr = SYS_##name, .error = ENOSYS, .rule = RULE_DENY                                       \
     }
 
-static const struct row table[] = {
+static const struct seccomp_row table[] = {
     /* mounts: the tree that the cell was given is the one it keeps */
     DENY(mount),
     DENY(umount2),
@@ -217,7 +217,7 @@ static void emit_netlink(struct seccomp_program *p, uint32_t deny)
 
 /* The answer to a call with this row's number. Arguments are compared in their low halves, which
  * is all that these calls look at. */
-static void emit_action(struct seccomp_program *p, const struct row *row)
+static void emit_action(struct seccomp_program *p, const struct seccomp_row *row)
 {
     uint32_t deny = SECCOMP_RET_ERRNO | row->error;
     bool is_allow_list = row->rule != RULE_DENY_VALUES;
@@ -241,7 +241,7 @@ static void emit_action(struct seccomp_program *p, const struct row *row)
     emit_return(p, is_allow_list ? SECCOMP_RET_ALLOW : deny);
 }
 
-static void emit_leaf(struct seccomp_program *p, const struct row *row)
+static void emit_leaf(struct seccomp_program *p, const struct seccomp_row *row)
 {
     unsigned short at = p->len;
 
@@ -254,7 +254,7 @@ static void emit_leaf(struct seccomp_program *p, const struct row *row)
 
 /* Rows below the middle follow at once; a jump leads to the others, since conditional jumps reach
  * 255 instructions only. Depth is the logarithm of the table's length. */
-static void emit_tree(struct seccomp_program *p, const struct row *rows, size_t n)
+static void emit_tree(struct seccomp_program *p, const struct seccomp_row *rows, size_t n)
 {
     if (n == 1) {
         emit_leaf(p, rows);
@@ -272,14 +272,14 @@ static void emit_tree(struct seccomp_program *p, const struct row *rows, size_t 
 
 static int by_number(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct seccomp_row *x = a, *y = b;
 
     return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
 int seccomp_build(struct seccomp_program *p)
 {
-    struct row rows[ARRAY_LEN(table)];
+    struct seccomp_row rows[ARRAY_LEN(table)];
 
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         rows[i] = table[i];

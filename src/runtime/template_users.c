@@ -37,19 +37,19 @@ static const char own_groups[] = "daemon:x:1:\nbin:x:2:\nsys:x:3:\nadm:x:4:\ntty
 static const char first_group[] = "root:x:0:\n";
 static const char last_groups[] = "user:x:1000:\nnogroup:x:65534:\n";
 
-struct table {
+struct users_table {
     struct buf text;
     struct map taken; /* names, and ids as text */
 };
 
 /* A line of passwd or group. The fields behind the id. */
-struct line {
+struct users_line {
     struct str name, id, rest;
 };
 
-static struct line parse_user_line(struct str text)
+static struct users_line parse_user_line(struct str text)
 {
-    struct line l = {.name = str_cut(&text, ':')};
+    struct users_line l = {.name = str_cut(&text, ':')};
 
     (void)str_cut(&text, ':');
     l.id = str_cut(&text, ':');
@@ -57,7 +57,7 @@ static struct line parse_user_line(struct str text)
     return l;
 }
 
-static bool is_users_known(const struct template_build *b, const struct line *l)
+static bool is_users_known(const struct template_build *b, const struct users_line *l)
 {
     uint64_t id;
 
@@ -66,13 +66,13 @@ static bool is_users_known(const struct template_build *b, const struct line *l)
     return id < STATIC_IDS || map_get(&b->packages.words, l->name) != NULL;
 }
 
-static bool is_users_free(const struct table *t, const struct line *l)
+static bool is_users_free(const struct users_table *t, const struct users_line *l)
 {
     return !map_get(&t->taken, l->name) && !map_get(&t->taken, l->id);
 }
 
 /* Names cannot be numbers, so both fit into one map. */
-static void occupy(struct table *t, const struct line *l)
+static void occupy(struct users_table *t, const struct users_line *l)
 {
     static char yes;
 
@@ -81,7 +81,7 @@ static void occupy(struct table *t, const struct line *l)
 }
 
 /* "gid:comment:home:shell": the comment may be about a person. */
-static void add_users_user(struct table *t, const struct line *l)
+static void add_users_user(struct users_table *t, const struct users_line *l)
 {
     struct str rest = l->rest, gid = str_cut(&rest, ':');
 
@@ -90,25 +90,25 @@ static void add_users_user(struct table *t, const struct line *l)
                      STR_ARG(l->name), STR_ARG(l->id), STR_ARG(gid), STR_ARG(rest));
 }
 
-static void add_group(struct table *t, const struct line *l)
+static void add_group(struct users_table *t, const struct users_line *l)
 {
     (void)buf_printf(&t->text, STR_FMT ":x:" STR_FMT ":%s\n", STR_ARG(l->name), STR_ARG(l->id),
                      str_is(l->name, "sudo") ? "user" : "");
 }
 
-struct source {
+struct users_source {
     struct str text;
     bool is_host; /* only what Debian made */
     bool is_verbatim;
 };
 
-static void add_users_lines(const struct template_build *b, struct table *t,
-                            const struct source *from,
-                            void (*add)(struct table *t, const struct line *l))
+static void add_users_lines(const struct template_build *b, struct users_table *t,
+                            const struct users_source *from,
+                            void (*add)(struct users_table *t, const struct users_line *l))
 {
     for (struct str text = from->text; text.p;) {
         struct str line = str_cut(&text, '\n');
-        struct line l = parse_user_line(line);
+        struct users_line l = parse_user_line(line);
         if (l.id.len == 0 || !is_users_free(t, &l) || (from->is_host && !is_users_known(b, &l)))
             continue;
         occupy(t, &l);
@@ -120,17 +120,18 @@ static void add_users_lines(const struct template_build *b, struct table *t,
 }
 
 /* What is the same everywhere keeps its names and ids, then comes the host. */
-static int fill_user_table(const struct template_build *b, const char *path, struct table *ret,
-                           const char *const texts[3])
+static int fill_user_table(const struct template_build *b, const char *path,
+                           struct users_table *ret, const char *const texts[3])
 {
     bool is_user = strcmp(path, "etc/passwd") == 0;
-    void (*add)(struct table *, const struct line *) = is_user ? add_users_user : add_group;
+    void (*add)(struct users_table *, const struct users_line *) =
+        is_user ? add_users_user : add_group;
     auto_buf struct buf host = BUF_INIT(TEXT_MAX);
     int r = template_read(b, path, &host);
 
     if (r < 0)
         buf_clear(&host);
-    const struct source sources[] = {
+    const struct users_source sources[] = {
         {str_of(texts[0]), false, true},
         {str_of(texts[2]), false, true},
         {buf_str(&host), true, false},
@@ -146,13 +147,14 @@ static int fill_user_table(const struct template_build *b, const char *path, str
 static void add_shadow(struct buf *shadow, struct str users)
 {
     while (users.p) {
-        struct line l = parse_user_line(str_cut(&users, '\n'));
+        struct users_line l = parse_user_line(str_cut(&users, '\n'));
         if (l.name.len > 0)
             (void)buf_printf(shadow, STR_FMT ":*:19000:0:99999:7:::\n", STR_ARG(l.name));
     }
 }
 
-static int write_tables(struct template_build *b, struct table *users, struct table *groups)
+static int write_tables(struct template_build *b, struct users_table *users,
+                        struct users_table *groups)
 {
     auto_buf struct buf shadow = BUF_INIT(TEXT_MAX);
     int r = fill_user_table(b, "etc/passwd", users,
@@ -180,7 +182,7 @@ static int write_tables(struct template_build *b, struct table *users, struct ta
 
 int template_write_users(struct template_build *b, struct err *e)
 {
-    struct table users = {.text = BUF_INIT(TEXT_MAX)}, groups = {.text = BUF_INIT(TEXT_MAX)};
+    struct users_table users = {.text = BUF_INIT(TEXT_MAX)}, groups = {.text = BUF_INIT(TEXT_MAX)};
 
     map_init(&users.taken, NAMES_MAX);
     map_init(&groups.taken, NAMES_MAX);

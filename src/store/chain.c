@@ -84,7 +84,7 @@ const char *chain_fault_text(enum chain_fault f)
 }
 
 /* One consistent look at both ends and the next events. */
-struct page {
+struct chain_page {
     struct store_tx *tx;
     struct chain_link anchor, head;
     bool has_head;
@@ -99,9 +99,9 @@ static int read_chain_link(const struct store_tx *tx, size_t index, struct chain
     return chain_parse(store_tx_row(tx, index, 0).cols[0].s, ret);
 }
 
-static int read_page(struct store *s, int64_t after, struct page *p, struct err *e)
+static int read_page(struct store *s, int64_t after, struct chain_page *p, struct err *e)
 {
-    *p = (struct page){.tx = store_tx_new()};
+    *p = (struct chain_page){.tx = store_tx_new()};
     store_tx_add(p->tx, STORE_META_GET);
     store_tx_text(p->tx, STR(CHAIN_META_ANCHOR));
     store_tx_add(p->tx, STORE_META_GET);
@@ -145,7 +145,7 @@ static enum chain_fault check_row(struct store_row row, struct chain_link *at)
     return CHAIN_OK;
 }
 
-static enum chain_fault check_page(const struct page *p, struct chain_report *rep)
+static enum chain_fault check_page(const struct chain_page *p, struct chain_report *rep)
 {
     size_t n = store_tx_n_rows(p->tx, Q_ROWS);
 
@@ -159,7 +159,7 @@ static enum chain_fault check_page(const struct page *p, struct chain_report *re
 }
 
 /* After the last row: the note beside the rows must name it. */
-static enum chain_fault check_chain_head(const struct page *p, const struct chain_link *last)
+static enum chain_fault check_chain_head(const struct chain_page *p, const struct chain_link *last)
 {
     if (!p->has_head)
         return last->seq == 0 ? CHAIN_OK : CHAIN_BAD_HEAD;
@@ -171,7 +171,7 @@ static enum chain_fault check_chain_head(const struct page *p, const struct chai
 }
 
 /* One page further. True when there is no more to read. */
-static bool step_page(const struct page *p, struct chain_report *rep)
+static bool step_page(const struct chain_page *p, struct chain_report *rep)
 {
     /* Where the events begin; or retention has overtaken this walk. */
     if (p->anchor.seq > rep->head.seq) {
@@ -193,7 +193,7 @@ int chain_verify(struct store *s, struct chain_report *ret, struct err *e)
     bool is_last = false;
 
     while (!is_last) {
-        struct page p;
+        struct chain_page p;
         int r = read_page(s, rep.head.seq, &p, e);
         if (r == 0)
             is_last = step_page(&p, &rep);

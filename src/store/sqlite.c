@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "store/driver.h"
 
-struct prepared {
+struct store_prepared {
     sqlite3_stmt *stmt;
     int n_params;
     int at[STORE_MAX_PARAMS]; /* SQLite's own number of $1, $2, … */
@@ -37,7 +37,7 @@ struct store_db {
     int file_fd; /* of the database; closing it would end the locks that SQLite has on the file */
     unsigned n_commits;
     bool is_normal; /* how commits are synced now */
-    struct prepared stmts[STORE_SQL_COUNT];
+    struct store_prepared stmts[STORE_SQL_COUNT];
     sqlite3_stmt *marks[STORE_MARK_COUNT];
 };
 
@@ -104,7 +104,7 @@ static int prepare_statement(sqlite3 *c, const char *text, sqlite3_stmt **ret)
 
 static int prepare_one(struct store_db *db, enum store_sql sql)
 {
-    struct prepared *p = &db->stmts[sql];
+    struct store_prepared *p = &db->stmts[sql];
     int r = prepare_statement(db->c, sql_texts[sql], &p->stmt);
 
     if (r < 0)
@@ -147,7 +147,7 @@ static int bind(sqlite3_stmt *stmt, int at, const struct store_value *v)
     }
 }
 
-static int bind_all_params(const struct prepared *p, const struct store_stmt *st)
+static int bind_all_params(const struct store_prepared *p, const struct store_stmt *st)
 {
     int rc = (size_t)p->n_params == st->n_params ? SQLITE_OK : SQLITE_RANGE;
 
@@ -195,7 +195,7 @@ static int read_store_row(sqlite3_stmt *stmt, struct store_stmt *st, struct aren
 
 static int db_exec(struct store_db *db, struct store_stmt *st, struct arena *a)
 {
-    const struct prepared *p = &db->stmts[st->sql];
+    const struct store_prepared *p = &db->stmts[st->sql];
     int rc = bind_all_params(p, st);
     int r = sqlite_errno(db->c, rc);
 

@@ -72,12 +72,12 @@ static int run_sql(sqlite3 *c, const char *sql, struct err *e)
 }
 
 /* The first column of the first row, as a number and as text. */
-struct answer {
+struct store_answer {
     int number;
     char text[128];
 };
 
-static int ask_sql(sqlite3 *c, const char *sql, struct answer *ret)
+static int ask_sql(sqlite3 *c, const char *sql, struct store_answer *ret)
 {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(c, sql, -1, &stmt, NULL);
@@ -186,7 +186,7 @@ static int cannot_read(sqlite3 *c, int rc, struct err *e)
 
 static int check_version(sqlite3 *c, bool is_read_only, struct err *e)
 {
-    struct answer version = {0};
+    struct store_answer version = {0};
     int rc = ask_sql(c, "PRAGMA user_version", &version);
 
     if (rc != SQLITE_OK)
@@ -205,7 +205,7 @@ static int check_version(sqlite3 *c, bool is_read_only, struct err *e)
 
 static int check_content(sqlite3 *c, off_t size, struct err *e)
 {
-    struct answer schema = {0}, check = {.text = "ok"};
+    struct store_answer schema = {0}, check = {.text = "ok"};
     int rc = ask_sql(c, "SELECT COUNT(*) FROM sqlite_master", &schema);
 
     if (rc == SQLITE_OK && size <= STORE_CHECK_MAX)
@@ -279,7 +279,7 @@ static int apply_migration(sqlite3 *c, const struct migration *m, struct err *e)
 
 static int migrate(sqlite3 *c, struct err *e)
 {
-    struct answer version = {0};
+    struct store_answer version = {0};
     int rc = ask_sql(c, "PRAGMA user_version", &version);
     int r = rc == SQLITE_OK ? 0 : fail_open(c, rc, "read the version", e);
 
@@ -317,7 +317,7 @@ static void remove_side_files(const char *path)
 
 static int turn_on_log(sqlite3 *c, struct err *e)
 {
-    struct answer mode = {0};
+    struct store_answer mode = {0};
     int rc = ask_sql(c, "PRAGMA journal_mode = WAL", &mode);
 
     if (rc == SQLITE_OK && strcmp(mode.text, "wal") == 0)

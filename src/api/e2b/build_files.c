@@ -74,7 +74,7 @@ void e2b_build_file(struct api_req *r)
 
 /* ---- PUT ---- */
 
-struct upload {
+struct build_file_upload {
     struct api_req *r;
     struct spool *spool;
     const char *account;
@@ -82,7 +82,7 @@ struct upload {
     bool is_ended;
 };
 
-static void refuse_upload(struct upload *u, int status, const char *why)
+static void refuse_upload(struct build_file_upload *u, int status, const char *why)
 {
     u->is_ended = true;
     spool_drop(take(u->spool));
@@ -92,7 +92,7 @@ static void refuse_upload(struct upload *u, int status, const char *why)
 
 static void on_build_file_room(void *ctx)
 {
-    struct upload *u = ctx;
+    struct build_file_upload *u = ctx;
 
     if (!u->is_ended)
         http_body_resume(u->r->http);
@@ -100,7 +100,7 @@ static void on_build_file_room(void *ctx)
 
 static int on_build_file_data(struct http_req *h, void *ctx, const char *p, size_t len)
 {
-    struct upload *u = ctx;
+    struct build_file_upload *u = ctx;
 
     if (spool_size(u->spool) + len > (uint64_t)ARCHIVE_MAX) {
         refuse_upload(u, 413, "The files of a step are larger than 1 GiB");
@@ -120,7 +120,7 @@ static int on_build_file_data(struct http_req *h, void *ctx, const char *p, size
 
 static void on_build_file_written(void *ctx, int result)
 {
-    struct upload *u = ctx;
+    struct build_file_upload *u = ctx;
 
     if (result < 0 || rename(u->temp, u->path) < 0)
         refuse_upload(u, result == -ENOSPC ? 507 : 500, "The files could not be written");
@@ -132,7 +132,7 @@ static void on_build_file_written(void *ctx, int result)
 
 static void on_build_file_end(struct http_req *h, void *ctx)
 {
-    struct upload *u = ctx;
+    struct build_file_upload *u = ctx;
 
     (void)h;
     u->is_ended = true;
@@ -141,7 +141,7 @@ static void on_build_file_end(struct http_req *h, void *ctx)
 
 static void on_build_file_abort(struct http_req *h)
 {
-    struct upload *u = h->abort_ctx;
+    struct build_file_upload *u = h->abort_ctx;
 
     if (!u->is_ended)
         refuse_upload(u, h->fault ? h->fault : 400, "The upload is incomplete");
@@ -161,7 +161,7 @@ void e2b_build_upload(struct api_req *r)
     static const struct http_body_sink sink = {.on_data = on_build_file_data,
                                                .on_end = on_build_file_end};
     struct str account = api_query(r, "account"), hash = api_param(r, "hash");
-    struct upload *u = arena_new(r->arena, struct upload);
+    struct build_file_upload *u = arena_new(r->arena, struct build_file_upload);
     char digits[TEMP_DIGITS + 1];
     struct err e = ERR_INIT;
 
@@ -174,7 +174,7 @@ void e2b_build_upload(struct api_req *r)
         e2b_fail(r, NULL, code, &e);
         return;
     }
-    *u = (struct upload){.r = r};
+    *u = (struct build_file_upload){.r = r};
     id_hex(digits, TEMP_DIGITS);
     u->account = arena_str(r->arena, account).p;
     int fd = -EINVAL;

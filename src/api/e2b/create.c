@@ -172,7 +172,7 @@ struct wire {
     int64_t timeout_s;
 };
 
-struct creation {
+struct e2b_creation {
     struct api_req *req;
     struct str answer;
 };
@@ -197,7 +197,7 @@ static int read_e2b_args(struct api_req *r, const struct wire *wire, struct sand
 /* The answer is made before it is true, because it is stored with what makes it true. */
 static int record_e2b_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
 {
-    struct creation *c = ctx;
+    struct e2b_creation *c = ctx;
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&body);
 
@@ -208,7 +208,7 @@ static int record_e2b_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
 
 static void on_e2b_created(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    struct creation *c = ctx;
+    struct e2b_creation *c = ctx;
 
     if (sb)
         api_reply(c->req, 201, "application/json", c->answer);
@@ -221,7 +221,7 @@ static void on_e2b_created(void *ctx, struct sandbox *sb, const struct err *e)
 
 static void create_from_wire(struct api_req *r, const struct wire *wire)
 {
-    struct creation *c = arena_new(r->arena, struct creation);
+    struct e2b_creation *c = arena_new(r->arena, struct e2b_creation);
     struct sandbox_create rq = {
         .key = r->key, .record = record_e2b_answer, .fn = on_e2b_created, .ctx = c};
     struct err e = ERR_INIT;

@@ -127,7 +127,7 @@ static bool is_chosen(const struct sandbox *sb, const struct list_query *q,
 }
 
 /* A sandbox with its place in the list. */
-struct item {
+struct e2b_list_item {
     struct e2b_cursor at; /* first: what qsort compares */
     const struct sandbox *sb;
 };
@@ -138,11 +138,11 @@ static int by_page_place(const void *a, const void *b)
 }
 
 /* The chosen ones in their order; *RET_RUNNING is how many of them run, whatever the page holds. */
-static struct item *choose(struct api_req *r, const struct list_query *q, size_t *ret_n,
-                           int64_t *ret_running)
+static struct e2b_list_item *choose(struct api_req *r, const struct list_query *q, size_t *ret_n,
+                                    int64_t *ret_running)
 {
     const struct sandboxes *set = r->core->sandboxes;
-    struct item *items = arena_zalloc(r->arena, sandboxes_n_live(set) + 1, sizeof *items);
+    struct e2b_list_item *items = arena_zalloc(r->arena, sandboxes_n_live(set) + 1, sizeof *items);
     size_t n = 0;
 
     *ret_running = 0;
@@ -151,7 +151,7 @@ static struct item *choose(struct api_req *r, const struct list_query *q, size_t
         if (!is_chosen(sb, q, r->key))
             continue;
         *ret_running += is_running;
-        struct item it = {.at = {sb->started_us, "", q->cursor.is_ascending}, .sb = sb};
+        struct e2b_list_item it = {.at = {sb->started_us, "", q->cursor.is_ascending}, .sb = sb};
         (void)snprintf(it.at.id, sizeof it.at.id, "%s", sb->id);
         if ((is_running ? q->is_running_wanted : q->is_paused_wanted) &&
             (!q->has_cursor || e2b_order(&it.at, &q->cursor) > 0))
@@ -165,7 +165,7 @@ static struct item *choose(struct api_req *r, const struct list_query *q, size_t
 
 /* ---- answering ---- */
 
-static void add_page_headers(struct api_req *r, const struct item *last, int64_t n_running)
+static void add_page_headers(struct api_req *r, const struct e2b_list_item *last, int64_t n_running)
 {
     struct buf token auto_buf = BUF_INIT(1024);
 
@@ -181,7 +181,7 @@ static void answer_listed_page(struct api_req *r, const struct list_query *q)
     struct jw w = jw_to(&body);
     int64_t n_running;
     size_t n;
-    const struct item *items = choose(r, q, &n, &n_running);
+    const struct e2b_list_item *items = choose(r, q, &n, &n_running);
 
     if (!items) {
         api_fail(r, -ENOMEM, NULL);

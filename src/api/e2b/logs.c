@@ -26,7 +26,7 @@ enum {
 
 static const char *const levels[] = {"debug", "info", "warn", "error"};
 
-struct entry {
+struct e2b_log_entry {
     int64_t at_us;
     size_t order; /* among those of the same time */
     unsigned level;
@@ -42,7 +42,7 @@ struct logs {
     int64_t limit;
     unsigned level; /* the least */
     struct str search;
-    struct entry *entries;
+    struct e2b_log_entry *entries;
     size_t n, max;
 };
 
@@ -50,7 +50,7 @@ struct logs {
 
 static int by_log_time(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct e2b_log_entry *x = a, *y = b;
 
     if (x->at_us != y->at_us)
         return x->at_us < y->at_us ? -1 : 1;
@@ -58,7 +58,7 @@ static int by_log_time(const void *a, const void *b)
 }
 
 /* An object as a string: that is how clients want a line. */
-static void put_v1_line(struct jw *w, const struct entry *en, const char *at)
+static void put_v1_line(struct jw *w, const struct e2b_log_entry *en, const char *at)
 {
     struct buf line auto_buf = BUF_INIT(LOG_MAX);
     struct jw inner = jw_to(&line);
@@ -76,7 +76,7 @@ static void put_v1_line(struct jw *w, const struct entry *en, const char *at)
         w->out->error = line.error;
 }
 
-static void put_log_entry(struct jw *w, const struct entry *en, const char *at)
+static void put_log_entry(struct jw *w, const struct e2b_log_entry *en, const char *at)
 {
     jw_object(w);
     jw_pair_str(w, "timestamp", str_of(at));
@@ -89,7 +89,7 @@ static void put_log_entry(struct jw *w, const struct entry *en, const char *at)
     jw_end(w);
 }
 
-typedef void put_fn(struct jw *w, const struct entry *en, const char *at);
+typedef void put_fn(struct jw *w, const struct e2b_log_entry *en, const char *at);
 
 /* At most as many as are wanted, from one end or the other. */
 static void put_all_entries(struct jw *w, const struct logs *l, const char *name, put_fn *put)
@@ -100,7 +100,7 @@ static void put_all_entries(struct jw *w, const struct logs *l, const char *name
     jw_key(w, name);
     jw_array(w);
     for (size_t i = 0; i < n; i++) {
-        const struct entry *en = &l->entries[l->is_backward ? l->n - 1 - i : i];
+        const struct e2b_log_entry *en = &l->entries[l->is_backward ? l->n - 1 - i : i];
         clock_rfc3339_us(at, en->at_us);
         put(w, en, at);
     }
@@ -128,7 +128,7 @@ static void answer_logs(struct logs *l)
 
 /* ---- gathering ---- */
 
-static void add_log_entry(struct logs *l, const struct entry *en)
+static void add_log_entry(struct logs *l, const struct e2b_log_entry *en)
 {
     bool is_wanted = en->at_us >= l->from_us && en->at_us <= l->to_us && en->level >= l->level &&
                      (l->search.len == 0 || str_find(en->text, l->search) >= 0);
@@ -145,7 +145,7 @@ static void add_log_lines(struct logs *l, struct str text)
 {
     while (text.p && text.len > 0) {
         struct str line = str_cut(&text, '\n'), at = str_cut(&line, ' ');
-        struct entry en = {.level = 1, .logger = "main", .text = line.p ? line : STR("")};
+        struct e2b_log_entry en = {.level = 1, .logger = "main", .text = line.p ? line : STR("")};
         if (e2b_time_parse(at, &en.at_us) == 0)
             add_log_entry(l, &en);
     }
@@ -199,9 +199,9 @@ static void add_events(struct logs *l, const struct json *items)
     for (size_t i = json_is(items, JSON_ARRAY) ? items->n : 0; i-- > 0;) {
         const struct json *it = &items->items[i];
         bool is_warning = str_is(json_str(json_get(it, "type"), STR("")), "Warning");
-        struct entry en = {.level = is_warning ? LEVEL_WARN : 1,
-                           .logger = "tidepool",
-                           .text = json_str(json_get(it, "message"), STR(""))};
+        struct e2b_log_entry en = {.level = is_warning ? LEVEL_WARN : 1,
+                                   .logger = "tidepool",
+                                   .text = json_str(json_get(it, "message"), STR(""))};
         struct str at = json_str(json_get(it, "eventTime"), STR(""));
         if (e2b_time_parse(at, &en.at_us) == 0 && en.at_us >= born_us)
             add_log_entry(l, &en);
@@ -289,7 +289,7 @@ static void start_logs(struct api_req *r, bool is_v2)
 
     if (!sb)
         return;
-    struct entry *entries =
+    struct e2b_log_entry *entries =
         l ? arena_zalloc(r->arena, TAIL + EVENT_MAX_LIMIT, sizeof *entries) : NULL;
     if (!entries) {
         api_fail(r, -ENOMEM, NULL);

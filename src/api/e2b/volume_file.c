@@ -11,17 +11,17 @@
 
 /* ---- reading ---- */
 
-struct reading {
+struct volume_file_reading {
     struct api_req *r;
     struct spool_reader *reader;
     bool is_waiting, is_gone;
 };
 
-static void read_next_piece(struct reading *g);
+static void read_next_piece(struct volume_file_reading *g);
 
 static void on_volume_file_piece(void *ctx, struct str piece, int result)
 {
-    struct reading *g = ctx;
+    struct volume_file_reading *g = ctx;
 
     g->is_waiting = false;
     bool is_over = result < 0 || piece.len == 0 || g->is_gone;
@@ -42,7 +42,7 @@ static void on_volume_file_drain(struct http_req *h, void *ctx)
     read_next_piece(ctx);
 }
 
-static void read_next_piece(struct reading *g)
+static void read_next_piece(struct volume_file_reading *g)
 {
     if (g->is_waiting)
         return;
@@ -56,7 +56,7 @@ static void read_next_piece(struct reading *g)
 
 static void on_reader_left(struct http_req *h)
 {
-    struct reading *g = h->abort_ctx;
+    struct volume_file_reading *g = h->abort_ctx;
 
     g->is_gone = true;
     read_next_piece(g); /* whose next piece ends it */
@@ -71,12 +71,12 @@ static int act_open(struct volume_job *j, int root, struct err *e)
 static void answer_bytes(struct volume_job *j)
 {
     struct api_req *r = j->r;
-    struct reading *g = arena_new(r->arena, struct reading);
+    struct volume_file_reading *g = arena_new(r->arena, struct volume_file_reading);
     uint64_t size = j->size;
 
     if (g)
-        *g = (struct reading){.r = r,
-                              .reader = spool_reader_new(j->pool, r->core->loop, j->fd, 0, size)};
+        *g = (struct volume_file_reading){
+            .r = r, .reader = spool_reader_new(j->pool, r->core->loop, j->fd, 0, size)};
     else
         (void)close(j->fd);
     e2b_volume_job_free(j);

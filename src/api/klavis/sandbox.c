@@ -236,12 +236,12 @@ void klavis_show(struct api_req *r)
 
 /* ---- the list ---- */
 
-struct filter {
+struct lease_filter {
     struct str tag, server;
     const struct json *tags;
 };
 
-static bool is_listed_lease(const struct api_req *r, const struct filter *f,
+static bool is_listed_lease(const struct api_req *r, const struct lease_filter *f,
                             const struct instance *in)
 {
     return instance_is_visible(in, r->key) && (!f->tag.p || instance_has_tag(in, f->tag)) &&
@@ -262,12 +262,12 @@ static bool read_tags_query(struct api_req *r, const struct json **ret)
     return false;
 }
 
-static bool read_lease_filter(struct api_req *r, struct filter *ret)
+static bool read_lease_filter(struct api_req *r, struct lease_filter *ret)
 {
     struct str name = api_query(r, "server_name");
     const struct server *s = server_find(name);
 
-    *ret = (struct filter){.tag = api_query(r, "tag"), .server = s ? str_of(s->name) : name};
+    *ret = (struct lease_filter){.tag = api_query(r, "tag"), .server = s ? str_of(s->name) : name};
     return read_tags_query(r, &ret->tags);
 }
 
@@ -275,7 +275,7 @@ void klavis_list(struct api_req *r)
 {
     struct buf out auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&out);
-    struct filter f;
+    struct lease_filter f;
     int64_t n = 0;
 
     if (!read_lease_filter(r, &f))
@@ -405,7 +405,7 @@ static void release_one(struct release_all *all, struct instance *in)
 void klavis_release_all(struct api_req *r)
 {
     struct release_all *all = arena_new(r->arena, struct release_all);
-    struct filter f;
+    struct lease_filter f;
 
     if (!read_lease_filter(r, &f))
         return;

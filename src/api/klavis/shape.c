@@ -7,11 +7,11 @@
 #include "api/fault.h"
 #include "base/json.h"
 
-struct item {
+struct shape_item {
     const char *type, *loc[2], *msg;
 };
 
-static const struct item items[API_FAULT_COUNT] = {
+static const struct shape_item items[API_FAULT_COUNT] = {
     [API_FAULT_BODY_JSON] = {"json_invalid", {"body"}, "JSON decode error"},
     [API_FAULT_BODY_NONE] = {"missing", {"body"}, "Field required"},
     [API_FAULT_IDEM_REUSED] = {"value_error", {"header", "idempotency-key"}, NULL},
@@ -30,7 +30,7 @@ static const struct {
 /* One item of a validation error. */
 static void write_shape_item(struct jw *w, const struct api_fault *f)
 {
-    const struct item *it = &items[f->kind];
+    const struct shape_item *it = &items[f->kind];
     struct str text = api_fault_text(f);
 
     jw_object(w);

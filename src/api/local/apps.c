@@ -26,14 +26,14 @@ static const char *const names[] = {"google_cloud"};
 enum { KEY_MAX = LOCAL_ID_LEN + APP_NAME_MAX + 2 };
 
 /* The instance of a local sandbox's server, once it is known. */
-struct entry {
+struct attached_app_entry {
     char key[KEY_MAX], lease[INSTANCE_ID_LEN + 1];
     struct local_apps *apps;
-    struct list waiting; /* struct waiter, while it is acquired */
+    struct list waiting; /* struct attached_app_waiter, while it is acquired */
     bool is_pending;
 };
 
-struct waiter {
+struct attached_app_waiter {
     struct list node;
     local_app_fn *fn;
     void *ctx;
@@ -43,7 +43,8 @@ struct local_apps {
     struct locals *locals;
     struct core *core;
     struct sandbox_watch ends;
-    struct map by_key; /* struct entry; by the local sandbox's id and the server's name */
+    struct map
+        by_key; /* struct attached_app_entry; by the local sandbox's id and the server's name */
 };
 
 static void on_app_end(void *ctx, struct sandbox *sb);
@@ -118,7 +119,7 @@ static struct instance *find_owned(struct instances *set, struct str local, stru
 
 static struct instance *find_app_entry(struct local_apps *a, struct str key)
 {
-    const struct entry *e = map_get(&a->by_key, key);
+    const struct attached_app_entry *e = map_get(&a->by_key, key);
     struct instances *set = a->core->instances;
 
     return e && !e->is_pending ? instance_by_lease(set, str_of(e->lease)) : NULL;
@@ -126,18 +127,19 @@ static struct instance *find_app_entry(struct local_apps *a, struct str key)
 
 /* ---- acquiring ---- */
 
-static void tell_app_waiter(struct entry *e, struct instance *in, const struct err *why)
+static void tell_app_waiter(struct attached_app_entry *e, struct instance *in,
+                            const struct err *why)
 {
     struct list *node;
 
     while ((node = list_pop(&e->waiting))) {
-        struct waiter *w = list_entry(node, struct waiter, node);
+        struct attached_app_waiter *w = list_entry(node, struct attached_app_waiter, node);
         w->fn(w->ctx, in, why);
         free(w);
     }
 }
 
-static void drop_entry(struct entry *e)
+static void drop_entry(struct attached_app_entry *e)
 {
     (void)map_del(&e->apps->by_key, str_of(e->key));
     free(e);
@@ -145,7 +147,7 @@ static void drop_entry(struct entry *e)
 
 static void on_app_acquired(void *ctx, struct instance **items, size_t n, const struct err *why)
 {
-    struct entry *e = ctx;
+    struct attached_app_entry *e = ctx;
     struct err own = ERR_INIT;
 
     e->is_pending = false;
@@ -163,9 +165,9 @@ static void on_app_acquired(void *ctx, struct instance **items, size_t n, const 
         drop_entry(e);
 }
 
-static struct entry *new_entry(struct local_apps *a, struct str key)
+static struct attached_app_entry *new_entry(struct local_apps *a, struct str key)
 {
-    struct entry *e = mem_zalloc(1, sizeof *e);
+    struct attached_app_entry *e = mem_zalloc(1, sizeof *e);
     void *old = NULL;
 
     if (!e)
@@ -181,7 +183,7 @@ static struct entry *new_entry(struct local_apps *a, struct str key)
     return e;
 }
 
-static void acquire(struct entry *e, struct sandbox *sb, struct str name)
+static void acquire(struct attached_app_entry *e, struct sandbox *sb, struct str name)
 {
     const struct json *benchmark = json_get(local_of(sb), "benchmark");
     const struct instance_args args = {.key = sb->key,
@@ -208,17 +210,17 @@ static void local_app_get(struct locals *l, struct sandbox *sb, struct str name,
         fn(ctx, in, NULL);
         return;
     }
-    struct entry *e = map_get(&a->by_key, key);
+    struct attached_app_entry *e = map_get(&a->by_key, key);
     if (!e || !e->is_pending)
         e = new_entry(a, key);
-    struct waiter *w = e ? mem_zalloc(1, sizeof *w) : NULL;
+    struct attached_app_waiter *w = e ? mem_zalloc(1, sizeof *w) : NULL;
     if (!w || !sb->key) {
         free(w);
         (void)err_set(&why, -EBUSY, "the server could not be started");
         fn(ctx, NULL, &why);
         return;
     }
-    *w = (struct waiter){.fn = fn, .ctx = ctx};
+    *w = (struct attached_app_waiter){.fn = fn, .ctx = ctx};
     list_append(&e->waiting, &w->node);
     if (e->is_pending)
         return;
@@ -234,7 +236,8 @@ static void local_app_get(struct locals *l, struct sandbox *sb, struct str name,
 static void end_app_instance(struct local_apps *a, struct instance *in)
 {
     char text[KEY_MAX];
-    struct entry *e = map_get(&a->by_key, app_key_of(text, str_of(in->owner), str_of(in->server)));
+    struct attached_app_entry *e =
+        map_get(&a->by_key, app_key_of(text, str_of(in->owner), str_of(in->server)));
 
     if (e && !e->is_pending)
         drop_entry(e);

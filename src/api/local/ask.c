@@ -14,7 +14,7 @@ enum {
     RETRIES = 200 /* while tidepool-local starts */
 };
 
-struct asked {
+struct local_asked {
     struct local_ask q;
     struct sandbox *sb; /* a reference, and held */
     const char *address;
@@ -23,7 +23,7 @@ struct asked {
 };
 
 /* The sandbox is let go before the answer, which takes the arena with it. */
-static void end_ask(struct asked *k, struct str body, const char *why)
+static void end_ask(struct local_asked *k, struct str body, const char *why)
 {
     loop_timer_stop(&k->retry);
     sandbox_release(k->sb);
@@ -31,7 +31,7 @@ static void end_ask(struct asked *k, struct str body, const char *why)
     k->q.fn(k->q.ctx, body, why);
 }
 
-static void fail_ask(struct asked *k, const char *why)
+static void fail_ask(struct local_asked *k, const char *why)
 {
     const char *text = arena_printf(k->q.arena,
                                     "the tools of this sandbox do not respond (%s); reset the "
@@ -42,16 +42,16 @@ static void fail_ask(struct asked *k, const char *why)
     end_ask(k, STR_NULL, text ? text : "out of memory");
 }
 
-static void start_ask(struct asked *k);
+static void start_ask(struct local_asked *k);
 
 static void on_ask_retry(struct loop_timer *t)
 {
-    start_ask(container_of(t, struct asked, retry));
+    start_ask(container_of(t, struct local_asked, retry));
 }
 
 /* Nobody listens, so nothing was done: the program is being started. What died under a call may
  * have done it already. */
-static bool may_retry(struct asked *k, int code)
+static bool may_retry(struct local_asked *k, int code)
 {
     bool is_undone =
         code == -ECONNREFUSED || (k->q.may_repeat && (code == -ECONNRESET || code == -EPIPE));
@@ -62,7 +62,7 @@ static bool may_retry(struct asked *k, int code)
 
 static void on_ask_response(void *ctx, const struct http_response *r)
 {
-    struct asked *k = ctx;
+    struct local_asked *k = ctx;
 
     if (r->error && may_retry(k, r->error))
         return;
@@ -85,7 +85,7 @@ static void on_ask_response(void *ctx, const struct http_response *r)
     end_ask(k, STR_NULL, why ? why : "out of memory");
 }
 
-static void start_ask(struct asked *k)
+static void start_ask(struct local_asked *k)
 {
     struct err e = ERR_INIT;
     const struct http_header type = {STR_INIT("Content-Type"), STR_INIT("application/json")};
@@ -107,7 +107,7 @@ static void start_ask(struct asked *k)
 
 static void on_ask_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    struct asked *k = ctx;
+    struct local_asked *k = ctx;
 
     if (e) {
         const char *why = arena_printf(k->q.arena, "the sandbox cannot be used: %s", err_text(e)).p;
@@ -126,7 +126,8 @@ static void on_ask_usable(void *ctx, struct sandbox *sb, const struct err *e)
 
 void local_ask(const struct local_ask *q)
 {
-    struct asked *k = q->target.p && q->body.p ? arena_new(q->arena, struct asked) : NULL;
+    struct local_asked *k =
+        q->target.p && q->body.p ? arena_new(q->arena, struct local_asked) : NULL;
 
     if (!k) {
         q->fn(q->ctx, STR_NULL, "out of memory");

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "loop/spool.h"
 
-struct download {
+struct archive_download {
     struct api_req *r;
     struct spool_reader *reader;
     bool is_waiting, is_gone;
@@ -76,11 +76,11 @@ static int find_wanted_range(struct api_req *r, struct str tag, uint64_t size, u
 
 /* ---- bytes ---- */
 
-static void go_on_with_download(struct download *d);
+static void go_on_with_download(struct archive_download *d);
 
 static void on_download_piece(void *ctx, struct str piece, int result)
 {
-    struct download *d = ctx;
+    struct archive_download *d = ctx;
 
     d->is_waiting = false;
     bool is_over = result < 0 || piece.len == 0 || d->is_gone;
@@ -101,7 +101,7 @@ static void on_download_drain(struct http_req *h, void *ctx)
     go_on_with_download(ctx);
 }
 
-static void go_on_with_download(struct download *d)
+static void go_on_with_download(struct archive_download *d)
 {
     if (d->is_waiting)
         return;
@@ -115,7 +115,7 @@ static void go_on_with_download(struct download *d)
 
 static void on_download_abort(struct http_req *h)
 {
-    struct download *d = h->abort_ctx;
+    struct archive_download *d = h->abort_ctx;
 
     d->is_gone = true;
     go_on_with_download(d); /* whose next piece ends it */
@@ -133,7 +133,7 @@ static void add_download_headers(struct api_req *r, struct str tag, struct str n
         arena_printf(r->arena, "attachment; filename=\"" STR_FMT ".tar.gz\"", STR_ARG(name)));
 }
 
-static void start_download(struct download *d, int fd, struct str name, uint64_t size)
+static void start_download(struct archive_download *d, int fd, struct str name, uint64_t size)
 {
     struct api_req *r = d->r;
     struct str tag = arena_printf(r->arena, "\"" STR_FMT "\"", STR_ARG(name));
@@ -168,7 +168,7 @@ static void start_download(struct download *d, int fd, struct str name, uint64_t
 void local_get(struct api_req *r)
 {
     struct str id = api_param(r, "local_sandbox_id"), name = api_param(r, "name");
-    struct download *d = arena_new(r->arena, struct download);
+    struct archive_download *d = arena_new(r->arena, struct archive_download);
     char file[VAULT_NAME_MAX];
     uint64_t size = 0;
 

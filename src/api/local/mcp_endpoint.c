@@ -16,7 +16,7 @@
 
 enum { BODY_MAX = 100 << 20 };
 
-struct call {
+struct local_endpoint_call {
     struct mcp_call *mcp;
     struct local_pass pass;
 };
@@ -25,7 +25,7 @@ struct call {
 
 static void on_toolset_answer(void *ctx, struct str body, const char *why)
 {
-    struct call *k = ctx;
+    struct local_endpoint_call *k = ctx;
 
     if (why)
         mcp_reply_fail(k->mcp, MCP_INTERNAL_ERROR, "%s", why);
@@ -35,7 +35,7 @@ static void on_toolset_answer(void *ctx, struct str body, const char *why)
 
 /* ---- calls ---- */
 
-static struct str call_body(const struct call *k, const struct sandbox *sb)
+static struct str call_body(const struct local_endpoint_call *k, const struct sandbox *sb)
 {
     auto_buf struct buf b = BUF_INIT(BODY_MAX);
     struct jw w = jw_to(&b);
@@ -58,7 +58,7 @@ void local_call(struct mcp_call *c)
     const struct local_caller *who = c->ctx;
     const struct toolset_tool *tool = c->row;
     struct sandbox *sb = locals_find(who->locals, str_of(who->id));
-    struct call *k = arena_new(c->arena, struct call);
+    struct local_endpoint_call *k = arena_new(c->arena, struct local_endpoint_call);
 
     if (!sb || !k) {
         mcp_reply_fail(c, MCP_INTERNAL_ERROR, "%s", k ? "the sandbox has ended" : "out of memory");

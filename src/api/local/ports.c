@@ -50,7 +50,7 @@ struct door {
     unsigned n; /* connections */
 };
 
-struct connection {
+struct port_connection {
     struct list node;
     struct door *door;
     int fd;                  /* -1: it is the tunnel's */
@@ -81,7 +81,7 @@ static void drop_door(struct door *d)
     free(d);
 }
 
-static void end_port_connection(struct connection *c)
+static void end_port_connection(struct port_connection *c)
 {
     struct door *d = c->door;
 
@@ -101,7 +101,7 @@ static void end_port_connection(struct connection *c)
 
 static void on_tunnel_end(void *ctx)
 {
-    struct connection *c = ctx;
+    struct port_connection *c = ctx;
 
     c->tunnel = NULL;
     end_port_connection(c);
@@ -117,7 +117,7 @@ static ssize_t on_early(struct stream *s, void *ctx, const char *p, size_t len)
     return 0;
 }
 
-static void join_port(struct connection *c, int inside)
+static void join_port(struct port_connection *c, int inside)
 {
     static const struct stream_ops ops = {.on_data = on_early};
     const struct stream_opts opts = {.loop = c->door->ports->core->loop, .ops = &ops};
@@ -132,14 +132,14 @@ static void join_port(struct connection *c, int inside)
         end_port_connection(c);
 }
 
-static void dial_port(struct connection *c);
+static void dial_port(struct port_connection *c);
 
 static void on_port_retry(struct loop_timer *t)
 {
-    dial_port(container_of(t, struct connection, retry));
+    dial_port(container_of(t, struct port_connection, retry));
 }
 
-static void dial_port(struct connection *c)
+static void dial_port(struct port_connection *c)
 {
     struct engine_cell *cell = sandbox_cell(c->sandbox);
     int fd = cell ? engine_cell_connect(cell, c->door->inside) : -ENOENT;
@@ -156,7 +156,7 @@ static void dial_port(struct connection *c)
 
 static void on_port_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    struct connection *c = ctx;
+    struct port_connection *c = ctx;
 
     if (e || c->door->is_closed) {
         end_port_connection(c);
@@ -185,7 +185,8 @@ static void on_port_connection(struct loop_io *io, uint32_t events)
         return;
     struct sandbox *sb = locals_find(p->locals, str_of(d->id));
     struct tally *tally = sb ? count_for(p->core, sb) : NULL;
-    struct connection *c = tally && d->n < PORTS_CONNECTIONS_MAX ? mem_zalloc(1, sizeof *c) : NULL;
+    struct port_connection *c =
+        tally && d->n < PORTS_CONNECTIONS_MAX ? mem_zalloc(1, sizeof *c) : NULL;
     if (!c || tally_take(tally, 1) < 0) {
         free(c);
         (void)close(fd);
@@ -418,7 +419,7 @@ void ports_free(struct ports *p)
     loop_timer_stop(&p->sweep);
     list_each(node, &p->connections)
     {
-        struct connection *c = list_entry(node, struct connection, node);
+        struct port_connection *c = list_entry(node, struct port_connection, node);
         if (c->tunnel)
             tunnel_close(c->tunnel);
         else if (c->sandbox)

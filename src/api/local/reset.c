@@ -32,7 +32,7 @@ struct resets {
     struct list items;
 };
 
-struct reset {
+struct cell_reset {
     struct list node;
     struct resets *set;
     struct api_req *r; /* who asked; NULL: nobody waits any more */
@@ -46,7 +46,7 @@ struct reset {
 
 /* ---- the end ---- */
 
-static void drop_reset(struct reset *t)
+static void drop_reset(struct cell_reset *t)
 {
     loop_timer_stop(&t->timer);
     list_del(&t->node);
@@ -77,7 +77,7 @@ static void reply(struct api_req *r, const char *id)
 }
 
 /* It is over, for good or, with WHY, not. */
-static void finish_reset(struct reset *t, int status, const char *why)
+static void finish_reset(struct cell_reset *t, int status, const char *why)
 {
     struct api_req *r = t->r;
     struct locals *l = t->set->locals;
@@ -99,11 +99,11 @@ static void finish_reset(struct reset *t, int status, const char *why)
 
 /* ---- servers outside the cell ---- */
 
-static void run_hooks(struct reset *t);
+static void run_hooks(struct cell_reset *t);
 
 static void on_hook(void *ctx, const char *why)
 {
-    struct reset *t = ctx;
+    struct cell_reset *t = ctx;
 
     if (why)
         finish_reset(t, 500, why);
@@ -111,7 +111,7 @@ static void on_hook(void *ctx, const char *why)
         run_hooks(t);
 }
 
-static void run_hooks(struct reset *t)
+static void run_hooks(struct cell_reset *t)
 {
     while (t->at < reset_n_hooks) {
         const struct reset_hook *h = &reset_hooks[t->at++];
@@ -125,11 +125,11 @@ static void run_hooks(struct reset *t)
 
 /* ---- unpacking ---- */
 
-static void unpack_next(struct reset *t);
+static void unpack_next(struct cell_reset *t);
 
 static void on_reset_unpacked(void *ctx, int status, struct str text)
 {
-    struct reset *t = ctx;
+    struct cell_reset *t = ctx;
 
     if (status == 200) {
         t->at++;
@@ -141,7 +141,7 @@ static void on_reset_unpacked(void *ctx, int status, struct str text)
     finish_reset(t, status == 507 ? 507 : 500, why.p ? why.p : "out of memory");
 }
 
-static void unpack_next(struct reset *t)
+static void unpack_next(struct cell_reset *t)
 {
     struct locals *l = t->set->locals;
     char name[VAULT_NAME_MAX];
@@ -172,7 +172,7 @@ static void unpack_next(struct reset *t)
     });
 }
 
-static void go_on_with_reset(struct reset *t, struct sandbox *sb)
+static void go_on_with_reset(struct cell_reset *t, struct sandbox *sb)
 {
     t->sb = sandbox_ref(sb);
     t->at = 0;
@@ -182,14 +182,14 @@ static void go_on_with_reset(struct reset *t, struct sandbox *sb)
 
 /* ---- making ---- */
 
-static void make_new_cell(struct reset *t);
+static void make_new_cell(struct cell_reset *t);
 
 static void on_reset_retry(struct loop_timer *timer)
 {
-    make_new_cell(container_of(timer, struct reset, timer));
+    make_new_cell(container_of(timer, struct cell_reset, timer));
 }
 
-static void try_again(struct reset *t, const struct err *e)
+static void try_again(struct cell_reset *t, const struct err *e)
 {
     if (++t->n_tries < TRIES &&
         loop_timer_start(locals_loop(t->set->locals), &t->timer, RETRY_MS, on_reset_retry) == 0)
@@ -199,7 +199,7 @@ static void try_again(struct reset *t, const struct err *e)
 
 static void on_reset_made(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    struct reset *t = ctx;
+    struct cell_reset *t = ctx;
 
     if (e)
         try_again(t, e);
@@ -208,7 +208,7 @@ static void on_reset_made(void *ctx, struct sandbox *sb, const struct err *e)
 }
 
 /* Seconds that are left; -1: for ever; 0: none. */
-static int64_t time_left(const struct reset *t)
+static int64_t time_left(const struct cell_reset *t)
 {
     int64_t expires_us = json_int(json_get(t->journal, "expires_us"), 0);
     int64_t left_us = expires_us - clock_real_us();
@@ -218,7 +218,7 @@ static int64_t time_left(const struct reset *t)
     return left_us <= 0 ? 0 : left_us / 1000000 + 1;
 }
 
-static void make_new_cell(struct reset *t)
+static void make_new_cell(struct cell_reset *t)
 {
     struct core *core = locals_core(t->set->locals);
     struct str key_id = json_str(json_get(t->journal, "key"), STR(""));
@@ -250,9 +250,9 @@ static void on_reset_gone(void *ctx, struct sandbox *sb, const struct err *e)
 
 /* ---- the beginning ---- */
 
-static struct reset *add_reset(struct resets *s, struct str id, struct str journal)
+static struct cell_reset *add_reset(struct resets *s, struct str id, struct str journal)
 {
-    struct reset *t = mem_zalloc(1, sizeof *t);
+    struct cell_reset *t = mem_zalloc(1, sizeof *t);
 
     if (!t)
         return NULL;
@@ -287,7 +287,7 @@ static void put_journal(struct buf *b, const struct sandbox *sb)
 }
 
 /* The new one was made when the old one was. */
-static void keep_birth(struct reset *t)
+static void keep_birth(struct cell_reset *t)
 {
     struct json *local = json_get(json_get(t->journal, "extra"), "local");
     struct json *birth = json_get(t->journal, "created_us");
@@ -298,7 +298,7 @@ static void keep_birth(struct reset *t)
 
 static void on_reset_written(void *ctx, int result)
 {
-    struct reset *t = ctx;
+    struct cell_reset *t = ctx;
     struct resets *s = t->set;
     char name[SANDBOX_NAME_MAX + 1];
 
@@ -322,7 +322,8 @@ void local_reset(struct api_req *r)
         return;
     struct str id = archive_id(r, sb);
     put_journal(&b, sb);
-    struct reset *t = buf_ok(&b) ? add_reset(locals_resets(r->api->locals), id, buf_str(&b)) : NULL;
+    struct cell_reset *t =
+        buf_ok(&b) ? add_reset(locals_resets(r->api->locals), id, buf_str(&b)) : NULL;
     if (!t) {
         api_fail(r, -ENOMEM, NULL);
         return;
@@ -338,7 +339,7 @@ void local_reset(struct api_req *r)
 
 static void on_start(struct loop_timer *timer)
 {
-    struct reset *t = container_of(timer, struct reset, timer);
+    struct cell_reset *t = container_of(timer, struct cell_reset, timer);
     char name[SANDBOX_NAME_MAX + 1];
 
     local_name(str_of(t->id), name);
@@ -363,7 +364,7 @@ static void find_one(void *ctx, struct str id)
     char path[PATH_MAX];
 
     vault_path(v, id, "reset", path);
-    struct reset *t = io_read_file(path, &b, NULL) == 0 ? add_reset(s, id, buf_str(&b)) : NULL;
+    struct cell_reset *t = io_read_file(path, &b, NULL) == 0 ? add_reset(s, id, buf_str(&b)) : NULL;
     if (!t) {
         vault_unlink(v, id, "reset");
         return;
@@ -388,7 +389,7 @@ void resets_free(struct resets *s)
 {
     if (!s)
         return;
-    list_each(node, &s->items) drop_reset(list_entry(node, struct reset, node));
+    list_each(node, &s->items) drop_reset(list_entry(node, struct cell_reset, node));
     free(s);
 }
 
@@ -397,7 +398,7 @@ bool resets_has(const struct resets *s, struct str id)
     if (!s)
         return false;
     for (const struct list *n = s->items.next; n != &s->items; n = n->next) {
-        if (str_is(id, list_entry(n, const struct reset, node)->id))
+        if (str_is(id, list_entry(n, const struct cell_reset, node)->id))
             return true;
     }
     return false;

@@ -126,7 +126,7 @@ struct json *local_choose(struct api_req *r, const struct json *names)
     return servers;
 }
 
-struct making {
+struct local_making {
     struct api_req *r;
     local_put_fn *put;
     struct str answer;
@@ -135,7 +135,7 @@ struct making {
 /* The answer is made before it is true, because it is stored with what makes it true. */
 static int record_local_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
 {
-    struct making *m = ctx;
+    struct local_making *m = ctx;
     auto_buf struct buf b = BUF_INIT(ANSWER_MAX);
     struct jw w = jw_to(&b);
 
@@ -146,7 +146,7 @@ static int record_local_answer(void *ctx, struct sandbox *sb, struct store_tx *t
 
 static void on_local_made(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    struct making *m = ctx;
+    struct local_making *m = ctx;
 
     if (sb)
         api_reply(m->r, 201, "application/json", m->answer);
@@ -192,7 +192,7 @@ int local_create(struct core *core, const struct local_spec *s, sandbox_fn *fn, 
 void local_make(struct api_req *r, const struct json *body, const struct json *servers,
                 local_put_fn *put_answer)
 {
-    struct making *m = arena_new(r->arena, struct making);
+    struct local_making *m = arena_new(r->arena, struct local_making);
     struct err e = ERR_INIT;
     char id[ID_UUID_LEN + 1];
 
@@ -220,7 +220,7 @@ void local_make(struct api_req *r, const struct json *body, const struct json *s
         .extra = extra,
         .record = record_local_answer,
     };
-    *m = (struct making){.r = r, .put = put_answer};
+    *m = (struct local_making){.r = r, .put = put_answer};
     code = local_create(r->core, &spec, on_local_made, m, &e);
     if (code < 0) {
         ports_close(locals_ports(r->api->locals), str_of(id));
@@ -297,7 +297,7 @@ void local_list(struct api_req *r)
     api_reply_json(r, 200, &b);
 }
 
-struct ending {
+struct local_ending {
     struct api_req *req;
     struct str id;
     local_ended_fn *fn;
@@ -305,7 +305,7 @@ struct ending {
 
 static void on_local_released(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    struct ending *x = ctx;
+    struct local_ending *x = ctx;
 
     (void)sb;
     if (e)
@@ -316,13 +316,13 @@ static void on_local_released(void *ctx, struct sandbox *sb, const struct err *e
 
 void local_end(struct api_req *r, struct sandbox *sb, local_ended_fn *fn)
 {
-    struct ending *x = arena_new(r->arena, struct ending);
+    struct local_ending *x = arena_new(r->arena, struct local_ending);
 
     if (!x) {
         klavis_fail(r, -ENOMEM, NULL);
         return;
     }
-    *x = (struct ending){
+    *x = (struct local_ending){
         .req = r,
         .id = arena_str(r->arena, json_str(json_get(local_of(sb), "id"), STR(""))),
         .fn = fn,

@@ -23,7 +23,7 @@
 enum { DATA_MAX = 96 << 20, FILE_MAX = 4 << 20 };
 
 /* The requests that tidepool-local answers. */
-static const struct row {
+static const struct state_row {
     const char *server, *import, *export;
 } rows[] = {
     {"poste_email_toolathlon", "/_mail_import?keep=1", "/_mail_export"},
@@ -31,7 +31,7 @@ static const struct row {
 
 struct state {
     struct api_req *r;
-    const struct row *row;
+    const struct state_row *row;
     struct sandbox *sb; /* a reference */
     struct str id;      /* as the client named it */
     struct json *next;  /* the second body of an initialize */
@@ -42,7 +42,7 @@ struct state {
 
 /* ---- finding ---- */
 
-static const struct row *row_of(struct api_req *r)
+static const struct state_row *row_of(struct api_req *r)
 {
     struct str path = str_skip(r->http->head.path, strlen("/local-sandbox/"));
     struct str name = str_cut(&path, '/');
@@ -57,7 +57,7 @@ static const struct row *row_of(struct api_req *r)
 /* NULL after answering. */
 static struct state *begin_state_request(struct api_req *r)
 {
-    const struct row *row = row_of(r);
+    const struct state_row *row = row_of(r);
     struct sandbox *sb = row ? local_find_for(r) : NULL;
     struct state *s = sb ? arena_new(r->arena, struct state) : NULL;
 
@@ -94,7 +94,7 @@ static void ask_for_state(struct state *s, const char *target, struct str body, 
 }
 
 /* "schema" or "default" of the server's file; NULL with E filled. */
-static struct json *file_part(struct api_req *r, const struct row *row, const char *name,
+static struct json *file_part(struct api_req *r, const struct state_row *row, const char *name,
                               struct err *e)
 {
     auto_buf struct buf b = BUF_INIT(FILE_MAX);
@@ -131,7 +131,7 @@ static void reply_state_initialized(struct state *s)
 
 /* ---- what a reset brings back ---- */
 
-static void file_name(const struct row *row, char out[VAULT_NAME_MAX])
+static void file_name(const struct state_row *row, char out[VAULT_NAME_MAX])
 {
     (void)snprintf(out, VAULT_NAME_MAX, "data-%s", row->server);
 }
@@ -186,7 +186,7 @@ static void on_brought(void *ctx, struct str body, const char *why)
     free(b);
 }
 
-static void bring_back(struct locals *l, struct sandbox *sb, const struct row *row,
+static void bring_back(struct locals *l, struct sandbox *sb, const struct state_row *row,
                        struct bringing *b)
 {
     auto_buf struct buf text = BUF_INIT(DATA_MAX);

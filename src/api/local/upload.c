@@ -12,7 +12,7 @@
 #include "core/config.h"
 #include "loop/spool.h"
 
-struct upload {
+struct archive_upload {
     struct api_req *r;
     struct vault *vault;
     struct spool *spool;
@@ -23,7 +23,7 @@ struct upload {
     bool is_ended; /* all of it has come, or never will */
 };
 
-static void refuse_transfer_upload(struct upload *u, int status, const char *why)
+static void refuse_transfer_upload(struct archive_upload *u, int status, const char *why)
 {
     u->is_ended = true;
     spool_drop(take(u->spool));
@@ -32,7 +32,7 @@ static void refuse_transfer_upload(struct upload *u, int status, const char *why
     api_error(u->r, status, "%s", why);
 }
 
-static void too_large(struct upload *u)
+static void too_large(struct archive_upload *u)
 {
     struct str why = arena_printf(u->r->arena, "The archive is larger than %llu bytes",
                                   (unsigned long long)u->max);
@@ -44,7 +44,7 @@ static void too_large(struct upload *u)
     "capacity exceeded: your account has its maximum of archives, please release some local "      \
     "sandboxes"
 
-static void fail_upload(struct upload *u, int code)
+static void fail_upload(struct archive_upload *u, int code)
 {
     bool is_full = code == -ENOSPC || code == -EDQUOT;
 
@@ -55,7 +55,7 @@ static void fail_upload(struct upload *u, int code)
 
 static void on_upload_room(void *ctx)
 {
-    struct upload *u = ctx;
+    struct archive_upload *u = ctx;
 
     if (!u->is_ended)
         http_body_resume(u->r->http);
@@ -63,7 +63,7 @@ static void on_upload_room(void *ctx)
 
 static int on_upload_data(struct http_req *h, void *ctx, const char *p, size_t len)
 {
-    struct upload *u = ctx;
+    struct archive_upload *u = ctx;
 
     if (spool_size(u->spool) + len > u->max) {
         too_large(u);
@@ -87,7 +87,7 @@ static int on_upload_data(struct http_req *h, void *ctx, const char *p, size_t l
 
 static void on_upload_published(void *ctx, int result)
 {
-    struct upload *u = ctx;
+    struct archive_upload *u = ctx;
 
     if (result < 0) {
         fail_upload(u, result);
@@ -99,7 +99,7 @@ static void on_upload_published(void *ctx, int result)
 
 static void on_upload_written(void *ctx, int result)
 {
-    struct upload *u = ctx;
+    struct archive_upload *u = ctx;
 
     if (result < 0)
         fail_upload(u, result);
@@ -110,7 +110,7 @@ static void on_upload_written(void *ctx, int result)
 
 static void on_upload_end(struct http_req *h, void *ctx)
 {
-    struct upload *u = ctx;
+    struct archive_upload *u = ctx;
 
     (void)h;
     u->is_ended = true;
@@ -123,14 +123,14 @@ static void on_upload_end(struct http_req *h, void *ctx)
 /* The client left, or what it sends is malformed. */
 static void on_upload_abort(struct http_req *h)
 {
-    struct upload *u = h->abort_ctx;
+    struct archive_upload *u = h->abort_ctx;
 
     if (!u->is_ended)
         refuse_transfer_upload(u, h->fault ? h->fault : 400, "The upload is incomplete");
 }
 
 /* The file that an upload becomes. */
-static bool choose_upload_name(struct upload *u, enum signed_purpose purpose)
+static bool choose_upload_name(struct archive_upload *u, enum signed_purpose purpose)
 {
     struct str name = api_param(u->r, "name");
 
@@ -145,7 +145,7 @@ void local_put(struct api_req *r)
 {
     static const struct http_body_sink sink = {.on_data = on_upload_data, .on_end = on_upload_end};
     enum signed_purpose purpose = signed_purpose(r);
-    struct upload *u = arena_new(r->arena, struct upload);
+    struct archive_upload *u = arena_new(r->arena, struct archive_upload);
     struct locals *l = r->api->locals;
     int64_t length = r->http->head.content_length;
 
@@ -159,10 +159,10 @@ void local_put(struct api_req *r)
     }
     if (!signed_check(r, purpose == SIGNED_EXECUTION ? SIGNED_EXECUTION : SIGNED_UPLOAD))
         return;
-    *u = (struct upload){.r = r,
-                         .vault = locals_vault(l),
-                         .id = arena_str(r->arena, api_param(r, "local_sandbox_id")),
-                         .max = (uint64_t)r->core->config->local.max_archive};
+    *u = (struct archive_upload){.r = r,
+                                 .vault = locals_vault(l),
+                                 .id = arena_str(r->arena, api_param(r, "local_sandbox_id")),
+                                 .max = (uint64_t)r->core->config->local.max_archive};
     if (!u->id.p || !choose_upload_name(u, purpose) || !locals_knows(l, u->id)) {
         api_error(r, 404, "The local sandbox of this URL was released");
         return;

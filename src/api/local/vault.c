@@ -41,7 +41,7 @@ struct vault {
 };
 
 /* A file that was found. */
-struct found {
+struct vault_found {
     char file[LOCAL_ID_LEN + VAULT_NAME_MAX + 2];
     int64_t age_s, size;
     bool is_unwanted;
@@ -50,7 +50,7 @@ struct found {
 struct sweep {
     struct work work;
     struct vault *vault;
-    struct found *items;
+    struct vault_found *items;
     size_t n;
 };
 
@@ -349,24 +349,24 @@ void vault_unlink(const struct vault *v, struct str id, const char *name)
     (void)unlink(path);
 }
 
-struct removal {
+struct vault_removal {
     struct work work;
     char path[PATH_MAX];
 };
 
 static void remove_vault_file(struct work *w)
 {
-    (void)unlink(container_of(w, struct removal, work)->path);
+    (void)unlink(container_of(w, struct vault_removal, work)->path);
 }
 
 static void free_removal(struct work *w)
 {
-    free(container_of(w, struct removal, work));
+    free(container_of(w, struct vault_removal, work));
 }
 
 void vault_remove(struct vault *v, struct str id, const char *name)
 {
-    struct removal *m = mem_zalloc(1, sizeof *m);
+    struct vault_removal *m = mem_zalloc(1, sizeof *m);
 
     if (!m)
         return; /* the next sweep finds it */
@@ -383,14 +383,14 @@ static bool add_found(struct sweep *s, size_t *cap, const char *file, const stru
 {
     if (s->n == *cap) {
         size_t n = *cap ? 2 * *cap : 64;
-        struct found *items = mem_realloc(s->items, n * sizeof *items);
+        struct vault_found *items = mem_realloc(s->items, n * sizeof *items);
         if (!items)
             return false;
         s->items = items;
         *cap = n;
     }
-    struct found *f = &s->items[s->n++];
-    *f = (struct found){.age_s = time(NULL) - st->st_mtime, .size = st->st_size};
+    struct vault_found *f = &s->items[s->n++];
+    *f = (struct vault_found){.age_s = time(NULL) - st->st_mtime, .size = st->st_size};
     (void)snprintf(f->file, sizeof f->file, "%s", file);
     return true;
 }
@@ -439,7 +439,7 @@ static void end_vault_sweep(struct work *w)
 }
 
 /* What is not complete counts where it comes from. */
-static void count_found_archive(struct vault *v, const struct found *f)
+static void count_found_archive(struct vault *v, const struct vault_found *f)
 {
     const struct sandbox *sb = locals_find(v->locals, str_n(f->file, LOCAL_ID_LEN));
 
@@ -454,7 +454,7 @@ static void judge_found_archives(struct work *w)
     bool is_any = false;
 
     for (size_t i = 0; i < s->n; i++) {
-        struct found *f = &s->items[i];
+        struct vault_found *f = &s->items[i];
         const char *name = f->file + LOCAL_ID_LEN + 1;
         bool is_lent = strncmp(name, "dump-", 5) == 0 || strncmp(name, "part-", 5) == 0;
         f->is_unwanted = !locals_knows(s->vault->locals, str_n(f->file, LOCAL_ID_LEN)) ||

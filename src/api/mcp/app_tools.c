@@ -80,14 +80,14 @@ void tool_release_app(struct mcp_call *c)
         instance_release(in, STR_NULL, false, on_tool_released, c);
 }
 
-struct reset {
+struct app_tool_reset {
     struct mcp_call *call;
     struct instance_op op;
 };
 
 static void on_tool_reset(struct instance_op *op, const struct err *e)
 {
-    struct reset *x = container_of(op, struct reset, op);
+    struct app_tool_reset *x = container_of(op, struct app_tool_reset, op);
 
     if (e)
         tool_fail(x->call, e->code, e);
@@ -98,7 +98,7 @@ static void on_tool_reset(struct instance_op *op, const struct err *e)
 void tool_reset_app(struct mcp_call *c)
 {
     struct instance *in = find_app(c);
-    struct reset *x = in ? arena_new(c->arena, struct reset) : NULL;
+    struct app_tool_reset *x = in ? arena_new(c->arena, struct app_tool_reset) : NULL;
 
     if (!in)
         return;

@@ -12,17 +12,17 @@
 
 enum { FILE_MAX = 4 << 20, TARGET_MAX = 64 << 10, WORDS_MAX = 1024 };
 
-struct file {
+struct tool_file {
     struct mcp_call *call;
     struct sandbox *sb; /* a reference, and held */
     struct str method, target, body, path;
     /* Answers with what came back from inside. */
-    void (*done)(struct file *f, struct str body);
+    void (*done)(struct tool_file *f, struct str body);
 };
 
 /* ---- asking inside ---- */
 
-static void fail_file_tool(struct file *f, const struct http_response *r)
+static void fail_file_tool(struct tool_file *f, const struct http_response *r)
 {
     struct json *v = json_parse(f->call->arena, str_slice(r->body, 0, TARGET_MAX), NULL, NULL);
     struct str message = json_str(json_get(v, "message"), STR_NULL);
@@ -37,7 +37,7 @@ static void fail_file_tool(struct file *f, const struct http_response *r)
 
 static void on_file_tool_response(void *ctx, const struct http_response *r)
 {
-    struct file *f = ctx;
+    struct tool_file *f = ctx;
     struct sandbox *sb = f->sb;
 
     if (r->error || r->head.status >= 300)
@@ -50,7 +50,7 @@ static void on_file_tool_response(void *ctx, const struct http_response *r)
 
 static void on_file_tool_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    struct file *f = ctx;
+    struct tool_file *f = ctx;
     const struct mcp_caller *who = f->call->ctx;
     struct err why = ERR_INIT;
 
@@ -82,10 +82,10 @@ static void on_file_tool_usable(void *ctx, struct sandbox *sb, const struct err 
 
 /* ROUTE?path=PATH of SB. */
 static void ask_for_file(struct mcp_call *c, struct sandbox *sb, const char *route,
-                         struct file what)
+                         struct tool_file what)
 {
     struct buf target auto_buf = BUF_INIT(TARGET_MAX);
-    struct file *f = arena_new(c->arena, struct file);
+    struct tool_file *f = arena_new(c->arena, struct tool_file);
 
     (void)buf_printf(&target, "%s?path=", route);
     (void)enc_percent(&target, what.path);
@@ -118,7 +118,7 @@ static const char *image_type_of_file(struct str path)
 }
 
 /* Bytes that are no text: a picture, or a resource. */
-static void reply_bytes(struct file *f, struct str body)
+static void reply_bytes(struct tool_file *f, struct str body)
 {
     struct buf data auto_buf = BUF_INIT(2 * FILE_MAX);
     const char *type = image_type_of_file(f->path);
@@ -150,7 +150,7 @@ static void reply_bytes(struct file *f, struct str body)
     mcp_result_end(f->call);
 }
 
-static void on_file_tool_read(struct file *f, struct str body)
+static void on_file_tool_read(struct tool_file *f, struct str body)
 {
     struct buf text auto_buf = BUF_INIT(2 * FILE_MAX);
 
@@ -184,7 +184,7 @@ void tool_read_in(struct mcp_call *c, struct sandbox *sb)
     if (path.p)
         ask_for_file(
             c, sb, "/fs/download",
-            (struct file){.method = STR_INIT("GET"), .path = path, .done = on_file_tool_read});
+            (struct tool_file){.method = STR_INIT("GET"), .path = path, .done = on_file_tool_read});
 }
 
 void tool_read(struct mcp_call *c)
@@ -197,7 +197,7 @@ void tool_read(struct mcp_call *c)
 
 /* ---- writing ---- */
 
-static void on_file_tool_written(struct file *f, struct str body)
+static void on_file_tool_written(struct tool_file *f, struct str body)
 {
     const struct json *v = json_parse(f->call->arena, body, NULL, NULL);
     struct str path = json_str(json_get(json_at(json_get(v, "files"), 0), "path"), f->path);
@@ -238,10 +238,10 @@ void tool_write_in(struct mcp_call *c, struct sandbox *sb)
 
     if (path.p && read_content(c, &content))
         ask_for_file(c, sb, "/fs/upload",
-                     (struct file){.method = STR_INIT("POST"),
-                                   .path = path,
-                                   .body = content,
-                                   .done = on_file_tool_written});
+                     (struct tool_file){.method = STR_INIT("POST"),
+                                        .path = path,
+                                        .body = content,
+                                        .done = on_file_tool_written});
 }
 
 void tool_write(struct mcp_call *c)
@@ -254,7 +254,7 @@ void tool_write(struct mcp_call *c)
 
 /* ---- directories ---- */
 
-static void on_list(struct file *f, struct str body)
+static void on_list(struct tool_file *f, struct str body)
 {
     /* The cell's word: it must be JSON before it is passed on as such. */
     struct json *v = json_parse(f->call->arena, body, NULL, NULL);
@@ -272,7 +272,7 @@ void tool_list_in(struct mcp_call *c, struct sandbox *sb)
 
     if (path.p)
         ask_for_file(c, sb, "/fs/list",
-                     (struct file){.method = STR_INIT("GET"), .path = path, .done = on_list});
+                     (struct tool_file){.method = STR_INIT("GET"), .path = path, .done = on_list});
 }
 
 void tool_files(struct mcp_call *c)

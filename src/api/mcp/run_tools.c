@@ -18,7 +18,7 @@ enum {
 
 /* ---- running ---- */
 
-struct run {
+struct tool_run {
     struct mcp_call *call;
     struct sandbox *sb; /* a reference, and held; NULL: it does not run yet */
     struct tool_command cmd;
@@ -82,7 +82,7 @@ static void finish_run_tool(struct sandbox *sb)
 
 static void on_run_tool_result(void *ctx, const struct engine_result *result, const struct err *e)
 {
-    struct run *t = ctx;
+    struct tool_run *t = ctx;
     struct sandbox *sb = t->sb;
 
     if (result)
@@ -95,7 +95,7 @@ static void on_run_tool_result(void *ctx, const struct engine_result *result, co
 /* The client does not want the answer any more: the command ends. */
 static void on_run_tool_cancel(struct mcp_call *c)
 {
-    struct run *t = c->user;
+    struct tool_run *t = c->user;
 
     t->is_cancelled = true;
     if (t->sb && sandbox_cell(t->sb))
@@ -104,7 +104,7 @@ static void on_run_tool_cancel(struct mcp_call *c)
 
 static void on_run_tool_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    struct run *t = ctx;
+    struct tool_run *t = ctx;
     const struct tool_command *cmd = &t->cmd;
     struct err why = ERR_INIT;
 
@@ -136,7 +136,7 @@ static void on_run_tool_usable(void *ctx, struct sandbox *sb, const struct err *
 /* Runs CMD in SB and answers C with what it wrote. */
 static void tool_run_in(struct mcp_call *c, struct sandbox *sb, const struct tool_command *cmd)
 {
-    struct run *t = arena_new(c->arena, struct run);
+    struct tool_run *t = arena_new(c->arena, struct tool_run);
 
     if (!t) {
         tool_fail(c, -ENOMEM, NULL);

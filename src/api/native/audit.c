@@ -61,14 +61,14 @@ void native_put_chain(struct jw *w, const struct chain_report *rep)
 
 /* ---- the list ---- */
 
-struct listing {
+struct audit_listing {
     struct api_req *req;
     int64_t after;
 };
 
 static void on_audit_rows(struct store_tx *tx, int result, void *ctx)
 {
-    struct listing *l = ctx;
+    struct audit_listing *l = ctx;
     struct buf body auto_buf = BUF_INIT(BODY_MAX);
     struct jw w = native_begin(&body);
 
@@ -104,7 +104,7 @@ void native_audit_list(struct api_req *r)
         {STORE_EVENT_PAGE_ACCOUNT, STORE_EVENT_PAGE_BOTH},
     };
     struct str account = api_query(r, "account"), sandbox = api_query(r, "sandbox");
-    struct listing *l = arena_new(r->arena, struct listing);
+    struct audit_listing *l = arena_new(r->arena, struct audit_listing);
     int64_t limit = LIST_DEFAULT;
 
     if (!l) {
@@ -130,7 +130,7 @@ void native_audit_list(struct api_req *r)
 
 /* ---- the chain ---- */
 
-struct walk {
+struct audit_walk {
     struct work work;
     struct api_req *req;
     const struct config *config;
@@ -141,7 +141,7 @@ struct walk {
 /* On a thread of its own, with a connection of its own: reading everything takes its time. */
 static void walk_run(struct work *work)
 {
-    struct walk *k = container_of(work, struct walk, work);
+    struct audit_walk *k = container_of(work, struct audit_walk, work);
     struct err e = ERR_INIT;
     struct store *s auto_(store_close) = core_open_store(k->config, true, &e);
 
@@ -150,7 +150,7 @@ static void walk_run(struct work *work)
 
 static void walk_done(struct work *work)
 {
-    struct walk *k = container_of(work, struct walk, work);
+    struct audit_walk *k = container_of(work, struct audit_walk, work);
     struct buf body auto_buf = BUF_INIT(4096);
     struct jw w = native_begin(&body);
 
@@ -166,7 +166,7 @@ static void walk_done(struct work *work)
 void native_audit_verify(struct api_req *r)
 {
     /* Not in the request's arena, which a service that stops may free before the thread ends. */
-    struct walk *k = mem_zalloc(1, sizeof *k);
+    struct audit_walk *k = mem_zalloc(1, sizeof *k);
     struct err e = ERR_INIT;
 
     if (!r->api->readers)
@@ -176,7 +176,7 @@ void native_audit_verify(struct api_req *r)
         api_fail(r, -ENOMEM, &e);
         return;
     }
-    *k = (struct walk){
+    *k = (struct audit_walk){
         .work = {.run = walk_run, .done = walk_done}, .req = r, .config = r->core->config};
     int code = work_submit(r->api->readers, r->core->loop, &k->work);
     if (code < 0) {

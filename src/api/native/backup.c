@@ -13,7 +13,7 @@
 
 enum { PIECE_MAX = 8 << 20 };
 
-struct sending {
+struct backup_sending {
     struct api_req *r;
     struct backup_take *take;
     struct work work;
@@ -26,12 +26,12 @@ struct sending {
     bool is_done, is_ending;
 };
 
-static void go_on_sending(struct sending *s);
+static void go_on_sending(struct backup_sending *s);
 
 /* The copies are gone: whoever got the answer may ask for the next backup. */
 static void on_ended(void *ctx)
 {
-    struct sending *s = ctx;
+    struct backup_sending *s = ctx;
     struct api_req *r = s->r;
     struct err why = s->err;
     bool is_begun = s->is_begun, is_done = s->is_done;
@@ -47,7 +47,7 @@ static void on_ended(void *ctx)
         http_abort(r->http);
 }
 
-static void finish_sending(struct sending *s, bool is_done)
+static void finish_sending(struct backup_sending *s, bool is_done)
 {
     s->is_done = is_done;
     s->is_ending = true;
@@ -57,7 +57,7 @@ static void finish_sending(struct sending *s, bool is_done)
 /* On the thread. */
 static void run_next(struct work *w)
 {
-    struct sending *s = container_of(w, struct sending, work);
+    struct backup_sending *s = container_of(w, struct backup_sending, work);
 
     buf_clear(&s->piece);
     s->result = backup_next(backup_take_file(s->take), &s->piece, &s->err);
@@ -65,7 +65,7 @@ static void run_next(struct work *w)
 
 static void on_sending_next(struct work *w)
 {
-    struct sending *s = container_of(w, struct sending, work);
+    struct backup_sending *s = container_of(w, struct backup_sending, work);
 
     s->is_reading = false;
     /* The answer has begun: what it cannot report any more, the log does. */
@@ -85,7 +85,7 @@ static void on_sending_drain(struct http_req *h, void *ctx)
     go_on_sending(ctx);
 }
 
-static void go_on_sending(struct sending *s)
+static void go_on_sending(struct backup_sending *s)
 {
     if (s->is_reading || s->is_ending)
         return;
@@ -103,7 +103,7 @@ static void go_on_sending(struct sending *s)
 
 static void on_sending_abort(struct http_req *h)
 {
-    struct sending *s = h->abort_ctx;
+    struct backup_sending *s = h->abort_ctx;
 
     s->is_gone = true;
     go_on_sending(s); /* whose next piece ends it */
@@ -111,7 +111,7 @@ static void on_sending_abort(struct http_req *h)
 
 static void on_backup_taken(void *ctx, struct backup_take *t, const struct err *e)
 {
-    struct sending *s = ctx;
+    struct backup_sending *s = ctx;
     struct api_req *r = s->r;
 
     s->take = t;
@@ -133,7 +133,7 @@ static void on_backup_taken(void *ctx, struct backup_take *t, const struct err *
 
 void native_backup(struct api_req *r)
 {
-    struct sending *s = mem_zalloc(1, sizeof *s);
+    struct backup_sending *s = mem_zalloc(1, sizeof *s);
     struct err e = ERR_INIT;
 
     if (!s) {

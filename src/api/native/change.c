@@ -12,7 +12,7 @@
 
 enum { ANSWER_MAX = 4 * SANDBOX_SPEC_MAX };
 
-struct change {
+struct sandbox_change {
     bool has_timeout, has_network;
     int64_t timeout_s;
     struct sandbox_args args; /* only its network counts */
@@ -33,7 +33,8 @@ static void on_sandbox_changed(void *ctx, struct sandbox *sb, const struct err *
     api_reply_json(r, 200, &body);
 }
 
-static int read_change_timeout(struct api_req *r, const struct sandbox *sb, struct change *c)
+static int read_change_timeout(struct api_req *r, const struct sandbox *sb,
+                               struct sandbox_change *c)
 {
     int64_t max_s = sandbox_max_timeout_s(sb);
 
@@ -53,7 +54,7 @@ static int read_change_timeout(struct api_req *r, const struct sandbox *sb, stru
     return -EINVAL;
 }
 
-static int read_network(struct api_req *r, const struct sandbox *sb, struct change *c)
+static int read_network(struct api_req *r, const struct sandbox *sb, struct sandbox_change *c)
 {
     const struct json *network = api_body_member(r, "network");
     bool has_internet = !sb->spec.is_offline;
@@ -68,7 +69,7 @@ static int read_network(struct api_req *r, const struct sandbox *sb, struct chan
 
 /* Both are written in the order in which they are asked for: who gets the answer that the second
  * one is durable may rely on the first. */
-static int apply_change(struct api_req *r, struct sandbox *sb, const struct change *c,
+static int apply_change(struct api_req *r, struct sandbox *sb, const struct sandbox_change *c,
                         struct err *e)
 {
     int code = 0;
@@ -83,7 +84,7 @@ static int apply_change(struct api_req *r, struct sandbox *sb, const struct chan
 void native_sandbox_change(struct api_req *r)
 {
     struct sandbox *sb = native_find_sandbox(r);
-    struct change c = {0};
+    struct sandbox_change c = {0};
     struct err e = ERR_INIT;
 
     if (!sb || api_body_object(r) < 0 || read_change_timeout(r, sb, &c) < 0 ||

@@ -25,7 +25,7 @@ struct event_streams {
     bool is_stopped;
 };
 
-struct stream {
+struct event_client {
     struct list node;
     struct event_streams *set;
     struct sse *sse; /* NULL: the client left */
@@ -39,7 +39,7 @@ struct stream {
 
 /* ---- the end ---- */
 
-static void stream_free(struct stream *s)
+static void stream_free(struct event_client *s)
 {
     list_del(&s->node);
     if (--s->set->n == 0)
@@ -51,7 +51,7 @@ static void stream_free(struct stream *s)
 /* The request and its arena are gone with the connection. */
 static void on_event_client_close(struct sse *sse, void *ctx)
 {
-    struct stream *s = ctx;
+    struct event_client *s = ctx;
 
     (void)sse;
     s->sse = NULL;
@@ -59,7 +59,7 @@ static void on_event_client_close(struct sse *sse, void *ctx)
         stream_free(s);
 }
 
-static void end_event_stream(struct stream *s)
+static void end_event_stream(struct event_client *s)
 {
     if (s->sse)
         sse_end(take(s->sse));
@@ -69,7 +69,7 @@ static void end_event_stream(struct stream *s)
 
 /* ---- events ---- */
 
-static bool is_event_wanted(const struct stream *s, const struct event_row *ev)
+static bool is_event_wanted(const struct event_client *s, const struct event_row *ev)
 {
     if (s->sandbox.len > 0 && !str_eq(s->sandbox, ev->object))
         return false;
@@ -79,7 +79,7 @@ static bool is_event_wanted(const struct stream *s, const struct event_row *ev)
     return s->n_reasons == 0;
 }
 
-static int send(struct stream *s, const struct event_row *ev)
+static int send(struct event_client *s, const struct event_row *ev)
 {
     struct buf text auto_buf = BUF_INIT(DATA_MAX);
     struct jw w = jw_to(&text);
@@ -91,11 +91,11 @@ static int send(struct stream *s, const struct event_row *ev)
     return buf_ok(&text) ? sse_send(s->sse, &event) : text.error;
 }
 
-static void read_next_events(struct stream *s);
+static void read_next_events(struct event_client *s);
 
 static void on_event_stream_rows(int result, const struct event_row *rows, size_t n, void *ctx)
 {
-    struct stream *s = ctx;
+    struct event_client *s = ctx;
 
     s->is_reading = false;
     for (size_t i = 0; result == 0 && s->sse && i < n; i++) {
@@ -112,7 +112,7 @@ static void on_event_stream_rows(int result, const struct event_row *rows, size_
 }
 
 /* Reads a page, unless one is being read or the client is behind. */
-static void read_next_events(struct stream *s)
+static void read_next_events(struct event_client *s)
 {
     struct core *core = s->set->core;
     const struct account *account = s->key->account;
@@ -132,7 +132,7 @@ static void read_next_events(struct stream *s)
 
 static void on_event_stream_drain(struct sse *sse, void *ctx)
 {
-    struct stream *s = ctx;
+    struct event_client *s = ctx;
 
     (void)sse;
     s->is_full = false;
@@ -148,7 +148,7 @@ static void on_event_stream_tick(struct loop_timer *t)
 
     list_each(node, &set->all)
     {
-        struct stream *s = list_entry(node, struct stream, node);
+        struct event_client *s = list_entry(node, struct event_client, node);
         if (s->key->revoked_us && !s->is_reading)
             end_event_stream(s);
         else if (s->sse && s->last < newest)
@@ -163,7 +163,7 @@ void event_streams_stop(struct event_streams *all)
     if (!all)
         return;
     all->is_stopped = true;
-    list_each(node, &all->all) end_event_stream(list_entry(node, struct stream, node));
+    list_each(node, &all->all) end_event_stream(list_entry(node, struct event_client, node));
 }
 
 void event_streams_free(struct event_streams *all)
@@ -172,7 +172,7 @@ void event_streams_free(struct event_streams *all)
         return;
     list_each(node, &all->all)
     {
-        struct stream *s = list_entry(node, struct stream, node);
+        struct event_client *s = list_entry(node, struct event_client, node);
         s->is_reading = false;
         s->sse = NULL;
         stream_free(s);
@@ -211,7 +211,7 @@ static int read_start(struct api_req *r, int64_t *ret)
     return -EINVAL;
 }
 
-static int read_reasons(struct api_req *r, struct stream *s)
+static int read_reasons(struct api_req *r, struct event_client *s)
 {
     struct str rest = api_query(r, "reasons");
 
@@ -236,7 +236,7 @@ static bool has_stream_room(struct api_req *r, const struct event_streams *set)
 
     list_each(node, &set->all)
     {
-        own += list_entry(node, struct stream, node)->key->account == r->key->account;
+        own += list_entry(node, struct event_client, node)->key->account == r->key->account;
     }
     if (set->n >= EVENT_STREAMS_MAX || set->is_stopped)
         api_fault(r, API_FAULT_BUSY, STR_NULL);
@@ -248,7 +248,7 @@ static bool has_stream_room(struct api_req *r, const struct event_streams *set)
     return false;
 }
 
-static void begin_event_stream(struct api_req *r, struct event_streams *set, struct stream *s)
+static void begin_event_stream(struct api_req *r, struct event_streams *set, struct event_client *s)
 {
     static const struct sse_ops ops = {.on_drain = on_event_stream_drain,
                                        .on_close = on_event_client_close};
@@ -274,7 +274,7 @@ static void begin_event_stream(struct api_req *r, struct event_streams *set, str
 void native_events_stream(struct api_req *r)
 {
     struct event_streams *set = streams_of(r->api);
-    struct stream *s = set ? mem_zalloc(1, sizeof *s) : NULL;
+    struct event_client *s = set ? mem_zalloc(1, sizeof *s) : NULL;
 
     if (!s) {
         api_fail(r, -ENOMEM, NULL);

@@ -57,13 +57,13 @@ static struct str file_target_of(struct api_req *r, const char *route, struct st
     return buf_ok(&out) ? arena_str(r->arena, buf_str(&out)) : STR_NULL;
 }
 
-struct action {
+struct file_action {
     const char *route, *flag;
     bool needs_path; /* other than "/" */
     bool has_envelope;
 };
 
-static void run_file_action(struct api_req *r, const struct action *a)
+static void run_file_action(struct api_req *r, const struct file_action *a)
 {
     struct sandbox *sb = native_find_sandbox(r);
 
@@ -80,20 +80,20 @@ static void run_file_action(struct api_req *r, const struct action *a)
 
 void native_files_list(struct api_req *r)
 {
-    run_file_action(r, &(const struct action){"/fs/list", NULL, false, true});
+    run_file_action(r, &(const struct file_action){"/fs/list", NULL, false, true});
 }
 
 void native_files_upload(struct api_req *r)
 {
-    run_file_action(r, &(const struct action){"/fs/upload", NULL, false, true});
+    run_file_action(r, &(const struct file_action){"/fs/upload", NULL, false, true});
 }
 
 void native_files_download(struct api_req *r)
 {
-    run_file_action(r, &(const struct action){"/fs/download", "archive", true, false});
+    run_file_action(r, &(const struct file_action){"/fs/download", "archive", true, false});
 }
 
 void native_files_delete(struct api_req *r)
 {
-    run_file_action(r, &(const struct action){"/fs/entry", "recursive", true, true});
+    run_file_action(r, &(const struct file_action){"/fs/entry", "recursive", true, true});
 }

@@ -46,7 +46,7 @@ enum { FAULT_MAX = 8192 };
 
 /* Turns "{…}" into {"code":"0","data":{"sandbox":…,…}} without reading it, and leaves of an error
  * what clients are to see. */
-struct envelope {
+struct native_forward_envelope {
     struct proxy_filter filter;
     struct api_req *req;
     struct str begin; /* in place of the first byte; empty: what succeeds stays as it is */
@@ -58,7 +58,7 @@ struct envelope {
 
 static bool envelope_begin(void *ctx, const struct http_head *head, int64_t *length)
 {
-    struct envelope *e = ctx;
+    struct native_forward_envelope *e = ctx;
 
     if (!str_starts(http_header_get(&head->headers, "content-type"), STR("application/json")))
         return false;
@@ -75,7 +75,7 @@ static bool envelope_begin(void *ctx, const struct http_head *head, int64_t *len
 
 static void envelope_data(void *ctx, struct http_req *r, const char *p, size_t len)
 {
-    struct envelope *e = ctx;
+    struct native_forward_envelope *e = ctx;
 
     if (e->is_fault) {
         size_t room = FAULT_MAX - e->fault_len, n = len < room ? len : room;
@@ -92,7 +92,7 @@ static void envelope_data(void *ctx, struct http_req *r, const char *p, size_t l
     (void)http_write(r, p, len);
 }
 
-static void write_fault(struct envelope *e, struct http_req *r)
+static void write_fault(struct native_forward_envelope *e, struct http_req *r)
 {
     const struct json *v = json_parse(r->arena, str_n(e->fault, e->fault_len), NULL, NULL);
     const struct api_fault f = {.status = r->status,
@@ -105,7 +105,7 @@ static void write_fault(struct envelope *e, struct http_req *r)
 
 static void envelope_end(void *ctx, struct http_req *r)
 {
-    struct envelope *e = ctx;
+    struct native_forward_envelope *e = ctx;
 
     if (e->is_fault)
         write_fault(e, r);
@@ -117,7 +117,7 @@ static void envelope_end(void *ctx, struct http_req *r)
 static const struct proxy_filter *new_envelope(struct api_req *r, const struct sandbox *sb,
                                                bool is_wanted)
 {
-    struct envelope *e = arena_new(r->arena, struct envelope);
+    struct native_forward_envelope *e = arena_new(r->arena, struct native_forward_envelope);
 
     if (!e)
         return NULL;

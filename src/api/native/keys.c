@@ -183,7 +183,7 @@ static int derive(const struct api_req *r, struct str id, char out[ACCOUNT_SECRE
     return 0;
 }
 
-struct creation {
+struct key_creation {
     struct api_req *req;
     struct account_key *key;
     struct str answer;
@@ -191,7 +191,7 @@ struct creation {
 
 static void on_key_created(struct store_tx *tx, int result, void *ctx)
 {
-    struct creation *c = ctx;
+    struct key_creation *c = ctx;
 
     (void)tx;
     result = accounts_settle(c->req->core->accounts, c->key, result);
@@ -204,14 +204,14 @@ static void on_key_created(struct store_tx *tx, int result, void *ctx)
 /* Submits what was prepared; K is taken over on success only. */
 static int submit_key_change(struct api_req *r, struct account_key *k, const char *secret)
 {
-    struct creation *c = arena_new(r->arena, struct creation);
+    struct key_creation *c = arena_new(r->arena, struct key_creation);
     struct str recorded = make_answer(r, k, GAP);
     struct str answer = make_answer(r, k, secret);
     struct store_tx *tx = store_tx_new();
     int code = c && recorded.p && answer.p ? 0 : -ENOMEM;
 
     if (code == 0) {
-        *c = (struct creation){r, k, answer};
+        *c = (struct key_creation){r, k, answer};
         account_tx_create(tx, k, r->key->account->id);
         code = api_record(r, tx, 200, recorded);
     }
@@ -271,14 +271,14 @@ void native_keys_replay(struct api_req *r, int status, struct str body)
 
 /* ---- DELETE ---- */
 
-struct ending {
+struct key_ending {
     struct api_req *req;
     struct account_key *key;
 };
 
 static void on_revoked(struct store_tx *tx, int result, void *ctx)
 {
-    struct ending *end = ctx;
+    struct key_ending *end = ctx;
     struct api_req *r = end->req;
 
     (void)tx;
@@ -296,7 +296,7 @@ void native_keys_revoke(struct api_req *r)
 {
     struct str id = api_param(r, "id");
     struct account_key *k = accounts_by_id(r->core->accounts, id);
-    struct ending *end = arena_new(r->arena, struct ending);
+    struct key_ending *end = arena_new(r->arena, struct key_ending);
 
     if (!k || k->revoked_us) {
         api_error(r, 404, "key " STR_FMT " not found", STR_ARG(id));
@@ -311,7 +311,7 @@ void native_keys_revoke(struct api_req *r)
         api_fail(r, -ENOMEM, NULL);
         return;
     }
-    *end = (struct ending){r, k};
+    *end = (struct key_ending){r, k};
     account_tx_revoke(tx, k, r->key->account->id);
     int code = store_submit(r->core->store, tx, r->core->loop, on_revoked, end);
     if (code < 0)

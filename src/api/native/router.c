@@ -86,7 +86,7 @@ static struct str location_of_port(struct api_req *r, struct str prefix, uint16_
 
 /* ---- pages ---- */
 
-struct page {
+struct port_path_page {
     struct proxy_filter filter;
     struct html_scan scan;
     struct str base;
@@ -108,7 +108,7 @@ static bool page_begin(void *ctx, const struct http_head *head, int64_t *length)
 
 static void page_data(void *ctx, struct http_req *r, const char *p, size_t len)
 {
-    struct page *page = ctx;
+    struct port_path_page *page = ctx;
     ptrdiff_t at = page->scan.is_over ? -1 : html_find_head(&page->scan, p, len);
 
     if (at < 0) {
@@ -122,7 +122,7 @@ static void page_data(void *ctx, struct http_req *r, const char *p, size_t len)
 
 static const struct proxy_filter *new_page(struct api_req *r, struct str prefix)
 {
-    struct page *page = arena_new(r->arena, struct page);
+    struct port_path_page *page = arena_new(r->arena, struct port_path_page);
 
     if (!page)
         return NULL;

@@ -138,7 +138,7 @@ static int read_sandbox_args(struct api_req *r, struct sandbox_args *a)
     return 0;
 }
 
-struct creation {
+struct sandbox_creation {
     struct api_req *req;
     struct str answer;
 };
@@ -146,7 +146,7 @@ struct creation {
 /* The answer is made before it is true, because it is stored with what makes it true. */
 static int record_sandbox_answer(void *ctx, struct sandbox *sb, struct store_tx *tx)
 {
-    struct creation *c = ctx;
+    struct sandbox_creation *c = ctx;
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = native_begin(&body);
 
@@ -162,7 +162,7 @@ static int record_sandbox_answer(void *ctx, struct sandbox *sb, struct store_tx 
 
 static void on_sandbox_created(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    struct creation *c = ctx;
+    struct sandbox_creation *c = ctx;
 
     if (sb)
         api_reply(c->req, 200, "application/json", c->answer);
@@ -175,7 +175,7 @@ static void on_sandbox_created(void *ctx, struct sandbox *sb, const struct err *
 
 void native_sandbox_create(struct api_req *r)
 {
-    struct creation *c = arena_new(r->arena, struct creation);
+    struct sandbox_creation *c = arena_new(r->arena, struct sandbox_creation);
     struct sandbox_create rq = {
         .key = r->key, .record = record_sandbox_answer, .fn = on_sandbox_created, .ctx = c};
     struct err e = ERR_INIT;

@@ -27,7 +27,7 @@ enum {
     OOM_CODE = 137
 };
 
-struct run {
+struct typed_run {
     struct api_req *req;
     struct sandbox *sb; /* a reference, and held */
     struct str command, cwd, user, input;
@@ -57,7 +57,7 @@ static void put_output(struct jw *w, const char *name, struct str s, bool is_bas
     jw_pair_str(w, name, is_base64 ? buf_str(&text) : s);
 }
 
-static void answer_terminal_run(struct run *t, const struct engine_result *result)
+static void answer_terminal_run(struct typed_run *t, const struct engine_result *result)
 {
     struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
     struct jw w = native_begin(&body);
@@ -88,7 +88,7 @@ static void answer_terminal_run(struct run *t, const struct engine_result *resul
 }
 
 /* The command did not start, or its sandbox went away meanwhile. */
-static void refuse_terminal_run(struct run *t, const struct err *e)
+static void refuse_terminal_run(struct typed_run *t, const struct err *e)
 {
     bool is_theirs = e->code == -ENOENT || e->code == -EACCES || e->code == -ENOTDIR ||
                      e->code == -EINVAL || e->code == -E2BIG || e->code == -ENAMETOOLONG;
@@ -115,7 +115,7 @@ static void refuse_terminal_run(struct run *t, const struct err *e)
 static void on_terminal_run_result(void *ctx, const struct engine_result *result,
                                    const struct err *e)
 {
-    struct run *t = ctx;
+    struct typed_run *t = ctx;
     struct sandbox *sb = t->sb;
 
     if (result && terminal_exit_code(result->status) == OOM_CODE)
@@ -128,7 +128,8 @@ static void on_terminal_run_result(void *ctx, const struct engine_result *result
 }
 
 /* ARGV has room for four. */
-static struct engine_run make_run(const struct run *t, const struct sandbox *sb, const char **argv)
+static struct engine_run make_run(const struct typed_run *t, const struct sandbox *sb,
+                                  const char **argv)
 {
     const char *workdir = sb->spec.workdir.len > 0 ? sb->spec.workdir.p : NULL;
 
@@ -148,7 +149,7 @@ static struct engine_run make_run(const struct run *t, const struct sandbox *sb,
 
 static void on_terminal_run_usable(void *ctx, struct sandbox *sb, const struct err *e)
 {
-    struct run *t = ctx;
+    struct typed_run *t = ctx;
     const char *argv[4];
     struct engine_run run = make_run(t, sb, argv);
     struct err why = ERR_INIT;
@@ -169,7 +170,7 @@ static void on_terminal_run_usable(void *ctx, struct sandbox *sb, const struct e
 }
 
 /* The cell answers while the command runs, and ends it when the client leaves. */
-static void stream(struct run *t, struct sandbox *sb)
+static void stream(struct typed_run *t, struct sandbox *sb)
 {
     struct buf body auto_buf = BUF_INIT(STREAM_MAX);
     const char *argv[4];
@@ -181,7 +182,7 @@ static void stream(struct run *t, struct sandbox *sb)
         native_forward_body(t->req, sb, STR("/run"), arena_str(t->req->arena, buf_str(&body)));
 }
 
-static int read_terminal_run_timeout(struct api_req *r, struct run *t)
+static int read_terminal_run_timeout(struct api_req *r, struct typed_run *t)
 {
     const struct json *v = json_get(r->body, "timeout");
     double s = json_real(v, json_is_number(v) ? (double)json_int(v, 0) : 0);
@@ -196,7 +197,7 @@ static int read_terminal_run_timeout(struct api_req *r, struct run *t)
     return 0;
 }
 
-static int read_terminal_run_env(struct api_req *r, struct run *t)
+static int read_terminal_run_env(struct api_req *r, struct typed_run *t)
 {
     const struct json *env = json_get(r->body, "env");
     bool is_bad = env && !json_is(env, JSON_OBJECT) && !json_is(env, JSON_NULL);
@@ -214,7 +215,7 @@ static int read_terminal_run_env(struct api_req *r, struct run *t)
     return 0;
 }
 
-static int read_encoding(struct api_req *r, struct run *t)
+static int read_encoding(struct api_req *r, struct typed_run *t)
 {
     struct str encoding = STR_NULL, text = STR_NULL;
 
@@ -243,7 +244,7 @@ static bool is_blank_command(struct str s)
     return s.len == 0;
 }
 
-static int read_terminal_body(struct api_req *r, struct run *t)
+static int read_terminal_body(struct api_req *r, struct typed_run *t)
 {
     if (api_body_object(r) < 0 || api_body_str(r, "command", &t->command) < 0 ||
         api_body_str(r, "cwd", &t->cwd) < 0 || api_body_str(r, "user", &t->user) < 0 ||
@@ -261,7 +262,7 @@ static int read_terminal_body(struct api_req *r, struct run *t)
 
 void native_terminal_run(struct api_req *r)
 {
-    struct run *t = arena_new(r->arena, struct run);
+    struct typed_run *t = arena_new(r->arena, struct typed_run);
     struct sandbox *sb = native_find_sandbox(r);
 
     if (!sb)

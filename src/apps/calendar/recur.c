@@ -27,7 +27,7 @@ struct by_day {
     int nth, weekday;
 };
 
-struct rule {
+struct recur_rule {
     enum freq freq;
     int64_t interval, count; /* count 0: without end */
     bool has_until;
@@ -66,7 +66,7 @@ static int read_weekday(struct str s)
     return -EINVAL;
 }
 
-static int read_freq(struct rule *r, struct str value)
+static int read_freq(struct recur_rule *r, struct str value)
 {
     for (int i = 0; i < FREQ_COUNT; i++) {
         if (str_iis(value, freqs[i].name)) {
@@ -77,7 +77,7 @@ static int read_freq(struct rule *r, struct str value)
     return -EINVAL;
 }
 
-static int read_recur_interval(struct rule *r, struct str value)
+static int read_recur_interval(struct recur_rule *r, struct str value)
 {
     return str_to_i64(value, &r->interval) == 0 && r->interval >= 1 &&
                    r->interval <= RECUR_MAX_INTERVAL
@@ -85,18 +85,18 @@ static int read_recur_interval(struct rule *r, struct str value)
                : -EINVAL;
 }
 
-static int read_rule_count(struct rule *r, struct str value)
+static int read_rule_count(struct recur_rule *r, struct str value)
 {
     return str_to_i64(value, &r->count) == 0 && r->count >= 1 ? 0 : -EINVAL;
 }
 
-static int read_until(struct rule *r, struct str value)
+static int read_until(struct recur_rule *r, struct str value)
 {
     r->has_until = true;
     return civil_read(value, &r->until);
 }
 
-static int read_by_day(struct rule *r, struct str value)
+static int read_by_day(struct recur_rule *r, struct str value)
 {
     while (value.p) {
         struct str item = str_trim(str_cut(&value, ','));
@@ -123,17 +123,17 @@ static int read_rule_numbers(struct str value, int max, int *to, int *n)
     return 0;
 }
 
-static int read_by_month_day(struct rule *r, struct str value)
+static int read_by_month_day(struct recur_rule *r, struct str value)
 {
     return read_rule_numbers(value, 31, r->month_days, &r->n_month_days);
 }
 
-static int read_by_set_pos(struct rule *r, struct str value)
+static int read_by_set_pos(struct recur_rule *r, struct str value)
 {
     return read_rule_numbers(value, 366, r->positions, &r->n_positions);
 }
 
-static int read_by_month(struct rule *r, struct str value)
+static int read_by_month(struct recur_rule *r, struct str value)
 {
     int numbers[RECUR_MAX_PARTS], n = 0, rc = read_rule_numbers(value, 12, numbers, &n);
 
@@ -145,7 +145,7 @@ static int read_by_month(struct rule *r, struct str value)
     return rc;
 }
 
-static int read_week_start(struct rule *r, struct str value)
+static int read_week_start(struct recur_rule *r, struct str value)
 {
     r->week_start = read_weekday(value);
     return r->week_start < 0 ? -EINVAL : 0;
@@ -153,7 +153,7 @@ static int read_week_start(struct rule *r, struct str value)
 
 static const struct {
     const char *name;
-    int (*read)(struct rule *r, struct str value);
+    int (*read)(struct recur_rule *r, struct str value);
 } parts[] = {
     {"FREQ", read_freq},        {"INTERVAL", read_recur_interval},
     {"COUNT", read_rule_count}, {"UNTIL", read_until},
@@ -162,7 +162,7 @@ static const struct {
     {"WKST", read_week_start},
 };
 
-static int read_rule_part(struct rule *r, struct str part, unsigned *seen)
+static int read_rule_part(struct recur_rule *r, struct str part, unsigned *seen)
 {
     struct str name = str_trim(str_cut(&part, '='));
 
@@ -177,11 +177,11 @@ static int read_rule_part(struct rule *r, struct str part, unsigned *seen)
     return -EINVAL;
 }
 
-static int read_rule(struct str text, struct rule *ret)
+static int read_rule(struct str text, struct recur_rule *ret)
 {
     unsigned seen = 0;
 
-    *ret = (struct rule){.interval = 1, .week_start = 1};
+    *ret = (struct recur_rule){.interval = 1, .week_start = 1};
     while (text.p) {
         struct str part = str_trim(str_cut(&text, ';'));
         if (part.len > 0 && read_rule_part(ret, part, &seen) < 0)
@@ -192,7 +192,7 @@ static int read_rule(struct str text, struct rule *ret)
 }
 
 /* What RFC 5545 takes from the event's start when the rule does not say. */
-static void complete_rule(struct rule *r, const struct recur_event *ev)
+static void complete_rule(struct recur_rule *r, const struct recur_event *ev)
 {
     struct civil c = civil_of_seconds(ev->start_local_s);
     bool has_day = r->n_days > 0 || r->n_month_days > 0;
@@ -224,7 +224,7 @@ static bool is_nth(const struct day *d, int nth, int64_t first, int64_t len)
     return nth > 0 ? at / 7 + 1 == nth : (len - 1 - at) / 7 + 1 == -nth;
 }
 
-static bool fits_day(const struct rule *r, const struct day *d)
+static bool fits_day(const struct recur_rule *r, const struct day *d)
 {
     bool is_of_year = r->freq == FREQ_YEARLY && r->months == 0;
     int64_t first = civil_days(d->c.year, is_of_year ? 1 : d->c.month, 1);
@@ -239,7 +239,7 @@ static bool fits_day(const struct rule *r, const struct day *d)
     return r->n_days == 0;
 }
 
-static bool fits_month_day(const struct rule *r, const struct day *d)
+static bool fits_month_day(const struct recur_rule *r, const struct day *d)
 {
     int len = civil_month_len(d->c.year, d->c.month);
 
@@ -251,7 +251,7 @@ static bool fits_month_day(const struct rule *r, const struct day *d)
     return r->n_month_days == 0;
 }
 
-static bool is_rule_day(const struct rule *r, int64_t days)
+static bool is_rule_day(const struct recur_rule *r, int64_t days)
 {
     struct day d = {days, civil_of_days(days), civil_weekday(days)};
 
@@ -260,7 +260,7 @@ static bool is_rule_day(const struct rule *r, int64_t days)
 }
 
 /* The first day of the K-th period, counted from the one that the event begins in. */
-static int64_t period_start(const struct rule *r, int64_t first, int64_t k)
+static int64_t period_start(const struct recur_rule *r, int64_t first, int64_t k)
 {
     struct civil c = civil_of_days(first);
     int64_t step = k * r->interval, months;
@@ -277,7 +277,7 @@ static int64_t period_start(const struct rule *r, int64_t first, int64_t k)
     return civil_days((int)(c.year + step), 1, 1);
 }
 
-static int64_t period_len(const struct rule *r, int64_t start)
+static int64_t period_len(const struct recur_rule *r, int64_t start)
 {
     struct civil c = civil_of_days(start);
 
@@ -292,7 +292,7 @@ static int64_t period_len(const struct rule *r, int64_t start)
 }
 
 /* The days of a period that the rule names. */
-static int days_of_period(const struct rule *r, int64_t start, int64_t out[366])
+static int days_of_period(const struct recur_rule *r, int64_t start, int64_t out[366])
 {
     int64_t all[366], len = period_len(r, start);
     int n = 0, n_out = 0;
@@ -322,7 +322,7 @@ struct recur {
     const struct recur_event *ev;
     struct zone zone; /* a copy: lines may name so many zones that the event's is forgotten */
     int64_t from_s, to_s;
-    struct rule rules[RECUR_MAX_LINES];
+    struct recur_rule rules[RECUR_MAX_LINES];
     int n_rules;
     struct dates without, besides;
     int64_t *out;
@@ -358,7 +358,7 @@ static void add_start(struct recur *x, int64_t local_s, int64_t utc_s)
 }
 
 /* The period to begin with: without a count those long before FROM need no look. */
-static int64_t first_period(const struct recur *x, const struct rule *r, int64_t first)
+static int64_t first_period(const struct recur *x, const struct recur_rule *r, int64_t first)
 {
     int64_t ahead = x->from_s / CIVIL_DAY_S - 2 - first;
 
@@ -368,7 +368,7 @@ static int64_t first_period(const struct recur *x, const struct rule *r, int64_t
     return k > 0 ? k : 0;
 }
 
-static void expand(struct recur *x, const struct rule *r)
+static void expand(struct recur *x, const struct recur_rule *r)
 {
     int64_t first = x->ev->start_local_s / CIVIL_DAY_S - (x->ev->start_local_s % CIVIL_DAY_S < 0);
     int64_t time_s = x->ev->start_local_s - first * CIVIL_DAY_S, days[366], n_seen = 0;

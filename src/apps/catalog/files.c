@@ -59,7 +59,7 @@ const char **app_files_list(const char *dir, const char *suffix, struct arena *a
 
 typedef int file_fn(void *ctx, const char *path, const char *name);
 
-struct walk {
+struct files_walk {
     const char *root;
     bool is_near; /* all that the app might include, without reading what it does */
     file_fn *fn;
@@ -68,7 +68,7 @@ struct walk {
     struct map common; /* the names of what is included */
 };
 
-static int visit_file(struct walk *w, const char *dir, const char *name)
+static int visit_file(struct files_walk *w, const char *dir, const char *name)
 {
     char path[PATH_MAX];
 
@@ -77,7 +77,7 @@ static int visit_file(struct walk *w, const char *dir, const char *name)
 }
 
 /* The files with SUFFIX in FOLDER of the app, which ends with a slash. */
-static int visit_folder(struct walk *w, const char *folder, const char *suffix)
+static int visit_folder(struct files_walk *w, const char *folder, const char *suffix)
 {
     char dir[PATH_MAX], name[PATH_MAX];
     size_t n;
@@ -95,14 +95,14 @@ static int visit_folder(struct walk *w, const char *folder, const char *suffix)
 /* ---- what is included ---- */
 
 /* A file of "common/", the app's own or one beside it. */
-static int note_name(struct walk *w, struct str name)
+static int note_name(struct files_walk *w, struct str name)
 {
     char *own = name.p ? arena_strdup(&w->arena, name.p) : NULL;
 
     return own ? map_put(&w->common, str_of(own), own, NULL) : -ENOMEM;
 }
 
-static int note_includes(struct walk *w, const char *file)
+static int note_includes(struct files_walk *w, const char *file)
 {
     auto_buf struct buf text = BUF_INIT(APP_FILE_MAX);
     char path[PATH_MAX];
@@ -119,7 +119,7 @@ static int note_includes(struct walk *w, const char *file)
     return r;
 }
 
-static int note_common(struct walk *w, const char *dir)
+static int note_common(struct files_walk *w, const char *dir)
 {
     char path[PATH_MAX];
     size_t n;
@@ -133,7 +133,7 @@ static int note_common(struct walk *w, const char *dir)
 }
 
 /* In the order of their names, wherever they are: a copy of the app has them all itself. */
-static int visit_noted(struct walk *w, const char *beside)
+static int visit_noted(struct files_walk *w, const char *beside)
 {
     const char **names = arena_zalloc(&w->arena, w->common.n + 1, sizeof *names);
     char path[PATH_MAX];
@@ -152,7 +152,7 @@ static int visit_noted(struct walk *w, const char *beside)
     return r;
 }
 
-static int visit_common(struct walk *w)
+static int visit_common(struct files_walk *w)
 {
     char beside[PATH_MAX];
     int r = note_common(w, w->root);
@@ -166,7 +166,7 @@ static int visit_common(struct walk *w)
 /* ---- all ---- */
 
 /* PREFIX is "", or a variant with a slash behind. */
-static int each_in(struct walk *w, const char *prefix)
+static int each_in(struct files_walk *w, const char *prefix)
 {
     char name[PATH_MAX];
     int r = 0;
@@ -181,7 +181,7 @@ static int each_in(struct walk *w, const char *prefix)
     return r < 0 ? r : visit_folder(w, name, ".json");
 }
 
-static int visit_variant(struct walk *w, const char *variant)
+static int visit_variant(struct files_walk *w, const char *variant)
 {
     char about[PATH_MAX], name[PATH_MAX];
 
@@ -194,7 +194,7 @@ static int visit_variant(struct walk *w, const char *variant)
     return r < 0 ? r : visit_folder(w, name, ".sql");
 }
 
-static int visit_app_files(struct walk *w)
+static int visit_app_files(struct files_walk *w)
 {
     size_t n;
     int r = each_in(w, "");
@@ -207,7 +207,7 @@ static int visit_app_files(struct walk *w)
 
 static int walk_all(const char *root, bool is_near, file_fn *fn, void *ctx)
 {
-    struct walk w = {.root = root, .is_near = is_near, .fn = fn, .ctx = ctx};
+    struct files_walk w = {.root = root, .is_near = is_near, .fn = fn, .ctx = ctx};
 
     arena_init(&w.arena, 1 << 20);
     map_init(&w.common, APP_REGISTRY_MAX);

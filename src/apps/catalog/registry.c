@@ -18,7 +18,7 @@
 enum { MAX_DIRS = 8 };
 
 /* An app that was asked for. */
-struct known {
+struct registry_known {
     unsigned char looks[DIGEST_SHA256_LEN]; /* of the files, when they were last loaded */
     struct app_entry *entry;                /* NULL: broken */
     struct err why;
@@ -28,7 +28,7 @@ struct known {
 struct app_registry {
     char *dirs[MAX_DIRS];
     size_t n_dirs;
-    struct map known; /* name → struct known */
+    struct map known; /* name → struct registry_known */
     void (*broken)(void *ctx, const struct err *e);
     void *ctx;
 };
@@ -74,7 +74,7 @@ void app_registry_free(struct app_registry *r)
     if (!r)
         return;
     for (size_t i = 0; map_next(&r->known, &i, NULL, &value);) {
-        struct known *k = value;
+        struct registry_known *k = value;
         app_entry_unref(k->entry);
         free(k);
     }
@@ -84,7 +84,7 @@ void app_registry_free(struct app_registry *r)
     free(r);
 }
 
-static void tell_broken(struct app_registry *r, struct known *k)
+static void tell_broken(struct app_registry *r, struct registry_known *k)
 {
     if (k->entry || k->is_told || !r->broken)
         return;
@@ -106,7 +106,7 @@ void app_registry_on_broken(struct app_registry *r, void (*fn)(void *ctx, const 
 /* ---- loading ---- */
 
 /* Where an app is. */
-struct place {
+struct registry_place {
     const char *name, *root;    /* NAME/VARIANT when it is one */
     const unsigned char *looks; /* of the files; NULL when they cannot be read */
 };
@@ -141,7 +141,8 @@ struct app_entry *app_entry_load(const char *root, const char *name, struct err 
 }
 
 /* Reloads when the files look different. */
-static void refresh_app(struct app_registry *r, struct known *k, const struct place *p)
+static void refresh_app(struct app_registry *r, struct registry_known *k,
+                        const struct registry_place *p)
 {
     if (!p->looks || memcmp(p->looks, k->looks, sizeof k->looks) == 0)
         return;
@@ -183,9 +184,9 @@ static int fold_app_name(struct str name, char out[APP_NAME_MAX + 1])
     return 0;
 }
 
-static struct known *know_app(struct app_registry *r, const char *name)
+static struct registry_known *know_app(struct app_registry *r, const char *name)
 {
-    struct known *k = map_get(&r->known, str_of(name));
+    struct registry_known *k = map_get(&r->known, str_of(name));
 
     if (k)
         return k;
@@ -195,9 +196,10 @@ static struct known *know_app(struct app_registry *r, const char *name)
     return k;
 }
 
-static struct app_entry *get_app(struct app_registry *r, const struct place *p, struct err *e)
+static struct app_entry *get_app(struct app_registry *r, const struct registry_place *p,
+                                 struct err *e)
 {
-    struct known *k = know_app(r, p->name);
+    struct registry_known *k = know_app(r, p->name);
 
     if (!k) {
         (void)err_set(e, -ENOMEM, "out of memory");
@@ -221,7 +223,7 @@ struct app_entry *app_registry_get_for(struct app_registry *r, struct str name,
         (void)err_set(e, -ENOENT, "no app named '" STR_FMT "'", STR_ARG(name));
         return NULL;
     }
-    struct place p = {.name = word, .root = root};
+    struct registry_place p = {.name = word, .root = root};
     if (app_files_digest(root, "", APP_FILES_LOOKS, looks) == 0)
         p.looks = looks;
     struct app_entry *x auto_(app_entry_unref) = get_app(r, &p, e);

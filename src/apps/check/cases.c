@@ -14,7 +14,7 @@
 #define SHOWN      800 /* bytes of a value in a finding */
 #define LINE_ARENA (64UL << 20)
 
-struct file {
+struct case_file {
     struct app_check *check;
     const char *name;
     unsigned line;
@@ -27,7 +27,7 @@ struct file {
 /* ---- saved values ---- */
 
 /* Puts what was saved in the place of each "$name" in V. */
-static void put_saved(const struct file *f, struct json *v)
+static void put_saved(const struct case_file *f, struct json *v)
 {
     if (json_is(v, JSON_STRING) && v->s.len > 1 && v->s.p[0] == '$') {
         const struct json *value = json_get_str(f->saved, str_skip(v->s, 1));
@@ -41,7 +41,8 @@ static void put_saved(const struct file *f, struct json *v)
         put_saved(f, &v->members[i].value);
 }
 
-static void save_case_names(struct file *f, const struct json *names, const struct json *result)
+static void save_case_names(struct case_file *f, const struct json *names,
+                            const struct json *result)
 {
     for (size_t i = 0; json_is(names, JSON_OBJECT) && i < names->n; i++) {
         struct str pointer = json_str(&names->members[i].value, STR(""));
@@ -90,7 +91,7 @@ static size_t hole(struct str pattern)
 
 /* TEXT is PATTERN, in which "{name}" stands for what is in a line up to the character behind it;
  * that is saved. */
-static bool is_like(struct file *f, struct str text, struct str pattern)
+static bool is_like(struct case_file *f, struct str text, struct str pattern)
 {
     while (pattern.len > 0) {
         size_t len = hole(pattern), n = 0;
@@ -138,7 +139,7 @@ static void put_expected(struct buf *out, const struct expected *x)
     }
 }
 
-static void differ(struct file *f, const char *tool, const struct expected *x,
+static void differ(struct case_file *f, const char *tool, const struct expected *x,
                    const struct app_answer *got, const struct json *value)
 {
     auto_buf struct buf want = BUF_INIT(APP_FILE_MAX), have = BUF_INIT(APP_FILE_MAX);
@@ -154,8 +155,8 @@ static void differ(struct file *f, const char *tool, const struct expected *x,
                   STR_ARG(str_slice(result, 0, SHOWN)), result.len > SHOWN ? "…" : "");
 }
 
-static bool is_as_expected(struct file *f, const struct expected *x, const struct app_answer *got,
-                           const struct json *value)
+static bool is_as_expected(struct case_file *f, const struct expected *x,
+                           const struct app_answer *got, const struct json *value)
 {
     if (x->error)
         return got->is_failure && str_eq(got->text, json_str(x->error, STR("")));
@@ -165,7 +166,7 @@ static bool is_as_expected(struct file *f, const struct expected *x, const struc
            (!x->part || has_json_part(value, x->part));
 }
 
-static void note_coverage(struct file *f, const struct app_tool *t, bool is_failure)
+static void note_coverage(struct case_file *f, const struct app_tool *t, bool is_failure)
 {
     size_t i = (size_t)(t - f->check->app->tools);
 
@@ -175,7 +176,7 @@ static void note_coverage(struct file *f, const struct app_tool *t, bool is_fail
         f->seen->has_success[i] = true;
 }
 
-static int run_case(struct file *f, struct json *line, struct arena *a, struct err *e)
+static int run_case(struct case_file *f, struct json *line, struct arena *a, struct err *e)
 {
     struct expected x = {json_get(line, "result"), json_get(line, "has"), json_get(line, "text"),
                          json_get(line, "like"), json_get(line, "error")};
@@ -203,7 +204,7 @@ static int run_case(struct file *f, struct json *line, struct arena *a, struct e
     return 0;
 }
 
-static void run_case_line(struct file *f, struct str text)
+static void run_case_line(struct case_file *f, struct str text)
 {
     struct arena a auto_arena;
     struct err e = ERR_INIT;
@@ -219,7 +220,7 @@ static void run_case_line(struct file *f, struct str text)
 
 /* ---- files ---- */
 
-static int open_db(struct file *f, struct err *e)
+static int open_db(struct case_file *f, struct err *e)
 {
     const struct app *app = f->check->app;
     struct app_home *home = f->check->home;
@@ -240,7 +241,7 @@ static int open_db(struct file *f, struct err *e)
     return r;
 }
 
-static int run_case_file(struct file *f, struct err *e)
+static int run_case_file(struct case_file *f, struct err *e)
 {
     auto_buf struct buf b = BUF_INIT(APP_FILE_MAX);
     char file[PATH_MAX];
@@ -260,7 +261,7 @@ static int run_case_file(struct file *f, struct err *e)
 }
 
 /* What the calls left behind survives a dump, too. */
-static void check_state(struct file *f)
+static void check_state(struct case_file *f)
 {
     const struct app_engine *engine = f->check->app->engine;
     struct arena a auto_arena;
@@ -280,7 +281,7 @@ static void check_state(struct file *f)
 
 void cases_run(struct app_check *c, const char *name, struct coverage *seen)
 {
-    struct file f = {.check = c, .name = name, .seen = seen};
+    struct case_file f = {.check = c, .name = name, .seen = seen};
     struct err e = ERR_INIT;
 
     arena_init(&f.kept, 16 * (size_t)APP_FILE_MAX);

@@ -34,18 +34,18 @@ static const struct {
 } dates[] = {{"date", 0},      {"time", 0},      {"datetime", 0},
              {"julianday", 0}, {"unixepoch", 0}, {"strftime", 1}};
 
-struct scan {
+struct clock_scan {
     struct str sql;
     size_t at;
     unsigned line;
 };
 
-static char peek_sql(const struct scan *s, size_t ahead)
+static char peek_sql(const struct clock_scan *s, size_t ahead)
 {
     return s->at + ahead < s->sql.len ? s->sql.p[s->at + ahead] : '\0';
 }
 
-static void step_sql(struct scan *s)
+static void step_sql(struct clock_scan *s)
 {
     s->line += peek_sql(s, 0) == '\n';
     s->at++;
@@ -56,7 +56,7 @@ static bool is_sql_word_char(char c)
     return ascii_is_word(c) || (unsigned char)c >= 0x80;
 }
 
-static bool skip_clock_comment(struct scan *s)
+static bool skip_clock_comment(struct clock_scan *s)
 {
     bool is_line = peek_sql(s, 0) == '-' && peek_sql(s, 1) == '-';
 
@@ -70,7 +70,7 @@ static bool skip_clock_comment(struct scan *s)
 }
 
 /* Past a comment, a quoted text or name; false when there is none. */
-static bool skip_quoted(struct scan *s)
+static bool skip_quoted(struct clock_scan *s)
 {
     char c = peek_sql(s, 0), end = c == '[' ? ']' : c;
 
@@ -85,7 +85,7 @@ static bool skip_quoted(struct scan *s)
     return true;
 }
 
-static void skip_sql_space(struct scan *s)
+static void skip_sql_space(struct clock_scan *s)
 {
     for (;;) {
         char c = peek_sql(s, 0);
@@ -97,7 +97,7 @@ static void skip_sql_space(struct scan *s)
 }
 
 /* Behind the comma that ends argument number N of the call that S is in; false at its end. */
-static bool skip_arguments(struct scan *s, unsigned n)
+static bool skip_arguments(struct clock_scan *s, unsigned n)
 {
     for (unsigned depth = 0; n > 0 && s->at < s->sql.len;) {
         char c = peek_sql(s, 0);
@@ -115,7 +115,7 @@ static bool skip_arguments(struct scan *s, unsigned n)
 }
 
 /* Whether the call whose parenthesis S is at asks for the present time. */
-static bool is_of_now(struct scan s, unsigned at)
+static bool is_of_now(struct clock_scan s, unsigned at)
 {
     step_sql(&s);
     if (!skip_arguments(&s, at))
@@ -124,9 +124,9 @@ static bool is_of_now(struct scan s, unsigned at)
     return peek_sql(&s, 0) == ')' || str_ieq(str_slice(s.sql, s.at, s.at + 5), STR("'now'"));
 }
 
-static int refuse_word(const struct scan *s, struct str word, struct err *e)
+static int refuse_word(const struct clock_scan *s, struct str word, struct err *e)
 {
-    struct scan ahead = *s;
+    struct clock_scan ahead = *s;
 
     skip_sql_space(&ahead);
     bool is_call = peek_sql(&ahead, 0) == '(';
@@ -146,7 +146,7 @@ static int refuse_word(const struct scan *s, struct str word, struct err *e)
 
 int clocks_refuse(struct str sql, unsigned line, struct err *e)
 {
-    struct scan s = {.sql = sql, .line = line};
+    struct clock_scan s = {.sql = sql, .line = line};
     bool is_name = false; /* behind ':', '.', '@' or '$': a parameter or a column */
 
     while (s.at < s.sql.len) {

@@ -23,13 +23,13 @@ static const struct {
     [PART_UUID] = {STR_INIT("uuid"), NULL},
 };
 
-struct found {
+struct product_id_found {
     enum part part;
     int64_t number;
 };
 
 /* "hex:16", what is between the braces. */
-static int read_id_part(struct str in, struct found *ret)
+static int read_id_part(struct str in, struct product_id_found *ret)
 {
     struct str name = str_cut(&in, ':');
     size_t i = 0;
@@ -38,7 +38,7 @@ static int read_id_part(struct str in, struct found *ret)
         i++;
     if (i == sizeof parts / sizeof parts[0])
         return -EINVAL;
-    *ret = (struct found){.part = (enum part)i};
+    *ret = (struct product_id_found){.part = (enum part)i};
     if (i == PART_UUID)
         return in.p ? -EINVAL : 0;
     if (str_to_i64(in, &ret->number) < 0 || ret->number < 0)
@@ -48,7 +48,7 @@ static int read_id_part(struct str in, struct found *ret)
 
 /* ---- making ---- */
 
-static void add_random(struct appdb *db, const struct found *f, struct buf *out)
+static void add_random(struct appdb *db, const struct product_id_found *f, struct buf *out)
 {
     const char *alphabet = parts[f->part].alphabet;
     uint64_t size = strlen(alphabet), left = 0;
@@ -102,8 +102,8 @@ static int next_in_sequence(struct appdb *db, struct str kind, int64_t first, in
     return r;
 }
 
-static int add_id_part(struct appdb *db, struct str kind, const struct found *f, struct buf *out,
-                       struct err *e)
+static int add_id_part(struct appdb *db, struct str kind, const struct product_id_found *f,
+                       struct buf *out, struct err *e)
 {
     int64_t n;
 
@@ -136,7 +136,7 @@ static int write_id_format(struct appdb *db, struct str kind, struct str format,
         if (!format.p)
             break;
         ptrdiff_t end = str_chr(format, '}');
-        struct found f;
+        struct product_id_found f;
         if (end < 0 || read_id_part(str_slice(format, 0, (size_t)end), &f) < 0)
             return err_set(e, -EINVAL, "'{" STR_FMT "' is not a part of an id", STR_ARG(format));
         format = str_skip(format, (size_t)end + 1);

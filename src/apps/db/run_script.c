@@ -21,7 +21,7 @@ struct variable {
     struct json value;
 };
 
-struct run {
+struct script_run {
     struct appdb *db;
     struct appdb_call *call;
     struct err *err;
@@ -32,14 +32,14 @@ struct run {
     bool is_over;         /* the script said `error` */
 };
 
-static int no_memory_for_script(struct run *run)
+static int no_memory_for_script(struct script_run *run)
 {
     return err_set(run->err, -ENOMEM, "out of memory");
 }
 
 /* ---- preparing ---- */
 
-static int prepare_text(struct run *run, struct str sql, unsigned flags, sqlite3_stmt **ret,
+static int prepare_text(struct script_run *run, struct str sql, unsigned flags, sqlite3_stmt **ret,
                         unsigned line)
 {
     struct appdb *db = run->db;
@@ -66,7 +66,7 @@ static struct prepared *prepared_of(struct appdb *db, const struct script *s, si
     return db->prepared[i] ? &db->prepared[i][k] : NULL;
 }
 
-static int set_var(struct run *run, struct str name, const struct json *value)
+static int set_var(struct script_run *run, struct str name, const struct json *value)
 {
     for (unsigned i = 0; i < run->n_vars; i++) {
         if (!str_eq(run->vars[i].name, name))
@@ -81,7 +81,7 @@ static int set_var(struct run *run, struct str name, const struct json *value)
 }
 
 /* The values of a predicate become the parameters :_1, :_2, … behind the N that there are. */
-static int add_row_values(struct run *run, const struct json *values, unsigned *n)
+static int add_row_values(struct script_run *run, const struct json *values, unsigned *n)
 {
     for (size_t i = 0; i < (values ? values->n : 0); i++, ++*n) {
         if (json_push(run->call->arena, run->values, json_at(values, i)) < 0)
@@ -108,7 +108,7 @@ static void add_predicate(struct buf *out, struct str sql, unsigned base)
     }
 }
 
-static int write_json(struct run *run, const struct json *v, struct str *ret)
+static int write_json(struct script_run *run, const struct json *v, struct str *ret)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
 
@@ -118,7 +118,7 @@ static int write_json(struct run *run, const struct json *v, struct str *ret)
     return ret->p ? 0 : no_memory_for_script(run);
 }
 
-static const struct json *find_param(const struct run *run, struct str name)
+static const struct json *find_param(const struct script_run *run, struct str name)
 {
     uint64_t number;
 
@@ -132,7 +132,7 @@ static const struct json *find_param(const struct run *run, struct str name)
 }
 
 /* The text of the query Q; an absent one is empty. */
-static int query_text(struct run *run, const struct script_query *q, struct str *ret)
+static int query_text(struct script_run *run, const struct script_query *q, struct str *ret)
 {
     const struct json *v = find_param(run, q->param);
 
@@ -143,7 +143,8 @@ static int query_text(struct run *run, const struct script_query *q, struct str 
     return ret->p ? 0 : write_json(run, v, ret);
 }
 
-static int compile_query(struct run *run, const struct script_query *q, struct appdb_predicate *ret)
+static int compile_query(struct script_run *run, const struct script_query *q,
+                         struct appdb_predicate *ret)
 {
     const struct appdb_env *env = &run->db->env;
     struct err own = ERR_INIT;
@@ -166,7 +167,8 @@ static int compile_query(struct run *run, const struct script_query *q, struct a
 }
 
 /* A statement with queries is made for them. */
-static int compile_queries(struct run *run, const struct script_statement *st, struct buf *out)
+static int compile_queries(struct script_run *run, const struct script_statement *st,
+                           struct buf *out)
 {
     unsigned n = 0;
     size_t at = 0;
@@ -195,7 +197,7 @@ static int compile_queries(struct run *run, const struct script_statement *st, s
 
 /* ---- parameters ---- */
 
-static int bind_value(struct run *run, sqlite3_stmt *stmt, int at, const struct json *v)
+static int bind_value(struct script_run *run, sqlite3_stmt *stmt, int at, const struct json *v)
 {
     struct str s = STR_NULL;
 
@@ -215,14 +217,14 @@ static int bind_value(struct run *run, sqlite3_stmt *stmt, int at, const struct 
     return sqlite3_bind_null(stmt, at);
 }
 
-static int bind_args(struct run *run, sqlite3_stmt *stmt, int at)
+static int bind_args(struct script_run *run, sqlite3_stmt *stmt, int at)
 {
     if (!run->args_text.p && write_json(run, run->call->args, &run->args_text) < 0)
         return SQLITE_NOMEM;
     return sqlite3_bind_text(stmt, at, run->args_text.p, (int)run->args_text.len, SQLITE_STATIC);
 }
 
-static int bind_all_values(struct run *run, sqlite3_stmt *stmt)
+static int bind_all_values(struct script_run *run, sqlite3_stmt *stmt)
 {
     int n = sqlite3_bind_parameter_count(stmt);
 
@@ -241,7 +243,7 @@ static int bind_all_values(struct run *run, sqlite3_stmt *stmt)
 
 /* ---- rows ---- */
 
-static int take_text_column(struct run *run, sqlite3_stmt *stmt, int i, struct str *ret)
+static int take_text_column(struct script_run *run, sqlite3_stmt *stmt, int i, struct str *ret)
 {
     const char *p = (const char *)sqlite3_column_text(stmt, i);
     int len = sqlite3_column_bytes(stmt, i);
@@ -250,7 +252,7 @@ static int take_text_column(struct run *run, sqlite3_stmt *stmt, int i, struct s
     return ret->p ? 0 : err_set(run->err, -E2BIG, "the answer is too large");
 }
 
-static int take_value_column(struct run *run, sqlite3_stmt *stmt, int i, struct json *ret)
+static int take_value_column(struct script_run *run, sqlite3_stmt *stmt, int i, struct json *ret)
 {
     *ret = (struct json){.type = JSON_NULL};
     switch (sqlite3_column_type(stmt, i)) {
@@ -266,7 +268,7 @@ static int take_value_column(struct run *run, sqlite3_stmt *stmt, int i, struct 
     }
 }
 
-static int take_column(struct run *run, sqlite3_stmt *stmt, int i, bool has_row)
+static int take_column(struct script_run *run, sqlite3_stmt *stmt, int i, bool has_row)
 {
     struct appdb_call *call = run->call;
     const char *name = sqlite3_column_name(stmt, i);
@@ -293,7 +295,7 @@ static int take_column(struct run *run, sqlite3_stmt *stmt, int i, bool has_row)
 }
 
 /* Only the first row counts; a statement that writes is run to its end all the same. */
-static int step_through_rows(struct run *run, sqlite3_stmt *stmt, unsigned line)
+static int step_through_rows(struct script_run *run, sqlite3_stmt *stmt, unsigned line)
 {
     char where[32];
     int rc = sqlite3_step(stmt);
@@ -312,7 +314,7 @@ static int step_through_rows(struct run *run, sqlite3_stmt *stmt, unsigned line)
     return appdb_fail(run->db, rc, run->err, where);
 }
 
-static int run_prepared(struct run *run, sqlite3_stmt *stmt, unsigned line)
+static int run_prepared(struct script_run *run, sqlite3_stmt *stmt, unsigned line)
 {
     if (!run->call->is_write && !sqlite3_stmt_readonly(stmt))
         return err_set(run->err, -EINVAL, "line %u: writes in a call that only reads", line);
@@ -341,7 +343,7 @@ static struct composed *find_composed(struct appdb *db, struct str sql)
     return oldest;
 }
 
-static int run_with_queries(struct run *run, const struct script_statement *st)
+static int run_with_queries(struct script_run *run, const struct script_statement *st)
 {
     auto_buf struct buf sql = BUF_INIT(1 << 20);
     int r = compile_queries(run, st, &sql);
@@ -359,7 +361,7 @@ static int run_with_queries(struct run *run, const struct script_statement *st)
     return r < 0 ? r : run_prepared(run, c->stmt, st->line);
 }
 
-static int run_script_statement(struct run *run, const struct script *s, size_t k)
+static int run_script_statement(struct script_run *run, const struct script *s, size_t k)
 {
     const struct script_statement *st = &s->statements[k];
     struct prepared *p = prepared_of(run->db, s, k);
@@ -403,7 +405,7 @@ int appdb_rewind(struct appdb *db, struct err *e)
 }
 
 /* What the call used of the clock and the random numbers. */
-static int keep_counts(struct run *run, int64_t draws_before)
+static int keep_counts(struct script_run *run, int64_t draws_before)
 {
     struct appdb *db = run->db;
     int r = 0;
@@ -417,7 +419,7 @@ static int keep_counts(struct run *run, int64_t draws_before)
     return r;
 }
 
-static int run_all_statements(struct run *run, int64_t draws_before)
+static int run_all_statements(struct script_run *run, int64_t draws_before)
 {
     const struct script *s = run->call->script;
     int r = 0;
@@ -429,7 +431,7 @@ static int run_all_statements(struct run *run, int64_t draws_before)
 
 static int run_script_call(struct appdb *db, struct appdb_call *call, struct err *e)
 {
-    struct run run = {.db = db, .call = call, .err = e};
+    struct script_run run = {.db = db, .call = call, .err = e};
     int64_t draws = db->n_draws, ticks = db->n_ticks;
 
     call->error = call->result = call->content = STR_NULL;
@@ -470,7 +472,7 @@ int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
 
 /* ---- checking ---- */
 
-static int check_params(struct run *run, sqlite3_stmt *stmt, const struct json *properties,
+static int check_params(struct script_run *run, sqlite3_stmt *stmt, const struct json *properties,
                         unsigned line)
 {
     int n = sqlite3_bind_parameter_count(stmt);
@@ -489,7 +491,7 @@ static int check_params(struct run *run, sqlite3_stmt *stmt, const struct json *
     return 0;
 }
 
-static int check_columns(struct run *run, sqlite3_stmt *stmt)
+static int check_columns(struct script_run *run, sqlite3_stmt *stmt)
 {
     struct json null = {.type = JSON_NULL};
 
@@ -505,7 +507,7 @@ static int check_columns(struct run *run, sqlite3_stmt *stmt)
     return 0;
 }
 
-static int check_statement(struct run *run, const struct script_statement *st,
+static int check_statement(struct script_run *run, const struct script_statement *st,
                            const struct json *properties, bool *writes)
 {
     sqlite3_stmt *stmt = NULL;
@@ -540,7 +542,7 @@ int appdb_check(struct appdb *db, const struct script *s, const struct json *pro
 {
     struct arena arena auto_arena;
     struct appdb_call call = {.script = s, .arena = &arena};
-    struct run run = {.db = db, .call = &call, .err = e};
+    struct script_run run = {.db = db, .call = &call, .err = e};
     bool writes = false;
 
     arena_init(&arena, 1 << 20);

@@ -13,7 +13,7 @@
 
 enum { MAX_COLUMNS = 500, MAX_TABLES = 1000 };
 
-struct diff {
+struct sqlite_diff {
     sqlite3 *c;
     struct changes found;
     const char *tables[MAX_TABLES];
@@ -24,7 +24,7 @@ struct diff {
     int n_columns;
 };
 
-static int fail_sqlite_diff(struct diff *d, int rc, const char *what)
+static int fail_sqlite_diff(struct sqlite_diff *d, int rc, const char *what)
 {
     if (rc == SQLITE_INTERRUPT)
         return err_set(d->err, -ETIME, "%s: takes too long", what);
@@ -33,14 +33,14 @@ static int fail_sqlite_diff(struct diff *d, int rc, const char *what)
     return err_set(d->err, -EIO, "%s: %s", what, sqlite3_errmsg(d->c));
 }
 
-static int fail_diff_memory(struct diff *d)
+static int fail_diff_memory(struct sqlite_diff *d)
 {
     return err_set(d->err, -ENOMEM, "more changes than memory");
 }
 
 static int look_at_compare_time(void *ctx)
 {
-    const struct diff *d = ctx;
+    const struct sqlite_diff *d = ctx;
 
     return deadline_passed(d->deadline_ms);
 }
@@ -48,8 +48,8 @@ static int look_at_compare_time(void *ctx)
 /* ---- reading ---- */
 
 /* Calls FN with the texts of the first column. */
-static int each_text(struct diff *d, const char *sql, const char *param,
-                     int (*fn)(struct diff *d, const char *text))
+static int each_text(struct sqlite_diff *d, const char *sql, const char *param,
+                     int (*fn)(struct sqlite_diff *d, const char *text))
 {
     sqlite3_stmt *st = NULL;
     int rc = sqlite3_prepare_v2(d->c, sql, -1, &st, NULL), r = 0;
@@ -68,7 +68,7 @@ static int each_text(struct diff *d, const char *sql, const char *param,
                                                   : fail_sqlite_diff(d, rc, "read the schema");
 }
 
-static int add_changed_table(struct diff *d, const char *name)
+static int add_changed_table(struct sqlite_diff *d, const char *name)
 {
     if (d->n_tables == MAX_TABLES)
         return err_set(d->err, -E2BIG, "there are more than %d tables", MAX_TABLES);
@@ -76,7 +76,7 @@ static int add_changed_table(struct diff *d, const char *name)
     return 0;
 }
 
-static int add_column(struct diff *d, const char *name)
+static int add_column(struct sqlite_diff *d, const char *name)
 {
     if (d->n_columns == MAX_COLUMNS)
         return err_set(d->err, -E2BIG, "a table has more than %d columns", MAX_COLUMNS);
@@ -87,8 +87,8 @@ static int add_column(struct diff *d, const char *name)
 typedef int get_value(sqlite3_changeset_iter *it, int column, sqlite3_value **ret);
 
 /* An object of the columns for which GET gives a value; PK NULL: all, else just those in it. */
-static struct json *read_changed_row(struct diff *d, sqlite3_changeset_iter *it, get_value *get,
-                                     const unsigned char *pk)
+static struct json *read_changed_row(struct sqlite_diff *d, sqlite3_changeset_iter *it,
+                                     get_value *get, const unsigned char *pk)
 {
     struct json *row = json_new_object(&d->found.arena);
 
@@ -111,7 +111,7 @@ static void drop_key(struct json *row, const struct json *key)
 }
 
 /* The two sides of a change; what a kind lacks stays NULL. */
-static int read_sides(struct diff *d, struct change *c, sqlite3_changeset_iter *it,
+static int read_sides(struct sqlite_diff *d, struct change *c, sqlite3_changeset_iter *it,
                       const unsigned char *pk)
 {
     struct json *old = NULL;
@@ -131,7 +131,8 @@ static int read_sides(struct diff *d, struct change *c, sqlite3_changeset_iter *
     return 0;
 }
 
-static int read_changeset_entry(struct diff *d, const char *table, sqlite3_changeset_iter *it)
+static int read_changeset_entry(struct sqlite_diff *d, const char *table,
+                                sqlite3_changeset_iter *it)
 {
     const char *name;
     unsigned char *pk = NULL;
@@ -148,7 +149,7 @@ static int read_changeset_entry(struct diff *d, const char *table, sqlite3_chang
     return r < 0 ? r : changes_add(&d->found, &c, d->err);
 }
 
-static int read_sqlite_changes(struct diff *d, const char *table, void *set, int size)
+static int read_sqlite_changes(struct sqlite_diff *d, const char *table, void *set, int size)
 {
     sqlite3_changeset_iter *it = NULL;
     int rc = sqlite3changeset_start(&it, size, set), r = 0;
@@ -163,7 +164,7 @@ static int read_sqlite_changes(struct diff *d, const char *table, void *set, int
     return r;
 }
 
-static int compare_sqlite_table(struct diff *d, const char *table)
+static int compare_sqlite_table(struct sqlite_diff *d, const char *table)
 {
     sqlite3_session *session = NULL;
     char *why = NULL;
@@ -195,7 +196,7 @@ static int compare_sqlite_table(struct diff *d, const char *table)
 
 /* ---- all of it ---- */
 
-static int attach_base(struct diff *d, const char *base)
+static int attach_base(struct sqlite_diff *d, const char *base)
 {
     char uri[APPDB_URI_MAX];
     sqlite3_stmt *st = NULL;
@@ -210,7 +211,7 @@ static int attach_base(struct diff *d, const char *base)
     return rc == SQLITE_DONE ? 0 : fail_sqlite_diff(d, rc, "open what it is compared with");
 }
 
-static int compare_databases(struct diff *d, const char *base, const char *path)
+static int compare_databases(struct sqlite_diff *d, const char *base, const char *path)
 {
     char uri[APPDB_URI_MAX];
 
@@ -235,7 +236,7 @@ static int compare_databases(struct diff *d, const char *base, const char *path)
 
 int changes_of_sqlite(const char *base, const char *path, struct buf *out, struct err *e)
 {
-    struct diff d = {.err = e, .deadline_ms = clock_mono_ms() + CHANGES_TIME_MAX_MS};
+    struct sqlite_diff d = {.err = e, .deadline_ms = clock_mono_ms() + CHANGES_TIME_MAX_MS};
 
     changes_init(&d.found);
     int r = compare_databases(&d, base, path);

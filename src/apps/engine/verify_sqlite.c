@@ -7,7 +7,7 @@
 #include "apps/engine/verify.h"
 #include "base/clock.h"
 
-struct query {
+struct sqlite_query {
     struct appdb *db;
     struct arena *arena;
     struct json *rows; /* arrays of values */
@@ -35,7 +35,7 @@ static int bind_json_param(sqlite3_stmt *st, int at, const struct json *v, struc
     return sqlite3_bind_null(st, at);
 }
 
-static int bind_params(struct query *c, sqlite3_stmt *st, const struct json *params)
+static int bind_params(struct sqlite_query *c, sqlite3_stmt *st, const struct json *params)
 {
     int n = sqlite3_bind_parameter_count(st);
 
@@ -50,7 +50,7 @@ static int bind_params(struct query *c, sqlite3_stmt *st, const struct json *par
     return 0;
 }
 
-static int read_query_row(struct query *c, sqlite3_stmt *st)
+static int read_query_row(struct sqlite_query *c, sqlite3_stmt *st)
 {
     struct json *row = json_new_array(c->arena);
 
@@ -65,7 +65,7 @@ static int read_query_row(struct query *c, sqlite3_stmt *st)
                : err_set(c->err, -E2BIG, "the rows are too large");
 }
 
-static int step_through_assertion(struct query *c, sqlite3_stmt *st)
+static int step_through_assertion(struct sqlite_query *c, sqlite3_stmt *st)
 {
     int rc = SQLITE_ROW, r = 0;
 
@@ -77,7 +77,7 @@ static int step_through_assertion(struct query *c, sqlite3_stmt *st)
     return r < 0 || rc == SQLITE_DONE ? r : appdb_fail(c->db, rc, c->err, "sql");
 }
 
-static int run_check_query(struct query *c, struct str sql, const struct json *params)
+static int run_check_query(struct sqlite_query *c, struct str sql, const struct json *params)
 {
     sqlite3_stmt *st = NULL;
     const char *rest = NULL;
@@ -104,7 +104,7 @@ static int run_check_query(struct query *c, struct str sql, const struct json *p
 static struct json *query_sqlite(void *ctx, struct str sql, const struct json *params,
                                  struct arena *a, struct err *e)
 {
-    struct query q = {.db = ctx, .arena = a, .rows = json_new_array(a), .err = e};
+    struct sqlite_query q = {.db = ctx, .arena = a, .rows = json_new_array(a), .err = e};
 
     appdb_guard(q.db);
     int r = run_check_query(&q, sql, params);

@@ -41,16 +41,16 @@ void a1_column_name(char out[A1_COLUMN_MAX], uint32_t col)
 /* ---- reading ---- */
 
 /* One end of a range: "$B$7", "B" or "7". */
-struct corner {
+struct a1_corner {
     bool has_row, has_col;
     uint32_t row, col;
 };
 
-static size_t scan_corner(struct str s, struct corner *ret)
+static size_t scan_corner(struct str s, struct a1_corner *ret)
 {
     size_t at = 0, from;
 
-    *ret = (struct corner){0};
+    *ret = (struct a1_corner){0};
     from = at += s.len > 0 && s.p[0] == '$';
     while (at < s.len && ascii_is_letter(s.p[at]))
         at++;
@@ -81,7 +81,7 @@ static void order_bounds(uint32_t *low, uint32_t *high)
 }
 
 /* False for what is none: "A:5". */
-static bool join_corners(const struct corner *a, const struct corner *b, struct a1_range *ret)
+static bool join_corners(const struct a1_corner *a, const struct a1_corner *b, struct a1_range *ret)
 {
     if (a->has_col != b->has_col && a->has_row != b->has_row)
         return false;
@@ -102,7 +102,7 @@ static bool join_corners(const struct corner *a, const struct corner *b, struct 
 
 size_t a1_scan(struct str s, struct a1_range *ret)
 {
-    struct corner a, b;
+    struct a1_corner a, b;
     size_t n = scan_corner(s, &a), m;
 
     if (n == 0)

@@ -9,7 +9,7 @@
 enum state { WAITING, UNDER_WAY, DONE };
 
 /* What is known of a cell besides itself. */
-struct slot {
+struct book_slot {
     const struct formula *formula; /* NULL: none, or it cannot be read */
     struct formula_value before;
     uint32_t anchor; /* of a filled cell: the number of the formula's cell; else NONE */
@@ -19,19 +19,19 @@ struct slot {
 #define NONE UINT32_MAX
 
 /* A place on the way through formulas that read others. */
-struct frame {
+struct book_frame {
     uint32_t cell;
     size_t area;       /* which one of its formula's is looked through */
     uint32_t col, row; /* where in it */
 };
 
-struct calc {
+struct book_calc {
     struct formula_book *book;
-    struct slot *slots;
+    struct book_slot *slots;
     struct formula_extent *extents; /* of sheets */
     struct formula_env env;
     struct arena scratch; /* of one formula */
-    struct frame *stack;
+    struct book_frame *stack;
     struct formula_cell *more; /* places to be filled that have no cell yet */
     size_t n_more, cap_more;
     unsigned n_nested;
@@ -101,7 +101,7 @@ static bool is_same_value(const struct formula_value *a, const struct formula_va
 }
 
 /* Sets a cell's value; texts move from the scratch arena to the book's. */
-static void set_book_value(struct calc *c, uint32_t i, const struct formula_value *v)
+static void set_book_value(struct book_calc *c, uint32_t i, const struct formula_value *v)
 {
     struct formula_value own = *v;
 
@@ -114,24 +114,24 @@ static void set_book_value(struct calc *c, uint32_t i, const struct formula_valu
     c->book->cells[i].value = own;
 }
 
-static void set_error(struct calc *c, uint32_t i, enum formula_error error)
+static void set_error(struct book_calc *c, uint32_t i, enum formula_error error)
 {
     struct formula_value v = {.type = FORMULA_ERROR, .error = error};
 
     set_book_value(c, i, &v);
 }
 
-static void evaluate(struct calc *c, uint32_t i);
+static void evaluate(struct book_calc *c, uint32_t i);
 
 static void cell_of(void *ctx, struct formula_place at, struct formula_value *ret)
 {
-    struct calc *c = ctx;
+    struct book_calc *c = ctx;
     uint32_t i = find_book_cell(c->book, at);
 
     *ret = (struct formula_value){.type = FORMULA_BLANK};
     if (i == NONE)
         return;
-    const struct slot *s = &c->slots[i];
+    const struct book_slot *s = &c->slots[i];
     /* Found by INDIRECT or the like before its turn. */
     if (s->formula && s->state == WAITING && c->n_nested < FORMULA_BOOK_MAX_NESTED) {
         c->n_nested++;
@@ -146,12 +146,12 @@ static void cell_of(void *ctx, struct formula_place at, struct formula_value *re
 
 static void extent_of(void *ctx, int sheet, struct formula_extent *ret)
 {
-    *ret = ((struct calc *)ctx)->extents[sheet];
+    *ret = ((struct book_calc *)ctx)->extents[sheet];
 }
 
 static int sheet_of(void *ctx, struct str name)
 {
-    const struct formula_book *b = ((struct calc *)ctx)->book;
+    const struct formula_book *b = ((struct book_calc *)ctx)->book;
 
     for (size_t i = 0; i < b->n_sheets; i++) {
         if (str_ieq(b->sheets[i].title, name))
@@ -163,7 +163,7 @@ static int sheet_of(void *ctx, struct str name)
 /* The same in each place as often as it is calculated with the same seed. */
 static double random_of(void *ctx)
 {
-    struct calc *c = ctx;
+    struct book_calc *c = ctx;
     uint64_t z = c->book->seed + ((uint64_t)c->at.row << 32) + c->at.col * 1000003u +
                  (uint64_t)c->at.sheet * 7919u + ++c->n_random * 0x9E3779B97F4A7C15u;
 
@@ -175,7 +175,7 @@ static double random_of(void *ctx)
 /* ---- arrays ---- */
 
 /* Whether the array at cell I may have the place AT: a blank one, or one that it had before. */
-static bool is_free_cell(struct calc *c, uint32_t i, struct formula_place at)
+static bool is_free_cell(struct book_calc *c, uint32_t i, struct formula_place at)
 {
     const struct formula_sheet *sheet = &c->book->sheets[at.sheet];
     uint32_t k = find_book_cell(c->book, at);
@@ -185,14 +185,14 @@ static bool is_free_cell(struct calc *c, uint32_t i, struct formula_place at)
     if (k == NONE || k == i)
         return true;
     const struct formula_cell *cell = &c->book->cells[k];
-    const struct slot *s = &c->slots[k];
+    const struct book_slot *s = &c->slots[k];
     if (cell->formula.p || (!cell->is_spilled && cell->value.type != FORMULA_BLANK))
         return false;
     return !s->was_filled || s->anchor == i;
 }
 
 /* A place that has no cell yet gets one for the next round. */
-static void add_cell(struct calc *c, struct formula_place at)
+static void add_cell(struct book_calc *c, struct formula_place at)
 {
     struct formula_cell *list =
         arena_grow(c->book->arena, c->more, c->n_more, &c->cap_more, sizeof *list);
@@ -206,9 +206,10 @@ static void add_cell(struct calc *c, struct formula_place at)
     c->needs_round = true;
 }
 
-static void fill_book_cell(struct calc *c, uint32_t i, uint32_t k, const struct formula_value *v)
+static void fill_book_cell(struct book_calc *c, uint32_t i, uint32_t k,
+                           const struct formula_value *v)
 {
-    struct slot *s = &c->slots[k];
+    struct book_slot *s = &c->slots[k];
 
     if (k == i) {
         set_book_value(c, i, v);
@@ -223,7 +224,7 @@ static void fill_book_cell(struct calc *c, uint32_t i, uint32_t k, const struct 
     set_book_value(c, k, v);
 }
 
-static void fill_array_cells(struct calc *c, uint32_t i, const struct formula_array *a)
+static void fill_array_cells(struct book_calc *c, uint32_t i, const struct formula_array *a)
 {
     struct formula_place from = c->book->cells[i].at;
 
@@ -250,9 +251,9 @@ static void fill_array_cells(struct calc *c, uint32_t i, const struct formula_ar
 
 /* ---- one formula ---- */
 
-static void evaluate(struct calc *c, uint32_t i)
+static void evaluate(struct book_calc *c, uint32_t i)
 {
-    struct slot *s = &c->slots[i];
+    struct book_slot *s = &c->slots[i];
     struct formula_place outer = c->at;
     struct formula_value v;
 
@@ -284,7 +285,7 @@ static void evaluate(struct calc *c, uint32_t i)
 /* ---- the order ---- */
 
 /* The next cell, from where FRAME is on, that its formula reads; NONE: no more. */
-static uint32_t next_read(struct calc *c, struct frame *f)
+static uint32_t next_read(struct book_calc *c, struct book_frame *f)
 {
     const struct formula_area *areas;
     const struct formula_book *b = c->book;
@@ -309,16 +310,16 @@ static uint32_t next_read(struct calc *c, struct frame *f)
 }
 
 /* The formula whose value cell I is: its own, or the one that fills it. */
-static uint32_t maker_of(const struct calc *c, uint32_t i)
+static uint32_t maker_of(const struct book_calc *c, uint32_t i)
 {
     if (!c->slots[i].formula && c->slots[i].anchor != NONE)
         i = c->slots[i].anchor;
     return c->slots[i].formula ? i : NONE;
 }
 
-static void finish_book_cell(struct calc *c, uint32_t i)
+static void finish_book_cell(struct book_calc *c, uint32_t i)
 {
-    struct slot *s = &c->slots[i];
+    struct book_slot *s = &c->slots[i];
 
     if (s->state == DONE)
         return; /* found early */
@@ -333,16 +334,16 @@ static void finish_book_cell(struct calc *c, uint32_t i)
 }
 
 /* One of those that FRAME's formula reads. True: it has to be calculated first. */
-static bool visit(struct calc *c, struct frame *f, size_t depth, uint32_t read)
+static bool visit(struct book_calc *c, struct book_frame *f, size_t depth, uint32_t read)
 {
-    struct slot *own = &c->slots[f->cell];
+    struct book_slot *own = &c->slots[f->cell];
     uint32_t maker = maker_of(c, read);
 
     if (c->book->cells[read].is_changed)
         own->is_dirty = true;
     if (maker == NONE)
         return false;
-    struct slot *s = &c->slots[maker];
+    struct book_slot *s = &c->slots[maker];
     if (s->state == WAITING)
         return true;
     if (s->state == DONE) {
@@ -359,21 +360,21 @@ static bool visit(struct calc *c, struct frame *f, size_t depth, uint32_t read)
 }
 
 /* Calculates cell ROOT and before it all that it reads; no recursion, however long the chain. */
-static void calculate_from(struct calc *c, uint32_t root)
+static void calculate_from(struct book_calc *c, uint32_t root)
 {
     size_t depth = 0;
 
-    c->stack[0] = (struct frame){.cell = root};
+    c->stack[0] = (struct book_frame){.cell = root};
     c->slots[root].state = UNDER_WAY;
     for (;;) {
-        struct frame *f = &c->stack[depth];
+        struct book_frame *f = &c->stack[depth];
         uint32_t read = next_read(c, f);
         if (read != NONE && c->steps > 0) {
             c->steps--;
             if (visit(c, f, depth, read)) {
                 uint32_t maker = maker_of(c, read);
                 c->slots[maker].state = UNDER_WAY;
-                c->stack[++depth] = (struct frame){.cell = maker};
+                c->stack[++depth] = (struct book_frame){.cell = maker};
             }
             continue;
         }
@@ -388,7 +389,7 @@ static void calculate_from(struct calc *c, uint32_t root)
 
 /* ---- rounds ---- */
 
-static void measure_book_cells(struct calc *c)
+static void measure_book_cells(struct book_calc *c)
 {
     for (size_t i = 0; i < c->book->n_sheets; i++)
         c->extents[i] =
@@ -402,7 +403,7 @@ static void measure_book_cells(struct calc *c)
 }
 
 /* Puts the cells in order and makes what belongs to them. */
-static int prepare_book(struct calc *c, struct arena *a)
+static int prepare_book(struct book_calc *c, struct arena *a)
 {
     struct formula_book *b = c->book;
 
@@ -414,7 +415,7 @@ static int prepare_book(struct calc *c, struct arena *a)
         return -ENOMEM;
     measure_book_cells(c);
     for (size_t i = 0; i < b->n_cells; i++) {
-        struct slot *s = &c->slots[i];
+        struct book_slot *s = &c->slots[i];
         struct err e = ERR_INIT;
         s->before = b->cells[i].value;
         s->anchor = NONE;
@@ -430,7 +431,7 @@ static int prepare_book(struct calc *c, struct arena *a)
 
 /* Cells that were filled are blank until a formula fills them again; so all arrays are
  * recalculated, and with them everything else. */
-static bool clear_filled(struct calc *c)
+static bool clear_filled(struct book_calc *c)
 {
     bool has_filled = false;
 
@@ -450,12 +451,12 @@ static bool is_pending(const struct formula_cell *cell)
            (cell->value.type == FORMULA_ERROR && cell->value.error == FORMULA_ERROR_REF);
 }
 
-static void calculate_round(struct calc *c, bool is_all)
+static void calculate_round(struct book_calc *c, bool is_all)
 {
     struct formula_book *b = c->book;
 
     for (uint32_t i = 0; i < b->n_cells; i++) {
-        struct slot *s = &c->slots[i];
+        struct book_slot *s = &c->slots[i];
         s->state = WAITING;
         s->is_circular = s->was_filled = false;
         s->is_dirty =
@@ -476,7 +477,7 @@ static void calculate_round(struct calc *c, bool is_all)
 }
 
 /* The cells and the new ones among them. */
-static int add_book_cells(struct calc *c)
+static int add_book_cells(struct book_calc *c)
 {
     struct formula_book *b = c->book;
     size_t n = b->n_cells + c->n_more;
@@ -494,7 +495,7 @@ static int add_book_cells(struct calc *c)
     return 0;
 }
 
-static int calculate(struct calc *c)
+static int calculate(struct book_calc *c)
 {
     struct arena own auto_arena;
     struct formula_book *b = c->book;
@@ -537,7 +538,7 @@ int formula_book_calculate(struct formula_book *b)
     struct arena own auto_arena;
     struct formula_cell *before = NULL;
     size_t n_before = b->n_cells;
-    struct calc c = {.book = b, .steps = FORMULA_BOOK_STEPS};
+    struct book_calc c = {.book = b, .steps = FORMULA_BOOK_STEPS};
 
     if (b->n_cells > FORMULA_BOOK_MAX_CELLS)
         return -E2BIG;

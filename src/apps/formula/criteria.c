@@ -121,13 +121,13 @@ static bool meets(const struct formula_value *v, const struct criterion *c)
 
 enum { MAX_PAIRS = 127 };
 
-struct tally {
+struct criteria_tally {
     double n, n_numbers, sum, min, max;
     enum formula_look look;
     struct formula_value error;
 };
 
-static void add_to_tally(struct tally *t, const struct formula_value *v)
+static void add_to_tally(struct criteria_tally *t, const struct formula_value *v)
 {
     t->n++;
     if (v->type == FORMULA_ERROR)
@@ -213,13 +213,13 @@ static bool meets_conditions(struct fx *x, const struct conditions *c, uint32_t 
 /* Values of WHAT (NULL: they are only counted) where all of C are met; WHAT begins where the areas
  * do and is as large as they are, whatever was written. */
 static void tally(struct fx *x, const struct conditions *c, const struct formula_value *what,
-                  struct tally *t)
+                  struct criteria_tally *t)
 {
     struct formula_value v, from = {.type = FORMULA_BLANK};
     struct formula_area area;
     uint32_t rows = 1, cols = 1;
 
-    *t = (struct tally){0};
+    *t = (struct criteria_tally){0};
     if (what)
         fx_size(x, what, &rows, &cols);
     if (what && what->type == FORMULA_AREA) {
@@ -252,8 +252,8 @@ static bool is_same_size(struct fx *x, const struct formula_value *p, const stru
 }
 
 /* SUMIF's order: where, criterion, what; SUMIFS': what, then pairs of where and criterion. */
-static bool tally_args(struct fx *x, const struct fx_args *a, bool has_many, struct tally *t,
-                       struct formula_value *ret)
+static bool tally_args(struct fx *x, const struct fx_args *a, bool has_many,
+                       struct criteria_tally *t, struct formula_value *ret)
 {
     struct conditions *c = arena_alloc(x->env->arena, sizeof *c);
     struct fx_args own = *a;
@@ -282,7 +282,7 @@ static bool tally_args(struct fx *x, const struct fx_args *a, bool has_many, str
 static void sum_matching(struct fx *x, const struct fx_args *a, bool has_many,
                          struct formula_value *ret)
 {
-    struct tally t;
+    struct criteria_tally t;
 
     if (tally_args(x, a, has_many, &t, ret))
         fx_give_look(ret, t.sum, t.look);
@@ -291,7 +291,7 @@ static void sum_matching(struct fx *x, const struct fx_args *a, bool has_many,
 static void average_matching(struct fx *x, const struct fx_args *a, bool has_many,
                              struct formula_value *ret)
 {
-    struct tally t;
+    struct criteria_tally t;
 
     if (!tally_args(x, a, has_many, &t, ret))
         return;
@@ -323,7 +323,7 @@ static void fn_averageifs(struct fx *x, const struct fx_args *a, struct formula_
 
 static void fn_minifs(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
-    struct tally t;
+    struct criteria_tally t;
 
     if (tally_args(x, a, true, &t, ret))
         fx_give_look(ret, t.min, t.look);
@@ -331,7 +331,7 @@ static void fn_minifs(struct fx *x, const struct fx_args *a, struct formula_valu
 
 static void fn_maxifs(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
-    struct tally t;
+    struct criteria_tally t;
 
     if (tally_args(x, a, true, &t, ret))
         fx_give_look(ret, t.max, t.look);
@@ -340,7 +340,7 @@ static void fn_maxifs(struct fx *x, const struct fx_args *a, struct formula_valu
 static void fn_countifs(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     struct conditions *c = arena_alloc(x->env->arena, sizeof *c);
-    struct tally t;
+    struct criteria_tally t;
 
     if (!c) {
         x->env->is_over = true;

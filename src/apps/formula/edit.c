@@ -3,7 +3,7 @@
 #include "base/ascii.h"
 
 /* One end of a range. Where it has no row or no column, that is the sheet's own end. */
-struct corner {
+struct edit_corner {
     bool has_row, has_col, is_row_fixed, is_col_fixed;
     int64_t row, col;
 };
@@ -24,9 +24,9 @@ static bool is_formula_name_char(char c)
 /* ---- ranges ---- */
 
 /* S is what a1_scan() took for one. */
-static struct corner read_corner(struct str s)
+static struct edit_corner read_corner(struct str s)
 {
-    struct corner c = {0};
+    struct edit_corner c = {0};
     size_t at = 0, from;
     uint32_t col;
     int64_t row;
@@ -50,7 +50,7 @@ static struct corner read_corner(struct str s)
     return c;
 }
 
-static void write_moved_corner(struct buf *out, const struct corner *c)
+static void write_moved_corner(struct buf *out, const struct edit_corner *c)
 {
     char name[A1_COLUMN_MAX];
 
@@ -83,9 +83,9 @@ static bool move_span(int64_t *low, int64_t *high, const struct formula_edit *e)
 }
 
 /* Turns two ends so that the first one is the smaller. */
-static void sort_corners(struct corner *a, struct corner *b)
+static void sort_corners(struct edit_corner *a, struct edit_corner *b)
 {
-    struct corner t = *a;
+    struct edit_corner t = *a;
 
     if (a->has_row && b->has_row && a->row > b->row) {
         a->row = b->row;
@@ -102,7 +102,7 @@ static void sort_corners(struct corner *a, struct corner *b)
 }
 
 /* False: the range is none any more. */
-static bool move_lines(struct corner *a, struct corner *b, const struct formula_edit *e)
+static bool move_lines(struct edit_corner *a, struct edit_corner *b, const struct formula_edit *e)
 {
     int64_t low, high;
 
@@ -119,13 +119,13 @@ static bool move_lines(struct corner *a, struct corner *b, const struct formula_
     return true;
 }
 
-static void shift_corner(struct corner *c, const struct formula_edit *e)
+static void shift_corner(struct edit_corner *c, const struct formula_edit *e)
 {
     c->row += c->has_row && !c->is_row_fixed ? e->rows : 0;
     c->col += c->has_col && !c->is_col_fixed ? e->cols : 0;
 }
 
-static bool is_possible(const struct corner *c)
+static bool is_possible(const struct edit_corner *c)
 {
     return c->row >= 0 && c->row < A1_MAX_ROWS && c->col >= 0 && c->col < A1_MAX_COLUMNS;
 }
@@ -136,8 +136,8 @@ static void edit_range(struct edit *e, struct str text, bool is_here)
     const struct formula_edit *what = e->what;
     ptrdiff_t colon = str_chr(text, ':');
     bool is_single = colon < 0, is_there = true;
-    struct corner a = read_corner(is_single ? text : str_slice(text, 0, (size_t)colon));
-    struct corner b = is_single ? a : read_corner(str_skip(text, (size_t)colon + 1));
+    struct edit_corner a = read_corner(is_single ? text : str_slice(text, 0, (size_t)colon));
+    struct edit_corner b = is_single ? a : read_corner(str_skip(text, (size_t)colon + 1));
 
     if (what->kind == FORMULA_EDIT_SHIFT) {
         shift_corner(&a, what);

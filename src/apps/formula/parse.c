@@ -7,7 +7,7 @@
 #include "apps/formula/formula_internal.h"
 #include "base/ascii.h"
 
-struct parse {
+struct formula_parse {
     struct arena *arena;
     const struct formula_env *env;
     struct str s; /* what is left */
@@ -19,23 +19,23 @@ struct parse {
     int error; /* the first one; everything else then gives NULL */
 };
 
-static struct fx_node *parse_binary(struct parse *p, unsigned level);
+static struct fx_node *parse_binary(struct formula_parse *p, unsigned level);
 
-static struct fx_node *fail_formula(struct parse *p, int error)
+static struct fx_node *fail_formula(struct formula_parse *p, int error)
 {
     if (p->error == 0)
         p->error = error;
     return NULL;
 }
 
-static void skip_spaces(struct parse *p)
+static void skip_spaces(struct formula_parse *p)
 {
     while (p->s.len > 0 &&
            (p->s.p[0] == ' ' || p->s.p[0] == '\t' || p->s.p[0] == '\n' || p->s.p[0] == '\r'))
         p->s = str_skip(p->s, 1);
 }
 
-static bool eat(struct parse *p, struct str word)
+static bool eat(struct formula_parse *p, struct str word)
 {
     skip_spaces(p);
     if (!str_starts(p->s, word))
@@ -46,7 +46,7 @@ static bool eat(struct parse *p, struct str word)
 
 /* ---- nodes ---- */
 
-static struct fx_node *new_formula_value(struct parse *p, const struct formula_value *v)
+static struct fx_node *new_formula_value(struct formula_parse *p, const struct formula_value *v)
 {
     struct fx_node *n = arena_new(p->arena, struct fx_node);
 
@@ -57,7 +57,7 @@ static struct fx_node *new_formula_value(struct parse *p, const struct formula_v
     return n;
 }
 
-static struct fx_node *new_error(struct parse *p, enum formula_error error)
+static struct fx_node *new_error(struct formula_parse *p, enum formula_error error)
 {
     struct formula_value v;
 
@@ -66,7 +66,7 @@ static struct fx_node *new_error(struct parse *p, enum formula_error error)
 }
 
 /* NODES get a place in A's arena of exactly their number. */
-static struct fx_node *new_formula_call(struct parse *p, const struct fx_function *f,
+static struct fx_node *new_formula_call(struct formula_parse *p, const struct fx_function *f,
                                         struct fx_node *const *nodes, uint32_t n_nodes)
 {
     struct fx_node *n = arena_new(p->arena, struct fx_node);
@@ -90,7 +90,7 @@ static struct fx_node *new_formula_call(struct parse *p, const struct fx_functio
     return n;
 }
 
-static struct fx_node *new_area(struct parse *p, int sheet, const struct a1_range *range)
+static struct fx_node *new_area(struct formula_parse *p, int sheet, const struct a1_range *range)
 {
     if (sheet < 0)
         return new_error(p, FORMULA_ERROR_REF);
@@ -107,7 +107,7 @@ static struct fx_node *new_area(struct parse *p, int sheet, const struct a1_rang
 
 /* ---- the smallest parts ---- */
 
-static struct fx_node *parse_formula_number(struct parse *p)
+static struct fx_node *parse_formula_number(struct formula_parse *p)
 {
     char text[64];
     size_t n = 0;
@@ -131,7 +131,7 @@ static struct fx_node *parse_formula_number(struct parse *p)
 }
 
 /* "text", a quote in it doubled. */
-static struct fx_node *parse_formula_text(struct parse *p)
+static struct fx_node *parse_formula_text(struct formula_parse *p)
 {
     char *out = arena_alloc(p->arena, p->s.len);
     size_t n = 0, i = 1;
@@ -151,7 +151,7 @@ static struct fx_node *parse_formula_text(struct parse *p)
     return new_formula_value(p, &v);
 }
 
-static struct fx_node *parse_error(struct parse *p)
+static struct fx_node *parse_error(struct formula_parse *p)
 {
     for (enum formula_error i = 0; i < FORMULA_ERROR_COUNT; i++) {
         struct str text = str_of(formula_error_text(i));
@@ -164,7 +164,7 @@ static struct fx_node *parse_error(struct parse *p)
 }
 
 /* A range of the sheet of that number. */
-static struct fx_node *parse_area(struct parse *p, int sheet)
+static struct fx_node *parse_area(struct formula_parse *p, int sheet)
 {
     struct a1_range range;
     size_t n = a1_scan(p->s, &range);
@@ -179,7 +179,7 @@ static struct fx_node *parse_area(struct parse *p, int sheet)
 }
 
 /* 'A sheet'!A1 */
-static struct fx_node *parse_quoted_sheet(struct parse *p)
+static struct fx_node *parse_quoted_sheet(struct formula_parse *p)
 {
     size_t i = 1;
 
@@ -201,7 +201,7 @@ static struct fx_node *parse_quoted_sheet(struct parse *p)
 
 /* ---- what holds others ---- */
 
-static struct fx_node *parse_arg(struct parse *p)
+static struct fx_node *parse_arg(struct formula_parse *p)
 {
     skip_spaces(p);
     if (p->s.len > 0 && strchr(",;)", p->s.p[0])) {
@@ -214,7 +214,7 @@ static struct fx_node *parse_arg(struct parse *p)
     return parse_binary(p, 0);
 }
 
-static struct fx_node *parse_formula_call(struct parse *p, struct str name)
+static struct fx_node *parse_formula_call(struct formula_parse *p, struct str name)
 {
     struct fx_node *args[FORMULA_MAX_ARGS];
     const struct fx_function *f = fx_find(name);
@@ -239,7 +239,7 @@ static struct fx_node *parse_formula_call(struct parse *p, struct str name)
 }
 
 /* {1, 2; 3, 4}, of which each item may be an area. */
-static struct fx_node *parse_formula_array(struct parse *p)
+static struct fx_node *parse_formula_array(struct formula_parse *p)
 {
     struct fx_node *n = arena_new(p->arena, struct fx_node), **args = NULL, *item;
     size_t cap_args = 0, cap_rows = 0;
@@ -272,7 +272,7 @@ static bool is_formula_word(char c)
 }
 
 /* A function, a sheet, a range, TRUE or FALSE. */
-static struct fx_node *parse_formula_name(struct parse *p)
+static struct fx_node *parse_formula_name(struct formula_parse *p)
 {
     size_t n = 0;
     struct a1_range range;
@@ -299,7 +299,7 @@ static struct fx_node *parse_formula_name(struct parse *p)
     return new_formula_value(p, &v);
 }
 
-static struct fx_node *parse_inner(struct parse *p)
+static struct fx_node *parse_inner(struct formula_parse *p)
 {
     struct a1_range range;
 
@@ -325,7 +325,7 @@ static struct fx_node *parse_inner(struct parse *p)
     return parse_formula_name(p);
 }
 
-static struct fx_node *parse_formula_unary(struct parse *p)
+static struct fx_node *parse_formula_unary(struct formula_parse *p)
 {
     struct fx_node *n = NULL;
 
@@ -361,7 +361,7 @@ static const struct {
     {STR_INIT("/"), 3, STR_INIT("DIVIDE")}, {STR_INIT("^"), 4, STR_INIT("POW")},
 };
 
-static const struct fx_function *take_level_operator(struct parse *p, unsigned level)
+static const struct fx_function *take_level_operator(struct formula_parse *p, unsigned level)
 {
     for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
         if (operators[i].level == level && eat(p, operators[i].text))
@@ -370,7 +370,7 @@ static const struct fx_function *take_level_operator(struct parse *p, unsigned l
     return NULL;
 }
 
-static struct fx_node *parse_binary(struct parse *p, unsigned level)
+static struct fx_node *parse_binary(struct formula_parse *p, unsigned level)
 {
     if (level == N_LEVELS)
         return parse_formula_unary(p);
@@ -386,7 +386,7 @@ static struct fx_node *parse_binary(struct parse *p, unsigned level)
 const struct formula *formula_compile(struct arena *a, struct str text,
                                       const struct formula_env *env, int sheet, struct err *e)
 {
-    struct parse p = {.arena = a, .env = env, .s = text, .sheet = sheet};
+    struct formula_parse p = {.arena = a, .env = env, .s = text, .sheet = sheet};
     struct formula *f = arena_new(a, struct formula);
 
     if (text.len > FORMULA_MAX_TEXT)

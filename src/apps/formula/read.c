@@ -48,13 +48,13 @@ static int copy_digits(struct str *s, char *out, size_t room, bool *ret_commas)
     return (int)n;
 }
 
-struct plain {
+struct plain_number {
     double number;
     bool has_commas, has_fraction;
 };
 
 /* Digits, perhaps a fraction, perhaps an exponent. */
-static bool take_plain_number(struct str *s, struct plain *ret)
+static bool take_plain_number(struct str *s, struct plain_number *ret)
 {
     char text[400];
     int n = copy_digits(s, text, sizeof text / 2, &ret->has_commas);
@@ -106,7 +106,7 @@ static size_t currency(struct str s)
 }
 
 /* How P looks, and the pattern that shows it so. */
-static void give_plain_number(const struct plain *p, bool is_percent, bool is_money,
+static void give_plain_number(const struct plain_number *p, bool is_percent, bool is_money,
                               struct formula_entry *ret)
 {
     /* By percents, by money, by commas; without and with a fraction. */
@@ -125,7 +125,7 @@ static bool read_plain_number(struct str s, struct formula_entry *ret)
 {
     bool is_minus = scan_char(&s, '-');
     size_t n = currency(s);
-    struct plain p;
+    struct plain_number p;
 
     if (!is_minus)
         (void)scan_char(&s, '+');

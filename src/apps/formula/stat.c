@@ -380,18 +380,18 @@ static void fn_varp(struct fx *x, const struct fx_args *a, struct formula_value 
 
 /* ---- pairs ---- */
 
-struct pairs {
+struct stat_pairs {
     double n, x, y, xx, yy, xy;
 };
 
 /* Of two columns the rows in which both are numbers. */
 static bool collect_pairs(struct fx *x, const struct formula_value *p,
-                          const struct formula_value *q, struct pairs *ret)
+                          const struct formula_value *q, struct stat_pairs *ret)
 {
     uint32_t rows, cols, rows2, cols2;
     struct formula_value v, w;
 
-    *ret = (struct pairs){0};
+    *ret = (struct stat_pairs){0};
     fx_size(x, p, &rows, &cols);
     fx_size(x, q, &rows2, &cols2);
     if ((uint64_t)rows * cols != (uint64_t)rows2 * cols2)
@@ -413,7 +413,7 @@ static bool collect_pairs(struct fx *x, const struct formula_value *p,
 
 static void fn_correl(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
-    struct pairs s;
+    struct stat_pairs s;
 
     if (!collect_pairs(x, &a->v[0], &a->v[1], &s)) {
         fx_give_error(ret, FORMULA_ERROR_NA);
@@ -430,7 +430,7 @@ static void fn_correl(struct fx *x, const struct fx_args *a, struct formula_valu
 static bool line(struct fx *x, const struct fx_args *a, double *slope, double *offset,
                  struct formula_value *ret)
 {
-    struct pairs s;
+    struct stat_pairs s;
 
     fx_give_error(ret, FORMULA_ERROR_NA);
     if (!collect_pairs(x, &a->v[1], &a->v[0], &s))

@@ -172,21 +172,21 @@ static void fn_regex(sqlite3_context *x, int n, sqlite3_value **v)
 
 /* ---- cells ---- */
 
-struct cell {
+struct airtable_cell {
     struct arena *arena;
     const struct json *options;
     bool is_cast; /* "typecast": texts become what the field takes */
 };
 
 /* Each gives what is kept, a null for an empty cell, or NULL for what the field does not take. */
-typedef struct json *shape_fn(const struct cell *c, const struct json *v);
+typedef struct json *shape_fn(const struct airtable_cell *c, const struct json *v);
 
-static struct json *empty(const struct cell *c)
+static struct json *empty(const struct airtable_cell *c)
 {
     return json_new_null(c->arena);
 }
 
-static struct json *as_text(const struct cell *c, const struct json *v)
+static struct json *as_text(const struct airtable_cell *c, const struct json *v)
 {
     char number[64];
 
@@ -198,7 +198,7 @@ static struct json *as_text(const struct cell *c, const struct json *v)
     return json_new_str(c->arena, str_of(number));
 }
 
-static struct json *as_number(const struct cell *c, const struct json *v)
+static struct json *as_number(const struct airtable_cell *c, const struct json *v)
 {
     char *end;
 
@@ -215,7 +215,7 @@ static struct json *as_number(const struct cell *c, const struct json *v)
                                            : json_new_real(c->arena, d);
 }
 
-static struct json *as_rating(const struct cell *c, const struct json *v)
+static struct json *as_rating(const struct airtable_cell *c, const struct json *v)
 {
     struct json *number = as_number(c, v);
     int64_t max = json_int(json_get(c->options, "max"), 10), i = json_int(number, -1);
@@ -227,7 +227,7 @@ static struct json *as_rating(const struct cell *c, const struct json *v)
     return i == 0 ? empty(c) : number;
 }
 
-static struct json *as_bool(const struct cell *c, const struct json *v)
+static struct json *as_bool(const struct airtable_cell *c, const struct json *v)
 {
     bool is_set = json_bool(v, false);
 
@@ -240,7 +240,7 @@ static struct json *as_bool(const struct cell *c, const struct json *v)
 }
 
 /* "2026-01-30, lidar" by its commas. */
-static struct json *split(const struct cell *c, struct str text)
+static struct json *split(const struct airtable_cell *c, struct str text)
 {
     struct json *list = json_new_array(c->arena);
 
@@ -253,7 +253,7 @@ static struct json *split(const struct cell *c, struct str text)
 }
 
 /* An array whose items are all taken by ITEM. */
-static struct json *as_list(const struct cell *c, const struct json *v, shape_fn *item)
+static struct json *as_list(const struct airtable_cell *c, const struct json *v, shape_fn *item)
 {
     struct json *list = json_new_array(c->arena);
 
@@ -267,7 +267,7 @@ static struct json *as_list(const struct cell *c, const struct json *v, shape_fn
     return v->n == 0 ? empty(c) : list;
 }
 
-static struct json *as_choices(const struct cell *c, const struct json *v)
+static struct json *as_choices(const struct airtable_cell *c, const struct json *v)
 {
     if (c->is_cast && json_is(v, JSON_STRING))
         v = split(c, v->s);
@@ -275,7 +275,7 @@ static struct json *as_choices(const struct cell *c, const struct json *v)
 }
 
 /* "2026-01-30T10:00:00.000Z", or the first LEN characters of it. */
-static struct json *as_instant(const struct cell *c, const struct json *v, size_t len)
+static struct json *as_instant(const struct airtable_cell *c, const struct json *v, size_t len)
 {
     char text[CLOCK_RFC3339_MAX];
     int64_t us;
@@ -291,39 +291,39 @@ static struct json *as_instant(const struct cell *c, const struct json *v, size_
     return json_new_str(c->arena, str_n(text, len));
 }
 
-static struct json *as_date(const struct cell *c, const struct json *v)
+static struct json *as_date(const struct airtable_cell *c, const struct json *v)
 {
     return as_instant(c, v, strlen("2026-01-30"));
 }
 
-static struct json *as_datetime(const struct cell *c, const struct json *v)
+static struct json *as_datetime(const struct airtable_cell *c, const struct json *v)
 {
     return as_instant(c, v, strlen("2026-01-30T10:00:00.000Z"));
 }
 
-static struct json *as_link(const struct cell *c, const struct json *v)
+static struct json *as_link(const struct airtable_cell *c, const struct json *v)
 {
     return as_text(c, json_is(v, JSON_OBJECT) ? json_get(v, "id") : v);
 }
 
-static struct json *as_links(const struct cell *c, const struct json *v)
+static struct json *as_links(const struct airtable_cell *c, const struct json *v)
 {
     if (c->is_cast && json_is(v, JSON_STRING))
         v = split(c, v->s);
     return as_list(c, v, as_link);
 }
 
-static struct json *as_attachment(const struct cell *c, const struct json *v)
+static struct json *as_attachment(const struct airtable_cell *c, const struct json *v)
 {
     return json_is(json_get(v, "url"), JSON_STRING) ? json_copy(c->arena, v) : NULL;
 }
 
-static struct json *as_attachments(const struct cell *c, const struct json *v)
+static struct json *as_attachments(const struct airtable_cell *c, const struct json *v)
 {
     return as_list(c, v, as_attachment);
 }
 
-static struct json *as_user(const struct cell *c, const struct json *v)
+static struct json *as_user(const struct airtable_cell *c, const struct json *v)
 {
     if (c->is_cast && json_is(v, JSON_STRING)) {
         struct json *user = json_new_object(c->arena);
@@ -334,12 +334,12 @@ static struct json *as_user(const struct cell *c, const struct json *v)
                : NULL;
 }
 
-static struct json *as_users(const struct cell *c, const struct json *v)
+static struct json *as_users(const struct airtable_cell *c, const struct json *v)
 {
     return as_list(c, v, as_user);
 }
 
-static struct json *as_barcode(const struct cell *c, const struct json *v)
+static struct json *as_barcode(const struct airtable_cell *c, const struct json *v)
 {
     return json_is(json_get(v, "text"), JSON_STRING) ? json_copy(c->arena, v) : NULL;
 }
@@ -364,7 +364,8 @@ static const struct {
     {"users", as_users},
 };
 
-static struct json *take_airtable_cell(const struct cell *c, struct str shape, const struct json *v)
+static struct json *take_airtable_cell(const struct airtable_cell *c, struct str shape,
+                                       const struct json *v)
 {
     if (json_is(v, JSON_NULL))
         return empty(c);
@@ -386,9 +387,9 @@ static void fn_cell(sqlite3_context *x, int n, sqlite3_value **v)
     arena_init(&arena, 8 * (size_t)APPDB_RESULT_MAX);
     if (sqlite3_value_type(v[0]) == SQLITE_NULL)
         return;
-    struct cell c = {.arena = &arena,
-                     .options = json_parse(&arena, fn_text(v[1]), NULL, NULL),
-                     .is_cast = sqlite3_value_int(v[3]) != 0};
+    struct airtable_cell c = {.arena = &arena,
+                              .options = json_parse(&arena, fn_text(v[1]), NULL, NULL),
+                              .is_cast = sqlite3_value_int(v[3]) != 0};
     const struct json *value = json_parse(&arena, fn_text(v[2]), NULL, NULL);
     const struct json *kept = value ? take_airtable_cell(&c, fn_text(v[0]), value) : NULL;
     if (!kept)

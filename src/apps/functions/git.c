@@ -74,12 +74,12 @@ static void fn_git_commit(sqlite3_context *x, int n, sqlite3_value **v)
 
 /* ---- files ---- */
 
-struct file {
+struct git_file {
     struct str path, value; /* value: the blob's name, or the content */
 };
 
 struct files {
-    struct file *items;
+    struct git_file *items;
     size_t n;
     struct buf work;
     struct jw out;
@@ -90,7 +90,7 @@ struct files {
 /* Bytes, shorter first: the order that git has in trees, as a folder there counts as "name/". */
 static int by_path(const void *a, const void *b)
 {
-    const struct file *x = a, *y = b;
+    const struct git_file *x = a, *y = b;
 
     return str_cmp(x->path, y->path);
 }
@@ -108,8 +108,8 @@ static bool read_git_files(struct files *f, struct arena *a, struct str text)
         return false;
     for (; f->n < in->n; f->n++) {
         const struct json *pair = json_at(in, f->n);
-        f->items[f->n] = (struct file){json_str(json_at(pair, 0), STR_NULL),
-                                       json_str(json_at(pair, 1), STR_NULL)};
+        f->items[f->n] = (struct git_file){json_str(json_at(pair, 0), STR_NULL),
+                                           json_str(json_at(pair, 1), STR_NULL)};
         if (!f->items[f->n].path.len || !f->items[f->n].value.p)
             return false;
     }
@@ -119,7 +119,7 @@ static bool read_git_files(struct files *f, struct arena *a, struct str text)
 }
 
 /* The first part of the path behind SKIP bytes; IS_FOLDER: there is more behind it. */
-static struct str path_part_of(const struct file *file, size_t skip, bool *is_folder)
+static struct str path_part_of(const struct git_file *file, size_t skip, bool *is_folder)
 {
     struct str rest = str_skip(file->path, skip);
     ptrdiff_t slash = str_chr(rest, '/');
@@ -145,12 +145,12 @@ static size_t folder_end(const struct files *f, size_t from, size_t to, size_t s
 /* ---- trees ---- */
 
 /* A tree under construction, as git has it and as we return it. */
-struct tree {
+struct git_tree {
     struct buf body, entries;
     struct jw w;
 };
 
-static void add_tree_entry(struct tree *t, struct str name, const char *sha, bool is_folder)
+static void add_tree_entry(struct git_tree *t, struct str name, const char *sha, bool is_folder)
 {
     unsigned char raw[DIGEST_SHA1_LEN] = {0};
 
@@ -168,7 +168,7 @@ static void add_tree_entry(struct tree *t, struct str name, const char *sha, boo
     jw_end(&t->w);
 }
 
-static void give_tree(struct files *f, struct tree *t, char ret[SHA_HEX + 1])
+static void give_tree(struct files *f, struct git_tree *t, char ret[SHA_HEX + 1])
 {
     jw_end(&t->w);
     name_object("tree", buf_str(&t->body), &f->work, ret);
@@ -189,7 +189,7 @@ static void give_tree(struct files *f, struct tree *t, char ret[SHA_HEX + 1])
 static void add_git_tree(struct files *f, size_t from, size_t to, size_t skip,
                          char ret[SHA_HEX + 1])
 {
-    struct tree t = {BUF_INIT(APPDB_RESULT_MAX), BUF_INIT(APPDB_RESULT_MAX), {0}};
+    struct git_tree t = {BUF_INIT(APPDB_RESULT_MAX), BUF_INIT(APPDB_RESULT_MAX), {0}};
 
     t.w = jw_to(&t.entries);
     jw_array(&t.w);

@@ -11,7 +11,7 @@
 
 enum { COMPARE_UNITS = 4 }; /* of work, for two members */
 
-struct plain {
+struct patch_plain {
     struct list node;
     sqlite3 *c;
     sqlite3_stmt *patch;
@@ -21,9 +21,9 @@ struct plain {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list idle = LIST_INIT(idle);
 
-static struct plain *plain_new(void)
+static struct patch_plain *plain_new(void)
 {
-    struct plain *p = mem_zalloc(1, sizeof *p);
+    struct patch_plain *p = mem_zalloc(1, sizeof *p);
 
     if (p &&
         sqlite3_open_v2(":memory:", &p->c,
@@ -38,15 +38,15 @@ static struct plain *plain_new(void)
     return NULL;
 }
 
-static struct plain *take_plain_text(void)
+static struct patch_plain *take_plain_text(void)
 {
     (void)pthread_mutex_lock(&lock);
     struct list *node = list_pop(&idle);
     (void)pthread_mutex_unlock(&lock);
-    return node ? list_entry(node, struct plain, node) : plain_new();
+    return node ? list_entry(node, struct patch_plain, node) : plain_new();
 }
 
-static void give_plain_text(struct plain *p)
+static void give_plain_text(struct patch_plain *p)
 {
     (void)pthread_mutex_lock(&lock);
     list_add(&idle, &p->node);
@@ -63,7 +63,7 @@ static void bind_patch_arg(sqlite3_stmt *st, int at, sqlite3_value *v)
         (void)sqlite3_bind_value(st, at, v);
 }
 
-static void give_result(sqlite3_context *x, struct plain *p)
+static void give_result(sqlite3_context *x, struct patch_plain *p)
 {
     int rc = sqlite3_step(p->patch);
 
@@ -97,7 +97,7 @@ static void fn_json_patch(sqlite3_context *x, int n, sqlite3_value **v)
     (void)n;
     if (!fn_spend(x, COMPARE_UNITS * count_members(v[0]) * count_members(v[1])))
         return;
-    struct plain *p = take_plain_text();
+    struct patch_plain *p = take_plain_text();
     if (!p) {
         sqlite3_result_error_nomem(x);
         return;

@@ -11,7 +11,7 @@
 enum { SPEC_MAX = 64, FLAGS_MAX = 16 };
 
 /* The format and the values that are left. */
-struct source {
+struct printf_source {
     sqlite3_context *x;
     struct str format;
     size_t at;
@@ -26,25 +26,25 @@ struct spec {
     char letter;
 };
 
-static sqlite3_value *next_value(struct source *s)
+static sqlite3_value *next_value(struct printf_source *s)
 {
     return s->next < s->n ? s->v[s->next++] : NULL;
 }
 
-static int64_t next_int(struct source *s)
+static int64_t next_int(struct printf_source *s)
 {
     sqlite3_value *v = next_value(s);
 
     return v ? sqlite3_value_int64(v) : 0;
 }
 
-static char peek_format(const struct source *s)
+static char peek_format(const struct printf_source *s)
 {
     return s->at < s->format.len ? s->format.p[s->at] : 0;
 }
 
 /* Digits, or "*" for the next value. */
-static int64_t read_format_number(struct source *s)
+static int64_t read_format_number(struct printf_source *s)
 {
     int64_t n = 0;
 
@@ -59,7 +59,7 @@ static int64_t read_format_number(struct source *s)
 }
 
 /* Behind the "%". */
-static struct spec read_printf_spec(struct source *s)
+static struct spec read_printf_spec(struct printf_source *s)
 {
     struct spec p = {.width = -1, .precision = -1};
     size_t n = 0;
@@ -121,7 +121,7 @@ static void add_printf_char(sqlite3_str *out, struct spec p, sqlite3_value *v)
 }
 
 /* False: a letter that means nothing, where SQLite's ends as well. */
-static bool add_formatted_value(struct source *s, sqlite3_str *out, const struct spec *p)
+static bool add_formatted_value(struct printf_source *s, sqlite3_str *out, const struct spec *p)
 {
     char spec[SPEC_MAX];
     sqlite3_value *v;
@@ -167,7 +167,7 @@ static bool add_formatted_value(struct source *s, sqlite3_str *out, const struct
     }
 }
 
-static void write_format(struct source *s, sqlite3_str *out)
+static void write_format(struct printf_source *s, sqlite3_str *out)
 {
     while (s->at < s->format.len) {
         ptrdiff_t at = str_chr(str_skip(s->format, s->at), '%');
@@ -190,7 +190,7 @@ static void write_format(struct source *s, sqlite3_str *out)
 
 static void fn_printf(sqlite3_context *x, int n, sqlite3_value **v)
 {
-    struct source s = {.x = x, .n = n, .v = v, .next = 1};
+    struct printf_source s = {.x = x, .n = n, .v = v, .next = 1};
 
     if (n < 1 || sqlite3_value_type(v[0]) == SQLITE_NULL)
         return;

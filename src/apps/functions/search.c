@@ -15,7 +15,7 @@ enum {
 };
 
 /* Words of a phrase, or one word. */
-struct term {
+struct search_term {
     struct str tokens[MAX_TOKENS];
     size_t n;
     bool is_prefix, is_fuzzy, is_not;
@@ -23,7 +23,7 @@ struct term {
 };
 
 struct terms {
-    struct term items[MAX_TERMS];
+    struct search_term items[MAX_TERMS];
     size_t n;
 };
 
@@ -133,12 +133,12 @@ static bool same_word(struct str word, struct str wanted, bool is_prefix, bool i
 
 static void add_search_term(struct terms *t, struct str text, bool is_not, bool is_or)
 {
-    struct term *new = &t->items[t->n];
+    struct search_term *new = &t->items[t->n];
     struct str token;
 
     if (t->n == MAX_TERMS)
         return;
-    *new = (struct term){.is_not = is_not, .is_or = is_or && t->n > 0};
+    *new = (struct search_term){.is_not = is_not, .is_or = is_or && t->n > 0};
     new->is_prefix = text.len > 1 && text.p[text.len - 1] == '*';
     new->is_fuzzy = text.len > 1 && text.p[text.len - 1] == '~';
     while (new->n < MAX_TOKENS && next_search_token(&text, &token))
@@ -184,7 +184,7 @@ static void read_search_terms(struct str query, struct terms *ret)
 /* ---- matching ---- */
 
 /* The words of T one behind the other, the first of them where TEXT begins. */
-static bool begins_with_term(struct str text, const struct term *t)
+static bool begins_with_term(struct str text, const struct search_term *t)
 {
     struct str token;
 
@@ -197,7 +197,7 @@ static bool begins_with_term(struct str text, const struct term *t)
     return true;
 }
 
-static bool occurs(struct str text, const struct term *t)
+static bool occurs(struct str text, const struct search_term *t)
 {
     struct str token, at = text;
 
@@ -208,7 +208,7 @@ static bool occurs(struct str text, const struct term *t)
     return false;
 }
 
-static bool is_term_met(const struct term *t, int n, sqlite3_value **texts)
+static bool is_term_met(const struct search_term *t, int n, sqlite3_value **texts)
 {
     for (int i = 0; i < n; i++) {
         if (occurs(fn_text(texts[i]), t))

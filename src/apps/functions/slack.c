@@ -142,7 +142,7 @@ static void fn_slack_clean(sqlite3_context *x, int n, sqlite3_value **v)
 /* ---- days ---- */
 
 /* A number, or a month (is_word). */
-struct part {
+struct slack_part {
     int value;
     size_t len;
     bool is_word;
@@ -163,7 +163,7 @@ static int slack_month_of(struct str word)
 }
 
 /* The parts of a date; 0 when it is none. */
-static size_t read_date_parts(struct str s, struct part ret[3])
+static size_t read_date_parts(struct str s, struct slack_part ret[3])
 {
     size_t n = 0;
 
@@ -178,7 +178,7 @@ static size_t read_date_parts(struct str s, struct part ret[3])
         }
         if (n == 3 || (is_number && len > 4))
             return 0;
-        ret[n] = (struct part){.len = len, .is_word = !is_number};
+        ret[n] = (struct slack_part){.len = len, .is_word = !is_number};
         for (size_t i = 0; is_number && i < len; i++)
             ret[n].value = 10 * ret[n].value + (s.p[i] - '0');
         if (!is_number && (ret[n].value = slack_month_of(str_slice(s, 0, len))) == 0)
@@ -189,7 +189,8 @@ static size_t read_date_parts(struct str s, struct part ret[3])
     return n;
 }
 
-static bool is_slack_day(const struct part *year, const struct part *month, const struct part *day)
+static bool is_slack_day(const struct slack_part *year, const struct slack_part *month,
+                         const struct slack_part *day)
 {
     return year->len == 4 && !year->is_word && month->value >= 1 && month->value <= 12 &&
            !day->is_word && day->value >= 1 &&
@@ -197,7 +198,7 @@ static bool is_slack_day(const struct part *year, const struct part *month, cons
 }
 
 /* As days since 1970; false when the parts are no day. */
-static bool day_of_parts(const struct part *p, size_t n, int64_t *ret)
+static bool day_of_parts(const struct slack_part *p, size_t n, int64_t *ret)
 {
     /* Which part is the year, the month, the day; 3 is the first of the month. */
     static const struct {
@@ -207,11 +208,11 @@ static bool day_of_parts(const struct part *p, size_t n, int64_t *ret)
         {3, 0, 1, 2, false}, {3, 0, 1, 2, true}, {3, 2, 0, 1, false}, {3, 2, 0, 1, true},
         {3, 2, 1, 0, false}, {3, 2, 1, 0, true}, {2, 0, 1, 3, true},  {2, 1, 0, 3, true},
     };
-    struct part all[4] = {p[0], p[1], p[2], {.value = 1, .len = 1}};
+    struct slack_part all[4] = {p[0], p[1], p[2], {.value = 1, .len = 1}};
 
     for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
-        const struct part *y = &all[orders[i].year], *m = &all[orders[i].month];
-        const struct part *d = &all[orders[i].day];
+        const struct slack_part *y = &all[orders[i].year], *m = &all[orders[i].month];
+        const struct slack_part *d = &all[orders[i].day];
         if (orders[i].n != n || m->is_word != orders[i].is_word || !is_slack_day(y, m, d))
             continue;
         *ret = civil_days(y->value, m->value, d->value);
@@ -247,7 +248,7 @@ static bool day_of_words(struct str s, int64_t today, int64_t *ret)
 static void fn_slack_date(sqlite3_context *x, int n, sqlite3_value **v)
 {
     struct str s = str_trim(fn_text(v[0]));
-    struct part parts[3] = {0};
+    struct slack_part parts[3] = {0};
     struct civil_text now;
     char text[16];
     int64_t day = 0;

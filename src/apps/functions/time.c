@@ -71,13 +71,13 @@ static void fn_zone_exists(sqlite3_context *x, int n, sqlite3_value **v)
 
 /* ---- recurrence ---- */
 
-struct event {
+struct time_event {
     struct arena arena;
     struct recur_event ev;
 };
 
 /* Of (lines, start, zone): lines a JSON array, start a time. */
-static int read_event(sqlite3_context *x, sqlite3_value **v, struct event *ev, struct err *e)
+static int read_event(sqlite3_context *x, sqlite3_value **v, struct time_event *ev, struct err *e)
 {
     int64_t start_s = sqlite3_value_int64(v[1]);
 
@@ -97,7 +97,7 @@ static int read_event(sqlite3_context *x, sqlite3_value **v, struct event *ev, s
 /* recur_error(lines, start, zone): the line that is wrong, or NULL. */
 static void fn_recur_error(sqlite3_context *x, int n, sqlite3_value **v)
 {
-    struct event ev = {0};
+    struct time_event ev = {0};
     struct err e = ERR_INIT;
 
     (void)n;
@@ -112,7 +112,7 @@ static void fn_recur_starts(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
     int64_t *starts auto_free = mem_zalloc(RECUR_MAX_STARTS, sizeof *starts);
-    struct event ev = {0};
+    struct time_event ev = {0};
     struct err e = ERR_INIT;
     struct jw w = jw_to(&b);
 

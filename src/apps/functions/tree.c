@@ -9,27 +9,28 @@
 enum { TREE_MAX = 20000, DEPTH_MAX = 60 };
 
 /* One row of the array. */
-struct node {
-    struct node *parent, *first_child, *last_child, *next;
+struct tree_node {
+    struct tree_node *parent, *first_child, *last_child, *next;
     const struct json *value;
 };
 
-struct tree {
+struct node_tree {
     struct map by_id;
-    struct node *nodes;
+    struct tree_node *nodes;
     size_t n;
     struct str id, parent, children; /* names of members */
     bool drops_ids;
 };
 
-static struct node *find_tree_row(const struct tree *t, const struct json *row, struct str member)
+static struct tree_node *find_tree_row(const struct node_tree *t, const struct json *row,
+                                       struct str member)
 {
     struct str id = json_str(json_get_str(row, member), STR_NULL);
 
     return id.p ? map_get(&t->by_id, id) : NULL;
 }
 
-static void adopt_child(struct node *parent, struct node *child)
+static void adopt_child(struct tree_node *parent, struct tree_node *child)
 {
     child->parent = parent;
     if (parent->last_child)
@@ -40,11 +41,11 @@ static void adopt_child(struct node *parent, struct node *child)
 }
 
 /* Every node below its parent, but for one that would close a circle. */
-static void link_nodes(const struct tree *t)
+static void link_nodes(const struct node_tree *t)
 {
     for (size_t i = 0; i < t->n; i++) {
-        struct node *child = &t->nodes[i];
-        struct node *parent = find_tree_row(t, child->value, t->parent), *up = parent;
+        struct tree_node *child = &t->nodes[i];
+        struct tree_node *parent = find_tree_row(t, child->value, t->parent), *up = parent;
         while (up && up != child)
             up = up->parent;
         if (parent && !up)
@@ -53,13 +54,15 @@ static void link_nodes(const struct tree *t)
 }
 
 /* Members of the row that do not go out: the array is rewritten where it has something. */
-static bool is_tree_dropped(const struct tree *t, const struct node *node, struct str name)
+static bool is_tree_dropped(const struct node_tree *t, const struct tree_node *node,
+                            struct str name)
 {
     return str_eq(name, t->parent) || (t->drops_ids && str_eq(name, t->id)) ||
            (node->first_child && str_eq(name, t->children));
 }
 
-static void write_tree_node(const struct tree *t, const struct node *node, struct jw *w, int depth)
+static void write_tree_node(const struct node_tree *t, const struct tree_node *node, struct jw *w,
+                            int depth)
 {
     jw_object(w);
     for (size_t i = 0; i < node->value->n; i++) {
@@ -71,21 +74,21 @@ static void write_tree_node(const struct tree *t, const struct node *node, struc
     if (node->first_child && depth < DEPTH_MAX) {
         jw_key_str(w, t->children);
         jw_array(w);
-        for (const struct node *c = node->first_child; c; c = c->next)
+        for (const struct tree_node *c = node->first_child; c; c = c->next)
             write_tree_node(t, c, w, depth + 2);
         jw_end(w);
     }
     jw_end(w);
 }
 
-static int read_rows(struct tree *t, const struct json *rows, struct arena *a)
+static int read_rows(struct node_tree *t, const struct json *rows, struct arena *a)
 {
     t->nodes = arena_zalloc(a, rows->n + 1, sizeof *t->nodes);
     if (!t->nodes)
         return -ENOMEM;
     for (size_t i = 0; i < rows->n && i < TREE_MAX; i++) {
         const struct json *row = json_at(rows, i);
-        struct node *node = &t->nodes[t->n];
+        struct tree_node *node = &t->nodes[t->n];
         struct str id = json_str(json_get_str(row, t->id), STR_NULL);
         if (!json_is(row, JSON_OBJECT))
             continue;
@@ -97,7 +100,7 @@ static int read_rows(struct tree *t, const struct json *rows, struct arena *a)
     return 0;
 }
 
-static int nest(struct tree *t, const struct json *rows, struct arena *a, struct buf *out)
+static int nest(struct node_tree *t, const struct json *rows, struct arena *a, struct buf *out)
 {
     struct jw w = jw_to(out);
     int r = read_rows(t, rows, a);
@@ -121,7 +124,7 @@ static void fn_json_nest(sqlite3_context *x, int n, sqlite3_value **v)
 {
     struct arena arena auto_arena;
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
-    struct tree t = {.id = fn_text(v[1]), .parent = fn_text(v[2]), .children = fn_text(v[3])};
+    struct node_tree t = {.id = fn_text(v[1]), .parent = fn_text(v[2]), .children = fn_text(v[3])};
     struct err e = ERR_INIT;
 
     t.drops_ids = n > 4 && sqlite3_value_int(v[4]);

@@ -25,7 +25,7 @@
 
 enum node_kind { NODE_TEXT, NODE_NUMBER, NODE_FIELD, NODE_CALL, NODE_BINARY, NODE_IF, NODE_SWITCH };
 
-struct node {
+struct airtable_node {
     enum node_kind kind;
     enum formula_type type;
     unsigned height;
@@ -33,11 +33,11 @@ struct node {
     double number;
     const struct json *field;
     const struct formula_function *fn;
-    struct node *first, *last, *next; /* arguments; the next one beside this */
+    struct airtable_node *first, *last, *next; /* arguments; the next one beside this */
     size_t n;
 };
 
-struct formula {
+struct airtable_formula {
     const struct json *config, *fields;
     struct arena *arena;
     struct err *err;
@@ -48,18 +48,19 @@ struct formula {
 
 /* ---- reading ---- */
 
-static struct node *parse_expression(struct formula *f, int level);
+static struct airtable_node *parse_expression(struct airtable_formula *f, int level);
 
-static struct node *invalid_formula(struct formula *f)
+static struct airtable_node *invalid_formula(struct airtable_formula *f)
 {
     if (!f->err->code)
         (void)err_set(f->err, -EINVAL, INVALID);
     return NULL;
 }
 
-static struct node *new_formula_node(struct formula *f, enum node_kind kind, enum formula_type type)
+static struct airtable_node *new_formula_node(struct airtable_formula *f, enum node_kind kind,
+                                              enum formula_type type)
 {
-    struct node *n = arena_new(f->arena, struct node);
+    struct airtable_node *n = arena_new(f->arena, struct airtable_node);
 
     if (!n)
         return invalid_formula(f);
@@ -69,7 +70,7 @@ static struct node *new_formula_node(struct formula *f, enum node_kind kind, enu
     return n;
 }
 
-static void add_child(struct node *n, struct node *child)
+static void add_child(struct airtable_node *n, struct airtable_node *child)
 {
     if (n->last)
         n->last->next = child;
@@ -81,20 +82,20 @@ static void add_child(struct node *n, struct node *child)
         n->height = child->height + 1;
 }
 
-static char peek_formula_char(struct formula *f)
+static char peek_formula_char(struct airtable_formula *f)
 {
     scan_blanks(&f->rest);
     return f->rest.len > 0 ? f->rest.p[0] : '\0';
 }
 
-static bool take_formula_char(struct formula *f, char c)
+static bool take_formula_char(struct airtable_formula *f, char c)
 {
     scan_blanks(&f->rest);
     return scan_char(&f->rest, c);
 }
 
 /* What is before END; a backslash takes the character behind it as it is. */
-static int take_until(struct formula *f, char end, struct str *ret)
+static int take_until(struct airtable_formula *f, char end, struct str *ret)
 {
     auto_buf struct buf b = BUF_INIT(LANG_MAX_TEXT);
     size_t i = 0;
@@ -147,7 +148,7 @@ static const struct json *find_formula_field(const struct json *fields, struct s
     return NULL;
 }
 
-static struct node *field_node(struct formula *f, struct str name)
+static struct airtable_node *field_node(struct airtable_formula *f, struct str name)
 {
     const struct json *field = find_formula_field(f->fields, name);
 
@@ -158,16 +159,16 @@ static struct node *field_node(struct formula *f, struct str name)
         (void)err_set(f->err, -EINVAL, "Unknown field names: " STR_FMT, STR_ARG(name));
         return NULL;
     }
-    struct node *n =
+    struct airtable_node *n =
         new_formula_node(f, NODE_FIELD, type_of_field(json_str(json_get(field, "type"), STR(""))));
     if (n)
         n->field = field;
     return n;
 }
 
-static struct node *number_node(struct formula *f)
+static struct airtable_node *number_node(struct airtable_formula *f)
 {
-    struct node *n = new_formula_node(f, NODE_NUMBER, FORMULA_NUMBER);
+    struct airtable_node *n = new_formula_node(f, NODE_NUMBER, FORMULA_NUMBER);
     char text[64];
     size_t len = 0;
 
@@ -188,13 +189,14 @@ static struct node *number_node(struct formula *f)
 }
 
 /* The type of a choice between A and B. */
-static enum formula_type airtable_common_type(const struct node *a, const struct node *b)
+static enum formula_type airtable_common_type(const struct airtable_node *a,
+                                              const struct airtable_node *b)
 {
     return a->type == b->type ? a->type : FORMULA_ANY;
 }
 
 /* RECORD_ID() and the like are columns. */
-static struct node *column_node(struct formula *f, struct str name, size_t n)
+static struct airtable_node *column_node(struct airtable_formula *f, struct str name, size_t n)
 {
     static const struct {
         const char *name, *column;
@@ -206,7 +208,7 @@ static struct node *column_node(struct formula *f, struct str name, size_t n)
     for (size_t i = 0; n == 0 && i < ARRAY_LEN(columns); i++) {
         if (!str_iis(name, columns[i].name))
             continue;
-        struct node *node = new_formula_node(f, NODE_FIELD, columns[i].type);
+        struct airtable_node *node = new_formula_node(f, NODE_FIELD, columns[i].type);
         if (node)
             node->text = str_of(lang_field(f->config, str_of(columns[i].column)));
         return node && node->text.p ? node : invalid_formula(f);
@@ -214,13 +216,14 @@ static struct node *column_node(struct formula *f, struct str name, size_t n)
     return NULL;
 }
 
-static struct node *finish_call(struct formula *f, struct str name, struct node *call)
+static struct airtable_node *finish_call(struct airtable_formula *f, struct str name,
+                                         struct airtable_node *call)
 {
     bool is_known;
 
     if (str_iis(name, "IF") && (call->n == 2 || call->n == 3)) {
         call->kind = NODE_IF;
-        struct node *yes = call->first->next;
+        struct airtable_node *yes = call->first->next;
         call->type = yes->next ? airtable_common_type(yes, yes->next) : yes->type;
         return call;
     }
@@ -241,26 +244,26 @@ static struct node *finish_call(struct formula *f, struct str name, struct node 
     return invalid_formula(f);
 }
 
-static struct node *call_node(struct formula *f, struct str name)
+static struct airtable_node *call_node(struct airtable_formula *f, struct str name)
 {
-    struct node *call = new_formula_node(f, NODE_CALL, FORMULA_ANY);
+    struct airtable_node *call = new_formula_node(f, NODE_CALL, FORMULA_ANY);
 
     if (!call)
         return NULL;
     while (!take_formula_char(f, ')')) {
         if (call->n > 0 && !take_formula_char(f, ','))
             return invalid_formula(f);
-        struct node *arg = parse_expression(f, 0);
+        struct airtable_node *arg = parse_expression(f, 0);
         if (!arg)
             return NULL;
         add_child(call, arg);
     }
-    struct node *column = column_node(f, name, call->n);
+    struct airtable_node *column = column_node(f, name, call->n);
     return column || f->err->code ? column : finish_call(f, name, call);
 }
 
 /* A function, or a field whose name needs no braces. */
-static struct node *word_node(struct formula *f)
+static struct airtable_node *word_node(struct airtable_formula *f)
 {
     size_t n = 0;
 
@@ -278,21 +281,22 @@ static struct node *word_node(struct formula *f)
     return take_formula_char(f, '(') ? call_node(f, word) : field_node(f, word);
 }
 
-static struct node *text_node(struct formula *f, char quote)
+static struct airtable_node *text_node(struct airtable_formula *f, char quote)
 {
-    struct node *n = new_formula_node(f, NODE_TEXT, FORMULA_TEXT);
+    struct airtable_node *n = new_formula_node(f, NODE_TEXT, FORMULA_TEXT);
 
     return n && take_until(f, quote, &n->text) == 0 ? n : invalid_formula(f);
 }
 
-static struct node *binary(struct formula *f, struct str operator, struct node * a, struct node *b)
+static struct airtable_node *binary(struct airtable_formula *f, struct str operator,
+                                    struct airtable_node * a, struct airtable_node *b)
 {
     char c = operator.p[0];
     bool is_number = c == '+' || c == '-' || c == '*' || c == '/';
-    struct node *n = new_formula_node(f, NODE_BINARY,
-                                      is_number  ? FORMULA_NUMBER
-                                      : c == '&' ? FORMULA_TEXT
-                                                 : FORMULA_BOOL);
+    struct airtable_node *n = new_formula_node(f, NODE_BINARY,
+                                               is_number  ? FORMULA_NUMBER
+                                               : c == '&' ? FORMULA_TEXT
+                                                          : FORMULA_BOOL);
 
     if (!n)
         return NULL;
@@ -302,7 +306,7 @@ static struct node *binary(struct formula *f, struct str operator, struct node *
     return n;
 }
 
-static struct node *parse_airtable_primary(struct formula *f)
+static struct airtable_node *parse_airtable_primary(struct airtable_formula *f)
 {
     char c = peek_formula_char(f);
     struct str name;
@@ -316,12 +320,12 @@ static struct node *parse_airtable_primary(struct formula *f)
     if (take_formula_char(f, '{'))
         return take_until(f, '}', &name) == 0 ? field_node(f, name) : invalid_formula(f);
     if (take_formula_char(f, '(')) {
-        struct node *n = parse_expression(f, 0);
+        struct airtable_node *n = parse_expression(f, 0);
         return !n || take_formula_char(f, ')') ? n : invalid_formula(f);
     }
     if (take_formula_char(f, '-')) {
-        struct node *zero = new_formula_node(f, NODE_NUMBER, FORMULA_NUMBER);
-        struct node *n = zero ? parse_expression(f, 3) : NULL;
+        struct airtable_node *zero = new_formula_node(f, NODE_NUMBER, FORMULA_NUMBER);
+        struct airtable_node *n = zero ? parse_expression(f, 3) : NULL;
         return n ? binary(f, STR("-"), zero, n) : NULL;
     }
     return word_node(f);
@@ -337,7 +341,7 @@ static const struct {
     {STR_INIT("-"), 2},  {STR_INIT("*"), 3},  {STR_INIT("/"), 3},
 };
 
-static bool take_formula_operator(struct formula *f, int level, struct str *ret)
+static bool take_formula_operator(struct airtable_formula *f, int level, struct str *ret)
 {
     (void)peek_formula_char(f);
     for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
@@ -352,15 +356,16 @@ static bool take_formula_operator(struct formula *f, int level, struct str *ret)
     return false;
 }
 
-static struct node *parse_expression(struct formula *f, int level)
+static struct airtable_node *parse_expression(struct airtable_formula *f, int level)
 {
     struct str operator;
 
     if (++f->depth > LANG_MAX_DEPTH * 5)
         return invalid_formula(f);
-    struct node *n = level > 3 ? parse_airtable_primary(f) : parse_expression(f, level + 1);
+    struct airtable_node *n =
+        level > 3 ? parse_airtable_primary(f) : parse_expression(f, level + 1);
     while (n && level <= 3 && take_formula_operator(f, level, &operator)) {
-        struct node *right = parse_expression(f, level + 1);
+        struct airtable_node *right = parse_expression(f, level + 1);
         n = right ? binary(f, operator, n, right) : NULL;
         if (n && n->height > HEIGHT_MAX)
             return invalid_formula(f);
@@ -371,7 +376,8 @@ static struct node *parse_expression(struct formula *f, int level)
 
 /* ---- writing ---- */
 
-static void emit_as(struct formula *f, const struct node *n, enum formula_type want);
+static void emit_as(struct airtable_formula *f, const struct airtable_node *n,
+                    enum formula_type want);
 
 /* How a value of the first type becomes one of the second. */
 static const struct {
@@ -396,7 +402,7 @@ static const struct {
 };
 
 /* Fields of several values show as one text; links by the names of the records. */
-static void emit_list(struct formula *f, const char *data, const char *id, bool is_link)
+static void emit_list(struct airtable_formula *f, const char *data, const char *id, bool is_link)
 {
     if (is_link)
         lang_sql(&f->out,
@@ -422,7 +428,7 @@ static bool is_field_id(struct str id)
     return id.len > 0;
 }
 
-static void emit_field(struct formula *f, const struct node *n)
+static void emit_field(struct airtable_formula *f, const struct airtable_node *n)
 {
     const char *data = lang_field(f->config, STR("data"));
     struct str id = json_str(json_get(n->field, "id"), STR("")),
@@ -451,18 +457,19 @@ static void emit_field(struct formula *f, const struct node *n)
         lang_sql(&f->out, "json_extract(%s, '$.%s')", data, id.p);
 }
 
-static bool is_blank_node(const struct node *n)
+static bool is_blank_node(const struct airtable_node *n)
 {
     return n->kind == NODE_CALL && n->n == 0 && strcmp(n->fn->name, "BLANK") == 0;
 }
 
-static bool is_numeric(const struct node *n)
+static bool is_numeric(const struct airtable_node *n)
 {
     return n->type == FORMULA_NUMBER || n->type == FORMULA_BOOL;
 }
 
 /* As what two values are compared. */
-static enum formula_type comparison_type(const struct node *a, const struct node *b)
+static enum formula_type comparison_type(const struct airtable_node *a,
+                                         const struct airtable_node *b)
 {
     if (is_blank_node(a) || is_blank_node(b))
         return FORMULA_TEXT;
@@ -473,7 +480,7 @@ static enum formula_type comparison_type(const struct node *a, const struct node
     return a->type == FORMULA_DATE || b->type == FORMULA_DATE ? FORMULA_DATE : FORMULA_TEXT;
 }
 
-static void emit_formula_comparison(struct formula *f, const struct node *n)
+static void emit_formula_comparison(struct airtable_formula *f, const struct airtable_node *n)
 {
     enum formula_type type = comparison_type(n->first, n->last);
     const char *before = type == FORMULA_DATE ? "julianday(" : "";
@@ -487,14 +494,14 @@ static void emit_formula_comparison(struct formula *f, const struct node *n)
 }
 
 /* Never NULL, so that it needs no ifnull(). */
-static bool is_solid(const struct node *n)
+static bool is_solid(const struct airtable_node *n)
 {
     return n->kind == NODE_TEXT || n->kind == NODE_NUMBER ||
            (n->kind == NODE_BINARY && n->text.p[0] != '/' && n->type != FORMULA_BOOL);
 }
 
 /* Operators that bind alike. */
-static char class_of(const struct node *n)
+static char class_of(const struct airtable_node *n)
 {
     switch (n->text.p[0]) {
     case '-': return '+';
@@ -504,12 +511,12 @@ static char class_of(const struct node *n)
 }
 
 /* a & b & c: SQL reads it from the left, too. */
-static bool is_chain(const struct node *n)
+static bool is_chain(const struct airtable_node *n)
 {
     return n->first->kind == NODE_BINARY && is_solid(n->first) && class_of(n->first) == class_of(n);
 }
 
-static void emit_operation(struct formula *f, const struct node *n)
+static void emit_operation(struct airtable_formula *f, const struct airtable_node *n)
 {
     char c = n->text.p[0];
     enum formula_type type = c == '&' ? FORMULA_TEXT : FORMULA_NUMBER;
@@ -523,7 +530,7 @@ static void emit_operation(struct formula *f, const struct node *n)
     lang_sql(&f->out, "%s", c == '/' ? ", 0)" : "");
 }
 
-static void emit_binary(struct formula *f, const struct node *n)
+static void emit_binary(struct airtable_formula *f, const struct airtable_node *n)
 {
     if (n->type == FORMULA_BOOL) {
         emit_formula_comparison(f, n);
@@ -534,9 +541,9 @@ static void emit_binary(struct formula *f, const struct node *n)
     lang_sql(&f->out, ")");
 }
 
-static void emit_if(struct formula *f, const struct node *n)
+static void emit_if(struct airtable_formula *f, const struct airtable_node *n)
 {
-    const struct node *yes = n->first->next;
+    const struct airtable_node *yes = n->first->next;
 
     lang_sql(&f->out, "CASE WHEN ");
     emit_as(f, n->first, FORMULA_BOOL);
@@ -550,9 +557,9 @@ static void emit_if(struct formula *f, const struct node *n)
 }
 
 /* SWITCH(value, case, result, …, default) */
-static void emit_switch(struct formula *f, const struct node *n)
+static void emit_switch(struct airtable_formula *f, const struct airtable_node *n)
 {
-    const struct node *at = n->first->next;
+    const struct airtable_node *at = n->first->next;
 
     lang_sql(&f->out, "CASE ");
     emit_as(f, n->first, FORMULA_TEXT);
@@ -582,22 +589,23 @@ static enum formula_type type_of_letter(char c)
     }
 }
 
-static void emit_all(struct formula *f, const struct node *n)
+static void emit_all(struct airtable_formula *f, const struct airtable_node *n)
 {
     size_t i = 0;
 
-    for (const struct node *arg = n->first; arg; arg = arg->next, i++) {
+    for (const struct airtable_node *arg = n->first; arg; arg = arg->next, i++) {
         lang_sql(&f->out, "%s", i == 0 ? "" : n->fn->join);
         emit_as(f, arg, type_of_letter(formula_arg(n->fn, i)));
     }
 }
 
 /* The unit among the arguments, which has to be a constant; NULL when there is none. */
-static const struct formula_unit *airtable_unit_of(struct formula *f, const struct node *n)
+static const struct formula_unit *airtable_unit_of(struct airtable_formula *f,
+                                                   const struct airtable_node *n)
 {
     size_t i = 0;
 
-    for (const struct node *arg = n->first; arg; arg = arg->next, i++) {
+    for (const struct airtable_node *arg = n->first; arg; arg = arg->next, i++) {
         if (formula_arg(n->fn, i) != 'u')
             continue;
         const struct formula_unit *unit = arg->kind == NODE_TEXT ? formula_unit(arg->text) : NULL;
@@ -609,10 +617,10 @@ static const struct formula_unit *airtable_unit_of(struct formula *f, const stru
 }
 
 /* "$1" and the like, see struct formula_function. */
-static void emit_place(struct formula *f, const struct node *n, char place,
+static void emit_place(struct airtable_formula *f, const struct airtable_node *n, char place,
                        const struct formula_unit *unit)
 {
-    const struct node *arg = n->first;
+    const struct airtable_node *arg = n->first;
 
     switch (place) {
     case '@': emit_all(f, n); return;
@@ -629,7 +637,7 @@ static void emit_place(struct formula *f, const struct node *n, char place,
         emit_as(f, arg, type_of_letter(formula_arg(n->fn, (size_t)(place - '1'))));
 }
 
-static void emit_call(struct formula *f, const struct node *n)
+static void emit_call(struct airtable_formula *f, const struct airtable_node *n)
 {
     const struct formula_unit *unit = airtable_unit_of(f, n);
     const char *sql = unit && unit->months && n->fn->months ? n->fn->months : n->fn->sql;
@@ -644,7 +652,7 @@ static void emit_call(struct formula *f, const struct node *n)
     }
 }
 
-static void emit_airtable_node(struct formula *f, const struct node *n)
+static void emit_airtable_node(struct airtable_formula *f, const struct airtable_node *n)
 {
     switch (n->kind) {
     case NODE_TEXT: lang_text(&f->out, n->text); break;
@@ -659,7 +667,8 @@ static void emit_airtable_node(struct formula *f, const struct node *n)
 
 /* Some functions write an argument twice, so a short formula can become a long statement: it ends
  * where the buffer does. */
-static void emit_as(struct formula *f, const struct node *n, enum formula_type want)
+static void emit_as(struct airtable_formula *f, const struct airtable_node *n,
+                    enum formula_type want)
 {
     if (f->out.has_failed || !buf_ok(&f->out.sql) || f->out.values->n > VALUES_MAX)
         return;
@@ -671,7 +680,7 @@ static void emit_as(struct formula *f, const struct node *n, enum formula_type w
 
 /* ---- the languages ---- */
 
-static int finish_formula(struct formula *f, struct appdb_predicate *ret)
+static int finish_formula(struct airtable_formula *f, struct appdb_predicate *ret)
 {
     if (!f->err->code && buf_ok(&f->out.sql) && lang_stack(buf_str(&f->out.sql)) > LANG_MAX_STACK)
         (void)err_set(f->err, -EINVAL, "The formula is too deep.");
@@ -684,7 +693,7 @@ static int finish_formula(struct formula *f, struct appdb_predicate *ret)
     return lang_end(&f->out, ret, f->err);
 }
 
-static void begin_formula(struct formula *f, struct arena *a, struct err *e)
+static void begin_formula(struct airtable_formula *f, struct arena *a, struct err *e)
 {
     f->arena = a;
     f->err = e;
@@ -698,7 +707,7 @@ int lang_airtable_formula(const struct json *config, struct str text, struct are
 {
     struct err own = ERR_INIT;
     const struct json *request = json_parse(a, text, NULL, NULL);
-    struct formula f = {.config = config, .fields = json_get(request, "fields")};
+    struct airtable_formula f = {.config = config, .fields = json_get(request, "fields")};
     struct str query = json_str(json_get(request, "query"), STR(""));
 
     begin_formula(&f, a, e ? e : &own);
@@ -707,7 +716,7 @@ int lang_airtable_formula(const struct json *config, struct str text, struct are
         lang_sql(&f.out, "1");
         return finish_formula(&f, ret);
     }
-    const struct node *root = parse_expression(&f, 0);
+    const struct airtable_node *root = parse_expression(&f, 0);
     if (root && peek_formula_char(&f) != '\0')
         root = invalid_formula(&f);
     if (root)
@@ -716,7 +725,7 @@ int lang_airtable_formula(const struct json *config, struct str text, struct are
 }
 
 /* Selects sort by the place of their options. */
-static void sort_by_choice(struct formula *f, const struct json *choices, struct str id)
+static void sort_by_choice(struct airtable_formula *f, const struct json *choices, struct str id)
 {
     lang_sql(&f->out, "CASE json_extract(%s, '$.%s')", lang_field(f->config, STR("data")), id.p);
     for (size_t i = 0; i < choices->n && f->out.values->n <= VALUES_MAX; i++) {
@@ -727,9 +736,9 @@ static void sort_by_choice(struct formula *f, const struct json *choices, struct
     lang_sql(&f->out, " ELSE 0 END");
 }
 
-static void sort_by(struct formula *f, const struct json *sort)
+static void sort_by(struct airtable_formula *f, const struct json *sort)
 {
-    struct node *n = field_node(f, json_str(json_get(sort, "field"), STR("")));
+    struct airtable_node *n = field_node(f, json_str(json_get(sort, "field"), STR("")));
     bool is_down = str_is(json_str(json_get(sort, "direction"), STR("")), "desc");
 
     if (!n)
@@ -754,7 +763,7 @@ int lang_airtable_sort(const struct json *config, struct str text, struct arena 
     struct err own = ERR_INIT;
     const struct json *request = json_parse(a, text, NULL, NULL);
     const struct json *sort = json_get(request, "sort");
-    struct formula f = {.config = config, .fields = json_get(request, "fields")};
+    struct airtable_formula f = {.config = config, .fields = json_get(request, "fields")};
 
     begin_formula(&f, a, e ? e : &own);
     /* A constant, but not a number: that would be a column. */

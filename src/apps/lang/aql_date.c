@@ -8,7 +8,7 @@
 
 #define AMOUNT_MAX 100000 /* of one part of a period */
 
-static const struct unit {
+static const struct aql_unit {
     char letter;
     const char *name; /* SQLite's modifier */
     int times;
@@ -18,7 +18,7 @@ static const struct unit {
 };
 
 /* startOfWeek: the Sunday at or before today. */
-static const struct span {
+static const struct aql_span {
     const char *name; /* behind "startOf" */
     const char *begin, *length;
     char unit; /* of an increment that says none */
@@ -31,7 +31,7 @@ static const struct span {
 
 /* ---- periods ---- */
 
-static const struct unit *aql_unit_of(char letter)
+static const struct aql_unit *aql_unit_of(char letter)
 {
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
         if (units[i].letter == letter)
@@ -41,7 +41,7 @@ static const struct unit *aql_unit_of(char letter)
 }
 
 /* One "12d" off the front of S. */
-static const struct unit *read_period_part(struct str *s, char fallback, int *amount)
+static const struct aql_unit *read_period_part(struct str *s, char fallback, int *amount)
 {
     size_t n = 0;
 
@@ -68,7 +68,7 @@ static int add_period(struct lang_out *o, struct str s, char fallback)
         return -EINVAL;
     while (s.len > 0) {
         int amount;
-        const struct unit *u = read_period_part(&s, fallback, &amount);
+        const struct aql_unit *u = read_period_part(&s, fallback, &amount);
         if (!u)
             return -EINVAL;
         lang_sql(o, ", '%c%d %s'", sign, amount * u->times, u->name);
@@ -131,7 +131,7 @@ static int add_date_text(struct lang_out *o, struct str s)
 }
 
 /* startOfMonth("-1") begins with the month and adds, so that endOf is one length later. */
-static int add_span(struct lang_out *o, const struct span *span, const struct aql_value *f,
+static int add_span(struct lang_out *o, const struct aql_span *span, const struct aql_value *f,
                     bool is_end)
 {
     lang_sql(o, "now(), %s", span->begin);

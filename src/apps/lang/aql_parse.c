@@ -5,7 +5,7 @@
 
 #include "apps/lang/aql.h"
 
-struct parser {
+struct aql_parser {
     struct aql_lexer lexer;
     struct aql_token now;
     struct arena *arena;
@@ -44,17 +44,17 @@ const char *aql_op_name(enum aql_op op)
 
 /* ---- tokens ---- */
 
-static int step_token(struct parser *p)
+static int step_token(struct aql_parser *p)
 {
     return aql_next(&p->lexer, &p->now, p->err);
 }
 
-static bool is_keyword(const struct parser *p, const char *word)
+static bool is_keyword(const struct aql_parser *p, const char *word)
 {
     return p->now.kind == AQL_WORD && str_iis(p->now.text, word);
 }
 
-static bool is_aql_sign(const struct parser *p, const char *sign)
+static bool is_aql_sign(const struct aql_parser *p, const char *sign)
 {
     return p->now.kind == AQL_SIGN && str_is(p->now.text, sign);
 }
@@ -73,7 +73,7 @@ static bool is_aql_reserved(struct str word)
 }
 
 /* "Expecting WHAT but got 'x'. MORE (line 1, character 7)" */
-static int unexpected(struct parser *p, const char *what, const char *more)
+static int unexpected(struct aql_parser *p, const char *what, const char *more)
 {
     struct str got = str_slice(p->now.text, 0, 100);
 
@@ -87,7 +87,7 @@ static int unexpected(struct parser *p, const char *what, const char *more)
                    what, STR_ARG(got), *more ? " " : "", more, p->now.line, p->now.column);
 }
 
-static int reserved(struct parser *p, const char *what)
+static int reserved(struct aql_parser *p, const char *what)
 {
     char more[100];
 
@@ -101,12 +101,12 @@ static int reserved(struct parser *p, const char *what)
                       more);
 }
 
-static int no_memory_for_aql(struct parser *p)
+static int no_memory_for_aql(struct aql_parser *p)
 {
     return err_set(p->err, -ENOMEM, "out of memory");
 }
 
-static int count_term(struct parser *p)
+static int count_term(struct aql_parser *p)
 {
     if (++p->n_terms <= AQL_MAX_TERMS)
         return 0;
@@ -114,7 +114,7 @@ static int count_term(struct parser *p)
                    AQL_MAX_TERMS);
 }
 
-static int enter_nesting(struct parser *p)
+static int enter_nesting(struct aql_parser *p)
 {
     if (++p->depth <= AQL_MAX_DEPTH)
         return 0;
@@ -123,10 +123,10 @@ static int enter_nesting(struct parser *p)
 
 /* ---- operands ---- */
 
-static int parse_operand(struct parser *p, struct aql_value *ret);
+static int parse_operand(struct aql_parser *p, struct aql_value *ret);
 
 /* What stands between '(' and ')', which is the current sign. */
-static int parse_aql_items(struct parser *p, struct aql_value *ret, size_t max)
+static int parse_aql_items(struct aql_parser *p, struct aql_value *ret, size_t max)
 {
     size_t cap = 0;
     int r = step_token(p);
@@ -151,7 +151,7 @@ static int parse_aql_items(struct parser *p, struct aql_value *ret, size_t max)
     return r == 0 ? step_token(p) : r;
 }
 
-static int parse_aql_list(struct parser *p, struct aql_value *ret)
+static int parse_aql_list(struct aql_parser *p, struct aql_value *ret)
 {
     ret->kind = AQL_LIST;
     int r = enter_nesting(p);
@@ -166,7 +166,7 @@ static int parse_aql_list(struct parser *p, struct aql_value *ret)
     return r;
 }
 
-static int parse_operand(struct parser *p, struct aql_value *ret)
+static int parse_operand(struct aql_parser *p, struct aql_value *ret)
 {
     *ret = (struct aql_value){.text = p->now.text};
     if (is_aql_sign(p, "("))
@@ -190,7 +190,7 @@ static int parse_operand(struct parser *p, struct aql_value *ret)
 /* ---- operators ---- */
 
 /* "not", "in" behind a word that was just taken. */
-static bool accept_word(struct parser *p, const char *word, int *r)
+static bool accept_word(struct aql_parser *p, const char *word, int *r)
 {
     if (*r < 0 || !is_keyword(p, word))
         return false;
@@ -198,7 +198,7 @@ static bool accept_word(struct parser *p, const char *word, int *r)
     return true;
 }
 
-static int parse_word_operator(struct parser *p, enum aql_op *ret)
+static int parse_word_operator(struct aql_parser *p, enum aql_op *ret)
 {
     int r = 0;
 
@@ -221,7 +221,7 @@ static int parse_word_operator(struct parser *p, enum aql_op *ret)
     return r;
 }
 
-static int parse_operator(struct parser *p, enum aql_op *ret)
+static int parse_operator(struct aql_parser *p, enum aql_op *ret)
 {
     if (p->now.kind != AQL_SIGN)
         return parse_word_operator(p, ret);
@@ -235,7 +235,7 @@ static int parse_operator(struct parser *p, enum aql_op *ret)
 }
 
 /* FROM "Open" TO "Done" BY maya AFTER -7d */
-static int parse_predicates(struct parser *p, const struct aql_predicate **ret)
+static int parse_predicates(struct aql_parser *p, const struct aql_predicate **ret)
 {
     static const char *const words[] = {"from", "to", "by", "after", "before", "on", "during"};
     struct aql_predicate *last = NULL;
@@ -266,7 +266,7 @@ static int parse_predicates(struct parser *p, const struct aql_predicate **ret)
 
 /* ---- clauses ---- */
 
-static struct aql_node *new_aql_node(struct parser *p, enum aql_node_kind kind)
+static struct aql_node *new_aql_node(struct aql_parser *p, enum aql_node_kind kind)
 {
     struct aql_node *n = arena_new(p->arena, struct aql_node);
 
@@ -275,7 +275,7 @@ static struct aql_node *new_aql_node(struct parser *p, enum aql_node_kind kind)
     return n;
 }
 
-static int parse_clause(struct parser *p, struct aql_node **ret)
+static int parse_clause(struct aql_parser *p, struct aql_node **ret)
 {
     struct aql_node *n = new_aql_node(p, AQL_CLAUSE);
 
@@ -299,9 +299,9 @@ static int parse_clause(struct parser *p, struct aql_node **ret)
     return r;
 }
 
-static int parse_joined(struct parser *p, enum aql_node_kind kind, struct aql_node **ret);
+static int parse_joined(struct aql_parser *p, enum aql_node_kind kind, struct aql_node **ret);
 
-static int parse_aql_not(struct parser *p, struct aql_node **ret)
+static int parse_aql_not(struct aql_parser *p, struct aql_node **ret)
 {
     struct aql_node *n = new_aql_node(p, AQL_NOT);
     int r = n ? step_token(p) : no_memory_for_aql(p);
@@ -310,7 +310,7 @@ static int parse_aql_not(struct parser *p, struct aql_node **ret)
     return r < 0 ? r : parse_joined(p, AQL_NOT, &n->first);
 }
 
-static int parse_aql_group(struct parser *p, struct aql_node **ret)
+static int parse_aql_group(struct aql_parser *p, struct aql_node **ret)
 {
     int r = step_token(p);
 
@@ -321,7 +321,7 @@ static int parse_aql_group(struct parser *p, struct aql_node **ret)
     return r == 0 ? step_token(p) : r;
 }
 
-static bool is_joiner(const struct parser *p, enum aql_node_kind kind)
+static bool is_joiner(const struct aql_parser *p, enum aql_node_kind kind)
 {
     if (kind == AQL_AND)
         return is_keyword(p, "and") || is_aql_sign(p, "&") || is_aql_sign(p, "&&");
@@ -329,7 +329,7 @@ static bool is_joiner(const struct parser *p, enum aql_node_kind kind)
 }
 
 /* What AND joins, for OR; what stands alone, for AND. */
-static int parse_aql_part(struct parser *p, enum aql_node_kind kind, struct aql_node **ret)
+static int parse_aql_part(struct aql_parser *p, enum aql_node_kind kind, struct aql_node **ret)
 {
     if (kind == AQL_OR)
         return parse_joined(p, AQL_AND, ret);
@@ -347,7 +347,7 @@ static int parse_aql_part(struct parser *p, enum aql_node_kind kind, struct aql_
 }
 
 /* KIND AQL_NOT: one part alone. */
-static int parse_joined(struct parser *p, enum aql_node_kind kind, struct aql_node **ret)
+static int parse_joined(struct aql_parser *p, enum aql_node_kind kind, struct aql_node **ret)
 {
     int r = parse_aql_part(p, kind, ret);
 
@@ -370,7 +370,7 @@ static int parse_joined(struct parser *p, enum aql_node_kind kind, struct aql_no
 
 /* ---- order ---- */
 
-static int parse_sort(struct parser *p, struct aql_query *q)
+static int parse_sort(struct aql_parser *p, struct aql_query *q)
 {
     if (p->now.kind != AQL_WORD && p->now.kind != AQL_STRING)
         return unexpected(p, "a field name", "");
@@ -387,7 +387,7 @@ static int parse_sort(struct parser *p, struct aql_query *q)
     return r;
 }
 
-static int parse_order(struct parser *p, struct aql_query *q)
+static int parse_order(struct aql_parser *p, struct aql_query *q)
 {
     int r = step_token(p);
 
@@ -405,7 +405,7 @@ static int parse_order(struct parser *p, struct aql_query *q)
 
 int aql_parse(struct str text, struct arena *a, struct aql_query *ret, struct err *e)
 {
-    struct parser p = {.lexer = {text, 1, 1, a}, .arena = a, .err = e};
+    struct aql_parser p = {.lexer = {text, 1, 1, a}, .arena = a, .err = e};
     struct aql_node *where = NULL;
     int r = step_token(&p);
 

@@ -5,7 +5,7 @@
 #include "apps/lang/aql.h"
 #include "apps/text/scan.h"
 
-struct writer {
+struct aql_writer {
     const struct json *config;
     struct lang_out out;
     struct err *err;
@@ -22,7 +22,7 @@ struct places {
 /* ---- fields ---- */
 
 /* cf[10016] is customfield_10016. */
-static struct str plain_name(struct writer *w, struct str name)
+static struct str plain_name(struct aql_writer *w, struct str name)
 {
     if (name.len > 4 && str_ieq(str_slice(name, 0, 3), STR("cf[")) && name.p[name.len - 1] == ']') {
         struct str number = str_slice(name, 3, name.len - 1);
@@ -40,7 +40,7 @@ static const struct json *find_member(const struct json *object, struct str name
     return NULL;
 }
 
-static const struct json *find_aql_field(struct writer *w, struct str name)
+static const struct json *find_aql_field(struct aql_writer *w, struct str name)
 {
     const struct json *fields = json_get(w->config, "fields");
     const struct json *f = find_member(fields, plain_name(w, name));
@@ -60,7 +60,7 @@ static const char *part(const struct json *field, const char *name)
     return json_str(json_get(field, name), STR_NULL).p;
 }
 
-static int unsupported(struct writer *w, const struct aql_node *n)
+static int unsupported(struct aql_writer *w, const struct aql_node *n)
 {
     return err_set(w->err, -EINVAL,
                    "The operator '%s' is not supported by the '" STR_FMT "' field.",
@@ -69,9 +69,9 @@ static int unsupported(struct writer *w, const struct aql_node *n)
 
 /* ---- templates ---- */
 
-static int add_aql_template(struct writer *w, const char *template, struct places *at);
+static int add_aql_template(struct aql_writer *w, const char *template, struct places *at);
 
-static int add_aql_function(struct writer *w, const struct aql_value *f)
+static int add_aql_function(struct aql_writer *w, const struct aql_value *f)
 {
     const struct json *sql = find_member(json_get(w->config, "functions"), f->text);
 
@@ -82,7 +82,7 @@ static int add_aql_function(struct writer *w, const struct aql_value *f)
 }
 
 /* "{1}" in the SQL of a function; absent arguments are NULL. */
-static void add_argument(struct writer *w, const struct aql_value *f, size_t i)
+static void add_argument(struct aql_writer *w, const struct aql_value *f, size_t i)
 {
     if (f && i < f->n && f->items[i].kind == AQL_TEXT)
         lang_text(&w->out, f->items[i].text);
@@ -90,7 +90,7 @@ static void add_argument(struct writer *w, const struct aql_value *f, size_t i)
         lang_sql(&w->out, "NULL");
 }
 
-static int add_aql_place(struct writer *w, char what, struct places *at)
+static int add_aql_place(struct aql_writer *w, char what, struct places *at)
 {
     if (what == 'f' && !at->function)
         return err_set(w->err, -EOPNOTSUPP, "app.json: {f} where no function can be");
@@ -107,7 +107,7 @@ static int add_aql_place(struct writer *w, char what, struct places *at)
     return 0;
 }
 
-static int add_aql_template(struct writer *w, const char *template, struct places *at)
+static int add_aql_template(struct aql_writer *w, const char *template, struct places *at)
 {
     struct str rest = str_of(template);
     int r = 0;
@@ -127,7 +127,7 @@ static int add_aql_template(struct writer *w, const char *template, struct place
 
 /* ---- one value ---- */
 
-static int bad_value(struct writer *w, const struct aql_node *n, const struct aql_value *v)
+static int bad_value(struct aql_writer *w, const struct aql_node *n, const struct aql_value *v)
 {
     struct str field = str_slice(n->field, 0, 60), text = str_slice(v->text, 0, 60);
 
@@ -142,7 +142,8 @@ static int bad_value(struct writer *w, const struct aql_node *n, const struct aq
                    STR_ARG(text), STR_ARG(field));
 }
 
-static int add_number_value(struct writer *w, const struct aql_node *n, const struct aql_value *v)
+static int add_number_value(struct aql_writer *w, const struct aql_node *n,
+                            const struct aql_value *v)
 {
     double number;
 
@@ -155,7 +156,7 @@ static int add_number_value(struct writer *w, const struct aql_node *n, const st
 }
 
 /* The value behind a comparison of dates or numbers. */
-static int add_scalar(struct writer *w, const struct json *f, const struct aql_node *n,
+static int add_scalar(struct aql_writer *w, const struct json *f, const struct aql_node *n,
                       const struct aql_value *v)
 {
     if (part(f, "number"))
@@ -165,7 +166,7 @@ static int add_scalar(struct writer *w, const struct json *f, const struct aql_n
 }
 
 /* "field is v", of whichever kind the field is. */
-static int add_is(struct writer *w, const struct json *f, const struct aql_node *n,
+static int add_is(struct aql_writer *w, const struct json *f, const struct aql_node *n,
                   const struct aql_value *v)
 {
     const char *column = part(f, "number") ? part(f, "number") : part(f, "date");
@@ -185,7 +186,7 @@ static int add_is(struct writer *w, const struct json *f, const struct aql_node 
 }
 
 /* One of the values; of a single one: it. */
-static int add_any_value(struct writer *w, const struct json *f, const struct aql_node *n)
+static int add_any_value(struct aql_writer *w, const struct json *f, const struct aql_node *n)
 {
     const struct aql_value *v = &n->value;
     int r = 0;
@@ -204,7 +205,7 @@ static int add_any_value(struct writer *w, const struct json *f, const struct aq
 
 /* ---- operators ---- */
 
-static int add_equality(struct writer *w, const struct json *f, const struct aql_node *n)
+static int add_equality(struct aql_writer *w, const struct json *f, const struct aql_node *n)
 {
     bool is_not = n->op == AQL_NE || n->op == AQL_NOT_IN || n->op == AQL_IS_NOT;
     bool is_single = n->op == AQL_EQ || n->op == AQL_NE;
@@ -228,7 +229,7 @@ static int add_equality(struct writer *w, const struct json *f, const struct aql
     return r;
 }
 
-static int add_comparison(struct writer *w, const struct json *f, const struct aql_node *n)
+static int add_comparison(struct aql_writer *w, const struct json *f, const struct aql_node *n)
 {
     const char *column = part(f, "number") ? part(f, "number") : part(f, "date");
 
@@ -244,7 +245,7 @@ static int add_comparison(struct writer *w, const struct json *f, const struct a
     return add_aql_template(w, part(f, "rank_of"), &(struct places){.value = &n->value});
 }
 
-static int add_text_match(struct writer *w, const struct json *f, const struct aql_node *n)
+static int add_text_match(struct aql_writer *w, const struct json *f, const struct aql_node *n)
 {
     const struct json *columns = json_get(f, "text");
 
@@ -265,7 +266,7 @@ static int add_text_match(struct writer *w, const struct json *f, const struct a
 /* ---- history ---- */
 
 /* The conditions on h, a row of the changes: BY, AFTER, BEFORE, ON, DURING. */
-static int add_change_time(struct writer *w, const struct aql_node *n,
+static int add_change_time(struct aql_writer *w, const struct aql_node *n,
                            const struct aql_predicate *p)
 {
     const struct aql_value *v = &p->value;
@@ -287,7 +288,7 @@ static int add_change_time(struct writer *w, const struct aql_node *n,
     return r == -EINVAL ? bad_value(w, n, from) : r;
 }
 
-static int add_change_value(struct writer *w, const char *column, const struct aql_value *v)
+static int add_change_value(struct aql_writer *w, const char *column, const struct aql_value *v)
 {
     if (v->kind == AQL_EMPTY)
         lang_sql(&w->out, " AND %s IS NULL", column);
@@ -299,7 +300,7 @@ static int add_change_value(struct writer *w, const char *column, const struct a
     return 0;
 }
 
-static int add_change_by(struct writer *w, const struct json *f, const struct aql_value *v)
+static int add_change_by(struct aql_writer *w, const struct json *f, const struct aql_value *v)
 {
     const char *by = part(f, "by");
 
@@ -311,7 +312,7 @@ static int add_change_by(struct writer *w, const struct json *f, const struct aq
     return r;
 }
 
-static int add_predicates(struct writer *w, const struct json *f, const struct aql_node *n)
+static int add_predicates(struct aql_writer *w, const struct json *f, const struct aql_node *n)
 {
     int r = 0;
 
@@ -329,7 +330,7 @@ static int add_predicates(struct writer *w, const struct json *f, const struct a
 }
 
 /* The field has or had one of the values, or changed at all. */
-static int add_history(struct writer *w, const struct json *f, const struct aql_node *n)
+static int add_history(struct aql_writer *w, const struct json *f, const struct aql_node *n)
 {
     const char *changed = part(f, "changed");
     bool is_not = n->op == AQL_WAS_NOT || n->op == AQL_WAS_NOT_IN;
@@ -369,7 +370,7 @@ static int add_history(struct writer *w, const struct json *f, const struct aql_
 
 /* ---- the tree ---- */
 
-static int add_clause(struct writer *w, const struct aql_node *n)
+static int add_clause(struct aql_writer *w, const struct aql_node *n)
 {
     const struct json *f = find_aql_field(w, n->field);
 
@@ -400,7 +401,7 @@ static int add_clause(struct writer *w, const struct aql_node *n)
 
 /* Nested at most AQL_MAX_DEPTH deep: the parser saw to it. NOT stands behind what it negates, so
  * that SQLite's own parser needs no more room for it than for parentheses. */
-static int add_node(struct writer *w, const struct aql_node *n)
+static int add_node(struct aql_writer *w, const struct aql_node *n)
 {
     int r = 0;
 
@@ -420,7 +421,7 @@ static int add_node(struct writer *w, const struct aql_node *n)
 
 /* ---- values that are not known ---- */
 
-static void add_unknown_value(struct writer *w, const struct json *f, const struct aql_node *n,
+static void add_unknown_value(struct aql_writer *w, const struct json *f, const struct aql_node *n,
                               const struct aql_value *v)
 {
     const char *missing = part(f, "missing");
@@ -444,7 +445,7 @@ static void add_unknown_value(struct writer *w, const struct json *f, const stru
     lang_text(&w->out, text);
 }
 
-static void add_checks(struct writer *w, const struct aql_node *n)
+static void add_checks(struct aql_writer *w, const struct aql_node *n)
 {
     for (const struct aql_node *c = n->first; c; c = c->next)
         add_checks(w, c);
@@ -455,7 +456,7 @@ static void add_checks(struct writer *w, const struct aql_node *n)
 
 /* ---- order ---- */
 
-static int add_sort(struct writer *w, const struct aql_sort *s)
+static int add_sort(struct aql_writer *w, const struct aql_sort *s)
 {
     static const char *const keys[] = {"sort", "rank", "date", "number"};
     const struct json *f = find_aql_field(w, s->field);
@@ -474,9 +475,9 @@ static int add_sort(struct writer *w, const struct aql_sort *s)
 
 /* ---- the languages ---- */
 
-typedef int aql_writer(struct writer *w, const struct aql_query *q);
+typedef int aql_writer(struct aql_writer *w, const struct aql_query *q);
 
-static int write_where(struct writer *w, const struct aql_query *q)
+static int write_where(struct aql_writer *w, const struct aql_query *q)
 {
     if (q->where)
         return add_node(w, q->where);
@@ -484,7 +485,7 @@ static int write_where(struct writer *w, const struct aql_query *q)
     return 0;
 }
 
-static int write_order(struct writer *w, const struct aql_query *q)
+static int write_order(struct aql_writer *w, const struct aql_query *q)
 {
     const char *order = part(w->config, "order"), *tie = part(w->config, "tie");
     int r = 0;
@@ -497,7 +498,7 @@ static int write_order(struct writer *w, const struct aql_query *q)
     return r;
 }
 
-static int write_check(struct writer *w, const struct aql_query *q)
+static int write_check(struct aql_writer *w, const struct aql_query *q)
 {
     int r = write_where(w, q);
 
@@ -516,7 +517,7 @@ static int write_check(struct writer *w, const struct aql_query *q)
 static int compile_aql(const struct json *config, struct str text, aql_writer *write,
                        struct lang_out *out, struct err *e)
 {
-    struct writer w = {.config = config, .out = *out, .err = e};
+    struct aql_writer w = {.config = config, .out = *out, .err = e};
     struct aql_query *q = arena_new(out->arena, struct aql_query);
     int r = q && !out->has_failed ? aql_parse(text, out->arena, q, e)
                                   : err_set(e, -ENOMEM, "out of memory");

@@ -20,9 +20,9 @@ enum {
 
 enum kind { AND, OR, NOT, WORD, QUALIFIER };
 
-struct node {
+struct github_node {
     enum kind kind;
-    struct node *first, *next; /* of AND, OR, NOT: what they join */
+    struct github_node *first, *next; /* of AND, OR, NOT: what they join */
     struct str name, value;
     const struct json *spec; /* of a qualifier */
     bool is_done;            /* written with others of its group */
@@ -96,9 +96,9 @@ static bool next_is(struct github_parser *p, const char *word)
            (p->rest.len == len || scan_is_blank(p->rest.p[len]));
 }
 
-static struct node *new_search_node(struct github_parser *p, enum kind kind)
+static struct github_node *new_search_node(struct github_parser *p, enum kind kind)
 {
-    struct node *n = arena_new(p->arena, struct node);
+    struct github_node *n = arena_new(p->arena, struct github_node);
 
     if (n)
         n->kind = kind;
@@ -117,9 +117,9 @@ static int read_in_qualifier(struct github_parser *p, struct str value)
     return 0;
 }
 
-static int read_word(struct github_parser *p, struct str token, struct node **ret)
+static int read_word(struct github_parser *p, struct str token, struct github_node **ret)
 {
-    struct node *n = new_search_node(p, WORD);
+    struct github_node *n = new_search_node(p, WORD);
 
     if (!n)
         return -ENOMEM;
@@ -132,7 +132,7 @@ static int read_word(struct github_parser *p, struct str token, struct node **re
 }
 
 /* A word or a qualifier; none when it says where to search or how to sort. */
-static int read_qualifier(struct github_parser *p, struct node **ret)
+static int read_qualifier(struct github_parser *p, struct github_node **ret)
 {
     struct str token = next_github_token(p), value = token;
     struct str name = str_cut(&value, ':');
@@ -156,7 +156,7 @@ static int read_qualifier(struct github_parser *p, struct node **ret)
     }
     if (!spec)
         return read_word(p, token, ret);
-    struct node *n = new_search_node(p, QUALIFIER);
+    struct github_node *n = new_search_node(p, QUALIFIER);
     if (!n || json_set_str(p->arena, p->seen, name, spec) < 0)
         return -ENOMEM;
     n->spec = spec;
@@ -166,9 +166,9 @@ static int read_qualifier(struct github_parser *p, struct node **ret)
     return 0;
 }
 
-static int read_any_terms(struct github_parser *p, struct node **ret);
+static int read_any_terms(struct github_parser *p, struct github_node **ret);
 
-static int read_github_group(struct github_parser *p, struct node **ret)
+static int read_github_group(struct github_parser *p, struct github_node **ret)
 {
     p->rest = str_skip(p->rest, 1);
     p->depth++;
@@ -182,7 +182,7 @@ static int read_github_group(struct github_parser *p, struct node **ret)
     return 0;
 }
 
-static int read_factor(struct github_parser *p, struct node **ret)
+static int read_factor(struct github_parser *p, struct github_node **ret)
 {
     bool is_not = false;
 
@@ -203,7 +203,7 @@ static int read_factor(struct github_parser *p, struct node **ret)
     int r = p->rest.p[0] == '(' ? read_github_group(p, ret) : read_qualifier(p, ret);
     if (r < 0 || !is_not || !*ret)
         return r;
-    struct node *n = new_search_node(p, NOT);
+    struct github_node *n = new_search_node(p, NOT);
     if (!n)
         return -ENOMEM;
     n->first = *ret;
@@ -217,13 +217,13 @@ static bool at_github_end(struct github_parser *p)
     return p->rest.len == 0 || (p->depth > 0 && p->rest.p[0] == ')');
 }
 
-static int read_all_terms(struct github_parser *p, struct node **ret)
+static int read_all_terms(struct github_parser *p, struct github_node **ret)
 {
-    struct node *all = new_search_node(p, AND);
+    struct github_node *all = new_search_node(p, AND);
 
     if (!all)
         return -ENOMEM;
-    struct node **tail = &all->first;
+    struct github_node **tail = &all->first;
     while (!at_github_end(p) && !next_is(p, "OR")) {
         if (next_is(p, "AND")) {
             p->rest = str_skip(p->rest, 3);
@@ -239,13 +239,13 @@ static int read_all_terms(struct github_parser *p, struct node **ret)
     return 0;
 }
 
-static int read_any_terms(struct github_parser *p, struct node **ret)
+static int read_any_terms(struct github_parser *p, struct github_node **ret)
 {
-    struct node *any = new_search_node(p, OR);
+    struct github_node *any = new_search_node(p, OR);
 
     if (!any)
         return -ENOMEM;
-    struct node **tail = &any->first;
+    struct github_node **tail = &any->first;
     for (;;) {
         int r = read_all_terms(p, tail);
         if (r < 0)
@@ -288,7 +288,7 @@ static bool is_day_or_time(struct str s)
     return scan_fits(s, "9999-99-99") && (s.len == 10 || s.p[10] == 'T');
 }
 
-static int write_bound(struct github_parser *p, struct lang_out *o, const struct node *n,
+static int write_bound(struct github_parser *p, struct lang_out *o, const struct github_node *n,
                        const char *op, struct str value)
 {
     const char *date = json_str(json_get(n->spec, "date"), STR_NULL).p;
@@ -318,7 +318,8 @@ static int write_bound(struct github_parser *p, struct lang_out *o, const struct
 }
 
 /* 5, >5, >=5, 1..5, *..5 */
-static int write_github_range(struct github_parser *p, struct lang_out *o, const struct node *n)
+static int write_github_range(struct github_parser *p, struct lang_out *o,
+                              const struct github_node *n)
 {
     static const char *const ops[] = {">=", "<=", ">", "<"};
     ptrdiff_t dots = str_find(n->value, STR(".."));
@@ -353,8 +354,8 @@ static void write_filled(struct lang_out *o, struct str sql, struct str value)
     }
 }
 
-static int write_github_value(struct github_parser *p, struct lang_out *o, const struct node *n,
-                              struct str value)
+static int write_github_value(struct github_parser *p, struct lang_out *o,
+                              const struct github_node *n, struct str value)
 {
     const struct json *values = json_get(n->spec, "values");
 
@@ -371,7 +372,7 @@ static int write_github_value(struct github_parser *p, struct lang_out *o, const
     return refuse_value(p, "The value is not valid for the qualifier: ", value, "");
 }
 
-static int write_qualifier(struct github_parser *p, struct lang_out *o, const struct node *n)
+static int write_qualifier(struct github_parser *p, struct lang_out *o, const struct github_node *n)
 {
     struct str rest = n->value;
     int r = 0;
@@ -391,15 +392,15 @@ static int write_qualifier(struct github_parser *p, struct lang_out *o, const st
     return r;
 }
 
-static int write_github_node(struct github_parser *p, struct lang_out *o, struct node *n);
+static int write_github_node(struct github_parser *p, struct lang_out *o, struct github_node *n);
 
-static struct str github_group_of(const struct node *n)
+static struct str github_group_of(const struct github_node *n)
 {
     return n->kind == QUALIFIER ? json_str(json_get(n->spec, "group"), STR_NULL) : STR_NULL;
 }
 
 /* N and what follows it in the same group: one of them is enough. */
-static int write_grouped(struct github_parser *p, struct lang_out *o, struct node *n)
+static int write_grouped(struct github_parser *p, struct lang_out *o, struct github_node *n)
 {
     struct str group = github_group_of(n);
     const char *join = "(";
@@ -418,13 +419,13 @@ static int write_grouped(struct github_parser *p, struct lang_out *o, struct nod
     return r;
 }
 
-static int write_github_joined(struct github_parser *p, struct lang_out *o, struct node *n)
+static int write_github_joined(struct github_parser *p, struct lang_out *o, struct github_node *n)
 {
     int r = 0;
 
     /* Without members: everything, also of an OR. */
     lang_sql(o, "(%d", n->kind == AND || !n->first);
-    for (struct node *k = n->first; k && r == 0; k = k->next) {
+    for (struct github_node *k = n->first; k && r == 0; k = k->next) {
         if (k->is_done)
             continue;
         lang_sql(o, " %s ", n->kind == AND ? "AND" : "OR");
@@ -435,7 +436,7 @@ static int write_github_joined(struct github_parser *p, struct lang_out *o, stru
     return r;
 }
 
-static int write_github_node(struct github_parser *p, struct lang_out *o, struct node *n)
+static int write_github_node(struct github_parser *p, struct lang_out *o, struct github_node *n)
 {
     int r = 0;
 
@@ -469,7 +470,7 @@ int lang_github(const struct json *config, struct str text, struct arena *a,
     struct github_parser p = {
         .config = config, .arena = a, .rest = text, .err = e, .seen = json_new_object(a)};
     struct lang_out o;
-    struct node *root = NULL;
+    struct github_node *root = NULL;
     int r = p.seen ? read_any_terms(&p, &root) : -ENOMEM;
 
     if (r < 0)

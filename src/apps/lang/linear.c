@@ -16,14 +16,14 @@ enum {
     MAX_PARTS = 60   /* comparators together */
 };
 
-struct filter {
+struct linear_filter {
     const struct json *types;
     struct lang_out out;
     struct err *err;
     unsigned depth, n_parts;
 };
 
-static int unknown(struct filter *f, struct str field, struct str type)
+static int unknown(struct linear_filter *f, struct str field, struct str type)
 {
     return err_set(f->err, -EINVAL,
                    "Variable \"$filter\" got invalid value; Field \"" STR_FMT
@@ -31,7 +31,7 @@ static int unknown(struct filter *f, struct str field, struct str type)
                    STR_ARG(str_slice(field, 0, 80)), STR_ARG(type));
 }
 
-static int invalid_filter(struct filter *f, struct str field, const char *why)
+static int invalid_filter(struct linear_filter *f, struct str field, const char *why)
 {
     return err_set(f->err, -EINVAL,
                    "Variable \"$filter\" got invalid value at \"" STR_FMT "\"; %s.",
@@ -113,7 +113,7 @@ static bool write_duration(struct lang_out *o, struct str s)
     return true;
 }
 
-static int write_linear_value(struct filter *f, enum column kind, struct str field,
+static int write_linear_value(struct linear_filter *f, enum column kind, struct str field,
                               const struct json *v)
 {
     switch (kind) {
@@ -178,7 +178,7 @@ static const struct comparator comparators[] = {
     {"notStartsWith", WORDS, "1 = instr(", ", ", ")", true},
 };
 
-static void write_column(struct filter *f, enum column kind, const char *sql)
+static void write_column(struct linear_filter *f, enum column kind, const char *sql)
 {
     if (kind == DATE)
         lang_sql(&f->out, "julianday(%s)", sql);
@@ -186,7 +186,7 @@ static void write_column(struct filter *f, enum column kind, const char *sql)
         lang_sql(&f->out, "%s", sql);
 }
 
-static int write_compared(struct filter *f, enum column kind, const char *sql,
+static int write_compared(struct linear_filter *f, enum column kind, const char *sql,
                           const struct json_member *m)
 {
     const struct comparator *c = comparators;
@@ -204,7 +204,7 @@ static int write_compared(struct filter *f, enum column kind, const char *sql,
 }
 
 /* "in" and "nin". */
-static int write_value_list(struct filter *f, enum column kind, const char *sql,
+static int write_value_list(struct linear_filter *f, enum column kind, const char *sql,
                             const struct json_member *m)
 {
     int r = json_is(&m->value, JSON_ARRAY) ? 0 : invalid_filter(f, m->key, "Expected a list");
@@ -221,7 +221,7 @@ static int write_value_list(struct filter *f, enum column kind, const char *sql,
     return r;
 }
 
-static int write_null(struct filter *f, const char *sql, const struct json_member *m)
+static int write_null(struct linear_filter *f, const char *sql, const struct json_member *m)
 {
     if (!json_is(&m->value, JSON_BOOL))
         return invalid_filter(f, m->key, "Boolean cannot represent a non boolean value");
@@ -230,8 +230,8 @@ static int write_null(struct filter *f, const char *sql, const struct json_membe
 }
 
 /* A value alone is what the column has to be. */
-static int write_comparators(struct filter *f, enum column kind, const char *sql, struct str field,
-                             const struct json *v)
+static int write_comparators(struct linear_filter *f, enum column kind, const char *sql,
+                             struct str field, const struct json *v)
 {
     int r = 0;
 
@@ -260,10 +260,10 @@ static int write_comparators(struct filter *f, enum column kind, const char *sql
 
 /* ---- objects ---- */
 
-static int write_linear_object(struct filter *f, struct str type, const struct json *v);
+static int write_linear_object(struct linear_filter *f, struct str type, const struct json *v);
 
 /* Of a collection: {"some": {…}}, {"every": {…}}, {"length": {"gt": 2}}; else some. */
-static int write_many(struct filter *f, const struct json *spec, const char *from,
+static int write_many(struct linear_filter *f, const struct json *spec, const char *from,
                       const struct json *v)
 {
     struct str type = json_str(json_get(spec, "type"), STR(""));
@@ -283,7 +283,7 @@ static int write_many(struct filter *f, const struct json *spec, const char *fro
     return r;
 }
 
-static int write_one(struct filter *f, const struct json *spec, const char *from,
+static int write_one(struct linear_filter *f, const struct json *spec, const char *from,
                      const struct json *v)
 {
     const struct json *null = json_get(v, "null");
@@ -298,7 +298,7 @@ static int write_one(struct filter *f, const struct json *spec, const char *from
     return r;
 }
 
-static int write_linear_field(struct filter *f, struct str type, struct str field,
+static int write_linear_field(struct linear_filter *f, struct str type, struct str field,
                               const struct json *v)
 {
     const struct json *spec = json_get_str(json_get_str(f->types, type), field);
@@ -318,7 +318,8 @@ static int write_linear_field(struct filter *f, struct str type, struct str fiel
 }
 
 /* The items of "and" or "or". */
-static int write_linear_joined(struct filter *f, struct str type, bool is_or, const struct json *v)
+static int write_linear_joined(struct linear_filter *f, struct str type, bool is_or,
+                               const struct json *v)
 {
     int r = json_is(v, JSON_ARRAY)
                 ? 0
@@ -333,7 +334,7 @@ static int write_linear_joined(struct filter *f, struct str type, bool is_or, co
     return r;
 }
 
-static int write_linear_object(struct filter *f, struct str type, const struct json *v)
+static int write_linear_object(struct linear_filter *f, struct str type, const struct json *v)
 {
     int r = 0;
 
@@ -362,7 +363,7 @@ static int write_linear_object(struct filter *f, struct str type, const struct j
 int lang_linear(const struct json *config, struct str text, struct arena *a,
                 struct appdb_predicate *ret, struct err *e)
 {
-    struct filter f = {.types = json_get(config, "types"), .err = e};
+    struct linear_filter f = {.types = json_get(config, "types"), .err = e};
     struct err own = ERR_INIT;
     const struct json *v = json_parse(a, text.len > 0 ? text : STR("{}"), NULL, &own);
 

@@ -32,7 +32,7 @@ enum kind {
 };
 
 /* PATH: where the value is in that of the property; "%" stands for the type. NULL: a column. */
-static const struct property_type {
+static const struct notion_property_type {
     const char *name;
     enum kind kind;
     const char *path;
@@ -144,7 +144,7 @@ static const struct condition {
      "date($x) BETWEEN date(now()) AND date(now(), '+1 year')"},
 };
 
-struct filter {
+struct notion_filter {
     const struct json *config, *schema;
     struct lang_out out;
     struct err *err;
@@ -152,7 +152,7 @@ struct filter {
 };
 
 /* Always false: the reason is kept. */
-static bool refuse_filter(struct filter *f, const char *why, struct str what)
+static bool refuse_filter(struct notion_filter *f, const char *why, struct str what)
 {
     if (!f->err->code)
         (void)err_set(f->err, -EINVAL, "%s: " STR_FMT, why, STR_ARG(what));
@@ -161,7 +161,7 @@ static bool refuse_filter(struct filter *f, const char *why, struct str what)
 
 /* ---- properties ---- */
 
-static const struct property_type *find_filter_type(struct str name)
+static const struct notion_property_type *find_filter_type(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         if (str_is(name, types[i].name))
@@ -194,11 +194,11 @@ static bool is_property_id(struct str id)
 
 /* A value to be compared or sorted by. */
 struct operand_in {
-    const struct property_type *type;
+    const struct notion_property_type *type;
     struct str id; /* of the property; empty for a timestamp */
 };
 
-static void add_operand_value(struct filter *f, const struct operand_in *x)
+static void add_operand_value(struct notion_filter *f, const struct operand_in *x)
 {
     const char *column = lang_field(f->config, STR("properties"));
 
@@ -217,11 +217,12 @@ static void add_operand_value(struct filter *f, const struct operand_in *x)
 }
 
 /* The property that IN names, and whether it may be compared as the type T (NULL: as any). */
-static bool look_up_property(struct filter *f, struct str name, const struct property_type *t,
-                             struct operand_in *ret)
+static bool look_up_property(struct notion_filter *f, struct str name,
+                             const struct notion_property_type *t, struct operand_in *ret)
 {
     const struct json *p = find_filter_property(f->schema, name);
-    const struct property_type *own = find_filter_type(json_str(json_get(p, "type"), STR("")));
+    const struct notion_property_type *own =
+        find_filter_type(json_str(json_get(p, "type"), STR("")));
 
     ret->id = json_str(json_get(p, "id"), STR(""));
     ret->type = own;
@@ -235,7 +236,7 @@ static bool look_up_property(struct filter *f, struct str name, const struct pro
 
 /* ---- conditions ---- */
 
-static bool add_operand(struct filter *f, enum operand operand, const struct json *v)
+static bool add_operand(struct notion_filter *f, enum operand operand, const struct json *v)
 {
     switch (operand) {
     case OPERAND_TEXT:
@@ -271,8 +272,8 @@ static bool is_operand_type(enum operand operand, const struct json *v)
     return false;
 }
 
-static void add_condition(struct filter *f, const struct condition *c, const struct operand_in *x,
-                          const struct json *v)
+static void add_condition(struct notion_filter *f, const struct condition *c,
+                          const struct operand_in *x, const struct json *v)
 {
     for (const char *p = c->sql; *p; p++) {
         if (p[0] != '$') {
@@ -293,7 +294,8 @@ static void add_condition(struct filter *f, const struct condition *c, const str
 }
 
 /* {"equals": "Done"}; more than one are all to be met. */
-static bool compile_conditions(struct filter *f, const struct operand_in *x, const struct json *in)
+static bool compile_conditions(struct notion_filter *f, const struct operand_in *x,
+                               const struct json *in)
 {
     if (!json_is(in, JSON_OBJECT) || in->n == 0)
         return refuse_filter(f, "body failed validation", str_of(x->type->name));
@@ -315,11 +317,11 @@ static bool compile_conditions(struct filter *f, const struct operand_in *x, con
 }
 
 /* The member of IN that is named like a type. */
-static const struct property_type *filter_type_in(const struct json *in,
-                                                  const struct json **ret_value)
+static const struct notion_property_type *filter_type_in(const struct json *in,
+                                                         const struct json **ret_value)
 {
     for (size_t i = 0; i < in->n; i++) {
-        const struct property_type *t = find_filter_type(in->members[i].key);
+        const struct notion_property_type *t = find_filter_type(in->members[i].key);
         *ret_value = &in->members[i].value;
         if (t)
             return t;
@@ -327,12 +329,12 @@ static const struct property_type *filter_type_in(const struct json *in,
     return NULL;
 }
 
-static bool compile_leaf(struct filter *f, const struct json *in)
+static bool compile_leaf(struct notion_filter *f, const struct json *in)
 {
     struct str property = json_str(json_get(in, "property"), STR_NULL);
     struct str timestamp = json_str(json_get(in, "timestamp"), STR_NULL);
     const struct json *value = NULL;
-    const struct property_type *t = filter_type_in(in, &value);
+    const struct notion_property_type *t = filter_type_in(in, &value);
     struct operand_in x = {.type = t, .id = STR("")};
 
     if (!t || !property.p == !timestamp.p)
@@ -344,9 +346,9 @@ static bool compile_leaf(struct filter *f, const struct json *in)
     return compile_conditions(f, &x, value);
 }
 
-static bool compile_filter(struct filter *f, const struct json *in, unsigned depth);
+static bool compile_filter(struct notion_filter *f, const struct json *in, unsigned depth);
 
-static bool compile_list(struct filter *f, const struct json *list, const char *between,
+static bool compile_list(struct notion_filter *f, const struct json *list, const char *between,
                          unsigned depth)
 {
     if (!json_is(list, JSON_ARRAY) || depth > NESTING_MAX)
@@ -361,7 +363,7 @@ static bool compile_list(struct filter *f, const struct json *list, const char *
     return true;
 }
 
-static bool compile_filter(struct filter *f, const struct json *in, unsigned depth)
+static bool compile_filter(struct notion_filter *f, const struct json *in, unsigned depth)
 {
     const struct json *all = json_get(in, "and"), *any = json_get(in, "or");
 
@@ -377,7 +379,7 @@ static bool compile_filter(struct filter *f, const struct json *in, unsigned dep
 /* ---- sorts ---- */
 
 /* Selects sort by the place of their options. */
-static void add_filter_place(struct filter *f, const struct operand_in *x)
+static void add_filter_place(struct notion_filter *f, const struct operand_in *x)
 {
     const struct json *p = find_filter_property(f->schema, x->id);
     const struct json *options = json_get(json_get(p, x->type->name), "options");
@@ -394,7 +396,7 @@ static void add_filter_place(struct filter *f, const struct operand_in *x)
         (void)refuse_filter(f, "body failed validation", STR("too many options to sort by"));
 }
 
-static bool compile_sort(struct filter *f, const struct json *in)
+static bool compile_sort(struct notion_filter *f, const struct json *in)
 {
     struct str property = json_str(json_get(in, "property"), STR_NULL);
     struct str direction = json_str(json_get(in, "direction"), STR("ascending"));
@@ -417,7 +419,7 @@ static bool compile_sort(struct filter *f, const struct json *in)
 
 /* ---- the languages ---- */
 
-static int finish_filter(struct filter *f, bool is_good, struct appdb_predicate *ret)
+static int finish_filter(struct notion_filter *f, bool is_good, struct appdb_predicate *ret)
 {
     if (is_good)
         return lang_end(&f->out, ret, f->err);
@@ -431,7 +433,7 @@ int lang_notion_filter(const struct json *config, struct str text, struct arena 
     struct err own = ERR_INIT;
     const struct json *request = json_parse(a, text, NULL, NULL);
     const struct json *filter = json_get(request, "filter");
-    struct filter f = {
+    struct notion_filter f = {
         .config = config, .schema = json_get(request, "schema"), .err = e ? e : &own};
 
     lang_begin(&f.out, a);
@@ -449,7 +451,7 @@ int lang_notion_sort(const struct json *config, struct str text, struct arena *a
     struct err own = ERR_INIT;
     const struct json *request = json_parse(a, text, NULL, NULL);
     const struct json *sorts = json_get(request, "sorts");
-    struct filter f = {
+    struct notion_filter f = {
         .config = config, .schema = json_get(request, "schema"), .err = e ? e : &own};
     bool is_good = true;
 

@@ -43,7 +43,7 @@ struct odata_parser {
     int n_terms, depth;
 };
 
-struct field {
+struct odata_field {
     enum kind kind;
     const char *sql;
 };
@@ -147,7 +147,7 @@ static int take_literal(struct odata_parser *p, struct literal *ret)
 
 /* ---- properties ---- */
 
-static int find_odata_field(struct odata_parser *p, struct str path, struct field *ret)
+static int find_odata_field(struct odata_parser *p, struct str path, struct odata_field *ret)
 {
     struct str name = path;
 
@@ -162,7 +162,8 @@ static int find_odata_field(struct odata_parser *p, struct str path, struct fiel
         for (size_t i = 0; fields && i < fields->n; i++) {
             if (!str_ieq(fields->members[i].key, name))
                 continue;
-            *ret = (struct field){(enum kind)k, json_str(&fields->members[i].value, STR_NULL).p};
+            *ret =
+                (struct odata_field){(enum kind)k, json_str(&fields->members[i].value, STR_NULL).p};
             return 0;
         }
     }
@@ -173,7 +174,7 @@ static int find_odata_field(struct odata_parser *p, struct str path, struct fiel
 }
 
 /* A property, or tolower() of it. Texts are compared without regard to case anyway. */
-static int take_odata_field(struct odata_parser *p, struct field *ret)
+static int take_odata_field(struct odata_parser *p, struct odata_field *ret)
 {
     bool is_call = take_call(p, "tolower") || take_call(p, "toupper");
     struct str path = take_odata_path(p);
@@ -186,8 +187,8 @@ static int take_odata_field(struct odata_parser *p, struct field *ret)
 
 /* ---- terms ---- */
 
-static int incompatible(struct odata_parser *p, const struct field *f, const struct literal *l,
-                        const char *title)
+static int incompatible(struct odata_parser *p, const struct odata_field *f,
+                        const struct literal *l, const char *title)
 {
     static const char *const types[] = {
         [LITERAL_TEXT] = "Edm.String",  [LITERAL_BOOL] = "Edm.Boolean",
@@ -202,7 +203,7 @@ static int incompatible(struct odata_parser *p, const struct field *f, const str
 }
 
 /* The literal as a value of the field's kind. */
-static int emit_odata_value(struct odata_parser *p, const struct field *f, struct literal *l,
+static int emit_odata_value(struct odata_parser *p, const struct odata_field *f, struct literal *l,
                             const char *title)
 {
     struct civil_text t;
@@ -227,7 +228,7 @@ static int emit_odata_value(struct odata_parser *p, const struct field *f, struc
 }
 
 /* field in ('a', 'b') */
-static int read_in_list(struct odata_parser *p, const struct field *f)
+static int read_in_list(struct odata_parser *p, const struct odata_field *f)
 {
     struct literal l;
 
@@ -249,7 +250,7 @@ static int read_odata_comparison(struct odata_parser *p)
 {
     const struct op *op = NULL;
     struct literal l;
-    struct field f;
+    struct odata_field f;
 
     if (take_odata_field(p, &f) < 0)
         return -EINVAL;
@@ -279,7 +280,7 @@ static int read_odata_comparison(struct odata_parser *p)
 static int read_match(struct odata_parser *p, const char *before, const char *after)
 {
     struct literal l;
-    struct field f;
+    struct odata_field f;
 
     if (take_odata_field(p, &f) < 0)
         return -EINVAL;
@@ -428,7 +429,7 @@ int lang_odata_order(const struct json *config, struct str text, struct arena *a
 {
     struct odata_parser p = {
         .config = config, .variable = STR(""), .text = text, .rest = text, .err = e};
-    struct field f;
+    struct odata_field f;
     int r = 0;
 
     lang_begin(&p.out, a);

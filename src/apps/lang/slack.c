@@ -27,14 +27,14 @@ static const char *const keys[] = {
     [BEFORE] = "before", [AFTER] = "after", [DURING] = "during",
 };
 
-struct term {
+struct slack_term {
     enum key key;
     bool is_negative;
     struct str value;
 };
 
-struct query {
-    struct term terms[MAX_TERMS];
+struct slack_query {
+    struct slack_term terms[MAX_TERMS];
     size_t n;
     const struct json *config;
     struct lang_out out;
@@ -69,7 +69,7 @@ static enum key take_search_key(struct str *text)
 }
 
 /* -E2BIG: more terms than a query may have. */
-static int read_slack_terms(struct query *q, struct str text)
+static int read_slack_terms(struct slack_query *q, struct str text)
 {
     bool is_quoted;
 
@@ -80,9 +80,9 @@ static int read_slack_terms(struct query *q, struct str text)
             return 0;
         if (q->n == MAX_TERMS)
             return -E2BIG;
-        struct term *t = &q->terms[q->n];
-        *t = (struct term){.is_negative =
-                               text.len > 1 && text.p[0] == '-' && !scan_is_blank(text.p[1])};
+        struct slack_term *t = &q->terms[q->n];
+        *t = (struct slack_term){.is_negative =
+                                     text.len > 1 && text.p[0] == '-' && !scan_is_blank(text.p[1])};
         if (t->is_negative)
             text = str_skip(text, 1);
         t->key = take_search_key(&text);
@@ -96,7 +96,8 @@ static int read_slack_terms(struct query *q, struct str text)
 /* ---- pieces ---- */
 
 /* The SQL called NAME of V with VALUE in it; what there is no SQL for is never true. */
-static void add_slack_sql(struct query *q, const struct json *v, struct str name, struct str value)
+static void add_slack_sql(struct slack_query *q, const struct json *v, struct str name,
+                          struct str value)
 {
     struct str sql = json_str(json_get_str(v, name), STR("0"));
     unsigned nth = 0; /* of the value among the parameters */
@@ -129,19 +130,19 @@ static struct str bare_mention(struct str value)
     return str_starts(value, STR("@")) || str_starts(value, STR("#")) ? str_skip(value, 1) : value;
 }
 
-static bool is_mention(const struct term *t)
+static bool is_mention(const struct slack_term *t)
 {
     return t->key == WORD && t->value.len > 1 &&
            (t->value.p[0] == '@' || str_starts(t->value, STR("<@")));
 }
 
 /* "abc*" is a beginning. */
-static void add_term_match(struct buf *b, const struct term *t)
+static void add_term_match(struct buf *b, const struct slack_term *t)
 {
     lang_phrase(b, t->value, t->key == WORD && str_ends(t->value, STR("*")));
 }
 
-static void add_slack_word(struct query *q, const struct term *t)
+static void add_slack_word(struct slack_query *q, const struct slack_term *t)
 {
     auto_buf struct buf b = BUF_INIT(4 * LANG_MAX_TEXT);
 
@@ -156,7 +157,7 @@ static void add_slack_word(struct query *q, const struct term *t)
 }
 
 /* has:link, has:reaction; has::tada: is an emoji. */
-static void add_has(struct query *q, const struct term *t)
+static void add_has(struct slack_query *q, const struct slack_term *t)
 {
     struct str v = t->value;
 
@@ -166,7 +167,7 @@ static void add_has(struct query *q, const struct term *t)
         add_slack_sql(q, json_get(q->config, "has"), v.len > 0 ? v : STR("?"), v);
 }
 
-static void add_hasmy(struct query *q, const struct term *t)
+static void add_hasmy(struct slack_query *q, const struct slack_term *t)
 {
     struct str v = t->value;
 
@@ -178,12 +179,12 @@ static void add_hasmy(struct query *q, const struct term *t)
 /* ---- times ---- */
 
 /* A day, a month or a year: its beginning as SQL, and how long it is. */
-struct span {
+struct slack_span {
     char start[128];
     const char *length;
 };
 
-static bool read_number_span(struct str v, struct span *ret)
+static bool read_number_span(struct str v, struct slack_span *ret)
 {
     static const struct {
         const char *pattern, *rest, *length;
@@ -204,7 +205,7 @@ static bool read_number_span(struct str v, struct span *ret)
 }
 
 /* "jan", "january": the last one that has begun. */
-static bool read_month_span(struct str v, struct span *ret)
+static bool read_month_span(struct str v, struct slack_span *ret)
 {
     static const char *const months[] = {"january",   "february", "march",    "april",
                                          "may",       "june",     "july",     "august",
@@ -224,7 +225,7 @@ static bool read_month_span(struct str v, struct span *ret)
     return false;
 }
 
-static bool read_span(struct str v, struct span *ret)
+static bool read_span(struct str v, struct slack_span *ret)
 {
     static const struct {
         const char *name, *start, *length;
@@ -246,10 +247,10 @@ static bool read_span(struct str v, struct span *ret)
     return read_number_span(v, ret) || read_month_span(v, ret);
 }
 
-static void add_time_term(struct query *q, const struct term *t)
+static void add_time_term(struct slack_query *q, const struct slack_term *t)
 {
     const char *time = json_str(json_get(q->config, "time"), STR("NULL")).p;
-    struct span s;
+    struct slack_span s;
 
     if (!read_span(t->value, &s)) {
         lang_sql(&q->out, "0");
@@ -266,7 +267,7 @@ static void add_time_term(struct query *q, const struct term *t)
 
 /* ---- the whole ---- */
 
-static void add_slack_term(struct query *q, const struct term *t)
+static void add_slack_term(struct slack_query *q, const struct slack_term *t)
 {
     lang_sql(&q->out, t->is_negative ? "NOT ifnull(" : "ifnull(");
     switch (t->key) {
@@ -288,7 +289,7 @@ static void add_slack_term(struct query *q, const struct term *t)
 }
 
 /* Any of the terms of KEY that do not exclude. */
-static void add_any_term(struct query *q, enum key key)
+static void add_any_term(struct slack_query *q, enum key key)
 {
     bool is_first = true;
 
@@ -303,7 +304,7 @@ static void add_any_term(struct query *q, enum key key)
         lang_sql(&q->out, ")");
 }
 
-static int begin_slack_query(struct query *q, const struct json *config, struct str text,
+static int begin_slack_query(struct slack_query *q, const struct json *config, struct str text,
                              struct err *e)
 {
     q->config = config;
@@ -315,7 +316,7 @@ static int begin_slack_query(struct query *q, const struct json *config, struct 
 int lang_slack(const struct json *config, struct str text, struct arena *a,
                struct appdb_predicate *ret, struct err *e)
 {
-    struct query q = {.n = 0};
+    struct slack_query q = {.n = 0};
     int r = begin_slack_query(&q, config, text, e);
 
     if (r < 0)
@@ -325,7 +326,7 @@ int lang_slack(const struct json *config, struct str text, struct arena *a,
     add_any_term(&q, FROM);
     add_any_term(&q, IN);
     for (size_t i = 0; i < q.n; i++) {
-        const struct term *t = &q.terms[i];
+        const struct slack_term *t = &q.terms[i];
         if ((t->key == FROM || t->key == IN) && !t->is_negative)
             continue;
         lang_sql(&q.out, " AND ");
@@ -338,13 +339,13 @@ int lang_slack_score(const struct json *config, struct str text, struct arena *a
                      struct appdb_predicate *ret, struct err *e)
 {
     auto_buf struct buf b = BUF_INIT(4 * LANG_MAX_TEXT);
-    struct query q = {.n = 0};
+    struct slack_query q = {.n = 0};
     int r = begin_slack_query(&q, config, text, e);
 
     if (r < 0)
         return r;
     for (size_t i = 0; i < q.n; i++) {
-        const struct term *t = &q.terms[i];
+        const struct slack_term *t = &q.terms[i];
         if (t->key > PHRASE || t->is_negative || is_mention(t) || !lang_has_word(t->value))
             continue;
         (void)buf_add_str(&b, b.len > 0 ? STR(" OR ") : STR(""));

@@ -15,15 +15,15 @@
 enum { MAX_ITEMS = 60, MAX_GROUPS = 8, MAX_QUERIES = 2, MAX_OFFSET = 2000 };
 
 /* What stands behind SELECT. */
-struct item {
+struct soql_item {
     enum { ITEM_FIELD, ITEM_CHILD, ITEM_ALL } kind;
     struct soql_operand operand;
     struct str alias;
     struct soql_token child; /* the SELECT of a query in parentheses */
 };
 
-struct query {
-    struct item items[MAX_ITEMS];
+struct soql_query {
+    struct soql_item items[MAX_ITEMS];
     size_t n;
     struct soql_scope scope;
     const struct soql_scope *outer; /* of a query in the list of another one */
@@ -31,7 +31,7 @@ struct query {
 };
 
 /* An item, and how many names of its path lead to where it is shown. */
-struct place {
+struct soql_place {
     size_t item;
     unsigned level;
 };
@@ -41,11 +41,11 @@ static int emit_query(struct soql *q, const struct soql_scope *outer);
 /* ---- the list ---- */
 
 /* Skips a query in parentheses, which is read when its place in the answer has come. */
-static int skip_child(struct soql *q, struct item *it)
+static int skip_child(struct soql *q, struct soql_item *it)
 {
     int depth = 1, r;
 
-    *it = (struct item){.kind = ITEM_CHILD, .child = q->token};
+    *it = (struct soql_item){.kind = ITEM_CHILD, .child = q->token};
     while (depth > 0) {
         depth += soql_is(q, "(") ? 1 : soql_is(q, ")") ? -1 : 0;
         if (q->token.kind == SOQL_END)
@@ -56,21 +56,21 @@ static int skip_child(struct soql *q, struct item *it)
     return 0;
 }
 
-static int read_soql_item(struct soql *q, struct item *it)
+static int read_soql_item(struct soql *q, struct soql_item *it)
 {
     int r;
 
     if ((r = soql_take(q, "(")) != 0)
         return r < 0 ? r : soql_is(q, "SELECT") ? skip_child(q, it) : soql_unexpected(q);
     if (soql_is(q, "FIELDS")) {
-        *it = (struct item){.kind = ITEM_ALL};
+        *it = (struct soql_item){.kind = ITEM_ALL};
         if ((r = soql_next(q)) < 0 || (r = soql_need(q, "(")) < 0)
             return r;
         if (!soql_is(q, "ALL") && !soql_is(q, "STANDARD"))
             return soql_unexpected(q);
         return (r = soql_next(q)) < 0 ? r : soql_need(q, ")");
     }
-    *it = (struct item){.kind = ITEM_FIELD};
+    *it = (struct soql_item){.kind = ITEM_FIELD};
     if ((r = soql_operand(q, &it->operand)) < 0)
         return r;
     if (q->token.kind == SOQL_WORD && !soql_is(q, "FROM")) {
@@ -80,12 +80,12 @@ static int read_soql_item(struct soql *q, struct item *it)
     return 0;
 }
 
-static int read_items(struct soql *q, struct query *u)
+static int read_items(struct soql *q, struct soql_query *u)
 {
     int r = soql_need(q, "SELECT");
 
     while (r >= 0 && u->n < MAX_ITEMS) {
-        struct item *it = &u->items[u->n++];
+        struct soql_item *it = &u->items[u->n++];
         if ((r = read_soql_item(q, it)) < 0)
             return r;
         if (it->kind == ITEM_FIELD && soql_is_aggregate(it->operand.fn))
@@ -111,7 +111,7 @@ static bool is_clause(const struct soql *q)
 }
 
 /* The object, and the name that the query has for it. */
-static int read_from_clause(struct soql *q, struct query *u)
+static int read_from_clause(struct soql *q, struct soql_query *u)
 {
     struct soql_token name = q->token;
     const struct json_member *child = NULL;
@@ -171,7 +171,7 @@ static bool has_level(struct str path, unsigned level)
 
 /* Whether the item I is one of the way of the first LEVEL names of the item FIRST, and none before
  * it has the same next name. */
-static bool is_first_of(const struct query *u, size_t i, size_t first, unsigned level)
+static bool is_first_of(const struct soql_query *u, size_t i, size_t first, unsigned level)
 {
     struct str path = soql_own_path(&u->scope, u->items[i].operand.path);
     struct str way = soql_own_path(&u->scope, u->items[first].operand.path);
@@ -186,14 +186,14 @@ static bool is_first_of(const struct query *u, size_t i, size_t first, unsigned 
     return true;
 }
 
-static int emit_members(struct soql *q, const struct query *u, const struct soql_scope *s,
-                        struct place at);
+static int emit_members(struct soql *q, const struct soql_query *u, const struct soql_scope *s,
+                        struct soql_place at);
 
 /* The member that the item AT is, or that it leads to. */
-static int emit_soql_member(struct soql *q, const struct query *u, const struct soql_scope *s,
-                            struct place at)
+static int emit_soql_member(struct soql *q, const struct soql_query *u, const struct soql_scope *s,
+                            struct soql_place at)
 {
-    const struct item *it = &u->items[at.item];
+    const struct soql_item *it = &u->items[at.item];
     struct str path = soql_own_path(&u->scope, it->operand.path);
     bool is_parent = has_level(path, at.level + 1);
     const struct json_member *m =
@@ -214,7 +214,7 @@ static int emit_soql_member(struct soql *q, const struct query *u, const struct 
     struct soql_scope up = {.row = q->n_rows++};
     up.object = soql_object(q, json_str(&m->value, STR("")), &up.name);
     lang_sql(&q->out, "(SELECT json_object(");
-    if ((r = emit_members(q, u, &up, (struct place){at.item, at.level + 1})) < 0)
+    if ((r = emit_members(q, u, &up, (struct soql_place){at.item, at.level + 1})) < 0)
         return r;
     lang_sql(&q->out, ") FROM record r%u WHERE r%u.id = r%u.fields ->> '" STR_FMT "Id')", up.row,
              up.row, s->row, STR_ARG(m->key));
@@ -222,8 +222,8 @@ static int emit_soql_member(struct soql *q, const struct query *u, const struct 
 }
 
 /* The members that the items have from AT on; each parent once. */
-static int emit_members(struct soql *q, const struct query *u, const struct soql_scope *s,
-                        struct place at)
+static int emit_members(struct soql *q, const struct soql_query *u, const struct soql_scope *s,
+                        struct soql_place at)
 {
     const char *comma = "";
     int r = 0;
@@ -233,7 +233,7 @@ static int emit_members(struct soql *q, const struct query *u, const struct soql
             continue;
         lang_sql(&q->out, "%s", comma);
         comma = ", ";
-        r = emit_soql_member(q, u, s, (struct place){i, at.level});
+        r = emit_soql_member(q, u, s, (struct soql_place){i, at.level});
     }
     return r;
 }
@@ -252,7 +252,7 @@ static int read_to_from(struct soql *q)
 }
 
 /* The queries in the list. */
-static int emit_children(struct soql *q, const struct query *u)
+static int emit_children(struct soql *q, const struct soql_query *u)
 {
     struct soql_token token = q->token;
     size_t at = q->at;
@@ -296,13 +296,13 @@ static bool has_groups(const struct soql *q)
 }
 
 /* A row of a query with GROUP BY or with functions over all rows. */
-static int emit_soql_group(struct soql *q, const struct query *u)
+static int emit_soql_group(struct soql *q, const struct soql_query *u)
 {
     unsigned n_expr = 0;
     int r;
 
     for (size_t i = 0; i < u->n; i++) {
-        const struct item *it = &u->items[i];
+        const struct soql_item *it = &u->items[i];
         struct str path = it->operand.path, last = path;
         if (it->kind != ITEM_FIELD)
             return soql_fail(q, it->child.at, "MALFORMED_QUERY", "Grouped query cannot use this");
@@ -326,7 +326,7 @@ static int emit_soql_group(struct soql *q, const struct query *u)
     return 0;
 }
 
-static int emit_record(struct soql *q, const struct query *u)
+static int emit_record(struct soql *q, const struct soql_query *u)
 {
     bool has_all = false, has_fields = false;
     int r = 0;
@@ -347,7 +347,7 @@ static int emit_record(struct soql *q, const struct query *u)
     if (u->is_grouped)
         r = emit_soql_group(q, u);
     else if (has_fields)
-        r = emit_members(q, u, &u->scope, (struct place){first, 0});
+        r = emit_members(q, u, &u->scope, (struct soql_place){first, 0});
     else
         lang_sql(&q->out, "'', NULL");
     if (r == 0 && !u->is_grouped)
@@ -358,7 +358,7 @@ static int emit_record(struct soql *q, const struct query *u)
 
 /* ---- clauses ---- */
 
-static int read_soql_groups(struct soql *q, const struct query *u)
+static int read_soql_groups(struct soql *q, const struct soql_query *u)
 {
     struct soql_operand groups[MAX_GROUPS];
     struct soql_scope rows = u->scope;
@@ -419,7 +419,7 @@ static int skip_rest(struct soql *q)
     return soql_need(q, "ROWS");
 }
 
-static int read_where(struct soql *q, const struct query *u)
+static int read_where(struct soql *q, const struct soql_query *u)
 {
     struct soql_scope rows = u->scope;
     int r = soql_take(q, "WHERE");
@@ -436,7 +436,7 @@ static int read_where(struct soql *q, const struct query *u)
                : soql_unexpected(q);
 }
 
-static int read_having(struct soql *q, const struct query *u)
+static int read_having(struct soql *q, const struct soql_query *u)
 {
     int r = soql_take(q, "GROUP");
 
@@ -450,7 +450,7 @@ static int read_having(struct soql *q, const struct query *u)
     return soql_condition(q, &u->scope);
 }
 
-static int read_soql_order(struct soql *q, const struct query *u)
+static int read_soql_order(struct soql *q, const struct soql_query *u)
 {
     int r = soql_take(q, "ORDER");
 
@@ -466,7 +466,7 @@ static int read_soql_order(struct soql *q, const struct query *u)
 }
 
 /* All behind FROM and its object. */
-static int read_clauses(struct soql *q, const struct query *u)
+static int read_clauses(struct soql *q, const struct soql_query *u)
 {
     int64_t limit = -1, offset = 0;
     int r;
@@ -486,7 +486,7 @@ static int read_clauses(struct soql *q, const struct query *u)
     return skip_rest(q);
 }
 
-static void emit_from(struct soql *q, const struct query *u)
+static void emit_from(struct soql *q, const struct soql_query *u)
 {
     unsigned row = u->scope.row;
 
@@ -497,13 +497,13 @@ static void emit_from(struct soql *q, const struct query *u)
 /* OUTER: the row whose children it is about, or NULL. */
 static int emit_query(struct soql *q, const struct soql_scope *outer)
 {
-    struct query *u = arena_alloc(q->out.arena, sizeof *u);
+    struct soql_query *u = arena_alloc(q->out.arena, sizeof *u);
     struct str list;
     int r;
 
     if (!u)
         return soql_fail(q, q->token.at, "MALFORMED_QUERY", "out of memory");
-    *u = (struct query){.outer = outer};
+    *u = (struct soql_query){.outer = outer};
     q->stack += SOQL_STACK_QUERY;
     if ((r = read_items(q, u)) < 0)
         return r;
@@ -542,7 +542,7 @@ static int emit_query(struct soql *q, const struct soql_scope *outer)
 
 int soql_values(struct soql *q)
 {
-    struct query u = {.n = 0};
+    struct soql_query u = {.n = 0};
     int r;
 
     if (++q->n_within > MAX_QUERIES)

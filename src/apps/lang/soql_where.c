@@ -19,7 +19,7 @@ enum value_kind {
     VALUE_DAYS
 };
 
-struct value {
+struct soql_value {
     enum value_kind kind;
     struct str text, days[3];
     double number;
@@ -34,7 +34,7 @@ struct comparison {
 
 /* ---- values ---- */
 
-static int read_literal(struct soql *q, struct value *ret)
+static int read_literal(struct soql *q, struct soql_value *ret)
 {
     struct civil_text t;
     char *end;
@@ -42,7 +42,8 @@ static int read_literal(struct soql *q, struct value *ret)
     if (str_chr(str_skip(q->token.text, 1), '-') >= 0) {
         if (civil_read(q->token.text, &t) < 0 || (!t.is_date && !t.has_offset))
             return soql_unexpected(q);
-        *ret = (struct value){.kind = t.is_date ? VALUE_DATE : VALUE_TIME, .text = q->token.text};
+        *ret =
+            (struct soql_value){.kind = t.is_date ? VALUE_DATE : VALUE_TIME, .text = q->token.text};
         return soql_next(q);
     }
     const char *text = arena_str(q->out.arena, q->token.text).p;
@@ -53,11 +54,11 @@ static int read_literal(struct soql *q, struct value *ret)
     return soql_next(q);
 }
 
-static int read_soql_value(struct soql *q, bool is_pattern, struct value *ret)
+static int read_soql_value(struct soql *q, bool is_pattern, struct soql_value *ret)
 {
     int r;
 
-    *ret = (struct value){.kind = VALUE_NULL};
+    *ret = (struct soql_value){.kind = VALUE_NULL};
     if (q->token.kind == SOQL_LITERAL)
         return read_literal(q, ret);
     if (q->token.kind == SOQL_STRING) {
@@ -108,7 +109,7 @@ static int check_kind(struct soql *q, const struct soql_operand *o, enum soql_ty
 }
 
 /* A stretch of days. */
-static int emit_days(struct soql *q, const struct comparison *c, const struct value *v)
+static int emit_days(struct soql *q, const struct comparison *c, const struct soql_value *v)
 {
     bool is_equal = str_is(c->op, "="), is_other = str_is(c->op, "!=");
     /* The bound and how the day is compared with it; "=" is both ">=" and "<" of the next. */
@@ -149,7 +150,7 @@ static int emit_side(struct soql *q, const struct comparison *c, enum value_kind
     return 0;
 }
 
-static void emit_soql_value(struct soql *q, const struct value *v)
+static void emit_soql_value(struct soql *q, const struct soql_value *v)
 {
     if (v->kind == VALUE_NUMBER) {
         lang_real(&q->out, v->number);
@@ -164,7 +165,8 @@ static void emit_soql_value(struct soql *q, const struct value *v)
     }
 }
 
-static int emit_soql_comparison(struct soql *q, const struct comparison *c, const struct value *v)
+static int emit_soql_comparison(struct soql *q, const struct comparison *c,
+                                const struct soql_value *v)
 {
     bool is_other = str_is(c->op, "!="), is_like = str_iis(c->op, "LIKE");
     int r;
@@ -201,7 +203,7 @@ static int type_of_operand(struct soql *q, const struct comparison *c, enum soql
 /* IN (…), behind the parenthesis. */
 static int in_list(struct soql *q, const struct comparison *c, bool is_not)
 {
-    struct value v;
+    struct soql_value v;
     enum soql_type type;
     int r = type_of_operand(q, c, &type);
 
@@ -269,7 +271,7 @@ static int check_operator(struct soql *q, const struct comparison *c, enum value
 static int read_soql_comparison(struct soql *q, const struct soql_scope *s)
 {
     struct comparison c = {.scope = s};
-    struct value v;
+    struct soql_value v;
     enum soql_type type;
     int r, is_not;
 

@@ -14,27 +14,27 @@
 enum { MAX_TABLES = 1000, SQL_MAX = 1 << 20 };
 #define PAGE "1000"
 
-struct table {
+struct pg_table {
     const char *label; /* for the reader */
     const char *name;  /* for SQL; NULL: not there */
     const char *key;   /* an expression of a row t; NULL: it has none */
 };
 
 struct tables {
-    struct table all[MAX_TABLES];
+    struct pg_table all[MAX_TABLES];
     size_t n;
 };
 
 /* One of the two, and its rows of the table at hand. */
-struct side {
+struct pg_side {
     PGconn *c;
     struct tables tables;
     PGresult *page; /* NULL: there are no more */
     int at;
 };
 
-struct diff {
-    struct side sides[2]; /* before and after */
+struct pg_diff {
+    struct pg_side sides[2]; /* before and after */
     struct changes found;
     int64_t deadline_ms;
     struct err *err;
@@ -55,7 +55,7 @@ static const char tables_sql[] =
     " WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND n.nspname <> 'information_schema'"
     "   AND n.nspname NOT LIKE 'pg\\_%' ORDER BY label";
 
-static int read_pg_tables(struct diff *d, struct side *s)
+static int read_pg_tables(struct pg_diff *d, struct pg_side *s)
 {
     PGresult *r auto_(pg_clear) = NULL;
     int code = pg_do(s->c, tables_sql, &r, d->err);
@@ -65,7 +65,7 @@ static int read_pg_tables(struct diff *d, struct side *s)
     if (PQntuples(r) > MAX_TABLES)
         return err_set(d->err, -E2BIG, "there are more than %d tables", MAX_TABLES);
     for (int i = 0; i < PQntuples(r); i++) {
-        struct table *t = &s->tables.all[s->tables.n++];
+        struct pg_table *t = &s->tables.all[s->tables.n++];
         t->label = arena_strdup(&d->found.arena, PQgetvalue(r, i, 0));
         t->name = arena_strdup(&d->found.arena, PQgetvalue(r, i, 1));
         if (!PQgetisnull(r, i, 2))
@@ -78,7 +78,7 @@ static int read_pg_tables(struct diff *d, struct side *s)
 
 /* ---- rows ---- */
 
-static int fetch_side(struct diff *d, struct side *s)
+static int fetch_side(struct pg_diff *d, struct pg_side *s)
 {
     PQclear(s->page);
     s->page = NULL;
@@ -93,7 +93,8 @@ static int fetch_side(struct diff *d, struct side *s)
     return r;
 }
 
-static int begin_rows(struct diff *d, struct side *s, const struct table *t, const char *key)
+static int begin_rows(struct pg_diff *d, struct pg_side *s, const struct pg_table *t,
+                      const char *key)
 {
     auto_buf struct buf sql = BUF_INIT(SQL_MAX);
 
@@ -110,19 +111,19 @@ static int begin_rows(struct diff *d, struct side *s, const struct table *t, con
     return r < 0 ? r : fetch_side(d, s);
 }
 
-static void end_rows(struct side *s)
+static void end_rows(struct pg_side *s)
 {
     PQclear(s->page);
     s->page = NULL;
     (void)pg_do(s->c, "ROLLBACK", NULL, NULL);
 }
 
-static struct str text_at(const struct side *s, int column)
+static struct str text_at(const struct pg_side *s, int column)
 {
     return str_n(PQgetvalue(s->page, s->at, column), (size_t)PQgetlength(s->page, s->at, column));
 }
 
-static int next_row(struct diff *d, struct side *s)
+static int next_row(struct pg_diff *d, struct pg_side *s)
 {
     return ++s->at < PQntuples(s->page) ? 0 : fetch_side(d, s);
 }
@@ -130,7 +131,7 @@ static int next_row(struct diff *d, struct side *s)
 /* ---- comparing ---- */
 
 /* The members of A that B does not have, or has another value of. */
-static struct json *differing_members(struct diff *d, const struct json *a, const struct json *b)
+static struct json *differing_members(struct pg_diff *d, const struct json *a, const struct json *b)
 {
     struct json *ret = json_new_object(&d->found.arena);
 
@@ -145,11 +146,11 @@ static struct json *differing_members(struct diff *d, const struct json *a, cons
     return ret;
 }
 
-static int add_pg_change(struct diff *d, enum changes_kind kind, const struct side *before,
-                         const struct side *after)
+static int add_pg_change(struct pg_diff *d, enum changes_kind kind, const struct pg_side *before,
+                         const struct pg_side *after)
 {
     struct arena *a = &d->found.arena;
-    const struct side *any = after ? after : before;
+    const struct pg_side *any = after ? after : before;
     struct json *old = before ? json_parse(a, text_at(before, 1), NULL, d->err) : NULL;
     struct json *new = after ? json_parse(a, text_at(after, 1), NULL, d->err) : NULL;
     struct change c = {kind, json_parse(a, text_at(any, 0), NULL, d->err), old, new};
@@ -166,18 +167,18 @@ static int add_pg_change(struct diff *d, enum changes_kind kind, const struct si
 }
 
 /* Which of the two comes next: as str_cmp(). */
-static int order_sides(const struct diff *d)
+static int order_sides(const struct pg_diff *d)
 {
-    const struct side *before = &d->sides[0], *after = &d->sides[1];
+    const struct pg_side *before = &d->sides[0], *after = &d->sides[1];
 
     if (!before->page || !after->page)
         return before->page ? -1 : 1;
     return str_cmp(text_at(before, 0), text_at(after, 0));
 }
 
-static int compare_rows(struct diff *d)
+static int compare_rows(struct pg_diff *d)
 {
-    struct side *before = &d->sides[0], *after = &d->sides[1];
+    struct pg_side *before = &d->sides[0], *after = &d->sides[1];
     int r = 0;
 
     while (r == 0 && (before->page || after->page)) {
@@ -196,7 +197,8 @@ static int compare_rows(struct diff *d)
     return r;
 }
 
-static int compare_pg_table(struct diff *d, const struct table *before, const struct table *after)
+static int compare_pg_table(struct pg_diff *d, const struct pg_table *before,
+                            const struct pg_table *after)
 {
     const char *label = after->name ? after->label : before->label;
     const char *key = after->name ? after->key : before->key;
@@ -216,9 +218,9 @@ static int compare_pg_table(struct diff *d, const struct table *before, const st
     return r;
 }
 
-static int compare_tables(struct diff *d)
+static int compare_tables(struct pg_diff *d)
 {
-    static const struct table none;
+    static const struct pg_table none;
     const struct tables *a = &d->sides[0].tables, *b = &d->sides[1].tables;
     int r = 0;
 
@@ -233,7 +235,7 @@ static int compare_tables(struct diff *d)
 
 int pg_changes(PGconn *base, PGconn *c, struct buf *out, struct err *e)
 {
-    struct diff *d = calloc(1, sizeof *d);
+    struct pg_diff *d = calloc(1, sizeof *d);
 
     if (!d)
         return err_set(e, -ENOMEM, "out of memory");

@@ -9,7 +9,7 @@
 
 #define MAX_VALUES 32
 
-struct run {
+struct pg_run {
     PGconn *c;
     struct appdb_call *call;
     struct json *kept; /* columns of the statements before */
@@ -27,14 +27,14 @@ struct built {
 
 /* ---- parameters ---- */
 
-static const struct json *find_script_param(const struct run *run, struct str name)
+static const struct json *find_script_param(const struct pg_run *run, struct str name)
 {
     const struct json *v = json_get_str(run->kept, name);
 
     return v ? v : json_get_str(run->call->args, name);
 }
 
-static const char *as_text(const struct run *run, const struct json *v)
+static const char *as_text(const struct pg_run *run, const struct json *v)
 {
     auto_buf struct buf b = BUF_INIT(PG_RESULT_MAX);
 
@@ -52,7 +52,7 @@ static bool is_param_char(char c)
 }
 
 /* ":name" at the beginning of REST becomes $N. */
-static struct str add_pg_param(const struct run *run, struct built *b, struct str rest)
+static struct str add_pg_param(const struct pg_run *run, struct built *b, struct str rest)
 {
     size_t n = 1;
 
@@ -66,7 +66,7 @@ static struct str add_pg_param(const struct run *run, struct built *b, struct st
 }
 
 /* Outside of quotes; "::" is a cast. */
-static void add_pg_sql(const struct run *run, struct built *b, struct str rest)
+static void add_pg_sql(const struct pg_run *run, struct built *b, struct str rest)
 {
     bool is_quoted = false;
 
@@ -85,7 +85,8 @@ static void add_pg_sql(const struct run *run, struct built *b, struct str rest)
     }
 }
 
-static void build_query(const struct run *run, const struct script_statement *st, struct built *b)
+static void build_query(const struct pg_run *run, const struct script_statement *st,
+                        struct built *b)
 {
     size_t at = 0;
 
@@ -103,7 +104,7 @@ static void build_query(const struct run *run, const struct script_statement *st
 
 /* ---- statements ---- */
 
-static int keep_columns(struct run *run, const PGresult *r)
+static int keep_columns(struct pg_run *run, const PGresult *r)
 {
     struct arena *a = run->call->arena;
 
@@ -128,8 +129,8 @@ static void add_plan_lines(struct buf *b, const PGresult *r)
 }
 
 /* The answer: one value, lines of text, or all rows. */
-static void add_pg_answer(struct buf *b, const struct run *run, const struct script_statement *st,
-                          const PGresult *r)
+static void add_pg_answer(struct buf *b, const struct pg_run *run,
+                          const struct script_statement *st, const PGresult *r)
 {
     int result = PQfnumber(r, "result");
 
@@ -144,7 +145,7 @@ static void add_pg_answer(struct buf *b, const struct run *run, const struct scr
 }
 
 /* What the rows say; 1 when the call is over. */
-static int look_at_rows(struct run *run, const struct script_statement *st, const PGresult *r,
+static int look_at_rows(struct pg_run *run, const struct script_statement *st, const PGresult *r,
                         bool is_last)
 {
     auto_buf struct buf b = BUF_INIT(PG_RESULT_MAX);
@@ -164,7 +165,7 @@ static int look_at_rows(struct run *run, const struct script_statement *st, cons
     return run->call->result.p ? 1 : err_set(run->err, -ENOMEM, "out of memory");
 }
 
-static int run_pg_statement(struct run *run, const struct script_statement *st, bool is_last)
+static int run_pg_statement(struct pg_run *run, const struct script_statement *st, bool is_last)
 {
     struct built b = {.n = 0};
     PGresult *r auto_(pg_clear) = NULL;
@@ -185,7 +186,7 @@ static int run_pg_statement(struct run *run, const struct script_statement *st, 
     return n < 0 ? n : look_at_rows(run, st, r, is_last);
 }
 
-static int run_all_pg(struct run *run)
+static int run_all_pg(struct pg_run *run)
 {
     const struct script *s = run->call->script;
     int r = 0;
@@ -212,11 +213,11 @@ static int settle_session(PGconn *c, struct err *e)
 int pg_script(PGconn *c, struct appdb_call *call, struct err *e)
 {
     struct err own = ERR_INIT, end = ERR_INIT;
-    struct run run = {.c = c,
-                      .call = call,
-                      .kept = json_new_object(call->arena),
-                      .err = &own,
-                      .until_ms = clock_mono_ms() + PG_CALL_MAX_MS};
+    struct pg_run run = {.c = c,
+                         .call = call,
+                         .kept = json_new_object(call->arena),
+                         .err = &own,
+                         .until_ms = clock_mono_ms() + PG_CALL_MAX_MS};
     int r = run.kept ? 0 : -ENOMEM;
 
     if (r == 0 && !call->is_write)

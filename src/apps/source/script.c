@@ -11,7 +11,7 @@
 #define PART_MARK    STR("-- part:")
 #define INCLUDE_MARK STR("-- include:")
 
-struct reader {
+struct source_reader {
     struct arena *arena;
     struct str text;
     size_t at;
@@ -23,24 +23,24 @@ struct reader {
 
 /* ---- tokens: only what is needed to find the end of a statement ---- */
 
-static bool is_reader_at(const struct reader *r, struct str word)
+static bool is_reader_at(const struct source_reader *r, struct str word)
 {
     return str_starts(str_skip(r->text, r->at), word);
 }
 
-static bool is_at_begin(const struct reader *r)
+static bool is_at_begin(const struct source_reader *r)
 {
     return is_reader_at(r, NAME_MARK) || is_reader_at(r, PART_MARK);
 }
 
-static void step_reader(struct reader *r)
+static void step_reader(struct source_reader *r)
 {
     r->line += r->text.p[r->at] == '\n';
     r->at++;
 }
 
 /* Goes behind the next END; -EINVAL when there is none. */
-static int skip_to(struct reader *r, struct str end, const char *what)
+static int skip_to(struct source_reader *r, struct str end, const char *what)
 {
     unsigned line = r->line;
 
@@ -52,13 +52,13 @@ static int skip_to(struct reader *r, struct str end, const char *what)
     return 0;
 }
 
-static void skip_line(struct reader *r)
+static void skip_line(struct source_reader *r)
 {
     while (r->at < r->text.len && r->text.p[r->at] != '\n')
         r->at++;
 }
 
-static void skip_blank(struct reader *r)
+static void skip_blank(struct source_reader *r)
 {
     while (r->at < r->text.len) {
         if (strchr(" \t\r\n", r->text.p[r->at]))
@@ -71,7 +71,7 @@ static void skip_blank(struct reader *r)
 }
 
 /* Quotes are doubled inside quotes, which makes two quoted pieces side by side: the same end. */
-static int skip_token(struct reader *r)
+static int skip_token(struct source_reader *r)
 {
     static const struct {
         struct str begin, end;
@@ -112,7 +112,7 @@ static bool is_script_word(struct str s)
 }
 
 /* "{{jql :query}}" at START of the statement that begins at BASE. */
-static int read_query_part(struct reader *r, struct script_statement *st, size_t base)
+static int read_query_part(struct source_reader *r, struct script_statement *st, size_t base)
 {
     size_t start = r->at;
     unsigned line = r->line;
@@ -133,7 +133,7 @@ static int read_query_part(struct reader *r, struct script_statement *st, size_t
     return 0;
 }
 
-static int read_statement(struct reader *r, struct script_statement *st)
+static int read_statement(struct source_reader *r, struct script_statement *st)
 {
     size_t base = r->at;
 
@@ -167,7 +167,7 @@ static bool is_volatile(struct str sql)
 }
 
 /* The rest of the line behind MARK. */
-static struct str read_script_name(struct reader *r, struct str mark)
+static struct str read_script_name(struct source_reader *r, struct str mark)
 {
     r->at += mark.len;
     size_t start = r->at;
@@ -193,9 +193,10 @@ struct statements {
 };
 
 /* The statements of the file NAME, as if they stood in LINE. */
-static int include_file(struct reader *r, struct str name, unsigned line, struct statements *found)
+static int include_file(struct source_reader *r, struct str name, unsigned line,
+                        struct statements *found)
 {
-    struct reader in = {.arena = r->arena, .line = 1, .err = r->err};
+    struct source_reader in = {.arena = r->arena, .line = 1, .err = r->err};
     int rc = r->from->include(r->from->ctx, name, &in.text, r->err);
 
     if (rc < 0)
@@ -215,7 +216,8 @@ static int include_file(struct reader *r, struct str name, unsigned line, struct
     return 0;
 }
 
-static int include_part(struct reader *r, struct str name, unsigned line, struct statements *found)
+static int include_part(struct source_reader *r, struct str name, unsigned line,
+                        struct statements *found)
 {
     const struct script *part = find_script(r->before, name, true);
 
@@ -231,7 +233,7 @@ static int include_part(struct reader *r, struct str name, unsigned line, struct
     return 0;
 }
 
-static int include(struct reader *r, struct statements *found)
+static int include(struct source_reader *r, struct statements *found)
 {
     unsigned line = r->line;
     struct str name = read_script_name(r, INCLUDE_MARK);
@@ -241,7 +243,7 @@ static int include(struct reader *r, struct statements *found)
     return include_part(r, name, line, found);
 }
 
-static int read_next(struct reader *r, struct statements *found)
+static int read_next(struct source_reader *r, struct statements *found)
 {
     if (is_reader_at(r, INCLUDE_MARK))
         return include(r, found);
@@ -252,7 +254,7 @@ static int read_next(struct reader *r, struct statements *found)
     return rc;
 }
 
-static int read_statements(struct reader *r, struct script *s)
+static int read_statements(struct source_reader *r, struct script *s)
 {
     struct statements found = {.n = 0};
 
@@ -277,7 +279,7 @@ static int read_statements(struct reader *r, struct script *s)
     return 0;
 }
 
-static int read_source_script(struct reader *r, struct script *s)
+static int read_source_script(struct source_reader *r, struct script *s)
 {
     *s = (struct script){.line = r->line, .is_part = is_reader_at(r, PART_MARK)};
     s->name = read_script_name(r, s->is_part ? PART_MARK : NAME_MARK);
@@ -305,7 +307,8 @@ static size_t count_names(struct str text)
 int scripts_parse_from(const struct script_source *from, struct arena *a, struct str text,
                        struct scripts *ret, struct err *e)
 {
-    struct reader r = {.arena = a, .text = text, .line = 1, .from = from, .before = ret, .err = e};
+    struct source_reader r = {
+        .arena = a, .text = text, .line = 1, .from = from, .before = ret, .err = e};
     size_t max = count_names(text);
 
     *ret = (struct scripts){.items = arena_zalloc(a, max ? max : 1, sizeof *ret->items)};

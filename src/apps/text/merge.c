@@ -4,25 +4,25 @@
 #include "base/textdiff.h"
 
 /* A side under way: its next change, and how far its lines are from those of the base. */
-struct side {
+struct merge_side {
     struct textdiff d;
     size_t next;
     int32_t shift, start; /* start: the shift at the region's beginning */
     bool is_touched;
 };
 
-static bool touches(const struct side *s, int32_t end)
+static bool touches(const struct merge_side *s, int32_t end)
 {
     return s->next < s->d.n && s->d.changes[s->next].a <= end;
 }
 
 /* The region of the base that begins at the next change and holds all that touch it. */
-static int32_t grow_region(struct side sides[2], int32_t end)
+static int32_t grow_region(struct merge_side sides[2], int32_t end)
 {
     for (bool is_grown = true; is_grown;) {
         is_grown = false;
         for (int i = 0; i < 2; i++) {
-            struct side *s = &sides[i];
+            struct merge_side *s = &sides[i];
             if (!touches(s, end))
                 continue;
             const struct textdiff_change *c = &s->d.changes[s->next++];
@@ -35,7 +35,7 @@ static int32_t grow_region(struct side sides[2], int32_t end)
 }
 
 /* The lines of the side that stand for the base's [FROM, TO). */
-static struct str lines_of(const struct side *s, int32_t from, int32_t to)
+static struct str lines_of(const struct merge_side *s, int32_t from, int32_t to)
 {
     int32_t lo = from + s->start, hi = to + s->shift;
 
@@ -45,10 +45,10 @@ static struct str lines_of(const struct side *s, int32_t from, int32_t to)
     return str_n(s->d.b[lo].p, (size_t)(last->p + last->len - s->d.b[lo].p));
 }
 
-static int32_t next_start(const struct side sides[2], int32_t n)
+static int32_t next_start(const struct merge_side sides[2], int32_t n)
 {
     for (int i = 0; i < 2; i++) {
-        const struct side *s = &sides[i];
+        const struct merge_side *s = &sides[i];
         if (s->next < s->d.n && s->d.changes[s->next].a < n)
             n = s->d.changes[s->next].a;
     }
@@ -56,7 +56,7 @@ static int32_t next_start(const struct side sides[2], int32_t n)
 }
 
 /* Adds the region from START on; false when the sides differ in it. */
-static bool merge_region(struct side sides[2], int32_t start, int32_t *end, struct buf *out)
+static bool merge_region(struct merge_side sides[2], int32_t start, int32_t *end, struct buf *out)
 {
     for (int i = 0; i < 2; i++) {
         sides[i].start = sides[i].shift;
@@ -73,7 +73,7 @@ static bool merge_region(struct side sides[2], int32_t start, int32_t *end, stru
 int merge_texts(struct arena *arena, struct str base, const struct str texts[2], struct buf *out,
                 uint64_t *steps)
 {
-    struct side sides[2] = {0};
+    struct merge_side sides[2] = {0};
     int32_t at = 0;
 
     for (int i = 0; i < 2; i++) {

@@ -15,7 +15,7 @@ enum { THREADS_MAX = 8, SLOTS_MAX = 2 * THREADS_MAX, STACK_BYTES = 128 << 10 };
 enum slot_state { SLOT_FREE, SLOT_FULL, SLOT_BUSY, SLOT_DONE };
 
 /* A piece on its way. In the order of the stream, slots are used again and again. */
-struct slot {
+struct pgzip_slot {
     enum slot_state state;
     bool is_last;
     size_t dict, len;
@@ -33,7 +33,7 @@ struct pgzip {
     uint64_t size;
     int error;
     size_t n_slots, filling, oldest; /* oldest: not yet handed on */
-    struct slot slots[SLOTS_MAX];
+    struct pgzip_slot slots[SLOTS_MAX];
 
     pthread_t threads[THREADS_MAX];
     unsigned n_threads;
@@ -43,7 +43,7 @@ struct pgzip {
     bool is_over;
 };
 
-static void compress_slot(struct slot *s, struct deflate_work *w)
+static void compress_slot(struct pgzip_slot *s, struct deflate_work *w)
 {
     s->crc = crc32_add(0, s->bytes + s->dict, s->len);
     const struct deflate_piece piece = {s->bytes + s->dict, s->len, s->dict, s->is_last};
@@ -57,7 +57,7 @@ static void *compress_slots(void *ctx)
 
     (void)pthread_mutex_lock(&g->lock);
     while (w && !g->is_over) {
-        struct slot *s = &g->slots[g->next % g->n_slots];
+        struct pgzip_slot *s = &g->slots[g->next % g->n_slots];
         if (s->state != SLOT_FULL) {
             (void)pthread_cond_wait(&g->has_changed, &g->lock);
             continue;
@@ -141,7 +141,7 @@ void pgzip_free(struct pgzip *g)
 }
 
 /* Waits until S is compressed; does it here when no thread has begun to. */
-static void await_slot(struct pgzip *g, struct slot *s)
+static void await_slot(struct pgzip *g, struct pgzip_slot *s)
 {
     (void)pthread_mutex_lock(&g->lock);
     bool is_mine = s->state == SLOT_FULL && g->next == g->oldest;
@@ -159,7 +159,7 @@ static void await_slot(struct pgzip *g, struct slot *s)
 /* Hands the oldest piece on. */
 static void hand_on(struct pgzip *g)
 {
-    struct slot *s = &g->slots[g->oldest % g->n_slots];
+    struct pgzip_slot *s = &g->slots[g->oldest % g->n_slots];
     auto_buf struct buf head = BUF_INIT(64);
 
     await_slot(g, s);
@@ -186,7 +186,7 @@ static void hand_on(struct pgzip *g)
 /* Gives the piece that is being filled to the threads and begins the next. */
 static void turn_over(struct pgzip *g, bool is_last)
 {
-    struct slot *s = &g->slots[g->filling % g->n_slots];
+    struct pgzip_slot *s = &g->slots[g->filling % g->n_slots];
 
     (void)pthread_mutex_lock(&g->lock);
     s->is_last = is_last;
@@ -200,7 +200,7 @@ static void turn_over(struct pgzip *g, bool is_last)
         start_threads(g);
     if (g->filling - g->oldest == g->n_slots)
         hand_on(g);
-    struct slot *t = &g->slots[g->filling % g->n_slots];
+    struct pgzip_slot *t = &g->slots[g->filling % g->n_slots];
     if (!t->bytes)
         t->bytes = mem_alloc(DEFLATE_WINDOW + DEFLATE_PIECE);
     if (!t->bytes) {
@@ -218,7 +218,7 @@ int pgzip_feed(struct pgzip *g, const void *p, size_t len)
     const char *at = p;
 
     while (g->error == 0 && len > 0) {
-        struct slot *s = &g->slots[g->filling % g->n_slots];
+        struct pgzip_slot *s = &g->slots[g->filling % g->n_slots];
         size_t room = DEFLATE_PIECE - s->len, n = len < room ? len : room;
         memcpy(s->bytes + s->dict + s->len, at, n);
         s->len += n;

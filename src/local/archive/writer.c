@@ -27,14 +27,14 @@ enum {
 };
 
 /* Behind it its path with a NUL, then its content. */
-struct record {
+struct writer_record {
     int fd;
     bool is_last; /* of its file */
     size_t path_len, len;
     int64_t mtime_s;
 };
 
-struct block {
+struct writer_block {
     bool is_full;
     size_t len;
     unsigned n_files;
@@ -43,10 +43,11 @@ struct block {
 
 struct writer {
     /* The caller's. */
-    struct block blocks[BLOCKS];
+    struct writer_block blocks[BLOCKS];
     size_t filling;
-    struct record *record; /* of the file under way, in the block that is being filled, or NULL */
-    int fd;                /* of the file under way, or -1 */
+    struct writer_record
+        *record; /* of the file under way, in the block that is being filled, or NULL */
+    int fd;      /* of the file under way, or -1 */
     int64_t mtime_s;
     char path[TREE_PATH_MAX];
 
@@ -58,21 +59,21 @@ struct writer {
     char error_path[TREE_PATH_MAX];
 };
 
-static char *record_path_of(struct record *r)
+static char *record_path_of(struct writer_record *r)
 {
     return (char *)(r + 1);
 }
 
-static size_t record_size_of(const struct record *r)
+static size_t record_size_of(const struct writer_record *r)
 {
     size_t n = sizeof *r + r->path_len + 1 + r->len;
 
-    return (n + alignof(struct record) - 1) & ~(alignof(struct record) - 1);
+    return (n + alignof(struct writer_record) - 1) & ~(alignof(struct writer_record) - 1);
 }
 
 /* ---- the writer's thread ---- */
 
-static int write_record(struct record *r)
+static int write_record(struct writer_record *r)
 {
     const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = r->mtime_s}};
     int code = io_write_all(r->fd, record_path_of(r) + r->path_len + 1, r->len);
@@ -83,12 +84,12 @@ static int write_record(struct record *r)
 }
 
 /* Writes what is in B unless IS_DROPPED; the first failure ends that. Its path is in *RET. */
-static int write_one_block(const struct block *b, bool is_dropped, const char **ret)
+static int write_one_block(const struct writer_block *b, bool is_dropped, const char **ret)
 {
     int code = 0;
 
     for (size_t at = 0; at < b->len;) {
-        struct record *r = (struct record *)(void *)(b->bytes + at);
+        struct writer_record *r = (struct writer_record *)(void *)(b->bytes + at);
         int done = code == 0 && !is_dropped ? write_record(r) : 0;
         if (r->is_last && close(r->fd) < 0 && done == 0)
             done = -errno;
@@ -108,7 +109,7 @@ static void *write_blocks(void *ctx)
 
     (void)pthread_mutex_lock(&w->lock);
     for (;;) {
-        struct block *b = &w->blocks[next];
+        struct writer_block *b = &w->blocks[next];
         if (!b->is_full && w->is_over)
             break;
         if (!b->is_full) {
@@ -143,7 +144,7 @@ static int writer_result(const struct writer *w, struct err *e)
 /* Waits until the block behind is empty; with ALL until all of them are. */
 static int hand_over_block(struct writer *w, bool all, struct err *e)
 {
-    struct block *b = &w->blocks[w->filling];
+    struct writer_block *b = &w->blocks[w->filling];
 
     w->record = NULL;
     (void)pthread_mutex_lock(&w->lock);
@@ -166,17 +167,17 @@ static int hand_over_block(struct writer *w, bool all, struct err *e)
 /* A record for the file under way, with room for some of its content. */
 static int add_record(struct writer *w, struct err *e)
 {
-    size_t path_len = strlen(w->path), need = sizeof(struct record) + path_len + 1;
-    struct block *b = &w->blocks[w->filling];
+    size_t path_len = strlen(w->path), need = sizeof(struct writer_record) + path_len + 1;
+    struct writer_block *b = &w->blocks[w->filling];
 
-    if (b->len + need + alignof(struct record) >= BLOCK_BYTES) {
+    if (b->len + need + alignof(struct writer_record) >= BLOCK_BYTES) {
         int r = hand_over_block(w, false, e);
         if (r < 0)
             return r;
         b = &w->blocks[w->filling];
     }
-    w->record = (struct record *)(void *)(b->bytes + b->len);
-    *w->record = (struct record){.fd = w->fd, .path_len = path_len, .mtime_s = w->mtime_s};
+    w->record = (struct writer_record *)(void *)(b->bytes + b->len);
+    *w->record = (struct writer_record){.fd = w->fd, .path_len = path_len, .mtime_s = w->mtime_s};
     memcpy(record_path_of(w->record), w->path, path_len + 1);
     b->len += record_size_of(w->record);
     return 0;
@@ -198,9 +199,9 @@ int writer_data(struct writer *w, const char *p, size_t len, struct err *e)
             r = add_record(w, e);
         if (r < 0)
             break;
-        struct block *b = &w->blocks[w->filling];
+        struct writer_block *b = &w->blocks[w->filling];
         char *at = record_path_of(w->record) + w->record->path_len + 1 + w->record->len;
-        size_t room = (size_t)(b->bytes + BLOCK_BYTES - at) - alignof(struct record);
+        size_t room = (size_t)(b->bytes + BLOCK_BYTES - at) - alignof(struct writer_record);
         size_t n = len < room ? len : room;
         memcpy(at, p, n);
         b->len -= record_size_of(w->record);

@@ -121,20 +121,20 @@ int64_t arxiv_day(struct str text, bool is_end)
 
 /* ---- reading ---- */
 
-struct parser {
+struct query_parser {
     struct arena *arena;
     struct str rest;
     struct err *e;
     unsigned depth, n_nodes;
 };
 
-static struct arxiv_query *fail_arxiv_query(struct parser *p, int code, const char *why)
+static struct arxiv_query *fail_arxiv_query(struct query_parser *p, int code, const char *why)
 {
     (void)err_set(p->e, code, "%s", why);
     return NULL;
 }
 
-static struct arxiv_query *new_arxiv_node(struct parser *p, struct arxiv_query value)
+static struct arxiv_query *new_arxiv_node(struct query_parser *p, struct arxiv_query value)
 {
     struct arxiv_query *q = arena_new(p->arena, struct arxiv_query);
 
@@ -146,7 +146,7 @@ static struct arxiv_query *new_arxiv_node(struct parser *p, struct arxiv_query v
     return q;
 }
 
-static void skip_query_space(struct parser *p)
+static void skip_query_space(struct query_parser *p)
 {
     while (p->rest.len > 0 && is_char_of_set(p->rest.p[0], " \t\r\n"))
         p->rest = str_skip(p->rest, 1);
@@ -158,7 +158,7 @@ static bool ends_word(char c)
 }
 
 /* The word in front, without taking it. */
-static struct str peek_query_word(const struct parser *p)
+static struct str peek_query_word(const struct query_parser *p)
 {
     size_t n = 0;
 
@@ -168,7 +168,7 @@ static struct str peek_query_word(const struct parser *p)
 }
 
 /* The operator in front, which is taken; IS_TERM: there is none. */
-static enum kind take_query_operator(struct parser *p)
+static enum kind take_query_operator(struct query_parser *p)
 {
     static const struct {
         const char *word;
@@ -187,7 +187,7 @@ static enum kind take_query_operator(struct parser *p)
 }
 
 /* "ti:" and its kin, when one is in front. */
-static enum field take_query_field(struct parser *p, enum field outer)
+static enum field take_query_field(struct query_parser *p, enum field outer)
 {
     for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         struct str name = str_of(fields[i].name);
@@ -199,10 +199,10 @@ static enum field take_query_field(struct parser *p, enum field outer)
     return outer;
 }
 
-static struct arxiv_query *parse_any(struct parser *p, enum field field);
+static struct arxiv_query *parse_any(struct query_parser *p, enum field field);
 
 /* Up to the character END, which is behind the one in front; without END, all that is left. */
-static struct arxiv_query *parse_until(struct parser *p, enum field field, char end)
+static struct arxiv_query *parse_until(struct query_parser *p, enum field field, char end)
 {
     p->rest = str_skip(p->rest, 1);
     ptrdiff_t n = str_chr(p->rest, end);
@@ -211,7 +211,7 @@ static struct arxiv_query *parse_until(struct parser *p, enum field field, char 
     return new_arxiv_node(p, (struct arxiv_query){.kind = IS_TERM, .field = field, .text = text});
 }
 
-static struct arxiv_query *parse_unit(struct parser *p, enum field outer)
+static struct arxiv_query *parse_unit(struct query_parser *p, enum field outer)
 {
     skip_query_space(p);
     enum field field = take_query_field(p, outer);
@@ -243,14 +243,14 @@ static struct arxiv_query *parse_unit(struct parser *p, enum field outer)
     return q;
 }
 
-static bool is_query_over(struct parser *p)
+static bool is_query_over(struct query_parser *p)
 {
     skip_query_space(p);
     return p->rest.len == 0 || p->rest.p[0] == ')';
 }
 
 /* Units from left to right; OR binds less than the others. */
-static struct arxiv_query *parse_any(struct parser *p, enum field field)
+static struct arxiv_query *parse_any(struct query_parser *p, enum field field)
 {
     struct arxiv_query *sum = NULL, *q = parse_unit(p, field);
 
@@ -277,7 +277,7 @@ static struct arxiv_query *parse_any(struct parser *p, enum field field)
 
 struct arxiv_query *arxiv_query_parse(struct arena *a, struct str text, struct err *e)
 {
-    struct parser p = {.arena = a, .rest = text, .e = e};
+    struct query_parser p = {.arena = a, .rest = text, .e = e};
 
     if (text.len > ARXIV_QUERY_MAX)
         return fail_arxiv_query(&p, -E2BIG, "the query is too long");

@@ -10,7 +10,7 @@
 enum { RESULTS_DEFAULT = 10, RESULTS_MAX = 50, CATEGORIES_MAX = 50 };
 
 /* What a client asks for. */
-struct search {
+struct arxiv_search {
     struct local_call *c;
     struct str query;
     const struct json *categories; /* an array, or NULL */
@@ -78,7 +78,8 @@ static struct json *describe_found_paper(struct arena *a, const struct arxiv_pap
     return v;
 }
 
-static void answer_papers(const struct search *s, const struct arxiv_paper *const *papers, size_t n)
+static void answer_papers(const struct arxiv_search *s, const struct arxiv_paper *const *papers,
+                          size_t n)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
     struct arena *a = &s->c->arena;
@@ -110,7 +111,7 @@ static int compare_found_papers(const void *a, const void *b)
     return str_cmp(y->paper->published, x->paper->published);
 }
 
-static bool is_paper_wanted(const struct search *s, const struct arxiv_paper *p)
+static bool is_paper_wanted(const struct arxiv_search *s, const struct arxiv_paper *p)
 {
     int64_t day = arxiv_day(p->published, false);
     bool has_category = !s->categories || s->categories->n == 0;
@@ -126,7 +127,7 @@ static bool is_paper_wanted(const struct search *s, const struct arxiv_paper *p)
     return has_category && (s->from == 0 || day >= s->from) && (s->to == 0 || day <= s->to);
 }
 
-static void search_corpus(const struct search *s, const struct arxiv_papers *papers)
+static void search_corpus(const struct arxiv_search *s, const struct arxiv_papers *papers)
 {
     struct arena *a = &s->c->arena;
     struct err e = ERR_INIT;
@@ -156,7 +157,7 @@ static void search_corpus(const struct search *s, const struct arxiv_papers *pap
 
 /* ---- there ---- */
 
-static struct str remote_query(const struct search *s)
+static struct str remote_query(const struct arxiv_search *s)
 {
     auto_buf struct buf q = BUF_INIT(64 << 10), b = BUF_INIT(256 << 10);
 
@@ -177,7 +178,7 @@ static struct str remote_query(const struct search *s)
 }
 
 /* False when nobody answered. */
-static bool search_remote(const struct search *s)
+static bool search_remote(const struct arxiv_search *s)
 {
     struct str query = remote_query(s), why;
     struct arxiv_papers papers;
@@ -224,12 +225,12 @@ static bool check_categories(struct local_call *c, const struct json *categories
 void arxiv_search(struct local_call *c)
 {
     int64_t max = local_int(c, "max_results", RESULTS_DEFAULT);
-    struct search s = {.c = c,
-                       .query = str_trim(local_str(c, "query")),
-                       .categories = json_get(c->args, "categories"),
-                       .max = (size_t)(max < 1             ? 1
-                                       : max > RESULTS_MAX ? RESULTS_MAX
-                                                           : max)};
+    struct arxiv_search s = {.c = c,
+                             .query = str_trim(local_str(c, "query")),
+                             .categories = json_get(c->args, "categories"),
+                             .max = (size_t)(max < 1             ? 1
+                                             : max > RESULTS_MAX ? RESULTS_MAX
+                                                                 : max)};
     struct arxiv_corpus corpus;
     struct str why;
 

@@ -34,12 +34,12 @@ static struct {
 
 /* ---- answers: one JSON text ---- */
 
-struct answer {
+struct executor_answer {
     struct buf b;
     struct jw w;
 };
 
-static void begin_status(struct answer *a, const char *status)
+static void begin_status(struct executor_answer *a, const char *status)
 {
     buf_init(&a->b, LOCAL_ANSWER_MAX);
     a->w = jw_to(&a->b);
@@ -48,13 +48,13 @@ static void begin_status(struct answer *a, const char *status)
     jw_cstr(&a->w, status);
 }
 
-static void put_status_text(struct answer *a, const char *key, struct str value)
+static void put_status_text(struct executor_answer *a, const char *key, struct str value)
 {
     jw_key(&a->w, key);
     jw_str(&a->w, value);
 }
 
-static void end_status(struct answer *a, struct local_call *c)
+static void end_status(struct executor_answer *a, struct local_call *c)
 {
     jw_end(&a->w);
     local_text(c, buf_str(&a->b));
@@ -63,7 +63,7 @@ static void end_status(struct answer *a, struct local_call *c)
 
 static void say_error(struct local_call *c, struct str text)
 {
-    struct answer a;
+    struct executor_answer a;
 
     begin_status(&a, "error");
     put_status_text(&a, "error", text);
@@ -132,7 +132,7 @@ static void run_stored_file(struct local_call *c, const char *path, struct str g
 {
     const char *const args[] = {path, NULL};
     struct run r;
-    struct answer a;
+    struct executor_answer a;
     int code = run_python(c, args, &r);
     bool is_good = code == 0 && !r.is_timed_out && r.status == 0;
 
@@ -178,7 +178,7 @@ static void execute_code(struct local_call *c)
 static void initialize_code_file(struct local_call *c)
 {
     struct str name;
-    struct answer a;
+    struct executor_answer a;
     const char *path = new_file(c, local_str(c, "filename"), &name);
     int r = path ? path_write(c, path, local_str(c, "content")) : -ENOMEM;
 
@@ -211,7 +211,7 @@ static void append_to_code_file(struct local_call *c)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_FILE_MAX);
     struct str text;
-    struct answer a;
+    struct executor_answer a;
     const char *path = open_code_file(c, &text);
 
     if (!path)
@@ -241,7 +241,7 @@ static void execute_code_file(struct local_call *c)
 static void read_code_file(struct local_call *c)
 {
     struct str text;
-    struct answer a;
+    struct executor_answer a;
     const char *path = open_code_file(c, &text);
 
     if (!path)
@@ -273,7 +273,7 @@ static void run_python_script(struct local_call *c, const char *script)
     const char *packages = packages_text(c);
     const char *const args[] = {"-c", script, packages, NULL};
     struct run r;
-    struct answer a;
+    struct executor_answer a;
 
     if (!packages)
         return;
@@ -353,7 +353,7 @@ static void write_settings(struct jw *w)
 static void configure_environment(struct local_call *c)
 {
     struct str type = local_str(c, "type");
-    struct answer a;
+    struct executor_answer a;
     unsigned kind = 0;
 
     while (kind < ARRAY_LEN(kinds) && !str_is(type, kinds[kind]))
@@ -385,7 +385,7 @@ static void configure_environment(struct local_call *c)
 
 static void get_environment_config(struct local_call *c)
 {
-    struct answer a;
+    struct executor_answer a;
 
     begin_status(&a, "success");
     jw_key(&a.w, "config");

@@ -31,7 +31,7 @@ enum {
     STACK_BYTES = 128 << 10
 };
 
-struct session {
+struct process_session {
     struct list node;
     pid_t pid;
     int in_fd, out_fd;
@@ -51,17 +51,17 @@ static struct {
          .changed = PTHREAD_COND_INITIALIZER,
          .sessions = LIST_INIT(all.sessions)};
 
-static struct session *find_shell_session(pid_t pid)
+static struct process_session *find_shell_session(pid_t pid)
 {
     for (struct list *n = all.sessions.next; n != &all.sessions; n = n->next) {
-        struct session *s = list_entry(n, struct session, node);
+        struct process_session *s = list_entry(n, struct process_session, node);
         if (s->pid == pid)
             return s;
     }
     return NULL;
 }
 
-static void forget_session(struct session *s)
+static void forget_session(struct process_session *s)
 {
     list_del(&s->node);
     all.n--;
@@ -75,7 +75,7 @@ static void forget_session(struct session *s)
 static bool make_session_room(void)
 {
     for (struct list *n = all.sessions.next; all.n >= SESSIONS_MAX && n != &all.sessions;) {
-        struct session *s = list_entry(n, struct session, node);
+        struct process_session *s = list_entry(n, struct process_session, node);
         n = n->next;
         if (s->has_ended)
             forget_session(s);
@@ -87,7 +87,7 @@ static bool make_session_room(void)
 
 static void *reader(void *ctx)
 {
-    struct session *s = ctx;
+    struct process_session *s = ctx;
     char bytes[8192];
     ssize_t n;
     int status = 0;
@@ -113,7 +113,7 @@ static void *reader(void *ctx)
     return NULL;
 }
 
-static int start_reader(struct session *s)
+static int start_reader(struct process_session *s)
 {
     pthread_attr_t attr;
     pthread_t thread;
@@ -129,7 +129,8 @@ static int start_reader(struct session *s)
 
 /* ---- starting ---- */
 
-static int spawn_shell(const char *shell, const char *command, const char *cwd, struct session *s)
+static int spawn_shell(const char *shell, const char *command, const char *cwd,
+                       struct process_session *s)
 {
     const char *const argv[] = {shell, "-c", command, NULL};
     posix_spawn_file_actions_t files;
@@ -173,7 +174,7 @@ static int spawn_shell(const char *shell, const char *command, const char *cwd, 
 /* ---- waiting ---- */
 
 /* The prompt that S's output ends with, or NULL. */
-static const char *prompt_of(const struct session *s)
+static const char *prompt_of(const struct process_session *s)
 {
     static const char *const prompts[] = {">>>", "...", "$", "#", ">", "?"};
     struct str out = buf_str(&s->out);
@@ -206,13 +207,13 @@ static void wait_until(int64_t at_ms)
 
 /* Until PID has ended, or has said more than FROM bytes and then stands at a prompt (or, without
  * NEEDS_PROMPT, has said anything), or the time is over. The session, or NULL when it is gone. */
-static struct session *await_session_output(pid_t pid, size_t from, bool needs_prompt,
-                                            int64_t timeout_ms)
+static struct process_session *await_session_output(pid_t pid, size_t from, bool needs_prompt,
+                                                    int64_t timeout_ms)
 {
     int64_t deadline_ms = clock_mono_ms() + timeout_ms;
 
     for (;;) {
-        struct session *s = find_shell_session(pid);
+        struct process_session *s = find_shell_session(pid);
         int64_t now_ms = clock_mono_ms();
         if (!s || s->has_ended || now_ms >= deadline_ms)
             return s;
@@ -233,7 +234,7 @@ static int64_t process_timeout_of(const struct local_call *c)
 }
 
 /* What S is doing, behind its output. */
-static struct str state_text(struct local_call *c, const struct session *s)
+static struct str state_text(struct local_call *c, const struct process_session *s)
 {
     const char *prompt = s->has_ended ? NULL : prompt_of(s);
 
@@ -248,7 +249,7 @@ static struct str state_text(struct local_call *c, const struct session *s)
 /* ---- tools ---- */
 
 /* Under the lock. What failed has left nothing but S itself. */
-static int open_shell_session(struct local_call *c, struct session *s, const char *shell,
+static int open_shell_session(struct local_call *c, struct process_session *s, const char *shell,
                               struct str command)
 {
     const char *text = arena_str(&c->arena, command).p;
@@ -272,7 +273,7 @@ static int open_shell_session(struct local_call *c, struct session *s, const cha
 void commander_start_process(struct local_call *c)
 {
     struct str command = local_str(c, "command"), shell = local_str(c, "shell");
-    struct session *s = mem_zalloc(1, sizeof *s);
+    struct process_session *s = mem_zalloc(1, sizeof *s);
 
     if (!s || !commander_may_run(c, command)) {
         local_fail(c, s ? "Error: Command not allowed: " STR_FMT : "out of memory",
@@ -311,7 +312,7 @@ static struct str without_line_end(struct str s)
     return s;
 }
 
-static void tell_end(struct local_call *c, const struct session *s)
+static void tell_end(struct local_call *c, const struct process_session *s)
 {
     struct str code =
         WIFEXITED(s->status) ? arena_printf(&c->arena, "%d", WEXITSTATUS(s->status)) : STR("null");
@@ -326,7 +327,7 @@ void commander_read_process_output(struct local_call *c)
     pid_t pid = (pid_t)local_int(c, "pid", 0);
 
     (void)pthread_mutex_lock(&all.lock);
-    struct session *s = find_shell_session(pid);
+    struct process_session *s = find_shell_session(pid);
     if (s && !s->has_ended)
         s = await_session_output(pid, s->n_told, false, process_timeout_of(c));
     if (!s)
@@ -363,7 +364,7 @@ void commander_interact_with_process(struct local_call *c)
     const struct json *waits = json_get(c->args, "wait_for_prompt");
 
     (void)pthread_mutex_lock(&all.lock);
-    struct session *s = find_shell_session(pid);
+    struct process_session *s = find_shell_session(pid);
     size_t from = s ? s->out.len : 0;
     /* What the pipe cannot take at once would hold everybody up: input is small. */
     bool is_sent = s && !s->has_ended && line.p && line.len < PIPE_BUF &&
@@ -392,7 +393,7 @@ void commander_force_terminate(struct local_call *c)
     pid_t pid = (pid_t)local_int(c, "pid", 0);
 
     (void)pthread_mutex_lock(&all.lock);
-    const struct session *s = find_shell_session(pid);
+    const struct process_session *s = find_shell_session(pid);
     if (s && !s->has_ended) {
         (void)kill(-pid, SIGKILL);
         local_textf(c, "Successfully initiated termination of session %d", (int)pid);
@@ -409,7 +410,7 @@ void commander_list_sessions(struct local_call *c)
 
     (void)pthread_mutex_lock(&all.lock);
     for (struct list *n = all.sessions.next; n != &all.sessions; n = n->next) {
-        const struct session *s = list_entry(n, struct session, node);
+        const struct process_session *s = list_entry(n, struct process_session, node);
         if (!s->has_ended)
             (void)buf_printf(&b, "%sPID: %d, Blocked: true, Runtime: %llds", b.len > 0 ? "\n" : "",
                              (int)s->pid, (long long)(now_ms - s->begin_ms) / 1000);

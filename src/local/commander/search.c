@@ -12,7 +12,7 @@
 enum { TIMEOUT_MS = 30000, RESULTS_MAX = 1000, LINE_MAX_BYTES = 2000 };
 #define STEPS_MAX ((uint64_t)2000000000)
 
-struct search {
+struct commander_search {
     struct local_call *c;
     struct str pattern, file_pattern;
     const struct regex *regex;
@@ -42,7 +42,7 @@ static int64_t deadline_of(const struct local_call *c)
 }
 
 /* Answers with what was found. */
-static void finish_text_search(struct search *s)
+static void finish_text_search(struct commander_search *s)
 {
     if (s->out.len > 0)
         local_text(s->c, buf_str(&s->out));
@@ -56,7 +56,7 @@ static void finish_text_search(struct search *s)
 
 static bool look_at_name(void *ctx, const char *path, const char *name)
 {
-    struct search *s = ctx;
+    struct commander_search *s = ctx;
     size_t at;
 
     if (clock_mono_ms() > s->deadline_ms || s->n_left == 0)
@@ -70,10 +70,10 @@ static bool look_at_name(void *ctx, const char *path, const char *name)
 
 void commander_search_files(struct local_call *c)
 {
-    struct search s = {.c = c,
-                       .pattern = local_str(c, "pattern"),
-                       .deadline_ms = deadline_of(c),
-                       .n_left = RESULTS_MAX};
+    struct commander_search s = {.c = c,
+                                 .pattern = local_str(c, "pattern"),
+                                 .deadline_ms = deadline_of(c),
+                                 .n_left = RESULTS_MAX};
     const char *path = commander_path(c, local_str(c, "path"));
 
     if (!path)
@@ -95,7 +95,7 @@ static bool is_plain_pattern(struct str pattern)
 }
 
 /* What is shown of a line that matches; .p NULL when it does not. */
-static struct str match_line(struct search *s, struct str line)
+static struct str match_line(struct commander_search *s, struct str line)
 {
     size_t at;
 
@@ -107,7 +107,7 @@ static struct str match_line(struct search *s, struct str line)
                                                         : STR_NULL;
 }
 
-static void search_text(struct search *s, const char *path, struct str text)
+static void search_text(struct commander_search *s, const char *path, struct str text)
 {
     bool has_title = false;
 
@@ -125,7 +125,7 @@ static void search_text(struct search *s, const char *path, struct str text)
 
 static bool look_into(void *ctx, const char *path, const char *name)
 {
-    struct search *s = ctx;
+    struct commander_search *s = ctx;
     struct str text;
 
     if (clock_mono_ms() > s->deadline_ms || s->n_left <= 0)
@@ -143,14 +143,14 @@ static bool look_into(void *ctx, const char *path, const char *name)
 void commander_search_code(struct local_call *c)
 {
     struct err e = ERR_INIT;
-    struct search s = {.c = c,
-                       .pattern = local_str(c, "pattern"),
-                       .file_pattern = local_str(c, "filePattern"),
-                       .ignores_case = local_bool(c, "ignoreCase"),
-                       .has_hidden = local_bool(c, "includeHidden"),
-                       .deadline_ms = deadline_of(c),
-                       .n_left = local_int(c, "maxResults", RESULTS_MAX),
-                       .steps = STEPS_MAX};
+    struct commander_search s = {.c = c,
+                                 .pattern = local_str(c, "pattern"),
+                                 .file_pattern = local_str(c, "filePattern"),
+                                 .ignores_case = local_bool(c, "ignoreCase"),
+                                 .has_hidden = local_bool(c, "includeHidden"),
+                                 .deadline_ms = deadline_of(c),
+                                 .n_left = local_int(c, "maxResults", RESULTS_MAX),
+                                 .steps = STEPS_MAX};
     const char *path = commander_path(c, local_str(c, "path"));
 
     if (!path)

@@ -12,7 +12,7 @@
 
 enum { CHART_WIDTH = 5400000, CHART_HEIGHT = 2700000, SERIES_MAX = 255 }; /* EMU: 15 and 7.5 cm */
 
-struct kind {
+struct chart_kind {
     const char *name, *element;
     const char *before, *behind; /* what is around the series */
     bool has_axes, is_scatter, has_lines;
@@ -22,7 +22,7 @@ struct kind {
 static const char *const colors[] = {"4472C4", "ED7D31", "A5A5A5", "FFC000",
                                      "5B9BD5", "70AD47", "264478", "9E480E"};
 
-static const struct kind kinds[] = {
+static const struct chart_kind kinds[] = {
     {"line", "c:lineChart", "<c:grouping val=\"standard\"/>", "<c:marker val=\"1\"/>", true, false,
      true},
     {"bar", "c:barChart", "<c:barDir val=\"col\"/><c:grouping val=\"clustered\"/>",
@@ -35,7 +35,7 @@ static const struct kind kinds[] = {
 
 struct chart {
     struct excel *x;
-    const struct kind *kind;
+    const struct chart_kind *kind;
     struct sheet *source;
     struct range data;
     struct ref target;
@@ -275,7 +275,7 @@ static bool read_chart_data(struct local_call *call, struct chart *c)
     return true;
 }
 
-static const struct kind *find_chart_kind(struct str name)
+static const struct chart_kind *find_chart_kind(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (str_iis(name, kinds[i].name))

@@ -6,7 +6,7 @@
 #include "local/excel/excel.h"
 #include "local/excel/styles.h"
 
-struct rule {
+struct condition_rule {
     struct excel *x;
     const struct json *params;
     struct xml_doc *d;
@@ -15,7 +15,7 @@ struct rule {
 };
 
 /* A number or text of the parameters as text; .p is NULL without it. */
-static struct str param(const struct rule *r, const char *name)
+static struct str param(const struct condition_rule *r, const char *name)
 {
     const struct json *v = json_get(r->params, name);
     auto_buf struct buf b = BUF_INIT(1 << 16);
@@ -29,7 +29,7 @@ static struct str param(const struct rule *r, const char *name)
 }
 
 /* cfvo: what a point of a scale is measured by. */
-static void add_scale_point(const struct rule *r, struct xml *parent, struct str type,
+static void add_scale_point(const struct condition_rule *r, struct xml *parent, struct str type,
                             struct str value)
 {
     struct xml *n = xml_add(r->d, parent, "cfvo");
@@ -40,7 +40,7 @@ static void add_scale_point(const struct rule *r, struct xml *parent, struct str
 }
 
 /* A color without the FF that format_range adds, as openpyxl takes it. */
-static bool add_rule_color(struct rule *r, struct xml *parent, struct str given)
+static bool add_rule_color(struct condition_rule *r, struct xml *parent, struct str given)
 {
     const char *color = excel_color(r->x->call, given);
 
@@ -52,7 +52,7 @@ static bool add_rule_color(struct rule *r, struct xml *parent, struct str given)
     return true;
 }
 
-static bool color_scale(struct rule *r)
+static bool color_scale(struct condition_rule *r)
 {
     static const struct {
         const char *type, *value, *color;
@@ -76,7 +76,7 @@ static bool color_scale(struct rule *r)
     return false;
 }
 
-static bool data_bar(struct rule *r)
+static bool data_bar(struct condition_rule *r)
 {
     struct xml *bar = xml_add(r->d, r->node, "dataBar");
     struct str color = param(r, "color");
@@ -90,7 +90,7 @@ static bool data_bar(struct rule *r)
     return add_rule_color(r, bar, color.p ? color : STR("638EC6"));
 }
 
-static bool icon_set(struct rule *r)
+static bool icon_set(struct condition_rule *r)
 {
     struct xml *set = xml_add(r->d, r->node, "iconSet");
     struct str style = param(r, "icon_style"), type = param(r, "type");
@@ -113,7 +113,7 @@ static bool icon_set(struct rule *r)
 }
 
 /* The look of cells that a rule holds for: a fill, or bold and colored text. */
-static void add_condition_look(struct rule *r)
+static void add_condition_look(struct condition_rule *r)
 {
     const struct json *fill = json_get(r->params, "fill"), *font = json_get(r->params, "font");
     struct local_call *c = r->x->call;
@@ -140,7 +140,7 @@ static void add_condition_look(struct rule *r)
 }
 
 /* "formula": a list of them, or one. */
-static bool add_formulas(struct rule *r)
+static bool add_formulas(struct condition_rule *r)
 {
     const struct json *f = json_get(r->params, "formula");
     size_t n = json_is(f, JSON_ARRAY) ? f->n : f ? 1 : 0;
@@ -160,13 +160,13 @@ static bool add_formulas(struct rule *r)
     return n > 0;
 }
 
-static bool by_formula(struct rule *r)
+static bool by_formula(struct condition_rule *r)
 {
     add_condition_look(r);
     return add_formulas(r);
 }
 
-static bool cell_is(struct rule *r)
+static bool cell_is(struct condition_rule *r)
 {
     static const struct {
         const char *given, *name;
@@ -198,7 +198,7 @@ static bool cell_is(struct rule *r)
 
 static const struct {
     const char *type, *name; /* as agents and as files write it */
-    bool (*add)(struct rule *r);
+    bool (*add)(struct condition_rule *r);
 } kinds[] = {
     {"color_scale", "colorScale", color_scale},
     {"data_bar", "dataBar", data_bar},
@@ -221,7 +221,7 @@ static int64_t next_priority(const struct sheet *s)
 bool excel_condition(struct excel *x, struct str range, const struct json *condition, struct err *e)
 {
     struct str type = json_str(json_get(condition, "type"), STR(""));
-    struct rule r = {x, json_get(condition, "params"), x->sheet->doc, NULL, e};
+    struct condition_rule r = {x, json_get(condition, "params"), x->sheet->doc, NULL, e};
     size_t i = 0;
 
     if (type.len == 0) {

@@ -18,46 +18,46 @@
 
 enum { DEPTH_MAX = 64, NAME_WIDTH = 30, DENTS_BYTES = 4096 };
 
-struct entry {
+struct walk_entry {
     const char *name;
     bool is_dir;
     uint64_t size;
 };
 
-struct listing {
-    struct entry *items;
+struct walk_listing {
+    struct walk_entry *items;
     size_t n, cap;
 };
 
 static int by_bytes(const void *a, const void *b)
 {
-    return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+    return strcmp(((const struct walk_entry *)a)->name, ((const struct walk_entry *)b)->name);
 }
 
-static int add_listed_entry(struct local_call *c, struct listing *l, const struct dirent *e)
+static int add_listed_entry(struct local_call *c, struct walk_listing *l, const struct dirent *e)
 {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
         return 0;
     if (l->n == LOCAL_ENTRIES_MAX)
         return -EFBIG;
-    struct entry *all = arena_grow(&c->arena, l->items, l->n, &l->cap, sizeof *all);
+    struct walk_entry *all = arena_grow(&c->arena, l->items, l->n, &l->cap, sizeof *all);
     char *name = all ? arena_strdup(&c->arena, e->d_name) : NULL;
     if (!name)
         return -ENOMEM;
     l->items = all;
-    l->items[l->n++] = (struct entry){.name = name, .is_dir = e->d_type == DT_DIR};
+    l->items[l->n++] = (struct walk_entry){.name = name, .is_dir = e->d_type == DT_DIR};
     return 0;
 }
 
 /* The entries of PATH in the order of their bytes. 0 or -errno. opendir() would ask for memory. */
-static int list_sorted_dir(struct local_call *c, const char *path, struct listing *ret)
+static int list_sorted_dir(struct local_call *c, const char *path, struct walk_listing *ret)
 {
     alignas(struct dirent) char data[DENTS_BYTES];
     auto_close int fd = io_open(path, O_RDONLY | O_DIRECTORY, 0);
     long n = fd;
     int r = 0;
 
-    *ret = (struct listing){0};
+    *ret = (struct walk_listing){0};
     if (fd < 0)
         return fd;
     while (r == 0 && (n = syscall(SYS_getdents64, fd, data, sizeof data)) > 0) {
@@ -78,7 +78,7 @@ static int list_sorted_dir(struct local_call *c, const char *path, struct listin
 
 int fs_list_names(struct local_call *c, const char *path, struct buf *out)
 {
-    struct listing l;
+    struct walk_listing l;
     int r = list_sorted_dir(c, path, &l);
 
     for (size_t i = 0; r == 0 && i < l.n; i++) {
@@ -120,7 +120,7 @@ static int rank_of(unsigned char ch)
 
 static int by_people(const void *a, const void *b)
 {
-    const char *x = ((const struct entry *)a)->name, *y = ((const struct entry *)b)->name;
+    const char *x = ((const struct walk_entry *)a)->name, *y = ((const struct walk_entry *)b)->name;
     size_t i = 0;
 
     while (x[i] && y[i] && rank_of((unsigned char)x[i]) == rank_of((unsigned char)y[i]))
@@ -135,7 +135,7 @@ static int by_people(const void *a, const void *b)
 /* Those of the same size stay as they were, which is in the order of their bytes. */
 static int by_entry_size(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct walk_entry *x = a, *y = b;
 
     if (x->size != y->size)
         return x->size < y->size ? 1 : -1;
@@ -165,7 +165,7 @@ static int padding(const char *name, int width)
     return n < width ? width - n : 0;
 }
 
-static void stat_all(const char *path, struct listing *l)
+static void stat_all(const char *path, struct walk_listing *l)
 {
     char full[PATH_MAX];
     struct stat st;
@@ -181,7 +181,7 @@ void fs_list_directory_with_sizes(struct local_call *c)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
     const char *path = path_arg(c, "path");
-    struct listing l;
+    struct walk_listing l;
     uint64_t total = 0;
     size_t n_dirs = 0;
 
@@ -197,7 +197,7 @@ void fs_list_directory_with_sizes(struct local_call *c)
         qsort(l.items, l.n, sizeof *l.items,
               str_is(local_str(c, "sortBy"), "size") ? by_entry_size : by_people);
     for (size_t i = 0; i < l.n; i++) {
-        const struct entry *e = &l.items[i];
+        const struct walk_entry *e = &l.items[i];
         total += e->is_dir ? 0 : e->size;
         n_dirs += e->is_dir;
         if (e->is_dir)
@@ -213,7 +213,7 @@ void fs_list_directory_with_sizes(struct local_call *c)
 
 /* ---- trees ---- */
 
-struct walk {
+struct dir_walk {
     struct local_call *c;
     const struct json *excludes;
     struct str pattern;
@@ -223,13 +223,13 @@ struct walk {
     bool is_search;
 };
 
-static const char *join_dir_name(struct walk *w, const char *dir, const char *name)
+static const char *join_dir_name(struct dir_walk *w, const char *dir, const char *name)
 {
     return dir[0] ? arena_printf(&w->c->arena, "%s/%s", dir, name).p
                   : arena_strdup(&w->c->arena, name);
 }
 
-static bool is_excluded(const struct walk *w, const char *relative)
+static bool is_excluded(const struct dir_walk *w, const char *relative)
 {
     struct str path = str_of(relative);
     char wide[PATH_MAX];
@@ -247,9 +247,9 @@ static bool is_excluded(const struct walk *w, const char *relative)
     return false;
 }
 
-static int tree(struct walk *w, const char *root, const char *relative, unsigned depth)
+static int tree(struct dir_walk *w, const char *root, const char *relative, unsigned depth)
 {
-    struct listing l;
+    struct walk_listing l;
     const char *path = relative[0] ? arena_printf(&w->c->arena, "%s/%s", root, relative).p : root;
     int r = list_sorted_dir(w->c, path, &l);
 
@@ -280,7 +280,7 @@ static int tree(struct walk *w, const char *root, const char *relative, unsigned
 void fs_directory_tree(struct local_call *c)
 {
     auto_buf struct buf pretty = BUF_INIT(LOCAL_ANSWER_MAX);
-    struct walk w = {.c = c, .excludes = json_get(c->args, "excludePatterns")};
+    struct dir_walk w = {.c = c, .excludes = json_get(c->args, "excludePatterns")};
     const char *path = path_arg(c, "path");
 
     if (!path)
@@ -302,9 +302,9 @@ void fs_directory_tree(struct local_call *c)
 
 /* ---- searches ---- */
 
-static int search_dir(struct walk *w, const char *root, const char *relative, unsigned depth)
+static int search_dir(struct dir_walk *w, const char *root, const char *relative, unsigned depth)
 {
-    struct listing l;
+    struct walk_listing l;
     struct str why;
     const char *path = relative[0] ? arena_printf(&w->c->arena, "%s/%s", root, relative).p : root;
     int r = list_sorted_dir(w->c, path, &l);
@@ -328,10 +328,10 @@ static int search_dir(struct walk *w, const char *root, const char *relative, un
 
 void fs_search_files(struct local_call *c)
 {
-    struct walk w = {.c = c,
-                     .excludes = json_get(c->args, "excludePatterns"),
-                     .pattern = local_str(c, "pattern"),
-                     .is_search = true};
+    struct dir_walk w = {.c = c,
+                         .excludes = json_get(c->args, "excludePatterns"),
+                         .pattern = local_str(c, "pattern"),
+                         .is_search = true};
     const char *path = path_arg(c, "path");
 
     if (!path)
@@ -356,7 +356,7 @@ struct each {
 
 static int visit_tree(struct each *e, const char *dir, unsigned depth)
 {
-    struct listing l;
+    struct walk_listing l;
     int r = list_sorted_dir(e->c, dir, &l);
 
     if (r < 0 || depth == DEPTH_MAX)

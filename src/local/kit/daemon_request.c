@@ -24,7 +24,7 @@ enum {
 
 /* The loop's thread owns the request, a thread of the pool runs the row. Between them are two
  * queues of bytes; what one side has taken out of a queue is its own. */
-struct job {
+struct daemon_job {
     struct request q;
     struct pool_job job;
     struct loop *loop;
@@ -53,7 +53,7 @@ struct job {
 
 /* ---- the loop's thread ---- */
 
-static void free_daemon_job(struct job *j)
+static void free_daemon_job(struct daemon_job *j)
 {
     buf_done(&j->in);
     buf_done(&j->out);
@@ -65,7 +65,7 @@ static void free_daemon_job(struct job *j)
     free(j);
 }
 
-static void finish_request_job(struct job *j)
+static void finish_request_job(struct daemon_job *j)
 {
     struct http_req *r = j->req;
 
@@ -81,7 +81,7 @@ static void finish_request_job(struct job *j)
 }
 
 /* Swaps what waits for sending out of the queue; true when nothing can follow it. */
-static bool take_output(struct job *j)
+static bool take_output(struct daemon_job *j)
 {
     struct buf empty = j->sending;
     bool is_whole = j->type || j->status;
@@ -98,7 +98,7 @@ static bool take_output(struct job *j)
 
 static void on_request_drain(struct http_req *r, void *ctx);
 
-static void send_daemon_output(struct job *j)
+static void send_daemon_output(struct daemon_job *j)
 {
     if (j->sending.len == 0)
         return;
@@ -109,7 +109,7 @@ static void send_daemon_output(struct job *j)
 }
 
 /* Lets both directions go on as far as they can. */
-static void move_on(struct job *j)
+static void move_on(struct daemon_job *j)
 {
     (void)pthread_mutex_lock(&j->lock);
     bool wants_more = j->is_held && j->in.len < QUEUE_BYTES / 2 && !j->is_done;
@@ -135,7 +135,7 @@ static void on_request_drain(struct http_req *r, void *ctx)
 
 static void on_request_message(struct loop_msg *m)
 {
-    struct job *j = container_of(m, struct job, msg);
+    struct daemon_job *j = container_of(m, struct daemon_job, msg);
 
     (void)pthread_mutex_lock(&j->lock);
     j->is_posted = false;
@@ -144,7 +144,7 @@ static void on_request_message(struct loop_msg *m)
 }
 
 /* Under the lock. */
-static void post_request_job(struct job *j)
+static void post_request_job(struct daemon_job *j)
 {
     if (j->is_posted)
         return;
@@ -154,7 +154,7 @@ static void post_request_job(struct job *j)
 
 static int on_request_piece(struct http_req *r, void *ctx, const char *p, size_t len)
 {
-    struct job *j = ctx;
+    struct daemon_job *j = ctx;
 
     (void)pthread_mutex_lock(&j->lock);
     int code = buf_add(&j->in, p, len);
@@ -169,7 +169,7 @@ static int on_request_piece(struct http_req *r, void *ctx, const char *p, size_t
     return code;
 }
 
-static void end_input(struct job *j, int how, bool is_gone)
+static void end_input(struct daemon_job *j, int how, bool is_gone)
 {
     (void)pthread_mutex_lock(&j->lock);
     if (j->in_end == 0)
@@ -199,7 +199,7 @@ void request_start(struct http_req *r, struct pool *pool, const struct local *lo
 {
     static const struct http_body_sink sink = {.on_data = on_request_piece,
                                                .on_end = on_request_complete};
-    struct job *j = mem_zalloc(1, sizeof *j);
+    struct daemon_job *j = mem_zalloc(1, sizeof *j);
 
     if (!j) {
         http_reply(r, 500, "text/plain", STR("out of memory"));
@@ -230,14 +230,14 @@ void request_start(struct http_req *r, struct pool *pool, const struct local *lo
 
 /* ---- the row's thread ---- */
 
-static struct job *daemon_job_of(struct request *q)
+static struct daemon_job *daemon_job_of(struct request *q)
 {
-    return container_of(q, struct job, q);
+    return container_of(q, struct daemon_job, q);
 }
 
 static void run_request_job(struct pool_job *pj)
 {
-    struct job *j = container_of(pj, struct job, job);
+    struct daemon_job *j = container_of(pj, struct daemon_job, job);
 
     j->row->run(&j->q);
     (void)pthread_mutex_lock(&j->lock);
@@ -254,7 +254,7 @@ struct str request_param(struct request *q, const char *name)
 }
 
 /* Exchanges what was read for what has arrived: 1, or 0 and -errno at the end. */
-static int fill_request_input(struct job *j)
+static int fill_request_input(struct daemon_job *j)
 {
     (void)pthread_mutex_lock(&j->lock);
     while (j->in.len == 0 && j->in_end == 0)
@@ -275,7 +275,7 @@ static int fill_request_input(struct job *j)
 
 ssize_t request_read(struct request *q, void *p, size_t n)
 {
-    struct job *j = daemon_job_of(q);
+    struct daemon_job *j = daemon_job_of(q);
 
     if (j->n_read == j->reading.len) {
         int r = fill_request_input(j);
@@ -306,7 +306,7 @@ int request_read_all(struct request *q, size_t max, struct str *ret)
 
 int request_write(struct request *q, const void *p, size_t n)
 {
-    struct job *j = daemon_job_of(q);
+    struct daemon_job *j = daemon_job_of(q);
     const char *at = p;
     bool is_gone;
 
@@ -329,7 +329,7 @@ int request_write(struct request *q, const void *p, size_t n)
 
 void request_reply(struct request *q, const char *content_type, struct str body)
 {
-    struct job *j = daemon_job_of(q);
+    struct daemon_job *j = daemon_job_of(q);
 
     (void)pthread_mutex_lock(&j->lock);
     j->type = content_type;
@@ -342,7 +342,7 @@ void request_reply(struct request *q, const char *content_type, struct str body)
 
 void request_fail(struct request *q, int status, const char *fmt, ...)
 {
-    struct job *j = daemon_job_of(q);
+    struct daemon_job *j = daemon_job_of(q);
     char text[FAULT_TEXT_MAX];
     va_list ap;
 

@@ -220,7 +220,7 @@ static void do_authenticate(struct imap *i, struct imap_cur *c)
 
 enum { ANY = 0, NOT_YET = 1, LOGGED_IN = 2, SELECTED = 3 };
 
-static const struct command {
+static const struct imap_command {
     const char *name;
     imap_command *fn;
     unsigned state;
@@ -276,7 +276,7 @@ static bool is_imap_allowed(const struct imap *i, unsigned state)
     }
 }
 
-static const struct command *find_command(struct str name)
+static const struct imap_command *find_command(struct str name)
 {
     for (size_t k = 0; k < ARRAY_LEN(commands); k++) {
         if (str_iis(name, commands[k].name))
@@ -302,7 +302,7 @@ static void run_imap_command(struct imap *i, struct str text)
         imap_space(&c);
         name = imap_atom(&c);
     }
-    const struct command *command = find_command(name);
+    const struct imap_command *command = find_command(name);
     if (!command || (i->is_uid && !command->has_uid) || c.is_bad) {
         say_bad(i, "Unknown command");
         return;

@@ -8,7 +8,7 @@ enum kind { FLAGS, UID, DATE, SIZE, ENVELOPE, BODY, BODYSTRUCTURE, SECTION, KIND
 /* What of a part a section means. */
 enum piece { WHOLE, HEADER, FIELDS, FIELDS_NOT, TEXT, MIME };
 
-struct item {
+struct fetch_item {
     enum kind kind;
     enum piece piece;
     struct str name; /* as the answer names it */
@@ -21,8 +21,8 @@ struct item {
 };
 
 struct request {
-    struct item items[IMAP_FETCH_MAX];
-    struct item spare; /* what is over the limit is read and refused */
+    struct fetch_item items[IMAP_FETCH_MAX];
+    struct fetch_item spare; /* what is over the limit is read and refused */
     size_t n;
     bool needs_message, sets_seen;
 };
@@ -63,18 +63,18 @@ static const struct {
               {"TEXT", TEXT},
               {"MIME", MIME}};
 
-static struct item *new_fetch_item(struct request *q, struct imap_cur *c)
+static struct fetch_item *new_fetch_item(struct request *q, struct imap_cur *c)
 {
     if (q->n == IMAP_FETCH_MAX) {
         c->is_bad = true;
         return &q->spare;
     }
-    q->items[q->n] = (struct item){0};
+    q->items[q->n] = (struct fetch_item){0};
     return &q->items[q->n++];
 }
 
 /* The header's names behind HEADER.FIELDS. */
-static void read_fetch_fields(struct imap_cur *c, struct item *it)
+static void read_fetch_fields(struct imap_cur *c, struct fetch_item *it)
 {
     imap_space(c);
     const char *begin = c->s.p;
@@ -86,7 +86,7 @@ static void read_fetch_fields(struct imap_cur *c, struct item *it)
     it->fields = str_n(begin, (size_t)(c->s.p - begin));
 }
 
-static void read_section_path(struct imap_cur *c, struct item *it)
+static void read_section_path(struct imap_cur *c, struct fetch_item *it)
 {
     while (c->s.len > 0 && c->s.p[0] >= '1' && c->s.p[0] <= '9' && !c->is_bad) {
         c->is_bad = it->n_path == IMAP_PATH_MAX;
@@ -99,7 +99,7 @@ static void read_section_path(struct imap_cur *c, struct item *it)
 }
 
 /* "1.2.HEADER" up to "]". */
-static void read_fetch_section(struct imap_cur *c, struct item *it)
+static void read_fetch_section(struct imap_cur *c, struct fetch_item *it)
 {
     size_t k = 0;
 
@@ -117,7 +117,7 @@ static void read_fetch_section(struct imap_cur *c, struct item *it)
 }
 
 /* "<0.100>" */
-static void read_partial(struct imap_cur *c, struct item *it)
+static void read_partial(struct imap_cur *c, struct fetch_item *it)
 {
     it->is_partial = imap_char(c, '<');
     if (!it->is_partial)
@@ -142,7 +142,7 @@ static struct str item_word(struct imap_cur *c)
 
 static void read_fetch_item(struct imap_cur *c, struct request *q)
 {
-    struct item *it = new_fetch_item(q, c);
+    struct fetch_item *it = new_fetch_item(q, c);
     const char *begin = c->s.p;
     struct str word = item_word(c);
     bool is_peek = str_iis(word, "BODY.PEEK"), is_known = false;
@@ -197,13 +197,14 @@ static void read_fetch_request(struct imap *i, struct imap_cur *c, struct reques
         q->sets_seen = q->sets_seen || !q->items[k].is_peek;
     }
     if (i->is_uid && !has_uid && !c->is_bad)
-        *new_fetch_item(q, c) = (struct item){.kind = UID, .is_peek = true};
+        *new_fetch_item(q, c) = (struct fetch_item){.kind = UID, .is_peek = true};
 }
 
 /* ---- sections ---- */
 
 /* The part that PATH leads to, or NULL. */
-static const struct mime_part *find_fetch_part(const struct mime_part *p, const struct item *it)
+static const struct mime_part *find_fetch_part(const struct mime_part *p,
+                                               const struct fetch_item *it)
 {
     for (size_t k = 0; k < it->n_path; k++) {
         if (p->is_message)
@@ -229,7 +230,7 @@ static bool is_fetch_named(struct imap *i, struct str list, struct str name)
 }
 
 /* The fields that IT names, or all others, with the empty line. */
-static struct str some_fields(struct imap *i, struct str header, const struct item *it)
+static struct str some_fields(struct imap *i, struct str header, const struct fetch_item *it)
 {
     auto_buf struct buf b = BUF_INIT(header.len + 16);
     struct str name, value;
@@ -247,7 +248,7 @@ static struct str some_fields(struct imap *i, struct str header, const struct it
     return out.p ? out : STR("");
 }
 
-static struct str section(struct imap *i, const struct mime_part *top, const struct item *it)
+static struct str section(struct imap *i, const struct mime_part *top, const struct fetch_item *it)
 {
     const struct mime_part *p = find_fetch_part(top, it);
 
@@ -272,7 +273,7 @@ static struct str section(struct imap *i, const struct mime_part *top, const str
 
 /* ---- answers ---- */
 
-static void say_section(struct imap *i, const struct mime_part *top, const struct item *it)
+static void say_section(struct imap *i, const struct mime_part *top, const struct fetch_item *it)
 {
     struct str s = section(i, top, it);
 
@@ -289,7 +290,7 @@ static void say_section(struct imap *i, const struct mime_part *top, const struc
     imap_add(i, s);
 }
 
-static void say_item(struct imap *i, const struct item *it, const struct mail_message *m,
+static void say_item(struct imap *i, const struct fetch_item *it, const struct mail_message *m,
                      const struct mime_part *top)
 {
     char date[MAIL_DATE_MAX];

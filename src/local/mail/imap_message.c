@@ -14,17 +14,17 @@ static bool may_write(struct imap *i)
 
 /* ---- STORE ---- */
 
-struct change {
+struct imap_change {
     uint32_t keep_set[2];
     bool is_silent;
 };
 
 /* "+FLAGS.SILENT (\Seen)" */
-static struct change read_imap_change(struct imap *i, struct imap_cur *c)
+static struct imap_change read_imap_change(struct imap *i, struct imap_cur *c)
 {
     bool is_more = imap_char(c, '+'), is_less = !is_more && imap_char(c, '-');
     struct str word = imap_atom(c);
-    struct change change = {.is_silent = str_iis(word, "FLAGS.SILENT")};
+    struct imap_change change = {.is_silent = str_iis(word, "FLAGS.SILENT")};
 
     c->is_bad = c->is_bad || !(change.is_silent || str_iis(word, "FLAGS"));
     imap_space(c);
@@ -42,7 +42,7 @@ void imap_store(struct imap *i, struct imap_cur *c)
     imap_space(c);
     struct imap_set set = imap_set(c);
     imap_space(c);
-    struct change change = read_imap_change(i, c);
+    struct imap_change change = read_imap_change(i, c);
     if (c->is_bad || !may_write(i))
         return;
     for (size_t k = 0; k < i->n_view; k++) {
@@ -65,12 +65,12 @@ void imap_store(struct imap *i, struct imap_cur *c)
 /* ---- COPY and MOVE ---- */
 
 /* The UIDs before and after, as the client sees them. */
-struct pairs {
+struct imap_pairs {
     struct buf *from, *to;
 };
 
 /* Copies the K-th message and notes both UIDs. */
-static int copy_one_message(struct imap *i, size_t k, uint32_t to, const struct pairs *p)
+static int copy_one_message(struct imap *i, size_t k, uint32_t to, const struct imap_pairs *p)
 {
     uint32_t uid;
     int r = mail_copy(i->account, i->folder, i->view[k].uid, to, &uid);
@@ -86,7 +86,7 @@ static int copy_one_message(struct imap *i, size_t k, uint32_t to, const struct 
 
 /* Copies what is in SET, and removes it when it is moved. */
 static int copy_all_messages(struct imap *i, const struct imap_set *set, uint32_t to, bool is_move,
-                             const struct pairs *p)
+                             const struct imap_pairs *p)
 {
     for (size_t k = 0; k < i->n_view; k++) {
         if (!imap_has(i, set, k))
@@ -116,7 +116,7 @@ static void copy_messages(struct imap *i, struct imap_cur *c, bool is_move)
         imap_reply(i, "NO", "[TRYCREATE] There is no such mailbox");
         return;
     }
-    int r = copy_all_messages(i, &set, f.id, is_move, &(struct pairs){&from, &to});
+    int r = copy_all_messages(i, &set, f.id, is_move, &(struct imap_pairs){&from, &to});
     struct str code = STR("");
     if (from.len > 0 && buf_ok(&from) && buf_ok(&to))
         code = arena_printf(&i->arena, "[COPYUID %u %s %s] ", f.uid_validity, buf_cstr(&from),

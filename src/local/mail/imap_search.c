@@ -10,10 +10,10 @@ enum { DEPTH_MAX = 32, NODES_MAX = 1000 };
 /* What follows a word. */
 enum operand { NOTHING, TEXT, FIELD_TEXT, DAY, NUMBER, KEYWORD, SET, ONE, TWO };
 
-struct node;
+struct search_node;
 
 /* A message while it is looked at; its bytes are read when something needs them. */
-struct look {
+struct search_look {
     struct imap *i;
     const struct mail_message *m;
     size_t k; /* in the view */
@@ -21,27 +21,27 @@ struct look {
     bool is_unreadable;
 };
 
-struct word {
+struct search_word {
     const char *name;
     enum operand operand;
-    bool (*fn)(struct look *l, const struct node *n);
+    bool (*fn)(struct search_look *l, const struct search_node *n);
     uint32_t flag;     /* for the words about flags */
     const char *field; /* for those about a header's field */
 };
 
-struct node {
-    const struct word *word; /* NULL: all of the list must hold */
+struct search_node {
+    const struct search_word *word; /* NULL: all of the list must hold */
     struct str field, text;
     uint32_t number; /* or the bits of a keyword */
     int64_t day;
     struct imap_set set;
-    struct node *a, *b; /* operands */
-    struct node *next;  /* in a list */
+    struct search_node *a, *b; /* operands */
+    struct search_node *next;  /* in a list */
 };
 
 /* ---- what the words say ---- */
 
-static const struct mime_part *message(struct look *l)
+static const struct mime_part *message(struct search_look *l)
 {
     struct str raw;
 
@@ -54,51 +54,51 @@ static const struct mime_part *message(struct look *l)
     return l->top;
 }
 
-static bool holds_criterion(struct look *l, const struct node *n)
+static bool holds_criterion(struct search_look *l, const struct search_node *n)
 {
     if (n->word)
         return n->word->fn(l, n);
-    for (const struct node *one = n->a; one; one = one->next) {
+    for (const struct search_node *one = n->a; one; one = one->next) {
         if (!holds_criterion(l, one))
             return false;
     }
     return true;
 }
 
-static bool is_all_found(struct look *l, const struct node *n)
+static bool is_all_found(struct search_look *l, const struct search_node *n)
 {
     (void)l;
     (void)n;
     return true;
 }
 
-static bool is_flagged(struct look *l, const struct node *n)
+static bool is_flagged(struct search_look *l, const struct search_node *n)
 {
     return l->m->flags & (n->word->flag ? n->word->flag : n->number);
 }
 
-static bool is_not_flagged(struct look *l, const struct node *n)
+static bool is_not_flagged(struct search_look *l, const struct search_node *n)
 {
     return !is_flagged(l, n);
 }
 
-static bool is_recent(struct look *l, const struct node *n)
+static bool is_recent(struct search_look *l, const struct search_node *n)
 {
     (void)n;
     return l->m->uid >= l->i->recent_from;
 }
 
-static bool is_old(struct look *l, const struct node *n)
+static bool is_old(struct search_look *l, const struct search_node *n)
 {
     return !is_recent(l, n);
 }
 
-static bool is_new(struct look *l, const struct node *n)
+static bool is_new(struct search_look *l, const struct search_node *n)
 {
     return is_recent(l, n) && !(l->m->flags & MAIL_SEEN);
 }
 
-static bool has_field(struct look *l, const struct node *n)
+static bool has_field(struct search_look *l, const struct search_node *n)
 {
     const struct mime_part *p = message(l);
     struct str name = n->word->field ? str_of(n->word->field) : arena_str(&l->i->one, n->field);
@@ -106,27 +106,27 @@ static bool has_field(struct look *l, const struct node *n)
     return p && name.p && match_header(&l->i->one, p->header, name.p, n->text);
 }
 
-static bool has_search_body(struct look *l, const struct node *n)
+static bool has_search_body(struct search_look *l, const struct search_node *n)
 {
     const struct mime_part *p = message(l);
 
     return p && match_body(&l->i->one, p, n->text);
 }
 
-static bool has_criterion_text(struct look *l, const struct node *n)
+static bool has_criterion_text(struct search_look *l, const struct search_node *n)
 {
     const struct mime_part *p = message(l);
 
     return p && (match_header(&l->i->one, p->header, NULL, n->text) || has_search_body(l, n));
 }
 
-static int64_t arrived(const struct look *l)
+static int64_t arrived(const struct search_look *l)
 {
     return mail_date_day_of((struct mail_date){l->m->date_s, 0});
 }
 
 /* The day that the header says; that of the arrival when it says none. */
-static int64_t sent(struct look *l)
+static int64_t sent(struct search_look *l)
 {
     const struct mime_part *p = message(l);
     struct str text = p ? mime_field(&l->i->one, p->header, "Date") : STR_NULL;
@@ -135,67 +135,67 @@ static int64_t sent(struct look *l)
     return text.len > 0 && mail_date_parse(text, 0, &d) == 0 ? mail_date_day_of(d) : arrived(l);
 }
 
-static bool is_before_criterion(struct look *l, const struct node *n)
+static bool is_before_criterion(struct search_look *l, const struct search_node *n)
 {
     return arrived(l) < n->day;
 }
 
-static bool is_on_day(struct look *l, const struct node *n)
+static bool is_on_day(struct search_look *l, const struct search_node *n)
 {
     return arrived(l) == n->day;
 }
 
-static bool is_since(struct look *l, const struct node *n)
+static bool is_since(struct search_look *l, const struct search_node *n)
 {
     return arrived(l) >= n->day;
 }
 
-static bool is_sent_before(struct look *l, const struct node *n)
+static bool is_sent_before(struct search_look *l, const struct search_node *n)
 {
     return sent(l) < n->day;
 }
 
-static bool is_sent_on(struct look *l, const struct node *n)
+static bool is_sent_on(struct search_look *l, const struct search_node *n)
 {
     return sent(l) == n->day;
 }
 
-static bool is_sent_since(struct look *l, const struct node *n)
+static bool is_sent_since(struct search_look *l, const struct search_node *n)
 {
     return sent(l) >= n->day;
 }
 
-static bool is_larger(struct look *l, const struct node *n)
+static bool is_larger(struct search_look *l, const struct search_node *n)
 {
     return l->m->size > n->number;
 }
 
-static bool is_smaller(struct look *l, const struct node *n)
+static bool is_smaller(struct search_look *l, const struct search_node *n)
 {
     return l->m->size < n->number;
 }
 
-static bool is_in_uids(struct look *l, const struct node *n)
+static bool is_in_uids(struct search_look *l, const struct search_node *n)
 {
     return imap_set_has(&n->set, l->m->uid, l->i->view[l->i->n_view - 1].uid);
 }
 
-static bool is_in_set(struct look *l, const struct node *n)
+static bool is_in_set(struct search_look *l, const struct search_node *n)
 {
     return imap_set_has(&n->set, (uint32_t)l->k + 1, (uint32_t)l->i->n_view);
 }
 
-static bool is_not(struct look *l, const struct node *n)
+static bool is_not(struct search_look *l, const struct search_node *n)
 {
     return !holds_criterion(l, n->a);
 }
 
-static bool is_either(struct look *l, const struct node *n)
+static bool is_either(struct search_look *l, const struct search_node *n)
 {
     return holds_criterion(l, n->a) || holds_criterion(l, n->b);
 }
 
-static const struct word words[] = {
+static const struct search_word words[] = {
     {"ALL", NOTHING, is_all_found, 0, NULL},
     {"SEEN", NOTHING, is_flagged, MAIL_SEEN, NULL},
     {"UNSEEN", NOTHING, is_not_flagged, MAIL_SEEN, NULL},
@@ -233,25 +233,25 @@ static const struct word words[] = {
     {"OR", TWO, is_either, 0, NULL},
 };
 
-static const struct word set_word = {"", SET, is_in_set, 0, NULL};
+static const struct search_word set_word = {"", SET, is_in_set, 0, NULL};
 
 /* ---- reading ---- */
 
-struct reader {
+struct search_reader {
     struct imap *i;
     struct imap_cur *c;
     struct str charset;
     size_t n_nodes;
 };
 
-static struct node *read_search_key(struct reader *r, unsigned depth);
+static struct search_node *read_search_key(struct search_reader *r, unsigned depth);
 
-static struct str read_criterion_text(struct reader *r)
+static struct str read_criterion_text(struct search_reader *r)
 {
     return mime_to_utf8(r->c->arena, imap_astring(r->c), r->charset);
 }
 
-static void read_operand(struct reader *r, struct node *n, unsigned depth)
+static void read_operand(struct search_reader *r, struct search_node *n, unsigned depth)
 {
     struct imap_cur *c = r->c;
 
@@ -279,9 +279,10 @@ static void read_operand(struct reader *r, struct node *n, unsigned depth)
     }
 }
 
-static struct node *new_criterion(struct reader *r)
+static struct search_node *new_criterion(struct search_reader *r)
 {
-    struct node *n = r->n_nodes++ < NODES_MAX ? arena_new(r->c->arena, struct node) : NULL;
+    struct search_node *n =
+        r->n_nodes++ < NODES_MAX ? arena_new(r->c->arena, struct search_node) : NULL;
 
     if (!n)
         r->c->is_bad = true;
@@ -289,9 +290,9 @@ static struct node *new_criterion(struct reader *r)
 }
 
 /* Keys with spaces between them, up to END. */
-static struct node *read_criteria(struct reader *r, unsigned depth)
+static struct search_node *read_criteria(struct search_reader *r, unsigned depth)
 {
-    struct node *list = new_criterion(r), **last = list ? &list->a : NULL;
+    struct search_node *list = new_criterion(r), **last = list ? &list->a : NULL;
 
     while (!r->c->is_bad) {
         *last = read_search_key(r, depth + 1);
@@ -302,7 +303,7 @@ static struct node *read_criteria(struct reader *r, unsigned depth)
     return list;
 }
 
-static const struct word *find_word(struct str name)
+static const struct search_word *find_word(struct str name)
 {
     for (size_t k = 0; k < ARRAY_LEN(words); k++) {
         if (str_iis(name, words[k].name))
@@ -316,17 +317,17 @@ static bool is_at_set(const struct imap_cur *c)
     return imap_at(c, '*') || (c->s.len > 0 && c->s.p[0] >= '0' && c->s.p[0] <= '9');
 }
 
-static struct node *read_search_key(struct reader *r, unsigned depth)
+static struct search_node *read_search_key(struct search_reader *r, unsigned depth)
 {
     struct imap_cur *c = r->c;
 
     c->is_bad = c->is_bad || depth > DEPTH_MAX;
     if (!c->is_bad && imap_char(c, '(')) {
-        struct node *list = read_criteria(r, depth);
+        struct search_node *list = read_criteria(r, depth);
         c->is_bad = c->is_bad || !imap_char(c, ')');
         return list;
     }
-    struct node *n = c->is_bad ? NULL : new_criterion(r);
+    struct search_node *n = c->is_bad ? NULL : new_criterion(r);
     if (!n)
         return NULL;
     n->word = is_at_set(c) ? &set_word : find_word(imap_atom(c));
@@ -339,7 +340,7 @@ static struct node *read_search_key(struct reader *r, unsigned depth)
 }
 
 /* "CHARSET x " at the begin. */
-static void read_charset(struct reader *r)
+static void read_charset(struct search_reader *r)
 {
     struct imap_cur ahead = *r->c;
 
@@ -368,7 +369,7 @@ static bool is_known_charset(struct str charset)
 
 void imap_search(struct imap *i, struct imap_cur *c)
 {
-    struct reader r = {.i = i, .c = c};
+    struct search_reader r = {.i = i, .c = c};
     size_t n = 0;
 
     imap_space(c);
@@ -377,14 +378,14 @@ void imap_search(struct imap *i, struct imap_cur *c)
         imap_reply(i, "NO", "[BADCHARSET (UTF-8 US-ASCII ISO-8859-1)] Unknown charset");
         return;
     }
-    const struct node *keys = read_criteria(&r, 0);
+    const struct search_node *keys = read_criteria(&r, 0);
     imap_end(c);
     if (c->is_bad)
         return;
     const struct mail_message *all = mail_messages(i->account, i->folder, &i->arena, &n);
     imap_say(i, "* SEARCH");
     for (size_t k = 0; all && k < i->n_view && !i->is_lost; k++) {
-        struct look l = {.i = i, .m = imap_find(all, n, i->view[k].uid), .k = k};
+        struct search_look l = {.i = i, .m = imap_find(all, n, i->view[k].uid), .k = k};
         if (l.m && holds_criterion(&l, keys))
             imap_say(i, " %u", i->is_uid ? l.m->uid : (uint32_t)k + 1);
     }

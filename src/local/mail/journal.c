@@ -29,58 +29,58 @@ static const char *account_path_of(const struct mail_account *a, const char *nam
 
 /* ---- reading ---- */
 
-struct line {
+struct journal_line {
     struct mail_account *a;
     struct arena *arena;
     struct str words[WORDS];
 };
 
-static uint32_t journal_number(const struct line *l, size_t i)
+static uint32_t journal_number(const struct journal_line *l, size_t i)
 {
     uint64_t n;
 
     return str_to_u64(l->words[i], &n) == 0 && n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
-static struct str journal_text(const struct line *l, size_t i)
+static struct str journal_text(const struct journal_line *l, size_t i)
 {
     auto_buf struct buf b = BUF_INIT(LINE_MAX_BYTES);
 
     return enc_unpercent(&b, l->words[i], false) == 0 ? arena_str(l->arena, buf_str(&b)) : STR("");
 }
 
-static struct folder *folder_at(const struct line *l, size_t i)
+static struct folder *folder_at(const struct journal_line *l, size_t i)
 {
     return store_folder(l->a, journal_number(l, i));
 }
 
-static int on_password(const struct line *l)
+static int on_password(const struct journal_line *l)
 {
     return store_set_text(&l->a->password, journal_text(l, 0));
 }
 
-static int on_keyword(const struct line *l)
+static int on_keyword(const struct journal_line *l)
 {
     uint32_t bit = journal_number(l, 0);
 
     return bit < MAIL_KEYWORDS_MAX ? store_set_text(&l->a->keywords[bit], journal_text(l, 1)) : 0;
 }
 
-static int on_folder(const struct line *l)
+static int on_folder(const struct journal_line *l)
 {
     return store_add_folder(l->a, journal_text(l, 2), journal_number(l, 0), journal_number(l, 1))
                ? 0
                : -ENOMEM;
 }
 
-static int on_rename(const struct line *l)
+static int on_rename(const struct journal_line *l)
 {
     struct folder *f = folder_at(l, 0);
 
     return f ? store_name_folder(f, journal_text(l, 1)) : 0;
 }
 
-static int replay_gone(const struct line *l)
+static int replay_gone(const struct journal_line *l)
 {
     struct folder *f = folder_at(l, 0);
 
@@ -89,7 +89,7 @@ static int replay_gone(const struct line *l)
     return 0;
 }
 
-static int on_subscribe(const struct line *l)
+static int on_subscribe(const struct journal_line *l)
 {
     struct folder *f = folder_at(l, 0);
 
@@ -98,7 +98,7 @@ static int on_subscribe(const struct line *l)
     return 0;
 }
 
-static int on_journal_next(const struct line *l)
+static int on_journal_next(const struct journal_line *l)
 {
     struct folder *f = folder_at(l, 0);
 
@@ -107,7 +107,7 @@ static int on_journal_next(const struct line *l)
     return 0;
 }
 
-static int replay_message(const struct line *l)
+static int replay_message(const struct journal_line *l)
 {
     struct folder *f = folder_at(l, 0);
     struct mail_message m = {.uid = journal_number(l, 1),
@@ -121,7 +121,7 @@ static int replay_message(const struct line *l)
     return f && m.uid >= f->info.uid_next ? store_put(l->a, f, &m) : 0;
 }
 
-static int on_flags(const struct line *l)
+static int on_flags(const struct journal_line *l)
 {
     struct folder *f = folder_at(l, 0);
     struct mail_message *m = f ? store_message(f, journal_number(l, 1)) : NULL;
@@ -131,7 +131,7 @@ static int on_flags(const struct line *l)
     return 0;
 }
 
-static int replay_removed(const struct line *l)
+static int replay_removed(const struct journal_line *l)
 {
     struct folder *f = folder_at(l, 0);
     struct mail_message *m = f ? store_message(f, journal_number(l, 1)) : NULL;
@@ -143,13 +143,13 @@ static int replay_removed(const struct line *l)
 
 static const struct {
     char letter;
-    int (*fn)(const struct line *l);
+    int (*fn)(const struct journal_line *l);
 } kinds[] = {{'P', on_password},     {'K', on_keyword},     {'F', on_folder},
              {'R', on_rename},       {'X', replay_gone},    {'U', on_subscribe},
              {'N', on_journal_next}, {'A', replay_message}, {'S', on_flags},
              {'D', replay_removed}};
 
-static int replay_line(struct line *l, struct str text)
+static int replay_line(struct journal_line *l, struct str text)
 {
     struct str kind = str_cut(&text, ' ');
 
@@ -168,7 +168,7 @@ int journal_load(struct mail_account *a)
     struct arena arena auto_arena = {0};
     struct err e = ERR_INIT;
     char path[4096];
-    struct line l = {.a = a, .arena = &arena};
+    struct journal_line l = {.a = a, .arena = &arena};
 
     arena_init(&arena, 1 << 20);
     int r = io_read_file(account_path_of(a, "journal", path), &b, &e);

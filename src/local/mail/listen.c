@@ -27,7 +27,7 @@ struct mail_listener {
     atomic_uint n;
 };
 
-struct connection {
+struct listen_connection {
     struct mail_listener *listener;
     int fd;
 };
@@ -36,12 +36,12 @@ struct connection {
 
 static bool send_bytes(void *ctx, struct str bytes)
 {
-    const struct connection *c = ctx;
+    const struct listen_connection *c = ctx;
 
     return io_write_all(c->fd, bytes.p, bytes.len) == 0;
 }
 
-static void end_connection(struct connection *c)
+static void end_connection(struct listen_connection *c)
 {
     (void)close(c->fd);
     (void)atomic_fetch_sub(&c->listener->n, 1);
@@ -49,7 +49,7 @@ static void end_connection(struct connection *c)
 }
 
 /* Something to read: bytes, 0 at the end. WAKE_FD is watched as well: -EINTR. */
-static ssize_t receive(const struct connection *c, int wake_fd, char *p)
+static ssize_t receive(const struct listen_connection *c, int wake_fd, char *p)
 {
     struct pollfd fds[] = {{.fd = c->fd, .events = POLLIN}, {.fd = wake_fd, .events = POLLIN}};
     uint64_t count;
@@ -64,7 +64,7 @@ static ssize_t receive(const struct connection *c, int wake_fd, char *p)
     return io_read(c->fd, p, READ_BYTES);
 }
 
-static void serve_imap(struct connection *c, struct imap *i)
+static void serve_imap(struct listen_connection *c, struct imap *i)
 {
     char bytes[READ_BYTES];
     struct mail_watch watch = {.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -94,7 +94,7 @@ static void serve_imap(struct connection *c, struct imap *i)
 
 static void *run_imap(void *ctx)
 {
-    struct connection *c = ctx;
+    struct listen_connection *c = ctx;
     struct imap *i = imap_new(c->listener->store, send_bytes, c);
 
     if (i)
@@ -106,7 +106,7 @@ static void *run_imap(void *ctx)
 
 static void *run_smtp(void *ctx)
 {
-    struct connection *c = ctx;
+    struct listen_connection *c = ctx;
     struct smtp *s = smtp_new(c->listener->store, send_bytes, c);
     char bytes[READ_BYTES];
     bool is_on = s != NULL;
@@ -125,7 +125,7 @@ static void *run_smtp(void *ctx)
 
 static bool start_connection(struct mail_listener *l, int fd)
 {
-    struct connection *c = mem_zalloc(1, sizeof *c);
+    struct listen_connection *c = mem_zalloc(1, sizeof *c);
     pthread_attr_t attr;
     pthread_t thread;
 
@@ -133,7 +133,7 @@ static bool start_connection(struct mail_listener *l, int fd)
         free(c);
         return false;
     }
-    *c = (struct connection){l, fd};
+    *c = (struct listen_connection){l, fd};
     (void)atomic_fetch_add(&l->n, 1);
     (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
     (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);

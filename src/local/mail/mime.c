@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 
-struct parse {
+struct mime_parse {
     struct arena *arena;
     size_t n_parts;
 };
@@ -93,7 +93,7 @@ static size_t header_length(struct str raw)
     return raw.len;
 }
 
-static void parse_mime_part(struct parse *p, struct mime_part *part, unsigned depth);
+static void parse_mime_part(struct mime_parse *p, struct mime_part *part, unsigned depth);
 
 /* True when LINE is the boundary B; *IS_LAST: the closing one. */
 static bool is_mime_boundary(struct str line, struct str b, bool *is_last)
@@ -107,7 +107,8 @@ static bool is_mime_boundary(struct str line, struct str b, bool *is_last)
 }
 
 /* Adds the part that ends before the boundary line at END. */
-static bool add_mime_part(struct parse *p, struct mime_part *owner, size_t *cap, struct str raw)
+static bool add_mime_part(struct mime_parse *p, struct mime_part *owner, size_t *cap,
+                          struct str raw)
 {
     if (p->n_parts >= MIME_PARTS_MAX)
         return false;
@@ -133,7 +134,7 @@ static struct str before_boundary(const char *begin, const char *end)
     return s;
 }
 
-static void parse_multipart(struct parse *p, struct mime_part *part, unsigned depth)
+static void parse_multipart(struct mime_parse *p, struct mime_part *part, unsigned depth)
 {
     struct str b = mime_param(p->arena, part->content_type, "boundary"), rest = part->body;
     const char *begin = NULL;
@@ -156,7 +157,7 @@ static void parse_multipart(struct parse *p, struct mime_part *part, unsigned de
         parse_mime_part(p, &part->parts[i], depth + 1);
 }
 
-static void parse_mime_part(struct parse *p, struct mime_part *part, unsigned depth)
+static void parse_mime_part(struct mime_parse *p, struct mime_part *part, unsigned depth)
 {
     size_t n = header_length(part->whole), cap = 0;
 
@@ -182,7 +183,7 @@ static void parse_mime_part(struct parse *p, struct mime_part *part, unsigned de
 
 struct mime_part *mime_parse(struct arena *a, struct str raw)
 {
-    struct parse p = {.arena = a};
+    struct mime_parse p = {.arena = a};
     struct mime_part *part = arena_new(a, struct mime_part);
 
     if (!part)

@@ -13,34 +13,34 @@ static void fail_mail_change(struct local_call *c, const char *doing, struct str
 /* ---- messages ---- */
 
 /* What is done to each message, and with what. */
-struct action {
+struct mail_action {
     struct mail_user u;
     struct mail_folder from, to;
     uint32_t keep_set[2];
 };
 
-typedef int act(struct action *a, uint32_t uid);
+typedef int act(struct mail_action *a, uint32_t uid);
 
-static int delete_one(struct action *a, uint32_t uid)
+static int delete_one(struct mail_action *a, uint32_t uid)
 {
     return mail_remove(a->u.account, a->from.id, uid);
 }
 
-static int move_one(struct action *a, uint32_t uid)
+static int move_one(struct mail_action *a, uint32_t uid)
 {
     int r = mail_copy(a->u.account, a->from.id, uid, a->to.id, NULL);
 
     return r < 0 ? r : mail_remove(a->u.account, a->from.id, uid);
 }
 
-static int mark_one(struct action *a, uint32_t uid)
+static int mark_one(struct mail_action *a, uint32_t uid)
 {
     struct mail_message m;
 
     return mail_set_flags(a->u.account, a->from.id, uid, a->keep_set, &m);
 }
 
-static bool begin_mail_change(struct local_call *c, struct action *a, const char *folder,
+static bool begin_mail_change(struct local_call *c, struct mail_action *a, const char *folder,
                               struct str *why)
 {
     return mail_user(c, &a->u, why) &&
@@ -48,7 +48,7 @@ static bool begin_mail_change(struct local_call *c, struct action *a, const char
 }
 
 /* The one message that email_id names. */
-static bool act_on_one(struct local_call *c, struct action *a, act *fn, struct str *why)
+static bool act_on_one(struct local_call *c, struct mail_action *a, act *fn, struct str *why)
 {
     struct str id = local_str(c, "email_id");
     struct mail_message m;
@@ -60,7 +60,7 @@ static bool act_on_one(struct local_call *c, struct action *a, act *fn, struct s
 }
 
 /* Those that email_ids names, as they are numbered now: how many it worked for. */
-static size_t act_on_all(struct local_call *c, struct action *a, act *fn, size_t *ret_given)
+static size_t act_on_all(struct local_call *c, struct mail_action *a, act *fn, size_t *ret_given)
 {
     const struct json *ids = json_get(c->args, "email_ids");
     size_t n = 0, n_given = json_is(ids, JSON_ARRAY) ? ids->n : 0, n_all = 0;
@@ -77,7 +77,7 @@ static size_t act_on_all(struct local_call *c, struct action *a, act *fn, size_t
 
 void mail_delete_email(struct local_call *c)
 {
-    struct action a;
+    struct mail_action a;
     struct str why = STR("");
 
     if (begin_mail_change(c, &a, "folder", &why) && act_on_one(c, &a, delete_one, &why))
@@ -86,7 +86,7 @@ void mail_delete_email(struct local_call *c)
         fail_mail_change(c, "deleting email: Failed to delete email", why);
 }
 
-static bool begin_mail_move(struct local_call *c, struct action *a, struct str *why)
+static bool begin_mail_move(struct local_call *c, struct mail_action *a, struct str *why)
 {
     struct str target = str_trim(local_str(c, "target_folder"));
 
@@ -101,7 +101,7 @@ static bool begin_mail_move(struct local_call *c, struct action *a, struct str *
 
 void mail_move_email(struct local_call *c)
 {
-    struct action a;
+    struct mail_action a;
     struct str why = STR("");
 
     if (begin_mail_move(c, &a, &why) && act_on_one(c, &a, move_one, &why))
@@ -113,7 +113,7 @@ void mail_move_email(struct local_call *c)
 
 void mail_move_emails(struct local_call *c)
 {
-    struct action a;
+    struct mail_action a;
     struct str why = STR("");
     size_t n_given;
 
@@ -128,7 +128,7 @@ void mail_move_emails(struct local_call *c)
 
 void mail_delete_emails(struct local_call *c)
 {
-    struct action a;
+    struct mail_action a;
     struct str why = STR("");
     size_t n_given;
 
@@ -149,7 +149,7 @@ void mail_mark_emails(struct local_call *c)
                   {"unread", ~(uint32_t)MAIL_SEEN, 0},
                   {"important", UINT32_MAX, MAIL_FLAGGED},
                   {"not_important", ~(uint32_t)MAIL_FLAGGED, 0}};
-    struct action a;
+    struct mail_action a;
     struct str why = STR(""), status = local_str(c, "status");
     size_t k = 0, n_given;
 

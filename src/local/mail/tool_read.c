@@ -13,14 +13,14 @@ static void fail_mail_read(struct local_call *c, const char *doing, struct str w
 
 /* ---- pages ---- */
 
-struct page {
+struct mail_page {
     int64_t number, size, n_pages;
     size_t from, to; /* of all, newest first */
 };
 
-static struct page page_of(const struct local_call *c, size_t total)
+static struct mail_page page_of(const struct local_call *c, size_t total)
 {
-    struct page p = {.number = local_int(c, "page", 1), .size = local_int(c, "page_size", 20)};
+    struct mail_page p = {.number = local_int(c, "page", 1), .size = local_int(c, "page_size", 20)};
 
     if (p.size < 1)
         p.size = 20;
@@ -61,14 +61,14 @@ static void put_letter_summary(struct buf *b, size_t place, const struct letter 
 
 /* What a page is taken from: the messages of a folder, or those whose numbers are in IDS, oldest
  * first. */
-struct listing {
+struct mail_listing {
     const struct mail_message *all;
     const uint32_t *ids; /* NULL: all */
     size_t n;
 };
 
-static void put_mail_page(const struct mail_user *u, struct buf *b, const struct listing *of,
-                          const struct page *p)
+static void put_mail_page(const struct mail_user *u, struct buf *b, const struct mail_listing *of,
+                          const struct mail_page *p)
 {
     for (size_t k = p->from; k < p->to; k++) {
         struct arena arena auto_arena = {0};
@@ -99,10 +99,10 @@ void mail_get_emails(struct local_call *c)
         local_textf(c, "No emails found in folder '" STR_FMT "'", STR_ARG(f.name));
         return;
     }
-    struct page p = page_of(c, n);
+    struct mail_page p = page_of(c, n);
     (void)buf_printf(&b, "Emails in " STR_FMT " (Page %d/%d):\nTotal emails: %zu\n\n",
                      STR_ARG(f.name), (int)p.number, (int)p.n_pages, n);
-    put_mail_page(&u, &b, &(struct listing){all, NULL, n}, &p);
+    put_mail_page(&u, &b, &(struct mail_listing){all, NULL, n}, &p);
     local_text(c, buf_str(&b));
 }
 
@@ -110,7 +110,7 @@ void mail_get_emails(struct local_call *c)
 
 enum { TERMS_MAX = 32 };
 
-struct term {
+struct mail_term {
     const char *field; /* NULL: anywhere; "": the body */
     uint32_t flag;     /* or a flag */
     bool is_not;
@@ -120,7 +120,7 @@ struct term {
 /* "from:ann subject:plan is:unread": words with a known prefix, the others are text. */
 static const struct {
     const char *prefix;
-    struct term term;
+    struct mail_term term;
 } prefixes[] = {
     {"from:", {.field = "From"}},     {"to:", {.field = "To"}},
     {"cc:", {.field = "Cc"}},         {"subject:", {.field = "Subject"}},
@@ -142,7 +142,7 @@ static struct str next_search_word(struct str *s)
     return word;
 }
 
-static bool read_search_term(struct str word, struct term *ret)
+static bool read_search_term(struct str word, struct mail_term *ret)
 {
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
         struct str prefix = str_of(prefixes[i].prefix);
@@ -154,12 +154,12 @@ static bool read_search_term(struct str word, struct term *ret)
             ret->text = str_slice(ret->text, 1, ret->text.len - 1);
         return (ret->flag != 0) == (ret->text.len == 0);
     }
-    *ret = (struct term){.text = word};
+    *ret = (struct mail_term){.text = word};
     return false;
 }
 
 /* The terms of QUERY: without a prefix it is one text. */
-static size_t read_mail_query(struct str query, struct term terms[TERMS_MAX])
+static size_t read_mail_query(struct str query, struct mail_term terms[TERMS_MAX])
 {
     struct str rest = query;
     bool has_prefix = false;
@@ -169,11 +169,11 @@ static size_t read_mail_query(struct str query, struct term terms[TERMS_MAX])
         has_prefix = read_search_term(next_search_word(&rest), &terms[n++]) || has_prefix;
     if (has_prefix)
         return n;
-    terms[0] = (struct term){.text = query};
+    terms[0] = (struct mail_term){.text = query};
     return 1;
 }
 
-static bool has_term(struct arena *a, const struct letter *l, const struct term *t)
+static bool has_term(struct arena *a, const struct letter *l, const struct mail_term *t)
 {
     if (t->flag)
         return !(l->m.flags & t->flag) == t->is_not;
@@ -184,7 +184,7 @@ static bool has_term(struct arena *a, const struct letter *l, const struct term 
 }
 
 static bool is_mail_found(const struct mail_user *u, const struct mail_message *m,
-                          const struct term *terms, size_t n)
+                          const struct mail_term *terms, size_t n)
 {
     struct arena arena auto_arena = {0};
     struct letter l;
@@ -202,7 +202,7 @@ static bool is_mail_found(const struct mail_user *u, const struct mail_message *
 static size_t find_all(struct local_call *c, const struct mail_user *u,
                        const struct mail_message *all, size_t n, uint32_t *ids)
 {
-    struct term terms[TERMS_MAX];
+    struct mail_term terms[TERMS_MAX];
     size_t n_terms = read_mail_query(str_trim(local_str(c, "query")), terms), found = 0;
 
     for (size_t k = 0; k < n; k++) {
@@ -236,10 +236,10 @@ void mail_search_emails(struct local_call *c)
         local_textf(c, "No emails found matching query: " STR_FMT, STR_ARG(query));
         return;
     }
-    struct page p = page_of(c, found);
+    struct mail_page p = page_of(c, found);
     (void)buf_printf(&b, "Search results for '" STR_FMT "' (Page %d/%d):\nTotal results: %zu\n\n",
                      STR_ARG(query), (int)p.number, (int)p.n_pages, found);
-    put_mail_page(&u, &b, &(struct listing){all, ids, found}, &p);
+    put_mail_page(&u, &b, &(struct mail_listing){all, ids, found}, &p);
     local_text(c, buf_str(&b));
 }
 

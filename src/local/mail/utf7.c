@@ -8,12 +8,12 @@
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,";
 
 /* A run of UTF-16 that is being written or read, six bits at a time. */
-struct run {
+struct utf7_run {
     uint32_t bits;
     unsigned n_bits;
 };
 
-static void put_unit(struct buf *b, struct run *r, uint32_t unit)
+static void put_unit(struct buf *b, struct utf7_run *r, uint32_t unit)
 {
     r->bits = r->bits << 16 | unit;
     r->n_bits += 16;
@@ -24,7 +24,7 @@ static void put_unit(struct buf *b, struct run *r, uint32_t unit)
     r->bits &= (1U << r->n_bits) - 1;
 }
 
-static void end_utf7_run(struct buf *b, struct run *r)
+static void end_utf7_run(struct buf *b, struct utf7_run *r)
 {
     if (r->n_bits > 0)
         (void)buf_add_char(b, digits[r->bits << (6 - r->n_bits) & 63]);
@@ -39,7 +39,7 @@ static bool is_direct(uint32_t c)
 struct str utf7_encode(struct arena *a, struct str s)
 {
     auto_buf struct buf b = BUF_INIT(8 * s.len + 16);
-    struct run run = {0};
+    struct utf7_run run = {0};
     bool is_open = false;
     uint32_t c;
 
@@ -53,7 +53,7 @@ struct str utf7_encode(struct arena *a, struct str s)
         }
         if (!is_open) {
             (void)buf_add_char(&b, '&');
-            run = (struct run){0};
+            run = (struct utf7_run){0};
             is_open = true;
         }
         if (c >= 0x10000) {
@@ -71,7 +71,7 @@ struct str utf7_encode(struct arena *a, struct str s)
 /* The run behind "&", up to "-": false when it is malformed. */
 static bool read_utf7_run(struct buf *b, struct str text)
 {
-    struct run run = {0};
+    struct utf7_run run = {0};
     uint32_t high = 0;
     char out[UTF8_MAX];
 

@@ -25,15 +25,15 @@ enum {
 };
 #define STEPS_MAX ((uint64_t)2000000000)
 
-struct match {
+struct search_match {
     int64_t page;
     struct str before, text, after;
 };
 
-struct session {
+struct search_session {
     char id[ID_LEN + 1];
     struct str path, pattern;
-    struct match *matches;
+    struct search_match *matches;
     size_t n, cap;
     bool is_cut; /* there are more matches than are kept */
     int64_t current, page_size;
@@ -42,16 +42,16 @@ struct session {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct session *sessions[SESSIONS_MAX];
+static struct search_session *sessions[SESSIONS_MAX];
 
-static void free_session(struct session *s)
+static void free_session(struct search_session *s)
 {
     if (s)
         arena_done(&s->arena);
     free(s);
 }
 
-static void touch_search_session(struct session *s)
+static void touch_search_session(struct search_session *s)
 {
     s->used_ms = clock_mono_ms();
     s->used_us = clock_real_us();
@@ -80,15 +80,16 @@ static size_t chars_behind(struct str text, size_t at)
 }
 
 /* False when no more can be kept. */
-static bool add_page_match(struct session *s, struct str page, struct regex_match m, int64_t number)
+static bool add_page_match(struct search_session *s, struct str page, struct regex_match m,
+                           int64_t number)
 {
-    struct match *all = arena_grow(&s->arena, s->matches, s->n, &s->cap, sizeof *all);
+    struct search_match *all = arena_grow(&s->arena, s->matches, s->n, &s->cap, sizeof *all);
 
     s->is_cut = !all || s->n == MATCHES_MAX;
     if (s->is_cut)
         return false;
     s->matches = all;
-    struct match *new = &all[s->n];
+    struct search_match *new = &all[s->n];
     new->page = number;
     new->text = arena_str(&s->arena, str_slice(page, m.start, m.end));
     new->before = arena_str(&s->arena, str_slice(page, chars_before(page, m.start), m.start));
@@ -99,7 +100,7 @@ static bool add_page_match(struct session *s, struct str page, struct regex_matc
 }
 
 /* All matches in a page, none inside another. 0, or as regex_find(). */
-static int search_page(struct session *s, struct regex_find *f, int64_t number)
+static int search_page(struct search_session *s, struct regex_find *f, int64_t number)
 {
     int r = 1;
 
@@ -119,17 +120,17 @@ static int search_page(struct session *s, struct regex_find *f, int64_t number)
 
 /* ---- answers ---- */
 
-static int64_t count_pages(const struct session *s)
+static int64_t count_pages(const struct search_session *s)
 {
     return ((int64_t)s->n + s->page_size - 1) / s->page_size;
 }
 
-static void write_matches(struct buf *b, const struct session *s)
+static void write_matches(struct buf *b, const struct search_session *s)
 {
     size_t from = (size_t)((s->current - 1) * s->page_size), to = from + (size_t)s->page_size;
 
     for (size_t i = from; i < to && i < s->n; i++) {
-        const struct match *m = &s->matches[i];
+        const struct search_match *m = &s->matches[i];
         (void)buf_printf(b,
                          "Match %zu:\n  Page: %" PRId64 "\n  Text: \"" STR_FMT
                          "\"\n  Context: ..." STR_FMT "[" STR_FMT "]" STR_FMT "...\n\n",
@@ -138,7 +139,7 @@ static void write_matches(struct buf *b, const struct session *s)
     }
 }
 
-static void write_session_head(struct buf *b, const struct session *s)
+static void write_session_head(struct buf *b, const struct search_session *s)
 {
     (void)buf_printf(b,
                      "Search ID: %s\nPattern: " STR_FMT "\nTotal matches: %zu\nPage: %" PRId64
@@ -146,7 +147,7 @@ static void write_session_head(struct buf *b, const struct session *s)
                      s->id, STR_ARG(s->pattern), s->n, s->current, count_pages(s));
 }
 
-static void answer_page(struct local_call *c, const struct session *s)
+static void answer_page(struct local_call *c, const struct search_session *s)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
 
@@ -156,7 +157,7 @@ static void answer_page(struct local_call *c, const struct session *s)
     local_text(c, buf_str(&b));
 }
 
-static void answer_first(struct local_call *c, const struct session *s, struct str warning)
+static void answer_first(struct local_call *c, const struct search_session *s, struct str warning)
 {
     auto_buf struct buf b = BUF_INIT(LOCAL_ANSWER_MAX);
 
@@ -177,7 +178,7 @@ static void answer_first(struct local_call *c, const struct session *s, struct s
 /* ---- sessions ---- */
 
 /* Takes S over, in the place of a free one, of one that is too old, or of the oldest. */
-static void keep_search_session(struct session *s)
+static void keep_search_session(struct search_session *s)
 {
     size_t at = 0;
 
@@ -194,13 +195,13 @@ static void keep_search_session(struct session *s)
 }
 
 /* Under the lock: that of the argument search_id; NULL, which is reported. */
-static struct session *find_session(struct local_call *c)
+static struct search_session *find_session(struct local_call *c)
 {
     struct str id = local_str(c, "search_id");
     int64_t now_ms = clock_mono_ms();
 
     for (size_t i = 0; i < SESSIONS_MAX; i++) {
-        struct session *s = sessions[i];
+        struct search_session *s = sessions[i];
         if (s && str_is(id, s->id) && now_ms - s->used_ms <= SESSION_AGE_MS) {
             touch_search_session(s);
             return s;
@@ -210,9 +211,9 @@ static struct session *find_session(struct local_call *c)
     return NULL;
 }
 
-static struct session *new_session(struct local_call *c, struct str path, int64_t page_size)
+static struct search_session *new_session(struct local_call *c, struct str path, int64_t page_size)
 {
-    struct session *s = mem_zalloc(1, sizeof *s);
+    struct search_session *s = mem_zalloc(1, sizeof *s);
 
     if (!s) {
         local_fail(c, "Error searching PDF: out of memory");
@@ -231,7 +232,7 @@ static struct session *new_session(struct local_call *c, struct str path, int64_
 /* ---- tools ---- */
 
 /* Searches the pages of TEXT; false when that did not work, which is reported. */
-static bool search_pages(struct local_call *c, struct session *s, const struct regex *re,
+static bool search_pages(struct local_call *c, struct search_session *s, const struct regex *re,
                          struct str text)
 {
     uint64_t steps = STEPS_MAX;
@@ -257,7 +258,7 @@ static void search_pdf(struct local_call *c, struct str text, int64_t page_size,
                     STR_ARG(pattern), err_text(&e));
         return;
     }
-    struct session *s = new_session(c, local_str(c, "pdf_file_path"), page_size);
+    struct search_session *s = new_session(c, local_str(c, "pdf_file_path"), page_size);
     if (!s || !search_pages(c, s, re, text) || s->n == 0) {
         if (s && c->n_items == 0)
             local_textf(c, "No matches found for pattern: " STR_FMT, STR_ARG(pattern));
@@ -295,7 +296,7 @@ void pdf_search(struct local_call *c)
 }
 
 /* Under the lock. */
-static void go_to(struct local_call *c, struct session *s, int64_t page)
+static void go_to(struct local_call *c, struct search_session *s, int64_t page)
 {
     int64_t n = count_pages(s);
 
@@ -310,7 +311,7 @@ static void go_to(struct local_call *c, struct session *s, int64_t page)
 void pdf_search_next(struct local_call *c)
 {
     (void)pthread_mutex_lock(&lock);
-    struct session *s = find_session(c);
+    struct search_session *s = find_session(c);
     if (s && s->current >= count_pages(s))
         local_textf(c, "Already on last page (%" PRId64 "/%" PRId64 ")", s->current,
                     count_pages(s));
@@ -322,7 +323,7 @@ void pdf_search_next(struct local_call *c)
 void pdf_search_prev(struct local_call *c)
 {
     (void)pthread_mutex_lock(&lock);
-    struct session *s = find_session(c);
+    struct search_session *s = find_session(c);
     if (s && s->current <= 1)
         local_text(c, STR("Already on first page (1)"));
     else if (s)
@@ -333,7 +334,7 @@ void pdf_search_prev(struct local_call *c)
 void pdf_search_go(struct local_call *c)
 {
     (void)pthread_mutex_lock(&lock);
-    struct session *s = find_session(c);
+    struct search_session *s = find_session(c);
     if (s)
         go_to(c, s, local_int(c, "page_number", 0));
     (void)pthread_mutex_unlock(&lock);
@@ -344,7 +345,7 @@ void pdf_search_info(struct local_call *c)
     char used[CLOCK_RFC3339_MAX];
 
     (void)pthread_mutex_lock(&lock);
-    struct session *s = find_session(c);
+    struct search_session *s = find_session(c);
     if (s) {
         clock_rfc3339(used, s->used_us);
         used[10] = ' '; /* between the date and the time */

@@ -12,7 +12,7 @@
 enum axes { AXES_NONE, AXES_UP, AXES_ACROSS, AXES_NUMBERS };
 
 /* HEAD and TAIL are what stands before and behind the series, SERIES what a new one begins as. */
-static const struct kind {
+static const struct pp_chart_kind {
     const char *name, *element, *head, *tail, *series;
     enum axes axes;
 } kinds[] = {
@@ -47,7 +47,7 @@ static const struct kind {
      "", AXES_UP},
 };
 
-static const struct kind *find_pp_chart_kind(struct str name)
+static const struct pp_chart_kind *find_pp_chart_kind(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (str_iis(name, kinds[i].name))
@@ -257,7 +257,7 @@ static void write_axes(struct buf *b, enum axes axes)
         sides[axes][1]);
 }
 
-static void write_chart(struct buf *b, const struct kind *k)
+static void write_chart(struct buf *b, const struct pp_chart_kind *k)
 {
     (void)buf_printf(
         b,
@@ -312,7 +312,7 @@ struct xml *chart_add(struct deck *d, struct slide *s, const struct box *box, st
                       const struct chart_data *data)
 {
     auto_buf struct buf b = BUF_INIT(64 << 10);
-    const struct kind *k = find_pp_chart_kind(kind);
+    const struct pp_chart_kind *k = find_pp_chart_kind(kind);
     struct shape_new n = {.name = "Chart", .box = *box};
 
     write_chart(&b, k);

@@ -8,13 +8,13 @@
 
 enum { TABLES_MAX = 128, DEPTH_MAX = 8, LETTERS_MAX = 64 << 10 /* bytes of text */ };
 
-struct table {
+struct font_table {
     char tag[4];
     struct str data;
 };
 
 struct font {
-    struct table tables[TABLES_MAX];
+    struct font_table tables[TABLES_MAX];
     size_t n;
     char version[4];
 };
@@ -35,7 +35,7 @@ static uint32_t u32(struct str s, size_t at)
 
 /* ---- tables ---- */
 
-static struct table *find_font_table(struct font *f, const char *tag)
+static struct font_table *find_font_table(struct font *f, const char *tag)
 {
     for (size_t i = 0; i < f->n; i++) {
         if (memcmp(f->tables[i].tag, tag, 4) == 0)
@@ -46,7 +46,7 @@ static struct table *find_font_table(struct font *f, const char *tag)
 
 static struct str font_data_of(struct font *f, const char *tag)
 {
-    struct table *t = find_font_table(f, tag);
+    struct font_table *t = find_font_table(f, tag);
 
     return t ? t->data : STR_NULL;
 }
@@ -288,7 +288,7 @@ static uint32_t sum_of(struct str s)
 
 static void drop_font_table(struct font *f, const char *tag)
 {
-    struct table *t = find_font_table(f, tag);
+    struct font_table *t = find_font_table(f, tag);
 
     if (t)
         memmove(t, t + 1, (size_t)(f->tables + f->n-- - t - 1) * sizeof *t);
@@ -337,7 +337,7 @@ int font_shrink(struct arena *a, struct str bytes, struct str text, struct buf *
         return r;
     for (size_t i = 0; i < ARRAY_LEN(unneeded); i++)
         drop_font_table(&f, unneeded[i]);
-    struct table *head = find_font_table(&f, "head");
+    struct font_table *head = find_font_table(&f, "head");
     if (head && head->data.len >= 12) {
         char *copy = (char *)(uintptr_t)arena_str(a, head->data).p;
         if (!copy)

@@ -125,20 +125,20 @@ void pp_get_slide_info(struct pp *p)
 
 /* ---- texts ---- */
 
-struct reading {
+struct slide_reading {
     struct pp *p;
     struct json *holders, *shapes, *tables;
     struct buf all; /* every text, a line each */
 };
 
-static void add_slide_line(struct reading *r, struct str text)
+static void add_slide_line(struct slide_reading *r, struct str text)
 {
     if (r->all.len > 0)
         (void)buf_add_char(&r->all, '\n');
     (void)buf_add_str(&r->all, text);
 }
 
-static void read_shape(struct reading *r, const struct xml *shape, size_t i)
+static void read_shape(struct slide_reading *r, const struct xml *shape, size_t i)
 {
     struct pp *p = r->p;
     struct str text = text_strip(text_get(&p->c->arena, text_body(shape)));
@@ -158,7 +158,7 @@ static void read_shape(struct reading *r, const struct xml *shape, size_t i)
     add_slide_line(r, text);
 }
 
-static void read_slide_table(struct reading *r, const struct xml *shape, size_t i)
+static void read_slide_table(struct slide_reading *r, const struct xml *shape, size_t i)
 {
     struct pp *p = r->p;
     struct json *rows = pp_array(p);
@@ -190,7 +190,7 @@ static void read_slide_table(struct reading *r, const struct xml *shape, size_t 
 /* The text of a slide as extract_slide_text returns it. */
 static struct json *pp_slide_text(struct pp *p, const struct slide *s)
 {
-    struct reading r = {p, pp_array(p), pp_array(p), pp_array(p), BUF_INIT(LOCAL_FILE_MAX)};
+    struct slide_reading r = {p, pp_array(p), pp_array(p), pp_array(p), BUF_INIT(LOCAL_FILE_MAX)};
     struct json *content = pp_object(p), *o = pp_object(p);
     struct xml *holder = shape_title(s);
     struct str title = holder ? text_strip(text_get(&p->c->arena, text_body(holder))) : STR("");

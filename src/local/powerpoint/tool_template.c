@@ -15,7 +15,7 @@
 enum kind { KIND_TEMPLATE, KIND_TEXT, KIND_SHAPE, KIND_IMAGE, KIND_TABLE, KIND_CHART };
 
 /* What the columns are is described in templates.def. */
-struct row {
+struct design_row {
     enum kind kind;
     const char *name; /* id of a template, role of an element */
     double at[4];
@@ -23,7 +23,7 @@ struct row {
 };
 
 /* clang-format off: the rows are one line each. */
-static const struct row rows[] = {
+static const struct design_row rows[] = {
 #define TEMPLATE(id, title, kind_, background, about)                                              \
     {KIND_TEMPLATE, id, {0}, title, kind_, background, about},
 #define TEXT(role, x, y, w, h, font, align, color, text_)                                          \
@@ -39,7 +39,7 @@ static const struct row rows[] = {
 /* clang-format on */
 
 /* The first element of a template is behind its row. */
-static const struct row *find_design_template(struct str id)
+static const struct design_row *find_design_template(struct str id)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].kind == KIND_TEMPLATE && str_is(id, rows[i].name))
@@ -48,13 +48,13 @@ static const struct row *find_design_template(struct str id)
     return NULL;
 }
 
-static const struct row *next_element(const struct row *r)
+static const struct design_row *next_element(const struct design_row *r)
 {
     r++;
     return r == rows + ARRAY_LEN(rows) || r->kind == KIND_TEMPLATE ? NULL : r;
 }
 
-static size_t n_elements(const struct row *t)
+static size_t n_elements(const struct design_row *t)
 {
     size_t n = 0;
 
@@ -68,29 +68,29 @@ static const char *const kind_names[] = {"template", "text", "shape", "image", "
 /* ---- elements on a slide ---- */
 
 /* A template that is put on a slide. */
-struct making {
+struct design_making {
     struct pp *p;
     struct slide *s;
     struct str scheme;
     const struct json *content, *images; /* objects, or NULL */
 };
 
-static const char *color(const struct making *m, const char *role)
+static const char *color(const struct design_making *m, const char *role)
 {
     return strcmp(role, "white") == 0 ? "FFFFFF" : scheme_color(m->scheme, str_of(role));
 }
 
-static struct box box_of(const struct row *r)
+static struct box box_of(const struct design_row *r)
 {
     return (struct box){pp_emu(r->at[0]), pp_emu(r->at[1]), pp_emu(r->at[2]), pp_emu(r->at[3])};
 }
 
-static struct str element_text_of(const struct making *m, const struct row *r)
+static struct str element_text_of(const struct design_making *m, const struct design_row *r)
 {
     return json_str(json_get(m->content, r->name), str_of(r->text));
 }
 
-static struct xml *make_text(struct making *m, const struct row *r)
+static struct xml *make_text(struct design_making *m, const struct design_row *r)
 {
     static const struct {
         const char *font;
@@ -118,7 +118,7 @@ static struct xml *make_text(struct making *m, const struct row *r)
     return shape;
 }
 
-static struct xml *make_shape(struct making *m, const struct row *r)
+static struct xml *make_shape(struct design_making *m, const struct design_row *r)
 {
     struct xml *shape = pp_add_kind(m->s, str_of(r->a), box_of(r)), *look = shape_properties(shape);
     struct xml_doc *doc = m->s->doc;
@@ -133,7 +133,7 @@ static struct xml *make_shape(struct making *m, const struct row *r)
     return shape;
 }
 
-static struct xml *make_design_image(struct making *m, const struct row *r)
+static struct xml *make_design_image(struct design_making *m, const struct design_row *r)
 {
     struct str path = json_str(json_get(m->images, r->name), STR("")), why, bytes;
     const char *at = path.len > 0 ? path_check(m->p->c, path, &why) : NULL;
@@ -162,7 +162,7 @@ static size_t count_parts(struct str s, char by)
     return n;
 }
 
-static struct xml *make_table(struct making *m, const struct row *r)
+static struct xml *make_table(struct design_making *m, const struct design_row *r)
 {
     struct str lines = str_of(r->a), head = lines;
     struct box box = box_of(r);
@@ -211,7 +211,7 @@ static bool read_template_chart(struct pp *p, struct str text, struct chart_data
     return ret->series != NULL;
 }
 
-static struct xml *make_chart(struct making *m, const struct row *r)
+static struct xml *make_chart(struct design_making *m, const struct design_row *r)
 {
     char colors[2][7];
     struct chart_look look = {.has_legend = true,
@@ -233,17 +233,17 @@ static struct xml *make_chart(struct making *m, const struct row *r)
     return shape;
 }
 
-static struct xml *(*const makers[])(struct making *m, const struct row *r) = {
+static struct xml *(*const makers[])(struct design_making *m, const struct design_row *r) = {
     [KIND_TEXT] = make_text,   [KIND_SHAPE] = make_shape, [KIND_IMAGE] = make_design_image,
     [KIND_TABLE] = make_table, [KIND_CHART] = make_chart,
 };
 
 /* What the original returns for an application. */
-static struct json *apply_template(struct making *m, struct str id)
+static struct json *apply_template(struct design_making *m, struct str id)
 {
     struct pp *p = m->p;
     struct json *o = pp_object(p), *made = pp_array(p);
-    const struct row *t = find_design_template(id);
+    const struct design_row *t = find_design_template(id);
 
     pp_put(p, o, "success", json_new_bool(&p->c->arena, t != NULL));
     if (!t) {
@@ -256,7 +256,7 @@ static struct json *apply_template(struct making *m, struct str id)
             m->s,
             (const char *[2]){color(m, "light"), strcmp(t->c, "gradient") == 0 ? "FFFFFF" : NULL},
             STR("diagonal"));
-    for (const struct row *r = next_element(t); r; r = next_element(r)) {
+    for (const struct design_row *r = next_element(t); r; r = next_element(r)) {
         struct json *row = pp_object(p);
         pp_put_str(p, row, "type", str_of(kind_names[r->kind]));
         pp_put_str(p, row, "role", str_of(r->name));
@@ -324,7 +324,7 @@ static struct json *options(struct pp *p, enum kind kind)
     return all;
 }
 
-static struct json *describe_template(struct pp *p, const struct row *r)
+static struct json *describe_template(struct pp *p, const struct design_row *r)
 {
     static const char *const sides[] = {"left", "top", "width", "height"};
     struct json *o = pp_object(p), *at = pp_object(p);
@@ -342,7 +342,7 @@ static struct json *describe_template(struct pp *p, const struct row *r)
 void pp_get_template_info(struct pp *p)
 {
     struct str id = pp_arg_str(p, "template_id");
-    const struct row *t = find_design_template(id);
+    const struct design_row *t = find_design_template(id);
     struct json *all = pp_array(p), *schemes = pp_array(p);
 
     if (!t) {
@@ -354,7 +354,7 @@ void pp_get_template_info(struct pp *p)
         pp_set(p, "available_templates", all);
         return;
     }
-    for (const struct row *r = next_element(t); r; r = next_element(r))
+    for (const struct design_row *r = next_element(t); r; r = next_element(r))
         pp_push(p, all, describe_template(p, r));
     for (size_t i = 0; i < scheme_count(); i++)
         pp_push_str(p, schemes, str_of(scheme_name(i)));
@@ -376,12 +376,12 @@ void pp_get_template_info(struct pp *p)
 
 /* ---- applying ---- */
 
-static struct making making(struct pp *p, struct slide *s)
+static struct design_making making(struct pp *p, struct slide *s)
 {
     struct str scheme = pp_arg_str(p, "color_scheme");
 
-    return (struct making){p, s, scheme.p ? scheme : STR("modern_blue"),
-                           pp_arg(p, "content_mapping"), pp_arg(p, "image_paths")};
+    return (struct design_making){p, s, scheme.p ? scheme : STR("modern_blue"),
+                                  pp_arg(p, "content_mapping"), pp_arg(p, "image_paths")};
 }
 
 static void tell_template_result(struct pp *p, struct json *result, const char *failed,
@@ -401,7 +401,7 @@ static void tell_template_result(struct pp *p, struct json *result, const char *
 void pp_apply_slide_template(struct pp *p)
 {
     struct str id = pp_arg_str(p, "template_id");
-    struct making m = making(p, &p->slide);
+    struct design_making m = making(p, &p->slide);
 
     tell_template_result(p, apply_template(&m, id), "Failed to apply template",
                          arena_printf(&p->c->arena, "Applied template '" STR_FMT "' to slide %lld",
@@ -432,7 +432,7 @@ void pp_create_slide_from_template(struct pp *p)
         pp_error(p, "Failed to create slide from template: %s", err_text(&p->err));
         return;
     }
-    struct making m = making(p, &s);
+    struct design_making m = making(p, &s);
     int64_t at = (int64_t)deck_n_slides(p->deck) - 1;
     tell_template_result(p, apply_template(&m, id), "Failed to apply template to new slide",
                          arena_printf(&p->c->arena,
@@ -454,7 +454,7 @@ static struct json *make_sequence(struct pp *p, const struct json *sequence)
         const struct json *one = &sequence->items[i];
         struct part *layout = deck_first_layout(p->deck, 1, &n);
         struct slide s;
-        struct making m = making(p, &s);
+        struct design_making m = making(p, &s);
         struct json *result = pp_object(p);
         struct str id = json_str(json_get(one, "template_id"), STR(""));
         const char *fault = NULL;

@@ -26,7 +26,7 @@ enum {
 
 /* A call on its way: the loop's thread makes it, a thread of the pool runs it, the loop's thread
  * answers. */
-struct job {
+struct service_job {
     struct pool_job job;
     struct loop_msg msg;
     struct local_serve *serve;
@@ -34,8 +34,8 @@ struct job {
     struct local_call call;
     struct buf out;
     int64_t took_us;
-    bool was_slow;    /* the call of its tool before this one */
-    struct job *next; /* of those that are kept */
+    bool was_slow;            /* the call of its tool before this one */
+    struct service_job *next; /* of those that are kept */
 };
 
 /* How much time the last call of a tool took. */
@@ -50,7 +50,7 @@ struct local_serve {
     struct http_server *http;
     struct pool *pool;
     struct bridges *bridges;
-    struct job *kept;
+    struct service_job *kept;
     unsigned n_kept;
     struct loop_timer idle;
     struct quick quick[QUICK_SLOTS];
@@ -66,7 +66,7 @@ static void refuse_call(struct http_req *r, int status, const char *text)
 /* ---- jobs: their memory is used again, because asking the kernel for it takes longer than most
  * calls ---- */
 
-static void free_service_job(struct job *j)
+static void free_service_job(struct service_job *j)
 {
     buf_done(&j->out);
     buf_done(&j->call.content);
@@ -81,7 +81,7 @@ static void on_service_idle(struct loop_timer *t)
     struct local_serve *s = container_of(t, struct local_serve, idle);
 
     while (s->kept) {
-        struct job *j = s->kept;
+        struct service_job *j = s->kept;
         s->kept = j->next;
         free_service_job(j);
     }
@@ -97,7 +97,7 @@ static void recycle_buf(struct buf *b)
         buf_clear(b);
 }
 
-static void keep_job(struct job *j)
+static void keep_job(struct service_job *j)
 {
     struct local_serve *s = j->serve;
 
@@ -116,9 +116,9 @@ static void keep_job(struct job *j)
     s->n_kept++;
 }
 
-static struct job *new_job(struct local_serve *s)
+static struct service_job *new_job(struct local_serve *s)
 {
-    struct job *j = s->kept;
+    struct service_job *j = s->kept;
 
     if (j) {
         s->kept = j->next;
@@ -145,7 +145,7 @@ static struct quick *quick_of(struct local_serve *s, const struct local_tool *t)
     return &s->quick[((uintptr_t)t / sizeof *t) % QUICK_SLOTS];
 }
 
-static void finish_tool_job(struct job *j)
+static void finish_tool_job(struct service_job *j)
 {
     struct quick *q = quick_of(j->serve, j->call.tool);
 
@@ -159,13 +159,13 @@ static void finish_tool_job(struct job *j)
 
 static void on_tool_done(struct loop_msg *m)
 {
-    finish_tool_job(container_of(m, struct job, msg));
+    finish_tool_job(container_of(m, struct service_job, msg));
 }
 
 /* On a busy machine every call takes long, and would take longer with a thread that has to wait for
  * its turn: after a call that took long it is the processor's time that counts, which the kernel
  * has to be asked for. */
-static int64_t now_us(const struct job *j)
+static int64_t now_us(const struct service_job *j)
 {
     struct timespec t = {0};
 
@@ -173,7 +173,7 @@ static int64_t now_us(const struct job *j)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static void work_on_tool(struct job *j)
+static void work_on_tool(struct service_job *j)
 {
     int64_t begin_us = now_us(j);
 
@@ -183,7 +183,7 @@ static void work_on_tool(struct job *j)
 
 static void run_tool_job(struct pool_job *pj)
 {
-    struct job *j = container_of(pj, struct job, job);
+    struct service_job *j = container_of(pj, struct service_job, job);
 
     work_on_tool(j);
     loop_post(j->serve->loop, &j->msg, on_tool_done);
@@ -200,7 +200,8 @@ static bool is_quick(struct local_serve *s, const struct local_server *server,
            q->us < QUICK_US;
 }
 
-static void start_tool_job(struct local_serve *s, struct job *j, const struct local_server *server)
+static void start_tool_job(struct local_serve *s, struct service_job *j,
+                           const struct local_server *server)
 {
     const struct quick *q = quick_of(s, j->call.tool);
 
@@ -222,7 +223,7 @@ static void start_tool_job(struct local_serve *s, struct job *j, const struct lo
 static void on_call_body(struct http_req *r, void *ctx)
 {
     struct local_serve *s = ctx;
-    struct job *j = new_job(s);
+    struct service_job *j = new_job(s);
     struct str tool = str_skip(r->head.path, 1), name = str_cut(&tool, '/');
     const struct local_server *server = local_server(name);
 

@@ -12,7 +12,7 @@ static void set_comment_member(struct word *w, struct json *o, const char *key, 
 
 /* ---- texts ---- */
 
-struct search {
+struct comment_search {
     struct str text; /* in lower case when that does not matter */
     bool matches_case, is_word;
     struct json *found;
@@ -21,7 +21,7 @@ struct search {
     int64_t index;    /* of a paragraph of the body */
 };
 
-static void add_hit(struct word *w, struct search *s, struct str text, size_t position)
+static void add_hit(struct word *w, struct comment_search *s, struct str text, size_t position)
 {
     struct json *o = json_new_object(w->arena);
 
@@ -41,7 +41,7 @@ static bool is_text_space(char c)
 }
 
 /* Positions of whole words are their numbers. */
-static void find_words(struct word *w, struct search *s, struct str text, struct str in)
+static void find_words(struct word *w, struct comment_search *s, struct str text, struct str in)
 {
     size_t number = 0;
 
@@ -58,7 +58,7 @@ static void find_words(struct word *w, struct search *s, struct str text, struct
     }
 }
 
-static void find_in_paragraph(struct word *w, struct search *s, const struct xml *p)
+static void find_in_paragraph(struct word *w, struct comment_search *s, const struct xml *p)
 {
     struct str text = word_text(w, p), in = s->matches_case ? text : word_lower(w, text);
 
@@ -75,7 +75,8 @@ static void find_in_paragraph(struct word *w, struct search *s, const struct xml
     }
 }
 
-static void find_in_table(struct word *w, struct search *s, const struct xml *table, size_t index)
+static void find_in_table(struct word *w, struct comment_search *s, const struct xml *table,
+                          size_t index)
 {
     size_t row = 0;
 
@@ -93,9 +94,10 @@ struct str tool_find_text_in_document(struct word *w)
 {
     struct str text = word_arg(w, "text_to_find");
     struct json *o = json_new_object(w->arena);
-    struct search s = {.matches_case = !word_has(w, "match_case") || local_bool(w->c, "match_case"),
-                       .is_word = local_bool(w->c, "whole_word"),
-                       .found = json_new_array(w->arena)};
+    struct comment_search s = {.matches_case =
+                                   !word_has(w, "match_case") || local_bool(w->c, "match_case"),
+                               .is_word = local_bool(w->c, "whole_word"),
+                               .found = json_new_array(w->arena)};
     size_t i = 0;
 
     if (text.len == 0)

@@ -295,14 +295,14 @@ struct xml *word_split(struct word *w, struct xml *p, size_t pos)
 /* ---- replacing ---- */
 
 /* A piece of a paragraph's text: a "w:t", or a tab or break that stands for one character. */
-struct span {
+struct text_span {
     struct xml *node;
     size_t begin, end; /* bytes of the whole text */
     bool is_text;
 };
 
 struct spans {
-    struct span *items;
+    struct text_span *items;
     size_t n, cap;
 };
 
@@ -316,7 +316,8 @@ static bool collect_spans(struct word *w, struct xml *p, struct spans *s, struct
             s->items = arena_grow(w->arena, s->items, s->n, &s->cap, sizeof *s->items);
             if (!s->items || buf_add_str(text, piece) < 0)
                 return false;
-            s->items[s->n++] = (struct span){n, text->len - piece.len, text->len, xml_is(n, "w:t")};
+            s->items[s->n++] =
+                (struct text_span){n, text->len - piece.len, text->len, xml_is(n, "w:t")};
         }
     }
     return true;
@@ -333,7 +334,7 @@ static struct str take_chars(struct str *rest, size_t n)
 
 /* Replaces HIT: each "w:t" that it touches gets as many characters as it loses, the last one the
  * rest, so that every part keeps its looks. False: there is none to hold the new text. */
-static bool replace_one(struct word *w, const struct spans *s, const struct span *hit,
+static bool replace_one(struct word *w, const struct spans *s, const struct text_span *hit,
                         struct str new)
 {
     size_t last = s->n;
@@ -345,7 +346,7 @@ static bool replace_one(struct word *w, const struct spans *s, const struct span
     if (last == s->n)
         return false;
     for (size_t i = 0; i < s->n; i++) {
-        struct span *x = &s->items[i];
+        struct text_span *x = &s->items[i];
         if (x->begin >= hit->end || x->end <= hit->begin)
             continue;
         if (!x->is_text) {
@@ -381,7 +382,7 @@ unsigned word_replace(struct word *w, struct xml *p, struct str old, struct str 
             end--;
             continue;
         }
-        total += replace_one(w, &s, &(struct span){.begin = begin, .end = end}, new);
+        total += replace_one(w, &s, &(struct text_span){.begin = begin, .end = end}, new);
         end = begin;
     }
     return total;

@@ -270,7 +270,7 @@ bool bq_is_bare_call(struct str name)
 
 /* ---- the call at hand ---- */
 
-struct call {
+struct bq_call {
     struct bq_gen *g;
     const struct bq_expr *e;
     const struct bq_scope *scope;
@@ -285,13 +285,13 @@ static bool is_time_kind(enum bq_kind kind)
     return kind == BQ_DATE || kind == BQ_DATETIME || kind == BQ_TIMESTAMP || kind == BQ_TIME;
 }
 
-static enum bq_kind time_kind(const struct call *c)
+static enum bq_kind time_kind(const struct bq_call *c)
 {
     return c->n > 0 && is_time_kind(c->args[0].type->kind) ? c->args[0].type->kind : c->f->family;
 }
 
 /* MONTH, WEEK(MONDAY) */
-static bool read_date_part(struct call *c, const struct bq_expr *e)
+static bool read_date_part(struct bq_call *c, const struct bq_expr *e)
 {
     struct str name = STR_NULL;
 
@@ -308,7 +308,7 @@ static bool read_date_part(struct call *c, const struct bq_expr *e)
     return c->part.p;
 }
 
-static bool read_bq_interval(struct call *c, const struct bq_expr *e)
+static bool read_bq_interval(struct bq_call *c, const struct bq_expr *e)
 {
     if (e->kind != BQ_E_INTERVAL) {
         bq_fail(c->g, e, "Expected INTERVAL expression");
@@ -319,7 +319,7 @@ static bool read_bq_interval(struct call *c, const struct bq_expr *e)
     return c->number.p && c->part.p;
 }
 
-static bool read_call_args(struct call *c)
+static bool read_call_args(struct bq_call *c)
 {
     for (const struct bq_expr *e = c->e->first; e; e = e->next) {
         bool is_part = (c->f->flags & PART_2 && c->n == 1) || (c->f->flags & PART_3 && c->n == 2);
@@ -349,7 +349,7 @@ static bool read_call_args(struct call *c)
 }
 
 /* " OVER (…)", or "" */
-static bool read_window(struct call *c)
+static bool read_window(struct bq_call *c)
 {
     const struct bq_window *w = c->e->over;
     auto_buf struct buf b = BUF_INIT(1 << 20);
@@ -371,7 +371,7 @@ static bool read_window(struct call *c)
 
 /* ---- types ---- */
 
-static const struct bq_type *bq_common_type(struct call *c, size_t from)
+static const struct bq_type *bq_common_type(struct bq_call *c, size_t from)
 {
     const struct bq_type *t = &bq_scalars[BQ_ANY];
 
@@ -387,7 +387,7 @@ static const struct bq_type *bq_common_type(struct call *c, size_t from)
     return t;
 }
 
-static const struct bq_type *result_type(struct call *c)
+static const struct bq_type *result_type(struct bq_call *c)
 {
     static const struct {
         char letter;
@@ -421,7 +421,7 @@ static const struct bq_type *result_type(struct call *c)
     }
 }
 
-static struct bq_sql no_call_signature(struct call *c)
+static struct bq_sql no_call_signature(struct bq_call *c)
 {
     auto_buf struct buf b = BUF_INIT(4096);
     char name[64];
@@ -440,14 +440,14 @@ static struct bq_sql no_call_signature(struct call *c)
 
 /* ---- SQL ---- */
 
-static void put_all_args(struct buf *b, const struct call *c)
+static void put_all_args(struct buf *b, const struct bq_call *c)
 {
     for (size_t i = 0; i < c->n; i++)
         (void)buf_printf(b, "%s" STR_FMT, i > 0 ? ", " : "", STR_ARG(c->args[i].sql));
 }
 
 /* What "$WHAT" stands for. */
-static void put_variable(struct buf *b, const struct call *c, char what)
+static void put_variable(struct buf *b, const struct bq_call *c, char what)
 {
     if (what >= '1' && what <= '9') {
         size_t i = (size_t)(what - '1');
@@ -466,7 +466,7 @@ static void put_variable(struct buf *b, const struct call *c, char what)
     }
 }
 
-static struct str fill_call_template(const struct call *c)
+static struct str fill_call_template(const struct bq_call *c)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
 
@@ -480,7 +480,7 @@ static struct str fill_call_template(const struct call *c)
 }
 
 /* ARRAY_AGG and STRING_AGG: the values with what they are sorted by, put in order afterwards. */
-static struct str fill_ordered(struct call *c)
+static struct str fill_ordered(struct bq_call *c)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
     auto_buf struct buf order = BUF_INIT(256);
@@ -510,7 +510,7 @@ static struct str fill_ordered(struct call *c)
                                         : STR("','")));
 }
 
-static bool check_call_args(struct call *c)
+static bool check_call_args(struct bq_call *c)
 {
     const struct bq_expr *e = c->e;
     size_t n = 0;
@@ -548,7 +548,7 @@ static bool has_safe_form(const struct function *f)
 
 struct bq_sql bq_gen_call(struct bq_gen *g, const struct bq_expr *e, const struct bq_scope *s)
 {
-    struct call *c = arena_new(g->arena, struct call);
+    struct bq_call *c = arena_new(g->arena, struct bq_call);
 
     if (!c)
         return failed;

@@ -11,7 +11,7 @@
 
 enum { MAX_FIELDS = BQ_MAX_COLUMNS, ARENA_MAX = 256 << 20 };
 
-struct reader {
+struct csv_reader {
     struct arena arena;
     struct str rest;
     struct str cells[MAX_FIELDS];
@@ -21,7 +21,7 @@ struct reader {
 
 /* ---- lines ---- */
 
-static int take_quoted_cell(struct reader *r, struct str *ret)
+static int take_quoted_cell(struct csv_reader *r, struct str *ret)
 {
     auto_buf struct buf b = BUF_INIT(16 << 20);
     size_t i = 1;
@@ -45,7 +45,7 @@ static bool is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
-static int take_csv_cell(struct reader *r, struct str *cell)
+static int take_csv_cell(struct csv_reader *r, struct str *cell)
 {
     size_t len = 0;
 
@@ -59,7 +59,7 @@ static int take_csv_cell(struct reader *r, struct str *cell)
 }
 
 /* The cells of the next line; 0: there is none. */
-static int read_csv_line(struct reader *r)
+static int read_csv_line(struct csv_reader *r)
 {
     bool is_more = true;
 
@@ -135,7 +135,7 @@ static enum bq_kind both(enum bq_kind a, enum bq_kind b)
     return BQ_STRING;
 }
 
-static int fail_csv(const struct reader *r, int code, struct err *e)
+static int fail_csv(const struct csv_reader *r, int code, struct err *e)
 {
     if (code == -E2BIG)
         return err_set(e, -EINVAL, "Too many columns: line %u has more than %d", r->line,
@@ -168,7 +168,7 @@ static void put_field_name(struct buf *b, struct str s, size_t i)
         (void)buf_printf(b, "string_field_%zu", i);
 }
 
-static void put_csv_fields(struct buf *out, const struct reader *r, bool has_header,
+static void put_csv_fields(struct buf *out, const struct csv_reader *r, bool has_header,
                            const enum bq_kind *kinds, size_t n)
 {
     struct jw w = jw_to(out);
@@ -232,7 +232,7 @@ static bool put_converted_cell(struct jw *w, struct str s, enum bq_kind kind)
     }
 }
 
-static int put_rows(struct reader *r, const enum bq_kind *kinds, size_t n, struct buf *out,
+static int put_rows(struct csv_reader *r, const enum bq_kind *kinds, size_t n, struct buf *out,
                     struct err *e)
 {
     struct jw w = jw_to(out);
@@ -261,7 +261,7 @@ static int put_rows(struct reader *r, const enum bq_kind *kinds, size_t n, struc
 }
 
 /* The kinds of all columns, and how many there are; -errno. */
-static int detect(struct str csv, bool has_header, struct reader *r, enum bq_kind *kinds)
+static int detect(struct str csv, bool has_header, struct csv_reader *r, enum bq_kind *kinds)
 {
     size_t n = 0;
     int more;
@@ -290,8 +290,9 @@ static size_t known_kinds(const struct json *fields, enum bq_kind *kinds)
 }
 
 /* NOLINTNEXTLINE(readability-function-size): in and out of one conversion */
-static int read_csv(struct reader *r, struct str csv, bool has_header, const struct json *fields,
-                    struct buf *ret_fields, struct buf *ret_rows, struct err *e)
+static int read_csv(struct csv_reader *r, struct str csv, bool has_header,
+                    const struct json *fields, struct buf *ret_fields, struct buf *ret_rows,
+                    struct err *e)
 {
     enum bq_kind kinds[MAX_FIELDS] = {BQ_ANY};
     size_t n;
@@ -323,7 +324,7 @@ static int read_csv(struct reader *r, struct str csv, bool has_header, const str
 int bq_read_csv(struct str csv, bool has_header, const struct json *fields, struct buf *ret_fields,
                 struct buf *ret_rows, struct err *e)
 {
-    struct reader *r = calloc(1, sizeof *r);
+    struct csv_reader *r = calloc(1, sizeof *r);
 
     if (!r)
         return err_set(e, -ENOMEM, "out of memory");

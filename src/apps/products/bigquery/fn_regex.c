@@ -127,25 +127,25 @@ static void translate(struct str p, bool has_dot_all, struct buf *out)
 /* ---- searches ---- */
 
 /* A pattern and the text that it is looked for in. */
-struct search {
+struct regex_search {
     sqlite3_context *x;
     struct arena arena;
     struct regex_find find;
 };
 
-static void end_search_p(struct search *s)
+static void end_search_p(struct regex_search *s)
 {
     arena_done(&s->arena);
 }
 
 /* False after a failure. */
-static bool begin_search(struct search *s, sqlite3_context *x, sqlite3_value **v)
+static bool begin_search(struct regex_search *s, sqlite3_context *x, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(16 << 10);
     struct str p = fn_text(v[1]), rest;
     bool has_dot_all = false;
 
-    *s = (struct search){.x = x, .find.text = fn_text(v[0])};
+    *s = (struct regex_search){.x = x, .find.text = fn_text(v[0])};
     arena_init(&s->arena, 1 << 20);
     if (!fn_spend(x, COMPILE_UNITS))
         return false;
@@ -159,7 +159,7 @@ static bool begin_search(struct search *s, sqlite3_context *x, sqlite3_value **v
 }
 
 /* The next match; *FROM goes behind it. False: none, or a failure. */
-static bool find_next(struct search *s, struct regex_match *m)
+static bool find_next(struct regex_search *s, struct regex_match *m)
 {
     struct arena scratch auto_arena;
     uint64_t given = fn_steps(s->x), steps = given;
@@ -190,7 +190,7 @@ static size_t behind(struct str s, const struct regex_match *m)
 }
 
 /* What counts of M: its first group when the pattern has one, STR_NULL when that took no part. */
-static struct str matched_part_of(const struct search *s, const struct regex_match *m)
+static struct str matched_part_of(const struct regex_search *s, const struct regex_match *m)
 {
     if (!regex_has_group(s->find.re))
         return str_slice(s->find.text, m->start, m->end);
@@ -202,7 +202,7 @@ static struct str matched_part_of(const struct search *s, const struct regex_mat
 /* bq_regexp(text, pattern) */
 static void fn_regexp(sqlite3_context *x, int n, sqlite3_value **v)
 {
-    struct search s auto_(end_search) = {0};
+    struct regex_search s auto_(end_search) = {0};
 
     if (bq_fn_has_null(n, v) || !begin_search(&s, x, v))
         return;
@@ -219,7 +219,7 @@ static void fn_regexp(sqlite3_context *x, int n, sqlite3_value **v)
 
 static void fn_regexp_extract(sqlite3_context *x, int n, sqlite3_value **v)
 {
-    struct search s auto_(end_search) = {0};
+    struct regex_search s auto_(end_search) = {0};
     struct regex_match m;
 
     if (bq_fn_has_null(n, v) || !begin_search(&s, x, v) || !find_next(&s, &m))
@@ -232,7 +232,7 @@ static void fn_regexp_extract(sqlite3_context *x, int n, sqlite3_value **v)
 static void fn_regexp_all(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
-    struct search s auto_(end_search) = {0};
+    struct regex_search s auto_(end_search) = {0};
     struct jw w = jw_to(&b);
     struct regex_match m;
 
@@ -249,7 +249,7 @@ static void fn_regexp_all(sqlite3_context *x, int n, sqlite3_value **v)
 }
 
 /* WITH, in which "\0" is the match and "\1" its first group. */
-static void put_replacement(struct buf *b, struct str with, const struct search *s,
+static void put_replacement(struct buf *b, struct str with, const struct regex_search *s,
                             const struct regex_match *m)
 {
     for (size_t k = 0; k < with.len; k++) {
@@ -268,7 +268,7 @@ static void put_replacement(struct buf *b, struct str with, const struct search 
 static void fn_regexp_replace(sqlite3_context *x, int n, sqlite3_value **v)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
-    struct search s auto_(end_search) = {0};
+    struct regex_search s auto_(end_search) = {0};
     struct regex_match m;
     size_t at = 0;
 

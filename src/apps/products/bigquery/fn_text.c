@@ -186,14 +186,14 @@ static void put_grouped(struct buf *b, struct str digits)
     }
 }
 
-struct form {
+struct bq_form {
     bool is_left, has_zeros, has_plus, is_grouped;
     int width, precision; /* precision -1: none */
 };
 
-static struct form read_form(const char *flags)
+static struct bq_form read_form(const char *flags)
 {
-    struct form f = {.precision = -1};
+    struct bq_form f = {.precision = -1};
 
     for (; *flags && strchr("-0+ '", *flags); flags++) {
         f.is_left |= *flags == '-';
@@ -217,7 +217,7 @@ static void put_repeated(struct buf *b, char c, size_t n)
         (void)buf_add_char(b, c);
 }
 
-static void put_padded(struct buf *b, const struct form *f, struct str s, bool is_number)
+static void put_padded(struct buf *b, const struct bq_form *f, struct str s, bool is_number)
 {
     bool has_sign = is_number && s.len > 0 && s.p[0] == '-';
     bool adds_plus = is_number && f->has_plus && !has_sign;
@@ -239,7 +239,7 @@ static void put_padded(struct buf *b, const struct form *f, struct str s, bool i
 /* One value by FLAGS, what is between "%" and the letter. */
 static bool put_formatted(struct buf *b, const char *flags, char letter, sqlite3_value *v)
 {
-    struct form f = read_form(flags);
+    struct bq_form f = read_form(flags);
     int digits = f.precision < 0 ? 6 : f.precision > 30 ? 30 : f.precision;
     double d = sqlite3_value_double(v);
     auto_buf struct buf text = BUF_INIT(1 << 20);

@@ -406,7 +406,7 @@ int bq_moment_format(struct buf *out, struct str format, int64_t us)
 
 /* ---- reading by a format ---- */
 
-struct reading {
+struct moment_reading {
     struct civil c;
     int us, offset_s;
     bool is_pm, has_half, has_epoch;
@@ -448,7 +448,7 @@ static bool take_moment_offset(struct str *s, int *ret)
     return true;
 }
 
-static bool take_letter(struct str *s, char letter, struct reading *r)
+static bool take_letter(struct str *s, char letter, struct moment_reading *r)
 {
     int ignored;
     struct str word;
@@ -496,7 +496,7 @@ static bool take_letter(struct str *s, char letter, struct reading *r)
     }
 }
 
-static int read_moment_format(struct str format, struct str *s, struct reading *r)
+static int read_moment_format(struct str format, struct str *s, struct moment_reading *r)
 {
     for (size_t i = 0; i < format.len; i++) {
         if (format.p[i] == ' ') {
@@ -526,7 +526,7 @@ static int read_moment_format(struct str format, struct str *s, struct reading *
 
 int bq_moment_parse(struct str format, struct str text, int64_t *ret)
 {
-    struct reading r = {.c = {.year = 1970, .month = 1, .day = 1}};
+    struct moment_reading r = {.c = {.year = 1970, .month = 1, .day = 1}};
     struct str s = str_trim(text);
 
     if (read_moment_format(format, &s, &r) < 0 || str_trim(s).len > 0)

@@ -8,7 +8,7 @@
 #include "apps/products/bigquery/run.h"
 #include "base/cleanup.h"
 
-struct script {
+struct bq_script {
     struct bq_gen *g;
     unsigned n_steps;
     unsigned n_handlers; /* blocks around this step that catch its failure */
@@ -16,7 +16,7 @@ struct script {
     struct bq_var *row_count;
 };
 
-static bool run_steps(struct script *x, const struct bq_step *steps);
+static bool run_steps(struct bq_script *x, const struct bq_step *steps);
 
 /* ---- failures ---- */
 
@@ -99,7 +99,7 @@ static struct str assigned(struct bq_gen *g, struct bq_sql *v, const struct bq_t
     return g->has_failed ? STR_NULL : literal_of(g, v);
 }
 
-static void run_declare(struct script *x, const struct bq_step *s)
+static void run_declare(struct bq_script *x, const struct bq_step *s)
 {
     struct bq_gen *g = x->g;
     struct bq_sql v =
@@ -125,7 +125,7 @@ static struct bq_sql bq_member_of(struct bq_gen *g, const struct bq_sql *all, si
     return bq_made(g, f->type, "(" STR_FMT " ->> " STR_FMT ")", STR_ARG(all->sql), STR_ARG(path));
 }
 
-static void run_set(struct script *x, const struct bq_step *s)
+static void run_set(struct bq_script *x, const struct bq_step *s)
 {
     struct bq_gen *g = x->g;
     struct bq_sql all = gen_value(g, s->value);
@@ -154,7 +154,7 @@ static void run_set(struct script *x, const struct bq_step *s)
 
 /* ---- conditions and blocks ---- */
 
-static void run_if(struct script *x, const struct bq_step *s)
+static void run_if(struct bq_script *x, const struct bq_step *s)
 {
     struct bq_sql v = gen_value(x->g, s->value);
 
@@ -179,7 +179,7 @@ static void add_error(struct bq_gen *g)
                             STR_ARG(bq_quote(g, str_of(err_text(&why))))));
 }
 
-static void run_block(struct script *x, const struct bq_step *s)
+static void run_block(struct bq_script *x, const struct bq_step *s)
 {
     struct bq_var *before = x->g->vars;
 
@@ -196,7 +196,7 @@ static void run_block(struct script *x, const struct bq_step *s)
 
 /* ---- statements ---- */
 
-static void run_script_step(struct script *x, const struct bq_step *s)
+static void run_script_step(struct bq_script *x, const struct bq_step *s)
 {
     struct bq_run *q = x->g->run;
     int64_t n_rows = q->n_rows;
@@ -218,7 +218,7 @@ static void run_script_step(struct script *x, const struct bq_step *s)
 }
 
 /* BEGIN, COMMIT and ROLLBACK TRANSACTION. */
-static void run_transaction(struct script *x, const struct bq_step *s)
+static void run_transaction(struct bq_script *x, const struct bq_step *s)
 {
     if (s->kind == BQ_P_BEGIN && x->is_open) {
         bq_fail(x->g, NULL,
@@ -238,9 +238,9 @@ static void run_transaction(struct script *x, const struct bq_step *s)
         bq_sql_undo(x->g, "work", s->kind == BQ_P_ROLLBACK);
 }
 
-static bool run_steps(struct script *x, const struct bq_step *steps)
+static bool run_steps(struct bq_script *x, const struct bq_step *steps)
 {
-    static void (*const kinds[])(struct script *, const struct bq_step *) = {
+    static void (*const kinds[])(struct bq_script *, const struct bq_step *) = {
         [BQ_P_STATEMENT] = run_script_step,
         [BQ_P_DECLARE] = run_declare,
         [BQ_P_SET] = run_set,
@@ -267,7 +267,7 @@ static bool run_steps(struct script *x, const struct bq_step *steps)
 
 void bq_run_script(struct bq_gen *g, const struct bq_step *steps)
 {
-    struct script x = {.g = g};
+    struct bq_script x = {.g = g};
 
     x.row_count = add_var(g, STR("@@row_count"), &bq_scalars[BQ_INT64], STR("NULL"));
     if (!x.row_count || g->run->is_dry || !run_steps(&x, steps))

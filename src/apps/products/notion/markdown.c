@@ -9,7 +9,7 @@
 #define MARKED_MAX 4096
 
 /* Marks that come in pairs; longer ones first. */
-static const struct mark {
+static const struct markdown_mark {
     struct str text;
     struct notion_style style;
 } marks[] = {
@@ -34,7 +34,7 @@ static void push_piece(struct arena *a, struct json **list, struct str text,
 }
 
 /* "**text**" at the front of REST: its length in all, or 0. */
-static size_t match_mark(struct str rest, const struct mark *m, struct str *ret_inner)
+static size_t match_mark(struct str rest, const struct markdown_mark *m, struct str *ret_inner)
 {
     if (!str_starts(rest, m->text))
         return 0;
@@ -101,7 +101,7 @@ static struct json *inline_text(struct arena *a, struct str text)
 
 /* ---- lines ---- */
 
-struct line {
+struct markdown_line {
     const char *type; /* of the block */
     struct str text;
     size_t indent;   /* of lists, in spaces */
@@ -135,7 +135,7 @@ static size_t number_mark(struct str s)
                                                                                            : 0;
 }
 
-static bool read_list_item(struct str s, struct line *l)
+static bool read_list_item(struct str s, struct markdown_line *l)
 {
     static const struct {
         struct str mark;
@@ -144,35 +144,36 @@ static bool read_list_item(struct str s, struct line *l)
     size_t n = number_mark(s);
 
     if (n > 0) {
-        *l = (struct line){"numbered_list_item", str_skip(s, n), l->indent, false};
+        *l = (struct markdown_line){"numbered_list_item", str_skip(s, n), l->indent, false};
         return true;
     }
     if (!str_starts(s, STR("- ")) && !str_starts(s, STR("* ")) && !str_starts(s, STR("+ ")))
         return false;
-    *l = (struct line){"bulleted_list_item", str_skip(s, 2), l->indent, false};
+    *l = (struct markdown_line){"bulleted_list_item", str_skip(s, 2), l->indent, false};
     for (size_t i = 0; i < ARRAY_LEN(boxes); i++) {
         if (str_starts(l->text, boxes[i].mark))
-            *l = (struct line){"to_do", str_skip(l->text, 4), l->indent, boxes[i].is_checked};
+            *l = (struct markdown_line){"to_do", str_skip(l->text, 4), l->indent,
+                                        boxes[i].is_checked};
     }
     return true;
 }
 
-static void read_markdown_line(struct str text, struct line *l)
+static void read_markdown_line(struct str text, struct markdown_line *l)
 {
     static const char *const headings[] = {"heading_1", "heading_2", "heading_3"};
     struct str s = str_trim(text);
     size_t hashes = count_leading(s, '#');
 
-    *l = (struct line){"paragraph", s, 0, false};
+    *l = (struct markdown_line){"paragraph", s, 0, false};
     for (size_t i = 0; i < text.len && (text.p[i] == ' ' || text.p[i] == '\t'); i++)
         l->indent += text.p[i] == '\t' ? 4 : 1;
     if (hashes > 0 && hashes <= 6 && hashes < s.len && s.p[hashes] == ' ')
-        *l = (struct line){headings[hashes > 3 ? 2 : hashes - 1], str_trim(str_skip(s, hashes)), 0,
-                           false};
+        *l = (struct markdown_line){headings[hashes > 3 ? 2 : hashes - 1],
+                                    str_trim(str_skip(s, hashes)), 0, false};
     else if (is_rule(s))
-        *l = (struct line){"divider", STR(""), 0, false};
+        *l = (struct markdown_line){"divider", STR(""), 0, false};
     else if (str_starts(s, STR(">")))
-        *l = (struct line){"quote", str_trim(str_skip(s, 1)), 0, false};
+        *l = (struct markdown_line){"quote", str_trim(str_skip(s, 1)), 0, false};
     else if (!read_list_item(s, l))
         l->indent = 0;
 }
@@ -186,7 +187,7 @@ static struct json *new_block(struct arena *a, const char *type, struct json *da
     return notion_set(a, block, type, data);
 }
 
-static struct json *markdown_block_of(struct arena *a, const struct line *l)
+static struct json *markdown_block_of(struct arena *a, const struct markdown_line *l)
 {
     struct json *data = json_new_object(a);
 
@@ -235,7 +236,7 @@ static struct json *list_for(struct open_items *open, size_t indent, struct json
 }
 
 /* Items are made with an array of children, so that later lines can go in. */
-static struct json *add_markdown_item(struct arena *a, const struct line *l,
+static struct json *add_markdown_item(struct arena *a, const struct markdown_line *l,
                                       struct open_items *open, struct json *outside)
 {
     struct json *children = json_new_array(a), *block = markdown_block_of(a, l);
@@ -254,7 +255,7 @@ static struct json *add_markdown_item(struct arena *a, const struct line *l,
     return outside;
 }
 
-static bool is_item(const struct line *l)
+static bool is_item(const struct markdown_line *l)
 {
     return str_ends(str_of(l->type), STR("_item")) || str_is(str_of(l->type), "to_do");
 }
@@ -266,7 +267,7 @@ struct json *notion_markdown(struct arena *a, struct str text)
 
     while (text.p && out) {
         struct str line = str_cut(&text, '\n');
-        struct line l;
+        struct markdown_line l;
         if (str_ends(line, STR("\r")))
             line.len--;
         if (str_trim(line).len == 0)

@@ -118,7 +118,7 @@ enum kind {
     KIND_ABOUT
 };
 
-static const struct property_type {
+static const struct property_schema_type {
     const char *name;
     enum kind kind;
 } types[] = {
@@ -133,7 +133,7 @@ static const struct property_type {
     {"created_by", KIND_ABOUT},    {"last_edited_by", KIND_ABOUT},
 };
 
-static const struct property_type *find_property_type(struct str name)
+static const struct property_schema_type *find_property_type(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         if (str_is(name, types[i].name))
@@ -142,7 +142,7 @@ static const struct property_type *find_property_type(struct str name)
     return NULL;
 }
 
-static const struct property_type *property_type_of(const struct json *property)
+static const struct property_schema_type *property_type_of(const struct json *property)
 {
     return find_property_type(json_str(json_get(property, "type"), STR("")));
 }
@@ -162,7 +162,8 @@ static struct json *find_schema_property(const struct json *schema, struct str k
 
 /* What the type says of itself: {"options"} and the like. */
 static struct json *read_property_config(struct arena *a, struct str name,
-                                         const struct property_type *t, const struct json *in)
+                                         const struct property_schema_type *t,
+                                         const struct json *in)
 {
     const struct json *config = json_get(in, t->name);
     struct json *out = json_is(config, JSON_OBJECT) ? json_copy(a, config) : json_new_object(a);
@@ -183,14 +184,14 @@ static struct json *read_property_config(struct arena *a, struct str name,
 }
 
 /* The type that IN says: "select", {"type": "select"} or {"select": {}}. */
-static const struct property_type *property_type_in(const struct json *in)
+static const struct property_schema_type *property_type_in(const struct json *in)
 {
     const struct json *type = json_is(in, JSON_STRING) ? in : json_get(in, "type");
 
     if (type)
         return find_property_type(json_str(type, STR("")));
     for (size_t i = 0; json_is(in, JSON_OBJECT) && i < in->n; i++) {
-        const struct property_type *t = find_property_type(in->members[i].key);
+        const struct property_schema_type *t = find_property_type(in->members[i].key);
         if (t)
             return t;
     }
@@ -200,7 +201,7 @@ static const struct property_type *property_type_in(const struct json *in)
 static struct json *new_property(struct arena *a, const struct json *schema, struct str name,
                                  const struct json *in, const struct json *old)
 {
-    const struct property_type *t = property_type_in(in);
+    const struct property_schema_type *t = property_type_in(in);
     const struct json *id = json_get(old, "id");
     struct json *p = json_new_object(a);
 
@@ -387,8 +388,8 @@ static struct json *take_property_list(const struct value_in *v, const struct js
     return list;
 }
 
-static struct json *take_property_value(const struct value_in *v, const struct property_type *t,
-                                        const struct json *in)
+static struct json *take_property_value(const struct value_in *v,
+                                        const struct property_schema_type *t, const struct json *in)
 {
     bool is_null = json_is(in, JSON_NULL);
 
@@ -411,7 +412,7 @@ static struct json *take_property_value(const struct value_in *v, const struct p
 }
 
 /* {"select": {…}}, or the plain value where that is taken. */
-static const struct json *typed_value(const struct property_type *t, const struct json *in,
+static const struct json *typed_value(const struct property_schema_type *t, const struct json *in,
                                       bool is_loose)
 {
     const struct json *value = json_get(in, t->name);
@@ -423,7 +424,7 @@ static const struct json *typed_value(const struct property_type *t, const struc
 
 static struct json *new_property_value(const struct value_in *v, const struct json *in)
 {
-    const struct property_type *t = property_type_of(v->property);
+    const struct property_schema_type *t = property_type_of(v->property);
     const struct json *value = t ? typed_value(t, in, v->is_loose) : NULL;
     struct json *o = json_new_object(v->arena);
 
@@ -442,7 +443,7 @@ struct json *notion_values(struct arena *a, const struct json *schema, const str
         return NULL;
     for (size_t i = 0; i < in->n; i++) {
         struct value_in v = {a, find_schema_property(own, in->members[i].key), is_loose};
-        const struct property_type *t = property_type_of(v.property);
+        const struct property_schema_type *t = property_type_of(v.property);
         /* What is exported has what Notion calculates, too. */
         if (is_loose && t && t->kind == KIND_ABOUT)
             continue;
@@ -485,7 +486,7 @@ static const struct json *about_value(struct arena *a, const struct json *about,
 }
 
 /* Options are shown as the database has them by now: renamed, in another color. */
-static const struct json *fresh(const struct json *property, const struct property_type *t,
+static const struct json *fresh(const struct json *property, const struct property_schema_type *t,
                                 const struct json *value)
 {
     const struct json *options = json_get(json_get(property, t->name), "options");
@@ -498,7 +499,7 @@ static const struct json *fresh(const struct json *property, const struct proper
 static struct json *show_one(struct arena *a, const struct json *property,
                              const struct json *values, const struct json *about)
 {
-    const struct property_type *t = property_type_of(property);
+    const struct property_schema_type *t = property_type_of(property);
     struct str id = json_str(json_get(property, "id"), STR(""));
     struct json *o = notion_set(a, json_new_object(a), "id", json_get(property, "id"));
 

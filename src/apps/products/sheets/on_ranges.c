@@ -201,7 +201,7 @@ static int paste_data(struct sheets *b, const struct json *body)
 /* ---- rows in another order ---- */
 
 /* The cells of a row of R: values[i] is of column i, NULL when it is blank. */
-struct line {
+struct sheets_line {
     uint32_t row;
     const struct cell **values;
     const struct json *specs;
@@ -246,7 +246,7 @@ static int value_cmp(const struct cell *a, const struct cell *b)
 /* Blank cells are the last ones in either order. */
 static int line_cmp(const void *p, const void *q)
 {
-    const struct line *a = p, *b = q;
+    const struct sheets_line *a = p, *b = q;
 
     for (size_t i = 0; i < a->specs->n; i++) {
         const struct json *spec = json_at(a->specs, i);
@@ -274,10 +274,11 @@ static struct range cut_blank(const struct sheet *s, struct range r)
 }
 
 /* The rows of R, with their cells. */
-static struct line *take_range_rows(struct sheets *b, const struct sheet *s, const struct range *r)
+static struct sheets_line *take_range_rows(struct sheets *b, const struct sheet *s,
+                                           const struct range *r)
 {
     uint32_t rows = r->row1 - r->row0, cols = r->col1 - r->col0;
-    struct line *lines = arena_zalloc(b->arena, rows, sizeof *lines);
+    struct sheets_line *lines = arena_zalloc(b->arena, rows, sizeof *lines);
     const struct cell **values =
         (uint64_t)rows * cols > SHEETS_MAX_GRID
             ? NULL
@@ -290,7 +291,7 @@ static struct line *take_range_rows(struct sheets *b, const struct sheet *s, con
         return NULL;
     }
     for (uint32_t i = 0; i < rows; i++)
-        lines[i] = (struct line){r->row0 + i, values + (size_t)i * cols, NULL, r->col0};
+        lines[i] = (struct sheets_line){r->row0 + i, values + (size_t)i * cols, NULL, r->col0};
     for (size_t i = 0; i < n; i++)
         lines[cells[i].row - r->row0].values[cells[i].col - r->col0] = &cells[i];
     return lines;
@@ -298,7 +299,7 @@ static struct line *take_range_rows(struct sheets *b, const struct sheet *s, con
 
 /* LINES, N of them, are what R has from its first row on. */
 static int put_sorted_lines(struct sheets *b, struct sheet *s, const struct range *r,
-                            const struct line *lines, uint32_t n)
+                            const struct sheets_line *lines, uint32_t n)
 {
     int done = 0;
 
@@ -338,7 +339,7 @@ static int sort_range(struct sheets *b, const struct json *body)
         if (col < r.col0 || col >= r.col1)
             return sheets_fail(b, "dimensionIndex %lld is not within the range.", (long long)col);
     }
-    struct line *lines = take_range_rows(b, s, &r);
+    struct sheets_line *lines = take_range_rows(b, s, &r);
     if (!lines)
         return -ENOMEM;
     for (uint32_t i = 0; i < r.row1 - r.row0; i++)
@@ -348,7 +349,7 @@ static int sort_range(struct sheets *b, const struct json *body)
 }
 
 /* The same in the columns of SPECS; a row without values is like no other. */
-static bool is_same_line(const struct line *a, const struct line *b)
+static bool is_same_line(const struct sheets_line *a, const struct sheets_line *b)
 {
     bool is_same = true, has_value = false;
 
@@ -395,9 +396,9 @@ static struct json *read_columns(struct sheets *b, const struct json *columns,
 }
 
 /* Takes out of N LINES those that are the same as one before; how many are left, or -ENOMEM. */
-static int64_t drop_same(struct sheets *b, struct line *lines, uint32_t n)
+static int64_t drop_same(struct sheets *b, struct sheets_line *lines, uint32_t n)
 {
-    struct line *sorted = arena_zalloc(b->arena, n, sizeof *sorted);
+    struct sheets_line *sorted = arena_zalloc(b->arena, n, sizeof *sorted);
     bool *is_same = arena_zalloc(b->arena, n, sizeof *is_same);
     uint32_t first = lines[0].row, left = 0;
 
@@ -423,7 +424,7 @@ static int delete_duplicates(struct sheets *b, const struct json *body)
         return -EINVAL;
     r = cut_blank(s, grid_close(s, r));
     struct json *specs = read_columns(b, json_get(body, "comparisonColumns"), &r);
-    struct line *lines = specs ? take_range_rows(b, s, &r) : NULL;
+    struct sheets_line *lines = specs ? take_range_rows(b, s, &r) : NULL;
     uint32_t n = r.row1 - r.row0;
     if (!lines)
         return -EINVAL;
@@ -466,13 +467,13 @@ static int trim_whitespace(struct sheets *b, const struct json *body)
 }
 
 /* What is looked for, and how often it was found. */
-struct search {
+struct sheets_search {
     struct str find, replacement;
     bool is_case, is_entire, has_formulas;
     int64_t values, formulas, rows, sheets, occurrences;
 };
 
-static bool is_search_hit(const struct search *q, struct str text, size_t i)
+static bool is_search_hit(const struct sheets_search *q, struct str text, size_t i)
 {
     struct str part = str_slice(text, i, i + q->find.len);
 
@@ -480,7 +481,7 @@ static bool is_search_hit(const struct search *q, struct str text, size_t i)
 }
 
 /* How often it is in TEXT; OUT is TEXT with the replacements. */
-static int64_t replace_matches(const struct search *q, struct str text, struct buf *out)
+static int64_t replace_matches(const struct sheets_search *q, struct str text, struct buf *out)
 {
     int64_t n = 0;
 
@@ -498,7 +499,8 @@ static int64_t replace_matches(const struct search *q, struct str text, struct b
     return n;
 }
 
-static int replace_in_cell(struct sheets *b, struct cell *c, struct search *q, bool *ret_changed)
+static int replace_in_cell(struct sheets *b, struct cell *c, struct sheets_search *q,
+                           bool *ret_changed)
 {
     auto_buf struct buf shown = BUF_INIT(1 << 20);
     auto_buf struct buf out = BUF_INIT(1 << 20);
@@ -522,7 +524,7 @@ static int replace_in_cell(struct sheets *b, struct cell *c, struct search *q, b
 }
 
 static int replace_in_sheet(struct sheets *b, struct sheet *s, const struct range *r,
-                            struct search *q)
+                            struct sheets_search *q)
 {
     uint32_t last_row = A1_OPEN;
     int done = 0;
@@ -555,11 +557,11 @@ static int choose_sheet(struct sheets *b, const struct json *body, struct sheet 
 
 static int find_replace(struct sheets *b, const struct json *body)
 {
-    struct search q = {.find = json_str(json_get(body, "find"), STR("")),
-                       .replacement = json_str(json_get(body, "replacement"), STR("")),
-                       .is_case = json_bool(json_get(body, "matchCase"), false),
-                       .is_entire = json_bool(json_get(body, "matchEntireCell"), false),
-                       .has_formulas = json_bool(json_get(body, "includeFormulas"), false)};
+    struct sheets_search q = {.find = json_str(json_get(body, "find"), STR("")),
+                              .replacement = json_str(json_get(body, "replacement"), STR("")),
+                              .is_case = json_bool(json_get(body, "matchCase"), false),
+                              .is_entire = json_bool(json_get(body, "matchEntireCell"), false),
+                              .has_formulas = json_bool(json_get(body, "includeFormulas"), false)};
     struct range all = {0, 0, A1_OPEN, A1_OPEN};
     struct sheet *s = NULL;
     int r = 0;
