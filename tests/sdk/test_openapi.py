@@ -28,7 +28,7 @@ NO_REQUEST = {
     "/sandbox/local_dev/{local_sandbox_id}/upload-url",
     "/sandbox/local_dev/{local_sandbox_id}/initialize",
     "/sandbox/local_memory/{local_sandbox_id}/upload-url",
-    "/sandbox/localmemory/{local_sandbox_id}/reset"}
+    "/sandbox/localmemory/{local_sandbox_id}/reset", "/e2b/v1/volumecontent/{id}/dir"}
 
 
 def validate(doc, answers):

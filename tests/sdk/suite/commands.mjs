@@ -265,7 +265,7 @@ add(area, 'a sandbox killed under a command', async (t) => {
   const box = await t.create()
   const handle = await box.commands.run('sleep 60', { background: true, timeoutMs: 0 })
   const ended = t.rejects(handle.wait(), 'TimeoutError',
-    /sandbox was killed or reached its end of life/, 'wait says so')
+    /unavailable. the sandbox was killed/, 'wait says so')
   await box.kill()
   await ended
 }, 'errors')
