@@ -70,9 +70,9 @@ static uint64_t run_engine(struct app_home *h, bool is_shared)
     arena_init(&a, 64 << 20);
     for (; !is_over(n); n++) {
         struct app_answer answer;
-        const struct app_tool_call call = {
+        struct app_call call = {
             .tool = tool, .args = json_parse(&a, arguments, NULL, &e), .arena = &a};
-        must(app_engine_sqlite.call(x, &call, &answer, &e), &e);
+        must(app_call(x, app, &call, &answer, &e), &e);
         if (answer.is_failure)
             die(answer.text.p);
         arena_reset(&a);
@@ -219,7 +219,7 @@ static uint64_t run_bare(const char *path)
     (void)sqlite3_set_authorizer(db->c, NULL, NULL);
     sqlite3_progress_handler(db->c, 0, NULL, NULL);
     arena_init(&a, 64 << 20);
-    struct appdb_call first = {
+    struct app_call first = {
         .script = tool->script, .args = args, .arena = &a, .is_write = !tool->is_read_only};
     must(appdb_run(db, &first, &e), &e);
     prepare(db, args);

@@ -109,7 +109,7 @@ bool instance_is_owned(const struct instance *in);
 /* ---- instance_content.c ---- */
 
 /* Does OP, on either thread; what came of it is in OP. IS_BRIEF: -EAGAIN when it takes long. */
-int content_run(struct instance *in, struct instance_op *op, bool is_brief);
+int content_run(struct instance_op *op, bool is_brief);
 /* True when it is short enough for the loop's thread, as far as its kind shows. */
 bool content_is_short(enum instance_do what);
 

@@ -77,6 +77,29 @@ static bool is_known_op(struct instance *in, struct instance_op *op)
     return !op->args || schema_defaults(op->arena, tool->schema, op->args) == 0;
 }
 
+/* ---- operations that own what they need ---- */
+
+struct instance_op *instance_op_new(enum instance_do what, void *ctx, size_t answer_max)
+{
+    struct instance_op *op = mem_zalloc(1, sizeof *op);
+
+    if (!op)
+        return NULL;
+    op->what = what;
+    op->ctx = ctx;
+    arena_init(&op->own_arena, answer_max);
+    op->arena = &op->own_arena;
+    return op;
+}
+
+void instance_op_free(struct instance_op *op)
+{
+    if (!op)
+        return;
+    arena_done(&op->own_arena);
+    free(op);
+}
+
 int instances_submit(struct instances *set, struct work *w)
 {
     return set->workers ? work_submit(set->workers, set->core->loop, w) : -ESHUTDOWN;
@@ -190,7 +213,7 @@ static void run_on_worker(struct work *w)
 {
     struct instance_op *op = container_of(w, struct instance_op, work);
 
-    (void)content_run(op->in, op, false);
+    (void)content_run(op, false);
 }
 
 static void on_worker_done(struct work *w)
@@ -251,7 +274,7 @@ static bool start_op(struct instance *in, struct instance_op *op)
         instance_forget_answers(in);
     own->reader = own->has_copy || own->is_restored ? NULL : template_take_reader(own->template);
     if (is_inline(in, op, slow)) {
-        if (content_run(in, op, true) != -EAGAIN) {
+        if (content_run(op, true) != -EAGAIN) {
             end_op(in, op);
             return true;
         }

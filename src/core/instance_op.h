@@ -32,8 +32,10 @@ enum {
     INSTANCE_CALL_TEXT_MAX = 8 << 10 /* bytes of arguments and of the result of a kept call */
 };
 
-/* Made by the caller; it and all that it points to must stay until done(), which is called exactly
- * once, also when the lease ends before (-ENOENT). done() may free it. */
+/* Something that is done with an instance, from the request to its answer: the queue, the worker
+ * and the database all get this one struct. Made by the caller; it and all that it points to must
+ * stay until done(), which is called exactly once, also when the lease ends before (-ENOENT).
+ * done() may free it. */
 struct instance_op {
     enum instance_do what;
     struct str name;
@@ -41,13 +43,16 @@ struct instance_op {
     struct arena *arena; /* what comes of it is made in it; nobody else uses it meanwhile */
     int64_t after, limit;
     void (*done)(struct instance_op *op, const struct err *e);
+    void *ctx; /* the caller's */
 
     /* What came of it. */
     struct app_answer answer;
     struct str text;
     int64_t n_passed, n_failed; /* of a verify */
 
-    /* Of instance_op.c. */
+    /* Of instance_op.c and instance_content.c. */
+    struct arena own_arena;    /* of instance_op_new() */
+    bool is_brief;             /* it is tried on the loop's thread: -EAGAIN when it takes long */
     struct str key;            /* under which its answer may be kept; .p NULL: it may not */
     struct instance **targets; /* of a fork */
     size_t n_targets;
@@ -61,3 +66,8 @@ struct instance_op {
 /* Errors: -ENOENT not occupied; -EBUSY too many wait; -EINVAL, -EOPNOTSUPP, -E2BIG, -ETIME as
  * apps/engine/engine.h says; -ENOSPC. An unknown tool is an answer, not an error. */
 void instance_do(struct instance *in, struct instance_op *op);
+
+/* One for a caller that keeps nothing but CTX meanwhile: the arena is its own, of ANSWER_MAX bytes
+ * at most. The rest is zero. NULL without memory. */
+struct instance_op *instance_op_new(enum instance_do what, void *ctx, size_t answer_max);
+void instance_op_free(struct instance_op *op);

@@ -17,13 +17,6 @@ enum { SERVED_MAX = 32 << 20, TEXT_MAX = 1 << 20, ANSWER_MAX = 64 << 20 };
 
 /* ---- calls ---- */
 
-struct tool_call {
-    struct mcp_call *call;
-    struct arena arena; /* of its own: a worker may use it */
-    struct instance_op op;
-    struct str failure; /* of a file that is written: what is said before the reason */
-};
-
 static void answer_tool(struct mcp_call *c, const struct app_answer *a)
 {
     struct jw *w;
@@ -41,90 +34,99 @@ static void answer_tool(struct mcp_call *c, const struct app_answer *a)
     }
 }
 
-static void end_tool_call(struct tool_call *t)
+/* ---- files of the workspace ---- */
+
+static const struct json *content_of(struct instance_op *op)
 {
-    arena_done(&t->arena);
-    free(t);
+    return json_parse(op->arena, op->answer.text, NULL, NULL);
 }
 
-/* ---- files of the workspace ---- */
+/* The first item of CONTENT that is a file to be written; NULL: none. */
+static const struct json *file_to_write(const struct json *content)
+{
+    for (size_t i = 0; json_is(content, JSON_ARRAY) && i < content->n; i++) {
+        const struct json *file = json_at(content, i);
+        if (str_is(json_str(json_get(file, "type"), STR("")), "file"))
+            return file;
+    }
+    return NULL;
+}
 
 static void on_tool_file_written(void *ctx, struct str text, bool is_failure)
 {
-    struct tool_call *t = ctx;
-    const struct json *content = json_parse(&t->arena, t->op.answer.text, NULL, NULL);
+    struct instance_op *op = ctx;
+    const struct json *content = content_of(op);
+    struct str failure = json_str(json_get(file_to_write(content), "failure"), STR(""));
 
     if (is_failure)
-        text = arena_printf(&t->arena, STR_FMT STR_FMT, STR_ARG(t->failure), STR_ARG(text));
+        text = arena_printf(op->arena, STR_FMT STR_FMT, STR_ARG(failure), STR_ARG(text));
     else
         text = json_str(json_get(json_at(content, 0), "text"), STR(""));
-    mcp_reply_text(t->call, text.p ? text : STR("out of memory"), false);
-    end_tool_call(t);
+    mcp_reply_text(op->ctx, text.p ? text : STR("out of memory"), false);
+    instance_op_free(op);
 }
 
 /* True when the answer has a file in it, which is written before the client is answered. */
-static bool writes_file(struct tool_call *t)
+static bool writes_file(struct instance_op *op)
 {
-    const struct app_server_caller *who = t->call->ctx;
-    const struct json *content =
-        t->op.answer.kind == APP_ANSWER_CONTENT && str_find(t->op.answer.text, STR("\"file\"")) >= 0
-            ? json_parse(&t->arena, t->op.answer.text, NULL, NULL)
-            : NULL;
+    const struct mcp_call *c = op->ctx;
+    const struct app_server_caller *who = c->ctx;
+    bool may =
+        op->answer.kind == APP_ANSWER_CONTENT && str_find(op->answer.text, STR("\"file\"")) >= 0;
+    const struct json *file = may ? file_to_write(content_of(op)) : NULL;
 
-    for (size_t i = 0; json_is(content, JSON_ARRAY) && i < content->n; i++) {
-        const struct json *file = json_at(content, i);
-        if (!str_is(json_str(json_get(file, "type"), STR("")), "file"))
-            continue;
-        t->failure = json_str(json_get(file, "failure"), STR(""));
-        if (who->locals)
-            local_file(who->locals, str_of(who->local), "write", file, &t->arena,
-                       on_tool_file_written, t);
-        else
-            on_tool_file_written(t, STR("this sandbox has no workspace"), true);
-        return true;
-    }
-    return false;
+    if (!file)
+        return false;
+    if (who->locals)
+        local_file(who->locals, str_of(who->local), "write", file, op->arena, on_tool_file_written,
+                   op);
+    else
+        on_tool_file_written(op, STR("this sandbox has no workspace"), true);
+    return true;
 }
 
-static void on_op_done(struct instance_op *op, const struct err *e)
+static void on_app_call_done(struct instance_op *op, const struct err *e)
 {
-    struct tool_call *t = container_of(op, struct tool_call, op);
+    struct mcp_call *c = op->ctx;
 
     if (e) {
-        mcp_reply_fail(t->call, e->code == -ENOENT ? MCP_SERVER_ERROR : MCP_INTERNAL_ERROR, "%s",
+        mcp_reply_fail(c, e->code == -ENOENT ? MCP_SERVER_ERROR : MCP_INTERNAL_ERROR, "%s",
                        err_text(e));
     } else {
-        if (writes_file(t))
+        if (writes_file(op))
             return;
-        answer_tool(t->call, &op->answer);
+        answer_tool(c, &op->answer);
     }
-    end_tool_call(t);
+    instance_op_free(op);
 }
 
-static void run_tool_call(struct tool_call *t)
+/* After the file was read: the instance may be gone meanwhile. */
+static void run_tool_call(struct instance_op *op)
 {
-    const struct app_server_caller *who = t->call->ctx;
+    struct mcp_call *c = op->ctx;
+    const struct app_server_caller *who = c->ctx;
     struct instance *in = instance_by_lease(who->core->instances, str_of(who->lease));
 
     if (in) {
-        instance_do(in, &t->op);
+        instance_do(in, op);
         return;
     }
-    mcp_reply_fail(t->call, MCP_SERVER_ERROR, "the sandbox was released");
-    end_tool_call(t);
+    mcp_reply_fail(c, MCP_SERVER_ERROR, "the sandbox was released");
+    instance_op_free(op);
 }
 
 static void on_tool_file_read(void *ctx, struct str text, bool is_failure)
 {
-    struct tool_call *t = ctx;
-    struct arena *a = t->call->arena;
+    struct instance_op *op = ctx;
+    struct mcp_call *c = op->ctx;
+    struct arena *a = c->arena;
     struct json *file = is_failure ? json_new_object(a) : json_parse(a, text, NULL, NULL);
 
     if (is_failure && file)
         (void)json_set(a, file, "error", json_new_str(a, text));
     if (file)
-        (void)json_set(a, t->op.args, "file", file);
-    run_tool_call(t);
+        (void)json_set(a, op->args, "file", file);
+    run_tool_call(op);
 }
 
 /* The argument of TOOL that names a file to be read; NULL: none. */
@@ -165,25 +167,22 @@ void app_server_call(struct mcp_call *c)
     const struct app_server_caller *who = c->ctx;
     struct instance *in = instance_by_lease(who->core->instances, str_of(who->lease));
     const struct app *app = in ? instance_app(in) : NULL;
-    struct tool_call *t = app && add_hidden(c, app) == 0 ? mem_zalloc(1, sizeof *t) : NULL;
+    struct instance_op *op =
+        app && add_hidden(c, app) == 0 ? instance_op_new(INSTANCE_CALL, c, ANSWER_MAX) : NULL;
 
-    if (!t) {
+    if (!op) {
         mcp_reply_fail(c, MCP_SERVER_ERROR, app ? "no memory" : "the sandbox was released");
         return;
     }
-    t->call = c;
-    arena_init(&t->arena, ANSWER_MAX);
-    t->op = (struct instance_op){.what = INSTANCE_CALL,
-                                 .name = c->name,
-                                 .args = c->args,
-                                 .arena = &t->arena,
-                                 .done = on_op_done};
+    op->name = c->name;
+    op->args = c->args;
+    op->done = on_app_call_done;
     const struct json *path = file_to_read(app_tool(app, c->name), c->args);
     struct json *args = json_is(path, JSON_STRING) ? json_new_object(c->arena) : NULL;
     if (args && who->locals && json_set(c->arena, args, "path", path) == 0)
-        local_file(who->locals, str_of(who->local), "read", args, c->arena, on_tool_file_read, t);
+        local_file(who->locals, str_of(who->local), "read", args, c->arena, on_tool_file_read, op);
     else
-        instance_do(in, &t->op);
+        instance_do(in, op);
 }
 
 /* ---- the tables ---- */

@@ -183,7 +183,7 @@ static int run_case(struct case_file *f, struct json *line, struct arena *a, str
     struct str name = json_str(json_get(line, "tool"), STR(""));
     struct app_answer got = {0};
     const struct app *app = f->check->app;
-    struct app_tool_call call = {
+    struct app_call call = {
         .tool = app_tool(app, name), .args = json_get(line, "args"), .arena = a};
 
     if (!call.tool)
@@ -191,7 +191,7 @@ static int run_case(struct case_file *f, struct json *line, struct arena *a, str
     if (!x.result && !x.part && !x.text && !x.like && !x.error)
         return err_set(e, -EINVAL, "says nothing of what comes of it");
     put_saved(f, line);
-    int r = app->engine->call(f->db, &call, &got, e);
+    int r = app_call(f->db, app, &call, &got, e);
     if (r < 0)
         return r;
     const struct json *value = json_parse(a, got.text, NULL, NULL);

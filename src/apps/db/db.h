@@ -66,12 +66,18 @@ void appdb_close(struct appdb *db);
 void appdb_close_dropped(struct appdb *db);
 DEFINE_CLEANUP(struct appdb *, appdb_close)
 
-struct appdb_call {
-    const struct script *script; /* of env->scripts */
-    const struct json *args;     /* object, or NULL */
+struct app_tool;
+
+/* A call of a script. It is the same one all the way from who asks for it to the statements; of a
+ * tool, app_call() (apps/engine/call.h) sets what the tool says, and needs nothing but the tool,
+ * the arguments, the arena and the limits. */
+struct app_call {
+    const struct app_tool *tool; /* NULL: a script that is not a tool's, such as import */
+    struct json *args;           /* object, or NULL; those of a tool get their defaults */
     struct arena *arena;         /* the answer is made in it */
-    bool is_write;               /* a script that writes without this fails */
     enum appdb_limits limits;
+    const struct script *script; /* of env->scripts */
+    bool is_write;               /* a script that writes without this fails */
 
     /* What came of it: error when that is not NULL, else result or content. */
     struct str error, result, content;
@@ -82,7 +88,7 @@ struct appdb_call {
 /* 0 also when the script says `error`. Else nothing was changed, and E says why: -ETIME over a
  * limit, -E2BIG the answer is too large, -EINVAL the script or the data do not fit together, or
  * what SQLite met. */
-int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e);
+int appdb_run(struct appdb *db, struct app_call *call, struct err *e);
 
 /* Prepares every statement of S, which runs with arguments of these names. -EINVAL: "line 7: …", a
  * statement is wrong, a parameter is neither an argument nor a column before it, or a script that

@@ -23,7 +23,7 @@ struct variable {
 
 struct script_run {
     struct appdb *db;
-    struct appdb_call *call;
+    struct app_call *call;
     struct err *err;
     struct variable vars[APPDB_MAX_PARAMETERS];
     unsigned n_vars;
@@ -270,7 +270,7 @@ static int take_value_column(struct script_run *run, sqlite3_stmt *stmt, int i, 
 
 static int take_column(struct script_run *run, sqlite3_stmt *stmt, int i, bool has_row)
 {
-    struct appdb_call *call = run->call;
+    struct app_call *call = run->call;
     const char *name = sqlite3_column_name(stmt, i);
     const struct {
         const char *name;
@@ -429,7 +429,7 @@ static int run_all_statements(struct script_run *run, int64_t draws_before)
     return r < 0 || run->is_over ? r : keep_counts(run, draws_before);
 }
 
-static int run_script_call(struct appdb *db, struct appdb_call *call, struct err *e)
+static int run_script_call(struct appdb *db, struct app_call *call, struct err *e)
 {
     struct script_run run = {.db = db, .call = call, .err = e};
     int64_t draws = db->n_draws, ticks = db->n_ticks;
@@ -460,7 +460,7 @@ static int run_script_call(struct appdb *db, struct appdb_call *call, struct err
     return r;
 }
 
-int appdb_run(struct appdb *db, struct appdb_call *call, struct err *e)
+int appdb_run(struct appdb *db, struct app_call *call, struct err *e)
 {
     appdb_guard(db);
     int r = run_script_call(db, call, e);
@@ -541,7 +541,7 @@ int appdb_check(struct appdb *db, const struct script *s, const struct json *pro
                 bool is_write, struct err *e)
 {
     struct arena arena auto_arena;
-    struct appdb_call call = {.script = s, .arena = &arena};
+    struct app_call call = {.script = s, .arena = &arena};
     struct script_run run = {.db = db, .call = &call, .err = e};
     bool writes = false;
 

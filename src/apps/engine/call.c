@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "apps/engine/engine.h"
 #include "base/buf.h"
 
 /* ---- texts ---- */
@@ -65,8 +66,8 @@ static int answer_tool_failure(const struct app *app, struct str text, struct ar
 }
 
 /* The name of the argument at POINTER; for a missing one: of what is missing in it. */
-static int fail_check(const struct app_call *c, const struct schema_error *why,
-                      struct app_answer *ret)
+static int fail_check(const struct app *app, const struct app_call *c,
+                      const struct schema_error *why, struct app_answer *ret)
 {
     bool is_missing = strcmp(why->keyword, "required") == 0;
     struct str name = str_of(why->path);
@@ -79,8 +80,8 @@ static int fail_check(const struct app_call *c, const struct schema_error *why,
         if (!json_get_str(c->args, word))
             name = word;
     }
-    const char *text = c->app->texts[is_missing ? APP_TEXT_MISSING : APP_TEXT_INVALID];
-    return answer_tool_failure(c->app, fill_error_text(c->arena, text, name, str_of(why->text)),
+    const char *text = app->texts[is_missing ? APP_TEXT_MISSING : APP_TEXT_INVALID];
+    return answer_tool_failure(app, fill_error_text(c->arena, text, name, str_of(why->text)),
                                c->arena, ret);
 }
 
@@ -100,52 +101,50 @@ static struct str indent(struct str text, struct arena *a)
 
 #define TOO_MUCH "The request takes too long or returns too much; narrow it down and try again."
 
-static int run_tool_script(const struct app_call *c, struct app_answer *ret, struct err *e)
+/* What the script said, or that it did not come to an end (R < 0), as the product reports it. */
+static int answer_script(const struct app *app, struct app_call *c, int r, struct app_answer *ret,
+                         struct err *e)
 {
-    struct appdb_call call = {.script = c->tool->script,
-                              .args = c->args,
-                              .arena = c->arena,
-                              .is_write = !c->tool->is_read_only,
-                              .limits = c->is_brief ? APPDB_BRIEF : APPDB_USUAL};
-    int r = c->run ? c->run(c->ctx, &call, e) : appdb_run(c->db, &call, e);
-
     /* What a caller asked too much for is no fault of ours, and reported as the product's errors
      * are.
      */
     if (r == -ETIME || r == -E2BIG)
-        return answer_tool_failure(c->app, STR(TOO_MUCH), c->arena, ret);
+        return answer_tool_failure(app, STR(TOO_MUCH), c->arena, ret);
     if (r < 0)
-        return err_ctx(e, r, "%s: %s", c->app->name, c->tool->name);
-    if (call.is_query_error)
-        call.error = fill_error_text(c->arena, c->app->texts[APP_TEXT_QUERY], STR(""), call.error);
-    if (call.error.p || call.is_query_error) {
-        r = answer_tool_failure(c->app, call.error, c->arena, ret);
-        ret->is_fixed = call.is_fixed;
+        return err_ctx(e, r, "%s: %s", app->name, c->tool->name);
+    if (c->is_query_error)
+        c->error = fill_error_text(c->arena, app->texts[APP_TEXT_QUERY], STR(""), c->error);
+    if (c->error.p || c->is_query_error) {
+        r = answer_tool_failure(app, c->error, c->arena, ret);
+        ret->is_fixed = c->is_fixed;
         return r;
     }
     *ret = (struct app_answer){
-        .kind = APP_ANSWER_CONTENT, .text = call.content, .is_fixed = call.is_fixed};
-    if (!call.content.p) {
+        .kind = APP_ANSWER_CONTENT, .text = c->content, .is_fixed = c->is_fixed};
+    if (!c->content.p) {
         ret->kind = APP_ANSWER_TEXT;
-        ret->text = c->app->is_indented ? indent(call.result, c->arena) : call.result;
+        ret->text = app->is_indented ? indent(c->result, c->arena) : c->result;
     }
-    return ret->text.p ? 0 : err_set(e, -EINVAL, "%s: %s: no result", c->app->name, c->tool->name);
+    return ret->text.p ? 0 : err_set(e, -EINVAL, "%s: %s: no result", app->name, c->tool->name);
 }
 
-int app_call(const struct app_call *c, struct app_answer *ret, struct err *e)
+int app_call(struct app_handle *x, const struct app *app, struct app_call *c,
+             struct app_answer *ret, struct err *e)
 {
-    struct app_call own = *c;
+    const struct app_tool *tool = c->tool;
     struct schema_error why;
 
-    if (!own.args)
-        own.args = json_new_object(c->arena);
-    if (!own.args)
+    if (!c->args)
+        c->args = json_new_object(c->arena);
+    if (!c->args)
         return err_set(e, -ENOMEM, "out of memory");
-    int r = schema_check(c->tool->schema, own.args, &why);
+    c->script = tool->script;
+    c->is_write = !tool->is_read_only;
+    int r = schema_check(tool->schema, c->args, &why);
     if (r < 0)
-        r = fail_check(&own, &why, ret);
-    else if ((r = schema_defaults(c->arena, c->tool->schema, own.args)) == 0)
-        r = run_tool_script(&own, ret, e);
+        r = fail_check(app, c, &why, ret);
+    else if ((r = schema_defaults(c->arena, tool->schema, c->args)) == 0)
+        r = answer_script(app, c, app->engine->run(x, c, e), ret, e);
     return r == -ENOMEM ? err_set(e, r, "out of memory") : r;
 }
 

@@ -20,21 +20,14 @@ struct app_answer {
     bool is_fixed;   /* it is the same until the database changes */
 };
 
-struct app_call {
-    const struct app *app;
-    struct appdb *db;
-    const struct app_tool *tool;
-    struct json *args;   /* an object, or NULL; gets its defaults */
-    struct arena *arena; /* for the answer */
-    bool is_brief;       /* -EAGAIN when it would take longer, see appdb_call */
+struct app_handle;
 
-    /* Runs the script in the place of appdb_run(); NULL: that one. */
-    int (*run)(void *ctx, struct appdb_call *call, struct err *e);
-    void *ctx;
-};
-
-/* 0, or -errno with E when the fault is ours: nothing was changed then. */
-int app_call(const struct app_call *c, struct app_answer *ret, struct err *e);
+/* Checks the arguments of C->tool, of APP, and adds their defaults; runs its script in X; reports
+ * what came of it the way the product does. This is the only place where arguments of an app's
+ * tools are checked. 0, or -errno with E when the fault is ours: nothing was changed then. -EAGAIN:
+ * it was brief and would take longer; to be done again with the usual limits, on another thread. */
+int app_call(struct app_handle *x, const struct app *app, struct app_call *c,
+             struct app_answer *ret, struct err *e);
 /* The answer to a call of an unknown tool. -ENOMEM. */
 int app_call_unknown(const struct app *app, struct str name, struct arena *a,
                      struct app_answer *ret);

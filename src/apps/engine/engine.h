@@ -22,16 +22,10 @@
 struct app_home;   /* an engine's own: where its databases are, the server that it runs */
 struct app_handle; /* an engine's own: an open database */
 
-struct app_tool_call {
-    const struct app_tool *tool;
-    struct json *args;   /* an object, or NULL; gets its defaults */
-    struct arena *arena; /* for the answer */
-    bool is_brief;       /* within the small limits of the loop's thread, see call() */
-};
-
 struct app_engine {
     const char *name;
-    /* Calls usually take microseconds, so they are tried on the loop's thread (is_brief) first. */
+    /* Calls usually take microseconds, so they are tried on the loop's thread first, with brief
+     * limits. */
     bool is_quick;
 
     /* DIR is there, and all engines have it together: SQLite has the folders of its kinds in it,
@@ -68,10 +62,9 @@ struct app_engine {
     /* The seed and the clock (apps/db/db.h) of what follows. */
     void (*tune)(struct app_handle *x, uint64_t seed, int64_t start_us);
 
-    /* 0, or -errno with E when the fault is ours: nothing was changed then. -EAGAIN: it was brief
-     * and would take longer; to be done again, not so, on another thread. */
-    int (*call)(struct app_handle *x, const struct app_tool_call *c, struct app_answer *ret,
-                struct err *e);
+    /* Runs C->script, which app_call() (apps/engine/call.h) has prepared; what came of it is in C.
+     * -errno with E: nothing was changed. -EAGAIN: it would take longer than C->limits allow. */
+    int (*run)(struct app_handle *x, struct app_call *c, struct err *e);
     /* BODY's records are added. *RET is {"TYPE": how many}, JSON in A. -EINVAL: BODY is not fit,
      * E says why in words for the one who sent it. -EOPNOTSUPP: the app has no data of its own. */
     int (*import)(struct app_handle *x, const struct json *body, struct arena *a, struct str *ret,

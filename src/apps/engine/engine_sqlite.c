@@ -275,17 +275,9 @@ static void sqlite_tune(struct app_handle *x, uint64_t seed, int64_t start_us)
     appdb_tune(x->db, seed, start_us);
 }
 
-static int sqlite_call(struct app_handle *x, const struct app_tool_call *c, struct app_answer *ret,
-                       struct err *e)
+static int sqlite_run(struct app_handle *x, struct app_call *c, struct err *e)
 {
-    const struct app_call own = {.app = x->app,
-                                 .db = x->db,
-                                 .tool = c->tool,
-                                 .args = c->args,
-                                 .arena = c->arena,
-                                 .is_brief = c->is_brief};
-
-    return app_call(&own, ret, e);
+    return appdb_run(x->db, c, e);
 }
 
 static int sqlite_import(struct app_handle *x, const struct json *body, struct arena *a,
@@ -351,7 +343,7 @@ const struct app_engine app_engine_sqlite = {
     .open = sqlite_open,
     .close = close_sqlite_database,
     .tune = sqlite_tune,
-    .call = sqlite_call,
+    .run = sqlite_run,
     .import = sqlite_import,
     .export = sqlite_export,
     .diff = sqlite_diff,

@@ -19,7 +19,7 @@ struct appdb_env template_env(const struct app *app, uint64_t seed, int64_t star
 }
 
 /* What CALL gives, or .p NULL. */
-static struct str run_seed_script(const struct app *app, struct appdb *db, struct appdb_call *call,
+static struct str run_seed_script(const struct app *app, struct appdb *db, struct app_call *call,
                                   struct err *e)
 {
     if (!call->script)
@@ -38,15 +38,18 @@ static struct str run_seed_script(const struct app *app, struct appdb *db, struc
 struct str template_import(const struct app *app, struct appdb *db, const struct json *body,
                            struct arena *a, struct err *e)
 {
-    struct appdb_call call = {
-        .script = app->import, .args = body, .arena = a, .is_write = true, .limits = APPDB_BULK};
+    struct app_call call = {.script = app->import,
+                            .args = (struct json *)body,
+                            /* a script only reads it */ .arena = a,
+                            .is_write = true,
+                            .limits = APPDB_BULK};
 
     return run_seed_script(app, db, &call, e);
 }
 
 struct str template_export(const struct app *app, struct appdb *db, struct arena *a, struct err *e)
 {
-    struct appdb_call call = {.script = app->export, .arena = a, .limits = APPDB_BULK};
+    struct app_call call = {.script = app->export, .arena = a, .limits = APPDB_BULK};
 
     return run_seed_script(app, db, &call, e);
 }

@@ -402,7 +402,7 @@ static void leave_session(struct app_handle *x)
     x->c = NULL;
 }
 
-static int check_room(struct app_handle *x, struct appdb_call *call, struct err *e)
+static int check_room(struct app_handle *x, struct app_call *call, struct err *e)
 {
     PGresult *r auto_(pg_clear) = NULL;
     int n = pg_do(x->c, "SELECT pg_database_size(current_database())", &r, e);
@@ -412,31 +412,18 @@ static int check_room(struct app_handle *x, struct appdb_call *call, struct err 
     return n;
 }
 
-static int run_pg_script(void *ctx, struct appdb_call *call, struct err *e)
+static int run_pg_call(struct app_handle *x, struct app_call *c, struct err *e)
 {
-    struct app_handle *x = ctx;
+    if (c->limits == APPDB_BRIEF)
+        return -EAGAIN;
     int r = revive_connection(x, e);
-
-    if (r == 0 && call->is_write)
-        r = check_room(x, call, e);
-    if (r == 0 && !call->error.p)
-        r = pg_script(x->c, call, e);
+    if (r == 0 && c->is_write)
+        r = check_room(x, c, e);
+    if (r == 0 && !c->error.p)
+        r = pg_script(x->c, c, e);
     if (r < 0)
         leave_session(x);
     return r;
-}
-
-static int pg_call(struct app_handle *x, const struct app_tool_call *c, struct app_answer *ret,
-                   struct err *e)
-{
-    const struct app_call own = {.app = x->app,
-                                 .tool = c->tool,
-                                 .args = c->args,
-                                 .arena = c->arena,
-                                 .run = run_pg_script,
-                                 .ctx = x};
-
-    return c->is_brief ? -EAGAIN : app_call(&own, ret, e);
 }
 
 static int pg_import_body(struct app_handle *x, const struct json *body, struct arena *a,
@@ -514,7 +501,7 @@ const struct app_engine app_engine_pg = {
     .open = pg_open,
     .close = close_pg_database,
     .tune = pg_tune,
-    .call = pg_call,
+    .run = run_pg_call,
     .import = pg_import_body,
     .export = pg_export_body,
     .diff = pg_diff,

@@ -85,11 +85,11 @@ int pg_do_with(PGconn *c, const char *sql, const char *const *values, int n, PGr
 
 /* ---- scripts ---- */
 
-struct appdb_call;
+struct app_call;
 /* Runs a script as appdb_run() does, with these differences: it is PostgreSQL's SQL; "{{sql :x}}"
  * is the text of the argument itself, and a statement that is nothing else may be several; a last
  * statement without a column `result` gives its rows. One that only reads is rolled back. */
-int pg_script(PGconn *c, struct appdb_call *call, struct err *e);
+int pg_script(PGconn *c, struct app_call *call, struct err *e);
 
 /* ---- texts as a server in Python has them ---- */
 

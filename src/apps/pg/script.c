@@ -11,7 +11,7 @@
 
 struct pg_run {
     PGconn *c;
-    struct appdb_call *call;
+    struct app_call *call;
     struct json *kept; /* columns of the statements before */
     struct err *err;
     int64_t until_ms;
@@ -210,7 +210,7 @@ static int settle_session(PGconn *c, struct err *e)
     return r;
 }
 
-int pg_script(PGconn *c, struct appdb_call *call, struct err *e)
+int pg_script(PGconn *c, struct app_call *call, struct err *e)
 {
     struct err own = ERR_INIT, end = ERR_INIT;
     struct pg_run run = {.c = c,

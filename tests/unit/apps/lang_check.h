@@ -52,10 +52,10 @@ static inline void lang_check_close(struct lang_check *c)
 }
 
 /* What SCRIPT makes of QUERY. */
-static inline struct appdb_call lang_check_run(struct lang_check *c, const struct script *script,
-                                               struct str query)
+static inline struct app_call lang_check_run(struct lang_check *c, const struct script *script,
+                                             struct str query)
 {
-    struct appdb_call call = {
+    struct app_call call = {
         .script = script, .args = json_new_object(&c->arena), .arena = &c->arena};
     struct err e = ERR_INIT;
 
@@ -70,7 +70,7 @@ static inline struct appdb_call lang_check_run(struct lang_check *c, const struc
 /* The answer, or "error: …". */
 static inline struct str lang_check_find(struct lang_check *c, struct str query)
 {
-    struct appdb_call call = lang_check_run(c, &c->parsed.items[c->script], query);
+    struct app_call call = lang_check_run(c, &c->parsed.items[c->script], query);
 
     return call.error.p ? arena_printf(&c->arena, "error: " STR_FMT, STR_ARG(call.error))
                         : call.result;

@@ -58,7 +58,7 @@ static const char text[] =
 static struct arena arena;
 static struct scripts scripts;
 static struct appdb *db;
-static struct appdb_call call;
+static struct app_call call;
 static struct err e;
 static char path[64];
 
@@ -123,11 +123,11 @@ static int teardown(void **state)
 
 static int run_within(enum appdb_limits limits, const char *name, const char *args, bool is_write)
 {
-    call = (struct appdb_call){.script = scripts_find(&scripts, str_of(name)),
-                               .args = json_parse(&arena, str_of(args), NULL, NULL),
-                               .arena = &arena,
-                               .is_write = is_write,
-                               .limits = limits};
+    call = (struct app_call){.script = scripts_find(&scripts, str_of(name)),
+                             .args = json_parse(&arena, str_of(args), NULL, NULL),
+                             .arena = &arena,
+                             .is_write = is_write,
+                             .limits = limits};
     assert_non_null(call.script);
     assert_non_null(call.args);
     return appdb_run(db, &call, &e);

@@ -209,7 +209,7 @@ static void test_functions(void **state)
     assert_int_equal(appdb_create(path, "", &e), 0);
     assert_int_equal(appdb_open(path, false, &env, &db, &e), 0);
     for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
-        struct appdb_call call = {.script = &scripts.items[i], .arena = &arena};
+        struct app_call call = {.script = &scripts.items[i], .arena = &arena};
         if (appdb_run(db, &call, &e) < 0)
             fail_msg("%s: %s", queries[i].sql, err_text(&e));
         assert_string_equal(call.result.p, queries[i].result);
@@ -217,9 +217,9 @@ static void test_functions(void **state)
     static const char *const bad[] = {"{\"files\": \"[1]\"}", "{\"files\": \"x\"}",
                                       "{\"files\": \"[[\\\"a//b\\\",\\\"\\\"]]\"}"};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        struct appdb_call call = {.script = scripts_find(&scripts, STR("bad")),
-                                  .args = json_parse(&arena, str_of(bad[i]), NULL, NULL),
-                                  .arena = &arena};
+        struct app_call call = {.script = scripts_find(&scripts, STR("bad")),
+                                .args = json_parse(&arena, str_of(bad[i]), NULL, NULL),
+                                .arena = &arena};
         assert_true(appdb_run(db, &call, &e) < 0);
     }
     (void)unlink(path);

@@ -65,11 +65,11 @@ static struct app_handle *open_one(const char *name)
 static const char *run(struct app_handle *x, const char *tool, const char *sql)
 {
     struct json *args = json_new_object(&arena);
-    struct app_tool_call c = {.tool = app_tool(app, str_of(tool)), .args = args, .arena = &arena};
+    struct app_call c = {.tool = app_tool(app, str_of(tool)), .args = args, .arena = &arena};
     struct app_answer got = {0};
 
     assert_int_equal(json_set(&arena, args, "sql", json_new_str(&arena, str_of(sql))), 0);
-    if (ENGINE->call(x, &c, &got, &e) < 0)
+    if (app_call(x, app, &c, &got, &e) < 0)
         fail_msg("%s: %s", sql, err_text(&e));
     return arena_str(&arena, got.text).p;
 }

@@ -100,7 +100,7 @@ static int tear_down(void **state)
 
 static struct str run(const char *script, struct json *args)
 {
-    struct appdb_call call = {
+    struct app_call call = {
         .script = scripts_find(&scripts, str_of(script)), .args = args, .arena = &arena};
     struct err e = ERR_INIT;
 

@@ -106,7 +106,7 @@ static void test_cases(void **state)
         assert_int_equal(scripts_parse(&arena, text, &scripts, &e), 0);
         struct appdb_env env = {.scripts = &scripts, .seed = 1, .start_us = 1};
         assert_int_equal(appdb_open(path, false, &env, &db, &e), 0);
-        struct appdb_call call = {.script = &scripts.items[0], .arena = &arena};
+        struct app_call call = {.script = &scripts.items[0], .arena = &arena};
         if (appdb_run(db, &call, &e) < 0)
             fail_msg("%s: %s", cases[i].sql, err_text(&e));
         if (!str_is(call.result, cases[i].result))

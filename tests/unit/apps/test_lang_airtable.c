@@ -200,7 +200,7 @@ static int tear_down(void **state)
 }
 
 /* Runs SCRIPT with the request of QUERY (text) and SORT (JSON). */
-static struct appdb_call run(const char *script, const char *query, const char *sort)
+static struct app_call run(const char *script, const char *query, const char *sort)
 {
     auto_buf struct buf b = BUF_INIT(1 << 20);
 
@@ -215,7 +215,7 @@ static void test_found(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct appdb_call call = run("find", cases[i].query, "null");
+        struct app_call call = run("find", cases[i].query, "null");
         if (call.error.p)
             fail_msg("%s: %s", cases[i].query, call.error.p);
         if (!str_is(call.result, cases[i].found))
@@ -227,7 +227,7 @@ static void test_refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-        struct appdb_call call = run("find", refused[i].query, "null");
+        struct app_call call = run("find", refused[i].query, "null");
         if (!call.is_query_error || !str_is(call.error, refused[i].error))
             fail_msg("%s: says '%s'", refused[i].query, call.error.p ? call.error.p : "nothing");
     }
@@ -237,7 +237,7 @@ static void test_order(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
-        struct appdb_call call = run("sort", "", orders[i].sort);
+        struct app_call call = run("sort", "", orders[i].sort);
         if (!str_is(call.result, orders[i].order))
             fail_msg("%s: '%s', not '%s'", orders[i].sort, call.result.p ? call.result.p : "error",
                      orders[i].order);

@@ -141,7 +141,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct appdb_call search(const char *script, struct str query)
+static struct app_call search(const char *script, struct str query)
 {
     return lang_check_run(&check, scripts_find(&check.parsed, str_of(script)), query);
 }
@@ -150,7 +150,7 @@ static void test_found(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct appdb_call call = search(cases[i].script, str_of(cases[i].query));
+        struct app_call call = search(cases[i].script, str_of(cases[i].query));
         if (!str_is(call.result, cases[i].found))
             fail_msg("%s: found '%.*s', not '%s'", cases[i].query, (int)call.result.len,
                      call.result.p ? call.result.p : "", cases[i].found);
@@ -161,7 +161,7 @@ static void test_errors(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
-        struct appdb_call call = search("find", str_of(errors[i].query));
+        struct app_call call = search("find", str_of(errors[i].query));
         assert_true(call.is_query_error);
         assert_string_equal(call.error.p, errors[i].error);
     }
@@ -174,7 +174,7 @@ static void test_limits(void **state)
     (void)state;
     memset(query, 'w', sizeof query - 1);
     assert_false(search("find", str_n(query, 256)).is_query_error);
-    struct appdb_call call = search("find", str_n(query, 257));
+    struct app_call call = search("find", str_n(query, 257));
     assert_string_equal(call.error.p, "The search is longer than 256 characters.");
     for (size_t i = 0; i < sizeof query - 1; i++)
         query[i] = "-a "[i % 3];

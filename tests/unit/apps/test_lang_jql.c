@@ -232,14 +232,14 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct appdb_call search(const char *script, struct str query)
+static struct app_call search(const char *script, struct str query)
 {
     return lang_check_run(&check, scripts_find(&check.parsed, str_of(script)), query);
 }
 
 static void expect(const char *script, const char *query, const char *expected)
 {
-    struct appdb_call call = search(script, str_of(query));
+    struct app_call call = search(script, str_of(query));
     struct str got = call.error.p ? call.error : call.result;
 
     if (!str_is(got, expected))
@@ -296,7 +296,7 @@ static void test_limits(void **state)
     /* Each clause has a value too. */
     struct str most = repeated("points=5", " or points=5", AQL_MAX_TERMS / 2 - 1, "");
     assert_str(search("find", most).result, "1");
-    struct appdb_call call =
+    struct app_call call =
         search("find", repeated("points=5", " or points=5", AQL_MAX_TERMS / 2, ""));
     assert_str(call.error, "The query has more than 500 clauses and values.");
     assert_str(search("find", repeated("assignee in (ann", ",x", AQL_MAX_TERMS - 2, ")")).result,

@@ -132,7 +132,7 @@ static int tear_down(void **state)
 }
 
 /* FILTER has apostrophes for quotes, but not in a text with quotes. */
-static struct appdb_call search(const char *filter)
+static struct app_call search(const char *filter)
 {
     char *text = arena_strdup(&check.arena, filter);
     bool is_quoted = false;
@@ -149,7 +149,7 @@ static void test_found(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct appdb_call call = search(cases[i].filter);
+        struct app_call call = search(cases[i].filter);
         if (!str_is(call.result, cases[i].found))
             fail_msg("%s: found '%.*s', not '%s'", cases[i].filter, (int)call.result.len,
                      call.result.p ? call.result.p : call.error.p, cases[i].found);
@@ -160,7 +160,7 @@ static void test_errors(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
-        struct appdb_call call = search(errors[i].filter);
+        struct app_call call = search(errors[i].filter);
         assert_true(call.is_query_error);
         assert_string_equal(call.error.p, errors[i].error);
     }

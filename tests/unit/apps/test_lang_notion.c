@@ -193,7 +193,7 @@ static struct str run(const char *script, const char *filter, const char *sorts)
 
     (void)buf_printf(&b, "{\"filter\":%s,\"sorts\":%s,\"schema\":%s}", filter, sorts, schema);
     assert_true(buf_ok(&b));
-    struct appdb_call call =
+    struct app_call call =
         lang_check_run(&check, scripts_find(&check.parsed, str_of(script)), buf_str(&b));
     return call.is_query_error ? STR("!") : call.result;
 }

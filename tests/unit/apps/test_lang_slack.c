@@ -116,7 +116,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct appdb_call search(const char *script, struct str query)
+static struct app_call search(const char *script, struct str query)
 {
     return lang_check_run(&check, scripts_find(&check.parsed, str_of(script)), query);
 }
@@ -125,7 +125,7 @@ static void test_found(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct appdb_call call = search("find", str_of(cases[i].query));
+        struct app_call call = search("find", str_of(cases[i].query));
         if (!str_is(call.result, cases[i].found))
             fail_msg("%s: found '%.*s', not '%s'", cases[i].query, (int)call.result.len,
                      call.result.p, cases[i].found);
@@ -149,7 +149,7 @@ static void test_limits(void **state)
     for (size_t i = 0; i < sizeof query - 1; i++)
         query[i] = "-a "[i % 3];
     assert_true(search("find", str_n(query, 3 * 40)).result.p);
-    struct appdb_call call = search("find", str_n(query, sizeof query - 1));
+    struct app_call call = search("find", str_n(query, sizeof query - 1));
     assert_true(call.is_query_error);
     assert_str(call.error, "query_too_complex");
 }
