@@ -383,6 +383,11 @@ static int name_routes(struct api *a, struct err *e)
     return metrics_set_routes(a->core->metrics, names, n, e);
 }
 
+int api_write_openapi(struct buf *out)
+{
+    return openapi_write(out, api_surfaces, api_n_surfaces);
+}
+
 static int prepare_api(struct api *a, struct err *e)
 {
     buf_init(&a->openapi, OPENAPI_MAX);
@@ -395,7 +400,7 @@ static int prepare_api(struct api *a, struct err *e)
         return err_set(e, -EINVAL, "no route for traffic");
     a->traffic.n_params = 0;
     id_hex(a->boot, sizeof a->boot - 1);
-    int r = openapi_write(&a->openapi, api_surfaces, api_n_surfaces);
+    int r = api_write_openapi(&a->openapi);
     if (r < 0)
         return err_sys(e, r, "API documentation");
     return name_routes(a, e);

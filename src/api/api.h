@@ -36,6 +36,8 @@ void api_set_url(struct api *a, const char *url);
  * and they stay as they were. */
 int api_set_own_servers(struct api *a, const char *text, struct err *e);
 
+/* Appends the OpenAPI document, which is the same wherever the service runs. */
+int api_write_openapi(struct buf *out);
 /* The OpenAPI document, and the numbers of this moment as Prometheus text. */
 struct str api_openapi(const struct api *a);
 int api_metrics(struct api *a, struct buf *out);

@@ -78,15 +78,24 @@ static void put_ref(struct jw *w, const char *schema)
     jw_end(w);
 }
 
-/* What is no JSON: files as parts, text, or any bytes. */
+/* A member of src/api/schemas/openapi.json. */
+static const char *part_of_document(const char *name)
+{
+    const struct route_schema *s = openapi_schemas;
+
+    while (strcmp(s->name, name) != 0)
+        s++;
+    return s->json;
+}
+
+/* What is not JSON: files as parts, text, or any bytes. */
 static const char *plain_schema(struct str type)
 {
     if (str_is(type, "multipart/form-data"))
-        return "{\"type\":\"object\",\"properties\":{\"file\":{\"type\":\"array\",\"items\":{"
-               "\"type\":\"string\",\"format\":\"binary\"}}}}";
+        return part_of_document("parts");
     if (str_starts(type, STR("text/")))
-        return "{\"type\":\"string\"}";
-    return str_is(type, "*/*") ? "{}" : "{\"type\":\"string\",\"format\":\"binary\"}";
+        return part_of_document("text");
+    return part_of_document(str_is(type, "*/*") ? "anything" : "bytes");
 }
 
 /* "content":{"application/json":{"schema":{…}}}, for each of TYPES; nothing when neither is named.
@@ -275,14 +284,9 @@ static void put_paths(struct jw *w, const struct surface *s)
 
 static void put_components(struct jw *w, const struct surface *const *surfaces, size_t n)
 {
-    static const char schemes[] =
-        "{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"},"
-        "\"apiKey\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-API-Key\"},"
-        "\"apiKeyQuery\":{\"type\":\"apiKey\",\"in\":\"query\",\"name\":\"api_key\"}}";
-
     jw_object(w);
     jw_key(w, "securitySchemes");
-    jw_raw(w, str_of(schemes));
+    jw_raw(w, str_of(part_of_document("securitySchemes")));
     jw_key(w, "schemas");
     jw_object(w);
     for (size_t i = 0; i < n; i++)
@@ -307,7 +311,9 @@ int openapi_write(struct buf *out, const struct surface *const *surfaces, size_t
     jw_pair_cstr(&w, "description", ABOUT);
     jw_end(&w);
     jw_key(&w, "servers");
-    jw_raw(&w, STR("[{\"url\":\"/\",\"description\":\"The service that served this document\"}]"));
+    jw_raw(&w, str_of(part_of_document("servers")));
+    jw_key(&w, "x-warnings");
+    jw_raw(&w, str_of(part_of_document("warnings")));
     jw_key(&w, "paths");
     jw_object(&w);
     for (size_t i = 0; i < n; i++)

@@ -83,7 +83,7 @@ struct route_schema {
 };
 /* Each ends with a row of zeroes. */
 extern const struct route_schema e2b_schemas[], klavis_schemas[], mcp_schemas[], native_schemas[],
-    ops_schemas[];
+    openapi_schemas[], ops_schemas[];
 
 /* Appends the body that reports F as a surface does; returns the HTTP status. */
 typedef int surface_shape(struct buf *out, const struct api_fault *f);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tidepool __man, __completion, __limits: what the build makes documentation and completion from.
- */
+/* tidepool __man, __completion, __limits, __openapi: what the build and the tests make
+ * documentation, completion and checks from. */
 #include "cli/verbs.h"
 
 #include <string.h>
 
+#include "api/api.h"
 #include "core/limits.h"
 
 static int run_man(struct cli_call *call)
@@ -58,4 +59,17 @@ const struct cli_verb verb_limits = {
     .help = "Prints docs/LIMITS.md, generated from the table of limits.",
     .is_hidden = true,
     .run = run_limits,
+};
+
+static int run_openapi(struct cli_call *call)
+{
+    return api_write_openapi(&call->out) < 0 ? CLI_FAILED : CLI_OK;
+}
+
+const struct cli_verb verb_openapi = {
+    .name = "__openapi",
+    .summary = "Print the OpenAPI document",
+    .help = "Prints the document that the service serves as /openapi.json.",
+    .is_hidden = true,
+    .run = run_openapi,
 };

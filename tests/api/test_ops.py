@@ -4,6 +4,7 @@
 import json
 import re
 
+import contract
 import service
 import tap
 
@@ -82,11 +83,32 @@ def test_unknown_paths_make_no_series():
         assert b"nowhere" not in s.get("/metrics").body
 
 
+def test_answers_are_held_to_the_document():
+    def says(body, status=200, method="GET", target="/healthz?x=1"):
+        try:
+            contract.check(service.PROGRAM, method, target, status, json.dumps(body))
+            return True
+        except AssertionError:
+            return False
+
+    tap.equal(says({"status": "ok", "version": "1"}), True)
+    tap.equal(says({"status": "ok", "version": "1", "warnings": ["w"]}), True)
+    tap.equal(says({"status": "ok", "version": "1", "warnings": [1]}), False)
+    tap.equal(says({"status": "ok"}), False, "a member is missing")
+    tap.equal(says({"status": "ok", "version": 1}), False, "a member of another type")
+    tap.equal(says({"status": "no", "version": "1"}), False, "another constant")
+    tap.equal(says({"status": "ok", "version": "1", "more": 1}), False, "an unknown member")
+    tap.equal(says([]), False, "no object")
+    tap.equal(says({"status": "ok", "version": "1"}, 206), False, "an unknown status")
+    tap.equal(says({}, target="/nowhere/at/all"), True, "not in the document")
+
+
 def test_openapi():
     with service.running() as s:
         answer = s.get("/openapi.json", key=None)
         tap.equal((answer.status, answer.headers["Content-Type"]), (200, "application/json"))
         doc = answer.json
+        tap.equal(service.tidepool("__openapi")[1], answer.body.decode(), "what tests rely on")
         tap.equal(doc["openapi"], "3.1.0")
         tap.equal(doc["info"]["version"], s.get("/healthz").json["version"])
         for method, path in [("get", "/healthz"), ("post", "/healthz"), ("get", "/metrics"),
