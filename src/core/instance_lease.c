@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Lending slots and taking them back: see instance.h. */
+/* Lending slots and taking them back: see instance.h.
+ *
+ * Acquiring:  choose_template → (the template is made) on_lease_template → reserve_slot for each →
+ *             [fork: the content is copied into them, on_copied] → submit_acquisition →
+ *             on_durable for each transaction → settle_acquisition → finish_acquisition
+ *
+ * Until settle_acquisition() the slots are the acquisition's alone: out of the idle pools, counted
+ * against limits and quota, their leases in no answer. All are given or none, although a large
+ * acquisition is written in several transactions. So when one of these fails, undo_all() takes back
+ * what was only reserved, and releases, like any other lease, what is written already.
+ *
+ * Releasing:  begin_release (nothing new is accepted, what waits is refused) → the operation that
+ *             runs ends → INSTANCE_DROP → on_lease_dropped → write_release until it is durable →
+ *             on_lease_released: the slot is idle, and those who wait are called
+ *
+ * The files go before the row says so. A crash in between leaves an occupied row without files,
+ * which is a lease with the content of its template until its time is over. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +37,9 @@ enum { PER_TX = 100, RETRY_MS = 1000 };
 
 /* ---- checking ---- */
 
-/* A request for slots under way. */
+/* A request for slots, from instances_acquire() to finish_acquisition(), which frees it. It has a
+ * reference on the key and on the template; what ARGS points to is copied, since the request that
+ * it came from may end first. */
 struct acquisition {
     struct instances *set;
     struct arena arena;
@@ -54,7 +72,7 @@ static bool is_word(struct str s)
 static int check_args(const struct instance_args *a, struct err *e)
 {
     if (a->count > INSTANCE_BATCH_MAX)
-        return err_set(e, -EINVAL, "count is at most %d", INSTANCE_BATCH_MAX);
+        return err_set(e, -EINVAL, "count must be at most %d", INSTANCE_BATCH_MAX);
     if (a->record && a->count > INSTANCE_RECORD_MAX)
         return err_set(e, -EINVAL, "count must be at most %d with an Idempotency-Key",
                        INSTANCE_RECORD_MAX);

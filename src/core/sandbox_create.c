@@ -2,7 +2,21 @@
 /* The creation of a sandbox: see sandbox.h. The order is: check, reserve name and quota, take a
  * cell, send the cell its identity and write the row, both at once; the create is acknowledged when
  * both are done. A cell without a row is killed by the next start, so that a create which was not
- * acknowledged leaves nothing. */
+ * acknowledged leaves nothing.
+ *
+ *     start_creation ─ reserve_name ─ cell (from a pool, or engine_create)
+ *       └ on_creation_cell ─ network ─ [volumes: on_mounted]
+ *           └ hand_over_creation ┬ claim ─ on_creation_claimed ─ [on_creation_started]
+ *                                └ store ─ on_stored
+ *     settle_creation: the last of them to end decides, once
+ *
+ * Several of these are in progress at the same time, and each may fail while the others go on. None
+ * of them ends the creation: they note what went wrong in `e`, clear their own field and call
+ * settle_creation(), which does nothing until all are done. So whoever asked is called exactly
+ * once, and a row that was written for nothing is taken back (unstore()).
+ *
+ * The row is written beside the claim only where the cell cannot refuse (may_refuse()). Where it
+ * can, the row waits for the cell's answer: a refused create must not have been visible. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +41,8 @@
 
 DEFINE_CLEANUP(struct sandbox *, sandbox_unref)
 
+/* In the set's list from sandbox_create() to its end; freed by fail_creation() or succeed(), or
+ * when the service closes. A field that is not NULL is a step in progress. */
 struct creation {
     struct list node;
     struct sandbox *sb; /* a reference */
@@ -36,7 +52,7 @@ struct creation {
     struct buf body;                   /* of the claim */
     struct sandbox_start *start;       /* in progress, or NULL */
     bool is_pooled;                    /* its cell was started before it was asked for */
-    bool is_storing, is_stored;
+    bool is_storing, is_stored;        /* the row is on its way; it is written */
     int64_t began_us;
     struct err e; /* what went wrong so far */
 };

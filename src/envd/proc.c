@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes in a cell: see proc.h. */
+/* Processes in a cell: see proc.h.
+ *
+ * A process has two ends, which come in either order: it is reaped (finish_proc()), and its output
+ * is read to the end. With `waits_for_eof` it ends for its watchers when both have come, since a
+ * grandchild may still write; without, or after a kill from here, reaping is enough, and what the
+ * pipes hold at that moment is read first (end_proc()).
+ *
+ * After that the struct stays for as long as somebody needs it: `is_kept` for keep_ms, so that a
+ * client that lost its connection can ask for the end; a watcher that has not read everything; and
+ * `is_telling`, while callbacks run that may take away the last of the others. free_if_done() is
+ * the only place that frees one that ended, and every function after which it may be gone says so.
+ *
+ * Output flows by back-pressure alone: ring full → pipes not read → pipes full → the process waits.
+ * Nothing is dropped unless proc_drop_output() asked for it. */
 #include "envd/proc.h"
 
 #include <assert.h>
@@ -41,16 +54,16 @@ struct proc {
     int in_fd;
     struct buf input;
     uint64_t n_queued, n_taken; /* bytes of input, ever */
-    struct list inputs;         /* who waits for that */
-    bool keeps_input;
-    struct sink out, err; /* of a terminal: out only */
+    struct list inputs;         /* who waits for that; struct proc_input, of its owner */
+    bool keeps_input;           /* more may come; else it is closed once it is written */
+    struct sink out, err;       /* of a terminal: out only */
     struct ring ring;
     bool waits_for_eof, dies_alone;
     bool is_reaped; /* only its output goes on */
     bool is_killed; /* from here: nobody waits for its output */
     bool is_ended, is_timed_out, is_kept, is_telling;
     struct proc_end end;
-    void *owner;
+    void *owner; /* goes with the process */
     void (*free_owner)(void *owner);
 };
 
@@ -370,6 +383,8 @@ void proc_kill_all(struct proc *p)
  * step. */
 static int start_step(struct proc *p);
 
+/* The time that it may run is counted in steps of a second, not by one long timer: a cell that is
+ * frozen meanwhile stands still, and a step that took much longer than a second counts as one. */
 static void on_proc_step(struct loop_timer *t)
 {
     struct proc *p = container_of(t, struct proc, timer);

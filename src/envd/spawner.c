@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The spawner's conversation with the daemon. Any number of clients up to a bound may be connected,
- * one after the other in practice: a daemon that was restarted finds its cells by asking here. */
+ * one after the other in practice: a daemon that was restarted finds its cells by asking here.
+ *
+ * Every request has a tag, which its answer repeats; what nobody asked for (a cell that died) has
+ * none. A cell belongs to no client: it is named by slot and generation, and reports about it go to
+ * all who are connected. A client that is not there misses them, which is why LIST, not memory of
+ * earlier reports, is what a daemon relies on after it has connected.
+ *
+ * The spawner has one thread and never waits for a client longer than SLOW_CLIENT_MS, since all
+ * cells of all clients wait with it. What can be prepared before it is asked for (network
+ * namespaces, slots, disks) is done piece by piece while nobody asks: spawner_work_ahead(). */
 #include "envd/spawner.h"
 
 #include <errno.h>

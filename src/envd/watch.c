@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Watching directories: see watch.h. */
+/* Watching directories: see watch.h.
+ *
+ *     watch_hub ── one inotify descriptor for the whole cell
+ *       ├ watch_dir (by wd) ── a directory that the kernel watches, once, however many want it
+ *       │    └ member ── its place in one watch, under the name that this watch knows it by
+ *       └ watch ── what a client asked for; recursive: a member for each directory below
+ *
+ * The kernel watches single directories, so a recursive watch has to follow what is created.
+ * Between the creation of a directory and our watch on it things may already be in it: scan() first
+ * adds the watch and then reads the directory, and reports what it finds as created. What the
+ * kernel reports as well, because it came in between, is recognised by `reported` (descriptor and
+ * name) and left out.
+ *
+ * When the kernel's queue overflows, or memory or the limit on directories runs out, the picture of
+ * a watch is wrong from then on. It is not repaired: break_off() ends it with an error, and the
+ * client begins again. */
 #include "envd/watch.h"
 
 #include <dirent.h>
@@ -182,6 +197,7 @@ struct watch_pending {
     const char *name;
 };
 
+/* A queue, not a recursion: the depth of a tree is the tenant's choice. */
 struct watch_scan {
     struct watch *watch;
     bool is_new; /* report what is found */

@@ -36,18 +36,21 @@ struct end {
     bool is_read_out, is_shut; /* it will send nothing more; we sent it our end */
 };
 
+/* In its cell's list from its accept to conn_free(), the only way out. Every callback that may call
+ * that returns at once: neither end is touched after it. */
 struct egress_conn {
     struct list node;
     struct egress_cell *cell;
     enum conn_state state;
     struct end inside, outside;
-    struct loop_timer timer;
+    struct loop_timer
+        timer; /* of the state: a name, an answer or a connection that does not come */
     struct dns_ask ask;
     struct netaddr addr; /* what the cell wanted */
     uint16_t port;
-    char name[SNIFF_NAME_MAX];  /* what the client stated */
-    char known[SNIFF_NAME_MAX]; /* the name that we had resolved and that allowed it */
-    struct netaddr targets[DNS_ADDRS_MAX];
+    char name[SNIFF_NAME_MAX];             /* what the client stated */
+    char known[SNIFF_NAME_MAX];            /* the name that we had resolved and that allowed it */
+    struct netaddr targets[DNS_ADDRS_MAX]; /* tried one after another until one connects */
     size_t n_targets, next_target;
 };
 

@@ -4,7 +4,17 @@
  * `per_spawner` of them: then another one is used, or started (docs/adr/0023). Those that are not
  * used for new cells end with their last cell, as spawners of other builds do.
  *
- * Nothing here waits for a spawner; see engine_spawner.c for what does. */
+ * Nothing here waits for a spawner; see engine_spawner.c for what does.
+ *
+ * A request for a cell is in one of two lists. In `building` it has been sent to a spawner, which
+ * owes an answer: one that says nothing at all for SILENT_MS is silent, what it owes fails, and new
+ * cells come from another one. In `waiting` there is no spawner to ask yet; go_on_waiting() asks
+ * again whenever one was reached or could not be, and fail_late() gives up on the oldest.
+ *
+ * A connection that breaks says nothing about the cells (lose_link()): the spawner may have died
+ * with all of them, or only the socket is gone. They stay until a spawner in the same place has
+ * shown its list: the same one, or a new one that has swept up after it. compare_listed_cells()
+ * then buries what the list does not have, and repeats the kills that the list shows were lost. */
 #include "runtime/engine_links.h"
 
 #include <errno.h>

@@ -2,7 +2,28 @@
 /* Reaching a spawner: find it or start one, agree on the protocol, learn what lives. All of this
  * waits, for processes, for systemd, for a spawner that may hang: so it is done by a thread, from
  * copies of what it needs, within a time; the loop's thread then takes over what was found. Only
- * the start of the service waits for it. */
+ * the start of the service waits for it.
+ *
+ * The conversation, on a SOCK_SEQPACKET socket (runtime/proto.h has the packets):
+ *
+ *     we                      the spawner
+ *     HELLO                →
+ *                          ←  HELLO: version, pid, control groups; the directory of its sockets
+ *                             and each hierarchy as descriptors
+ *     TEMPLATE, its layers →                            (only to one that makes cells)
+ *                          ←  OK
+ *     LIST                 →
+ *                          ←  CELL … each with its pidfd and network namespace, then OK
+ *
+ * From HELLO on the spawner also reports, unasked, what becomes of cells. Such packets carry
+ * another tag than the answer that is waited for; keep_packet() keeps them with their descriptors,
+ * and replay_heard() handles them on the loop's thread, in the order in which they came, as if they
+ * had come later. So no death of a cell is lost between the list and the moment when the loop
+ * listens.
+ *
+ * A spawner may also be found half-way: dying (it takes a connection and breaks it: meet() tries
+ * again), or just being started by a daemon that died since (-EBUSY: connect_spawner() waits for it
+ * to listen or to end). */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -50,7 +71,9 @@ struct heard {
     char data[];
 };
 
-/* One attempt; it outlives its link, and the engine, when these go meanwhile. */
+/* One attempt; it outlives its link, and the engine, when these go meanwhile. While the thread runs
+ * it is the thread's, but for `link`, which only the loop's thread looks at: NULL when nobody wants
+ * the result any more. attempt_done() frees it, on the loop's thread. */
 struct spawner_attempt {
     struct work work;
     struct spawner_link *link; /* NULL: gone. Only the loop's thread looks at it */
@@ -113,7 +136,7 @@ static int result_of(int status)
 }
 
 /* Within START_MS; a start that takes longer is ended. */
-static int wait_for_socket(pid_t pid)
+static int wait_for_starter(pid_t pid)
 {
     int64_t end_ms = clock_mono_ms() + START_MS;
     int status;
@@ -144,7 +167,7 @@ static pid_t start_in_scope(const char *const *argv, const char *instance, struc
     if (r == 0 && write(go, "x", 1) == 1)
         return pid;
     (void)close(take_fd(go));
-    (void)wait_for_socket(pid);
+    (void)wait_for_starter(pid);
     return r < 0 ? r : err_sys(e, -EIO, "start '%s'", argv[0]);
 }
 
@@ -177,7 +200,7 @@ static int start_spawner(struct spawner_attempt *a, struct err *e)
     pid_t pid = has_scope ? start_in_scope(argv, a->instance, e) : start_here(argv, e);
     if (pid < 0)
         return pid;
-    int r = wait_for_socket(pid);
+    int r = wait_for_starter(pid);
     if (r == -EBUSY)
         return err_set(e, r, "another spawner uses '%s' and does not listen", place);
     return r < 0 ? err_set(e, -EIO, "'%s' could not start the spawner", a->envd) : 0;

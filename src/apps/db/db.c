@@ -90,7 +90,12 @@ static int authorize(void *ctx, int action, const char *table, const char *more,
     return SQLITE_DENY;
 }
 
-/* What is brief runs on the loop's thread, so none of its steps may be long: values are short
+/* Three things hold a call in bounds, because no one of them sees everything: SQLite's progress
+ * handler sees steps and, between them, time and memory (look_at_limits()); functions of ours,
+ * which may take long within one step, pay for what they do (appdb_spend()); and the allocator
+ * refuses what grows within one step without either (appdb_guard()).
+ *
+ * What is brief runs on the loop's thread, so none of its steps may be long: values are short
  * there, and few are sorted. */
 static const struct {
     int64_t steps; /* of SQLite's machine */

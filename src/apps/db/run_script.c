@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of scripts: parameters in, rows out, one transaction. */
+/* Calls of scripts: parameters in, rows out, one transaction.
+ *
+ * A script is a list of statements (apps/source/script.h). They run in order; the first row of each
+ * counts, and what its columns are called decides what becomes of them:
+ *
+ *     error             ends the script; everything is rolled back, the text is the product's error
+ *     result, content   the answer, so far; a later statement may replace it
+ *     any other name    a variable, which the parameters of later statements find before arguments
+ *
+ * A parameter `:name` is a variable, else an argument, else NULL; `:args` is all arguments as JSON.
+ * `{{LANGUAGE :name}}` in a statement stands for a query of the client's in that language, compiled
+ * to SQL (env->compile()): its values become parameters `:_1`, `:_2`, … and never part of the text.
+ * Statements without such queries are prepared once and kept with the database; the composed ones
+ * are kept in a small cache by their text.
+ *
+ * All memory of a call is the caller's arena, so there is nothing to free on any way out.
+ * Statements are reset by run_prepared() whatever happened; a call that leaves one open would hold
+ * the transaction open as well. */
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -21,6 +38,7 @@ struct variable {
     struct json value;
 };
 
+/* A script that runs: lives on the stack of appdb_run(). */
 struct script_run {
     struct appdb *db;
     struct app_call *call;
