@@ -230,7 +230,9 @@ static int upload_directory(struct cp *c, struct err *e)
     if (!full)
         return err_sys(e, -errno, "'%s'", c->outside);
     if (str_is(base, "/"))
-        return err_set(e, -EINVAL, "the root directory cannot be copied: it has no name");
+        return err_set(
+            e, -EINVAL,
+            "the root directory cannot be copied: give the path of a file or directory below it");
     struct str dir =
         arena_printf(&c->remote->arena, STR_FMT "/", STR_ARG(str_n(full, (size_t)(base.p - full))));
     struct str name = arena_str(&c->remote->arena, base);

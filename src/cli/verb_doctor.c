@@ -181,7 +181,7 @@ const struct cli_verb verb_doctor = {
     .summary = "Check whether this host can run the service",
     .help = "Checks the kernel, namespaces, cgroups, mounts, limits, disk space, tools, the "
             "state directory and the port. Then creates a sandbox, runs commands in it as its "
-            "user and as root, and tests that the limits on memory, processes, cpu and disk are "
+            "user and as root, and tests that the limits on memory, processes, CPU and disk are "
             "enforced. Each line shows ok, warn or missing, what was found, and how to fix it. "
             "Exits with 1 if something required is missing.\n"
             "\n"

@@ -228,7 +228,7 @@ struct json *image_source_json(const struct image_source *s, const char *name, s
     }
     struct str bytes = str_n(text, f.size);
     if (digest.len > 0 && !has_digest(bytes, digest)) {
-        (void)err_set(e, -EBADMSG, "'%s' is corrupted: its digest is another", name);
+        (void)err_set(e, -EBADMSG, "'%s' is corrupted: its digest does not match", name);
         return NULL;
     }
     struct json *doc = json_parse(a, bytes, NULL, e);

@@ -263,8 +263,7 @@ static int check_capture(const struct sandbox *sb, const struct root_capture *rq
     if (sb->is_talking)
         return err_set(e, -EBUSY, "sandbox %s is changing its state", sb->name);
     if (n >= max)
-        return err_set(e, -EMLINK, "sandbox %s has %zu layers on each other, which is the maximum",
-                       sb->name, n);
+        return err_set(e, -EMLINK, "sandbox %s has %zu layers, which is the maximum", sb->name, n);
     if (rq->name.len >= ROOT_NAME_MAX)
         return err_set(e, -EINVAL, "a name has at most %d bytes", ROOT_NAME_MAX - 1);
     return disk_guard_check(sb->set->core->disk_guard, e);

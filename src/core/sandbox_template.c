@@ -59,7 +59,7 @@ static int choose_sandbox_root(struct sandbox *sb, struct sandbox_args *args, st
     else
         r = root_find_image(roots, image, sb->account);
     if (!r && args->root.len > 0)
-        return err_set(e, -ENOENT, "the image or snapshot of the sandbox does not exist any more");
+        return err_set(e, -ENOENT, "the image or snapshot of the sandbox no longer exists");
     if (!r)
         return err_set(e, -EINVAL,
                        "image \"" STR_FMT "\" is unknown: import it (tidepool image import), use "

@@ -72,7 +72,7 @@ static int fail_path(struct err *e, int code, const char *path)
     case -EEXIST: return err_set(e, code, "path '%s' already exists", path);
     case -ENOTDIR: return err_set(e, -EINVAL, "path '%s' leads through a file", path);
     case -EISDIR: return err_set(e, -EINVAL, "path '%s' is a directory", path);
-    case -ENAMETOOLONG: return err_set(e, -EINVAL, "path '%s' has too long a name", path);
+    case -ENAMETOOLONG: return err_set(e, -EINVAL, "path '%s' has a name that is too long", path);
     case -EXDEV:
     case -ELOOP: return err_set(e, -EINVAL, "path '%s' leads out of the volume", path);
     case -ENOSPC: return err_set(e, code, "the volume is full");

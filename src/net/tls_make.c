@@ -175,7 +175,7 @@ int tls_make_cert(struct tls_pair *ret, const struct tls_pair *ca, const char *n
     if (!issuer || !issuer_key)
         return fail_certificate(e, "the authority");
     if (!is_ca_for(issuer, issuer_key, name))
-        return err_set(e, -EINVAL, "the authority is not one for '%s'", name);
+        return err_set(e, -EINVAL, "the authority was not made for '%s'", name);
     (void)snprintf(title, sizeof title, "%s", name);
     (void)snprintf(names, sizeof names, "DNS:%s,DNS:*.%s,DNS:localhost,IP:127.0.0.1,IP:::1", name,
                    name);

@@ -56,8 +56,9 @@ int dns_resolver_init(struct dns_resolver *r, struct loop *l, const char *const 
         size_t before = r->n_servers;
         add_resolver_server(r, str_of(servers[i]));
         if (r->n_servers == before)
-            return err_set(e, -EINVAL, "'%s' is not the address of a DNS server, or the %dth",
-                           servers[i], DNS_SERVERS_MAX + 1);
+            return err_set(e, -EINVAL,
+                           "DNS server '%s': not an IP address, or more than %d servers",
+                           servers[i], DNS_SERVERS_MAX);
     }
     return 0;
 }

@@ -128,7 +128,7 @@ def test_an_authority_is_for_its_domain_only():
         status, _, error = service.tidepool("domain", "other.test", "--state", path, "--dir",
                                             os.path.dirname(got["ca"]))
         tap.equal(status, 1)
-        tap.contains(error, "the authority is not one for 'other.test'")
+        tap.contains(error, "the authority was not made for 'other.test'")
 
 
 # ---- the service ----

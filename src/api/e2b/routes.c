@@ -118,7 +118,7 @@ static const struct route routes[] = {
     {HTTP_GET, BASE "/templates/{id}", ROUTE_KEY, .handler = e2b_template_get,
      .summary = "Get a template with its builds", .response = "E2bTemplate"},
     {HTTP_DELETE, BASE "/templates/{id}", ROUTE_KEY, .handler = e2b_template_delete, .status = 204,
-     .summary = "Delete a built template or a snapshot; sandboxes created from it go on"},
+     .summary = "Delete a built template or a snapshot; sandboxes created from it keep running"},
     {HTTP_PATCH, BASE "/v2/templates/{id}", ROUTE_KEY, ROUTE_JSON, .handler = e2b_template_patch,
      .summary = "Change a built template", .request = "E2bTemplatePatch",
      .response = "E2bTemplateNames"},
@@ -148,7 +148,7 @@ static const struct route routes[] = {
      .status = 201, .summary = "Assign tags to a build", .request = "E2bTagsAdd",
      .response = "E2bTagged"},
     {HTTP_DELETE, BASE "/templates/tags", ROUTE_KEY, ROUTE_JSON, .handler = e2b_tags_remove,
-     .status = 204, .summary = "Remove tags of a built template", .request = "E2bTagsRemove"},
+     .status = 204, .summary = "Remove tags from a built template", .request = "E2bTagsRemove"},
     {HTTP_GET, BASE "/teams", ROUTE_KEY, .handler = e2b_teams,
      .summary = "Get the account of the key", .response = "E2bTeams"},
 

@@ -255,7 +255,7 @@ void native_keys_replay(struct api_req *r, int status, struct str body)
     const struct account_key *k = accounts_by_id(r->core->accounts, id);
 
     if (gap < 0 || !k || derive(r, id, secret) < 0 || !account_key_is(k, str_of(secret))) {
-        api_error(r, 409, "the key of this Idempotency-Key cannot be shown again");
+        api_error(r, 409, "the API key created with this Idempotency-Key cannot be shown again");
         return;
     }
     size_t at = (size_t)gap + 1;
