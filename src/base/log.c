@@ -27,16 +27,6 @@ bool log_enabled(enum log_level level)
     return (int)level >= atomic_load_explicit(&min_level, memory_order_relaxed);
 }
 
-int log_level_parse(struct str s, enum log_level *ret)
-{
-    for (int i = 0; i < LOG_LEVEL_COUNT; i++)
-        if (str_iis(s, level_names[i])) {
-            *ret = (enum log_level)i;
-            return 0;
-        }
-    return -EINVAL;
-}
-
 const char *log_level_name(enum log_level level)
 {
     return level_names[level];

@@ -31,8 +31,6 @@ struct log_field {
 /* Lines below LEVEL are dropped; they go to FD. Defaults: info, standard error. */
 void log_setup(enum log_level level, int fd);
 bool log_enabled(enum log_level level);
-/* -EINVAL when S names no level. */
-int log_level_parse(struct str s, enum log_level *ret);
 const char *log_level_name(enum log_level level);
 
 void log_write(enum log_level level, const char *msg, const struct log_field *fields, unsigned n);

@@ -50,8 +50,6 @@ int build_run_begin(struct build *b, const struct json *spec, struct err *e);
 void build_run_free(struct build_run *run);
 /* Adds a line, or several, to the log. */
 void build_log(struct build *b, int step, bool is_error, struct str text);
-/* B has failed at STEP: E says why. Its sandbox goes. */
-void build_fail(struct build *b, int step, const struct err *e);
 
 /* ---- build_copy.c ---- */
 

@@ -48,7 +48,8 @@ static void end_build_run(struct build *b, enum build_state state)
     build_run_free(run);
 }
 
-void build_fail(struct build *b, int step, const struct err *e)
+/* B has failed at STEP: E says why. Its sandbox goes. */
+static void build_fail(struct build *b, int step, const struct err *e)
 {
     b->failed_step = step;
     (void)snprintf(b->failure, sizeof b->failure, "%s", err_text(e));

@@ -57,7 +57,8 @@ static bool is_image_name_char(char c)
     return ascii_is_alnum(c) || (c && strchr("._-/:@", c));
 }
 
-int image_name(struct str name, char ret[IMAGE_NAME_MAX + 1])
+/* NAME as images are called: lower case, with a tag; 0 or -EINVAL. */
+static int image_name(struct str name, char ret[IMAGE_NAME_MAX + 1])
 {
     struct str rest = name, last = name;
 

@@ -59,7 +59,5 @@ const struct image_import *image_import_next(const struct roots *set, const stru
 enum image_phase image_import_state(const struct image_import *i, struct image_progress *ret);
 const char *image_phase_name(enum image_phase phase);
 
-/* NAME as images are called: lower case, with a tag; 0 or -EINVAL. */
-int image_name(struct str name, char ret[IMAGE_NAME_MAX + 1]);
 /* Frees all; nothing runs any more. */
 void image_imports_free(struct roots *set);

@@ -78,8 +78,6 @@ struct image_plan {
 /* Finds out what S holds; everything is in A. NAME: which of several. */
 int image_plan_read(const struct image_source *s, struct str name, struct arena *a,
                     struct image_plan *ret, struct err *e);
-/* The configuration of an image as that of a root. NULL with E filled. */
-struct json *image_config_read(const struct json *image, struct arena *a, struct err *e);
 
 /* ---- image_pull.c ---- */
 

@@ -92,7 +92,8 @@ static int put_user(struct json *to, struct str user, struct arena *a)
     return v ? json_set(a, to, "user", v) : 0;
 }
 
-struct json *image_config_read(const struct json *image, struct arena *a, struct err *e)
+/* The configuration of an image as that of a root. NULL with E filled. */
+static struct json *image_config_read(const struct json *image, struct arena *a, struct err *e)
 {
     const struct json *from = json_get(image, "config");
     struct json *to = json_new_object(a), *env = read_manifest_env(json_get(from, "Env"), a);

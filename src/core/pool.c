@@ -264,7 +264,8 @@ static void replace_template(struct pools *p, struct pool *of, const struct temp
     list_each(node, &of->members) pool_member_follow(list_entry(node, struct pool_member, node), t);
 }
 
-void pools_sync(struct pools *p)
+/* Brings the pools in line with the templates that there are now. */
+static void pools_sync(struct pools *p)
 {
     const struct template_list *all = templates_list(p->core->templates);
     const struct template *t;

@@ -31,8 +31,6 @@ struct pools *pools_open(struct core *c, struct err *e);
 /* Ends all members. */
 void pools_stop(struct pools *p);
 void pools_free(struct pools *p);
-/* Brings the pools in line with the templates that there are now. */
-void pools_sync(struct pools *p);
 
 /* Gives SB the cell of a member; false when there is none that fits. */
 bool pools_take(struct pools *p, struct sandbox *sb);

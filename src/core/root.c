@@ -232,19 +232,6 @@ struct str root_get_str(const struct root *r, const char *name, struct str fallb
     return s.len > 0 ? s : fallback;
 }
 
-uint64_t roots_bytes(const struct roots *set, const char *account)
-{
-    uint64_t n = 0;
-    void *value;
-
-    for (size_t i = 0; map_next(&set->by_id, &i, NULL, &value);) {
-        const struct root *r = value;
-        if (!account || str_is(r->args.account, account))
-            n += r->args.bytes;
-    }
-    return n;
-}
-
 int roots_for_engine(const struct roots *set, const char *id, struct engine_root *ret)
 {
     const struct root *r = root_find(set, str_of(id));
@@ -333,7 +320,7 @@ struct root *roots_take_in(struct roots *set, const char *id, struct err *e)
 
     if (!r) {
         if (set->by_id.n >= ROOTS_MAX)
-            (void)err_set(e, -ENOBUFS, "there are %d images and snapshots already", ROOTS_MAX);
+            (void)err_set(e, -ENOBUFS, "too many images and snapshots: the limit is %d", ROOTS_MAX);
         if (root_file_path(set->state, id, false, path) == 0)
             (void)unlink(path);
         roots_sweep(set);

@@ -90,8 +90,6 @@ void roots_free(struct roots *set);
 /* Removes files that no root has any more, on a worker. To be called once the sandboxes are there;
  * later it happens by itself. */
 void roots_sweep(struct roots *set);
-/* Bytes of all layers that roots have; of ACCOUNT alone when it is not NULL. */
-uint64_t roots_bytes(const struct roots *set, const char *account);
 /* For engine_options.find_root. */
 int roots_for_engine(const struct roots *set, const char *id, struct engine_root *ret);
 

@@ -41,7 +41,7 @@ static struct template_list *list_new(struct err *e)
     return l;
 }
 
-struct template_list *template_list_ref(struct template_list *l)
+static struct template_list *template_list_ref(struct template_list *l)
 {
     l->n_refs++;
     return l;
@@ -53,20 +53,6 @@ void template_list_unref(struct template_list *l)
         return;
     arena_done(&l->arena);
     free(l);
-}
-
-struct template_list *template_list_read(const struct json *doc, struct err *e)
-{
-    struct template_list *l auto_(template_list_unref) = list_new(e);
-
-    if (!l)
-        return NULL;
-    l->doc = json_copy(&l->arena, doc);
-    if (!l->doc) {
-        (void)err_set(e, -E2BIG, "templates: the list is too large");
-        return NULL;
-    }
-    return template_read_all(l, e) < 0 ? NULL : take(l);
 }
 
 struct template_list *template_list_parse(struct str text, struct err *e)
@@ -83,11 +69,6 @@ struct template_list *template_list_parse(struct str text, struct err *e)
         return NULL;
     }
     return template_read_all(l, e) < 0 ? NULL : take(l);
-}
-
-const struct json *template_list_doc(const struct template_list *l)
-{
-    return l->doc;
 }
 
 const struct template *template_list_at(const struct template_list *l, size_t i)

@@ -75,15 +75,10 @@ void template_release(const struct template *t);
 
 /* ---- lists ---- */
 
-/* Reads DOC, an array of template objects. NULL with E naming the field that is wrong
+/* Reads TEXT, an array of template objects as JSON. NULL with E naming the field that is wrong
  * ("templates[2].pool.size: …"): -EINVAL, -E2BIG, -ENOMEM. The caller owns a reference. */
-struct template_list *template_list_read(const struct json *doc, struct err *e);
-/* The same of its text. */
 struct template_list *template_list_parse(struct str text, struct err *e);
-struct template_list *template_list_ref(struct template_list *l);
 void template_list_unref(struct template_list *l);
-/* The document that it was read from. */
-const struct json *template_list_doc(const struct template_list *l);
 /* Number I, or NULL past the end. */
 const struct template *template_list_at(const struct template_list *l, size_t i);
 /* The template that NAME stands for: by name or alias; without "-vN" at its end; by pattern, in the

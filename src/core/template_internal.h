@@ -16,5 +16,3 @@ struct template_list {
 
 /* Reads DOC, which has the arena of L, into L. 0, or -errno with E filled. */
 int template_read_all(struct template_list *l, struct err *e);
-/* True for what can be the name of a template: [a-z0-9] with '.', '_' and '-' inside. */
-bool template_name_is_valid(struct str name);

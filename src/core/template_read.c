@@ -92,7 +92,8 @@ static int no_room(const struct template_list_reader *r)
 
 /* ---- values ---- */
 
-bool template_name_is_valid(struct str name)
+/* True for what can be the name of a template: [a-z0-9] with '.', '_' and '-' inside. */
+static bool template_name_is_valid(struct str name)
 {
     if (name.len == 0 || name.len > TEMPLATE_NAME_MAX)
         return false;

@@ -56,7 +56,8 @@ static void edition_free(struct edition *ed)
 
 DEFINE_CLEANUP(struct edition *, edition_free)
 
-struct str templates_shipped_text(enum templates_kind kind)
+/* The text that ships with the program. */
+static struct str templates_shipped_text(enum templates_kind kind)
 {
     return str_of(kind == TEMPLATES_LIST ? templates_shipped : templates_shipped_blueprint);
 }

@@ -75,5 +75,3 @@ int templates_history(struct templates *t, enum templates_kind kind, templates_h
 typedef void templates_text_fn(void *ctx, struct str text, const struct err *e);
 int templates_read(struct templates *t, enum templates_kind kind, int64_t number,
                    templates_text_fn *fn, void *ctx);
-/* The text that ships with the program. */
-struct str templates_shipped_text(enum templates_kind kind);

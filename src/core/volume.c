@@ -85,7 +85,7 @@ static bool is_name_taken(const struct volumes *set, const char *account, const 
     return false;
 }
 
-bool volume_name_is_valid(struct str name)
+static bool volume_name_is_valid(struct str name)
 {
     for (size_t i = 0; i < name.len; i++)
         if (!ascii_is_alnum(name.p[i]) && name.p[i] != '-' && name.p[i] != '_')

@@ -53,7 +53,6 @@ struct volume *volume_find(const struct volumes *set, struct str id);
 struct volume *volume_by_name(const struct volumes *set, struct str account, struct str name);
 /* The ready ones, oldest first: the one after V (NULL: the first), or NULL. */
 struct volume *volume_next(const struct volumes *set, const struct volume *v);
-bool volume_name_is_valid(struct str name);
 
 /* ---- making and deleting ---- */
 

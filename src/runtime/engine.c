@@ -424,11 +424,6 @@ void engine_shutdown(struct engine *en)
     engine_close(en);
 }
 
-unsigned engine_can(const struct engine *en)
-{
-    return en->spawner->cgroup.can;
-}
-
 bool engine_can_limit(const struct engine *en, unsigned can, struct err *e)
 {
     return cgroup_can_limit(&en->spawner->cgroup, can, e);

@@ -56,8 +56,6 @@ void engine_close(struct engine *en);
 /* Ends all cells and the spawner, waits for that, and closes. */
 void engine_shutdown(struct engine *en);
 
-/* What the host enforces: a set of CGROUP_CAN_*. */
-unsigned engine_can(const struct engine *en);
 /* Whether it can keep cells to a limit; as cgroup_can_limit(). */
 bool engine_can_limit(const struct engine *en, unsigned can, struct err *e);
 /* Cells that wait in the stock / that were claimed. */

@@ -15,7 +15,8 @@ enum { ANSWER_MAX = 8 << 20, LINES_PER_ANSWER = 100, CPU_MAX = 4096 };
 
 /* ---- names ---- */
 
-struct str e2b_lower(struct arena *a, struct str s)
+/* S in lower case; .p is NULL without memory. */
+static struct str e2b_lower(struct arena *a, struct str s)
 {
     char *out = arena_alloc(a, s.len + 1);
 
@@ -36,7 +37,7 @@ void e2b_split_name(struct api_req *r, struct str text, struct str *ret_alias, s
     *ret_tag = tag.p ? tag : STR("");
 }
 
-void e2b_build_fail(struct api_req *r, int code, const struct err *e)
+static void e2b_build_fail(struct api_req *r, int code, const struct err *e)
 {
     if (code == -EDQUOT)
         api_error(r, 429, "%s", err_text(e));

@@ -63,8 +63,6 @@ void bridge_tell_listeners(struct bridge *b, const struct json *message);
 
 const char *bridges_root(const struct bridges *s); /* where programs are started */
 void bridge_init(struct bridge *b, struct loop *loop);
-/* Ends the program, which is no failure of it. */
-void bridge_end(struct bridge *b, const char *why);
 /* Starts it if need be, with SETTINGS (JSON text); P waits until it can be passed on. */
 void bridge_pass(struct bridge *b, struct pending *p, struct str settings);
 /* Passes a notice of SESSION on; what only concerns us is dropped. */

@@ -316,7 +316,8 @@ void bridge_init(struct bridge *b, struct loop *loop)
     list_init(&b->listeners);
 }
 
-void bridge_end(struct bridge *b, const char *why)
+/* Ends the program, which is no failure of it. */
+static void bridge_end(struct bridge *b, const char *why)
 {
     child_end(&b->child, why);
     b->n_failures = 0;

@@ -56,8 +56,6 @@ int gateway_add_tool(struct gateway_table *t, const char *server, const struct m
 /* The server of ours that is called NAME: "-", "_" and case do not count. NULL: none. */
 struct gateway_server_text;
 const struct gateway_server_text *gateway_find_server(struct str name);
-/* "filesystem, git, …" */
-void gateway_put_servers(struct buf *out);
 
 /* ---- programs of others (gateway/foreign.c) ---- */
 

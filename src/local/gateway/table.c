@@ -55,7 +55,8 @@ const struct gateway_server_text *gateway_find_server(struct str name)
     return NULL;
 }
 
-void gateway_put_servers(struct buf *out)
+/* "filesystem, git, …" */
+static void gateway_put_servers(struct buf *out)
 {
     for (const struct gateway_server_text *s = gateway_server_texts; s->name; s++)
         (void)buf_printf(out, "%s%s", out->len > 0 ? ", " : "", s->name);

@@ -82,15 +82,10 @@ static void long_values_are_cut_and_the_line_stays_whole(void **state)
 
 static void levels_have_names(void **state)
 {
-    enum log_level level;
-
     (void)state;
-    for (int i = 0; i < LOG_LEVEL_COUNT; i++) {
-        assert_int_equal(log_level_parse(str_of(log_level_name((enum log_level)i)), &level), 0);
-        assert_int_equal(level, i);
-    }
-    assert_int_equal(log_level_parse(STR("WARN"), &level), 0);
-    assert_int_equal(log_level_parse(STR("loud"), &level), -EINVAL);
+    for (int i = 0; i < LOG_LEVEL_COUNT; i++)
+        assert_non_null(log_level_name((enum log_level)i));
+    assert_string_equal(log_level_name(LOG_WARN), "warn");
 }
 
 int main(void)

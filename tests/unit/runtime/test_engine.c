@@ -549,7 +549,6 @@ static void version_2_clones_into_its_group(void **state)
 
     assert_int_equal(lab_sh(l, c, "user", "grep ^0:: /proc/self/cgroup", &r), 0);
     assert_string_equal(r.out, "0::/\n");
-    assert_true(engine_can(l->engine) & CGROUP_CAN_FREEZE);
     assert_int_equal(engine_cell_freeze(c, true, &e), 0);
     lab_kill(l, c);
     assert_int_equal(l->n_gone, 1);
