@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Pools: see pool.h. */
+/* Pools: see pool.h.
+ *
+ * One timer (`tend`) fills all pools, AT_ONCE members at a time: who is handed a member wants to
+ * run something in it, and cells that are made meanwhile take the same processors. A pool whose
+ * members fail waits RETRY_MS, twice as long after each failure in a row, and keeps the reason for
+ * its figures; one success forgets that.
+ *
+ * A member that is handed out is no longer the pool's: its cell becomes the sandbox's, and what was
+ * started in it stays. */
 #include "core/pool.h"
 
 #include <errno.h>

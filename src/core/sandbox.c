@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The life cycle of sandboxes: see sandbox.h. */
+/* The life cycle of sandboxes: see sandbox.h.
+ *
+ * References. The set's maps hold one from sandbox_enter() to sandbox_leave(); who keeps a pointer
+ * across a callback takes its own. sandbox_leave() also gives back what the sandbox was counted
+ * for, so a name, a place in the quota and bytes of disk become free at the same moment, which is
+ * when nothing of the sandbox is left, not when somebody asked for its end.
+ *
+ * Visible is what is running or paused (is_sandbox_known()). One that is being created has its name
+ * already, and one that ends still has it: neither is found, and a create of the same name waits
+ * (sandbox_holder()).
+ *
+ * Time. There is one timer for both deadlines, armed for the nearer one. Activity only moves
+ * last_active_ms; the timer that fires too early arms itself again. Deadlines are kept twice: by
+ * the monotonic clock, which decides, and by the wall clock, which is shown and stored and from
+ * which a restart works out what is left. */
 #include "core/sandbox.h"
 
 #include <assert.h>
@@ -57,6 +71,8 @@ static bool is_sandbox_sound(const struct sm *m)
     return false;
 }
 
+/* sm_move() checks is_sandbox_sound() after every move: a state whose members do not fit is a
+ * mistake of ours, and the program ends before it is written down. */
 static const struct sm_type type = {"sandbox", states, ARRAY_LEN(states), is_sandbox_sound};
 
 /* ---- the object ---- */

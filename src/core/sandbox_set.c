@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The set of sandboxes: opening, bringing rows and living cells together, stopping. */
+/* The set of sandboxes: opening, bringing rows and living cells together, stopping.
+ *
+ * After a restart there are two lists that know nothing of each other: the rows of the store, and
+ * the cells that the spawners report, whose labels are ids of sandboxes. recover() joins them:
+ *
+ *     row and cell      adopted in the state that the row says: the row decides whether a cell is
+ *                       frozen, and an end that had begun goes on
+ *     row without cell  lost: host reboot, or the spawner died; the row goes, with an event
+ *     cell without row  killed (attach_cell()): a create that nobody was told of
+ *
+ * Rows are entered and counted first, so that limits and names are right before anything else can
+ * be asked for, and adopted in the order of their age, so that lists look as they did. */
 #include "core/sandbox_set.h"
 
 #include <errno.h>

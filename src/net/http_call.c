@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests and responses of the HTTP client: see http_client.h and http_client_internal.h. */
+/* Requests and responses of the HTTP client: see http_client.h and http_client_internal.h.
+ *
+ * A call ends once: by complete_response(), call_fail() or call_lost(), which call on_end(), or by
+ * http_call_abort(), after which nothing is called any more. Any callback may abort the call that
+ * it is called for; so callbacks run between enter_call() and leave_call(), and the memory goes
+ * with the outermost of these.
+ *
+ * A kept connection may be closed by the server at the moment when the next request is on its way.
+ * Such a request is sent again, once, on a new connection: only when nothing of a response came,
+ * and only where that cannot do something twice (is_idempotent(), and no streamed body, of which
+ * the beginning is gone). `out` and `body` are kept for that long. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

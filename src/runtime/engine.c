@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The cell engine: creation and the end of cells. See engine.h. */
+/* The cell engine: creation and the end of cells. See engine.h.
+ *
+ *     engine_create ─┬─ stock: dress_cell, engine_claim, fn() before it returns
+ *                    └─ build_engine_cell ─ (image of the disk) ─ engine_ask_for ─┬─ `building`
+ *                                                                                 └─ `waiting`
+ *
+ * So fn() may be called before engine_create() returns, and only when that returns 0. A building
+ * without a callback is one for the stock.
+ *
+ * A cell is named by spawner, slot and generation: a report about an earlier cell in the same slot
+ * finds nothing. The spawner's report, not the kill, ends it: engine_bury() calls on_gone() and
+ * frees the cell, so nobody who hears of the end may keep the pointer. */
 #include "runtime/engine.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The steps of a reset, last one first: see reset.h. `at` counts archives, then hooks. */
 #include "api/local/reset.h"
 
 #include <errno.h>
