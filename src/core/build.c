@@ -14,6 +14,7 @@
 #include "core/config.h"
 #include "core/core.h"
 #include "core/disk_guard.h"
+#include "core/limits.h"
 #include "core/sandbox.h"
 #include "loop/work.h"
 #include "sys/io.h"
@@ -37,6 +38,7 @@ static void build_free(struct build *b)
     account_key_unref(b->key);
     list_del(&b->node);
     b->set->n_all--;
+    tally_give(b->tally, 1);
     free(b->lines);
     arena_done(&b->arena);
     free(b);
@@ -47,19 +49,41 @@ static bool is_build_over(const struct build *b)
     return b->state == BUILD_READY || b->state == BUILD_FAILED;
 }
 
-/* The oldest that is over, else the oldest that nobody started. */
-static void drop_oldest_build(struct builds *set)
+/* B, an older one, is to go before OTHER: who has the most gives way; of his the oldest that is
+ * over, else the oldest that nobody started. */
+static bool goes_first(const struct build *b, const struct build *other)
+{
+    if (!other || b->tally->n != other->tally->n)
+        return !other || b->tally->n > other->tally->n;
+    return is_build_over(b) || !is_build_over(other);
+}
+
+/* Of TALLY's account, or of all when it is NULL. False: all of them are in progress. */
+static bool drop_oldest_build(struct builds *set, const struct tally *tally)
 {
     struct build *oldest = NULL;
 
     list_each(node, &set->all)
     {
         struct build *b = list_entry(node, struct build, node);
-        if (b->state != BUILD_BUILDING && (!oldest || is_build_over(b) || !is_build_over(oldest)))
+        if (b->state != BUILD_BUILDING && (!tally || b->tally == tally) && goes_first(b, oldest))
             oldest = b;
     }
     if (oldest)
         build_free(oldest);
+    return oldest != NULL;
+}
+
+/* First an account has to keep to its share, then all of them to what there is. */
+static bool make_build_place(struct builds *set, const struct tally *tally)
+{
+    bool has_place = true;
+
+    while (has_place && tally->max > 0 && tally->n >= tally->max)
+        has_place = drop_oldest_build(set, tally);
+    while (has_place && set->n_all >= BUILDS_KEPT)
+        has_place = drop_oldest_build(set, NULL);
+    return has_place;
 }
 
 static size_t n_building(const struct builds *set, const char *account)
@@ -121,13 +145,10 @@ struct build *build_new(struct builds *set, const struct build_request *rq, stru
 {
     if (check_build_request(rq, e) < 0)
         return NULL;
-    while (set->n_all >= BUILDS_KEPT) {
-        size_t before = set->n_all;
-        drop_oldest_build(set);
-        if (set->n_all == before) {
-            (void)err_set(e, -EDQUOT, "too many builds are in progress");
-            return NULL;
-        }
+    struct tally *tally = limits_tally(set->core->limits, rq->key->account, LIMIT_ACCOUNT_BUILDS);
+    if (!make_build_place(set, tally)) {
+        (void)err_set(e, -EDQUOT, "too many builds are in progress");
+        return NULL;
     }
     struct build *b = mem_zalloc(1, sizeof *b);
     if (!b) {
@@ -135,6 +156,8 @@ struct build *build_new(struct builds *set, const struct build_request *rq, stru
         return NULL;
     }
     b->set = set;
+    b->tally = tally;
+    tally_add(tally, 1);
     arena_init(&b->arena, 2L * BUILD_LOG_MAX + 4L * BUILD_SPEC_MAX);
     id_uuid(b->id);
     (void)snprintf(b->account, sizeof b->account, "%s", rq->key->account->id);
@@ -199,8 +222,10 @@ static void add_build_line(struct build *b, int step, bool is_error, struct str 
 
 void build_log(struct build *b, int step, bool is_error, struct str text)
 {
-    while (text.len > 0) {
+    while (text.len > 0 && b->n_lines < BUILD_LINES_MAX) {
         struct str line = str_cut(&text, '\n');
+        for (; line.len > BUILD_LINE_MAX; line = str_skip(line, BUILD_LINE_MAX))
+            add_build_line(b, step, is_error, str_slice(line, 0, BUILD_LINE_MAX));
         add_build_line(b, step, is_error, line);
         if (!text.p)
             return;
@@ -232,6 +257,7 @@ struct builds *builds_open(struct core *c, struct err *e)
     set->core = c;
     list_init(&set->all);
     list_init(&set->tags);
+    list_init(&set->uploads);
     int r = 0;
     if (snprintf(set->dir, sizeof set->dir, "%s/" FILES_DIR, c->config->state) >=
         (int)sizeof set->dir)
@@ -259,5 +285,7 @@ void builds_free(struct builds *set)
     while (!list_is_empty(&set->tags))
         build_tag_free(list_entry(set->tags.next, struct build_tag, node));
     work_pool_free(set->workers);
+    /* What the threads have posted. */
+    (void)loop_run_once(set->core->loop, 0);
     free(set);
 }

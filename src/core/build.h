@@ -23,6 +23,7 @@
 struct builds;
 struct core;
 struct sandbox_args;
+struct tally;
 
 enum {
     BUILD_TEMPLATE_ID_LEN = 20,
@@ -30,10 +31,12 @@ enum {
     BUILD_TAGS_MAX = 16,  /* of one request */
     BUILD_STEPS_MAX = 256,
     BUILD_SPEC_MAX = 1 << 20, /* bytes of a description, as it is kept */
-    BUILD_LOG_MAX = 4 << 20,  /* bytes of log; later lines are dropped */
+    BUILD_LOG_MAX = 1 << 20,  /* bytes of log; later lines are dropped */
+    BUILD_LINE_MAX = 8192,    /* bytes of a line; longer ones are several */
     BUILD_LINES_MAX = 20000,
-    BUILDS_KEPT = 256,      /* records, finished ones included; the oldest finished ones go */
+    BUILDS_KEPT = 256,      /* records; of who has the most, the oldest finished ones go */
     BUILDS_AT_ONCE = 4,     /* of one account */
+    BUILD_UPLOADS_MAX = 16, /* of one account at once */
     BUILD_STEP_MS = 1800000 /* of one step */
 };
 
@@ -69,6 +72,7 @@ struct build {
     struct arena arena;
     struct build_run *run; /* while it is built */
     struct account_key *key;
+    struct tally *tally;
 };
 
 /* A tag of a template and the build it stands for. */
@@ -79,6 +83,7 @@ struct build_tag {
     char template_id[BUILD_TEMPLATE_ID_LEN + 1], build_id[ID_UUID_LEN + 1];
     char root[ROOT_ID_MAX];
     int64_t created_us;
+    struct tally *tally; /* NULL: it is not in the list yet */
 };
 
 /* Reads the tags; ends sandboxes of builds that a stop broke off. After the sandboxes were opened.
@@ -118,9 +123,10 @@ struct build_tag *build_tag_next(const struct builds *set, const struct build_ta
                                  const char *account, struct str name);
 /* E is NULL on success. */
 typedef void build_done_fn(void *ctx, const struct err *e);
-/* Has more tags stand for what T does. */
+/* Has more tags stand for what T does. -EDQUOT without a call, with E filled: the account has its
+ * maximum. */
 int build_tag_add(struct builds *set, const struct build_tag *t, const struct json *tags,
-                  build_done_fn *fn, void *ctx);
+                  build_done_fn *fn, void *ctx, struct err *e);
 /* Removes tags of ALIAS; NULL: all, and with them the template. Roots that no tag has any more go.
  */
 int build_tag_remove(struct builds *set, const char *account, struct str alias,
@@ -134,6 +140,15 @@ int build_apply(const struct builds *set, const struct build_tag *t, struct sand
 /* The path of the archive with this hash, made by the client: 64 hex digits. 0 or -EINVAL. */
 int build_file_path(const struct builds *set, const char *account, struct str hash,
                     char ret[PATH_MAX]);
-/* Removes the oldest files of ACCOUNT while they take more than BUILD_FILES_MAX bytes. */
-#define BUILD_FILES_MAX (UINT64_C(8) << 30)
-void build_files_trim(const struct builds *set, const char *account);
+/* An upload on its way; it counts until build_upload_end(). */
+struct build_upload {
+    struct list node;
+    char account[ACCOUNT_ID_MAX + 1];
+};
+/* 0, or -EDQUOT with E filled: the account has BUILD_UPLOADS_MAX. */
+int build_upload_begin(struct builds *set, struct build_upload *u, struct str account,
+                       struct err *e);
+void build_upload_end(struct build_upload *u);
+/* Removes the file PATH (NULL: none) and the oldest files of ACCOUNT while they take more than
+ * quota.account_build_files. A worker does it. */
+void build_files_trim(struct builds *set, const char *account, const char *path);

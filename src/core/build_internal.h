@@ -14,8 +14,9 @@ enum { BUILD_HASH_LEN = 2 * DIGEST_SHA256_LEN };
 
 struct builds {
     struct core *core;
-    struct list all;  /* struct build */
-    struct list tags; /* struct build_tag, by account and alias */
+    struct list all;     /* struct build */
+    struct list tags;    /* struct build_tag, by account and alias */
+    struct list uploads; /* struct build_upload */
     size_t n_all;
     struct work_pool *workers; /* read files */
     char dir[PATH_MAX];        /* of files */
@@ -24,8 +25,10 @@ struct builds {
 /* ---- build_tags.c ---- */
 int builds_load_tags(struct builds *set, struct err *e);
 void build_tag_free(struct build_tag *t);
-/* Makes the tags of B stand for ROOT; FN is called when that is durable. */
-int build_publish(struct build *b, const struct root *root, build_done_fn *fn, void *ctx);
+/* Makes the tags of B stand for ROOT; FN is called when that is durable. -errno without a call,
+ * perhaps with E filled. */
+int build_publish(struct build *b, const struct root *root, build_done_fn *fn, void *ctx,
+                  struct err *e);
 
 /* ---- build_run.c ---- */
 
@@ -41,8 +44,8 @@ struct build_run {
     int64_t step_us;
     struct json *env;
     struct str user, workdir;
-    char (
-        *keys)[BUILD_HASH_LEN + 1]; /* what the cache calls the state after each step; [0]: base */
+    char (*keys)[BUILD_HASH_LEN + 1]; /* what the cache calls the state after each step; [0]: base,
+                                       * the last: with the commands for the start */
     struct arena arena;
     struct build_copy *copy;
 };

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/enc.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "core/build_internal.h"
 #include "core/build_step.h"
@@ -72,25 +73,36 @@ static void on_build_published(void *ctx, const struct err *e)
 static void publish_build(struct build *b, const struct root *root)
 {
     struct err e = ERR_INIT;
-    int r = build_publish(b, root, on_build_published, b);
+    int r = build_publish(b, root, on_build_published, b, &e);
 
     if (r < 0) {
-        (void)err_sys(&e, r, "store");
+        if (!e.code)
+            (void)err_sys(&e, r, "store");
         build_fail(b, BUILD_AT_FINALIZE, &e);
     }
 }
 
 /* ---- the cache: roots that say after which steps they were taken ---- */
 
-static struct root *find_cached(const struct build *b, const char *key)
+/* The newest root of the best of KEYS: those with larger values, which are never NULL. One look at
+ * all roots, however many steps there are. */
+static struct root *find_cached(const struct build *b, const struct map *keys,
+                                const char (**ret)[BUILD_HASH_LEN + 1])
 {
-    struct root *root = NULL;
+    struct root *root = NULL, *best = NULL;
 
-    while ((root = root_next(b->set->core->roots, root)))
-        if (root->args.kind == ROOT_BUILD && str_is(root->args.account, b->account) &&
-            str_is(json_str(json_get(root->args.extra, "cache"), STR("")), key))
-            return root;
-    return NULL;
+    *ret = NULL;
+    while ((root = root_next(b->set->core->roots, root))) {
+        if (root->args.kind != ROOT_BUILD || !str_is(root->args.account, b->account))
+            continue;
+        const char(*key)[BUILD_HASH_LEN + 1] =
+            map_get(keys, json_str(json_get(root->args.extra, "cache"), STR("")));
+        if (key && (!best || key > *ret)) {
+            best = root;
+            *ret = key;
+        }
+    }
+    return best;
 }
 
 /* Those that no tag names are kept for the next build only: the oldest go. */
@@ -352,7 +364,9 @@ static int find_build_template(struct build_run *run, struct str text, struct er
         run->template_name = arena_str(&run->arena, str_of(t->template_id));
         return 0;
     }
-    run->template_name = templates_id(b->set->core->templates, name);
+    /* What it finds is a part of the request, which is gone before the build is over. */
+    struct str id = templates_id(b->set->core->templates, name);
+    run->template_name = id.p ? arena_str(&run->arena, id) : STR_NULL;
     if (run->template_name.p)
         return 0;
     return err_set(e, -ENOENT, "template '" STR_FMT "' not found",
@@ -410,7 +424,7 @@ static struct build_run *new_run(struct build *b, const struct json *spec)
     run->env = json_new_object(&run->arena);
     run->user = STR("user");
     run->workdir = STR("/home/user");
-    run->keys = run->steps ? arena_zalloc(&run->arena, run->steps->n + 1, sizeof *run->keys) : NULL;
+    run->keys = run->steps ? arena_zalloc(&run->arena, run->steps->n + 2, sizeof *run->keys) : NULL;
     if (run->keys && run->env && run->start_cmd.p && run->ready_cmd.p)
         return run;
     build_run_free(run);
@@ -420,17 +434,19 @@ static struct build_run *new_run(struct build *b, const struct json *spec)
 /* The longest run of steps that is known; all of them and the start: then nothing has to be run. */
 static struct root *skip_known(struct build_run *run, size_t forced)
 {
-    char key[BUILD_HASH_LEN + 1];
-    struct root *root = NULL;
+    size_t n = run->steps->n, last = forced < n ? forced : n + 1;
+    const char(*found)[BUILD_HASH_LEN + 1];
+    struct map keys;
+    int r = 0;
 
-    hash_whole(run, key);
-    if (forced >= run->steps->n && (root = find_cached(run->build, key))) {
-        run->at = run->steps->n + 1;
-        return root;
-    }
-    for (run->at = forced < run->steps->n ? forced : run->steps->n; run->at > 0; run->at--)
-        if ((root = find_cached(run->build, run->keys[run->at])))
-            break;
+    map_init(&keys, n + 2);
+    hash_whole(run, run->keys[n + 1]);
+    /* Without memory nothing is known. */
+    for (size_t i = 1; r == 0 && i <= last; i++)
+        r = map_put(&keys, str_of(run->keys[i]), run->keys[i], NULL);
+    struct root *root = find_cached(run->build, &keys, &found);
+    run->at = found ? (size_t)(found - (const char(*)[BUILD_HASH_LEN + 1]) run->keys) : 0;
+    map_done(&keys);
     return root;
 }
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "core/build_internal.h"
 #include "core/core.h"
-#include "core/event.h"
+#include "core/limits.h"
 #include "store/store.h"
 
 DEFINE_CLEANUP(struct store_tx *, store_tx_free)
@@ -68,8 +68,35 @@ struct build_tag *build_tag_find(const struct builds *set, const char *account, 
 
 void build_tag_free(struct build_tag *t)
 {
+    if (t->tally)
+        tally_give(t->tally, 1);
     list_del(&t->node);
     free(t);
+}
+
+/* ---- how many an account has ---- */
+
+static struct tally *find_tag_tally(const struct builds *set, const char *account)
+{
+    struct core *core = set->core;
+
+    return limits_tally(core->limits, accounts_account(core->accounts, str_of(account)),
+                        LIMIT_ACCOUNT_TAGS);
+}
+
+/* T is about to be stored; one that takes the place of another needs no room of its own. */
+static int take_tag_room(const struct builds *set, struct build_tag *t, struct err *e)
+{
+    struct core *core = set->core;
+
+    t->tally = NULL;
+    if (build_tag_find(set, t->account, str_of(t->alias), str_of(t->tag)))
+        return 0;
+    int r = limits_take(core->limits, accounts_account(core->accounts, str_of(t->account)),
+                        LIMIT_ACCOUNT_TAGS, 1, e);
+    if (r == 0)
+        t->tally = find_tag_tally(set, t->account);
+    return r;
 }
 
 /* Those of one alias stay beside each other, and aliases in their order. */
@@ -121,7 +148,8 @@ struct tag_change {
 static void free_change(struct tag_change *c)
 {
     for (size_t i = 0; i < c->n_added; i++)
-        free(c->added[i]);
+        if (c->added[i])
+            build_tag_free(c->added[i]);
     arena_done(&c->arena);
     free(c);
 }
@@ -154,6 +182,10 @@ static void on_added(struct store_tx *tx, int result, void *ctx)
             (void)snprintf(old, sizeof old, "%s", before->root);
             build_tag_free(before);
         }
+        if (!t->tally) {
+            t->tally = find_tag_tally(c->set, t->account);
+            tally_add(t->tally, 1);
+        }
         insert_tag(c->set, t);
         if (old[0] != '\0')
             drop_root(c->set, old);
@@ -164,8 +196,8 @@ static void on_added(struct store_tx *tx, int result, void *ctx)
     free_change(c);
 }
 
-static int add_tag_row(struct tag_change *c, struct store_tx *tx, const struct build_tag *like,
-                       struct str tag)
+static int add_row(struct tag_change *c, struct store_tx *tx, const struct build_tag *like,
+                   struct str tag, struct err *e)
 {
     struct build_tag *t = mem_zalloc(1, sizeof *t);
 
@@ -175,6 +207,9 @@ static int add_tag_row(struct tag_change *c, struct store_tx *tx, const struct b
     list_init(&t->node);
     (void)snprintf(t->tag, sizeof t->tag, STR_FMT, STR_ARG(tag));
     c->added[c->n_added++] = t;
+    int r = take_tag_room(c->set, t, e);
+    if (r < 0)
+        return r;
     store_tx_add(tx, STORE_BUILT_PUT);
     store_tx_text(tx, str_of(t->account));
     store_tx_text(tx, str_of(t->alias));
@@ -186,16 +221,17 @@ static int add_tag_row(struct tag_change *c, struct store_tx *tx, const struct b
     return 0;
 }
 
-/* TAGS are checked: strings, at most BUILD_TAGS_MAX. */
+/* TAGS are checked: strings, at most BUILD_TAGS_MAX.
+ * NOLINTNEXTLINE(readability-function-size): whose, which, and whom to notify */
 static int submit_tags(struct builds *set, const struct build_tag *like, const struct json *tags,
-                       build_done_fn *fn, void *ctx)
+                       build_done_fn *fn, void *ctx, struct err *e)
 {
     struct tag_change *c = new_change(set, fn, ctx);
     struct store_tx *tx = store_tx_new();
     int r = c ? 0 : -ENOMEM;
 
     for (size_t i = 0; r == 0 && i < tags->n; i++)
-        r = add_tag_row(c, tx, like, tags->items[i].s);
+        r = add_row(c, tx, like, tags->items[i].s, e);
     if (r == 0)
         r = store_submit(set->core->store, tx, set->core->loop, on_added, c);
     else
@@ -205,16 +241,18 @@ static int submit_tags(struct builds *set, const struct build_tag *like, const s
     return r;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): whose, which, and whom to notify */
 int build_tag_add(struct builds *set, const struct build_tag *t, const struct json *tags,
-                  build_done_fn *fn, void *ctx)
+                  build_done_fn *fn, void *ctx, struct err *e)
 {
     struct build_tag like = *t;
 
     like.created_us = clock_real_us();
-    return submit_tags(set, &like, tags, fn, ctx);
+    return submit_tags(set, &like, tags, fn, ctx, e);
 }
 
-int build_publish(struct build *b, const struct root *root, build_done_fn *fn, void *ctx)
+int build_publish(struct build *b, const struct root *root, build_done_fn *fn, void *ctx,
+                  struct err *e)
 {
     struct build_tag like = {.created_us = clock_real_us()};
 
@@ -223,7 +261,7 @@ int build_publish(struct build *b, const struct root *root, build_done_fn *fn, v
     (void)snprintf(like.template_id, sizeof like.template_id, "%s", b->template_id);
     (void)snprintf(like.build_id, sizeof like.build_id, "%s", b->id);
     (void)snprintf(like.root, sizeof like.root, "%s", root->id);
-    return submit_tags(b->set, &like, b->tags, fn, ctx);
+    return submit_tags(b->set, &like, b->tags, fn, ctx, e);
 }
 
 /* ---- removing ---- */
@@ -312,10 +350,13 @@ static int enter_tag_row(struct builds *set, const struct store_value *cols)
         (void)snprintf(texts[i].to, texts[i].size, STR_FMT, STR_ARG(cols[i].s));
     t->created_us = cols[ARRAY_LEN(texts)].i;
     /* Its files may have gone with the machine. */
-    if (root_find(set->core->roots, str_of(t->root)))
-        insert_tag(set, t);
-    else
+    if (!root_find(set->core->roots, str_of(t->root))) {
         free(t);
+        return 0;
+    }
+    t->tally = find_tag_tally(set, t->account);
+    tally_add(t->tally, 1);
+    insert_tag(set, t);
     return 0;
 }
 

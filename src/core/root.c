@@ -20,7 +20,16 @@
 #include "runtime/engine_root.h"
 #include "sys/io.h"
 
-enum { ARENA_MAX = 4 * ROOT_FILE_MAX, QUEUE_MAX = 4096, CAPTURE_THREADS = 2 };
+enum {
+    ARENA_MAX = 4 * ROOT_FILE_MAX,
+    QUEUE_MAX = 4096,
+    /* Threads that copy: nobody waits for large copies of another account. */
+    CAPTURE_THREADS = 2,
+    CAPTURE_RESERVE = 4,
+    CAPTURE_OVERDUE = 8,
+    CAPTURE_MS = 5000,
+    TICK_MS = 1000
+};
 
 struct layer_use {
     unsigned n;
@@ -137,6 +146,8 @@ static void root_free(struct root *r)
         roots_unpin(r->set, r->args.layers[i]);
     if (r->tally)
         tally_give(r->tally, (int64_t)r->args.bytes);
+    if (r->count)
+        tally_give(r->count, 1);
     list_del(&r->node);
     arena_done(&r->arena);
     free(r);
@@ -253,14 +264,21 @@ static int count_root_bytes(struct root *r, bool is_new, struct err *e)
 
     if (r->args.account.len == 0)
         return 0;
-    int c = is_new ? limits_take(core->limits, account, LIMIT_ACCOUNT_SNAPSHOTS,
-                                 (int64_t)r->args.bytes, e)
-                   : 0;
-    if (c < 0)
-        return c;
-    r->tally = limits_tally(core->limits, account, LIMIT_ACCOUNT_SNAPSHOTS);
-    if (!is_new)
-        tally_add(r->tally, (int64_t)r->args.bytes);
+    const struct {
+        enum limit id;
+        int64_t n;
+        struct tally **to;
+    } rows[] = {{LIMIT_ACCOUNT_ROOTS, 1, &r->count},
+                {LIMIT_ACCOUNT_SNAPSHOTS, (int64_t)r->args.bytes, &r->tally}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct tally *t = limits_tally(core->limits, account, rows[i].id);
+        int c = is_new ? limits_take(core->limits, account, rows[i].id, rows[i].n, e) : 0;
+        if (c < 0)
+            return c;
+        if (!is_new)
+            tally_add(t, rows[i].n);
+        *rows[i].to = t;
+    }
     return 0;
 }
 
@@ -393,6 +411,30 @@ static int open_files(struct roots *set, struct err *e)
     return sort_all(set);
 }
 
+/* Copies that take long give their threads' places to others. */
+static void on_roots_tick(struct loop_timer *t)
+{
+    struct roots *set = container_of(t, struct roots, tick);
+
+    work_pool_look(set->captures);
+    (void)loop_timer_start(set->core->loop, t, TICK_MS, on_roots_tick);
+}
+
+static int start_root_threads(struct roots *set, struct err *e)
+{
+    const struct work_opts o = {.n = CAPTURE_THREADS,
+                                .n_reserve = CAPTURE_RESERVE,
+                                .n_overdue = CAPTURE_OVERDUE,
+                                .max_queued = QUEUE_MAX,
+                                .max_ms = CAPTURE_MS};
+
+    set->captures = work_pool_make(&o, e);
+    set->movers = work_pool_new(1, QUEUE_MAX, e);
+    if (!set->captures || !set->movers)
+        return -ENOMEM;
+    return loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_roots_tick);
+}
+
 struct roots *roots_open(struct core *c, struct err *e)
 {
     struct roots *set = mem_zalloc(1, sizeof *set);
@@ -411,11 +453,8 @@ struct roots *roots_open(struct core *c, struct err *e)
     int r = realpath(c->config->state, set->state) ? 0 : err_sys(e, -errno, "state directory");
     if (r == 0)
         r = open_files(set, e);
-    if (r == 0) {
-        set->captures = work_pool_new(CAPTURE_THREADS, QUEUE_MAX, e);
-        set->movers = work_pool_new(1, QUEUE_MAX, e);
-        r = set->captures && set->movers ? 0 : -ENOMEM;
-    }
+    if (r == 0)
+        r = start_root_threads(set, e);
     if (r == 0)
         return set;
     roots_free(set);
@@ -427,6 +466,7 @@ void roots_stop(struct roots *set)
     if (!set || set->is_stopped)
         return;
     __atomic_store_n(&set->is_stopped, true, __ATOMIC_RELAXED);
+    loop_timer_stop(&set->tick);
     roots_stop_captures(set);
     work_pool_free(take(set->captures));
     work_pool_free(take(set->movers));

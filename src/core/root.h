@@ -78,6 +78,7 @@ struct root {
     struct arena arena;
     const char *const *paths; /* of its layers */
     struct tally *tally;      /* where its bytes count, or NULL */
+    struct tally *count;      /* where itself does, or NULL */
 };
 
 /* ---- the set ---- */

@@ -13,13 +13,22 @@
 #include "base/mem.h"
 #include "core/core.h"
 #include "core/disk_guard.h"
+#include "core/limits.h"
 #include "core/root_internal.h"
 #include "core/sandbox_internal.h"
 #include "runtime/engine.h"
 #include "runtime/engine_freeze.h"
 #include "runtime/engine_root.h"
 
-enum { AGAIN_MS = 5, TRY_MS = 2, TRIES = 600, THAW_EVERY = 40, UNIQUE_LEN = 24, FREE_SHARE = 8 };
+enum {
+    AGAIN_MS = 5,
+    TRY_MS = 2,
+    TRIES = 600,
+    THAW_EVERY = 40,
+    UNIQUE_LEN = 24,
+    FREE_SHARE = 8,
+    FILE_BYTES = 4096 /* that a file counts for besides what is in it */
+};
 
 struct capture {
     struct list node;
@@ -34,6 +43,7 @@ struct capture {
     struct root_capture rq; /* strings and JSON in the arena */
     struct arena arena;
     char account[ACCOUNT_ID_MAX + 1], origin[SANDBOX_ID_LEN + 1];
+    uint64_t allowed; /* bytes that the account may still have */
     int home_fd;
     uint32_t uid_base;
     /* What the thread makes. */
@@ -128,15 +138,23 @@ static int write_capture_root(struct capture *c, uint64_t bytes)
 static void run_capture(struct work *w)
 {
     struct capture *c = container_of(w, struct capture, work);
-    const struct layer_size max = {find_capture_room(c->set->state), LAYER_FILES_MAX};
+    uint64_t room = find_capture_room(c->set->state);
+    const bool is_bound = c->allowed < room;
+    room = is_bound ? c->allowed : room;
+    const struct layer_size max = {room, room / FILE_BYTES < LAYER_FILES_MAX ? room / FILE_BYTES
+                                                                             : LAYER_FILES_MAX};
     struct layer_draft d = {.fd = -1, .is_stopped = &c->set->is_stopped};
     int r = layer_begin(&d, c->set->state, &max, &c->e);
 
     if (r == 0)
         r = layer_capture(&d, c->home_fd, c->uid_base, !c->base || c->base->args.is_on_default,
                           &c->e);
-    uint64_t bytes = d.size.bytes;
-    if (r == -EFBIG)
+    uint64_t bytes = d.size.bytes + FILE_BYTES * d.size.n_files;
+    if ((r == -EFBIG || r == -EMFILE) && is_bound)
+        r = err_set(&c->e, -EDQUOT,
+                    "capacity exceeded: your account has no room for a copy of the files, please "
+                    "delete snapshots or templates");
+    else if (r == -EFBIG)
         r = err_set(&c->e, -ENOSPC, "the disk of the service has no room for a copy of the files");
     if (r == 0)
         r = layer_commit(&d, c->layer, !c->rq.is_temporary, &c->e);
@@ -269,6 +287,23 @@ static int check_capture(const struct sandbox *sb, const struct root_capture *rq
     return disk_guard_check(sb->set->core->disk_guard, e);
 }
 
+/* What the account may still have. A copy that would be refused when it is done is not begun; one
+ * that would be too large ends early. */
+static int check_capture_limits(struct capture *c, struct err *e)
+{
+    struct core *core = c->set->core;
+    struct account *account = accounts_account(core->accounts, str_of(c->account));
+    const struct tally *t = limits_tally(core->limits, account, LIMIT_ACCOUNT_ROOTS);
+
+    if (t->max > 0 && t->n >= t->max)
+        return limits_refuse(t, LIMIT_ACCOUNT_ROOTS, -EDQUOT, e);
+    t = limits_tally(core->limits, account, LIMIT_ACCOUNT_SNAPSHOTS);
+    c->allowed = UINT64_MAX;
+    if (t->max > 0)
+        c->allowed = t->n < t->max ? (uint64_t)(t->max - t->n) : 0;
+    return 0;
+}
+
 int root_capture(struct sandbox *sb, const struct root_capture *rq, struct err *e)
 {
     struct roots *set = sb->set->core->roots;
@@ -290,6 +325,8 @@ int root_capture(struct sandbox *sb, const struct root_capture *rq, struct err *
     (void)snprintf(c->account, sizeof c->account, "%s", sb->account);
     (void)snprintf(c->origin, sizeof c->origin, "%s", sb->id);
     r = copy_request(c, rq);
+    if (r == 0)
+        r = check_capture_limits(c, &c->e);
     id_hex(unique, UNIQUE_LEN);
     char layer[LAYER_ID_MAX];
     (void)snprintf(layer, sizeof layer, "u-%s", unique);

@@ -18,15 +18,16 @@ struct roots {
     struct map by_id;           /* struct root: also those that were removed and are in use */
     struct list known;          /* those that were not, newest first */
     struct work_pool *captures; /* threads that copy upper layers */
-    struct work_pool *movers;   /* one that imports and removes */
-    struct list capturing;      /* struct capture */
-    struct list importing;      /* struct image_import */
-    struct root_sweep *sweep;   /* waiting or under way, or NULL */
-    bool is_sweep_due;          /* another one is to follow */
-    bool is_settled;            /* all who came back from before a restart have theirs */
-    bool is_stopped;            /* also read by threads */
-    pthread_mutex_t lock;       /* of uses, for threads */
-    struct map uses;            /* layer → struct layer_use */
+    struct loop_timer tick;
+    struct work_pool *movers; /* one that imports and removes */
+    struct list capturing;    /* struct capture */
+    struct list importing;    /* struct image_import */
+    struct root_sweep *sweep; /* waiting or under way, or NULL */
+    bool is_sweep_due;        /* another one is to follow */
+    bool is_settled;          /* all who came back from before a restart have theirs */
+    bool is_stopped;          /* also read by threads */
+    pthread_mutex_t lock;     /* of uses, for threads */
+    struct map uses;          /* layer → struct layer_use */
 };
 
 /* A layer that is listed by roots, or about to be. Any thread. */

@@ -161,6 +161,7 @@ struct sandbox_mounting {
     struct http_call *call; /* to the cell, or NULL */
     struct buf body;
     int user_ns, mount_ns;
+    char account[ACCOUNT_ID_MAX + 1];
     struct mount *mounts;
     size_t n;
     bool is_submitted;
@@ -221,7 +222,8 @@ static void on_points_made(void *ctx, const struct http_response *r)
     m->call = NULL;
     int code = sandbox_read_answer(r, &m->e);
     if (code == 0) {
-        m->work = (struct work){.run = run_mounts, .done = on_mounts_done};
+        m->work =
+            (struct work){.owner = str_of(m->account), .run = run_mounts, .done = on_mounts_done};
         code = work_submit(volumes_pool(core->volumes), core->loop, &m->work);
         m->is_submitted = code == 0;
         if (code < 0)
@@ -281,6 +283,7 @@ struct sandbox_mounting *sandbox_mount_volumes(const struct sandbox *sb, sandbox
     }
     *m = (struct sandbox_mounting){
         .core = sb->set->core, .user_ns = -1, .mount_ns = -1, .fn = fn, .ctx = ctx};
+    (void)snprintf(m->account, sizeof m->account, "%s", sb->account);
     buf_init(&m->body, (size_t)4 * SANDBOX_VOLUMES_MAX * SANDBOX_VOLUME_PATH_MAX);
     m->mounts = mem_zalloc(sb->spec.volumes->n, sizeof *m->mounts);
     int r = m->mounts ? open_namespaces(m, sb, e) : err_sys(e, -ENOMEM, "volumes");

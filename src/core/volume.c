@@ -33,13 +33,24 @@ DEFINE_CLEANUP(struct store_tx *, store_tx_free)
 
 #define VOLUMES_DIR "volumes"
 
-enum { PAGE_ROWS = 256, MAX_JOBS = 4096, THREADS = 2, RESERVE = 4, OVERDUE = 16, JOB_MS = 5000 };
+enum {
+    PAGE_ROWS = 256,
+    MAX_JOBS = 4096,
+    THREADS = 2,
+    RESERVE = 4,
+    OVERDUE = 16,
+    JOB_MS = 5000,
+    TICK_MS = 1000,
+    LOCKS = 64
+};
 
 struct volumes {
     struct core *core;
     struct list all; /* struct volume */
     struct work_pool *workers;
-    pthread_mutex_t lock; /* of volume_open() */
+    struct loop_timer tick;
+    /* Of volume_open(), by the volume: nobody waits while another's is made or looked for. */
+    pthread_mutex_t locks[LOCKS];
     char dir[PATH_MAX];
 };
 
@@ -100,6 +111,14 @@ struct work_pool *volumes_pool(const struct volumes *set)
     return set->workers;
 }
 
+/* Ids are random. */
+static pthread_mutex_t *find_volume_lock(const struct volume *v)
+{
+    unsigned n = (unsigned)v->id[0] * 16 + (unsigned)v->id[1];
+
+    return &v->set->locks[n % LOCKS];
+}
+
 int volume_way(const struct volume *v, struct volume_way *ret, struct err *e)
 {
     struct engine *engine = sandboxes_engine(v->set->core->sandboxes, e);
@@ -108,7 +127,7 @@ int volume_way(const struct volume *v, struct volume_way *ret, struct err *e)
         return -ENOTCONN;
     (void)snprintf(ret->owner, sizeof ret->owner, "%s", engine_owner(engine));
     (void)snprintf(ret->id, sizeof ret->id, "%s", v->id);
-    ret->lock = &v->set->lock;
+    ret->lock = find_volume_lock(v);
     if (snprintf(ret->path, sizeof ret->path, "%s/%s", v->set->dir, v->id) >= (int)sizeof ret->path)
         return err_sys(e, -ENAMETOOLONG, "volume");
     return 0;
@@ -503,6 +522,15 @@ static void sweep_volume_files(const struct volumes *set)
         (void)closedir(dir);
 }
 
+/* Jobs that take long give their threads' places to others. */
+static void on_volumes_tick(struct loop_timer *t)
+{
+    struct volumes *set = container_of(t, struct volumes, tick);
+
+    work_pool_look(set->workers);
+    (void)loop_timer_start(set->core->loop, t, TICK_MS, on_volumes_tick);
+}
+
 static int prepare_set(struct volumes *set, struct err *e)
 {
     const struct work_opts o = {.n = THREADS,
@@ -523,7 +551,9 @@ static int prepare_set(struct volumes *set, struct err *e)
         return r;
     sweep_volume_files(set);
     set->workers = work_pool_make(&o, e);
-    return set->workers ? 0 : err_ctx(e, -EAGAIN, "volumes");
+    if (!set->workers)
+        return err_ctx(e, -EAGAIN, "volumes");
+    return loop_timer_start(set->core->loop, &set->tick, TICK_MS, on_volumes_tick);
 }
 
 struct volumes *volumes_open(struct core *c, struct err *e)
@@ -536,7 +566,8 @@ struct volumes *volumes_open(struct core *c, struct err *e)
     }
     set->core = c;
     list_init(&set->all);
-    (void)pthread_mutex_init(&set->lock, NULL);
+    for (size_t i = 0; i < LOCKS; i++)
+        (void)pthread_mutex_init(&set->locks[i], NULL);
     if (prepare_set(set, e) < 0) {
         volumes_free(set);
         return NULL;
@@ -546,8 +577,10 @@ struct volumes *volumes_open(struct core *c, struct err *e)
 
 void volumes_stop(struct volumes *set)
 {
-    if (set)
-        work_pool_free(take(set->workers));
+    if (!set)
+        return;
+    loop_timer_stop(&set->tick);
+    work_pool_free(take(set->workers));
 }
 
 void volumes_free(struct volumes *set)
@@ -560,6 +593,7 @@ void volumes_free(struct volumes *set)
         v->tally = v->disk_tally = NULL;
         volume_free(v);
     }
-    (void)pthread_mutex_destroy(&set->lock);
+    for (size_t i = 0; i < LOCKS; i++)
+        (void)pthread_mutex_destroy(&set->locks[i]);
     free(set);
 }

@@ -194,6 +194,14 @@ static int list_volume_dir(const struct volume_listing *l, const char *path, uns
     return r;
 }
 
+int volume_refuse_list(struct err *e)
+{
+    return err_set(e, -E2BIG,
+                   "more than %d entries, or very long paths: list a directory further down, or "
+                   "less deep",
+                   VOLUME_LIST_MAX);
+}
+
 /* NOLINTNEXTLINE(readability-function-size): what goes in and what comes out */
 int volume_list(struct arena *a, int root, const char *path, unsigned depth,
                 struct volume_entries *ret, struct err *e)
@@ -201,9 +209,8 @@ int volume_list(struct arena *a, int root, const char *path, unsigned depth,
     struct volume_listing l = {.arena = a, .list = ret, .root = root};
     int r = list_volume_dir(&l, path, depth);
 
-    if (r == -E2BIG)
-        return err_set(e, r, "more than %d entries: list a directory further down, or less deep",
-                       VOLUME_LIST_MAX);
+    if (r == -E2BIG || r == -ENOMEM)
+        return volume_refuse_list(e);
     if (r == -ENOTDIR)
         return err_set(e, -EINVAL, "path '%s' is not a directory", path);
     return r < 0 ? fail_path(e, r, path) : 0;

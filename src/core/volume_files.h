@@ -44,6 +44,8 @@ int volume_stat(struct arena *a, int root, const char *path, struct volume_entry
 /* What is below the directory PATH, DEPTH levels deep. */
 int volume_list(struct arena *a, int root, const char *path, unsigned depth,
                 struct volume_entries *ret, struct err *e);
+/* What E says of a list that would be too long: -E2BIG. */
+int volume_refuse_list(struct err *e);
 int volume_change(int root, const char *path, const struct volume_meta *m, struct err *e);
 /* Removes a file, or a directory with all that is in it. */
 int volume_unlink(int root, const char *path, struct err *e);

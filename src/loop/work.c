@@ -12,7 +12,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-enum { OWNERS_MAX = 1 << 20 };
+/* MODEST_PART: of a full queue, for owners who have few jobs in it. */
+enum { OWNERS_MAX = 1 << 20, QUEUE_PARTS = 4, MODEST_PART = 64 };
 
 /* An owner with jobs that wait or run. */
 struct turn {
@@ -358,6 +359,15 @@ unsigned work_pool_end(struct work_pool *p, int64_t ms, int64_t hurry_ms, void (
     return n;
 }
 
+/* The last part of the queue is for those who have little in it, so that one owner alone cannot
+ * fill it. */
+static bool has_queue_place(const struct work_pool *p, const struct turn *t)
+{
+    unsigned max = p->opts.max_queued, most = max - max / QUEUE_PARTS;
+
+    return p->n_queued < (t->n_queued > max / MODEST_PART ? most : max);
+}
+
 static int submit_job(struct work_pool *p, struct work *w)
 {
     if (p->n_queued >= p->opts.max_queued)
@@ -365,6 +375,8 @@ static int submit_job(struct work_pool *p, struct work *w)
     struct turn *t = turn_of(p, w->owner.p ? w->owner : STR(""));
     if (!t)
         return -ENOMEM;
+    if (!has_queue_place(p, t))
+        return -EBUSY;
     list_append(&t->queue, &w->node);
     p->n_queued++;
     if (t->n_queued++ == 0)

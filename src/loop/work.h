@@ -52,7 +52,8 @@ void work_pool_free(struct work_pool *p);
  * is not 0, the pool and all that they use has to stay until the process ends. Nothing is submitted
  * any more. */
 unsigned work_pool_end(struct work_pool *p, int64_t ms, int64_t hurry_ms, void (*hurry)(void));
-/* Queues W. 0, -EBUSY when too many jobs wait, -ENOMEM: then nothing was queued. */
+/* Queues W. 0, -EBUSY when too many jobs wait (the last quarter of the queue is for owners who have
+ * few there), -ENOMEM: then nothing was queued. */
 int work_submit(struct work_pool *p, struct loop *l, struct work *w);
 /* Takes back W, which has run on a pool that was freed since: its done() is not called. */
 static inline void work_take_back(struct work *w)

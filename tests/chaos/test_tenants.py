@@ -132,8 +132,21 @@ def complaints(s):
     return [x for x in s.log().splitlines() if bad.search(x)]
 
 
+def add_pool(s):
+    """A template with a pool, which tenants take from; what there was before."""
+    path = "/api/v1/config/templates"
+    before = s.get(path).json["data"]
+    pooled = {"name": "pooled", "image": "tidepool/default:latest", "description": "For tenants",
+              "pool": {"size": 2}}
+    answer = s.post(path, before + [pooled])
+    assert answer.status == 200, answer
+    return lambda: s.post(path, before)
+
+
 def test_tenants():
-    with cells.running(env={"TIDEPOOL_CELLS_INTERNET": "false"}) as s:
+    env = {"TIDEPOOL_CELLS_INTERNET": "false", "TIDEPOOL_CELLS_VOLUME_DISK": "16MiB"}
+    with cells.running(env=env) as s:
+        remove_pool = add_pool(s)
         counted = census.Census(s, cells.spawner_pid)
         watcher = bystander.Bystander(s)
         try:
@@ -159,6 +172,8 @@ def test_tenants():
             watcher.close()
         tap.equal(faults[:10], [], "%d findings" % len(faults))
         tap.equal(s.names(), ["bystanders-own"], "sandboxes that are left")
+        tap.equal(os.listdir(os.path.join(s.state, "volumes")), [], "volumes that are left")
+        tap.equal(remove_pool().status, 200)
         counted.settle(1 + cells.WARM)
 
 

@@ -40,6 +40,16 @@ LOCALS = [
     "powerpoint", "pdf-tools", "desktop-commander", "arxiv", "google_cloud",
     "poste_email_toolathlon"
 ]
+STEPS = [
+    {"type": "RUN", "args": ["echo built > /home/user/built"]},
+    {"type": "RUN", "args": ["echo; seq 3000; exit 3"]},
+    {"type": "RUN", "args": ["head -c 100000 /dev/urandom"]},
+    {"type": "ENV", "args": ["A", "b"]},
+    {"type": "WORKDIR", "args": ["/tmp/deep/er"]},
+    {"type": "USER", "args": ["root"]},
+    {"type": "COPY", "args": ["*", "/tmp/copied", "", ""], "filesHash": "0" * 64},
+    {"type": "NOPE", "args": []},
+]
 STREAMS = [
     ("process.Process/Start", {
         "process": {"cmd": "/bin/sh", "args": ["-c", "echo hi"], "envs": {"A": "b"}, "cwd": "/tmp"},
@@ -165,6 +175,7 @@ class Tenant:
         self.r = self.odd.r
         self.known = collections.deque(hints["others"], 400)
         self.boxes, self.instances, self.locals = [], [], []  # E2B and native; apps; local ones
+        self.volumes, self.builds = [], []
         self.held = collections.deque()  # connections that are left open for a while
         self.counts = collections.Counter()
         self.findings, self.journal = [], collections.deque(maxlen=JOURNAL)
@@ -340,6 +351,13 @@ class Tenant:
             return self.r.choice(self.locals)["local_sandbox_id"]
         if name == "port":
             return self.r.choice(["49983", "80", "0", "65536", "-1", "8080"])
+        if name in ("id", "build", "alias") and self.builds and "/templates" in path:
+            made = self.r.choice(self.builds)
+            return made["buildID" if name == "build" else "templateID"]
+        if name == "id" and self.volumes and "/volume" in path:
+            return self.r.choice(self.volumes)["volumeID"]
+        if name == "hash":
+            return self.r.choice(["0" * 64, "f" * 63, "../" * 20])
         if name in ("name", "id") and self.boxes:
             box = self.r.choice(self.boxes)
             return box["name"] if name == "name" else box["id"]
@@ -354,6 +372,9 @@ class Tenant:
             while len(self.instances) >= LIVE_MAX:
                 old = self.instances.pop(0)
                 self.request("DELETE", "/sandbox/%s/%s" % (old["server_name"], old["sandbox_id"]))
+        elif path == "/e2b/v1/volumes" and body:
+            while len(self.volumes) >= 2:
+                self.request("DELETE", "/e2b/v1/volumes/" + self.volumes.pop(0)["volumeID"])
         elif path in ("/local-sandbox", "/sandbox/local_dev", "/sandbox/localmemory") and body:
             while len(self.locals) >= 2:
                 self.request("DELETE", "/local-sandbox/" + self.locals.pop(0)["local_sandbox_id"])
@@ -370,6 +391,10 @@ class Tenant:
                 "name": got.get("alias") or got["sandboxID"], "id": got["sandboxID"],
                 "token": got.get("envdAccessToken") or ""
             })
+        elif "volumeID" in got:
+            self.volumes.append(got)
+        elif "buildID" in got and "templateID" in got:
+            self.builds = self.builds[-LIVE_MAX:] + [got]
         elif "local_sandbox_id" in got and "servers" in got:
             self.locals.append(got)
         elif "server_url" in got and "sandbox_id" in got:
@@ -395,7 +420,7 @@ class Tenant:
             path = "/api/v1/sandbox"
         else:
             answer = self.request("POST", "/e2b/v1/sandboxes",
-                                  {"templateID": "base", "timeout": 120})
+                                  {"templateID": self.r.choice(["base", "pooled"]), "timeout": 120})
             path = "/e2b/v1/sandboxes"
         if answer and answer.status in (200, 201):
             self.adopt(path, answer.json)
@@ -412,6 +437,129 @@ class Tenant:
         answer = self.request("POST", "/local-sandbox", {"server_names": self.r.sample(LOCALS, 4)})
         if answer and answer.status == 201:
             self.adopt("/local-sandbox", answer.json)
+
+    # ---- what outlives sandboxes: templates, snapshots, volumes ----
+
+    def build(self):
+        """Asks for a build, and starts it or not."""
+        name = self.r.choice(["one", "two:v1", "three", self.odd.text(40)])
+        answer = self.request("POST", "/e2b/v1/v3/templates",
+                              {"name": name, "tags": self.r.choice([[], ["a"], ["b.c", "d"]])})
+        if not answer or answer.status != 202:
+            return
+        self.adopt("/e2b/v1/v3/templates", answer.json)
+        made = self.builds[-1]
+        if self.r.random() < 0.5:
+            self.build_files(made)
+        spec = {
+            "fromImage": self.r.choice(["e2bdev/base", "", "nope"]),
+            "steps": self.r.choices(STEPS, k=self.r.randint(0, 3)),
+            "startCmd": self.r.choice(["", "sleep 1"]),
+            "readyCmd": self.r.choice(["", "true"]),
+            "force": self.r.random() < 0.3
+        }
+        if self.r.random() < 0.3:
+            spec = {"fromTemplate": self.r.choice(["one", "two:v1", "base", self.odd.text(40)]),
+                    "steps": [self.vary(x) for x in spec["steps"]]}
+        self.request("POST", "/e2b/v1/v2/templates/%s/builds/%s" %
+                     (made["templateID"], made["buildID"]), spec)
+
+    def build_files(self, made):
+        place = "/e2b/v1/templates/%s/files/%s" % (made["templateID"], "0" * 64)
+        answer = self.request("GET", place)
+        got = answer.json if answer else None
+        if not isinstance(got, dict) or "url" not in got:
+            return
+        target = "/" + got["url"].partition("//")[2].partition("/")[2]
+        data = self.tar() if self.r.random() < 0.7 else self.odd.mangle(self.tar())
+        if self.r.random() < 0.2:
+            target = target.replace("signature=", "signature=0")
+        self.send(self.bytes_of("PUT", target, {}, data), "build files")
+
+    def template(self):
+        """Looks at builds, and moves their tags."""
+        if not self.builds:
+            return
+        made = self.r.choice(self.builds)
+        place = "/e2b/v1/templates/%s" % made["templateID"]
+        kind = self.r.randrange(6)
+        if kind == 0:
+            self.request("GET", "%s/builds/%s/status?logsOffset=%s" % (
+                place, made["buildID"], self.r.choice(["0", "5", "-1", "99999999999999"])))
+        elif kind == 1:
+            self.request("GET", "%s/builds/%s/logs" % (place, made["buildID"]))
+        elif kind == 2:
+            self.request("POST", "/e2b/v1/templates/tags", {
+                "target": self.r.choice(["one", "two:v1", made["templateID"]]),
+                "tags": ["t%d" % i for i in range(self.r.choice([1, 2, 16, 17]))]})
+        elif kind == 3:
+            self.request("DELETE", "/e2b/v1/templates/tags", {"name": "one", "tags": ["t0"]})
+        elif kind == 4:
+            self.request("GET", self.r.choice([place + "/tags", "/e2b/v1/templates", place]))
+        elif self.r.random() < 0.3:
+            self.request("DELETE", place)
+
+    def copy_box(self):
+        """A snapshot, and a sandbox from it; or a fork."""
+        if not self.boxes:
+            return
+        place = "/e2b/v1/sandboxes/%s" % self.r.choice(self.boxes)["id"]
+        if self.r.random() < 0.3:
+            self.keep_bounds("/e2b/v1/sandboxes", b"x")
+            answer = self.request("POST", place + "/fork", self.vary({"count": 2, "timeout": 60}))
+            for one in (answer.json if answer and answer.status == 201 else None) or []:
+                self.adopt("/e2b/v1/sandboxes", one.get("sandbox"))
+            return
+        name = self.r.choice([None, "shot", "shot:v2", self.odd.text(40)])
+        answer = self.request("POST", place + "/snapshots", {"name": name} if name else {})
+        self.request("GET", "/e2b/v1/snapshots?limit=%s" % self.r.choice([1, 100, 0, "x"]))
+        if not answer or answer.status != 201:
+            return
+        shot = answer.json["snapshotID"]
+        self.keep_bounds("/e2b/v1/sandboxes", b"x")
+        answer = self.request("POST", "/e2b/v1/sandboxes", {"templateID": shot, "timeout": 60})
+        if answer and answer.status == 201:
+            self.adopt("/e2b/v1/sandboxes", answer.json)
+        if self.r.random() < 0.7:
+            self.request("DELETE", "/e2b/v1/templates/" + urllib.parse.quote(shot, safe=""))
+
+    def new_volume(self):
+        self.keep_bounds("/e2b/v1/volumes", b"x")
+        name = "v%d-%d" % (self.number, self.n)
+        answer = self.request("POST", "/e2b/v1/volumes", {"name": name})
+        if not answer or answer.status != 201:
+            return
+        self.adopt("/e2b/v1/volumes", answer.json)
+        self.keep_bounds("/e2b/v1/sandboxes", b"x")
+        answer = self.request("POST", "/e2b/v1/sandboxes", {
+            "templateID": "base", "timeout": 60,
+            "volumeMounts": [{"name": name, "path": self.r.choice(["/mnt/v", "/home/user/v"])}]})
+        if answer and answer.status == 201:
+            self.adopt("/e2b/v1/sandboxes", answer.json)
+
+    def volume(self):
+        """The files of a volume, with its token, with none or with another."""
+        if not self.volumes:
+            return
+        made = self.r.choice(self.volumes)
+        token = made["token"] if self.r.random() < 0.9 else self.r.choice(["", "x", self.hints["key"]])
+        path = urllib.parse.quote(self.r.choice(
+            ["/", "/a", "/a/b", "/a/b/c", "../x", "/l", self.odd.text(300)]))
+        place = "/e2b/v1/volumecontent/%s/" % made["volumeID"]
+        headers = {"Authorization": "Bearer " + token}
+        kind = self.r.randrange(7)
+        method, target, body = [
+            ("GET", "dir?depth=%s&path=" % self.r.choice([1, 3, 64, 65, "x"]), None),
+            ("POST", "dir?force=true&path=", None),
+            ("PUT", "file?force=true&path=", self.r.randbytes(self.r.choice([0, 10, 70000, 1 << 20]))),
+            ("GET", "file?path=", None),
+            ("PATCH", "path?path=", json.dumps(self.vary({"uid": 1, "gid": 2, "mode": 420})).encode()),
+            ("DELETE", "path?path=", None),
+            ("GET", "path?path=", None),
+        ][kind]
+        if method == "PATCH":
+            headers["Content-Type"] = "application/json"
+        self.send(self.bytes_of(method, place + target + path, headers, body), "volume " + method)
 
     # ---- MCP ----
 
@@ -687,12 +835,14 @@ class Tenant:
 
     WAYS = [("by_document", 40), ("mcp_call", 40), ("mcp_other", 8), ("inside", 20), ("files", 8),
             ("archive", 2), ("terminal", 3), ("port", 5), ("raw", 12), ("mail", 1), ("hold", 4),
-            ("new_box", 2), ("new_instance", 3), ("new_local", 1)]
+            ("new_box", 2), ("new_instance", 3), ("new_local", 1), ("build", 2), ("template", 6),
+            ("copy_box", 2), ("new_volume", 1), ("volume", 10)]
 
     def run(self, seconds, most=10**9):
         """Until the time or the count is over; a dictionary of what happened."""
         end = time.monotonic() + seconds
-        for first in ("new_box", "new_instance", "new_instance", "new_local"):
+        for first in ("new_box", "new_instance", "new_instance", "new_local", "new_volume",
+                      "build"):
             self.source()
             self.attempt(first)
         names, weights = zip(*self.WAYS)
@@ -724,3 +874,17 @@ class Tenant:
         for box in (answer.json or {}).get("sandboxes", []) if answer else []:
             self.request("DELETE", "/local-sandbox/" + box["local_sandbox_id"])
         self.request("DELETE", "/sandbox")
+        self.tidy_kept()
+
+    def tidy_kept(self):
+        """What outlives sandboxes: nothing of it is left either."""
+        answer = self.request("GET", "/e2b/v1/volumes")
+        for volume in (answer.json or []) if answer else []:
+            self.request("DELETE", "/e2b/v1/volumes/" + volume["volumeID"])
+        answer = self.request("GET", "/e2b/v1/snapshots")
+        for shot in (answer.json or []) if answer else []:
+            self.request("DELETE",
+                         "/e2b/v1/templates/" + urllib.parse.quote(shot["snapshotID"], safe=""))
+        answer = self.request("GET", "/e2b/v1/templates")
+        for one in (answer.json or []) if answer else []:
+            self.request("DELETE", "/e2b/v1/templates/" + one["templateID"])

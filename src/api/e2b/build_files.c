@@ -77,7 +77,7 @@ void e2b_build_file(struct api_req *r)
 struct build_file_upload {
     struct api_req *r;
     struct spool *spool;
-    const char *account;
+    struct build_upload count;
     char path[PATH_MAX], temp[PATH_MAX];
     bool is_ended;
 };
@@ -86,7 +86,8 @@ static void refuse_upload(struct build_file_upload *u, int status, const char *w
 {
     u->is_ended = true;
     spool_drop(take(u->spool));
-    (void)unlink(u->temp);
+    build_upload_end(&u->count);
+    build_files_trim(u->r->core->builds, u->count.account, u->temp);
     api_error(u->r, status, "%s", why);
 }
 
@@ -106,7 +107,9 @@ static int on_build_file_data(struct http_req *h, void *ctx, const char *p, size
         refuse_upload(u, 413, "The files of a step are larger than 1 GiB");
         return -EFBIG;
     }
-    int r = spool_write(u->spool, p, len);
+    int r = disk_guard_check(u->r->core->disk_guard, NULL);
+    if (r == 0)
+        r = spool_write(u->spool, p, len);
     if (r < 0) {
         refuse_upload(u, r == -ENOSPC ? 507 : 500, "The files could not be written");
         return r;
@@ -125,7 +128,8 @@ static void on_build_file_written(void *ctx, int result)
     if (result < 0 || rename(u->temp, u->path) < 0)
         refuse_upload(u, result == -ENOSPC ? 507 : 500, "The files could not be written");
     else {
-        build_files_trim(u->r->core->builds, u->account);
+        build_upload_end(&u->count);
+        build_files_trim(u->r->core->builds, u->count.account, NULL);
         api_reply(u->r, 200, "text/plain", STR(""));
     }
 }
@@ -169,20 +173,22 @@ void e2b_build_upload(struct api_req *r)
         api_error(r, u ? 403 : 500, "This URL is not valid: its signature does not match");
         return;
     }
+    *u = (struct build_file_upload){.r = r};
     int code = disk_guard_check(r->core->disk_guard, &e);
+    if (code == 0)
+        code = build_upload_begin(r->core->builds, &u->count, account, &e);
     if (code < 0) {
-        e2b_fail(r, NULL, code, &e);
+        e2b_build_fail(r, code, &e);
         return;
     }
-    *u = (struct build_file_upload){.r = r};
     id_hex(digits, TEMP_DIGITS);
-    u->account = arena_str(r->arena, account).p;
     int fd = -EINVAL;
-    if (u->account && build_file_path(r->core->builds, u->account, hash, u->path) == 0 &&
+    if (build_file_path(r->core->builds, u->count.account, hash, u->path) == 0 &&
         snprintf(u->temp, sizeof u->temp, "%s.%s", u->path, digits) < (int)sizeof u->temp)
         fd = io_open(u->temp, O_WRONLY | O_CREAT | O_EXCL, 0600);
     u->spool = fd < 0 ? NULL : spool_new(volumes_pool(r->core->volumes), r->core->loop, fd);
     if (!u->spool) {
+        build_upload_end(&u->count);
         api_fail(r, fd < 0 ? fd : -ENOMEM, NULL);
         return;
     }

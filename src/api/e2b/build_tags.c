@@ -80,9 +80,10 @@ void e2b_tags_add(struct api_req *r)
     }
     *t = (struct tagging){.r = r, .tags = tags};
     (void)snprintf(t->build_id, sizeof t->build_id, "%s", from->build_id);
-    int code = build_tag_add(r->core->builds, from, tags, on_tagged, t);
+    struct err e = ERR_INIT;
+    int code = build_tag_add(r->core->builds, from, tags, on_tagged, t, &e);
     if (code < 0)
-        api_fail(r, code, NULL);
+        e2b_build_fail(r, code, &e);
 }
 
 /* ---- DELETE ---- */

@@ -10,8 +10,10 @@
 #include "core/root.h"
 #include "core/sandbox.h"
 #include "core/sandbox_limits.h"
+#include "loop/loop.h"
 
-enum { COUNT_MAX = 100, ANSWER_MAX = 4 * SANDBOX_SPEC_MAX, ALL_MAX = 64 << 20 };
+/* AT_ONCE: creates in one round of the loop, for which others wait. */
+enum { COUNT_MAX = 100, AT_ONCE = 4, ANSWER_MAX = 4 * SANDBOX_SPEC_MAX, ALL_MAX = 64 << 20 };
 
 struct fork;
 
@@ -24,7 +26,8 @@ struct fork {
     struct api_req *req;
     struct sandbox *origin; /* a reference */
     struct root *root;      /* a reference */
-    int64_t timeout_s, n, n_left;
+    int64_t timeout_s, n, n_begun, n_left;
+    struct loop_msg more;
     struct fork_one *each;
 };
 
@@ -105,6 +108,31 @@ static struct sandbox_create make_request(const struct fork *f)
     return rq;
 }
 
+static void create_some_forks(struct loop_msg *m)
+{
+    struct fork *f = container_of(m, struct fork, more);
+    struct sandbox_create rq = make_request(f);
+    int64_t to = f->n - f->n_begun > AT_ONCE ? f->n_begun + AT_ONCE : f->n;
+    bool is_last = to == f->n;
+
+    /* With the result of the last one F is gone. */
+    if (!is_last)
+        loop_post(f->req->core->loop, &f->more, create_some_forks);
+    while (f->n_begun < to) {
+        struct err why = ERR_INIT;
+        struct fork_one *one = &f->each[f->n_begun++];
+        bool is_end = is_last && f->n_begun == to;
+        rq.ctx = one;
+        int code = sandbox_create(f->req->core->sandboxes, &rq, &why);
+        if (code < 0 && !why.code)
+            (void)err_sys(&why, code, "fork");
+        if (code < 0)
+            note_result(one, NULL, &why);
+        if (is_end)
+            return;
+    }
+}
+
 static void on_fork_captured(void *ctx, struct root *root, const struct err *e)
 {
     struct fork *f = ctx;
@@ -115,16 +143,7 @@ static void on_fork_captured(void *ctx, struct root *root, const struct err *e)
         return;
     }
     f->root = root;
-    struct sandbox_create rq = make_request(f);
-    for (int64_t i = 0, n = f->n; i < n; i++) {
-        struct err why = ERR_INIT;
-        rq.ctx = &f->each[i];
-        int code = sandbox_create(f->req->core->sandboxes, &rq, &why);
-        if (code < 0 && !why.code)
-            (void)err_sys(&why, code, "fork");
-        if (code < 0)
-            note_result(&f->each[i], NULL, &why);
-    }
+    create_some_forks(&f->more);
 }
 
 static int read_fork_request(struct api_req *r, const struct sandbox *sb, struct fork *f)

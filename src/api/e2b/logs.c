@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* GET /sandboxes/{id}/logs and /v2/sandboxes/{id}/logs: what happened to a sandbox and what its
- * main process wrote, in one order. A paused sandbox has only the former: its log is inside. */
+ * main process wrote, in one order. A log may have megabytes: a worker reads it and writes the
+ * answer. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "api/e2b/e2b.h"
@@ -9,9 +11,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json_pair.h"
+#include "base/mem.h"
 #include "core/event.h"
 #include "core/sandbox.h"
 #include "core/sandbox_log.h"
+#include "core/volume.h"
+#include "loop/work.h"
 #include "net/http_client.h"
 #include "runtime/engine.h"
 
@@ -20,6 +25,7 @@ enum {
     LIMIT_MAX = 1000,
     TAIL = 2000,
     LOG_MAX = 8 << 20,
+    MEMORY_MAX = 4 * LOG_MAX,
     ANSWER_MAX = 64 << 20,
     LEVEL_WARN = 2,
 };
@@ -35,8 +41,14 @@ struct e2b_log_entry {
 };
 
 struct logs {
-    struct api_req *req;
-    struct sandbox *sb; /* a reference */
+    struct work work;
+    struct api_req *req; /* not the worker's, nor is its memory */
+    struct sandbox *sb;  /* a reference; NULL: the worker has its turn */
+    struct arena arena;
+    char account[ACCOUNT_ID_MAX + 1];
+    struct str text; /* of the main process */
+    bool is_json;    /* as the sandbox sends it */
+    struct buf body; /* the answer */
     bool is_v2, is_backward;
     int64_t from_us, to_us; /* inclusive */
     int64_t limit;
@@ -107,12 +119,19 @@ static void put_all_entries(struct jw *w, const struct logs *l, const char *name
     jw_end(w);
 }
 
-static void answer_logs(struct logs *l)
+static void logs_free(struct logs *l)
 {
-    struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
-    struct jw w = jw_to(&body);
+    if (l->sb)
+        sandbox_unref(l->sb);
+    buf_done(&l->body);
+    arena_done(&l->arena);
+    free(l);
+}
 
-    sandbox_unref(take(l->sb));
+static void put_log_answer(struct logs *l)
+{
+    struct jw w = jw_to(&l->body);
+
     if (l->n > 0)
         qsort(l->entries, l->n, sizeof *l->entries, by_log_time);
     jw_object(&w);
@@ -123,7 +142,6 @@ static void answer_logs(struct logs *l)
         put_all_entries(&w, l, "logEntries", put_log_entry);
     }
     jw_end(&w);
-    api_reply_json(l->req, 200, &body);
 }
 
 /* ---- gathering ---- */
@@ -151,15 +169,47 @@ static void add_log_lines(struct logs *l, struct str text)
     }
 }
 
+static void run_logs(struct work *w)
+{
+    struct logs *l = container_of(w, struct logs, work);
+    const struct json *doc = l->is_json ? json_parse(&l->arena, l->text, NULL, NULL) : NULL;
+
+    add_log_lines(l, l->is_json ? json_str(json_get(doc, "logs"), STR("")) : l->text);
+    put_log_answer(l);
+}
+
+static void end_logs(struct work *w)
+{
+    struct logs *l = container_of(w, struct logs, work);
+
+    if (w->is_dropped)
+        api_fail(l->req, -ESHUTDOWN, NULL);
+    else
+        api_reply_json(l->req, 200, &l->body);
+    logs_free(l);
+}
+
+/* TEXT is copied. */
+static void answer_logs(struct logs *l, struct str text, bool is_json)
+{
+    const struct core *core = l->req->core;
+
+    sandbox_unref(take(l->sb));
+    l->text = text.len > 0 ? arena_str(&l->arena, text) : STR("");
+    l->is_json = is_json;
+    l->work = (struct work){.owner = str_of(l->account), .run = run_logs, .done = end_logs};
+    int code = l->text.p ? work_submit(volumes_pool(core->volumes), core->loop, &l->work) : -ENOMEM;
+    if (code < 0) {
+        api_fail(l->req, code, NULL);
+        logs_free(l);
+    }
+}
+
 static void on_cell_lines(void *ctx, const struct http_response *r)
 {
-    struct logs *l = ctx;
+    bool has_log = r->error == 0 && r->head.status == 200;
 
-    if (r->error == 0 && r->head.status == 200) {
-        const struct json *doc = json_parse(l->req->arena, r->body, NULL, NULL);
-        add_log_lines(l, json_str(json_get(doc, "logs"), STR("")));
-    }
-    answer_logs(l);
+    answer_logs(ctx, has_log ? r->body : STR(""), has_log);
 }
 
 /* Asks the sandbox for what its main process wrote; false when it cannot be asked. */
@@ -180,15 +230,15 @@ static bool ask_cell_for_log(struct logs *l)
 }
 
 /* What was fetched before it was paused. */
-static void add_kept(struct logs *l)
+static void answer_kept(struct logs *l)
 {
     const struct sandboxes *set = l->req->core->sandboxes;
     const struct sandbox_log *log = sandbox_log_find(set, str_of(l->sb->id), l->req->key);
     const struct sandbox_log_view view = {.tail = TAIL, .has_times = true};
     struct buf text auto_buf = BUF_INIT(SANDBOX_LOG_MAX);
 
-    if (log && sandbox_log_read(set, log, &view, &text) == 0 && text.len > 0)
-        add_log_lines(l, arena_str(l->req->arena, buf_str(&text)));
+    bool has_log = log && sandbox_log_read(set, log, &view, &text) == 0;
+    answer_logs(l, has_log ? buf_str(&text) : STR(""), false);
 }
 
 static void add_events(struct logs *l, const struct json *items)
@@ -213,16 +263,14 @@ static void on_log_events(int result, struct str items, void *ctx)
     struct logs *l = ctx;
 
     if (result < 0) {
-        sandbox_unref(take(l->sb));
         api_fail(l->req, result, NULL);
+        logs_free(l);
         return;
     }
     /* The text is gone when this returns. */
-    add_events(l, json_parse(l->req->arena, items, NULL, NULL));
-    if (ask_cell_for_log(l))
-        return;
-    add_kept(l);
-    answer_logs(l);
+    add_events(l, json_parse(&l->arena, items, NULL, NULL));
+    if (!ask_cell_for_log(l))
+        answer_kept(l);
 }
 
 /* ---- the requests ---- */
@@ -276,40 +324,55 @@ static int read_log_query(struct logs *l)
     if (l->is_v2 && (read_direction(l) < 0 || read_level(l) < 0))
         return -EINVAL;
     if (l->is_v2)
-        l->search = api_query(l->req, "search");
+        l->search = arena_str(&l->arena, api_query(l->req, "search"));
     if (at_ms >= 0)
         *(l->is_backward ? &l->to_us : &l->from_us) = at_ms * 1000;
     return 0;
 }
 
+static struct logs *logs_new(struct api_req *r, bool is_v2)
+{
+    struct logs *l = mem_zalloc(1, sizeof *l);
+
+    if (!l)
+        return NULL;
+    l->req = r;
+    l->is_v2 = is_v2;
+    l->to_us = INT64_MAX;
+    l->limit = LIMIT_DEFAULT;
+    l->max = TAIL + EVENT_MAX_LIMIT;
+    (void)snprintf(l->account, sizeof l->account, "%s", r->key->account->id);
+    arena_init(&l->arena, MEMORY_MAX);
+    buf_init(&l->body, ANSWER_MAX);
+    l->entries = arena_zalloc(&l->arena, l->max, sizeof *l->entries);
+    if (l->entries)
+        return l;
+    logs_free(l);
+    return NULL;
+}
+
 static void start_logs(struct api_req *r, bool is_v2)
 {
     struct sandbox *sb = e2b_find(r);
-    struct logs *l = sb ? arena_new(r->arena, struct logs) : NULL;
+    struct logs *l = sb ? logs_new(r, is_v2) : NULL;
 
     if (!sb)
         return;
-    struct e2b_log_entry *entries =
-        l ? arena_zalloc(r->arena, TAIL + EVENT_MAX_LIMIT, sizeof *entries) : NULL;
-    if (!entries) {
+    if (!l) {
         api_fail(r, -ENOMEM, NULL);
         return;
     }
-    *l = (struct logs){.req = r,
-                       .is_v2 = is_v2,
-                       .to_us = INT64_MAX,
-                       .limit = LIMIT_DEFAULT,
-                       .entries = entries,
-                       .max = TAIL + EVENT_MAX_LIMIT};
-    if (read_log_query(l) < 0)
+    if (read_log_query(l) < 0) {
+        logs_free(l);
         return;
+    }
     const struct event_filter filter = {
         .is_system = true, .sandbox = str_of(sb->name), .limit = EVENT_MAX_LIMIT};
     l->sb = sandbox_ref(sb);
     int code = event_query(r->core->store, r->core->loop, &filter, on_log_events, l);
     if (code < 0) {
-        sandbox_unref(take(l->sb));
         api_fail(r, code, NULL);
+        logs_free(l);
     }
 }
 

@@ -90,6 +90,7 @@ struct volume_job *e2b_volume_job(struct api_req *r)
     j->r = r;
     j->pool = volumes_pool(r->core->volumes);
     arena_init(&j->arena, JOB_MEMORY);
+    buf_init(&j->list, ANSWER_MAX);
     (void)snprintf(j->account, sizeof j->account, "%s", v->account);
     j->path = volume_path_clean(&j->arena, api_query(r, "path"), &e);
     int code = j->path ? volume_way(v, &j->way, &e) : e.code;
@@ -104,6 +105,7 @@ struct volume_job *e2b_volume_job(struct api_req *r)
 void e2b_volume_job_free(struct volume_job *j)
 {
     arena_done(&j->arena);
+    buf_done(&j->list);
     free(j);
 }
 
@@ -241,14 +243,7 @@ static void answer_removed(struct volume_job *j)
 
 static void answer_list(struct volume_job *j)
 {
-    struct buf body auto_buf = BUF_INIT(ANSWER_MAX);
-    struct jw w = jw_to(&body);
-
-    jw_array(&w);
-    for (size_t i = 0; i < j->entries.n; i++)
-        put_content_entry(&w, &j->entries.items[i]);
-    jw_end(&w);
-    api_reply_json(j->r, 200, &body);
+    api_reply_json(j->r, 200, &j->list);
     e2b_volume_job_free(j);
 }
 
@@ -271,9 +266,19 @@ static int act_remove(struct volume_job *j, int root, struct err *e)
     return volume_unlink(root, j->path, e);
 }
 
+/* Ten thousand entries as text take longer than others should wait for the loop. */
 static int act_list(struct volume_job *j, int root, struct err *e)
 {
-    return volume_list(&j->arena, root, j->path, j->depth, &j->entries, e);
+    struct jw w = jw_to(&j->list);
+    int r = volume_list(&j->arena, root, j->path, j->depth, &j->entries, e);
+
+    if (r < 0)
+        return r;
+    jw_array(&w);
+    for (size_t i = 0; i < j->entries.n; i++)
+        put_content_entry(&w, &j->entries.items[i]);
+    jw_end(&w);
+    return buf_ok(&j->list) ? 0 : volume_refuse_list(e);
 }
 
 static int act_mkdir(struct volume_job *j, int root, struct err *e)

@@ -4,6 +4,7 @@
 
 #include "api/e2b/e2b.h"
 #include "base/arena.h"
+#include "base/buf.h"
 #include "core/volume.h"
 #include "core/volume_files.h"
 #include "loop/work.h"
@@ -30,6 +31,7 @@ struct volume_job {
     /* What it found. */
     struct volume_entry entry;
     struct volume_entries entries;
+    struct buf list; /* them, as JSON */
     int fd, dir;
     uint64_t size;
     struct err e;
