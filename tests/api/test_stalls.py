@@ -13,12 +13,10 @@ import socket
 import threading
 
 import service
+import stalls
 import tap
 
 RPC = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-# Seconds; a sanitized program takes several times as long for the same.
-with open(service.PROGRAM, "rb") as program:
-    MOST = 0.25 if b"__asan_init" in program.read() else 0.05
 A_LONG_TIME = 120
 
 
@@ -50,38 +48,6 @@ class Agent:
         return got["result"].get("isError", False), got["result"]["content"][0]["text"]
 
 
-def stall(s):
-    """The most CPU time that a round of the loop took so far, in seconds."""
-    text = s.get("/metrics").body.decode()
-    return float(re.search(r"^tidepool_loop_stall_cpu_seconds (\S+)", text, re.M)[1])
-
-
-class Watched:
-    """Another client asks all the time; at the end no round was long."""
-
-    def __init__(self, s, name):
-        self.s, self.name = s, name
-        self.n, self.is_over = 0, False
-
-    def ask(self):
-        while not self.is_over:
-            tap.equal(self.s.get("/healthz").status, 200)
-            self.n += 1
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.ask)
-        self.thread.start()
-        return self
-
-    def __exit__(self, kind, *more):
-        self.is_over = True
-        self.thread.join()
-        if kind:
-            return
-        took = stall(self.s)
-        assert took < MOST, "%s: a round of the loop took %.0f ms of CPU" % (self.name, took * 1000)
-
-
 QUERIES = [
     "SELECT REGEXP_CONTAINS(REPEAT('a',40000)||'b','a+$')",
     "SELECT REGEXP_CONTAINS(REPEAT('a',100000)||'b','(a+)+$')",
@@ -108,7 +74,7 @@ def test_queries_of_bigquery():
     with service.running() as s:
         agent = Agent(s, "google_cloud")
         for query in QUERIES:
-            with Watched(s, query[:100]):
+            with stalls.Watched(s, query[:100]):
                 agent.call("bigquery_run_query", query=query)
         # The instance still works.
         is_error, text = agent.call("bigquery_run_query", query="SELECT REGEXP_EXTRACT('ab','(b)')")
@@ -120,13 +86,13 @@ def test_long_texts_and_searches():
         agent = Agent(s, "motion")
         _, text = agent.call("motion_get_workspaces")
         workspace = re.search(r'"id": *"([^"]+)"', text)[1]
-        with Watched(s, "a description of 3 MB"):
+        with stalls.Watched(s, "a description of 3 MB"):
             is_error, text = agent.call("motion_create_task", name="long", workspace_id=workspace,
                                         description="a" * 3000000)
             assert not is_error, text[:300]
-        with Watched(s, "a search for 500 000 letters"):
+        with stalls.Watched(s, "a search for 500 000 letters"):
             agent.call("motion_search_tasks", query="a" * 500000 + "b")
-        with Watched(s, "a search that finds"):
+        with stalls.Watched(s, "a search that finds"):
             is_error, text = agent.call("motion_search_tasks", query="a" * 5000)
 
 
@@ -142,7 +108,7 @@ def test_messages_of_many_values():
     with service.running() as s:
         agent = Agent(s, "motion")
         for text in texts:
-            with Watched(s, text[:100]):
+            with stalls.Watched(s, text[:100]):
                 message = ('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
                            '{"name":"motion_search_tasks","arguments":%s}}' % text)
                 c = http.client.HTTPConnection(s.host, s.port, timeout=A_LONG_TIME)
@@ -157,11 +123,11 @@ def test_lists_of_apps():
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
                "params": {"name": "listApps", "arguments": {}}}
     with service.running() as s:
-        with Watched(s, "GET /api/v1/apps"):
+        with stalls.Watched(s, "GET /api/v1/apps"):
             names = [x["name"] for x in s.get("/api/v1/apps").json["data"]]
     assert len(names) > 20, names
     with service.running() as s:
-        with Watched(s, "listApps"):
+        with stalls.Watched(s, "listApps"):
             answer = s.post("/mcp", message, headers=RPC)
         listed = json.loads(answer.json["result"]["content"][0]["text"])["apps"]
         tap.equal([x["name"] for x in listed], names)
@@ -188,7 +154,7 @@ def test_pipelined_requests():
     with service.running() as s:
         size = len(s.get("/openapi.json").body)
         before = resident(s)
-        with Watched(s, "answers that nobody reads"):
+        with stalls.Watched(s, "answers that nobody reads"):
             held = [pipelined(s, b"/openapi.json", 300) for _ in range(20)]
             for _ in range(20):
                 s.get("/healthz")
@@ -207,7 +173,7 @@ def test_pipelined_requests():
                 answer.fp = None
         held[0].close()
         tap.equal((heads, bodies), (300, 300 * size))
-        with Watched(s, "many small requests at once"):
+        with stalls.Watched(s, "many small requests at once"):
             for c in [pipelined(s, b"/healthz", 1500) for _ in range(60)]:
                 got = b""
                 while got.count(b"HTTP/1.1 200") < 1500:
@@ -248,7 +214,7 @@ def test_languages():
             agent = Agent(s, app)
             for text in texts:
                 for _ in range(2):
-                    with Watched(s, "%s: %s" % (tool, text[:80])):
+                    with stalls.Watched(s, "%s: %s" % (tool, text[:80])):
                         agent.call(tool, **{argument: text})
 
 
@@ -270,7 +236,7 @@ def test_formulas():
             "OR(" + ",".join(["FIND('a', 'b')"] * 900) + ")",
         ]
         for formula in formulas:
-            with Watched(s, formula[:100]):
+            with stalls.Watched(s, formula[:100]):
                 agent.call("airtable_list_records", base_id=base, table_id=table,
                            filter_by_formula=formula)
 
@@ -300,7 +266,7 @@ def test_sheets():
     with service.running() as s:
         agent = Agent(s, "google_sheets")
         for n, book in enumerate(books):
-            with Watched(s, "book %d: %.80s" % (n, book["1"]["A"])):
+            with stalls.Watched(s, "book %d: %.80s" % (n, book["1"]["A"])):
                 agent.call("google_sheets_create_spreadsheet", title="%d" % n,
                            data=json.dumps(book))
 
@@ -317,12 +283,12 @@ def test_what_keys_bring():
     with service.running() as s:
         box = s.post("/sandbox/motion", {"data": "default"}).json
         path = "/sandbox/motion/" + box["sandbox_id"]
-        with Watched(s, "results"):
+        with stalls.Watched(s, "results"):
             answer = s.post(path + "/verify", {"checks": [{"sql": many, "rows": []}] * 900},
                             timeout=A_LONG_TIME)
             tap.equal((answer.status, answer.json["n_failed"]), (200, 900))
         for name, body, status in bodies:
-            with Watched(s, name):
+            with stalls.Watched(s, name):
                 answer = s.post(path + "/initialize", body, timeout=A_LONG_TIME,
                                 headers={"Content-Type": "application/json"})
                 tap.equal(answer.status, status or answer.status, name)

@@ -6,6 +6,7 @@ import signal
 import time
 
 import cells
+import maxima
 import tap
 
 BASE = "/e2b/v1"
@@ -96,6 +97,72 @@ def test_whose_they_are():
         tap.equal(["mine"] in names, False)
         tap.equal(["mine"] in [x["aliases"] for x in s.get(BASE + "/templates", key=one).json],
                   True)
+
+
+def test_records_of_others_stay():
+    """There is room for 256 in all: who asks for more pushes out his own."""
+    with cells.running() as s:
+        one, two = (s.make_key(account=x)["key"] for x in ("one", "two"))
+        waiting = request(s, "mine", one)
+        done, _ = build(s, "done", one, steps=[run_step("true")])
+        first = request(s, "flood", two)
+        for _ in range(300):
+            last = request(s, "flood", two)
+        tap.equal([state_of(s, x, two).status for x in (first, last)], [404, 200])
+        tap.equal([state_of(s, x, one).json["status"] for x in (waiting, done)],
+                  ["waiting", "ready"])
+        tap.equal(maxima.used(s, "builds", "account"), 64)
+        start(s, waiting, one, steps=[])
+        tap.equal(wait(s, waiting, one)["status"], "ready")
+
+
+def test_tags_have_a_maximum():
+    with cells.running(env={"TIDEPOOL_QUOTA_ACCOUNT_TAGS": "3"}) as s:
+        one, two = (s.make_key(account=x)["key"] for x in ("one", "two"))
+
+        def tag(*tags, key=one):
+            return s.post(BASE + "/templates/tags", {"target": "mine", "tags": tags},
+                          key=key).status
+
+        for key in (one, two):
+            tap.equal(build(s, "mine", key, steps=[])[1]["status"], "ready")
+        tap.equal([tag("a", "b"), tag("c"), tag("a"), tag("a", "c")], [201, 429, 201, 429])
+        tap.equal(len(s.get(BASE + "/templates/mine/tags", key=one).json), 3)
+        tap.equal(tag("a", key=two), 201)
+        answer = s.request("DELETE", BASE + "/templates/tags",
+                           body={"name": "mine", "tags": ["b"]}, key=one)
+        tap.equal(answer.status, 204, answer)
+        s.signal(signal.SIGTERM)
+        s.wait()
+        s.start()
+        tap.equal([tag("c"), tag("d")], [201, 429], "also after a restart")
+        _, got = build(s, "mine:e", one, steps=[])
+        tap.equal(got["status"], "error")
+        tap.contains(got["reason"]["message"], "template tags (3/3)")
+
+
+def test_long_lines_of_the_log():
+    with cells.running() as s:
+        _, got = build(s, "long", steps=[run_step("head -c 300000 /dev/zero | tr '\\0' '\\1'")])
+        tap.equal(got["status"], "ready", got)
+        lines = [x["message"] for x in got["logEntries"] if x["message"].startswith("\1")]
+        tap.equal({len(x) for x in lines[:10]}, {8192})
+
+
+def test_files_have_a_maximum():
+    """Each counts for 1 MiB at least; the oldest go."""
+    with cells.running(env={"TIDEPOOL_QUOTA_ACCOUNT_BUILD_FILES": "2MiB"}) as s:
+        key, other = (s.make_key(account=x)["key"] for x in ("one", "two"))
+
+        def place(i, key):
+            return s.get(BASE + "/templates/x/files/" + "%064x" % i, key=key).json
+
+        for i, whose in ((1, other), (1, key), (2, key), (3, key)):
+            url = place(i, whose)["url"][len(s.url):]
+            tap.equal(s.request("PUT", url, body=b"x", key=None).status, 200)
+        s.until(lambda: not place(1, key)["present"])
+        tap.equal([place(i, key)["present"] for i in (2, 3)], [True, True])
+        tap.equal(place(1, other)["present"], True)
 
 
 def test_files_are_uploaded_once():

@@ -243,4 +243,32 @@ def test_the_quota_counts_snapshots():
         e.snapshot(box)
 
 
+def test_snapshots_have_a_maximum():
+    """In number as well: empty ones take room from others, too."""
+    with cells.running(env={"TIDEPOOL_QUOTA_ACCOUNT_ROOTS": "2"}) as s:
+        one, two = (E2b(s, s.make_key(account=x)["key"]) for x in ("one", "two"))
+        box = one.create()
+        one.snapshot(box, name="first")
+        one.snapshot(box, name="second")
+        path = "/sandboxes/%s/snapshots" % box["sandboxID"]
+        answer = one.call("POST", path, {"name": "third"}, 429)
+        tap.contains(answer.json["message"], "saved file systems (2/2)")
+        answer = one.call("POST", "/sandboxes/%s/fork" % box["sandboxID"], {"count": 1}, 429)
+        two.snapshot(two.create(), name="first")
+        one.call("DELETE", "/templates/first", None, 204)
+        one.snapshot(box, name="third")
+
+
+def test_many_files_count():
+    """Also without a byte in them."""
+    with cells.running(env={"TIDEPOOL_QUOTA_ACCOUNT_SNAPSHOTS": "4MiB"}) as s:
+        e = E2b(s, s.make_key(account="tenant")["key"])
+        box = e.create()
+        e.sh(box, "mkdir many; cd many; seq 2000 | xargs touch")
+        answer = e.call("POST", "/sandboxes/%s/snapshots" % box["sandboxID"], {}, 429)
+        tap.contains(answer.json["message"], "no room for a copy of the files")
+        e.sh(box, "rm -r many")
+        e.snapshot(box)
+
+
 tap.main(globals())

@@ -7,6 +7,7 @@ import shutil
 import signal
 
 import cells
+import stalls
 import tap
 
 SMALL = {"TIDEPOOL_CELLS_VOLUME_DISK": "16MiB"}
@@ -47,6 +48,19 @@ def test_the_size_is_kept():
         tap.equal(written.status, 507, written)
         tap.equal(content(s, "GET", volume, "dir", path="/").json, [], "nothing is left of it")
         tap.equal(content(s, "PUT", volume, "file", body=b"y", path="/ok").status, 201)
+
+
+def test_long_lists_hold_up_nobody():
+    with cells.running() as s:
+        volume = make(s, "long")
+        name, _ = mounted(s, volume)
+        s.run(name, "cd /mnt/v && mkdir -p d && cd d && seq -f %0200.0f 9900 | xargs touch")
+        with stalls.Watched(s, "a list of 9900 files"):
+            for _ in range(3):
+                tap.equal(len(content(s, "GET", volume, "dir", path="/d").json), 9900)
+        s.run(name, "cd /mnt/v/d && seq -f %0100.0f 200 | xargs touch")
+        answer = content(s, "GET", volume, "dir", path="/d")
+        tap.equal((answer.status, "10000 entries" in answer.json["message"]), (400, True))
 
 
 def test_restarts():

@@ -82,7 +82,9 @@ class Work:
         """To the first result of a command; the end is not in the time."""
         self.n += 1
         name = "bystander-%d-%d" % (os.getpid(), self.n)
+        start = time.monotonic()
         self.session.ask("POST", "/api/v1/sandbox", {"name": name})
+        self.made = time.monotonic() - start
         if self.execute(name, "echo $((6*7))") != "42\n":
             raise Failed("another answer than that of the command")
         return lambda: self.session.ask("DELETE", "/api/v1/sandbox/" + name)
@@ -96,6 +98,7 @@ class Work:
 
 
 KINDS = ("healthz", "create", "call", "dump")
+PARTS = ("made",)  # of "create": until the sandbox is there, without the command
 
 
 def timed(work, kind, figures):
@@ -103,6 +106,8 @@ def timed(work, kind, figures):
     try:
         after = getattr(work, kind)()
         figures["times"][kind].append(time.monotonic() - start)
+        if kind == "create":
+            figures["times"]["made"].append(work.made)
         if after:
             after()
     except Failed as e:
@@ -117,7 +122,7 @@ def live(pipe, host, port, facts):
         while pipe.poll(0 if is_on else None):
             word = pipe.recv()
             if word == "begin":
-                figures, is_on = {"times": {k: [] for k in KINDS}, "failures": []}, True
+                figures, is_on = {"times": {k: [] for k in KINDS + PARTS}, "failures": []}, True
             elif word == "end":
                 is_on = False
                 pipe.send(figures)

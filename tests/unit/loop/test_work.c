@@ -237,6 +237,27 @@ static void too_many_are_refused(void **state)
     work_pool_free(p);
 }
 
+/* The last quarter of the queue is for those who have little in it. */
+static void one_owner_does_not_fill_the_queue(void **state)
+{
+    struct work_pool *p = make(&(struct work_opts){.n = 1, .max_queued = 8});
+    struct job more = {.work = {.owner = STR("a"), .run = run, .done = done}};
+
+    (void)state;
+    submit(p, "a", 'A');
+    wait_begun(1);
+    for (int i = 0; i < 6; i++)
+        submit(p, "a", '1');
+    assert_int_equal(work_submit(p, loop, &more.work), -EBUSY);
+    submit(p, "b", 'b');
+    submit(p, "c", 'c');
+    more.work.owner = STR("d");
+    assert_int_equal(work_submit(p, loop, &more.work), -EBUSY);
+    let_go(1);
+    wait_done(9);
+    work_pool_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +268,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_pool_ends_in_time, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pool_without_jobs_ends_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(too_many_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_owner_does_not_fill_the_queue, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
