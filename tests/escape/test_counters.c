@@ -16,23 +16,23 @@
 
 #include <linux/aio_abi.h>
 
-#include "../lib/lab.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "stage.h"
 #include "sys/io.h"
 
 /* What a neighbour needs of each, at least. */
 enum { MODEST = 8 };
 enum { MEMORY = 768 << 20, PIDS = 1024 };
 
-static unsigned n_checks, n_failed;
 static struct lab_result r;
 
 static void check(bool is_ok, const char *counter, const char *who, const char *what)
 {
-    (void)printf("%sok %u - %s, taken by %s: %s\n", is_ok ? "" : "not ", ++n_checks, counter, who,
-                 what);
-    n_failed += !is_ok;
+    char taken[128];
+
+    (void)snprintf(taken, sizeof taken, "%s, taken by %s", counter, who);
+    stage_check(is_ok, taken, what, NULL);
 }
 
 /* ---- what the host takes ---- */
@@ -309,30 +309,19 @@ static void try_shares(struct world *w)
 static struct engine_cell *create(struct world *w, const char *name)
 {
     struct cell_spec s = lab_spec();
-    struct err e = ERR_INIT;
 
     s.limits.memory_bytes = MEMORY;
     s.limits.pids = PIDS;
-    struct engine_cell *c = lab_create(&w->lab, name, &s, &e);
-    if (!c) {
-        (void)printf("Bail out! %s\n", err_text(&e));
-        exit(1);
-    }
-    return c;
+    return stage_create(&w->lab, name, &s);
 }
 
 int main(void)
 {
     static struct world w;
-    struct err e = ERR_INIT;
 
-    if (lab_must_skip())
+    if (stage_must_skip())
         return 0;
-    (void)setvbuf(stdout, NULL, _IOLBF, 0);
-    if (lab_open(&w.lab, 0, CGROUP_NONE, &e) < 0) {
-        (void)printf("Bail out! %s\n", err_text(&e));
-        return 1;
-    }
+    stage_open(&w.lab);
     w.second = create(&w, "second");
     w.hostile = create(&w, "hostile");
     for (size_t i = 0; i < ARRAY_LEN(counters); i++) {
@@ -341,7 +330,5 @@ int main(void)
     }
     try_sockets(&w);
     try_shares(&w);
-    lab_close(&w.lab);
-    (void)printf("1..%u\n", n_checks);
-    return n_failed > 0;
+    return stage_end(&w.lab);
 }

@@ -15,21 +15,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../lib/lab.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "stage.h"
 #include "sys/io.h"
 
 enum { PROBE_MAX = 4 << 20, PROBES_MIN = 95 };
 
-static unsigned n_checks, n_failed;
 
 static void check(bool is_ok, const char *who, const char *what)
 {
-    (void)printf("%sok %u - %s: %s\n", is_ok ? "" : "not ", ++n_checks, who, what);
-    n_failed += !is_ok;
+    stage_check(is_ok, who, what, NULL);
 }
 
 /* ---- what is planted, and how the host looked before ---- */
@@ -96,15 +94,9 @@ static void remember_host(struct world *w)
 static struct engine_cell *create(struct world *w, const char *name)
 {
     struct cell_spec s = lab_spec();
-    struct err e = ERR_INIT;
 
     s.limits.memory_bytes = 128 << 20;
-    struct engine_cell *c = lab_create(&w->lab, name, &s, &e);
-    if (!c) {
-        (void)printf("Bail out! %s\n", err_text(&e));
-        exit(1);
-    }
-    return c;
+    return stage_create(&w->lab, name, &s);
 }
 
 /* Services of the second cell, which the first must not reach. */
@@ -139,7 +131,7 @@ static void send_probe(struct world *w)
 static void run_probes(struct world *w, const char *user)
 {
     char pid[16], port[16];
-    unsigned before = n_checks;
+    unsigned before = stage_n_checks();
 
     (void)snprintf(pid, sizeof pid, "%d", (int)getpid());
     (void)snprintf(port, sizeof port, "%d", w->port);
@@ -157,7 +149,7 @@ static void run_probes(struct world *w, const char *user)
         (void)snprintf(name, sizeof name, STR_FMT, STR_ARG(str_skip(line, is_ok ? 3 : 5)));
         check(is_ok, user, name);
     }
-    check(n_checks - before > PROBES_MIN, user, "all probes reported");
+    check(stage_n_checks() - before > PROBES_MIN, user, "all probes reported");
 }
 
 /* Things that only hurt: the cell has to stop them at its limits and live on. */
@@ -247,18 +239,13 @@ static void check_host(struct world *w)
 int main(void)
 {
     static struct world w;
-    struct err e = ERR_INIT;
 
-    if (lab_must_skip())
+    if (stage_must_skip())
         return 0;
-    (void)setvbuf(stdout, NULL, _IOLBF, 0);
     remember_host(&w);
     plant_canary(&w);
     plant_services(&w);
-    if (lab_open(&w.lab, 0, CGROUP_NONE, &e) < 0) {
-        (void)printf("Bail out! %s\n", err_text(&e));
-        return 1;
-    }
+    stage_open(&w.lab);
     w.sibling = create(&w, "sibling");
     w.cell = create(&w, "probed");
     start_sibling(&w);
@@ -272,8 +259,6 @@ int main(void)
     run_abuses(&w, "user");
     run_abuses(&w, "root");
     check_host(&w);
-    lab_close(&w.lab);
     (void)unlink(w.canary);
-    (void)printf("1..%u\n", n_checks);
-    return n_failed > 0;
+    return stage_end(&w.lab);
 }

@@ -8,18 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/lab.h"
 #include "base/cleanup.h"
+#include "stage.h"
 
-static unsigned n_checks, n_failed;
 static struct lab_result r;
 
 static void check(bool is_ok, const char *who, const char *what)
 {
-    (void)printf("%sok %u - %s: %s\n", is_ok ? "" : "not ", ++n_checks, who, what);
-    if (!is_ok)
-        (void)printf("# %.2000s%.2000s\n", r.out, r.err);
-    n_failed += !is_ok;
+    stage_check(is_ok, who, what, &r);
 }
 
 struct world {
@@ -149,28 +145,17 @@ static void check_actor(struct world *w, const char *user)
 static struct engine_cell *create(struct world *w, const char *name)
 {
     struct cell_spec s = lab_spec();
-    struct err e = ERR_INIT;
-    struct engine_cell *c = lab_create(&w->lab, name, &s, &e);
 
-    if (!c) {
-        (void)printf("Bail out! %s\n", err_text(&e));
-        exit(1);
-    }
-    return c;
+    return stage_create(&w->lab, name, &s);
 }
 
 int main(void)
 {
     static struct world w;
-    struct err e = ERR_INIT;
 
-    if (lab_must_skip())
+    if (stage_must_skip())
         return 0;
-    (void)setvbuf(stdout, NULL, _IOLBF, 0);
-    if (lab_open(&w.lab, 0, CGROUP_NONE, &e) < 0) {
-        (void)printf("Bail out! %s\n", err_text(&e));
-        return 1;
-    }
+    stage_open(&w.lab);
     w.one = create(&w, "one");
     w.other = create(&w, "other");
     check_actor(&w, "user");
@@ -178,7 +163,5 @@ int main(void)
     check(lab_sh(&w.lab, w.one, "user", "test \"$(stat -c %u:%g:%a /dev/null)\" = 0:0:666", &r) ==
               0,
           "user", "/dev/null belongs to root");
-    lab_close(&w.lab);
-    (void)printf("1..%u\n", n_checks);
-    return n_failed > 0;
+    return stage_end(&w.lab);
 }

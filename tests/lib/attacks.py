@@ -19,6 +19,7 @@ import time
 
 RPC = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 PREPARE_S = 120
+NICE = 10
 LONGEST_S = 40  # that an attack lasts inside of a sandbox
 
 
@@ -233,7 +234,7 @@ def repeat(step):
 
 
 def go(pipe, host, port, key, name):
-    os.nice(10)  # an attacker is another machine: it should not take the processors itself
+    os.nice(NICE)  # an attacker is another machine: it should not take the processors itself
     try:
         steps = ALL[name](Attacker(host, port, key))
         pipe.send("")

@@ -10,6 +10,7 @@ It is a process of its own, so that neither the others' threads nor the test's a
     b.close()
 """
 
+import contextlib
 import hashlib
 import http.client
 import json
@@ -114,8 +115,11 @@ def timed(work, kind, figures):
         figures["failures"].append("%s after %.1f s: %s" % (kind, time.monotonic() - start, e))
 
 
-def live(pipe, host, port, facts):
+def live(pipe, host, port, facts, nice):
     """The process: works while it is told to; the answer to "end" are the figures."""
+    if nice < 0:
+        with contextlib.suppress(OSError):
+            os.nice(nice)
     work = Work(host, port, facts)
     figures, is_on = None, False
     while True:
@@ -141,7 +145,8 @@ def live(pipe, host, port, facts):
 
 
 class Bystander:
-    def __init__(self, s, account="bystander"):
+    def __init__(self, s, account="bystander", nice=0):
+        """With a negative NICE it does not wait for processors itself."""
         key = s.make_key(account=account)["key"]
         box = s.create(key=key, name="bystanders-own")
         s.run(
@@ -158,8 +163,8 @@ class Bystander:
         self.secrets = [MARK, key, got.json["server_url"].rpartition("=")[2]]
         context = multiprocessing.get_context("fork")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=live, args=(theirs, s.host, s.port, self.facts),
-                                       daemon=True)
+        self.process = context.Process(target=live, daemon=True,
+                                       args=(theirs, s.host, s.port, self.facts, nice))
         self.process.start()
         self.before = self.digests()
 
