@@ -108,8 +108,7 @@ struct build_request {
 struct build *build_new(struct builds *set, const struct build_request *rq, struct err *e);
 struct build *build_find(const struct builds *set, struct str id, const struct account_key *key);
 /* Starts B with what the client says: fromImage or fromTemplate, steps, startCmd, readyCmd, force.
- * -EINVAL with E filled when B does not wait or SPEC is malformed; what goes wrong later is in B.
- */
+ * -EINVAL with E filled when B does not wait or SPEC is malformed; what fails later is in B. */
 int build_start(struct build *b, const struct json *spec, struct err *e);
 
 /* ---- tags ---- */
@@ -123,12 +122,10 @@ struct build_tag *build_tag_next(const struct builds *set, const struct build_ta
                                  const char *account, struct str name);
 /* E is NULL on success. */
 typedef void build_done_fn(void *ctx, const struct err *e);
-/* Has more tags stand for what T does. -EDQUOT without a call, with E filled: the account has its
- * maximum. */
+/* Has more tags stand for what T does. Without a call, with E filled: -EDQUOT. */
 int build_tag_add(struct builds *set, const struct build_tag *t, const struct json *tags,
                   build_done_fn *fn, void *ctx, struct err *e);
-/* Removes tags of ALIAS; NULL: all, and with them the template. Roots that no tag has any more go.
- */
+/* Removes tags of ALIAS; NULL: all, and the template. Roots that no tag has any more go. */
 int build_tag_remove(struct builds *set, const char *account, struct str alias,
                      const struct json *tags, build_done_fn *fn, void *ctx);
 /* What a sandbox of T's build is created with. */
@@ -149,6 +146,5 @@ struct build_upload {
 int build_upload_begin(struct builds *set, struct build_upload *u, struct str account,
                        struct err *e);
 void build_upload_end(struct build_upload *u);
-/* Removes the file PATH (NULL: none) and the oldest files of ACCOUNT while they take more than
- * quota.account_build_files. A worker does it. */
+/* Has a worker remove PATH (NULL: none) and what ACCOUNT has beyond quota.account_build_files. */
 void build_files_trim(struct builds *set, const char *account, const char *path);

@@ -24,7 +24,6 @@
 
 enum { PROBE_MAX = 4 << 20, PROBES_MIN = 95 };
 
-
 static void check(bool is_ok, const char *who, const char *what)
 {
     stage_check(is_ok, who, what, NULL);

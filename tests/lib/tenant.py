@@ -542,7 +542,9 @@ class Tenant:
         if not self.volumes:
             return
         made = self.r.choice(self.volumes)
-        token = made["token"] if self.r.random() < 0.9 else self.r.choice(["", "x", self.hints["key"]])
+        token = made["token"]
+        if self.r.random() < 0.1:
+            token = self.r.choice(["", "x", self.hints["key"]])
         path = urllib.parse.quote(self.r.choice(
             ["/", "/a", "/a/b", "/a/b/c", "../x", "/l", self.odd.text(300)]))
         place = "/e2b/v1/volumecontent/%s/" % made["volumeID"]
@@ -551,9 +553,11 @@ class Tenant:
         method, target, body = [
             ("GET", "dir?depth=%s&path=" % self.r.choice([1, 3, 64, 65, "x"]), None),
             ("POST", "dir?force=true&path=", None),
-            ("PUT", "file?force=true&path=", self.r.randbytes(self.r.choice([0, 10, 70000, 1 << 20]))),
+            ("PUT", "file?force=true&path=",
+             self.r.randbytes(self.r.choice([0, 10, 70000, 1 << 20]))),
             ("GET", "file?path=", None),
-            ("PATCH", "path?path=", json.dumps(self.vary({"uid": 1, "gid": 2, "mode": 420})).encode()),
+            ("PATCH", "path?path=",
+             json.dumps(self.vary({"uid": 1, "gid": 2, "mode": 420})).encode()),
             ("DELETE", "path?path=", None),
             ("GET", "path?path=", None),
         ][kind]
