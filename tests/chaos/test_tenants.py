@@ -132,6 +132,13 @@ def complaints(s):
     return [x for x in s.log().splitlines() if bad.search(x)]
 
 
+def find_spawner(state):
+    """The parent of the cells. On a machine that has too much to do it may have been taken for one
+    that hangs, and there is another one then, without cells."""
+    pids = list(filter(None, map(cells.pid_at, cells.places(state))))
+    return max(pids, key=lambda pid: len(census.children(pid)), default=0)
+
+
 def add_pool(s):
     """A template with a pool, which tenants take from; what there was before."""
     path = "/api/v1/config/templates"
@@ -147,7 +154,7 @@ def test_tenants():
     env = {"TIDEPOOL_CELLS_INTERNET": "false", "TIDEPOOL_CELLS_VOLUME_DISK": "16MiB"}
     with cells.running(env=env) as s:
         remove_pool = add_pool(s)
-        counted = census.Census(s, cells.spawner_pid)
+        counted = census.Census(s, find_spawner)
         watcher = bystander.Bystander(s)
         try:
             watcher.begin()
