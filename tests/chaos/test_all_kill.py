@@ -219,9 +219,10 @@ class Client(threading.Thread):
         status = "building"
         while status in ("waiting", "building") and time.monotonic() < end:
             time.sleep(0.05)
-            status = self.call("GET", place % "" + "/status")["status"]
+            got = self.call("GET", place % "" + "/status")
+            status = got["status"]
         if status != "ready":
-            raise Refused("a build is %s" % status)
+            raise Refused("a build is %s: %r" % (status, got.get("reason")))
         before.update(state="ready", text=text)
 
     # ---- apps and keys ----
