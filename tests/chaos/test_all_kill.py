@@ -39,6 +39,7 @@ CLIENTS = 4
 PROBES = CLIENTS + 2
 RPC = shops.RPC
 E2B = "/e2b/v1"
+CONFIG = "/api/v1/config/templates"
 POOL = 1  # sandboxes in the pool of the template "pooled"
 STEP_S = 120  # that a build may take on a busy machine
 KILLS = ["service", "service", "cell", "cell", "spawner"]
@@ -481,7 +482,8 @@ def running():
         with cells.running(env=env) as s:
             pooled = {"name": "pooled", "image": "tidepool/default:latest", "description": "Ready",
                       "pool": {"size": POOL}}
-            tap.equal(s.post("/api/v1/config/templates", [pooled]).status, 200)
+            s.shipped = s.get(CONFIG).json["data"]
+            tap.equal(s.post(CONFIG, s.shipped + [pooled]).status, 200)
             yield s
 
 
@@ -507,7 +509,7 @@ def test_everything_under_kills():
         n = sum(b.acknowledged for b in books)
         print("# %d rounds, kills %r, %d requests acknowledged" % (n_rounds, kills, n))
         s.remove_all()
-        tap.equal(s.post("/api/v1/config/templates", []).status, 200)
+        tap.equal(s.post(CONFIG, s.shipped).status, 200)
         counted.settle(cells.WARM, 60)
         groups = counted.groups
     tap.equal([g for g in groups if os.path.exists(g)], [], "groups after the end")
