@@ -20,10 +20,12 @@ static bool is_file(const char *dir, struct str name, const char *suffix)
     return n < PATH_LEN && access(path, F_OK) == 0;
 }
 
-/* Packages that can be installed for several architectures have the one in the name. */
+/* Packages that can be installed for several architectures have the one in the name. The check sums
+ * go with the package; its list stays behind as long as a configuration file of it does. */
 static bool is_package(struct str name)
 {
-    static const char *const suffixes[] = {".list", ":amd64.list", ":arm64.list", ":i386.list"};
+    static const char *const suffixes[] = {".md5sums", ":amd64.md5sums", ":arm64.md5sums",
+                                           ":i386.md5sums"};
 
     for (size_t i = 0; i < ARRAY_LEN(suffixes); i++)
         if (is_file("/var/lib/dpkg/info", name, suffixes[i]))
@@ -78,6 +80,6 @@ int template_check(const struct template *t, struct err *e)
         return err_set(e, -ENOENT, "template %s needs what this host lacks: " STR_FMT, t->name,
                        STR_ARG(buf_str(&lacks)));
     return err_set(e, -ENOENT,
-                   "template %s needs what this host lacks: " STR_FMT "; apt install" STR_FMT,
+                   "template %s needs what this host lacks: " STR_FMT "; apt-get install" STR_FMT,
                    t->name, STR_ARG(buf_str(&lacks)), STR_ARG(buf_str(&cure)));
 }

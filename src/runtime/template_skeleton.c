@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/id.h"
 #include "runtime/login.h"
 #include "runtime/template_internal.h"
 
-enum { LOCAL_DEPTH = 3, LOCAL_MAX = 2000 };
+enum { LOCAL_DEPTH = 3, LOCAL_MAX = 2000, MACHINE_ID_LEN = 32 };
 
 static const struct template_entry entries[] = {
     {"etc", 0755, 0, 0, NULL},
@@ -78,6 +79,11 @@ static const struct template_entry entries[] = {
     {"etc/dpkg", 0755, 0, 0, NULL},
     {"etc/dpkg/dpkg.cfg.d", 0755, 0, 0, NULL},
     {"etc/dpkg/dpkg.cfg.d/tidepool", 0644, 0, 0, "force-confdef\nforce-confold\n"},
+    /* Chromium's own sandbox is made of user namespaces, which cells do not have. The second option
+     * is against the warning that the first one brings to every window. */
+    {"etc/chromium.d", 0755, 0, 0, NULL},
+    {"etc/chromium.d/tidepool", 0644, 0, 0,
+     "export CHROMIUM_FLAGS=\"$CHROMIUM_FLAGS --no-sandbox --test-type\"\n"},
     {"home/user/.bashrc", 0644, 1000, 1000, LOGIN_USER_BASHRC},
     {"home/user/.profile", 0644, 1000, 1000, LOGIN_USER_PROFILE},
     {"home/user/.bash_logout", 0644, 1000, 1000, ""},
@@ -109,11 +115,22 @@ static const struct template_entry fallbacks[] = {
     {"var/mail", 02775, 0, 8, NULL},
 };
 
+/* Where clients of others look for what Debian has elsewhere; only if the host has it. */
+static const struct {
+    const char *path, *target;
+} moved[] = {
+    {"opt/noVNC", "/usr/share/novnc"}, /* the desktop client of E2B */
+};
+
 static int make_skeleton_links(struct template_build *b, struct err *e)
 {
     for (size_t i = 0; i < ARRAY_LEN(links); i++)
         if (symlinkat(links[i].target, b->root, links[i].path) < 0)
             return err_sys(e, -errno, "create '%s'", links[i].path);
+    for (size_t i = 0; i < ARRAY_LEN(moved); i++)
+        if (faccessat(b->host, moved[i].target + 1, F_OK, 0) == 0 &&
+            symlinkat(moved[i].target, b->root, moved[i].path) < 0)
+            return err_sys(e, -errno, "create '%s'", moved[i].path);
     return 0;
 }
 
@@ -136,6 +153,18 @@ static int make_usr_links(struct template_build *b, struct err *e)
     return 0;
 }
 
+/* D-Bus does not start without one. The host's own stays there. */
+static int make_machine_id(struct template_build *b)
+{
+    char text[MACHINE_ID_LEN + 2];
+
+    id_hex(text, MACHINE_ID_LEN);
+    text[MACHINE_ID_LEN] = '\n';
+    text[MACHINE_ID_LEN + 1] = '\0';
+    const struct template_entry file = {"etc/machine-id", 0444, 0, 0, text};
+    return template_make_one(b->root, &file);
+}
+
 int template_make_skeleton(struct template_build *b, struct err *e)
 {
     for (size_t i = 0; i < ARRAY_LEN(entries); i++) {
@@ -143,7 +172,10 @@ int template_make_skeleton(struct template_build *b, struct err *e)
         if (r < 0)
             return err_sys(e, r, "create '%s'", entries[i].path);
     }
-    int r = make_skeleton_links(b, e);
+    int r = make_machine_id(b);
+    if (r < 0)
+        return err_sys(e, r, "create '/etc/machine-id'");
+    r = make_skeleton_links(b, e);
     return r < 0 ? r : make_usr_links(b, e);
 }
 

@@ -106,7 +106,7 @@ def test_what_the_host_lacks():
         save(s, template("lacking", requires=["sh", "no-such-package", "no-such | nor-such"],
                          pool={"size": 1}))
         want = ("template lacking needs what this host lacks: no-such-package, no-such | nor-such; "
-                "apt install no-such-package no-such")
+                "apt-get install no-such-package no-such")
         answer = s.post("/api/v1/sandbox", {"template": "lacking"})
         tap.equal((answer.status, answer.json["message"]), (501, want))
         answer = s.post("/e2b/v1/sandboxes", {"templateID": "lacking"})
