@@ -37,7 +37,7 @@ void e2b_split_name(struct api_req *r, struct str text, struct str *ret_alias, s
     *ret_tag = tag.p ? tag : STR("");
 }
 
-static void e2b_build_fail(struct api_req *r, int code, const struct err *e)
+void e2b_build_fail(struct api_req *r, int code, const struct err *e)
 {
     if (code == -EDQUOT)
         api_error(r, 429, "%s", err_text(e));
