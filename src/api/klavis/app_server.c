@@ -8,6 +8,7 @@
 
 #include "api/local/apps.h"
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "core/core.h"
 #include "core/instance.h"
@@ -85,14 +86,34 @@ static bool writes_file(struct instance_op *op)
     return true;
 }
 
+/* What is our own fault is for the log; what the caller can do something about is for the caller. */
+static void fail_call(struct mcp_call *c, const struct err *e)
+{
+    switch (e->code) {
+    case -ENOENT: mcp_reply_fail(c, MCP_SERVER_ERROR, "%s", err_text(e)); return;
+    case -ENOMEM:
+    case -EINVAL:
+    case -EIO:
+    case -EBUSY:
+    case -EROFS:
+    case -EACCES:
+    case -EUCLEAN:
+        log_error("a tool failed", LOG_S("error", err_text(e)));
+        mcp_reply_fail(c, MCP_INTERNAL_ERROR, "Internal error");
+        return;
+    default: mcp_reply_fail(c, MCP_INTERNAL_ERROR, "%s", err_text(e));
+    }
+}
+
 static void on_app_call_done(struct instance_op *op, const struct err *e)
 {
     struct mcp_call *c = op->ctx;
 
     if (e) {
-        mcp_reply_fail(c, e->code == -ENOENT ? MCP_SERVER_ERROR : MCP_INTERNAL_ERROR, "%s",
-                       err_text(e));
+        fail_call(c, e);
     } else {
+        if (op->answer.fault.p)
+            log_warn("a tool could not use its arguments", LOG_V("error", op->answer.fault));
         if (writes_file(op))
             return;
         answer_tool(c, &op->answer);

@@ -195,6 +195,8 @@ static int run_case(struct case_file *f, struct json *line, struct arena *a, str
     if (r < 0)
         return r;
     const struct json *value = json_parse(a, got.text, NULL, NULL);
+    if (got.fault.p)
+        return err_set(e, -EINVAL, STR_FMT, STR_ARG(got.fault));
     if (is_as_expected(f, &x, &got, value))
         note_coverage(f, call.tool, got.is_failure);
     else

@@ -20,6 +20,11 @@ static const char *const errors_names[APP_ERRORS_COUNT] = {
     [APP_ERRORS_RESULT] = "result", [APP_ERRORS_RAW] = "raw",
 };
 
+static const char *const arguments_names[APP_ARGUMENTS_COUNT] = {
+    [APP_ARGUMENTS_TEXTS] = "texts",
+    [APP_ARGUMENTS_JSONSCHEMA] = "jsonschema",
+};
+
 static const struct {
     const char *key, *text;
 } texts[APP_TEXT_COUNT] = {
@@ -27,6 +32,7 @@ static const struct {
     [APP_TEXT_INVALID] = {"invalid", "{name}: {text}"},
     [APP_TEXT_UNKNOWN] = {"unknown", "Unknown tool: {name}"},
     [APP_TEXT_QUERY] = {"query", "{text}"},
+    [APP_TEXT_FAILED] = {"failed", "Invalid request: an argument has a value that cannot be used"},
 };
 
 static int err_app_memory(struct err *e)
@@ -36,17 +42,30 @@ static int err_app_memory(struct err *e)
 
 /* ---- app.json ---- */
 
-static int read_errors(struct app *app, const struct json *v, struct err *e)
+/* The place of V among N NAMES, 0 when it is absent, -1 when it is none of them. */
+static int find_name(const struct json *v, const char *const *names, size_t n)
 {
     if (!v)
         return 0;
-    for (size_t i = 0; i < APP_ERRORS_COUNT; i++) {
-        if (!str_is(json_str(v, STR("")), errors_names[i]))
-            continue;
-        app->errors = (enum app_errors)i;
-        return 0;
+    for (size_t i = 0; i < n; i++) {
+        if (str_is(json_str(v, STR("")), names[i]))
+            return (int)i;
     }
-    return err_set(e, -EINVAL, "app.json: /errors is text, json, rpc, result or raw");
+    return -1;
+}
+
+static int read_errors(struct app *app, const struct json *v, struct err *e)
+{
+    int errors = find_name(json_get(v, "errors"), errors_names, APP_ERRORS_COUNT);
+    int arguments = find_name(json_get(v, "arguments"), arguments_names, APP_ARGUMENTS_COUNT);
+
+    if (errors < 0)
+        return err_set(e, -EINVAL, "app.json: /errors is text, json, rpc, result or raw");
+    if (arguments < 0)
+        return err_set(e, -EINVAL, "app.json: /arguments is texts or jsonschema");
+    app->errors = (enum app_errors)errors;
+    app->arguments = (enum app_arguments)arguments;
+    return 0;
 }
 
 static int read_ids(struct app *app, const struct json *v, struct err *e)
@@ -114,8 +133,9 @@ static int refuse_unknown_member(const struct json *v, const char *where, const 
 static int check_members(const struct json *v, struct err *e)
 {
     static const char *const names[] = {
-        "title", "group",     "base",    "engine",     "errors",   "texts",     "is_indented",
-        "ids",   "languages", "headers", "benchmarks", "metadata", "auth_data", NULL};
+        "title",       "group", "base",      "engine",  "errors",     "arguments", "texts",
+        "is_indented", "ids",   "languages", "headers", "benchmarks", "metadata",  "auth_data",
+        NULL};
     const char *own[APP_TEXT_COUNT + 1] = {NULL};
 
     for (size_t i = 0; i < APP_TEXT_COUNT; i++)
@@ -145,7 +165,7 @@ static int read_about(struct app *app, struct err *e)
     app->headers = json_get(v, "headers");
     if (app->headers && !json_is(app->headers, JSON_OBJECT))
         return err_set(e, -EINVAL, "app.json: /headers is an object");
-    int r = read_errors(app, json_get(v, "errors"), e);
+    int r = read_errors(app, v, e);
     if (r == 0)
         r = read_ids(app, json_get(v, "ids"), e);
     if (r == 0)
@@ -257,7 +277,8 @@ static int read_tool(struct app *app, const struct json *v, struct app_tool *t, 
     if (!json_is(t->input, JSON_OBJECT))
         return err_set(e, -EINVAL, "%s: the inputSchema is missing", name.p);
     const struct json *accepts = json_get(v, "accepts");
-    t->schema = schema_compile(&app->arena, accepts ? accepts : t->input, e);
+    t->accepts = accepts ? accepts : t->input;
+    t->schema = schema_compile(&app->arena, t->accepts, e);
     if (!t->schema)
         return err_ctx(e, -EINVAL, "%s: %s", name.p, accepts ? "accepts" : "inputSchema");
     t->annotations = json_get(v, "annotations");

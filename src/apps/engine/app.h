@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* An app: a product as a folder of data (docs/adr/0006), loaded and ready to be used.
  *
- *   app.json      {"title", "group", "engine", "errors", "is_indented", "ids", "texts",
- *                 "languages", "headers", "auth_data", "metadata", "benchmarks", "base"}; all but
- *                 the title may be missing
+ *   app.json      {"title", "group", "engine", "errors", "arguments", "is_indented", "ids",
+ *                 "texts", "languages", "headers", "auth_data", "metadata", "benchmarks", "base"};
+ *                 all but the title may be missing
  *   tools.json    [{"name", "description", "inputSchema", "accepts", "annotations", "files",
  *                 "script"}]; accepts: what arguments are checked by and completed from where
  *                 the product takes more, or other things, than it says
@@ -46,19 +46,28 @@ enum app_errors {
     APP_ERRORS_COUNT
 };
 
+/* How it reports arguments that do not fit a tool's schema. */
+enum app_arguments {
+    APP_ARGUMENTS_TEXTS,      /* by its texts, as it reports all failures */
+    APP_ARGUMENTS_JSONSCHEMA, /* a result with isError, in the words of Python's jsonschema */
+    APP_ARGUMENTS_COUNT
+};
+
 /* What a product says of calls that do not fit a tool. */
 enum app_text {
     APP_TEXT_MISSING, /* an argument is required */
     APP_TEXT_INVALID, /* an argument is not what the schema says */
     APP_TEXT_UNKNOWN, /* no tool of that name */
     APP_TEXT_QUERY,   /* a query that cannot be understood */
+    APP_TEXT_FAILED,  /* values that fit the schema, but nothing that the product stores */
     APP_TEXT_COUNT
 };
 
 struct app_tool {
     const char *name, *description;
     const struct json *input, *annotations; /* annotations may be NULL */
-    const struct schema *schema;            /* of the arguments: accepts, or input */
+    const struct json *accepts;             /* what arguments are checked by: or input */
+    const struct schema *schema;            /* the same, compiled */
     const struct script *script;
     bool is_read_only;
     /* {ARGUMENT: "read" or "write"}: files of the workspace. What is in one that is read is the
@@ -75,6 +84,7 @@ struct app {
     const char *dir, *title, *group;
     const struct app_engine *engine; /* see apps/engine/engine.h */
     enum app_errors errors;
+    enum app_arguments arguments;
     bool is_indented;                   /* answers are JSON with line breaks, two spaces deep */
     const struct json *ids, *languages; /* objects, or NULL */
     /* What an instance's holder gets for checkers of the product: objects of texts, in which

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "apps/engine/engine.h"
+#include "apps/text/jsonschema.h"
 #include "base/buf.h"
 
 /* ---- texts ---- */
@@ -22,7 +23,7 @@ static void add_escaped_text(struct buf *out, struct str s)
 static struct str fill_error_text(struct arena *a, const char *template, struct str name,
                                   struct str text)
 {
-    auto_buf struct buf b = BUF_INIT(64 << 10);
+    auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
     struct str rest = str_of(template);
 
     while (rest.len > 0) {
@@ -44,7 +45,7 @@ static struct str fill_error_text(struct arena *a, const char *template, struct 
 static int answer_tool_failure(const struct app *app, struct str text, struct arena *a,
                                struct app_answer *ret)
 {
-    auto_buf struct buf b = BUF_INIT(1 << 20);
+    auto_buf struct buf b = BUF_INIT(2 * (size_t)APPDB_RESULT_MAX);
 
     if (!text.p)
         return -ENOMEM;
@@ -65,6 +66,20 @@ static int answer_tool_failure(const struct app *app, struct str text, struct ar
     return ret->text.p ? 0 : -ENOMEM;
 }
 
+/* In the words of jsonschema; false when it would have let the arguments pass. */
+static bool explain_check(const struct app_call *c, struct app_answer *ret)
+{
+    auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
+
+    (void)buf_add_lit(&b, "Input validation error: ");
+    if (c->app->arguments != APP_ARGUMENTS_JSONSCHEMA ||
+        !jsonschema_explain(c->arena, c->tool->accepts, c->args, &b))
+        return false;
+    *ret = (struct app_answer){
+        .kind = APP_ANSWER_ERROR, .text = arena_str(c->arena, buf_str(&b)), .is_failure = true};
+    return ret->text.p != NULL;
+}
+
 /* The name of the argument at POINTER; for a missing one: of what is missing in it. */
 static int fail_check(const struct app *app, const struct app_call *c,
                       const struct schema_error *why, struct app_answer *ret)
@@ -73,6 +88,8 @@ static int fail_check(const struct app *app, const struct app_call *c,
     struct str name = str_of(why->path);
     const struct json *required = json_get(c->tool->input, "required");
 
+    if (explain_check(c, ret))
+        return 0;
     if (str_starts(name, STR("/")))
         name = str_skip(name, 1);
     for (size_t i = 0; is_missing && name.len == 0 && required && i < required->n; i++) {
@@ -99,12 +116,33 @@ static struct str indent(struct str text, struct arena *a)
     return buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
 }
 
+/* The engine refused what the script made of the arguments: an unfit value, reported as the
+ * product's errors are. */
+static int answer_unfit(const struct app_call *c, const struct err *e, struct app_answer *ret)
+{
+    const char *text = c->app->texts[APP_TEXT_FAILED];
+    struct str name = str_of(c->tool->name);
+    int r = answer_tool_failure(c->app, fill_error_text(c->arena, text, name, STR("")), c->arena,
+                                ret);
+
+    ret->fault = arena_printf(c->arena, "%s: %s: %s", c->app->name, c->tool->name, err_text(e));
+    return r;
+}
+
 #define TOO_MUCH "The request takes too long or returns too much; narrow it down and try again."
 
 /* What the script said, or that it did not come to an end (R < 0), as the product reports it. */
 static int answer_script(const struct app *app, struct app_call *c, int r, struct app_answer *ret,
                          struct err *e)
 {
+    struct appdb_call call = {.script = c->tool->script,
+                              .args = c->args,
+                              .arena = c->arena,
+                              .is_write = !c->tool->is_read_only,
+                              .limits = c->is_brief ? APPDB_BRIEF : APPDB_USUAL};
+    struct err own = ERR_INIT;
+    int r = c->run ? c->run(c->ctx, &call, &own) : appdb_run(c->db, &call, &own);
+
     /* What a caller asked too much for is no fault of ours, and reported as the product's errors
      * are.
      */
@@ -117,6 +155,16 @@ static int answer_script(const struct app *app, struct app_call *c, int r, struc
     if (c->error.p || c->is_query_error) {
         r = answer_tool_failure(app, c->error, c->arena, ret);
         ret->is_fixed = c->is_fixed;
+        return answer_tool_failure(c->app, STR(TOO_MUCH), c->arena, ret);
+    if (r == -EINVAL)
+        return answer_unfit(c, &own, ret);
+    if (r < 0)
+        return err_set(e, r, "%s: %s: %s", c->app->name, c->tool->name, err_text(&own));
+    if (call.is_query_error)
+        call.error = fill_error_text(c->arena, c->app->texts[APP_TEXT_QUERY], STR(""), call.error);
+    if (call.error.p || call.is_query_error) {
+        r = answer_tool_failure(c->app, call.error, c->arena, ret);
+        ret->is_fixed = call.is_fixed;
         return r;
     }
     *ret = (struct app_answer){
@@ -126,6 +174,10 @@ static int answer_script(const struct app *app, struct app_call *c, int r, struc
         ret->text = app->is_indented ? indent(c->result, c->arena) : c->result;
     }
     return ret->text.p ? 0 : err_set(e, -EINVAL, "%s: %s: no result", app->name, c->tool->name);
+    if (ret->text.p)
+        return 0;
+    (void)err_set(&own, -EINVAL, "no result");
+    return answer_unfit(c, &own, ret);
 }
 
 int app_call(struct app_handle *x, const struct app *app, struct app_call *c,

@@ -18,6 +18,9 @@ struct app_answer {
     struct str text;
     bool is_failure; /* the product says that it failed, in whichever way */
     bool is_fixed;   /* it is the same until the database changes */
+    /* What the engine says of a call that the script could not cope with: for the log and for who
+     * writes apps, never for clients. .p NULL: nothing. */
+    struct str fault;
 };
 
 struct app_handle;
