@@ -8,6 +8,8 @@ says what was slow and, as it is run on a quiet machine, judges it.
     tests/api/test_odd_calls.py [CALLS] [SEED] [APP]
 """
 
+import collections
+import re
 import sys
 
 import odd_calls
@@ -35,6 +37,10 @@ def test_odd_calls():
                     print("#   " + line, flush=True)
             findings += player.findings
             slow += [(took, app, *rest) for took, *rest in player.slow]
+        faults = collections.Counter(re.findall(r"(?:could not use|not be imported).*error=(.*)",
+                                                s.log()))
+    for text, times in faults.most_common(40):
+        print("# engine, in the log only, %d times: %s" % (times, text[:200]))
     for took, app, tool, args in sorted(slow, key=lambda x: -x[0])[:20]:
         print("# slow: %.0f ms %s %s %r" % (took * 1000, app, tool, str(args)[:300]))
     print("# seed %d: %d calls, %d findings, %d slow" % (SEED, n, len(findings), len(slow)))

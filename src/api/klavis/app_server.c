@@ -86,7 +86,8 @@ static bool writes_file(struct instance_op *op)
     return true;
 }
 
-/* What is our own fault is for the log; what the caller can do something about is for the caller. */
+/* What is our own fault is for the log; what the caller can do something about is for the caller.
+ */
 static void fail_call(struct mcp_call *c, const struct err *e)
 {
     switch (e->code) {

@@ -10,6 +10,7 @@
 #include "apps/source/script.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "core/instance.h"
 
 enum { ANSWER_MAX = 64 << 20, CALLS_DEFAULT = 1000 };
@@ -25,11 +26,30 @@ struct task {
     struct str keep; /* of initialize: the snapshot to make, or empty */
 };
 
+/* A body with a value that cannot be stored: where it is, as far as that is known. */
+static void refuse_value(struct task *t, const struct err *e)
+{
+    struct klavis_input input;
+    struct str text = str_of(err_text(e)), member = str_cut(&text, ':');
+    const struct model_place body = {.name = STR_INIT("body")}, at = {.in = &body, .name = member};
+
+    log_warn("a body could not be imported", LOG_S("server", t->in->server), LOG_V("error", text));
+    klavis_input_begin(&input, t->r);
+    model_add(&input.model, member.len > 0 ? &at : &body,
+              &(struct model_fault){.type = "value_error",
+                                    .msg = STR_INIT("Value error, a value cannot be stored: it is "
+                                                    "of the wrong type, out of range, or in "
+                                                    "conflict with another record")});
+    (void)klavis_input_refuse(&input);
+}
+
 static void on_content_done(struct instance_op *op, const struct err *e)
 {
     struct task *t = container_of(op, struct task, op);
 
-    if (e)
+    if (e && e->code == -EDOM && op->what == INSTANCE_IMPORT)
+        refuse_value(t, e);
+    else if (e)
         klavis_fail(t->r, e->code, e);
     else
         t->answer(t);

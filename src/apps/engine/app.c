@@ -132,10 +132,10 @@ static int refuse_unknown_member(const struct json *v, const char *where, const 
 
 static int check_members(const struct json *v, struct err *e)
 {
-    static const char *const names[] = {
-        "title",       "group", "base",      "engine",  "errors",     "arguments", "texts",
-        "is_indented", "ids",   "languages", "headers", "benchmarks", "metadata",  "auth_data",
-        NULL};
+    static const char *const names[] = {"title",    "group",     "base",    "engine",
+                                        "errors",   "arguments", "texts",   "is_indented",
+                                        "ids",      "languages", "headers", "benchmarks",
+                                        "metadata", "auth_data", NULL};
     const char *own[APP_TEXT_COUNT + 1] = {NULL};
 
     for (size_t i = 0; i < APP_TEXT_COUNT; i++)

@@ -122,8 +122,8 @@ static int answer_unfit(const struct app_call *c, const struct err *e, struct ap
 {
     const char *text = c->app->texts[APP_TEXT_FAILED];
     struct str name = str_of(c->tool->name);
-    int r = answer_tool_failure(c->app, fill_error_text(c->arena, text, name, STR("")), c->arena,
-                                ret);
+    int r =
+        answer_tool_failure(c->app, fill_error_text(c->arena, text, name, STR("")), c->arena, ret);
 
     ret->fault = arena_printf(c->arena, "%s: %s: %s", c->app->name, c->tool->name, err_text(e));
     return r;

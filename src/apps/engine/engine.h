@@ -66,7 +66,9 @@ struct app_engine {
      * -errno with E: nothing was changed. -EAGAIN: it would take longer than C->limits allow. */
     int (*run)(struct app_handle *x, struct app_call *c, struct err *e);
     /* BODY's records are added. *RET is {"TYPE": how many}, JSON in A. -EINVAL: BODY is not fit,
-     * E says why in words for the one who sent it. -EOPNOTSUPP: the app has no data of its own. */
+     * E says why in words for the one who sent it. -EDOM: a value in it cannot be stored; E is
+     * "MEMBER: what the engine says", which is for the log, and MEMBER may be empty. -EOPNOTSUPP:
+     * the app has no data of its own. */
     int (*import)(struct app_handle *x, const struct json *body, struct arena *a, struct str *ret,
                   struct err *e);
     /* What import would take, JSON in A. */

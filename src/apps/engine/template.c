@@ -2,6 +2,8 @@
 #include "apps/engine/template.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "apps/lang/lang.h"
@@ -18,6 +20,56 @@ struct appdb_env template_env(const struct app *app, uint64_t seed, int64_t star
     };
 }
 
+/* The statement of S that E ("line 12: …") is about; NULL: none. */
+static const struct script_statement *failed_statement(const struct script *s, const struct err *e)
+{
+    struct str rest = str_of(err_text(e));
+    uint64_t line;
+
+    if (!str_starts(rest, STR("line ")))
+        return NULL;
+    rest = str_skip(rest, strlen("line "));
+    if (str_to_u64(str_cut(&rest, ':'), &line) < 0)
+        return NULL;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->statements[i].line == line)
+            return &s->statements[i];
+    }
+    return NULL;
+}
+
+/* The member of BODY that the statement reads, as '$.NAME' or :NAME; empty: it is not to be seen.
+ */
+static struct str member_read(const struct script_statement *st, const struct json *body)
+{
+    char path[128], name[128];
+
+    for (size_t i = 0; st && json_is(body, JSON_OBJECT) && i < body->n; i++) {
+        struct str key = body->members[i].key;
+        (void)snprintf(path, sizeof path, "'$." STR_FMT, STR_ARG(str_slice(key, 0, 100)));
+        (void)snprintf(name, sizeof name, "(:" STR_FMT ")", STR_ARG(str_slice(key, 0, 100)));
+        if (str_find(st->sql, str_of(path)) >= 0 || str_find(st->sql, str_of(name)) >= 0)
+            return key;
+    }
+    return STR("");
+}
+
+/* The engine refused what the script made of BODY. */
+static void refuse_body(const struct script *s, const struct json *body, struct err *e)
+{
+    struct str member = member_read(failed_statement(s, e), body);
+
+    (void)err_ctx(e, -EDOM, STR_FMT, STR_ARG(member));
+}
+
+static void fail_seed_script(const struct appdb_call *call, struct err *e)
+{
+    if (e && e->code == -EINVAL && call->args)
+        refuse_body(call->script, call->args, e);
+    else
+        (void)err_ctx(e, e ? e->code : -EIO, STR_FMT, STR_ARG(call->script->name));
+}
+
 /* What CALL gives, or .p NULL. */
 static struct str run_seed_script(const struct app *app, struct appdb *db, struct app_call *call,
                                   struct err *e)
@@ -25,7 +77,7 @@ static struct str run_seed_script(const struct app *app, struct appdb *db, struc
     if (!call->script)
         (void)err_set(e, -EOPNOTSUPP, "%s has no data of its own", app->name);
     else if (appdb_run(db, call, e) < 0)
-        (void)err_ctx(e, e ? e->code : -EIO, STR_FMT, STR_ARG(call->script->name));
+        fail_seed_script(call, e);
     else if (call->error.p)
         (void)err_set(e, -EINVAL, "%s", call->error.p);
     else if (!call->result.p)

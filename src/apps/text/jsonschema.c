@@ -29,7 +29,7 @@ struct fault {
     const struct step *at;
     const char *keyword; /* "" for the schema false */
     const struct json *wanted, *schema, *value;
-    struct str name;      /* required: what is missing */
+    struct str name;       /* required: what is missing */
     struct fault_list *of; /* anyOf, oneOf: what the alternatives say; NULL: nothing */
 };
 
@@ -102,9 +102,9 @@ static bool is_of_type(const struct json *v, struct str type)
     static const struct {
         const char *name;
         enum json_type type;
-    } plain[] = {{"null", JSON_NULL},     {"boolean", JSON_BOOL}, {"string", JSON_STRING},
-                 {"array", JSON_ARRAY},   {"object", JSON_OBJECT}, {"integer", JSON_INT},
-                 {"number", JSON_INT}, {"number", JSON_REAL}};
+    } plain[] = {{"null", JSON_NULL},   {"boolean", JSON_BOOL},  {"string", JSON_STRING},
+                 {"array", JSON_ARRAY}, {"object", JSON_OBJECT}, {"integer", JSON_INT},
+                 {"number", JSON_INT},  {"number", JSON_REAL}};
 
     for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
         if (json_is(v, plain[i].type) && str_is(type, plain[i].name))
@@ -319,8 +319,7 @@ static void look_extras(struct walk *w, const struct fault *f)
 static void look_items(struct walk *w, const struct fault *f)
 {
     for (size_t i = 0; json_is(f->value, JSON_ARRAY) && i < f->value->n && !w->has_failed; i++)
-        check_part(w, f->wanted, json_at(f->value, i),
-                   step_to(w, f->at, STR_NULL, (uint32_t)i));
+        check_part(w, f->wanted, json_at(f->value, i), step_to(w, f->at, STR_NULL, (uint32_t)i));
 }
 
 static void look_names(struct walk *w, const struct fault *f)
@@ -367,10 +366,14 @@ static const struct {
     const char *keyword;
     void (*look)(struct walk *w, const struct fault *f);
 } looks[] = {
-    {"required", look_required},    {"properties", look_properties},
-    {"additionalProperties", look_extras}, {"items", look_items},
-    {"propertyNames", look_names},  {"allOf", look_all},
-    {"$ref", look_ref},             {"anyOf", look_alternatives},
+    {"required", look_required},
+    {"properties", look_properties},
+    {"additionalProperties", look_extras},
+    {"items", look_items},
+    {"propertyNames", look_names},
+    {"allOf", look_all},
+    {"$ref", look_ref},
+    {"anyOf", look_alternatives},
     {"oneOf", look_alternatives},
 };
 
