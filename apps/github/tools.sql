@@ -1189,7 +1189,7 @@ SELECT
 -- part: create_repository
 -- What names cannot have becomes a hyphen.
 WITH RECURSIVE c (rest, name) AS (
-  SELECT trim(:name), ''
+  SELECT substr(trim(:name), 1, 100), ''
   UNION ALL
   SELECT
     substr(rest, 2),
@@ -1197,7 +1197,7 @@ WITH RECURSIVE c (rest, name) AS (
   FROM c
   WHERE rest <> ''
 )
-SELECT substr(name, 1, 100) AS repo_name
+SELECT name AS repo_name
 FROM c
 WHERE rest = '';
 -- include: session

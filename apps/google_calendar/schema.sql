@@ -110,3 +110,10 @@ INSERT INTO calendar VALUES
     'c_offsite2025@group.calendar.google.example', 6, 'Offsite 2025', NULL, NULL, 'Europe/Lisbon',
     0, 1
   );
+
+-- Events that were deleted: to delete one again is another failure than to delete what never was.
+CREATE TABLE gone (
+  calendar TEXT NOT NULL,
+  id TEXT NOT NULL,
+  PRIMARY KEY (calendar, id)
+) WITHOUT ROWID;

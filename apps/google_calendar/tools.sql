@@ -356,9 +356,13 @@ WHERE n = :n;
 -- name: google_calendar_delete_event
 SELECT iif(:calendar_id = 'primary', (SELECT email FROM account), :calendar_id) AS calendar;
 -- include: find_event
+SELECT 'Google Calendar API Error (410): Resource has been deleted' AS error
+FROM gone
+WHERE :found IS NULL AND :parent IS NULL AND calendar = :calendar AND id = :event_id;
 SELECT 'Google Calendar API Error (404): Not Found' AS error
 WHERE :found IS NULL AND :parent IS NULL;
 -- include: except_date
+INSERT OR IGNORE INTO gone VALUES (:calendar, :event_id);
 DELETE FROM event WHERE n = :found OR (:found IS NOT NULL AND recurring_id = :event_id);
 SELECT 'Event with ID ''' || :event_id || ''' successfully deleted from calendar ''' || :calendar_id
   || '''. '

@@ -90,6 +90,15 @@ FROM (SELECT key AS name, type, value FROM json_each(:json)) m;
 
 -- part: take
 -- What is :asked becomes the draft, without arguments that there are not.
+SELECT json_array(
+  '2050',
+  'String Too Long',
+  'String length exceeds 4000 characters: ' || key
+) AS fault
+FROM json_each(:asked)
+WHERE type = 'text' AND length(value) > 4000
+LIMIT 1;
+-- include: refuse
 INSERT INTO draft
 SELECT :kind, 0, json_group_object(a.key, json(:asked -> a.fullkey))
 FROM json_each(:asked) a

@@ -60,6 +60,9 @@ SELECT drop_nulls(json_patch(
 
 -- part: slug
 -- What addresses call a :title.
+SELECT '{"title":["Title is too long (maximum is 255 characters)"]}' AS problem
+WHERE length(:title) > 255;
+-- include: refused
 WITH RECURSIVE c (i, text) AS (
   SELECT 1, ''
   UNION ALL

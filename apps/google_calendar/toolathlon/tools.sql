@@ -180,8 +180,12 @@ SELECT 'Event updated: ' || :event_id || char(10) || 'New title: '
 -- name: delete_event
 SELECT :eventId AS event_id, email AS calendar FROM account;
 -- include: find_event
+SELECT 'Resource has been deleted' AS error
+FROM gone
+WHERE :found IS NULL AND :parent IS NULL AND calendar = :calendar AND id = :event_id;
 SELECT 'Not Found' AS error WHERE :found IS NULL AND :parent IS NULL;
 -- include: except_date
+INSERT OR IGNORE INTO gone VALUES (:calendar, :event_id);
 DELETE FROM event WHERE n = :found OR (:found IS NOT NULL AND recurring_id = :event_id);
 SELECT 'Event deleted: ' || :event_id AS result;
 

@@ -52,6 +52,17 @@ SELECT (
     )
 ) AS why;
 -- include: refused
+SELECT 'body failed validation: body.' || a.key || substr(t.fullkey, 2)
+  || '.length should be ≤ `2000`, instead was `' || length(t.value) || '`.' AS why
+FROM json_each(:args) a
+CROSS JOIN json_tree(iif(
+  a.type IN ('object', 'array', 'text') AND json_valid(a.value),
+  a.value,
+  '[]'
+)) t
+WHERE t.key = 'content' AND t.type = 'text' AND t.path LIKE '%.text' AND length(t.value) > 2000
+LIMIT 1;
+-- include: refused
 
 -- part: list
 -- Of :ids, objects of :type.

@@ -67,12 +67,12 @@ static int answer_tool_failure(const struct app *app, struct str text, struct ar
 }
 
 /* In the words of jsonschema; false when it would have let the arguments pass. */
-static bool explain_check(const struct app_call *c, struct app_answer *ret)
+static bool explain_check(const struct app *app, const struct app_call *c, struct app_answer *ret)
 {
     auto_buf struct buf b = BUF_INIT(APPDB_RESULT_MAX);
 
     (void)buf_add_lit(&b, "Input validation error: ");
-    if (c->app->arguments != APP_ARGUMENTS_JSONSCHEMA ||
+    if (app->arguments != APP_ARGUMENTS_JSONSCHEMA ||
         !jsonschema_explain(c->arena, c->tool->accepts, c->args, &b))
         return false;
     *ret = (struct app_answer){
@@ -88,7 +88,7 @@ static int fail_check(const struct app *app, const struct app_call *c,
     struct str name = str_of(why->path);
     const struct json *required = json_get(c->tool->input, "required");
 
-    if (explain_check(c, ret))
+    if (explain_check(app, c, ret))
         return 0;
     if (str_starts(name, STR("/")))
         name = str_skip(name, 1);
@@ -118,53 +118,29 @@ static struct str indent(struct str text, struct arena *a)
 
 /* The engine refused what the script made of the arguments: an unfit value, reported as the
  * product's errors are. */
-static int answer_unfit(const struct app_call *c, const struct err *e, struct app_answer *ret)
+static int answer_unfit(const struct app *app, const struct app_call *c, const struct err *e,
+                        struct app_answer *ret)
 {
-    const char *text = c->app->texts[APP_TEXT_FAILED];
+    const char *text = app->texts[APP_TEXT_FAILED];
     struct str name = str_of(c->tool->name);
-    int r =
-        answer_tool_failure(c->app, fill_error_text(c->arena, text, name, STR("")), c->arena, ret);
+    int r = answer_tool_failure(app, fill_error_text(c->arena, text, name, STR("")), c->arena, ret);
 
-    ret->fault = arena_printf(c->arena, "%s: %s: %s", c->app->name, c->tool->name, err_text(e));
+    ret->fault = arena_printf(c->arena, "%s: %s: %s", app->name, c->tool->name, err_text(e));
     return r;
 }
 
 #define TOO_MUCH "The request takes too long or returns too much; narrow it down and try again."
 
-/* What the script said, or that it did not come to an end (R < 0), as the product reports it. */
-static int answer_script(const struct app *app, struct app_call *c, int r, struct app_answer *ret,
-                         struct err *e)
+/* What the script said, as the product reports it. */
+static int answer_script(const struct app *app, struct app_call *c, struct app_answer *ret)
 {
-    struct appdb_call call = {.script = c->tool->script,
-                              .args = c->args,
-                              .arena = c->arena,
-                              .is_write = !c->tool->is_read_only,
-                              .limits = c->is_brief ? APPDB_BRIEF : APPDB_USUAL};
-    struct err own = ERR_INIT;
-    int r = c->run ? c->run(c->ctx, &call, &own) : appdb_run(c->db, &call, &own);
+    static const struct err none = {.code = -EINVAL, .text = "no result"};
 
-    /* What a caller asked too much for is no fault of ours, and reported as the product's errors
-     * are.
-     */
-    if (r == -ETIME || r == -E2BIG)
-        return answer_tool_failure(app, STR(TOO_MUCH), c->arena, ret);
-    if (r < 0)
-        return err_ctx(e, r, "%s: %s", app->name, c->tool->name);
     if (c->is_query_error)
         c->error = fill_error_text(c->arena, app->texts[APP_TEXT_QUERY], STR(""), c->error);
     if (c->error.p || c->is_query_error) {
-        r = answer_tool_failure(app, c->error, c->arena, ret);
+        int r = answer_tool_failure(app, c->error, c->arena, ret);
         ret->is_fixed = c->is_fixed;
-        return answer_tool_failure(c->app, STR(TOO_MUCH), c->arena, ret);
-    if (r == -EINVAL)
-        return answer_unfit(c, &own, ret);
-    if (r < 0)
-        return err_set(e, r, "%s: %s: %s", c->app->name, c->tool->name, err_text(&own));
-    if (call.is_query_error)
-        call.error = fill_error_text(c->arena, c->app->texts[APP_TEXT_QUERY], STR(""), call.error);
-    if (call.error.p || call.is_query_error) {
-        r = answer_tool_failure(c->app, call.error, c->arena, ret);
-        ret->is_fixed = call.is_fixed;
         return r;
     }
     *ret = (struct app_answer){
@@ -173,11 +149,25 @@ static int answer_script(const struct app *app, struct app_call *c, int r, struc
         ret->kind = APP_ANSWER_TEXT;
         ret->text = app->is_indented ? indent(c->result, c->arena) : c->result;
     }
-    return ret->text.p ? 0 : err_set(e, -EINVAL, "%s: %s: no result", app->name, c->tool->name);
-    if (ret->text.p)
-        return 0;
-    (void)err_set(&own, -EINVAL, "no result");
-    return answer_unfit(c, &own, ret);
+    return ret->text.p ? 0 : answer_unfit(app, c, &none, ret);
+}
+
+static int run_tool_script(struct app_handle *x, const struct app *app, struct app_call *c,
+                           struct app_answer *ret, struct err *e)
+{
+    struct err own = ERR_INIT;
+    int r = app->engine->run(x, c, &own);
+
+    /* What a caller asked too much for is no fault of ours, and reported as the product's errors
+     * are.
+     */
+    if (r == -ETIME || r == -E2BIG)
+        return answer_tool_failure(app, STR(TOO_MUCH), c->arena, ret);
+    if (r == -EINVAL)
+        return answer_unfit(app, c, &own, ret);
+    if (r < 0)
+        return err_set(e, r, "%s: %s: %s", app->name, c->tool->name, err_text(&own));
+    return answer_script(app, c, ret);
 }
 
 int app_call(struct app_handle *x, const struct app *app, struct app_call *c,
@@ -196,7 +186,7 @@ int app_call(struct app_handle *x, const struct app *app, struct app_call *c,
     if (r < 0)
         r = fail_check(app, c, &why, ret);
     else if ((r = schema_defaults(c->arena, tool->schema, c->args)) == 0)
-        r = answer_script(app, c, app->engine->run(x, c, e), ret, e);
+        r = run_tool_script(x, app, c, ret, e);
     return r == -ENOMEM ? err_set(e, r, "out of memory") : r;
 }
 

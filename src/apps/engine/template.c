@@ -62,7 +62,7 @@ static void refuse_body(const struct script *s, const struct json *body, struct 
     (void)err_ctx(e, -EDOM, STR_FMT, STR_ARG(member));
 }
 
-static void fail_seed_script(const struct appdb_call *call, struct err *e)
+static void fail_seed_script(const struct app_call *call, struct err *e)
 {
     if (e && e->code == -EINVAL && call->args)
         refuse_body(call->script, call->args, e);

@@ -354,6 +354,8 @@ void fx_eval(struct fx *x, const struct fx_node *n, struct formula_value *ret)
     case FX_NODE_VALUE: *ret = n->value; break;
     case FX_NODE_CALL: eval_call(x, n, ret); break;
     case FX_NODE_ARRAY: eval_array(x, n, ret); break;
+    case FX_NODE_NAME: fx_eval_name(x, n, ret); break;
+    case FX_NODE_APPLY: fx_eval_apply(x, n, ret); break;
     case FX_NODE_MISSING: break;
     }
 }

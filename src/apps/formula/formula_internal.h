@@ -21,6 +21,7 @@ enum {
 };
 
 struct fx_node;
+struct fx_scope;
 
 struct fx_args {
     size_t n;
@@ -32,7 +33,9 @@ struct fx_args {
 struct fx {
     struct formula_env *env;
     struct formula_place at;
-    bool is_array; /* whole areas are meant, not the value in this row or column */
+    bool is_array;                /* whole areas are meant, not the value in this row or column */
+    const struct fx_scope *names; /* of LET and LAMBDA, see lambda.c */
+    uint32_t depth;               /* of the lambdas that are being applied */
 };
 
 typedef void (*fx_fn)(struct fx *x, const struct fx_args *a, struct formula_value *ret);
@@ -43,13 +46,21 @@ struct fx_function {
     fx_fn fn;
 };
 
-enum fx_node_kind { FX_NODE_VALUE, FX_NODE_CALL, FX_NODE_ARRAY, FX_NODE_MISSING };
+enum fx_node_kind {
+    FX_NODE_VALUE,
+    FX_NODE_CALL,
+    FX_NODE_ARRAY,
+    FX_NODE_NAME,
+    FX_NODE_APPLY, /* of a lambda: it, or its name, and the arguments */
+    FX_NODE_MISSING
+};
 
 struct fx_node {
     enum fx_node_kind kind;
     struct formula_value value;         /* VALUE */
+    struct str name;                    /* NAME */
     const struct fx_function *function; /* CALL */
-    struct fx_node **args;              /* CALL; ARRAY: row by row */
+    struct fx_node **args;              /* CALL, APPLY; ARRAY: row by row */
     uint32_t n, depth;                  /* args; of what is below */
     uint32_t *rows;                     /* ARRAY: how many of them each of its rows has */
     uint32_t n_rows;
@@ -65,7 +76,8 @@ struct formula {
 /* ---- functions.c ---- */
 const struct fx_function *fx_find(struct str name);
 extern const struct fx_function fx_operators[], fx_math[], fx_stat[], fx_logic[], fx_lookup[],
-    fx_text[], fx_dates[], fx_criteria[], fx_arrays[], fx_money[], fx_info[];
+    fx_text[], fx_dates[], fx_criteria[], fx_arrays[], fx_money[], fx_info[], fx_lambdas[],
+    fx_regexes[];
 
 /* ---- eval.c ---- */
 /* As it is: may be an area or an array. */
@@ -90,6 +102,10 @@ void fx_map(struct fx *x, const struct fx_function *f, const struct fx_args *a,
             struct formula_value *ret);
 bool fx_step(struct fx *x); /* false: no more */
 void fx_charge(struct fx *x, uint64_t n_steps);
+
+/* ---- lambda.c ---- */
+void fx_eval_name(struct fx *x, const struct fx_node *n, struct formula_value *ret);
+void fx_eval_apply(struct fx *x, const struct fx_node *n, struct formula_value *ret);
 
 /* ---- value.c: results and conversions; false: RET has the error ---- */
 void fx_give(struct formula_value *ret, double number);

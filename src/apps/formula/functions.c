@@ -5,8 +5,8 @@
 #include "apps/formula/formula_internal.h"
 
 static const struct fx_function *const tables[] = {
-    fx_operators, fx_math,     fx_stat,   fx_logic, fx_lookup, fx_text,
-    fx_dates,     fx_criteria, fx_arrays, fx_money, fx_info,
+    fx_operators, fx_math,   fx_stat,  fx_logic, fx_lookup,  fx_text,    fx_dates,
+    fx_criteria,  fx_arrays, fx_money, fx_info,  fx_lambdas, fx_regexes,
 };
 
 const struct fx_function *fx_find(struct str name)

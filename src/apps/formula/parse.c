@@ -214,25 +214,67 @@ static struct fx_node *parse_arg(struct formula_parse *p)
     return parse_binary(p, 0);
 }
 
+/* What is between the parentheses, of which the first was taken; false: it failed. */
+static bool parse_args(struct formula_parse *p, struct fx_node *args[FORMULA_MAX_ARGS],
+                       uint32_t *ret_n)
+{
+    uint32_t n = 0;
+
+    *ret_n = 0;
+    if (eat(p, STR(")")))
+        return true;
+    do {
+        if (n == FORMULA_MAX_ARGS)
+            return fail_formula(p, -E2BIG) != NULL;
+        args[n] = parse_arg(p);
+        if (!args[n++])
+            return false;
+    } while (eat(p, STR(",")) || eat(p, STR(";")));
+    *ret_n = n;
+    return eat(p, STR(")")) || fail_formula(p, -EINVAL) != NULL;
+}
+
+static struct fx_node *new_name(struct formula_parse *p, struct str name)
+{
+    struct fx_node *n = arena_new(p->arena, struct fx_node);
+
+    if (!n)
+        return fail_formula(p, -ENOMEM);
+    n->kind = FX_NODE_NAME;
+    n->name = arena_str(p->arena, name);
+    return n->name.p ? n : fail_formula(p, -ENOMEM);
+}
+
+/* A lambda, or the name of one, with its N arguments. */
+static struct fx_node *new_apply(struct formula_parse *p, struct fx_node *lambda,
+                                 struct fx_node *const *args, uint32_t n)
+{
+    struct fx_node *made = arena_new(p->arena, struct fx_node);
+
+    if (!lambda)
+        return NULL;
+    if (!made || !(made->args = arena_zalloc(p->arena, n + 1, sizeof(struct fx_node *))))
+        return fail_formula(p, -ENOMEM);
+    made->kind = FX_NODE_APPLY;
+    made->args[0] = lambda;
+    for (uint32_t i = 0; i < n; i++)
+        made->args[i + 1] = args[i];
+    made->n = n + 1;
+    for (uint32_t i = 0; i <= n; i++)
+        made->depth = made->args[i]->depth >= made->depth ? made->args[i]->depth + 1 : made->depth;
+    return made->depth <= FORMULA_MAX_CHAIN ? made : fail_formula(p, -E2BIG);
+}
+
 static struct fx_node *parse_formula_call(struct formula_parse *p, struct str name)
 {
     struct fx_node *args[FORMULA_MAX_ARGS];
     const struct fx_function *f = fx_find(name);
-    uint32_t n = 0;
+    uint32_t n;
 
-    if (!eat(p, STR(")"))) {
-        do {
-            if (n == FORMULA_MAX_ARGS)
-                return fail_formula(p, -E2BIG);
-            args[n] = parse_arg(p);
-            if (!args[n++])
-                return NULL;
-        } while (eat(p, STR(",")) || eat(p, STR(";")));
-        if (!eat(p, STR(")")))
-            return fail_formula(p, -EINVAL);
-    }
+    if (!parse_args(p, args, &n))
+        return NULL;
     if (!f)
-        return new_error(p, FORMULA_ERROR_NAME);
+        return new_apply(p, new_name(p, name), args, n);
     if (n < f->min || n > f->max)
         return new_error(p, FORMULA_ERROR_NA); /* "Wrong number of arguments" */
     return new_formula_call(p, f, args, n);
@@ -294,7 +336,7 @@ static struct fx_node *parse_formula_name(struct formula_parse *p)
     if (eat(p, STR("(")))
         return parse_formula_call(p, name);
     if (!str_iis(name, "TRUE") && !str_iis(name, "FALSE"))
-        return new_error(p, FORMULA_ERROR_NAME);
+        return new_name(p, name);
     fx_give_bool(&v, str_iis(name, "TRUE"));
     return new_formula_value(p, &v);
 }
@@ -325,6 +367,18 @@ static struct fx_node *parse_inner(struct formula_parse *p)
     return parse_formula_name(p);
 }
 
+/* A lambda may be applied on the spot: LAMBDA(x, x + 1)(2). */
+static struct fx_node *parse_applied(struct formula_parse *p)
+{
+    struct fx_node *args[FORMULA_MAX_ARGS], *n = parse_inner(p);
+    uint32_t n_args;
+
+    if (!n || n->kind != FX_NODE_CALL || strcmp(n->function->name, "LAMBDA") != 0 ||
+        !eat(p, STR("(")))
+        return n;
+    return parse_args(p, args, &n_args) ? new_apply(p, n, args, n_args) : NULL;
+}
+
 static struct fx_node *parse_formula_unary(struct formula_parse *p)
 {
     struct fx_node *n = NULL;
@@ -336,7 +390,7 @@ static struct fx_node *parse_formula_unary(struct formula_parse *p)
         n = parse_formula_unary(p);
         n = n ? new_formula_call(p, fx_find(is_minus ? STR("UMINUS") : STR("UPLUS")), &n, 1) : NULL;
     } else {
-        n = parse_inner(p);
+        n = parse_applied(p);
         while (n && eat(p, STR("%")))
             n = new_formula_call(p, fx_find(STR("UNARY_PERCENT")), &n, 1);
     }

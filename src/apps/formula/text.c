@@ -183,20 +183,6 @@ static void fn_substitute(struct fx *x, const struct fx_args *a, struct formula_
     fx_give_buf(x, ret, &b);
 }
 
-static void fn_regexmatch(struct fx *x, const struct fx_args *a, struct formula_value *ret)
-{
-    struct str s, pattern;
-
-    if (!text_arg(x, a, 0, &s, ret) || !text_arg(x, a, 1, &pattern, ret))
-        return;
-    const struct regex *re = regex_compile(x->env->arena, pattern, NULL);
-    int r = re ? regex_search(re, s, &x->env->steps) : -EINVAL;
-    if (r < 0)
-        fx_give_error(ret, re ? FORMULA_ERROR_VALUE : FORMULA_ERROR_REF);
-    else
-        fx_give_bool(ret, r > 0);
-}
-
 static void fn_exact(struct fx *x, const struct fx_args *a, struct formula_value *ret)
 {
     struct str p, q;
@@ -476,7 +462,6 @@ const struct fx_function fx_text[] = {
     {"FIND", 2, 3, FX_SCALAR, 0, fn_find},
     {"SEARCH", 2, 3, FX_SCALAR, 0, fn_search},
     {"SUBSTITUTE", 3, 4, FX_SCALAR, 0, fn_substitute},
-    {"REGEXMATCH", 2, 2, FX_SCALAR, 0, fn_regexmatch},
     {"EXACT", 2, 2, FX_SCALAR, 0, fn_exact},
     {"UPPER", 1, 1, FX_SCALAR, 0, fn_formula_upper},
     {"LOWER", 1, 1, FX_SCALAR, 0, fn_formula_lower},

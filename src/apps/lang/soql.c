@@ -19,6 +19,7 @@ struct soql_item {
     enum { ITEM_FIELD, ITEM_CHILD, ITEM_ALL } kind;
     struct soql_operand operand;
     struct str alias;
+    size_t alias_at;
     struct soql_token child; /* the SELECT of a query in parentheses */
 };
 
@@ -75,6 +76,7 @@ static int read_soql_item(struct soql *q, struct soql_item *it)
         return r;
     if (q->token.kind == SOQL_WORD && !soql_is(q, "FROM")) {
         it->alias = q->token.text;
+        it->alias_at = q->token.at;
         return soql_next(q);
     }
     return 0;
@@ -96,6 +98,17 @@ static int read_items(struct soql *q, struct soql_query *u)
     u->is_count = u->n == 1 && str_iis(u->items[0].operand.fn, "COUNT") &&
                   u->items[0].operand.path.len == 0 && !u->items[0].alias.p;
     return r < 0 ? r : soql_need(q, "FROM");
+}
+
+/* Of a missing comma, too: "SELECT Id Name". */
+static int refuse_aliases(struct soql *q, const struct query *u)
+{
+    for (size_t i = 0; !u->is_grouped && i < u->n; i++) {
+        if (u->items[i].alias.p)
+            return soql_fail(q, u->items[i].alias_at, "MALFORMED_QUERY",
+                             "only aggregate expressions use field aliasing");
+    }
+    return 0;
 }
 
 static bool is_clause(const struct soql *q)
@@ -512,6 +525,8 @@ static int emit_query(struct soql *q, const struct soql_scope *outer)
         return r;
     u->is_grouped |= has_groups(q);
     u->scope.is_grouped = u->is_grouped;
+    if ((r = refuse_aliases(q, u)) < 0)
+        return r;
     if (outer && u->is_grouped)
         return soql_unexpected(q);
     if (u->is_count && !has_groups(q))
