@@ -50,6 +50,25 @@ SELECT 'task "' || (json ->> 'name') || '": unknown status "' || (json ->> 'stat
 FROM stage
 WHERE kind = 'task' AND lower(json ->> 'status') NOT IN (SELECT name FROM status)
 LIMIT 1;
+SELECT json_group_array(mail) AS strangers
+FROM (
+  SELECT json ->> 'assignee' AS mail FROM stage WHERE kind = 'list'
+  UNION ALL
+  SELECT a.value FROM stage s, json_each(s.json, '$.assignees') a WHERE s.kind = 'task'
+)
+WHERE mail_is_address(mail) AND mail NOT IN (SELECT email FROM user);
+-- include: common/newcomers
+INSERT INTO user
+SELECT
+  (SELECT max(id) FROM user) + key + 1,
+  value ->> 'name',
+  value ->> 'email',
+  upper(substr(value ->> 'name', 1, 1)),
+  '#7c4dff',
+  3,
+  0
+FROM json_each(:newcomers)
+ORDER BY key;
 SELECT 'there is no user "' || mail || '"' AS error
 FROM (
   SELECT json ->> 'assignee' AS mail FROM stage WHERE kind = 'list'

@@ -56,6 +56,23 @@ FROM (
     AND (t.path = '$.pages' OR (t.path GLOB '$.pages[[]*' AND t.path GLOB '*.children'))
   ORDER BY space_place, position
 );
+SELECT json_group_array(who) AS strangers
+FROM (
+  SELECT seed ->> '$.author' AS who FROM stage
+  UNION
+  SELECT c.value ->> '$.author' FROM stage, json_each(seed, '$.comments') c WHERE c.type = 'object'
+  UNION
+  SELECT c.value ->> '$.author'
+  FROM stage, json_each(seed, '$.attachments') c
+  WHERE c.type = 'object'
+)
+WHERE who IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM account WHERE who IN (account_id, login, email, display_name));
+-- include: common/newcomers
+INSERT INTO account
+SELECT rand_text('{hex:24}'), value ->> 'name', value ->> 'email', value ->> 'login'
+FROM json_each(:newcomers)
+ORDER BY key;
 SELECT 'spaces: no account ' || who AS error
 FROM (
   SELECT seed ->> '$.author' AS who FROM stage

@@ -5,6 +5,36 @@
 -- change) and its numeric id.
 
 -- name: import
+-- Who is named and not known yet.
+SELECT json_group_array(who) AS strangers
+FROM (
+  SELECT i.value ->> 'assignee' AS who
+  FROM json_each(:args, '$.projects') p, json_each(p.value, '$.issues') i
+  WHERE i.type = 'object'
+  UNION
+  SELECT i.value ->> 'reporter'
+  FROM json_each(:args, '$.projects') p, json_each(p.value, '$.issues') i
+  WHERE i.type = 'object'
+  UNION
+  SELECT c.value ->> 'author'
+  FROM
+    json_each(:args, '$.projects') p,
+    json_each(p.value, '$.issues') i,
+    json_each(i.value, '$.comments') c
+  WHERE c.type = 'object'
+)
+WHERE NOT EXISTS (
+  SELECT 1 FROM account WHERE who COLLATE NOCASE IN (account_id, login, email, display_name)
+);
+-- include: common/newcomers
+INSERT INTO account
+SELECT rand_text('{hex:24}'), value ->> 'name', value ->> 'email', value ->> 'login', 'member'
+FROM json_each(:newcomers)
+ORDER BY key;
+INSERT OR IGNORE INTO member
+SELECT 'jira-software-users', account_id
+FROM account
+WHERE email IN (SELECT value ->> 'email' FROM json_each(:newcomers));
 INSERT INTO project (id, key, name, description, type, lead, last_number)
 SELECT
   new_id('project'),

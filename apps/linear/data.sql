@@ -27,6 +27,28 @@ SELECT 'issue "' || (i.value ->> 'title') || '": unknown state "' || (i.value ->
 FROM json_each(:args, '$.projects') p, json_each(p.value, '$.issues') i
 WHERE lower(i.value ->> 'state_name') NOT IN (SELECT lower(name) FROM state)
 LIMIT 1;
+SELECT json_group_array(mail) AS strangers
+FROM (
+  SELECT value ->> 'lead' AS mail FROM json_each(:args, '$.projects')
+  UNION ALL
+  SELECT value ->> 'owner' FROM json_each(:args, '$.initiatives')
+  UNION ALL
+  SELECT value ->> 'assignee' FROM json_each(:args, '$.issues')
+  UNION ALL
+  SELECT value ->> 'creator' FROM json_each(:args, '$.issues')
+  UNION ALL
+  SELECT i.value ->> 'assignee'
+  FROM json_each(:args, '$.projects') p, json_each(p.value, '$.issues') i
+  UNION ALL
+  SELECT i.value ->> 'creator'
+  FROM json_each(:args, '$.projects') p, json_each(p.value, '$.issues') i
+)
+WHERE mail_is_address(mail) AND mail NOT IN (SELECT email FROM user);
+-- include: common/newcomers
+INSERT INTO user
+SELECT new_id('entity'), value ->> 'name', value ->> 'login', value ->> 'email', 0
+FROM json_each(:newcomers)
+ORDER BY key;
 SELECT 'there is no user "' || mail || '"' AS error
 FROM (
   SELECT value ->> 'lead' AS mail FROM json_each(:args, '$.projects')

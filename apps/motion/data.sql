@@ -32,6 +32,30 @@ WITH x AS (
   UNION ALL
   SELECT t.value FROM json_each(:args, '$.workspaces') w, json_each(w.value, '$.tasks') t
 )
+SELECT json_group_array(json ->> 'assignee') AS strangers
+FROM x
+WHERE mail_is_address(json ->> 'assignee') AND json ->> 'assignee' NOT IN (SELECT email FROM user);
+-- include: common/newcomers
+INSERT INTO user
+SELECT
+  rand_text('{base62:28}'),
+  (SELECT max(place) FROM user) + key + 1,
+  value ->> 'name',
+  value ->> 'email',
+  0
+FROM json_each(:newcomers)
+ORDER BY key;
+WITH x AS (
+  SELECT p.value AS json FROM json_each(:args, '$.workspaces') w, json_each(w.value, '$.projects') p
+  UNION ALL
+  SELECT t.value
+  FROM
+    json_each(:args, '$.workspaces') w,
+    json_each(w.value, '$.projects') p,
+    json_each(p.value, '$.tasks') t
+  UNION ALL
+  SELECT t.value FROM json_each(:args, '$.workspaces') w, json_each(w.value, '$.tasks') t
+)
 SELECT '"' || (json ->> 'name') || '": '
   || CASE
     WHEN upper(json ->> 'priority') NOT IN ('ASAP', 'HIGH', 'MEDIUM', 'LOW')

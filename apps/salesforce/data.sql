@@ -2,7 +2,8 @@
 -- or a "contact_id" is an id, or the name of an account or a contact. Beyond Klavis' format an
 -- object may have an "id", which is kept where it can be, and "fields": further ones by their API
 -- names. Besides the lists there may be "files" ("id", "title", "type", "size", "owner", "created"
--- and "linked_to", ids or names). Dumps have ids, and the others where they say something. The
+-- and "linked_to", ids or names), and "tasks", "events", "campaign_members" and
+-- "opportunity_products", which have nothing but an "id" and "fields". Dumps have ids, and the others where they say something. The
 -- times of creation and of changes have no place in it: they are lost in a dump, unless "fields"
 -- of the body said a CreatedDate.
 
@@ -12,7 +13,8 @@ SELECT k.value || ': there is no field ' || f.key AS error
 FROM
   json_each(
     '{"accounts":"Account","contacts":"Contact","opportunities":"Opportunity",'
-      || '"leads":"Lead","cases":"Case","campaigns":"Campaign"}'
+      || '"leads":"Lead","cases":"Case","campaigns":"Campaign","tasks":"Task","events":"Event",'
+      || '"campaign_members":"CampaignMember","opportunity_products":"OpportunityLineItem"}'
   ) k,
   json_each(:args, '$.' || k.key) l,
   json_each(l.value, '$.fields') f
@@ -24,7 +26,9 @@ WITH item AS (
   FROM
     json_each(
       '{"accounts":"Account","contacts":"Contact","campaigns":"Campaign",'
-        || '"opportunities":"Opportunity","leads":"Lead","cases":"Case"}'
+        || '"opportunities":"Opportunity","leads":"Lead","cases":"Case","tasks":"Task",'
+        || '"events":"Event","campaign_members":"CampaignMember",'
+        || '"opportunity_products":"OpportunityLineItem"}'
     ) k,
     json_each(:args, '$.' || k.key) l
   WHERE l.type = 'object'
@@ -84,6 +88,11 @@ SELECT
           WHEN 'Campaign'
             THEN '{"Status":"Planned","IsActive":false,"NumberOfLeads":0,'
               || '"NumberOfConvertedLeads":0,"NumberOfContacts":0,"NumberOfResponses":0}'
+          WHEN 'Task'
+            THEN '{"Status":"Not Started","Priority":"Normal","IsClosed":false,'
+              || '"TaskSubtype":"Task"}'
+          WHEN 'Event' THEN '{"IsAllDayEvent":false}'
+          WHEN 'CampaignMember' THEN '{"Status":"Sent","HasResponded":false}'
           ELSE '{}'
         END
       ),
@@ -311,12 +320,16 @@ WITH item AS (
                 AND j.key NOT IN (
                   'Id', 'IsDeleted', 'CreatedDate', 'CreatedById', 'SystemModstamp',
                   'LastModifiedDate', 'LastModifiedById', 'IsClosed', 'IsWon',
-                  'ForecastCategoryName', 'ExpectedRevenue', 'Name'
+                  'ForecastCategoryName', 'ExpectedRevenue'
                 )
+                AND (j.key <> 'Name' OR r.object = 'OpportunityLineItem')
                 AND j.key NOT LIKE 'NumberOf%'
                 AND j.key NOT LIKE 'Amount%'
                 AND NOT (j.key = 'OwnerId' AND j.value = (SELECT id FROM me))
-                AND NOT (j.key IN ('IsConverted', 'IsEscalated') AND NOT j.value)
+                AND NOT (
+                  j.key IN ('IsConverted', 'IsEscalated', 'IsAllDayEvent', 'HasResponded')
+                  AND NOT j.value
+                )
               ORDER BY j.key
             )
           )
@@ -349,6 +362,22 @@ SELECT drop_nulls(json_object(
   'campaigns', (
     SELECT json_group_array(json(json))
     FROM (SELECT json FROM item WHERE object = 'Campaign' ORDER BY place)
+  ),
+  'tasks', (
+    SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+    FROM (SELECT json FROM item WHERE object = 'Task' ORDER BY place)
+  ),
+  'events', (
+    SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+    FROM (SELECT json FROM item WHERE object = 'Event' ORDER BY place)
+  ),
+  'campaign_members', (
+    SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+    FROM (SELECT json FROM item WHERE object = 'CampaignMember' ORDER BY place)
+  ),
+  'opportunity_products', (
+    SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)
+    FROM (SELECT json FROM item WHERE object = 'OpportunityLineItem' ORDER BY place)
   ),
   'files', (
     SELECT iif(count(*) > 0, json_group_array(json(json)), NULL)

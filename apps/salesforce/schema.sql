@@ -18,7 +18,12 @@ INSERT INTO object VALUES
   (6, 'Campaign', 'Campaign', 'Campaigns', '701', 1),
   (7, 'User', 'User', 'Users', '005', 0),
   (8, 'ContentDocument', 'Content Document', 'Content Documents', '069', 0),
-  (9, 'ContentDocumentLink', 'Content Document Link', 'Content Document Links', '06A', 0);
+  (9, 'ContentDocumentLink', 'Content Document Link', 'Content Document Links', '06A', 0),
+  (10, 'Task', 'Task', 'Tasks', '00T', 0),
+  (11, 'Event', 'Event', 'Events', '00U', 0),
+  (12, 'CampaignMember', 'Campaign Member', 'Campaign Members', '00v', 0),
+  (13, 'OpportunityLineItem', 'Opportunity Product', 'Opportunity Products', '00k', 0),
+  (14, 'OpportunityHistory', 'Opportunity History', 'Opportunity Histories', '008', 0);
 
 CREATE TABLE field (
   place INTEGER PRIMARY KEY,
@@ -405,7 +410,120 @@ INSERT INTO field VALUES
   (203, 'ContentDocumentLink', 'ShareType', 'Share Type', 'picklist', 40, 0, 1, NULL, 'V;C;I'),
   (
     204, 'ContentDocumentLink', 'SystemModstamp', 'System Modstamp', 'datetime', 0, 0, 1, NULL, NULL
-  );
+  ),
+  (205, 'Task', 'Id', 'Activity ID', 'id', 18, 0, 1, NULL, NULL),
+  (206, 'Task', 'WhoId', 'Name ID', 'reference', 18, 0, 0, NULL, NULL),
+  (207, 'Task', 'WhatId', 'Related To ID', 'reference', 18, 0, 0, NULL, NULL),
+  (208, 'Task', 'AccountId', 'Account ID', 'reference', 18, 0, 1, 'Account', NULL),
+  (
+    209, 'Task', 'Subject', 'Subject', 'combobox', 255, 0, 0, NULL,
+    'Call;Email;Send Letter;Send Quote;Other'
+  ),
+  (210, 'Task', 'ActivityDate', 'Due Date Only', 'date', 0, 0, 0, NULL, NULL),
+  (
+    211, 'Task', 'Status', 'Status', 'picklist', 255, 1, 0, NULL,
+    'Not Started;In Progress;Completed;Waiting on someone else;Deferred'
+  ),
+  (212, 'Task', 'Priority', 'Priority', 'picklist', 255, 1, 0, NULL, 'High;Normal;Low'),
+  (213, 'Task', 'Description', 'Description', 'textarea', 32000, 0, 0, NULL, NULL),
+  (214, 'Task', 'IsClosed', 'Closed', 'boolean', 0, 0, 1, NULL, NULL),
+  (
+    215, 'Task', 'TaskSubtype', 'Task Subtype', 'picklist', 40, 0, 0, NULL,
+    'Task;Email;Call;ListEmail;Cadence;LinkedIn'
+  ),
+  (216, 'Task', 'IsDeleted', 'Deleted', 'boolean', 0, 0, 1, NULL, NULL),
+  (217, 'Task', 'OwnerId', 'Owner ID', 'reference', 18, 0, 0, 'User', NULL),
+  (218, 'Task', 'CreatedDate', 'Created Date', 'datetime', 0, 0, 1, NULL, NULL),
+  (219, 'Task', 'CreatedById', 'Created By ID', 'reference', 18, 0, 1, 'User', NULL),
+  (220, 'Task', 'LastModifiedDate', 'Last Modified Date', 'datetime', 0, 0, 1, NULL, NULL),
+  (221, 'Task', 'LastModifiedById', 'Last Modified By ID', 'reference', 18, 0, 1, 'User', NULL),
+  (222, 'Task', 'SystemModstamp', 'System Modstamp', 'datetime', 0, 0, 1, NULL, NULL),
+  (223, 'Event', 'Id', 'Activity ID', 'id', 18, 0, 1, NULL, NULL),
+  (224, 'Event', 'WhoId', 'Name ID', 'reference', 18, 0, 0, NULL, NULL),
+  (225, 'Event', 'WhatId', 'Related To ID', 'reference', 18, 0, 0, NULL, NULL),
+  (226, 'Event', 'AccountId', 'Account ID', 'reference', 18, 0, 1, 'Account', NULL),
+  (
+    227, 'Event', 'Subject', 'Subject', 'combobox', 255, 0, 0, NULL,
+    'Call;Email;Meeting;Send Letter/Quote;Other'
+  ),
+  (228, 'Event', 'Location', 'Location', 'string', 255, 0, 0, NULL, NULL),
+  (229, 'Event', 'IsAllDayEvent', 'All-Day Event', 'boolean', 0, 0, 0, NULL, NULL),
+  (230, 'Event', 'StartDateTime', 'Start Date Time', 'datetime', 0, 0, 0, NULL, NULL),
+  (231, 'Event', 'EndDateTime', 'End Date Time', 'datetime', 0, 0, 0, NULL, NULL),
+  (232, 'Event', 'ActivityDate', 'Due Date Only', 'date', 0, 0, 0, NULL, NULL),
+  (233, 'Event', 'DurationInMinutes', 'Duration', 'int', 0, 0, 0, NULL, NULL),
+  (234, 'Event', 'Description', 'Description', 'textarea', 32000, 0, 0, NULL, NULL),
+  (235, 'Event', 'IsDeleted', 'Deleted', 'boolean', 0, 0, 1, NULL, NULL),
+  (236, 'Event', 'OwnerId', 'Owner ID', 'reference', 18, 0, 0, 'User', NULL),
+  (237, 'Event', 'CreatedDate', 'Created Date', 'datetime', 0, 0, 1, NULL, NULL),
+  (238, 'Event', 'CreatedById', 'Created By ID', 'reference', 18, 0, 1, 'User', NULL),
+  (239, 'Event', 'LastModifiedDate', 'Last Modified Date', 'datetime', 0, 0, 1, NULL, NULL),
+  (240, 'Event', 'LastModifiedById', 'Last Modified By ID', 'reference', 18, 0, 1, 'User', NULL),
+  (241, 'Event', 'SystemModstamp', 'System Modstamp', 'datetime', 0, 0, 1, NULL, NULL),
+  (242, 'CampaignMember', 'Id', 'Campaign Member ID', 'id', 18, 0, 1, NULL, NULL),
+  (243, 'CampaignMember', 'CampaignId', 'Campaign ID', 'reference', 18, 1, 0, 'Campaign', NULL),
+  (244, 'CampaignMember', 'LeadId', 'Lead ID', 'reference', 18, 0, 0, 'Lead', NULL),
+  (245, 'CampaignMember', 'ContactId', 'Contact ID', 'reference', 18, 0, 0, 'Contact', NULL),
+  (246, 'CampaignMember', 'Status', 'Status', 'picklist', 40, 0, 0, NULL, 'Sent;Responded'),
+  (247, 'CampaignMember', 'HasResponded', 'Responded', 'boolean', 0, 0, 1, NULL, NULL),
+  (
+    248, 'CampaignMember', 'FirstRespondedDate', 'First Responded Date', 'date', 0, 0, 1, NULL, NULL
+  ),
+  (249, 'CampaignMember', 'IsDeleted', 'Deleted', 'boolean', 0, 0, 1, NULL, NULL),
+  (250, 'CampaignMember', 'CreatedDate', 'Created Date', 'datetime', 0, 0, 1, NULL, NULL),
+  (251, 'CampaignMember', 'CreatedById', 'Created By ID', 'reference', 18, 0, 1, 'User', NULL),
+  (
+    252, 'CampaignMember', 'LastModifiedDate', 'Last Modified Date', 'datetime', 0, 0, 1, NULL, NULL
+  ),
+  (
+    253, 'CampaignMember', 'LastModifiedById', 'Last Modified By ID', 'reference', 18, 0, 1, 'User',
+    NULL
+  ),
+  (254, 'CampaignMember', 'SystemModstamp', 'System Modstamp', 'datetime', 0, 0, 1, NULL, NULL),
+  (255, 'OpportunityLineItem', 'Id', 'Line Item ID', 'id', 18, 0, 1, NULL, NULL),
+  (
+    256, 'OpportunityLineItem', 'OpportunityId', 'Opportunity ID', 'reference', 18, 1, 0,
+    'Opportunity', NULL
+  ),
+  (257, 'OpportunityLineItem', 'Name', 'Opportunity Product Name', 'string', 376, 0, 1, NULL, NULL),
+  (258, 'OpportunityLineItem', 'ProductCode', 'Product Code', 'string', 255, 0, 1, NULL, NULL),
+  (259, 'OpportunityLineItem', 'Quantity', 'Quantity', 'double', 0, 1, 0, NULL, NULL),
+  (260, 'OpportunityLineItem', 'UnitPrice', 'Sales Price', 'currency', 0, 0, 0, NULL, NULL),
+  (261, 'OpportunityLineItem', 'TotalPrice', 'Total Price', 'currency', 0, 0, 0, NULL, NULL),
+  (262, 'OpportunityLineItem', 'ListPrice', 'List Price', 'currency', 0, 0, 1, NULL, NULL),
+  (263, 'OpportunityLineItem', 'ServiceDate', 'Date', 'date', 0, 0, 0, NULL, NULL),
+  (264, 'OpportunityLineItem', 'Description', 'Line Description', 'string', 255, 0, 0, NULL, NULL),
+  (265, 'OpportunityLineItem', 'IsDeleted', 'Deleted', 'boolean', 0, 0, 1, NULL, NULL),
+  (266, 'OpportunityLineItem', 'CreatedDate', 'Created Date', 'datetime', 0, 0, 1, NULL, NULL),
+  (267, 'OpportunityLineItem', 'CreatedById', 'Created By ID', 'reference', 18, 0, 1, 'User', NULL),
+  (
+    268, 'OpportunityLineItem', 'LastModifiedDate', 'Last Modified Date', 'datetime', 0, 0, 1, NULL,
+    NULL
+  ),
+  (
+    269, 'OpportunityLineItem', 'LastModifiedById', 'Last Modified By ID', 'reference', 18, 0, 1,
+    'User', NULL
+  ),
+  (
+    270, 'OpportunityLineItem', 'SystemModstamp', 'System Modstamp', 'datetime', 0, 0, 1, NULL, NULL
+  ),
+  (271, 'OpportunityHistory', 'Id', 'Opportunity History ID', 'id', 18, 0, 1, NULL, NULL),
+  (
+    272, 'OpportunityHistory', 'OpportunityId', 'Opportunity ID', 'reference', 18, 0, 1,
+    'Opportunity', NULL
+  ),
+  (273, 'OpportunityHistory', 'StageName', 'Stage Name', 'picklist', 255, 0, 1, NULL, NULL),
+  (274, 'OpportunityHistory', 'Amount', 'Amount', 'currency', 0, 0, 1, NULL, NULL),
+  (
+    275, 'OpportunityHistory', 'ExpectedRevenue', 'Expected Revenue', 'currency', 0, 0, 1, NULL,
+    NULL
+  ),
+  (276, 'OpportunityHistory', 'Probability', 'Probability', 'percent', 0, 0, 1, NULL, NULL),
+  (277, 'OpportunityHistory', 'CloseDate', 'Close Date', 'date', 0, 0, 1, NULL, NULL),
+  (278, 'OpportunityHistory', 'IsDeleted', 'Deleted', 'boolean', 0, 0, 1, NULL, NULL),
+  (279, 'OpportunityHistory', 'CreatedDate', 'Created Date', 'datetime', 0, 0, 1, NULL, NULL),
+  (280, 'OpportunityHistory', 'CreatedById', 'Created By ID', 'reference', 18, 0, 1, 'User', NULL),
+  (281, 'OpportunityHistory', 'SystemModstamp', 'System Modstamp', 'datetime', 0, 0, 1, NULL, NULL);
 
 -- Which member of a body is which field.
 CREATE TABLE body (
@@ -759,3 +877,78 @@ LEFT JOIN (
   ON o.campaign = c.id
 WHERE c.object = 'Campaign'
 GROUP BY c.id;
+
+-- What a deal was at each change of its stage, amount or date.
+CREATE TRIGGER opportunity_begun AFTER INSERT ON record WHEN NEW.object = 'Opportunity' BEGIN
+  INSERT INTO record
+  SELECT
+    printf(
+      '008Ws00%08dIAW',
+      (
+        SELECT ifnull(max(CAST(substr(id, 8, 8) AS INTEGER)), 0) + 1
+        FROM record
+        WHERE object = 'OpportunityHistory'
+      )
+    ),
+    'OpportunityHistory',
+    (SELECT max(place) + 1 FROM record),
+    '{}';
+  UPDATE record
+  SET fields = drop_nulls(json_object(
+    'Id', id,
+    'OpportunityId', NEW.id,
+    'StageName', NEW.fields ->> 'StageName',
+    'Amount', NEW.fields -> 'Amount',
+    'Probability', ifnull(
+      NEW.fields ->> 'Probability',
+      (SELECT CAST(probability AS REAL) FROM stage WHERE name = NEW.fields ->> 'StageName')
+    ),
+    'CloseDate', NEW.fields ->> 'CloseDate',
+    'IsDeleted', json('false'),
+    'CreatedDate', NEW.fields ->> 'CreatedDate',
+    'CreatedById', NEW.fields ->> 'CreatedById',
+    'SystemModstamp', NEW.fields ->> 'CreatedDate'
+  ))
+  WHERE object = 'OpportunityHistory' AND fields = '{}';
+END;
+CREATE TRIGGER opportunity_changed AFTER UPDATE OF fields ON record WHEN NEW.object = 'Opportunity' AND (
+  OLD.fields ->> 'StageName' IS NOT NEW.fields ->> 'StageName'
+  OR OLD.fields ->> 'Amount' IS NOT NEW.fields ->> 'Amount'
+  OR OLD.fields ->> 'CloseDate' IS NOT NEW.fields ->> 'CloseDate'
+) BEGIN
+  INSERT INTO record
+  SELECT
+    printf(
+      '008Ws00%08dIAW',
+      (
+        SELECT ifnull(max(CAST(substr(id, 8, 8) AS INTEGER)), 0) + 1
+        FROM record
+        WHERE object = 'OpportunityHistory'
+      )
+    ),
+    'OpportunityHistory',
+    (SELECT max(place) + 1 FROM record),
+    '{}';
+  UPDATE record
+  SET fields = drop_nulls(json_object(
+    'Id', id,
+    'OpportunityId', NEW.id,
+    'StageName', NEW.fields ->> 'StageName',
+    'Amount', NEW.fields -> 'Amount',
+    'Probability', ifnull(
+      NEW.fields ->> 'Probability',
+      (SELECT CAST(probability AS REAL) FROM stage WHERE name = NEW.fields ->> 'StageName')
+    ),
+    'CloseDate', NEW.fields ->> 'CloseDate',
+    'IsDeleted', json('false'),
+    'CreatedDate', (SELECT time FROM clock),
+    'CreatedById', (SELECT id FROM me),
+    'SystemModstamp', (SELECT time FROM clock)
+  ))
+  WHERE object = 'OpportunityHistory' AND fields = '{}';
+END;
+CREATE TRIGGER opportunity_gone AFTER DELETE ON record WHEN OLD.object = 'Opportunity' BEGIN
+  DELETE FROM record
+  WHERE object IN ('OpportunityHistory', 'OpportunityLineItem')
+    AND fields ->> 'OpportunityId' = OLD.id;
+END;

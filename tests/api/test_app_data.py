@@ -80,6 +80,50 @@ def test_null_is_as_good_as_absent():
         assert n > 10, n
 
 
+def test_newcomers():
+    """Whom a body names and nobody knows yet is made, and comes back in dumps under that name."""
+    mail = "zoe.park@elsewhere.example"
+    bodies = {
+        "linear": {"projects": [{"name": "P", "issues": [{"title": "x", "assignee": mail}]}]},
+        "clickup": {"spaces": [{"name": "S", "lists": [
+            {"name": "L", "tasks": [{"name": "t", "assignees": [mail]}]}]}]},
+        "confluence": {"spaces": [{"identifier": "ZZ", "name": "Z", "pages": [
+            {"title": "T", "content": "c", "author": mail}]}]},
+        "motion": {"workspaces": [{"name": "W", "tasks": [{"name": "t", "assignee": mail}]}]},
+        "jira": {"projects": [{"key": "ZZ", "name": "Z", "issues": [
+            {"summary": "s", "issue_type": "Task", "assignee": mail, "comments": [
+                {"body": "hi", "author": mail}]}]}]},
+    }
+    with service.running() as s:
+        for name, body in bodies.items():
+            path = acquire(s, name)
+            answer = s.post(path + "/initialize", body)
+            tap.equal(answer.status, 200, (name, answer))
+            out = dump(s, path)
+            tap.contains(json.dumps(out), mail)
+            again = acquire(s, name)
+            tap.equal(s.post(again + "/initialize", out).status, 200, name)
+            tap.equal(dump(s, again), out, name)
+
+
+def test_unfit_values():
+    """What the database refuses is said in the way of the API and of the product, without SQL."""
+    with shops.running() as s:
+        shop = shops.Shop(s)
+        tea = {"name": "tea", "price": 1, "stock": 5}
+        answer = s.post("/sandbox/shop/%s/initialize" % shop.id, {"products": [tea, tea]})
+        tap.equal(answer.status, 422, answer)
+        tap.equal(answer.json["detail"][0]["loc"], ["body", "products"])
+        shop.stock_up("tea")
+        tap.equal(shop.call("find_products", query="tea", limit=1e300),
+                  {"error": "Invalid request: an argument has a value that cannot be used"})
+        tap.equal(shop.call("find_products", query="tea", limit=1), ["tea"])
+        for text in ("UNIQUE", "constraint failed", "datatype mismatch"):
+            assert text not in answer.body.decode(), answer
+        s.log_with("datatype mismatch")
+        shop.close()
+
+
 def test_views_of_bigquery():
     """A view comes in with its query alone; what it shows, and its type, go out."""
     with service.running() as s:

@@ -6,6 +6,7 @@
 #include "apps/lang/soql.h"
 #include "apps/text/scan.h"
 #include "base/ascii.h"
+#include "base/python.h"
 
 enum { SHOWN = 30 /* bytes of the query on either side of what is wrong */ };
 
@@ -27,10 +28,10 @@ int soql_fail(struct soql *q, size_t at, const char *code, const char *fmt, ...)
     (void)buf_printf(&all, "\n" STR_FMT "\n%*s^\nERROR at Row:%zu:Column:%zu\n" STR_FMT,
                      STR_ARG(str_slice(q->text, from, to)), (int)(at - from), "", place.line,
                      place.column, STR_ARG(buf_str(&why)));
-    struct buf json auto_buf = BUF_INIT(2 * LANG_MAX_TEXT);
-    (void)json_write_str(&json, buf_str(&all));
+    struct buf repr auto_buf = BUF_INIT(2 * LANG_MAX_TEXT);
+    python_str(&repr, buf_str(&all));
     return err_set(q->err, -EINVAL, "[{'message': " STR_FMT ", 'errorCode': '%s'}]",
-                   STR_ARG(buf_str(&json)), code);
+                   STR_ARG(buf_str(&repr)), code);
 }
 
 int soql_unexpected(struct soql *q)
