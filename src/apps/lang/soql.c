@@ -101,7 +101,7 @@ static int read_items(struct soql *q, struct soql_query *u)
 }
 
 /* Of a missing comma, too: "SELECT Id Name". */
-static int refuse_aliases(struct soql *q, const struct query *u)
+static int refuse_aliases(struct soql *q, const struct soql_query *u)
 {
     for (size_t i = 0; !u->is_grouped && i < u->n; i++) {
         if (u->items[i].alias.p)
