@@ -14,17 +14,11 @@
 #include "base/enc.h"
 #include "base/mem.h"
 #include "mcp/exchange.h"
+#include "mcp/task.h"
 #include "sys/digest.h"
 
 enum { STATE_MAX = 64 << 10, STATE_MS = 600000, TIME_LEN = 8 };
 enum { HEAD_LEN = DIGEST_SHA256_LEN + TIME_LEN };
-
-struct ask {
-    struct list node; /* in the session's */
-    uint64_t id;
-    struct call *call;
-    struct str key;
-};
 
 static const struct {
     const char *method, *name;
@@ -35,6 +29,11 @@ static const struct {
     {"roots/list", "roots", MCP_CAN_ROOTS},
 };
 
+static bool has_extension(const struct json *v, const char *name)
+{
+    return json_is(json_get(json_get(v, "extensions"), name), JSON_OBJECT);
+}
+
 unsigned mcp_capabilities(const struct json *v)
 {
     unsigned can = 0;
@@ -42,10 +41,10 @@ unsigned mcp_capabilities(const struct json *v)
     for (size_t i = 0; i < ARRAY_LEN(abilities); i++)
         if (json_is(json_get(v, abilities[i].name), JSON_OBJECT))
             can |= abilities[i].bit;
-    return can;
+    return has_extension(v, MCP_TASKS_EXTENSION) ? can | MCP_CAN_TASKS : can;
 }
 
-static unsigned needs(const char *method)
+unsigned mcp_ask_needs(const char *method)
 {
     for (size_t i = 0; i < ARRAY_LEN(abilities); i++)
         if (str_is(str_of(method), abilities[i].method))
@@ -72,6 +71,10 @@ void mcp_reply_missing(struct mcp_call *call, unsigned bits)
             jw_key(&w, abilities[i].name);
             jw_raw(&w, STR("{}"));
         }
+    if (bits & MCP_CAN_TASKS) {
+        jw_key(&w, "extensions");
+        jw_raw(&w, STR("{\"" MCP_TASKS_EXTENSION "\":{}}"));
+    }
     jw_end(&w);
     jw_end(&w);
     bool is_modern = mcp_is_modern(c->x);
@@ -91,7 +94,7 @@ static void unlist(struct call *c)
         return;
     list_each(it, &c->x->session->asks)
     {
-        struct ask *a = list_entry(it, struct ask, node);
+        struct mcp_question *a = list_entry(it, struct mcp_question, node);
         if (a->call == c)
             list_del(&a->node);
     }
@@ -102,6 +105,11 @@ void mcp_ask_drop(struct call *c)
     mcp_answers_fn *fn = take(c->fn);
 
     unlist(c);
+    struct mcp_task *t = c->x->task;
+    if (t)
+        mcp_task_unask(t);
+    if (t && t->status == MCP_INPUT_REQUIRED)
+        mcp_task_move(t, MCP_WORKING);
     fn(&c->pub, NULL);
 }
 
@@ -114,11 +122,11 @@ void mcp_ask_answered(struct mcp_session *n, const struct json *message)
 {
     uint64_t id = (uint64_t)json_int(json_get(message, "id"), 0);
     const struct json *result = json_get(message, "result");
-    struct ask *a = NULL;
+    struct mcp_question *a = NULL;
 
     list_each(it, &n->asks)
     {
-        struct ask *one = list_entry(it, struct ask, node);
+        struct mcp_question *one = list_entry(it, struct mcp_question, node);
         if (one->id == id)
             a = one;
     }
@@ -126,6 +134,11 @@ void mcp_ask_answered(struct mcp_session *n, const struct json *message)
         return;
     struct call *c = a->call;
     list_del(&a->node);
+    if (c->x->is_task) {
+        if (!json_is(result, JSON_OBJECT) || mcp_task_answer(c->x->task, a->key, result) < 0)
+            mcp_ask_drop(c);
+        return;
+    }
     struct json *copy = json_copy(c->pub.arena, result);
     if (!json_is(result, JSON_OBJECT) || !copy ||
         json_set_str(c->pub.arena, c->answers, a->key, copy) < 0) {
@@ -139,33 +152,47 @@ void mcp_ask_answered(struct mcp_session *n, const struct json *message)
     fn(&c->pub, take(c->answers));
 }
 
-static int send_ask(struct call *c, const struct mcp_ask *q)
+int mcp_question_send(struct mcp_exchange *x, struct mcp_question *q, struct str meta)
 {
-    struct ask *a = arena_new(c->pub.arena, struct ask);
-    struct buf text auto_buf = BUF_INIT(c->x->server->table.desc.limits.max_answer);
+    struct buf text auto_buf = BUF_INIT(x->server->table.desc.limits.max_answer);
+    struct str params = q->params.len > 0 ? q->params : STR("{}");
     struct jw w = jw_to(&text);
 
-    if (!a)
-        return -ENOMEM;
-    a->id = ++c->x->server->next_ask;
-    a->call = c;
-    a->key = arena_str(c->pub.arena, str_of(q->key));
+    q->id = ++x->server->next_ask;
     jw_object(&w);
     jw_key(&w, "jsonrpc");
     jw_cstr(&w, "2.0");
     jw_key(&w, "id");
-    jw_int(&w, (int64_t)a->id);
+    jw_int(&w, (int64_t)q->id);
     jw_key(&w, "method");
     jw_cstr(&w, q->method);
     jw_key(&w, "params");
-    jw_raw(&w, q->params.len > 0 ? q->params : STR("{}"));
+    if (meta.len > 0)
+        mcp_put_with_meta(&w, params, meta);
+    else
+        jw_raw(&w, params);
     jw_end(&w);
-    if (!buf_ok(&text) || !a->key.p)
+    if (!buf_ok(&text))
         return -ENOMEM;
-    list_append(&c->x->session->asks, &a->node);
-    mcp_call_send(c->x, buf_str(&text));
-    c->n_asked++;
+    list_del(&q->node);
+    list_append(&x->session->asks, &q->node);
+    mcp_call_send(x, buf_str(&text));
     return 0;
+}
+
+static int send_ask(struct call *c, const struct mcp_ask *from)
+{
+    struct mcp_question *q = arena_new(c->pub.arena, struct mcp_question);
+    struct str key = arena_str(c->pub.arena, str_of(from->key));
+
+    if (!q || !key.p)
+        return -ENOMEM;
+    *q = (struct mcp_question){
+        .call = c, .key = key, .method = from->method, .params = from->params};
+    list_init(&q->node);
+    int r = mcp_question_send(c->x, q, STR_NULL);
+    c->n_asked += r == 0;
+    return r;
 }
 
 static void ask_session(struct call *c, const struct mcp_ask *asks, size_t n, mcp_answers_fn *fn)
@@ -179,7 +206,7 @@ static void ask_session(struct call *c, const struct mcp_ask *asks, size_t n, mc
     }
     c->fn = fn;
     for (size_t i = 0; i < n; i++)
-        if ((c->can & needs(asks[i].method)) && send_ask(c, &asks[i]) < 0) {
+        if ((c->can & mcp_ask_needs(asks[i].method)) && send_ask(c, &asks[i]) < 0) {
             mcp_ask_drop(c);
             return;
         }
@@ -271,7 +298,7 @@ static int read_ask_answers(struct call *c)
 
 static bool is_question_open(const struct call *c, const struct mcp_ask *q)
 {
-    return (c->can & needs(q->method)) && !json_get(c->answers, q->key);
+    return (c->can & mcp_ask_needs(q->method)) && !json_get(c->answers, q->key);
 }
 
 static void require_input(struct call *c, const struct mcp_ask *asks, size_t n)
@@ -328,9 +355,11 @@ void mcp_ask(struct mcp_call *call, const struct mcp_ask *asks, size_t n, mcp_an
     assert(n <= MCP_MAX_ASKS && !c->fn);
     for (size_t i = 0; i < n; i++)
         if (!asks[i].is_optional)
-            missing |= needs(asks[i].method) & ~c->can;
+            missing |= mcp_ask_needs(asks[i].method) & ~c->can;
     if (missing)
         mcp_reply_missing(call, missing);
+    else if (c->x->is_task)
+        mcp_task_ask(c, asks, n, fn);
     else if (mcp_is_modern(c->x))
         ask_again(c, asks, n, fn);
     else

@@ -5,12 +5,17 @@
  * with what is asked for, and the client calls again with the answers: the callback runs again from
  * its beginning, and mcp_ask() finds the answers there, those of earlier rounds included (they
  * travel in a signed requestState). A callback must therefore do nothing that counts before it has
- * asked all it needs to know. */
+ * asked all it needs to know. In a task (mcp/task.h) it waits on either wire. */
 #pragma once
 
 #include "mcp/mcp.h"
 
-enum mcp_capability { MCP_CAN_SAMPLE = 1, MCP_CAN_ELICIT = 2, MCP_CAN_ROOTS = 4 };
+enum mcp_capability {
+    MCP_CAN_SAMPLE = 1,
+    MCP_CAN_ELICIT = 2,
+    MCP_CAN_ROOTS = 4,
+    MCP_CAN_TASKS = 8
+};
 
 enum { MCP_MAX_ASKS = 8 };
 

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/exchange.h"
+#include "mcp/task.h"
 
 #define META "io.modelcontextprotocol/"
 
@@ -46,6 +47,7 @@ void mcp_call_start(struct mcp_exchange *x, const struct json *request, struct s
     c->pub.params = json_get(request, "params");
     read_client(c, json_get(c->pub.params, "_meta"));
     buf_init(&c->out, s->table.desc.limits.max_answer);
+    list_init(&c->waits);
     list_append(&x->calls, &c->node);
     mcp_exchange_hold(x);
     s->n_calls++;
@@ -80,9 +82,13 @@ void mcp_call_over(struct call *c, struct str text)
     struct buf out = c->out;
 
     loop_timer_stop(&c->ask_timer);
+    loop_timer_stop(&c->grace);
+    if (x->is_task)
+        mcp_task_settle(c, text);
+    list_del(&c->waits);
     list_del(&c->node);
     x->server->n_calls--;
-    if (c->is_cancelled)
+    if (c->is_cancelled || x->is_task)
         text = STR_NULL;
     if (text.len == 0)
         ;
@@ -97,10 +103,13 @@ void mcp_call_over(struct call *c, struct str text)
     mcp_exchange_drop(x);
 }
 
+/* A task keeps the result alone: in which message it goes is not known yet. */
 static void begin_call_message(struct call *c)
 {
     buf_clear(&c->out);
     c->w = jw_to(&c->out);
+    if (c->x->is_task)
+        return;
     jw_object(&c->w);
     jw_key(&c->w, "jsonrpc");
     jw_cstr(&c->w, "2.0");
@@ -112,7 +121,8 @@ static void begin_call_message(struct call *c)
 /* Sends what was written; an answer over the limit becomes an error. */
 static void send_call_message(struct call *c)
 {
-    jw_end(&c->w);
+    if (!c->x->is_task)
+        jw_end(&c->w);
     if (buf_ok(&c->out)) {
         mcp_call_over(c, buf_str(&c->out));
         return;
@@ -127,7 +137,7 @@ struct jw *mcp_result_begin(struct mcp_call *call)
 
     begin_call_message(c);
     jw_object(&c->w);
-    if (mcp_is_modern(c->x)) {
+    if (mcp_is_modern(c->x) && !c->x->is_task) {
         jw_key(&c->w, "resultType");
         jw_cstr(&c->w, "complete");
         if (c->method && c->method->is_cached)
@@ -140,7 +150,7 @@ void mcp_result_end(struct mcp_call *call)
 {
     struct call *c = call_of(call);
 
-    if (mcp_is_modern(c->x)) {
+    if (mcp_is_modern(c->x) && !c->x->is_task) {
         jw_key(&c->w, "_meta");
         jw_raw(&c->w, c->x->server->table.meta);
     }
@@ -194,16 +204,25 @@ void mcp_reply_json(struct mcp_call *call, struct str json_text)
     mcp_result_end(call);
 }
 
+static void write_call_error(struct call *c, int code, struct str message, struct str data)
+{
+    buf_clear(&c->out);
+    if (c->x->is_task) {
+        struct jw w = jw_to(&c->out);
+        mcp_put_error(&w, code, message, data);
+    } else {
+        mcp_write_error(&c->out, c->id, code, message, data);
+    }
+}
+
 void mcp_reply_error(struct mcp_call *call, int code, struct str message, struct str data)
 {
     struct call *c = call_of(call);
 
-    buf_clear(&c->out);
-    mcp_write_error(&c->out, c->id, code, message, data);
-    if (!buf_ok(&c->out)) {
-        buf_clear(&c->out);
-        mcp_write_error(&c->out, c->id, code, STR("internal error"), STR_NULL);
-    }
+    c->has_failed = true;
+    write_call_error(c, code, message, data);
+    if (!buf_ok(&c->out))
+        write_call_error(c, code, STR("internal error"), STR_NULL);
     mcp_call_over(c, buf_ok(&c->out) ? buf_str(&c->out) : STR_NULL);
 }
 
@@ -258,6 +277,8 @@ void mcp_progress(struct mcp_call *call, double progress, double total, const ch
     struct call *c = call_of(call);
     struct buf b auto_buf = BUF_INIT(NOTE_MAX);
 
+    if (c->x->task && message)
+        mcp_task_say(c->x->task, message);
     if (!c->token.p)
         return;
     struct jw w = begin_note(&b, "notifications/progress");

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/id.h"
 #include "base/mem.h"
+#include "mcp/task.h"
 #include "net/http_req.h"
 
 /* ---- servers ---- */
@@ -19,6 +20,11 @@ static void fill_exchange_limits(struct mcp_limits *l)
     l->max_sessions = l->max_sessions ? l->max_sessions : 10000;
     l->max_calls = l->max_calls ? l->max_calls : 4096;
     l->session_idle_ms = l->session_idle_ms ? l->session_idle_ms : 3600000;
+    l->max_tasks = l->max_tasks ? l->max_tasks : 64;
+    l->max_task_bytes = l->max_task_bytes ? l->max_task_bytes : (size_t)32 << 20;
+    l->max_task_ttl_ms = l->max_task_ttl_ms ? l->max_task_ttl_ms : 90000000;
+    l->task_keep_ms = l->task_keep_ms ? l->task_keep_ms : 900000;
+    l->task_grace_ms = l->task_grace_ms ? l->task_grace_ms : 500;
 }
 
 struct mcp_server *mcp_server_new(struct loop *loop, const struct mcp_desc *desc, struct err *e)
@@ -40,6 +46,8 @@ struct mcp_server *mcp_server_new(struct loop *loop, const struct mcp_desc *desc
     list_init(&s->by_use);
     list_init(&s->exchanges);
     list_init(&s->listeners);
+    map_init(&s->tasks, MCP_MAX_TASKS);
+    list_init(&s->task_list);
     id_random(s->key, sizeof s->key);
     return s;
 }
@@ -50,6 +58,8 @@ static void mcp_server_settle(struct mcp_server *s)
     if (!s->is_dead || !list_is_empty(&s->exchanges))
         return;
     loop_timer_stop(&s->sweep);
+    mcp_tasks_forget(s, STR_NULL);
+    map_done(&s->tasks);
     map_done(&s->sessions);
     map_done(&s->ended);
     mcp_table_done(&s->table);
@@ -74,6 +84,8 @@ void mcp_server_free(struct mcp_server *s)
         mcp_exchange_cancel(x);
         it_next = s->exchanges.next;
     }
+    /* None of the tasks has a clock any more; what still works is waited for as any call is. */
+    list_each(it, &s->task_list) loop_timer_stop(&list_entry(it, struct mcp_task, node)->expiry);
     s->is_dead = true;
     mcp_server_settle(s);
 }

@@ -28,6 +28,8 @@ struct mcp_server {
     struct list by_use;    /* sessions, the one used last at the end */
     struct list exchanges; /* all under way */
     struct list listeners; /* streams of subscriptions/listen */
+    struct map tasks;      /* by id */
+    struct list task_list; /* oldest first */
     size_t n_calls, n_listeners;
     struct loop_timer sweep;
     uint64_t next_ask;
@@ -52,7 +54,20 @@ struct mcp_exchange {
     enum mcp_version version;
     int status; /* of the HTTP answer; 0: 200 */
     bool is_batch, has_new_session, may_stream, is_cancelled;
-    bool is_pair; /* of the older wire: answers go to the session's stream */
+    bool is_pair;          /* of the older wire: answers go to the session's stream */
+    bool is_task;          /* its request was answered with a task: see task.h */
+    struct mcp_task *task; /* NULL: none, or gone */
+};
+
+/* A question to the client that waits for its answer. */
+struct mcp_question {
+    struct list node; /* in the asks of the session that it was sent to */
+    uint64_t id;
+    struct call *call;
+    struct str key;
+    const char *method; /* of a task's: it may be put again */
+    struct str params;
+    bool is_answered;
 };
 
 struct call {
@@ -63,9 +78,12 @@ struct call {
     struct str id, token; /* JSON; a token's .p is NULL: none */
     enum mcp_level level; /* from which log lines are wanted; MCP_LEVEL_COUNT: none */
     unsigned can;
-    bool is_cancelled;
+    bool is_cancelled, has_failed; /* has_failed: the answer is a JSON-RPC error */
     struct buf out;
     struct jw w;
+    const struct mcp_tool *tool; /* that is called, or NULL */
+    struct loop_timer grace;     /* until the call becomes a task */
+    struct list waits;           /* among those that wait for a task */
     /* Questions. */
     mcp_answers_fn *fn;
     struct json *answers;
@@ -128,6 +146,11 @@ unsigned mcp_capabilities(const struct json *v);
 enum mcp_level mcp_level_of(struct str name);
 void mcp_method_listen(struct call *c);
 
+/* Which ability of a client METHOD takes. */
+unsigned mcp_ask_needs(const char *method);
+/* Sends Q to the client of the session of X, which has a stream. META: JSON of params._meta, or
+ * empty. */
+int mcp_question_send(struct mcp_exchange *x, struct mcp_question *q, struct str meta);
 /* The client's answer to a question. */
 void mcp_ask_answered(struct mcp_session *n, const struct json *message);
 void mcp_ask_drop(struct call *c);

@@ -25,6 +25,15 @@ typedef void mcp_handler(struct mcp_call *call);
 
 /* ---- the description; texts may be NULL: nothing is said; they must outlive the server ---- */
 
+/* Whether calls of a tool can be tasks, which outlive their connection. */
+enum mcp_tasking {
+    MCP_TASK_NEVER,
+    MCP_TASK_MAY,   /* when the client asks for it, or the call takes long */
+    MCP_TASK_MUST,  /* from the start; clients without tasks cannot call it */
+    MCP_TASK_LATER, /* the same, from where the callback calls mcp_task_start() */
+    MCP_TASKING_COUNT
+};
+
 struct mcp_tool {
     const char *name, *title, *description;
     const char *input;       /* JSON Schema of the arguments; NULL: an object without any */
@@ -32,6 +41,10 @@ struct mcp_tool {
     const char *annotations; /* JSON object */
     mcp_handler *call;
     const void *row; /* the callback's own */
+    enum mcp_tasking tasking;
+    /* How long a call can take, from its unchecked arguments: its task is kept for longer. NULL: no
+     * time to speak of. */
+    int64_t (*takes_ms)(const struct mcp_call *call);
 };
 
 struct mcp_resource {
@@ -60,6 +73,11 @@ struct mcp_limits {          /* 0: the default */
     size_t max_sessions;     /* the one that is idle for longest goes first: 10 000 */
     size_t max_calls;        /* under way: 4096 */
     int64_t session_idle_ms; /* a session that nobody used: an hour */
+    size_t max_tasks;        /* of one owner, those that are over included: 64 */
+    size_t max_task_bytes;   /* of one owner's results that are kept: 32 MiB */
+    int64_t max_task_ttl_ms; /* from its beginning: 25 hours; at most 32 bits */
+    int64_t task_keep_ms;    /* to fetch a result, when the client does not say: 15 minutes */
+    int64_t task_grace_ms;   /* until a call that takes long becomes a task: half a second */
 };
 
 struct mcp_desc {
@@ -81,6 +99,10 @@ struct mcp_desc {
     bool is_keyed;
     bool is_stateless; /* initialize begins no session, so it costs nothing; nothing can be asked */
     struct str secret; /* signs the ids of sessions, which outlive the program then; may be empty */
+    /* A task begins or ends its work for CTX, a scope's; may be NULL. A negative result refuses it:
+     * -ENOBUFS. */
+    int (*task_begin)(void *ctx);
+    void (*task_end)(void *ctx);
     bool is_unchecked; /* the callbacks check and complete arguments of tools themselves */
     struct mcp_limits limits;
 };
@@ -130,6 +152,10 @@ void mcp_reply_json(struct mcp_call *call, struct str json_text);
 void mcp_reply_error(struct mcp_call *call, int code, struct str message, struct str data);
 void mcp_reply_fail(struct mcp_call *call, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Turns the call of a tool that is MCP_TASK_LATER into a task: the client has it when this returns
+ * 0. Otherwise the call was answered. */
+int mcp_task_start(struct mcp_call *call);
 
 /* ---- before the answer ---- */
 /* Tells how far the call is, when the client wants it. TOTAL < 0: unknown; MESSAGE may be NULL. */

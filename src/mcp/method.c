@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/exchange.h"
+#include "mcp/task.h"
 
 /* ---- beginnings ---- */
 
@@ -212,8 +213,11 @@ static void call_tool(struct call *c)
         return;
     }
     c->pub.row = row->row->row;
+    c->tool = row->row;
     if (t->desc.rename)
         t->desc.rename(&c->pub);
+    if (!mcp_task_admit(c, row->row))
+        return;
     bool is_checked = !t->desc.is_unchecked;
     if (is_checked && schema_check(row->schema, c->pub.args, &why) < 0)
         refuse_args(c, &why);
@@ -352,6 +356,14 @@ static const struct mcp_method methods[] = {
     {"completion/complete", BOTH, .run = method_complete, .is_there = has_completion},
     {"logging/setLevel", OLD, .run = set_level},
     {"subscriptions/listen", NEW, .run = mcp_method_listen},
+    {"tasks/get", BOTH, .run = mcp_method_task_get, .named_by = "taskId",
+     .is_there = mcp_has_tasks},
+    {"tasks/update", NEW, .run = mcp_method_task_update, .named_by = "taskId",
+     .is_there = mcp_has_tasks},
+    {"tasks/cancel", BOTH, .run = mcp_method_task_cancel, .named_by = "taskId",
+     .is_there = mcp_has_tasks},
+    {"tasks/result", OLD, .run = mcp_method_task_result, .is_there = mcp_has_tasks},
+    {"tasks/list", OLD, .run = mcp_method_task_list, .is_there = mcp_has_tasks},
 };
 
 const struct mcp_method *mcp_method_find(struct str name, bool is_modern)

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "mcp/exchange.h"
+#include "mcp/task.h"
 
 enum { NOTICE_MAX = 64 << 10 };
 
@@ -36,6 +37,18 @@ static int read_notice_filter(struct mcp_stream *t, const struct json *filter)
     return 0;
 }
 
+/* Those of the client that are known, and nothing of the others. */
+static int read_task_filter(struct mcp_stream *t, const struct json *ids, struct mcp_exchange *x)
+{
+    for (size_t i = 0; json_is(ids, JSON_ARRAY) && i < ids->n; i++) {
+        struct str id = json_str(&ids->items[i], STR_NULL);
+        if (mcp_task_find(x->server, id, x->scope.owner) &&
+            map_put(&t->task_ids, id, t, NULL) == -ENOBUFS)
+            return -EINVAL;
+    }
+    return 0;
+}
+
 static struct jw begin_notice(struct buf *b, const char *method, struct str subscription)
 {
     struct jw w = jw_to(b);
@@ -57,6 +70,16 @@ static struct jw begin_notice(struct buf *b, const char *method, struct str subs
     return w;
 }
 
+static void put_task_ids(struct jw *w, const struct mcp_stream *t, const struct json *ids)
+{
+    jw_key(w, "taskIds");
+    jw_array(w);
+    for (size_t i = 0; json_is(ids, JSON_ARRAY) && i < ids->n; i++)
+        if (map_get(&t->task_ids, json_str(&ids->items[i], STR_NULL)))
+            jw_value(w, &ids->items[i]);
+    jw_end(w);
+}
+
 static void acknowledge(struct mcp_stream *t, const struct json *filter)
 {
     struct buf b auto_buf = BUF_INIT(MCP_MAX_SUBSCRIBED * MCP_MAX_NAME);
@@ -73,11 +96,60 @@ static void acknowledge(struct mcp_stream *t, const struct json *filter)
         jw_key(&w, "resourceSubscriptions");
         jw_value(&w, json_get(filter, "resourceSubscriptions"));
     }
+    if (json_get(filter, "taskIds"))
+        put_task_ids(&w, t, json_get(filter, "taskIds"));
     jw_end(&w);
     jw_end(&w);
     jw_end(&w);
     if (buf_ok(&b))
         mcp_stream_send(t, STR_NULL, buf_str(&b));
+}
+
+static void send_task_state(struct mcp_stream *to, const struct mcp_task *t)
+{
+    struct buf b auto_buf = BUF_INIT(t->outcome_len + NOTICE_MAX);
+    bool is_modern = to->subscription.p != NULL;
+    struct jw w = begin_notice(&b, is_modern ? "notifications/tasks" : "notifications/tasks/status",
+                               to->subscription);
+
+    if (!is_modern) {
+        jw_key(&w, "params");
+        jw_object(&w);
+    }
+    mcp_put_task(&w, t, is_modern, is_modern);
+    jw_end(&w);
+    jw_end(&w);
+    bool is_pair = to->session && to->session->is_pair;
+    if (buf_ok(&b) && !mcp_stream_is_full(to))
+        mcp_stream_send(to, is_pair ? STR("message") : STR_NULL, buf_str(&b));
+}
+
+/* What changed before the client listened. */
+static void send_first_states(struct mcp_server *s, struct mcp_stream *to)
+{
+    if (to->task_ids.n == 0)
+        return;
+    list_each(it, &s->task_list)
+    {
+        const struct mcp_task *t = list_entry(it, struct mcp_task, node);
+        if (map_get(&to->task_ids, str_of(t->id)))
+            send_task_state(to, t);
+    }
+}
+
+void mcp_task_notify(struct mcp_task *t)
+{
+    struct mcp_server *s = t->server;
+    struct mcp_session *n = t->session[0] ? map_get(&s->sessions, str_of(t->session)) : NULL;
+
+    if (n && n->main)
+        send_task_state(n->main, t);
+    list_each(it, &s->listeners)
+    {
+        struct mcp_stream *to = list_entry(it, struct mcp_stream, node);
+        if (map_get(&to->task_ids, str_of(t->id)) && str_is(str_of(to->owner), t->owner))
+            send_task_state(to, t);
+    }
 }
 
 void mcp_method_listen(struct call *c)
@@ -91,6 +163,10 @@ void mcp_method_listen(struct call *c)
                        "listening requires notifications and an event stream response");
         return;
     }
+    if (json_get(filter, "taskIds") && !(c->can & MCP_CAN_TASKS)) {
+        mcp_reply_missing(&c->pub, MCP_CAN_TASKS);
+        return;
+    }
     if (s->n_listeners >= MCP_MAX_LISTENERS) {
         x->status = 503;
         mcp_reply_fail(&c->pub, MCP_SERVER_ERROR, "too many listeners");
@@ -99,7 +175,8 @@ void mcp_method_listen(struct call *c)
     struct mcp_stream *t = mcp_exchange_stream(x);
     char *owner auto_free = mem_strndup(x->scope.owner.p, x->scope.owner.len);
     char *id auto_free = mem_strndup(c->id.p, c->id.len);
-    if (!t || !owner || !id || read_notice_filter(t, filter) < 0) {
+    if (!t || !owner || !id || read_notice_filter(t, filter) < 0 ||
+        read_task_filter(t, json_get(filter, "taskIds"), x) < 0) {
         mcp_reply_fail(&c->pub, MCP_INVALID_PARAMS, "these subscriptions could not be stored");
         return;
     }
@@ -112,6 +189,7 @@ void mcp_method_listen(struct call *c)
     list_append(&s->listeners, &t->node);
     s->n_listeners++;
     acknowledge(t, filter);
+    send_first_states(s, t);
     mcp_call_over(c, STR_NULL);
 }
 
@@ -194,6 +272,7 @@ void mcp_forget(struct mcp_server *s, struct str owner)
         if (is_notice_for(owner, t->owner))
             mcp_stream_free(t);
     }
+    mcp_tasks_forget(s, owner);
 }
 
 void mcp_hang_up(struct mcp_server *s)

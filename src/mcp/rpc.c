@@ -53,6 +53,32 @@ enum mcp_kind mcp_classify(struct arena *a, const struct json *v, struct str *re
     return has_id ? MCP_REQUEST : MCP_MALFORMED;
 }
 
+void mcp_put_error(struct jw *w, int code, struct str message, struct str data)
+{
+    jw_object(w);
+    jw_key(w, "code");
+    jw_int(w, code);
+    jw_key(w, "message");
+    jw_str(w, message);
+    if (data.len > 0) {
+        jw_key(w, "data");
+        jw_raw(w, data);
+    }
+    jw_end(w);
+}
+
+void mcp_put_with_meta(struct jw *w, struct str object, struct str meta)
+{
+    struct buf text auto_buf = BUF_INIT(object.len + meta.len + 64);
+    struct str open = str_slice(object, 0, object.len - 1);
+
+    (void)buf_add_str(&text, open);
+    (void)buf_add_str(&text, open.len > 1 ? STR(",\"_meta\":") : STR("\"_meta\":"));
+    (void)buf_add_str(&text, meta);
+    (void)buf_add_char(&text, '}');
+    jw_raw(w, buf_ok(&text) ? buf_str(&text) : object);
+}
+
 void mcp_write_error(struct buf *out, struct str id, int code, struct str message, struct str data)
 {
     struct jw w = jw_to(out);
@@ -63,15 +89,6 @@ void mcp_write_error(struct buf *out, struct str id, int code, struct str messag
     jw_key(&w, "id");
     jw_raw(&w, id);
     jw_key(&w, "error");
-    jw_object(&w);
-    jw_key(&w, "code");
-    jw_int(&w, code);
-    jw_key(&w, "message");
-    jw_str(&w, message);
-    if (data.len > 0) {
-        jw_key(&w, "data");
-        jw_raw(&w, data);
-    }
-    jw_end(&w);
+    mcp_put_error(&w, code, message, data);
     jw_end(&w);
 }

@@ -36,6 +36,10 @@ enum mcp_kind { MCP_REQUEST, MCP_NOTIFICATION, MCP_RESPONSE, MCP_MALFORMED };
 /* What V is; a request's id as JSON text in A (.p NULL when memory ran out). */
 enum mcp_kind mcp_classify(struct arena *a, const struct json *v, struct str *ret_id);
 struct str mcp_json_text(struct arena *a, const struct json *v, size_t max);
+/* The object of an error: its code, message and DATA, which is JSON text or empty. */
+void mcp_put_error(struct jw *w, int code, struct str message, struct str data);
+/* OBJECT, JSON text, with META as its last member "_meta". */
+void mcp_put_with_meta(struct jw *w, struct str object, struct str meta);
 void mcp_write_error(struct buf *out, struct str id, int code, struct str message, struct str data);
 
 /* ---- checks of requests ---- */

@@ -13,6 +13,8 @@
 #include "mcp/exchange.h"
 #include "sys/digest.h"
 
+#define KIND "tidepool mcp session\n"
+
 enum { EVICT_LOOK = 64, SWEEP_MIN_MS = 1000, SWEEP_MAX_MS = 60000 };
 
 static bool is_in_use(const struct mcp_session *n)
@@ -74,19 +76,14 @@ static int make_mcp_session_room(struct mcp_server *s)
 
 /* ---- sessions ---- */
 
-/* The id of a session of OWNER from its name: the same, or with a signature behind it. */
-static void sign_session_id(const struct mcp_server *s, struct str owner, struct str name,
-                            char out[MCP_SESSION_ID_LEN + 1])
+void mcp_sign_id(const struct mcp_server *s, const char *kind, struct str owner, struct str name,
+                 char out[MCP_SESSION_ID_LEN + 1])
 {
     const struct str *secret = &s->table.desc.secret;
     enum { MAC_LEN = (MCP_SESSION_ID_LEN - MCP_SESSION_NAME_LEN) / 2 };
     unsigned char all[DIGEST_SHA256_LEN], mac[DIGEST_SHA256_LEN];
-    const struct str parts[] = {STR("tidepool mcp session\n"),
-                                str_of(s->table.desc.name),
-                                STR("\n"),
-                                owner,
-                                STR("\n"),
-                                name};
+    const struct str parts[] = {
+        str_of(kind), str_of(s->table.desc.name), STR("\n"), owner, STR("\n"), name};
 
     memcpy(out, name.p, MCP_SESSION_NAME_LEN);
     out[MCP_SESSION_NAME_LEN] = '\0';
@@ -125,7 +122,7 @@ static struct mcp_session *begin_mcp_session(struct mcp_server *s, struct str ow
     list_init(&n->streams);
     list_init(&n->asks);
     map_init(&n->subscribed, MCP_MAX_SUBSCRIBED);
-    sign_session_id(s, owner, session_name, n->id);
+    mcp_sign_id(s, KIND, owner, session_name, n->id);
     if (map_put(&s->sessions, str_of(n->id), n, NULL) < 0) {
         free(n);
         return NULL;
@@ -155,7 +152,7 @@ struct mcp_session *mcp_session_resume(struct mcp_server *s, struct str id, stru
         map_get(&s->sessions, id) || map_get(&s->ended, id))
         return n;
     struct str name = str_slice(id, 0, MCP_SESSION_NAME_LEN);
-    sign_session_id(s, owner, name, want);
+    mcp_sign_id(s, KIND, owner, name, want);
     int version = enc_hex_digit(id.p[MCP_SESSION_NAME_LEN - 2]);
     int can = enc_hex_digit(id.p[MCP_SESSION_NAME_LEN - 1]);
     if (!mem_eq_const(want, id.p, MCP_SESSION_ID_LEN) || version < 0 || can < 0 ||
@@ -203,6 +200,9 @@ void mcp_session_free(struct mcp_session *n)
     }
     while ((it = list_pop(&n->streams)))
         mcp_stream_free(list_entry(it, struct mcp_stream, node));
+    /* Those of tasks, which can be put again in another session. */
+    while (list_pop(&n->asks))
+        ;
     map_done(&n->subscribed);
     free(n->owner);
     free(n);

@@ -45,6 +45,11 @@ struct mcp_session {
     bool is_pair;            /* of the older wire: it ends with its stream */
 };
 
+/* The id that NAME (MCP_SESSION_NAME_LEN characters) has for OWNER: the same, or with a signature
+ * behind it where the server has a secret. KIND: what it is the id of. */
+void mcp_sign_id(const struct mcp_server *s, const char *kind, struct str owner, struct str name,
+                 char out[MCP_SESSION_ID_LEN + 1]);
+
 /* What a client said when it began. */
 struct mcp_hello {
     enum mcp_version version;
@@ -77,7 +82,7 @@ struct mcp_stream {
     char *owner;
     struct str subscription; /* JSON */
     unsigned lists;          /* bits 1 << enum mcp_list */
-    struct map uris;
+    struct map uris, task_ids;
 };
 
 /* A stream over R; NULL when memory ran out (R was answered). */

@@ -113,6 +113,7 @@ struct mcp_stream *mcp_stream_open(struct mcp_session *n, struct http_req *r)
     list_init(&t->node);
     list_init(&t->events);
     map_init(&t->uris, MCP_MAX_SUBSCRIBED);
+    map_init(&t->task_ids, MCP_MAX_SUBSCRIBED);
     t->sse = sse_start(r, MCP_HEARTBEAT_MS, &ops, t);
     if (!t->sse) {
         free(t);
@@ -206,6 +207,7 @@ void mcp_stream_free(struct mcp_stream *t)
     free(t->owner);
     free((void *)(uintptr_t)t->subscription.p);
     map_done(&t->uris);
+    map_done(&t->task_ids);
     free(t);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "mcp/task.h"
 
 enum { TABLE_MAX = 64 << 20, TEXT_MAX = 32 << 20, LIST_TTL_MS = 60000, NAMES_MAX = 1 << 16 };
 
@@ -64,6 +65,14 @@ static int compile_schema(struct mcp_table *t, struct mcp_tool_row *r, struct js
     return mcp_find_header_args(&t->arena, doc, r, e);
 }
 
+static void put_tasking(struct jw *w, enum mcp_tasking tasking)
+{
+    jw_key(w, "execution");
+    jw_object(w);
+    put_row_text(w, "taskSupport", tasking == MCP_TASK_MAY ? "optional" : "required");
+    jw_end(w);
+}
+
 static int write_tool(struct mcp_table *t, size_t i, struct buf *b, struct err *e)
 {
     const struct mcp_tool *row = &t->desc.tools[i];
@@ -83,6 +92,8 @@ static int write_tool(struct mcp_table *t, size_t i, struct buf *b, struct err *
     if (put_mcp_json(t, &w, "outputSchema", row->output, e) < 0 ||
         put_mcp_json(t, &w, "annotations", row->annotations, e) < 0)
         return -EINVAL;
+    if (row->tasking != MCP_TASK_NEVER)
+        put_tasking(&w, row->tasking);
     jw_end(&w);
     return map_put(&t->tools, str_of(row->name), r, NULL);
 }
@@ -277,6 +288,13 @@ static struct str capabilities(struct mcp_table *t, bool is_modern, struct buf *
     put_able(&w, "prompts", d->n_prompts > 0, true, false);
     put_able(&w, "completions", d->complete, false, false);
     put_able(&w, "logging", !is_modern, false, false);
+    if (mcp_has_tasks(d) && is_modern) {
+        jw_key(&w, "extensions");
+        jw_raw(&w, STR("{\"" MCP_TASKS_EXTENSION "\":{}}"));
+    } else if (mcp_has_tasks(d)) {
+        jw_key(&w, "tasks");
+        jw_raw(&w, STR("{\"list\":{},\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}"));
+    }
     jw_end(&w);
     return keep_list_text(t, b);
 }

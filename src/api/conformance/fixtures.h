@@ -30,6 +30,10 @@ mcp_handler fixture_simple, fixture_image, fixture_audio, fixture_embedded, fixt
 /* asks.c */
 mcp_handler fixture_sampling, fixture_elicitation, fixture_questions, fixture_rounds,
     fixture_needs_sampling;
+/* tasks.c */
+mcp_handler fixture_greet, fixture_slow, fixture_failing_job, fixture_broken_job,
+    fixture_named_task;
+int64_t fixture_slow_ms(const struct mcp_call *c);
 /* resources.c */
 mcp_handler fixture_read, fixture_prompt, fixture_ask_prompt, fixture_complete;
 
@@ -41,4 +45,4 @@ struct fixture_questions {
 };
 extern const struct fixture_questions fixture_ask_name, fixture_ask_capital, fixture_ask_roots,
     fixture_ask_confirm, fixture_ask_many, fixture_ask_able, fixture_ask_defaults,
-    fixture_ask_enums;
+    fixture_ask_enums, fixture_ask_delete, fixture_ask_both;

@@ -71,11 +71,11 @@ static const struct mcp_tool tools[] = {
     {"echo", NULL, NULL,
      "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\",\"default\":\"said\"},"
      "\"n\":{\"type\":\"integer\"}},\"additionalProperties\":false}",
-     NULL, NULL, call_echo, NULL},
-    {"hold", NULL, NULL, NULL, NULL, NULL, call_hold, NULL},
-    {"big", NULL, NULL, "{\"type\":\"object\"}", NULL, NULL, call_big, NULL},
-    {"notes", NULL, NULL, NULL, NULL, NULL, call_notes, NULL},
-    {"ask", NULL, NULL, NULL, NULL, NULL, call_ask, NULL},
+     NULL, NULL, .call = call_echo},
+    {"hold", NULL, NULL, NULL, NULL, NULL, .call = call_hold},
+    {"big", NULL, NULL, "{\"type\":\"object\"}", NULL, NULL, .call = call_big},
+    {"notes", NULL, NULL, NULL, NULL, NULL, .call = call_notes},
+    {"ask", NULL, NULL, NULL, NULL, NULL, .call = call_ask},
 };
 
 static void read_text(struct mcp_call *c)

@@ -19,10 +19,10 @@ static void nothing(struct mcp_call *c)
 }
 
 static const struct mcp_tool tools[] = {
-    {"a", "A", "first", NULL, NULL, NULL, nothing, NULL},
+    {"a", "A", "first", NULL, NULL, NULL, .call = nothing},
     {"b", NULL, "second", "{ \"type\": \"object\" }", "{\"type\":\"object\"}",
-     "{\"readOnlyHint\":true}", nothing, NULL},
-    {"c", NULL, "third", NULL, NULL, NULL, nothing, NULL},
+     "{\"readOnlyHint\":true}", .call = nothing},
+    {"c", NULL, "third", NULL, NULL, NULL, .call = nothing},
 };
 
 static void test_lists_are_texts(void **state)
@@ -75,16 +75,16 @@ static void test_mistakes_are_named(void **state)
         struct mcp_tool tool;
         const char *says;
     } rows[] = {
-        {{"x", NULL, "d", "{", NULL, NULL, nothing, NULL}, "tool 'x': input schema"},
-        {{"x", NULL, "d", "{\"type\":\"thing\"}", NULL, NULL, nothing, NULL}, "input schema"},
-        {{"x", NULL, "d", NULL, "[", NULL, nothing, NULL}, "tool 'x': outputSchema"},
-        {{"x", NULL, "d", NULL, NULL, "]", nothing, NULL}, "tool 'x': annotations"},
+        {{"x", NULL, "d", "{", NULL, NULL, .call = nothing}, "tool 'x': input schema"},
+        {{"x", NULL, "d", "{\"type\":\"thing\"}", NULL, NULL, .call = nothing}, "input schema"},
+        {{"x", NULL, "d", NULL, "[", NULL, .call = nothing}, "tool 'x': outputSchema"},
+        {{"x", NULL, "d", NULL, NULL, "]", .call = nothing}, "tool 'x': annotations"},
         {{"x", NULL, "d", "{\"properties\":{\"a\":{\"type\":\"string\",\"x-mcp-header\":\"b c\"}}}",
-          NULL, NULL, nothing, NULL},
+          NULL, NULL, .call = nothing},
          "/a: bad x-mcp-header"},
         {{"x", NULL, "d",
           "{\"properties\":{\"a\":{\"x-mcp-header\":\"H\"},\"b\":{\"x-mcp-header\":\"h\"}}}", NULL,
-          NULL, nothing, NULL},
+          NULL, .call = nothing},
          "twice"},
     };
 
