@@ -222,8 +222,11 @@ static void add_mcp_headers(struct message *m)
 {
     const struct json *params = json_get(m->json, "params");
     struct str version = json_str(json_get(json_get(params, "_meta"), META), STR_NULL);
-    struct str name = json_str(json_get(params, "name"), STR_NULL);
+    static const char *const named_by[] = {"name", "uri", "taskId"};
+    struct str name = STR_NULL;
 
+    for (size_t i = 0; name.len == 0 && i < ARRAY_LEN(named_by); i++)
+        name = json_str(json_get(params, named_by[i]), STR_NULL);
     add_header(m, STR("Accept"), STR("application/json, text/event-stream"));
     if (version.len == 0) {
         add_header(m, STR("Mcp-Session-Id"), str_of(m->bridge->session));
@@ -231,9 +234,7 @@ static void add_mcp_headers(struct message *m)
     }
     add_header(m, STR("MCP-Protocol-Version"), version);
     add_header(m, STR("Mcp-Method"), json_str(json_get(m->json, "method"), STR_NULL));
-    add_header(
-        m, STR("Mcp-Name"),
-        plain_tool_name(&m->arena, name.len ? name : json_str(json_get(params, "uri"), STR_NULL)));
+    add_header(m, STR("Mcp-Name"), plain_tool_name(&m->arena, name));
 }
 
 /* M is over, and gone. */

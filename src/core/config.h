@@ -115,7 +115,7 @@ struct config {
         int64_t sandbox_connections, account_connections, account_mail;
         int64_t account_logs, account_events, account_archives, account_volumes;
         int64_t account_snapshots; /* bytes */
-        int64_t account_roots, account_tags, account_builds;
+        int64_t account_tasks, account_roots, account_tags, account_builds;
         int64_t account_build_files; /* bytes */
     } quota;                         /* see limits.def */
     struct {

@@ -342,7 +342,7 @@ static const struct mcp_method methods[] = {
     {"tools/call", BOTH, .run = call_tool, .named_by = "name", .is_there = has_tools},
     {"tools/list", BOTH, .run = list_tools, .is_there = has_tools, .is_cached = true},
     {"initialize", OLD, .run = method_initialize},
-    {"server/discover", NEW, .run = discover},
+    {"server/discover", NEW, .run = discover, .is_cached = true},
     {"ping", OLD, .run = ping},
     {"resources/read", BOTH, .run = read_resource, .named_by = "uri", .is_there = has_resources,
      .is_cached = true},

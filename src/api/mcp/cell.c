@@ -25,6 +25,9 @@ struct mcp_server *mcp_cell_new(struct core *core, struct err *e)
         .is_keyed = true,
         .domain = core->config->domain,
         .is_stateless = true,
+        .task_begin = tool_task_begin,
+        .task_end = tool_task_end,
+        .secret = str_n((const char *)core->secret, sizeof core->secret),
     };
 
     return mcp_server_new(core->loop, &desc, e);

@@ -162,6 +162,14 @@ static int64_t tool_timeout_ms(const struct mcp_call *c)
     return s < 0.001 ? 1 : (int64_t)(s * 1000);
 }
 
+int64_t tool_takes_ms(const struct mcp_call *c)
+{
+    /* Those of sandboxExecutor are inside. */
+    const struct mcp_call inner = {.args = json_get(c->args, "arguments")};
+
+    return tool_timeout_ms(inner.args ? &inner : c);
+}
+
 static bool is_env(const struct json *env)
 {
     for (size_t i = 0; json_is(env, JSON_OBJECT) && i < env->n; i++) {

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/schema.h"
 #include "core/config.h"
+#include "core/limits.h"
 #include "core/sandbox.h"
 #include "core/sandbox_fields.h"
 #include "core/templates.h"
@@ -143,6 +144,25 @@ static bool describe_tool(struct mcp_call *c, struct jw *w, struct str item)
 
 /* ---- requests ---- */
 
+/* ---- tasks ---- */
+
+int tool_task_begin(void *ctx)
+{
+    const struct mcp_caller *who = ctx;
+    struct err e = ERR_INIT;
+
+    return limits_take(who->core->limits, who->key->account, LIMIT_ACCOUNT_TASKS, 1, &e) < 0
+               ? -ENOBUFS
+               : 0;
+}
+
+void tool_task_end(void *ctx)
+{
+    const struct mcp_caller *who = ctx;
+
+    tally_give(limits_tally(who->core->limits, who->key->account, LIMIT_ACCOUNT_TASKS), 1);
+}
+
 struct mcp_server *mcp_service_new(struct core *core, struct err *e)
 {
     const struct mcp_desc desc = {
@@ -157,6 +177,8 @@ struct mcp_server *mcp_service_new(struct core *core, struct err *e)
         .invalid = invalid,
         .rename = rename_args,
         .describe = describe_tool,
+        .task_begin = tool_task_begin,
+        .task_end = tool_task_end,
         .is_keyed = true,
         .domain = core->config->domain,
         .secret = str_n((const char *)core->secret, sizeof core->secret),

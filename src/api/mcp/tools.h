@@ -41,6 +41,12 @@ void tool_fail(struct mcp_call *c, int code, const struct err *e);
 /* Ends C with an error of the tool. */
 void tool_refuse(struct mcp_call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Counts a task that begins and ends its work: see struct mcp_desc. */
+int tool_task_begin(void *ctx);
+void tool_task_end(void *ctx);
+/* How long the command of C may run. */
+int64_t tool_takes_ms(const struct mcp_call *c);
+
 /* A command to run: strings are NUL-terminated or empty. */
 struct tool_command {
     const char *const *argv;
