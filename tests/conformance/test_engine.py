@@ -148,7 +148,7 @@ def test_pages():
             cursor = r.get("nextCursor")
             if not cursor:
                 break
-        tap.equal((len(set(names)), pages), (s.n_tools, 5))
+        tap.equal((len(set(names)), pages), (s.n_tools, 6))
         for bad in ("x", "-1", "99999", "", 7):
             tap.equal(error(s.call("tools/list", {"cursor": bad})), -32602, repr(bad))
 

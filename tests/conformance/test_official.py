@@ -23,6 +23,11 @@ def run(server, *command):
     return done
 
 
+TASKS = ["tasks-capability-negotiation", "tasks-dispatch-and-envelope", "tasks-lifecycle",
+         "tasks-mrtr-composition", "tasks-mrtr-input", "tasks-request-headers",
+         "tasks-request-state-removal", "tasks-required-task-error", "tasks-wire-fields"]
+
+
 def requirements(url, revision):
     """The scenarios that pass; those that the suite does not count for REVISION may fail."""
     program = os.path.join(PINS.install(), "@modelcontextprotocol", "conformance", "dist",
@@ -48,7 +53,7 @@ def test_requirements_of_2026_07_28():
     with mcp_server.running() as server:
         passed = requirements(server.url + "/mcp", "2026-07-28")
     tap.equal(len(passed) >= 37, True, "37 scenarios pass")
-    for name in ("http-header-validation", "http-custom-header-server-validation"):
+    for name in ("http-header-validation", "http-custom-header-server-validation", *TASKS):
         tap.contains(passed, name)
 
 
@@ -60,6 +65,9 @@ def test_the_app():
             tap.equal(answer.status, 201, answer)
             passed = requirements(answer.json["server_url"], revision)
             tap.equal(len(passed) >= n, True, "%d scenarios of %s pass" % (n, revision))
+            if revision == "2026-07-28":
+                for name in TASKS:
+                    tap.contains(passed, name)
 
 
 def check_use(got, tools):
@@ -72,13 +80,18 @@ def check_use(got, tools):
     tap.contains(got["read"], '"id":"7"')
 
 
-def test_client():
-    folder = PINS.install()
-    script = os.path.join(os.path.dirname(folder), "client.mjs")
-    with open(os.path.join(HERE, "client.mjs"), encoding="utf-8") as f:
+def script_of(name):
+    """The script where it finds what npm installed."""
+    script = os.path.join(os.path.dirname(PINS.install()), name)
+    with open(os.path.join(HERE, name), encoding="utf-8") as f:
         text = f.read()
     with open(script, "w", encoding="utf-8") as f:
         f.write(text)
+    return script
+
+
+def test_client():
+    script = script_of("client.mjs")
     with mcp_server.running(page=7) as server:
         done = run(server, script, server.url)
         tap.equal(done.returncode, 0, done.stderr[-2000:])
@@ -90,6 +103,31 @@ def test_client():
         tap.equal(got["seen"]["updated"], ["test://watched-resource"] * 2)
         tap.equal(got["seen"]["toolsChanged"], 2)
         tap.equal(server.wait_for("cancelled", 2), True, "calls that learned of it")
+
+
+def check_tasks(got):
+    tap.equal(got["capability"], {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}})
+    tap.equal(got["support"], {"slow_compute": "optional", "failing_job": "required"})
+    tap.equal(got["slow"][0], "taskCreated")
+    tap.equal(got["slow"][-1], "result: Computed: sdk")
+    tap.equal(got["asked"], "Deleted")
+    tap.equal((got["failing"], got["broken"]), ("the job failed", "error"))
+    tap.equal((got["cancelled"], got["again"]), ("cancelled", -32602))
+    tap.equal((got["missing"], got["sync"], got["unneeded"]), (-32602, -32601, -32601))
+    tap.equal(got["listed"], True)
+
+
+def test_tasks_of_the_client():
+    """The experimental tasks of the client, over both transports that it has."""
+    script = script_of("tasks.mjs")
+    with mcp_server.running() as server:
+        done = run(server, script, server.url)
+        tap.equal(done.returncode, 0, done.stderr[-2000:])
+        got = json.loads(done.stdout)
+        check_tasks(got["streamable"])
+        check_tasks(got["older"])
+        for status in ("completed", "cancelled", "input_required", "failed"):
+            tap.contains(got["notices"], status)
 
 
 tap.main(globals())

@@ -35,7 +35,7 @@ class Answer:
 
 
 class Server:
-    n_tools = 30
+    n_tools = 37
 
     def __init__(self, page):
         self.process = subprocess.Popen([PROGRAM, "127.0.0.1:0", str(page)],
@@ -89,7 +89,7 @@ class Server:
                            META + "clientCapabilities": capabilities or {},
                            **params.get("_meta", {})}
         given = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
-        name = params.get("name", params.get("uri"))
+        name = params.get("name", params.get("uri", params.get("taskId")))
         if name:
             given["Mcp-Name"] = name
         given.update(headers or {})
