@@ -6,7 +6,7 @@
 
 #include "mcp/exchange.h"
 
-static struct str listen(int client, const char *filter)
+static struct str listen_to(int client, const char *filter)
 {
     char params[1024];
 
@@ -17,7 +17,7 @@ static struct str listen(int client, const char *filter)
 static void listeners_get_what_they_asked_for(void **state)
 {
     (void)state;
-    struct str ack = listen(0, "{\"toolsListChanged\":true,\"promptsListChanged\":false}");
+    struct str ack = listen_to(0, "{\"toolsListChanged\":true,\"promptsListChanged\":false}");
     check(ack, 200, "notifications/subscriptions/acknowledged");
     assert_true(holds(ack, "\"notifications\":{\"toolsListChanged\":true}}"));
     assert_true(holds(ack, "\"io.modelcontextprotocol/subscriptionId\":1"));
@@ -34,7 +34,7 @@ static void listeners_get_what_they_asked_for(void **state)
 static void resources_are_named(void **state)
 {
     (void)state;
-    struct str ack = listen(0, "{\"resourceSubscriptions\":[\"t://fixed\",\"t://of/x\"]}");
+    struct str ack = listen_to(0, "{\"resourceSubscriptions\":[\"t://fixed\",\"t://of/x\"]}");
     check(ack, 200, "\"resourceSubscriptions\":[\"t://fixed\",\"t://of/x\"]");
     mcp_resource_updated(server, STR_NULL, STR("t://other"));
     assert_int_equal(more_of(0).len, 0);
@@ -47,11 +47,11 @@ static void resources_are_named(void **state)
 static void filters_that_are_none(void **state)
 {
     (void)state;
-    check(listen(0, "7"), 200, "-32602");
-    check(listen(0, "[]"), 200, "-32602");
+    check(listen_to(0, "7"), 200, "-32602");
+    check(listen_to(0, "[]"), 200, "-32602");
     check(modern(0, "subscriptions/listen", NULL, ""), 200, "-32602");
-    assert_true(holds(listen(1, "{\"resourceSubscriptions\":[\"\"]}"), "-32602"));
-    assert_true(holds(listen(2, "{\"resourceSubscriptions\":[7]}"), "-32602"));
+    assert_true(holds(listen_to(1, "{\"resourceSubscriptions\":[\"\"]}"), "-32602"));
+    assert_true(holds(listen_to(2, "{\"resourceSubscriptions\":[7]}"), "-32602"));
 }
 
 static void sessions_get_them_on_their_stream(void **state)
@@ -87,7 +87,7 @@ static void forgetting_ends_streams(void **state)
     char session[256];
 
     (void)state;
-    check(listen(0, "{\"toolsListChanged\":true}"), 200, "acknowledged");
+    check(listen_to(3, "{\"toolsListChanged\":true}"), 200, "acknowledged");
     begin_session(session, "2025-11-25", "{}");
     (void)open_stream(2, session, "");
     assert_int_equal(server->n_listeners, 1);
@@ -105,7 +105,7 @@ static void hanging_up_keeps_sessions(void **state)
     (void)state;
     begin_session(session, "2025-11-25", "{}");
     (void)open_stream(1, session, "");
-    check(listen(2, "{\"toolsListChanged\":true}"), 200, "acknowledged");
+    check(listen_to(2, "{\"toolsListChanged\":true}"), 200, "acknowledged");
     mcp_hang_up(server);
     assert_int_equal(server->n_listeners, 0);
     assert_int_equal(mcp_server_n_sessions(server), 1);
@@ -118,9 +118,9 @@ static void listeners_have_a_most(void **state)
 {
     (void)state;
     server->n_listeners = MCP_MAX_LISTENERS;
-    check(listen(0, "{\"toolsListChanged\":true}"), 503, "too many listeners");
+    check(listen_to(0, "{\"toolsListChanged\":true}"), 503, "too many listeners");
     server->n_listeners = MCP_MAX_LISTENERS - 1;
-    check(listen(0, "{\"toolsListChanged\":true}"), 200, "acknowledged");
+    check(listen_to(0, "{\"toolsListChanged\":true}"), 200, "acknowledged");
     server->n_listeners = 1;
 }
 
@@ -131,7 +131,7 @@ static void tasks_are_listened_to(void **state)
     (void)state;
     find_text(modern(0, "tools/call", "must", "\"name\":\"must\""), "taskId", id, sizeof id);
     (void)snprintf(filter, sizeof filter, "{\"taskIds\":[\"%s\",\"unknown\",7]}", id);
-    struct str got = listen(1, filter);
+    struct str got = listen_to(1, filter);
     check(got, 200, "acknowledged");
     assert_false(holds(got, "unknown"));
     assert_true(holds(got, "\"method\":\"notifications/tasks\"") && holds(got, "working"));
@@ -140,12 +140,12 @@ static void tasks_are_listened_to(void **state)
     assert_true(holds(got, "\"status\":\"completed\"") && holds(got, "all of it"));
     assert_true(holds(got, "\"io.modelcontextprotocol/subscriptionId\":1"));
     owner = "you";
-    got = listen(2, filter);
+    got = listen_to(2, filter);
     check(got, 200, "\"taskIds\":[]");
     assert_false(holds(got, "notifications/tasks\""));
     owner = "me";
     modern_can = "{}";
-    check(listen(3, filter), 400, "-32021");
+    check(listen_to(3, filter), 400, "-32021");
 }
 
 static void sessions_learn_of_their_tasks(void **state)
