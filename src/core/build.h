@@ -64,6 +64,7 @@ struct build {
     int64_t cpu, memory_mb;  /* 0: the default */
     int64_t created_us;
     enum build_state state;
+    bool is_cancelled;
     struct build_line *lines;
     size_t n_lines, log_bytes;
     /* Of a failure. */
@@ -110,6 +111,10 @@ struct build *build_find(const struct builds *set, struct str id, const struct a
 /* Starts B with what the client says: fromImage or fromTemplate, steps, startCmd, readyCmd, force.
  * -EINVAL with E filled when B does not wait or SPEC is malformed; what fails later is in B. */
 int build_start(struct build *b, const struct json *spec, struct err *e);
+
+/* Breaks it off: it fails, now or once what cannot be interrupted is done. One that is being saved
+ * already may still become ready. */
+void build_cancel(struct build *b);
 
 /* ---- tags ---- */
 

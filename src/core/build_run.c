@@ -296,8 +296,25 @@ void build_start_done(struct build_run *run, const struct err *e)
     }
 }
 
+void build_cancel(struct build *b)
+{
+    const struct build_run *run = b->run;
+
+    b->is_cancelled = true;
+    /* A step in it ends with it. */
+    if (b->state == BUILD_BUILDING && run && run->sb && run->sb->cell)
+        (void)sandbox_delete(run->sb, NULL, NULL);
+}
+
 static void next_step(struct build_run *run)
 {
+    struct err e = ERR_INIT;
+
+    if (run->build->is_cancelled) {
+        (void)err_set(&e, -ECANCELED, "cancelled");
+        build_fail(run->build, (int)run->at + 1, &e);
+        return;
+    }
     run->step_us = clock_mono_us();
     if (run->at < run->steps->n) {
         build_step_run(run, &run->steps->items[run->at]);

@@ -11,7 +11,8 @@ import tap
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 TOOLS = ["createSandbox", "getSandbox", "listSandbox", "deleteSandbox", "sandboxExecutor",
          "runCommand", "readFile", "writeFile", "listFiles", "pauseSandbox", "resumeSandbox",
-         "listApps", "acquireApp", "listAppTools", "callAppTool", "releaseApp", "resetApp"]
+         "listApps", "acquireApp", "listAppTools", "callAppTool", "releaseApp", "resetApp",
+         "buildTemplate"]
 
 
 def call(s, method, params=None, path="/mcp", headers=None, **more):

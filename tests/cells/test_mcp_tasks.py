@@ -220,6 +220,35 @@ def test_of_one_sandbox():
         tap.equal(got["result"]["structuredContent"]["stdout"], "cell\n")
 
 
+def test_builds_of_templates():
+    """They outlive the connection, and cancelling ends what they run."""
+    with cells.running() as s:
+        def build(name, *commands):
+            return modern(s, "tools/call", {"name": "buildTemplate", "arguments": {
+                "template": name, "commands": commands}})["result"]
+        task = build("mine", "echo made > /made", "sleep 1")
+        tap.equal(task["resultType"], "task")
+        got = until_over(s, task["taskId"])
+        tap.equal(got["result"].get("isError"), None, got)
+        tap.equal(got["result"]["structuredContent"]["status"], "ready")
+        tap.contains(got["result"]["structuredContent"]["log"], "echo made")
+        made = modern(s, "tools/call", {"name": "createSandbox", "arguments": {
+            "name": "one", "template": "mine"}}, can={})["result"]
+        tap.equal(made.get("isError"), None, made)
+        tap.equal(s.run("one", "cat /made")["output"], "made\n")
+        s.remove("one")
+        task = build("broken", "sleep 1; exit 7")
+        got = until_over(s, task["taskId"])
+        tap.equal((got["status"], got["result"]["isError"]), ("completed", True))
+        task = build("endless", "sleep 4715")
+        s.until(lambda: len(s.names()) == 1)
+        modern(s, "tasks/cancel", {"taskId": task["taskId"]})
+        s.until(lambda: s.names() == [])
+        tap.equal(until_over(s, task["taskId"])["status"], "cancelled")
+        refusal = build("Not A Name", "true")
+        tap.equal(refusal["isError"], True)
+
+
 def test_the_bridge():
     """tidepool mcp passes tasks on, on either wire."""
     with cells.running() as s:

@@ -24,8 +24,8 @@ static const struct mcp_tool tools[] = {
     {"echo", NULL, "d",
      "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\",\"x-mcp-header\":\"T\"},"
      "\"n\":{\"type\":\"integer\",\"default\":3}}}",
-     NULL, NULL, echo, NULL},
-    {"ask", NULL, "d", NULL, NULL, NULL, ask, NULL},
+     NULL, NULL, .call = echo, .tasking = MCP_TASK_MAY},
+    {"ask", NULL, "d", NULL, NULL, NULL, .call = ask, .tasking = MCP_TASK_MAY},
 };
 static const struct mcp_resource places[] = {
     {"t://{a}/{+b}", "t", NULL, NULL, NULL, ask, NULL},

@@ -94,6 +94,8 @@ void tool_create(struct mcp_call *c)
     int code = sandbox_fields_read(&rq.args, c->args, SANDBOX_FACE_MCP, c->arena, &e);
 
     if (code == 0)
+        code = tool_use_built(c, &rq.args);
+    if (code == 0)
         code = quota_create_begin(&who->key->use, &who->key->limits, &e);
     if (code < 0) {
         tool_fail(c, code, &e);

@@ -171,7 +171,7 @@ struct mcp_server *mcp_service_new(struct core *core, struct err *e)
         .version = TIDEPOOL_VERSION,
         .instructions = "Sandboxes for agents: create one, run commands and work with files in "
                         "it, delete it. Apps: acquire one, use its tools with callAppTool, "
-                        "release it.",
+                        "release it. Templates: build one from commands.",
         .tools = mcp_service_tools,
         .n_tools = mcp_service_n_tools,
         .invalid = invalid,

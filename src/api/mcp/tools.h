@@ -7,6 +7,7 @@
 #include "mcp/mcp.h"
 
 struct mcp_scope;
+struct sandbox_args;
 struct sandbox;
 
 /* Who calls: the context of every call. */
@@ -29,6 +30,7 @@ bool mcp_scope_of(struct api_req *r, struct mcp_scope *ret);
 
 mcp_handler tool_create, tool_get, tool_list, tool_delete, tool_pause, tool_resume;
 mcp_handler tool_run, tool_read, tool_write, tool_files, tool_execute;
+mcp_handler tool_build;
 mcp_handler tool_acquire_app, tool_release_app, tool_reset_app;
 mcp_handler tool_list_apps, tool_list_app_tools, tool_call_app;
 
@@ -41,6 +43,10 @@ void tool_fail(struct mcp_call *c, int code, const struct err *e);
 /* Ends C with an error of the tool. */
 void tool_refuse(struct mcp_call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* How long a build may take. */
+int64_t tool_build_takes_ms(const struct mcp_call *c);
+/* Applies the template that ARGS name, if the caller's account has built one of that name. */
+int tool_use_built(struct mcp_call *c, struct sandbox_args *args);
 /* Counts a task that begins and ends its work: see struct mcp_desc. */
 int tool_task_begin(void *ctx);
 void tool_task_end(void *ctx);
