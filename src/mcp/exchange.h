@@ -6,6 +6,7 @@
 #include "loop/loop.h"
 #include "mcp/ask.h"
 #include "mcp/http.h"
+#include "mcp/question.h"
 #include "mcp/session.h"
 #include "mcp/table.h"
 
@@ -57,17 +58,6 @@ struct mcp_exchange {
     bool is_pair;          /* of the older wire: answers go to the session's stream */
     bool is_task;          /* its request was answered with a task: see task.h */
     struct mcp_task *task; /* NULL: none, or gone */
-};
-
-/* A question to the client that waits for its answer. */
-struct mcp_question {
-    struct list node; /* in the asks of the session that it was sent to */
-    uint64_t id;
-    struct call *call;
-    struct str key;
-    const char *method; /* of a task's: it may be put again */
-    struct str params;
-    bool is_answered;
 };
 
 struct call {
@@ -145,12 +135,3 @@ unsigned mcp_capabilities(const struct json *v);
 /* The level of that name, or MCP_LEVEL_COUNT. */
 enum mcp_level mcp_level_of(struct str name);
 void mcp_method_listen(struct call *c);
-
-/* Which ability of a client METHOD takes. */
-unsigned mcp_ask_needs(const char *method);
-/* Sends Q to the client of the session of X, which has a stream. META: JSON of params._meta, or
- * empty. */
-int mcp_question_send(struct mcp_exchange *x, struct mcp_question *q, struct str meta);
-/* The client's answer to a question. */
-void mcp_ask_answered(struct mcp_session *n, const struct json *message);
-void mcp_ask_drop(struct call *c);

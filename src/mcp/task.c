@@ -64,10 +64,14 @@ void mcp_task_move(struct mcp_task *t, enum mcp_status status)
 void mcp_task_say(struct mcp_task *t, const char *text)
 {
     (void)snprintf(t->text, sizeof t->text, "%s", text);
-    /* Not in the middle of a character. */
+    /* Not in the middle of a character: what follows its first byte, and that. */
     size_t n = strlen(t->text);
-    while (n > 0 && n == sizeof t->text - 1 && ((unsigned char)t->text[n - 1] & 0x80))
-        t->text[--n] = '\0';
+    if (n == sizeof t->text - 1) {
+        while (n > 0 && ((unsigned char)t->text[n - 1] & 0xc0) == 0x80)
+            n--;
+        n -= n > 0 && (unsigned char)t->text[n - 1] >= 0xc0;
+        t->text[n] = '\0';
+    }
     t->updated_us = clock_real_us();
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Commands of /mcp as tasks, on both wires: they outlive the connection, end when they are cancelled
-or expire, and belong to their account."""
+"""Commands and builds of /mcp as tasks, on both wires: they outlive the connection, end when they
+are cancelled or expire, and belong to their account."""
 
 import json
 import subprocess

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tasks of the official client against the server of this folder: node tasks.mjs URL. Prints JSON.
+// The tasks of the official client against the server of this folder: node tasks.mjs URL.
+// Prints JSON.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
