@@ -11,7 +11,7 @@
 enum {
     LOOK_MS = 200,      /* how often the build is looked at */
     LOG_MAX = 64 << 10, /* of the end of the log, in the result */
-    TAKES_MS = 7200000, /* a build; one that takes longer loses its task, not its template */
+    TAKES_MS = 7200000, /* a build; one that takes longer ends with its task */
     SPEC_TEXT_MAX = 1024
 };
 
