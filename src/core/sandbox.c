@@ -496,6 +496,15 @@ int sandbox_pause(struct sandbox *sb, sandbox_fn *fn, void *ctx)
     return write_state(sb, store_tx_new(), fn, ctx);
 }
 
+/* Its own time stays what it is for the next time. */
+static void last_at_least(struct sandbox *sb, int64_t least_s)
+{
+    if (sb->timeout_s <= 0 || sb->timeout_s >= least_s || !sandbox_may_last(sb, least_s))
+        return;
+    sb->expires_us = sb->started_us + least_s * 1000000;
+    sb->expires_ms = clock_mono_ms() + least_s * 1000;
+}
+
 int sandbox_thaw(struct sandbox *sb, const struct sandbox_resume *how, sandbox_fn *fn, void *ctx)
 {
     struct err e = ERR_INIT;
@@ -508,6 +517,7 @@ int sandbox_thaw(struct sandbox *sb, const struct sandbox_resume *how, sandbox_f
     sb->set->n_paused--;
     sandbox_log_forget(sb);
     sandbox_start_clock(sb);
+    last_at_least(sb, how->least_s);
     sm_move(&sb->sm, SANDBOX_RUNNING);
     sandbox_arm(sb);
     struct store_tx *tx = store_tx_new();
@@ -563,7 +573,7 @@ int sandbox_extend_timeout(struct sandbox *sb, int64_t timeout_s, sandbox_fn *fn
 
 int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx)
 {
-    const struct sandbox_resume how = {0};
+    const struct sandbox_resume how = {.least_s = SANDBOX_WOKEN_S};
     struct err e = ERR_INIT;
 
     if (!is_sandbox_known(sb))

@@ -46,6 +46,7 @@ int sandbox_halt(struct sandbox *sb, sandbox_fn *fn, void *ctx);
 
 struct sandbox_resume {
     int64_t timeout_s; /* from now on; 0: its own, -1: never */
+    int64_t least_s;   /* it lasts at least that long now, whatever its own time is */
     bool reboots;      /* its processes end first, as if it had been paused by sandbox_halt() */
     bool sets_auto_pause, auto_pause;
 };
@@ -67,7 +68,7 @@ int sandbox_set_network(struct sandbox *sb, const struct sandbox_args *a, sandbo
                         struct err *e);
 
 /* Somebody wants to use it: notes the activity and resumes it first when it is paused and may be
- * resumed by use. FN gets -EHOSTDOWN when it is paused and stays so; it may be called before this
+ * resumed by use, for SANDBOX_WOKEN_S at least. FN gets -EHOSTDOWN when it is paused and stays so; it may be called before this
  * returns. */
 int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx);
 /* Activity from now until the release. */

@@ -140,7 +140,8 @@ void e2b_files_put(struct jw *w, struct arena *a, const char *path)
 /* ---- GET ---- */
 
 /* Opens PATH, a regular file. Descriptor, or -1: answered. */
-static int open_e2b_file(struct http_req *r, const char *path, struct stat *ret)
+static int open_e2b_file(struct http_req *r, const char *path, const struct user *u,
+                         struct stat *ret)
 {
     /* Asked before it is opened, because not everything can be. */
     int code = stat(path, ret) < 0 ? -errno : 0;
@@ -149,10 +150,10 @@ static int open_e2b_file(struct http_req *r, const char *path, struct stat *ret)
         e2b_fail(r, 400, "path '%s' is a directory", path);
         return -1;
     }
-    int fd = code == 0 ? fs_open(path) : code;
+    int fd = code == 0 ? fs_open_file(path, u) : code;
     if (fd == -ENOENT)
         e2b_fail(r, 404, "path '%s' does not exist", path);
-    else if (fd == -EACCES)
+    else if (fd == -EACCES || fd == -EPERM)
         e2b_fail(r, 403, "error opening file '%s': %s", path, path_errno(fd));
     else if (fd < 0)
         e2b_fail(r, fd == -EINVAL ? 400 : 500, "error opening file '%s': %s", path, path_errno(fd));
@@ -209,7 +210,7 @@ void e2b_files_get(struct serve *s, struct http_req *r)
         return;
     struct str given = e2b_query(r, "path");
     const char *path = e2b_files_path(s, r, given, &u);
-    int fd = path ? open_e2b_file(r, path, &st) : -1;
+    int fd = path ? open_e2b_file(r, path, &u, &st) : -1;
     if (fd >= 0)
         send_e2b_file(r, fd, &st, path);
 }

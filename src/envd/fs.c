@@ -69,15 +69,45 @@ static int check_proc(int fd)
     return path_is_proc_fd(fd) ? -EACCES : 0;
 }
 
-int fs_open(const char *path)
+static int open_any(const char *path)
 {
     struct kern_open_how how = {.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
                                 .resolve = KERN_NO_MAGICLINKS};
-    auto_close int fd = kern_openat2(AT_FDCWD, path, &how);
+    int fd = kern_openat2(AT_FDCWD, path, &how);
+
+    /* A socket, or a device without a driver: there, but not readable. */
+    return fd == -ENXIO || fd == -ENODEV ? -EINVAL : fd;
+}
+
+int fs_open(const char *path)
+{
+    auto_close int fd = open_any(path);
+    int r = fd < 0 ? fd : check_proc(fd);
+
+    return r < 0 ? r : take_fd(fd);
+}
+
+int fs_open_listed(const char *path)
+{
+    auto_close int fd = open_any(path);
+    struct stat st;
 
     if (fd < 0)
-        /* A socket, or a device without a driver: there, but not readable. */
-        return fd == -ENXIO || fd == -ENODEV ? -EINVAL : fd;
+        return fd;
+    bool is_dir = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+    int r = is_dir ? 0 : check_proc(fd);
+    return r < 0 ? r : take_fd(fd);
+}
+
+int fs_open_file(const char *path, const struct user *u)
+{
+    auto_close int fd = open_any(path);
+    struct stat st;
+
+    if (fd < 0 || !fs_is_made_up(fd))
+        return take_fd(fd);
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fs_open_proc(path, u);
     int r = check_proc(fd);
     return r < 0 ? r : take_fd(fd);
 }

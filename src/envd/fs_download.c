@@ -5,10 +5,11 @@
 
 #include "base/cleanup.h"
 #include "base/enc.h"
+#include "envd/e2b.h"
 #include "envd/fs.h"
 #include "envd/fs_send.h"
 
-enum { NAME_TEXT_MAX = 2048 };
+enum { NAME_TEXT_MAX = 2048, NOBODY = 65534 };
 
 int fs_add_disposition(struct http_req *r, struct str name)
 {
@@ -33,12 +34,14 @@ int fs_add_disposition(struct http_req *r, struct str name)
 void fs_download(struct serve *s, struct http_req *r)
 {
     static const struct fs_send how = {.type = "application/octet-stream"};
-    const char *path = fs_query_path(s, r, true);
+    const char *path = fs_query_path(s, r, true), *name = serve_query(r, "user");
     struct stat st;
+    struct user u = {.uid = NOBODY, .gid = NOBODY};
 
     if (!path)
         return;
-    auto_close int fd = fs_open(path);
+    (void)e2b_find_user(name ? name : e2b_default_user(s), &u);
+    auto_close int fd = serve_query(r, "archive") ? fs_open(path) : fs_open_file(path, &u);
     if (fd < 0 || fstat(fd, &st) < 0) {
         fs_fail(r, fd < 0 ? fd : -errno, path);
         return;

@@ -81,6 +81,7 @@ void init_main(int listen_fd, const struct cell_info *info)
     facts_keep();
     (void)proto_greeting(serve.greeting, info->slot, info->generation);
     forget_args();
+    forget_init(&serve.forget);
     reset_signals();
     (void)signal(SIGPIPE, SIG_IGN);
     if (loop_on_signal(l, SIGCHLD, on_init_child, NULL) < 0 ||

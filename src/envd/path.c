@@ -226,10 +226,3 @@ bool path_is_proc_fd(int fd)
 
     return fstatfs(fd, &fs) < 0 || fs.f_type == PROC_MAGIC;
 }
-
-bool path_is_proc(const char *path)
-{
-    struct statfs fs;
-
-    return statfs(path, &fs) == 0 && fs.f_type == PROC_MAGIC;
-}

@@ -33,6 +33,5 @@ int path_make_dirs(const char *path, uid_t uid, gid_t gid, struct err *e);
 
 /* "no such file or directory" for -ENOENT (or ENOENT): the words of the protocol. */
 const char *path_errno(int code);
-/* True when PATH, followed, is below /proc, where this process could be read or changed. */
-bool path_is_proc(const char *path);
+/* True when FD is below /proc, where this process could be read or changed. */
 bool path_is_proc_fd(int fd);

@@ -26,6 +26,7 @@
 #include "envd/claim.h"
 #include "envd/e2b.h"
 #include "envd/e2b_fs.h"
+#include "envd/forget.h"
 #include "envd/log.h"
 #include "envd/proc.h"
 #include "loop/loop.h"
@@ -42,6 +43,7 @@ struct serve {
     struct e2b e2b;
     struct e2b_watches watches;
     struct list uploads;               /* of e2b_upload.c */
+    struct forget_place forget;        /* zeros: nothing is forgotten by a halt */
     int64_t started_ms;                /* monotonic */
     char greeting[PROTO_GREETING_MAX]; /* that connections begin with; "": none */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* POST /halt: ends every process of the cell but this one. Files stay as they are; the daemon
- * freezes the cell then, and claims it again when it resumes. */
+/* POST /halt: ends every process of the cell but this one, and forgets what they shared in memory.
+ * Files stay as they are; the daemon freezes the cell then, and claims it again when it resumes. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { STEP_MS = 5, STEPS_MAX = 2000 };
 struct halt {
     struct loop_timer timer;
     struct http_req *req;
-    struct loop *loop;
+    struct serve *serve;
     int n_steps;
 };
 
@@ -43,12 +43,15 @@ static void on_halt_step(struct loop_timer *t)
 {
     struct halt *h = container_of(t, struct halt, timer);
 
-    if (is_alone())
+    if (is_alone()) {
+        forget_shared(&h->serve->forget);
         answer_halt(h, 200, NULL);
-    else if (kill(-1, SIGKILL) < 0 && errno != ESRCH)
+    } else if (kill(-1, SIGKILL) < 0 && errno != ESRCH) {
         answer_halt(h, 500, "the processes cannot be killed");
-    else if (++h->n_steps > STEPS_MAX || loop_timer_start(h->loop, t, STEP_MS, on_halt_step) < 0)
+    } else if (++h->n_steps > STEPS_MAX ||
+               loop_timer_start(h->serve->loop, t, STEP_MS, on_halt_step) < 0) {
         answer_halt(h, 500, "the processes do not end");
+    }
 }
 
 static void on_halt_abort(struct http_req *r)
@@ -65,7 +68,7 @@ void serve_halt(struct serve *s, struct http_req *r)
         return;
     }
     h->req = r;
-    h->loop = s->loop;
+    h->serve = s;
     r->user = h;
     r->on_abort = on_halt_abort;
     on_halt_step(&h->timer);

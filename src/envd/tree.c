@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "envd/path.h"
+#include "runtime/kern.h"
 
 /* A name in a directory that has been read, before it is described. */
 struct tree_names {
@@ -93,15 +94,22 @@ static int by_tree_name(const void *a, const void *b)
 
 /* The names in DIR in byte order. What is open is what is asked about, whatever the path leads to
  * by now. */
-static int read_level_names(struct arena *a, const char *path, struct tree_names *ret)
+static int read_level_names(struct arena *a, const char *path, bool may_be_proc,
+                            struct tree_names *ret)
 {
-    auto_closedir DIR *dir = opendir(path);
+    struct kern_open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                                .resolve = KERN_NO_MAGICLINKS};
+    auto_close int fd = kern_openat2(AT_FDCWD, path, &how);
     int r = 0;
 
+    if (fd < 0)
+        return fd;
+    if (!may_be_proc && path_is_proc_fd(fd))
+        return -EACCES;
+    auto_closedir DIR *dir = fdopendir(fd);
     if (!dir)
         return -errno;
-    if (path_is_proc_fd(dirfd(dir)))
-        return -EACCES;
+    (void)take_fd(fd);
     for (struct dirent *d; r == 0 && (d = readdir(dir));) {
         if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
             continue;
@@ -134,7 +142,7 @@ static struct level *enter_level(struct arena *a, struct level *up, const char *
 {
     struct level *l = arena_new(a, struct level);
 
-    *ret_code = l ? read_level_names(a, path, &l->names) : -ENOMEM;
+    *ret_code = l ? read_level_names(a, path, !up, &l->names) : -ENOMEM;
     /* A directory that went meanwhile, or became something else, is empty; so is /proc. */
     if (up && (*ret_code == -ENOENT || *ret_code == -ENOTDIR || *ret_code == -ELOOP ||
                *ret_code == -EACCES))
@@ -221,9 +229,6 @@ static int check_root(const char *path, struct err *e)
     }
     if (!S_ISDIR(st.st_mode))
         return err_set(e, -EINVAL, "path is not a directory: %s", path);
-    if (path_is_proc(path))
-        return err_set(e, -EACCES, "error reading directory %s: open %s: %s", path, path,
-                       path_errno(EACCES));
     return 0;
 }
 
@@ -236,7 +241,11 @@ int tree_list(struct arena *a, const char *path, unsigned depth, struct tree_lis
     if (r < 0)
         return r;
     const char *clean = path_clean(a, str_of(path));
-    r = clean ? walk_levels(a, clean, depth ? depth : 1, &list) : -ENOMEM;
+    r = clean ? walk(a, clean, depth ? depth : 1, &list) : -ENOMEM;
+    /* A link of /proc that leads to where a process is: this one's are not for others. */
+    if (r == -ELOOP || r == -EACCES)
+        return err_set(e, -EACCES, "error reading directory %s: open %s: %s", path, path,
+                       path_errno(EACCES));
     if (r == -EFBIG)
         return err_set(e, r, "directory %s has more than %d entries", path, TREE_ENTRIES_MAX);
     if (r < 0)

@@ -93,14 +93,6 @@ def test_the_documented_create():
         assert box["envdAccessToken"] != box["trafficAccessToken"], box
         tap.equal(box["templateID"], "code-interpreter")
         tap.equal(box["domain"], "sbx.test:8443")
-    with cells.running() as s:
-        other = s.post("/e2b/v1/sandboxes", {"templateID": "base"}).json
-        tap.equal(other["domain"], "localhost:%d" % s.port)
-        # The host that clients make of it is that of a port of the sandbox.
-        answer = s.get("/health", key=None,
-                       headers={"Host": "49983-%s.%s" % (other["sandboxID"], other["domain"])})
-        tap.equal(answer.status, 204)
-        s.remove_all()
         tap.equal(box["state"], "running")
         tap.equal(box["envdVersion"], "0.6.4")
         tap.equal(box["clientID"], "6532622b")
@@ -117,6 +109,16 @@ def test_the_documented_create():
         tap.equal(e.get("/sandboxes/%s-%s" % (box["sandboxID"], box["clientID"])).json, box)
         refused(e.get("/sandboxes/" + box["metadata"]["name"]), 400, "Invalid sandbox ID")
         refused(e.get("/sandboxes/" + "0" * 32), 404, "sandbox %s not found" % ("0" * 32))
+
+
+def test_the_domain_is_that_of_the_listener():
+    with cells.running() as s:
+        other = s.post("/e2b/v1/sandboxes", {"templateID": "base"}).json
+        tap.equal(other["domain"], "localhost:%d" % s.port)
+        # The host that clients make of it is that of a port of the sandbox.
+        answer = s.get("/health", key=None,
+                       headers={"Host": "49983-%s.%s" % (other["sandboxID"], other["domain"])})
+        tap.equal(answer.status, 204)
 
 
 def test_defaults_of_both_wires():
@@ -416,12 +418,24 @@ def test_pause_and_resume():
         e.move(box, "pause", {"memory": "no"}, 400)
 
 
+SHARED = "mkdir -p /dev/shm/d/e; echo >/dev/shm/a; echo >/dev/shm/d/e/f; " \
+    "ipcmk -M 4096 -Q -S 1 >/dev/null"
+
+
+def shared(s, name):
+    """What is shared in memory: names below /dev/shm, and how many objects of each kind."""
+    return s.run(name, "ls /dev/shm; for k in m q s; do ipcs -$k | grep -c ^0x; done")[
+        "output"].split()
+
+
 def test_pause_without_memory():
     with cells.running() as s:
         e = E2b(s)
         box = e.create(timeout=600, autoResume={"enabled": True})
         name = box["metadata"]["name"]
         s.run(name, "sleep 1000 >/dev/null 2>&1 & echo hi > /tmp/f")
+        s.run(name, SHARED)
+        tap.equal(shared(s, name), ["a", "d", "1", "1", "1"])
         e.move(box, "pause", {"memory": False})
         tap.equal(e.show(box)["state"], "paused")
         # Use does not wake it, though it may wake others.
@@ -433,6 +447,7 @@ def test_pause_without_memory():
         tap.equal(s.post("/api/v1/terminal/sandbox/" + name, {"command": "true"}).status, 409)
         e.move(box, "connect", {"timeout": 60}, 201)
         tap.equal(s.run(name, "cat /tmp/f; pgrep -c sleep")["output"], "hi\n0\n")
+        tap.equal(shared(s, name), ["0", "0", "0"])
         # A reboot of one that was paused with its memory.
         s.run(name, "sleep 1000 >/dev/null 2>&1 &")
         e.move(box, "pause")
@@ -453,6 +468,24 @@ def test_pause_without_memory():
         e.move(main, "pause", {"memory": False})
         e.move(main, "connect", {}, 201)
         s.until(lambda: starts() == 2)
+
+
+def test_what_is_woken_by_use_lasts():
+    """Its own time may be too short for anything."""
+    with cells.running() as s:
+        e = E2b(s)
+        box = e.create(timeout=2, autoPause=True, autoResume={"enabled": True})
+        s.until(lambda: e.show(box)["state"] == "paused")
+        s.run(box["metadata"]["name"], "true")
+        tap.equal((e.show(box)["state"], lifetime(e.show(box))), ("running", 300))
+        # By name, for as long as that says.
+        e.move(box, "pause")
+        e.move(box, "connect", {"timeout": 60}, 201)
+        tap.equal(lifetime(e.show(box)), 60)
+        long = e.create(timeout=900, autoPause=True, autoResume={"enabled": True})
+        e.move(long, "pause")
+        s.run(long["metadata"]["name"], "true")
+        tap.equal(lifetime(e.show(long)), 900)
 
 
 def test_secrets_survive():

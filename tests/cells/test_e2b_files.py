@@ -241,7 +241,14 @@ def test_list_fails():
           "path is not a directory: /tmp/file", path="/tmp/file")
     fails("ListDir", 400, "failed_precondition",
           'cyclic symlink or chain >255 links at "/tmp/loop"', path="/tmp/loop")
-    tap.equal(rpc("ListDir", path="/proc/1")[1]["code"], "permission_denied")
+    tap.equal(rpc("ListDir", path="/proc/1/root")[1]["code"], "permission_denied")
+
+
+def test_list_of_proc():
+    assert {"1", "self", "version"} <= set(names("/proc"))
+    assert {"status", "limits", "fd"} <= set(names("/proc/self"))
+    # A list with a depth does not go further.
+    assert "sys" in names("/proc", depth=3) and "sys/kernel" not in names("/proc", depth=3)
 
 
 def test_remove():
@@ -511,8 +518,32 @@ def test_read_fails():
     tap.equal(get("/dev/zero")[0], 400)
     run("mkfifo /tmp/fifo")
     tap.equal(get("/tmp/fifo")[0], 400)
-    for path in ("/proc/1/environ", "/proc/self/mem", "/proc/1/root/etc/passwd"):
-        assert get(path)[0] in (403, 500), path
+    first = [] if CELL.get("host") else ["environ", "maps", "mem", "auxv", "stack"]
+    for path in (["/proc/1/" + x for x in first] +
+                 ["/proc/self/mem", "/proc/self/maps", "/proc/self/auxv", "/proc/thread-self/maps",
+                  "/proc/self/stat", "/proc/1/root/etc/passwd", "/proc/self/root/etc/passwd",
+                  "/proc/self/exe", "/proc/self/fd/0"]):
+        for user in ("user", "root"):
+            assert get(path, username=user)[0] in (400, 403, 500), (path, user)
+    tap.equal(get("/proc/none")[0], 404)
+    refuses(get("/proc/self"), 400, "path '/proc/self' is a directory")
+
+
+def test_read_proc():
+    """As a command of that user would read it, and nothing that the first process alone may."""
+    for path in ("/proc/cpuinfo", "/proc/version", "/proc/sys/kernel/ostype", "/proc/1/cmdline",
+                 "/sys/devices/system/cpu/online", "/proc/meminfo"):
+        status, _, body = get(path)
+        text = run("cat " + path)
+        tap.equal((status, body.decode()[:10]), (200, text[:10]), path)
+        tap.equal(len(body.decode().split("\n")), len(text.split("\n")), path)
+    for user, uid in (("user", int(run("id -u user"))), ("root", 0)):
+        status, _, body = get("/proc/self/status", username=user)
+        tap.equal((status, re.search(rb"Uid:\t(\d+)", body).group(1)), (200, b"%d" % uid))
+    tap.equal(get("/proc/thread-self/limits")[0], 200)
+    part = get("/proc/version", {"Range": "bytes=0-4"})
+    tap.equal((part[0], part[2]), (206, b"Linux"))
+    tap.equal(ask("Stat", path="/proc/version")["entry"]["type"], "FILE_TYPE_FILE")
 
 
 # ---- writing ----

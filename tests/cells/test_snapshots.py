@@ -222,6 +222,13 @@ def test_what_cannot_be_forked():
         for body in ({"count": 0}, {"count": 101}, {"count": "x"}, {"timeout": 0},
                      {"timeout": 10 ** 9}):
             e.call("POST", path, body, 400)
+        # What would be lost silently is refused.
+        for target in (path, "/sandboxes/%s/snapshots" % box["sandboxID"]):
+            answer = e.call("POST", target, {"memory": True}, 501)
+            tap.contains(answer.json["message"], "memory is not kept")
+            e.call("POST", target, {"memory": "yes"}, 400)
+        tap.equal(e.snapshots(), [])
+        e.call("POST", path, {"memory": False}, 201)
         other = E2b(s, s.make_key(account="stranger")["key"])
         other.call("POST", path, {}, 404)
         info = e.snapshot(box, name="private")

@@ -48,6 +48,8 @@ int64_t e2b_memory_total(const struct sandbox *sb);
 /* ---- snapshots.c, fork.c ---- */
 
 api_handler e2b_snapshot, e2b_snapshots, e2b_template_delete, e2b_fork;
+/* Whether the body asks for WHAT with memory, which nothing keeps: answered then, < 0. */
+int e2b_refuse_memory(struct api_req *r, const char *what);
 /* The snapshot that TEXT names ("name", "name:tag", an id) and the caller may know of, or NULL. */
 struct root *e2b_snapshot_find(const struct api_req *r, struct str text);
 /* Has A be a sandbox of it. */

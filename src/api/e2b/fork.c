@@ -153,7 +153,7 @@ static int read_fork_request(struct api_req *r, const struct sandbox *sb, struct
     f->timeout_s = E2B_TIMEOUT_V1_S;
     f->n = 1;
     if (api_body_object(r) < 0 || api_body_int(r, "timeout", &f->timeout_s) < 0 ||
-        api_body_int(r, "count", &f->n) < 0)
+        api_body_int(r, "count", &f->n) < 0 || e2b_refuse_memory(r, "a fork") < 0)
         return -EINVAL;
     if (f->n < 1 || f->n > COUNT_MAX)
         api_error(r, 400, "count must be between 1 and %d", COUNT_MAX);

@@ -104,6 +104,20 @@ static void put_snapshot_item(struct jw *w, struct arena *a, const struct root *
 
 /* ---- taking ---- */
 
+int e2b_refuse_memory(struct api_req *r, const char *what)
+{
+    bool wants_memory = false;
+
+    if (api_body_bool(r, "memory", &wants_memory) < 0)
+        return -EINVAL;
+    if (!wants_memory)
+        return 0;
+    api_error(r, 501, "memory is not kept: %s has the files of the sandbox, not its processes; "
+                      "leave memory out, or set it to false",
+              what);
+    return -EOPNOTSUPP;
+}
+
 /* One name is one snapshot: the newest. Those who run from an older one go on. */
 static void replace_older_snapshot(const struct root *root)
 {
@@ -162,7 +176,8 @@ void e2b_snapshot(struct api_req *r)
     struct str text = STR_NULL, name = STR("");
     struct err e = ERR_INIT;
 
-    if (!sb || api_body_object(r) < 0 || api_body_str(r, "name", &text) < 0)
+    if (!sb || api_body_object(r) < 0 || api_body_str(r, "name", &text) < 0 ||
+        e2b_refuse_memory(r, "a snapshot") < 0)
         return;
     if (text.len > 0)
         name = read_snapshot_name(r, text);
