@@ -13,7 +13,7 @@ enum {
     SANDBOX_NAME_MAX = 50,
     SANDBOX_TIMEOUT_DEFAULT_S = 1800,
     SANDBOX_TIMEOUT_MAX_S = 86400,
-    SANDBOX_WOKEN_S = 300, /* what is woken by use lasts at least that long, as with E2B */
+    SANDBOX_WOKEN_S = 300,       /* what is woken by use lasts at least that long, as with E2B */
     SANDBOX_MAX = 4096,          /* in the installation */
     SANDBOX_ENV_MAX = 256,       /* entries of envVars, and of metadata */
     SANDBOX_SPEC_MAX = 256 << 10 /* bytes of everything that describes one sandbox */

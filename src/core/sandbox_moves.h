@@ -68,8 +68,8 @@ int sandbox_set_network(struct sandbox *sb, const struct sandbox_args *a, sandbo
                         struct err *e);
 
 /* Somebody wants to use it: notes the activity and resumes it first when it is paused and may be
- * resumed by use, for SANDBOX_WOKEN_S at least. FN gets -EHOSTDOWN when it is paused and stays so; it may be called before this
- * returns. */
+ * resumed by use, for SANDBOX_WOKEN_S at least. FN gets -EHOSTDOWN when it is paused and stays so;
+ * it may be called before this returns. */
 int sandbox_use(struct sandbox *sb, sandbox_fn *fn, void *ctx);
 /* Activity from now until the release. */
 void sandbox_hold(struct sandbox *sb);

@@ -112,8 +112,9 @@ int e2b_refuse_memory(struct api_req *r, const char *what)
         return -EINVAL;
     if (!wants_memory)
         return 0;
-    api_error(r, 501, "memory is not kept: %s has the files of the sandbox, not its processes; "
-                      "leave memory out, or set it to false",
+    api_error(r, 501,
+              "memory is not kept: %s has the files of the sandbox, not its processes; "
+              "leave memory out, or set it to false",
               what);
     return -EOPNOTSUPP;
 }
