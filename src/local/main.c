@@ -6,7 +6,8 @@
  *
  *     tidepool-local --execute DIR ROOT       see local/archive/execution.h
  *
- * Called mcp-gateway it is another program: see local/gateway/gateway.h.
+ * Called mcp-gateway or code-interpreter it is another program: see local/gateway/gateway.h and
+ * local/interpreter/interpreter.h.
  *
  * With --keep a process stays that does nothing but start the other one again when it dies. */
 #include <errno.h>
@@ -24,6 +25,7 @@
 #include "local/archive/execution.h"
 #include "local/archive/extract.h"
 #include "local/gateway/gateway.h"
+#include "local/interpreter/interpreter.h"
 #include "local/mail/mail.h"
 #include "local/service/dispatch.h"
 #include "net/listen.h"
@@ -94,10 +96,15 @@ static void keep_running(void)
 /* What is no service of tools: the exit status, or -1 when it is one. */
 static int run_other(int argc, char **argv)
 {
+    static const struct {
+        const char *name;
+        int (*main)(int argc, char **argv);
+    } others[] = {{"mcp-gateway", gateway_main}, {"code-interpreter", interpreter_main}};
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
 
-    if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], "mcp-gateway") == 0)
-        return gateway_main(argc, argv);
+    for (size_t i = 0; argc > 0 && i < ARRAY_LEN(others); i++)
+        if (strcmp(slash ? slash + 1 : argv[0], others[i].name) == 0)
+            return others[i].main(argc, argv);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         (void)printf("tidepool-local %s\n", TIDEPOOL_VERSION);
         return 0;
