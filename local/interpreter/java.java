@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The Java driver of the code interpreter, on the JDK's own jshell: see interpreter/frame.h for what
 // it reads from descriptor 3, interpreter/kernel.h for what it writes to descriptor 4.
+import java.io.BufferedInputStream;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -86,7 +87,8 @@ class Driver {
             sendError("CompilationError", problems(event.snippet()), event.snippet().source());
             return false;
         }
-        boolean isValue = event.snippet().kind() == Snippet.Kind.EXPRESSION;
+        boolean isValue = event.snippet().kind() == Snippet.Kind.EXPRESSION
+            || event.snippet().subKind() == Snippet.SubKind.TEMP_VAR_EXPRESSION_SUBKIND;
         if (isLast && isValue && event.value() != null) {
             send("{\"type\":\"result\",\"main\":true,\"data\":{\"text/plain\":"
                 + quote(event.value()) + "}}");
@@ -152,7 +154,8 @@ class Driver {
     @SuppressWarnings("removal")
     public static void main(String[] args) throws Exception {
         messages = new FileOutputStream("/proc/self/fd/4");
-        InputStream requests = new FileInputStream("/proc/self/fd/3");
+        InputStream requests = new BufferedInputStream(
+            new FileInputStream("/proc/self/fd/3"));
         shell = JShell.builder().executionEngine("local").build();
         for (String name : List.of("java.io.*", "java.math.*", "java.net.*", "java.nio.file.*",
                 "java.util.*", "java.util.concurrent.*", "java.util.function.*",

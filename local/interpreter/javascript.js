@@ -141,6 +141,9 @@ process.on('SIGINT', () => {
 })
 // What happens between two executions, or beside one, must not end the process.
 const warn = (e) => process.stderr.write(util.inspect(e) + '\n')
+// Where the REPL reports what code throws.
+server._domain?.removeAllListeners('error')
+server._domain?.on('error', (e) => (running ? running(e) : warn(e)))
 process.removeAllListeners('uncaughtException')
 process.on('uncaughtException', warn)
 process.on('unhandledRejection', warn)
@@ -152,11 +155,9 @@ function run(code) {
   })
 }
 
-async function runCell(code) {
-  // An object literal is an expression, a block is not: only what cannot be a block is wrapped.
+function runCell(code) {
   const plain = rewriteImports(IS_TYPESCRIPT ? stripTypes(code) : code)
-  const value = await run(plain.endsWith('\n') ? plain : plain + '\n')
-  return value
+  return run(plain.endsWith('\n') ? plain : plain + '\n')
 }
 
 async function execute(code) {

@@ -18,7 +18,9 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
+import traceback
 
 # What IPython would import for completion only, which is not offered here.
 sys.modules["jedi"] = None
@@ -148,6 +150,13 @@ class Shell(InteractiveShell):
 
     def init_virtualenv(self):
         pass
+
+    def system(self, cmd):
+        """!command: without a terminal in between."""
+        sys.stdout.flush()
+        shell = "/bin/bash" if os.path.exists("/bin/bash") else None
+        code = subprocess.call(self.var_expand(cmd, depth=1), shell=True, executable=shell)
+        self.user_ns["_exit_code"] = code
 
 
 class DataFormatter(BaseFormatter):
@@ -281,9 +290,10 @@ class Context:
                 stream.flush()
             except (OSError, ValueError):
                 pass  # closed by the code
+        if self.shell.is_over:  # exit(): the state goes, the process stays
+            self.shell.reset()
+            self.shell.is_over = False
         wire.send({"type": "done"})
-        if self.shell.is_over:
-            os._exit(0)
 
     def env(self, payload):
         name, equals, value = payload.partition(b"=")
@@ -318,15 +328,11 @@ def become_context(shell, fds):
         os.close(source)
     wire.fd = messages
     for name, fd in (("stdout", 1), ("stderr", 2)):
-        stream = open(fd, "w", encoding="utf-8", errors="replace", line_buffering=True,
-                      closefd=False)
+        stream = open(fd, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
         setattr(sys, name, stream)
         setattr(sys, "__%s__" % name, stream)
     wire.send({"type": "ready"})
-    try:
-        Context(shell, requests).serve()
-    finally:
-        os._exit(1)
+    Context(shell, requests).serve()
 
 
 def receive_wish(control):
@@ -352,8 +358,12 @@ def main():
             return
         pid = os.fork() if len(fds) == 4 else 0
         if pid == 0:
-            control.close()
-            become_context(shell, fds)
+            try:
+                control.close()
+                become_context(shell, fds)
+            except BaseException:
+                traceback.print_exc()
+            os._exit(1)
         for fd in fds:
             os.close(fd)
         control.send(b"%d" % pid)

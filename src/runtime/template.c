@@ -14,7 +14,7 @@
 #include "runtime/template_internal.h"
 #include "sys/io.h"
 
-enum { VERSION = 5, LOCAL_MAX = 64 << 20 };
+enum { VERSION = 6, LOCAL_MAX = 64 << 20 };
 
 /* ---- the key ---- */
 
@@ -76,8 +76,9 @@ static void copy_local(struct template_build *b, const char *local)
         return;
     (void)template_write(b->root, &(struct template_entry){.path = TEMPLATE_LOCAL, .mode = 0755},
                          buf_str(&program));
-    /* Clients of E2B start it by this name. */
+    /* Clients of E2B start it by the first name, a template of ours by the second. */
     (void)symlinkat("/" TEMPLATE_LOCAL, b->root, TEMPLATE_GATEWAY);
+    (void)symlinkat("/" TEMPLATE_LOCAL, b->root, TEMPLATE_INTERPRETER);
 }
 
 static int build_root(struct template_build *b, const struct template_source *from, struct err *e)

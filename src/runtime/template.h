@@ -19,6 +19,7 @@
 #define TEMPLATE_LOCAL "opt/tidepool/tidepool-local"
 /* Another name of it. */
 #define TEMPLATE_GATEWAY "usr/bin/mcp-gateway"
+#define TEMPLATE_INTERPRETER "usr/bin/code-interpreter"
 
 struct template_source {
     const char *root;       /* the host's root directory; NULL: "/" */

@@ -21,14 +21,14 @@ static void put_quoted(struct buf *out, struct str s)
     (void)buf_add_char(out, '\'');
 }
 
-/* Not in a function: what the code declares would be local to it. Descriptor 3 is the driver's. */
+/* Not in a function: what the code declares would be local to it. Descriptor 4 is the driver's. */
 int frame_put_execute(struct buf *out, enum frame_style style, struct str code)
 {
     if (style == FRAME_PLAIN)
         return put_plain(out, "execute", code);
     (void)buf_add_lit(out, "eval ");
     put_quoted(out, code);
-    return buf_add_lit(out, " </dev/null 3>&-\n__report_end \"$?\"\n");
+    return buf_add_lit(out, " </dev/null 4>&-\n__report_end \"$?\"\n");
 }
 
 static bool is_shell_name(struct str name)

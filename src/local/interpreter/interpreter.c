@@ -25,12 +25,12 @@ enum { ADOPT_MAX = 4 << 20, RESTART_US = 100000 };
 
 /* ---- serving ---- */
 
-static int serve_code(const char *address, bool is_warm)
+static int serve_code(const char *address, const char *adopting, bool is_warm)
 {
     struct err e = ERR_INIT;
     struct loop *loop = loop_new(&e);
     const struct interpreter_server_args args = {
-        .loop = loop, .address = address, .adopt = INTERPRETER_ADOPT, .is_warm = is_warm};
+        .loop = loop, .address = address, .adopt = adopting, .is_warm = is_warm};
 
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGINT, SIG_IGN);
@@ -127,7 +127,7 @@ static int print_interpreter_usage(void)
 int interpreter_main(int argc, char **argv)
 {
     char address[64];
-    const char *listen_on = address;
+    const char *listen_on = NULL;
     bool is_warm = false;
 
     (void)snprintf(address, sizeof address, "*:%d", INTERPRETER_PORT);
@@ -141,5 +141,7 @@ int interpreter_main(int argc, char **argv)
         else
             return print_interpreter_usage();
     keep_serving();
-    return serve_code(listen_on, is_warm);
+    /* The name exists once in a network: it belongs to the one on the port that clients know. */
+    return serve_code(listen_on ? listen_on : address, listen_on ? NULL : INTERPRETER_ADOPT,
+                      is_warm);
 }
