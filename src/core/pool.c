@@ -44,6 +44,7 @@ struct pool {
     uint64_t hits, misses, n_filled, n_failed;
     int64_t fill_us;
     int64_t retry_ms;    /* not before this time */
+    int64_t asked_ms;    /* when a sandbox was asked for; 0: never */
     unsigned n_failures; /* in a row */
     struct err fault;
 };
@@ -69,6 +70,17 @@ static struct pool *find_pool(const struct pools *p, struct str name)
             return one;
     }
     return NULL;
+}
+
+/* How many members there should be now. */
+static unsigned wanted_of(const struct pool *of)
+{
+    const struct template_pool *p = &of->template->pool;
+    bool is_wanted =
+        !p->is_on_demand ||
+        (of->asked_ms > 0 && clock_mono_ms() - of->asked_ms < (int64_t)POOL_DEMAND_MS);
+
+    return is_wanted ? p->size : 0;
 }
 
 /* ---- members ---- */
@@ -183,7 +195,7 @@ static void fill_pool(struct pools *p, struct pool *of)
         tend_later(p, of->retry_ms - now_ms);
         return;
     }
-    while (has_pool_room(p) && of->n_ready + of->n_building < of->template->pool.size)
+    while (has_pool_room(p) && of->n_ready + of->n_building < wanted_of(of))
         if (add_pool_member(p, of) < 0)
             return;
 }
@@ -218,10 +230,11 @@ static void on_pool_look(struct loop_timer *t)
     list_each(pool_node, &p->all)
     {
         struct pool *of = list_entry(pool_node, struct pool, node);
+        bool is_wanted = wanted_of(of) > 0;
         list_each(node, &of->members)
         {
             struct pool_member *m = list_entry(node, struct pool_member, node);
-            if (m->is_ready && pool_member_is_outdated(m))
+            if (m->is_ready && (!is_wanted || pool_member_is_outdated(m)))
                 forget_member(p, of, m);
         }
     }
@@ -361,6 +374,7 @@ bool pools_take(struct pools *p, struct sandbox *sb)
 
     if (!of || of->template != sb->template)
         return false;
+    of->asked_ms = clock_mono_ms();
     for (struct pool_member *m; !is_taken && (m = find_ready(of, sb));) {
         is_taken = pool_member_give(m, sb) == 0;
         forget_member(p, of, m);
@@ -457,7 +471,7 @@ void pools_sample(const struct pools *p)
     list_each(node, &p->all)
     {
         const struct pool *of = list_entry(node, struct pool, node);
-        wanted += of->template->pool.size;
+        wanted += wanted_of(of);
         sum.n_ready += of->n_ready;
         sum.n_building += of->n_building;
         sum.hits += of->hits;

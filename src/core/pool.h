@@ -7,6 +7,8 @@
  * another main process, disk or image, gets the oldest member that is ready, under its own name and
  * with its own environment and limits; without one the sandbox is built on demand. A pool is filled
  * again at once, a few members at a time; when that fails it is tried again, less and less often.
+ * A pool that is kept on demand is empty until the first sandbox of its template was asked for, and
+ * again when nobody has asked for one in POOL_DEMAND_MS.
  * Members of a template that was changed, or whose root was replaced because the host's programs
  * changed, are ended.
  *
@@ -36,6 +38,8 @@ void pools_free(struct pools *p);
 bool pools_take(struct pools *p, struct sandbox *sb);
 /* A cell is gone. */
 void pools_on_gone(struct pools *p, const struct engine_cell *c);
+
+enum { POOL_DEMAND_MS = 15 * 60 * 1000 };
 
 struct pool_info {
     const struct template *template;

@@ -39,6 +39,7 @@ struct template_resources {
 
 struct template_pool {
     unsigned size;                  /* members that are kept ready */
+    bool is_on_demand;              /* only while sandboxes of the template are asked for */
     uint16_t probe_port;            /* 0: ready as soon as it runs */
     struct str warmup;              /* the main process, as shell text; "" none */
     const struct json *warmup_args; /* the same for sh: ["-c", …], or NULL */

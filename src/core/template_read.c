@@ -63,6 +63,7 @@ static const struct template_field template_fields[] = {
 
 static const struct template_field pool_fields[] = {
     {"size", COUNT, IN_POOL(size), false},
+    {"onDemand", FLAG, IN_POOL(is_on_demand), false},
     {"probePort", PORT, IN_POOL(probe_port), false},
     {"warmupCmd", TEXT, IN_POOL(warmup), false},
     {"startupCmd", TEXT, IN_POOL(startup), false},

@@ -17,7 +17,7 @@
 #define TEMPLATE_DEFAULTS "templates/default"
 /* Where cells have the tools of workspaces (src/local). */
 #define TEMPLATE_LOCAL "opt/tidepool/tidepool-local"
-/* Another name of it. */
+/* Other names of it. */
 #define TEMPLATE_GATEWAY "usr/bin/mcp-gateway"
 #define TEMPLATE_INTERPRETER "usr/bin/code-interpreter"
 
