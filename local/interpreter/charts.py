@@ -119,7 +119,7 @@ def put_ticks(chart, ax):
 
 def line_elements(ax):
     elements, left = [], MAX_POINTS
-    for i, line in enumerate(ax.get_lines()):
+    for line in ax.get_lines():
         label = line.get_label()
         if label.startswith("_child"):
             label = "Line %s" % label[len("_child"):]
@@ -203,17 +203,15 @@ class Box:
     def has(self, places):
         return all(self.low - 1e-9 <= p <= self.high + 1e-9 for p in places)
 
-    def take(self, places, values):
-        """A line that lies on this box: median, cap, whisker or outliers."""
-        if len(set(places)) == 1 and len(values) == 2 and values[0] != values[1]:
-            self.bottom = min([self.bottom, *values], key=lambda v: (v is None, v))
-            self.top = max([v for v in (self.top, *values) if v is not None])
-        elif len(values) == 2 and values[0] == values[1]:
-            if self.first <= values[0] <= self.third and self.median is None \
-                    and abs(places[0] - places[1]) > 0.9 * (self.high - self.low):
-                self.median = values[0]
+    def take(self, places, values, is_mark):
+        """A line that lies on this box: outliers, a whisker, the median or a cap."""
+        if is_mark:
+            self.outliers += values
         elif len(set(places)) == 1:
-            self.outliers += [v for v in values if not self.first <= v <= self.third]
+            self.bottom = min(v for v in (self.bottom, *values) if v is not None)
+            self.top = max(v for v in (self.top, *values) if v is not None)
+        elif max(places) - min(places) > 0.9 * (self.high - self.low):
+            self.median = values[0]
 
     def element(self, label):
         return {"label": label,
@@ -231,26 +229,38 @@ def boxes_of(ax):
     if paths:
         return [([float(x) for x, _ in v[:4]], [float(y) for _, y in v[:4]]) for v in paths]
     # boxplot() draws boxes as closed lines unless patch_artist is set.
-    lines = [line.get_data() for line in ax.get_lines()]
+    lines = [line.get_data() for line in ax.get_lines() if line.get_linestyle() != "None"]
     return [([float(v) for v in x], [float(v) for v in y]) for x, y in lines if len(x) == 5]
+
+
+def is_lying(others):
+    """Medians and caps lie across the boxes, and there are more of them than of whiskers."""
+    pairs = [(x, y) for x, y, is_mark in others if not is_mark and len(x) == 2]
+    upright = sum(x[0] == x[1] and y[0] != y[1] for x, y in pairs)
+    across = sum(y[0] == y[1] and x[0] != x[1] for x, y in pairs)
+    return upright > across
 
 
 def box_elements(ax, chart):
     shapes = boxes_of(ax)
     labels = [t.get_text() for t in ax.get_xticklabels()]
-    others = [([float(v) for v in x], [float(v) for v in y])
-              for x, y in (line.get_data() for line in ax.get_lines()) if len(x) not in (0, 5)]
-    # Lying boxes are as wide as they are high elsewhere: all of them have the same places then.
-    if len(shapes) > 1 and len({(min(x), max(x)) for x, _ in shapes}) == 1:
-        shapes, others = [(y, x) for x, y in shapes], [(y, x) for x, y in others]
+    others = []
+    for line in ax.get_lines():
+        x, y = ([float(v) for v in values] for values in line.get_data())
+        is_mark = line.get_linestyle() in ("None", "", " ")
+        if x and (is_mark or len(x) != 5):
+            others.append((x, y, is_mark))
+    if is_lying(others):
+        shapes = [(y, x) for x, y in shapes]
+        others = [(y, x, is_mark) for x, y, is_mark in others]
         labels = [t.get_text() for t in ax.get_yticklabels()]
         for what in ("_label", "_unit"):
             chart["x" + what], chart["y" + what] = chart["y" + what], chart["x" + what]
     boxes = [Box(*shape) for shape in shapes]
-    for places, values in others:
+    for places, values, is_mark in others:
         for box in boxes:
             if box.has(places):
-                box.take(places, values)
+                box.take(places, values, is_mark)
                 break
     return [box.element(labels[i] if i < len(labels) else str(i)) for i, box in enumerate(boxes)]
 
@@ -260,7 +270,7 @@ def box_elements(ax, chart):
 
 def has_boxes(ax):
     """boxplot() without patches is made of lines alone, five points for each box."""
-    lines = [line.get_data() for line in ax.get_lines()]
+    lines = [line.get_data() for line in ax.get_lines() if line.get_linestyle() != "None"]
     shapes = [(list(x), list(y)) for x, y in lines if len(x) == 5]
     return bool(shapes) and len(lines) >= 5 * len(shapes) and all(
         x[0] == x[4] and y[0] == y[4] and len(set(x)) == 2 and len(set(y)) == 2

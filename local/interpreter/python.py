@@ -41,6 +41,7 @@ del sys.modules["jedi"]
 
 MAX_MESSAGE = 32 << 20
 MAX_ROWS = 100_000
+IMAGES = ("image/png", "image/jpeg", "application/pdf")
 
 
 # ---- messages ----
@@ -93,7 +94,8 @@ def jsonable_bundle(bundle):
     for mime, value in bundle.items():
         if isinstance(value, bytes):
             value = base64.b64encode(value).decode()
-        out[mime] = value if isinstance(value, str) else jsonable(value)
+        out[mime] = value.rstrip("\n") if isinstance(value, str) and mime in IMAGES \
+            else value if isinstance(value, str) else jsonable(value)
     return out
 
 
@@ -169,6 +171,10 @@ class ChartFormatter(BaseFormatter):
     format_type = Unicode("e2b/chart")
     print_method = ObjectName("_e2b_chart_")
     _return_type = dict
+
+    def pop(self, typ, default=None):
+        """Stays when matplotlib's own formats are chosen, for which all formatters are asked."""
+        return default
 
 
 def frame_data(frame):
