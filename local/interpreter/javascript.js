@@ -7,9 +7,20 @@
 'use strict'
 const fs = require('fs')
 const net = require('net')
-const repl = require('repl')
 const util = require('util')
+const vm = require('vm')
 const { PassThrough } = require('stream')
+
+let running = null // finishes what is awaited
+
+// A loop can be interrupted. The REPL's own option for it leaves a process that the next signal
+// ends. The REPL takes this function when it is loaded.
+const runScript = vm.Script.prototype.runInThisContext
+vm.Script.prototype.runInThisContext = function (options) {
+  return runScript.call(this, running ? { ...options, breakOnSigint: true } : options)
+}
+
+const repl = require('repl')
 
 const IS_TYPESCRIPT = process.argv.includes('typescript')
 const MAX_MESSAGE = 32 << 20
@@ -56,7 +67,11 @@ function showError(e) {
   const isError = e !== null && typeof e === 'object' && 'message' in e
   const name = isError ? String(e.name ?? 'Error') : 'Error'
   const value = isError ? String(e.message) : util.inspect(e)
-  send({ type: 'error', name, value, traceback: String((isError && e.stack) || value) })
+  // Up to where the REPL begins.
+  const lines = String((isError && e.stack) || value).split('\n')
+  const end = lines.findIndex((x) => /at (sigintHandlersWrap|ContextifyScript|vm\.Script)/.test(x))
+  const traceback = lines.slice(0, end < 0 ? lines.length : end).join('\n')
+  send({ type: 'error', name, value, traceback })
 }
 
 globalThis.display = (bundle) => {
@@ -129,9 +144,8 @@ function stripTypes(code) {
 // ---- running ----
 
 const server = repl.start({ prompt: '', input: new PassThrough(), output: new PassThrough(),
-  terminal: false, useGlobal: true, ignoreUndefined: true, breakEvalOnSigint: true })
+  terminal: false, useGlobal: true, ignoreUndefined: true })
 const evaluate = server.eval
-let running = null // finishes what is awaited
 
 process.on('SIGINT', () => {
   const e = new Error('Execution was interrupted')

@@ -59,7 +59,7 @@ plt.ylabel('Height [m]')
 plt.title('Rise')
 plt.show()
 'value'`)
-  seen.plot = plot.results.map((r) => [r.isMainResult, r.formats().sort()])
+  seen.plot = plot.results.map((r) => [r.isMainResult, r.formats(), !!r.chart, r.text])
   seen.png = Buffer.from(plot.results[0].png, 'base64').subarray(1, 4).toString()
   seen.line = plot.results[0].chart.toJSON?.() ?? { ...plot.results[0].chart }
   const chart = async (code) => (await run(`${code}\nplt.show()`)).results.at(-1).chart

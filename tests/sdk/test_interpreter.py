@@ -48,7 +48,8 @@ def check_results(got):
     tap.equal(got["frame"], [{"a": [1, 2], "f": [1.5, None],
                               "when": ["2024-01-01T00:00:00", "2024-02-03T00:00:00"]},
                              True, True])
-    tap.equal(got["plot"], [[False, ["chart", "png", "text"]], [True, ["text"]]])
+    tap.equal(got["plot"], [[False, ["png"], True, "<Figure size 640x480 with 1 Axes>"],
+                            [True, [], False, "value"]])
     tap.equal(got["png"], "PNG")
     line = got["line"]
     tap.equal([line[k] for k in ("type", "title", "x_label", "x_unit", "y_label", "y_unit",
@@ -70,7 +71,7 @@ def check_results(got):
     tap.equal((got["log"], got["unknown"]), ("log", "unknown"))
     tap.equal(got["dates"], ["2024-01-01", 1])
     tap.equal(got["kinds"], [["html"], ["markdown"], ["svg"], ["latex"], ["json"], ["javascript"],
-                             ["latex", "x/own"], ["json"]])
+                             ["latex"], ["json"]])
     tap.equal((got["extra"], got["json"]), ({"x/own": "mine"}, {"d": [1]}))
     tap.equal(got["images"], [True, True])
 
