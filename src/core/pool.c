@@ -76,9 +76,8 @@ static struct pool *find_pool(const struct pools *p, struct str name)
 static unsigned wanted_of(const struct pool *of)
 {
     const struct template_pool *p = &of->template->pool;
-    bool is_wanted =
-        !p->is_on_demand ||
-        (of->asked_ms > 0 && clock_mono_ms() - of->asked_ms < (int64_t)POOL_DEMAND_MS);
+    bool is_wanted = !p->is_on_demand ||
+                     (of->asked_ms > 0 && clock_mono_ms() - of->asked_ms < (int64_t)POOL_DEMAND_MS);
 
     return is_wanted ? p->size : 0;
 }

@@ -18,7 +18,7 @@
 /* Where cells have the tools of workspaces (src/local). */
 #define TEMPLATE_LOCAL "opt/tidepool/tidepool-local"
 /* Other names of it. */
-#define TEMPLATE_GATEWAY "usr/bin/mcp-gateway"
+#define TEMPLATE_GATEWAY     "usr/bin/mcp-gateway"
 #define TEMPLATE_INTERPRETER "usr/bin/code-interpreter"
 
 struct template_source {

@@ -25,8 +25,8 @@ struct contexts {
     struct nursery *nursery;
     struct list all; /* oldest first */
     size_t n;
-    char *cwd;    /* of those that nobody gave one */
-    char **owned; /* "NAME=value": what was adopted; NULL-terminated, or NULL */
+    char *cwd;                   /* of those that nobody gave one */
+    char **owned;                /* "NAME=value": what was adopted; NULL-terminated, or NULL */
     void (*on_ready)(void *ctx); /* of the first process; may be NULL */
     void *ready_ctx;
 };
@@ -37,7 +37,7 @@ struct context {
     char id[ID_UUID_LEN + 1];
     const struct language *language;
     char *cwd;
-    bool is_default; /* the one of its language */
+    bool is_default;       /* the one of its language */
     struct kernel *kernel; /* or NULL */
     int64_t n_executions;
     struct list queue; /* struct execution; the first one runs when IS_RUNNING */
@@ -65,8 +65,7 @@ int context_warm(struct context *c, struct err *e);
 /* Runs CODE, with the variables ENV (an object of strings, or NULL) set meanwhile, and answers R by
  * its events. R belongs to the context from here on, and what CODE and ENV point to lives in it.
  * -EBUSY when too many wait, -ENOMEM; then nothing was answered. */
-int context_execute(struct context *c, struct http_req *r, struct str code,
-                    const struct json *env);
+int context_execute(struct context *c, struct http_req *r, struct str code, const struct json *env);
 /* All processes, and those to come, get these variables. 0 or -ENOMEM. */
 int contexts_adopt(struct contexts *set, const struct json *env);
 

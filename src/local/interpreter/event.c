@@ -11,18 +11,12 @@
 static const struct {
     const char *mime, *name;
 } MIMES[] = {
-    {"text/plain", "text"},
-    {"text/html", "html"},
-    {"text/markdown", "markdown"},
-    {"image/svg+xml", "svg"},
-    {"image/png", "png"},
-    {"image/jpeg", "jpeg"},
-    {"application/pdf", "pdf"},
-    {"text/latex", "latex"},
-    {"application/json", "json"},
-    {"application/javascript", "javascript"},
-    {"e2b/data", "data"},
-    {"e2b/chart", "chart"},
+    {"text/plain", "text"},        {"text/html", "html"},
+    {"text/markdown", "markdown"}, {"image/svg+xml", "svg"},
+    {"image/png", "png"},          {"image/jpeg", "jpeg"},
+    {"application/pdf", "pdf"},    {"text/latex", "latex"},
+    {"application/json", "json"},  {"application/javascript", "javascript"},
+    {"e2b/data", "data"},          {"e2b/chart", "chart"},
 };
 
 static const char *name_of_mime(struct str mime)
@@ -115,8 +109,7 @@ void event_put_text(struct buf *out, bool is_err, struct str text, int64_t real_
 /* Text is shown without the quotes of the language around it. */
 static struct str without_quotes(struct str s)
 {
-    bool is_quoted =
-        s.len >= 2 && (s.p[0] == '\'' || s.p[0] == '"') && s.p[s.len - 1] == s.p[0];
+    bool is_quoted = s.len >= 2 && (s.p[0] == '\'' || s.p[0] == '"') && s.p[s.len - 1] == s.p[0];
 
     return is_quoted ? str_slice(s, 1, s.len - 1) : s;
 }

@@ -25,14 +25,14 @@
 
 enum {
     INTERPRETER_PORT = 49999,
-    INTERPRETER_BODY_MAX = 16 << 20,     /* bytes of a request */
-    INTERPRETER_CONTEXTS_MAX = 32,       /* contexts at a time */
-    INTERPRETER_QUEUE_MAX = 64,          /* executions of a context that wait or run */
-    INTERPRETER_ENV_MAX = 256,           /* variables of an execution */
-    INTERPRETER_CONNECTIONS_MAX = 512,   /* at a time */
-    INTERPRETER_KEEPALIVE_MS = 5000,     /* of silence */
-    INTERPRETER_INTERRUPT_MS = 1000,     /* between two interrupts of the same code */
-    INTERPRETER_INTERRUPTS_MAX = 30      /* after them the process is ended */
+    INTERPRETER_BODY_MAX = 16 << 20,   /* bytes of a request */
+    INTERPRETER_CONTEXTS_MAX = 32,     /* contexts at a time */
+    INTERPRETER_QUEUE_MAX = 64,        /* executions of a context that wait or run */
+    INTERPRETER_ENV_MAX = 256,         /* variables of an execution */
+    INTERPRETER_CONNECTIONS_MAX = 512, /* at a time */
+    INTERPRETER_KEEPALIVE_MS = 5000,   /* of silence */
+    INTERPRETER_INTERRUPT_MS = 1000,   /* between two interrupts of the same code */
+    INTERPRETER_INTERRUPTS_MAX = 30    /* after them the process is ended */
 };
 
 /* Where --adopt finds the one that serves: a name of the network namespace. */

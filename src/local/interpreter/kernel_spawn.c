@@ -35,8 +35,8 @@ static int add_attributes(posix_spawnattr_t *attr)
     (void)sigaddset(&reset, SIGPIPE);
     (void)sigaddset(&reset, SIGCHLD);
     (void)sigaddset(&reset, SIGINT);
-    int e = posix_spawnattr_setflags(
-        attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int e = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                               POSIX_SPAWN_SETSIGDEF);
     if (e == 0)
         e = posix_spawnattr_setpgroup(attr, 0);
     if (e == 0)

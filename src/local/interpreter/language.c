@@ -65,8 +65,8 @@ static const struct language LANGUAGES[] = {
         .program = "/usr/bin/jshell",
         .cure = "default-jdk-headless",
         .argv = (const char *const[]){"java", "--add-modules", "jdk.jshell", "--source", "17",
-                                      "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-                                      "/proc/self/fd/5", NULL},
+                                      "-XX:TieredStopAtLevel=1", "-Xshare:auto", "/proc/self/fd/5",
+                                      NULL},
         .drivers = (const char *const[]){interpreter_java, NULL},
     },
 };

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/mem.h"
 #include "base/list.h"
+#include "base/mem.h"
 #include "local/interpreter/kernel.h"
 #include "local/interpreter/language.h"
 
@@ -131,9 +131,9 @@ static int start_process(struct nursery *n)
     auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (text < 0 || null < 0)
         return -EIO;
-    int r = kernel_spawn(n->language->argv,
-                         (const int[KERNEL_FDS]){null, null, STDERR_FILENO, theirs, -1, text},
-                         &n->pid);
+    int r =
+        kernel_spawn(n->language->argv,
+                     (const int[KERNEL_FDS]){null, null, STDERR_FILENO, theirs, -1, text}, &n->pid);
     if (r < 0) {
         n->pid = 0;
         return r;

@@ -47,8 +47,8 @@ static void reply_err(struct http_req *r, int status, const struct err *e)
 
 static void reply_unknown(struct http_req *r, struct str id)
 {
-    struct str text = arena_printf(r->arena, "Context " STR_FMT " not found",
-                                   STR_ARG(str_slice(id, 0, 200)));
+    struct str text =
+        arena_printf(r->arena, "Context " STR_FMT " not found", STR_ARG(str_slice(id, 0, 200)));
 
     reply_text(r, 404, text.p ? text : STR("not found"));
 }

@@ -47,9 +47,10 @@ static void events_are_ascii(void **state)
 
     (void)state;
     event_put_text(&out, false, STR("\xc3\xa9 \xf0\x9f\x98\x80 \xe2\x80\xa8 \xff\n"), 1500000);
-    assert_string_equal(buf_cstr(&out),
-                        "{\"type\":\"stdout\",\"text\":\"\\u00e9 \\ud83d\\ude00 \\u2028 \\ufffd\\n\","
-                        "\"timestamp\":\"1970-01-01T00:00:01.500000+00:00\"}\n");
+    assert_string_equal(
+        buf_cstr(&out),
+        "{\"type\":\"stdout\",\"text\":\"\\u00e9 \\ud83d\\ude00 \\u2028 \\ufffd\\n\","
+        "\"timestamp\":\"1970-01-01T00:00:01.500000+00:00\"}\n");
     buf_clear(&out);
     event_put_error(&out, STR("E"), STR("\xc3\xbc"), STR("a\nb"));
     assert_string_equal(buf_cstr(&out), "{\"type\":\"error\",\"name\":\"E\",\"value\":\"\\u00fc\","
@@ -80,8 +81,14 @@ static void characters_are_not_split(void **state)
         const char *text;
         size_t whole;
     } rows[] = {
-        {"", 0},           {"ab", 2},         {"a\xc3\xa9", 3},         {"a\xc3", 1},
-        {"\xe2\x82", 0},   {"\xe2\x82\xac", 3}, {"x\xf0\x9f\x98", 1}, {"x\xf0\x9f\x98\x80", 5},
+        {"", 0},
+        {"ab", 2},
+        {"a\xc3\xa9", 3},
+        {"a\xc3", 1},
+        {"\xe2\x82", 0},
+        {"\xe2\x82\xac", 3},
+        {"x\xf0\x9f\x98", 1},
+        {"x\xf0\x9f\x98\x80", 5},
         {"a\x80\x80\x80", 4}, /* not UTF-8 at all: nothing to wait for */
     };
 
