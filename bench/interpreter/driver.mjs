@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times of npm's code interpreter client: node driver.mjs ROUNDS REPEATS; prints them as JSON, in ms.
+// Times of npm's code interpreter client: node driver.mjs ROUNDS REPEATS; prints JSON, in ms.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 

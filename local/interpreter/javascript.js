@@ -165,7 +165,8 @@ process.on('unhandledRejection', warn)
 function run(code) {
   return new Promise((resolve, reject) => {
     running = reject
-    evaluate.call(server, code, server.context, 'cell', (e, value) => (e ? reject(e) : resolve(value)))
+    evaluate.call(server, code, server.context, 'cell',
+      (e, value) => (e ? reject(e) : resolve(value)))
   })
 }
 

@@ -41,7 +41,7 @@ async function streaming() {
     { onStdout: note('out'), onStderr: note('err'), onResult: note('result') })
   seen.stream = got.map(([kind, line]) => [kind, line])
   seen.isStreamed = got[1][2] - got[0][2] > 300
-  seen.errorCallback = await new Promise((resolve) => run('nope', { onError: (e) => resolve(e.name) }))
+  await run('nope', { onError: (e) => { seen.errorCallback = e.name } })
   seen.large = (await out('print("ü" * 1000000)')).length
 }
 

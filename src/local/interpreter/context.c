@@ -31,7 +31,7 @@ static struct execution *running_of(const struct context *c)
 
 /* ---- its process ---- */
 
-static void run_next(struct context *c);
+static void run_next_execution(struct context *c);
 
 /* What runs is over. */
 static void end_running(struct context *c)
@@ -69,7 +69,7 @@ static void on_kernel_message(struct kernel *k, const struct json *m)
                             json_str(json_get(m, "traceback"), STR("")));
     else if (str_is(type, "done")) {
         end_running(c);
-        run_next(c);
+        run_next_execution(c);
     }
 }
 
@@ -99,7 +99,7 @@ static void on_kernel_exit(struct kernel *k, const char *why)
                    why ? why : "");
     drop_kernel(c); /* and K */
     fail_running(c, why ? text : NULL);
-    run_next(c);
+    run_next_execution(c);
 }
 
 static void on_kernel_ready(struct kernel *k)
@@ -181,7 +181,7 @@ static int start_running(struct context *c, struct execution *x, struct err *e)
     return 0;
 }
 
-static void run_next(struct context *c)
+static void run_next_execution(struct context *c)
 {
     struct execution *x;
 
@@ -205,7 +205,7 @@ int context_execute(struct context *c, struct http_req *r, struct str code, cons
     list_append(&c->queue, &x->node);
     c->n_queued++;
     execution_begin(x);
-    run_next(c);
+    run_next_execution(c);
     return 0;
 }
 
@@ -232,7 +232,7 @@ void context_give_up(struct context *c)
 {
     drop_kernel(c);
     fail_running(c, NULL);
-    run_next(c);
+    run_next_execution(c);
 }
 
 void context_hold(struct execution *x, bool is_held)
@@ -300,7 +300,7 @@ struct context *context_new(struct contexts *set, const struct language *l, stru
     return add_context(set, l, cwd.len > 0 ? cwd : str_of(set->cwd), e);
 }
 
-struct context *context_of(struct contexts *set, const struct language *l, struct err *e)
+struct context *context_of_language(struct contexts *set, const struct language *l, struct err *e)
 {
     list_each(node, &set->all)
     {
@@ -337,7 +337,7 @@ void context_restart(struct context *c)
 
     drop_kernel(c);
     fail_running(c, NULL);
-    run_next(c);
+    run_next_execution(c);
     /* Who restarts one will use it; what is wrong shows then. */
     (void)context_warm(c, &e);
 }
@@ -366,7 +366,7 @@ int contexts_init(struct contexts *set, struct loop *loop, struct err *e)
         return err_sys(e, -ENOMEM, "contexts");
     const struct language *l;
     for (size_t i = 0; (l = language_at(i)); i++)
-        if (l->is_listed && language_check(l, NULL) == 0 && !context_of(set, l, e))
+        if (l->is_listed && language_check(l, NULL) == 0 && !context_of_language(set, l, e))
             return e->code;
     return 0;
 }

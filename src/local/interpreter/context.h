@@ -54,7 +54,7 @@ struct context *context_new(struct contexts *set, const struct language *l, stru
                             struct err *e);
 struct context *context_find(const struct contexts *set, struct str id);
 /* The default one of L, made if need be; as context_new(). */
-struct context *context_of(struct contexts *set, const struct language *l, struct err *e);
+struct context *context_of_language(struct contexts *set, const struct language *l, struct err *e);
 /* Ends it with what runs in it; its executions end with an error. */
 void context_free(struct context *c);
 /* Ends its process: what runs ends with an error, what waits goes on in a new one. */

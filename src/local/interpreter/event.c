@@ -29,7 +29,7 @@ static const char *name_of_mime(struct str mime)
 
 /* ---- ASCII ---- */
 
-static void put_escape(struct buf *out, uint32_t c)
+static void put_unicode_escape(struct buf *out, uint32_t c)
 {
     if (c >= 0x10000) {
         c -= 0x10000;
@@ -56,7 +56,7 @@ static void put_ascii_line(struct buf *out, const struct buf *json)
         if (p == end)
             break;
         size_t n = utf8_decode(p, (size_t)(end - p), &c);
-        put_escape(out, n > 0 ? c : 0xfffd);
+        put_unicode_escape(out, n > 0 ? c : 0xfffd);
         p += n > 0 ? n : 1;
     }
     (void)buf_add_char(out, '\n');
@@ -107,7 +107,7 @@ void event_put_text(struct buf *out, bool is_err, struct str text, int64_t real_
 }
 
 /* Text is shown without the quotes of the language around it. */
-static struct str without_quotes(struct str s)
+static struct str without_code_quotes(struct str s)
 {
     bool is_quoted = s.len >= 2 && (s.p[0] == '\'' || s.p[0] == '"') && s.p[s.len - 1] == s.p[0];
 
@@ -118,7 +118,7 @@ static void put_member(struct jw *w, const char *name, const struct json *value)
 {
     jw_key(w, name);
     if (strcmp(name, "text") == 0 && json_is(value, JSON_STRING))
-        jw_str(w, without_quotes(value->s));
+        jw_str(w, without_code_quotes(value->s));
     else
         jw_value(w, value);
 }

@@ -58,7 +58,7 @@ static void on_gone(struct http_req *r)
 
 /* ---- events ---- */
 
-static void on_silence(struct loop_timer *t);
+static void on_quiet_execution(struct loop_timer *t);
 
 static void on_drained(struct http_req *r, void *ctx)
 {
@@ -68,7 +68,7 @@ static void on_drained(struct http_req *r, void *ctx)
     context_hold(x, false);
 }
 
-static void send_event(struct execution *x)
+static void send_execution_event(struct execution *x)
 {
     struct http_req *r = x->req;
 
@@ -85,42 +85,42 @@ static void send_event(struct execution *x)
     buf_clear(&x->out);
     if (!x->req) /* the peer was found to be gone */
         return;
-    (void)loop_timer_start(x->loop, &x->timer, INTERPRETER_KEEPALIVE_MS, on_silence);
+    (void)loop_timer_start(x->loop, &x->timer, INTERPRETER_KEEPALIVE_MS, on_quiet_execution);
     if (http_is_full(r))
         context_hold(x, true);
 }
 
-static void on_silence(struct loop_timer *t)
+static void on_quiet_execution(struct loop_timer *t)
 {
     struct execution *x = container_of(t, struct execution, timer);
 
     event_put_keepalive(&x->out);
-    send_event(x);
+    send_execution_event(x);
 }
 
 void execution_put_count(struct execution *x, int64_t n)
 {
     event_put_count(&x->out, n);
-    send_event(x);
+    send_execution_event(x);
 }
 
 void execution_put_text(struct execution *x, bool is_err, struct str text)
 {
     event_put_text(&x->out, is_err, text, clock_real_us());
-    send_event(x);
+    send_execution_event(x);
 }
 
 void execution_put_result(struct execution *x, const struct json *bundle, bool is_main)
 {
     event_put_result(&x->out, bundle, is_main);
-    send_event(x);
+    send_execution_event(x);
 }
 
 void execution_put_error(struct execution *x, struct str name, struct str value,
                          struct str traceback)
 {
     event_put_error(&x->out, name, value, traceback);
-    send_event(x);
+    send_execution_event(x);
 }
 
 /* ---- beginning and end ---- */
@@ -133,7 +133,7 @@ void execution_begin(struct execution *x)
     r->abort_ctx = x;
     http_on_drain(r, on_drained, x);
     http_start(r, 200, "application/x-ndjson", -1);
-    (void)loop_timer_start(x->loop, &x->timer, INTERPRETER_KEEPALIVE_MS, on_silence);
+    (void)loop_timer_start(x->loop, &x->timer, INTERPRETER_KEEPALIVE_MS, on_quiet_execution);
 }
 
 void execution_end(struct execution *x)

@@ -3,7 +3,7 @@
 
 #include "base/ascii.h"
 
-static int put_plain(struct buf *out, const char *name, struct str payload)
+static int put_plain_frame(struct buf *out, const char *name, struct str payload)
 {
     (void)buf_printf(out, "%s %zu\n", name, payload.len);
     return buf_add_str(out, payload);
@@ -25,7 +25,7 @@ static void put_quoted(struct buf *out, struct str s)
 int frame_put_execute(struct buf *out, enum frame_style style, struct str code)
 {
     if (style == FRAME_PLAIN)
-        return put_plain(out, "execute", code);
+        return put_plain_frame(out, "execute", code);
     (void)buf_add_lit(out, "eval ");
     put_quoted(out, code);
     return buf_add_lit(out, " </dev/null 4>&-\n__report_end \"$?\"\n");
@@ -58,7 +58,7 @@ int frame_put_env(struct buf *out, enum frame_style style, struct str name, stru
 int frame_put_cwd(struct buf *out, enum frame_style style, struct str path)
 {
     if (style == FRAME_PLAIN)
-        return put_plain(out, "cwd", path);
+        return put_plain_frame(out, "cwd", path);
     (void)buf_add_lit(out, "cd -- ");
     put_quoted(out, path);
     return buf_add_char(out, '\n');

@@ -125,7 +125,7 @@ static void on_err(struct loop_io *io, uint32_t events)
 
 /* ---- messages ---- */
 
-static const struct json *too_large(struct arena *a)
+static const struct json *make_too_large(struct arena *a)
 {
     return json_parse(a,
                       STR("{\"type\":\"error\",\"name\":\"ResultTooLarge\",\"value\":\"a result is "
@@ -141,7 +141,7 @@ static void take_message(struct kernel *k, struct str line)
     arena_init(&small, 64 << 10);
     const struct json *message = json_parse(&arena, line, NULL, NULL);
     if (!json_is(message, JSON_OBJECT))
-        message = too_large(&small);
+        message = make_too_large(&small);
     struct str type = json_str(json_get(message, "type"), STR(""));
     read_all_text(k);
     if (str_is(type, "ready")) {
@@ -157,7 +157,7 @@ static void take_message(struct kernel *k, struct str line)
 }
 
 /* The whole lines; what is left stays. A message may lead to the end of the kernel. */
-static void take_lines(struct kernel *k)
+static void take_kernel_lines(struct kernel *k)
 {
     struct buf got = k->line;
     struct str rest = buf_str(&got);
@@ -190,7 +190,7 @@ static bool read_messages(struct kernel *k)
         (void)kill(-k->pid, SIGKILL);
         close_end(&k->msg);
     } else if (has_end)
-        take_lines(k);
+        take_kernel_lines(k);
     return true;
 }
 

@@ -16,7 +16,7 @@
 /* No descriptor may be at a number that another one is copied to before it. */
 enum { FD_FREE = 16 };
 
-static int move_up(const int fds[KERNEL_FDS], int ret[KERNEL_FDS])
+static int move_descriptors_up(const int fds[KERNEL_FDS], int ret[KERNEL_FDS])
 {
     for (int i = 0; i < KERNEL_FDS; i++) {
         ret[i] = fds[i] < 0 ? -1 : fcntl(fds[i], F_DUPFD_CLOEXEC, FD_FREE);
@@ -67,7 +67,7 @@ static int spawn_with(const char *const *argv, const int fds[KERNEL_FDS], pid_t 
 int kernel_spawn(const char *const *argv, const int fds[KERNEL_FDS], pid_t *ret)
 {
     int moved[KERNEL_FDS] = {-1, -1, -1, -1, -1, -1};
-    int r = move_up(fds, moved);
+    int r = move_descriptors_up(fds, moved);
 
     if (r == 0)
         r = spawn_with(argv, moved, ret);

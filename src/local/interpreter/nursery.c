@@ -86,7 +86,7 @@ void nursery_free(struct nursery *n)
 
 /* ---- answers ---- */
 
-static void take_answer(struct nursery *n, const char *text)
+static void take_fork_answer(struct nursery *n, const char *text)
 {
     struct list *node = list_pop(&n->asks);
     int64_t pid = 0;
@@ -113,7 +113,7 @@ static void on_control(struct loop_io *io, uint32_t events)
         return;
     text[len > 0 ? len : 0] = '\0';
     if (len > 0 && text[0] != '!')
-        take_answer(n, text);
+        take_fork_answer(n, text);
     else
         fail_asks(n, len > 0 ? text + 1 : "the process that contexts are forked from has ended");
 }

@@ -35,14 +35,14 @@ static void reply_json(struct http_req *r, const struct buf *text)
         http_reply(r, 500, "text/plain; charset=utf-8", STR("out of memory"));
 }
 
-static void reply_text(struct http_req *r, int status, struct str text)
+static void reply_plain_text(struct http_req *r, int status, struct str text)
 {
     http_reply(r, status, "text/plain; charset=utf-8", text);
 }
 
 static void reply_err(struct http_req *r, int status, const struct err *e)
 {
-    reply_text(r, status, str_of(err_text(e)));
+    reply_plain_text(r, status, str_of(err_text(e)));
 }
 
 static void reply_unknown(struct http_req *r, struct str id)
@@ -50,7 +50,7 @@ static void reply_unknown(struct http_req *r, struct str id)
     struct str text =
         arena_printf(r->arena, "Context " STR_FMT " not found", STR_ARG(str_slice(id, 0, 200)));
 
-    reply_text(r, 404, text.p ? text : STR("not found"));
+    reply_plain_text(r, 404, text.p ? text : STR("not found"));
 }
 
 /* A body that cannot be used, in the shape of the original. */
@@ -80,7 +80,7 @@ static void reply_invalid(struct http_req *r, const char *where, const char *wha
 /* ---- bodies ---- */
 
 /* An object; NULL when R was answered. An empty body is an empty object where nothing is needed. */
-static const struct json *read_object(struct http_req *r, bool may_be_empty)
+static const struct json *read_body_object(struct http_req *r, bool may_be_empty)
 {
     struct err e = ERR_INIT;
     struct str text = may_be_empty && r->body.len == 0 ? STR("{}") : r->body;
@@ -140,7 +140,7 @@ static const struct language *find_language(struct http_req *r, struct str name)
     (void)buf_printf(&text, "Language " STR_FMT " is not supported; there are ",
                      STR_ARG(str_slice(name, 0, 100)));
     language_put_names(&text);
-    reply_text(r, 500, buf_str(&text));
+    reply_plain_text(r, 500, buf_str(&text));
     return NULL;
 }
 
@@ -168,7 +168,7 @@ static struct context *find_target(struct interpreter_server *s, struct http_req
         return c;
     }
     const struct language *l = find_language(r, language);
-    struct context *c = l ? context_of(&s->contexts, l, &e) : NULL;
+    struct context *c = l ? context_of_language(&s->contexts, l, &e) : NULL;
     if (l && !c && e.code == -ENOENT)
         reply_missing(r, &e);
     else if (l && !c)
@@ -179,7 +179,7 @@ static struct context *find_target(struct interpreter_server *s, struct http_req
 static void on_execute(struct http_req *r, void *ctx)
 {
     struct interpreter_server *s = ctx;
-    const struct json *body = read_object(r, false), *env;
+    const struct json *body = read_body_object(r, false), *env;
     struct str code, id, language;
 
     if (!body || !read_string(r, body, "code", &code) || !read_string(r, body, "context_id", &id) ||
@@ -190,7 +190,7 @@ static void on_execute(struct http_req *r, void *ctx)
         return;
     }
     if (id.len > 0 && language.len > 0) {
-        reply_text(r, 400, STR("Only one of context_id or language can be provided"));
+        reply_plain_text(r, 400, STR("Only one of context_id or language can be provided"));
         return;
     }
     struct context *c = find_target(s, r, id, language);
@@ -198,9 +198,9 @@ static void on_execute(struct http_req *r, void *ctx)
         return;
     int code_of = context_execute(c, r, code, env);
     if (code_of == -EBUSY)
-        reply_text(r, 429, STR("too many executions wait for this context"));
+        reply_plain_text(r, 429, STR("too many executions wait for this context"));
     else if (code_of < 0)
-        reply_text(r, 500, STR("out of memory"));
+        reply_plain_text(r, 500, STR("out of memory"));
 }
 
 /* ---- /contexts ---- */
@@ -219,7 +219,7 @@ static void list_contexts(struct interpreter_server *s, struct http_req *r)
 static void on_create(struct http_req *r, void *ctx)
 {
     struct interpreter_server *s = ctx;
-    const struct json *body = read_object(r, true);
+    const struct json *body = read_body_object(r, true);
     struct buf text auto_buf = BUF_INIT(LIST_MAX);
     struct jw w = jw_to(&text);
     struct err e = ERR_INIT;
@@ -262,7 +262,7 @@ static void on_contexts(struct interpreter_server *s, struct http_req *r)
     else if (r->head.method == HTTP_POST)
         http_read_body(r, INTERPRETER_BODY_MAX, on_create, s);
     else
-        reply_text(r, 405, STR("Method Not Allowed"));
+        reply_plain_text(r, 405, STR("Method Not Allowed"));
 }
 
 static void on_context(struct interpreter_server *s, struct http_req *r, struct str rest)
@@ -274,7 +274,7 @@ static void on_context(struct interpreter_server *s, struct http_req *r, struct 
     else if (str_is(rest, "restart") && r->head.method == HTTP_POST)
         change_context(s, r, id, context_restart);
     else
-        reply_text(r, 404, STR("Not Found"));
+        reply_plain_text(r, 404, STR("Not Found"));
 }
 
 /* ---- requests ---- */
@@ -308,7 +308,7 @@ static void on_request(struct http_req *r, void *ctx)
     else if (str_starts(path, one))
         on_context(s, r, str_skip(path, one.len));
     else
-        reply_text(r, 404, STR("Not Found"));
+        reply_plain_text(r, 404, STR("Not Found"));
 }
 
 /* ---- adopting ---- */
@@ -316,12 +316,12 @@ static void on_request(struct http_req *r, void *ctx)
 static void on_environment(struct http_req *r, void *ctx)
 {
     struct interpreter_server *s = ctx;
-    const struct json *env = read_object(r, false);
+    const struct json *env = read_body_object(r, false);
 
     if (!env)
         return;
     if (contexts_adopt(&s->contexts, env) < 0)
-        reply_text(r, 500, STR("out of memory"));
+        reply_plain_text(r, 500, STR("out of memory"));
     else
         http_reply(r, 200, "application/json", STR("null"));
 }
@@ -395,7 +395,7 @@ static int start_serving(struct interpreter_server *s, struct err *e)
     if (r < 0)
         return r;
     /* In either case the first code finds its process, or one that is about to be there. */
-    struct context *first = context_of(&s->contexts, language_at(0), e);
+    struct context *first = context_of_language(&s->contexts, language_at(0), e);
     return first ? context_warm(first, e) : e->code;
 }
 
