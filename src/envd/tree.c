@@ -241,7 +241,7 @@ int tree_list(struct arena *a, const char *path, unsigned depth, struct tree_lis
     if (r < 0)
         return r;
     const char *clean = path_clean(a, str_of(path));
-    r = clean ? walk(a, clean, depth ? depth : 1, &list) : -ENOMEM;
+    r = clean ? walk_levels(a, clean, depth ? depth : 1, &list) : -ENOMEM;
     /* A link of /proc that leads to where a process is: this one's are not for others. */
     if (r == -ELOOP || r == -EACCES)
         return err_set(e, -EACCES, "error reading directory %s: open %s: %s", path, path,
