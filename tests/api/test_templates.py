@@ -122,6 +122,7 @@ def test_wrong_fields():
         ("pool", {"size": 65}, "templates[1].pool.size: must be 0 to 64"),
         ("pool", {"size": "2"}, "templates[1].pool.size: must be 0 to 64"),
         ("pool", {"probePort": 99999}, "templates[1].pool.probePort: must be a port"),
+        ("pool", {"onDemand": 1}, "templates[1].pool.onDemand: must be true or false"),
         ("pool", {"warmupCmd": 1}, "templates[1].pool.warmupCmd: must be a string"),
         ("pool", {"resources": {"cpu": "x"}}, "templates[1].pool.resources.cpu: must be a quan"),
         ("type", "wild", 'templates[1].type: must be "static" or "dynamic"'),

@@ -115,6 +115,20 @@ def test_what_the_host_lacks():
         tap.equal(s.names(), [])
 
 
+def test_a_pool_on_demand():
+    with cells.running() as s:
+        save(s, template(pool={"size": 1, "onDemand": True}), template("always", pool={"size": 1}))
+        s.until(lambda: pool(s, "always")["readySize"] == 1)
+        got = pool(s)
+        tap.equal((got["readySize"], got["building"], got["filled"]), (0, 0, 0), "nobody asked")
+        s.create(template="warm")
+        s.until(lambda: pool(s)["readySize"] == 1)
+        s.create(template="warm")
+        got = pool(s)
+        tap.equal((got["misses"], got["hits"]), (1, 1))
+        s.remove_all()
+
+
 def test_names_of_e2b():
     with cells.running() as s:
         answer = s.post("/e2b/v1/sandboxes", {"templateID": "code-interpreter", "timeout": 300})
