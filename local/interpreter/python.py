@@ -372,7 +372,10 @@ def main():
             os._exit(1)
         for fd in fds:
             os.close(fd)
-        control.send(b"%d" % pid)
+        try:
+            control.send(b"%d" % pid)
+        except OSError:
+            return  # nobody serves any more
 
 
 main()

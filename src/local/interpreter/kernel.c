@@ -133,6 +133,8 @@ static const struct json *make_too_large(struct arena *a)
                       NULL, NULL);
 }
 
+static void on_in(struct loop_io *io, uint32_t events);
+
 static void take_message(struct kernel *k, struct str line)
 {
     struct arena arena auto_arena, small auto_arena;
@@ -149,6 +151,8 @@ static void take_message(struct kernel *k, struct str line)
         buf_clear(&k->tails[1]);
         k->is_ready = true;
         k->ops->on_ready(k);
+        if (k->input.len > 0)
+            on_in(&k->in, EPOLLOUT);
         return;
     }
     if (str_is(type, "done"))
@@ -274,7 +278,8 @@ int kernel_send(struct kernel *k, struct str frames)
     if (buf_reserve(&k->input, frames.len) < 0)
         return -ENOMEM;
     (void)buf_add_str(&k->input, frames);
-    if (is_first && frames.len > 0)
+    /* Before it is ready its output is nobody's: code must not run yet. */
+    if (is_first && frames.len > 0 && k->is_ready)
         on_in(&k->in, EPOLLOUT);
     return 0;
 }
