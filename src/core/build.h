@@ -58,8 +58,7 @@ struct build {
     struct list node; /* newest first */
     struct builds *set;
     char id[ID_UUID_LEN + 1], template_id[BUILD_TEMPLATE_ID_LEN + 1];
-    char account[ACCOUNT_ID_MAX + 1];
-    char alias[BUILD_NAME_MAX + 1];
+    char account[ACCOUNT_ID_MAX + 1], alias[BUILD_NAME_MAX + 1];
     const struct json *tags; /* array of strings, not empty */
     int64_t cpu, memory_mb;  /* 0: the default */
     int64_t created_us;
@@ -67,8 +66,7 @@ struct build {
     bool is_cancelled;
     struct build_line *lines;
     size_t n_lines, log_bytes;
-    /* Of a failure. */
-    int failed_step;
+    int failed_step; /* and why, when it has failed */
     char failure[512];
     struct arena arena;
     struct build_run *run; /* while it is built */
@@ -87,8 +85,7 @@ struct build_tag {
     struct tally *tally; /* NULL: it is not in the list yet */
 };
 
-/* Reads the tags; ends sandboxes of builds that a stop broke off. After the sandboxes were opened.
- * NULL with E filled. */
+/* Reads the tags; ends sandboxes of builds that a stop broke off. NULL with E filled. */
 struct builds *builds_open(struct core *c, struct err *e);
 void builds_free(struct builds *set);
 
@@ -111,9 +108,7 @@ struct build *build_find(const struct builds *set, struct str id, const struct a
 /* Starts B with what the client says: fromImage or fromTemplate, steps, startCmd, readyCmd, force.
  * -EINVAL with E filled when B does not wait or SPEC is malformed; what fails later is in B. */
 int build_start(struct build *b, const struct json *spec, struct err *e);
-
-/* Breaks it off: it fails, now or once what cannot be interrupted is done. One that is being saved
- * already may still become ready. */
+/* Breaks it off: it fails soon, or becomes ready if it is being saved already. */
 void build_cancel(struct build *b);
 
 /* ---- tags ---- */
