@@ -29,7 +29,7 @@ void forget_init(struct forget_place *ret)
         *ret = (struct forget_place){.dev = st.st_dev, .ino = st.st_ino};
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+static int remove_shared_file(const char *path, const struct stat *st, int type, struct FTW *at)
 {
     (void)st;
     (void)type;
@@ -44,13 +44,13 @@ static void empty_place(const struct forget_place *place)
 
     if (lstat(PLACE, &st) < 0 || st.st_dev != place->dev || st.st_ino != place->ino)
         return;
-    (void)nftw(PLACE, remove_one, OPEN_MAX_DIRS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    (void)nftw(PLACE, remove_shared_file, OPEN_MAX_DIRS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
 /* ---- System V ---- */
 
 /* A process may remove what belongs to the user that it is. Those of this cell, if not others. */
-static void become(uid_t uid)
+static void become_owner(uid_t uid)
 {
     (void)syscall(SYS_setresuid, -1, 0, -1);
     (void)syscall(SYS_setresuid, -1, uid, -1);
@@ -63,11 +63,11 @@ static void remove_segments(void)
     struct shmid_ds one;
 
     for (int i = 0, n = shmctl(0, SHM_INFO, (struct shmid_ds *)(void *)&info); i <= n; i++) {
-        become(0);
+        become_owner(0);
         int id = shmctl(i, SHM_STAT, &one);
         if (id < 0)
             continue;
-        become(one.shm_perm.uid);
+        become_owner(one.shm_perm.uid);
         (void)shmctl(id, IPC_RMID, NULL);
     }
 }
@@ -78,11 +78,11 @@ static void remove_queues(void)
     struct msqid_ds one;
 
     for (int i = 0, n = msgctl(0, MSG_INFO, (struct msqid_ds *)(void *)&info); i <= n; i++) {
-        become(0);
+        become_owner(0);
         int id = msgctl(i, MSG_STAT, &one);
         if (id < 0)
             continue;
-        become(one.msg_perm.uid);
+        become_owner(one.msg_perm.uid);
         (void)msgctl(id, IPC_RMID, NULL);
     }
 }
@@ -97,11 +97,11 @@ static void remove_semaphores(void)
     } all = {.info = &info}, each = {.one = &one};
 
     for (int i = 0, n = semctl(0, 0, SEM_INFO, all); i <= n; i++) {
-        become(0);
+        become_owner(0);
         int id = semctl(i, 0, SEM_STAT, each);
         if (id < 0)
             continue;
-        become(one.sem_perm.uid);
+        become_owner(one.sem_perm.uid);
         (void)semctl(id, 0, IPC_RMID);
     }
 }

@@ -69,7 +69,7 @@ static int check_proc(int fd)
     return path_is_proc_fd(fd) ? -EACCES : 0;
 }
 
-static int open_any(const char *path)
+static int open_readable(const char *path)
 {
     struct kern_open_how how = {.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
                                 .resolve = KERN_NO_MAGICLINKS};
@@ -81,7 +81,7 @@ static int open_any(const char *path)
 
 int fs_open(const char *path)
 {
-    auto_close int fd = open_any(path);
+    auto_close int fd = open_readable(path);
     int r = fd < 0 ? fd : check_proc(fd);
 
     return r < 0 ? r : take_fd(fd);
@@ -89,7 +89,7 @@ int fs_open(const char *path)
 
 int fs_open_listed(const char *path)
 {
-    auto_close int fd = open_any(path);
+    auto_close int fd = open_readable(path);
     struct stat st;
 
     if (fd < 0)
@@ -101,7 +101,7 @@ int fs_open_listed(const char *path)
 
 int fs_open_file(const char *path, const struct user *u)
 {
-    auto_close int fd = open_any(path);
+    auto_close int fd = open_readable(path);
     struct stat st;
 
     if (fd < 0 || !fs_is_made_up(fd))

@@ -39,7 +39,7 @@ static const char *const own_files[] = {
 
 /* ---- where a file is ---- */
 
-static bool read_place(int fd, char ret[PLACE_MAX])
+static bool read_fd_place(int fd, char ret[PLACE_MAX])
 {
     char link[32];
 
@@ -51,7 +51,7 @@ static bool read_place(int fd, char ret[PLACE_MAX])
     return true;
 }
 
-static bool is_made_up(const char *path)
+static bool is_made_up_path(const char *path)
 {
     return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
 }
@@ -66,7 +66,7 @@ bool fs_is_made_up(int fd)
         return true;
     return (fs.f_type == SYSFS_KIND || fs.f_type == TMPFS_KIND || fs.f_type == CGROUP_KIND ||
             fs.f_type == CGROUP2_KIND) &&
-           read_place(fd, path) && is_made_up(path);
+           read_fd_place(fd, path) && is_made_up_path(path);
 }
 
 /* ---- the child ---- */
@@ -82,12 +82,13 @@ static bool is_own_file(const char *name)
 }
 
 /* Whether FD is a file that may be read, by where it was found in the end. */
-static bool child_may_read(int fd)
+static bool reader_may_read(int fd)
 {
     char path[PLACE_MAX], own[32];
     struct stat st;
 
-    if (!read_place(fd, path) || !is_made_up(path) || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+    if (!read_fd_place(fd, path) || !is_made_up_path(path) || fstat(fd, &st) < 0 ||
+        !S_ISREG(st.st_mode))
         return false;
     int len = snprintf(own, sizeof own, "/proc/%d/", (int)getpid());
     if (strncmp(path, own, (size_t)len) != 0)
@@ -98,7 +99,7 @@ static bool child_may_read(int fd)
     return is_own_file(strncmp(name, own, (size_t)len) == 0 ? name + len : name);
 }
 
-static int child_become(const struct user *u)
+static int become_reader(const struct user *u)
 {
     if (syscall(SYS_setgroups, u->n_groups, u->groups) < 0 ||
         syscall(SYS_setresgid, u->gid, u->gid, u->gid) < 0 ||
@@ -107,18 +108,18 @@ static int child_become(const struct user *u)
     return 0;
 }
 
-static int child_copy(const char *path, const struct user *u, int out)
+static int copy_as_reader(const char *path, const struct user *u, int out)
 {
     static char chunk[CHUNK];
     struct kern_open_how how = {.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
                                 .resolve = KERN_NO_MAGICLINKS};
-    int r = child_become(u);
+    int r = become_reader(u);
     int fd = r < 0 ? r : kern_openat2(AT_FDCWD, path, &how);
     ssize_t n = 0;
 
     if (fd < 0)
         return fd;
-    if (!child_may_read(fd))
+    if (!reader_may_read(fd))
         return -EACCES;
     for (size_t total = 0; (n = io_read(fd, chunk, sizeof chunk)) > 0; total += (size_t)n) {
         if (total + (size_t)n > FS_PROC_MAX)
@@ -131,7 +132,7 @@ static int child_copy(const char *path, const struct user *u, int out)
 }
 
 /* What takes too long is killed by the signal, also where it waits in the kernel. */
-static _Noreturn void child_main(const char *path, const struct user *u, int out)
+static _Noreturn void run_reader(const char *path, const struct user *u, int out)
 {
     sigset_t none;
 
@@ -139,13 +140,13 @@ static _Noreturn void child_main(const char *path, const struct user *u, int out
     (void)signal(SIGALRM, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)alarm(SECONDS_MAX);
-    int r = child_copy(path, u, out);
+    int r = copy_as_reader(path, u, out);
     _exit(r < 0 && r > -256 ? -r : 0);
 }
 
 /* ---- this process ---- */
 
-static int code_of(int status)
+static int code_of_reader(int status)
 {
     if (WIFSIGNALED(status))
         return WTERMSIG(status) == SIGALRM ? -ETIMEDOUT : -EIO;
@@ -163,12 +164,12 @@ int fs_open_proc(const char *path, const struct user *u)
         return -EIO;
     pid_t pid = fork();
     if (pid == 0)
-        child_main(path, u, out);
+        run_reader(path, u, out);
     if (pid < 0)
         return -errno;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return -errno;
-    int r = code_of(status);
+    int r = code_of_reader(status);
     return r < 0 ? r : take_fd(out);
 }
