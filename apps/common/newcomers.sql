@@ -1,6 +1,6 @@
 -- People that a body names and the product does not know yet: :strangers, an array of mail
--- addresses, logins and names (or nulls), as :newcomers, [{"email", "login", "name"}], each once. Of
--- an address the name is what stands before the "@": "zoe.park@example.com" is Zoe Park.
+-- addresses, logins and names (or nulls), as :newcomers, [{"email", "login", "name"}], each once.
+-- Of an address the name is what stands before the "@": "zoe.park@example.com" is Zoe Park.
 SELECT json_group_array(json_object('email', email, 'login', login, 'name', name)) AS newcomers
 FROM (
   SELECT

@@ -3,9 +3,9 @@
 -- object may have an "id", which is kept where it can be, and "fields": further ones by their API
 -- names. Besides the lists there may be "files" ("id", "title", "type", "size", "owner", "created"
 -- and "linked_to", ids or names), and "tasks", "events", "campaign_members" and
--- "opportunity_products", which have nothing but an "id" and "fields". Dumps have ids, and the others where they say something. The
--- times of creation and of changes have no place in it: they are lost in a dump, unless "fields"
--- of the body said a CreatedDate.
+-- "opportunity_products", which have nothing but an "id" and "fields". Dumps have ids, and the
+-- others where they say something. The times of creation and of changes have no place in it: they
+-- are lost in a dump, unless "fields" of the body said a CreatedDate.
 
 -- name: import
 SELECT (SELECT time FROM clock) AS time, (SELECT id FROM me) AS me;

@@ -911,11 +911,7 @@ CREATE TRIGGER opportunity_begun AFTER INSERT ON record WHEN NEW.object = 'Oppor
   ))
   WHERE object = 'OpportunityHistory' AND fields = '{}';
 END;
-CREATE TRIGGER opportunity_changed AFTER UPDATE OF fields ON record WHEN NEW.object = 'Opportunity' AND (
-  OLD.fields ->> 'StageName' IS NOT NEW.fields ->> 'StageName'
-  OR OLD.fields ->> 'Amount' IS NOT NEW.fields ->> 'Amount'
-  OR OLD.fields ->> 'CloseDate' IS NOT NEW.fields ->> 'CloseDate'
-) BEGIN
+CREATE TRIGGER deal_changed AFTER UPDATE OF fields ON record WHEN NEW.object = 'Opportunity' BEGIN
   INSERT INTO record
   SELECT
     printf(
@@ -928,7 +924,10 @@ CREATE TRIGGER opportunity_changed AFTER UPDATE OF fields ON record WHEN NEW.obj
     ),
     'OpportunityHistory',
     (SELECT max(place) + 1 FROM record),
-    '{}';
+    '{}'
+  WHERE OLD.fields ->> 'StageName' IS NOT NEW.fields ->> 'StageName'
+    OR OLD.fields ->> 'Amount' IS NOT NEW.fields ->> 'Amount'
+    OR OLD.fields ->> 'CloseDate' IS NOT NEW.fields ->> 'CloseDate';
   UPDATE record
   SET fields = drop_nulls(json_object(
     'Id', id,

@@ -27,8 +27,9 @@ ENGINE = re.compile(
     r"|unknown special query|out of memory")
 SLOW_S = 0.2  # worth a second look
 KNOWN_MOST, NAMED_MOST = 400, 30
-SHARP = ["\x00", "a\x00b", "{", "[1", "{}", "[]", "[null]", '{"a":1e999}', "1e308", "$.", "\"", "$[",
-         "*", "AND", "\u2028", "a" * 300, "-9223372036854775808", "9223372036854775808", "0.1.2"]
+SHARP = ["\x00", "a\x00b", "{", "[1", "{}", "[]", "[null]", '{"a":1e999}', "1e308", "$.", "\"",
+         "$[", "*", "AND", "\u2028", "a" * 300, "-9223372036854775808", "9223372036854775808",
+         "0.1.2"]
 BODIES_EVERY = 10  # calls between two bodies
 FRESH_EVERY = 400  # calls between two new instances: what a body left behind is not for ever
 
