@@ -107,6 +107,7 @@ int instances_submit(struct instances *set, struct work *w)
 
 /* ---- open handles ---- */
 
+/* Those that have a connection of their own are closed when they were idle for long. */
 static void note_handle(struct instance *in)
 {
     struct instance_own *own = in->own;
@@ -115,7 +116,7 @@ static void note_handle(struct instance *in)
 
     list_del(&own->open);
     set->n_open -= is_listed;
-    if (!own->handle)
+    if (!own->handle || own->template->entry->app->engine->is_quick)
         return;
     list_append(&set->open, &own->open);
     set->n_open++;
@@ -235,12 +236,15 @@ static unsigned char *slow_mark(struct instance_template *t, const struct instan
     return tool ? &t->slow[tool - t->entry->app->tools] : NULL;
 }
 
-/* True when the database that OP needs is open: opening one takes a millisecond. */
-static bool is_op_open(const struct instance_own *own, const struct app_tool *tool)
+/* True when a call of TOOL needs neither a copy of the template nor a new connection. */
+static bool is_at_hand(const struct instance_own *own, const struct app_tool *tool)
 {
+    const struct app *app = own->template->entry->app;
+
     if (!tool)
         return true;
-    return own->handle || (tool->is_read_only && own->reader);
+    return (own->has_copy || tool->is_read_only) &&
+           app->engine->is_ready(own->template->home, app);
 }
 
 /* True when OP may be tried on this thread. */
@@ -254,7 +258,7 @@ static bool is_inline(const struct instance *in, const struct instance_op *op, u
         (*slow)--;
         return false;
     }
-    return op->what != INSTANCE_CALL || is_op_open(in->own, app_tool(app, op->name));
+    return op->what != INSTANCE_CALL || is_at_hand(in->own, app_tool(app, op->name));
 }
 
 /* False: a worker has it now. */

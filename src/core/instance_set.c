@@ -34,6 +34,7 @@ enum {
     STOP_HURRY_MS = 2000, /* and after they were asked to */
     TICK_MS = 2000,
     IDLE_MS = 10000,              /* an open database that nobody used */
+    CONNECTION_IDLE_MS = 60000,   /* a shared connection */
     TEMPLATE_IDLE_MS = 10 * 60000 /* a template that nobody refers to */
 };
 
@@ -176,6 +177,18 @@ static int sweep_instance_files(struct instances *set, struct err *e)
 
 /* ---- the set ---- */
 
+/* SQLite's, the one engine that shares connections; it is started with the set. */
+static struct app_home *shared_home(const struct instances *set)
+{
+    return set->homes[0].home;
+}
+
+static void tidy_engines(struct instances *set, int64_t before_ms)
+{
+    if (shared_home(set))
+        app_engine_sqlite.tidy(shared_home(set), NULL, before_ms);
+}
+
 static void on_instance_tick(struct loop_timer *t)
 {
     struct instances *set = container_of(t, struct instances, tick);
@@ -185,6 +198,7 @@ static void on_instance_tick(struct loop_timer *t)
     instances_close_idle(set, now_ms - IDLE_MS, (unsigned)set->core->config->apps.max_open);
     for (size_t i = 0; map_next(&set->templates, &i, NULL, &value);)
         template_close_readers(value, now_ms - IDLE_MS);
+    tidy_engines(set, now_ms - CONNECTION_IDLE_MS);
     if (templates_forget(set, now_ms - TEMPLATE_IDLE_MS))
         instances_sweep_kept(set, false);
     calls_flush_all(set);
@@ -338,7 +352,9 @@ unsigned instances_n_live(const struct instances *set)
 
 unsigned instances_n_open(const struct instances *set)
 {
-    return set->n_open;
+    struct app_home *home = shared_home(set);
+
+    return set->n_open + (home ? app_engine_sqlite.n_open(home) : 0);
 }
 
 void instances_sample(struct instances *set)
@@ -346,7 +362,7 @@ void instances_sample(struct instances *set)
     struct metrics *m = set->core->metrics;
 
     metrics_set(m, METRIC_APPS_LIVE, set->n_live);
-    metrics_set(m, METRIC_APPS_OPEN, set->n_open);
+    metrics_set(m, METRIC_APPS_OPEN, instances_n_open(set));
     if (!set->workers)
         return;
     const struct work_stats jobs = work_pool_stats(set->workers);

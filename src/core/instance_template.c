@@ -32,6 +32,9 @@ void template_unref(struct instance_template *t)
     if (!t || --t->n_refs > 0)
         return;
     template_close_readers(t, INT64_MAX);
+    const struct app_engine *engine = t->entry->app->engine;
+    if (t->home && engine->tidy)
+        engine->tidy(t->home, t->entry->app, INT64_MAX);
     (void)map_del(&t->set->templates, str_of(t->name));
     app_entry_unref(t->entry);
     answers_clear(&t->answers);

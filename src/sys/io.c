@@ -53,6 +53,38 @@ int io_write_all(int fd, const void *p, size_t n)
     return 0;
 }
 
+ssize_t io_read_at(int fd, void *p, size_t n, off_t at)
+{
+    size_t done = 0;
+
+    if (fault_hit(FAULT_IO))
+        return -EIO;
+    while (done < n) {
+        ssize_t r = pread(fd, (char *)p + done, n - done, at + (off_t)done);
+        if (r == 0)
+            break;
+        if (r < 0 && errno != EINTR)
+            return -errno;
+        done += r > 0 ? (size_t)r : 0;
+    }
+    return (ssize_t)done;
+}
+
+int io_write_at(int fd, const void *p, size_t n, off_t at)
+{
+    size_t done = 0;
+
+    if (fault_hit(FAULT_IO))
+        return -ENOSPC;
+    while (done < n) {
+        ssize_t r = pwrite(fd, (const char *)p + done, n - done, at + (off_t)done);
+        if (r < 0 && errno != EINTR)
+            return -errno;
+        done += r > 0 ? (size_t)r : 0;
+    }
+    return 0;
+}
+
 int io_open(const char *path, int flags, mode_t mode)
 {
     int fd;

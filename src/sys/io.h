@@ -17,6 +17,10 @@ ssize_t io_read(int fd, void *p, size_t n);
 ssize_t io_write(int fd, const void *p, size_t n);
 /* Writes all of it to a blocking descriptor: 0 or -errno. */
 int io_write_all(int fd, const void *p, size_t n);
+/* The same at a place in a file, which does not move: bytes, fewer only at its end. */
+ssize_t io_read_at(int fd, void *p, size_t n, off_t at);
+/* 0 or -errno; a part may have been written then. */
+int io_write_at(int fd, const void *p, size_t n, off_t at);
 
 /* Opens PATH with O_CLOEXEC: descriptor or -errno. */
 int io_open(const char *path, int flags, mode_t mode);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "apps/db/db.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -220,6 +221,8 @@ int appdb_create(const char *path, const char *schema, struct err *e)
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db.c, schema, NULL, NULL, &text);
     if (rc == SQLITE_OK)
+        rc = seat_mark(db.c);
+    if (rc == SQLITE_OK)
         rc = sqlite3_exec(db.c, "COMMIT", NULL, NULL, NULL);
     int r = rc == SQLITE_OK ? 0 : appdb_fail(&db, rc, e, text ? "schema" : path);
     sqlite3_free(text);
@@ -242,6 +245,7 @@ static int prepare_own(struct appdb *db)
         {"BEGIN IMMEDIATE", &db->begin_write},
         {"COMMIT", &db->commit},
         {"ROLLBACK", &db->rollback},
+        {"SELECT key, value FROM tidepool_meta WHERE key IN ('draws', 'ticks')", &db->get_meta},
         {"UPDATE tidepool_meta SET value = ?2 WHERE key = ?1", &db->set_meta},
     };
 
@@ -255,18 +259,15 @@ static int prepare_own(struct appdb *db)
 
 static int read_meta(struct appdb *db)
 {
-    sqlite3_stmt *st = NULL;
-    int rc = prepare_fixed_sql(
-        db, "SELECT key, value FROM tidepool_meta WHERE key IN ('draws', 'ticks')", &st);
+    sqlite3_stmt *st = db->get_meta;
+    int rc;
 
-    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
-        rc = sqlite3_step(st);
-        if (rc != SQLITE_ROW)
-            break;
-        int64_t *n = sqlite3_column_text(st, 0)[0] == 'd' ? &db->n_draws : &db->n_ticks;
-        *n = sqlite3_column_int64(st, 1);
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+        bool is_draws = sqlite3_column_text(st, 0)[0] == 'd';
+        *(is_draws ? &db->own->n_draws : &db->own->n_ticks) = sqlite3_column_int64(st, 1);
     }
-    (void)sqlite3_finalize(st);
+    (void)sqlite3_reset(st);
+    db->own->is_read = rc == SQLITE_DONE;
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
@@ -289,16 +290,13 @@ static void declare_virtual(sqlite3 *c)
 }
 
 /* One process has the database, and a call that was answered is in the kernel's hands: the death of
- * this process loses none. Nothing is synced, as that would hold up the thread for the disk, so a
- * loss of power may cost the whole file. The log is kept short, because it is moved into the file
- * by whoever writes. */
+ * this process loses none (apps/db/redo.h). Nothing is synced, as that would hold up the thread for
+ * the disk, so a loss of power may cost the whole file. */
 static int set_up(struct appdb *db, struct err *e)
 {
-    static const char writer[] = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
-                                 "PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON;"
-                                 "PRAGMA wal_autocheckpoint = 256; PRAGMA cache_size = -1024;";
-    static const char reader[] = "PRAGMA query_only = ON; PRAGMA mmap_size = 67108864;";
-    int rc = sqlite3_exec(db->c, db->is_read_only ? reader : writer, NULL, NULL, NULL);
+    static const char settings[] = "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;"
+                                   "PRAGMA foreign_keys = ON; PRAGMA cache_size = -2048;";
+    int rc = sqlite3_exec(db->c, settings, NULL, NULL, NULL);
 
     if (rc == SQLITE_OK)
         rc = prepare_own(db);
@@ -330,13 +328,42 @@ void appdb_put_uri(const char *path, char out[APPDB_URI_MAX])
     (void)snprintf(out + n, APPDB_URI_MAX - n, "?immutable=1");
 }
 
-static int open_immutable(const char *path, sqlite3 **ret)
+int appdb_open_file(struct seat_file *f, const char *path, const char *home, bool is_read_only)
 {
-    char uri[APPDB_URI_MAX];
+    int r = seat_file_open(f, path, home, is_read_only);
 
-    appdb_put_uri(path, uri);
-    return sqlite3_open_v2(uri, ret, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
-                           clocks_vfs());
+    if (r < 0 || !seat_file_is_old(f))
+        return r;
+    seat_file_close(f);
+    return -EUCLEAN;
+}
+
+static int open_first(struct appdb *db, const char *path, bool is_read_only, struct err *e)
+{
+    struct seat_file f;
+    int r = appdb_open_file(&f, path, db->env.home, is_read_only);
+
+    if (r == -EUCLEAN) {
+        r = seat_settle(path, e);
+        if (r < 0)
+            return r;
+        r = appdb_open_file(&f, path, db->env.home, is_read_only);
+    }
+    if (r < 0)
+        return err_sys(e, r, "open '%s'", path);
+    int rc =
+        sqlite3_open_v2("seat", &db->c, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, seat_vfs());
+    if (rc != SQLITE_OK)
+        r = appdb_fail(db, rc, e, path);
+    else if ((r = seat_of(db->c, db->env.home, &db->seat)) < 0)
+        (void)err_sys(e, r, "%s", path);
+    if (r < 0) {
+        seat_file_close(&f);
+        return r;
+    }
+    db->schema = seat_schema_of(&f);
+    seat_take(db->seat, db->c, &f);
+    return 0;
 }
 
 int appdb_open(const char *path, bool is_read_only, const struct appdb_env *env, struct appdb **ret,
@@ -347,22 +374,50 @@ int appdb_open(const char *path, bool is_read_only, const struct appdb_env *env,
     if (!db)
         return err_set(e, -ENOMEM, "out of memory");
     db->env = *env;
-    db->is_read_only = is_read_only;
+    db->first = (struct appdb_own){.seed = env->seed, .start_us = env->start_us};
+    db->own = &db->first;
     appdb_limit(db, APPDB_USUAL);
     db->prepared = mem_zalloc(env->scripts->n + 1, sizeof *db->prepared);
     if (!db->prepared)
         return err_set(e, -ENOMEM, "out of memory");
-    int rc = is_read_only
-                 ? open_immutable(path, &db->c)
-                 : sqlite3_open_v2(path, &db->c, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                                   clocks_vfs());
-    if (rc != SQLITE_OK)
-        return appdb_fail(db, rc, e, path);
-    int r = set_up(db, e);
+    int r = open_first(db, path, is_read_only, e);
+    if (r == 0)
+        r = set_up(db, e);
     if (r < 0)
         return err_ctx(e, r, "%s", path);
     *ret = take(db);
     return 0;
+}
+
+bool appdb_fits(const struct appdb *db, const struct seat_file *f)
+{
+    struct seat_schema schema = seat_schema_of(f);
+
+    return memcmp(&schema, &db->schema, sizeof schema) == 0;
+}
+
+int appdb_seat(struct appdb *db, struct seat_file *f, struct appdb_own *own, struct err *e)
+{
+    assert(appdb_fits(db, f));
+    seat_take(db->seat, db->c, f);
+    /* What the connection remembers of the one before. */
+    sqlite3_set_last_insert_rowid(db->c, 0);
+    db->own = own;
+    if (own->is_read)
+        return 0;
+    appdb_limit(db, APPDB_USUAL);
+    int rc = read_meta(db);
+    if (rc == SQLITE_OK)
+        return 0;
+    int r = appdb_fail(db, rc, e, "open");
+    appdb_unseat(db);
+    return r;
+}
+
+void appdb_unseat(struct appdb *db)
+{
+    seat_take(db->seat, db->c, NULL);
+    db->own = &db->first;
 }
 
 void appdb_close(struct appdb *db)
@@ -379,8 +434,8 @@ void appdb_close(struct appdb *db)
         (void)sqlite3_finalize(db->composed[i].stmt);
         free(db->composed[i].sql);
     }
-    sqlite3_stmt *own[] = {db->begin,    db->begin_write, db->commit,
-                           db->rollback, db->set_meta,    db->next_seq};
+    sqlite3_stmt *own[] = {db->begin,    db->begin_write, db->commit,  db->rollback,
+                           db->get_meta, db->set_meta,    db->next_seq};
     for (size_t i = 0; i < ARRAY_LEN(own); i++)
         (void)sqlite3_finalize(own[i]);
     (void)sqlite3_close(db->c);
@@ -388,19 +443,12 @@ void appdb_close(struct appdb *db)
     free(db);
 }
 
-void appdb_close_dropped(struct appdb *db)
-{
-    if (db)
-        (void)sqlite3_db_config(db->c, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    appdb_close(db);
-}
-
 /* ---- clock and random numbers ---- */
 
 void appdb_tune(struct appdb *db, uint64_t seed, int64_t start_us)
 {
-    db->env.seed = seed;
-    db->env.start_us = start_us;
+    db->own->seed = seed;
+    db->own->start_us = start_us;
 }
 
 int64_t appdb_now_us(struct appdb *db)
@@ -412,7 +460,7 @@ int64_t appdb_now_us(struct appdb *db)
 /* The draw's number, mixed with the seed (the finisher of SplitMix64). */
 uint64_t appdb_random(struct appdb *db)
 {
-    uint64_t z = db->env.seed + 0x9e3779b97f4a7c15ULL * (uint64_t)++db->n_draws;
+    uint64_t z = db->own->seed + 0x9e3779b97f4a7c15ULL * (uint64_t)++db->own->n_draws;
 
     db->is_volatile = true;
 

@@ -3,7 +3,8 @@
  *
  * A call is one transaction: all of it or nothing. It runs under an authorizer and within limits on
  * steps, time and memory, so that no script and no argument can hold up the thread or fill memory.
- * Statements are prepared when they are first used and kept until the database is closed.
+ * Statements are prepared when they are first used and kept until the database is closed; the file
+ * can be exchanged for that of another instance meanwhile (apps/db/seat.h).
  *
  * The clock and the random numbers belong to the instance: random numbers come from the seed and
  * how many were drawn before; with a fixed start the clock shows that start plus a second for every
@@ -21,6 +22,7 @@
 #include "base/json.h"
 
 struct appdb;
+struct seat_file;
 struct sqlite3;
 
 enum {
@@ -52,6 +54,17 @@ struct appdb_env {
     int (*compile)(void *ctx, struct str language, struct str text, struct arena *a,
                    struct appdb_predicate *ret, struct err *e);
     void *ctx;
+    /* Where what is written survives the death of this process: the database is below it, and
+     * redo_recover() of it comes before the next one opens. NULL: it may be left by half. */
+    const char *home;
+};
+
+/* Of an instance, while its file is in nobody's seat. */
+struct appdb_own {
+    uint64_t seed;
+    int64_t start_us;
+    int64_t n_draws, n_ticks; /* as the database has them, once they */
+    bool is_read;
 };
 
 /* Makes a database of SCHEMA (SQL) at PATH, which must not exist. */
@@ -62,9 +75,17 @@ int appdb_create(const char *path, const char *schema, struct err *e);
 int appdb_open(const char *path, bool is_read_only, const struct appdb_env *env, struct appdb **ret,
                struct err *e);
 void appdb_close(struct appdb *db);
-/* The same for a database whose file goes right after: its log is left as it is. */
-void appdb_close_dropped(struct appdb *db);
 DEFINE_CLEANUP(struct appdb *, appdb_close)
+
+/* Opens PATH for appdb_seat(). -EUCLEAN: it has to be made ready by seat_settle(). */
+int appdb_open_file(struct seat_file *f, const char *path, const char *home, bool is_read_only);
+/* Whether DB can have F: its schema is the same. */
+bool appdb_fits(const struct appdb *db, const struct seat_file *f);
+/* Takes F, which fits, instead of the file that DB has, and OWN for its clock and random numbers:
+ * that must stay until the next appdb_seat() or appdb_unseat(). On failure DB has no file. */
+int appdb_seat(struct appdb *db, struct seat_file *f, struct appdb_own *own, struct err *e);
+/* DB keeps its schema and its statements, but has no file. */
+void appdb_unseat(struct appdb *db);
 
 struct app_tool;
 

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "apps/db/db.h"
+#include "apps/db/seat.h"
 
 struct prepared {
     sqlite3_stmt *stmt;
@@ -23,15 +24,16 @@ enum { APPDB_COMPOSED_MAX = 16 };
 struct appdb {
     sqlite3 *c;
     struct appdb_env env;
-    bool is_read_only;
+    struct seat *seat;
+    struct seat_schema schema;
     struct prepared **prepared; /* by script, then by statement; NULL: not yet */
     struct composed composed[APPDB_COMPOSED_MAX];
     uint64_t n_composed;
     struct fn_use *uses; /* of functions/functions.c: what each function is defined with */
-    sqlite3_stmt *begin, *begin_write, *commit, *rollback, *set_meta, *next_seq;
+    sqlite3_stmt *begin, *begin_write, *commit, *rollback, *get_meta, *set_meta, *next_seq;
 
-    /* Of the instance, as the database has them. */
-    int64_t n_draws, n_ticks;
+    struct appdb_own *own;  /* of the instance whose file it has */
+    struct appdb_own first; /* of the one that it was opened with */
 
     /* Of the call under way. */
     int64_t now_us;

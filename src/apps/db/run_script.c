@@ -418,7 +418,7 @@ int appdb_rewind(struct appdb *db, struct err *e)
     if (r == 0)
         r = write_meta(db, "ticks", 0, e);
     if (r == 0)
-        db->n_draws = db->n_ticks = 0;
+        db->own->n_draws = db->own->n_ticks = 0;
     return r;
 }
 
@@ -430,10 +430,10 @@ static int keep_counts(struct script_run *run, int64_t draws_before)
 
     if (!run->call->is_write)
         return 0;
-    if (db->n_draws != draws_before)
-        r = write_meta(db, "draws", db->n_draws, run->err);
-    if (r == 0 && db->env.start_us != 0)
-        r = write_meta(db, "ticks", ++db->n_ticks, run->err);
+    if (db->own->n_draws != draws_before)
+        r = write_meta(db, "draws", db->own->n_draws, run->err);
+    if (r == 0 && db->own->start_us != 0)
+        r = write_meta(db, "ticks", ++db->own->n_ticks, run->err);
     return r;
 }
 
@@ -450,14 +450,14 @@ static int run_all_statements(struct script_run *run, int64_t draws_before)
 static int run_script_call(struct appdb *db, struct app_call *call, struct err *e)
 {
     struct script_run run = {.db = db, .call = call, .err = e};
-    int64_t draws = db->n_draws, ticks = db->n_ticks;
+    int64_t draws = db->own->n_draws, ticks = db->own->n_ticks;
 
     call->error = call->result = call->content = STR_NULL;
     call->is_query_error = call->is_fixed = db->is_volatile = false;
-    if (call->is_write && db->is_read_only)
+    if (call->is_write && seat_is_read_only(db->seat))
         return err_set(e, -EROFS, "the database is open for reading only");
     appdb_limit(db, call->limits);
-    db->now_us = db->env.start_us ? db->env.start_us + ticks * 1000000 : clock_real_us();
+    db->now_us = db->own->start_us ? db->own->start_us + ticks * 1000000 : clock_real_us();
     clocks_show(db->now_us, &db->is_volatile);
     int r = do_mark(db, call->is_write ? db->begin_write : db->begin, e, "begin");
     if (r < 0)
@@ -473,8 +473,8 @@ static int run_script_call(struct appdb *db, struct app_call *call, struct err *
         return 0;
     appdb_limit(db, APPDB_USUAL);
     (void)do_mark(db, db->rollback, NULL, "rollback");
-    db->n_draws = draws;
-    db->n_ticks = ticks;
+    db->own->n_draws = draws;
+    db->own->n_ticks = ticks;
     return r;
 }
 

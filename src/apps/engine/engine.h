@@ -25,7 +25,7 @@ struct app_handle; /* an engine's own: an open database */
 struct app_engine {
     const char *name;
     /* Calls usually take microseconds, so they are tried on the loop's thread first, with brief
-     * limits. */
+     * limits; opening and closing are always done there, as handles share connections. */
     bool is_quick;
 
     /* DIR is there, and all engines have it together: SQLite has the folders of its kinds in it,
@@ -52,6 +52,15 @@ struct app_engine {
     /* Calls FN for the WORD of every database of KIND, for sweeping what has no owner. */
     int (*each)(struct app_home *h, const char *kind, void (*fn)(void *ctx, const char *word),
                 void *ctx);
+
+    /* ---- shared connections; NULL: every handle has its own ---- */
+
+    /* True when a call of APP finds one, so that it may be brief. */
+    bool (*is_ready)(struct app_home *h, const struct app *app);
+    /* Closes those of APP (NULL: of all) that nobody used since BEFORE_MS. All of them have to be
+     * closed before APP is freed. */
+    void (*tidy)(struct app_home *h, const struct app *app, int64_t before_ms);
+    unsigned (*n_open)(struct app_home *h);
 
     /* ---- open databases ---- */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine that most apps have: a database is a file, NAME.db, and while somebody writes to it
- * its log beside it. A copy is made under another name first. Nothing is synced: the files survive
- * the death of this process at any point, not that of the kernel. */
+/* The engine that most apps have: a database is a file, NAME.db. Connections are shared (pool.h),
+ * an open database is little more than its name. A copy is made under another name first. Nothing
+ * is synced: the files survive the death of this process at any point (apps/db/redo.h), not that of
+ * the kernel. Files of earlier versions may have a log beside them, NAME.db-wal. */
 #include "apps/engine/engine.h"
 
 #include <dirent.h>
@@ -13,7 +14,10 @@
 #include <unistd.h>
 
 #include "apps/db/db.h"
+#include "apps/db/redo.h"
+#include "apps/db/seat.h"
 #include "apps/engine/changes.h"
+#include "apps/engine/pool.h"
 #include "apps/engine/template.h"
 #include "apps/engine/verify.h"
 #include "base/mem.h"
@@ -21,11 +25,13 @@
 
 struct app_home {
     char *dir;
+    struct pool pool;
 };
 
 struct app_handle {
     const struct app *app;
-    struct appdb *db;
+    struct app_home *home;
+    struct pool_file file;
 };
 
 #define SUFFIX ".db"
@@ -40,12 +46,20 @@ static int sqlite_start(const char *dir, struct app_home **ret, struct err *e)
         free(h);
         return err_set(e, -ENOMEM, "out of memory");
     }
+    int r = redo_recover(dir, e);
+    if (r < 0) {
+        free(h->dir);
+        free(h);
+        return r;
+    }
+    pool_init(&h->pool, h->dir);
     *ret = h;
     return 0;
 }
 
 static void sqlite_stop(struct app_home *h)
 {
+    pool_done(&h->pool);
     free(h->dir);
     free(h);
 }
@@ -109,12 +123,9 @@ static int sqlite_drop(struct app_home *h, const char *name, struct err *e)
     return r < 0 ? r : remove_database_file(h, name, SUFFIX "-wal", e);
 }
 
-/* A process that was killed left its log: opening the database and closing it moves that in. */
+/* A process of an earlier version that was killed left its log, which is moved in. */
 static int sqlite_settle_log(struct app_home *h, const char *name, struct err *e)
 {
-    static const struct scripts none = {0};
-    const struct appdb_env env = {.scripts = &none};
-    struct appdb *db auto_(appdb_close) = NULL;
     char path[PATH_MAX];
 
     if (!is_database_there(h, name, SUFFIX "-wal"))
@@ -122,7 +133,7 @@ static int sqlite_settle_log(struct app_home *h, const char *name, struct err *e
     if (!sqlite_has(h, name))
         return remove_database_file(h, name, SUFFIX "-wal", e);
     put_database_path(h, name, SUFFIX, path);
-    return appdb_open(path, false, &env, &db, e);
+    return seat_settle(path, e);
 }
 
 static int copy_database_bytes(int from, int to)
@@ -211,15 +222,6 @@ static int sqlite_each(struct app_home *h, const char *kind,
 
 /* ---- templates ---- */
 
-/* As databases that are written to are: so that a copy needs no change of mode. */
-static int set_mode(const struct app *app, const char *path, struct err *e)
-{
-    struct appdb *db auto_(appdb_close) = NULL;
-    const struct appdb_env env = template_env(app, 0, 0);
-
-    return appdb_open(path, false, &env, &db, e);
-}
-
 static int sqlite_make(struct app_home *h, const struct app *app, const char *name,
                        const struct json *seed, struct err *e)
 {
@@ -232,8 +234,6 @@ static int sqlite_make(struct app_home *h, const struct app *app, const char *na
         return r;
     (void)unlink(draft);
     r = template_make(app, draft, seed, e);
-    if (r == 0)
-        r = set_mode(app, draft, e);
     if (r == 0 && rename(draft, path) < 0)
         r = err_sys(e, -errno, "rename '%s'", draft);
     return r;
@@ -245,56 +245,88 @@ static int sqlite_make(struct app_home *h, const struct app *app, const char *na
 static int sqlite_open(struct app_home *h, const struct app *app, const char *name,
                        bool is_read_only, struct app_handle **ret, struct err *e)
 {
-    struct appdb_env env = template_env(app, 0, 0);
     struct app_handle *x = mem_zalloc(1, sizeof *x);
     char path[PATH_MAX];
 
-    if (!x)
-        return err_set(e, -ENOMEM, "out of memory");
-    x->app = app;
     put_database_path(h, name, SUFFIX, path);
-    int r = appdb_open(path, is_read_only, &env, &x->db, e);
-    if (r < 0)
+    if (!x || pool_file_init(&x->file, app, path, is_read_only) < 0) {
         free(x);
-    else
-        *ret = x;
-    return r;
+        return err_set(e, -ENOMEM, "out of memory");
+    }
+    x->app = app;
+    x->home = h;
+    *ret = x;
+    return 0;
 }
 
 static void close_sqlite_database(struct app_handle *x, bool is_dropped)
 {
-    if (is_dropped)
-        appdb_close_dropped(x->db);
-    else
-        appdb_close(x->db);
+    (void)is_dropped;
+    pool_file_done(&x->home->pool, &x->file);
     free(x);
 }
 
 static void sqlite_tune(struct app_handle *x, uint64_t seed, int64_t start_us)
 {
-    appdb_tune(x->db, seed, start_us);
+    x->file.own.seed = seed;
+    x->file.own.start_us = start_us;
 }
 
 static int sqlite_run(struct app_handle *x, struct app_call *c, struct err *e)
 {
-    return appdb_run(x->db, c, e);
+    struct pool *pool = &x->home->pool;
+    struct pool_connection *own;
+    int r = pool_take(pool, &x->file, c->limits == APPDB_BRIEF, &own, e);
+
+    if (r < 0)
+        return r;
+    r = appdb_run(own->db, c, e);
+    pool_give(pool, own);
+    return r;
 }
 
 static int sqlite_import(struct app_handle *x, const struct json *body, struct arena *a,
                          struct str *ret, struct err *e)
 {
+    struct pool *pool = &x->home->pool;
+    struct pool_connection *c;
     struct err own = ERR_INIT;
+    int r = pool_take(pool, &x->file, false, &c, e);
 
-    *ret = template_import(x->app, x->db, body, a, &own);
+    if (r < 0)
+        return r;
+    *ret = template_import(x->app, c->db, body, a, &own);
+    pool_give(pool, c);
     return ret->p ? 0 : err_set(e, own.code, "%s", err_text(&own));
 }
 
 static int sqlite_export(struct app_handle *x, struct arena *a, struct str *ret, struct err *e)
 {
+    struct pool *pool = &x->home->pool;
+    struct pool_connection *c;
     struct err own = ERR_INIT;
+    int r = pool_take(pool, &x->file, false, &c, e);
 
-    *ret = template_export(x->app, x->db, a, &own);
+    if (r < 0)
+        return r;
+    *ret = template_export(x->app, c->db, a, &own);
+    pool_give(pool, c);
     return ret->p ? 0 : err_set(e, own.code, "%s", err_text(&own));
+}
+
+static bool sqlite_is_ready(struct app_home *h, const struct app *app)
+{
+    return pool_is_ready(&h->pool, app);
+}
+
+static void sqlite_tidy(struct app_home *h, const struct app *app, int64_t before_ms)
+{
+    pool_close(&h->pool, app, before_ms);
+}
+
+static unsigned sqlite_n_open(struct app_home *h)
+{
+    return pool_n_open(&h->pool);
 }
 
 /* ---- closed databases ---- */
@@ -340,6 +372,9 @@ const struct app_engine app_engine_sqlite = {
     .copy = sqlite_copy,
     .drop = sqlite_drop,
     .each = sqlite_each,
+    .is_ready = sqlite_is_ready,
+    .tidy = sqlite_tidy,
+    .n_open = sqlite_n_open,
     .open = sqlite_open,
     .close = close_sqlite_database,
     .tune = sqlite_tune,
