@@ -13,6 +13,8 @@ enum fault_kind { FAULT_ALLOC, FAULT_IO, FAULT_COUNT };
 bool fault_hit(enum fault_kind kind);
 /* Arms KIND on this thread: the NTH call from now (1 = the next) fails, once. 0 disarms. */
 void fault_arm(enum fault_kind kind, unsigned nth);
+/* The same, but this process ends there, as by kill -9. */
+void fault_arm_death(enum fault_kind kind, unsigned nth);
 /* True when the armed call was reached since fault_arm(). */
 bool fault_fired(enum fault_kind kind);
 #else
@@ -22,6 +24,11 @@ static inline bool fault_hit(enum fault_kind kind)
     return false;
 }
 static inline void fault_arm(enum fault_kind kind, unsigned nth)
+{
+    (void)kind;
+    (void)nth;
+}
+static inline void fault_arm_death(enum fault_kind kind, unsigned nth)
 {
     (void)kind;
     (void)nth;
