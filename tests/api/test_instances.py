@@ -34,7 +34,7 @@ def test_instances_do_not_see_each_other():
         except Exception as e:
             failures.append("client %d: %r" % (number, e))
 
-    with shops.running(env={"TIDEPOOL_APPS_MAX_OPEN": "16"}) as s:
+    with shops.running() as s:
         threads = [threading.Thread(target=work, args=(s, i)) for i in range(CLIENTS)]
         for t in threads:
             t.start()

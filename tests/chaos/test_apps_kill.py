@@ -50,7 +50,7 @@ def check(shop, product, known):
 
 
 def test_acknowledged_calls_survive():
-    with shops.running(env={"TIDEPOOL_APPS_MAX_OPEN": "3"}) as s:
+    with shops.running() as s:
         products = ["product-%d" % i for i in range(INSTANCES)]
         instances = [shops.Shop(s) for _ in products]
         known = [[] for _ in products]

@@ -53,7 +53,6 @@ static int setup(void **state)
     char *env[] = {state_env,
                    (char *)(uintptr_t) "TIDEPOOL_CELLS_ENABLED=false",
                    (char *)(uintptr_t) "TIDEPOOL_APPS_DIR=" SHOP,
-                   (char *)(uintptr_t) "TIDEPOOL_APPS_MAX_OPEN=2",
                    (char *)(uintptr_t) "TIDEPOOL_APPS_MAX_LIVE=40",
                    (char *)(uintptr_t) "TIDEPOOL_QUOTA_ACCOUNT_APPS=0",
                    (char *)(uintptr_t) "TIDEPOOL_API_TOKENS=a-user-of-tests,another-user",
@@ -382,8 +381,8 @@ static void who_gets_what(void **state)
     assert_int_equal(try_acquire(plain, NULL), -EAGAIN);
     for (size_t i = 0; i < t.n; i++)
         (void)call(t.items[i], "create_order", "{\"product\": \"cup\"}");
-    while (instances_n_open(core.instances) > 2)
-        assert_int_equal(loop_run_once(loop, 1000), 0);
+    /* One connection serves many: there are as many as were in use at once. */
+    assert_in_range(instances_n_open(core.instances), 1, config.apps.threads + 1);
     for (size_t i = 0; i < t.n; i++)
         assert_non_null(strstr(call(t.items[i], "get_order", "{\"order_id\": 1001}"), "cup"));
 }
