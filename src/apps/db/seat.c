@@ -42,7 +42,7 @@ static int sqlite_code(int e, int otherwise)
 
 /* ---- reading ---- */
 
-static int read_whole(const struct seat *s, void *p, size_t n, uint64_t at, size_t *ret_n)
+static int read_seat_bytes(const struct seat *s, void *p, size_t n, uint64_t at, size_t *ret_n)
 {
     int kept = s->is_failed ? 0 : redo_get(&s->redo, p, n, at);
 
@@ -61,7 +61,7 @@ static int read_whole(const struct seat *s, void *p, size_t n, uint64_t at, size
 static int seat_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
 {
     size_t got;
-    int e = read_whole(seat_at(f), p, (size_t)n, (uint64_t)at, &got);
+    int e = read_seat_bytes(seat_at(f), p, (size_t)n, (uint64_t)at, &got);
 
     if (e < 0)
         return SQLITE_IOERR_READ;
@@ -322,7 +322,7 @@ const char *seat_vfs(void)
 
 /* ---- files ---- */
 
-static void put_name(struct seat_file *f, const char *path, const char *home)
+static void put_seat_name(struct seat_file *f, const char *path, const char *home)
 {
     size_t n = home ? strlen(home) : 0;
 
@@ -341,7 +341,7 @@ int seat_file_open(struct seat_file *f, const char *path, const char *home, bool
         return -errno;
     f->is_read_only = is_read_only;
     f->at = (struct redo_target){.inode = st.st_ino, .size = (uint64_t)st.st_size};
-    put_name(f, path, home);
+    put_seat_name(f, path, home);
     ssize_t n = io_read_at(fd, f->head, SEAT_HEAD, 0);
     if (n < 0)
         return (int)n;

@@ -45,7 +45,7 @@ int pool_file_init(struct pool_file *f, const struct app *app, const char *path,
 }
 
 /* Out of those that nobody uses, under the lock. */
-static struct pool_connection *pick(struct pool *p, struct list *node)
+static struct pool_connection *pick_connection(struct pool *p, struct list *node)
 {
     struct pool_connection *c = list_entry(node, struct pool_connection, node);
 
@@ -64,7 +64,7 @@ static struct pool_connection *pick_seated(struct pool *p, const struct pool_fil
     list_each(node, &p->idle)
     {
         if (list_entry(node, struct pool_connection, node)->file == f->id) {
-            found = pick(p, node);
+            found = pick_connection(p, node);
             break;
         }
     }
@@ -97,7 +97,7 @@ static struct pool_connection *pick_fitting(struct pool *p, const struct pool_fi
     for (struct list *node = p->idle.prev; node != &p->idle && !found; node = node->prev) {
         const struct pool_connection *c = list_entry(node, struct pool_connection, node);
         if (c->app == f->app && appdb_fits(c->db, file)) {
-            found = pick(p, node);
+            found = pick_connection(p, node);
             break;
         }
     }
