@@ -58,7 +58,7 @@ static struct arena arena;
 static struct scripts scripts;
 static struct err e;
 static char dir[64], template[96];
-static struct appdb_call call;
+static struct app_call call;
 
 static const char *path_of(const char *name)
 {
@@ -121,11 +121,11 @@ static struct appdb *open_db(const char *path, bool is_read_only)
 
 static int run(struct appdb *db, const char *name, const char *args)
 {
-    call = (struct appdb_call){.script = scripts_find(&scripts, str_of(name)),
-                               .args = json_parse(&arena, str_of(args), NULL, NULL),
-                               .arena = &arena,
-                               .limits = APPDB_BULK,
-                               .is_write = strcmp(name, "get") != 0 && strcmp(name, "find") != 0};
+    call = (struct app_call){.script = scripts_find(&scripts, str_of(name)),
+                             .args = json_parse(&arena, str_of(args), NULL, NULL),
+                             .arena = &arena,
+                             .limits = APPDB_BULK,
+                             .is_write = strcmp(name, "get") != 0 && strcmp(name, "find") != 0};
     return appdb_run(db, &call, &e);
 }
 
