@@ -243,8 +243,7 @@ static bool is_at_hand(const struct instance_own *own, const struct app_tool *to
 
     if (!tool)
         return true;
-    return (own->has_copy || tool->is_read_only) &&
-           app->engine->is_ready(own->template->home, app);
+    return (own->has_copy || tool->is_read_only) && app->engine->is_ready(own->template->home, app);
 }
 
 /* True when OP may be tried on this thread. */
