@@ -47,6 +47,7 @@ struct build_run {
     char (*keys)[BUILD_HASH_LEN + 1]; /* what the cache calls the state after each step; [0]: base,
                                        * the last: with the commands for the start */
     struct arena arena;
+    struct arena scratch; /* words of the command that is started */
     struct build_copy *copy;
 };
 int build_run_begin(struct build *b, const struct json *spec, struct err *e);

@@ -34,6 +34,7 @@ void build_run_free(struct build_run *run)
         sandbox_unref(run->sb);
     root_unref(run->base);
     arena_done(&run->arena);
+    arena_done(&run->scratch);
     free(run);
 }
 
@@ -433,6 +434,7 @@ static struct build_run *new_run(struct build *b, const struct json *spec)
         return NULL;
     run->build = b;
     arena_init(&run->arena, 8L * BUILD_SPEC_MAX);
+    arena_init(&run->scratch, 8L * BUILD_SPEC_MAX);
     const struct json *steps = json_get(spec, "steps");
     run->steps =
         json_is(steps, JSON_ARRAY) ? json_copy(&run->arena, steps) : json_new_array(&run->arena);

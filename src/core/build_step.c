@@ -26,11 +26,10 @@ static struct str arg_of(const struct json *step, size_t i)
     return json_is(args, JSON_ARRAY) && i < args->n ? args->items[i].s : STR("");
 }
 
+/* NULL without memory. It is valid until the next step. */
 static const char *step_text_of(struct build_run *run, struct str s)
 {
-    const char *p = arena_str(&run->arena, s).p;
-
-    return p ? p : "";
+    return arena_str(&run->scratch, s).p;
 }
 
 void build_step_log(struct build_run *run, size_t i, bool is_cached)
@@ -52,11 +51,11 @@ void build_step_log(struct build_run *run, size_t i, bool is_cached)
 /* NAME=value of what ENV steps have set. */
 static const char *const *make_step_env(struct build_run *run)
 {
-    const char **out = arena_zalloc(&run->arena, run->env->n + 1, sizeof *out);
+    const char **out = arena_zalloc(&run->scratch, run->env->n + 1, sizeof *out);
 
     for (size_t i = 0; out && i < run->env->n; i++) {
         const struct json_member *m = &run->env->members[i];
-        out[i] = arena_printf(&run->arena, STR_FMT "=" STR_FMT, STR_ARG(m->key),
+        out[i] = arena_printf(&run->scratch, STR_FMT "=" STR_FMT, STR_ARG(m->key),
                               STR_ARG(json_str(&m->value, STR(""))))
                      .p;
         if (!out[i])
@@ -68,6 +67,7 @@ static const char *const *make_step_env(struct build_run *run)
 struct step_command {
     struct str user;
     const char *cwd; /* NULL: the workdir */
+    size_t n;        /* words: one that is NULL before that was one too many for the memory */
     const char *argv[ARGV_MAX];
     int64_t timeout_ms;
     engine_run_fn *fn;
@@ -81,6 +81,11 @@ static int run_step_command(struct build_run *run, const struct step_command *c,
                              .env = make_step_env(run),
                              .timeout_ms = (uint32_t)c->timeout_ms};
 
+    bool has_all = how.user && how.cwd && how.env;
+    for (size_t i = 0; i < c->n; i++)
+        has_all = has_all && c->argv[i];
+    if (!has_all)
+        return err_set(e, -ENOMEM, "the step and its environment are too large");
     if (!run->sb->cell)
         return err_set(e, -ECONNRESET, "the sandbox of the build is gone");
     return engine_cell_run(run->sb->cell, &how, c->fn, run, e);
@@ -129,6 +134,7 @@ static int run_run(struct build_run *run, const struct json *step, struct err *e
 {
     struct str user = arg_of(step, 1);
     struct step_command c = {.user = user.len > 0 ? user : run->user,
+                             .n = 4,
                              .argv = {"/bin/bash", "-l", "-c", step_text_of(run, arg_of(step, 0))},
                              .timeout_ms = BUILD_STEP_MS,
                              .fn = on_step_ended};
@@ -139,6 +145,7 @@ static int run_run(struct build_run *run, const struct json *step, struct err *e
         c.argv[1] = "-c";
         c.argv[2] = c.argv[3];
         c.argv[3] = NULL;
+        c.n = 3;
     }
     return run_step_command(run, &c, e);
 }
@@ -173,6 +180,7 @@ static int run_workdir(struct build_run *run, const struct json *step, struct er
     const struct step_command c = {
         .user = STR("root"),
         .cwd = "/",
+        .n = 6,
         .argv = {"/bin/sh", "-c", "[ -d \"$1\" ] || { mkdir -p \"$1\" && chown \"$2\" \"$1\"; }",
                  "sh", step_text_of(run, path), step_text_of(run, run->user)},
         .timeout_ms = BUILD_STEP_MS,
@@ -188,6 +196,7 @@ static int run_user(struct build_run *run, const struct json *step, struct err *
     const struct step_command c = {
         .user = STR("root"),
         .cwd = "/",
+        .n = 5,
         .argv = {"/bin/sh", "-c", "id -u -- \"$1\" > /dev/null", "sh", step_text_of(run, user)},
         .timeout_ms = BUILD_STEP_MS,
         .fn = on_step_ended};
@@ -233,6 +242,7 @@ static void on_files_sent(void *ctx, const struct err *why)
     const struct step_command c = {
         .user = STR("root"),
         .cwd = "/",
+        .n = 8,
         .argv = {"/bin/sh", "-c", copy_script, "sh", step_text_of(run, arg_of(step, 0)),
                  step_text_of(run, dest), step_text_of(run, user.len > 0 ? user : run->user),
                  step_text_of(run, arg_of(step, 3))},
@@ -274,6 +284,7 @@ void build_step_run(struct build_run *run, const struct json *step)
     struct err e = ERR_INIT;
     int r = -EINVAL;
 
+    arena_reset(&run->scratch);
     build_step_log(run, run->at, false);
     (void)err_set(&e, -EINVAL, "unknown kind of step \"" STR_FMT "\"",
                   STR_ARG(str_slice(type, 0, 40)));
@@ -329,8 +340,10 @@ void build_start_run(struct build_run *run)
         build_start_done(run, NULL);
         return;
     }
+    arena_reset(&run->scratch);
     (void)snprintf(seconds, sizeof seconds, "%d", READY_S);
     const struct step_command c = {.user = run->user,
+                                   .n = 7,
                                    .argv = {"/bin/sh", "-c", start_script, "sh",
                                             step_text_of(run, run->start_cmd),
                                             step_text_of(run, run->ready_cmd), seconds},

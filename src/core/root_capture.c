@@ -82,6 +82,7 @@ static void let_go(struct capture *c)
 
 static void finish_capture(struct capture *c)
 {
+    struct roots *set = c->set;
     struct root *r = NULL;
 
     let_go(c);
@@ -89,10 +90,11 @@ static void finish_capture(struct capture *c)
         (void)err_set(&c->e, -ESHUTDOWN, "the service is stopping");
     if (!c->e.code)
         r = roots_take_in(c->set, c->id, &c->e);
-    else if (c->id[0])
-        roots_sweep(c->set);
     c->rq.fn(c->rq.ctx, r, r ? NULL : &c->e);
     capture_free(c);
+    /* Not before its layer is let go, which would survive. */
+    if (!r)
+        roots_sweep(set);
 }
 
 /* ---- the thread ---- */

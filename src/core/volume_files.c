@@ -288,13 +288,14 @@ int volume_unlink(int root, const char *path, struct err *e)
     return r < 0 ? fail_path(e, r, path) : 0;
 }
 
+/* Owner and mode go through a descriptor: a sandbox can put a link in the place of the name. */
 static int make_one(int dir, const char *name, const struct volume_meta *m)
 {
     if (mkdirat(dir, name, DIR_MODE) < 0)
         return -errno;
-    if (fchownat(dir, name, uid_or(m->uid, OWNER), uid_or(m->gid, OWNER), AT_SYMLINK_NOFOLLOW) <
-            0 ||
-        fchmodat(dir, name, m->mode >= 0 ? (mode_t)m->mode & MODE_BITS : DIR_MODE, 0) < 0)
+    auto_close int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fchown(fd, uid_or(m->uid, OWNER), uid_or(m->gid, OWNER)) < 0 ||
+        fchmod(fd, m->mode >= 0 ? (mode_t)m->mode & MODE_BITS : DIR_MODE) < 0)
         return -errno;
     return 0;
 }

@@ -37,10 +37,11 @@ struct layer_unpack {
 
 /* ---- places ---- */
 
-/* NAME without what means nothing in it; -EINVAL when it leads elsewhere. */
+/* NAME without what means nothing in it; -EINVAL when it leads elsewhere, -ELOOP when it is too
+ * deep. */
 static int clean_name(char out[TAR_NAME_MAX + 1], struct str name)
 {
-    size_t n = 0;
+    size_t n = 0, depth = 0;
 
     while (name.p) {
         struct str part = str_cut(&name, '/');
@@ -48,6 +49,8 @@ static int clean_name(char out[TAR_NAME_MAX + 1], struct str name)
             continue;
         if (str_is(part, "..") || part.len > NAME_MAX || n + part.len + 2 > TAR_NAME_MAX)
             return -EINVAL;
+        if (++depth > LAYER_DEPTH_MAX)
+            return -ELOOP;
         if (n > 0)
             out[n++] = '/';
         memcpy(out + n, part.p, part.len);
@@ -65,8 +68,8 @@ static int open_below_layer(const struct layer_unpack *u, const char *path)
     return kern_openat2(u->draft->fd, path[0] ? path : ".", &how);
 }
 
-/* Opens PATH, and makes what is missing of it. */
-static int open_made(const struct layer_unpack *u, const char *path)
+/* Opens PATH, and makes what is missing of it, which counts as well. */
+static int open_made(const struct layer_unpack *u, const char *path, struct err *e)
 {
     char part[TAR_NAME_MAX + 1];
     int fd = open_below_layer(u, path);
@@ -82,8 +85,11 @@ static int open_made(const struct layer_unpack *u, const char *path)
         auto_close int above = open_below_layer(u, slash ? part : "");
         if (above < 0)
             return above;
-        if (mkdirat(above, slash ? slash + 1 : part, 0755) < 0 && errno != EEXIST)
-            return -errno;
+        int r = mkdirat(above, slash ? slash + 1 : part, 0755) < 0 ? -errno : 0;
+        if (r == 0)
+            r = layer_count(u->draft, 0, false, e);
+        if (r < 0 && r != -EEXIST)
+            return r;
         if (path[i] == '\0')
             fd = open_below_layer(u, path);
     }
@@ -94,10 +100,11 @@ static int open_made(const struct layer_unpack *u, const char *path)
 static int find_place(struct layer_unpack *u, struct str name, struct err *e)
 {
     char above[TAR_NAME_MAX + 1] = "";
+    int r = clean_name(u->path, name);
 
-    if (clean_name(u->path, name) < 0)
-        return err_set(e, -EINVAL, "'" STR_FMT "' leads out of the layer",
-                       STR_ARG(str_slice(name, 0, 200)));
+    if (r < 0)
+        return err_set(e, r, "'" STR_FMT "' %s", STR_ARG(str_slice(name, 0, 200)),
+                       r == -ELOOP ? "is nested too deeply" : "leads out of the layer");
     char *slash = strrchr(u->path, '/');
     u->name = slash ? slash + 1 : u->path[0] ? u->path : ".";
     size_t len = slash ? (size_t)(slash - u->path) : 0;
@@ -106,14 +113,17 @@ static int find_place(struct layer_unpack *u, struct str name, struct err *e)
     if (u->dir >= 0 && strcmp(above, u->dir_path) == 0)
         return 0;
     close_p(&u->dir);
-    u->dir = open_made(u, above);
+    u->dir = open_made(u, above, e);
+    if (u->dir == -EMFILE || u->dir == -ECANCELED) /* of layer_count(), which says so */
+        return u->dir;
     if (u->dir < 0)
         return err_sys(e, u->dir, "'%s'", above);
     memcpy(u->dir_path, above, len + 1);
     return 0;
 }
 
-/* The later one counts. A directory stays one, with what is in it. */
+/* The later one counts. A directory stays one, with what is in it. 1: there was a name that hides
+ * those of lower layers. */
 static int make_unpack_room(struct layer_unpack *u, enum tar_type type)
 {
     struct stat st;
@@ -125,7 +135,9 @@ static int make_unpack_room(struct layer_unpack *u, enum tar_type type)
     int flags = S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0;
     close_p(&u->fd);
     u->fd = -1;
-    return unlinkat(u->dir, u->name, flags) < 0 ? -errno : 0;
+    if (unlinkat(u->dir, u->name, flags) < 0)
+        return -errno;
+    return S_ISCHR(st.st_mode) ? 1 : 0;
 }
 
 /* ---- what entries have ---- */
@@ -186,7 +198,7 @@ static int take_whiteout(struct layer_unpack *u, struct err *e)
              strncmp(u->name + strlen(WHITEOUT), WHITEOUT, strlen(WHITEOUT)) != 0) {
         u->name += strlen(WHITEOUT);
         r = make_unpack_room(u, TAR_FILE);
-        if (r == 0 && mknodat(u->dir, u->name, S_IFCHR, makedev(0, 0)) < 0)
+        if (r >= 0 && mknodat(u->dir, u->name, S_IFCHR, makedev(0, 0)) < 0)
             r = -errno;
     }
     return r < 0 ? err_sys(e, r, "'%s'", u->path) : 0;
@@ -242,9 +254,11 @@ static int take_entry(void *ctx, const struct tar_entry *t, struct err *e)
                                         : err_set(e, -EINVAL, "an entry has no name");
     if (t->type == TAR_HARD_LINK)
         return take_hard_link(u, t->link, e);
-    r = make_unpack_room(u, t->type);
-    if (r == 0)
-        r = make_entry(u, t);
+    int hides = make_unpack_room(u, t->type);
+    r = hides < 0 ? hides : make_entry(u, t);
+    /* A directory in the place of a deleted one begins empty. */
+    if (r == 0 && hides > 0 && t->type == TAR_DIRECTORY)
+        r = layer_set_attr(u->dir, u->name, LAYER_OPAQUE, STR("y"));
     if (r < 0)
         return err_sys(e, r, "'%s'", u->path);
     if (t->type != TAR_FILE)

@@ -2,7 +2,10 @@
 """Builds of templates past the clients: restarts, other accounts, limits, and malformed requests.
 What clients of E2B do with them is in tests/sdk/suite/builds.mjs."""
 
+import os
+import re
 import signal
+import socket
 import time
 
 import cells
@@ -175,6 +178,9 @@ def test_files_are_uploaded_once():
         tap.equal((first.status, first.json["present"]), (201, False))
         url = first.json["url"][len(s.url):]
         tap.equal(s.request("PUT", url[:-3] + "000", body=b"x", key=None).status, 403)
+        later = re.sub("expires=[0-9]+", lambda x: x[0] + "0", url)
+        tap.equal(s.request("PUT", later, body=b"x", key=None).status, 403)
+        tap.equal(s.request("PUT", url.replace("expires", "x"), body=b"x", key=None).status, 403)
         tap.equal(s.request("PUT", url, body=b"not an archive", key=None).status, 200)
         tap.equal(s.get(path, key=key).json, {"present": True})
         start(s, made, key, steps=[{"type": "COPY", "args": ["a", "/a", "", ""],
@@ -184,6 +190,52 @@ def test_files_are_uploaded_once():
         made = request(s, "copies", key)
         start(s, made, key, steps=[{"type": "COPY", "args": ["a", "/a"], "filesHash": "cd" * 32}])
         tap.equal(wait(s, made, key)["reason"]["message"], "its files were not uploaded")
+
+
+def test_uploads_have_limits():
+    with cells.running() as s:
+        key = s.make_key(account="one")["key"]
+        made = request(s, "copies", key)
+
+        def url(i):
+            path = BASE + "/templates/%s/files/%064x" % (made["templateID"], i)
+            return s.get(path, key=key).json["url"][len(s.url):]
+        open_ones = []
+        for i in range(16):
+            c = socket.create_connection((s.host, s.port), timeout=30)
+            c.sendall(("PUT %s HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc"
+                       % url(i)).encode())
+            open_ones.append(c)
+        folder = os.path.join(s.state, "builds")
+        s.until(lambda: len(os.listdir(folder)) == 16)
+        answer = s.request("PUT", url(16), body=b"x", key=None)
+        tap.equal(answer.status, 429, answer)
+        other = s.make_key(account="two")["key"]
+        path = s.get(BASE + "/templates/x/files/" + "ab" * 32, key=other).json["url"][len(s.url):]
+        tap.equal(s.request("PUT", path, body=b"x", key=None).status, 200)
+        for c in open_ones:
+            c.close()
+        s.until(lambda: len(os.listdir(folder)) == 1, 30)
+
+
+def test_records_of_one_account_stay():
+    """One account's builds do not push out those of another."""
+    with cells.running() as s:
+        one, two = (s.make_key(account=x)["key"] for x in ("one", "two"))
+        mine, first = request(s, "mine", two), request(s, "first", one)
+        for i in range(64):
+            last = request(s, "n%d" % i, one)
+        tap.equal([state_of(s, x, k).status for x, k in ((mine, two), (first, one), (last, one))],
+                  [200, 404, 200])
+
+
+def test_every_step_has_the_environment():
+    """However many there are, and however large it is."""
+    with cells.running() as s:
+        steps = [{"type": "ENV", "args": ["BIG", "x" * 100000]}]
+        steps += [run_step("test ${#BIG} = 100000")] * 100
+        _, got = build(s, "large", steps=steps)
+        tap.equal(got["status"], "ready", got)
 
 
 def test_slow_steps_are_cached():

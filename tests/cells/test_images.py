@@ -236,6 +236,11 @@ def test_what_is_corrupted_is_refused():
         for name, text in (("../../escape", "leads out"), ("a/../../x", "leads out")):
             path = oci(beside(s, "out" + name.replace("/", "_")), [Layer().add(name, b"x")])
             tap.contains(load(s, path, "out", "failed")["error"], text)
+        for depth, status in ((128, "done"), (129, "failed")):
+            deep = Layer().add("/".join(["d"] * depth), b"x")
+            got = load(s, oci(beside(s, "deep%d" % depth), [deep]), "deep", status)
+        tap.contains(got["error"], "nested too deeply")
+        s.delete("/api/v1/image/deep")
         s.until(lambda: stored(s, "layers") == [])
         assert not os.path.exists(beside(s, "escape"))
 

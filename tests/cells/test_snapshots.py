@@ -248,6 +248,30 @@ def test_the_quota_counts_snapshots():
         e.call("DELETE", "/templates/fits", None, 204)
         s.until(lambda: stored(s, "layers") == 0)
         e.snapshot(box)
+        # Files without content are not free.
+        other = e.create()
+        e.sh(other, "mkdir /root/many && cd /root/many && touch $(seq 1500)")
+        answer = e.call("POST", "/sandboxes/%s/snapshots" % other["sandboxID"], {}, 429)
+        tap.contains(answer.json["message"], "snapshots")
+
+
+def test_how_many_an_account_can_have():
+    with cells.running(env={"TIDEPOOL_QUOTA_ACCOUNT_ROOTS": "3"}) as s:
+        e = E2b(s, s.make_key(account="tenant")["key"])
+        box = e.create()
+        for i in range(3):
+            e.snapshot(box, name="n%d" % i)
+        answer = e.call("POST", "/sandboxes/%s/snapshots" % box["sandboxID"], {}, 429)
+        tap.contains(answer.json["message"], "saved file systems")
+        s.until(lambda: stored(s, "layers") == 3)
+        # Those of others are their own.
+        other = E2b(s, s.make_key(account="other")["key"])
+        other.snapshot(other.create())
+        s.stop()
+        s.start()
+        e.call("POST", "/sandboxes/%s/snapshots" % box["sandboxID"], {}, 429)
+        e.call("DELETE", "/templates/n0", None, 204)
+        e.snapshot(box)
 
 
 def test_snapshots_have_a_maximum():

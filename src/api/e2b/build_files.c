@@ -12,6 +12,7 @@
 #include "api/internal.h"
 #include "api/klavis/klavis.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/enc.h"
 #include "base/id.h"
 #include "base/mem.h"
@@ -22,16 +23,18 @@
 #include "sys/digest.h"
 #include "sys/io.h"
 
-enum { HEX_LEN = 2 * DIGEST_SHA256_LEN, ANSWER_MAX = 8192, TEMP_DIGITS = 16 };
+enum { HEX_LEN = 2 * DIGEST_SHA256_LEN, ANSWER_MAX = 8192, TEMP_DIGITS = 16, VALID_S = 3600 };
 #define ARCHIVE_MAX (INT64_C(1) << 30)
 
 /* ---- permission ---- */
 
-static void sign_upload(const struct api_req *r, struct str account, struct str hash,
+/* UNTIL: seconds since 1970. */
+static void sign_upload(const struct api_req *r, struct str account, struct str hash, int64_t until,
                         char out[HEX_LEN + 1])
 {
     unsigned char key[DIGEST_SHA256_LEN], mac[DIGEST_SHA256_LEN];
-    struct str text = arena_printf(r->arena, STR_FMT "\n" STR_FMT, STR_ARG(account), STR_ARG(hash));
+    struct str text = arena_printf(r->arena, STR_FMT "\n" STR_FMT "\n%lld", STR_ARG(account),
+                                   STR_ARG(hash), (long long)until);
 
     digest_hmac_sha256(key, str_n((const char *)r->core->secret, CORE_SECRET_LEN),
                        STR("files of builds"));
@@ -60,13 +63,14 @@ void e2b_build_file(struct api_req *r)
     jw_key(&w, "present");
     jw_bool(&w, is_present);
     if (!is_present) {
-        sign_upload(r, str_of(account), hash, signature);
+        int64_t until = clock_real_us() / 1000000 + VALID_S;
+        sign_upload(r, str_of(account), hash, until, signature);
         jw_key(&w, "url");
         jw_str(&w, arena_printf(r->arena,
                                 STR_FMT "/e2b/v1/templates/" STR_FMT "/files/" STR_FMT
-                                        "?account=%s&signature=%s",
+                                        "?account=%s&expires=%lld&signature=%s",
                                 STR_ARG(klavis_base(r)), STR_ARG(api_param(r, "id")), STR_ARG(hash),
-                                account, signature));
+                                account, (long long)until, signature));
     }
     jw_end(&w);
     api_reply_json(r, 201, &body);
@@ -155,8 +159,11 @@ static bool is_build_file_allowed(const struct api_req *r, struct str account, s
 {
     struct str given = api_query(r, "signature");
     char want[HEX_LEN + 1];
+    int64_t until;
 
-    sign_upload(r, account, hash, want);
+    if (str_to_i64(api_query(r, "expires"), &until) < 0 || until < clock_real_us() / 1000000)
+        return false;
+    sign_upload(r, account, hash, until, want);
     return given.len == HEX_LEN && mem_eq_const(want, given.p, HEX_LEN);
 }
 
@@ -170,7 +177,8 @@ void e2b_build_upload(struct api_req *r)
     struct err e = ERR_INIT;
 
     if (!u || !is_build_file_allowed(r, account, hash)) {
-        api_error(r, u ? 403 : 500, "This URL is not valid: its signature does not match");
+        api_error(r, u ? 403 : 500,
+                  "This URL is not valid: it has expired, or its signature does not match");
         return;
     }
     *u = (struct build_file_upload){.r = r};

@@ -141,6 +141,7 @@ static const struct route routes[] = {
      .handler = e2b_build_upload, .summary = "Upload the files of a step",
      .request_type = "application/octet-stream", .response_type = "text/plain",
      .query = {{"account", "string", "Whose build it is"},
+               {"expires", "integer", "Until when it is valid, in seconds since 1970"},
                {"signature", "string", "Permission, as the upload URL has it"}}},
     {HTTP_GET, BASE "/templates/{id}/tags", ROUTE_KEY, .handler = e2b_tags,
      .summary = "List the tags of a built template", .response = "E2bTags"},

@@ -140,13 +140,17 @@ static void deleted_names_become_those_of_overlayfs(void **unused)
 
     (void)unused;
     assert_int_equal(UNPACK(NULL, {"a/.wh.gone", '0', 0, 0, ""}, {"b/.wh..wh..opq", '0', 0, 0, ""},
-                            {"b/new", '0', 0644, 0, "x"}, {".wh..wh.plnk", '5', 0, 0, NULL}),
+                            {"b/new", '0', 0644, 0, "x"}, {".wh..wh.plnk", '5', 0, 0, NULL},
+                            {".wh.c", '0', 0, 0, ""}, {"c/", '5', 0755, 0, NULL}),
                      0);
     struct stat st = look("a/gone");
     assert_true(S_ISCHR(st.st_mode) && st.st_rdev == makedev(0, 0));
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d/b", draft.fd);
     assert_int_equal(getxattr(path, "user.overlay.opaque", value, sizeof value), 1);
     assert_int_equal(value[0], 'y');
+    /* Deleted and made again: what lower layers have in it stays deleted. */
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d/c", draft.fd);
+    assert_int_equal(getxattr(path, "user.overlay.opaque", value, sizeof value), 1);
     assert_int_equal(look("b/new").st_size, 1);
     assert_int_equal(faccessat(draft.fd, ".wh..wh.plnk", F_OK, 0), -1);
 }
@@ -184,6 +188,13 @@ static void there_are_limits(void **unused)
     draft.size.bytes = 0;
     assert_int_equal(UNPACK(&e, {"c", '0', 0644, 0, "1"}), 0);
     assert_int_equal(UNPACK(&e, {"d", '0', 0644, 0, "1"}), -EMFILE);
+    /* So do the directories that a name asks for without an entry of their own. */
+    draft.max.n_files = draft.size.n_files + 4;
+    assert_int_equal(UNPACK(&e, {"x/y/z/f", '0', 0644, 0, ""}), 0);
+    draft.max.n_files = draft.size.n_files + 3;
+    e = (struct err)ERR_INIT;
+    assert_int_equal(UNPACK(&e, {"k/l/m/f", '0', 0644, 0, ""}), -EMFILE);
+    assert_non_null(strstr(err_text(&e), "files"));
 }
 
 /* ---- upper layers ---- */
