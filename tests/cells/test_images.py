@@ -318,6 +318,41 @@ def test_a_snapshot_of_an_image():
                   "kept\napp\nls: /usr: No such file or directory\n")
 
 
+def test_images_of_other_tools():
+    """What umoci packs, as it is and as skopeo writes it for docker."""
+    for tool in ("umoci", "skopeo"):
+        if not shutil.which(tool):
+            raise tap.Skip("needs " + tool)
+    with cells.running() as s:
+        layout, bundle = beside(s, "layout"), beside(s, "bundle")
+
+        def do(*words):
+            subprocess.run(words, check=True, capture_output=True)
+        do("umoci", "init", "--layout", layout)
+        do("umoci", "new", "--image", layout + ":1")
+        do("umoci", "unpack", "--image", layout + ":1", bundle)
+        with tarfile.open(fileobj=io.BytesIO(busybox().bytes())) as tar:
+            tar.extractall(bundle + "/rootfs")
+        do("umoci", "repack", "--refresh-bundle", "--image", layout + ":1", bundle)
+        with open(bundle + "/rootfs/etc/second", "w") as f:
+            f.write("layer")
+        os.unlink(bundle + "/rootfs/bin/wget")
+        do("umoci", "repack", "--refresh-bundle", "--image", layout + ":1", bundle)
+        do("umoci", "config", "--image", layout + ":1", "--config.env", "PATH=/bin",
+           "--config.user", "app", "--config.workingdir", "/etc", "--config.entrypoint", "/bin/sh",
+           "--config.cmd", "-c", "--config.cmd", "echo $PWD is up; sleep 1000")
+        archive = beside(s, "docker.tar")
+        do("skopeo", "copy", "oci:%s:1" % layout, "docker-archive:%s:shop/tool:2" % archive)
+        for source, name in ((layout, "own:1"), (archive, "docker.io/shop/tool:2")):
+            tap.equal(load(s, source, name if source == layout else None)["name"], name)
+            box = s.create(image=name)
+            tap.equal(run(s, box, "id -un; pwd; cat second; ls /bin/wget 2>/dev/null"),
+                      "app\n/etc\nlayer")
+            s.until(lambda: "/etc is up" in s.get(
+                "/api/v1/logs/sandbox/" + box["name"]).body.decode())
+        tap.equal(len(stored(s, "layers")), 2, "the layers are the same")
+
+
 def test_only_the_operator_imports():
     with cells.running() as s:
         key = s.make_key(account="tenant")["key"]
