@@ -236,7 +236,10 @@ static int import_pulled(struct import_job *j, struct err *e)
                  j->import.id) >= (int)sizeof path)
         return err_sys(e, -ENAMETOOLONG, "pull");
     set_phase(j, IMAGE_PULLING);
-    int r = image_pull(j->import.source, path, &j->import.progress.bytes, &j->set->is_stopped, e);
+    const struct image_pull pull = {.progress = &j->import.progress.bytes,
+                                    .max_bytes = j->max_bytes,
+                                    .is_stopped = &j->set->is_stopped};
+    int r = image_pull(j->import.source, path, &pull, e);
     if (r == 0)
         r = import_from(j, path, e);
     (void)io_remove_tree(path);

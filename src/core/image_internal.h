@@ -83,7 +83,11 @@ int image_plan_read(const struct image_source *s, struct str name, struct arena 
 
 /* True when skopeo is installed; else E says how to get it. */
 bool image_can_pull(struct err *e);
-/* Fetches REFERENCE into the layout TO, an absolute path that is not there yet. PROGRESS: bytes so
- * far. Ends when *IS_STOPPED. */
-int image_pull(const char *reference, const char *to, uint64_t *progress, const bool *is_stopped,
-               struct err *e);
+struct image_pull {
+    uint64_t *progress;     /* bytes so far */
+    uint64_t max_bytes;     /* of all layers, compressed as they are */
+    const bool *is_stopped; /* ends it */
+};
+/* Fetches REFERENCE into the layout TO, an absolute path that is not there yet. A registry that
+ * sends nothing for ten minutes is given up. */
+int image_pull(const char *reference, const char *to, const struct image_pull *p, struct err *e);

@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "core/image_internal.h"
 #include "sys/io.h"
 
-enum { LOOK_US = 200000, OUTPUT_MAX = 4096 };
+enum { LOOK_US = 200000, OUTPUT_MAX = 4096, STALL_S = 600 };
 
 static const char *find_skopeo(void)
 {
@@ -87,12 +88,40 @@ static int explain_failure(const char *log, struct err *e)
                    STR_ARG(line.len > 0 ? str_slice(line, 0, 300) : STR("it failed")));
 }
 
-int image_pull(const char *reference, const char *to, uint64_t *progress, const bool *is_stopped,
-               struct err *e)
+/* Waits for PID until it has ended, and ends it when it has to: 0 when all went well; -ECHILD when
+ * it says itself why not; else -errno with E filled. */
+static int watch_skopeo(pid_t pid, const char *to, const struct image_pull *p, struct err *e)
+{
+    int status = 0, r = 0;
+    pid_t ended = 0;
+    uint64_t before = 0;
+    int64_t since_us = clock_mono_us();
+
+    while (ended == 0) {
+        (void)usleep(LOOK_US);
+        uint64_t bytes = count_pull_bytes(to);
+        __atomic_store_n(p->progress, bytes, __ATOMIC_RELAXED);
+        if (bytes != before)
+            since_us = clock_mono_us();
+        before = bytes;
+        if (r == 0 && bytes > p->max_bytes)
+            r = err_set(e, -EFBIG, "larger than %llu bytes", (unsigned long long)p->max_bytes);
+        else if (r == 0 && clock_mono_us() - since_us > STALL_S * INT64_C(1000000))
+            r = err_set(e, -ETIMEDOUT, "the registry has sent nothing for %d s", STALL_S);
+        else if (r == 0 && __atomic_load_n(p->is_stopped, __ATOMIC_RELAXED))
+            r = err_sys(e, -ECANCELED, "pull");
+        if (r < 0)
+            (void)kill(pid, SIGKILL);
+        ended = waitpid(pid, &status, WNOHANG);
+    }
+    bool is_good = ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return r < 0 || is_good ? r : -ECHILD;
+}
+
+int image_pull(const char *reference, const char *to, const struct image_pull *p, struct err *e)
 {
     char target[PATH_MAX + 16], log[PATH_MAX + 8];
-    int status = 0;
-    pid_t pid = 0, ended = 0;
+    pid_t pid = 0;
 
     if (!image_can_pull(e))
         return -EOPNOTSUPP;
@@ -101,16 +130,11 @@ int image_pull(const char *reference, const char *to, uint64_t *progress, const 
     auto_close int fd = io_open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     int r = fd < 0 ? fd : start_skopeo(reference, target, fd, &pid);
     if (r < 0)
-        return err_sys(e, r, "skopeo");
-    while (ended == 0) {
-        (void)usleep(LOOK_US);
-        __atomic_store_n(progress, count_pull_bytes(to), __ATOMIC_RELAXED);
-        if (__atomic_load_n(is_stopped, __ATOMIC_RELAXED))
-            (void)kill(pid, SIGKILL);
-        ended = waitpid(pid, &status, WNOHANG);
-    }
-    bool is_good = ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    r = is_good ? 0 : explain_failure(log, e);
+        (void)err_sys(e, r, "skopeo");
+    else
+        r = watch_skopeo(pid, to, p, e);
+    if (r == -ECHILD)
+        r = explain_failure(log, e);
     (void)unlink(log);
     return r;
 }
