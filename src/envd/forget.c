@@ -90,7 +90,7 @@ static void remove_queues(void)
 static void remove_semaphores(void)
 {
     struct seminfo info;
-    struct semid_ds one;
+    struct semid_ds one = {0};
     union {
         struct seminfo *info;
         struct semid_ds *one;

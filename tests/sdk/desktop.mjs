@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The desktop client of E2B, every call of it once: node desktop.mjs
-// SDK_MODULES is the node_modules that has it. Prints what it saw as one line of JSON, waits for its
-// input to end, stops the stream and kills the sandbox. The window that is clicked in is xev's,
-// which writes down what it gets.
+// SDK_MODULES is the node_modules that has it. Prints what it saw as one line of JSON, waits for
+// its input to end, stops the stream and kills the sandbox. The window that is clicked in is
+// xev's, which writes down what it gets.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -28,9 +28,10 @@ async function until(what, ask) {
 const box = await Sandbox.create({ resolution: [1280, 720], dpi: 96, timeoutMs: 600_000 })
 const out = async (command) => (await box.commands.run(command)).stdout.trim()
 // What xev wrote: buttons by number, keys by name.
+const FIND = `grep -A3 -E '^(Button|Key)Press' /tmp/events |
+  grep -oE 'button [0-9]+|, [A-Za-z_]+\\)'`
 const events = async () =>
-  (await out(`grep -A3 -E '^(Button|Key)Press' /tmp/events | grep -oE 'button [0-9]+|, [A-Za-z_]+\\)'`))
-    .replace(/[,) ]|button/g, '').split('\n')
+  (await out(FIND)).replace(/[,) ]|button/g, '').split('\n')
 const heard = (count) => until(`${count} events`, async () => {
   const all = await events()
   return all.length >= count && all
@@ -69,7 +70,8 @@ try {
   await window('Opened')
   seen.browsers = (await box.getApplicationWindows('chromium')).length
   const picture = Buffer.from(await box.screenshot())
-  seen.picture = [picture.subarray(1, 4).toString(), picture.readUInt32BE(16), picture.readUInt32BE(20)]
+  seen.picture = [picture.subarray(1, 4).toString(),
+                  picture.readUInt32BE(16), picture.readUInt32BE(20)]
   seen.bytes = picture.length
 
   await box.stream.start({ requireAuth: true })

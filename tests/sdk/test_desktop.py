@@ -62,8 +62,8 @@ def test_the_desktop_client():
     tap.equal((got["cursor"], got["dropped"]), ({"x": 20, "y": 30}, {"x": 350, "y": 300}))
     tap.equal(got["focus"], [True, "Events"])
     tap.equal(got["events"][:20],
-              ["1", "Shift_L", "H", "i", "comma", "space", "a", "l", "l", "Return", "Control_L", "c",
-               "1", "1", "3", "2", "4", "4", "5", "1"])
+              ["1", "Shift_L", "H", "i", "comma", "space", "a", "l", "l", "Return", "Control_L",
+               "c", "1", "1", "3", "2", "4", "4", "5", "1"])
     assert int(got["dragged"]) > 0, got["dragged"]
     tap.equal((got["browsers"], got["picture"]), (1, ["PNG", 1280, 720]))
     # A screen of one colour takes less.
