@@ -10,9 +10,11 @@ things out. tests/sdk/test_openapi.py has the document itself judged by a valida
 
 import functools
 import json
+import os
 import re
 import subprocess
 
+APPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "apps")
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
 
@@ -112,6 +114,22 @@ def document_of(program):
     """The document that PROGRAM has inside."""
     return Document(json.loads(subprocess.run([program, "__openapi"], check=True,
                                               stdout=subprocess.PIPE).stdout))
+
+
+def leads_inside(target, headers):
+    """True for what a service inside a sandbox answers: addressed by host, headers or path. A path
+    below /sandbox/NAME is a product's when there is one of that name."""
+    if any(name.lower() == "host" or name.lower().startswith("e2b-sandbox") for name in headers):
+        return True
+    words = target.partition("?")[0].strip("/").split("/")
+    if words[:2] == ["sandboxes", "router"]:
+        return True
+    return words[0] == "sandbox" and len(words) > 1 and words[1] not in products()
+
+
+@functools.lru_cache(maxsize=None)
+def products():
+    return {"shop", "prepare", "local_dev", "localmemory", "local_memory", *os.listdir(APPS)}
 
 
 def check(program, method, target, status, body):
