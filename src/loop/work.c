@@ -360,12 +360,12 @@ unsigned work_pool_end(struct work_pool *p, int64_t ms, int64_t hurry_ms, void (
 }
 
 /* The last part of the queue is for those who have little in it, so that one owner alone cannot
- * fill it. */
-static bool has_queue_place(const struct work_pool *p, const struct turn *t)
+ * fill it. Jobs without an owner are the service's own. */
+static bool has_queue_place(const struct work_pool *p, const struct turn *t, bool is_owned)
 {
     unsigned max = p->opts.max_queued, most = max - max / QUEUE_PARTS;
 
-    return p->n_queued < (t->n_queued > max / MODEST_PART ? most : max);
+    return p->n_queued < (is_owned && t->n_queued > max / MODEST_PART ? most : max);
 }
 
 static int submit_job(struct work_pool *p, struct work *w)
@@ -375,7 +375,7 @@ static int submit_job(struct work_pool *p, struct work *w)
     struct turn *t = turn_of(p, w->owner.p ? w->owner : STR(""));
     if (!t)
         return -ENOMEM;
-    if (!has_queue_place(p, t))
+    if (!has_queue_place(p, t, w->owner.len > 0))
         return -EBUSY;
     list_append(&t->queue, &w->node);
     p->n_queued++;

@@ -150,7 +150,7 @@ static void what_a_host_lacks(void **state)
     assert_int_equal(template_check(template_list_at(l, 1), &e), 0);
     assert_int_equal(template_check(template_list_at(l, 2), &e), -ENOENT);
     assert_string_equal(err_text(&e), "template c needs what this host lacks: no-such | nor-this, "
-                                      "nope, /no/file; apt install no-such nope");
+                                      "nope, /no/file; apt-get install no-such nope");
     template_list_unref(l);
 }
 

@@ -13,7 +13,7 @@
 #include "core/volume_files.h"
 #include "sys/io.h"
 
-enum { ROUNDS = 50000, KEPT_MODE = 0600, WANTED_MODE = 0777 };
+enum { ROUNDS = 3000, KEPT_MODE = 0600, WANTED_MODE = 0777 };
 
 static char folder[64], outside[96], volume[96];
 static bool is_over;

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "loop/work.h"
 
-enum { JOBS = 8 };
+enum { JOBS = 16 };
 static const int64_t patience_ms = 20000;
 
 struct job {
