@@ -391,6 +391,9 @@ static int run_script_statement(struct script_run *run, const struct script *s, 
         return no_memory_for_script(run);
     if (!p->stmt)
         r = prepare_text(run, st->sql, SQLITE_PREPARE_PERSISTENT, &p->stmt, st->line);
+    /* It has nothing of the arguments yet: the script does not fit the tables. */
+    if (r == -EINVAL)
+        r = run->err->code = -EPROTO;
     return r < 0 ? r : run_prepared(run, p->stmt, st->line);
 }
 
