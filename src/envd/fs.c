@@ -87,18 +87,6 @@ int fs_open(const char *path)
     return r < 0 ? r : take_fd(fd);
 }
 
-int fs_open_listed(const char *path)
-{
-    auto_close int fd = open_readable(path);
-    struct stat st;
-
-    if (fd < 0)
-        return fd;
-    bool is_dir = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
-    int r = is_dir ? 0 : check_proc(fd);
-    return r < 0 ? r : take_fd(fd);
-}
-
 int fs_open_file(const char *path, const struct user *u)
 {
     auto_close int fd = open_readable(path);

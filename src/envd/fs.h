@@ -26,8 +26,6 @@ const char *fs_dir(struct arena *a, const char *path);
 /* Opens PATH for reading, following links inside the cell. Never blocks. Descriptor or -errno;
  * -EACCES below /proc. */
 int fs_open(const char *path);
-/* The same, and a directory below /proc can be opened: to list it, not to go into it. */
-int fs_open_listed(const char *path);
 /* The same as fs_open(), and a file below /proc or /sys can be read, as U could: what is returned
  * is a copy. Takes at most seconds there: -ETIMEDOUT; -EFBIG for more than FS_PROC_MAX. */
 int fs_open_file(const char *path, const struct user *u);

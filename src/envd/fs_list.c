@@ -148,7 +148,7 @@ void fs_list(struct serve *s, struct http_req *r)
     (void)s;
     if (!path)
         return;
-    auto_close int fd = fs_open_listed(path);
+    auto_close int fd = fs_open(path);
     int code = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
     if (code < 0) {
         fs_fail(r, code == -EINVAL ? -ENOTDIR : code, path);

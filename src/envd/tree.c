@@ -94,8 +94,7 @@ static int by_tree_name(const void *a, const void *b)
 
 /* The names in DIR in byte order. What is open is what is asked about, whatever the path leads to
  * by now. */
-static int read_level_names(struct arena *a, const char *path, bool may_be_proc,
-                            struct tree_names *ret)
+static int read_level_names(struct arena *a, const char *path, struct tree_names *ret)
 {
     struct kern_open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
                                 .resolve = KERN_NO_MAGICLINKS};
@@ -104,7 +103,7 @@ static int read_level_names(struct arena *a, const char *path, bool may_be_proc,
 
     if (fd < 0)
         return fd;
-    if (!may_be_proc && path_is_proc_fd(fd))
+    if (path_is_proc_fd(fd))
         return -EACCES;
     auto_closedir DIR *dir = fdopendir(fd);
     if (!dir)
@@ -142,7 +141,7 @@ static struct level *enter_level(struct arena *a, struct level *up, const char *
 {
     struct level *l = arena_new(a, struct level);
 
-    *ret_code = l ? read_level_names(a, path, !up, &l->names) : -ENOMEM;
+    *ret_code = l ? read_level_names(a, path, &l->names) : -ENOMEM;
     /* A directory that went meanwhile, or became something else, is empty; so is /proc. */
     if (up && (*ret_code == -ENOENT || *ret_code == -ENOTDIR || *ret_code == -ELOOP ||
                *ret_code == -EACCES))
@@ -242,7 +241,7 @@ int tree_list(struct arena *a, const char *path, unsigned depth, struct tree_lis
         return r;
     const char *clean = path_clean(a, str_of(path));
     r = clean ? walk_levels(a, clean, depth ? depth : 1, &list) : -ENOMEM;
-    /* A link of /proc that leads to where a process is: this one's are not for others. */
+    /* Below /proc there is more of this process than others may see. */
     if (r == -ELOOP || r == -EACCES)
         return err_set(e, -EACCES, "error reading directory %s: open %s: %s", path, path,
                        path_errno(EACCES));
