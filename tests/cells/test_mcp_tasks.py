@@ -226,8 +226,8 @@ def test_builds_of_templates():
         def build(name, *commands):
             return modern(s, "tools/call", {"name": "buildTemplate", "arguments": {
                 "template": name, "commands": commands}})["result"]
-        task = build("mine", "echo made > /made", "sleep 1")
-        tap.equal(task["resultType"], "task")
+        task = build("mine", "echo made > ~/made", "sleep 1")
+        tap.equal(task["resultType"], "task", task)
         got = until_over(s, task["taskId"])
         tap.equal(got["result"].get("isError"), None, got)
         tap.equal(got["result"]["structuredContent"]["status"], "ready")
@@ -235,7 +235,7 @@ def test_builds_of_templates():
         made = modern(s, "tools/call", {"name": "createSandbox", "arguments": {
             "name": "one", "template": "mine"}}, can={})["result"]
         tap.equal(made.get("isError"), None, made)
-        tap.equal(s.run("one", "cat /made")["output"], "made\n")
+        tap.equal(s.run("one", "cat /home/user/made")["output"], "made\n")
         s.remove("one")
         task = build("broken", "sleep 1; exit 7")
         got = until_over(s, task["taskId"])
