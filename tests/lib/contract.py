@@ -14,7 +14,9 @@ import os
 import re
 import subprocess
 
-APPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "apps")
+# Of a checkout, or installed.
+APPS = (os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "apps"),
+        "/usr/share/tidepool/apps")
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
 
@@ -129,7 +131,8 @@ def leads_inside(target, headers):
 
 @functools.lru_cache(maxsize=None)
 def products():
-    return {"shop", "prepare", "local_dev", "localmemory", "local_memory", *os.listdir(APPS)}
+    folder = next(x for x in APPS if os.path.isdir(x))
+    return {"shop", "prepare", "local_dev", "localmemory", "local_memory", *os.listdir(folder)}
 
 
 def check(program, method, target, status, body):

@@ -54,6 +54,8 @@ def clean_env(extra=None):
 class Service:
     """One start of the program; .url, .key and .process while it runs."""
 
+    program = PROGRAM
+
     def __init__(self, state, *options, env=None, listen="127.0.0.1:0"):
         self.state = state
         self.options, self.env, self.listen = options, env, listen
@@ -121,7 +123,7 @@ class Service:
         finally:
             connection.close()
         if answer.is_json() and method != "HEAD" and not contract.leads_inside(path, headers):
-            contract.check(PROGRAM, method, path, answer.status, answer.body)
+            contract.check(self.program, method, path, answer.status, answer.body)
         return answer
 
     def get(self, path, **more):

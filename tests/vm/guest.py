@@ -97,6 +97,8 @@ def installed():
 class Service(cells.Service):
     """The service that the package runs, as the tests from outside see one."""
 
+    program = "/usr/bin/tidepool"
+
     def __init__(self):
         self.state, self.url, self.host, self.port = STATE, URL, "127.0.0.1", 10000
         with open(os.path.join(STATE, "system.key")) as f:
