@@ -79,7 +79,8 @@ def checkout():
 class Up(cells.Service):
     """The service of the checkout, run in a login."""
 
-    def __init__(self, login, url):
+    def __init__(self, login, url, place):
+        self.program = os.path.join(place, "build", "tidepool")
         self.login, self.state, self.url, self.host = login, STATE, url, "127.0.0.1"
         self.port = int(url.rpartition(":")[2])
         with open(os.path.join(STATE, "system.key")) as f:
@@ -97,7 +98,7 @@ def up():
         said = login.wait_for("is running.", 900)
         guest.until(lambda: os.path.exists(STATE + "/service.json"), 60, "no service")
         with open(STATE + "/service.json") as f:
-            yield Up(login, json.load(f)["url"]), said
+            yield Up(login, json.load(f)["url"], place), said
         login.type("\x03")
         login.wait_for(PROMPT, 120)
     finally:
