@@ -187,8 +187,8 @@ def test_paths_that_are_needed():
 
 def test_relative_paths_are_where_commands_start():
     s = lab()
-    s.create(name="placed", workdir="/srv/work")
-    for name, start in (("box", "/home/user"), ("placed", "/srv/work")):
+    s.create(name="placed", workdir="/srv/desk")
+    for name, start in (("box", "/home/user"), ("placed", "/srv/desk")):
         tap.equal(s.run(name, "pwd")["output"].strip(), start)
         for path, full in (("rel/a.txt", start + "/rel/a.txt"), ("./b", start + "/b"),
                            ("~/c", "/home/user/c"), ("rel/../d", start + "/d"),

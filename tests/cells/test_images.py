@@ -155,19 +155,19 @@ def beside(s, name):
 
 def test_an_image_without_anything_of_ours():
     with cells.running() as s:
-        config = {"Env": ["PATH=/bin", "GREETING=hello"], "User": "app:app", "WorkingDir": "/work",
+        config = {"Env": ["PATH=/bin", "GREETING=hello"], "User": "app:app", "WorkingDir": "/desk",
                   "Cmd": ["sh"], "ExposedPorts": {"8000/tcp": {}}}
-        top = Layer(gzip.compress).folder("work", mode=0o777).add("work/file", b"text", uid=5)
+        top = Layer(gzip.compress).folder("desk", mode=0o777).add("desk/file", b"text", uid=5)
         path = oci(beside(s, "one"), [busybox(), top], config)
         tap.equal(load(s, path, "Own/Busybox")["name"], "own/busybox:latest")
         box = s.create(image="own/busybox")
         tap.equal((box["image"], box["template"]), ("own/busybox", "custom"))
-        tap.equal(run(s, box, "id -un; pwd; cat file; echo $GREETING"), "app\n/work\ntexthello\n")
+        tap.equal(run(s, box, "id -un; pwd; cat file; echo $GREETING"), "app\n/desk\ntexthello\n")
         tap.contains(run(s, box, "ls -d /usr", user="root"), "No such file")
         tap.equal(run(s, box, "cat /etc/hostname"), box["name"] + "\n")
-        tap.equal(run(s, box, "echo more >>/work/file; stat -c '%u %a' /work/file"), "5 644\n")
+        tap.equal(run(s, box, "echo more >>/desk/file; stat -c '%u %a' /desk/file"), "5 644\n")
         other = s.create(image="own/busybox:latest", envVars={"GREETING": "bye"}, workdir="/")
-        tap.equal(run(s, other, "cat /work/file; echo $GREETING; pwd"), "textbye\n/\n")
+        tap.equal(run(s, other, "cat /desk/file; echo $GREETING; pwd"), "textbye\n/\n")
         shown = s.get("/api/v1/image/own/busybox:latest").json["data"]
         tap.equal(shown["sandboxes"], 2)
         tap.equal((shown["config"]["user"], shown["config"]["ports"]), ("app", [8000]))

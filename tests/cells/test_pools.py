@@ -38,7 +38,7 @@ def wait_for(s, n, name="warm"):
 
 def test_a_template_is_used_at_once():
     with cells.running() as s:
-        save(s, template("mine", port=9001, workdir="/srv/work", user="root",
+        save(s, template("mine", port=9001, workdir="/srv/desk", user="root",
                          envVars={"A": "template", "B": "template"}, metadata={"of": "template"},
                          resources={"memoryLimit": "256Mi", "cpuLimit": "500m"},
                          args=["sh", "-c", "echo main in $PWD; sleep 1000"]))
@@ -46,12 +46,12 @@ def test_a_template_is_used_at_once():
                         metadata={"by": "request"})
         tap.equal((made["template"], made["port"], made["workdir"], made["memory_limit"],
                    made["cpu_limit"], made["metadata"]),
-                  ("mine", 9001, "/srv/work", "256Mi", "500m",
+                  ("mine", 9001, "/srv/desk", "256Mi", "500m",
                    {"of": "template", "by": "request"}))
         tap.equal(s.run("one", "echo $A $B; pwd; id -un")["output"],
-                  "template request\n/srv/work\nroot\n")
+                  "template request\n/srv/desk\nroot\n")
         logs = "/api/v1/logs/sandbox/one"
-        s.until(lambda: "main in /srv/work" in s.get(logs).json["data"]["logs"])
+        s.until(lambda: "main in /srv/desk" in s.get(logs).json["data"]["logs"])
         made = s.create(name="two", template="mine", memory_limit="300Mi", port=81)
         tap.equal((made["memory_limit"], made["port"]), ("300Mi", 81))
         # "default" is there without being saved, and what was saved before is gone.

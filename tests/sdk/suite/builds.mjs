@@ -40,24 +40,24 @@ add(area, 'every kind of step', (t) => withContext({
   const template = Template({ fileContextPath: dir })
     .fromBaseImage()
     .setEnvs({ COLOR: 'blue', GREETING: 'hi there' })
-    .setWorkdir('/srv/work')
+    .setWorkdir('/srv/desk')
     .setUser('root')
     .runCmd('echo "$COLOR" > /srv/color && echo built as $(id -un)')
     .setUser('user')
-    .copy('hello.txt', '/srv/work/copied.txt', { mode: 0o640 })
+    .copy('hello.txt', '/srv/desk/copied.txt', { mode: 0o640 })
     .copy('app', 'app')
     .runCmd('id -un > mine && pwd')
     .setStartCmd('python3 -m http.server 8123', waitForPort(8123))
   const { info, log } = await build(t, template, alias)
   t.ok(info.templateId && info.buildId, 'it has ids')
   t.match(log, /built as root/, 'the log has the output')
-  t.match(log, /\/srv\/work/, 'of each step')
+  t.match(log, /\/srv\/desk/, 'of each step')
   t.equal(await Template.exists(alias), true, 'it exists')
   const box = await t.create(alias)
   const look = async (command) => (await box.commands.run(command)).stdout
   t.equal(await look('cat /srv/color; echo $COLOR; echo $GREETING'), 'blue\nblue\nhi there\n',
     'variables')
-  t.equal(await look('pwd'), '/srv/work\n', 'the directory')
+  t.equal(await look('pwd'), '/srv/desk\n', 'the directory')
   t.equal(await look('cat copied.txt mine; stat -c "%a %U" copied.txt'),
     'hello\nuser\n640 user\n', 'a copied file')
   t.equal(await look('cd app && find . -type f | sort'), './lib/x.py\n./main.py\n',
@@ -84,7 +84,7 @@ add(area, 'every kind of step', (t) => withContext({
     Template().fromTemplate(alias).runCmd('cat /srv/color > more'), `${alias}-child`)
   const born = await t.create(child.name ?? `${alias}-child`)
   t.equal((await born.commands.run('cat more; pwd; echo $COLOR')).stdout,
-    'blue\n/srv/work\nblue\n', 'fromTemplate has all of it')
+    'blue\n/srv/desk\nblue\n', 'fromTemplate has all of it')
   const gone = await t.api('DELETE', `/templates/${alias}`)
   t.equal(gone.status, 204, 'delete')
   t.equal(await Template.exists(alias), false, 'it is gone')
