@@ -97,6 +97,8 @@ void pp_push_str(struct pp *p, struct json *array, struct str value);
 /* The argument; NULL when it is absent or null. */
 const struct json *pp_arg(const struct pp *p, const char *name);
 struct str pp_arg_str(const struct pp *p, const char *name); /* .p NULL when absent */
+/* The layout that "layout_index" names, and its number; NULL when there is none, which is said. */
+struct part *pp_asked_layout(struct pp *p, int64_t *ret_index);
 double pp_arg_real(const struct pp *p, const char *name, double fallback);
 /* A length in inches as EMU, within what a slide can hold. */
 int64_t pp_emu(double inches);

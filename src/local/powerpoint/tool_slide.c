@@ -50,19 +50,28 @@ static void set_background(struct pp *p, struct slide *s)
                       direction);
 }
 
-void pp_add_slide(struct pp *p)
+struct part *pp_asked_layout(struct pp *p, int64_t *ret_index)
 {
     int64_t index = json_int(pp_arg(p, "layout_index"), 1);
-    struct str title = pp_arg_str(p, "title");
-    struct slide s;
     size_t n;
     struct part *layout = deck_first_layout(p->deck, index < 0 ? SIZE_MAX : (size_t)index, &n);
 
-    if (!layout) {
+    if (!layout)
         pp_error(p, "Invalid layout index: %lld. Available layouts: 0-%lld", (long long)index,
                  (long long)n - 1);
+    *ret_index = index;
+    return layout;
+}
+
+void pp_add_slide(struct pp *p)
+{
+    struct str title = pp_arg_str(p, "title");
+    struct slide s;
+    int64_t index;
+    struct part *layout = pp_asked_layout(p, &index);
+
+    if (!layout)
         return;
-    }
     if (deck_add_slide(p->deck, layout, &s, &p->err) < 0) {
         pp_error(p, "Failed to add slide: %s", err_text(&p->err));
         return;

@@ -411,17 +411,13 @@ void pp_apply_slide_template(struct pp *p)
 
 void pp_create_slide_from_template(struct pp *p)
 {
-    int64_t index = json_int(pp_arg(p, "layout_index"), 1);
     struct str id = pp_arg_str(p, "template_id");
     struct slide s;
-    size_t n;
-    struct part *layout = deck_first_layout(p->deck, index < 0 ? SIZE_MAX : (size_t)index, &n);
+    int64_t index;
+    struct part *layout = pp_asked_layout(p, &index);
 
-    if (!layout) {
-        pp_error(p, "Invalid layout index: %lld. Available layouts: 0-%lld", (long long)index,
-                 (long long)n - 1);
+    if (!layout)
         return;
-    }
     /* Nothing is added for a template that is not there. */
     if (!find_design_template(id)) {
         pp_error(p, "Failed to apply template to new slide: Template '" STR_FMT "' not found",
